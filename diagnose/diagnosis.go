@@ -1,0 +1,143 @@
+package diagnose
+
+import "time"
+
+// Schema is the version of the JSON form of a Diagnosis. Fields are added,
+// never renamed; readers ignore keys they do not know; unknown is null, never 0.
+const Schema = "unstall.diagnosis/v1"
+
+// Diagnosis is the answer: where the slow time went and which causes hold. The
+// reports render it and nothing else.
+type Diagnosis struct {
+	Schema      string     `json:"schema"`
+	ToolVersion string     `json:"tool_version"`
+	Window      Window     `json:"window"`
+	Targets     []Target   `json:"targets"`
+	Coverage    []Coverage `json:"coverage"`
+	RankedBy    string     `json:"ranked_by"` // "request_time" | "stopped_time"
+	Requests    *Requests  `json:"requests"`
+	Ledger      []Entry    `json:"ledger"`   // in order of slow_ms; sums to slow_total_ms
+	Verdicts    []Verdict  `json:"verdicts"` // supported by rank, then inconclusive, then ruled out
+	Warnings    []Warning  `json:"warnings"`
+	Sources     []Source   `json:"sources"`
+}
+
+// Window is the time the evidence spans, null where no clock is anchored.
+type Window struct {
+	Start    *time.Time `json:"start"`
+	End      *time.Time `json:"end"`
+	Duration *float64   `json:"duration_s"` // known even where the wall clock is not
+}
+
+// Target is a subject as reports head it.
+type Target struct {
+	ID        string `json:"id"` // what other parts call it: "go process", "gateway pid 4711"
+	Kind      string `json:"kind"`
+	PID       *int   `json:"pid"`
+	Name      string `json:"name"`
+	Runtime   string `json:"runtime"`
+	Version   string `json:"version"`
+	CPUs      *int   `json:"cpus"`
+	Container string `json:"container"`
+	MemLimit  *int64 `json:"memory_limit_bytes"`
+}
+
+// Source is an artifact and what it was read as.
+type Source struct {
+	Name      string   `json:"name"`
+	Formats   []string `json:"formats"`
+	Envelopes []string `json:"envelopes"`
+	Cut       bool     `json:"cut"`
+}
+
+// Coverage is what was watched. Times are null where the clock is not anchored.
+type Coverage struct {
+	Subject string     `json:"subject"`
+	Kind    string     `json:"kind"`
+	From    *time.Time `json:"from"`
+	Until   *time.Time `json:"until"`
+	Seconds float64    `json:"seconds"`
+	Lost    int64      `json:"lost"`
+}
+
+// Requests is what is known of the requests, null in a Diagnosis without any.
+type Requests struct {
+	Source          string   `json:"source"` // the artifact the figures are from
+	Count           int      `json:"count"`
+	Unfinished      int      `json:"unfinished"`
+	Slow            int      `json:"slow"`
+	Traced          int      `json:"traced"` // slow ones whose states are known
+	SlowThresholdMs *float64 `json:"slow_threshold_ms"`
+	SlowRule        string   `json:"slow_rule"` // "slo" | "3x_route_floor" | "baseline"
+	SlowTotalMs     float64  `json:"slow_total_ms"`
+	Rate            *float64 `json:"rate"` // per second
+	P50Ms           *float64 `json:"p50_ms"`
+	P99Ms           *float64 `json:"p99_ms"`
+	P999Ms          *float64 `json:"p999_ms"`
+}
+
+// Entry is one line of the ledger: slow request time with one mechanism.
+type Entry struct {
+	Subject   string   `json:"subject"`
+	Mechanism string   `json:"mechanism"` // closed list: package ledger
+	Title     string   `json:"title"`     // the mechanism in words
+	Detail    string   `json:"detail"`    // which dependency, lock or pool; "" if there is nothing to add
+	SlowMs    float64  `json:"slow_ms"`
+	Low       *float64 `json:"low"`
+	High      *float64 `json:"high"`
+	Basis     *string  `json:"basis"`  // "sampling" | "bound" | null
+	Method    string   `json:"method"` // trace, overlap, span, replay, share
+}
+
+// Verdict is what was found about one cause.
+type Verdict struct {
+	Cause      string       `json:"cause"`
+	Subject    string       `json:"subject"`
+	Verdict    string       `json:"verdict"` // supported | ruled_out | inconclusive
+	Title      string       `json:"title"`   // one line: what happens
+	Summary    string       `json:"summary"` // one short clause with the deciding figure, for lists: "0.4 ms"
+	Saves      *Saves       `json:"saves_ms"`
+	Evidence   []Evidence   `json:"evidence"`
+	Needs      []string     `json:"needs"` // what to enable, by command or flag
+	Fix        []Fix        `json:"fix"`
+	Prediction []Prediction `json:"prediction"`
+}
+
+// Saves is the slow time that would not have passed without the cause.
+type Saves struct {
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+}
+
+// Evidence is a figure and where it is from.
+type Evidence struct {
+	Text   string   `json:"text"`
+	Value  *float64 `json:"value"`
+	Unit   string   `json:"unit"`
+	Origin string   `json:"origin"`
+}
+
+// Fix is something to change: a setting or code.
+type Fix struct {
+	Text    string `json:"text"`
+	Setting string `json:"setting,omitempty"`
+	Code    string `json:"code,omitempty"`
+}
+
+// Prediction is what a fix would do to a metric.
+type Prediction struct {
+	Metric string   `json:"metric"`
+	Unit   string   `json:"unit"`
+	Now    *float64 `json:"now"`
+	Then   *float64 `json:"then"`
+	Low    *float64 `json:"low"`
+	High   *float64 `json:"high"`
+}
+
+// Warning is something to know beside the result.
+type Warning struct {
+	Text   string `json:"text"`
+	Count  int64  `json:"count"`
+	Origin string `json:"origin"`
+}

@@ -1,0 +1,117 @@
+package evidence
+
+// Builder is what a format writes through: it belongs to one artifact and one
+// format, knows that artifact's clock, and remembers which rows are its own so
+// that they can be moved when the clock is aligned.
+type Builder struct {
+	Artifact ArtifactID
+	bundle   *Bundle
+	format   string
+	clock    ClockID
+	from, to mark
+	subjects []SubjectID
+	series   []int
+	facts    []int
+	coverage []int
+}
+
+// Builder starts reading an artifact as one format. Close it before the next
+// one is started: builders do not overlap.
+func (b *Bundle) Builder(a ArtifactID, format string) *Builder {
+	p := &Builder{Artifact: a, bundle: b, format: format, from: b.mark()}
+	b.Clocks = append(b.Clocks, Clock{Name: "unix"})
+	p.clock = ClockID(len(b.Clocks) - 1)
+	b.parts = append(b.parts, p)
+	return p
+}
+
+// Close ends the builder's rows.
+func (p *Builder) Close() { p.to = p.bundle.mark() }
+
+// Name interns a string.
+func (p *Builder) Name(s string) NameID { return p.bundle.Names.ID(s) }
+
+// NameBytes interns a string without allocating for one that is known.
+func (p *Builder) NameBytes(s []byte) NameID { return p.bundle.Names.BytesID(s) }
+
+// Stack interns a stack, innermost frame first.
+func (p *Builder) Stack(frames []Frame) StackID { return p.bundle.Stacks.ID(frames) }
+
+// Origin is a position (line, event, sample) in this builder's artifact.
+func (p *Builder) Origin(position int64) Origin { return NewOrigin(p.Artifact, position) }
+
+// Clock returns the artifact's clock, to be set as it becomes known.
+func (p *Builder) Clock() *Clock { return &p.bundle.Clocks[p.clock] }
+
+// Modified is when the artifact was last written, ns since the epoch, 0
+// unknown: the end of what a live log holds.
+func (p *Builder) Modified() int64 { return p.bundle.Artifacts[p.Artifact].Modified }
+
+// Subject registers who the following rows are about.
+func (p *Builder) Subject(s Subject) SubjectID {
+	p.bundle.Subjects = append(p.bundle.Subjects, s)
+	id := SubjectID(len(p.bundle.Subjects) - 1)
+	p.subjects = append(p.subjects, id)
+	return id
+}
+
+// Describe changes what is known about a subject of this builder, as formats
+// learn of it late: the version is in the header, the processors further down.
+func (p *Builder) Describe(id SubjectID, change func(*Subject)) { change(&p.bundle.Subjects[id]) }
+
+// Request adds a request; its Clock and an empty Origin are filled in. A path
+// longer than 1 MiB is dropped and the request becomes one without states.
+func (p *Builder) Request(r Request) RequestID {
+	r.Clock = p.clock
+	if r.Origin == 0 {
+		r.Origin = p.Origin(0)
+	}
+	if len(r.Path) > pathBlock {
+		r.Path = nil
+		p.Warnf(0, "a request with more than %d bytes of states was kept without them", pathBlock)
+	}
+	return p.bundle.Requests.add(r)
+}
+
+// Interval adds an interval.
+func (p *Builder) Interval(v Interval) { p.bundle.Intervals.add(v) }
+
+// Sample adds a sample.
+func (p *Builder) Sample(s Sample) { p.bundle.Samples.add(s) }
+
+// Series adds a series.
+func (p *Builder) Series(s Series) {
+	p.series = append(p.series, len(p.bundle.Series))
+	p.bundle.Series = append(p.bundle.Series, s)
+}
+
+// Fact adds a fact.
+func (p *Builder) Fact(f Fact) {
+	p.facts = append(p.facts, len(p.bundle.Facts))
+	p.bundle.Facts = append(p.bundle.Facts, f)
+}
+
+// Cover says that something was watched.
+func (p *Builder) Cover(c Coverage) {
+	p.coverage = append(p.coverage, len(p.bundle.Coverage))
+	p.bundle.Coverage = append(p.bundle.Coverage, c)
+}
+
+// Load adds a load generator's result.
+func (p *Builder) Load(l LoadResult) { p.bundle.Loads = append(p.bundle.Loads, l) }
+
+// Table adds something for inspect.
+func (p *Builder) Table(t Table) {
+	t.Artifact = p.Artifact
+	p.bundle.Tables = append(p.bundle.Tables, t)
+}
+
+// Warnf adds a warning, or counts one that was given before. Position is a
+// line, event or sample number, 0 unknown.
+func (p *Builder) Warnf(position int64, format string, args ...any) {
+	p.bundle.Warnf(p.Origin(position), format, args...)
+}
+
+// Cut says that the artifact ended in the middle of something; the result is
+// what was read until then.
+func (p *Builder) Cut() { p.bundle.Artifacts[p.Artifact].Tail = true }

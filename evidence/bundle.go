@@ -1,0 +1,164 @@
+package evidence
+
+import "slices"
+
+// Bundle is all evidence about one incident.
+type Bundle struct {
+	Artifacts []Artifact
+	Clocks    []Clock
+	Subjects  []Subject
+	Requests  Requests
+	Intervals Intervals
+	Samples   Samples
+	Series    []Series
+	Facts     []Fact
+	Coverage  []Coverage
+	Loads     []LoadResult
+	Tables    []Table
+	Warnings  []Warning
+	Names     Names
+	Stacks    Stacks
+
+	parts []*Builder
+}
+
+// NewBundle returns an empty bundle.
+func NewBundle() *Bundle { return &Bundle{} }
+
+// AddArtifact registers an artifact, so that rows can name it.
+func (b *Bundle) AddArtifact(a Artifact) ArtifactID {
+	b.Artifacts = append(b.Artifacts, a)
+	return ArtifactID(len(b.Artifacts) - 1)
+}
+
+// Fact returns the newest fact of a name about a subject, or about any subject
+// if subject < 0.
+func (b *Bundle) Fact(subject SubjectID, key string) (Fact, bool) {
+	for i := len(b.Facts) - 1; i >= 0; i-- {
+		if f := b.Facts[i]; f.Key == key && (subject < 0 || f.Subject == subject) {
+			return f, true
+		}
+	}
+	return Fact{}, false
+}
+
+// Covered returns what was watched of a kind about a subject (any if < 0).
+func (b *Bundle) Covered(subject SubjectID, kind string) []Coverage {
+	var out []Coverage
+	for _, c := range b.Coverage {
+		if c.Kind == kind && (subject < 0 || c.Subject == subject) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// SeriesOf returns a series of a subject (any if < 0) by name, nil if none.
+func (b *Bundle) SeriesOf(subject SubjectID, name string) *Series {
+	for i := range b.Series {
+		if s := &b.Series[i]; s.Name == name && (subject < 0 || s.Subject == subject) {
+			return s
+		}
+	}
+	return nil
+}
+
+// Window is the span of all anchored evidence, in ns; 0, 0 if there is none.
+func (b *Bundle) Window() (from, until int64) {
+	for _, c := range b.Coverage {
+		if c.From == 0 || c.Until == 0 {
+			continue
+		}
+		if from == 0 || c.From < from {
+			from = c.From
+		}
+		until = max(until, c.Until)
+	}
+	return from, until
+}
+
+// mark remembers how long each table was, so that a builder knows its rows.
+type mark struct {
+	requests, intervals, samples int
+}
+
+func (b *Bundle) mark() mark {
+	return mark{b.Requests.Len(), b.Intervals.Len(), b.Samples.Len()}
+}
+
+// rename points every row of subject from at subject to.
+func (b *Bundle) rename(from, to SubjectID) {
+	replace := func(s []SubjectID) {
+		for i := range s {
+			if s[i] == from {
+				s[i] = to
+			}
+		}
+	}
+	replace(b.Requests.Subject)
+	replace(b.Intervals.Subject)
+	replace(b.Samples.Subject)
+	for i := range b.Series {
+		if b.Series[i].Subject == from {
+			b.Series[i].Subject = to
+		}
+	}
+	for i := range b.Facts {
+		if b.Facts[i].Subject == from {
+			b.Facts[i].Subject = to
+		}
+	}
+	for i := range b.Coverage {
+		if b.Coverage[i].Subject == from {
+			b.Coverage[i].Subject = to
+		}
+	}
+}
+
+// Unify makes subjects that are the same process one. Files name their process
+// badly: a gctrace log has no pid, a trace only a minor version, an access log
+// nothing at all. A description that agrees with exactly one other is taken to
+// be of the same process; one that agrees with several stays on its own and is
+// warned about. Two artifacts of the same format are two processes: nobody
+// records the same thing twice.
+func (b *Bundle) Unify() {
+	formatsOf := make(map[SubjectID][]string)
+	for _, p := range b.parts {
+		for _, s := range p.subjects {
+			formatsOf[s] = append(formatsOf[s], p.format)
+		}
+	}
+	gone := make(map[SubjectID]bool)
+	for s := range b.Subjects {
+		from := SubjectID(s)
+		var candidates []SubjectID
+		for t := range b.Subjects[:s] {
+			to := SubjectID(t)
+			if gone[to] || !b.Subjects[to].Agrees(b.Subjects[from]) {
+				continue
+			}
+			known := b.Subjects[to].PID != 0 && b.Subjects[to].PID == b.Subjects[from].PID
+			if known || !slices.ContainsFunc(formatsOf[to], func(f string) bool { return slices.Contains(formatsOf[from], f) }) {
+				candidates = append(candidates, to)
+			}
+		}
+		switch len(candidates) {
+		case 0:
+		case 1:
+			to := candidates[0]
+			b.Subjects[to].merge(b.Subjects[from])
+			formatsOf[to] = append(formatsOf[to], formatsOf[from]...)
+			b.rename(from, to)
+			gone[from] = true
+		default:
+			b.Warnf(0, "cannot tell which of %d processes %s is about: give the files of one process at a time", len(candidates), describe(formatsOf[from]))
+		}
+	}
+}
+
+func describe(formats []string) string {
+	if len(formats) == 0 {
+		return "a file"
+	}
+	return "the " + formats[0] + " evidence"
+}

@@ -1,0 +1,107 @@
+package evidence
+
+// NameID stands for a string in a [Bundle]'s Names. 0 is "" and means unknown.
+type NameID int32
+
+// Names interns strings: routes, causes, dependencies, sample types.
+type Names struct {
+	ids  map[string]NameID
+	text []string
+}
+
+// ID returns the number of s, giving it one if it is new.
+func (n *Names) ID(s string) NameID {
+	if s == "" {
+		return 0
+	}
+	if id, ok := n.ids[s]; ok {
+		return id
+	}
+	if n.ids == nil {
+		n.ids = make(map[string]NameID)
+		n.text = append(n.text, "")
+	}
+	id := NameID(len(n.text))
+	// The key is copied: parsers hand in slices of their line buffers.
+	s = string(append([]byte(nil), s...))
+	n.ids[s] = id
+	n.text = append(n.text, s)
+	return id
+}
+
+// BytesID is ID without allocating for a name that is known already.
+func (n *Names) BytesID(b []byte) NameID {
+	if id, ok := n.ids[string(b)]; ok {
+		return id
+	}
+	return n.ID(string(b))
+}
+
+// Lookup returns the number of s without interning it; 0 if it is not there.
+func (n *Names) Lookup(s string) NameID { return n.ids[s] }
+
+// Text returns the string behind id, "" for numbers that were never given.
+func (n *Names) Text(id NameID) string {
+	if id <= 0 || int(id) >= len(n.text) {
+		return ""
+	}
+	return n.text[id]
+}
+
+// Len is how many strings are interned.
+func (n *Names) Len() int { return max(0, len(n.text)-1) }
+
+// StackID stands for a call stack in a [Bundle]'s Stacks. 0 means unknown.
+type StackID int32
+
+// Frame is one call of a stack.
+type Frame struct {
+	Func NameID // as the runtime prints it: net/http.(*conn).serve
+	File NameID
+	Line int32
+}
+
+// Stacks interns call stacks, innermost frame first.
+type Stacks struct {
+	ids    map[string]StackID
+	frames [][]Frame
+	key    []byte
+}
+
+// ID returns the number of a stack, giving it one if it is new. Frames are
+// innermost first; the slice is copied.
+func (s *Stacks) ID(frames []Frame) StackID {
+	if len(frames) == 0 {
+		return 0
+	}
+	s.key = s.key[:0]
+	for _, f := range frames {
+		s.key = append(s.key,
+			byte(f.Func), byte(f.Func>>8), byte(f.Func>>16), byte(f.Func>>24),
+			byte(f.File), byte(f.File>>8), byte(f.File>>16), byte(f.File>>24),
+			byte(f.Line), byte(f.Line>>8), byte(f.Line>>16), byte(f.Line>>24))
+	}
+	if id, ok := s.ids[string(s.key)]; ok {
+		return id
+	}
+	if s.ids == nil {
+		s.ids = make(map[string]StackID)
+		s.frames = append(s.frames, nil)
+	}
+	id := StackID(len(s.frames))
+	s.ids[string(s.key)] = id
+	s.frames = append(s.frames, append([]Frame(nil), frames...))
+	return id
+}
+
+// Frames returns the frames of a stack, innermost first, nil if unknown. The
+// slice must not be changed.
+func (s *Stacks) Frames(id StackID) []Frame {
+	if id <= 0 || int(id) >= len(s.frames) {
+		return nil
+	}
+	return s.frames[id]
+}
+
+// Len is how many stacks are interned.
+func (s *Stacks) Len() int { return max(0, len(s.frames)-1) }

@@ -1,0 +1,130 @@
+package evidence
+
+import "sort"
+
+// LaneID is a thread or goroutine as its runtime numbers it. Lane 0 is unknown.
+type LaneID int64
+
+// AllLanes marks an interval that concerns every lane of its subject: a
+// stop-the-world pause. Stalls of single lanes never use it: 19 s of stalls on
+// many lanes are not 19 s of pauses.
+const AllLanes LaneID = -1
+
+// Interval is one row of [Intervals].
+type Interval struct {
+	Subject SubjectID
+	Lane    LaneID
+	Kind    Kind
+	Start   int64 // ns
+	End     int64 // ns
+	Request RequestID
+	Stack   StackID
+	Cause   NameID
+	Holder  LaneID
+	Origin  Origin
+	Extra   []Extra
+}
+
+// Key names a figure that only some intervals have.
+type Key uint8
+
+// Keys of [Extra]. Sizes are bytes, times ns, counts plain numbers.
+const (
+	HeapBefore     Key = iota // live heap when the cycle began
+	HeapAfter                 // heap size when marking ended
+	HeapLive                  // marked, that is live, heap
+	HeapGoal                  // the size the pacer aimed for
+	StackScan                 // stacks to scan, bytes
+	GlobalScan                // globals to scan, bytes
+	AssistTime                // processor time of mark assists
+	BackgroundTime            // processor time of dedicated and fractional workers
+	IdleTime                  // processor time of idle-priority workers
+	STWTime                   // sum of the cycle's stop-the-world pauses, wall time
+	MarkTime                  // concurrent mark, wall time
+	CPUFraction               // the collector's share of processor time since the start, 0…1
+	Forced                    // 1: not started by the pacer
+	Processors                // GOMAXPROCS
+	CycleNumber               // as the runtime counts
+	NumKeys
+)
+
+var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", "global scan", "assist", "background", "idle",
+	"stw", "mark", "cpu fraction", "forced", "processors", "cycle"}
+
+func (k Key) String() string { return keyNames[k] }
+
+// Extra is one figure of an interval.
+type Extra struct {
+	Key   Key
+	Value float64
+}
+
+// Column is a sparse column: values of some rows, in row order.
+type Column struct {
+	Rows   []int32
+	Values []float64
+}
+
+// Get returns the value of a row, and whether it has one.
+func (c *Column) Get(row int) (float64, bool) {
+	i := sort.Search(len(c.Rows), func(i int) bool { return c.Rows[i] >= int32(row) })
+	if i < len(c.Rows) && c.Rows[i] == int32(row) {
+		return c.Values[i], true
+	}
+	return 0, false
+}
+
+// Intervals holds states, pauses, cycles and phases as columns. The states of
+// requests recovered from a trace are not here but in their [Path].
+type Intervals struct {
+	Subject []SubjectID
+	Lane    []LaneID
+	Kind    []Kind
+	Start   []int64
+	End     []int64
+	Request []RequestID
+	Stack   []StackID
+	Cause   []NameID
+	Holder  []LaneID
+	Origin  []Origin
+	Extra   [NumKeys]Column
+}
+
+// Len is the number of intervals.
+func (v *Intervals) Len() int { return len(v.Start) }
+
+// Get returns a figure of row i, and whether it has that figure.
+func (v *Intervals) Get(i int, k Key) (float64, bool) { return v.Extra[k].Get(i) }
+
+// Select returns the rows of a kind, of one subject or of all (subject < 0), in
+// order of start.
+func (v *Intervals) Select(kind Kind, subject SubjectID) []int {
+	var rows []int
+	for i, k := range v.Kind {
+		if k == kind && (subject < 0 || v.Subject[i] == subject) {
+			rows = append(rows, i)
+		}
+	}
+	sort.SliceStable(rows, func(a, b int) bool { return v.Start[rows[a]] < v.Start[rows[b]] })
+	return rows
+}
+
+func (v *Intervals) add(x Interval) int {
+	i := len(v.Start)
+	v.Subject = append(v.Subject, x.Subject)
+	v.Lane = append(v.Lane, x.Lane)
+	v.Kind = append(v.Kind, x.Kind)
+	v.Start = append(v.Start, x.Start)
+	v.End = append(v.End, x.End)
+	v.Request = append(v.Request, x.Request)
+	v.Stack = append(v.Stack, x.Stack)
+	v.Cause = append(v.Cause, x.Cause)
+	v.Holder = append(v.Holder, x.Holder)
+	v.Origin = append(v.Origin, x.Origin)
+	for _, e := range x.Extra {
+		c := &v.Extra[e.Key]
+		c.Rows = append(c.Rows, int32(i))
+		c.Values = append(c.Values, e.Value)
+	}
+	return i
+}

@@ -1,0 +1,90 @@
+package evidence
+
+// Kind is what a lane (a thread or goroutine), or the whole process, was doing.
+// It is observed; what it means for a request is the ledger's business.
+type Kind uint8
+
+// States of one lane.
+const (
+	KindUnknown  Kind = iota
+	Running           // held a processor and ran the program's own code
+	Runnable          // ready, waiting for a processor
+	Syscall           // in a system call
+	NetWait           // waiting for the network: a dependency's answer
+	ClientWait        // waiting for the client: its request body, or its reading of the response
+	LockWait          // waiting for a mutex
+	PoolWait          // waiting for a limited resource that somebody hands back: connection pool, semaphore
+	SyncWait          // waiting for another lane: channel, select, wait group, condition
+	SleepWait         // a timer it asked for
+	GCAssist          // running, but marking on behalf of the collector to pay for an allocation
+	GCAssistWait      // blocked in an assist until a worker leaves enough credit
+	GCSweep           // running, but sweeping to pay for an allocation
+	GCWait            // blocked by the collector in another way (waiting for a phase to end)
+	Paused            // stopped with the world
+	Unobserved        // the lane's state is not in the evidence
+
+	// What concerns a whole process.
+	StopTheWorld // AllLanes; Cause says what for
+	GCCycle      // start of a cycle to its mark termination
+	GCMark       // the concurrent mark phase
+	GCIdle       // between cycles; only ever derived
+
+	// Relations.
+	Serves // Lane works for Request during the interval
+
+	numKinds
+)
+
+var kindNames = [numKinds]string{
+	"unknown", "running", "runnable", "syscall", "network wait", "client wait", "lock wait", "pool wait", "sync wait", "sleep",
+	"mark assist", "assist wait", "sweep", "gc wait", "paused", "unobserved",
+	"stop-the-world", "gc cycle", "gc mark", "gc idle",
+	"serves",
+}
+
+func (k Kind) String() string {
+	if k < numKinds {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// OnProcessor says whether a lane in this state occupies a processor.
+func (k Kind) OnProcessor() bool { return k == Running || k == GCAssist || k == GCSweep }
+
+// Holder is who held the processors while a lane waited for one.
+type Holder uint8
+
+// Holders. A goroutine is runnable because the processors are busy with
+// something else, and that something decides what its waiting is charged to.
+const (
+	HeldByCollector  Holder = iota // dedicated and fractional mark workers
+	HeldByIdleMark                 // mark workers that only use idle processors, and give way within ~0.1 ms
+	HeldByRequests                 // other requests of this service, and helpers that work for them
+	HeldByBackground               // goroutines of the process that serve no request
+	HeldByRuntime                  // the runtime's own goroutines: sweeper, scavenger, finalizers, tracer
+	HeldByStop                     // the world was stopped
+	HeldByNobody                   // a processor was idle: the time to wake a thread, or a host that does not run it
+	NumHolders
+)
+
+var holderNames = [NumHolders]string{"collector", "idle mark", "requests", "background", "runtime", "stop-the-world", "nobody"}
+
+func (h Holder) String() string {
+	if h < NumHolders {
+		return holderNames[h]
+	}
+	return "unknown"
+}
+
+// Shares splits a duration (ns) by who held the processors; the sum is the
+// duration.
+type Shares [NumHolders]int64
+
+// Sum is the duration that was split.
+func (s *Shares) Sum() (sum int64) {
+	for _, v := range s {
+		sum += v
+	}
+	return sum
+}

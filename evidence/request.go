@@ -1,0 +1,142 @@
+package evidence
+
+// RequestID is a row of [Requests]. NoRequest is none.
+type RequestID int32
+
+// NoRequest is the RequestID of rows that belong to no request.
+const NoRequest RequestID = -1
+
+// Outcome is how a request ended.
+type Outcome uint8
+
+// Outcomes. An unfinished request is one whose end (or start) lies outside
+// what was recorded: its latency is a lower bound.
+const (
+	OK Outcome = iota
+	Failed
+	TimedOut
+	Unfinished
+)
+
+func (o Outcome) String() string {
+	return [...]string{"ok", "error", "timeout", "unfinished"}[min(o, Unfinished)]
+}
+
+// Request is one row of [Requests].
+type Request struct {
+	Subject  SubjectID
+	Clock    ClockID
+	Route    NameID // "GET /play/{id}", a handler's name, a task type; 0 unknown
+	Lane     LaneID // the lane that serves it, 0 unknown
+	Intended int64  // ns: when the client meant to send it, 0 unknown
+	Start    int64  // ns: when work on it began inside the process (or could have), 0 unknown
+	End      int64  // ns
+	Outcome  Outcome
+	Path     Path // its states, nil where they are not known
+	Origin   Origin
+}
+
+// Began is when the request's latency starts: Intended, else Start.
+func (r *Request) Began() int64 {
+	if r.Intended != 0 {
+		return r.Intended
+	}
+	return r.Start
+}
+
+// Latency is End − Intended, or from Start where the intention is not known.
+func (r *Request) Latency() int64 { return r.End - r.Began() }
+
+// Requests holds requests as columns; row i of each is one request. Rows are in
+// order of completion within one artifact, in no order across artifacts.
+type Requests struct {
+	Subject  []SubjectID
+	Clock    []ClockID
+	Route    []NameID
+	Lane     []LaneID
+	Intended []int64
+	Start    []int64
+	End      []int64
+	Outcome  []Outcome
+	Origin   []Origin
+	pathEnd  []int64 // cumulative: path i is paths[pathEnd[i-1]:pathEnd[i]]
+	paths    pathStore
+}
+
+// Len is the number of requests.
+func (r *Requests) Len() int { return len(r.End) }
+
+// Row returns request i. Its Path points into the columns.
+func (r *Requests) Row(i int) Request {
+	return Request{Subject: r.Subject[i], Clock: r.Clock[i], Route: r.Route[i], Lane: r.Lane[i],
+		Intended: r.Intended[i], Start: r.Start[i], End: r.End[i], Outcome: r.Outcome[i], Path: r.Path(i), Origin: r.Origin[i]}
+}
+
+// Path returns the states of request i, nil where they are not known.
+func (r *Requests) Path(i int) Path {
+	var from int64
+	if i > 0 {
+		from = r.pathEnd[i-1]
+	}
+	return r.paths.slice(from, r.pathEnd[i])
+}
+
+// Latency returns the latency of request i in ns.
+func (r *Requests) Latency(i int) int64 {
+	if r.Intended[i] != 0 {
+		return r.End[i] - r.Intended[i]
+	}
+	return r.End[i] - r.Start[i]
+}
+
+func (r *Requests) add(q Request) RequestID {
+	r.Subject = append(r.Subject, q.Subject)
+	r.Clock = append(r.Clock, q.Clock)
+	r.Route = append(r.Route, q.Route)
+	r.Lane = append(r.Lane, q.Lane)
+	r.Intended = append(r.Intended, q.Intended)
+	r.Start = append(r.Start, q.Start)
+	r.End = append(r.End, q.End)
+	r.Outcome = append(r.Outcome, q.Outcome)
+	r.Origin = append(r.Origin, q.Origin)
+	r.pathEnd = append(r.pathEnd, r.paths.add(q.Path))
+	return RequestID(len(r.End) - 1)
+}
+
+// pathStore keeps paths in blocks, so that growing never copies what is there:
+// the paths of a 500 MB trace are 150 MB.
+type pathStore struct {
+	blocks [][]byte
+	size   int64
+}
+
+const pathBlock = 1 << 20
+
+// add stores p whole within one block and returns the end position. The rest
+// of a block too short for p is padding, which slice skips.
+func (s *pathStore) add(p Path) int64 {
+	if len(p) == 0 {
+		return s.size
+	}
+	if len(p) > pathBlock {
+		p = p[:0] // never: builders bound a path; see Builder.Request
+		return s.size
+	}
+	if free := (int64(len(s.blocks))*pathBlock - s.size); free < int64(len(p)) {
+		s.size = int64(len(s.blocks)) * pathBlock
+		s.blocks = append(s.blocks, make([]byte, 0, pathBlock))
+	}
+	last := len(s.blocks) - 1
+	s.blocks[last] = append(s.blocks[last], p...)
+	s.size += int64(len(p))
+	return s.size
+}
+
+func (s *pathStore) slice(from, to int64) Path {
+	if from == to {
+		return nil
+	}
+	block := (to - 1) / pathBlock
+	from = max(from, block*pathBlock) // a path never crosses a block: the rest was padding
+	return Path(s.blocks[block][from-block*pathBlock : to-block*pathBlock])
+}

@@ -1,0 +1,126 @@
+package evidence
+
+// Sample is one row of [Samples]: a profile's stack with its weight, an
+// allocation tick, a goroutine of a dump.
+type Sample struct {
+	Subject SubjectID
+	Time    int64 // ns, 0: somewhere within the artifact's coverage
+	Lane    LaneID
+	Stack   StackID
+	Type    NameID // "cpu", "inuse_space", "contentions", "delay", "goroutine", …
+	Unit    NameID // "nanoseconds", "bytes", "count"
+	Class   NameID // what the work was for, as classified by the format; 0: the program's own
+	Value   int64
+	Origin  Origin
+}
+
+// Samples holds samples as columns.
+type Samples struct {
+	Subject []SubjectID
+	Time    []int64
+	Lane    []LaneID
+	Stack   []StackID
+	Type    []NameID
+	Unit    []NameID
+	Class   []NameID
+	Value   []int64
+	Origin  []Origin
+}
+
+// Len is the number of samples.
+func (s *Samples) Len() int { return len(s.Value) }
+
+func (s *Samples) add(x Sample) {
+	s.Subject = append(s.Subject, x.Subject)
+	s.Time = append(s.Time, x.Time)
+	s.Lane = append(s.Lane, x.Lane)
+	s.Stack = append(s.Stack, x.Stack)
+	s.Type = append(s.Type, x.Type)
+	s.Unit = append(s.Unit, x.Unit)
+	s.Class = append(s.Class, x.Class)
+	s.Value = append(s.Value, x.Value)
+	s.Origin = append(s.Origin, x.Origin)
+}
+
+// Series is a figure over time. Between two points the first one holds.
+type Series struct {
+	Subject SubjectID
+	Name    string // runtime/metrics names where the runtime has one: /gc/heap/goal:bytes
+	Unit    string
+	T       []int64 // ns, ascending
+	V       []float64
+	Origin  Origin
+}
+
+// Fact is something that was so during a time: a flag, a limit, a version.
+type Fact struct {
+	Subject SubjectID
+	Key     string // one of the Fact… names, or a setting's own name
+	Value   string
+	Number  float64 // the value as a number in the base unit (bytes, ns, 1), NaN if it is none
+	From    int64   // ns, 0: always
+	Until   int64   // ns, 0: always
+	Origin  Origin
+}
+
+// Names of facts that causes ask for.
+const (
+	FactGOGC           = "GOGC"                // percent; "off" is -1
+	FactMemoryLimit    = "GOMEMLIMIT"          // bytes
+	FactContainerLimit = "container.memory"    // bytes
+	FactHostMemory     = "host.memory"         // bytes
+	FactRSS            = "process.rss"         // bytes
+	FactMinorFaults    = "process.minorFaults" // per second
+)
+
+// Names of what can be covered.
+const (
+	CoverRequests   = "requests"
+	CoverStates     = "goroutine states"
+	CoverGC         = "gc cycles"
+	CoverCPUProfile = "cpu profile"
+	CoverGoroutines = "goroutines"
+	CoverLocks      = "lock profile"
+	CoverHeap       = "heap profile"
+	CoverHostCPU    = "host cpu"
+	CoverFaults     = "page faults"
+)
+
+// Coverage says that something was watched, from when to when.
+type Coverage struct {
+	Subject SubjectID
+	Kind    string // one of Cover…
+	From    int64  // ns
+	Until   int64  // ns
+	Lost    int64  // events known to be lost within
+	Origin  Origin
+}
+
+// LoadResult is what a load generator says about one run. Quantiles are ns.
+type LoadResult struct {
+	Tool       string
+	URL        string
+	Mode       string // "open", "closed", "" unknown
+	FromSend   bool   // latency is counted from the send, not from the intended time
+	Duration   int64  // ns
+	Offered    float64
+	Rate       float64 // achieved, per second
+	Sent       int64
+	Completed  int64
+	Errors     int64
+	Timeouts   int64
+	Mean       int64
+	Stdev      int64
+	Max        int64
+	Quantiles  []Quantile
+	Codes      map[string]int64 // by class: "2xx"
+	BytesPerS  float64
+	Connection int // closed loop: how many clients
+	Origin     Origin
+}
+
+// Quantile is a point of a latency distribution.
+type Quantile struct {
+	Q  float64 // 0…1
+	Ns int64
+}

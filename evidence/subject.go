@@ -1,0 +1,74 @@
+package evidence
+
+import "strings"
+
+// SubjectID indexes [Bundle.Subjects].
+type SubjectID int32
+
+// SubjectKind tells hosts, processes and what they depend on apart.
+type SubjectKind uint8
+
+// The kinds of subject.
+const (
+	Process SubjectKind = iota
+	Host
+	Dependency
+)
+
+func (k SubjectKind) String() string { return [...]string{"process", "host", "dependency"}[k] }
+
+// Subject is who a row is about. Zero fields are unknown: a gctrace log names
+// no pid, an access log no runtime.
+type Subject struct {
+	Kind      SubjectKind
+	Name      string // executable, service or host name
+	PID       int
+	StartTime int64  // ns since the epoch
+	Runtime   string // "go", "jvm", "dotnet", "redis"
+	Version   string // "go1.26.8"
+	CPUs      int    // processors the runtime schedules on (GOMAXPROCS)
+	Container string
+}
+
+// Agrees says whether two descriptions can be of the same subject: nothing
+// known of one contradicts the other. Versions agree when one is a prefix of
+// the other at a dot, as traces carry "go1.26" and binaries "go1.26.8".
+func (s Subject) Agrees(o Subject) bool {
+	return s.Kind == o.Kind &&
+		(s.Name == "" || o.Name == "" || s.Name == o.Name) &&
+		(s.PID == 0 || o.PID == 0 || s.PID == o.PID) &&
+		(s.StartTime == 0 || o.StartTime == 0 || s.StartTime == o.StartTime) &&
+		(s.Runtime == "" || o.Runtime == "" || s.Runtime == o.Runtime) &&
+		(s.Version == "" || o.Version == "" || versionPrefix(s.Version, o.Version) || versionPrefix(o.Version, s.Version)) &&
+		(s.CPUs == 0 || o.CPUs == 0 || s.CPUs == o.CPUs) &&
+		(s.Container == "" || o.Container == "" || s.Container == o.Container)
+}
+
+func versionPrefix(a, b string) bool {
+	return strings.HasPrefix(b, a) && (len(a) == len(b) || b[len(a)] == '.')
+}
+
+// merge fills what s does not know from o; of two versions the longer wins.
+func (s *Subject) merge(o Subject) {
+	if s.Name == "" {
+		s.Name = o.Name
+	}
+	if s.PID == 0 {
+		s.PID = o.PID
+	}
+	if s.StartTime == 0 {
+		s.StartTime = o.StartTime
+	}
+	if s.Runtime == "" {
+		s.Runtime = o.Runtime
+	}
+	if len(o.Version) > len(s.Version) {
+		s.Version = o.Version
+	}
+	if s.CPUs == 0 {
+		s.CPUs = o.CPUs
+	}
+	if s.Container == "" {
+		s.Container = o.Container
+	}
+}

@@ -1,0 +1,138 @@
+package format
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Artifact is something to be parsed: a file, or bytes a probe recorded. It can
+// be read several times, once for each format that claims it.
+type Artifact struct {
+	Name     string
+	Size     int64 // bytes as stored, -1 unknown
+	Modified int64 // ns since the epoch, 0 unknown
+	Open     func() (io.ReadCloser, error)
+
+	compression []string // outermost first; known after head
+	envelope    *envelope
+	start       []byte
+}
+
+// File returns the artifact for a path. The file is opened when it is read.
+func File(path string) *Artifact {
+	a := &Artifact{Name: path, Size: -1, Open: func() (io.ReadCloser, error) { return os.Open(path) }}
+	if fi, err := os.Stat(path); err == nil {
+		a.Size, a.Modified = fi.Size(), fi.ModTime().UnixNano()
+	}
+	return a
+}
+
+// Envelopes names what was unwrapped, outermost first.
+func (a *Artifact) Envelopes() []string {
+	e := append([]string(nil), a.compression...)
+	if a.envelope != nil {
+		e = append(e, a.envelope.name)
+	}
+	return e
+}
+
+// Reader opens the artifact with its compression taken off. Line envelopes
+// are left on: they are [Artifact.Lines]' business.
+func (a *Artifact) Reader() (io.ReadCloser, error) {
+	r, _, err := a.open()
+	return r, err
+}
+
+// stream closes everything that was opened on the way.
+type stream struct {
+	*bufio.Reader
+	closers []io.Closer
+}
+
+func (s *stream) Close() (err error) {
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		err = errors.Join(err, s.closers[i].Close())
+	}
+	return err
+}
+
+const maxNesting = 4
+
+func (a *Artifact) open() (*stream, []string, error) {
+	f, err := a.Open()
+	if err != nil {
+		return nil, nil, plain(err)
+	}
+	s := &stream{bufio.NewReaderSize(f, 256<<10), []io.Closer{f}}
+	var layers []string
+	for len(layers) < maxNesting {
+		magic, err := s.Peek(4)
+		if err != nil && err != io.EOF {
+			_ = s.Close()
+			return nil, nil, plain(err)
+		}
+		switch {
+		case len(magic) >= 2 && magic[0] == 0x1f && magic[1] == 0x8b:
+			z, err := gzip.NewReader(s.Reader)
+			if err != nil {
+				_ = s.Close()
+				return nil, nil, fmt.Errorf("its gzip header is damaged: %w", err)
+			}
+			s = &stream{bufio.NewReaderSize(z, 256<<10), append(s.closers, z)}
+			layers = append(layers, "gzip")
+		case string(magic) == "\x28\xb5\x2f\xfd":
+			z, err := zstd.NewReader(s.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
+			if err != nil {
+				_ = s.Close()
+				return nil, nil, fmt.Errorf("its zstd header is damaged: %w", err)
+			}
+			s = &stream{bufio.NewReaderSize(z, 256<<10), append(s.closers, z.IOReadCloser())}
+			layers = append(layers, "zstd")
+		default:
+			return s, layers, nil
+		}
+	}
+	_ = s.Close()
+	return nil, nil, fmt.Errorf("it is compressed more than %d times over", maxNesting)
+}
+
+// plain takes the path out of the error: the artifact's name is printed before it.
+func plain(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// head returns the unwrapped beginning and finds out how the artifact is
+// wrapped. A damaged stream gives what could be read of it.
+func (a *Artifact) head() ([]byte, error) {
+	if a.start != nil {
+		return a.start, nil
+	}
+	s, layers, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	a.compression = layers
+	head := make([]byte, HeadSize)
+	n, err := io.ReadFull(s, head)
+	head = head[:n]
+	if n == 0 && err != nil && err != io.EOF {
+		return nil, plain(err)
+	}
+	a.envelope = findEnvelope(head)
+	if a.envelope != nil {
+		head = a.envelope.strip(head)
+	}
+	a.start = head
+	return head, nil
+}

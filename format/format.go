@@ -1,0 +1,137 @@
+// Package format is the frame around the parsers: it recognises artifacts by
+// content, unwraps what they are wrapped in, and hands them to every format
+// that claims them. A format is a package below this one that exposes one
+// [Format] value; format/all lists them.
+//
+// The package's opinion: names and extensions say nothing; one file may hold
+// several formats (kubectl logs mixes gctrace with access lines); a parser never
+// opens anything; and an artifact cut short still gives what was read.
+package format
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// Confidence is how sure a format is that an artifact is its own.
+type Confidence int
+
+// Confidences. All formats that are Sure read the artifact; if none is, the
+// first that says Maybe does.
+const (
+	No Confidence = iota
+	Maybe
+	Sure
+)
+
+// Format is a kind of artifact and how it is read.
+type Format struct {
+	Name  string // as printed: "gctrace"
+	About string // one line: what it is and which versions are read
+
+	// Match judges the unwrapped beginning of an artifact, up to HeadSize bytes,
+	// cut anywhere.
+	Match func(head []byte) Confidence
+
+	// Parse reads the whole artifact and writes what it holds. It returns an
+	// error only if nothing useful came of it; an artifact that breaks off in the
+	// middle gives what was read, a warning and Builder.Cut.
+	Parse func(ctx context.Context, a *Artifact, b *evidence.Builder) error
+}
+
+// HeadSize is how much of an artifact Match gets to see.
+const HeadSize = 256 << 10
+
+// ErrUnknown is returned for an artifact no format claims.
+var ErrUnknown = errors.New("not a format unstall reads")
+
+// ErrEmpty is returned for an artifact without content.
+var ErrEmpty = errors.New("is empty")
+
+// Read recognises an artifact and parses it into the bundle with every format
+// that claims it. The error says where, what and why in one line; the bundle
+// keeps what was read before it.
+func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.Bundle) error {
+	head, err := a.head()
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.Name, err)
+	}
+	if len(head) == 0 {
+		return fmt.Errorf("%s: %w: nothing was recorded into it", a.Name, ErrEmpty)
+	}
+	chosen := choose(formats, head)
+	if len(chosen) == 0 {
+		return fmt.Errorf("%s: %w: %s; read are %s", a.Name, ErrUnknown, looksLike(head), names(formats))
+	}
+	id := bundle.AddArtifact(evidence.Artifact{Name: a.Name, Envelopes: a.Envelopes(), Bytes: a.Size, Modified: a.Modified})
+	var errs []error
+	for _, f := range chosen {
+		bundle.Artifacts[id].Formats = append(bundle.Artifacts[id].Formats, f.Name)
+		b := bundle.Builder(id, f.Name)
+		err := f.Parse(ctx, a, b)
+		b.Close()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", a.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func choose(formats []Format, head []byte) (chosen []Format) {
+	var maybe *Format
+	for i := range formats {
+		switch formats[i].Match(head) {
+		case Sure:
+			chosen = append(chosen, formats[i])
+		case Maybe:
+			if maybe == nil {
+				maybe = &formats[i]
+			}
+		}
+	}
+	if len(chosen) == 0 && maybe != nil {
+		chosen = append(chosen, *maybe)
+	}
+	return chosen
+}
+
+func names(formats []Format) string {
+	var s []string
+	for _, f := range formats {
+		s = append(s, f.Name)
+	}
+	return strings.Join(s, ", ")
+}
+
+// looksLike tells the user what the file seems to be, for files that people
+// really hand in by mistake.
+func looksLike(head []byte) string {
+	for _, k := range []struct{ magic, what string }{
+		{"\x7fELF", "it is an ELF program"},
+		{"PK\x03\x04", "it is a zip archive: unpack it first"},
+		{"JAVA PROFILE", "it is a Java heap dump"},
+		{"PERFILE2", "it is perf.data"},
+		{"BZh", "it is bzip2: unpack it first"},
+		{"\xfd7zXZ", "it is xz: unpack it first"},
+		{"%PDF", "it is a PDF"},
+		{"<", "it looks like HTML or XML"},
+	} {
+		if strings.HasPrefix(string(head), k.magic) {
+			return k.what
+		}
+	}
+	line, _, _ := strings.Cut(string(head[:min(len(head), 200)]), "\n")
+	for _, r := range line {
+		if r < ' ' && r != '\t' && r != '\r' || r == '\uFFFD' {
+			return "it is binary data of an unknown kind"
+		}
+	}
+	if len(line) > 60 {
+		line = line[:60] + "…"
+	}
+	return fmt.Sprintf("no format knows lines like %q", strings.TrimSpace(line))
+}
