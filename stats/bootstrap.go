@@ -1,0 +1,250 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// How the moving blocks are laid out. A block may start at any of its
+// cellsPerBlock cells; more than maxBlocks make the blocks longer, which is
+// always allowed. Percentiles at 2 % of 2,000 resamples rest on 40 of them.
+const (
+	minBlocks     = 20
+	maxBlocks     = 256
+	cellsPerBlock = 8
+	resamples     = 2000
+	confidence    = 0.95
+)
+
+// blocks is a window of time cut into cells, to be resampled by runs of cells.
+//
+// Künsch, The Jackknife and the Bootstrap for General Stationary Observations
+// (Annals of Statistics 17, 1989) draws overlapping blocks; Politis & Romano, A
+// Circular Block-Resampling Procedure (1992) lets them run over the end of the
+// window into its beginning, so that every cell is as likely as any other and
+// the resampled total has the observed one as its mean.
+type blocks struct {
+	from  int64
+	width float64 // ns per cell
+	count int     // blocks in the window
+	cells int     // count · cellsPerBlock
+}
+
+func newBlocks(from, until, block int64) (blocks, bool) {
+	if block <= 0 || until <= from {
+		return blocks{}, false
+	}
+	count := int(min((until-from)/block, maxBlocks))
+	if count < minBlocks {
+		return blocks{}, false
+	}
+	cells := count * cellsPerBlock
+	return blocks{from, float64(until-from) / float64(cells), count, cells}, true
+}
+
+// cell returns the cell of a time, false outside the window.
+func (b *blocks) cell(t int64) (int, bool) {
+	if t < b.from {
+		return 0, false
+	}
+	c := int(float64(t-b.from) / b.width)
+	return c, c < b.cells
+}
+
+// draw fills starts with the first cells of as many blocks as fill the window.
+func (b *blocks) draw(r *random, starts []int) {
+	for i := range starts {
+		starts[i] = r.below(b.cells)
+	}
+}
+
+// interval takes the percentiles of the resampled figures. With n blocks the
+// plain 2.5 % and 97.5 % are too narrow by √(n/(n−1)) and by using normal
+// instead of Student's tails; the expanded percentiles repair both (Hesterberg,
+// What Teachers Should Know About the Bootstrap, The American Statistician 69,
+// 2015, section 5.1) and stay within the range of the figure.
+func (b *blocks) interval(figures []float64) Interval {
+	slices.Sort(figures)
+	n := float64(b.count)
+	z := 1.959963984540054 // confidence 95 %
+	nu := n - 1
+	// Student's quantile from the normal one: Cornish–Fisher, Abramowitz & Stegun 26.7.5.
+	t := z + (z*z*z+z)/(4*nu) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*nu*nu)
+	tail := math.Erfc(t*math.Sqrt(n/nu)/math.Sqrt2) / 2
+	return Interval{Quantile(figures, tail), Quantile(figures, 1-tail)}
+}
+
+// SumInterval returns a 95 % interval for the total of v over the window
+// [from, until), where at[i] is when v[i] happened (ns; in any order, those
+// outside the window do not count). Block is the shortest stretch that may be
+// taken as independent of the next, at least five times the longest stall; with
+// fewer than 20 of them in the window there is no interval.
+func SumInterval[N Number](at []int64, v []N, from, until, block int64, seed uint64) (Interval, bool) {
+	b, ok := newBlocks(from, until, block)
+	if !ok {
+		return Interval{}, false
+	}
+	cell := make([]float64, b.cells)
+	seen := false
+	for i, t := range at[:min(len(at), len(v))] {
+		if c, ok := b.cell(t); ok {
+			cell[c] += float64(v[i])
+			seen = true
+		}
+	}
+	if !seen {
+		return Interval{}, false
+	}
+	sums := make([]float64, b.cells)
+	for s := range sums {
+		for k := range cellsPerBlock {
+			sums[s] += cell[(s+k)%b.cells]
+		}
+	}
+	r := random(seed)
+	starts := make([]int, b.count)
+	figures := make([]float64, resamples)
+	for i := range figures {
+		b.draw(&r, starts)
+		for _, s := range starts {
+			figures[i] += sums[s]
+		}
+	}
+	return b.interval(figures), true
+}
+
+// QuantileInterval returns a 95 % interval for the q-quantile of v in the
+// window, as [SumInterval] does for its total. Values are told apart to 1 %;
+// those below 1 (ns) count as 1.
+func QuantileInterval[N Number](at []int64, v []N, q float64, from, until, block int64, seed uint64) (Interval, bool) {
+	b, ok := newBlocks(from, until, block)
+	if !ok {
+		return Interval{}, false
+	}
+	h, ok := newHistogram(&b, at, v)
+	if !ok {
+		return Interval{}, false
+	}
+	r := random(seed)
+	starts := make([]int, b.count)
+	figures := make([]float64, resamples)
+	for i := range figures {
+		b.draw(&r, starts)
+		figures[i] = h.quantile(starts, q)
+	}
+	return b.interval(figures), true
+}
+
+// QuantileDiffInterval returns a 95 % interval for the difference between the
+// q-quantiles of then and now, two figures of the same requests: what was
+// measured and what a model predicts. Both see the same resampled blocks, so
+// what varies with the traffic cancels.
+func QuantileDiffInterval[N Number](at []int64, now, then []N, q float64, from, until, block int64, seed uint64) (Interval, bool) {
+	b, ok := newBlocks(from, until, block)
+	if !ok {
+		return Interval{}, false
+	}
+	n := min(len(now), len(then))
+	hn, ok := newHistogram(&b, at, now[:n])
+	if !ok {
+		return Interval{}, false
+	}
+	ht, _ := newHistogram(&b, at, then[:n])
+	r := random(seed)
+	starts := make([]int, b.count)
+	figures := make([]float64, resamples)
+	for i := range figures {
+		b.draw(&r, starts)
+		figures[i] = ht.quantile(starts, q) - hn.quantile(starts, q)
+	}
+	return b.interval(figures), true
+}
+
+// histogram counts values by cell and by buckets of 1 % width, cumulated along
+// both, so that the count of a block's values up to a bucket is a difference.
+type histogram struct {
+	cells   int
+	first   int // number of the lowest bucket in use
+	buckets int
+	// upto[b*stride+c] is the count in cells before c of buckets up to b. The
+	// cells are laid out twice, for blocks that run over the end.
+	upto []uint32
+}
+
+func (h *histogram) stride() int { return h.cells + cellsPerBlock + 1 }
+
+var bucketWidth = math.Log(1.01)
+
+func bucket(v float64) int {
+	if !(v > 1) {
+		return 0
+	}
+	return int(math.Log(min(v, math.MaxInt64)) / bucketWidth)
+}
+
+func newHistogram[N Number](b *blocks, at []int64, v []N) (*histogram, bool) {
+	at = at[:min(len(at), len(v))]
+	lo, hi := math.MaxInt, -1
+	where := make([]int32, len(at)) // bucket of each value, -1 outside the window
+	for i, t := range at {
+		where[i] = -1
+		if _, ok := b.cell(t); ok {
+			k := bucket(float64(v[i]))
+			where[i] = int32(k)
+			lo, hi = min(lo, k), max(hi, k)
+		}
+	}
+	if hi < 0 {
+		return nil, false
+	}
+	h := &histogram{cells: b.cells, first: lo, buckets: hi - lo + 1}
+	n := h.stride()
+	h.upto = make([]uint32, h.buckets*n)
+	for i, t := range at {
+		if where[i] >= 0 {
+			c, _ := b.cell(t)
+			h.upto[(int(where[i])-lo)*n+c+1]++
+		}
+	}
+	for k := range h.buckets {
+		row := h.upto[k*n : (k+1)*n]
+		copy(row[h.cells+1:], row[1:1+cellsPerBlock])
+		for c := 1; c < n; c++ {
+			row[c] += row[c-1]
+		}
+		if k > 0 {
+			for c, below := range h.upto[(k-1)*n : k*n] {
+				row[c] += below
+			}
+		}
+	}
+	return h, true
+}
+
+func (h *histogram) count(starts []int, bucket int) (n int) {
+	row := h.upto[bucket*h.stride() : (bucket+1)*h.stride()]
+	for _, s := range starts {
+		n += int(row[s+cellsPerBlock] - row[s])
+	}
+	return n
+}
+
+// quantile returns the middle of the bucket with the q-quantile of the blocks
+// that begin at the starts, 0 if they hold nothing.
+func (h *histogram) quantile(starts []int, q float64) float64 {
+	total := h.count(starts, h.buckets-1)
+	if total == 0 {
+		return 0
+	}
+	want := rank(q, total)
+	lo, hi := 0, h.buckets-1
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if h.count(starts, mid) >= want {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return math.Exp((float64(h.first+lo) + .5) * bucketWidth)
+}
