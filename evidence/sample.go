@@ -71,6 +71,16 @@ const (
 	FactHostMemory     = "host.memory"         // bytes
 	FactRSS            = "process.rss"         // bytes
 	FactMinorFaults    = "process.minorFaults" // per second
+	FactVersionAtLeast = "go.version.atLeast"  // "go1.19": the evidence's own format says so
+
+	// Facts of execution traces that tell processor time from wall time on a
+	// processor: on a host that does not run the threads, short things take long.
+	FactShortCalls      = "trace.shortCalls"      // system calls on sockets that never block, how many
+	FactShortCallMedian = "trace.shortCallMedian" // ns
+	FactShortCallMean   = "trace.shortCallMean"   // ns
+	FactLongRuns        = "trace.longRuns"        // ns run in stretches over twice the preemption quantum of 10 ms
+	FactRunTime         = "trace.runTime"         // ns goroutines were on processors
+	FactCPUSamples      = "trace.cpuSamples"      // profile samples (100 Hz of processor time) in the trace
 )
 
 // Names of what can be covered.

@@ -1,0 +1,131 @@
+// Package gotrace reads Go execution traces (runtime/trace, /debug/pprof/trace,
+// flight recorder) of Go 1.11 to 1.27.
+//
+// The stream is decoded by golang.org/x/exp/trace; this package interprets it
+// the way the runtime's source means it: runtime/trace.go and proc.go for the
+// states, mgc.go and mgcmark.go for the collector, net/http/server.go for the
+// requests. The format is described in https://go.dev/issue/60773 (1.22 and
+// later) and https://go.dev/s/go15trace (before).
+//
+// Its opinion: a request needs no annotation, because a serving goroutine's
+// stacks say when it read one and when it wrote the answer; what a request
+// waited for is what the goroutine that woke it did meanwhile; and a goroutine
+// that was ready but not running waited for whoever held the processors.
+//
+// Traces up to 1.21 are decoded as a whole by x/exp/trace and need memory in
+// proportion to their size; later ones are streamed a generation at a time.
+package gotrace
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+)
+
+// Format reads Go execution traces.
+var Format = format.Format{
+	Name:  "gotrace",
+	About: "Go execution traces (runtime/trace, /debug/pprof/trace), Go 1.11 to 1.27",
+	Match: func(head []byte) format.Confidence {
+		if _, ok := header(head); ok {
+			return format.Sure
+		}
+		return format.No
+	},
+	Parse: parse,
+}
+
+// headerSize is the length of "go 1.26 trace\x00\x00\x00".
+const headerSize = 16
+
+// newest is the last trace version x/exp/trace decodes; Go 1.27 writes it too.
+const newest = 26
+
+// header returns the minor version of a trace's header.
+func header(head []byte) (minor int, ok bool) {
+	if len(head) < headerSize {
+		return 0, false
+	}
+	s, ok := bytes.CutPrefix(head[:headerSize], []byte("go 1."))
+	if !ok {
+		return 0, false
+	}
+	s, rest, ok := bytes.Cut(s, []byte(" trace"))
+	if !ok || len(bytes.Trim(rest, "\x00")) != 0 {
+		return 0, false
+	}
+	minor, err := strconv.Atoi(string(s))
+	return minor, err == nil
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) (err error) {
+	s, err := a.Reader()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r := bufio.NewReaderSize(s, 1<<20)
+	head, _ := r.Peek(headerSize)
+	minor, ok := header(head)
+	switch {
+	case !ok:
+		return errors.New("does not begin like an execution trace")
+	case minor > newest:
+		return fmt.Errorf("is an execution trace in the format of Go 1.%d; this unstall reads up to Go 1.27: a newer one is needed", minor)
+	case minor < 11:
+		return fmt.Errorf("is an execution trace of Go 1.%d; the formats read begin with Go 1.11", minor)
+	}
+	w := newWorld(b, minor)
+	err = w.read(ctx, r)
+	if w.events == 0 {
+		if err == nil {
+			err = errors.New("holds no events")
+		}
+		return fmt.Errorf("execution trace of Go 1.%d: %w", minor, err)
+	}
+	w.finish()
+	if err != nil {
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		b.Cut()
+		b.Warnf(w.events, "the trace breaks off after %.3f s: %v; what came before is used", float64(w.now-w.first)/1e9, err)
+	}
+	return nil
+}
+
+// read feeds every event to the world. Decoding hostile input is x/exp/trace's
+// business; should it panic, the trace counts as cut there.
+func (w *world) read(ctx context.Context, r io.Reader) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("cannot be decoded: %v", p)
+		}
+	}()
+	tr, err := trace.NewReader(r)
+	if err != nil {
+		return err
+	}
+	for {
+		ev, err := tr.ReadEvent()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.event(&ev)
+		if w.events&0xffff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}

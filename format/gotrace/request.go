@@ -1,0 +1,317 @@
+package gotrace
+
+import (
+	"slices"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// request is one being served.
+type request struct {
+	start   int64
+	upto    int64 // the path covers start to upto
+	path    evidence.Path
+	end     int64 // when the response was last written to, 0 not yet
+	endLen  int   // how much of the path lies before end
+	cut     bool  // began before the trace
+	fresh   bool  // the connection's first: it may not have sent anything yet
+	unsure  bool  // its goroutine has not shown a stack yet
+	handled bool  // the handler began
+	over    bool  // the server finished it
+	shared  int   // segments merged because the path grew too long
+}
+
+// maxPath bounds the states kept of one request, 64 KiB packed. A request with
+// more is kept merged by kind.
+const maxPath = 64 << 10
+
+// add appends a state that began at `at`.
+func (r *request) add(s evidence.Segment, at int64) {
+	if at < r.upto {
+		if at+s.Dur <= r.upto {
+			return
+		}
+		clip(&s, at+s.Dur-r.upto)
+		at = r.upto
+	}
+	if at > r.upto {
+		r.path = r.path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: at - r.upto})
+	}
+	r.path = r.path.Append(s)
+	r.upto = at + s.Dur
+	if len(r.path) > maxPath {
+		r.merge()
+	}
+}
+
+// merge gives up the order of the states for their sums.
+func (r *request) merge() {
+	type key struct {
+		kind, holder evidence.Kind
+		cause        evidence.NameID
+	}
+	sums := make(map[key]*evidence.Segment)
+	var order []key
+	for s := range r.path.All {
+		k := key{s.Kind, s.HolderKind, s.Cause}
+		m := sums[k]
+		if m == nil {
+			m = &evidence.Segment{Kind: s.Kind, Cause: s.Cause, HolderKind: s.HolderKind, Holder: s.Holder, Stack: s.Stack}
+			sums[k] = m
+			order = append(order, k)
+		}
+		m.Dur += s.Dur
+		for i, v := range s.Held {
+			m.Held[i] += v
+		}
+		r.shared++
+	}
+	path := r.path[:0:0]
+	for _, k := range order {
+		path = path.Append(*sums[k])
+	}
+	r.path = path
+	if r.end != 0 { // the cut within the old order is gone: all of it counts
+		r.endLen, r.end = len(path), r.upto
+	}
+}
+
+// connState is what is known of a goroutine that serves.
+type connState struct {
+	server  *serverKind
+	idle    bool // waits for a request
+	writing bool // in a system call that writes the response
+}
+
+// server counts how requests were recovered, for the cross-check.
+type server struct {
+	recovered   int64 // requests emitted complete
+	unfinished  int64
+	background  int64 // background reads begun: one per request without a body
+	bodies      int64 // requests without a background read: with a body, or cut
+	streams     int64 // connections that were hijacked
+	probes      int64 // requests for profiles
+	beforeTrace int64
+	kinds       map[string]int64
+}
+
+func (w *world) begin(g *goroutine, t int64) *request {
+	r := &request{start: t, upto: t}
+	g.request = r
+	g.conn.idle = false
+	w.setRole(g, roleRequests, t)
+	return r
+}
+
+// recognised is called when a goroutine first shows a serving stack.
+func (w *world) recognised(g *goroutine, s *stack, t int64) {
+	g.conn.server = s.server
+	w.setRole(g, roleRequests, t)
+	if r := g.request; r != nil {
+		r.unsure = false
+		return
+	}
+	if g.born == 0 && (s.stage == stageHandler || s.stage == stageWrite) && g.state != trace.GoNotExist {
+		// It was at work when the trace began.
+		r := w.begin(g, w.first)
+		r.cut, r.handled = true, true
+	}
+}
+
+// created follows `go` statements: those of servers begin a request or its
+// handler, those of requests work for them.
+func (w *world) created(g, by *goroutine, ev *trace.Event, t int64) {
+	if k := g.conn.server; k != nil {
+		r := w.begin(g, t)
+		if k.perRequest {
+			r.handled = true
+		} else {
+			r.fresh = true
+		}
+		return
+	}
+	if by == nil {
+		return
+	}
+	if g.where != nil && g.where.root == "net/http.(*connReader).backgroundRead" {
+		g.role = roleRequests
+		if s := w.stacks.get(ev.Stack()); s != nil {
+			w.seen(by, s, t)
+		}
+		if by.conn.server != nil {
+			w.serve.background++
+			w.handlerBegins(by, t)
+		}
+		return
+	}
+	if by.request != nil {
+		g.role = roleRequests
+	}
+}
+
+// handlerBegins is told by the background read that net/http starts when a
+// request's body has been read to its end, for most before the handler.
+func (w *world) handlerBegins(g *goroutine, t int64) {
+	if g.request != nil && g.request.over {
+		w.complete(g, t)
+	}
+	if g.request == nil {
+		w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
+		w.begin(g, t) // pipelined: it was in the buffer already
+	}
+	g.request.handled = true
+	g.request.fresh = false
+}
+
+// waits looks at where a goroutine blocks.
+func (w *world) waits(g *goroutine, t int64) {
+	if r := g.request; r != nil && r.unsure && g.conn.server == nil {
+		g.request = nil // it showed a stack, and it serves nothing
+	}
+	if g.conn.server == nil || g.where == nil {
+		return
+	}
+	switch g.where.stage {
+	case stageIdle:
+		w.complete(g, t)
+		g.conn.idle = true
+	case stageHead:
+		if r := g.request; r == nil || r.fresh {
+			g.request = nil
+			g.conn.idle = true
+		}
+	case stageAfter:
+		if g.request != nil {
+			g.request.over = true
+		}
+	case stageStream:
+		if g.request != nil {
+			w.serve.streams++
+			g.request = nil
+		}
+	case stageProbe:
+		if g.request != nil {
+			w.serve.probes++
+			g.request = nil
+		}
+	}
+}
+
+// awake begins a request where the network made an idle connection's
+// goroutine ready.
+func (w *world) awake(g *goroutine, t int64) {
+	switch {
+	case g.conn.idle:
+		w.begin(g, t)
+	case g.conn.server == nil && g.where == nil && g.born == 0 && g.request == nil && g.role == roleUnknown:
+		// Asleep since before the trace: perhaps a connection's goroutine.
+		g.request = &request{start: t, upto: t, unsure: true}
+	}
+}
+
+func (w *world) syscallBegins(g *goroutine, t int64) {
+	if r := g.request; r != nil && r.unsure && g.conn.server == nil && g.where != nil {
+		g.request = nil
+	}
+	if g.conn.server == nil || g.where == nil {
+		return
+	}
+	switch g.where.stage {
+	case stageIdle:
+		if r := g.request; r == nil || r.end != 0 || r.over {
+			// It reads on at once: the next request may be there already. When it
+			// came is not known; from here on it is being worked on.
+			w.complete(g, t)
+			w.begin(g, t)
+		}
+	case stageHead:
+		if g.request == nil {
+			w.begin(g, t)
+		}
+	case stageWrite:
+		g.conn.writing = g.request != nil
+	}
+}
+
+func (w *world) syscallEnds(g *goroutine, t int64) {
+	if !g.conn.writing {
+		return
+	}
+	g.conn.writing = false
+	if r := g.request; r != nil {
+		r.end, r.endLen = t, len(r.path)
+		r.handled, r.fresh = true, false
+	}
+}
+
+// complete emits the request of a goroutine that goes on to the next.
+func (w *world) complete(g *goroutine, t int64) {
+	r := g.request
+	g.request = nil
+	if r == nil || !r.handled || r.unsure {
+		return // a connection that was closed, or a probe of the kernel's
+	}
+	if r.end == 0 {
+		r.end, r.endLen = t, len(r.path)
+	}
+	outcome := evidence.OK
+	if r.cut {
+		outcome = evidence.Unfinished
+		w.serve.beforeTrace++
+	} else {
+		w.serve.recovered++
+	}
+	w.emit(g, r, r.end, r.path[:r.endLen], outcome)
+}
+
+func (w *world) emit(g *goroutine, r *request, end int64, path evidence.Path, outcome evidence.Outcome) {
+	if g.conn.server != nil {
+		if w.serve.kinds == nil {
+			w.serve.kinds = make(map[string]int64)
+		}
+		w.serve.kinds[g.conn.server.name]++
+	}
+	w.b.Request(evidence.Request{Subject: w.subject, Lane: g.id, Start: r.start, End: end, Outcome: outcome, Path: path, Origin: w.b.Origin(w.events)})
+}
+
+func (w *world) ended(g *goroutine, t int64) {
+	if k := g.conn.server; k != nil && k.perRequest && g.request != nil {
+		g.request.end = 0 // it lasts as long as its goroutine
+	}
+	w.complete(g, t)
+	w.tasks.goroutineEnds(w, g, t)
+	w.rings.give(g.ring)
+	g.ring = nil
+}
+
+// leftOver emits what was still being served, or waiting to be, when the trace
+// ended. Their latency is a lower bound.
+func (w *world) leftOver() {
+	ids := make([]trace.GoID, 0, len(w.gs))
+	for id, g := range w.gs {
+		if g.request != nil && !g.request.unsure && g.conn.server != nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		g := w.gs[id]
+		r := g.request
+		if r.end != 0 {
+			w.complete(g, w.now)
+			continue
+		}
+		if !r.handled && (r.fresh || g.state != trace.GoRunnable) {
+			continue
+		}
+		w.leave(g, g.state, nil, w.now)
+		g.since = w.now
+		if g.request == nil {
+			continue
+		}
+		w.serve.unfinished++
+		w.emit(g, r, w.now, r.path, evidence.Unfinished)
+	}
+}

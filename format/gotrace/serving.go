@@ -1,0 +1,138 @@
+package gotrace
+
+import "strings"
+
+// stage is where in a server's loop a stack stands.
+type stage uint8
+
+const (
+	stageNone    stage = iota
+	stageIdle          // waits for the first byte of the next request
+	stageHead          // reads the request's head
+	stageHandler       // runs the handler
+	stageWrite         // writes the response
+	stageAfter         // the response is out
+	stageStream        // hijacked or upgraded: no longer requests and responses
+	stageProbe         // net/http/pprof: whoever records this trace asked for it
+)
+
+// serverKind is a server library: how its goroutines frame requests.
+type serverKind struct {
+	name string
+	// perRequest: one goroutine each; else one goroutine reads request after
+	// request from a connection.
+	perRequest bool
+	roots      []string // prefixes of the goroutine's function
+	stageOf    func(funcs []string) stage
+}
+
+// serverKinds are the serving stacks that are known. One more is an entry here.
+var serverKinds = []serverKind{
+	{name: "net/http", roots: []string{"net/http.(*conn).serve"}, stageOf: netHTTPStage},
+	{name: "HTTP/2", perRequest: true, roots: []string{
+		"net/http.(*http2serverConn).runHandler", "golang.org/x/net/http2.(*serverConn).runHandler", "net/http/internal/http2.(*serverConn).runHandler"}},
+	{name: "gRPC", perRequest: true, roots: []string{
+		"google.golang.org/grpc.(*Server).serveStreams.func", "google.golang.org/grpc.(*Server).handleStream"}},
+	{name: "fasthttp", roots: []string{"github.com/valyala/fasthttp.(*workerPool).getCh.func1", "github.com/valyala/fasthttp.(*workerPool).workerFunc"}, stageOf: fastHTTPStage},
+}
+
+// serving recognises a server's stack. Client is true if the stack stands in a
+// read from, or a write to, the client.
+func serving(funcs []string) (kind *serverKind, at stage, client bool) {
+	root := funcs[len(funcs)-1]
+	for i := range serverKinds {
+		k := &serverKinds[i]
+		for _, r := range k.roots {
+			if !strings.HasPrefix(root, r) {
+				continue
+			}
+			if k.perRequest {
+				return k, stageHandler, false
+			}
+			at = k.stageOf(funcs)
+			client = at == stageIdle || at == stageHead || at == stageWrite || at == stageHandler && readsBody(funcs)
+			return k, at, client
+		}
+	}
+	return nil, stageNone, false
+}
+
+func readsBody(funcs []string) bool {
+	return has(funcs, "net/http.(*body).") || has(funcs, "net/http.(*expectContinueReader).") || has(funcs, "net/http.(*connReader).Read")
+}
+
+func has(funcs []string, prefix string) bool {
+	for _, f := range funcs {
+		if strings.HasPrefix(f, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// netHTTPStage reads the frame that (*conn).serve called; see serve and
+// readRequest in net/http/server.go.
+func netHTTPStage(funcs []string) stage {
+	if len(funcs) < 2 {
+		return stageNone
+	}
+	switch f := funcs[len(funcs)-2]; {
+	case f == "bufio.(*Reader).Peek":
+		return stageIdle
+	case strings.HasPrefix(f, "net/http.(*conn).readRequest"), strings.HasPrefix(f, "crypto/tls."):
+		return stageHead
+	case strings.HasPrefix(f, "net/http.(*response).finishRequest"):
+		if has(funcs, "net/http.(*connReader).abortPendingRead") {
+			return stageAfter
+		}
+		return stageWrite
+	case strings.HasPrefix(f, "net/http.serverHandler.ServeHTTP"), strings.HasPrefix(f, "net/http.initALPNRequest.ServeHTTP"):
+		switch {
+		case has(funcs, "net/http/pprof."):
+			return stageProbe
+		case has(funcs, "net/http.(*http2Server).ServeConn"), has(funcs, "golang.org/x/net/http2.(*Server).ServeConn"):
+			return stageStream
+		case has(funcs, "net/http.checkConnErrorWriter.Write"), has(funcs, "net/http.(*response)."), has(funcs, "net/http.(*chunkWriter)."):
+			return stageWrite
+		case has(funcs, "net/http.(*connReader).Read") && !has(funcs, "net/http.(*body)."), containsAny(funcs, "websocket"):
+			return stageStream
+		}
+		return stageHandler
+	case strings.HasPrefix(f, "net/http.(*connReader).startBackgroundRead"):
+		return stageHandler
+	case strings.HasPrefix(f, "net/http.(*http2"), strings.HasPrefix(f, "net/http.(*Server).setupHTTP2"), strings.HasPrefix(f, "net/http.(*Server).onceSetNextProtoDefaults"):
+		return stageStream
+	}
+	return stageNone
+}
+
+func containsAny(funcs []string, part string) bool {
+	for _, f := range funcs {
+		if strings.Contains(f, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// fastHTTPStage reads fasthttp's stacks; see serveConn in server.go and
+// workerFunc in workerpool.go.
+func fastHTTPStage(funcs []string) stage {
+	const pkg = "github.com/valyala/fasthttp."
+	switch {
+	case has(funcs, pkg+"writeResponse"), has(funcs, pkg+"(*Response).Write"):
+		return stageWrite
+	case has(funcs, pkg+"(*RequestHeader).tryRead"), has(funcs, pkg+"acquireByteReader"), has(funcs, pkg+"(*RequestHeader).readLoop"):
+		return stageIdle
+	case has(funcs, pkg+"(*Server).serveConn"):
+		for i, f := range funcs {
+			if f == "bufio.(*Writer).Flush" && i+1 < len(funcs) && strings.HasPrefix(funcs[i+1], pkg+"(*Server).serveConn") {
+				return stageWrite
+			}
+		}
+		return stageHandler
+	case has(funcs, pkg+"(*workerPool).workerFunc"):
+		return stageIdle
+	}
+	return stageNone
+}

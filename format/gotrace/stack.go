@@ -1,0 +1,227 @@
+package gotrace
+
+import (
+	"strings"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// stack is a call stack and what it says about its goroutine.
+type stack struct {
+	sid     evidence.StackID
+	server  *serverKind // not nil: its goroutine serves requests
+	stage   stage
+	client  bool // it reads from or writes to the client
+	wait    evidence.Kind
+	waiting evidence.NameID // which lock or pool
+	needs   evidence.NameID // which dependency a network wait is for
+	getConn bool            // waits for a connection of net/http's client: a dial, or one handed back
+	join    bool            // waits for others to finish, not for something they hold
+	runtime bool            // a goroutine of the runtime
+	root    string
+}
+
+// stackTable caches what stacks say. Handles are good for one generation of a
+// trace, what is interned for all of it.
+type stackTable struct {
+	b      *evidence.Builder
+	known  map[trace.Stack]*stack
+	last   trace.Stack
+	cached *stack
+	frames []evidence.Frame
+	funcs  []string
+}
+
+func (t *stackTable) generation() {
+	t.known = make(map[trace.Stack]*stack, len(t.known))
+	t.last, t.cached = trace.NoStack, nil
+}
+
+// get returns what a stack says, nil for no stack.
+func (t *stackTable) get(s trace.Stack) *stack {
+	if s == trace.NoStack {
+		return nil
+	}
+	if s == t.last {
+		return t.cached
+	}
+	k, ok := t.known[s]
+	if !ok {
+		k = t.read(s)
+		if t.known == nil {
+			t.known = make(map[trace.Stack]*stack)
+		}
+		t.known[s] = k
+	}
+	t.last, t.cached = s, k
+	return k
+}
+
+func (t *stackTable) read(s trace.Stack) *stack {
+	t.frames, t.funcs = t.frames[:0], t.funcs[:0]
+	for f := range s.Frames() {
+		t.frames = append(t.frames, evidence.Frame{Func: t.b.Name(f.Func), File: t.b.Name(f.File), Line: int32(min(f.Line, 1<<31-1))})
+		t.funcs = append(t.funcs, f.Func)
+	}
+	if len(t.funcs) == 0 {
+		return nil
+	}
+	k := &stack{sid: t.b.Stack(t.frames)}
+	k.classify(t.b, t.funcs)
+	return k
+}
+
+// classify reads a stack; funcs are innermost first.
+func (k *stack) classify(b *evidence.Builder, funcs []string) {
+	k.root = funcs[len(funcs)-1]
+	k.runtime = isRuntime(k.root)
+	k.server, k.stage, k.client = serving(funcs)
+	k.needs = b.Name(dependency(funcs))
+	for i, f := range funcs {
+		w, ok := waitFunc(f)
+		if !ok {
+			continue
+		}
+		switch w.what {
+		case waitsJoin:
+			k.join = true
+		case waitsConn:
+			k.getConn = true
+		case waitsGC:
+			k.wait, k.waiting = evidence.GCWait, b.Name(w.name)
+		default:
+			k.wait = evidence.LockWait
+			if w.what == waitsPool {
+				k.wait = evidence.PoolWait
+			}
+			k.waiting = b.Name(w.name + calledFrom(funcs[i+1:]))
+		}
+		break
+	}
+}
+
+func isRuntime(root string) bool {
+	return root != "runtime.main" && (strings.HasPrefix(root, "runtime.") || strings.HasPrefix(root, "runtime/trace.") || strings.HasPrefix(root, "runtime/pprof."))
+}
+
+func (k *stack) id(*world) evidence.StackID {
+	if k == nil {
+		return 0
+	}
+	return k.sid
+}
+
+func (k *stack) dependency(*world) evidence.NameID {
+	if k == nil {
+		return 0
+	}
+	return k.needs
+}
+
+func (k *stack) waitName(*world) evidence.NameID { return k.waiting }
+
+func (k *stack) joins() bool { return k != nil && k.join }
+
+type waitsFor uint8
+
+const (
+	waitsLock waitsFor = iota
+	waitsPool
+	waitsJoin
+	waitsConn
+	waitsGC
+)
+
+// waitFuncs are the functions that block for something known: the innermost
+// that is listed decides. Match is by prefix; entries ending in $ match whole.
+var waitFuncs = []struct {
+	prefix string
+	what   waitsFor
+	name   string
+}{
+	{"runtime.gcStart", waitsGC, "start of a cycle"},
+	{"runtime.gcMarkDone", waitsGC, "end of a cycle"},
+	{"runtime.GC$", waitsGC, "a cycle that was asked for"},
+	{"sync.(*WaitGroup).Wait$", waitsJoin, ""},
+	{"golang.org/x/sync/errgroup.(*Group).Wait$", waitsJoin, ""},
+	{"golang.org/x/sync/singleflight.", waitsJoin, ""},
+	{"sync.(*Once).", waitsJoin, ""},
+	{"database/sql.(*DB).conn$", waitsPool, "database/sql pool"},
+	{"golang.org/x/sync/semaphore.(*Weighted).Acquire", waitsPool, "semaphore"},
+	{"github.com/redis/go-redis/v9/internal/pool.(*ConnPool).waitTurn", waitsPool, "go-redis pool"},
+	{"github.com/redis/go-redis/v9/internal/pool.(*ConnPool).Get", waitsPool, "go-redis pool"},
+	{"github.com/go-redis/redis/v8/internal/pool.(*ConnPool).waitTurn", waitsPool, "go-redis pool"},
+	{"github.com/gomodule/redigo/redis.(*Pool).", waitsPool, "redigo pool"},
+	{"github.com/jackc/puddle/", waitsPool, "pgx pool"},
+	{"github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire", waitsPool, "pgx pool"},
+	{"go.mongodb.org/mongo-driver/x/mongo/driver/topology.(*pool).checkOut", waitsPool, "mongo pool"},
+	{"net/http.(*Transport).getConn", waitsConn, ""},
+	{"net/http.(*Transport).queueForDial", waitsConn, ""},
+	{"sync.(*Mutex).", waitsLock, "mutex"},
+	{"sync.(*RWMutex).", waitsLock, "rwmutex"},
+	{"internal/sync.(*Mutex).", waitsLock, "mutex"},
+	{"internal/sync.(*HashTrieMap", waitsLock, "sync.Map"},
+	{"sync.(*Map).", waitsLock, "sync.Map"},
+	{"internal/poll.(*fdMutex).rwlock", waitsLock, "file descriptor"},
+}
+
+func waitFunc(f string) (w struct {
+	prefix string
+	what   waitsFor
+	name   string
+}, ok bool) {
+	for _, c := range waitFuncs {
+		if whole, ok := strings.CutSuffix(c.prefix, "$"); ok && f == whole || !ok && strings.HasPrefix(f, c.prefix) {
+			return c, true
+		}
+	}
+	return w, false
+}
+
+// calledFrom names the first caller outside the packages that implement locks
+// and pools: " in main.(*cache).get".
+func calledFrom(funcs []string) string {
+	for _, f := range funcs {
+		if _, ok := waitFunc(f); ok || strings.HasPrefix(f, "sync.") || strings.HasPrefix(f, "internal/") || strings.HasPrefix(f, "database/sql.") {
+			continue
+		}
+		return " in " + f
+	}
+	return ""
+}
+
+// plumbing are the packages a network wait passes through on the way to
+// whoever wanted the answer.
+var plumbing = []string{"runtime.", "internal/", "syscall.", "net.", "bufio.", "io.", "crypto/", "os.", "net/textproto.", "time.", "sync.", "context.", "encoding/", "fmt."}
+
+// dependency names what a network wait is for: the library that waits, or the
+// function of the program itself.
+func dependency(funcs []string) string {
+next:
+	for _, f := range funcs {
+		for _, p := range plumbing {
+			if strings.HasPrefix(f, p) {
+				continue next
+			}
+		}
+		if strings.HasPrefix(f, "net/http.") {
+			return "net/http client"
+		}
+		if pkg := packageOf(f); strings.Contains(pkg, ".") {
+			return pkg // a library: its own functions say less than its name
+		}
+		return f
+	}
+	return ""
+}
+
+// packageOf returns the import path of a function's package.
+func packageOf(f string) string {
+	slash := strings.LastIndexByte(f, '/') + 1
+	if dot := strings.IndexByte(f[slash:], '.'); dot >= 0 {
+		return f[:slash+dot]
+	}
+	return f
+}

@@ -1,0 +1,323 @@
+package gotrace
+
+import (
+	"strings"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// goroutine follows one goroutine's change of state: what it did until now is
+// charged, and what that means for the request it serves is left to server.
+func (w *world) goroutine(ev *trace.Event, st *trace.StateTransition, t int64) {
+	id := st.Resource.Goroutine()
+	g := w.get(id, t)
+	from, to := st.Goroutine()
+	if s := w.stacks.get(st.Stack); s != nil {
+		w.seen(g, s, t)
+	}
+	if from == to {
+		return
+	}
+	var by *goroutine
+	if actor := ev.Goroutine(); actor != trace.NoGoroutine && actor != id {
+		by = w.get(actor, t)
+	}
+	if from == trace.GoUndetermined {
+		g.since = w.first // it was in this state when the trace began
+	}
+
+	w.leave(g, from, by, t)
+	switch to {
+	case trace.GoRunning:
+		g.ranFrom = t
+		if from == trace.GoSyscall && g.proc != nil {
+			break // kept its processor
+		}
+		if p := ev.Proc(); p != trace.NoProc {
+			w.occupy(w.proc(p), g, t)
+		}
+	case trace.GoRunnable:
+		w.free(g, t)
+		w.held.advance(t)
+		g.heldAt = w.held.sum
+		if from == trace.GoNotExist {
+			g.born = t
+			w.created(g, by, ev, t)
+		}
+	case trace.GoWaiting:
+		w.free(g, t)
+		g.reason = st.Reason
+		w.waits(g, t)
+	case trace.GoSyscall:
+		w.syscallBegins(g, t)
+	case trace.GoNotExist:
+		w.free(g, t)
+		w.ended(g, t)
+		delete(w.gs, id)
+		return
+	}
+	g.state = to
+	g.since = t
+}
+
+// leave charges the state that ends now.
+func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, t int64) {
+	switch from {
+	case trace.GoRunning:
+		w.host.ran(t - g.ranFrom)
+		w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
+	case trace.GoRunnable:
+		w.held.advance(t)
+		s := evidence.Segment{Kind: evidence.Runnable}
+		if g.since >= w.first && g.heldAt != (integrals{}) {
+			s.Held = w.held.since(&g.heldAt)
+			fit(&s.Held, t-g.since)
+		}
+		w.charge(g, s, t)
+	case trace.GoSyscall:
+		w.host.syscall(g, t-g.since)
+		w.charge(g, evidence.Segment{Kind: evidence.Syscall, Stack: g.where.id(w)}, t)
+		w.syscallEnds(g, t)
+		if g.proc != nil && g.proc.g != g {
+			g.proc = nil
+		}
+	case trace.GoWaiting:
+		w.woken(g, by, t)
+	}
+}
+
+// fit makes shares sum to the duration exactly; they can miss it where the
+// trace's clock stood still for a few ns.
+func fit(s *evidence.Shares, dur int64) {
+	if d := dur - s.Sum(); d != 0 {
+		top := 0
+		for i, v := range s {
+			if v > s[top] {
+				top = i
+			}
+		}
+		if s[top]+d < 0 {
+			*s = evidence.Shares{}
+			s[evidence.HeldByNobody] = dur
+			return
+		}
+		s[top] += d
+	}
+}
+
+func (g *goroutine) runningKind() evidence.Kind {
+	switch {
+	case g.stopping:
+		return evidence.Paused
+	case g.assist:
+		return evidence.GCAssist
+	case g.sweep:
+		return evidence.GCSweep
+	}
+	return evidence.Running
+}
+
+// charge ends the present state of g at t and begins the next.
+func (w *world) charge(g *goroutine, s evidence.Segment, t int64) {
+	s.Dur = t - g.since
+	if s.Dur <= 0 {
+		g.since = t
+		return
+	}
+	w.append(g, s, g.since)
+	if s.Kind == evidence.GCAssist || s.Kind == evidence.GCAssistWait {
+		w.gc.assisted(s)
+	}
+	if g.role == roleWorker && s.Kind == evidence.Running {
+		w.gc.worked(g.worker, s.Dur)
+	}
+	g.since = t
+}
+
+// append notes a segment that begins at `at` in the goroutine's memory and in
+// its request.
+func (w *world) append(g *goroutine, s evidence.Segment, at int64) {
+	if g.role != roleWorker {
+		w.remember(g, s, at)
+	}
+	if g.request != nil {
+		g.request.add(s, at)
+	}
+}
+
+// waiting gives the kind of the present wait of g, and what for.
+func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
+	switch g.reason {
+	case "network":
+		if g.where != nil && g.where.client {
+			return evidence.ClientWait, 0
+		}
+		return evidence.NetWait, g.where.dependency(w)
+	case "sleep":
+		return evidence.SleepWait, 0
+	case "GC mark assist wait for work":
+		return evidence.GCAssistWait, 0
+	case "preempted":
+		return evidence.GCWait, w.b.Name("stack scan")
+	}
+	if strings.HasPrefix(g.reason, "GC ") || g.reason == "wait for GC cycle" {
+		return evidence.GCWait, w.b.Name(g.reason)
+	}
+	if g.where != nil && g.where.wait != evidence.KindUnknown {
+		return g.where.wait, g.where.waitName(w)
+	}
+	if g.reason == "" && g.where == nil {
+		return evidence.Unobserved, 0
+	}
+	return evidence.SyncWait, w.b.Name(g.reason)
+}
+
+// woken charges a wait to what it was for.
+func (w *world) woken(g *goroutine, by *goroutine, t int64) {
+	kind, cause := w.waiting(g)
+	s := evidence.Segment{Kind: kind, Cause: cause, Stack: g.where.id(w)}
+	if by == nil || g.conn.idle {
+		// The network, a timer, or whoever polled the network.
+		w.charge(g, s, t)
+		w.awake(g, t)
+		return
+	}
+	switch kind {
+	case evidence.LockWait, evidence.PoolWait:
+		w.chargeHolder(g, by, s, t)
+	case evidence.SyncWait:
+		if g.where != nil && g.where.getConn && by.where != nil && strings.Contains(by.where.root, "persistConn).readLoop") {
+			s.Kind, s.Cause = evidence.PoolWait, w.b.Name("net/http client connections")
+			w.chargeHolder(g, by, s, t)
+			break
+		}
+		if by.request != nil && by.request != g.request && !g.where.joins() {
+			// Another request let go of what this one needed.
+			s.Kind = evidence.PoolWait
+			w.chargeHolder(g, by, s, t)
+			break
+		}
+		if g.request != nil && by.role == roleUnknown {
+			w.setRole(by, roleRequests, t)
+		}
+		w.chargeHop(g, by, s, t)
+	default:
+		w.charge(g, s, t)
+	}
+}
+
+// seen is called with every stack of g.
+func (w *world) seen(g *goroutine, s *stack, t int64) {
+	g.where = s
+	if g.role == roleUnknown && s.runtime {
+		w.setRole(g, roleRuntime, t)
+	}
+	if s.server != nil && g.conn.server == nil {
+		w.recognised(g, s, t)
+	}
+}
+
+func (w *world) rangeBegin(ev *trace.Event, t int64) {
+	r := ev.Range()
+	switch r.Name {
+	case "GC mark assist", "GC incremental sweep":
+		g := w.rangeOwner(ev, &r, t)
+		if g == nil {
+			return
+		}
+		if s := w.stacks.get(ev.Stack()); s != nil && ev.Goroutine() == trace.GoID(g.id) {
+			w.seen(g, s, t)
+		}
+		if g.state == trace.GoRunning {
+			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
+		}
+		if r.Name == "GC mark assist" {
+			g.assist = true
+			w.gc.assists++
+		} else {
+			g.sweep = true
+		}
+	case "GC concurrent mark phase":
+		w.gc.markBegins(t, ev.Kind() == trace.EventRangeActive)
+	default:
+		if reason, ok := stopReason(r.Name); ok {
+			w.stopBegins(ev, &r, reason, t)
+		}
+	}
+}
+
+func (w *world) rangeEnd(ev *trace.Event, t int64) {
+	r := ev.Range()
+	switch r.Name {
+	case "GC mark assist", "GC incremental sweep":
+		g := w.rangeOwner(ev, &r, t)
+		if g == nil {
+			return
+		}
+		if g.state == trace.GoRunning {
+			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
+		}
+		if r.Name == "GC mark assist" {
+			g.assist = false
+		} else {
+			g.sweep = false
+		}
+	case "GC concurrent mark phase":
+		w.gc.markEnds(w, t)
+	default:
+		if reason, ok := stopReason(r.Name); ok {
+			w.stopEnds(ev, &r, reason, t)
+		}
+	}
+}
+
+// rangeOwner is the goroutine a range is about: its own, or the one on its
+// processor.
+func (w *world) rangeOwner(ev *trace.Event, r *trace.Range, t int64) *goroutine {
+	if r.Scope.Kind == trace.ResourceGoroutine {
+		return w.get(r.Scope.Goroutine(), t)
+	}
+	if id := ev.Goroutine(); id != trace.NoGoroutine {
+		return w.get(id, t)
+	}
+	if r.Scope.Kind == trace.ResourceProc {
+		return w.proc(r.Scope.Proc()).g
+	}
+	return nil
+}
+
+// stopReason takes "GC mark termination" out of
+// "stop-the-world (GC mark termination)".
+func stopReason(name string) (string, bool) {
+	s, ok := strings.CutPrefix(name, "stop-the-world")
+	if !ok {
+		return "", false
+	}
+	return strings.Trim(s, " ()"), true
+}
+
+func (w *world) stopBegins(ev *trace.Event, r *trace.Range, reason string, t int64) {
+	w.held.advance(t)
+	w.held.stop++
+	if g := w.rangeOwner(ev, r, t); g != nil {
+		if g.state == trace.GoRunning {
+			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
+		}
+		g.stopping = true
+	}
+	w.gc.stopBegins(t, reason)
+}
+
+func (w *world) stopEnds(ev *trace.Event, r *trace.Range, reason string, t int64) {
+	w.held.advance(t)
+	w.held.stop = max(0, w.held.stop-1)
+	if g := w.rangeOwner(ev, r, t); g != nil {
+		if g.state == trace.GoRunning {
+			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
+		}
+		g.stopping = false
+	}
+	w.gc.stopEnds(w, t, reason)
+}

@@ -1,0 +1,72 @@
+package gotrace
+
+import (
+	"golang.org/x/exp/trace"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// tasks are the program's own annotations. A task that no recovered request
+// contains is a request itself: somebody thought it worth naming.
+type tasks struct {
+	open    map[trace.TaskID]*task
+	count   int64
+	ended   int64
+	regions int64
+}
+
+type task struct {
+	g       *goroutine
+	request *request
+	kind    evidence.NameID
+}
+
+// maxTasks bounds the tasks that are followed at once.
+const maxTasks = 1 << 16
+
+func (w *world) annotation(ev *trace.Event, t int64) {
+	switch ev.Kind() {
+	case trace.EventRegionBegin:
+		w.tasks.regions++
+	case trace.EventTaskBegin:
+		w.tasks.count++
+		id := ev.Goroutine()
+		if id == trace.NoGoroutine || len(w.tasks.open) >= maxTasks {
+			return
+		}
+		g := w.get(id, t)
+		if g.request != nil || g.role == roleRequests && g.conn.server == nil || g.conn.server != nil {
+			return // part of a request that was recovered, or of its helper
+		}
+		if g.state == trace.GoRunning {
+			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
+		}
+		k := &task{g: g, kind: w.b.Name(ev.Task().Type), request: &request{start: t, upto: t, handled: true}}
+		g.request = k.request
+		w.tasks.open[ev.Task().ID] = k
+	case trace.EventTaskEnd:
+		w.tasks.ended++
+		k := w.tasks.open[ev.Task().ID]
+		if k == nil {
+			return
+		}
+		delete(w.tasks.open, ev.Task().ID)
+		w.taskEnds(k, t, evidence.OK)
+	}
+}
+
+func (w *world) taskEnds(k *task, t int64, outcome evidence.Outcome) {
+	r := k.request
+	if k.g.request == r {
+		w.leave(k.g, k.g.state, nil, t)
+		k.g.since = t
+		k.g.request = nil
+	}
+	if t > r.upto { // its goroutine went on to something else
+		r.add(evidence.Segment{Kind: evidence.Unobserved, Dur: t - r.upto}, r.upto)
+	}
+	w.b.Request(evidence.Request{Subject: w.subject, Route: k.kind, Lane: k.g.id, Start: r.start, End: t, Outcome: outcome, Path: r.path, Origin: w.b.Origin(w.events)})
+}
+
+// goroutineEnds keeps what a task's goroutine did; the task may go on without it.
+func (t *tasks) goroutineEnds(*world, *goroutine, int64) {}
