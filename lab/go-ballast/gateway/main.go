@@ -1,0 +1,98 @@
+// Gateway is the API front end of the go-ballast incident: it authorises a
+// request against a session table, routes it, fetches JSON from three upstream
+// services and joins it into one answer. The table is a heap of small nodes full
+// of pointers, and every request leaves about 0.45 MB of garbage; with Go's
+// default pacing that means a small heap which is marked many times per second.
+//
+//	gateway                                         sick: GOGC=100
+//	GOGC=off GOMEMLIMIT=800MiB gateway              fixed, Go 1.19 and later
+//	gateway -ballast 4096                           fixed as in the report, any Go
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/unstall/unstall/lab/service"
+)
+
+func main() {
+	s := service.New()
+	live := flag.Int("live", 40, "MiB of sessions: the live heap")
+	garbage := flag.Int("garbage", 450, "KiB of garbage for each request, about")
+	ballast := flag.Int("ballast", 0, "MiB allocated at the start, without pointers, and never touched")
+	pretouch := flag.Int("pretouch", 0, "MiB of heap to touch and free at the start, so that requests meet no first-touch page faults")
+	upstream := flag.String("upstream", "", "host:port of an HTTP service to fetch from; empty: documents in memory")
+	store := flag.String("session-store", "", "host:port of a RESP server asked on the serving goroutine for each request; empty: none")
+	flag.Parse()
+
+	weight := make([]byte, *ballast<<20)
+	touch(*pretouch << 20)
+	sessions := newSessions(*live << 20)
+	g := &gateway{
+		sessions: sessions,
+		upstream: newUpstream(*upstream),
+		store:    newStore(*store),
+		fields:   *garbage << 10 / fieldBytes,
+	}
+	for _, route := range []string{"/v1/feed", "/v1/channel/", "/v1/search"} {
+		s.Handle(route, g.serve)
+	}
+	fmt.Fprintf(os.Stderr, "%d sessions\n", len(sessions.byToken))
+	s.Run()
+	runtime.KeepAlive(weight)
+}
+
+// touch makes the heap that large once, writes to all of it and frees it. The
+// runtime keeps it up to its memory limit.
+func touch(bytes int) {
+	if bytes == 0 {
+		return
+	}
+	const piece = 4 << 20
+	var held [][]byte
+	for ; bytes > 0; bytes -= piece {
+		p := make([]byte, piece)
+		for i := 0; i < len(p); i += os.Getpagesize() {
+			p[i] = 1
+		}
+		held = append(held, p)
+	}
+	runtime.KeepAlive(held)
+	held = nil
+	runtime.GC()
+}
+
+type gateway struct {
+	sessions *sessions
+	upstream *upstream
+	store    *store
+	fields   int
+}
+
+func (g *gateway) serve(w http.ResponseWriter, r *http.Request) {
+	session := g.sessions.authorise(r)
+	if session == nil {
+		http.Error(w, `{"error":"no such session"}`, http.StatusUnauthorized)
+		return
+	}
+	if err := g.store.check(session); err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	documents, err := g.upstream.fetch(r.URL.Path, session)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	answer := resolve(session, documents, g.fields)
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(answer); err != nil && !strings.Contains(err.Error(), "broken pipe") {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}

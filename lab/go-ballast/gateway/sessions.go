@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"math/rand"
+	"net/http"
+	"runtime"
+	"strings"
+
+	"github.com/unstall/unstall/lab/resp"
+)
+
+// sessions is the live heap: small nodes that point at each other in no order of
+// memory, which is what makes marking expensive.
+type sessions struct {
+	byToken map[string]*session
+	all     []*session
+}
+
+type session struct {
+	token   string
+	user    *user
+	grants  *grant
+	friends [3]*session
+}
+
+type user struct {
+	name, region *string
+	locale       *string
+}
+
+type grant struct {
+	scope *string
+	next  *grant
+}
+
+// newSessions makes as many sessions as fill that many bytes, judged by the
+// first few thousand.
+func newSessions(bytes int) *sessions {
+	s := &sessions{byToken: map[string]*session{}}
+	order := rand.New(rand.NewSource(1))
+	const first = 16384
+	before := liveBytes()
+	for i := 0; i < first; i++ {
+		s.add(order)
+	}
+	for n := first * bytes / (liveBytes() - before); len(s.all) < n; {
+		s.add(order)
+	}
+	order.Shuffle(len(s.all), func(i, k int) { s.all[i], s.all[k] = s.all[k], s.all[i] })
+	for i, one := range s.all {
+		for k := range one.friends {
+			one.friends[k] = s.all[(i+k+1)%len(s.all)]
+		}
+	}
+	runtime.GC()
+	return s
+}
+
+func liveBytes() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+func (s *sessions) add(order *rand.Rand) {
+	n := len(s.all)
+	one := &session{token: fmt.Sprintf("t%07d", n)}
+	one.user = &user{name: word("user", n), region: word("region", n%97), locale: word("locale", n%31)}
+	for i := 0; i < 4+order.Intn(8); i++ {
+		one.grants = &grant{scope: word("scope", i), next: one.grants}
+	}
+	s.byToken[one.token] = one
+	s.all = append(s.all, one)
+}
+
+func word(kind string, n int) *string {
+	w := fmt.Sprintf("%s-%d", kind, n)
+	return &w
+}
+
+// authorise finds the session of a bearer token and checks that it may read.
+func (s *sessions) authorise(r *http.Request) *session {
+	one := s.byToken[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+	if one == nil {
+		return nil
+	}
+	for g := one.grants; g != nil; g = g.next {
+		if *g.scope == "scope-0" {
+			return one
+		}
+	}
+	return nil
+}
+
+// store is a remote session store, asked over a connection that the serving
+// goroutine reads and writes itself.
+type store struct{ client *resp.Client }
+
+func newStore(addr string) *store {
+	if addr == "" {
+		return nil
+	}
+	return &store{&resp.Client{Addr: addr}}
+}
+
+func (s *store) check(one *session) error {
+	if s == nil {
+		return nil
+	}
+	_, err := s.client.Get("session:" + one.token)
+	return err
+}

@@ -1,0 +1,241 @@
+// Package loadgen is the labs' little load: requests over keep-alive HTTP/1.1
+// connections, either at intended times that do not wait for answers (open loop)
+// or as fast as answers come (closed loop), and counted exactly.
+//
+// Its opinion: a recording is worth having only if it is known how many requests
+// it holds. So the number of requests is an input, every one of them is sent and
+// answered or is reported as not, and latency counts from the intended time.
+// What it does not do (search for knees, draw histograms, shape traffic) is the
+// load package's business.
+package loadgen
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Plan says what to send.
+type Plan struct {
+	Requests    int           `json:"requests"`
+	Rate        float64       `json:"rate,omitempty"` // per second; 0: closed loop
+	Poisson     bool          `json:"poisson,omitempty"`
+	Connections int           `json:"connections"`       // the most requests under way at once
+	Paths       []string      `json:"paths"`             // taken in turn
+	Tokens      int           `json:"tokens,omitempty"`  // bearer tokens t0000000 … to take in turn
+	Timeout     time.Duration `json:"timeout,omitempty"` // of one request; 0: 30 s
+	Seed        int64         `json:"seed,omitempty"`
+}
+
+// For returns the plan with as many requests as its rate gives in d.
+func (p Plan) For(d time.Duration) Plan {
+	p.Requests = int(p.Rate * d.Seconds())
+	return p
+}
+
+// Result is what came of it. Latencies are of requests that were answered with
+// 2xx, in ms from the intended time (closed loop: from sending).
+type Result struct {
+	Plan       Plan             `json:"plan"`
+	Sent       int64            `json:"sent"`
+	Finished   int64            `json:"finished"` // answered, whatever the status
+	Failed     int64            `json:"failed"`   // of those, not 2xx
+	Unanswered int64            `json:"unanswered"`
+	ByPath     map[string]int64 `json:"finished_by_path"`
+	Seconds    float64          `json:"seconds"`  // first intended to last answer
+	Achieved   float64          `json:"achieved"` // answers per second
+	P50        float64          `json:"p50_ms"`
+	P90        float64          `json:"p90_ms"`
+	P99        float64          `json:"p99_ms"`
+	Max        float64          `json:"max_ms"`
+	LagP99     float64          `json:"send_lag_p99_ms"` // intended until sent, with a connection free: the generator's own fault
+	First      int64            `json:"first_ns"`
+	Last       int64            `json:"last_ns"`
+	Error      string           `json:"error,omitempty"` // of the first that was not answered
+}
+
+// Client holds connections to a service.
+type Client struct {
+	addr string
+	free chan *conn
+	n    int
+}
+
+type conn struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+// Dial opens n connections.
+func Dial(addr string, n int) (*Client, error) {
+	c := &Client{addr: addr, free: make(chan *conn, n), n: n}
+	for range n {
+		one, err := dial(addr)
+		if err != nil {
+			c.Close()
+			return nil, err
+		}
+		c.free <- one
+	}
+	return c, nil
+}
+
+func dial(addr string) (*conn, error) {
+	c, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c, in: bufio.NewReader(c)}, nil
+}
+
+// Close closes the connections; none may be in use.
+func (c *Client) Close() {
+	for {
+		select {
+		case one := <-c.free:
+			if one.Conn != nil {
+				one.Close()
+			}
+		default:
+			return
+		}
+	}
+}
+
+type sample struct{ latency, lag int64 }
+
+// Run sends what the plan says over the open connections and waits for every
+// answer. It ends early with the context; requests under way are waited for.
+func (c *Client) Run(ctx context.Context, p Plan) Result {
+	if p.Timeout == 0 {
+		p.Timeout = 30 * time.Second
+	}
+	p.Connections = c.n
+	var (
+		sent, failed, unanswered atomic.Int64
+		all                      sync.WaitGroup
+		mu                       sync.Mutex
+		samples                  []sample
+		result                   = Result{Plan: p, ByPath: map[string]int64{}}
+		random                   = rand.New(rand.NewSource(p.Seed + 1))
+	)
+	begin := time.Now()
+	intended := begin
+	for i := 0; i < p.Requests && ctx.Err() == nil; i++ {
+		if p.Rate > 0 {
+			sleepUntil(intended)
+		}
+		asked := time.Now()
+		one := <-c.free
+		if p.Rate == 0 {
+			intended = time.Now()
+		}
+		waited := time.Since(asked) // for a connection: the service's fault, not ours
+		at, path, token := intended, p.Paths[i%len(p.Paths)], p.token(i)
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			lag := time.Since(at) - waited
+			sent.Add(1)
+			status, err := one.get(c.addr, path, token, p.Timeout)
+			latency := time.Since(at)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				if unanswered.Add(1) == 1 {
+					result.Error = err.Error()
+				}
+				one.Close()
+				if fresh, err := dial(c.addr); err == nil {
+					one = fresh
+				}
+			default:
+				result.ByPath[path]++
+				if status/100 != 2 {
+					failed.Add(1)
+				} else {
+					samples = append(samples, sample{int64(latency), int64(lag)})
+				}
+			}
+			c.free <- one
+		}()
+		if p.Rate > 0 {
+			intended = intended.Add(p.gap(random))
+		}
+	}
+	all.Wait()
+	end := time.Now()
+	result.Sent, result.Failed, result.Unanswered = sent.Load(), failed.Load(), unanswered.Load()
+	result.Finished = result.Sent - result.Unanswered
+	result.First, result.Last, result.Seconds = begin.UnixNano(), end.UnixNano(), end.Sub(begin).Seconds()
+	result.Achieved = float64(result.Finished) / result.Seconds
+	result.quantiles(samples)
+	return result
+}
+
+// sleepUntil sleeps in the kernel: the runtime's own timers end up to a
+// millisecond late in an otherwise idle program.
+func sleepUntil(t time.Time) {
+	for d := time.Until(t); d > 0; d = time.Until(t) {
+		wait := syscall.NsecToTimespec(int64(min(d, 100*time.Millisecond)))
+		syscall.Nanosleep(&wait, nil)
+	}
+}
+
+func (p Plan) gap(random *rand.Rand) time.Duration {
+	gap := float64(time.Second) / p.Rate
+	if p.Poisson {
+		gap *= random.ExpFloat64()
+	}
+	return time.Duration(gap)
+}
+
+func (p Plan) token(i int) string {
+	if p.Tokens == 0 {
+		return ""
+	}
+	return fmt.Sprintf("t%07d", i%p.Tokens)
+}
+
+func (r *Result) quantiles(samples []sample) {
+	if len(samples) == 0 {
+		return
+	}
+	latency, lag := make([]int64, len(samples)), make([]int64, len(samples))
+	for i, s := range samples {
+		latency[i], lag[i] = s.latency, s.lag
+	}
+	slices.Sort(latency)
+	slices.Sort(lag)
+	at := func(v []int64, q float64) float64 { return float64(v[int(q*float64(len(v)-1))]) / 1e6 }
+	r.P50, r.P90, r.P99, r.Max = at(latency, .5), at(latency, .9), at(latency, .99), at(latency, 1)
+	r.LagP99 = at(lag, .99)
+}
+
+func (c *conn) get(host, path, token string, timeout time.Duration) (status int, err error) {
+	c.SetDeadline(time.Now().Add(timeout))
+	request := "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: unstall-lab\r\n"
+	if token != "" {
+		request += "Authorization: Bearer " + token + "\r\n"
+	}
+	if _, err := io.WriteString(c, request+"\r\n"); err != nil {
+		return 0, err
+	}
+	answer, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode, err
+}

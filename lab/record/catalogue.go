@@ -1,0 +1,6 @@
+package main
+
+// catalogue lists every recording.
+func catalogue() []recording {
+	return requestTraces()
+}

@@ -1,0 +1,175 @@
+// Record makes the recordings that ship with the project: it builds the labs'
+// services, runs them under a known load on loopback ports chosen by the kernel,
+// records what the causes and formats read, and writes beside each recording
+// what is known of it from outside: truth.json.
+//
+//	go run ./lab/record list
+//	go run ./lab/record one go.lock-contention/sick go.lock-contention/healthy
+//	go run ./lab/record all
+//
+// A name that ends in a slash stands for all below it. A recording which a busy
+// neighbour disturbed, or which does not show what it is for, is made again.
+// Everything started ends with the recorder.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const usage = `usage: go run ./lab/record [flags] list | one NAME... | all
+
+Makes the recordings that the tests and the demo read. Run it from the root of
+the repository. A NAME that ends in / stands for all recordings below it.
+
+`
+
+func main() {
+	tries := flag.Int("tries", 4, "how often to make a recording that turns out implausible")
+	quiet := flag.Float64("quiet", .12, "the most CPUs that others may use meanwhile")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), usage)
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	chosen, err := choose(catalogue(), flag.Args())
+	if err == nil && chosen != nil {
+		err = recordAll(ctx, chosen, *tries, *quiet)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "record:", err)
+		os.Exit(1)
+	}
+}
+
+// choose returns the recordings the arguments ask for; none after a list.
+func choose(all []recording, args []string) (chosen []recording, err error) {
+	if len(args) == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	switch args[0] {
+	case "list":
+		for _, r := range all {
+			fmt.Printf("%-46s %s\n", r.id, r.about)
+		}
+		return nil, nil
+	case "all":
+		return all, nil
+	case "one":
+		for _, name := range args[1:] {
+			before := len(chosen)
+			for _, r := range all {
+				if r.id == name || strings.HasSuffix(name, "/") && strings.HasPrefix(r.id, name) {
+					chosen = append(chosen, r)
+				}
+			}
+			if len(chosen) == before {
+				return nil, fmt.Errorf("%s: no such recording; see: go run ./lab/record list", name)
+			}
+		}
+		if chosen == nil {
+			return nil, fmt.Errorf("one: no name given; see: go run ./lab/record list")
+		}
+		return chosen, nil
+	}
+	return nil, fmt.Errorf("%s: not a command; use list, one or all", args[0])
+}
+
+func recordAll(ctx context.Context, chosen []recording, tries int, quiet float64) error {
+	if _, err := os.Stat("lab/go1.21.mod"); err != nil {
+		return fmt.Errorf("not in the root of the repository: %w", err)
+	}
+	bins, err := os.MkdirTemp("", "record-bin-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(bins)
+	b := &builder{dir: bins, done: map[string]string{}}
+	for i, r := range chosen {
+		prefix := fmt.Sprintf("[%d/%d] %s", i+1, len(chosen), r.id)
+		if err := recordOne(ctx, b, r, tries, quiet, prefix); err != nil {
+			return fmt.Errorf("%s: %w", r.id, err)
+		}
+	}
+	return nil
+}
+
+// limit is the longest any recording may take.
+const limit = 3 * time.Minute
+
+func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet float64, prefix string) error {
+	for try := 1; ; try++ {
+		tmp, err := os.MkdirTemp("", "record-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		bounded, cancel := context.WithTimeout(ctx, limit)
+		begin := time.Now()
+		t, err := record(bounded, b, r, tmp, func(what string) {
+			fmt.Fprintf(os.Stderr, "%s: %s (%.0f s)\n", prefix, what, time.Since(begin).Seconds())
+		})
+		cancel()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "%s: %s\n", prefix, t.summary())
+		err = plausible(r, t, quiet)
+		if err == nil {
+			return keep(r, t, tmp)
+		}
+		if try == tries {
+			return fmt.Errorf("%w (%d times; nothing kept)", err, tries)
+		}
+		fmt.Fprintf(os.Stderr, "%s: %v; once more\n", prefix, err)
+	}
+}
+
+// plausible says what is wrong with a recording, in general and for what it is
+// meant to show.
+func plausible(r recording, t *truth, quiet float64) error {
+	w := t.Trace
+	if w == nil {
+		w = t.All
+	}
+	if !r.noisy && w.Neighbours+w.Stolen > quiet {
+		return fmt.Errorf("disturbed: others used %.2f CPUs", w.Neighbours+w.Stolen)
+	}
+	if l := t.Load; l.Unanswered > 0 {
+		return fmt.Errorf("%d of %d requests were not answered: %s", l.Unanswered, l.Sent, l.Error)
+	}
+	if r.whole && (!w.Exact || w.finished() != t.Load.Finished) {
+		return fmt.Errorf("the trace was to hold %d requests; the service finished %d", t.Load.Finished, w.finished())
+	}
+	if r.check != nil {
+		return r.check(t)
+	}
+	return nil
+}
+
+func (t *truth) summary() string {
+	var b strings.Builder
+	l := t.Load
+	fmt.Fprintf(&b, "%d requests, %.0f/s, p50 %.2f p99 %.2f max %.1f ms, lag %.2f ms", l.Finished, l.Achieved, l.P50, l.P99, l.Max, l.LagP99)
+	w := t.Trace
+	if w == nil {
+		w = t.All
+	}
+	fmt.Fprintf(&b, "; traced %d in %.1f s, %.1f GC/s, %.2f cores, others %.2f", w.finished(), w.Seconds, w.GCRate, w.Cores, w.Neighbours+w.Stolen)
+	if t.Collector != nil {
+		fmt.Fprintf(&b, ", collector %.0f %%", 100**t.Collector)
+	}
+	return b.String()
+}
+
+func testdata(parts ...string) string { return filepath.Join(parts...) }

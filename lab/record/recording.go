@@ -1,0 +1,44 @@
+package main
+
+import (
+	"time"
+
+	"github.com/unstall/unstall/lab/loadgen"
+)
+
+// recording is a fixture: what to run, under which load, and what to keep.
+type recording struct {
+	id    string // as listed
+	about string // one line: what is the matter with it, or that nothing is
+	dir   string // where it goes, from the root of the repository
+
+	program   string // below lab/
+	toolchain string // empty: the one that runs the recorder
+	args      []string
+	env       []string
+
+	dependency []string   // arguments of lab/dependency; nil: none. {resp} and {http} in args are its addresses
+	neighbours [][]string // arguments of each lab/burn that runs meanwhile
+
+	load loadgen.Plan
+	warm time.Duration // load before anything is recorded
+	cpu  time.Duration // of CPU profile, before the trace
+	tail time.Duration // load that goes on after the trace
+
+	// The trace: either it holds exactly the requests of load (whole), or it is
+	// that long and starts in the middle of the load.
+	trace      time.Duration
+	whole      bool
+	dialInside bool // whole: connections are opened after the trace began
+	overHTTP   bool // the trace is asked of net/http/pprof, and holds that request too
+
+	flat       string        // name of the trace; then truth.json is a map shared by the folder
+	accessLog  bool          // keep it
+	gctrace    bool          // keep it
+	procfs     time.Duration // keep what /proc says, that often
+	goroutines bool          // two goroutine profiles, before and after everything recorded
+	profiles   []string      // others at the end: mutex, block, heap
+
+	noisy bool // the host is meant to be busy
+	check func(*truth) error
+}
