@@ -1,6 +1,10 @@
 package diagnose
 
-import "time"
+import (
+	"time"
+
+	"github.com/unstall/unstall/cause"
+)
 
 // Schema is the version of the JSON form of a Diagnosis. Fields are added,
 // never renamed; readers ignore keys they do not know; unknown is null, never 0.
@@ -103,37 +107,13 @@ type Verdict struct {
 	Prediction []Prediction `json:"prediction"`
 }
 
-// Saves is the slow time that would not have passed without the cause.
-type Saves struct {
-	Value float64  `json:"value"`
-	Low   *float64 `json:"low"`
-	High  *float64 `json:"high"`
-}
-
-// Evidence is a figure and where it is from.
-type Evidence struct {
-	Text   string   `json:"text"`
-	Value  *float64 `json:"value"`
-	Unit   string   `json:"unit"`
-	Origin string   `json:"origin"`
-}
-
-// Fix is something to change: a setting or code.
-type Fix struct {
-	Text    string `json:"text"`
-	Setting string `json:"setting,omitempty"`
-	Code    string `json:"code,omitempty"`
-}
-
-// Prediction is what a fix would do to a metric.
-type Prediction struct {
-	Metric string   `json:"metric"`
-	Unit   string   `json:"unit"`
-	Now    *float64 `json:"now"`
-	Then   *float64 `json:"then"`
-	Low    *float64 `json:"low"`
-	High   *float64 `json:"high"`
-}
+// What verdicts are made of is the causes' own.
+type (
+	Saves      = cause.Saves
+	Evidence   = cause.Evidence
+	Fix        = cause.Fix
+	Prediction = cause.Prediction
+)
 
 // Warning is something to know beside the result.
 type Warning struct {

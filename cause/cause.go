@@ -1,0 +1,226 @@
+// Package cause is the frame around the causes: what each is asked and what it
+// answers. A cause is a file in the folder of its field; cause/all lists them.
+//
+// The package's opinion: a verdict names its figures and where they are from;
+// "ruled out" needs coverage; "inconclusive" says what to switch on; ranking is
+// by the milliseconds that would be saved, never by a score; and no rule knows
+// where it is running.
+package cause
+
+import (
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/stats"
+)
+
+// Cause is one mechanism that can make requests slow.
+type Cause struct {
+	ID    string // closed list, never renamed: "go.gc-rate"
+	Title string // one line: what it is
+	// Doc explains it to the engineer on call: the mechanism, how it is told from
+	// its look-alikes, what helps and what does not.
+	Doc string
+	// Needs is the evidence without which nothing can be said, in words.
+	Needs string
+	// Applies says whether the question makes sense for a subject.
+	Applies func(*Case) bool
+	Judge   func(*Case) Verdict
+}
+
+// Case is what a cause judges: one subject, with its ledger if it has requests.
+type Case struct {
+	Bundle  *evidence.Bundle
+	Subject evidence.SubjectID
+	Ledger  *ledger.Ledger // nil: no requests
+	All     []*ledger.Ledger
+}
+
+// Runtime returns the subject's runtime, "" unknown.
+func (c *Case) Runtime() string { return c.Bundle.Subjects[c.Subject].Runtime }
+
+// States of a [Verdict].
+const (
+	Supported    = "supported"
+	RuledOut     = "ruled_out"
+	Inconclusive = "inconclusive"
+)
+
+// Verdict is what was found about one cause.
+type Verdict struct {
+	State      string
+	Title      string // what happens here, with figures; "" takes the cause's title
+	Summary    string // one short clause with the deciding figure
+	Saves      *Saves
+	Evidence   []Evidence
+	Needs      []string
+	Fix        []Fix
+	Prediction []Prediction
+	// Weight ranks verdicts without request evidence: seconds stopped or burnt per
+	// second.
+	Weight float64
+}
+
+// Saves is the slow time (ms) that would not have passed without the cause.
+type Saves struct {
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+}
+
+// Evidence is a figure and where it is from.
+type Evidence struct {
+	Text   string   `json:"text"`
+	Value  *float64 `json:"value"`
+	Unit   string   `json:"unit"`
+	Origin string   `json:"origin"`
+}
+
+// Fix is something to change: a setting or code.
+type Fix struct {
+	Text    string `json:"text"`
+	Setting string `json:"setting,omitempty"`
+	Code    string `json:"code,omitempty"`
+}
+
+// Prediction is what a fix would do to a metric.
+type Prediction struct {
+	Metric string   `json:"metric"`
+	Unit   string   `json:"unit"`
+	Now    *float64 `json:"now"`
+	Then   *float64 `json:"then"`
+	Low    *float64 `json:"low"`
+	High   *float64 `json:"high"`
+}
+
+// Number makes an optional figure; NaN and infinities are unknown.
+func Number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// Figure is evidence with a value.
+func (c *Case) Figure(text string, value float64, unit string, origin evidence.Origin) Evidence {
+	return Evidence{Text: text, Value: Number(value), Unit: unit, Origin: c.Bundle.OriginText(origin)}
+}
+
+// From names an artifact as an origin.
+func From(a evidence.ArtifactID) evidence.Origin { return evidence.NewOrigin(a, 0) }
+
+// Material is the share of slow time from which a cause is worth naming.
+const Material = .25
+
+// Share is a mechanism's part of the slow time, 0 without any.
+func (c *Case) Share(ms ...ledger.Mechanism) float64 {
+	if c.Ledger == nil || c.Ledger.Total == 0 {
+		return 0
+	}
+	var sum int64
+	for _, m := range ms {
+		sum += c.Ledger.Charges[m]
+	}
+	return float64(sum) / float64(c.Ledger.Total)
+}
+
+// Traced says whether the states of enough requests are known.
+func (c *Case) Traced() bool {
+	return c.Ledger != nil && c.Ledger.Traced && len(c.Ledger.Rows) >= ledger.MinRequests
+}
+
+// Slow says whether slow requests are common enough to look for a reason: at
+// least five, and 1 % of all time spent in requests.
+func (c *Case) Slow() bool {
+	l := c.Ledger
+	if l == nil || len(l.Slow) < 5 {
+		return false
+	}
+	var all int64
+	for _, i := range l.Rows {
+		all += c.Bundle.Requests.Latency(i)
+	}
+	return float64(l.Total) >= .01*float64(all)
+}
+
+// Save turns what each slow request would have saved (ns, in the order of
+// Ledger.Slow) into a figure with its sampling error. Where the recording is
+// too short for one, the bounds low and high (ns) are given instead; pass -1
+// for none.
+func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
+	l := c.Ledger
+	var sum, longest int64
+	at := make([]int64, len(perRequest))
+	for n, row := range l.Slow {
+		sum += perRequest[n]
+		at[n] = c.Bundle.Requests.End[row]
+		longest = max(longest, c.Bundle.Requests.Latency(row))
+	}
+	s := &Saves{Value: float64(sum) / 1e6}
+	if iv, ok := stats.SumInterval(at, perRequest, l.From, l.To, 5*longest, 1); ok {
+		s.Low, s.High = Number(iv.Low/1e6), Number(iv.High/1e6)
+	} else if low >= 0 && high >= low {
+		s.Low, s.High = Number(float64(min(low, sum))/1e6), Number(float64(max(high, sum))/1e6)
+	}
+	return s
+}
+
+// SaveMechanism is Save for a cause that is one or more mechanisms.
+func (c *Case) SaveMechanism(ms ...ledger.Mechanism) *Saves {
+	per := make([]int64, len(c.Ledger.Slow))
+	for n, row := range c.Ledger.Slow {
+		charges := c.Ledger.Of(row)
+		for _, m := range ms {
+			per[n] += charges[m]
+		}
+	}
+	return c.Save(per, -1, -1)
+}
+
+// Details returns the parts of a mechanism's slow time by lock, pool or
+// dependency, largest first.
+func (c *Case) Details(m ledger.Mechanism) (out []ledger.Entry) {
+	if c.Ledger == nil {
+		return nil
+	}
+	for _, e := range c.Ledger.Entries {
+		if e.Mechanism == m {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// PredictP99 gives the p99 (ms) of all requests had each been shorter by what
+// less returns for its row (ns).
+func (c *Case) PredictP99(less func(row int) int64) Prediction {
+	l := c.Ledger
+	r := &c.Bundle.Requests
+	at := make([]int64, len(l.Rows))
+	now := make([]int64, len(l.Rows))
+	then := make([]int64, len(l.Rows))
+	var longest int64
+	for n, row := range l.Rows {
+		at[n] = r.End[row]
+		now[n] = r.Latency(row)
+		then[n] = max(0, now[n]-less(row))
+		longest = max(longest, now[n])
+	}
+	p := Prediction{Metric: "p99", Unit: "ms"}
+	if iv, ok := stats.QuantileInterval(at, then, .99, l.From, l.To, 5*longest, 1); ok {
+		p.Low, p.High = Number(iv.Low/1e6), Number(iv.High/1e6)
+	}
+	slices.Sort(now)
+	slices.Sort(then)
+	p.Now = Number(float64(stats.Quantile(now, .99)) / 1e6)
+	p.Then = Number(float64(stats.Quantile(then, .99)) / 1e6)
+	return p
+}
+
+// NoStates is the answer of causes that need to see requests' states.
+func NoStates(what string) Verdict {
+	return Verdict{State: Inconclusive, Summary: "no request's states are known",
+		Needs: []string{"an execution trace of a few seconds under load shows " + what + ": curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}}
+}

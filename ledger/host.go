@@ -1,0 +1,115 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/stats"
+)
+
+// HostShare is which part of the time on processors the host did not run the
+// process: 0 on a quiet machine.
+type HostShare struct {
+	Share     float64 // the part that is taken out of everything on processors
+	Low, High float64
+	Dilation  float64 // wall time ÷ processor time of short system calls, 0 unknown
+	LongRuns  float64 // share of run time in stretches no scheduler of the runtime allows
+	Known     bool    // the evidence could tell
+}
+
+// starvedFrom is the dilation of calls that never block above which the host
+// is taken to starve the process. On quiet machines a mean of such calls is up
+// to twice their median.
+const starvedFrom = 4
+
+// Starved says whether the host withheld processors.
+func (h *HostShare) Starved() bool { return h.Share > 0 }
+
+// hostShare compares what took wall time with what it takes in processor time
+// (rule: plausibility first; golang/go#19497). Two figures must agree: calls
+// that never block take far longer in the mean than in the median, and requests
+// need far more time for the same work in the mean than the fastest quarter
+// does. The smaller of the two is used; the bounds say how far they are apart.
+func (l *Ledger) hostShare() (h HostShare) {
+	fact := func(key string) float64 {
+		f, ok := l.b.Fact(l.Subject, key)
+		if !ok {
+			return 0
+		}
+		return f.Number
+	}
+	median, mean := fact(evidence.FactShortCallMedian), fact(evidence.FactShortCallMean)
+	if fact(evidence.FactShortCalls) < 100 || median == 0 {
+		return h
+	}
+	h.Known, h.Dilation = true, mean/median
+	if run := fact(evidence.FactRunTime); run > 0 {
+		h.LongRuns = fact(evidence.FactLongRuns) / run
+	}
+	if h.Dilation < starvedFrom {
+		return h
+	}
+	work := l.workDilation()
+	if h.LongRuns < .02 && work < 2 {
+		return h // the calls alone: their peer may be what is slow
+	}
+	part := func(d float64) float64 { return max(0, 1-1/max(d, 1)) }
+	h.Low = max(h.LongRuns, part(min(work, h.Dilation))/2)
+	h.High = part(max(h.Dilation, work))
+	h.Share = max(h.Low, part(min(h.Dilation, max(work, 1/(1-min(h.LongRuns, .9))))))
+	h.Low = min(h.Low, h.Share)
+	return h
+}
+
+// workDilation is how much longer requests ran in the mean than the fastest
+// quarter of their route did.
+func (l *Ledger) workDilation() float64 {
+	byRoute := make(map[evidence.NameID][]int64)
+	for _, i := range l.Rows {
+		var own int64
+		for s := range l.b.Requests.Path(i).All {
+			if s.Kind == evidence.Running || s.Kind == evidence.Syscall {
+				own += s.Dur
+			}
+		}
+		byRoute[l.b.Requests.Route[i]] = append(byRoute[l.b.Requests.Route[i]], own)
+	}
+	var sum, floor float64
+	for _, v := range byRoute {
+		slices.Sort(v)
+		for _, x := range v {
+			sum += float64(x)
+		}
+		floor += float64(len(v)) * float64(stats.Quantile(v, .25))
+	}
+	if floor == 0 {
+		return 1
+	}
+	return sum / floor
+}
+
+// onProcessors are the mechanisms whose time passed on processors, the
+// request's own or those of whom it waited for.
+var onProcessors = []Mechanism{StopTheWorld, MarkAssist, CollectorCPU, RequestsCPU, BackgroundCPU, Wakeup, Kernel, Own}
+
+// take moves the host's share out of what passed on processors.
+func (h *HostShare) take(c *Charges) {
+	if h.Share == 0 {
+		return
+	}
+	for _, m := range onProcessors {
+		part := int64(float64(c[m]) * h.Share)
+		if m == Wakeup {
+			part = c[m] // a free processor whose thread was not run
+		}
+		c[m] -= part
+		c[HostCPU] += part
+	}
+}
+
+func (h *HostShare) bounds(ns int64) (low, high float64) {
+	if h.Share == 0 {
+		return 0, 0
+	}
+	return float64(ns) * h.Low / h.Share, float64(ns) * h.High / h.Share
+}

@@ -1,0 +1,140 @@
+package ledger
+
+import "github.com/unstall/unstall/evidence"
+
+// Mechanism is what a request's time went into. The list is closed: reports
+// and readers of the JSON form know all of them.
+type Mechanism uint8
+
+// The mechanisms, in order of precedence: an earlier one takes the time that
+// both would explain.
+const (
+	GeneratorLag  Mechanism = iota // the load generator sent it late
+	Queued                         // before the process began with it
+	StopTheWorld                   // the runtime stopped every lane
+	MarkAssist                     // the request did the collector's work, or waited until it was let go on
+	CollectorCPU                   // ready, while the collector held the processors
+	RequestsCPU                    // ready, while other requests of the service held them
+	BackgroundCPU                  // ready, while other work of the process held them
+	Wakeup                         // ready, while a processor was free
+	HostCPU                        // on a processor as far as the runtime knew, but not run by the host
+	Lock
+	Pool
+	Dependency
+	Client    // the client's own pace: its body, its reading
+	Goroutine // waits for another lane that cannot be followed
+	Timer     // a delay it asked for
+	Kernel    // in system calls
+	Own       // running its own code
+	Unobserved
+	Unexplained
+	NumMechanisms
+)
+
+var mechanisms = [NumMechanisms]struct{ id, title string }{
+	{"generator_lag", "sent late by the load generator"},
+	{"queue", "queued before the service began"},
+	{"stop_the_world", "stopped with the world"},
+	{"mark_assist", "mark assist"},
+	{"collector_cpu", "waiting for a CPU the collector held"},
+	{"requests_cpu", "waiting for a CPU other requests held"},
+	{"background_cpu", "waiting for a CPU background work held"},
+	{"wakeup", "waiting to be woken on a free CPU"},
+	{"host_cpu", "on a CPU the host did not give"},
+	{"lock", "waiting for a lock"},
+	{"pool", "waiting for a pool"},
+	{"dependency", "dependency"},
+	{"client", "waiting for the client"},
+	{"goroutine", "waiting for another goroutine"},
+	{"timer", "a delay it asked for"},
+	{"kernel", "system calls"},
+	{"own", "own work"},
+	{"unobserved", "unobserved"},
+	{"unexplained", "unexplained"},
+}
+
+// String returns the mechanism's id, as in JSON.
+func (m Mechanism) String() string { return mechanisms[m].id }
+
+// Title returns the mechanism in words.
+func (m Mechanism) Title() string { return mechanisms[m].title }
+
+// Charges is the time (ns) of one or more requests by mechanism.
+type Charges [NumMechanisms]int64
+
+// Sum is the time that was charged.
+func (c *Charges) Sum() (sum int64) {
+	for _, v := range c {
+		sum += v
+	}
+	return sum
+}
+
+// Add adds another's charges.
+func (c *Charges) Add(o *Charges) {
+	for m, v := range o {
+		c[m] += v
+	}
+}
+
+// held maps who held the processors to what waiting for them is charged to.
+var held = [evidence.NumHolders]Mechanism{
+	evidence.HeldByCollector:  CollectorCPU,
+	evidence.HeldByIdleMark:   CollectorCPU,
+	evidence.HeldByRequests:   RequestsCPU,
+	evidence.HeldByBackground: BackgroundCPU,
+	evidence.HeldByRuntime:    BackgroundCPU,
+	evidence.HeldByStop:       StopTheWorld,
+	evidence.HeldByNobody:     Wakeup,
+}
+
+// states maps every state but Runnable, LockWait and PoolWait, which depend on
+// their holder.
+var states = map[evidence.Kind]Mechanism{
+	evidence.KindUnknown:  Unexplained,
+	evidence.Running:      Own,
+	evidence.Syscall:      Kernel,
+	evidence.NetWait:      Dependency,
+	evidence.ClientWait:   Client,
+	evidence.SyncWait:     Goroutine,
+	evidence.SleepWait:    Timer,
+	evidence.GCAssist:     MarkAssist,
+	evidence.GCAssistWait: MarkAssist,
+	evidence.GCSweep:      MarkAssist,
+	evidence.GCWait:       MarkAssist,
+	evidence.Paused:       StopTheWorld,
+	evidence.Unobserved:   Unobserved,
+}
+
+// of charges one state.
+func of(s *evidence.Segment) (c Charges) {
+	switch s.Kind {
+	case evidence.Runnable:
+		if s.Held.Sum() != s.Dur {
+			c[Unexplained] = s.Dur
+			return c
+		}
+		for h, v := range s.Held {
+			c[held[h]] += v
+		}
+	case evidence.LockWait, evidence.PoolWait:
+		m := Lock
+		if s.Kind == evidence.PoolWait {
+			m = Pool
+		}
+		switch s.HolderKind {
+		case evidence.GCAssist, evidence.GCAssistWait, evidence.GCSweep, evidence.GCWait:
+			m = MarkAssist // the holder worked for the collector meanwhile
+		case evidence.Paused:
+			m = StopTheWorld
+		}
+		c[m] = s.Dur
+	default:
+		m, ok := states[s.Kind]
+		if !ok {
+			m = Unexplained
+		}
+		c[m] = s.Dur
+	}
+	return c
+}
