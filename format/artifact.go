@@ -71,10 +71,13 @@ func (a *Artifact) open() (*stream, []string, error) {
 	}
 	s := &stream{bufio.NewReaderSize(f, 256<<10), []io.Closer{f}}
 	var layers []string
-	for len(layers) < maxNesting {
+	for {
 		magic, err := s.Peek(4)
 		if err != nil && err != io.EOF {
 			_ = s.Close()
+			if len(layers) > 0 {
+				return nil, nil, cut(err)
+			}
 			return nil, nil, plain(err)
 		}
 		switch {
@@ -97,9 +100,11 @@ func (a *Artifact) open() (*stream, []string, error) {
 		default:
 			return s, layers, nil
 		}
+		if len(layers) > maxNesting {
+			_ = s.Close()
+			return nil, nil, fmt.Errorf("it is compressed more than %d times over", maxNesting)
+		}
 	}
-	_ = s.Close()
-	return nil, nil, fmt.Errorf("it is compressed more than %d times over", maxNesting)
 }
 
 // plain takes the path out of the error: the artifact's name is printed before it.
@@ -129,9 +134,9 @@ func (a *Artifact) head() ([]byte, error) {
 	if n == 0 && err != nil && err != io.EOF {
 		return nil, plain(err)
 	}
-	a.envelope = findEnvelope(head)
+	a.envelope = findEnvelope(head, a.Modified)
 	if a.envelope != nil {
-		head = a.envelope.strip(head)
+		head = newUnwrapper(a.envelope, a.Modified).strip(head)
 	}
 	a.start = head
 	return head, nil

@@ -15,10 +15,22 @@ import (
 //	journald  2026-11-20T22:49:44+0000 host unit[123]: …                          -o short-iso, -precise, RFC 5424 files
 //	journald  {"MESSAGE":"…","__REALTIME_TIMESTAMP":"…"}                          -o json
 //	timestamps 2026-11-20T22:49:44.123456789Z …                                   kubectl logs --timestamps, docker logs -t
+//
+// Docker and the CRI runtimes cut lines longer than 16 KiB into pieces, each in
+// an envelope of its own; an [unwrapper] joins them again.
 type envelope struct {
 	name string
-	// line takes the envelope off. A line that does not wear it comes back as it is.
-	line func([]byte) (text []byte, stamp int64)
+	// line takes the envelope off. A line that does not wear it comes back as it
+	// is, with no stamp.
+	line func(*unwrapper, []byte) piece
+}
+
+// piece is what was in one envelope.
+type piece struct {
+	text    []byte
+	stamp   int64
+	partial bool // the line goes on in the next piece of the same stream
+	stream  int  // 0 stdout, 1 stderr
 }
 
 var envelopes = []envelope{
@@ -26,16 +38,17 @@ var envelopes = []envelope{
 	{"journald", journaldJSON},
 	{"cri", criLine},
 	{"journald", syslogLine},
-	{"timestamps", stampedLine},
+	{"timestamps", stampedPiece},
 }
 
 // findEnvelope judges the first lines: most of them must wear it.
-func findEnvelope(head []byte) *envelope {
-	lines := bytes.Split(head[:min(len(head), 16<<10)], []byte("\n"))
+func findEnvelope(head []byte, newest int64) *envelope {
+	lines := bytes.Split(head[:min(len(head), 64<<10)], []byte("\n"))
 	if len(lines) > 1 {
 		lines = lines[:len(lines)-1] // the last may be cut
 	}
 	lines = lines[:min(len(lines), 20)]
+	u := newUnwrapper(nil, newest)
 	for i := range envelopes {
 		worn, seen := 0, 0
 		for _, l := range lines {
@@ -44,7 +57,7 @@ func findEnvelope(head []byte) *envelope {
 				continue
 			}
 			seen++
-			if _, stamp := envelopes[i].line(l); stamp != 0 {
+			if envelopes[i].line(u, l).stamp != 0 {
 				worn++
 			}
 		}
@@ -55,120 +68,187 @@ func findEnvelope(head []byte) *envelope {
 	return nil
 }
 
-// strip takes the envelope off a whole head.
-func (e *envelope) strip(head []byte) []byte {
-	var out []byte
-	for l := range bytes.Lines(head) {
-		text, _ := e.line(bytes.TrimRight(l, "\r\n"))
-		out = append(append(out, text...), '\n')
+// dockerLine reads the json-file driver's lines, which its encoder always
+// writes with these three keys in this order (attrs may come between). Without
+// a line end inside, the line goes on in the next one.
+func dockerLine(u *unwrapper, l []byte) piece {
+	rest, ok := bytes.CutPrefix(l, []byte(`{"log":"`))
+	if !ok {
+		return piece{text: l}
 	}
-	return out
+	end := quoteEnd(rest)
+	if end < 0 {
+		return piece{text: l}
+	}
+	text, rest := rest[:end], rest[end+1:]
+	i := bytes.LastIndex(rest, []byte(`"time":"`))
+	if i < 0 {
+		return piece{text: l}
+	}
+	stamp, _ := rfc3339(rest[i+len(`"time":"`):])
+	if stamp == 0 {
+		return piece{text: l}
+	}
+	text, ok = u.unquote(text)
+	if !ok {
+		return piece{text: l}
+	}
+	p := piece{text: bytes.TrimRight(text, "\r\n"), stamp: stamp, partial: !bytes.HasSuffix(text, []byte("\n"))}
+	if bytes.Contains(rest[:i], []byte(`"stream":"stderr"`)) {
+		p.stream = 1
+	}
+	return p
 }
 
-func dockerLine(l []byte) ([]byte, int64) {
-	if !bytes.HasPrefix(l, []byte(`{"log":"`)) {
-		return l, 0
+// quoteEnd finds the quote that ends a JSON string, -1 if there is none.
+func quoteEnd(s []byte) int {
+	for from := 0; ; {
+		i := bytes.IndexByte(s[from:], '"')
+		if i < 0 {
+			return -1
+		}
+		i += from
+		slashes := 0
+		for slashes < i && s[i-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i
+		}
+		from = i + 1
 	}
-	var v struct {
-		Log  string    `json:"log"`
-		Time time.Time `json:"time"`
-	}
-	if json.Unmarshal(l, &v) != nil || v.Time.IsZero() {
-		return l, 0
-	}
-	return bytes.TrimRight([]byte(v.Log), "\r\n"), v.Time.UnixNano()
 }
 
-func journaldJSON(l []byte) ([]byte, int64) {
+func journaldJSON(_ *unwrapper, l []byte) piece {
 	if len(l) == 0 || l[0] != '{' || !bytes.Contains(l, []byte(`"__REALTIME_TIMESTAMP"`)) {
-		return l, 0
+		return piece{text: l}
 	}
 	var v struct {
 		Message json.RawMessage `json:"MESSAGE"`
 		Time    string          `json:"__REALTIME_TIMESTAMP"` // µs
 	}
 	if json.Unmarshal(l, &v) != nil {
-		return l, 0
+		return piece{text: l}
 	}
 	us, err := strconv.ParseInt(v.Time, 10, 64)
 	if err != nil || us <= 0 || us > maxUnixNano/1000 {
-		return l, 0
+		return piece{text: l}
 	}
 	var text string
-	if json.Unmarshal(v.Message, &text) != nil {
-		// journald writes bytes that are not UTF-8 as an array of numbers.
-		var raw []int
-		if json.Unmarshal(v.Message, &raw) != nil {
-			return l, 0
-		}
-		for _, c := range raw {
-			text += string(rune(c & 0xff))
-		}
+	if json.Unmarshal(v.Message, &text) == nil {
+		return piece{text: []byte(text), stamp: us * 1000}
 	}
-	return []byte(text), us * 1000
+	// journald writes bytes that are not UTF-8 as an array of numbers.
+	var numbers []int
+	if json.Unmarshal(v.Message, &numbers) != nil {
+		return piece{text: l}
+	}
+	raw := make([]byte, len(numbers))
+	for i, c := range numbers {
+		raw[i] = byte(c)
+	}
+	return piece{text: raw, stamp: us * 1000}
 }
 
 const maxUnixNano = 1<<63 - 1
 
-func criLine(l []byte) ([]byte, int64) {
+// criLine reads "time stream tags text"; tags are colon-separated and the
+// first is F (full) or P (partial).
+// https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md
+func criLine(_ *unwrapper, l []byte) piece {
 	rest, stamp := stampedLine(l)
-	if stamp == 0 {
-		return l, 0
+	if stamp == 0 || len(rest) < len("stdout F") {
+		return piece{text: l}
 	}
-	for _, s := range []string{"stdout ", "stderr "} {
-		if after, ok := bytes.CutPrefix(rest, []byte(s)); ok && len(after) >= 2 && (after[0] == 'F' || after[0] == 'P') && after[1] == ' ' {
-			return after[2:], stamp
-		}
+	p := piece{stamp: stamp}
+	switch string(rest[:7]) {
+	case "stdout ":
+	case "stderr ":
+		p.stream = 1
+	default:
+		return piece{text: l}
 	}
-	return l, 0
+	tags, text, _ := bytes.Cut(rest[7:], []byte(" ")) // an empty line may lack the last space
+	switch {
+	case len(tags) == 0 || len(tags) > 1 && tags[1] != ':':
+		return piece{text: l}
+	case tags[0] == 'P':
+		p.partial = true
+	case tags[0] != 'F':
+		return piece{text: l}
+	}
+	p.text = text
+	return p
+}
+
+func stampedPiece(_ *unwrapper, l []byte) piece {
+	text, stamp := stampedLine(l)
+	return piece{text: text, stamp: stamp}
 }
 
 // stampedLine reads an RFC 3339 time and a space.
 func stampedLine(l []byte) ([]byte, int64) {
-	if len(l) < 21 || l[0] < '0' || l[0] > '9' || l[4] != '-' || l[10] != 'T' {
+	stamp, n := rfc3339(l)
+	if stamp == 0 || n >= len(l) || l[n] != ' ' {
 		return l, 0
 	}
-	i := bytes.IndexByte(l[:min(len(l), 40)], ' ')
-	if i < 0 {
-		return l, 0
-	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999-0700"} {
-		if t, err := time.Parse(layout, string(l[:i])); err == nil && t.Year() > 1970 && t.Year() < 2200 {
-			return l[i+1:], t.UnixNano()
-		}
-	}
-	return l, 0
+	return l[n+1:], stamp
 }
 
 // syslogLine reads "Nov 20 22:49:44 host unit[123]: " and its ISO forms. The
-// short form has no year and no zone: the year is the newest that is not in the
-// future, the zone is taken to be UTC.
-func syslogLine(l []byte) ([]byte, int64) {
-	rest, stamp := stampedLine(l)
-	if stamp == 0 {
-		if len(l) < 16 || l[3] != ' ' || l[15] != ' ' {
-			return l, 0
+// short form has no year and no zone: the year is the newest that is not after
+// the file was written, the zone is taken to be UTC. The ISO forms carry a
+// numeric zone; a Z is written by container runtimes only, whose lines would
+// else lose a level and a logger's name ("… ERROR database: …").
+func syslogLine(u *unwrapper, l []byte) piece {
+	var rest []byte
+	stamp, n := rfc3339(l)
+	switch {
+	case stamp != 0:
+		if n >= len(l) || l[n] != ' ' || l[n-1] == 'Z' {
+			return piece{text: l}
 		}
-		t, err := time.Parse(time.Stamp, string(l[:15]))
-		if err != nil {
-			return l, 0
+		rest = l[n+1:]
+	case len(l) < 16 || l[3] != ' ' || l[6] != ' ' || l[15] != ' ':
+		return piece{text: l}
+	default:
+		if stamp = u.short(l[:15]); stamp == 0 {
+			return piece{text: l}
 		}
-		now := time.Now().UTC()
-		t = t.AddDate(now.Year(), 0, 0)
-		if t.After(now.Add(24 * time.Hour)) {
-			t = t.AddDate(-1, 0, 0)
-		}
-		rest, stamp = l[16:], t.UnixNano()
+		rest = l[16:]
 	}
 	// host, then unit[pid]: or unit:
 	i := bytes.IndexByte(rest, ' ')
 	if i <= 0 {
-		return l, 0
+		return piece{text: l}
 	}
 	unit := rest[i+1:]
-	j := bytes.Index(unit, []byte(": "))
+	j := bytes.IndexByte(unit, ':')
 	if j <= 0 || j > 128 || bytes.ContainsAny(unit[:j], " \"") {
-		return l, 0
+		return piece{text: l}
 	}
-	return unit[j+2:], stamp
+	switch text := unit[j+1:]; {
+	case len(text) == 0:
+		return piece{text: text, stamp: stamp}
+	case text[0] == ' ':
+		return piece{text: text[1:], stamp: stamp}
+	}
+	return piece{text: l}
+}
+
+// short reads "Nov 20 22:49:44".
+func (u *unwrapper) short(s []byte) int64 {
+	if string(s) == u.shortText {
+		return u.shortStamp
+	}
+	t, err := time.Parse(time.Stamp, string(s))
+	if err != nil {
+		return 0
+	}
+	t = t.AddDate(u.newest.Year(), 0, 0)
+	if t.After(u.newest.Add(24 * time.Hour)) {
+		t = t.AddDate(-1, 0, 0)
+	}
+	u.shortText, u.shortStamp = string(s), t.UnixNano()
+	return u.shortStamp
 }

@@ -124,14 +124,15 @@ func looksLike(head []byte) string {
 			return k.what
 		}
 	}
-	line, _, _ := strings.Cut(string(head[:min(len(head), 200)]), "\n")
-	for _, r := range line {
+	line, _, _ := strings.Cut(string(head[:min(len(head), 400)]), "\n")
+	shown := []rune(line)
+	if len(shown) > 60 { // and a rune that was cut at the end is not looked at
+		shown = append(shown[:60], '…')
+	}
+	for _, r := range shown {
 		if r < ' ' && r != '\t' && r != '\r' || r == '\uFFFD' {
 			return "it is binary data of an unknown kind"
 		}
 	}
-	if len(line) > 60 {
-		line = line[:60] + "…"
-	}
-	return fmt.Sprintf("no format knows lines like %q", strings.TrimSpace(line))
+	return fmt.Sprintf("no format knows lines like %q", strings.TrimSpace(string(shown)))
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -11,7 +12,7 @@ import (
 type Line struct {
 	Text   []byte // without line end; valid until the next line
 	Stamp  int64  // ns since the epoch, from the envelope; 0 if there is none
-	Number int64  // 1 is the first
+	Number int64  // 1 is the first; of a line that a collector had cut, its first piece
 	Long   bool   // longer than MaxLine: Text is its beginning
 }
 
@@ -29,30 +30,40 @@ func (a *Artifact) Lines(f func(Line) bool) error {
 	if _, err := a.head(); err != nil {
 		return err
 	}
-	s, err := a.Reader()
+	s, _, err := a.open()
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	r := &lineReader{r: bufio.NewReaderSize(s, 256<<10)}
-	var l Line
-	for {
+	r := &lineReader{r: s.Reader}
+	var u *unwrapper
+	if a.envelope != nil {
+		u = newUnwrapper(a.envelope, a.Modified)
+	}
+	for number := int64(1); ; number++ {
 		text, long, err := r.next()
 		if text == nil && err != nil {
-			if err == io.EOF {
-				return nil
+			if u != nil {
+				u.rest(f)
 			}
-			return errors.Join(ErrCut, plain(err))
+			return cut(err)
 		}
-		l.Number++
-		l.Text, l.Stamp, l.Long = text, 0, long
-		if a.envelope != nil {
-			l.Text, l.Stamp = a.envelope.line(text)
+		l, whole := Line{Text: text, Number: number, Long: long}, true
+		if u != nil {
+			l, whole = u.take(l)
 		}
-		if !f(l) {
+		if whole && !f(l) {
 			return nil
 		}
 	}
+}
+
+// cut says in one line that reading broke off; nil at a proper end.
+func cut(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrCut, plain(err))
 }
 
 // lineReader splits into lines, reassembling those longer than the buffer.
@@ -68,7 +79,8 @@ func (r *lineReader) next() (line []byte, long bool, err error) {
 		for err == bufio.ErrBufferFull {
 			line, err = r.r.ReadSlice('\n')
 			if room := MaxLine - len(r.long); len(line) > room {
-				line, long = line[:room], true
+				long = long || len(bytes.TrimRight(line[room:], "\r\n")) > 0
+				line = line[:room]
 			}
 			r.long = append(r.long, line...)
 		}
@@ -77,6 +89,12 @@ func (r *lineReader) next() (line []byte, long bool, err error) {
 	if len(line) == 0 {
 		return nil, false, err
 	}
-	line = bytes.TrimSuffix(line, []byte("\n"))
+	if n := len(line); line[n-1] == '\n' {
+		line = line[:n-1]
+		if n > 1 && line[n-2] == '\r' {
+			line = line[:n-2]
+		}
+		return line, long, nil
+	}
 	return bytes.TrimSuffix(line, []byte("\r")), long, nil
 }
