@@ -37,12 +37,12 @@ const maxBounds = 1 << 14
 // close is called with the gc line that ends a gap: c of run r, not yet added.
 // What is stamped after a gc line was written after that cycle ended, what is
 // stamped before one was written before it was.
-func (g *gap) close(cycles []cycle, runs []*run, r *run, c *cycle) {
+func (g *gap) close(cs *cycles, runs []*run, r *run, c *cycle) {
 	if !g.some {
 		return
 	}
-	if n := len(cycles); n > 0 {
-		before := &cycles[n-1]
+	if cs.n > 0 {
+		before := cs.at(cs.n - 1)
 		b := runs[before.run]
 		b.zoneless = b.zoneless || g.zoneless
 		if len(b.his) < maxBounds {
@@ -65,19 +65,19 @@ const printDelay = 1e6
 // anchorRuns finds where each process lies by the stamps of its own lines, else
 // by those of the lines between them.
 func (p *parser) anchorRuns() {
-	p.gap.close(p.cycles, p.runs, nil, nil)
+	p.gap.close(&p.cycles, p.runs, nil, nil)
 	type read struct{ at, slack int64 } // offset a stamp gives, and by how much it may be too late
 	reads := make([][]read, len(p.runs))
 	inLine := make([]bool, len(p.runs))
-	for i := range p.cycles {
-		if c := &p.cycles[i]; c.stamp != 0 {
+	for i := range p.cycles.n {
+		if c := p.cycles.at(i); c.stamp != 0 {
 			reads[c.run] = append(reads[c.run], read{c.stamp - c.end(), c.truncated()})
 			inLine[c.run] = inLine[c.run] || c.stampInLine
 		}
 	}
 	res := p.stampResolution(func(yield func(int64)) {
-		for i := range p.cycles {
-			if s := p.cycles[i].stamp; s != 0 {
+		for i := range p.cycles.n {
+			if s := p.cycles.at(i).stamp; s != 0 {
 				yield(s)
 			}
 		}

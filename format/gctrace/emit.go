@@ -22,7 +22,7 @@ var since = []struct {
 }
 
 func (p *parser) finish() {
-	if len(p.cycles) == 0 {
+	if p.cycles.n == 0 {
 		p.emitOld()
 	} else {
 		p.anchorRuns()
@@ -68,7 +68,7 @@ func (p *parser) placeRuns() {
 // before its first one. If that one's process goes on, the two cycles ended
 // together at the closest; else the new process began then.
 func (p *parser) follow(r *run) int64 {
-	before := &p.cycles[r.firstIndex-1]
+	before := p.cycles.at(r.firstIndex - 1)
 	q := p.runs[before.run]
 	at := q.shift + before.end()
 	if q.latest.line > r.first.line {
@@ -95,8 +95,8 @@ func (p *parser) emit() {
 	for i := range atLeast {
 		atLeast[i] = len(since) - 1
 	}
-	for i := range p.cycles {
-		c := &p.cycles[i]
+	for i := range p.cycles.n {
+		c := p.cycles.at(i)
 		e.cycle(c, subjects[c.run], p.runs[c.run].shift)
 		for k := 0; k < atLeast[c.run]; k++ {
 			if since[k].is(c) {

@@ -97,7 +97,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if p.tail && p.damagedLast {
 		p.damaged--
 	}
-	if len(p.cycles) == 0 && p.old.cycles == 0 {
+	if p.cycles.n == 0 && p.old.cycles == 0 {
 		if p.damaged == 0 && !p.tail {
 			return errors.New("gctrace: no gc line in it: record the standard error of a Go program run with GODEBUG=gctrace=1")
 		}
@@ -118,7 +118,7 @@ const (
 
 type parser struct {
 	b      *evidence.Builder
-	cycles []cycle
+	cycles cycles
 	runs   []*run
 	open   []*run // those that may go on, the latest used last
 	old    oldForm
@@ -176,7 +176,7 @@ func (p *parser) line(l format.Line) {
 	if found {
 		return
 	}
-	if len(p.cycles) == 0 && p.oldLine(l) {
+	if p.cycles.n == 0 && p.oldLine(l) {
 		return
 	}
 	p.tail = beginsHead(b, p.prefix)
@@ -225,7 +225,7 @@ func (p *parser) place(c *cycle, prefix []byte, stamp int64) {
 }
 
 func (p *parser) add(c cycle, prefix []byte) {
-	if len(p.cycles) >= maxCycles {
+	if p.cycles.n >= maxCycles {
 		p.drop(c.line)
 		return
 	}
@@ -235,9 +235,9 @@ func (p *parser) add(c cycle, prefix []byte) {
 	}
 	c.timer = p.gcForced && !c.forced && (fresh || c.start-r.lastEnd >= 119e9)
 	p.gcForced = false
-	p.gap.close(p.cycles, p.runs, r, &c)
+	p.gap.close(&p.cycles, p.runs, r, &c)
 	r.add(&c)
-	p.cycles = append(p.cycles, c)
+	p.cycles.add(&c)
 }
 
 func (p *parser) drop(line int64) {

@@ -43,6 +43,32 @@ func (c *cycle) truncated() int64 {
 	return slack
 }
 
+// same says whether two lines print the same figures.
+func (c cycle) same(o *cycle) bool {
+	c.line, c.stamp, c.stampInLine, c.run, c.timer = o.line, o.stamp, o.stampInLine, o.run, o.timer
+	return c == *o
+}
+
+// cycles keeps cycles in blocks: copying them as a slice grows would cost more
+// than reading them does.
+type cycles struct {
+	blocks [][]cycle
+	n      int
+}
+
+const cycleBlock = 1 << 10
+
+func (s *cycles) add(c *cycle) {
+	if s.n%cycleBlock == 0 {
+		s.blocks = append(s.blocks, make([]cycle, 0, cycleBlock))
+	}
+	b := &s.blocks[len(s.blocks)-1]
+	*b = append(*b, *c)
+	s.n++
+}
+
+func (s *cycles) at(i int) *cycle { return &s.blocks[i/cycleBlock][i%cycleBlock] }
+
 // head is where a gc line begins: "gc N @".
 type head struct {
 	start int

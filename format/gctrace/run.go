@@ -76,7 +76,7 @@ func (p *parser) runOf(c *cycle, prefix []byte) (r *run, fresh bool) {
 		l := &r.latest
 		forward := c.start >= l.start && c.start >= r.lastEnd-2e6
 		switch {
-		case c.number == l.number && c.start == l.start && c.mark == l.mark && c.before == l.before:
+		case c.number == l.number && c.start == l.start && c.same(l):
 			p.twice++
 			if p.firstTwice == 0 {
 				p.firstTwice = c.line
@@ -101,7 +101,7 @@ func (p *parser) runOf(c *cycle, prefix []byte) (r *run, fresh bool) {
 		p.drop(c.line)
 		return nil, false
 	}
-	r = &run{id: int32(len(p.runs)), source: s, firstIndex: len(p.cycles)}
+	r = &run{id: int32(len(p.runs)), source: s, firstIndex: p.cycles.n}
 	if s != anySource {
 		r.label = label(prefix)
 	}
@@ -113,13 +113,13 @@ func (p *parser) runOf(c *cycle, prefix []byte) (r *run, fresh bool) {
 
 // use makes r the run used last, and forgets those that ended long ago.
 func (p *parser) use(r *run) {
-	r.used = len(p.cycles)
+	r.used = p.cycles.n
 	if n := len(p.open); n > 0 && p.open[n-1] == r {
 		return
 	}
 	kept := p.open[:0]
 	for _, o := range p.open {
-		if o != r && len(p.cycles) < o.used+maxStale {
+		if o != r && p.cycles.n < o.used+maxStale {
 			kept = append(kept, o)
 		}
 	}

@@ -65,7 +65,6 @@ func BenchmarkParse(b *testing.B) {
 func TestNoAllocationPerLine(t *testing.T) {
 	var p parser
 	lines := bytes.Split(mixed(10), []byte("\n"))
-	p.cycles = make([]cycle, 0, 1<<16)
 	p.line(format.Line{Text: lines[0], Number: 1})
 	n := testing.AllocsPerRun(10, func() {
 		for i, l := range lines[1:100] {

@@ -17,7 +17,7 @@ func (p *parser) tables() {
 	if p.old.cycles > 0 {
 		p.b.Table(p.oldTable())
 	}
-	if len(p.cycles) > 0 {
+	if p.cycles.n > 0 {
 		p.b.Table(p.cyclesTable())
 	}
 	if len(p.runs) > 1 {
@@ -42,8 +42,11 @@ type sums struct {
 func (p *parser) sum() (s sums) {
 	s.util = -1
 	last := make([]*cycle, len(p.runs))
-	for i := range p.cycles {
-		c := &p.cycles[i]
+	s.pauses = make([]int64, 0, 2*p.cycles.n)
+	s.lives = make([]int64, 0, p.cycles.n)
+	s.goals = make([]int64, 0, p.cycles.n)
+	for i := range p.cycles.n {
+		c := p.cycles.at(i)
 		s.pauses = append(s.pauses, c.sweepTerm, c.markTerm)
 		s.stopped += c.sweepTerm + c.markTerm
 		s.mark += c.mark
@@ -85,7 +88,7 @@ func (p *parser) sum() (s sums) {
 
 func (p *parser) cyclesTable() evidence.Table {
 	s := p.sum()
-	n := int64(len(p.cycles))
+	n := int64(p.cycles.n)
 	t := evidence.Table{Title: "GC cycles", Columns: []string{"", "value"}}
 	row := func(name, format string, args ...any) {
 		t.Rows = append(t.Rows, []string{name, fmt.Sprintf(format, args...)})
