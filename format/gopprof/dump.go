@@ -262,7 +262,7 @@ func (d *dumps) endDump() {
 	switch {
 	case o == nil || len(o.goroutines) == 0:
 		return
-	case len(o.goroutines) == 1:
+	case !o.whole():
 		d.singles++
 	case len(d.seen) < maxSightings:
 		d.seen = append(d.seen, sighting{o.goroutines[0].line, o.count()})
@@ -270,6 +270,20 @@ func (d *dumps) endDump() {
 	if d.best == nil || o.count() >= d.best.count() {
 		d.best = o
 	}
+}
+
+// whole says that this is all goroutines of a process, not the one that
+// panicked or logged its stack. Programs with one goroutine are rare, but are.
+func (o *dump) whole() bool {
+	if len(o.goroutines) > 1 {
+		return true
+	}
+	for _, l := range o.goroutines[0].stack {
+		if functionName(l.Line[0]) == "runtime/pprof.writeGoroutineStacks" {
+			return true
+		}
+	}
+	return false
 }
 
 func (o *dump) count() int64 { return int64(len(o.goroutines)) + o.more }
@@ -309,8 +323,7 @@ func (d *dumps) emit(ctx context.Context, b *evidence.Builder, subject evidence.
 	if *clock = (evidence.Clock{Name: "unix"}); at == 0 {
 		*clock = evidence.Clock{Name: "undated", Error: evidence.Unanchored}
 	}
-	whole := len(d.best.goroutines) > 1
-	if whole {
+	if d.best.whole() {
 		b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverGoroutines, From: at, Until: at, Origin: b.Origin(d.best.goroutines[0].line)})
 		f := facts{b: b, subject: subject, from: at, until: at}
 		f.add("profile.kind", "goroutine dump", math.NaN())

@@ -320,38 +320,25 @@ func TestCut(t *testing.T) {
 }
 
 func TestTooLarge(t *testing.T) {
-	// A string of 257 MiB, in a file of a few KiB.
-	var head bytes.Buffer
-	head.WriteString("\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x32\x00\x32")
-	size := int64(maxProfile + 1<<20)
-	for v := uint64(size); ; v >>= 7 {
-		if v < 0x80 {
-			head.WriteByte(byte(v))
-			break
+	p := parseNotation(t, "samples/count cpu/nanoseconds\n1 10000000 main.work main.f main.main\n2 20000000 runtime.mallocgc main.f main.main")
+	var buf bytes.Buffer
+	if err := p.WriteUncompressed(&buf); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		most bounds
+		want string
+	}{
+		{bounds{1 << 20, 1000, 1000}, ""},
+		{bounds{50, 1000, 1000}, "larger than"},
+		{bounds{1 << 20, 10, 1000}, "parts"},
+		{bounds{1 << 20, 1000, 5}, "stack entries"},
+	} {
+		_, err := c.most.read(bytes.NewReader(buf.Bytes()))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v", c.most, err)
 		}
-		head.WriteByte(byte(v) | 0x80)
 	}
-	a := &format.Artifact{Name: "in", Size: -1, Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(bytes.NewReader(head.Bytes()), io.LimitReader(endless{}, size))), nil
-	}}
-	err := format.Read(context.Background(), []format.Format{Format}, a, evidence.NewBundle())
-	if err == nil || !strings.Contains(err.Error(), "larger than 256 MiB") {
-		t.Errorf("got %v", err)
-	}
-	// Many small parts: the objects, not the bytes, are what decoding costs.
-	tiny := bytes.Repeat([]byte("\x12\x00"), maxParts+1)
-	if err := judge(tiny); err == nil || !strings.Contains(err.Error(), "parts") {
-		t.Errorf("got %v", err)
-	}
-}
-
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
-	}
-	return len(p), nil
 }
 
 func TestDeepStack(t *testing.T) {

@@ -2,6 +2,7 @@ package gopprof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -54,16 +55,11 @@ func (r *recording) position(sample int) int64 {
 }
 
 func parseProto(ctx context.Context, in io.Reader, b *evidence.Builder) error {
-	data, err := io.ReadAll(io.LimitReader(in, maxProfile+1))
-	if len(data) > maxProfile {
-		return fmt.Errorf("go profile: it is larger than %d MiB: record a shorter one", maxProfile>>20)
-	}
+	data, err := limits.read(in)
 	if err != nil {
-		b.Cut()
-		return fmt.Errorf("go profile: %w after %d bytes (%w): a profile's names come last, so nothing of it can be used: record it again", format.ErrCut, len(data), err)
-	}
-	if err := judge(data); err != nil {
-		b.Cut()
+		if errors.Is(err, format.ErrCut) {
+			b.Cut()
+		}
 		return err
 	}
 	if err := ctx.Err(); err != nil {

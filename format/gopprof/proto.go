@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/unstall/unstall/format"
 )
@@ -40,6 +41,7 @@ type outline struct {
 	types   int // sample and period types
 	samples int
 	parts   int  // everything that becomes an object when decoded
+	ids     int  // locations and values of samples
 	strange int  // fields profile.proto does not have, or of another shape
 	table   bool // the string table has begun
 }
@@ -72,6 +74,9 @@ func (o *outline) profileField(f field) {
 		o.types++
 	case fieldSample:
 		if !o.message(f, func(g field) bool {
+			if g.number <= 2 {
+				o.ids += varints(g.bytes)
+			}
 			return g.number <= 2 && (g.wire == wireVarint || g.wire == wireBytes) || g.number == 3 && g.wire == wireBytes
 		}) {
 			o.strange++
@@ -119,6 +124,16 @@ func (o *outline) message(f field, ok func(field) bool) bool {
 		rest = rest[n:]
 	}
 	return true
+}
+
+// varints counts the numbers of a packed field.
+func varints(packed []byte) (n int) {
+	for _, c := range packed {
+		if c < 0x80 {
+			n++
+		}
+	}
+	return n
 }
 
 type field struct {
@@ -183,22 +198,33 @@ func matchProto(head []byte) format.Confidence {
 	return format.Sure
 }
 
-// Bounds of a profile: the pprof library builds all of it in memory.
-const (
-	maxProfile = 256 << 20 // bytes, decompressed
-	maxParts   = 32 << 20  // objects
-)
+// bounds of a profile: the pprof library builds all of it in memory.
+type bounds struct {
+	bytes int64 // decompressed
+	parts int
+	ids   int
+}
 
-// judge refuses what is cut, damaged or too large before it is decoded.
-func judge(data []byte) error {
+// The largest profiles of real services are some 20 MiB.
+var limits = bounds{bytes: 256 << 20, parts: 8 << 20, ids: 64 << 20}
+
+// read returns the serialized profile if it is whole and not too large.
+func (most bounds) read(in io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, most.bytes+1))
+	if int64(len(data)) > most.bytes {
+		return nil, fmt.Errorf("go profile: it is larger than %d MiB: record a shorter one", most.bytes>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("go profile: %w after %d bytes (%w): a profile's names come last, so nothing of it can be used: record it again", format.ErrCut, len(data), err)
+	}
 	o, at, err := walk(data)
 	switch {
 	case errors.Is(err, errBreaksOff):
-		return fmt.Errorf("go profile: %w after %d bytes: a profile's names come last, so nothing of it can be used: record it again", format.ErrCut, len(data))
+		return nil, fmt.Errorf("go profile: %w after %d bytes: a profile's names come last, so nothing of it can be used: record it again", format.ErrCut, len(data))
 	case err != nil:
-		return fmt.Errorf("go profile: byte %d %w: the file is damaged: record it again", at, err)
-	case o.parts > maxParts:
-		return fmt.Errorf("go profile: it has %d parts, %d are read: record a shorter one", o.parts, maxParts)
+		return nil, fmt.Errorf("go profile: byte %d %w: the file is damaged: record it again", at, err)
+	case o.parts > most.parts || o.ids > most.ids:
+		return nil, fmt.Errorf("go profile: its %d parts and %d stack entries are more than is read (%d, %d): record a shorter one", o.parts, o.ids, most.parts, most.ids)
 	}
-	return nil
+	return data, nil
 }
