@@ -262,7 +262,7 @@ func TestOtherRuntimes(t *testing.T) {
 		{"samples/count cpu/nanoseconds\n1 10000000 std::rt::lang_start@rt.rs", "Rust"},
 		{"sample/count wall/microseconds\n1 10000 listener@server.js", "JavaScript"},
 		{"samples/count cpu/nanoseconds\n1 10000000 malloc@malloc.c", "C or C++"},
-		{"samples/count cpu/nanoseconds\n1 10000000 unknown@nowhere", "none of its functions"},
+		{"samples/count cpu/nanoseconds\n1 10000000 " + strings.Join(unknown(fewPlaces+1), " "), "none of its functions"},
 	} {
 		_, err := read(encode(t, parseNotation(t, c.notation)))
 		if err == nil || !strings.Contains(err.Error(), "profile of another runtime ("+c.want) || !strings.Contains(err.Error(), "unstall reads Go profiles") || strings.Contains(err.Error(), "\n") {
@@ -273,7 +273,8 @@ func TestOtherRuntimes(t *testing.T) {
 		t.Errorf("tcmalloc: %v", err)
 	}
 	// Go, though little says so.
-	for _, n := range []string{
+	for i, n := range []string{
+		"samples/count cpu/nanoseconds\n1 10000000 " + strings.Join(unknown(3), " "), // all in C, or the race detector
 		"samples/count cpu/nanoseconds\nperiod 10000000",
 		"samples/count cpu/nanoseconds\n1 10000000 runtime.futex@x",
 		"goroutine/count\n1 main.main@x",
@@ -283,10 +284,22 @@ func TestOtherRuntimes(t *testing.T) {
 		"alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes",
 		"samples/count cpu/nanoseconds\n1 10000000 crypto_md5_block@md5.c main.(*T).hash@x",
 	} {
-		if _, err := read(encode(t, parseNotation(t, n))); err != nil {
+		b, err := read(encode(t, parseNotation(t, n)))
+		if err != nil {
 			t.Errorf("%q: %v", n, err)
 		}
+		if doubt := strings.Contains(render(b, nil), "certainly Go's"); doubt != (i == 0) {
+			t.Errorf("%q: doubt is %v", n, doubt)
+		}
 	}
+}
+
+// unknown makes n functions that could be of any language.
+func unknown(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf("unknown%d@nowhere", i))
+	}
+	return names
 }
 
 // TestCut cuts a protobuf and the texts at 50 places each: a result that says

@@ -216,8 +216,9 @@ func contend() {
 	group.Wait()
 }
 
+var custom = pprof.NewProfile("gopprof.connections")
+
 func TestLiveOthers(t *testing.T) {
-	custom := pprof.NewProfile("gopprof.connections")
 	custom.Add(t, 0)
 	defer custom.Remove(t)
 	for _, name := range []string{"threadcreate", "gopprof.connections", "goroutineleak"} {

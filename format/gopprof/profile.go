@@ -69,8 +69,12 @@ func parseProto(ctx context.Context, in io.Reader, b *evidence.Builder) error {
 	if err != nil {
 		return fmt.Errorf("go profile: %w: the file is damaged, cut, or several profiles in one: record it again", err)
 	}
-	if err := foreign(p); err != nil {
+	doubt, err := foreign(p)
+	if err != nil {
 		return err
+	}
+	if doubt {
+		b.Warnf(0, "no function of the profile is certainly Go's: it is read as Go's because of its types")
 	}
 	r := &recording{Profile: p, kind: kindOf(p)}
 	s := evidence.Subject{Runtime: "go"}
@@ -190,14 +194,14 @@ func place(l *profile.Location) string {
 
 // foreign returns an error for a profile of another runtime. All profilers
 // write the same protobuf; Go's functions, or its files, or in their absence its
-// sample types say that it is Go.
-func foreign(p *profile.Profile) error {
+// sample types say that it is Go; doubt is that they were all there was.
+func foreign(p *profile.Profile) (doubt bool, err error) {
 	other := ""
 	for _, f := range p.Function {
 		switch {
 		case strings.HasPrefix(f.Name, "runtime.") && !strings.HasSuffix(f.Filename, ".py"),
 			strings.HasSuffix(f.Filename, ".go"), f.Name == "main.main", strings.Contains(f.Name, ".(*"):
-			return nil
+			return false, nil
 		case other == "":
 			other = languageOf(f)
 		}
@@ -211,17 +215,21 @@ func foreign(p *profile.Profile) error {
 	switch {
 	case other != "":
 	case counts:
-		return nil
+		return false, nil
 	case !goTypes[strings.Join(types, " ")]:
 		other = "its values are " + clip(strings.Join(types, ", "))
-	case len(p.Location) > 0:
-		// Go writes the names of its functions into the profile.
+	case len(p.Location) > fewPlaces:
+		// Go writes the names of its functions into the profile. A few samples
+		// may all have hit C code, as under the race detector.
 		other = "none of its functions is named like Go's"
 	default:
-		return nil
+		return len(p.Location) > 0, nil
 	}
-	return fmt.Errorf("profile of another runtime (%s): unstall reads Go profiles", other)
+	return false, fmt.Errorf("profile of another runtime (%s): unstall reads Go profiles", other)
 }
+
+// fewPlaces is how many locations a Go profile may have without one of Go's own.
+const fewPlaces = 20
 
 // goTypes are the sample types of runtime/pprof.
 var goTypes = map[string]bool{
