@@ -51,7 +51,7 @@ var rules = map[string]rule{
 	"gcBgMarkWorker":              {ClassBackground, strong},
 	"gcDrainUntilPreempt":         {ClassBackground, strong}, // –1.7: fractional or idle
 	"gcscan_m":                    {ClassBackground, strong}, // 1.5
-	// Marking whose root was lost (stacks of more than 64 frames, failed unwinding).
+	// Marking whose root was lost: the stack was cut at its depth limit, or unwinding failed.
 	"gcDrain":            {ClassBackground, weak},
 	"markroot":           {ClassBackground, weak},
 	"scanobject":         {ClassBackground, weak},

@@ -235,7 +235,7 @@ const fewPlaces = 20
 var goTypes = map[string]bool{
 	"samples/count cpu/nanoseconds": true,
 	"cpu/nanoseconds":               true,
-	"samples/count":                 true, // 1.5–1.8 text-born, empty
+	"samples/count":                 true,
 	"alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes": true,
 	"inuse_objects/count inuse_space/bytes":                                       true,
 	"contentions/count delay/nanoseconds":                                         true,

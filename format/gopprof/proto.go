@@ -205,7 +205,6 @@ type bounds struct {
 	ids   int
 }
 
-// The largest profiles of real services are some 20 MiB.
 var limits = bounds{bytes: 256 << 20, parts: 8 << 20, ids: 64 << 20}
 
 // read returns the serialized profile if it is whole and not too large.
