@@ -1,0 +1,156 @@
+package report
+
+import (
+	"math"
+	"time"
+
+	"github.com/unstall/unstall/diagnose"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func at(clock string) *time.Time {
+	t, err := time.Parse(time.DateTime, "2026-11-20 "+clock)
+	if err != nil {
+		panic(err)
+	}
+	return &t
+}
+
+// diagnoses are what the reports are tried with, by the name of their golden
+// files.
+var diagnoses = map[string]func() *diagnose.Diagnosis{
+	"sick":         sick,
+	"two-causes":   twoCauses,
+	"healthy":      healthy,
+	"no-requests":  noRequests,
+	"inconclusive": inconclusive,
+	"unanchored":   unanchored,
+	"extremes":     extremes,
+	"empty":        func() *diagnose.Diagnosis { return &diagnose.Diagnosis{Schema: diagnose.Schema} },
+}
+
+func sick() *diagnose.Diagnosis {
+	return &diagnose.Diagnosis{
+		Schema: diagnose.Schema, ToolVersion: "0.1.0", RankedBy: "request_time",
+		Window:  diagnose.Window{Start: at("14:02:10"), End: at("14:02:40"), Duration: ptr(30.)},
+		Targets: []diagnose.Target{{ID: "gateway pid 4711", Kind: "process", PID: ptr(4711), Name: "gateway", Runtime: "go", Version: "go1.26.8", CPUs: ptr(2), MemLimit: ptr(int64(4 << 30))}},
+		Coverage: []diagnose.Coverage{
+			{Subject: "gateway pid 4711", Kind: "goroutine states", From: at("14:02:10"), Until: at("14:02:40"), Seconds: 30},
+		},
+		Requests: &diagnose.Requests{Source: "access.log", Count: 24013, Slow: 241, Traced: 241, SlowThresholdMs: ptr(6.3), SlowRule: "3x_route_floor",
+			SlowTotalMs: 1920, Rate: ptr(800.4), P50Ms: ptr(2.6), P99Ms: ptr(6.4), P999Ms: ptr(11.6)},
+		Ledger: []diagnose.Entry{
+			{Subject: "gateway pid 4711", Mechanism: "collector_cpu", Title: "waiting for a CPU the collector held", SlowMs: 1320, Low: ptr(1150.), High: ptr(1480.), Basis: ptr("sampling"), Method: "trace"},
+			{Subject: "gateway pid 4711", Mechanism: "own", Title: "own work", SlowMs: 210, Method: "trace"},
+			{Subject: "gateway pid 4711", Mechanism: "mark_assist", Title: "mark assist", SlowMs: 166, Method: "trace"},
+			{Subject: "gateway pid 4711", Mechanism: "unexplained", Title: "unexplained", SlowMs: 121},
+			{Subject: "gateway pid 4711", Mechanism: "dependency", Title: "dependency", Detail: "10.0.0.7:6379", SlowMs: 90, Method: "trace"},
+			{Subject: "gateway pid 4711", Mechanism: "lock", Title: "waiting for a lock", Detail: "sync.(*Mutex) in (*cache).get", SlowMs: 8, Method: "trace"},
+			{Subject: "gateway pid 4711", Mechanism: "stop_the_world", Title: "stopped with the world", SlowMs: 5, Method: "trace"},
+		},
+		Verdicts: []diagnose.Verdict{
+			{Cause: "go.gc-rate", Subject: "gateway pid 4711", Verdict: "supported", Title: "The collector runs 9.3 times a second: small heap, free memory.",
+				Summary: "9.3 GC/s", Saves: &diagnose.Saves{Value: 1490, Low: ptr(1310.), High: ptr(1630.)},
+				Evidence: []diagnose.Evidence{
+					{Text: "live heap 40 MiB and GOGC 100 make a goal of 80 MiB; the program allocates 390 MB/s", Value: ptr(390e6), Unit: "bytes/s", Origin: "trace.out:1"},
+					{Text: "98 % of the time of slow requests lies inside a mark phase", Value: ptr(98.), Unit: "%", Origin: "trace.out"},
+				},
+				Fix: []diagnose.Fix{
+					{Setting: "GOGC=off GOMEMLIMIT=800MiB", Text: "Go ≥ 1.19, needs a restart. The first 2 s after it are slow by page faults. 4 GiB would gain little more."},
+					{Setting: "GOGC=400", Text: "without a limit, if the live heap may grow fivefold"},
+				},
+				Prediction: []diagnose.Prediction{
+					{Metric: "GC", Unit: "/s", Now: ptr(9.3), Then: ptr(.6)},
+					{Metric: "p99", Unit: "ms", Now: ptr(6.4), Then: ptr(2.7), Low: ptr(2.3), High: ptr(3.4)},
+					{Metric: "RSS", Unit: "bytes", Now: ptr(107. * (1 << 20)), Then: ptr(760. * (1 << 20))},
+				}},
+			{Cause: "linux.disk-sync", Subject: "gateway pid 4711", Verdict: "inconclusive", Summary: "no disk waits were recorded", Needs: []string{"needs root: sudo unstall 4711"}},
+			{Cause: "linux.cpu-throttled", Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0 of 300 periods"},
+			{Cause: "linux.noisy-neighbour", Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 % steal"},
+			{Cause: "go.lock-contention", Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 ms"},
+		},
+		Warnings: []diagnose.Warning{{Text: "line not understood", Count: 3, Origin: "access.log:17"}, {Text: "the trace lost 12 events", Count: 1}},
+		Sources:  []diagnose.Source{{Name: "trace.out", Formats: []string{"gotrace"}}, {Name: "access.log", Formats: []string{"accesslog"}, Envelopes: []string{"gzip"}, Cut: true}},
+	}
+}
+
+func twoCauses() *diagnose.Diagnosis {
+	d := sick()
+	d.Requests.LedgerSource = "trace.out"
+	d.Targets = append(d.Targets, diagnose.Target{ID: "redis pid 99", Kind: "process", PID: ptr(99), Name: "redis", Runtime: "redis", Version: "7.0.15"})
+	d.Ledger = append(d.Ledger, diagnose.Entry{Subject: "redis pid 99", Mechanism: "kernel", Title: "system calls", SlowMs: 0, Method: "trace"})
+	d.Verdicts = append([]diagnose.Verdict{d.Verdicts[0], {Cause: "go.lock-contention", Subject: "gateway pid 4711", Verdict: "supported",
+		Title: "Requests queue for one lock.", Saves: &diagnose.Saves{Value: 640},
+		Evidence: []diagnose.Evidence{{Text: "sessions.mu is held 71 % of the time", Value: ptr(71.), Unit: "%"}},
+		Fix:      []diagnose.Fix{{Text: "Do not encode while the lock is held:", Code: "s.mu.Lock()\nv := s.table[id]\ns.mu.Unlock()\nif v != nil {\n\treturn json.Marshal(v)\n}\n"}},
+	}}, d.Verdicts[1:4]...)
+	return d
+}
+
+func healthy() *diagnose.Diagnosis {
+	d := sick()
+	d.Requests.Slow, d.Requests.Traced, d.Requests.SlowTotalMs, d.Requests.SlowThresholdMs, d.Requests.SlowRule = 0, 0, 0, ptr(300.), "slo"
+	d.Requests.P50Ms, d.Requests.P99Ms, d.Requests.P999Ms = ptr(.413), ptr(2.04), nil
+	d.Ledger, d.Warnings = nil, nil
+	d.Verdicts = []diagnose.Verdict{
+		{Cause: "go.gc-rate", Verdict: "ruled_out", Summary: "0.6 GC/s, 0.2 % of request time"},
+		{Cause: "go.lock-contention", Verdict: "ruled_out", Summary: "0.4 ms"},
+		{Cause: "service.over-capacity", Verdict: "ruled_out"},
+		{Cause: "linux.cpu-throttled", Verdict: "inconclusive", Summary: "cpu.stat was not recorded", Needs: []string{"a live look at the host: sudo unstall 4711"}},
+	}
+	return d
+}
+
+func noRequests() *diagnose.Diagnosis {
+	d := sick()
+	d.RankedBy, d.Requests, d.Ledger = "stopped_time", nil, nil
+	d.Targets = []diagnose.Target{{ID: "go process", Kind: "process", Runtime: "go"}}
+	d.Verdicts[0].Saves, d.Verdicts[0].Summary = nil, "The collector used 31 % of the processors."
+	d.Verdicts[0].Prediction = d.Verdicts[0].Prediction[:1]
+	return d
+}
+
+func inconclusive() *diagnose.Diagnosis {
+	d := sick()
+	const trace = "an execution trace of a few seconds under load shows who waited: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
+	d.Requests.Traced = 0
+	d.Ledger = []diagnose.Entry{{Mechanism: "unobserved", Title: "unobserved", SlowMs: 1840, Low: ptr(1700.), High: ptr(1920.), Basis: ptr("bound"), Method: "overlap"},
+		{Mechanism: "stop_the_world", Title: "stopped with the world", SlowMs: 80, Low: ptr(0.), High: ptr(220.), Basis: ptr("bound"), Method: "overlap"}}
+	d.Verdicts = []diagnose.Verdict{
+		{Cause: "go.gc-rate", Verdict: "inconclusive", Summary: "no request's states are known", Needs: []string{trace}},
+		{Cause: "go.lock-contention", Verdict: "inconclusive", Summary: "no request's states are known", Needs: []string{trace}},
+		{Cause: "go.goroutine-leak", Verdict: "inconclusive", Needs: []string{"two goroutine profiles some minutes apart"}},
+	}
+	return d
+}
+
+func unanchored() *diagnose.Diagnosis {
+	d := sick()
+	d.Window = diagnose.Window{Duration: ptr(1234.5)}
+	for i := range d.Coverage {
+		d.Coverage[i].From, d.Coverage[i].Until = nil, nil
+	}
+	d.Requests.SlowThresholdMs = nil
+	return d
+}
+
+// extremes has what is huge, tiny, unknown, long or hostile.
+func extremes() *diagnose.Diagnosis {
+	d := sick()
+	d.Window = diagnose.Window{Start: ptr(at("23:59:59").Add(1500 * time.Microsecond)), End: ptr(at("23:59:59").Add(2 * time.Second)), Duration: ptr(2.)}
+	d.Targets[0].Name = "service-with-a-very-long-name-that-does-not-fit-beside-anything"
+	d.Targets[0].Container = "k8s_gateway_gateway-5d9f7c6b8-x2x4q_production"
+	d.Requests = &diagnose.Requests{Count: 123456789, Unfinished: 1234567, Slow: 9876543, Traced: 12, SlowThresholdMs: ptr(.00042), SlowRule: "baseline",
+		SlowTotalMs: 9.87654321e9, Rate: ptr(1234567.8), P50Ms: ptr(.00031), P99Ms: ptr(math.NaN())}
+	d.Ledger[0].SlowMs, d.Ledger[1].SlowMs = 9.8765e9, 1e-7
+	d.Ledger[4].Detail = "a|very long \x1b[31mdetail\x1b[0m that `nobody` would <b>expect</b> in a table and that has to be wrapped"
+	d.Verdicts[0].Cause = "jvm.cms-concurrent-mode-failure"
+	d.Verdicts[0].Saves = &diagnose.Saves{Value: .0004}
+	d.Verdicts[0].Fix = []diagnose.Fix{{Setting: "-XX:+UseG1GC -XX:MaxGCPauseMillis=50 -XX:InitiatingHeapOccupancyPercent=35 -Xmx16g", Text: "日本語 → ok"}}
+	d.Verdicts[0].Prediction = []diagnose.Prediction{{Metric: "p99", Unit: "ms", Now: ptr(math.Inf(1)), Then: ptr(2e-5)}, {Metric: "pauses", Unit: "count", Now: ptr(5e18), Then: nil}, {Metric: "CPU", Unit: "cores", Then: ptr(.0312)}}
+	for range 12 {
+		d.Verdicts = append(d.Verdicts, diagnose.Verdict{Cause: "linux.page-faults", Verdict: "ruled_out", Summary: "12 a second"})
+	}
+	return d
+}

@@ -1,0 +1,265 @@
+// Package markdown renders a diagnosis for a ticket, a pull request or a
+// postmortem, in GitHub's dialect (https://github.github.com/gfm/): the answer
+// as headline, the ledger and the predictions as tables.
+package markdown
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/report/sentence"
+)
+
+// Report renders a diagnosis.
+func Report(w io.Writer, d *diagnose.Diagnosis) error {
+	p := new(page)
+	supported, open, ruledOut := sentence.Split(d.Verdicts)
+	p.headline(d, supported, open, ruledOut)
+	p.about(d)
+	p.where(d)
+	for i := range supported {
+		p.cause(&supported[i])
+	}
+	p.ruledOut(ruledOut)
+	p.notSeen(open)
+	p.warnings(d.Warnings)
+	p.sources(d)
+	_, err := io.WriteString(w, strings.TrimRight(p.String(), "\n")+"\n")
+	return err
+}
+
+type page struct{ strings.Builder }
+
+func (p *page) linef(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+
+func (p *page) section(title string) { p.linef("\n### %s\n", title) }
+
+func (p *page) headline(d *diagnose.Diagnosis, supported, open, ruledOut []diagnose.Verdict) {
+	switch {
+	case len(supported) > 0:
+		var ids []string
+		for _, v := range supported {
+			ids = append(ids, code(v.Cause))
+		}
+		p.linef("## %s\n", strings.Join(ids, ", "))
+		savings := 0
+		for _, v := range supported {
+			line := "- **" + code(v.Cause) + "** " + escape(v.Title)
+			if v.Subject != "" && len(d.Targets) > 1 {
+				line += " (" + escape(v.Subject) + ")"
+			}
+			if cost := sentence.Cost(d, &v); cost != "" {
+				savings++
+				line += "  \n  **" + escape(cost) + "**"
+			} else if v.Summary != "" {
+				line += "  \n  " + escape(v.Summary)
+			}
+			p.linef("%s", line)
+		}
+		if savings > 1 {
+			p.linef("\nCauses overlap: what they save does not add up.")
+		}
+	case len(ruledOut) > 0:
+		p.linef("## Nothing found\n\n%s", escape(sentence.Nothing(d, open, ruledOut)))
+	default:
+		p.linef("## Not judged\n\n%s", escape(sentence.Nothing(d, open, ruledOut)))
+	}
+}
+
+func (p *page) about(d *diagnose.Diagnosis) {
+	p.linef("\n| | |\n|---|---|")
+	for _, t := range d.Targets {
+		name, about := sentence.Target(t)
+		p.row("Target", strings.Join(append([]string{name}, about...), " · "))
+	}
+	if when := sentence.Window(d.Window); when != "" {
+		p.row("Window", when)
+	}
+	if r := d.Requests; r != nil {
+		p.row("Requests", strings.Join(sentence.Requests(r), " · "))
+		p.row("Slow", strings.Join(sentence.Slow(r), " · "))
+	} else {
+		p.row("Requests", "none in the evidence: causes are ranked by the time they stopped the service")
+	}
+}
+
+func (p *page) row(cells ...string) {
+	for i := range cells {
+		cells[i] = escape(cells[i])
+	}
+	p.linef("| %s |", strings.Join(cells, " | "))
+}
+
+func (p *page) where(d *diagnose.Diagnosis) {
+	rows, total := sentence.Ledger(d)
+	if len(rows) == 0 {
+		return
+	}
+	p.section("Where " + figure.Ms(total) + " of slow requests went")
+	p.linef("| mechanism | time | share | method |\n|---|---:|---:|---|")
+	for _, r := range rows {
+		share := math.Round(1000*r.Ms/total) / 10
+		p.row(r.Title, figure.Ms(r.Ms), figure.Num(share)+" %", r.Note)
+	}
+}
+
+func (p *page) cause(v *diagnose.Verdict) {
+	p.section(code(v.Cause))
+	for _, e := range v.Evidence {
+		line := "- " + escape(e.Text)
+		if e.Origin != "" {
+			line += " (" + code(e.Origin) + ")"
+		}
+		p.linef("%s", line)
+	}
+	for i, f := range v.Fix {
+		label := "Fix"
+		if i > 0 {
+			label = "Or"
+		}
+		line := "\n**" + label + ":**"
+		if f.Setting != "" {
+			line += " " + code(f.Setting)
+			if f.Text != "" {
+				line += " —"
+			}
+		}
+		if f.Text != "" {
+			line += " " + escape(f.Text)
+		}
+		p.linef("%s", line)
+		if f.Code != "" {
+			fence := strings.Repeat("`", max(3, longestRun(f.Code)+1))
+			p.linef("\n%s\n%s\n%s", fence, strings.TrimRight(f.Code, "\n"), fence)
+		}
+	}
+	if len(v.Prediction) == 0 {
+		return
+	}
+	p.linef("\n| metric | now | then | range |\n|---|---:|---:|---:|")
+	for _, x := range v.Prediction {
+		r := ""
+		if x.Low != nil && x.High != nil {
+			r = figure.Of(*x.Low, x.Unit) + " – " + figure.Of(*x.High, x.Unit)
+		}
+		p.row(x.Metric, of(x.Now, x.Unit), of(x.Then, x.Unit), r)
+	}
+}
+
+func of(v *float64, unit string) string {
+	if v == nil {
+		return figure.Unknown
+	}
+	return figure.Of(*v, unit)
+}
+
+func (p *page) ruledOut(verdicts []diagnose.Verdict) {
+	if len(verdicts) == 0 {
+		return
+	}
+	p.section("Ruled out")
+	for _, v := range verdicts {
+		line := "- " + code(v.Cause)
+		if v.Summary != "" {
+			line += ": " + escape(v.Summary)
+		}
+		p.linef("%s", line)
+	}
+}
+
+func (p *page) notSeen(verdicts []diagnose.Verdict) {
+	if len(verdicts) == 0 {
+		return
+	}
+	p.section("Not seen")
+	for _, g := range sentence.NotSeen(verdicts) {
+		var ids []string
+		for _, c := range g.Causes {
+			ids = append(ids, code(c))
+		}
+		line := "- " + strings.Join(ids, ", ")
+		if g.Summary != "" {
+			line += ": " + escape(g.Summary)
+		}
+		p.linef("%s", line)
+		for _, n := range g.Needs {
+			p.linef("  - %s", escape(n))
+		}
+	}
+}
+
+func (p *page) warnings(warnings []diagnose.Warning) {
+	if len(warnings) == 0 {
+		return
+	}
+	p.section("Warnings")
+	for _, w := range warnings {
+		line := "- "
+		if w.Count > 1 {
+			line += figure.Count(w.Count) + " × "
+		}
+		line += escape(w.Text)
+		if w.Origin != "" {
+			line += " (" + code(w.Origin) + ")"
+		}
+		p.linef("%s", line)
+	}
+}
+
+func (p *page) sources(d *diagnose.Diagnosis) {
+	var read []string
+	for _, s := range d.Sources {
+		how := append(append([]string(nil), s.Formats...), s.Envelopes...)
+		if s.Cut {
+			how = append(how, "cut off")
+		}
+		read = append(read, code(s.Name)+" ("+escape(strings.Join(how, ", "))+")")
+	}
+	if len(read) > 0 {
+		p.linef("\nFrom %s; unstall %s.", strings.Join(read, ", "), escape(d.ToolVersion))
+	}
+}
+
+// escapes are the characters that mean something in running text and in tables.
+var escapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "|", `\|`, "<", "&lt;", "[", `\[`, "]", `\]`)
+
+// escape makes a text mean only itself, on one line.
+func escape(s string) string { return escapes.Replace(oneLine(s)) }
+
+// code sets a text as code; | is escaped there too, for tables.
+func code(s string) string {
+	s = oneLine(s)
+	fence := strings.Repeat("`", longestRun(s)+1)
+	if len(fence) > 1 {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// longestRun is how many backquotes follow each other in s at most.
+func longestRun(s string) (longest int) {
+	run := 0
+	for _, r := range s {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}

@@ -1,0 +1,94 @@
+package sentence
+
+import (
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/report/figure"
+)
+
+// small is the share of the slow time below which an entry is folded.
+const small = .005
+
+// kept are the mechanisms that are always shown: what was the service's own
+// work, and what the ledger cannot say anything about.
+var kept = []struct{ mechanism, title string }{{"own", "own work"}, {"unobserved", "unobserved"}, {"unexplained", "unexplained"}}
+
+// Row is a line of the ledger as it is shown.
+type Row struct {
+	Title string
+	Ms    float64
+	Note  string // how it was measured, and its bounds
+}
+
+// Ledger returns the entries as they are shown: the larger ones in order, the
+// small ones as one, what could not be told at the end.
+func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
+	for _, e := range d.Ledger {
+		total += e.SlowMs
+	}
+	if d.Requests != nil && d.Requests.SlowTotalMs > 0 {
+		total = d.Requests.SlowTotalMs
+	}
+	if total <= 0 {
+		return nil, 0
+	}
+	subjects := make(map[string]bool)
+	for _, e := range d.Ledger {
+		subjects[e.Subject] = true
+	}
+	seen := make(map[string]bool)
+	var other, last []Row
+	for _, e := range d.Ledger {
+		row := Row{Title: e.Title, Ms: e.SlowMs, Note: note(&e)}
+		if e.Title == "" {
+			row.Title = e.Mechanism
+		}
+		if e.Detail != "" {
+			row.Title += " " + e.Detail
+		}
+		if len(subjects) > 1 {
+			row.Title += ", " + e.Subject
+		}
+		seen[e.Mechanism] = true
+		switch {
+		case e.Mechanism == "unobserved" || e.Mechanism == "unexplained":
+			last = append(last, row)
+		case e.Mechanism == "own" || e.SlowMs >= small*total:
+			rows = append(rows, row)
+		default:
+			other = append(other, row)
+		}
+	}
+	switch len(other) {
+	case 0:
+	case 1:
+		rows = append(rows, other[0])
+	default:
+		folded := Row{Title: "other (" + figure.Count(len(other)) + ")"}
+		for _, o := range other {
+			folded.Ms += o.Ms
+		}
+		rows = append(rows, folded)
+	}
+	for _, k := range kept {
+		switch {
+		case seen[k.mechanism]:
+		case k.mechanism == "own":
+			rows = append(rows, Row{Title: k.title})
+		default:
+			last = append(last, Row{Title: k.title})
+		}
+	}
+	return append(rows, last...), total
+}
+
+func note(e *diagnose.Entry) string {
+	s := e.Method
+	if e.Basis != nil && e.Low != nil && e.High != nil && *e.Basis == "bound" {
+		factor, unit := figure.Scale("ms", max(math.Abs(*e.High), e.SlowMs))
+		s += ", " + figure.Range(e.Low, e.High, factor) + " " + unit
+	}
+	return strings.TrimPrefix(s, ", ")
+}

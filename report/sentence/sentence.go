@@ -1,0 +1,196 @@
+// Package sentence turns the parts of a diagnosis into the words that every
+// report for people uses, so that a terminal and a ticket say the same.
+package sentence
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/report/figure"
+)
+
+// Target names a target and lists what is known of it.
+func Target(t diagnose.Target) (name string, about []string) {
+	name = t.Name
+	if name == "" {
+		name = t.ID
+	} else if t.PID != nil {
+		about = append(about, fmt.Sprintf("pid %d", *t.PID))
+	}
+	if t.Version != "" {
+		about = append(about, t.Version)
+	} else if t.Runtime != "" && !strings.Contains(name, t.Runtime) {
+		about = append(about, t.Runtime)
+	}
+	if t.CPUs != nil {
+		plural := "s"
+		if *t.CPUs == 1 {
+			plural = ""
+		}
+		about = append(about, fmt.Sprintf("%d CPU%s", *t.CPUs, plural))
+	}
+	if t.MemLimit != nil {
+		about = append(about, figure.Size(float64(*t.MemLimit))+" limit")
+	}
+	if t.Container != "" {
+		about = append(about, "container "+t.Container)
+	}
+	return name, about
+}
+
+// Window writes the time a diagnosis is about, "" if nothing is known of it.
+func Window(w diagnose.Window) string {
+	if w.Start == nil || w.End == nil {
+		if w.Duration == nil {
+			return ""
+		}
+		return figure.Time(*w.Duration*1e9) + ", time of day unknown"
+	}
+	clock := "15:04:05"
+	start, end := w.Start.UTC(), w.End.UTC()
+	if end.Sub(start) < 10*time.Second {
+		clock = "15:04:05.000"
+	}
+	until := end.Format(clock)
+	if start.Format(time.DateOnly) != end.Format(time.DateOnly) {
+		until = end.Format("2006-01-02 " + clock)
+	}
+	return start.Format("2006-01-02 "+clock) + "–" + until + " UTC"
+}
+
+// Cost says what a cause costs: "Without it: −1.49 s of 1.92 s slow time (95 %:
+// 1.31–1.63)"; "" if that is not known.
+func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
+	if v.Saves == nil {
+		return ""
+	}
+	factor, unit := figure.Scale("ms", v.Saves.Value)
+	s := "Without it: −" + figure.Num(v.Saves.Value*factor) + " " + unit
+	if d.Requests != nil {
+		s += " of " + figure.Ms(d.Requests.SlowTotalMs) + " slow time"
+	}
+	if r := figure.Range(v.Saves.Low, v.Saves.High, factor); r != "" {
+		s += " (95 %: " + r + ")"
+	}
+	return s
+}
+
+// Nothing is the sentence for a diagnosis without a supported cause.
+func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
+	var s []string
+	if r := d.Requests; r != nil {
+		switch {
+		case r.Slow > 0:
+			some := figure.Count(r.Slow)
+			if !elsewhere(r) {
+				some += " of " + figure.Count(r.Count)
+			}
+			some += " requests were slow"
+			if len(ruledOut) > 0 {
+				some += ", for none of the causes judged"
+			}
+			s = append(s, some+".")
+		case r.SlowThresholdMs != nil:
+			s = append(s, "No request took longer than "+figure.Ms(*r.SlowThresholdMs)+".")
+		default:
+			s = append(s, "No request was slow.")
+		}
+	}
+	switch {
+	case len(ruledOut) == 0 && len(open) == 0:
+		s = append(s, "No known cause applies to this evidence.")
+	case len(ruledOut) == 0:
+		s = append(s, causes(len(open))+" could not be judged: see what is missing under NOT SEEN.")
+	case len(open) == 0:
+		s = append(s, causes(len(ruledOut))+" ruled out by the figures below.")
+	default:
+		s = append(s, causes(len(ruledOut))+fmt.Sprintf(" ruled out by the figures below, %d not judged (NOT SEEN).", len(open)))
+	}
+	return strings.Join(s, " ")
+}
+
+func causes(n int) string {
+	if n == 1 {
+		return "1 cause"
+	}
+	return figure.Count(n) + " causes"
+}
+
+// Requests lists the figures about all requests.
+func Requests(r *diagnose.Requests) []string {
+	first := figure.Count(r.Count)
+	if r.Unfinished > 0 {
+		first += " (" + figure.Count(r.Unfinished) + " unfinished)"
+	}
+	if r.Source != "" {
+		first += " from " + r.Source
+	}
+	items := []string{first}
+	if r.Rate != nil {
+		items = append(items, figure.Num(*r.Rate)+"/s")
+	}
+	return append(items, Quantiles(r)...)
+}
+
+// Quantiles writes "p50 2.6", "p99 6.4 ms": the unit stands once where it is
+// the same.
+func Quantiles(r *diagnose.Requests) []string {
+	type quantile struct {
+		name string
+		ms   *float64
+	}
+	var items []string
+	pending := ""
+	for _, q := range []quantile{{"p50", r.P50Ms}, {"p99", r.P99Ms}, {"p99.9", r.P999Ms}} {
+		if q.ms == nil {
+			continue
+		}
+		factor, unit := figure.Scale("ms", *q.ms)
+		if n := len(items); n > 0 && pending != unit {
+			items[n-1] += " " + pending
+		}
+		items = append(items, q.name+" "+figure.Num(*q.ms*factor))
+		pending = unit
+	}
+	if n := len(items); n > 0 {
+		items[n-1] += " " + pending
+	}
+	return items
+}
+
+// Slow lists how many requests were slow, and by which rule.
+func Slow(r *diagnose.Requests) []string {
+	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the route's floor; set --slo", "baseline": "against the baseline"}[r.SlowRule]
+	if rule == "" {
+		rule = r.SlowRule
+	}
+	first := figure.Count(r.Slow)
+	if r.Slow == 0 {
+		first = "none"
+	}
+	if r.SlowThresholdMs != nil {
+		first += " over " + figure.Ms(*r.SlowThresholdMs)
+	}
+	if rule != "" {
+		first += " (" + rule + ")"
+	}
+	items := []string{first}
+	if r.Slow > 0 {
+		switch {
+		case elsewhere(r):
+			items = append(items, "of those in "+r.LedgerSource)
+		case r.Count > 0:
+			items = append(items, figure.Num(100*float64(r.Slow)/float64(r.Count))+" %")
+		}
+		items = append(items, "traced "+figure.Count(r.Traced))
+	}
+	return items
+}
+
+// elsewhere says whether the slow requests are those of another artifact than
+// the figures about all are from.
+func elsewhere(r *diagnose.Requests) bool {
+	return r.LedgerSource != "" && r.LedgerSource != r.Source
+}

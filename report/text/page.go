@@ -1,0 +1,159 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// style is an ANSI colour or weight.
+type style string
+
+const (
+	bold   style = "1"
+	dim    style = "2"
+	alarm  style = "1;31"
+	calm   style = "1;32"
+	advice style = "1;36"
+	bar    style = "36"
+)
+
+// page lays text out in lines of a width.
+type page struct {
+	Options
+	out strings.Builder
+}
+
+// ascii is what stands for the characters the report uses.
+var ascii = strings.NewReplacer("·", "-", "×", "x", "−", "-", "–", "-", "—", "-", "→", "->", "≥", ">=", "≤", "<=", "≈", "~", "±", "+-",
+	"µ", "u", "…", "...", "’", "'", "“", `"`, "”", `"`, "\u00a0", " ")
+
+// clean makes a text from outside safe to print: what was logged may hold
+// escape sequences.
+func (p *page) clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r':
+			return ' '
+		case unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Cf, r):
+			return '?'
+		}
+		return r
+	}, s)
+	if !p.ASCII {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII {
+			return '?'
+		}
+		return r
+	}, ascii.Replace(s))
+}
+
+func (p *page) paint(s style, text string) string {
+	if !p.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// line writes one finished line.
+func (p *page) line(s string) {
+	p.out.WriteString(strings.TrimRight(s, " "))
+	p.out.WriteByte('\n')
+}
+
+func (p *page) blank() {
+	if s := p.out.String(); s != "" && !strings.HasSuffix(s, "\n\n") {
+		p.out.WriteByte('\n')
+	}
+}
+
+// block writes lines beside a label, the first one on the label's line.
+func (p *page) block(label string, s style, indent int, lines []string) {
+	for i, l := range lines {
+		lead := strings.Repeat(" ", indent)
+		if i == 0 && label != "" {
+			lead = p.paint(s, label) + strings.Repeat(" ", max(1, indent-width(label)))
+		}
+		p.line(lead + l)
+	}
+}
+
+// wrap breaks a text at spaces, but not between a number and its unit. A word
+// longer than a line is left whole, so that it can be copied.
+func (p *page) wrap(text string, indent int) []string {
+	room := max(20, p.Width-indent)
+	var lines []string
+	line := ""
+	for _, w := range words(p.clean(text)) {
+		switch {
+		case line == "":
+			line = w
+		case width(line)+1+width(w) <= room:
+			line += " " + w
+		default:
+			lines = append(lines, line)
+			line = w
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// flow sets items beside each other, separated by dots, breaking between them
+// where it can.
+func (p *page) flow(items []string, indent int) []string {
+	room := max(20, p.Width-indent)
+	dot := p.clean(" · ")
+	var lines []string
+	line := ""
+	for _, item := range items {
+		item = p.clean(item)
+		switch {
+		case line == "":
+		case width(line)+width(dot)+width(item) <= room:
+			line += dot + item
+			continue
+		default:
+			lines = append(lines, line)
+			line = ""
+		}
+		parts := p.wrap(item, indent)
+		if len(parts) > 0 {
+			lines = append(lines, parts[:len(parts)-1]...)
+			line = parts[len(parts)-1]
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+var units = map[string]bool{"ns": true, "us": true, "µs": true, "ms": true, "s": true, "B": true, "KiB": true, "MiB": true, "GiB": true,
+	"TiB": true, "MB": true, "GB": true, "MB/s": true, "MiB/s": true, "GiB/s": true, "%": true, "/s": true, "cores": true, "CPUs": true}
+
+func words(s string) []string {
+	var out []string
+	for _, w := range strings.Fields(s) {
+		bare := strings.TrimRight(w, ".,;:)")
+		if n := len(out); n > 0 && units[bare] {
+			if last := out[n-1]; last[len(last)-1] >= '0' && last[len(last)-1] <= '9' {
+				out[n-1] += " " + w
+				continue
+			}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+func width(s string) int { return utf8.RuneCountInString(s) }
+
+func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-width(s))) }
+
+func padLeft(s string, n int) string { return strings.Repeat(" ", max(0, n-width(s))) + s }
