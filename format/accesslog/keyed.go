@@ -1,0 +1,442 @@
+package accesslog
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// role is what a key of a structured line is used for.
+type role uint8
+
+const (
+	roleTime role = iota
+	roleDuration
+	roleUpstream
+	roleMethod
+	rolePath
+	roleRequest
+	roleStatus
+	rolePeer
+	roleService
+	roleRPC
+	roleCode
+	numRoles
+)
+
+// keyed reads JSON objects, logfmt and LTSV by key.
+type keyed struct {
+	json               *jsonScanner // one of the two
+	pairs              *pairScanner
+	want               []wantedKey
+	prefixes           [][]byte
+	timed              bool // lines carry a duration; those without are not about requests
+	stampless          bool
+	duration, upstream measure
+}
+
+type wantedKey struct {
+	key  []byte
+	role role
+}
+
+func (k *keyed) read(line []byte, e *entry) verdict {
+	if len(line) < 2 {
+		return other
+	}
+	if k.json != nil {
+		if !k.json.start(line) {
+			return other
+		}
+	} else if !k.pairs.start(line) {
+		return other
+	}
+	*e = entry{duration: -1, upstream: -1, queue: -1, status: -1}
+	var p pair
+	var service, rpc []byte
+	timed, spanned, seen := k.stampless, false, 0
+	for seen < len(k.want) && k.next(&p) {
+		r := numRoles
+		for i := range k.want {
+			if w := k.want[i].key; len(w) == len(p.key) && string(w) == string(p.key) {
+				r = k.want[i].role
+				break
+			}
+		}
+		if r == numRoles {
+			continue
+		}
+		seen++
+		switch r {
+		case roleTime:
+			m, ok := parseMoment(trimBrackets(p.raw))
+			e.time, timed = m.ns, ok
+		case roleDuration:
+			e.duration, spanned = readSpan(k.duration, &p)
+		case roleUpstream:
+			e.upstream, _ = readSpan(k.upstream, &p)
+		case roleMethod:
+			e.method = p.raw
+		case rolePath:
+			e.target = pathOf(&p)
+		case roleRequest:
+			if method, target, ok := parseRequest(pathOf(&p)); ok {
+				e.method, e.target = method, target
+			}
+		case roleStatus:
+			e.status = statusOf(p.raw)
+		case rolePeer:
+			e.peer = p.value()
+		case roleService:
+			service = p.raw
+		case roleRPC:
+			rpc = p.raw
+		case roleCode:
+			e.rpcCode = p.raw
+		}
+	}
+	broken := k.json != nil && k.json.broken || k.pairs != nil && k.pairs.broken
+	switch {
+	case timed && (spanned || !k.timed && (len(e.target) > 0 || rpc != nil || e.status >= 0)):
+		if rpc != nil {
+			e.method, e.target = nil, rpc
+			if service != nil {
+				e.target = slices.Concat(service, []byte{'/'}, rpc)
+			}
+		}
+		return understood
+	case broken:
+		return garbled
+	}
+	return other
+}
+
+func (k *keyed) next(p *pair) bool {
+	if k.json != nil {
+		return k.json.next(p)
+	}
+	return k.pairs.next(p)
+}
+
+func readSpan(m measure, p *pair) (int64, bool) {
+	ns, ok := m.read(p.value())
+	if !ok {
+		return -1, false
+	}
+	return ns, true
+}
+
+// pathOf is the value without its query, which is where escapes mostly are.
+func pathOf(p *pair) []byte {
+	if !p.escaped {
+		return p.raw
+	}
+	q := *p
+	if i := bytes.IndexByte(q.raw, '?'); i >= 0 && bytes.IndexByte(q.raw[:i], '\\') < 0 {
+		return q.raw[:i]
+	}
+	return q.value()
+}
+
+func trimBrackets(b []byte) []byte {
+	if len(b) > 2 && b[0] == '[' && b[len(b)-1] == ']' {
+		return b[1 : len(b)-1]
+	}
+	return b
+}
+
+// statusOf reads an HTTP status; 0 for the placeholders of requests whose client
+// went away before there was one, -1 for what is none.
+func statusOf(b []byte) int32 {
+	if len(b) == 3 {
+		if n := number(b); n == 0 || n >= 100 && n < 1000 {
+			return int32(n)
+		}
+	}
+	if s := string(b); s == "0" || s == "-1" {
+		return 0
+	}
+	return -1
+}
+
+// keyStats is what the sample holds under one key.
+type keyStats struct {
+	key                                        string
+	first                                      int // order of appearance
+	n, moments, statuses, units, texts, blanks int
+	requests, methods, paths                   int
+	resolution                                 int64
+	zoned                                      bool
+	numbers                                    []reading
+}
+
+const maxKeys = 400
+
+func (s *keyStats) add(p *pair) {
+	v := p.value()
+	s.n++
+	if len(v) == 0 || string(v) == "-" || string(v) == "null" {
+		s.blanks++
+		return
+	}
+	if p.kind == list {
+		return
+	}
+	if m, ok := parseMoment(trimBrackets(v)); ok {
+		s.moments++
+		if s.resolution == 0 || m.resolution < s.resolution {
+			s.resolution = m.resolution
+		}
+		s.zoned = s.zoned || m.zoned
+	}
+	if statusOf(v) >= 0 {
+		s.statuses++
+	}
+	if d, n := parseDecimal(v); n > 0 && n == len(v) {
+		s.numbers = append(s.numbers, reading{v: d})
+	} else if ns, ok := (measure{unit: 1e9}).read(v); ok { // a list of upstreams
+		s.numbers = append(s.numbers, reading{v: decimal{ns / 1e6, 3}})
+	} else if _, ok := parseWithUnit(v); ok {
+		s.units++
+	}
+	if p.kind == text || len(s.numbers) == 0 {
+		s.texts++
+	}
+	if _, _, ok := parseRequest(v); ok {
+		s.requests++
+	}
+	if isMethod(v) {
+		s.methods++
+	}
+}
+
+// mostly says whether n of the values that are not blank are so.
+func (s *keyStats) mostly(n int) bool { return n > 0 && n*10 >= (s.n-s.blanks)*9 }
+
+func compileJSON(sample []sampled) *layout {
+	return compileKeyed(sample, &keyed{json: &jsonScanner{}}, "JSON lines")
+}
+
+func compilePairs(sample []sampled) *layout {
+	labels, tabs := 0, 0
+	for _, s := range sample {
+		if bytes.IndexByte(s.text, '=') > 0 {
+			labels++
+		}
+		if bytes.IndexByte(s.text, '\t') > 0 && bytes.IndexByte(s.text, ':') > 0 {
+			tabs++
+		}
+	}
+	if tabs > labels {
+		return compileKeyed(sample, &keyed{pairs: &pairScanner{ltsv: true}}, "LTSV")
+	}
+	return compileKeyed(sample, &keyed{pairs: &pairScanner{}}, "logfmt")
+}
+
+func compileKeyed(sample []sampled, k *keyed, name string) *layout {
+	stats := make(map[string]*keyStats)
+	var p pair
+	for _, s := range sample {
+		if k.json != nil && !k.json.start(s.text) || k.pairs != nil && !k.pairs.start(s.text) {
+			continue
+		}
+		for pairs := 0; pairs < 200 && k.next(&p); pairs++ {
+			st := stats[string(p.key)]
+			if st == nil {
+				if len(stats) == maxKeys || len(p.key) > 100 {
+					continue
+				}
+				st = &keyStats{key: string(p.key), first: len(stats)}
+				stats[st.key] = st
+			}
+			st.add(&p)
+		}
+	}
+	keys := make([]*keyStats, 0, len(stats))
+	for _, s := range stats {
+		keys = append(keys, s)
+	}
+	slices.SortFunc(keys, func(a, b *keyStats) int { return a.first - b.first })
+	if stats["attack"] != nil && stats["seq"] != nil || isSpan(stats) {
+		return nil // a load generator's results, and traces, have formats of their own
+	}
+
+	l := &layout{name: name, reader: k}
+	k.stampless = !k.chooseTime(l, keys)
+	k.chooseDuration(l, keys)
+	k.chooseRequest(l, keys)
+	if k.stampless {
+		if !l.timed || !l.http {
+			return nil
+		}
+		l.collector(sample)
+	}
+	product(l, stats)
+	if !l.timed && !l.http {
+		return nil
+	}
+	if k.json != nil {
+		for _, w := range k.want {
+			for i, c := range w.key {
+				if c == '.' {
+					k.prefixes = append(k.prefixes, w.key[:i+1])
+				}
+			}
+		}
+		k.json.wanted = func(prefix []byte) bool {
+			for _, p := range k.prefixes {
+				if bytes.Equal(p, prefix) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	return l
+}
+
+// isSpan recognises distributed tracing spans, which carry times and durations too.
+func isSpan(stats map[string]*keyStats) bool {
+	for _, k := range []string{"parentId", "parentSpanId", "parent_id", "ParentSpanID", "Parent.SpanID", "SpanContext.SpanID"} {
+		if stats[k] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *keyed) add(r role, key string) {
+	k.want = append(k.want, wantedKey{[]byte(key), r})
+}
+
+func (k *keyed) chooseTime(l *layout, keys []*keyStats) bool {
+	var best *keyStats
+	bestRank := 0
+	for _, s := range keys {
+		rank, stamp := rankOf(s.key, startKeys), evidence.StampStart
+		if rank < 0 {
+			rank, stamp = rankOf(s.key, timeKeys), evidence.StampCompletion
+			if rank >= 0 {
+				rank += len(startKeys)
+			}
+		}
+		if rank < 0 || !s.mostly(s.moments) {
+			continue
+		}
+		better := best == nil || s.resolution < best.resolution || s.resolution == best.resolution && rank < bestRank
+		// A timestamp that a log collector added to some lines is not the line's.
+		if better && (best == nil || s.n*2 >= best.n) || best != nil && s.n > 2*best.n {
+			best, bestRank, l.stamp = s, rank, stamp
+		}
+	}
+	if best == nil {
+		return false
+	}
+	l.resolution, l.zoned = best.resolution, best.zoned
+	k.add(roleTime, best.key)
+	l.fields = append(l.fields, fmt.Sprintf("time %s: %v, %s", best.key, time.Duration(l.resolution), stampName(l.stamp)))
+	return true
+}
+
+func (k *keyed) chooseDuration(l *layout, keys []*keyStats) {
+	key, m, assumed, why := pickDuration(keys, durationKeys)
+	if key == nil {
+		return
+	}
+	l.timed, k.timed, k.duration = true, true, m
+	k.add(roleDuration, key.key)
+	l.fields = append(l.fields, fmt.Sprintf("duration %s: %s", key.key, unitName(m.unit)))
+	if assumed {
+		l.notes = append(l.notes, fmt.Sprintf("took %q as %s: %s; a key with its unit, %s_ms, would leave no doubt", key.key, unitName(m.unit), why, strings.TrimSuffix(snake(key.key), "_")))
+	}
+	if up, um, _, _ := pickDuration(keys, upstreamKeys); up != nil {
+		if assumed {
+			um = measure{unit: m.unit}
+		}
+		k.upstream = um
+		k.add(roleUpstream, up.key)
+		l.fields = append(l.fields, fmt.Sprintf("upstream %s: %s", up.key, unitName(um.unit)))
+	}
+}
+
+// pickDuration takes the key that says its unit, by name or by value, else the
+// best known name.
+func pickDuration(keys []*keyStats, list []string) (best *keyStats, m measure, assumed bool, why string) {
+	bestRank := 0
+	for _, s := range keys {
+		rank, unit := durationKey(s.key, list)
+		if rank < 0 {
+			continue
+		}
+		candidate := measure{unit: unit}
+		guessed, reason := false, ""
+		switch {
+		case s.mostly(s.units):
+			candidate.unit = 0
+		case !s.mostly(len(s.numbers)):
+			continue
+		case unit != unitUnknown:
+		case secondsByForm(s.numbers):
+			candidate.unit = 1e9
+		default:
+			g := guessKeyed(s.numbers)
+			candidate.unit, guessed, reason = g.unit, true, g.why
+		}
+		if guessed {
+			rank += 1000
+		}
+		if best == nil || rank < bestRank {
+			best, bestRank, m, assumed, why = s, rank, candidate, guessed, reason
+		}
+	}
+	return best, m, assumed, why
+}
+
+func (k *keyed) chooseRequest(l *layout, keys []*keyStats) {
+	pick := func(list []string, fits func(*keyStats) bool) *keyStats {
+		var best *keyStats
+		bestRank := 0
+		for _, s := range keys {
+			if r := rankOf(s.key, list); r >= 0 && fits(s) && (best == nil || r < bestRank) {
+				best, bestRank = s, r
+			}
+		}
+		return best
+	}
+	anything := func(s *keyStats) bool { return s.mostly(s.texts) && s.mostly(s.n-s.blanks) }
+	for _, c := range []struct {
+		role role
+		list []string
+		fits func(*keyStats) bool
+		http bool
+	}{
+		{roleRequest, requestKeys, func(s *keyStats) bool { return s.requests*2 > s.n }, true},
+		{roleMethod, methodKeys, func(s *keyStats) bool { return s.mostly(s.methods) }, true},
+		{rolePath, pathKeys, anything, true},
+		{roleStatus, statusKeys, func(s *keyStats) bool { return s.mostly(s.statuses) }, true},
+		{roleRPC, rpcKeys, anything, true},
+		{roleService, serviceKeys, anything, true},
+		{roleCode, codeKeys, anything, true},
+		{rolePeer, peerKeys, anything, false},
+	} {
+		s := pick(c.list, c.fits)
+		if s == nil || slices.ContainsFunc(k.want, func(w wantedKey) bool { return string(w.key) == s.key }) {
+			continue
+		}
+		k.add(c.role, s.key)
+		l.http = l.http || c.http
+		if c.role != rolePeer {
+			l.fields = append(l.fields, [numRoles]string{roleRequest: "request", roleMethod: "method", rolePath: "path", roleStatus: "status",
+				roleRPC: "rpc", roleService: "service", roleCode: "code"}[c.role]+" "+s.key)
+		}
+	}
+	for _, s := range keys {
+		if name := snake(s.key); (name == "msg" || name == "message") && s.requests > 0 {
+			l.http = true
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package accesslog
+
+import "time"
+
+// moment is a time as a log writes it.
+type moment struct {
+	ns         int64
+	resolution int64 // ns, by the digits written
+	zoned      bool
+}
+
+const (
+	earliest = 788918400 * int64(time.Second)  // 1995
+	latest   = 4102444800 * int64(time.Second) // 2100
+)
+
+// parseMoment reads the times logs are written with:
+//
+//	10/Oct/2026:13:55:36 -0700   06/Feb/2026:12:14:14.655
+//	2026-10-10T13:55:36.123Z     2026-10-10 13:55:36,123   2026/10/10 - 13:55:36
+//	1791640536.123               seconds, milliseconds, microseconds or nanoseconds since the epoch
+func parseMoment(b []byte) (moment, bool) {
+	if len(b) < 10 {
+		return moment{}, false
+	}
+	var m moment
+	var ok bool
+	switch {
+	case b[2] == '/' && b[6] == '/':
+		m, ok = parseCLF(b)
+	case b[4] == '-' || b[4] == '/':
+		m, ok = parseISO(b)
+	default:
+		m, ok = parseEpoch(b)
+	}
+	return m, ok && m.ns >= earliest && m.ns < latest
+}
+
+func parseCLF(b []byte) (moment, bool) {
+	if len(b) < 20 || b[11] != ':' && b[11] != ' ' {
+		return moment{}, false
+	}
+	month := monthOf(b[3], b[4], b[5])
+	if month == 0 {
+		return moment{}, false
+	}
+	return parseClock(b[12:], number(b[7:11]), month, number(b[0:2]))
+}
+
+func parseISO(b []byte) (moment, bool) {
+	if len(b) < 19 || b[7] != b[4] {
+		return moment{}, false
+	}
+	rest := b[11:]
+	switch {
+	case b[10] == 'T' || b[10] == 't':
+	case b[10] == ' ' && b[11] == '-' && b[12] == ' ':
+		rest = b[13:]
+	case b[10] != ' ':
+		return moment{}, false
+	}
+	return parseClock(rest, number(b[0:4]), number(b[5:7]), number(b[8:10]))
+}
+
+// parseClock reads HH:MM:SS, a fraction and a zone.
+func parseClock(b []byte, year, month, day int) (moment, bool) {
+	if len(b) < 8 || b[2] != ':' || b[5] != ':' {
+		return moment{}, false
+	}
+	h, m, s := number(b[0:2]), number(b[3:5]), number(b[6:8])
+	if year < 0 || month < 1 || month > 12 || day < 1 || day > 31 || h < 0 || h > 23 || m < 0 || m > 59 || s < 0 || s > 60 {
+		return moment{}, false
+	}
+	t := moment{resolution: int64(time.Second)}
+	i := 8
+	var fraction int64
+	if i+1 < len(b) && (b[i] == '.' || b[i] == ',') && isDigit(b[i+1]) {
+		for i++; i < len(b) && isDigit(b[i]); i++ {
+			if t.resolution > 1 {
+				t.resolution /= 10
+				fraction += int64(b[i]-'0') * t.resolution
+			}
+		}
+	}
+	seconds := days(year, month, day)*86400 + int64(h*3600+m*60+s)
+	if i < len(b) && b[i] == ' ' {
+		i++
+	}
+	if i < len(b) {
+		offset, ok := zone(b[i:])
+		if !ok {
+			return moment{}, false
+		}
+		t.zoned = true
+		seconds -= offset
+	}
+	t.ns = seconds*int64(time.Second) + fraction
+	return t, true
+}
+
+// zone returns the seconds east of UTC.
+func zone(b []byte) (int64, bool) {
+	switch string(b) {
+	case "Z", "z", "UTC", "GMT":
+		return 0, true
+	}
+	var h, m int
+	switch {
+	case len(b) == 6 && b[3] == ':':
+		h, m = number(b[1:3]), number(b[4:6])
+	case len(b) == 5:
+		h, m = number(b[1:3]), number(b[3:5])
+	case len(b) == 3:
+		h = number(b[1:3])
+	default:
+		return 0, false
+	}
+	if h < 0 || h > 15 || m < 0 || m > 59 {
+		return 0, false
+	}
+	offset := int64(h*3600 + m*60)
+	switch b[0] {
+	case '+':
+		return offset, true
+	case '-':
+		return -offset, true
+	}
+	return 0, false
+}
+
+func parseEpoch(b []byte) (moment, bool) {
+	d, n := parseDecimal(b)
+	if n != len(b) || d.mantissa <= 0 {
+		return moment{}, false
+	}
+	whole := d.mantissa
+	for range d.places {
+		whole /= 10
+	}
+	unit := int64(time.Second)
+	switch {
+	case whole >= 1e17:
+		unit = 1
+	case whole >= 1e14:
+		unit = int64(time.Microsecond)
+	case whole >= 1e11:
+		unit = int64(time.Millisecond)
+	}
+	ns, ok := d.ns(unit)
+	resolution := unit
+	for range d.places {
+		resolution = max(1, resolution/10)
+	}
+	return moment{ns, resolution, true}, ok
+}
+
+// days since the epoch of a date in the Gregorian calendar.
+func days(year, month, day int) int64 {
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	return int64(365*year+year/4-year/100+year/400+(153*(month-3)+2)/5+day-1) - 719468
+}
+
+var months = [...]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"}
+
+func monthOf(a, b, c byte) int {
+	for i, m := range months {
+		if m[0] == a && m[1] == b && m[2] == c {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// number reads digits only; -1 if there is anything else.
+func number(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if !isDigit(c) {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+func isDigit(c byte) bool { return c-'0' <= 9 }

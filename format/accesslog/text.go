@@ -1,0 +1,225 @@
+package accesslog
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// shape says which columns of a text line hold what every access line has. -1 is none.
+type shape struct {
+	time    int // column
+	span    int // further columns the time takes: 2026-10-10 13:55:36
+	request int // quoted "GET / HTTP/1.1"
+	method  int // or bare: GET /
+	status  int
+}
+
+// anchor is the column up to which a line is read from its start. A user agent
+// with stray quotes moves the columns behind it: those are then counted from the
+// end.
+func (s shape) anchor() int { return max(s.time+s.span, s.request, s.method+1, s.status) }
+
+// locate finds the shape of a line; false if it is no access line.
+func locate(line []byte, toks []token) (shape, bool) {
+	s := shape{-1, 0, -1, -1, -1}
+	for i := 0; i < len(toks) && s.time < 0; i++ {
+		if span, ok := timeAt(line, toks, i); ok {
+			s.time, s.span = i, span
+		}
+	}
+	for i, t := range toks {
+		b := t.of(line)
+		if t.kind == quoted {
+			if _, _, ok := parseRequest(b); ok {
+				s.request = i
+				break
+			}
+		} else if methods[string(b)] && i+1 < len(toks) && isTarget(toks[i+1].of(line)) {
+			s.method = i
+			break
+		}
+	}
+	from := max(s.request+1, s.method+2)
+	if s.request < 0 && s.method < 0 {
+		i := s.time + s.span + 1
+		if s.time < 0 || i+1 >= len(toks) || toks[s.time].kind != bracketed || toks[i].kind != quoted || !isStatus(toks[i+1].of(line)) {
+			return s, false
+		}
+		s.request, from = i, i+1 // a TLS hello, or "-"
+	}
+	for i := from; i < len(toks) && s.status < 0; i++ {
+		if isStatus(toks[i].of(line)) && toks[i].kind != bracketed {
+			s.status = i
+		}
+	}
+	if s.time < 0 {
+		// Only what a log collector stamps: then the line must be beyond doubt.
+		return s, s.request >= 0 && s.status == s.request+1
+	}
+	for i := s.time + s.span + 1; i < from && s.status < 0 && i < len(toks); i++ {
+		if isStatus(toks[i].of(line)) {
+			s.status = i
+		}
+	}
+	return s, s.status >= 0
+}
+
+// methods are those taken for one outside of a quoted request.
+var methods = map[string]bool{"GET": true, "POST": true, "PUT": true, "DELETE": true, "HEAD": true, "OPTIONS": true, "PATCH": true, "CONNECT": true, "TRACE": true, "PROPFIND": true, "REPORT": true}
+
+func isStatus(b []byte) bool {
+	n := statusOf(b)
+	return len(b) == 3 && (n == 0 || n >= 100 && n < 600)
+}
+
+// timeAt says whether a time starts at column i, and how many further columns it takes.
+func timeAt(line []byte, toks []token, i int) (span int, ok bool) {
+	t := toks[i]
+	b := t.of(line)
+	switch {
+	case t.kind == bracketed || len(b) >= 19 && (b[4] == '-' || b[4] == '/' || b[2] == '/'):
+		_, ok = parseMoment(b)
+		return 0, ok
+	case len(b) == 14 && b[10] == '.': // $msec
+		_, ok = parseMoment(b)
+		return 0, ok
+	case len(b) == 10 && (b[4] == '-' || b[4] == '/') && isDigit(b[0]):
+		for span = 1; span <= 2 && i+span < len(toks); span++ {
+			if next := toks[i+span].of(line); len(next) >= 8 && next[2] == ':' {
+				_, ok = parseMoment(line[t.from:toks[i+span].to])
+				return span, ok
+			}
+		}
+	}
+	return 0, false
+}
+
+// field is a column that holds a figure.
+type field struct {
+	column  int // -1: none
+	label   []byte
+	measure measure
+	slashed bool // %T/%D: the part after the slash counts
+}
+
+// textual reads lines of columns: common log format and what people made of it.
+type textual struct {
+	shape
+	columns            int // how many a line has, mostly
+	clock              int // the column of the finest time; -1: the collector's stamps
+	clockSpan          int
+	duration, upstream field
+	peer               int
+	toks               []token
+}
+
+func (t *textual) read(line []byte, e *entry) verdict {
+	if len(line) < 20 || line[0] == '#' {
+		return other
+	}
+	t.toks = split(line, t.toks[:0])
+	s := t.shape
+	if len(t.toks) != t.columns || !t.fits(line) {
+		found, ok := locate(line, t.toks)
+		if !ok {
+			return t.unlike(line, found.time >= 0)
+		}
+		if len(t.toks) < t.columns || found.time != s.time || found.span != s.span || found.status-found.anchor() != s.status-s.anchor() {
+			return garbled
+		}
+		s = found
+	}
+	*e = entry{duration: -1, upstream: -1, queue: -1}
+	if t.clock >= 0 {
+		clock := t.at(t.clock, s)
+		if clock < 0 || clock+t.clockSpan >= len(t.toks) {
+			return garbled
+		}
+		m, ok := parseMoment(line[t.toks[clock].from:t.toks[clock+t.clockSpan].to])
+		if !ok {
+			return garbled
+		}
+		e.time = m.ns
+	}
+	if s.request >= 0 {
+		e.method, e.target, _ = parseRequest(t.toks[s.request].of(line))
+	} else {
+		e.method, e.target = t.toks[s.method].of(line), t.toks[s.method+1].of(line)
+	}
+	e.status = statusOf(t.toks[s.status].of(line))
+	e.duration = t.figure(line, &t.duration, s)
+	if t.upstream.column >= 0 {
+		e.upstream = t.figure(line, &t.upstream, s)
+		if t.peer >= 0 {
+			if c := t.at(t.peer, s); c >= 0 {
+				_, e.peer = labelled(t.toks[c].of(line))
+			}
+		}
+	}
+	return understood
+}
+
+// fits says whether a line of the usual number of columns has the usual shape.
+func (t *textual) fits(line []byte) bool {
+	if b := t.toks[t.status].of(line); statusOf(b) < 0 && string(b) != "-" {
+		return false
+	}
+	if t.request >= 0 {
+		return t.toks[t.request].kind == quoted
+	}
+	return isMethod(t.toks[t.method].of(line))
+}
+
+// at is where a column of the layout is in this line, -1 if nowhere.
+func (t *textual) at(column int, s shape) int {
+	if column <= t.anchor() {
+		return column
+	}
+	if c := len(t.toks) - (t.columns - column); c > s.anchor() {
+		return c
+	}
+	return -1
+}
+
+func (t *textual) figure(line []byte, f *field, s shape) int64 {
+	if f.column < 0 {
+		return -1
+	}
+	c := t.at(f.column, s)
+	if c < 0 {
+		return -1
+	}
+	b := t.toks[c].of(line)
+	if f.label != nil {
+		label, value := labelled(b)
+		if !bytes.Equal(label, f.label) {
+			return -1
+		}
+		b = value
+	}
+	if f.slashed {
+		b = b[bytes.IndexByte(b, '/')+1:]
+	}
+	ns, ok := f.measure.read(b)
+	if !ok {
+		return -1
+	}
+	return ns
+}
+
+// unlike judges a line that has no access line's shape: is it damaged, or of
+// another kind?
+func (t *textual) unlike(line []byte, timed bool) verdict {
+	if timed && bytes.IndexByte(line, '"') >= 0 {
+		return garbled
+	}
+	for _, c := range line[:min(len(line), 256)] {
+		if c < ' ' && c != '\t' && c != 0x1b {
+			return garbled
+		}
+	}
+	if n := min(len(line), 256); !utf8.Valid(line[:n]) && !utf8.Valid(line[:max(0, n-3)]) {
+		return garbled
+	}
+	return other
+}
