@@ -28,7 +28,7 @@ type run struct {
 }
 
 func (r *run) quantile(q float64, v int64) {
-	if len(r.Quantiles) < 1000 {
+	if q > 0 && q <= 1 && len(r.Quantiles) < 1000 {
 		r.Quantiles = append(r.Quantiles, evidence.Quantile{Q: q, Ns: v})
 	}
 }
