@@ -53,15 +53,18 @@ func sick() *diagnose.Diagnosis {
 			{Cause: "go.gc-rate", Subject: "gateway pid 4711", Verdict: "supported", Title: "The collector runs 9.3 times a second: small heap, free memory.",
 				Summary: "9.3 GC/s", Saves: &diagnose.Saves{Value: 1490, Low: ptr(1310.), High: ptr(1630.)},
 				Evidence: []diagnose.Evidence{
-					{Text: "live heap 40 MiB and GOGC 100 make a goal of 80 MiB; the program allocates 390 MB/s", Value: ptr(390e6), Unit: "bytes/s", Origin: "trace.out:1"},
-					{Text: "98 % of the time of slow requests lies inside a mark phase", Value: ptr(98.), Unit: "%", Origin: "trace.out"},
+					{Text: "collections started by the pacer", Value: ptr(9.3), Unit: "1/s", Origin: "trace.out"},
+					{Text: "share of the time a cycle was marking", Value: ptr(.312), Unit: "1", Origin: "trace.out"},
+					{Text: "live heap, at the end of the last cycle that was recorded from its start to its end", Value: ptr(40. * (1 << 20)), Unit: "bytes", Origin: "trace.out"},
+					{Text: "allocation rate", Value: ptr(390e6), Unit: "bytes/s", Origin: "trace.out"},
+					{Text: "most of it in main.(*sessions).resolve", Origin: "trace.out"},
 				},
 				Fix: []diagnose.Fix{
 					{Setting: "GOGC=off GOMEMLIMIT=800MiB", Text: "Go ≥ 1.19, needs a restart. The first 2 s after it are slow by page faults. 4 GiB would gain little more."},
 					{Setting: "GOGC=400", Text: "without a limit, if the live heap may grow fivefold"},
 				},
 				Prediction: []diagnose.Prediction{
-					{Metric: "GC", Unit: "/s", Now: ptr(9.3), Then: ptr(.6)},
+					{Metric: "gc cycles", Unit: "1/s", Now: ptr(9.3), Then: ptr(.6)},
 					{Metric: "p99", Unit: "ms", Now: ptr(6.4), Then: ptr(2.7), Low: ptr(2.3), High: ptr(3.4)},
 					{Metric: "RSS", Unit: "bytes", Now: ptr(107. * (1 << 20)), Then: ptr(760. * (1 << 20))},
 				}},
@@ -82,8 +85,10 @@ func twoCauses() *diagnose.Diagnosis {
 	d.Ledger = append(d.Ledger, diagnose.Entry{Subject: "redis pid 99", Mechanism: "kernel", Title: "system calls", SlowMs: 0, Method: "trace"})
 	d.Verdicts = append([]diagnose.Verdict{d.Verdicts[0], {Cause: "go.lock-contention", Subject: "gateway pid 4711", Verdict: "supported",
 		Title: "Requests queue for one lock.", Saves: &diagnose.Saves{Value: 640},
-		Evidence: []diagnose.Evidence{{Text: "sessions.mu is held 71 % of the time", Value: ptr(71.), Unit: "%"}},
-		Fix:      []diagnose.Fix{{Text: "Do not encode while the lock is held:", Code: "s.mu.Lock()\nv := s.table[id]\ns.mu.Unlock()\nif v != nil {\n\treturn json.Marshal(v)\n}\n"}},
+		Evidence: []diagnose.Evidence{
+			{Text: "of the time sessions.mu is held", Value: ptr(71.), Unit: "%", Origin: "mutex.pb.gz:3"},
+			{Text: "slow time waiting for: sync.(*Mutex).Lock", Value: ptr(640.), Unit: "ms", Origin: "trace.out"}},
+		Fix: []diagnose.Fix{{Text: "Do not encode while the lock is held:", Code: "s.mu.Lock()\nv := s.table[id]\ns.mu.Unlock()\nif v != nil {\n\treturn json.Marshal(v)\n}\n"}},
 	}}, d.Verdicts[1:4]...)
 	return d
 }
@@ -145,6 +150,7 @@ func extremes() *diagnose.Diagnosis {
 		SlowTotalMs: 9.87654321e9, Rate: ptr(1234567.8), P50Ms: ptr(.00031), P99Ms: ptr(math.NaN())}
 	d.Ledger[0].SlowMs, d.Ledger[1].SlowMs = 9.8765e9, 1e-7
 	d.Ledger[4].Detail = "a|very long \x1b[31mdetail\x1b[0m that `nobody` would <b>expect</b> in a table and that has to be wrapped"
+	d.Verdicts[0].Evidence = d.Verdicts[0].Evidence[4:]
 	d.Verdicts[0].Cause = "jvm.cms-concurrent-mode-failure"
 	d.Verdicts[0].Saves = &diagnose.Saves{Value: .0004}
 	d.Verdicts[0].Fix = []diagnose.Fix{{Setting: "-XX:+UseG1GC -XX:MaxGCPauseMillis=50 -XX:InitiatingHeapOccupancyPercent=35 -Xmx16g", Text: "日本語 → ok"}}

@@ -134,14 +134,18 @@ var scales = map[string]struct {
 }
 
 // Scale returns what figures of a unit are to be multiplied by to be written
-// in the unit that fits the first of them, and that unit.
+// in the unit that fits v, and that unit. Parts of one (unit "1") are written as
+// percentages, rates (unit "1/s") as "/s".
 func Scale(unit string, v float64) (factor float64, name string) {
 	s, ok := scales[unit]
-	if !ok {
-		if unit == "1" || unit == "count" {
-			unit = ""
-		}
-		return 1, unit
+	switch {
+	case ok:
+	case unit == "1" && math.Abs(v) > 0 && math.Abs(v) < 1:
+		return 100, "%"
+	case unit == "1" || unit == "count":
+		return 1, ""
+	default:
+		return 1, strings.TrimPrefix(unit, "1")
 	}
 	u := s.unit(v * s.base)
 	return s.base / u.Size, u.Name + s.per

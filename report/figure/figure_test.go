@@ -45,6 +45,17 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+func TestOf(t *testing.T) {
+	for _, c := range []struct {
+		v          float64
+		unit, want string
+	}{{9.3, "1/s", "9.3 /s"}, {.31, "1", "31 %"}, {1.7, "1", "1.7"}, {1, "1", "1"}, {4711, "1", "4,711"}, {0, "1", "0"}, {390e6, "bytes/s", "372 MiB/s"}, {1320, "ms", "1.32 s"}, {98, "%", "98 %"}, {3, "", "3"}} {
+		if got := Of(c.v, c.unit); got != c.want {
+			t.Errorf("Of(%v, %q) = %q, want %q", c.v, c.unit, got, c.want)
+		}
+	}
+}
+
 func TestChange(t *testing.T) {
 	p := func(v float64) *float64 { return &v }
 	for _, c := range []struct {

@@ -112,6 +112,9 @@ func (p *page) cause(v *diagnose.Verdict) {
 	p.section(code(v.Cause))
 	for _, e := range v.Evidence {
 		line := "- " + escape(e.Text)
+		if f := sentence.Figure(&e); f != "" {
+			line += ": **" + escape(f) + "**"
+		}
 		if e.Origin != "" {
 			line += " (" + code(e.Origin) + ")"
 		}

@@ -22,6 +22,27 @@ func Split(verdicts []diagnose.Verdict) (supported, open, ruledOut []diagnose.Ve
 	return supported, open, ruledOut
 }
 
+// Figure writes the figure of a piece of evidence, "" if it has none.
+func Figure(e *diagnose.Evidence) string {
+	if e.Value == nil {
+		return ""
+	}
+	return figure.Of(*e.Value, e.Unit)
+}
+
+// Origin is where all of the evidence is from, "" if that differs.
+func Origin(evidence []diagnose.Evidence) string {
+	for _, e := range evidence {
+		if e.Origin != evidence[0].Origin {
+			return ""
+		}
+	}
+	if len(evidence) < 2 {
+		return ""
+	}
+	return evidence[0].Origin
+}
+
 // Predictions lists what the first fix would change: "p99 6.4 → 2.7 ms
 // (2.3–3.4)".
 func Predictions(v *diagnose.Verdict) []string {

@@ -8,22 +8,40 @@ import (
 	"github.com/unstall/unstall/report/sentence"
 )
 
-// why lists the evidence, each figure with where it is from.
+// why lists the evidence: the figures in a column, what they are, and where
+// they are from.
 func (p *page) why(v *diagnose.Verdict) {
-	const indent = 6
+	const label = 6
+	common := sentence.Origin(v.Evidence)
+	column := 0
+	for i := range v.Evidence {
+		column = max(column, width(p.clean(sentence.Figure(&v.Evidence[i]))))
+	}
+	indent := label
+	if column > 0 {
+		indent += column + 2
+	}
 	var lines []string
-	for _, e := range v.Evidence {
+	for i, e := range v.Evidence {
 		text := e.Text
-		if e.Origin != "" {
+		if e.Origin != "" && common == "" {
 			text += " [" + e.Origin + "]"
 		}
-		l := p.wrap(text, indent+2)
-		for i := range l[min(1, len(l)):] {
-			l[i+1] = "  " + l[i+1]
+		if common != "" && i == len(v.Evidence)-1 {
+			text += " [all: " + common + "]"
 		}
-		lines = append(lines, l...)
+		for n, l := range p.wrap(text, indent) {
+			lead := ""
+			if n == 0 {
+				lead = p.clean(sentence.Figure(&e))
+			}
+			if column > 0 {
+				l = padLeft(lead, column) + "  " + l
+			}
+			lines = append(lines, l)
+		}
 	}
-	p.block("WHY", bold, indent, lines)
+	p.block("WHY", bold, label, lines)
 }
 
 // fix shows the first fix with what it would do, then the alternatives.
