@@ -66,7 +66,8 @@ type Coverage struct {
 
 // Requests is what is known of the requests, null in a Diagnosis without any.
 type Requests struct {
-	Source          string   `json:"source"` // the artifact the figures are from
+	Source          string   `json:"source"`        // the artifact the figures are from
+	LedgerSource    string   `json:"ledger_source"` // the one whose slow requests the ledger charges
 	Count           int      `json:"count"`
 	Unfinished      int      `json:"unfinished"`
 	Slow            int      `json:"slow"`
@@ -105,6 +106,8 @@ type Verdict struct {
 	Needs      []string     `json:"needs"` // what to enable, by command or flag
 	Fix        []Fix        `json:"fix"`
 	Prediction []Prediction `json:"prediction"`
+
+	weight float64
 }
 
 // What verdicts are made of is the causes' own.

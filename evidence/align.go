@@ -6,47 +6,52 @@ import (
 )
 
 // Align puts all rows on one timeline: those of anchored clocks by adding the
-// clock's offset, those of clocks that count from a process's start by matching
-// the collector's cycles they hold with the cycles another artifact of the same
-// subject holds. What can be anchored by neither keeps its own times; its clock
-// says so. Call it once, after [Bundle.Unify].
+// clock's offset, then those of clocks that are not anchored, or only roughly,
+// by matching the collector's cycles they hold with the cycles of the artifact
+// that knows the time best. What can be placed by neither keeps its own times;
+// its clock says so. Call it once, after [Bundle.Unify].
 func (b *Bundle) Align() {
 	reference := -1
 	for i, p := range b.parts {
-		if b.Clocks[p.clock].Anchored() {
-			b.shift(p, b.Clocks[p.clock].Offset)
-			if reference < 0 || b.cycles(p) > b.cycles(b.parts[reference]) {
-				reference = i
-			}
-		}
-	}
-	for _, p := range b.parts {
 		c := &b.Clocks[p.clock]
 		if c.Anchored() {
+			b.shift(p, c.Offset)
+		}
+		if n := b.cycles(p); n >= minMatches && (reference < 0 || c.Error < b.Clocks[b.parts[reference].clock].Error) {
+			reference = i
+		}
+	}
+	if reference < 0 {
+		return
+	}
+	r := b.parts[reference]
+	rc := b.Clocks[r.clock]
+	for i, p := range b.parts {
+		c := &b.Clocks[p.clock]
+		if i == reference || c.Anchored() && c.Error <= rough {
 			continue
 		}
-		if reference < 0 {
-			// Nothing knows the wall clock: the first artifact's time is everybody's.
-			reference = slices.Index(b.parts, p)
-			continue
-		}
-		r := b.parts[reference]
 		offset, spread, ok := b.matchCycles(p, r)
-		if !ok {
+		if !ok || c.Anchored() && rc.Anchored() && abs(offset) > c.Error+rc.Error {
 			continue
 		}
 		b.shift(p, offset)
-		c.Offset = offset
-		if rc := b.Clocks[r.clock]; rc.Anchored() {
+		c.Offset += offset
+		if rc.Anchored() {
 			c.Error = rc.Error + spread
 			c.Name += ", placed by gc cycles"
 		}
 	}
 }
 
+// rough is the error (ns) from which a clock is worth placing anew.
+const rough = 5e6
+
+func abs(v int64) int64 { return max(v, -v) }
+
 func (b *Bundle) cycles(p *Builder) (n int) {
 	for _, k := range b.Intervals.Kind[p.from.intervals:p.to.intervals] {
-		if k == GCCycle || k == GCMark {
+		if k == GCMark {
 			n++
 		}
 	}
@@ -95,7 +100,7 @@ func (b *Bundle) shift(p *Builder, offset int64) {
 // at least 3 phases and half of the shorter list agree.
 func (b *Bundle) matchCycles(p, r *Builder) (offset, spread int64, ok bool) {
 	ps, rs := b.marks(p), b.marks(r)
-	if len(ps) < 3 || len(rs) < 3 {
+	if len(ps) < minMatches || len(rs) < minMatches {
 		return 0, 0, false
 	}
 	const enough = 64 // phases used to propose offsets; all are used to judge them
@@ -112,8 +117,11 @@ func (b *Bundle) matchCycles(p, r *Builder) (offset, spread int64, ok bool) {
 			}
 		}
 	}
-	return offset, spread, best >= 3 && 2*best >= min(len(ps), len(rs))
+	return offset, spread, best >= minMatches && 2*best >= min(len(ps), len(rs))
 }
+
+// minMatches is how many phases must agree.
+const minMatches = 3
 
 type phase struct{ at, len int64 }
 

@@ -91,8 +91,13 @@ func (p *Builder) Fact(f Fact) {
 	p.bundle.Facts = append(p.bundle.Facts, f)
 }
 
-// Cover says that something was watched.
+// Cover says that something was watched; its Clock and an empty Origin are
+// filled in.
 func (p *Builder) Cover(c Coverage) {
+	c.Clock = p.clock
+	if c.Origin == 0 {
+		c.Origin = p.Origin(0)
+	}
 	p.coverage = append(p.coverage, len(p.bundle.Coverage))
 	p.bundle.Coverage = append(p.bundle.Coverage, c)
 }

@@ -66,7 +66,7 @@ func (b *Bundle) SeriesOf(subject SubjectID, name string) *Series {
 // Window is the span of all anchored evidence, in ns; 0, 0 if there is none.
 func (b *Bundle) Window() (from, until int64) {
 	for _, c := range b.Coverage {
-		if c.From == 0 || c.Until == 0 {
+		if c.From == 0 || c.Until == 0 || !b.Clocks[c.Clock].Anchored() {
 			continue
 		}
 		if from == 0 || c.From < from {

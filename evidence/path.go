@@ -90,6 +90,11 @@ func (p Path) Append(s Segment) Path {
 
 // All yields the segments in order. A path that is not well formed ends early.
 func (p Path) All(yield func(Segment) bool) {
+	p.Rest(func(s Segment, _ Path) bool { return yield(s) })
+}
+
+// Rest yields the segments in order, each with the path that follows it.
+func (p Path) Rest(yield func(Segment, Path) bool) {
 	for len(p) > 0 {
 		var s Segment
 		head := p.uvarint()
@@ -116,7 +121,7 @@ func (p Path) All(yield func(Segment) bool) {
 				}
 			}
 		}
-		if !yield(s) {
+		if !yield(s, p) {
 			return
 		}
 	}

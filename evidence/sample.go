@@ -80,7 +80,12 @@ const (
 	FactShortCallMean   = "trace.shortCallMean"   // ns
 	FactLongRuns        = "trace.longRuns"        // ns run in stretches over twice the preemption quantum of 10 ms
 	FactRunTime         = "trace.runTime"         // ns goroutines were on processors
-	FactCPUSamples      = "trace.cpuSamples"      // profile samples (100 Hz of processor time) in the trace
+	// Goroutines that began during a trace and still wait at its end, of the kind
+	// with most of them: Value says where they wait, Number how many.
+	FactGoroutinesLeft      = "trace.goroutinesLeft"
+	FactGoroutinesLeftEarly = "trace.goroutinesLeftEarly" // those begun in its first half
+
+	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
 )
 
 // Names of what can be covered.
@@ -99,6 +104,7 @@ const (
 // Coverage says that something was watched, from when to when.
 type Coverage struct {
 	Subject SubjectID
+	Clock   ClockID
 	Kind    string // one of Cover…
 	From    int64  // ns
 	Until   int64  // ns

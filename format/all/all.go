@@ -2,8 +2,19 @@
 // beside this one and a line here.
 package all
 
-import "github.com/unstall/unstall/format"
+import (
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/gctrace"
+	"github.com/unstall/unstall/format/gopprof"
+	"github.com/unstall/unstall/format/gotrace"
+	"github.com/unstall/unstall/format/loadresult"
+)
 
 // Formats in the order they are asked; order matters only among those that
 // answer Maybe.
-var Formats = []format.Format{}
+var Formats = []format.Format{
+	gotrace.Format,
+	gopprof.Format,
+	gctrace.Format,
+	loadresult.Format,
+}

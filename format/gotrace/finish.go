@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/exp/trace"
+
 	"github.com/unstall/unstall/evidence"
 )
 
@@ -22,7 +24,13 @@ func (w *world) finish() {
 		w.b.Describe(w.subject, func(s *evidence.Subject) { s.CPUs = w.held.total })
 	}
 	w.b.Fact(evidence.Fact{Subject: w.subject, Key: evidence.FactVersionAtLeast, Value: fmt.Sprintf("go1.%d", w.minor), Number: math.NaN(), Origin: w.b.Origin(0)})
+	if n := len(w.gc.goalT.V); n > 0 && w.gc.goalT.V[n-1] == 0 && w.gc.begun > 0 {
+		// The runtime writes 0 where GOGC sets no goal; what starts cycles then is
+		// the memory limit, or somebody asking for them.
+		w.b.Fact(evidence.Fact{Subject: w.subject, Key: evidence.FactGOGC, Value: "off", Number: -1, From: w.first, Until: w.now, Origin: w.b.Origin(0)})
+	}
 	w.plausibilityFacts()
+	w.goroutinesLeft()
 	for _, s := range []evidence.Series{w.gc.heapT, w.gc.goalT, w.gomaxprocs()} {
 		if len(s.T) > 0 {
 			s.Subject, s.Origin = w.subject, w.b.Origin(0)
@@ -104,4 +112,32 @@ func (w *world) tables() {
 		row("for net/http/pprof, not counted", num("%d", s.probes)),
 		row("background reads of net/http (cross-check)", num("%d", s.background)),
 	}})
+}
+
+// goroutinesLeft looks for goroutines that were started and wait without an end
+// in sight, grouped by where they wait.
+func (w *world) goroutinesLeft() {
+	type group struct{ n, early int64 }
+	groups := make(map[string]group)
+	half := w.first + (w.now-w.first)/2
+	for _, g := range w.gs {
+		if g.born == 0 || g.state != trace.GoWaiting || g.conn.server != nil || g.role == roleRuntime || g.role == roleWorker || g.where == nil {
+			continue
+		}
+		x := groups[g.where.root]
+		x.n++
+		if g.born < half {
+			x.early++
+		}
+		groups[g.where.root] = x
+	}
+	most, where := group{}, ""
+	for _, k := range slices.Sorted(maps.Keys(groups)) {
+		if x := groups[k]; x.n > most.n {
+			most, where = x, k
+		}
+	}
+	for key, v := range map[string]int64{evidence.FactGoroutinesLeft: most.n, evidence.FactGoroutinesLeftEarly: most.early} {
+		w.b.Fact(evidence.Fact{Subject: w.subject, Key: key, Value: where, Number: float64(v), From: w.first, Until: w.now, Origin: w.b.Origin(0)})
+	}
 }

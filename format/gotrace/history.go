@@ -6,73 +6,85 @@ import (
 	"github.com/unstall/unstall/evidence"
 )
 
-// ring is what a goroutine did lately, so that those it wakes can be told what
-// they waited for. The newest ringSize states are kept, of at most maxRings
-// goroutines: memory stays bounded with any number of them.
-type ring struct {
-	next int
-	n    int
-	at   [ringSize]int64
-	seg  [ringSize]evidence.Segment
+// memory is what a goroutine did lately, so that those it wakes can be told what
+// they waited for. It is a path from a point in time; the older half is
+// forgotten when it grows beyond memorySize. At most maxMemories goroutines have
+// one: memory stays bounded with any number of them.
+type memory struct {
+	from, upto int64
+	path       evidence.Path
 }
 
 const (
-	ringSize = 16
-	maxRings = 16 << 10
+	memorySize  = 1 << 10
+	maxMemories = 32 << 10
 )
 
-type ringPool struct {
-	free []*ring
+type memories struct {
+	free []*memory
 	used int
 }
 
-func (p *ringPool) take() *ring {
+func (p *memories) take() *memory {
 	if n := len(p.free); n > 0 {
-		r := p.free[n-1]
+		m := p.free[n-1]
 		p.free = p.free[:n-1]
-		r.next, r.n = 0, 0
-		return r
+		m.from, m.upto, m.path = 0, 0, m.path[:0]
+		return m
 	}
-	if p.used >= maxRings {
+	if p.used >= maxMemories {
 		return nil
 	}
 	p.used++
-	return &ring{}
+	return &memory{}
 }
 
-func (p *ringPool) give(r *ring) {
-	if r != nil {
-		p.free = append(p.free, r)
+func (p *memories) give(m *memory) {
+	if m != nil {
+		p.free = append(p.free, m)
 	}
 }
 
-// remember notes a state of g. Neighbours of the same kind and place are one.
+// remember notes a state of g.
 func (w *world) remember(g *goroutine, s evidence.Segment, at int64) {
-	if g.ring == nil {
-		if g.ring = w.rings.take(); g.ring == nil {
+	m := g.memory
+	if m == nil {
+		if m = w.memories.take(); m == nil {
 			return
 		}
+		g.memory = m
+		m.from, m.upto = at, at
 	}
-	r := g.ring
-	r.at[r.next] = at
-	r.seg[r.next] = s
-	r.next = (r.next + 1) % ringSize
-	r.n = min(r.n+1, ringSize)
+	if at > m.upto {
+		m.path = m.path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: at - m.upto})
+	}
+	m.path = m.path.Append(s)
+	m.upto = at + s.Dur
+	if len(m.path) > memorySize {
+		rest := m.path
+		for s, left := range m.path.Rest {
+			m.from += s.Dur
+			rest = left
+			if len(left) <= memorySize/2 {
+				break
+			}
+		}
+		m.path = m.path[:copy(m.path, rest)]
+	}
 }
 
 // states yields what g did within [from, to), oldest first and gapless as far
 // back as is remembered, clipped to the window, the present state included.
 func (g *goroutine) states(from, to int64, yield func(at int64, s evidence.Segment)) {
-	if r := g.ring; r != nil {
-		for i := r.n; i > 0; i-- {
-			j := (r.next - i + ringSize) % ringSize
-			at, s := r.at[j], r.seg[j]
+	if m := g.memory; m != nil && m.upto > from {
+		at := m.from
+		for s := range m.path.All {
 			begin, end := max(at, from), min(at+s.Dur, to)
-			if end <= begin {
-				continue
+			at += s.Dur
+			if end > begin {
+				clip(&s, end-begin)
+				yield(begin, s)
 			}
-			clip(&s, end-begin)
-			yield(begin, s)
 		}
 	}
 	if begin := max(g.since, from); begin < to {

@@ -97,8 +97,17 @@ type server struct {
 	kinds       map[string]int64
 }
 
+func (w *world) newRequest(t int64) *request {
+	r := new(request)
+	if n := len(w.paths); n > 0 {
+		r, w.paths = w.paths[n-1], w.paths[:n-1]
+	}
+	*r = request{start: t, upto: t, path: r.path[:0]}
+	return r
+}
+
 func (w *world) begin(g *goroutine, t int64) *request {
-	r := &request{start: t, upto: t}
+	r := w.newRequest(t)
 	g.request = r
 	g.conn.idle = false
 	w.setRole(g, roleRequests, t)
@@ -122,7 +131,7 @@ func (w *world) recognised(g *goroutine, s *stack, t int64) {
 
 // created follows `go` statements: those of servers begin a request or its
 // handler, those of requests work for them.
-func (w *world) created(g, by *goroutine, ev *trace.Event, t int64) {
+func (w *world) created(g, by *goroutine, ev *event, t int64) {
 	if k := g.conn.server; k != nil {
 		r := w.begin(g, t)
 		if k.perRequest {
@@ -207,7 +216,8 @@ func (w *world) awake(g *goroutine, t int64) {
 		w.begin(g, t)
 	case g.conn.server == nil && g.where == nil && g.born == 0 && g.request == nil && g.role == roleUnknown:
 		// Asleep since before the trace: perhaps a connection's goroutine.
-		g.request = &request{start: t, upto: t, unsure: true}
+		g.request = w.newRequest(t)
+		g.request.unsure = true
 	}
 }
 
@@ -264,6 +274,7 @@ func (w *world) complete(g *goroutine, t int64) {
 		w.serve.recovered++
 	}
 	w.emit(g, r, r.end, r.path[:r.endLen], outcome)
+	w.paths = append(w.paths, r)
 }
 
 func (w *world) emit(g *goroutine, r *request, end int64, path evidence.Path, outcome evidence.Outcome) {
@@ -281,9 +292,8 @@ func (w *world) ended(g *goroutine, t int64) {
 		g.request.end = 0 // it lasts as long as its goroutine
 	}
 	w.complete(g, t)
-	w.tasks.goroutineEnds(w, g, t)
-	w.rings.give(g.ring)
-	g.ring = nil
+	w.memories.give(g.memory)
+	g.memory = nil
 }
 
 // leftOver emits what was still being served, or waiting to be, when the trace

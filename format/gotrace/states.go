@@ -10,7 +10,7 @@ import (
 
 // goroutine follows one goroutine's change of state: what it did until now is
 // charged, and what that means for the request it serves is left to server.
-func (w *world) goroutine(ev *trace.Event, st *trace.StateTransition, t int64) {
+func (w *world) goroutine(ev *event, st *trace.StateTransition, t int64) {
 	id := st.Resource.Goroutine()
 	g := w.get(id, t)
 	from, to := st.Goroutine()
@@ -56,6 +56,9 @@ func (w *world) goroutine(ev *trace.Event, st *trace.StateTransition, t int64) {
 		w.free(g, t)
 		w.ended(g, t)
 		delete(w.gs, id)
+		if !g.task {
+			w.spare = append(w.spare, g)
+		}
 		return
 	}
 	g.state = to
@@ -139,7 +142,7 @@ func (w *world) charge(g *goroutine, s evidence.Segment, t int64) {
 // append notes a segment that begins at `at` in the goroutine's memory and in
 // its request.
 func (w *world) append(g *goroutine, s evidence.Segment, at int64) {
-	if g.role != roleWorker {
+	if g.role != roleWorker && g.role != roleRuntime {
 		w.remember(g, s, at)
 	}
 	if g.request != nil {
@@ -219,7 +222,7 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 	}
 }
 
-func (w *world) rangeBegin(ev *trace.Event, t int64) {
+func (w *world) rangeBegin(ev *event, t int64) {
 	r := ev.Range()
 	switch r.Name {
 	case "GC mark assist", "GC incremental sweep":
@@ -248,7 +251,7 @@ func (w *world) rangeBegin(ev *trace.Event, t int64) {
 	}
 }
 
-func (w *world) rangeEnd(ev *trace.Event, t int64) {
+func (w *world) rangeEnd(ev *event, t int64) {
 	r := ev.Range()
 	switch r.Name {
 	case "GC mark assist", "GC incremental sweep":
@@ -275,7 +278,7 @@ func (w *world) rangeEnd(ev *trace.Event, t int64) {
 
 // rangeOwner is the goroutine a range is about: its own, or the one on its
 // processor.
-func (w *world) rangeOwner(ev *trace.Event, r *trace.Range, t int64) *goroutine {
+func (w *world) rangeOwner(ev *event, r *trace.Range, t int64) *goroutine {
 	if r.Scope.Kind == trace.ResourceGoroutine {
 		return w.get(r.Scope.Goroutine(), t)
 	}
@@ -298,7 +301,7 @@ func stopReason(name string) (string, bool) {
 	return strings.Trim(s, " ()"), true
 }
 
-func (w *world) stopBegins(ev *trace.Event, r *trace.Range, reason string, t int64) {
+func (w *world) stopBegins(ev *event, r *trace.Range, reason string, t int64) {
 	w.held.advance(t)
 	w.held.stop++
 	if g := w.rangeOwner(ev, r, t); g != nil {
@@ -310,7 +313,7 @@ func (w *world) stopBegins(ev *trace.Event, r *trace.Range, reason string, t int
 	w.gc.stopBegins(t, reason)
 }
 
-func (w *world) stopEnds(ev *trace.Event, r *trace.Range, reason string, t int64) {
+func (w *world) stopEnds(ev *event, r *trace.Range, reason string, t int64) {
 	w.held.advance(t)
 	w.held.stop = max(0, w.held.stop-1)
 	if g := w.rangeOwner(ev, r, t); g != nil {

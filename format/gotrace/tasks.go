@@ -24,7 +24,7 @@ type task struct {
 // maxTasks bounds the tasks that are followed at once.
 const maxTasks = 1 << 16
 
-func (w *world) annotation(ev *trace.Event, t int64) {
+func (w *world) annotation(ev *event, t int64) {
 	switch ev.Kind() {
 	case trace.EventRegionBegin:
 		w.tasks.regions++
@@ -35,22 +35,24 @@ func (w *world) annotation(ev *trace.Event, t int64) {
 			return
 		}
 		g := w.get(id, t)
-		if g.request != nil || g.role == roleRequests && g.conn.server == nil || g.conn.server != nil {
+		if g.request != nil || g.conn.server != nil || g.role == roleRequests && !g.task {
 			return // part of a request that was recovered, or of its helper
 		}
+		w.setRole(g, roleRequests, t)
 		if g.state == trace.GoRunning {
 			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
 		}
-		k := &task{g: g, kind: w.b.Name(ev.Task().Type), request: &request{start: t, upto: t, handled: true}}
+		k := &task{g: g, kind: w.b.Name(ev.task.Type), request: &request{start: t, upto: t, handled: true}}
 		g.request = k.request
-		w.tasks.open[ev.Task().ID] = k
+		g.task = true
+		w.tasks.open[ev.task.ID] = k
 	case trace.EventTaskEnd:
 		w.tasks.ended++
-		k := w.tasks.open[ev.Task().ID]
+		k := w.tasks.open[ev.task.ID]
 		if k == nil {
 			return
 		}
-		delete(w.tasks.open, ev.Task().ID)
+		delete(w.tasks.open, ev.task.ID)
 		w.taskEnds(k, t, evidence.OK)
 	}
 }
@@ -67,6 +69,3 @@ func (w *world) taskEnds(k *task, t int64, outcome evidence.Outcome) {
 	}
 	w.b.Request(evidence.Request{Subject: w.subject, Route: k.kind, Lane: k.g.id, Start: r.start, End: t, Outcome: outcome, Path: r.path, Origin: w.b.Origin(w.events)})
 }
-
-// goroutineEnds keeps what a task's goroutine did; the task may go on without it.
-func (t *tasks) goroutineEnds(*world, *goroutine, int64) {}

@@ -15,16 +15,18 @@ type world struct {
 	events     int64
 	first, now int64 // ns of the trace's clock
 
-	gs     map[trace.GoID]*goroutine
-	ps     map[trace.ProcID]*processor
-	held   holders
-	stacks stackTable
-	gc     collector
-	serve  server
-	tasks  tasks
-	host   plausibility
-	rings  ringPool
-	procs  evidence.Series // GOMAXPROCS over time
+	gs       map[trace.GoID]*goroutine
+	spare    []*goroutine // ended, to be used again
+	paths    []*request   // emitted, to be used again
+	ps       map[trace.ProcID]*processor
+	held     holders
+	stacks   stackTable
+	gc       collector
+	serve    server
+	tasks    tasks
+	host     plausibility
+	memories memories
+	procs    evidence.Series // GOMAXPROCS over time
 }
 
 // processor is a P.
@@ -61,7 +63,8 @@ type goroutine struct {
 	ranFrom int64     // when it last began to run
 	born    int64     // when it was created, 0: before the trace
 	request *request
-	ring    *ring
+	task    bool // a task refers to it
+	memory  *memory
 	conn    connState
 }
 
@@ -76,7 +79,7 @@ func newWorld(b *evidence.Builder, minor int) *world {
 	return w
 }
 
-func (w *world) event(ev *trace.Event) {
+func (w *world) event(ev *event) {
 	t := int64(ev.Time())
 	if w.events == 0 {
 		w.first = t
@@ -110,7 +113,7 @@ func (w *world) event(ev *trace.Event) {
 	}
 }
 
-func (w *world) sync(ev *trace.Event) {
+func (w *world) sync(ev *event) {
 	w.stacks.generation()
 	s := ev.Sync()
 	if s.ClockSnapshot == nil {
@@ -127,7 +130,12 @@ func (w *world) sync(ev *trace.Event) {
 func (w *world) get(id trace.GoID, t int64) *goroutine {
 	g := w.gs[id]
 	if g == nil {
-		g = &goroutine{id: evidence.LaneID(id), since: t}
+		if n := len(w.spare); n > 0 {
+			g, w.spare = w.spare[n-1], w.spare[:n-1]
+		} else {
+			g = new(goroutine)
+		}
+		*g = goroutine{id: evidence.LaneID(id), since: t}
 		w.gs[id] = g
 	}
 	return g
@@ -217,7 +225,7 @@ func (g *goroutine) holder() evidence.Holder {
 	return evidence.HeldByBackground
 }
 
-func (w *world) metric(ev *trace.Event, t int64) {
+func (w *world) metric(ev *event, t int64) {
 	m := ev.Metric()
 	if m.Value.Kind() != trace.ValueUint64 {
 		return
@@ -237,7 +245,7 @@ func (w *world) metric(ev *trace.Event, t int64) {
 	}
 }
 
-func (w *world) label(ev *trace.Event, t int64) {
+func (w *world) label(ev *event, t int64) {
 	l := ev.Label()
 	if l.Resource.Kind != trace.ResourceGoroutine {
 		return

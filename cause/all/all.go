@@ -1,0 +1,24 @@
+// Package all lists the causes. One more cause is a file in its field's folder
+// and a line here.
+package all
+
+import (
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/cause/golang"
+	"github.com/unstall/unstall/cause/linux"
+	"github.com/unstall/unstall/cause/service"
+)
+
+// Causes in the order in which equals are listed.
+var Causes = []cause.Cause{
+	golang.GCRate,
+	golang.MemoryLimitThrash,
+	golang.LockContention,
+	golang.GoroutineLeak,
+	service.DependencySlow,
+	service.PoolExhausted,
+	service.OverCapacity,
+	linux.CPUSaturation,
+	linux.NoisyNeighbour,
+	linux.PageFaults,
+}

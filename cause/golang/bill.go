@@ -1,0 +1,127 @@
+package golang
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// bill is what the collector cost requests. Its parts are counterfactual:
+//
+//	direct   assists and other waits for the collector, waiting for a processor
+//	         that mark workers held, stop-the-world pauses of cycles
+//	knock-on waiting behind other requests while a cycle marked, beyond what
+//	         requests that met no cycle wait
+//	slower   running longer while a cycle marked than requests that met none
+//	         (write barriers, caches, memory bandwidth)
+type bill struct {
+	direct, knockOn, slower int64 // ns of all slow requests
+	slow                    []int64
+	inMark                  int64 // ns of slow requests' time that lies inside cycles
+	overlap, free           int   // requests that met a cycle, and that met none
+	meanOverlap, meanFree   float64
+	less                    map[int]int64
+}
+
+func (b *bill) total() int64 { return b.direct + b.knockOn + b.slower }
+
+type span struct{ from, to int64 }
+
+// marksOf returns the phases in which the subject's collector marked.
+func marksOf(c *cause.Case) []span {
+	v := &c.Bundle.Intervals
+	var out []span
+	for _, i := range v.Select(evidence.GCMark, c.Subject) {
+		if n := len(out); n > 0 && v.Start[i] <= out[n-1].to {
+			out[n-1].to = max(out[n-1].to, v.End[i])
+			continue
+		}
+		out = append(out, span{v.Start[i], v.End[i]})
+	}
+	return out
+}
+
+// within is how much of [from, to) lies inside the spans.
+func within(spans []span, from, to int64) (sum int64) {
+	i, _ := slices.BinarySearchFunc(spans, from, func(s span, t int64) int { return cmp.Compare(s.to, t) })
+	for ; i < len(spans) && spans[i].from < to; i++ {
+		sum += max(0, min(to, spans[i].to)-max(from, spans[i].from))
+	}
+	return sum
+}
+
+// billOf charges the collector. It needs traced requests.
+func billOf(c *cause.Case) *bill {
+	marks := marksOf(c)
+	l := c.Ledger
+	r := &c.Bundle.Requests
+	b := &bill{less: make(map[int]int64, len(l.Rows))}
+
+	// What requests need that met no cycle.
+	var freeOwn, freeQueue float64
+	for _, row := range l.Rows {
+		if within(marks, r.Start[row], r.End[row]) > 0 {
+			b.overlap++
+			b.meanOverlap += float64(r.Latency(row))
+			continue
+		}
+		b.free++
+		b.meanFree += float64(r.Latency(row))
+		charges := l.Of(row)
+		freeOwn += float64(charges[ledger.Own])
+		freeQueue += float64(charges[ledger.RequestsCPU])
+	}
+	if b.overlap > 0 {
+		b.meanOverlap /= float64(b.overlap)
+	}
+	control := b.free >= ledger.MinRequests
+	if b.free > 0 {
+		b.meanFree /= float64(b.free)
+		freeOwn /= float64(b.free)
+		freeQueue /= float64(b.free)
+	}
+
+	slow := make(map[int]bool, len(l.Slow))
+	for _, row := range l.Slow {
+		slow[row] = true
+	}
+	bills := make(map[int]int64, len(l.Slow))
+	for _, row := range l.Rows {
+		in := within(marks, r.Start[row], r.End[row])
+		if in == 0 {
+			continue
+		}
+		var direct, queue, own, ownIn int64
+		l.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
+			direct += ch[ledger.MarkAssist] + ch[ledger.CollectorCPU] + ch[ledger.StopTheWorld]
+			own += ch[ledger.Own]
+			if ch[ledger.RequestsCPU]+ch[ledger.Own] == 0 || s.Dur == 0 {
+				return
+			}
+			part := float64(within(marks, at, at+s.Dur)) / float64(s.Dur)
+			queue += int64(part * float64(ch[ledger.RequestsCPU]))
+			ownIn += int64(part * float64(ch[ledger.Own]))
+		})
+		var knockOn, slower int64
+		if control {
+			knockOn = max(0, queue-int64(freeQueue))
+			slower = max(0, min(ownIn, own-int64(freeOwn)))
+		}
+		b.less[row] = direct + knockOn + slower
+		if slow[row] {
+			b.direct += direct
+			b.knockOn += knockOn
+			b.slower += slower
+			b.inMark += in
+			bills[row] = b.less[row]
+		}
+	}
+	b.slow = make([]int64, len(l.Slow))
+	for n, row := range l.Slow {
+		b.slow[n] = bills[row]
+	}
+	return b
+}

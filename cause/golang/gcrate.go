@@ -1,0 +1,180 @@
+package golang
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/predict"
+)
+
+// GCRate is a collector that runs often because the heap it manages is small,
+// while memory lies idle.
+var GCRate = cause.Cause{
+	ID:    "go.gc-rate",
+	Title: "the collector runs often because its heap is small",
+	Doc: `Go's collector starts a cycle when the heap has grown by GOGC percent (100: doubled)
+over what was live after the last one. A service with a small live heap and much
+garbage per request therefore collects all the time, on a machine with any amount
+of free memory. Each cycle marks the whole live heap again.
+
+What it costs requests is not the stop-the-world pauses: they are well below a
+millisecond. It is the processors: mark workers take a quarter of them for as long
+as a cycle lasts, and idle ones too; requests wait for a processor, run slower, and
+those that allocate must help to mark (mark assist) before they get memory. All
+three are counted.
+
+Told from its look-alikes: a limit that is too tight makes the collector run often
+too, but then the goal follows the limit, not the live heap (go.memory-limit-thrash).
+On a host that does not run the process's threads every phase looks long, marking
+included (linux.cpu-saturation); then this cause is not claimed.
+
+What helps: let the heap grow before a cycle starts. Since Go 1.19: GOMEMLIMIT with
+GOGC=off or a high GOGC; before: a ballast, a large allocation that is never touched.
+Fewer cycles mark less; the memory between the live heap and the goal fills with
+garbage and becomes resident. Twice the headroom halves the cycles: the gain per MiB
+falls quickly, so the advice is the knee of that curve, not all the memory there is.
+What does not help: tuning pauses, more goroutines, runtime.GC().`,
+	Needs:   "gc cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+	Applies: isGo,
+	Judge:   judgeGCRate,
+}
+
+// Cycles per second from which a collector is worth slowing down: below, even
+// one that marks for 50 ms is at work 5 % of the time.
+const frequent = 1.0
+
+func judgeGCRate(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return cause.Verdict{State: cause.Inconclusive, Summary: "no gc cycles were watched",
+			Needs: []string{"run the service with GODEBUG=gctrace=1 and give unstall its log, or record a trace: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}}
+	}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g cycles/s, marking %.1f %% of the time", g.rate, 100*g.marked)}
+	v.Evidence = append(v.Evidence,
+		c.Figure("collections started by the pacer", g.rate, "1/s", g.origin),
+		c.Figure("share of the time a cycle was marking", g.marked, "1", g.origin))
+	if g.rate < frequent {
+		return v
+	}
+	if limited, known := g.limited(); known && limited && g.live > 0 && g.goal < 2*g.live {
+		v.Summary = "frequent, but held down by a memory limit"
+		return v
+	}
+	share, profile, profiled := profileShare(c)
+	if profiled {
+		v.Evidence = append(v.Evidence, c.Figure("collector's part of the process's CPU time", share, "1", profile))
+	}
+	if c.Traced() {
+		return judgeGCRateByRequests(c, g, v)
+	}
+	// Without requests: what it burns.
+	v.Weight = (g.stopped + g.assist*g.span + g.background*g.span) / max(g.span, 1e-9)
+	cores := g.assist + g.background
+	if g.procs > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cores/g.procs, "1", g.origin))
+	}
+	switch {
+	case profiled && share >= .25 || !profiled && g.procs > 0 && cores/g.procs >= .15:
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.rate)
+		if profiled {
+			v.Title = fmt.Sprintf("The collector runs %.1f×/s and takes %.0f %% of the process's CPU: small heap.", g.rate, 100*share)
+		}
+		v.Summary = fmt.Sprintf("%.1f cycles/s", g.rate)
+		g.advise(c, &v)
+		v.Needs = []string{"requests, to say what it costs them: add the access log of the same time, or a trace"}
+	case profiled && share < .1:
+		v.Summary = fmt.Sprintf("%.1f cycles/s, but %.0f %% of the process's CPU", g.rate, 100*share)
+	default:
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("%.1f cycles/s, no request to hold them against", g.rate)
+		v.Needs = []string{"what it costs requests shows in an execution trace: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+	}
+	return v
+}
+
+func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.Verdict {
+	l := c.Ledger
+	b := billOf(c)
+	total := float64(max(l.Total, 1))
+	v.Evidence = append(v.Evidence,
+		c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", b.overlap), b.meanOverlap/1e6, "ms", g.origin),
+		c.Figure(fmt.Sprintf("mean latency of %d requests that met none", b.free), b.meanFree/1e6, "ms", g.origin),
+		c.Figure("slow time: assists, collector's processors, its pauses", float64(b.direct)/1e6, "ms", g.origin),
+		c.Figure("slow time: behind other requests it held up", float64(b.knockOn)/1e6, "ms", g.origin),
+		c.Figure("slow time: running slower beside it", float64(b.slower)/1e6, "ms", g.origin),
+		c.Figure("stop-the-world pauses of cycles, in all", 1e3*g.stopped, "ms", g.origin))
+	v.Summary = fmt.Sprintf("%.1f %% of slow time", 100*float64(b.total())/total)
+	switch {
+	case l.Host.Starved():
+		if float64(b.direct)/total < cause.Material {
+			v.Summary += ", on a host that starved the process"
+			return v
+		}
+		v.State = cause.Inconclusive
+		v.Summary = "the host starved the process: its time on processors is not CPU time"
+		v.Needs = []string{"the same recording on a host with free CPUs, or with /proc beside it"}
+		return v
+	case !c.Slow() || float64(b.total())/total < cause.Material:
+		return v
+	}
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.rate)
+	v.Saves = c.Save(b.slow, b.direct, min(b.inMark, l.Total))
+	if n := g.advise(c, &v); n > 0 {
+		// A share 1/n of the cycles remains.
+		p := c.PredictP99(func(row int) int64 { return int64(float64(b.less[row]) * (1 - 1/n)) })
+		v.Prediction = append(v.Prediction, p)
+	}
+	return v
+}
+
+// fewer is how many times fewer cycles the advice aims for: it takes 94 % of
+// what the collector costs for 16 times today's headroom. The next doubling
+// would cost as much memory again for 3 %.
+const fewer = 16
+
+// advise adds why, fix and prediction; it returns how many times fewer cycles
+// there would be, 0 if that cannot be said.
+func (g *collector) advise(c *cause.Case, v *cause.Verdict) float64 {
+	if g.live <= 0 || g.goal <= g.live {
+		v.Fix = append(v.Fix, cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
+		return 0
+	}
+	v.Evidence = append(v.Evidence,
+		c.Figure("live heap", g.live, "bytes", g.origin),
+		c.Figure("heap goal", g.goal, "bytes", g.origin),
+		c.Figure("allocation rate", g.alloc, "bytes/s", g.origin))
+	m := predict.GoHeap{Live: g.live, Headroom: g.goal - g.live, Rate: g.rate}
+	room := (g.goal - g.live) * fewer
+	capped := ""
+	if limit, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok && limit.Number > 0 {
+		if most := .9*limit.Number - g.live; room > most {
+			room, capped = most, " (as much as the container allows)"
+		}
+	}
+	if room < 2*(g.goal-g.live) {
+		v.Fix = append(v.Fix, cause.Fix{Text: "the container leaves no room for a larger heap: allocate less per request, or give it more memory"})
+		return 0
+	}
+	target := m.Limit(room)
+	then := m.RateAt(target.Headroom)
+	minor := goMinor(c)
+	old := cause.Fix{Text: "Go before 1.19: a ballast in main, never touched, so that it costs no resident memory itself" + capped,
+		Code: fmt.Sprintf("ballast := make([]byte, %d<<20)\ndefer runtime.KeepAlive(ballast)", int64(target.Ballast)>>20)}
+	limit := cause.Fix{Text: "Go 1.19 or later, at the next start" + capped + "; leave the container at least a tenth more",
+		Setting: fmt.Sprintf("GOGC=off GOMEMLIMIT=%dMiB", int64(target.MemoryLimit)>>20)}
+	switch {
+	case minor >= 19:
+		v.Fix = append(v.Fix, limit)
+	case c.Bundle.Subjects[c.Subject].Version != "":
+		v.Fix = append(v.Fix, old)
+	default:
+		v.Fix = append(v.Fix, limit, old)
+	}
+	v.Prediction = append(v.Prediction,
+		cause.Prediction{Metric: "gc cycles", Unit: "1/s", Now: cause.Number(g.rate), Then: cause.Number(then)},
+		cause.Prediction{Metric: "heap at its peak", Unit: "bytes", Now: cause.Number(g.goal), Then: cause.Number(g.live + target.Headroom)})
+	return g.rate / then
+}

@@ -1,0 +1,201 @@
+package golang
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// GoroutineLeak is goroutines that are started and never end.
+var GoroutineLeak = cause.Cause{
+	ID:    "go.goroutine-leak",
+	Title: "goroutines are started and never end",
+	Doc: `A goroutine that waits for something that never comes stays for ever, with its stack and
+all it refers to: a send on a channel whose reader left after a timeout, a reader of a
+channel nobody closes, a missing cancel(). Their number grows with the traffic; memory,
+the collector's marking (stacks are roots) and finally everything else follow.
+
+Told from its look-alikes: a pool of workers or idle connections is large but does not
+grow; under overload goroutines pile up too, but they run or wait for a processor and go
+away with the load. A leak grows at one creation site, in one waiting place, while
+requests come and go.
+
+What helps: give every goroutine an end: context with cancel, a buffered channel for a
+result nobody may read, a select with the context's Done.`,
+	Needs:   "two goroutine profiles some time apart, or an execution trace",
+	Applies: isGo,
+	Judge:   judgeLeak,
+}
+
+// profile is one goroutine profile: how many goroutines by where they were
+// started and where they wait.
+type profile struct {
+	at     int64
+	total  int64
+	sites  map[string]int64
+	origin evidence.Origin
+}
+
+func goroutineProfiles(c *cause.Case) []profile {
+	kind := c.Bundle.Names.Lookup("goroutine")
+	if kind == 0 {
+		return nil
+	}
+	byArtifact := make(map[evidence.ArtifactID]*profile)
+	s := &c.Bundle.Samples
+	for i := range s.Len() {
+		if s.Type[i] != kind || s.Subject[i] != c.Subject && !anonymous(c, s.Subject[i]) {
+			continue
+		}
+		a, _ := s.Origin[i].Artifact()
+		p := byArtifact[a]
+		if p == nil {
+			p = &profile{sites: make(map[string]int64), origin: cause.From(a)}
+			byArtifact[a] = p
+			for _, w := range c.Bundle.Covered(-1, evidence.CoverGoroutines) {
+				if o, ok := w.Origin.Artifact(); ok && o == a {
+					p.at = w.Until
+				}
+			}
+		}
+		p.total += s.Value[i]
+		p.sites[site(c, s.Stack[i])] += s.Value[i]
+	}
+	var out []profile
+	for _, p := range byArtifact {
+		out = append(out, *p)
+	}
+	slices.SortFunc(out, func(a, b profile) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.origin, b.origin)) })
+	return out
+}
+
+// anonymous says whether a subject is one the bundle could not tell apart.
+func anonymous(c *cause.Case, s evidence.SubjectID) bool {
+	return c.Bundle.Subjects[s].Agrees(c.Bundle.Subjects[c.Subject])
+}
+
+// site names where a goroutine waits and where its function is from.
+func site(c *cause.Case, stack evidence.StackID) string {
+	frames := c.Bundle.Stacks.Frames(stack)
+	if len(frames) == 0 {
+		return ""
+	}
+	root := c.Bundle.Names.Text(frames[len(frames)-1].Func)
+	for _, f := range frames {
+		if name := c.Bundle.Names.Text(f.Func); !internalFrame(name) {
+			if name == root {
+				return root
+			}
+			return name + " (started as " + root + ")"
+		}
+	}
+	return root
+}
+
+// internalFrame says whether a function is the runtime's or of the packages
+// that implement waiting.
+func internalFrame(f string) bool {
+	for _, p := range []string{"runtime.", "internal/", "sync.", "time.", "syscall.", "sync/atomic."} {
+		if strings.HasPrefix(f, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// Growth from which more goroutines at one place are a leak: a fifth more and
+// at least as many as a busy service's ordinary coming and going.
+const (
+	leakGrowth = 1.2
+	leakCount  = 50
+)
+
+func judgeLeak(c *cause.Case) cause.Verdict {
+	profiles := goroutineProfiles(c)
+	if len(profiles) >= 2 {
+		return judgeLeakByProfiles(c, profiles)
+	}
+	if v, ok := judgeLeakByTrace(c); ok {
+		return v
+	}
+	v := cause.Verdict{State: cause.Inconclusive, Summary: "growth of the number of goroutines was not watched",
+		Needs: []string{"two goroutine profiles a minute apart: curl -o g1.pb.gz 'http://HOST:PORT/debug/pprof/goroutine', again as g2.pb.gz"}}
+	if len(profiles) == 1 {
+		v.Summary = fmt.Sprintf("%d goroutines, once: growth needs a second profile", profiles[0].total)
+	}
+	return v
+}
+
+func judgeLeakByProfiles(c *cause.Case, profiles []profile) cause.Verdict {
+	first, last := profiles[0], profiles[len(profiles)-1]
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%d → %d goroutines", first.total, last.total)}
+	v.Evidence = append(v.Evidence,
+		c.Figure("goroutines in the first profile", float64(first.total), "1", first.origin),
+		c.Figure("goroutines in the last", float64(last.total), "1", last.origin))
+	var worst string
+	var grown int64
+	for s, n := range last.sites {
+		if d := n - first.sites[s]; d > grown || d == grown && s < worst {
+			worst, grown = s, d
+		}
+	}
+	if grown < leakCount || float64(last.sites[worst]) < leakGrowth*float64(first.sites[worst]) {
+		return v
+	}
+	if isServing(worst) {
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("%d more goroutines serve connections: load, not a leak, unless it stays", grown)
+		v.Needs = []string{"a third profile after the load has gone"}
+		return v
+	}
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("Goroutines pile up in %s: %d → %d.", worst, first.sites[worst], last.sites[worst])
+	v.Evidence = append(v.Evidence, c.Figure("more goroutines in "+worst, float64(grown), "1", last.origin))
+	if dt := float64(last.at-first.at) / 1e9; first.at != 0 && dt > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("growth there", float64(grown)/dt, "1/s", last.origin))
+	}
+	v.Fix = leakFix(worst)
+	return v
+}
+
+func isServing(site string) bool {
+	return strings.Contains(site, "net/http.(*conn).serve") || strings.Contains(site, "net/http.(*persistConn)")
+}
+
+func leakFix(site string) []cause.Fix {
+	return []cause.Fix{{Text: "give this goroutine an end: a context that is cancelled, a select on Done, a buffered channel for a result nobody may read", Code: site}}
+}
+
+func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
+	f, ok := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeft)
+	if !ok {
+		return cause.Verdict{}, false
+	}
+	requests := 0
+	if c.Ledger != nil {
+		requests = len(c.Ledger.Rows)
+	}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("at most %.0f goroutines of one kind were left over", f.Number)}
+	v.Evidence = append(v.Evidence, c.Figure("goroutines started in the trace that still wait at its end, most of one kind", f.Number, "1", f.Origin))
+	if f.Number < leakCount || isServing(f.Value) {
+		return v, true
+	}
+	// A leak leaves them at a steady pace all through the trace; work in
+	// progress leaves only the newest.
+	early, _ := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeftEarly)
+	v.Evidence = append(v.Evidence, c.Figure("of those, started in the first half of the trace", early.Number, "1", f.Origin))
+	if early.Number < .25*f.Number {
+		v.Summary += ", all of them new"
+		return v, true
+	}
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("Goroutines are left behind: %s.", f.Value)
+	v.Summary = fmt.Sprintf("%.0f left over, %d requests", f.Number, requests)
+	v.Fix = leakFix(f.Value)
+	v.Needs = []string{"whether they ever end shows in two goroutine profiles a minute apart"}
+	return v, true
+}

@@ -1,0 +1,119 @@
+package golang
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// LockContention is requests waiting for a mutex that others hold.
+var LockContention = cause.Cause{
+	ID:    "go.lock-contention",
+	Title: "requests wait for a mutex",
+	Doc: `Goroutines queue for one sync.Mutex or sync.RWMutex. The lock shows as time blocked in
+sync.(*Mutex).Lock; what its holder did meanwhile says what to change: if it ran, the
+critical section is too long or entered too often; if it waited for a dependency, the
+lock is held across a call; if it waited for a processor or for the collector, the lock
+only passes on somebody else's delay.
+
+Told from its look-alikes: a pool or semaphore is not a lock, its holders are supposed
+to hold it (service.pool-exhausted). Mutex profiles count waiting of all goroutines,
+background work included; only a trace says which of it requests paid.
+
+What helps: less work under the lock, no calls under it, shards by key, an atomic
+snapshot (copy on write) for what is mostly read. RWMutex helps only where readers hold
+it for long: its own counter is shared by all cores.`,
+	Needs:   "states of goroutines: an execution trace; a mutex profile gives the place",
+	Applies: isGo,
+	Judge:   judgeLock,
+}
+
+func judgeLock(c *cause.Case) cause.Verdict {
+	if !c.Traced() {
+		return judgeLockByProfile(c)
+	}
+	l := c.Ledger
+	share := c.Share(ledger.Lock)
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f ms, %.1f %% of slow time", float64(l.Charges[ledger.Lock])/1e6, 100*share)}
+	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", cause.From(l.Source)))
+	if share < cause.Material || !c.Slow() {
+		return v
+	}
+	details := c.Details(ledger.Lock)
+	top := details[0]
+	site := c.Bundle.Names.Text(top.Detail)
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("Requests wait for one lock: %s.", site)
+	v.Saves = c.SaveMechanism(ledger.Lock)
+	for _, d := range details[:min(3, len(details))] {
+		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
+	}
+	holders, most := holderStates(c, evidence.LockWait)
+	v.Evidence = append(v.Evidence, holders...)
+	switch most {
+	case evidence.NetWait:
+		v.Fix = append(v.Fix, cause.Fix{Text: "the lock is held across a call to a dependency: make the call before taking it, or after", Code: site})
+	default:
+		v.Fix = append(v.Fix, cause.Fix{Text: "do less under this lock, split it by key, or let readers use an atomic snapshot", Code: site})
+	}
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.Lock] }))
+	return v
+}
+
+// holderStates says what those did who held what slow requests waited for, and
+// what most of it was.
+func holderStates(c *cause.Case, kind evidence.Kind) (out []cause.Evidence, most evidence.Kind) {
+	sums := make(map[evidence.Kind]int64)
+	var total int64
+	for _, row := range c.Ledger.Slow {
+		for s := range c.Bundle.Requests.Path(row).All {
+			if s.Kind == kind {
+				sums[s.HolderKind] += s.Dur
+				total += s.Dur
+			}
+		}
+	}
+	for k := evidence.KindUnknown; k <= evidence.Serves; k++ {
+		if sums[k] > sums[most] {
+			most = k
+		}
+	}
+	for _, k := range []evidence.Kind{evidence.Running, evidence.NetWait, evidence.Runnable, evidence.Syscall, evidence.SleepWait, evidence.SyncWait} {
+		if sums[k]*20 >= total && total > 0 {
+			out = append(out, c.Figure("of that, its holder was in: "+k.String(), float64(sums[k])/float64(total), "1", cause.From(c.Ledger.Source)))
+		}
+	}
+	return out, most
+}
+
+func judgeLockByProfile(c *cause.Case) cause.Verdict {
+	delay := c.Bundle.Names.Lookup("delay")
+	s := &c.Bundle.Samples
+	var total, top int64
+	var where evidence.StackID
+	var origin evidence.Origin
+	for i := range s.Len() {
+		if delay == 0 || s.Subject[i] != c.Subject || s.Type[i] != delay {
+			continue
+		}
+		total += s.Value[i]
+		if s.Value[i] > top {
+			top, where, origin = s.Value[i], s.Stack[i], s.Origin[i]
+		}
+	}
+	v := cause.NoStates("which locks requests wait for")
+	if total == 0 {
+		return v
+	}
+	v.Summary = fmt.Sprintf("%.3g s of waiting in the profile, no request to hold it against", float64(total)/1e9)
+	v.Evidence = append(v.Evidence, c.Figure("time waited for locks and channels since the profile's start", float64(total)/1e9, "s", origin))
+	for _, f := range c.Bundle.Stacks.Frames(where) {
+		if name := c.Bundle.Names.Text(f.Func); name != "" && !internalFrame(name) {
+			v.Evidence = append(v.Evidence, c.Figure("most of it at "+name, float64(top)/1e9, "s", origin))
+			break
+		}
+	}
+	return v
+}

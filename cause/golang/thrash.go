@@ -1,0 +1,109 @@
+package golang
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// MemoryLimitThrash is a collector driven by a memory limit that the live heap
+// nearly fills.
+var MemoryLimitThrash = cause.Cause{
+	ID:    "go.memory-limit-thrash",
+	Title: "the memory limit leaves the collector no room",
+	Doc: `With GOMEMLIMIT (or debug.SetMemoryLimit) the heap's goal is the limit less all that is
+not heap. If the live heap comes near to that, a cycle starts again as soon as the last
+one has ended, and allocating goroutines must mark (assist) for most of what they
+allocate. The runtime caps the collector at half of the processors rather than die, so
+the process limps on, slow, instead of being killed.
+
+Told from go.gc-rate: there the goal is a multiple of the live heap (GOGC); here it
+stays where the limit puts it, whatever the live heap does, and may lie below it.
+
+What helps: a higher limit if the container allows it (the live heap should be at most
+half of it), or less that is live: caches, sessions, goroutines. A leak shows in the
+same way; look at whether the live heap grows. GOGC has no effect under the limit.`,
+	Needs:   "gc cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+	Applies: isGo,
+	Judge:   judgeThrash,
+}
+
+func judgeThrash(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return cause.Verdict{State: cause.Inconclusive, Summary: "no gc cycles were watched",
+			Needs: []string{"run the service with GODEBUG=gctrace=1 and give unstall its log"}}
+	}
+	v := cause.Verdict{State: cause.RuledOut}
+	ratio := g.goal / g.live
+	if g.live == 0 {
+		ratio = math.NaN()
+	}
+	v.Evidence = append(v.Evidence,
+		c.Figure("collections started by the pacer", g.rate, "1/s", g.origin),
+		c.Figure("heap goal ÷ live heap", ratio, "1", g.origin))
+	limited, known := g.limited()
+	switch {
+	case g.rate < frequent:
+		v.Summary = fmt.Sprintf("%.2g cycles/s", g.rate)
+		return v
+	case !known:
+		v.State, v.Summary = cause.Inconclusive, "too few cycles to tell a limit from GOGC"
+		v.Needs = []string{"a longer recording, or the value of GOMEMLIMIT"}
+		return v
+	case !limited:
+		v.Summary = fmt.Sprintf("the goal follows the live heap (%.2f ×)", ratio)
+		return v
+	case ratio >= 2:
+		v.Summary = fmt.Sprintf("a limit, with room: goal %.1f × live", ratio)
+		return v
+	}
+	v.Evidence = append(v.Evidence,
+		c.Figure("live heap", g.live, "bytes", g.origin),
+		c.Figure("heap goal, where a limit holds it", g.goal, "bytes", g.origin))
+	cost := (g.assist + g.background) / max(g.procs, 1)
+	v.Weight = g.assist + g.background + g.stopped/max(g.span, 1e-9)
+	if c.Traced() {
+		b := billOf(c)
+		total := float64(max(c.Ledger.Total, 1))
+		v.Evidence = append(v.Evidence,
+			c.Figure("slow time: assists, collector's processors, its pauses", float64(b.direct)/1e6, "ms", g.origin),
+			c.Figure("slow time: behind other requests it held up", float64(b.knockOn)/1e6, "ms", g.origin),
+			c.Figure("slow time: running slower beside it", float64(b.slower)/1e6, "ms", g.origin))
+		if !c.Slow() || float64(b.total())/total < cause.Material {
+			v.Summary = fmt.Sprintf("tight, but %.1f %% of slow time", 100*float64(b.total())/total)
+			return v
+		}
+		if c.Ledger.Host.Starved() && float64(b.direct)/total < cause.Material {
+			v.Summary = "tight, but the host starved the process"
+			return v
+		}
+		v.Saves = c.Save(b.slow, b.direct, min(b.inMark, c.Ledger.Total))
+		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return b.less[row] }))
+	} else {
+		share, profile, profiled := profileShare(c)
+		if profiled {
+			v.Evidence = append(v.Evidence, c.Figure("collector's part of the process's CPU time", share, "1", profile))
+		}
+		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cost, "1", g.origin))
+		if cost < .05 && !(profiled && share >= .25) {
+			v.Summary = fmt.Sprintf("tight, but %.1f %% of the processors", 100*cost)
+			return v
+		}
+	}
+	v.State = cause.Supported
+	v.Summary = fmt.Sprintf("goal %.2f × live, %.1f cycles/s", ratio, g.rate)
+	v.Title = fmt.Sprintf("A memory limit holds the goal at %.0f MiB with %.0f MiB live: %.1f cycles/s.", g.goal/(1<<20), g.live/(1<<20), g.rate)
+	need := math.Ceil(2.2*g.live/(50<<20)) * 50
+	fix := cause.Fix{Text: "raise the limit, if the container has it, so that the live heap is at most half of it", Setting: fmt.Sprintf("GOMEMLIMIT=%.0fMiB", need)}
+	if limit, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok && limit.Number > 0 && need*(1<<20) > .9*limit.Number {
+		fix = cause.Fix{Text: fmt.Sprintf("the container's limit of %.0f MiB leaves no room for %.0f MiB live: give it more memory, or keep less", limit.Number/(1<<20), g.live/(1<<20))}
+	}
+	v.Fix = append(v.Fix, fix, cause.Fix{Text: "or keep less alive: look at the heap profile for caches and what holds sessions (go tool pprof -sample_index=inuse_space)"})
+	if then := need*(1<<20)/1.1 - g.live; then > 0 && g.alloc > 0 {
+		v.Prediction = append(v.Prediction, cause.Prediction{Metric: "gc cycles", Unit: "1/s", Now: cause.Number(g.rate), Then: cause.Number(g.alloc / then)})
+	}
+	return v
+}

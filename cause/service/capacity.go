@@ -1,0 +1,102 @@
+package service
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// OverCapacity is more work arriving than the processors can do.
+var OverCapacity = cause.Cause{
+	ID:    "service.over-capacity",
+	Title: "more requests arrive than the processors can serve",
+	Doc: `Requests wait for a processor that other requests of the same service hold, and the
+processors are busy with that all the time. Nothing is wrong inside: there is too much to
+do. Near saturation waiting grows without bound (at a utilisation of ρ a single server
+queues for ρ/(1−ρ) times its service time), so a little more load looks like a cliff.
+
+Told from its look-alikes: if the collector holds the processors, fewer cycles give them
+back (go.gc-rate); if the host does not run the process's threads, its own load is
+innocent (linux.cpu-saturation); a closed loop of clients hides the queue, since they
+wait instead of sending.
+
+What helps: fewer requests (callers that cache, a limit at the door), cheaper ones (a
+CPU profile says where), more processors.`,
+	Needs:   "states of requests: an execution trace",
+	Applies: func(*cause.Case) bool { return true },
+	Judge:   judgeCapacity,
+}
+
+// saturated is the utilisation by the program's own work from which queueing is
+// its own doing.
+const saturated = .8
+
+func judgeCapacity(c *cause.Case) cause.Verdict {
+	if !c.Traced() {
+		return cause.NoStates("who holds the processors")
+	}
+	l := c.Ledger
+	share := c.Share(ledger.RequestsCPU)
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f %% of slow time behind other requests", 100*share)}
+	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for a CPU other requests held", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", cause.From(l.Source)))
+	busy, known := ownUtilisation(c)
+	if known {
+		v.Evidence = append(v.Evidence, c.Figure("processors busy with the program's own work", busy, "1", cause.From(l.Source)))
+		v.Summary = fmt.Sprintf("%.0f %% busy with own work, ", 100*busy) + v.Summary
+	}
+	if share < cause.Material || !c.Slow() {
+		return v
+	}
+	if l.Host.Starved() {
+		v.State, v.Summary = cause.Inconclusive, "the host starved the process: how busy it really was is not known"
+		v.Needs = []string{"/proc of the host beside the trace"}
+		return v
+	}
+	if !known {
+		v.State = cause.Inconclusive
+		v.Needs = []string{"how many processors the process has"}
+		return v
+	}
+	if busy < saturated {
+		v.Summary = fmt.Sprintf("bursts: %.1f %% of slow time behind other requests, but only %.0f %% busy", 100*share, 100*busy)
+		return v
+	}
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the processors busy.", 100*busy)
+	v.Saves = c.SaveMechanism(ledger.RequestsCPU)
+	if l.Requests.Rate > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("requests finished", l.Requests.Rate, "1/s", cause.From(l.Requests.Source)),
+			c.Figure("processor time per request", busy*procs(c)/l.Requests.Rate*1e3, "ms", cause.From(l.Source)))
+	}
+	v.Fix = append(v.Fix,
+		cause.Fix{Text: "take load off: callers that cache, a limit at the door that refuses early"},
+		cause.Fix{Text: "or make requests cheaper: a CPU profile shows where their time goes", Code: "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=10'"},
+		cause.Fix{Text: fmt.Sprintf("or add processors: at 70 %% utilisation this load needs %.1f", busy*procs(c)/.7)})
+	return v
+}
+
+func procs(c *cause.Case) float64 { return float64(c.Bundle.Subjects[c.Subject].CPUs) }
+
+// ownUtilisation is the share of its processors that the program's own code,
+// not the collector's workers, was on.
+func ownUtilisation(c *cause.Case) (float64, bool) {
+	run, ok := c.Bundle.Fact(c.Subject, evidence.FactRunTime)
+	n := procs(c)
+	if !ok || n == 0 || run.Until <= run.From {
+		return 0, false
+	}
+	var workers float64
+	v := &c.Bundle.Intervals
+	for _, i := range v.Select(evidence.GCCycle, c.Subject) {
+		if a, _ := v.Origin[i].Artifact(); cause.From(a) != run.Origin {
+			continue
+		}
+		for _, k := range []evidence.Key{evidence.BackgroundTime, evidence.IdleTime, evidence.AssistTime} {
+			x, _ := v.Get(i, k)
+			workers += x
+		}
+	}
+	return (run.Number - workers) / (float64(run.Until-run.From) * n), true
+}

@@ -1,0 +1,111 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/stats"
+)
+
+// DependencySlow is requests waiting for the answer of something they call.
+var DependencySlow = cause.Cause{
+	ID:    "service.dependency-slow",
+	Title: "a dependency answers slowly",
+	Doc: `Slow requests spend their extra time waiting for the network: a database, a cache,
+another service. What counts is not how long they wait there but how much longer than
+requests usually do: a call that always takes 20 ms makes no request slower than the
+others.
+
+Told from its look-alikes: a pool that is exhausted makes requests wait before the call
+(service.pool-exhausted), often because the dependency is slow: then both hold. A wait
+that ends while the process has no processor to notice is charged to the processor, not
+to the dependency. On a starved host both ends of a local connection wait.
+
+What helps: the dependency's own diagnosis; a timeout with a budget per request; fewer
+calls in sequence; a cache where answers repeat.`,
+	Needs:   "states of requests (an execution trace), or an access log with the upstream's time",
+	Applies: func(*cause.Case) bool { return true },
+	Judge:   judgeDependency,
+}
+
+func judgeDependency(c *cause.Case) cause.Verdict {
+	if c.Ledger == nil || !c.Traced() && c.Ledger.Charges[ledger.Dependency] == 0 {
+		return cause.NoStates("what requests wait for")
+	}
+	l := c.Ledger
+	// What requests usually wait for dependencies.
+	waits := make([]int64, 0, len(l.Rows))
+	for _, row := range l.Rows {
+		ch := l.Of(row)
+		waits = append(waits, ch[ledger.Dependency])
+	}
+	slices.Sort(waits)
+	usual := stats.Quantile(waits, .5)
+	per := make([]int64, len(l.Slow))
+	var excess int64
+	for n, row := range l.Slow {
+		ch := l.Of(row)
+		per[n] = max(0, ch[ledger.Dependency]-usual)
+		excess += per[n]
+	}
+	share := float64(excess) / float64(max(l.Total, 1))
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f ms more than usual, %.1f %% of slow time", float64(excess)/1e6, 100*share)}
+	v.Evidence = append(v.Evidence,
+		c.Figure("slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", cause.From(l.Source)),
+		c.Figure("a request's usual wait for them (median)", float64(usual)/1e6, "ms", cause.From(l.Source)))
+	if share < cause.Material || !c.Slow() {
+		return v
+	}
+	v.State = cause.Supported
+	name := "the dependency"
+	details := c.Details(ledger.Dependency)
+	if len(details) > 0 && details[0].Detail != 0 {
+		name = c.Bundle.Names.Text(details[0].Detail)
+	}
+	v.Title = fmt.Sprintf("Slow requests wait for %s.", name)
+	v.Saves = c.Save(per, -1, -1)
+	for _, d := range details[:min(3, len(details))] {
+		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
+	}
+	if where := callSite(c, details); where != "" {
+		v.Evidence = append(v.Evidence, cause.Evidence{Text: "called from " + where, Origin: c.Bundle.OriginText(cause.From(l.Source))})
+	}
+	v.Fix = append(v.Fix, cause.Fix{Text: "diagnose the dependency with its own evidence; meanwhile bound the wait by a timeout within the request's budget, and let calls that do not need each other run side by side"})
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+		ch := l.Of(row)
+		return max(0, ch[ledger.Dependency]-usual)
+	}))
+	return v
+}
+
+// callSite finds the program's own function that most of the wait for the first
+// dependency was entered from.
+func callSite(c *cause.Case, details []ledger.Entry) string {
+	if len(details) == 0 {
+		return ""
+	}
+	sums := make(map[evidence.StackID]int64)
+	for _, row := range c.Ledger.Slow {
+		for s := range c.Bundle.Requests.Path(row).All {
+			if s.Kind == evidence.NetWait && s.Cause == details[0].Detail && s.Stack != 0 {
+				sums[s.Stack] += s.Dur
+			}
+		}
+	}
+	var top evidence.StackID
+	for s, v := range sums {
+		if v > sums[top] || v == sums[top] && s < top {
+			top = s
+		}
+	}
+	for _, f := range c.Bundle.Stacks.Frames(top) {
+		name := c.Bundle.Names.Text(f.Func)
+		if !library(name) {
+			return fmt.Sprintf("%s:%d", name, f.Line)
+		}
+	}
+	return ""
+}

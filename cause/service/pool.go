@@ -1,0 +1,73 @@
+package service
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// PoolExhausted is requests waiting for a connection, token or slot that other
+// requests hold.
+var PoolExhausted = cause.Cause{
+	ID:    "service.pool-exhausted",
+	Title: "requests wait for a pool that is used up",
+	Doc: `A pool of connections, a semaphore or a channel of tokens limits how many requests may
+do something at once. When all are out, requests queue for one, before any call is made:
+the dependency sees short calls and looks innocent.
+
+The pool is recognised by the library that waits (database/sql, pgx, go-redis, …) or,
+for a pool of the program's own, by who ends the wait: another request that gives
+something back. What the holders did says why it is used up: waiting for the dependency
+(it is slow, or the pool is small for the rate: needed = rate × hold time), or work of
+their own while they hold a connection they do not need at that moment.
+
+Told from its look-alikes: a lock has one holder and its time is work
+(go.lock-contention); waiting for a wait group or a shared call (singleflight) is
+waiting for work, not for a slot.
+
+What helps: a larger pool, if the dependency bears it; holding for less time; a limit at
+the door instead of a queue inside.`,
+	Needs:   "states of requests: an execution trace",
+	Applies: func(*cause.Case) bool { return true },
+	Judge:   judgePool,
+}
+
+func judgePool(c *cause.Case) cause.Verdict {
+	if !c.Traced() {
+		return cause.NoStates("whether requests queue for a pool")
+	}
+	l := c.Ledger
+	share := c.Share(ledger.Pool)
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f ms, %.1f %% of slow time", float64(l.Charges[ledger.Pool])/1e6, 100*share)}
+	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for pools", float64(l.Charges[ledger.Pool])/1e6, "ms", cause.From(l.Source)))
+	if share < cause.Material || !c.Slow() {
+		return v
+	}
+	details := c.Details(ledger.Pool)
+	name := c.Bundle.Names.Text(details[0].Detail)
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
+	v.Saves = c.SaveMechanism(ledger.Pool)
+	for _, d := range details[:min(3, len(details))] {
+		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
+	}
+	var waitsNet, total int64
+	for _, row := range l.Slow {
+		for s := range c.Bundle.Requests.Path(row).All {
+			if s.Kind == evidence.PoolWait {
+				total += s.Dur
+				if s.HolderKind == evidence.NetWait {
+					waitsNet += s.Dur
+				}
+			}
+		}
+	}
+	if total > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("of that, who held one was waiting for a dependency", float64(waitsNet)/float64(total), "1", cause.From(l.Source)))
+	}
+	v.Fix = append(v.Fix, cause.Fix{Text: "enlarge the pool if the dependency bears it (needed at once = requests per second × time one is held), or hold each for less time", Code: name})
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.Pool] }))
+	return v
+}

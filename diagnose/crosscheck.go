@@ -1,0 +1,162 @@
+package diagnose
+
+import (
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// crossCheck holds sources against each other before anything is concluded from
+// them, and names what does not fit.
+func crossCheck(b *evidence.Bundle) {
+	apart(b)
+	for s := range b.Subjects {
+		cycleCounts(b, evidence.SubjectID(s))
+		collectorTime(b, evidence.SubjectID(s))
+	}
+}
+
+type window struct {
+	artifact    evidence.ArtifactID
+	from, until int64
+}
+
+// windows returns the anchored span of every artifact.
+func windows(b *evidence.Bundle) []window {
+	var out []window
+	for _, c := range b.Coverage {
+		a, ok := c.Origin.Artifact()
+		if !ok || c.From == 0 || c.Until == 0 || !b.Clocks[c.Clock].Anchored() {
+			continue
+		}
+		slack := b.Clocks[c.Clock].Slack()
+		w := window{a, c.From - slack, c.Until + slack}
+		found := false
+		for i := range out {
+			if out[i].artifact == a {
+				out[i].from, out[i].until = min(out[i].from, w.from), max(out[i].until, w.until)
+				found = true
+			}
+		}
+		if !found {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// apart warns of artifacts whose times do not meet.
+func apart(b *evidence.Bundle) {
+	ws := windows(b)
+	for i, x := range ws {
+		for _, y := range ws[:i] {
+			if x.from < y.until && y.from < x.until {
+				continue
+			}
+			b.Warnf(evidence.NewOrigin(x.artifact, 0), "%s (%s) and %s (%s) do not overlap in time: neither says anything about the other",
+				b.Artifacts[y.artifact].Name, between(y), b.Artifacts[x.artifact].Name, between(x))
+		}
+	}
+}
+
+func between(w window) string {
+	from, until := time.Unix(0, w.from).UTC(), time.Unix(0, w.until).UTC()
+	layout := "15:04:05"
+	if from.YearDay() != until.YearDay() || time.Since(from) > 24*time.Hour {
+		layout = "2006-01-02 15:04:05"
+	}
+	return from.Format(layout) + "–" + until.Format("15:04:05")
+}
+
+// cycleCounts compares the collector's cycles as two artifacts saw them over the
+// time both watched.
+func cycleCounts(b *evidence.Bundle, s evidence.SubjectID) {
+	cover := b.Covered(s, evidence.CoverGC)
+	for i, x := range cover {
+		for _, y := range cover[:i] {
+			from, until := max(x.From, y.From), min(x.Until, y.Until)
+			if until-from < int64(time.Second) {
+				continue
+			}
+			n, m := cyclesWithin(b, s, x.Origin, from, until), cyclesWithin(b, s, y.Origin, from, until)
+			if d := n - m; d > 2+m/20 || -d > 2+m/20 {
+				xa, _ := x.Origin.Artifact()
+				ya, _ := y.Origin.Artifact()
+				b.Warnf(x.Origin, "%s shows %d gc cycles where %s shows %d: they are not of the same process, or one lost events", b.Artifacts[xa].Name, n, b.Artifacts[ya].Name, m)
+			}
+		}
+	}
+}
+
+func cyclesWithin(b *evidence.Bundle, s evidence.SubjectID, origin evidence.Origin, from, until int64) (n int) {
+	want, _ := origin.Artifact()
+	v := &b.Intervals
+	for i, k := range v.Kind {
+		if k != evidence.GCCycle || v.Subject[i] != s || v.Start[i] < from || v.Start[i] >= until {
+			continue
+		}
+		if a, _ := v.Origin[i].Artifact(); a == want {
+			n++
+		}
+	}
+	return n
+}
+
+// collectorTime compares the collector's time on processors, as the runtime
+// counts it, with its CPU time in a profile. On a host that does not run the
+// threads the first is a multiple of the second (golang/go#19497).
+func collectorTime(b *evidence.Bundle, s evidence.SubjectID) {
+	cpu := b.Names.Lookup("cpu")
+	profiles := b.Covered(s, evidence.CoverCPUProfile)
+	if cpu == 0 || len(profiles) == 0 {
+		return
+	}
+	var marked int64
+	for i, t := range b.Samples.Type {
+		if t != cpu || b.Samples.Subject[i] != s {
+			continue
+		}
+		switch class := b.Names.Text(b.Samples.Class[i]); {
+		case strings.HasPrefix(class, "gc background mark"), class == "gc assist":
+			marked += b.Samples.Value[i]
+		}
+	}
+	var watched, from, until int64
+	for _, p := range profiles {
+		watched += p.Until - p.From
+		if from == 0 || p.From < from {
+			from = p.From
+		}
+		until = max(until, p.Until)
+	}
+	byProfile := float64(marked) / float64(max(watched, 1))
+	for _, g := range b.Covered(s, evidence.CoverGC) {
+		a, _ := g.Origin.Artifact()
+		if g.Until <= from || g.From >= until {
+			continue // of another time
+		}
+		var onP float64
+		v := &b.Intervals
+		var first, last int64
+		for i, k := range v.Kind {
+			if o, _ := v.Origin[i].Artifact(); k != evidence.GCCycle || v.Subject[i] != s || o != a || v.Start[i] < from || v.Start[i] >= until {
+				continue
+			}
+			if first == 0 {
+				first = v.Start[i]
+			}
+			last = v.End[i]
+			for _, key := range []evidence.Key{evidence.AssistTime, evidence.BackgroundTime, evidence.IdleTime} {
+				x, _ := v.Get(i, key)
+				onP += x
+			}
+		}
+		if last-first < (until-from)/2 || byProfile < .01 {
+			continue
+		}
+		if ratio := onP / float64(last-first) / byProfile; ratio > 2 {
+			b.Warnf(g.Origin, "%s counts %.1f × the collector's CPU time that the profile shows: time on a processor was not CPU time, so the host did not run the process's threads", b.Artifacts[a].Name, ratio)
+		}
+	}
+}

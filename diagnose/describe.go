@@ -1,0 +1,141 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// requests fills in what is known of the requests and the ledger's entries.
+func (r *run) requests() {
+	if len(r.ledgers) == 0 {
+		return
+	}
+	r.d.RankedBy = "request_time"
+	// The figures of one service head the report; slow time is that of all.
+	top := slices.MaxFunc(r.ledgers, func(a, b *ledger.Ledger) int {
+		return cmp.Or(cmp.Compare(a.Total, b.Total), cmp.Compare(a.Requests.Count, b.Requests.Count))
+	})
+	q := top.Requests
+	out := &Requests{
+		Source:          r.b.Artifacts[q.Source].Name,
+		LedgerSource:    r.b.Artifacts[top.Source].Name,
+		SlowThresholdMs: cause.Number(float64(top.Threshold) / 1e6),
+		SlowRule:        top.Rule,
+		P50Ms:           ms(q.P50),
+		P99Ms:           ms(q.P99),
+		P999Ms:          ms(q.P999),
+	}
+	if q.Rate > 0 {
+		out.Rate = cause.Number(q.Rate)
+	}
+	for _, l := range r.ledgers {
+		out.Count += l.Requests.Count
+		out.Unfinished += l.Requests.Unfinished
+		out.Slow += len(l.Slow)
+		if l.Traced {
+			out.Traced += len(l.Slow)
+		}
+		out.SlowTotalMs += float64(l.Total) / 1e6
+		for _, e := range l.Entries {
+			r.d.Ledger = append(r.d.Ledger, r.entry(l, e))
+		}
+	}
+	slices.SortStableFunc(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
+	r.d.Requests = out
+}
+
+func ms(ns int64) *float64 {
+	if ns == 0 {
+		return nil
+	}
+	return cause.Number(float64(ns) / 1e6)
+}
+
+func (r *run) entry(l *ledger.Ledger, e ledger.Entry) Entry {
+	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.Title(), Detail: r.b.Names.Text(e.Detail),
+		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
+	if e.Interval != nil {
+		out.Low, out.High = cause.Number(e.Interval.Low/1e6), cause.Number(e.Interval.High/1e6)
+		out.Basis = &e.Basis
+	}
+	return out
+}
+
+// describe fills in what the diagnosis is about and rests on.
+func (r *run) describe() {
+	d := r.d
+	if from, until := r.b.Window(); until > 0 {
+		d.Window.Start, d.Window.End = instant(from), instant(until)
+		d.Window.Duration = cause.Number(float64(until-from) / 1e9)
+	} else {
+		var longest int64
+		for _, c := range r.b.Coverage {
+			longest = max(longest, c.Until-c.From)
+		}
+		if longest > 0 {
+			d.Window.Duration = cause.Number(float64(longest) / 1e9)
+		}
+	}
+	d.Targets = []Target{}
+	for i, s := range r.b.Subjects {
+		name, ok := r.name[evidence.SubjectID(i)]
+		if !ok {
+			continue
+		}
+		t := Target{ID: name, Kind: s.Kind.String(), Name: s.Name, Runtime: s.Runtime, Version: s.Version, Container: s.Container}
+		if s.PID != 0 {
+			t.PID = &s.PID
+		}
+		if s.CPUs != 0 {
+			t.CPUs = &s.CPUs
+		}
+		if t.Version == "" {
+			if f, ok := r.b.Fact(evidence.SubjectID(i), evidence.FactVersionAtLeast); ok {
+				t.Version = f.Value + " or later"
+			}
+		}
+		if f, ok := r.b.Fact(evidence.SubjectID(i), evidence.FactContainerLimit); ok {
+			limit := int64(f.Number)
+			t.MemLimit = &limit
+		}
+		d.Targets = append(d.Targets, t)
+	}
+	d.Coverage = []Coverage{}
+	for _, c := range r.b.Coverage {
+		out := Coverage{Subject: r.name[c.Subject], Kind: c.Kind, Seconds: float64(c.Until-c.From) / 1e9, Lost: c.Lost}
+		if c.From == 0 {
+			out.Seconds = 0
+		}
+		if r.b.Clocks[c.Clock].Anchored() {
+			if c.From != 0 {
+				out.From = instant(c.From)
+			}
+			if c.Until != 0 {
+				out.Until = instant(c.Until)
+			}
+		}
+		d.Coverage = append(d.Coverage, out)
+	}
+	d.Sources = []Source{}
+	for _, a := range r.b.Artifacts {
+		s := Source{Name: a.Name, Formats: a.Formats, Envelopes: a.Envelopes, Cut: a.Tail}
+		if s.Envelopes == nil {
+			s.Envelopes = []string{}
+		}
+		d.Sources = append(d.Sources, s)
+	}
+	d.Warnings = []Warning{}
+	for _, w := range r.b.Warnings {
+		d.Warnings = append(d.Warnings, Warning{Text: w.Text, Count: w.Count, Origin: r.b.OriginText(w.Origin)})
+	}
+}
+
+func instant(ns int64) *time.Time {
+	t := time.Unix(0, ns).UTC()
+	return &t
+}

@@ -1,0 +1,158 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/cause/all"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// Options are what the user decides.
+type Options struct {
+	SLO          time.Duration // what counts as slow; 0: found from the requests
+	Since, Until time.Time     // zero: all there is
+	Version      string        // of the tool
+}
+
+// Run diagnoses a bundle. It aligns the bundle's clocks; run it once.
+func Run(ctx context.Context, b *evidence.Bundle, opt Options) (*Diagnosis, error) {
+	b.Unify()
+	b.Align()
+	if !opt.Since.IsZero() || !opt.Until.IsZero() {
+		b.Clip(nanos(opt.Since), nanos(opt.Until))
+	}
+	crossCheck(b)
+	ledgers := ledger.Build(b, ledger.Options{SLO: opt.SLO})
+	d := &Diagnosis{Schema: Schema, ToolVersion: opt.Version, RankedBy: "stopped_time", Ledger: []Entry{}, Verdicts: []Verdict{}}
+	r := &run{b: b, d: d, ledgers: ledgers}
+	r.names()
+	if err := r.judge(ctx); err != nil {
+		return nil, err
+	}
+	r.requests()
+	r.describe()
+	return d, nil
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+type run struct {
+	b       *evidence.Bundle
+	d       *Diagnosis
+	ledgers []*ledger.Ledger
+	name    map[evidence.SubjectID]string
+}
+
+// alive says whether anything in the bundle is about a subject; those that were
+// found to be another are empty.
+func (r *run) alive(s evidence.SubjectID) bool {
+	if slices.ContainsFunc(r.b.Coverage, func(c evidence.Coverage) bool { return c.Subject == s }) ||
+		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s }) {
+		return true
+	}
+	return slices.Contains(r.b.Requests.Subject, s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
+}
+
+// names gives every subject a name that tells it from the others.
+func (r *run) names() {
+	r.name = make(map[evidence.SubjectID]string)
+	taken := make(map[string]int)
+	for i, s := range r.b.Subjects {
+		if !r.alive(evidence.SubjectID(i)) {
+			continue
+		}
+		n := s.Name
+		if n == "" {
+			n = s.Kind.String()
+			if s.Runtime != "" {
+				n = s.Runtime + " " + n
+			}
+		}
+		if s.PID != 0 {
+			n += fmt.Sprintf(" pid %d", s.PID)
+		}
+		taken[n]++
+		if taken[n] > 1 {
+			n = fmt.Sprintf("%s #%d", n, taken[n])
+		}
+		r.name[evidence.SubjectID(i)] = n
+	}
+}
+
+func (r *run) ledgerOf(s evidence.SubjectID) *ledger.Ledger {
+	for _, l := range r.ledgers {
+		if l.Subject == s {
+			return l
+		}
+	}
+	return nil
+}
+
+// judge asks every cause about every process and ranks the answers: what saves
+// most first; without requests, what stops or burns most.
+func (r *run) judge(ctx context.Context) error {
+	out := r.d.Verdicts
+	for i, s := range r.b.Subjects {
+		id := evidence.SubjectID(i)
+		name, ok := r.name[id]
+		if !ok || s.Kind != evidence.Process {
+			continue
+		}
+		c := &cause.Case{Bundle: r.b, Subject: id, Ledger: r.ledgerOf(id), All: r.ledgers}
+		for _, k := range all.Causes {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !k.Applies(c) {
+				continue
+			}
+			out = append(out, verdict(k, k.Judge(c), name))
+		}
+	}
+	order := map[string]int{cause.Supported: 0, cause.Inconclusive: 1, cause.RuledOut: 2}
+	slices.SortStableFunc(out, func(a, b Verdict) int {
+		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), cmp.Compare(weight(b), weight(a)))
+	})
+	r.d.Verdicts = out
+	return nil
+}
+
+// weight ranks supported verdicts: saved slow time first, then stopped time.
+func weight(v Verdict) float64 {
+	if v.Saves != nil {
+		return 1e3 + v.Saves.Value
+	}
+	return v.weight
+}
+
+func verdict(k cause.Cause, v cause.Verdict, subject string) Verdict {
+	out := Verdict{Cause: k.ID, Subject: subject, Verdict: v.State, Title: v.Title, Summary: v.Summary, Saves: v.Saves,
+		Evidence: v.Evidence, Needs: v.Needs, Fix: v.Fix, Prediction: v.Prediction, weight: v.Weight}
+	if out.Title == "" {
+		out.Title = k.Title
+	}
+	if out.Evidence == nil {
+		out.Evidence = []Evidence{}
+	}
+	if out.Needs == nil {
+		out.Needs = []string{}
+	}
+	if out.Fix == nil {
+		out.Fix = []Fix{}
+	}
+	if out.Prediction == nil {
+		out.Prediction = []Prediction{}
+	}
+	return out
+}

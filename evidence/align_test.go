@@ -1,0 +1,80 @@
+package evidence
+
+import "testing"
+
+// marks adds the same irregular mark phases to a builder, moved by d.
+func addMarks(b *Builder, s SubjectID, d int64) {
+	at := int64(1e9)
+	for i := range int64(12) {
+		b.Interval(Interval{Subject: s, Kind: GCMark, Start: at + d, End: at + d + 10e6 + i*i*1e6, Request: NoRequest})
+		at += 300e6 + i*i*17e6
+	}
+}
+
+func TestAlignPlacesUnanchoredClocksByCycles(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		clock       Clock
+		wantError   int64
+		wantAligned bool
+	}{
+		{"unanchored", Clock{Error: Unanchored}, 100e3, true},
+		{"roughly anchored", Clock{Offset: 1e18 - 5e9 + 3e8, Error: 1e9}, 100e3, true},
+		{"anchored elsewhere", Clock{Offset: 2e18, Error: 1e9}, 1e9, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := NewBundle()
+			// A dump without cycles comes first: it must not become the reference.
+			none := b.Builder(b.AddArtifact(Artifact{Name: "dump"}), "gopprof")
+			none.Subject(Subject{Runtime: "go"})
+			none.Close()
+			exact := b.Builder(b.AddArtifact(Artifact{Name: "trace"}), "gotrace")
+			s := exact.Subject(Subject{Runtime: "go"})
+			exact.Clock().Offset, exact.Clock().Error = 1e18, 100e3
+			addMarks(exact, s, 0)
+			exact.Close()
+			log := b.Builder(b.AddArtifact(Artifact{Name: "log"}), "gctrace")
+			s = log.Subject(Subject{Runtime: "go"})
+			*log.Clock() = c.clock
+			addMarks(log, s, 5e9) // its process started 5 s before the trace's zero
+			log.Close()
+			b.Unify()
+			b.Align()
+			first, second := b.Intervals.Start[0], b.Intervals.Start[12]
+			if aligned := first == second; aligned != c.wantAligned {
+				t.Errorf("first marks at %d and %d, aligned %v, want %v", first, second, aligned, c.wantAligned)
+			}
+			if got := b.Clocks[2].Error; got != c.wantError {
+				t.Errorf("error %d, want %d", got, c.wantError)
+			}
+		})
+	}
+}
+
+func TestUnify(t *testing.T) {
+	b := NewBundle()
+	open := func(format string, s Subject) SubjectID {
+		p := b.Builder(b.AddArtifact(Artifact{Name: format}), format)
+		id := p.Subject(s)
+		p.Fact(Fact{Subject: id, Key: format})
+		p.Close()
+		return id
+	}
+	open("gotrace", Subject{Runtime: "go", CPUs: 2})
+	open("gctrace", Subject{Runtime: "go", CPUs: 2})
+	open("gopprof", Subject{Runtime: "go", Name: "srv"})
+	open("accesslog", Subject{})
+	other := open("gctrace", Subject{Runtime: "go", CPUs: 8})
+	b.Unify()
+	for i, f := range b.Facts[:4] {
+		if f.Subject != 0 {
+			t.Errorf("%s is of subject %d, want 0", b.Facts[i].Key, f.Subject)
+		}
+	}
+	if b.Facts[4].Subject != other {
+		t.Errorf("a second gctrace log became subject %d", b.Facts[4].Subject)
+	}
+	if s := b.Subjects[0]; s.Name != "srv" || s.CPUs != 2 {
+		t.Errorf("merged to %+v", s)
+	}
+}

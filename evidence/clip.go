@@ -1,0 +1,50 @@
+package evidence
+
+// Clip leaves only what lies within [from, until), ns; a zero end is open.
+// Requests count by when they ended, intervals and coverage are shortened,
+// samples without a time stay. Call it after [Bundle.Align].
+func (b *Bundle) Clip(from, until int64) {
+	if until == 0 {
+		until = 1<<63 - 1
+	}
+	inside := func(c ClockID, t int64) bool { return b.Clocks[c].Anchored() && t >= from && t < until }
+
+	var requests Requests
+	for i := range b.Requests.Len() {
+		if inside(b.Requests.Clock[i], b.Requests.End[i]) {
+			requests.add(b.Requests.Row(i))
+		}
+	}
+	b.Requests = requests
+
+	old := b.Intervals
+	var kept Intervals
+	next := [NumKeys]int{}
+	for i := range old.Len() {
+		x := Interval{Subject: old.Subject[i], Lane: old.Lane[i], Kind: old.Kind[i], Start: max(old.Start[i], from), End: min(old.End[i], until),
+			Request: NoRequest, Stack: old.Stack[i], Cause: old.Cause[i], Holder: old.Holder[i], Origin: old.Origin[i]}
+		for k := range old.Extra {
+			c := &old.Extra[k]
+			if n := next[k]; n < len(c.Rows) && c.Rows[n] == int32(i) {
+				x.Extra = append(x.Extra, Extra{Key(k), c.Values[n]})
+				next[k]++
+			}
+		}
+		if x.End > x.Start {
+			kept.add(x)
+		}
+	}
+	b.Intervals = kept
+
+	var coverage []Coverage
+	for _, c := range b.Coverage {
+		if !b.Clocks[c.Clock].Anchored() {
+			continue
+		}
+		c.From, c.Until = max(c.From, from), min(c.Until, until)
+		if c.Until > c.From {
+			coverage = append(coverage, c)
+		}
+	}
+	b.Coverage = coverage
+}
