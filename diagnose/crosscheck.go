@@ -46,12 +46,16 @@ func windows(b *evidence.Bundle) []window {
 	return out
 }
 
+// near is how far apart artifacts may be and still be taken for one recording:
+// a profile first, then a trace.
+const near = time.Minute
+
 // apart warns of artifacts whose times do not meet.
 func apart(b *evidence.Bundle) {
 	ws := windows(b)
 	for i, x := range ws {
 		for _, y := range ws[:i] {
-			if x.from < y.until && y.from < x.until {
+			if x.from < y.until+int64(near) && y.from < x.until+int64(near) {
 				continue
 			}
 			b.Warnf(evidence.NewOrigin(x.artifact, 0), "%s (%s) and %s (%s) do not overlap in time: neither says anything about the other",

@@ -119,8 +119,8 @@ func (b *Bundle) rename(from, to SubjectID) {
 // badly: a gctrace log has no pid, a trace only a minor version, an access log
 // nothing at all. A description that agrees with exactly one other is taken to
 // be of the same process; one that agrees with several stays on its own and is
-// warned about. Two artifacts of the same format are two processes: nobody
-// records the same thing twice.
+// warned about. Two artifacts of the same format are two processes unless they
+// say that they are one: nobody records the same thing twice.
 func (b *Bundle) Unify() {
 	formatsOf := make(map[SubjectID][]string)
 	for _, p := range b.parts {
@@ -137,8 +137,9 @@ func (b *Bundle) Unify() {
 			if gone[to] || !b.Subjects[to].Agrees(b.Subjects[from]) {
 				continue
 			}
-			known := b.Subjects[to].PID != 0 && b.Subjects[to].PID == b.Subjects[from].PID
-			if known || !slices.ContainsFunc(formatsOf[to], func(f string) bool { return slices.Contains(formatsOf[from], f) }) {
+			x, y := &b.Subjects[to], &b.Subjects[from]
+			named := x.PID != 0 && x.PID == y.PID || x.Name != "" && x.Name == y.Name
+			if named || !slices.ContainsFunc(formatsOf[to], func(f string) bool { return slices.Contains(formatsOf[from], f) }) {
 				candidates = append(candidates, to)
 			}
 		}

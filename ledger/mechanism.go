@@ -46,7 +46,7 @@ var mechanisms = [NumMechanisms]struct{ id, title string }{
 	{"dependency", "dependency"},
 	{"client", "waiting for the client"},
 	{"goroutine", "waiting for another goroutine"},
-	{"timer", "a delay it asked for"},
+	{"timer", "a timer: a delay or timeout"},
 	{"kernel", "system calls"},
 	{"own", "own work"},
 	{"unobserved", "unobserved"},

@@ -19,6 +19,7 @@ type stack struct {
 	needs   evidence.NameID // which dependency a network wait is for
 	getConn bool            // waits for a connection of net/http's client: a dial, or one handed back
 	join    bool            // waits for others to finish, not for something they hold
+	answer  bool            // waits for a dependency's answer that another goroutine reads
 	runtime bool            // a goroutine of the runtime
 	root    string
 }
@@ -89,6 +90,8 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 			k.join = true
 		case waitsConn:
 			k.getConn = true
+		case waitsAnswer:
+			k.answer, k.needs = true, b.Name(w.name)
 		case waitsGC:
 			k.wait, k.waiting = evidence.GCWait, b.Name(w.name)
 		default:
@@ -132,6 +135,7 @@ const (
 	waitsJoin
 	waitsConn
 	waitsGC
+	waitsAnswer
 )
 
 // waitFuncs are the functions that block for something known: the innermost
@@ -157,6 +161,10 @@ var waitFuncs = []struct {
 	{"github.com/jackc/puddle/", waitsPool, "pgx pool"},
 	{"github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire", waitsPool, "pgx pool"},
 	{"go.mongodb.org/mongo-driver/x/mongo/driver/topology.(*pool).checkOut", waitsPool, "mongo pool"},
+	{"net/http.(*persistConn).roundTrip$", waitsAnswer, "net/http client"},
+	{"net/http.(*http2clientStream).", waitsAnswer, "net/http client"},
+	{"net/http.(*http2ClientConn).", waitsAnswer, "net/http client"},
+	{"google.golang.org/grpc/internal/transport.(*recvBufferReader).", waitsAnswer, "google.golang.org/grpc"},
 	{"net/http.(*Transport).getConn", waitsConn, ""},
 	{"net/http.(*Transport).queueForDial", waitsConn, ""},
 	{"sync.(*Mutex).", waitsLock, "mutex"},

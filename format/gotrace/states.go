@@ -181,6 +181,16 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 func (w *world) woken(g *goroutine, by *goroutine, t int64) {
 	kind, cause := w.waiting(g)
 	s := evidence.Segment{Kind: kind, Cause: cause, Stack: g.where.id(w)}
+	if kind == evidence.SyncWait {
+		switch {
+		case g.where != nil && g.where.answer:
+			// Whoever reads the answer says more; what that one does not explain is
+			// the dependency's.
+			s.Kind, s.Cause = evidence.NetWait, g.where.needs
+		case by == nil && (g.reason == "select" || g.reason == "chan receive"):
+			s.Kind, s.Cause = evidence.SleepWait, 0 // only timers wake without a goroutine
+		}
+	}
 	if by == nil || g.conn.idle {
 		// The network, a timer, or whoever polled the network.
 		w.charge(g, s, t)
