@@ -4,6 +4,7 @@ package all
 
 import (
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/accesslog"
 	"github.com/unstall/unstall/format/gctrace"
 	"github.com/unstall/unstall/format/gopprof"
 	"github.com/unstall/unstall/format/gotrace"
@@ -17,4 +18,5 @@ var Formats = []format.Format{
 	gopprof.Format,
 	gctrace.Format,
 	loadresult.Format,
+	accesslog.Format,
 }

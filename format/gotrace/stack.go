@@ -22,6 +22,8 @@ type stack struct {
 	answer  bool            // waits for a dependency's answer that another goroutine reads
 	runtime bool            // a goroutine of the runtime
 	root    string
+	place   string          // the innermost function that is not of the runtime or a lock's
+	handed  evidence.NameID // reason and place, once asked for
 }
 
 // stackTable caches what stacks say. Handles are good for one generation of a
@@ -77,6 +79,12 @@ func (t *stackTable) read(s trace.Stack) *stack {
 // classify reads a stack; funcs are innermost first.
 func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.root = funcs[len(funcs)-1]
+	for _, f := range funcs {
+		if !strings.HasPrefix(f, "runtime.") && !strings.HasPrefix(f, "sync.") && !strings.HasPrefix(f, "internal/") && !strings.HasPrefix(f, "time.") {
+			k.place = f
+			break
+		}
+	}
 	k.runtime = isRuntime(k.root)
 	k.server, k.stage, k.client = serving(funcs)
 	k.needs = b.Name(dependency(funcs))
@@ -124,6 +132,18 @@ func (k *stack) dependency(*world) evidence.NameID {
 }
 
 func (k *stack) waitName(*world) evidence.NameID { return k.waiting }
+
+// handOver names the thing that a goroutine waits for another to hand over:
+// "chan send in main.(*limiter).acquire".
+func (k *stack) handOver(w *world, reason string) evidence.NameID {
+	if k == nil || k.place == "" {
+		return w.b.Name(reason)
+	}
+	if k.handed == 0 {
+		k.handed = w.b.Name(reason + " in " + k.place)
+	}
+	return k.handed
+}
 
 func (k *stack) joins() bool { return k != nil && k.join }
 

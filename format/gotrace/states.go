@@ -208,7 +208,7 @@ func (w *world) woken(g *goroutine, by *goroutine, t int64) {
 		}
 		if by.request != nil && by.request != g.request && !g.where.joins() {
 			// Another request let go of what this one needed.
-			s.Kind = evidence.PoolWait
+			s.Kind, s.Cause = evidence.PoolWait, g.where.handOver(w, g.reason)
 			w.chargeHolder(g, by, s, t)
 			break
 		}
