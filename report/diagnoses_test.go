@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -118,13 +119,13 @@ func noRequests() *diagnose.Diagnosis {
 
 func inconclusive() *diagnose.Diagnosis {
 	d := sick()
-	const trace = "an execution trace of a few seconds under load shows who waited: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
+	const trace = "an execution trace of a few seconds under load shows %s: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
 	d.Requests.Traced = 0
 	d.Ledger = []diagnose.Entry{{Mechanism: "unobserved", Title: "unobserved", SlowMs: 1840, Low: ptr(1700.), High: ptr(1920.), Basis: ptr("bound"), Method: "overlap"},
 		{Mechanism: "stop_the_world", Title: "stopped with the world", SlowMs: 80, Low: ptr(0.), High: ptr(220.), Basis: ptr("bound"), Method: "overlap"}}
 	d.Verdicts = []diagnose.Verdict{
-		{Cause: "go.gc-rate", Verdict: "inconclusive", Summary: "no request's states are known", Needs: []string{trace}},
-		{Cause: "go.lock-contention", Verdict: "inconclusive", Summary: "no request's states are known", Needs: []string{trace}},
+		{Cause: "go.gc-rate", Verdict: "inconclusive", Summary: "no request's states are known", Needs: []string{fmt.Sprintf(trace, "who had the processors")}},
+		{Cause: "go.lock-contention", Verdict: "inconclusive", Summary: "no request's states are known", Needs: []string{fmt.Sprintf(trace, "which locks they wait for")}},
 		{Cause: "go.goroutine-leak", Verdict: "inconclusive", Needs: []string{"two goroutine profiles some minutes apart"}},
 	}
 	return d

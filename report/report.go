@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/inspect"
 	"github.com/unstall/unstall/report/json"
 	"github.com/unstall/unstall/report/markdown"
 	"github.com/unstall/unstall/report/text"
@@ -17,23 +19,43 @@ import (
 // Reporter renders a diagnosis.
 type Reporter func(w io.Writer, d *diagnose.Diagnosis) error
 
-// Form is a reporter and what it is known by.
+// Inspector renders what the artifacts of a bundle hold.
+type Inspector func(w io.Writer, b *evidence.Bundle) error
+
+// Form is a way to write what was found, and what it is known by.
 type Form struct {
 	Name       string
 	Extensions []string // of files it is the obvious form for
 	Report     Reporter
+	Inspect    Inspector // nil: not in this form
 }
 
 // Forms in the order they are offered; the first is the default.
 var Forms = []Form{
-	{"text", []string{"", ".txt", ".log"}, text.Report},
-	{"json", []string{".json"}, json.Report},
-	{"markdown", []string{".md", ".markdown"}, markdown.Report},
+	{"text", []string{"", ".txt", ".log"}, text.Report, inspectText},
+	{"json", []string{".json"}, json.Report, inspectJSON},
+	{"markdown", []string{".md", ".markdown"}, markdown.Report, nil},
 }
 
 // Choose returns the form of a name or, without one, the form that the name of
-// the output file asks for.
-func Choose(name, file string) (Form, error) {
+// the output file asks for. Color is "always", "never", or "auto": as suits the
+// writer; it matters to text only.
+func Choose(name, file, color string) (Form, error) {
+	f, err := choose(name, file)
+	if f.Name == "text" && (color == "always" || color == "never") {
+		f.Report = func(w io.Writer, d *diagnose.Diagnosis) error { return colored(w, color).Report(w, d) }
+		f.Inspect = func(w io.Writer, b *evidence.Bundle) error { return colored(w, color).Inspect(w, inspect.Of(b)) }
+	}
+	return f, err
+}
+
+func colored(w io.Writer, color string) text.Options {
+	o := text.For(w)
+	o.Color = color == "always"
+	return o
+}
+
+func choose(name, file string) (Form, error) {
 	extension := strings.ToLower(filepath.Ext(file))
 	for _, f := range Forms {
 		if name == f.Name {
@@ -49,6 +71,14 @@ func Choose(name, file string) (Form, error) {
 		return Form{}, fmt.Errorf("%s: its name does not say which form to write: add --format %s", file, Names("|"))
 	}
 	return Form{}, fmt.Errorf("--format %s: there is no such form: give %s", name, Names("|"))
+}
+
+func inspectText(w io.Writer, b *evidence.Bundle) error {
+	return text.For(w).Inspect(w, inspect.Of(b))
+}
+
+func inspectJSON(w io.Writer, b *evidence.Bundle) error {
+	return json.Encode(w, inspect.Of(b))
 }
 
 // Names lists the forms.

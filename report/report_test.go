@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -122,9 +123,27 @@ func TestChoose(t *testing.T) {
 		{"", "", "text"}, {"json", "", "json"}, {"json", "x.md", "json"}, {"", "x.md", "markdown"}, {"", "dir.d/report", "text"},
 		{"", "x.JSON", "json"}, {"", "x.txt", "text"}, {"yaml", "", ""}, {"", "x.html", ""},
 	} {
-		f, err := Choose(c.name, c.file)
+		f, err := Choose(c.name, c.file, "auto")
 		if f.Name != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("--format %q -o %q: %q, %v; want %q", c.name, c.file, f.Name, err, c.want)
+		}
+	}
+}
+
+func TestColor(t *testing.T) {
+	for color, want := range map[string]bool{"auto": false, "always": true, "never": false} {
+		f, err := Choose("text", "", color)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var diagnosis, artifacts bytes.Buffer
+		if err := errors.Join(f.Report(&diagnosis, sick()), f.Inspect(&artifacts, inspected())); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range []*bytes.Buffer{&diagnosis, &artifacts} {
+			if strings.Contains(b.String(), "\x1b[") != want {
+				t.Errorf("--color %s: colours are %v: %q", color, !want, b)
+			}
 		}
 	}
 }

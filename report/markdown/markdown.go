@@ -64,7 +64,7 @@ func (p *page) headline(d *diagnose.Diagnosis, supported, open, ruledOut []diagn
 		if savings > 1 {
 			p.linef("\nCauses overlap: what they save does not add up.")
 		}
-	case len(ruledOut) > 0:
+	case !sentence.Unjudged(open, ruledOut):
 		p.linef("## Nothing found\n\n%s", escape(sentence.Nothing(d, open, ruledOut)))
 	default:
 		p.linef("## Not judged\n\n%s", escape(sentence.Nothing(d, open, ruledOut)))
@@ -191,7 +191,11 @@ func (p *page) notSeen(verdicts []diagnose.Verdict) {
 		}
 		p.linef("%s", line)
 		for _, n := range g.Needs {
-			p.linef("  - %s", escape(n))
+			line := "  - " + escape(n.Words)
+			if n.Command != "" {
+				line += ": " + code(n.Command)
+			}
+			p.linef("%s", line)
 		}
 	}
 }

@@ -103,12 +103,20 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		s = append(s, "No known cause applies to this evidence.")
 	case len(ruledOut) == 0:
 		s = append(s, causes(len(open))+" could not be judged: see what is missing under NOT SEEN.")
+	case Unjudged(open, ruledOut):
+		s = append(s, fmt.Sprintf("%d of %s could not be judged: see what is missing under NOT SEEN. The rest is ruled out by the figures below.",
+			len(open), causes(len(open)+len(ruledOut))))
 	case len(open) == 0:
 		s = append(s, causes(len(ruledOut))+" ruled out by the figures below.")
 	default:
 		s = append(s, causes(len(ruledOut))+fmt.Sprintf(" ruled out by the figures below, %d not judged (NOT SEEN).", len(open)))
 	}
 	return strings.Join(s, " ")
+}
+
+// Unjudged says whether too little was judged to say that nothing was found.
+func Unjudged(open, ruledOut []diagnose.Verdict) bool {
+	return len(open) > len(ruledOut) || len(ruledOut) == 0
 }
 
 func causes(n int) string {

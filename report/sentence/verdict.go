@@ -2,6 +2,7 @@ package sentence
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/report/figure"
@@ -57,20 +58,60 @@ func Predictions(v *diagnose.Verdict) []string {
 type Open struct {
 	Causes  []string
 	Summary string
-	Needs   []string
+	Needs   []Need
 }
 
-// NotSeen groups inconclusive verdicts by what they miss.
+// Need is what would have to be there: in words and, perhaps, by which command.
+type Need struct{ Words, Command string }
+
+// NotSeen groups inconclusive verdicts by what they miss. Needs of one command
+// are one need; where the words differ, what they have in common stands.
 func NotSeen(verdicts []diagnose.Verdict) (groups []Open) {
 	for _, v := range verdicts {
-		i := slices.IndexFunc(groups, func(g Open) bool { return g.Summary == v.Summary && slices.Equal(g.Needs, v.Needs) })
-		if i < 0 {
-			groups = append(groups, Open{Summary: v.Summary, Needs: v.Needs})
-			i = len(groups) - 1
+		needs := make([]Need, len(v.Needs))
+		for i, n := range v.Needs {
+			needs[i] = need(n)
 		}
-		if !slices.Contains(groups[i].Causes, v.Cause) {
-			groups[i].Causes = append(groups[i].Causes, v.Cause)
+		i := slices.IndexFunc(groups, func(g Open) bool {
+			return g.Summary == v.Summary && slices.EqualFunc(g.Needs, needs, sameNeed)
+		})
+		if i < 0 {
+			groups = append(groups, Open{Causes: []string{v.Cause}, Summary: v.Summary, Needs: needs})
+			continue
+		}
+		g := &groups[i]
+		if !slices.Contains(g.Causes, v.Cause) {
+			g.Causes = append(g.Causes, v.Cause)
+		}
+		for j := range needs {
+			g.Needs[j].Words = common(g.Needs[j].Words, needs[j].Words)
 		}
 	}
 	return groups
+}
+
+// need splits "a trace shows it: curl …".
+func need(text string) Need {
+	i := strings.LastIndex(text, ": ")
+	if i < 0 || !strings.ContainsAny(text[i:], "-/=") {
+		return Need{Words: text}
+	}
+	return Need{text[:i], text[i+2:]}
+}
+
+func sameNeed(a, b Need) bool {
+	return a == b || a.Command != "" && a.Command == b.Command
+}
+
+// common is the words two texts begin with, and … for the rest.
+func common(a, b string) string {
+	if a == b {
+		return a
+	}
+	x, y := strings.Fields(strings.TrimSuffix(a, " …")), strings.Fields(b)
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	return strings.Join(append(x[:n:n], "…"), " ")
 }

@@ -75,20 +75,41 @@ func (p *page) fix(v *diagnose.Verdict) {
 
 // ruledOut lists what it was not, those with a figure first.
 func (p *page) ruledOut(verdicts []diagnose.Verdict, most int) {
-	const indent = labels
-	var with, without []string
+	var with, without []diagnose.Verdict
 	for _, v := range verdicts {
 		if v.Summary == "" {
-			without = append(without, v.Cause)
+			without = append(without, v)
 		} else {
-			with = append(with, v.Cause+" "+v.Summary)
+			with = append(with, v)
 		}
 	}
-	items := append(with, without...)
-	if len(items) > most+1 {
-		items = append(items[:most:most], "and "+figure.Count(len(items)-most)+" more (--format json)")
+	all := append(with, without...)
+	more := 0
+	if len(all) > most+1 {
+		all, more = all[:most], len(all)-most
 	}
-	p.block("RULED OUT", bold, indent, p.flow(items, indent))
+	column := 0
+	for _, v := range all {
+		column = max(column, width(v.Cause)+2)
+	}
+	column = min(column, 28)
+	var lines []string
+	for _, v := range all {
+		id := p.clean(v.Cause)
+		for i, l := range p.wrap(v.Summary, labels+column) {
+			if i > 0 {
+				id = ""
+			}
+			lines = append(lines, pad(id, column-1)+" "+l)
+		}
+		if v.Summary == "" {
+			lines = append(lines, id)
+		}
+	}
+	if more > 0 {
+		lines = append(lines, "and "+figure.Count(more)+" more (--format json)")
+	}
+	p.block("RULED OUT", bold, labels, lines)
 }
 
 // notSeen lists what could not be judged and what would change that.
@@ -101,17 +122,16 @@ func (p *page) notSeen(verdicts []diagnose.Verdict) {
 			text += ": " + g.Summary
 		}
 		lines = append(lines, p.wrap(text, indent)...)
-		for _, need := range g.Needs {
-			// A command stays on one line, so that it can be copied.
-			words, command := need, ""
-			if i := strings.LastIndex(need, ": "); i >= 0 && strings.ContainsAny(need[i:], "-/=") {
-				words, command = need[:i+1], need[i+2:]
+		for _, n := range g.Needs {
+			words := n.Words
+			if n.Command != "" {
+				words += ":"
 			}
 			for _, l := range p.wrap(words, indent+2) {
 				lines = append(lines, "  "+l)
 			}
-			if command != "" {
-				lines = append(lines, "  "+p.paint(advice, p.clean(command)))
+			if n.Command != "" { // stays on one line, so that it can be copied
+				lines = append(lines, "  "+p.paint(advice, p.clean(n.Command)))
 			}
 		}
 	}

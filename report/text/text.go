@@ -137,7 +137,7 @@ func (p *page) headlines(d *diagnose.Diagnosis, supported []diagnose.Verdict) {
 // nothing says that no cause holds, and how much that is worth.
 func (p *page) nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) {
 	label, s := "nothing found", calm
-	if len(ruledOut) == 0 {
+	if sentence.Unjudged(open, ruledOut) {
 		label, s = "not judged", bold
 	}
 	indent := width(label) + 3

@@ -16,8 +16,8 @@ func (p *page) where(d *diagnose.Diagnosis) {
 		return
 	}
 	factor, unit := figure.Scale("ms", total)
-	decimals := 2
-	for v := total * factor; v >= 9.995 && decimals > 0; v /= 10 {
+	decimals := 2 // of the total, and of all for their points to stand below each other
+	for v := total * factor; v >= 99.5 && decimals > 0; v /= 10 {
 		decimals--
 	}
 	var titles, values, notes int

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/unstall/unstall/report"
+)
+
+type inspectCommand struct {
+	Files []string `arg:"" name:"file" help:"Files, directories of files, or - for standard input."`
+	output
+}
+
+func (c *inspectCommand) Run(s *session) error {
+	form, err := report.Choose(c.Format, c.Output, c.Color)
+	if err != nil {
+		return err
+	}
+	if form.Inspect == nil {
+		return fmt.Errorf("--format %s: what files hold is shown as text or json", form.Name)
+	}
+	bundle := s.read(c.Files)
+	if bundle == nil {
+		return nil
+	}
+	bundle.Unify()
+	bundle.Align()
+	s.write(c.Output, c.Files, func(w io.Writer) error { return form.Inspect(w, bundle) })
+	return nil
+}

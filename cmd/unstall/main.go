@@ -1,0 +1,59 @@
+// Command unstall finds which mechanism in a runtime or the kernel makes a
+// service's requests slow. This package is wiring: one file per subcommand.
+//
+// Exit codes: 0 done, 1 a cause is supported (with --fail), 2 wrong use, 3 a
+// file could not be read; what the others gave is printed all the same.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+type cli struct {
+	Diagnose diagnoseCommand `cmd:"" default:"withargs" help:"Say why requests are slow, and what to change (the default)."`
+	Inspect  inspectCommand  `cmd:"" help:"Show what files hold, without judging it."`
+	Causes   causesCommand   `cmd:"" help:"List the causes that are known, or explain one."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
+}
+
+const usage = `unstall finds which mechanism in a runtime or the kernel makes requests slow.
+
+  unstall FILE...          say why, from execution traces, profiles, gctrace logs,
+                           access logs and load results; together they tell more
+  unstall inspect FILE...  show what the files hold
+  unstall causes [ID]      what can be found, and how it is told from its look-alikes
+
+  unstall trace.out access.log.gz --slo 300ms -o report.md
+  kubectl logs gateway --timestamps | unstall -
+
+Flags: unstall --help, and --help after a command
+`
+
+func main() {
+	args := os.Args[1:]
+	switch {
+	case len(args) == 0:
+		fmt.Print(usage)
+		return
+	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
+		fmt.Print(usage, "\n")
+		args = []string{"diagnose", "--help"}
+	}
+	s := &session{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	parser := kong.Must(new(cli), kong.Name("unstall"), kong.Vars{"version": "unstall " + version()},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	command, err := parser.Parse(args)
+	if err != nil {
+		s.fail(wrongUse, fmt.Errorf("%w; see unstall --help", err))
+		os.Exit(s.code)
+	}
+	if err := command.Run(s); err != nil {
+		s.fail(wrongUse, err)
+	}
+	os.Exit(s.code)
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"unstall": main}) }
+
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("LC_ALL", "C.UTF-8")
+			e.Setenv("TMPDIR", e.WorkDir)
+			return nil
+		},
+		Condition: func(c string) (bool, error) { return c == "root" && os.Geteuid() == 0, nil },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+			"gzip":  compress,
+			"elf": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte("\x7fELF\x02\x01\x01\x00\x00"), 0o644))
+			},
+		},
+	})
+}
+
+// exits runs unstall and demands its exit code: exits 3 unstall file…
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = err.Error() // "exit status 3"
+	}
+	if want := args[0]; got != "exit status "+want && got != want {
+		ts.Fatalf("%v: %s, want exit status %s", args[1:], got, want)
+	}
+}
+
+// compress writes a gzip file, cut at so many per cent: gzip FROM TO 60
+func compress(ts *testscript.TestScript, _ bool, args []string) {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := io.WriteString(w, ts.ReadFile(args[0]))
+	ts.Check(err)
+	ts.Check(w.Close())
+	data := b.Bytes()
+	if len(args) > 2 {
+		data = data[:len(data)*int(args[2][0]-'0')/10]
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o644))
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/target"
+)
+
+// Exit codes; of several the highest is returned.
+const (
+	found      = 1
+	wrongUse   = 2
+	unreadable = 3
+)
+
+// session is one run of a command.
+type session struct {
+	in       io.Reader
+	out, err io.Writer
+	code     int
+}
+
+// fail prints an error, one line for each that is joined in it.
+func (s *session) fail(code int, err error) {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(s.err, "unstall: %s\n", strings.TrimSpace(line))
+	}
+	s.code = max(s.code, code)
+}
+
+// read parses files into a bundle and says what could not be read; nil if
+// nothing could.
+func (s *session) read(names []string) *evidence.Bundle {
+	beNice()
+	artifacts, done, errs := target.Files(names, s.in)
+	defer done()
+	for _, err := range errs {
+		if errors.Is(err, target.ErrLive) {
+			s.fail(wrongUse, err)
+		} else {
+			s.fail(unreadable, err)
+		}
+	}
+	bundle := evidence.NewBundle()
+	for _, a := range artifacts {
+		if err := format.Read(context.Background(), all.Formats, a, bundle); err != nil {
+			s.fail(unreadable, target.Explain(err))
+		}
+	}
+	if len(bundle.Artifacts) == 0 {
+		return nil
+	}
+	return bundle
+}
+
+// write renders into a file, or to the output if it has no name. A file that
+// was read is not written over.
+func (s *session) write(name string, inputs []string, render func(io.Writer) error) {
+	if name == "" || name == "-" {
+		if err := render(s.out); err != nil {
+			s.fail(unreadable, err)
+		}
+		return
+	}
+	for _, in := range inputs {
+		if same(in, name) {
+			s.fail(wrongUse, fmt.Errorf("-o %s: that is a file to be read: give another name", name))
+			return
+		}
+	}
+	f, err := os.Create(name)
+	if err == nil {
+		err = errors.Join(render(f), f.Close())
+	}
+	if err != nil {
+		s.fail(unreadable, err)
+	}
+}
+
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
