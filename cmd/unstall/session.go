@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
@@ -65,7 +66,7 @@ func (s *session) read(names []string) *evidence.Bundle {
 // was read is not written over.
 func (s *session) write(name string, inputs []string, render func(io.Writer) error) {
 	if name == "" || name == "-" {
-		if err := render(s.out); err != nil {
+		if err := render(s.out); err != nil && !errors.Is(err, syscall.EPIPE) { // its reader has seen enough
 			s.fail(unreadable, err)
 		}
 		return
