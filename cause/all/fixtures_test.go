@@ -1,0 +1,95 @@
+package all_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/cause/all"
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	formats "github.com/unstall/unstall/format/all"
+)
+
+const fixtures = "../testdata"
+
+// diagnosis reads everything in a fixture but what the recorder knew.
+func diagnosis(t *testing.T, dir string) *diagnose.Diagnosis {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := evidence.NewBundle()
+	for _, f := range files {
+		if f.Name() == "truth.json" {
+			continue
+		}
+		if err := format.Read(context.Background(), formats.Formats, format.File(filepath.Join(dir, f.Name())), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := diagnose.Run(context.Background(), b, diagnose.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func supported(d *diagnose.Diagnosis) (ids []string) {
+	for _, v := range d.Verdicts {
+		if v.Verdict == cause.Supported {
+			ids = append(ids, v.Cause)
+		}
+	}
+	return ids
+}
+
+// TestEveryCauseIsKnown requires of every cause what a user and the next
+// developer need: an id of its field, a text, and a recorded pair of a sick
+// service and its healthy twin. The sick one must give this cause first; of the
+// healthy one nothing may be said at all.
+func TestEveryCauseIsKnown(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range all.Causes {
+		t.Run(c.ID, func(t *testing.T) {
+			if seen[c.ID] {
+				t.Error("the id is taken")
+			}
+			seen[c.ID] = true
+			if field, name, ok := strings.Cut(c.ID, "."); !ok || field == "" || name == "" {
+				t.Error("the id is not field.name")
+			}
+			if c.Title == "" || len(c.Doc) < 200 || c.Needs == "" || c.Applies == nil || c.Judge == nil {
+				t.Error("title, doc, needs, applies or judge is missing")
+			}
+			for _, kind := range []string{"sick", "healthy"} {
+				dirs, _ := filepath.Glob(filepath.Join(fixtures, c.ID, kind+"*"))
+				if len(dirs) == 0 {
+					t.Errorf("there is no %s fixture", kind)
+				}
+				for _, dir := range dirs {
+					t.Run(filepath.Base(dir), func(t *testing.T) {
+						ids := supported(diagnosis(t, dir))
+						switch {
+						case kind == "sick" && (len(ids) == 0 || ids[0] != c.ID):
+							t.Errorf("supported are %v, want %s first", ids, c.ID)
+						case kind == "healthy" && len(ids) > 0:
+							t.Errorf("supported are %v, want none", ids)
+						}
+					})
+				}
+			}
+		})
+	}
+	dirs, _ := filepath.Glob(fixtures + "/*")
+	for _, d := range dirs {
+		if !seen[filepath.Base(d)] {
+			t.Errorf("%s belongs to no cause", d)
+		}
+	}
+}

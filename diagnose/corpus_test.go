@@ -1,0 +1,130 @@
+package diagnose_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/all"
+)
+
+const corpus = "../../shared/corpus/go"
+
+func run(t *testing.T, files ...string) *diagnose.Diagnosis {
+	t.Helper()
+	b := evidence.NewBundle()
+	for _, f := range files {
+		if err := format.Read(context.Background(), all.Formats, format.File(f), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := diagnose.Run(context.Background(), b, diagnose.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func supported(d *diagnose.Diagnosis) (ids []string) {
+	for _, v := range d.Verdicts {
+		if v.Verdict == cause.Supported {
+			ids = append(ids, v.Cause)
+		}
+	}
+	return ids
+}
+
+// TestCorpusVerdicts holds the diagnoses of the recorded corpus against what is
+// known of it, and the ledger against the rule that it adds up.
+func TestCorpusVerdicts(t *testing.T) {
+	data, err := os.ReadFile(corpus + "/EXPECTED.json")
+	if err != nil {
+		t.Skip("the corpus is not beside this checkout: ", err)
+	}
+	var expected map[string]struct {
+		Verdict string
+		Not     []string
+		With    string
+	}
+	if err := json.Unmarshal(data, &expected); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range expected {
+		t.Run(name, func(t *testing.T) {
+			files := []string{filepath.Join(corpus, name)}
+			if want.With != "" {
+				files = append(files, filepath.Join(corpus, want.With))
+			}
+			d := run(t, files...)
+			ids := supported(d)
+			switch want.Verdict {
+			case "":
+			case "none":
+				if len(ids) > 0 {
+					t.Errorf("supported are %v, want none", ids)
+				}
+			default:
+				if len(ids) == 0 || ids[0] != want.Verdict {
+					t.Errorf("supported are %v, want %s first", ids, want.Verdict)
+				}
+			}
+			for _, id := range want.Not {
+				if slices.Contains(ids, id) {
+					t.Errorf("%s is supported", id)
+				}
+			}
+			addsUp(t, d)
+		})
+	}
+}
+
+// addsUp checks that the ledger sums to the slow time and that no more than a
+// tenth of it is unobserved or unexplained.
+func addsUp(t *testing.T, d *diagnose.Diagnosis) {
+	t.Helper()
+	if d.Requests == nil {
+		return
+	}
+	var sum, unknown float64
+	for _, e := range d.Ledger {
+		sum += e.SlowMs
+		if e.Mechanism == "unobserved" || e.Mechanism == "unexplained" {
+			unknown += e.SlowMs
+		}
+	}
+	if total := d.Requests.SlowTotalMs; math.Abs(sum-total) > .001*total {
+		t.Errorf("the ledger sums to %.3f ms of %.3f", sum, total)
+	} else if unknown > .1*total {
+		t.Errorf("%.1f of %.1f ms are unobserved or unexplained", unknown, total)
+	}
+}
+
+// TestTwoLogsOfDifferentHours must say that they have nothing to do with each
+// other.
+func TestTwoLogsOfDifferentHours(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, hour string) string {
+		var s strings.Builder
+		for i := range 30 {
+			s.WriteString(`{"ts":"2026-11-20T` + hour + `:00:` + []string{"0", "1", "2"}[i/10] + string(rune('0'+i%10)) + `Z","method":"GET","path":"/a","status":200,"duration_ms":12.5}` + "\n")
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(s.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	d := run(t, write("a.log", "10"), write("b.log", "14"))
+	if !slices.ContainsFunc(d.Warnings, func(w diagnose.Warning) bool { return strings.Contains(w.Text, "do not overlap in time") }) {
+		t.Errorf("no warning that the logs do not overlap: %+v", d.Warnings)
+	}
+}
