@@ -160,7 +160,8 @@ func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 	}
 	s := &Saves{Value: float64(sum) / 1e6}
 	if iv, ok := stats.SumInterval(at, perRequest, l.From, l.To, 5*longest, 1); ok {
-		s.Low, s.High = Number(iv.Low/1e6), Number(iv.High/1e6)
+		// No more can be saved than was lost; the resampled totals vary with the traffic.
+		s.Low, s.High = Number(iv.Low/1e6), Number(min(iv.High, float64(l.Total))/1e6)
 	} else if low >= 0 && high >= low {
 		s.Low, s.High = Number(float64(min(low, sum))/1e6), Number(float64(max(high, sum))/1e6)
 	}
@@ -209,6 +210,9 @@ func (c *Case) PredictP99(less func(row int) int64) Prediction {
 		longest = max(longest, now[n])
 	}
 	p := Prediction{Metric: "p99", Unit: "ms"}
+	if l.Source != l.Requests.Source {
+		p.Metric = "p99 while traced" // the head of the report gives that of all requests
+	}
 	if iv, ok := stats.QuantileInterval(at, then, .99, l.From, l.To, 5*longest, 1); ok {
 		p.Low, p.High = Number(iv.Low/1e6), Number(iv.High/1e6)
 	}
