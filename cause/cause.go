@@ -68,7 +68,11 @@ type Saves struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low"`
 	High  *float64 `json:"high"`
+	Basis *string  `json:"basis"` // what low and high are: "sampling" (a 95 % interval), "bound", null
 }
+
+// Basis says what low and high of a figure are.
+func Basis(s string) *string { return &s }
 
 // Evidence is a figure and where it is from.
 type Evidence struct {
@@ -161,9 +165,9 @@ func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 	s := &Saves{Value: float64(sum) / 1e6}
 	if iv, ok := stats.SumInterval(at, perRequest, l.From, l.To, 5*longest, 1); ok {
 		// No more can be saved than was lost; the resampled totals vary with the traffic.
-		s.Low, s.High = Number(iv.Low/1e6), Number(min(iv.High, float64(l.Total))/1e6)
+		s.Low, s.High, s.Basis = Number(iv.Low/1e6), Number(min(iv.High, float64(l.Total))/1e6), Basis("sampling")
 	} else if low >= 0 && high >= low {
-		s.Low, s.High = Number(float64(min(low, sum))/1e6), Number(float64(max(high, sum))/1e6)
+		s.Low, s.High, s.Basis = Number(float64(min(low, sum))/1e6), Number(float64(max(high, sum))/1e6), Basis("bound")
 	}
 	return s
 }
@@ -224,7 +228,7 @@ func (c *Case) PredictP99(less func(row int) int64) Prediction {
 }
 
 // NoStates is the answer of causes that need to see requests' states.
-func NoStates(what string) Verdict {
+func NoStates() Verdict {
 	return Verdict{State: Inconclusive, Summary: "no request's states are known",
-		Needs: []string{"an execution trace of a few seconds under load shows " + what + ": curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}}
+		Needs: []string{"an execution trace of a few seconds under load: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}}
 }

@@ -1,10 +1,10 @@
 package evidence
 
-// RequestID is a row of [Requests]. NoRequest is none.
+// RequestID is a row of [Requests] plus one.
 type RequestID int32
 
 // NoRequest is the RequestID of rows that belong to no request.
-const NoRequest RequestID = -1
+const NoRequest RequestID = 0
 
 // Outcome is how a request ended.
 type Outcome uint8
@@ -100,7 +100,7 @@ func (r *Requests) add(q Request) RequestID {
 	r.Outcome = append(r.Outcome, q.Outcome)
 	r.Origin = append(r.Origin, q.Origin)
 	r.pathEnd = append(r.pathEnd, r.paths.add(q.Path))
-	return RequestID(len(r.End) - 1)
+	return RequestID(len(r.End))
 }
 
 // pathStore keeps paths in blocks, so that growing never copies what is there:

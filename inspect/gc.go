@@ -76,13 +76,6 @@ type Rates struct {
 	Promote *float64 `json:"promote_bytes_s"`
 }
 
-// Facts by which a format says how many of an artifact's lines it knew and
-// ignored, and how many it did not understand.
-const (
-	FactIgnoredLines     = "lines.ignored"
-	FactUnexplainedLines = "lines.unexplained"
-)
-
 // gc sums the collector's events of one artifact, nil if it has none.
 func gc(b *evidence.Bundle, a evidence.ArtifactID) *GC {
 	v := &b.Intervals
@@ -111,8 +104,8 @@ func gc(b *evidence.Bundle, a evidence.ArtifactID) *GC {
 	g.concurrent(v, cycles, marks, stalls)
 	g.heap(v, cycles)
 	g.rates(v, cycles)
-	g.IgnoredLines = lines(b, a, FactIgnoredLines)
-	g.UnexplainedLines = lines(b, a, FactUnexplainedLines)
+	g.IgnoredLines = lines(b, a, evidence.FactLinesIgnored)
+	g.UnexplainedLines = lines(b, a, evidence.FactLinesUnexplained)
 	return g
 }
 

@@ -36,7 +36,7 @@ func log(b *evidence.Bundle, name string, numbers ...int) evidence.ArtifactID {
 		p.Interval(evidence.Interval{Subject: s, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: at + 11*ms, End: at + 14*ms, Cause: term, Origin: p.Origin(int64(n))})
 	}
 	p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverGC, From: began, Until: began + 10*second})
-	p.Fact(evidence.Fact{Subject: s, Key: FactIgnoredLines, Number: 7, Origin: p.Origin(0)})
+	p.Fact(evidence.Fact{Subject: s, Key: evidence.FactLinesIgnored, Number: 7, Origin: p.Origin(0)})
 	p.Table(evidence.Table{Title: "Cycles", Columns: []string{"kind", "count"}, Rows: [][]string{{"gc", "3"}}})
 	p.Warnf(3, "odd line")
 	return a

@@ -103,7 +103,7 @@ func judgeLockByProfile(c *cause.Case) cause.Verdict {
 			top, where, origin = s.Value[i], s.Stack[i], s.Origin[i]
 		}
 	}
-	v := cause.NoStates("which locks requests wait for")
+	v := cause.NoStates()
 	if total == 0 {
 		return v
 	}

@@ -101,7 +101,7 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	if limit, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok && limit.Number > 0 && need*(1<<20) > .9*limit.Number {
 		fix = cause.Fix{Text: fmt.Sprintf("the container's limit of %.0f MiB leaves no room for %.0f MiB live: give it more memory, or keep less", limit.Number/(1<<20), g.live/(1<<20))}
 	}
-	v.Fix = append(v.Fix, fix, cause.Fix{Text: "or keep less alive: look at the heap profile for caches and what holds sessions (go tool pprof -sample_index=inuse_space)"})
+	v.Fix = append(v.Fix, fix, cause.Fix{Text: "keep less alive: look at the heap profile for caches and what holds sessions (go tool pprof -sample_index=inuse_space)"})
 	if then := need*(1<<20)/1.1 - g.live; then > 0 && g.alloc > 0 {
 		v.Prediction = append(v.Prediction, cause.Prediction{Metric: "gc cycles", Unit: "1/s", Now: cause.Number(g.rate), Then: cause.Number(g.alloc / then)})
 	}

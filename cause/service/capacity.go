@@ -35,7 +35,7 @@ const saturated = .8
 
 func judgeCapacity(c *cause.Case) cause.Verdict {
 	if !c.Traced() {
-		return cause.NoStates("who holds the processors")
+		return cause.NoStates()
 	}
 	l := c.Ledger
 	share := c.Share(ledger.RequestsCPU)
@@ -72,8 +72,8 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	}
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: "take load off: callers that cache, a limit at the door that refuses early"},
-		cause.Fix{Text: "or make requests cheaper: a CPU profile shows where their time goes", Code: "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=10'"},
-		cause.Fix{Text: fmt.Sprintf("or add processors: at 70 %% utilisation this load needs %.1f", busy*procs(c)/.7)})
+		cause.Fix{Text: "make requests cheaper: a CPU profile shows where their time goes", Code: "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=10'"},
+		cause.Fix{Text: fmt.Sprintf("add processors: at 70 %% utilisation this load needs %.1f", busy*procs(c)/.7)})
 	return v
 }
 

@@ -33,7 +33,7 @@ calls in sequence; a cache where answers repeat.`,
 
 func judgeDependency(c *cause.Case) cause.Verdict {
 	if c.Ledger == nil || !c.Traced() && c.Ledger.Charges[ledger.Dependency] == 0 {
-		return cause.NoStates("what requests wait for")
+		return cause.NoStates()
 	}
 	l := c.Ledger
 	// What requests usually wait for dependencies.

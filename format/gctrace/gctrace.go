@@ -104,6 +104,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		return fmt.Errorf("gctrace: none of its %d gc lines is whole: record standard error into a file of its own", p.damaged+p.cut())
 	}
 	p.finish()
+	b.Fact(evidence.Fact{Key: evidence.FactLinesIgnored, Number: float64(p.ignored), Origin: b.Origin(0)})
+	b.Fact(evidence.Fact{Key: evidence.FactLinesUnexplained, Number: float64(p.damaged), Origin: b.Origin(0)})
 	if err != nil {
 		b.Warnf(p.lines, "the log breaks off here: %v", err)
 	}

@@ -72,7 +72,11 @@ func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 		s += " of " + figure.Ms(d.Requests.SlowTotalMs) + " slow time"
 	}
 	if r := figure.Range(v.Saves.Low, v.Saves.High, factor); r != "" {
-		s += " (95 %: " + r + ")"
+		if v.Saves.Basis != nil && *v.Saves.Basis == "bound" {
+			s += " (between " + r + ")"
+		} else {
+			s += " (95 %: " + r + ")"
+		}
 	}
 	return s
 }
