@@ -146,30 +146,36 @@ func Requests(r *diagnose.Requests) []string {
 	return append(items, Quantiles(r)...)
 }
 
-// Quantiles writes "p50 2.6", "p99 6.4 ms": the unit stands once where it is
-// the same.
+// Quantiles writes "p50 0.35", "p99 2.7", "p99.9 5.4 ms": all in the unit of the
+// largest, unless that makes the smallest unreadable.
 func Quantiles(r *diagnose.Requests) []string {
-	type quantile struct {
+	var names []string
+	var ms []float64
+	for _, q := range []struct {
 		name string
 		ms   *float64
-	}
-	var items []string
-	pending := ""
-	for _, q := range []quantile{{"p50", r.P50Ms}, {"p99", r.P99Ms}, {"p99.9", r.P999Ms}} {
-		if q.ms == nil {
-			continue
+	}{{"p50", r.P50Ms}, {"p99", r.P99Ms}, {"p99.9", r.P999Ms}} {
+		if q.ms != nil {
+			names, ms = append(names, q.name), append(ms, *q.ms)
 		}
-		factor, unit := figure.Scale("ms", *q.ms)
-		if n := len(items); n > 0 && pending != unit {
-			items[n-1] += " " + pending
+	}
+	if len(ms) == 0 {
+		return nil
+	}
+	last := len(ms) - 1
+	factor, unit := figure.Scale("ms", ms[last])
+	together := ms[0]*factor >= .01
+	for i := range names {
+		switch {
+		case !together:
+			names[i] += " " + figure.Ms(ms[i])
+		case i == last:
+			names[i] += " " + figure.Num(ms[i]*factor) + " " + unit
+		default:
+			names[i] += " " + figure.Num(ms[i]*factor)
 		}
-		items = append(items, q.name+" "+figure.Num(*q.ms*factor))
-		pending = unit
 	}
-	if n := len(items); n > 0 {
-		items[n-1] += " " + pending
-	}
-	return items
+	return names
 }
 
 // Slow lists how many requests were slow, and by which rule.
