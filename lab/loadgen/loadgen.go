@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand"
 	"net"
 	"net/http"
@@ -53,14 +54,21 @@ type Result struct {
 	ByPath     map[string]int64 `json:"finished_by_path"`
 	Seconds    float64          `json:"seconds"`  // first intended to last answer
 	Achieved   float64          `json:"achieved"` // answers per second
-	P50        float64          `json:"p50_ms"`
-	P90        float64          `json:"p90_ms"`
-	P99        float64          `json:"p99_ms"`
-	Max        float64          `json:"max_ms"`
-	LagP99     float64          `json:"send_lag_p99_ms"` // intended until sent, with a connection free: the generator's own fault
-	First      int64            `json:"first_ns"`
-	Last       int64            `json:"last_ns"`
-	Error      string           `json:"error,omitempty"` // of the first that was not answered
+	Latency
+	LagP99 float64 `json:"send_lag_p99_ms"` // intended until sent, with a connection free: the generator's own fault
+	First  int64   `json:"first_ns"`
+	Last   int64   `json:"last_ns"`
+	Error  string  `json:"error,omitempty"` // of the first that was not answered
+
+	samples []sample
+}
+
+// Latency describes the requests that were answered with 2xx, in ms.
+type Latency struct {
+	P50 float64 `json:"p50_ms"`
+	P90 float64 `json:"p90_ms"`
+	P99 float64 `json:"p99_ms"`
+	Max float64 `json:"max_ms"`
 }
 
 // Client holds connections to a service.
@@ -111,7 +119,9 @@ func (c *Client) Close() {
 	}
 }
 
-type sample struct{ latency, lag int64 }
+// sample is one request: when its answer came, ns since the epoch, and its
+// latency and send lag, ns.
+type sample struct{ end, latency, lag int64 }
 
 // Run sends what the plan says over the open connections and waits for every
 // answer. It ends early with the context; requests under way are waited for.
@@ -124,7 +134,6 @@ func (c *Client) Run(ctx context.Context, p Plan) Result {
 		sent, failed, unanswered atomic.Int64
 		all                      sync.WaitGroup
 		mu                       sync.Mutex
-		samples                  []sample
 		result                   = Result{Plan: p, ByPath: map[string]int64{}}
 		random                   = rand.New(rand.NewSource(p.Seed + 1))
 	)
@@ -164,7 +173,7 @@ func (c *Client) Run(ctx context.Context, p Plan) Result {
 				if status/100 != 2 {
 					failed.Add(1)
 				} else {
-					samples = append(samples, sample{int64(latency), int64(lag)})
+					result.samples = append(result.samples, sample{at.Add(latency).UnixNano(), int64(latency), int64(lag)})
 				}
 			}
 			c.free <- one
@@ -179,7 +188,12 @@ func (c *Client) Run(ctx context.Context, p Plan) Result {
 	result.Finished = result.Sent - result.Unanswered
 	result.First, result.Last, result.Seconds = begin.UnixNano(), end.UnixNano(), end.Sub(begin).Seconds()
 	result.Achieved = float64(result.Finished) / result.Seconds
-	result.quantiles(samples)
+	result.Latency = result.Within(0, math.MaxInt64)
+	var lags []int64
+	for _, s := range result.samples {
+		lags = append(lags, s.lag)
+	}
+	result.LagP99 = quantile(lags, .99)
 	return result
 }
 
@@ -207,19 +221,24 @@ func (p Plan) token(i int) string {
 	return fmt.Sprintf("t%07d", i%p.Tokens)
 }
 
-func (r *Result) quantiles(samples []sample) {
-	if len(samples) == 0 {
-		return
+// Within is the latency of requests whose answers came between two instants.
+func (r *Result) Within(from, until int64) Latency {
+	var v []int64
+	for _, s := range r.samples {
+		if from <= s.end && s.end <= until {
+			v = append(v, s.latency)
+		}
 	}
-	latency, lag := make([]int64, len(samples)), make([]int64, len(samples))
-	for i, s := range samples {
-		latency[i], lag[i] = s.latency, s.lag
+	return Latency{quantile(v, .5), quantile(v, .9), quantile(v, .99), quantile(v, 1)}
+}
+
+// quantile sorts v.
+func quantile(v []int64, q float64) float64 {
+	if len(v) == 0 {
+		return 0
 	}
-	slices.Sort(latency)
-	slices.Sort(lag)
-	at := func(v []int64, q float64) float64 { return float64(v[int(q*float64(len(v)-1))]) / 1e6 }
-	r.P50, r.P90, r.P99, r.Max = at(latency, .5), at(latency, .9), at(latency, .99), at(latency, 1)
-	r.LagP99 = at(lag, .99)
+	slices.Sort(v)
+	return float64(v[int(q*float64(len(v)-1))]) / 1e6
 }
 
 func (c *conn) get(host, path, token string, timeout time.Duration) (status int, err error) {

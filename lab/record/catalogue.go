@@ -1,6 +1,24 @@
 package main
 
 // catalogue lists every recording.
-func catalogue() []recording {
-	return requestTraces()
+func catalogue() (all []recording) {
+	all = append(all, requestTraces()...)
+	all = append(all, golang()...)
+	all = append(all, services()...)
+	all = append(all, linux()...)
+	return append(all, ballast()...)
+}
+
+// fixture is a recording that a cause's tests read.
+func fixture(id, about string, r recording) recording {
+	r.id, r.about = id, about
+	r.dir = "cause/testdata/" + id
+	r.accessLog = true
+	return r
+}
+
+// with returns a recording that differs.
+func (r recording) with(change func(*recording)) recording {
+	change(&r)
+	return r
 }

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -107,6 +106,20 @@ func recordAll(ctx context.Context, chosen []recording, tries int, quiet float64
 // limit is the longest any recording may take.
 const limit = 3 * time.Minute
 
+// awaitQuiet waits until the host has been quiet for a second, at most half a
+// minute: whether that sufficed is judged by the recording.
+func awaitQuiet(ctx context.Context, quiet float64) {
+	for range 30 {
+		before, stolenBefore := hostBusySeconds()
+		if pause(ctx, time.Second) != nil {
+			return
+		}
+		if after, stolen := hostBusySeconds(); after-before+stolen-stolenBefore < quiet {
+			return
+		}
+	}
+}
+
 func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet float64, prefix string) error {
 	for try := 1; ; try++ {
 		tmp, err := os.MkdirTemp("", "record-")
@@ -115,6 +128,11 @@ func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet fl
 		}
 		defer os.RemoveAll(tmp)
 		bounded, cancel := context.WithTimeout(ctx, limit)
+		if err := b.buildAll(bounded, r); err != nil {
+			cancel()
+			return err
+		}
+		awaitQuiet(bounded, quiet)
 		begin := time.Now()
 		t, err := record(bounded, b, r, tmp, func(what string) {
 			fmt.Fprintf(os.Stderr, "%s: %s (%.0f s)\n", prefix, what, time.Since(begin).Seconds())
@@ -134,42 +152,3 @@ func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet fl
 		fmt.Fprintf(os.Stderr, "%s: %v; once more\n", prefix, err)
 	}
 }
-
-// plausible says what is wrong with a recording, in general and for what it is
-// meant to show.
-func plausible(r recording, t *truth, quiet float64) error {
-	w := t.Trace
-	if w == nil {
-		w = t.All
-	}
-	if !r.noisy && w.Neighbours+w.Stolen > quiet {
-		return fmt.Errorf("disturbed: others used %.2f CPUs", w.Neighbours+w.Stolen)
-	}
-	if l := t.Load; l.Unanswered > 0 {
-		return fmt.Errorf("%d of %d requests were not answered: %s", l.Unanswered, l.Sent, l.Error)
-	}
-	if r.whole && (!w.Exact || w.finished() != t.Load.Finished) {
-		return fmt.Errorf("the trace was to hold %d requests; the service finished %d", t.Load.Finished, w.finished())
-	}
-	if r.check != nil {
-		return r.check(t)
-	}
-	return nil
-}
-
-func (t *truth) summary() string {
-	var b strings.Builder
-	l := t.Load
-	fmt.Fprintf(&b, "%d requests, %.0f/s, p50 %.2f p99 %.2f max %.1f ms, lag %.2f ms", l.Finished, l.Achieved, l.P50, l.P99, l.Max, l.LagP99)
-	w := t.Trace
-	if w == nil {
-		w = t.All
-	}
-	fmt.Fprintf(&b, "; traced %d in %.1f s, %.1f GC/s, %.2f cores, others %.2f", w.finished(), w.Seconds, w.GCRate, w.Cores, w.Neighbours+w.Stolen)
-	if t.Collector != nil {
-		fmt.Fprintf(&b, ", collector %.0f %%", 100**t.Collector)
-	}
-	return b.String()
-}
-
-func testdata(parts ...string) string { return filepath.Join(parts...) }

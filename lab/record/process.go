@@ -114,6 +114,19 @@ func (b *builder) build(ctx context.Context, program, toolchain string) (string,
 	return bin, nil
 }
 
+// buildAll builds what a recording needs.
+func (b *builder) buildAll(ctx context.Context, r recording) error {
+	if _, err := b.build(ctx, r.program, r.toolchain); err != nil {
+		return err
+	}
+	for _, program := range []string{"dependency", "burn"} {
+		if _, err := b.build(ctx, program, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // cpuSeconds is the CPU time of a live process so far, from fields 14 and 15 of
 // /proc/PID/stat; clock ticks are 10 ms on every Linux that Go runs on.
 func cpuSeconds(pid int) float64 {

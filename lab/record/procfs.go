@@ -1,3 +1,47 @@
 package main
 
-func (s *session) watchProcfs() (stop func()) { return func() {} }
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// watchProcfs writes what /proc says of the host, the service and its neighbours
+// into one txtar, a section for each file and instant: "-- 1763689985000000000
+// /proc/stat --". It returns how to stop it.
+func (s *session) watchProcfs() (stop func()) {
+	if s.procfs == 0 {
+		return func() {}
+	}
+	files := []string{"/proc/stat", "/proc/pressure/cpu", "/proc/loadavg", "/proc/vmstat"}
+	for _, p := range append([]*process{s.service}, s.others...) {
+		for _, name := range []string{"stat", "status", "schedstat"} {
+			files = append(files, fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name))
+		}
+	}
+	out, err := os.Create(s.path("procfs.txtar"))
+	if err != nil {
+		return func() {}
+	}
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		defer out.Close()
+		tick := time.NewTicker(s.procfs)
+		defer tick.Stop()
+		for {
+			for _, path := range files {
+				now := time.Now().UnixNano()
+				if b, err := os.ReadFile(path); err == nil {
+					fmt.Fprintf(out, "-- %d %s --\n%s", now, path, b)
+				}
+			}
+			select {
+			case <-tick.C:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-gone }
+}

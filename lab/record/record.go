@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -134,6 +135,9 @@ func (s *session) mark(words ...string) (mark, error) {
 	for _, p := range append([]*process{s.service}, s.others...) {
 		m.ours += cpuSeconds(p.cmd.Process.Pid)
 	}
+	for _, p := range s.others {
+		m.beside += cpuSeconds(p.cmd.Process.Pid)
+	}
 	return m, err
 }
 
@@ -158,6 +162,7 @@ func (s *session) run(ctx context.Context, say func(string)) error {
 		return err
 	}
 	s.truth.All = between(begin, end)
+	s.truth.join()
 	for _, name := range s.profiles {
 		if _, err := s.service.command("profile", name, s.path(name+".pb.gz")); err != nil {
 			return err
@@ -226,22 +231,16 @@ func (s *session) runMiddle(ctx context.Context, say func(string)) error {
 		return err
 	}
 	const gap = 200 * time.Millisecond
-	length := s.warm + s.cpu + s.trace + s.tail + 4*gap
 	plan := s.load
-	if plan.Rate > 0 {
-		plan = plan.For(length)
-	} else {
-		plan.Requests = 1 << 30
-	}
-	loadContext, endLoad := context.WithTimeout(ctx, length+10*time.Second)
+	plan.Requests = math.MaxInt // until all is recorded: a saturated service takes its time to obey
+	loadContext, endLoad := context.WithCancel(ctx)
 	defer endLoad()
 	done := make(chan loadgen.Result, 1)
 	go func() { done <- s.client.Run(loadContext, plan) }()
 	err := s.recordMiddle(ctx, say, gap)
-	if plan.Rate == 0 || err != nil {
-		endLoad()
-	}
+	endLoad()
 	result := <-done
+	result.Plan.Requests = int(result.Sent)
 	s.truth.Load = &result
 	return err
 }

@@ -39,6 +39,6 @@ type recording struct {
 	goroutines bool          // two goroutine profiles, before and after everything recorded
 	profiles   []string      // others at the end: mutex, block, heap
 
-	noisy bool // the host is meant to be busy
-	check func(*truth) error
+	noisy  bool // the host is meant to be busy
+	expect []bound
 }

@@ -59,6 +59,9 @@ type window struct {
 	LiveBytes  uint64           `json:"live_bytes"`
 	GoalBytes  uint64           `json:"goal_bytes"`
 
+	Latency loadgen.Latency `json:"latency"` // of requests answered in the window
+
+	Beside     float64 `json:"beside_cores"`    // CPU of the dependency and of the neighbours that were meant to be there
 	Neighbours float64 `json:"neighbour_cores"` // CPU of everything but this recording
 	Stolen     float64 `json:"stolen_cores"`
 }
@@ -66,7 +69,7 @@ type window struct {
 // mark is one end of a window.
 type mark struct {
 	service.State
-	ours, busy, stolen float64
+	ours, beside, busy, stolen float64
 }
 
 func between(a, b mark) *window {
@@ -82,6 +85,7 @@ func between(a, b mark) *window {
 		Faults:     float64(b.MinorFaults-a.MinorFaults) / s,
 		RSS:        [2]int64{a.RSS, b.RSS},
 		LiveBytes:  b.LiveBytes, GoalBytes: b.GoalBytes,
+		Beside:     (b.beside - a.beside) / s,
 		Neighbours: max(0, (b.busy-a.busy-(b.ours-a.ours))/s), Stolen: (b.stolen - a.stolen) / s,
 	}
 	if cpu := w.Cores * s; cpu > 0 {
@@ -95,6 +99,23 @@ func between(a, b mark) *window {
 	}
 	w.Exact = w.UnderWay == [2]int64{}
 	return w
+}
+
+// join adds what the load knows of the windows.
+func (t *truth) join() {
+	for _, w := range []*window{t.Trace, t.CPU, t.All} {
+		if w != nil {
+			w.Latency = t.Load.Within(w.From, w.Until)
+		}
+	}
+}
+
+// window is the recording's main window.
+func (t *truth) window() *window {
+	if t.Trace != nil {
+		return t.Trace
+	}
+	return t.All
 }
 
 func (w *window) finished() (n int64) {

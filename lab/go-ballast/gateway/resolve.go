@@ -11,7 +11,7 @@ type field struct {
 	session  *session
 }
 
-const fieldBytes = int(unsafe.Sizeof(field{})) + 8 // and its place in the parent's children
+const fieldBytes = int(unsafe.Sizeof(field{})) + 16 // and its places in the parent's children and in its level
 
 // answer is what the client gets.
 type answer struct {
@@ -28,8 +28,11 @@ func resolve(s *session, documents []any, fields int) answer {
 	root := &field{name: s.user.name, session: s}
 	level := []*field{root}
 	for made := 0; made < fields; {
-		next := make([]*field, 0, 8*len(level))
+		next := make([]*field, 0, min(8*len(level), fields-made))
 		for _, parent := range level {
+			if made == fields {
+				break
+			}
 			parent.children = make([]*field, 0, 8)
 			for k := 0; k < 8 && made < fields; k++ {
 				child := &field{name: s.user.region, value: documents[k%len(documents)], parent: parent, session: s.friends[k%len(s.friends)]}

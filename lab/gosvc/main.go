@@ -1,0 +1,76 @@
+// Gosvc is a small HTTP service that can have, one at a time, what makes Go
+// services slow apart from the collector. Every mode has a healthy twin that
+// answers the same requests.
+//
+//	gosvc -mode lock -sick       one mutex around the work of every request
+//	gosvc -mode refresh -sick    readers wait for a writer that holds the lock long
+//	gosvc -mode leak -sick       goroutines that wait forever to hand over a late answer
+//	gosvc -mode call -via tcp    asks a dependency for each request
+//	gosvc -mode pool -sick       two connections to a database
+//	gosvc -mode compute          nothing but CPU
+package main
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/lab/service"
+)
+
+// options are what modes can be told.
+type options struct {
+	sick       bool
+	work       time.Duration // CPU for each request
+	dependency string
+	via        string
+}
+
+// modes make the handler of the only route, /item/.
+var modes = map[string]func(options) (http.HandlerFunc, error){
+	"lock":    lock,
+	"refresh": refresh,
+	"leak":    leak,
+	"call":    call,
+	"pool":    pool,
+	"compute": compute,
+}
+
+func main() {
+	s := service.New()
+	var o options
+	mode := flag.String("mode", "compute", "one of "+strings.Join(names(), ", "))
+	flag.BoolVar(&o.sick, "sick", false, "with the fault, not its healthy twin")
+	flag.DurationVar(&o.work, "work", time.Millisecond, "CPU time that a request takes on this machine when it is quiet")
+	flag.StringVar(&o.dependency, "dependency", "", "host:port of what call, leak and pool ask")
+	flag.StringVar(&o.via, "via", "tcp", "how: call: http or tcp; pool: sql or semaphore")
+	flag.Parse()
+
+	make, ok := modes[*mode]
+	if !ok {
+		fail(fmt.Errorf("-mode %s: not a mode; use one of %s", *mode, strings.Join(names(), ", ")))
+	}
+	handler, err := make(o)
+	if err != nil {
+		fail(fmt.Errorf("-mode %s: %w", *mode, err))
+	}
+	s.Handle("/item/", handler)
+	s.Run()
+}
+
+func names() (all []string) {
+	for name := range modes {
+		all = append(all, name)
+	}
+	sort.Strings(all)
+	return all
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "gosvc:", err)
+	os.Exit(2)
+}

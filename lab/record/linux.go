@@ -1,0 +1,43 @@
+package main
+
+import (
+	"time"
+
+	"github.com/unstall/unstall/lab/loadgen"
+)
+
+// linux are the fixtures of the causes outside the process.
+func linux() []recording {
+	compute := recording{
+		program: "gosvc", args: []string{"-mode=compute", "-work=2ms"},
+		load: loadgen.Plan{Rate: 250, Poisson: true, Connections: 256, Paths: items(100)},
+		warm: 500 * ms, cpu: 2 * time.Second, trace: 1500 * ms, tail: 300 * ms,
+		procfs: 250 * ms,
+	}
+	quiet := compute.with(func(r *recording) { r.expect = []bound{{"p99 ms", 0, 20}, {"achieved %", 97, 0}} })
+	fresh := recording{
+		program: "go-ballast/gateway", env: []string{"GOGC=off", "GOMEMLIMIT=4GiB"},
+		load:  loadgen.Plan{Rate: 900, Poisson: true, Connections: 64, Paths: gatewayRoutes, Tokens: 5000},
+		trace: 900 * ms, cpu: 2 * time.Second, warm: 200 * ms,
+		gctrace: true, procfs: 250 * ms,
+	}
+	return []recording{
+		fixture("linux.cpu-saturation/sick", "a healthy service on a host where six programs want all CPUs all the time", compute.with(func(r *recording) {
+			r.neighbours = [][]string{{}, {}, {}, {}, {}, {}}
+			r.noisy, r.expect = true, []bound{{"neighbours' CPUs", 0, .3}, {"p99 ms", 30, 0}}
+		})),
+		fixture("linux.cpu-saturation/healthy", "the same service on a quiet host", quiet),
+		fixture("linux.noisy-neighbour/sick", "a healthy service beside one program that takes all CPUs for 300 ms of each second", compute.with(func(r *recording) {
+			r.neighbours = [][]string{{"-threads=8", "-for=300ms", "-every=1s"}}
+			r.noisy, r.expect = true, []bound{{"p50 ms", 0, 10}, {"p99 ms", 30, 0}}
+		})),
+		fixture("linux.noisy-neighbour/healthy", "the same service alone", quiet),
+		fixture("linux.page-faults/sick", "a fresh process whose every allocation touches new memory", fresh.with(func(r *recording) {
+			r.expect = []bound{{"faults/s", 50_000, 0}, {"GC/s", 0, .5}}
+		})),
+		fixture("linux.page-faults/healthy", "the same with the heap touched at the start", fresh.with(func(r *recording) {
+			r.args = []string{"-pretouch=3600"}
+			r.expect = []bound{{"faults/s", 0, 5000}, {"GC/s", 0, .5}}
+		})),
+	}
+}

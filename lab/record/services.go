@@ -1,0 +1,66 @@
+package main
+
+import (
+	"time"
+
+	"github.com/unstall/unstall/lab/loadgen"
+)
+
+// services are the fixtures of the causes that any service can have.
+func services() []recording {
+	item := recording{
+		program: "gosvc",
+		load:    loadgen.Plan{Rate: 300, Poisson: true, Connections: 128, Paths: items(100)},
+		warm:    700 * ms, cpu: 2 * time.Second, trace: 1500 * ms, tail: 300 * ms,
+	}
+	call := func(dependency ...string) recording {
+		return item.with(func(r *recording) {
+			r.args = []string{"-mode=call", "-via=http", "-dependency={http}", "-work=300us"}
+			r.dependency = append([]string{"-delay=2ms"}, dependency...)
+		})
+	}
+	overTCP := func(r recording) recording {
+		r.args = []string{"-mode=call", "-via=tcp", "-dependency={resp}", "-work=300us"}
+		return r
+	}
+	slow := call("-slow=60ms", "-every=1s", "-for=300ms").with(func(r *recording) { r.expect = []bound{{"p50 ms", 0, 10}, {"p99 ms", 50, 0}} })
+	quick := call().with(func(r *recording) { r.expect = []bound{{"p99 ms", 0, 10}, {"achieved %", 97, 0}} })
+	pool := func(via string, sick bool) recording {
+		return item.with(func(r *recording) {
+			r.args = []string{"-mode=pool", "-via=" + via, "-dependency={resp}"}
+			r.dependency = []string{"-delay=8ms"}
+			r.load.Rate = 400
+			r.expect = []bound{{"p99 ms", 0, 20}}
+			if sick {
+				r.args = append(r.args, "-sick")
+				r.expect = []bound{{"p99 ms", 25, 0}}
+			}
+		})
+	}
+	capacity := item.with(func(r *recording) {
+		r.args, r.env = []string{"-mode=compute", "-work=3ms"}, []string{"GOMAXPROCS=1"}
+		r.load.Connections = 1024
+	})
+	return []recording{
+		fixture("service.dependency-slow/sick", "an HTTP dependency that takes 60 ms for 300 ms of each second", slow),
+		fixture("service.dependency-slow/healthy", "an HTTP dependency that always takes 2 ms", quick),
+		fixture("service.dependency-slow/sick-tcp", "the same over a TCP connection the serving goroutine reads itself", overTCP(slow)),
+		fixture("service.dependency-slow/healthy-tcp", "the same over a TCP connection the serving goroutine reads itself", overTCP(quick)),
+		fixture("service.pool-exhausted/sick", "database/sql with 4 connections, queries of 8 ms, 400 requests/s", pool("sql", true)),
+		fixture("service.pool-exhausted/healthy", "the same with 64 connections", pool("sql", false)),
+		fixture("service.pool-exhausted/sick-semaphore", "4 permits in a channel, queries of 8 ms, 400 requests/s", pool("semaphore", true)),
+		fixture("service.pool-exhausted/healthy-semaphore", "the same with 64 permits", pool("semaphore", false)),
+		fixture("service.over-capacity/sick", "3 ms of CPU for each of 320 requests/s, on one processor", capacity.with(func(r *recording) {
+			r.load.Rate = 320
+			r.expect = []bound{{"p50 ms", 100, 0}, {"cores", .9, 0}}
+		})),
+		fixture("service.over-capacity/healthy", "the same at half its capacity", capacity.with(func(r *recording) {
+			r.load.Rate = 165
+			r.expect = []bound{{"p50 ms", 0, 6}, {"achieved %", 97, 0}}
+		})),
+		fixture("service.over-capacity/sick-two-processors", "3 ms of CPU for each of 630 requests/s, on two processors", capacity.with(func(r *recording) {
+			r.env, r.load.Rate = []string{"GOMAXPROCS=2"}, 630
+			r.expect = []bound{{"p50 ms", 100, 0}, {"cores", 1.7, 0}}
+		})),
+	}
+}
