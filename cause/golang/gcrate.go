@@ -40,9 +40,12 @@ What does not help: tuning pauses, more goroutines, runtime.GC().`,
 	Judge:   judgeGCRate,
 }
 
-// Cycles per second from which a collector is worth slowing down: below, even
-// one that marks for 50 ms is at work 5 % of the time.
-const frequent = 1.0
+// A collector is worth slowing down if it runs at least once a second and marks
+// for a twentieth of the time: below, fewer than one request in twenty can meet it.
+const (
+	frequent = 1.0 // cycles per second
+	marking  = .05 // share of the time
+)
 
 func judgeGCRate(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
@@ -54,7 +57,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("collections started by the pacer", g.rate, "1/s", g.origin),
 		c.Figure("share of the time a cycle was marking", g.marked, "1", g.origin))
-	if g.rate < frequent {
+	if g.rate < frequent || g.marked < marking {
 		return v
 	}
 	if limited, known := g.limited(); known && limited && g.live > 0 && g.goal < 2*g.live {
