@@ -1,0 +1,79 @@
+package evidence
+
+import "testing"
+
+func TestClip(t *testing.T) {
+	b := NewBundle()
+	p := b.Builder(b.AddArtifact(Artifact{Name: "x"}), "x")
+	s := p.Subject(Subject{})
+	path := Path(nil).Append(Segment{Kind: Running, Dur: 5})
+	for i := range int64(10) {
+		p.Request(Request{Subject: s, Start: 100*i + 1, End: 100*i + 6, Path: path})
+		p.Interval(Interval{Subject: s, Kind: GCCycle, Start: 100 * i, End: 100*i + 50, Extra: []Extra{{CycleNumber, float64(i)}, {Forced, 1}}[:1+i%2]})
+	}
+	p.Cover(Coverage{Subject: s, Kind: CoverGC, From: 1, Until: 1000})
+	p.Close()
+	b.Unify()
+	b.Align()
+	b.Clip(320, 700)
+	if n := b.Requests.Len(); n != 3 {
+		t.Errorf("%d requests, want those that ended at 406, 506 and 606", n)
+	}
+	for i := range b.Requests.Len() {
+		if string(b.Requests.Path(i)) != string(path) {
+			t.Errorf("request %d lost its path", i)
+		}
+	}
+	if n := b.Intervals.Len(); n != 4 {
+		t.Errorf("%d intervals, want 4", n)
+	}
+	if b.Intervals.Start[0] != 320 || b.Intervals.End[0] != 350 {
+		t.Errorf("the first interval is %d–%d, want 320–350", b.Intervals.Start[0], b.Intervals.End[0])
+	}
+	for i := range b.Intervals.Len() {
+		n, _ := b.Intervals.Get(i, CycleNumber)
+		if int(n) != i+3 {
+			t.Errorf("interval %d is of cycle %v", i, n)
+		}
+		if _, forced := b.Intervals.Get(i, Forced); forced != (i%2 == 0) {
+			t.Errorf("interval %d: forced %v", i, forced)
+		}
+	}
+	if c := b.Coverage[0]; c.From != 320 || c.Until != 700 {
+		t.Errorf("covered %d–%d", c.From, c.Until)
+	}
+}
+
+func TestClockSlack(t *testing.T) {
+	for _, c := range []struct {
+		clock Clock
+		want  int64
+	}{
+		{Clock{Error: 0, Resolution: 1e9}, 1e9 - 1},
+		{Clock{Error: 5e6, Resolution: 1e6}, 6e6 - 1},
+		{Clock{Error: 7}, 7},
+		{Clock{Error: Unanchored, Resolution: 1e9}, Unanchored},
+	} {
+		if got := c.clock.Slack(); got != c.want {
+			t.Errorf("%+v: slack %d, want %d", c.clock, got, c.want)
+		}
+	}
+}
+
+func TestSubjectAgrees(t *testing.T) {
+	for _, c := range []struct {
+		a, b Subject
+		want bool
+	}{
+		{Subject{}, Subject{Runtime: "go", PID: 4}, true},
+		{Subject{Version: "go1.26"}, Subject{Version: "go1.26.8"}, true},
+		{Subject{Version: "go1.2"}, Subject{Version: "go1.26.8"}, false},
+		{Subject{PID: 1}, Subject{PID: 2}, false},
+		{Subject{CPUs: 2}, Subject{CPUs: 4}, false},
+		{Subject{Kind: Host}, Subject{}, false},
+	} {
+		if c.a.Agrees(c.b) != c.want || c.b.Agrees(c.a) != c.want {
+			t.Errorf("%+v and %+v: want %v", c.a, c.b, c.want)
+		}
+	}
+}
