@@ -121,38 +121,76 @@ func (b *Bundle) rename(from, to SubjectID) {
 // be of the same process; one that agrees with several stays on its own and is
 // warned about. Two artifacts of the same format are two processes unless they
 // say that they are one: nobody records the same thing twice.
+//
+// An artifact about a host lists processes by pid. The one that has the name of
+// a process known otherwise, else the one listed first, is whom the artifact is
+// about; the others are its neighbours, and nobody's description but that of the
+// same pid is taken to be of them.
 func (b *Bundle) Unify() {
 	formatsOf := make(map[SubjectID][]string)
+	listOf := make(map[SubjectID]*Builder)
 	for _, p := range b.parts {
+		host := slices.ContainsFunc(p.subjects, func(s SubjectID) bool { return b.Subjects[s].Kind == Host })
 		for _, s := range p.subjects {
 			formatsOf[s] = append(formatsOf[s], p.format)
+			if x := b.Subjects[s]; host && x.Kind == Process && x.PID != 0 {
+				listOf[s] = p
+			}
 		}
 	}
-	gone := make(map[SubjectID]bool)
+	var order, listed, seen []SubjectID
 	for s := range b.Subjects {
-		from := SubjectID(s)
+		if id := SubjectID(s); listOf[id] != nil {
+			listed = append(listed, id)
+		} else {
+			order = append(order, id)
+		}
+	}
+	lead := make(map[*Builder]SubjectID)
+	for n, from := range append(order, listed...) {
+		list := listOf[from]
+		if n == len(order) {
+			b.leads(listed, listOf, seen, lead)
+		}
 		var candidates []SubjectID
-		for t := range b.Subjects[:s] {
-			to := SubjectID(t)
-			if gone[to] || !b.Subjects[to].Agrees(b.Subjects[from]) {
+		for _, to := range seen {
+			if !b.Subjects[to].Agrees(b.Subjects[from]) {
 				continue
 			}
 			x, y := &b.Subjects[to], &b.Subjects[from]
-			named := x.PID != 0 && x.PID == y.PID || x.Name != "" && x.Name == y.Name
-			if named || !slices.ContainsFunc(formatsOf[to], func(f string) bool { return slices.Contains(formatsOf[from], f) }) {
+			named := x.PID != 0 && x.PID == y.PID || x.Name != "" && sameName(x.Name, y.Name)
+			if named || (list == nil || lead[list] == from) &&
+				!slices.ContainsFunc(formatsOf[to], func(f string) bool { return slices.Contains(formatsOf[from], f) }) {
 				candidates = append(candidates, to)
 			}
 		}
 		switch len(candidates) {
 		case 0:
+			seen = append(seen, from)
 		case 1:
 			to := candidates[0]
 			b.Subjects[to].merge(b.Subjects[from])
 			formatsOf[to] = append(formatsOf[to], formatsOf[from]...)
 			b.rename(from, to)
-			gone[from] = true
 		default:
+			seen = append(seen, from)
 			b.Warnf(0, "cannot tell which of %d processes %s is about: give the files of one process at a time", len(candidates), describe(formatsOf[from]))
+		}
+	}
+}
+
+// leads finds whom each list of processes is about: the first that has the name
+// of one of those seen, else the first.
+func (b *Bundle) leads(listed []SubjectID, listOf map[SubjectID]*Builder, seen []SubjectID, lead map[*Builder]SubjectID) {
+	named := make(map[*Builder]bool)
+	for _, s := range listed {
+		p, y := listOf[s], b.Subjects[s]
+		known := slices.ContainsFunc(seen, func(o SubjectID) bool {
+			x := b.Subjects[o]
+			return x.Name != "" && sameName(x.Name, y.Name) && x.Agrees(y)
+		})
+		if _, ok := lead[p]; !ok || known && !named[p] {
+			lead[p], named[p] = s, known
 		}
 	}
 }

@@ -35,22 +35,35 @@ type Subject struct {
 // the other at a dot, as traces carry "go1.26" and binaries "go1.26.8".
 func (s Subject) Agrees(o Subject) bool {
 	return s.Kind == o.Kind &&
-		(s.Name == "" || o.Name == "" || s.Name == o.Name) &&
+		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name)) &&
 		(s.PID == 0 || o.PID == 0 || s.PID == o.PID) &&
-		(s.StartTime == 0 || o.StartTime == 0 || s.StartTime == o.StartTime) &&
+		(s.StartTime == 0 || o.StartTime == 0 || abs(s.StartTime-o.StartTime) <= startSlack) &&
 		(s.Runtime == "" || o.Runtime == "" || s.Runtime == o.Runtime) &&
 		(s.Version == "" || o.Version == "" || versionPrefix(s.Version, o.Version) || versionPrefix(o.Version, s.Version)) &&
 		(s.CPUs == 0 || o.CPUs == 0 || s.CPUs == o.CPUs) &&
 		(s.Container == "" || o.Container == "" || s.Container == o.Container)
 }
 
+// startSlack is by how much (ns) two tellings of one start may differ: the
+// kernel's boot time is in whole seconds and moves when the clock is set.
+const startSlack = 2e9
+
+// commLength is how much of a name the kernel keeps.
+const commLength = 15
+
+// sameName compares the names of executables, one of which the kernel may have
+// cut.
+func sameName(a, b string) bool {
+	return a == b || len(a) == commLength && strings.HasPrefix(b, a) || len(b) == commLength && strings.HasPrefix(a, b)
+}
+
 func versionPrefix(a, b string) bool {
 	return strings.HasPrefix(b, a) && (len(a) == len(b) || b[len(a)] == '.')
 }
 
-// merge fills what s does not know from o; of two versions the longer wins.
+// merge fills what s does not know from o; of two versions or names the longer wins.
 func (s *Subject) merge(o Subject) {
-	if s.Name == "" {
+	if len(o.Name) > len(s.Name) {
 		s.Name = o.Name
 	}
 	if s.PID == 0 {

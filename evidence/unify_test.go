@@ -1,0 +1,123 @@
+package evidence
+
+import (
+	"strings"
+	"testing"
+)
+
+// An artifact about a host lists many processes; what else is known is of one.
+func TestUnifyWithAListOfProcesses(t *testing.T) {
+	type list []Subject
+	trace := Subject{Runtime: "go", CPUs: 2}
+	log := Subject{}
+	profile := Subject{Runtime: "go", Name: "gateway-with-a-long-name"}
+	for _, c := range []struct {
+		name   string
+		others []Subject
+		list   list
+		want   int // pid of the one process the others became, 0: none
+		last   bool
+	}{
+		{"first", []Subject{trace, log}, list{{PID: 7, Name: "gateway"}, {PID: 3, Name: "burn"}}, 7, false},
+		{"first, list before the rest", []Subject{trace, log}, list{{PID: 7, Name: "gateway"}, {PID: 3, Name: "burn"}}, 7, true},
+		{"name", []Subject{trace, log, profile}, list{{PID: 3, Name: "burn"}, {PID: 7, Name: "gateway-with-a-"}, {PID: 8, Name: "gateway-with-a-"}}, 7, false},
+		{"name, list before the rest", []Subject{trace, log, profile}, list{{PID: 3, Name: "burn"}, {PID: 7, Name: "gateway-with-a-"}}, 7, true},
+		{"another name", []Subject{profile, trace}, list{{PID: 3, Name: "gateway"}}, 0, false},
+		{"another name, list before the rest", []Subject{trace, profile}, list{{PID: 3, Name: "gateway"}}, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := NewBundle()
+			var others []SubjectID
+			add := func() {
+				for _, s := range c.others {
+					format := "format of " + s.Runtime + s.Name
+					p := b.Builder(b.AddArtifact(Artifact{Name: format}), format)
+					id := p.Subject(s)
+					p.Fact(Fact{Subject: id, Key: "other"})
+					others = append(others, id)
+					p.Close()
+				}
+			}
+			if !c.last {
+				add()
+			}
+			p := b.Builder(b.AddArtifact(Artifact{Name: "host.txt"}), "procfs")
+			p.Subject(Subject{Kind: Host})
+			for _, s := range c.list {
+				id := p.Subject(s)
+				p.Series(Series{Subject: id, Name: s.Name})
+			}
+			p.Close()
+			if c.last {
+				add()
+			}
+			b.Unify()
+			if len(b.Warnings) > 0 {
+				t.Error("warned:", b.Warnings)
+			}
+			got := b.Facts[0].Subject
+			for _, f := range b.Facts {
+				if f.Subject != got {
+					t.Errorf("what is known otherwise became subjects %d and %d", got, f.Subject)
+				}
+			}
+			if pid := b.Subjects[got].PID; pid != c.want {
+				t.Errorf("became pid %d, want %d", pid, c.want)
+			}
+			for i, s := range c.list {
+				of := b.Series[i].Subject
+				if (of == got) != (s.PID == c.want) {
+					t.Errorf("the series of pid %d is now of %+v", s.PID, b.Subjects[of])
+				}
+			}
+			if b.Subjects[got].Name == "gateway-with-a-" {
+				t.Error("the cut name was kept")
+			}
+		})
+	}
+}
+
+// With two processes known otherwise, the list is of one of them: which?
+func TestUnifyDoesNotGuess(t *testing.T) {
+	b := NewBundle()
+	for range 2 {
+		p := b.Builder(b.AddArtifact(Artifact{Name: "trace"}), "gotrace")
+		p.Subject(Subject{Runtime: "go"})
+		p.Close()
+	}
+	p := b.Builder(b.AddArtifact(Artifact{Name: "host.txt"}), "procfs")
+	p.Subject(Subject{Kind: Host})
+	id := p.Subject(Subject{PID: 7, Name: "gateway"})
+	p.Series(Series{Subject: id})
+	p.Close()
+	b.Unify()
+	if len(b.Warnings) != 1 || !strings.Contains(b.Warnings[0].Text, "which of 2 processes") {
+		t.Error("warned:", b.Warnings)
+	}
+	if b.Series[0].Subject != id {
+		t.Error("became one of them")
+	}
+}
+
+// Two recordings of one process are one, though the boot time moved.
+func TestUnifyListsByPID(t *testing.T) {
+	b := NewBundle()
+	for i := range 2 {
+		p := b.Builder(b.AddArtifact(Artifact{Name: "host.txt"}), "procfs")
+		p.Subject(Subject{Kind: Host})
+		for pid := 7; pid < 9; pid++ {
+			id := p.Subject(Subject{PID: pid, Name: "gateway", StartTime: int64(1e18 + i*1e9)})
+			p.Series(Series{Subject: id})
+		}
+		p.Close()
+	}
+	b.Unify()
+	for i := range 2 {
+		if x, y := b.Series[i].Subject, b.Series[i+2].Subject; x != y {
+			t.Errorf("pid %d is subjects %d and %d", 7+i, x, y)
+		}
+	}
+	if len(b.Warnings) > 0 {
+		t.Error("warned:", b.Warnings)
+	}
+}
