@@ -1,0 +1,272 @@
+package procfs
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// tracks are the figures of one subject over time, in the order they came.
+type tracks struct {
+	list   []*track
+	byName map[string]*track
+}
+
+// track is one figure: a gauge, or a counter that becomes a rate.
+type track struct {
+	name, unit string
+	counter    bool
+	line       int64
+	t          []int64
+	v          []float64
+}
+
+func (s *tracks) get(name string) *track { return s.byName[name] }
+
+func (s *tracks) drop(name string) {
+	delete(s.byName, name)
+	s.list = slices.DeleteFunc(s.list, func(t *track) bool { return t.name == name })
+}
+
+// counter reads the value of a counter of events.
+func (p *parser) counter(value []byte, s *tracks, name, unit string) bool {
+	n, ok := whole(value)
+	if ok {
+		p.count(s, name, unit, float64(n))
+	}
+	return ok
+}
+
+func (p *parser) gauge(value []byte, s *tracks, name, unit string) bool {
+	n, ok := whole(value)
+	if ok {
+		p.put(s, name, unit, false, float64(n))
+	}
+	return ok
+}
+
+func (p *parser) count(s *tracks, name, unit string, v float64) { p.put(s, name, unit, true, v) }
+
+// put adds a reading. One that is older than the last, or a counter below it, is
+// left out and counted.
+func (p *parser) put(s *tracks, name, unit string, counter bool, v float64) {
+	t := s.byName[name]
+	if t == nil {
+		if s.byName == nil {
+			s.byName = make(map[string]*track)
+		}
+		t = &track{name: name, unit: unit, counter: counter, line: p.number}
+		s.byName[name] = t
+		s.list = append(s.list, t)
+	}
+	if n := len(t.t); n > 0 {
+		switch {
+		case p.now == t.t[n-1]:
+			return // named twice in a round
+		case p.now < t.t[n-1]:
+			if p.lastBack != p.sections {
+				p.backwards++
+				p.lastBack = p.sections
+			}
+			if p.firstBack == 0 {
+				p.firstBack = p.number
+			}
+			return
+		case counter && v < t.v[n-1]:
+			if name == "host.cpu.iowait" {
+				return // known to
+			}
+			p.shrunk++
+			if p.firstFall == 0 {
+				p.firstFall = p.number
+			}
+			return
+		}
+	}
+	if p.points >= maxPoints {
+		p.dropped++
+		return
+	}
+	p.points++
+	t.t = append(t.t, p.now)
+	t.v = append(t.v, v)
+}
+
+// rate turns a counter's readings into rates in place; false if there are fewer
+// than two readings.
+func (t *track) rate() bool {
+	last := len(t.t) - 1
+	if last < 1 {
+		return false
+	}
+	for i := range last {
+		t.v[i] = (t.v[i+1] - t.v[i]) / (float64(t.t[i+1]-t.t[i]) / 1e9)
+	}
+	t.v[last] = t.v[last-1]
+	return true
+}
+
+// mean is a rate over the whole recording.
+func (t *track) mean() float64 {
+	if t == nil || len(t.t) < 2 {
+		return math.NaN()
+	}
+	var sum float64
+	for i := range len(t.t) - 1 {
+		sum += t.v[i] * float64(t.t[i+1]-t.t[i])
+	}
+	return sum / float64(t.t[len(t.t)-1]-t.t[0])
+}
+
+func (p *parser) finish() {
+	*p.b.Clock() = evidence.Clock{Name: "unix", Error: 1e6, Resolution: p.unit}
+	host := p.b.Subject(evidence.Subject{Kind: evidence.Host, Name: p.name, CPUs: p.cpus})
+	p.series(host, &p.host)
+	if p.memory.value > 0 {
+		p.b.Fact(evidence.Fact{Subject: host, Key: evidence.FactHostMemory, Value: fmt.Sprintf("%.0f MiB", p.memory.value/(1<<20)), Number: p.memory.value, Origin: p.b.Origin(p.memory.line)})
+	}
+	p.cover(host, evidence.CoverHostCPU, p.host.get("host.cpu.busy"))
+	var faults track // from the first to the last time any process's were read
+	for _, q := range p.processes {
+		for id := range q.threads {
+			if q.threads[id].round == q.round {
+				p.now = q.at
+				p.pass(q)
+				break
+			}
+		}
+		s := evidence.Subject{Kind: evidence.Process, Name: q.name, PID: q.pid}
+		if p.btime > 0 && q.known && p.btime < 1<<33 && q.started < 1<<40 {
+			s.StartTime = p.btime*1e9 + q.started*(1e9/hz)
+		}
+		id := p.b.Subject(s)
+		p.series(id, &q.tracks)
+		if f := q.get("process.minorFaults"); f != nil && len(f.t) > 1 {
+			if len(faults.t) == 0 {
+				faults = track{t: []int64{f.t[0], f.t[len(f.t)-1]}, line: f.line}
+			}
+			faults.t[0], faults.t[1] = min(faults.t[0], f.t[0]), max(faults.t[1], f.t[len(f.t)-1])
+		}
+		for _, path := range q.cgroups {
+			if g := p.cgroups[path]; g != nil {
+				p.limits(id, g)
+			}
+		}
+	}
+	p.cover(host, evidence.CoverFaults, &faults)
+	p.tables()
+	p.warn()
+}
+
+func (p *parser) series(id evidence.SubjectID, s *tracks) {
+	for _, t := range s.list {
+		if len(t.t) == 0 || t.counter && !t.rate() {
+			continue
+		}
+		p.b.Series(evidence.Series{Subject: id, Name: t.name, Unit: t.unit, T: t.t, V: t.v, Origin: p.b.Origin(t.line)})
+	}
+}
+
+// limits gives a process what is known of its cgroup; processes may share one.
+func (p *parser) limits(id evidence.SubjectID, g *cgroup) {
+	for _, t := range g.list {
+		c := track{name: t.name, unit: t.unit, line: t.line, t: slices.Clone(t.t), v: slices.Clone(t.v)}
+		if c.rate() {
+			p.b.Series(evidence.Series{Subject: id, Name: c.name, Unit: c.unit, T: c.t, V: c.v, Origin: p.b.Origin(c.line)})
+		}
+	}
+	if g.memory > 0 {
+		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerLimit, Value: fmt.Sprintf("%.0f MiB", g.memory/(1<<20)), Number: g.memory, Origin: p.b.Origin(g.line)})
+	}
+}
+
+func (p *parser) cover(id evidence.SubjectID, kind string, t *track) {
+	if t != nil && len(t.t) > 1 {
+		p.b.Cover(evidence.Coverage{Subject: id, Kind: kind, From: t.t[0], Until: t.t[len(t.t)-1], Origin: p.b.Origin(t.line)})
+	}
+}
+
+func (p *parser) tables() {
+	t := evidence.Table{Title: "host, mean over the recording", Columns: []string{"figure", "value", "unit"}}
+	for _, x := range p.host.list {
+		v := x.mean()
+		if !math.IsNaN(v) {
+			t.Rows = append(t.Rows, []string{x.name, figure(v), x.unit})
+		}
+	}
+	t.Rows = append(t.Rows,
+		[]string{"lines known and not used", strconv.FormatInt(p.ignored, 10), "1"},
+		[]string{"lines not understood", strconv.FormatInt(p.damaged, 10), "1"})
+	p.b.Table(t)
+	if len(p.processes) == 0 {
+		return
+	}
+	busy := slices.Clone(p.processes)
+	slices.SortStableFunc(busy, func(a, b *process) int {
+		return -cmp.Compare(orZero(a.get("process.cpu").mean()), orZero(b.get("process.cpu").mean()))
+	})
+	const most = 20
+	title := "processes"
+	if len(busy) > most {
+		title = fmt.Sprintf("processes, the %d of %d that used most CPU", most, len(busy))
+		busy = busy[:most]
+	}
+	t = evidence.Table{Title: title, Columns: []string{"process", "pid", "cores", "of it system", "minor faults/s", "RSS MiB", "run delay s/s", "CPUs"}}
+	for _, q := range busy {
+		t.Rows = append(t.Rows, []string{q.name, strconv.Itoa(q.pid), figure(q.get("process.cpu").mean()), figure(q.get("process.cpu.system").mean()),
+			figure(q.get("process.minorFaults").mean()), figure(q.get("process.rss").mean() / (1 << 20)), figure(q.get("process.runDelay").mean()), q.allowed})
+	}
+	p.b.Table(t)
+}
+
+func orZero(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}
+
+func figure(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return ""
+	case v >= 1000:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+func (p *parser) warn() {
+	b := p.b
+	if p.damaged > 0 {
+		b.Warnf(p.firstBad, "%s of /proc files not understood", some(p.damaged, "line", "lines"))
+	}
+	if p.backwards > 0 {
+		b.Warnf(p.firstBack, "%s older than the one before and left out: the clock was set back, or recordings were joined in the wrong order", some(p.backwards, "file is", "files are"))
+	}
+	if p.shrunk > 0 {
+		b.Warnf(p.firstFall, "%s below the one before and left out: counters only grow", some(p.shrunk, "reading of a counter is", "readings of counters are"))
+	}
+	if p.dropped > 0 {
+		b.Warnf(0, "%s not kept: more than %d processes or %d readings; record fewer of them", some(p.dropped, "reading was", "readings were"), maxProcesses, maxPoints)
+	}
+	if busy := p.host.get("host.cpu.busy"); busy != nil && len(busy.t) < 2 {
+		b.Warnf(busy.line, "/proc/stat was read once: processor time is the difference of two readings")
+	}
+	for _, g := range p.cgroups {
+		if !slices.ContainsFunc(p.processes, func(q *process) bool { return contains(q.cgroups, g.path) }) {
+			b.Warnf(0, "some cgroups are of no process in the recording: add /proc/PID/cgroup")
+		}
+	}
+}
+
+func some(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(n, 10) + " " + many
+}
