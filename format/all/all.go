@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/format/gopprof"
 	"github.com/unstall/unstall/format/gotrace"
 	"github.com/unstall/unstall/format/loadresult"
+	"github.com/unstall/unstall/format/procfs"
 )
 
 // Formats in the order they are asked; order matters only among those that
@@ -18,5 +19,6 @@ var Formats = []format.Format{
 	gopprof.Format,
 	gctrace.Format,
 	loadresult.Format,
+	procfs.Format,
 	accesslog.Format,
 }

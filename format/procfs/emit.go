@@ -243,7 +243,7 @@ func figure(v float64) string {
 func (p *parser) warn() {
 	b := p.b
 	if p.damaged > 0 {
-		b.Warnf(p.firstBad, "%s of /proc files not understood", some(p.damaged, "line", "lines"))
+		b.Warnf(p.firstBad, "%s not understood", some(p.damaged, "line of /proc files was", "lines of /proc files were"))
 	}
 	if p.backwards > 0 {
 		b.Warnf(p.firstBack, "%s older than the one before and left out: the clock was set back, or recordings were joined in the wrong order", some(p.backwards, "file is", "files are"))
