@@ -44,7 +44,7 @@ func (l *Ledger) hostShare() (h HostShare) {
 	}
 	h.Known, h.Dilation = true, mean/median
 	if run := fact(evidence.FactRunTime); run > 0 {
-		h.LongRuns = fact(evidence.FactLongRuns) / run
+		h.LongRuns = min(1, fact(evidence.FactLongRuns)/run)
 	}
 	if h.Dilation < starvedFrom {
 		return h
@@ -55,9 +55,8 @@ func (l *Ledger) hostShare() (h HostShare) {
 	}
 	part := func(d float64) float64 { return max(0, 1-1/max(d, 1)) }
 	h.Low = max(h.LongRuns, part(min(work, h.Dilation))/2)
-	h.High = part(max(h.Dilation, work))
 	h.Share = max(h.Low, part(min(h.Dilation, max(work, 1/(1-min(h.LongRuns, .9))))))
-	h.Low = min(h.Low, h.Share)
+	h.High = max(h.Share, part(max(h.Dilation, work)))
 	return h
 }
 
@@ -111,5 +110,6 @@ func (h *HostShare) bounds(ns int64) (low, high float64) {
 	if h.Share == 0 {
 		return 0, 0
 	}
-	return float64(ns) * h.Low / h.Share, float64(ns) * h.High / h.Share
+	v := float64(ns)
+	return v * min(1, h.Low/h.Share), v * max(1, h.High/h.Share)
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,6 +19,8 @@ type Options struct {
 const (
 	MethodTrace   = "trace"
 	MethodOverlap = "overlap"
+	MethodSpan    = "span" // a duration that the requests' own source gives
+	MethodReplay  = "replay"
 	MethodShare   = "share"
 )
 
@@ -60,9 +63,11 @@ type Ledger struct {
 	Entries   []Entry // in order of time; they sum to Total
 	Rows      []int   // all requests of the source, by time
 	Host      HostShare
+	Replay    Replay
 
-	b      *evidence.Bundle
-	pauses []pause
+	b     *evidence.Bundle
+	stops stops
+	moved map[int]amplified // by row: what the replay moves to StopTheWorld
 }
 
 // MinRequests is how many requests a figure about requests needs.
@@ -75,6 +80,10 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 	for i := range b.Requests.Len() {
 		a, _ := b.Requests.Origin[i].Artifact()
 		s := b.Requests.Subject[i]
+		if !timed(&b.Requests, i) {
+			b.Warnf(evidence.NewOrigin(a, 0), "a request without a beginning, or that ends before it begins, was left out")
+			continue
+		}
 		if bySubject[s] == nil {
 			bySubject[s] = make(map[evidence.ArtifactID][]int)
 		}
@@ -89,6 +98,11 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 	return out
 }
 
+// timed says whether a request has a latency.
+func timed(r *evidence.Requests, i int) bool {
+	return (r.Intended[i] != 0 || r.Start[i] != 0) && r.Latency(i) >= 0
+}
+
 func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {
 	l := &Ledger{Subject: subject, b: b}
 	widest := l.choose(sources)
@@ -99,10 +113,11 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	} else {
 		l.From, l.To = l.Requests.From, l.Requests.To
 	}
-	l.pauses = pausesOf(b, subject)
+	l.stops = stopsOf(b, subject, b.Requests.Clock[l.Rows[0]])
 	if l.Traced {
 		l.Host = l.hostShare()
 	}
+	l.replay()
 	l.findSlow(opt.SLO)
 	l.charge()
 	return l
@@ -112,42 +127,35 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 // are enough of them, else those of the artifact with most; and the artifact
 // that saw most, for the figures about all.
 func (l *Ledger) choose(sources map[evidence.ArtifactID][]int) (widest evidence.ArtifactID) {
-	ids := make([]evidence.ArtifactID, 0, len(sources))
-	for a := range sources {
-		ids = append(ids, a)
-	}
-	slices.Sort(ids)
-	best, most := -1, -1
+	ids := slices.Sorted(maps.Keys(sources))
+	widest = slices.MaxFunc(ids, func(x, y evidence.ArtifactID) int { return cmp.Compare(len(sources[x]), len(sources[y])) })
+	l.Source = widest
+	best := -1
 	for _, a := range ids {
 		rows := sources[a]
-		if len(rows) > most {
-			widest, most = a, len(rows)
-		}
 		traced := 0
 		for _, i := range rows {
 			if observed(l.b.Requests.Path(i)) {
 				traced++
 			}
 		}
-		if traced >= min(MinRequests, len(rows)) && 2*traced >= len(rows) && len(rows) > best {
+		enough := traced >= MinRequests || a == widest && traced > 0
+		if enough && 2*traced >= len(rows) && len(rows) > best {
 			l.Source, l.Traced, best = a, true, len(rows)
 		}
 	}
-	if !l.Traced {
-		l.Source = widest
-	}
 	l.Rows = slices.Clone(sources[l.Source])
 	r := &l.b.Requests
-	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Compare(r.End[i], r.End[j]) })
+	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End[i], r.End[j]), cmp.Compare(i, j)) })
 	return widest
 }
 
 // observed says whether a path holds states, not just what an access log knows
-// of an upstream.
+// of an upstream and of the queue before it.
 func observed(p evidence.Path) bool {
 	for s := range p.All {
 		switch s.Kind {
-		case evidence.Unobserved, evidence.NetWait, evidence.KindUnknown:
+		case evidence.Unobserved, evidence.NetWait, evidence.PoolWait, evidence.KindUnknown:
 		default:
 			return true
 		}
@@ -187,50 +195,12 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 	return s
 }
 
-// Of charges the whole time of one request.
-func (l *Ledger) Of(row int) Charges {
-	var sum Charges
-	l.Walk(row, func(_ int64, _ evidence.Segment, c *Charges) { sum.Add(c) })
-	return sum
-}
-
-// Walk yields the states of a request in order with what each was charged to.
-// Their sum is the request's latency exactly.
-func (l *Ledger) Walk(row int, yield func(at int64, s evidence.Segment, c *Charges)) {
-	r := &l.b.Requests
-	at := r.Start[row]
-	if in := r.Intended[row]; in != 0 && in < at {
-		c := Charges{Queued: at - in}
-		yield(in, evidence.Segment{Kind: evidence.KindUnknown, Dur: at - in}, &c)
-	}
-	for s := range r.Path(row).All {
-		l.refine(at, s, yield)
-		at += s.Dur
-	}
-	if at < r.End[row] {
-		l.refine(at, evidence.Segment{Kind: evidence.Unobserved, Dur: r.End[row] - at}, yield)
-	}
-}
-
-// refine charges one state; time without a state is laid over the pauses.
-func (l *Ledger) refine(at int64, s evidence.Segment, yield func(int64, evidence.Segment, *Charges)) {
-	if s.Kind == evidence.Unobserved && len(l.pauses) > 0 {
-		if stopped := l.stopped(at, at+s.Dur); stopped > 0 {
-			c := Charges{StopTheWorld: stopped, Unobserved: s.Dur - stopped}
-			yield(at, s, &c)
-			return
-		}
-	}
-	c := of(&s)
-	l.Host.take(&c)
-	yield(at, s, &c)
-}
-
 // charge fills the entries from the slow requests.
 func (l *Ledger) charge() {
 	type key struct {
 		m      Mechanism
 		detail evidence.NameID
+		replay bool
 	}
 	sums := make(map[key]int64)
 	perRequest := make([]Charges, len(l.Slow))
@@ -239,13 +209,13 @@ func (l *Ledger) charge() {
 	for n, row := range l.Slow {
 		at[n] = l.b.Requests.End[row]
 		longest = max(longest, l.b.Requests.Latency(row))
-		l.Walk(row, func(_ int64, s evidence.Segment, c *Charges) {
+		l.walk(row, func(_ int64, s evidence.Segment, c *Charges, replay bool) {
 			perRequest[n].Add(c)
 			for m, v := range c {
 				if v == 0 {
 					continue
 				}
-				k := key{m: Mechanism(m)}
+				k := key{m: Mechanism(m), replay: replay}
 				switch k.m {
 				case Lock, Pool, Dependency:
 					k.detail = s.Cause
@@ -255,16 +225,25 @@ func (l *Ledger) charge() {
 		})
 		l.Charges.Add(&perRequest[n])
 	}
+	bound := func(low, high float64) (string, *stats.Interval) {
+		return "bound", &stats.Interval{Low: low, High: min(high, float64(l.Total))}
+	}
 	for k, v := range sums {
 		e := Entry{Mechanism: k.m, Detail: k.detail, Ns: v, Method: MethodTrace}
 		switch {
+		case k.replay:
+			e.Method = MethodReplay
+			e.Basis, e.Interval = bound(l.movedBounds())
 		case k.m == HostCPU:
-			low, high := l.Host.bounds(v)
-			e.Method, e.Basis, e.Interval = MethodShare, "bound", &stats.Interval{Low: low, High: high}
-		case k.m == StopTheWorld && !l.Traced:
-			low, high := l.stoppedBounds()
-			e.Method, e.Basis, e.Interval = MethodOverlap, "bound", &stats.Interval{Low: low, High: high}
-		case !l.Traced:
+			e.Method = MethodShare
+			e.Basis, e.Interval = bound(l.Host.bounds(v))
+		case l.Traced:
+		case k.m == StopTheWorld:
+			e.Method = MethodOverlap
+			e.Basis, e.Interval = bound(l.stoppedBounds())
+		case k.m == Dependency, k.m == Pool:
+			e.Method = MethodSpan
+		default:
 			e.Method = MethodOverlap
 		}
 		l.Entries = append(l.Entries, e)
@@ -293,7 +272,7 @@ func (l *Ledger) intervals(slow []Charges, at []int64, block int64) {
 		for n := range slow {
 			v[n] = slow[n][e.Mechanism]
 		}
-		if iv, ok := stats.SumInterval(at, v, l.From, l.To, block, uint64(e.Mechanism)+1); ok {
+		if iv, ok := stats.SumInterval(at, v, l.From, l.To+1, block, uint64(e.Mechanism)+1); ok {
 			e.Interval, e.Basis = &iv, "sampling"
 		}
 	}

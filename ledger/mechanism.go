@@ -89,22 +89,25 @@ var held = [evidence.NumHolders]Mechanism{
 }
 
 // states maps every state but Runnable, LockWait and PoolWait, which depend on
-// their holder.
-var states = map[evidence.Kind]Mechanism{
-	evidence.KindUnknown:  Unexplained,
-	evidence.Running:      Own,
-	evidence.Syscall:      Kernel,
-	evidence.NetWait:      Dependency,
-	evidence.ClientWait:   Client,
-	evidence.SyncWait:     Goroutine,
-	evidence.SleepWait:    Timer,
-	evidence.GCAssist:     MarkAssist,
-	evidence.GCAssistWait: MarkAssist,
-	evidence.GCSweep:      MarkAssist,
-	evidence.GCWait:       MarkAssist,
-	evidence.Paused:       StopTheWorld,
-	evidence.Unobserved:   Unobserved,
-}
+// their holder. What is not listed is unexplained.
+var states = func() (m [256]Mechanism) {
+	for k := range m {
+		m[k] = Unexplained
+	}
+	m[evidence.Running] = Own
+	m[evidence.Syscall] = Kernel
+	m[evidence.NetWait] = Dependency
+	m[evidence.ClientWait] = Client
+	m[evidence.SyncWait] = Goroutine
+	m[evidence.SleepWait] = Timer
+	m[evidence.GCAssist] = MarkAssist
+	m[evidence.GCAssistWait] = MarkAssist
+	m[evidence.GCSweep] = MarkAssist
+	m[evidence.GCWait] = MarkAssist
+	m[evidence.Paused] = StopTheWorld
+	m[evidence.Unobserved] = Unobserved
+	return m
+}()
 
 // of charges one state.
 func of(s *evidence.Segment) (c Charges) {
@@ -130,11 +133,7 @@ func of(s *evidence.Segment) (c Charges) {
 		}
 		c[m] = s.Dur
 	default:
-		m, ok := states[s.Kind]
-		if !ok {
-			m = Unexplained
-		}
-		c[m] = s.Dur
+		c[states[s.Kind]] = s.Dur
 	}
 	return c
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -37,30 +38,38 @@ func (l *Ledger) findSlow(slo time.Duration) {
 		}
 	}
 	floor := make(map[evidence.NameID]int64)
+	grain := l.grain()
 	var most int
-	for route, v := range byRoute {
+	for _, route := range slices.Sorted(maps.Keys(byRoute)) {
+		v := byRoute[route]
 		slices.Sort(v)
-		floor[route] = stats.Quantile(v, .1)
+		floor[route] = max(stats.Quantile(v, .1), grain)
 		if len(v) > most {
 			most, l.Threshold = len(v), floorFactor*floor[route]
 		}
 	}
 	for _, i := range l.Rows {
-		f, ok := floor[r.Route[i]]
-		if !ok || len(byRoute[r.Route[i]]) < MinRequests {
-			f = l.Threshold / floorFactor // too few of that route to know its floor
+		threshold := l.Threshold // of a route with too few requests to know its floor
+		if len(byRoute[r.Route[i]]) >= MinRequests {
+			threshold = floorFactor * floor[r.Route[i]]
 		}
-		l.addSlow(i, floorFactor*max(f, l.resolution(i)))
+		l.addSlow(i, threshold)
 	}
 }
 
-// resolution is the least duration that the request's log can tell from zero.
-func (l *Ledger) resolution(i int) int64 {
+// grain is the unit (ns) that the requests' durations are whole multiples of: the
+// least that their source can tell from zero. Traced ones have none.
+func (l *Ledger) grain() int64 {
 	if l.Traced {
 		return 0
 	}
-	// Durations are logged in steps of a millisecond at best where stamps are.
-	return min(l.b.Clocks[l.b.Requests.Clock[i]].Resolution, 1e6)
+	grain := int64(1e9)
+	for _, i := range l.Rows {
+		for grain > 1 && l.b.Requests.Latency(i)%grain != 0 {
+			grain /= 1000
+		}
+	}
+	return grain
 }
 
 func (l *Ledger) addSlow(i int, threshold int64) {

@@ -1,0 +1,191 @@
+package ledger
+
+import "github.com/unstall/unstall/evidence"
+
+// Of charges the whole time of one request.
+func (l *Ledger) Of(row int) Charges {
+	var sum Charges
+	l.walk(row, func(_ int64, _ evidence.Segment, c *Charges, _ bool) { sum.Add(c) })
+	return sum
+}
+
+// Walk yields the states of a request in order with what each was charged to.
+// Their sum is the request's latency exactly.
+func (l *Ledger) Walk(row int, yield func(at int64, s evidence.Segment, c *Charges)) {
+	l.walk(row, func(at int64, s evidence.Segment, c *Charges, _ bool) { yield(at, s, c) })
+}
+
+// walk is Walk that also says which charges come from the replay.
+func (l *Ledger) walk(row int, yield func(at int64, s evidence.Segment, c *Charges, replay bool)) {
+	r := &l.b.Requests
+	start, end := r.Start[row], r.End[row]
+	began := end - r.Latency(row)
+	if start == 0 {
+		start = began
+	}
+	path := r.Path(row)
+	_, loose := l.loose(path)
+	w := walker{l: l, yield: yield, moved: l.moved[row].ns}
+	if began < start {
+		w.queued(began, min(start, end)-began)
+	}
+	if loose {
+		w.placeless(path, max(start, began), end)
+		return
+	}
+	at := start
+	for s := range path.All {
+		next := min(at+max(0, s.Dur), end)
+		if from := max(at, began); next > from {
+			w.state(from, cut(s, next-from))
+		}
+		at = next
+	}
+	if from := max(at, began); from < end {
+		w.state(from, evidence.Segment{Kind: evidence.Unobserved, Dur: end - from})
+	}
+}
+
+// loose says whether a path knows durations but not when they were: an access
+// log's waits for an upstream come first and the rest of the request follows.
+// Labelled is the sum of the waits.
+func (l *Ledger) loose(p evidence.Path) (labelled int64, loose bool) {
+	if l.Traced {
+		return 0, false
+	}
+	rest := false
+	for s := range p.All {
+		switch {
+		case s.Kind == evidence.Unobserved && !rest:
+			rest = true
+		case rest || s.Kind != evidence.NetWait && s.Kind != evidence.PoolWait:
+			return 0, false
+		default:
+			labelled += s.Dur
+		}
+	}
+	return labelled, labelled > 0
+}
+
+// cut shortens a state, and the shares of it.
+func cut(s evidence.Segment, dur int64) evidence.Segment {
+	if dur == s.Dur {
+		return s
+	}
+	whole, left, most := s.Dur, dur, 0
+	for h, v := range s.Held {
+		s.Held[h] = int64(float64(v) * (float64(dur) / float64(whole)))
+		left -= s.Held[h]
+		if s.Held[h] > s.Held[most] {
+			most = h
+		}
+	}
+	if s.Held != (evidence.Shares{}) {
+		s.Held[most] += left
+	}
+	s.Dur = dur
+	return s
+}
+
+// walker charges the states of one request.
+type walker struct {
+	l     *Ledger
+	yield func(at int64, s evidence.Segment, c *Charges, replay bool)
+	moved int64 // what the replay still has to move to StopTheWorld
+}
+
+// queued charges the time before the process began.
+func (w *walker) queued(at, dur int64) {
+	s := evidence.Segment{Kind: evidence.KindUnknown, Dur: dur}
+	w.amplified(&at, &s)
+	if s.Dur > 0 {
+		w.yield(at, s, &Charges{Queued: s.Dur}, false)
+	}
+}
+
+// state charges one state; time without a state is laid over the pauses.
+func (w *walker) state(at int64, s evidence.Segment) {
+	if s.Kind == evidence.Unobserved {
+		w.unobserved(at, s, w.l.stops.mean(at, at+s.Dur))
+		return
+	}
+	c := of(&s)
+	w.l.Host.take(&c)
+	w.yield(at, s, &c, false)
+}
+
+func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
+	if w.moved > 0 {
+		w.moved = min(w.moved, s.Dur-stopped)
+		w.amplified(&at, &s)
+	}
+	if s.Dur == 0 {
+		return
+	}
+	c := Charges{StopTheWorld: stopped, Unobserved: s.Dur - stopped}
+	w.l.Host.take(&c)
+	w.yield(at, s, &c, false)
+}
+
+// amplified charges the beginning of a state to the pauses it waited behind.
+func (w *walker) amplified(at *int64, s *evidence.Segment) {
+	part := min(w.moved, s.Dur)
+	if part <= 0 {
+		return
+	}
+	first := *s
+	first.Dur = part
+	w.yield(*at, first, &Charges{StopTheWorld: part}, true)
+	w.moved -= part
+	*at += part
+	s.Dur -= part
+}
+
+// placeless charges waits whose place within the request is not known. A pause
+// within a wait costs nothing but what it lasts longer than the wait: only the
+// share of the pauses that meets the rest of the request is charged, wherever
+// the waits lay, each place being as likely. [Ledger.stoppedBounds] gives the
+// least and the most.
+func (w *walker) placeless(path evidence.Path, at, end int64) {
+	from := at
+	for s := range path.All {
+		if s.Kind == evidence.Unobserved {
+			break
+		}
+		s.Dur = min(s.Dur, end-at)
+		if s.Dur > 0 {
+			w.state(at, s)
+			at += s.Dur
+		}
+	}
+	if rest := end - at; rest > 0 {
+		stopped := int64(float64(w.l.stops.mean(from, end)) * (float64(rest) / float64(end-from)))
+		w.unobserved(at, evidence.Segment{Kind: evidence.Unobserved, Dur: rest}, min(stopped, rest))
+	}
+}
+
+// stoppedBounds is the least and the most of the slow requests' time that the
+// pauses can have cost them. A wait whose place is not known can have hidden the
+// pauses or, if they came at its end, none of them.
+func (l *Ledger) stoppedBounds() (low, high float64) {
+	r := &l.b.Requests
+	for _, row := range l.Slow {
+		end := r.End[row]
+		start := max(r.Start[row], end-r.Latency(row))
+		path := r.Path(row)
+		if labelled, loose := l.loose(path); loose || len(path) == 0 {
+			least, most := l.stops.extremes(start, end)
+			low += float64(max(0, least-labelled))
+			high += float64(most)
+			continue
+		}
+		l.walk(row, func(at int64, s evidence.Segment, _ *Charges, replay bool) {
+			if s.Kind == evidence.Unobserved && !replay {
+				least, most := l.stops.extremes(at, at+s.Dur)
+				low += float64(least)
+				high += float64(most)
+			}
+		})
+	}
+	return low, high
+}
