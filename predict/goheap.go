@@ -26,12 +26,16 @@ type HeapSetting struct {
 // RateAt returns the cycles per second at another headroom.
 func (m GoHeap) RateAt(headroom float64) float64 { return m.Rate * m.Headroom / headroom }
 
-// Limit returns the settings for a headroom, rounded up to 50 MiB. The limit
-// includes what is not heap; the runtime takes off its overhead and 3 %, so a
-// tenth is added.
-func (m GoHeap) Limit(headroom float64) HeapSetting {
-	const step = 50 << 20
+// Limit returns the settings for a headroom, rounded up to 50 MiB, or those of
+// the largest limit allowed (most, 0: any) if that is less. The limit includes
+// what is not heap; the runtime takes off its overhead and 3 %, so a tenth is
+// added.
+func (m GoHeap) Limit(headroom, most float64) HeapSetting {
+	const step, fine = 50 << 20, 10 << 20
 	limit := math.Ceil((m.Live+headroom)*1.1/step) * step
+	if most > 0 && limit > most {
+		limit = math.Floor(most/fine) * fine
+	}
 	s := HeapSetting{MemoryLimit: limit, Headroom: limit/1.1 - m.Live}
 	// The ballast counts as live: goal = 2·(live + ballast), headroom = live + ballast.
 	s.Ballast = math.Max(0, math.Ceil((s.Headroom-m.Live)/step)*step)

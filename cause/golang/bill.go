@@ -60,8 +60,9 @@ func billOf(c *cause.Case) *bill {
 	r := &c.Bundle.Requests
 	b := &bill{less: make(map[int]int64, len(l.Rows))}
 
-	// What requests need that met no cycle.
-	var freeOwn, freeQueue float64
+	// What requests of a route need that met no cycle.
+	type control struct{ n, own, queue float64 }
+	free := make(map[evidence.NameID]*control)
 	for _, row := range l.Rows {
 		if within(marks, r.Start[row], r.End[row]) > 0 {
 			b.overlap++
@@ -71,17 +72,20 @@ func billOf(c *cause.Case) *bill {
 		b.free++
 		b.meanFree += float64(r.Latency(row))
 		charges := l.Of(row)
-		freeOwn += float64(charges[ledger.Own])
-		freeQueue += float64(charges[ledger.RequestsCPU])
+		k := free[r.Route[row]]
+		if k == nil {
+			k = &control{}
+			free[r.Route[row]] = k
+		}
+		k.n++
+		k.own += float64(charges[ledger.Own])
+		k.queue += float64(charges[ledger.RequestsCPU])
 	}
 	if b.overlap > 0 {
 		b.meanOverlap /= float64(b.overlap)
 	}
-	control := b.free >= ledger.MinRequests
 	if b.free > 0 {
 		b.meanFree /= float64(b.free)
-		freeOwn /= float64(b.free)
-		freeQueue /= float64(b.free)
 	}
 
 	slow := make(map[int]bool, len(l.Slow))
@@ -106,9 +110,9 @@ func billOf(c *cause.Case) *bill {
 			ownIn += int64(part * float64(ch[ledger.Own]))
 		})
 		var knockOn, slower int64
-		if control {
-			knockOn = max(0, queue-int64(freeQueue))
-			slower = max(0, min(ownIn, own-int64(freeOwn)))
+		if k := free[r.Route[row]]; k != nil && k.n >= ledger.MinRequests {
+			knockOn = max(0, queue-int64(k.queue/k.n))
+			slower = max(0, min(ownIn, own-int64(k.own/k.n)))
 		}
 		b.less[row] = direct + knockOn + slower
 		if slow[row] {

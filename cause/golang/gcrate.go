@@ -150,18 +150,19 @@ func (g *collector) advise(c *cause.Case, v *cause.Verdict) float64 {
 		c.Figure("heap goal", g.goal, "bytes", g.origin),
 		c.Figure("allocation rate", g.alloc, "bytes/s", g.origin))
 	m := predict.GoHeap{Live: g.live, Headroom: g.goal - g.live, Rate: g.rate}
-	room := (g.goal - g.live) * fewer
-	capped := ""
-	if limit, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok && limit.Number > 0 {
-		if most := .9*limit.Number - g.live; room > most {
-			room, capped = most, " (as much as the container allows)"
-		}
+	var most float64
+	if limit, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok {
+		most = .9 * limit.Number // the rest is for what the runtime does not count
 	}
-	if room < 2*(g.goal-g.live) {
+	target := m.Limit((g.goal-g.live)*fewer, most)
+	capped := ""
+	if most > 0 && target.MemoryLimit < m.Limit((g.goal-g.live)*fewer, 0).MemoryLimit {
+		capped = " (as much as the container allows)"
+	}
+	if target.Headroom < 2*(g.goal-g.live) {
 		v.Fix = append(v.Fix, cause.Fix{Text: "the container leaves no room for a larger heap: allocate less per request, or give it more memory"})
 		return 0
 	}
-	target := m.Limit(room)
 	then := m.RateAt(target.Headroom)
 	minor := goMinor(c)
 	old := cause.Fix{Text: "Go before 1.19: a ballast in main, never touched, so that it costs no resident memory itself" + capped,
