@@ -24,18 +24,17 @@ test: ## what CI runs: gofmt, go vet, all tests
 	@echo '== go test'
 	@$(GO) test ./...
 
-# The files of a recording, without what only the recorder can know.
-incident = $(filter-out %/truth.json,$(sort $(wildcard lab/go-ballast/recorded/$(1)/*)))
+demo: build ## diagnose a recorded incident: the sick service, and the fixed one
+	@$(call show,sick,A Go gateway at 1$(comma)000 requests/s: the heap is small and memory is free. Why are requests slow?)
+	@$(call show,fixed,The same gateway under the same load with GOGC=off GOMEMLIMIT=2GiB. Nothing may be found.)
 
-demo: build ## diagnose a recorded incident, sick and fixed
-	@echo
-	@echo '=== Sick: a Go gateway with a small live heap on an idle machine, under load. Why is its p99 what it is?'
-	@echo
-	@(set -x; bin/unstall $(call incident,sick))
-	@echo
-	@echo '=== Fixed: the same service and load after the change proposed above. Nothing may be found now.'
-	@echo
-	@(set -x; bin/unstall $(call incident,fixed))
+# truth.json is what only the recorder knows: the diagnosis does not get it.
+define show
+	cd lab/go-ballast/recorded/$(1); files=$$(ls | grep -vx truth.json | paste -sd' ' -); \
+	printf '\n=== %s\n%s\n    $$ cd lab/go-ballast/recorded/%s && unstall %s\n\n' '$(1)' '$(2)' '$(1)' "$$files"; \
+	$(CURDIR)/bin/unstall $$files
+endef
+comma := ,
 
 labs: ## record the incident anew on this machine and judge it (LAB=go.gc-rate/ or LAB=all)
 	@echo 'Sick and healthy services run under load, some seconds each, and what is recorded takes'
@@ -50,11 +49,12 @@ bench: ## speed and memory of the parsers and of a whole diagnosis
 
 fuzz: ## every fuzz target in turn, FUZZTIME=60s each
 	@targets=$$($(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} $$1=="ok" {for (i=0; i<n; i++) print $$2, t[i]; n=0}'); \
-	total=$$(wc -l <<<"$$targets"); n=0; \
+	total=$$(wc -l <<<"$$targets"); n=0; failed=; \
 	while read -r package target; do n=$$((n+1)); \
 		echo "== [$$n/$$total] $$package $$target, $(FUZZTIME)"; \
-		$(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x </dev/null; \
-	done <<<"$$targets"
+		$(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x </dev/null || failed+=" $$package.$$target"; \
+	done <<<"$$targets"; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
 
 linter := .tools/bin/golangci-lint-$(GOLANGCI_LINT)
 
