@@ -52,7 +52,7 @@ func (w *world) requests() int64 {
 }
 
 func (w *world) gomaxprocs() evidence.Series {
-	w.procs.Name, w.procs.Unit = "/sched/gomaxprocs:threads", "threads"
+	w.procs.Name, w.procs.Unit = metricProcs, "threads"
 	return w.procs
 }
 

@@ -32,8 +32,8 @@ type collector struct {
 const maxPoints = 1 << 16
 
 func (c *collector) init() {
-	c.heapT = evidence.Series{Name: "/memory/classes/heap/objects:bytes", Unit: "bytes"}
-	c.goalT = evidence.Series{Name: "/gc/heap/goal:bytes", Unit: "bytes"}
+	c.heapT = evidence.Series{Name: metricHeap, Unit: "bytes"}
+	c.goalT = evidence.Series{Name: metricGoal, Unit: "bytes"}
 	c.step = 100e3
 }
 
@@ -74,11 +74,9 @@ func (c *collector) setGoal(t int64, v uint64) {
 	}
 }
 
-func (c *collector) assisted(s evidence.Segment) {
-	if s.Kind == evidence.GCAssist {
-		c.assist += s.Dur
-		c.total.assist += s.Dur
-	}
+func (c *collector) assisted(dur int64) {
+	c.assist += dur
+	c.total.assist += dur
 }
 
 func (c *collector) worked(h evidence.Holder, dur int64) {
@@ -91,7 +89,7 @@ func (c *collector) worked(h evidence.Holder, dur int64) {
 	c.total.background += dur
 }
 
-func (c *collector) stopBegins(t int64, reason string) {
+func (c *collector) stopBegins(t int64) {
 	c.stopDepth++
 	if c.stopDepth == 1 {
 		c.stopFrom = t

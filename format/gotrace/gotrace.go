@@ -24,9 +24,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
-
-	"golang.org/x/exp/trace"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
@@ -87,7 +84,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) (err er
 	}
 	w := newWorld(b, minor)
 	err = w.read(ctx, r)
-	if len(w.gs) == 0 && len(w.ps) == 0 {
+	if w.states == 0 {
 		if err == nil {
 			err = errors.New("holds no events: was the recording stopped at once?")
 		}
@@ -105,103 +102,4 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) (err er
 		b.Warnf(w.events, "the trace breaks off after %.3f s: %v; what came before is used", float64(w.now-w.first)/1e9, oneLine(err))
 	}
 	return nil
-}
-
-// read feeds every event to the world. Decoding and interpreting take turns on
-// two processors.
-func (w *world) read(ctx context.Context, r io.Reader) error {
-	ctx, cancel := context.WithCancel(ctx)
-	d := &decoder{full: make(chan []event, 2), empty: make(chan []event, 3)}
-	for range cap(d.empty) {
-		d.empty <- make([]event, 0, 512)
-	}
-	done := make(chan error, 1)
-	go func() {
-		defer close(d.full)
-		done <- guard(func() error { return d.run(ctx, r) })
-	}()
-	err := guard(func() error {
-		for batch := range d.full {
-			for i := range batch {
-				w.event(&batch[i])
-			}
-			d.empty <- batch[:0]
-		}
-		return nil
-	})
-	cancel()
-	if decoding := <-done; err == nil {
-		err = decoding
-	}
-	return err
-}
-
-// event is an event of the trace. The annotation is read by the decoder, whose
-// tables of user strings grow while it goes on.
-type event struct {
-	trace.Event
-	task trace.Task
-}
-
-type decoder struct{ full, empty chan []event }
-
-func (d *decoder) run(ctx context.Context, r io.Reader) error {
-	tr, err := trace.NewReader(r)
-	if err != nil {
-		return err
-	}
-	for {
-		var batch []event
-		select {
-		case batch = <-d.empty:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		for len(batch) < cap(batch) && err == nil {
-			var ev trace.Event
-			if ev, err = tr.ReadEvent(); err != nil {
-				break
-			}
-			batch = append(batch, event{Event: ev})
-			if k := ev.Kind(); k == trace.EventTaskBegin || k == trace.EventTaskEnd {
-				batch[len(batch)-1].task = ev.Task()
-			}
-		}
-		select {
-		case d.full <- batch:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// guard turns a panic into an error: the decoder's accessors panic on traces
-// that are not well formed.
-func guard(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("cannot be decoded: %v", p)
-		}
-	}()
-	return f()
-}
-
-// oneLine keeps the first line of the decoder's errors; the rest is its state.
-func oneLine(err error) error {
-	if text, _, more := strings.Cut(err.Error(), "\n"); more {
-		return errors.New(strings.TrimRight(text, ": "))
-	}
-	return err
-}
-
-// cutWithin says whether the decoder stopped for want of data rather than
-// because of what it read.
-func cutWithin(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "unexpected EOF") || strings.Contains(err.Error(), "failed to advance"))
 }

@@ -7,16 +7,16 @@ import (
 )
 
 // memory is what a goroutine did lately, so that those it wakes can be told what
-// they waited for. It is a path from a point in time; the older half is
-// forgotten when it grows beyond memorySize. At most maxMemories goroutines have
-// one: memory stays bounded with any number of them.
+// they waited for: a path from a point in time, in two halves. When the later is
+// full, the earlier is forgotten. At most maxMemories goroutines have one: memory
+// stays bounded with any number of them.
 type memory struct {
-	from, upto int64
-	path       evidence.Path
+	from, turn, upto int64 // earlier covers from to turn, later turn to upto
+	earlier, later   evidence.Path
 }
 
 const (
-	memorySize  = 1 << 10
+	memoryHalf  = 1 << 9
 	maxMemories = 32 << 10
 )
 
@@ -29,7 +29,7 @@ func (p *memories) take() *memory {
 	if n := len(p.free); n > 0 {
 		m := p.free[n-1]
 		p.free = p.free[:n-1]
-		m.from, m.upto, m.path = 0, 0, m.path[:0]
+		m.earlier, m.later = m.earlier[:0], m.later[:0]
 		return m
 	}
 	if p.used >= maxMemories {
@@ -45,47 +45,37 @@ func (p *memories) give(m *memory) {
 	}
 }
 
-// remember notes a state of g.
-func (w *world) remember(g *goroutine, s evidence.Segment, at int64) {
+// remember notes a state of g and returns it packed, nil if g has no memory.
+func (w *world) remember(g *goroutine, s *evidence.Segment, at int64) evidence.Path {
 	m := g.memory
 	if m == nil {
 		if m = w.memories.take(); m == nil {
-			return
+			return nil
 		}
 		g.memory = m
-		m.from, m.upto = at, at
+		m.from, m.turn, m.upto = at, at, at
+	}
+	if len(m.later) >= memoryHalf {
+		m.earlier, m.later = m.later, m.earlier[:0]
+		m.from, m.turn = m.turn, m.upto
 	}
 	if at > m.upto {
-		m.path = m.path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: at - m.upto})
+		m.later = m.later.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: at - m.upto})
 	}
-	m.path = m.path.Append(s)
+	n := len(m.later)
+	m.later = m.later.Append(*s)
 	m.upto = at + s.Dur
-	if len(m.path) > memorySize {
-		rest := m.path
-		for s, left := range m.path.Rest {
-			m.from += s.Dur
-			rest = left
-			if len(left) <= memorySize/2 {
-				break
-			}
-		}
-		m.path = m.path[:copy(m.path, rest)]
-	}
+	return m.later[n:]
 }
 
 // states yields what g did within [from, to), oldest first and gapless as far
 // back as is remembered, clipped to the window, the present state included.
 func (g *goroutine) states(from, to int64, yield func(at int64, s evidence.Segment)) {
 	if m := g.memory; m != nil && m.upto > from {
-		at := m.from
-		for s := range m.path.All {
-			begin, end := max(at, from), min(at+s.Dur, to)
-			at += s.Dur
-			if end > begin {
-				clip(&s, end-begin)
-				yield(begin, s)
-			}
+		if m.turn > from {
+			between(m.earlier, m.from, from, to, yield)
 		}
+		between(m.later, m.turn, from, to, yield)
 	}
 	if begin := max(g.since, from); begin < to {
 		s := evidence.Segment{Kind: evidence.Running, Dur: to - begin}
@@ -100,6 +90,18 @@ func (g *goroutine) states(from, to int64, yield func(at int64, s evidence.Segme
 			s.Kind = evidence.SyncWait
 		}
 		yield(begin, s)
+	}
+}
+
+// between yields the states of a path that begins at `at`, clipped to [from, to).
+func between(p evidence.Path, at, from, to int64, yield func(at int64, s evidence.Segment)) {
+	for s := range p.All {
+		begin, end := max(at, from), min(at+s.Dur, to)
+		at += s.Dur
+		if end > begin {
+			clip(&s, end-begin)
+			yield(begin, s)
+		}
 	}
 }
 
@@ -126,7 +128,7 @@ func (w *world) chargeHolder(g, by *goroutine, s evidence.Segment, t int64) {
 	emit := func(kind evidence.Kind, dur int64) {
 		x := s
 		x.HolderKind, x.Dur = kind, dur
-		w.append(g, x, g.since)
+		w.append(g, &x, g.since)
 		g.since += dur
 	}
 	if by.born > from {
@@ -155,7 +157,7 @@ func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, t int64) {
 		if at > g.since {
 			x := s
 			x.Dur = at - g.since
-			w.append(g, x, g.since)
+			w.append(g, &x, g.since)
 			g.since = at
 		}
 		if h.Lane == 0 {
@@ -164,12 +166,12 @@ func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, t int64) {
 		if s.Stack != 0 {
 			h.Stack = s.Stack
 		}
-		w.append(g, h, g.since)
+		w.append(g, &h, g.since)
 		g.since += h.Dur
 	})
 	if g.since < t {
 		s.Dur = t - g.since
-		w.append(g, s, g.since)
+		w.append(g, &s, g.since)
 	}
 	g.since = t
 }

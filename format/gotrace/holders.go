@@ -42,6 +42,10 @@ func (h *holders) advance(t int64) {
 	rest := dt
 	last := 0
 	for i, n := range h.count {
+		if n == busy {
+			h.sum[i] += dt
+			return
+		}
 		if n > 0 {
 			part := dt * int64(n) / int64(busy)
 			h.sum[i] += part

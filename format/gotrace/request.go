@@ -46,6 +46,15 @@ func (r *request) add(s evidence.Segment, at int64) {
 	}
 }
 
+// addPacked appends a segment of that duration that begins at r.upto.
+func (r *request) addPacked(s evidence.Path, dur int64) {
+	r.path = append(r.path, s...)
+	r.upto += dur
+	if len(r.path) > maxPath {
+		r.merge()
+	}
+}
+
 // merge gives up the order of the states for their sums.
 func (r *request) merge() {
 	type key struct {
@@ -146,7 +155,7 @@ func (w *world) created(g, by *goroutine, ev *event, t int64) {
 	}
 	if g.where != nil && g.where.root == "net/http.(*connReader).backgroundRead" {
 		g.role = roleRequests
-		if s := w.stacks.get(ev.Stack()); s != nil {
+		if s := w.stacks.get(ev.creator); s != nil {
 			w.seen(by, s, t)
 		}
 		if by.conn.server != nil {
@@ -167,7 +176,7 @@ func (w *world) handlerBegins(g *goroutine, t int64) {
 		w.complete(g, t)
 	}
 	if g.request == nil {
-		w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
+		w.charge(g, &evidence.Segment{Kind: g.runningKind()}, t)
 		w.begin(g, t) // pipelined: it was in the buffer already
 	}
 	g.request.handled = true

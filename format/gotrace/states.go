@@ -10,19 +10,18 @@ import (
 
 // goroutine follows one goroutine's change of state: what it did until now is
 // charged, and what that means for the request it serves is left to server.
-func (w *world) goroutine(ev *event, st *trace.StateTransition, t int64) {
-	id := st.Resource.Goroutine()
-	g := w.get(id, t)
-	from, to := st.Goroutine()
-	if s := w.stacks.get(st.Stack); s != nil {
+func (w *world) goroutine(ev *event, t int64) {
+	g := w.get(ev.lane, t)
+	from, to := trace.GoState(ev.from), trace.GoState(ev.to)
+	if s := w.stacks.get(ev.stack); s != nil {
 		w.seen(g, s, t)
 	}
 	if from == to {
 		return
 	}
 	var by *goroutine
-	if actor := ev.Goroutine(); actor != trace.NoGoroutine && actor != id {
-		by = w.get(actor, t)
+	if ev.actor != trace.NoGoroutine && ev.actor != ev.lane {
+		by = w.get(ev.actor, t)
 	}
 	if from == trace.GoUndetermined {
 		g.since = w.first // it was in this state when the trace began
@@ -35,8 +34,8 @@ func (w *world) goroutine(ev *event, st *trace.StateTransition, t int64) {
 		if from == trace.GoSyscall && g.proc != nil {
 			break // kept its processor
 		}
-		if p := ev.Proc(); p != trace.NoProc {
-			w.occupy(w.proc(p), g, t)
+		if ev.proc != trace.NoProc {
+			w.occupy(w.proc(ev.proc), g, t)
 		}
 	case trace.GoRunnable:
 		w.free(g, t)
@@ -48,17 +47,14 @@ func (w *world) goroutine(ev *event, st *trace.StateTransition, t int64) {
 		}
 	case trace.GoWaiting:
 		w.free(g, t)
-		g.reason = st.Reason
+		g.reason = ev.text
 		w.waits(g, t)
 	case trace.GoSyscall:
 		w.syscallBegins(g, t)
 	case trace.GoNotExist:
 		w.free(g, t)
 		w.ended(g, t)
-		delete(w.gs, id)
-		if !g.task {
-			w.spare = append(w.spare, g)
-		}
+		w.forget(g)
 		return
 	}
 	g.state = to
@@ -70,7 +66,7 @@ func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, t int64) 
 	switch from {
 	case trace.GoRunning:
 		w.host.ran(t - g.ranFrom)
-		w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
+		w.charge(g, &evidence.Segment{Kind: g.runningKind()}, t)
 	case trace.GoRunnable:
 		w.held.advance(t)
 		s := evidence.Segment{Kind: evidence.Runnable}
@@ -78,10 +74,10 @@ func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, t int64) 
 			s.Held = w.held.since(&g.heldAt)
 			fit(&s.Held, t-g.since)
 		}
-		w.charge(g, s, t)
+		w.charge(g, &s, t)
 	case trace.GoSyscall:
 		w.host.syscall(g, t-g.since)
-		w.charge(g, evidence.Segment{Kind: evidence.Syscall, Stack: g.where.id(w)}, t)
+		w.charge(g, &evidence.Segment{Kind: evidence.Syscall, Stack: g.where.id(w)}, t)
 		w.syscallEnds(g, t)
 		if g.proc != nil && g.proc.g != g {
 			g.proc = nil
@@ -123,30 +119,37 @@ func (g *goroutine) runningKind() evidence.Kind {
 }
 
 // charge ends the present state of g at t and begins the next.
-func (w *world) charge(g *goroutine, s evidence.Segment, t int64) {
+func (w *world) charge(g *goroutine, s *evidence.Segment, t int64) {
 	s.Dur = t - g.since
 	if s.Dur <= 0 {
 		g.since = t
 		return
 	}
 	w.append(g, s, g.since)
-	if s.Kind == evidence.GCAssist || s.Kind == evidence.GCAssistWait {
-		w.gc.assisted(s)
-	}
-	if g.role == roleWorker && s.Kind == evidence.Running {
-		w.gc.worked(g.worker, s.Dur)
+	switch s.Kind {
+	case evidence.GCAssist:
+		w.gc.assisted(s.Dur)
+	case evidence.Running:
+		if g.role == roleWorker {
+			w.gc.worked(g.worker, s.Dur)
+		}
 	}
 	g.since = t
 }
 
 // append notes a segment that begins at `at` in the goroutine's memory and in
 // its request.
-func (w *world) append(g *goroutine, s evidence.Segment, at int64) {
+func (w *world) append(g *goroutine, s *evidence.Segment, at int64) {
+	var packed evidence.Path
 	if g.role != roleWorker && g.role != roleRuntime {
-		w.remember(g, s, at)
+		packed = w.remember(g, s, at)
 	}
-	if g.request != nil {
-		g.request.add(s, at)
+	if r := g.request; r != nil {
+		if packed != nil && at == r.upto {
+			r.addPacked(packed, s.Dur)
+		} else {
+			r.add(*s, at)
+		}
 	}
 }
 
@@ -193,7 +196,7 @@ func (w *world) woken(g *goroutine, by *goroutine, t int64) {
 	}
 	if by == nil || g.conn.idle {
 		// The network, a timer, or whoever polled the network.
-		w.charge(g, s, t)
+		w.charge(g, &s, t)
 		w.awake(g, t)
 		return
 	}
@@ -217,7 +220,7 @@ func (w *world) woken(g *goroutine, by *goroutine, t int64) {
 		}
 		w.chargeHop(g, by, s, t)
 	default:
-		w.charge(g, s, t)
+		w.charge(g, &s, t)
 	}
 }
 
@@ -232,105 +235,63 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 	}
 }
 
-func (w *world) rangeBegin(ev *event, t int64) {
-	r := ev.Range()
-	switch r.Name {
-	case "GC mark assist", "GC incremental sweep":
-		g := w.rangeOwner(ev, &r, t)
-		if g == nil {
-			return
-		}
-		if s := w.stacks.get(ev.Stack()); s != nil && ev.Goroutine() == trace.GoID(g.id) {
-			w.seen(g, s, t)
-		}
-		if g.state == trace.GoRunning {
-			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
-		}
-		if r.Name == "GC mark assist" {
-			g.assist = true
-			w.gc.assists++
-		} else {
-			g.sweep = true
-		}
-	case "GC concurrent mark phase":
-		w.gc.markBegins(t, ev.Kind() == trace.EventRangeActive)
-	default:
-		if reason, ok := stopReason(r.Name); ok {
-			w.stopBegins(ev, &r, reason, t)
-		}
-	}
-}
-
-func (w *world) rangeEnd(ev *event, t int64) {
-	r := ev.Range()
-	switch r.Name {
-	case "GC mark assist", "GC incremental sweep":
-		g := w.rangeOwner(ev, &r, t)
-		if g == nil {
-			return
-		}
-		if g.state == trace.GoRunning {
-			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
-		}
-		if r.Name == "GC mark assist" {
-			g.assist = false
-		} else {
-			g.sweep = false
-		}
-	case "GC concurrent mark phase":
-		w.gc.markEnds(w, t)
-	default:
-		if reason, ok := stopReason(r.Name); ok {
-			w.stopEnds(ev, &r, reason, t)
-		}
-	}
-}
-
-// rangeOwner is the goroutine a range is about: its own, or the one on its
+// owner is the goroutine a range is about: its own, or the one on its
 // processor.
-func (w *world) rangeOwner(ev *event, r *trace.Range, t int64) *goroutine {
-	if r.Scope.Kind == trace.ResourceGoroutine {
-		return w.get(r.Scope.Goroutine(), t)
+func (w *world) owner(ev *event, t int64) *goroutine {
+	if ev.lane != trace.NoGoroutine {
+		return w.get(ev.lane, t)
 	}
-	if id := ev.Goroutine(); id != trace.NoGoroutine {
-		return w.get(id, t)
-	}
-	if r.Scope.Kind == trace.ResourceProc {
-		return w.proc(r.Scope.Proc()).g
+	if ev.proc != trace.NoProc {
+		return w.proc(ev.proc).g
 	}
 	return nil
 }
 
-// stopReason takes "GC mark termination" out of
-// "stop-the-world (GC mark termination)".
-func stopReason(name string) (string, bool) {
-	s, ok := strings.CutPrefix(name, "stop-the-world")
-	if !ok {
-		return "", false
+// turn ends what g ran as until now, and begins the next.
+func (w *world) turn(g *goroutine, t int64) {
+	if g.state == trace.GoRunning {
+		w.charge(g, &evidence.Segment{Kind: g.runningKind()}, t)
 	}
-	return strings.Trim(s, " ()"), true
 }
 
-func (w *world) stopBegins(ev *event, r *trace.Range, reason string, t int64) {
-	w.held.advance(t)
-	w.held.stop++
-	if g := w.rangeOwner(ev, r, t); g != nil {
-		if g.state == trace.GoRunning {
-			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
-		}
-		g.stopping = true
+// collects follows the ranges in which a goroutine marks or sweeps to pay for
+// what it allocates.
+func (w *world) collects(ev *event, t int64) {
+	g := w.owner(ev, t)
+	if g == nil {
+		return
 	}
-	w.gc.stopBegins(t, reason)
+	if ev.begin && ev.actor == trace.GoID(g.id) {
+		if s := w.stacks.get(ev.stack); s != nil {
+			w.seen(g, s, t)
+		}
+	}
+	w.turn(g, t)
+	if ev.op == opSweep {
+		g.sweep = ev.begin
+		return
+	}
+	g.assist = ev.begin
+	if ev.begin {
+		w.gc.assists++
+	}
 }
 
-func (w *world) stopEnds(ev *event, r *trace.Range, reason string, t int64) {
+// stops follows the ranges in which somebody has the world stopped.
+func (w *world) stops(ev *event, t int64) {
 	w.held.advance(t)
-	w.held.stop = max(0, w.held.stop-1)
-	if g := w.rangeOwner(ev, r, t); g != nil {
-		if g.state == trace.GoRunning {
-			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
-		}
-		g.stopping = false
+	if ev.begin {
+		w.held.stop++
+	} else {
+		w.held.stop = max(0, w.held.stop-1)
 	}
-	w.gc.stopEnds(w, t, reason)
+	if g := w.owner(ev, t); g != nil {
+		w.turn(g, t)
+		g.stopping = ev.begin
+	}
+	if ev.begin {
+		w.gc.stopBegins(t)
+	} else {
+		w.gc.stopEnds(w, t, ev.text)
+	}
 }

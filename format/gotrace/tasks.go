@@ -24,35 +24,26 @@ type task struct {
 // maxTasks bounds the tasks that are followed at once.
 const maxTasks = 1 << 16
 
-func (w *world) annotation(ev *event, t int64) {
-	switch ev.Kind() {
-	case trace.EventRegionBegin:
-		w.tasks.regions++
-	case trace.EventTaskBegin:
-		w.tasks.count++
-		id := ev.Goroutine()
-		if id == trace.NoGoroutine || len(w.tasks.open) >= maxTasks {
-			return
-		}
-		g := w.get(id, t)
-		if g.request != nil || g.conn.server != nil || g.role == roleRequests && !g.task {
-			return // part of a request that was recovered, or of its helper
-		}
-		w.setRole(g, roleRequests, t)
-		if g.state == trace.GoRunning {
-			w.charge(g, evidence.Segment{Kind: g.runningKind()}, t)
-		}
-		k := &task{g: g, kind: w.b.Name(ev.task.Type), request: &request{start: t, upto: t, handled: true}}
-		g.request = k.request
-		g.task = true
-		w.tasks.open[ev.task.ID] = k
-	case trace.EventTaskEnd:
-		w.tasks.ended++
-		k := w.tasks.open[ev.task.ID]
-		if k == nil {
-			return
-		}
-		delete(w.tasks.open, ev.task.ID)
+func (w *world) taskBegins(ev *event, t int64) {
+	w.tasks.count++
+	if ev.actor == trace.NoGoroutine || len(w.tasks.open) >= maxTasks {
+		return
+	}
+	g := w.get(ev.actor, t)
+	if g.request != nil || g.conn.server != nil || g.role == roleRequests && !g.task {
+		return // part of a request that was recovered, or of its helper
+	}
+	w.setRole(g, roleRequests, t)
+	w.turn(g, t)
+	k := &task{g: g, kind: w.b.Name(ev.text), request: &request{start: t, upto: t, handled: true}}
+	g.request = k.request
+	g.task = true
+	w.tasks.open[trace.TaskID(ev.value)] = k
+}
+
+func (w *world) taskEnded(id trace.TaskID, t int64) {
+	if k := w.tasks.open[id]; k != nil {
+		delete(w.tasks.open, id)
 		w.taskEnds(k, t, evidence.OK)
 	}
 }

@@ -13,11 +13,14 @@ type world struct {
 	minor   int
 
 	events     int64
+	states     int64 // of events: changes of state
 	first, now int64 // ns of the trace's clock
 
 	gs       map[trace.GoID]*goroutine
-	spare    []*goroutine // ended, to be used again
-	paths    []*request   // emitted, to be used again
+	lately   [256]*goroutine // of gs, by ID
+	spare    []*goroutine    // ended, to be used again
+	paths    []*request      // emitted, to be used again
+	first64  [64]processor   // Ps by ID; beyond, they are in ps
 	ps       map[trace.ProcID]*processor
 	held     holders
 	stacks   stackTable
@@ -80,54 +83,71 @@ func newWorld(b *evidence.Builder, minor int) *world {
 }
 
 func (w *world) event(ev *event) {
-	t := int64(ev.Time())
+	t := ev.time
 	if w.events == 0 {
 		w.first = t
 		w.held.last = t
 	}
 	w.events++
 	w.now = t
-	switch ev.Kind() {
-	case trace.EventMetric:
-		w.metric(ev, t)
-	case trace.EventStateTransition:
-		st := ev.StateTransition()
-		switch st.Resource.Kind {
-		case trace.ResourceGoroutine:
-			w.goroutine(ev, &st, t)
-		case trace.ResourceProc:
-			w.processor(&st, t)
+	switch ev.op {
+	case opHeap:
+		w.gc.heap(t, ev.value)
+	case opGoal:
+		w.gc.setGoal(t, ev.value)
+	case opProcs:
+		w.setProcs(t, ev.value)
+	case opGoroutine:
+		w.states++
+		w.goroutine(ev, t)
+	case opProcessor:
+		w.states++
+		w.processor(ev, t)
+	case opAssist, opSweep:
+		w.collects(ev, t)
+	case opMark, opMarkActive:
+		if ev.begin {
+			w.gc.markBegins(t, ev.op == opMarkActive)
+		} else {
+			w.gc.markEnds(w, t)
 		}
-	case trace.EventRangeBegin, trace.EventRangeActive:
-		w.rangeBegin(ev, t)
-	case trace.EventRangeEnd:
-		w.rangeEnd(ev, t)
-	case trace.EventLabel:
-		w.label(ev, t)
-	case trace.EventSync:
-		w.sync(ev)
-	case trace.EventStackSample:
+	case opStop:
+		w.stops(ev, t)
+	case opWorker:
+		w.setWorker(ev.lane, evidence.HeldByCollector, t)
+	case opIdleWorker:
+		w.setWorker(ev.lane, evidence.HeldByIdleMark, t)
+	case opSync:
+		w.stacks.generation()
+	case opClock:
+		w.stacks.generation()
+		w.anchor(int64(ev.value))
+	case opSample:
 		w.host.samples++
-	case trace.EventTaskBegin, trace.EventTaskEnd, trace.EventRegionBegin:
-		w.annotation(ev, t)
+	case opTaskBegin:
+		w.taskBegins(ev, t)
+	case opTaskEnd:
+		w.tasks.ended++
+		w.taskEnded(trace.TaskID(ev.value), t)
+	case opRegion:
+		w.tasks.regions++
 	}
 }
 
-func (w *world) sync(ev *event) {
-	w.stacks.generation()
-	s := ev.Sync()
-	if s.ClockSnapshot == nil {
-		return
-	}
+func (w *world) anchor(offset int64) {
 	c := w.b.Clock()
 	if !c.Anchored() {
 		// The runtime reads both clocks one after the other without stopping.
-		c.Name, c.Error = "unix", 100e3
-		c.Offset = s.ClockSnapshot.Wall.UnixNano() - int64(s.ClockSnapshot.Trace)
+		c.Name, c.Error, c.Offset = "unix", 100e3, offset
 	}
 }
 
+// get finds a goroutine, making it if it is new.
 func (w *world) get(id trace.GoID, t int64) *goroutine {
+	slot := &w.lately[uint(id)%uint(len(w.lately))]
+	if g := *slot; g != nil && g.id == evidence.LaneID(id) {
+		return g
+	}
 	g := w.gs[id]
 	if g == nil {
 		if n := len(w.spare); n > 0 {
@@ -138,10 +158,25 @@ func (w *world) get(id trace.GoID, t int64) *goroutine {
 		*g = goroutine{id: evidence.LaneID(id), since: t}
 		w.gs[id] = g
 	}
+	*slot = g
 	return g
 }
 
+func (w *world) forget(g *goroutine) {
+	id := trace.GoID(g.id)
+	if slot := &w.lately[uint(id)%uint(len(w.lately))]; *slot == g {
+		*slot = nil
+	}
+	delete(w.gs, id)
+	if !g.task {
+		w.spare = append(w.spare, g)
+	}
+}
+
 func (w *world) proc(id trace.ProcID) *processor {
+	if uint(id) < uint(len(w.first64)) {
+		return &w.first64[id]
+	}
 	p := w.ps[id]
 	if p == nil {
 		p = &processor{}
@@ -150,14 +185,13 @@ func (w *world) proc(id trace.ProcID) *processor {
 	return p
 }
 
-func (w *world) processor(st *trace.StateTransition, t int64) {
-	from, to := st.Proc()
-	if from == to {
+func (w *world) processor(ev *event, t int64) {
+	if ev.from == ev.to {
 		return
 	}
-	p := w.proc(st.Resource.Proc())
+	p := w.proc(ev.proc)
 	w.held.advance(t)
-	running := to == trace.ProcRunning
+	running := trace.ProcState(ev.to) == trace.ProcRunning
 	if p.running != running {
 		p.running = running
 		if running {
@@ -225,41 +259,23 @@ func (g *goroutine) holder() evidence.Holder {
 	return evidence.HeldByBackground
 }
 
-func (w *world) metric(ev *event, t int64) {
-	m := ev.Metric()
-	if m.Value.Kind() != trace.ValueUint64 {
-		return
+const (
+	metricHeap  = "/memory/classes/heap/objects:bytes"
+	metricGoal  = "/gc/heap/goal:bytes"
+	metricProcs = "/sched/gomaxprocs:threads"
+)
+
+func (w *world) setProcs(t int64, v uint64) {
+	if n := len(w.procs.V); n == 0 || w.procs.V[n-1] != float64(v) {
+		w.procs.T = append(w.procs.T, t)
+		w.procs.V = append(w.procs.V, float64(v))
 	}
-	v := m.Value.Uint64()
-	switch m.Name {
-	case "/memory/classes/heap/objects:bytes":
-		w.gc.heap(t, v)
-	case "/gc/heap/goal:bytes":
-		w.gc.setGoal(t, v)
-	case "/sched/gomaxprocs:threads":
-		if n := len(w.procs.V); n == 0 || w.procs.V[n-1] != float64(v) {
-			w.procs.T = append(w.procs.T, t)
-			w.procs.V = append(w.procs.V, float64(v))
-		}
-		w.held.total = int(v)
-	}
+	w.held.total = int(v)
 }
 
-func (w *world) label(ev *event, t int64) {
-	l := ev.Label()
-	if l.Resource.Kind != trace.ResourceGoroutine {
-		return
-	}
-	var kind evidence.Holder
-	switch l.Label {
-	case "GC (dedicated)", "GC (fractional)":
-		kind = evidence.HeldByCollector
-	case "GC (idle)":
-		kind = evidence.HeldByIdleMark
-	default:
-		return
-	}
-	g := w.get(l.Resource.Goroutine(), t)
+// setWorker is told by a label that a goroutine is a mark worker.
+func (w *world) setWorker(id trace.GoID, kind evidence.Holder, t int64) {
+	g := w.get(id, t)
 	w.held.advance(t)
 	if g.proc != nil {
 		w.held.count[g.holder()]--

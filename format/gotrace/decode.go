@@ -1,0 +1,221 @@
+package gotrace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/exp/trace"
+)
+
+// op is what happened, as far as the world cares.
+type op uint8
+
+const (
+	opOther op = iota // known to the decoder, of no interest here
+	opHeap
+	opGoal
+	opProcs
+	opGoroutine
+	opProcessor
+	opAssist
+	opSweep
+	opMark
+	opMarkActive // like opMark begun, but before the trace
+	opStop
+	opWorker
+	opIdleWorker
+	opSync
+	opClock // a sync that tells the wall clock
+	opSample
+	opTaskBegin
+	opTaskEnd
+	opRegion
+)
+
+// event is what the world needs of one event. The decoder's own is larger, is
+// copied by each of its accessors, and reads tables that grow while decoding
+// goes on. Only the fields named for its op are set; the others are of an event
+// before it.
+type event struct {
+	op       op
+	begin    bool         // of ranges: it begins
+	from, to uint8        // opGoroutine: trace.GoState; opProcessor: trace.ProcState
+	time     int64        // always
+	lane     trace.GoID   // opGoroutine, workers: whom it is about; ranges: their owner, NoGoroutine: who runs on proc
+	actor    trace.GoID   // opGoroutine, ranges, tasks: who did it
+	proc     trace.ProcID // opGoroutine, opProcessor, ranges
+	value    uint64       // metrics; opClock: wall clock − trace clock in ns; tasks: their ID
+	stack    trace.Stack  // opGoroutine: of lane; opAssist, opSweep: of actor
+	creator  trace.Stack  // opGoroutine from GoNotExist: of actor
+	text     string       // opGoroutine to GoWaiting: reason; opStop: reason; opTaskBegin: type
+}
+
+// batchSize is how many events are decoded before they are interpreted: the
+// two loops each fit a core's instruction cache, and events stay in its data
+// cache meanwhile.
+const batchSize = 64
+
+// read feeds every event to the world.
+func (w *world) read(ctx context.Context, r io.Reader) error {
+	var d *trace.Reader
+	err := guard(func() (err error) {
+		d, err = trace.NewReader(r)
+		return err
+	})
+	batch := make([]trace.Event, batchSize)
+	var e event
+	for err == nil && ctx.Err() == nil {
+		n := 0
+		err = guard(func() (err error) {
+			for ; n < len(batch); n++ {
+				if batch[n], err = d.ReadEvent(); err != nil {
+					break
+				}
+			}
+			return err
+		})
+		taken := guard(func() error {
+			for i := range batch[:n] {
+				e.take(&batch[i])
+				w.event(&e)
+			}
+			return nil
+		})
+		if taken != nil {
+			err = taken
+		}
+	}
+	switch err {
+	case io.EOF:
+		return nil
+	case nil:
+		return ctx.Err()
+	}
+	return err
+}
+
+// take copies what is needed of ev.
+func (e *event) take(ev *trace.Event) {
+	e.time = int64(ev.Time())
+	e.op = opOther
+	switch kind := ev.Kind(); kind {
+	case trace.EventMetric:
+		switch m := ev.Metric(); m.Name {
+		case metricHeap:
+			e.op, e.value = opHeap, m.Value.Uint64()
+		case metricGoal:
+			e.op, e.value = opGoal, m.Value.Uint64()
+		case metricProcs:
+			e.op, e.value = opProcs, m.Value.Uint64()
+		}
+	case trace.EventStateTransition:
+		st := ev.StateTransition()
+		switch st.Resource.Kind {
+		case trace.ResourceGoroutine:
+			from, to := st.Goroutine()
+			e.op, e.from, e.to = opGoroutine, uint8(from), uint8(to)
+			e.lane, e.actor, e.proc = st.Resource.Goroutine(), ev.Goroutine(), ev.Proc()
+			e.stack, e.text = st.Stack, st.Reason
+			if from == trace.GoNotExist {
+				e.creator = ev.Stack()
+			}
+		case trace.ResourceProc:
+			from, to := st.Proc()
+			e.op, e.from, e.to = opProcessor, uint8(from), uint8(to)
+			e.proc = st.Resource.Proc()
+		}
+	case trace.EventRangeBegin, trace.EventRangeActive, trace.EventRangeEnd:
+		e.takeRange(ev, kind)
+	case trace.EventLabel:
+		e.takeLabel(ev.Label())
+	case trace.EventSync:
+		e.op = opSync
+		if c := ev.Sync().ClockSnapshot; c != nil {
+			e.op, e.value = opClock, uint64(c.Wall.UnixNano()-int64(c.Trace))
+		}
+	case trace.EventStackSample:
+		e.op = opSample
+	case trace.EventTaskBegin, trace.EventTaskEnd:
+		t := ev.Task()
+		e.op, e.actor, e.value, e.text = opTaskBegin, ev.Goroutine(), uint64(t.ID), t.Type
+		if kind == trace.EventTaskEnd {
+			e.op = opTaskEnd
+		}
+	case trace.EventRegionBegin:
+		e.op = opRegion
+	}
+}
+
+func (e *event) takeRange(ev *trace.Event, kind trace.EventKind) {
+	r := ev.Range()
+	e.begin = kind != trace.EventRangeEnd
+	switch r.Name {
+	case "GC mark assist":
+		e.op = opAssist
+	case "GC incremental sweep":
+		e.op = opSweep
+	case "GC concurrent mark phase":
+		e.op = opMark
+		if kind == trace.EventRangeActive {
+			e.op = opMarkActive
+		}
+		return
+	default:
+		reason, ok := strings.CutPrefix(r.Name, "stop-the-world")
+		if !ok {
+			return
+		}
+		e.op, e.text = opStop, strings.Trim(reason, " ()")
+	}
+	e.actor, e.proc, e.stack = ev.Goroutine(), ev.Proc(), ev.Stack()
+	e.lane = e.actor
+	switch r.Scope.Kind {
+	case trace.ResourceGoroutine:
+		e.lane = r.Scope.Goroutine()
+	case trace.ResourceProc:
+		e.proc = r.Scope.Proc()
+	}
+}
+
+func (e *event) takeLabel(l trace.Label) {
+	if l.Resource.Kind != trace.ResourceGoroutine {
+		return
+	}
+	switch l.Label {
+	case "GC (dedicated)", "GC (fractional)":
+		e.op = opWorker
+	case "GC (idle)":
+		e.op = opIdleWorker
+	default:
+		return
+	}
+	e.lane = l.Resource.Goroutine()
+}
+
+// guard turns a panic into an error: the decoder's accessors panic on traces
+// that are not well formed.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("cannot be decoded: %v", p)
+		}
+	}()
+	return f()
+}
+
+// oneLine keeps the first line of the decoder's errors; the rest is its state.
+func oneLine(err error) error {
+	if text, _, more := strings.Cut(err.Error(), "\n"); more {
+		return errors.New(strings.TrimRight(text, ": "))
+	}
+	return err
+}
+
+// cutWithin says whether the decoder stopped for want of data rather than
+// because of what it read.
+func cutWithin(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "unexpected EOF") || strings.Contains(err.Error(), "failed to advance"))
+}
