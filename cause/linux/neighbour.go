@@ -2,6 +2,7 @@ package linux
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/unstall/unstall/cause"
 )
@@ -15,19 +16,99 @@ this service. Who it is decides what to do: move it, weigh it down, or give this
 processors of its own.
 
 A trace or a log of the service can show that its threads were not run; it cannot show
-who ran instead. That needs the host: CPU time by process or by cgroup over the same
-seconds.`,
-	Needs:   "CPU time of the other processes on the host",
+who ran instead. That needs the host: CPU time by process over the same seconds.
+
+Told from its look-alikes: a process whose own threads fill the host waits for itself;
+then the others use less than what it is missing. A quota stops a process while
+processors are free.`,
+	Needs:   "CPU time of the other processes on the host: " + Record,
 	Applies: func(c *cause.Case) bool { return true },
-	Judge: func(c *cause.Case) cause.Verdict {
-		if c.Traced() && c.Ledger.Host.Known && !c.Ledger.Host.Starved() {
-			return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the host ran the threads (dilation %.1f)", c.Ledger.Host.Dilation),
-				Evidence: []cause.Evidence{c.Figure("calls that never block: mean ÷ median duration", c.Ledger.Host.Dilation, "1", cause.From(c.Ledger.Source))}}
-		}
-		v := cause.Verdict{State: cause.Inconclusive, Summary: "who else used the processors was not watched", Needs: []string{hostEvidence}}
-		if c.Traced() && c.Ledger.Host.Starved() {
+	Judge:   judgeNeighbour,
+}
+
+// few is the part of the host's processors below which others cannot be what is
+// in the way.
+const few = .1
+
+func judgeNeighbour(c *cause.Case) cause.Verdict {
+	s := starvationOf(c)
+	h := s.host
+	v := cause.Verdict{State: cause.RuledOut}
+	if s.known && !s.measured {
+		v.Evidence = append(v.Evidence, c.Figure("calls that never block: mean ÷ median duration", c.Ledger.Host.Dilation, "1", cause.From(c.Ledger.Source)))
+	}
+	if h == nil || math.IsNaN(h.process) {
+		switch {
+		case s.known && !s.starved:
+			v.Summary = fmt.Sprintf("the host ran the threads (dilation %.1f)", c.Ledger.Host.Dilation)
+			return v
+		case s.known:
 			v.Summary = "somebody had the processors; who was not watched"
+		default:
+			v.Summary = "who else used the processors was not watched"
+		}
+		v.State = cause.Inconclusive
+		v.Needs = []string{hostEvidence}
+		return v
+	}
+	others := max(0, h.busy-h.process) + h.steal
+	top := h.top()
+	v.Summary = fmt.Sprintf("others use %.2f of %.0f CPUs", others, h.cpus)
+	v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs that others used, of %.0f", h.cpus), others, "1", h.origin))
+	if top.cores > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("of them "+top.String(), top.cores, "1", h.origin))
+	}
+	v.Evidence = append(v.Evidence, h.figures(c)...)
+	switch {
+	case others < few*h.cpus:
+		return v
+	case s.known && !s.starved:
+		v.Summary += ", and the host ran the threads"
+		if !s.agree {
+			v.State = cause.Inconclusive
+			v.Summary = fmt.Sprintf("the trace looks starved, but the process had all its CPU time; others use %.2f of %.0f CPUs", others, h.cpus)
 		}
 		return v
-	},
+	case !s.known:
+		v.State = cause.Inconclusive
+		v.Summary += ": whether these requests waited for them was not watched"
+		v.Needs = []string{traceEvidence}
+		return v
+	case h.idle():
+		v.Summary += fmt.Sprintf(": it never had more than %.1f busy", h.peak)
+		return v
+	case others < h.busy/2 && !(others >= s.share*h.run):
+		v.Summary += ", less than what is missing: the process itself fills the host"
+		return v
+	}
+	saves, share := s.saves(c)
+	if share < cause.Material || !c.Slow() {
+		v.State = cause.Inconclusive
+		v.Summary += fmt.Sprintf(", but %.1f %% of slow time", 100*share)
+		return v
+	}
+	v.State = cause.Supported
+	v.Saves = saves
+	v.Summary = fmt.Sprintf("others use %.2f of %.0f CPUs, %.0f %% of slow time", others, h.cpus, 100*share)
+	fix := "weigh it down (cpu.weight, nice), or give this service processors of its own: cpuset, reserved cores"
+	switch {
+	case h.steal >= others/2:
+		v.Title = fmt.Sprintf("Other virtual machines take the processors: the hypervisor gave them %.2f of %.0f CPUs.", h.steal, h.cpus)
+		fix = "move the virtual machine, or rent one whose processors are its own"
+	case top.largest >= others/2:
+		v.Title = fmt.Sprintf("%s takes the processors: %.2f of %.0f CPUs.", top.name, top.largest, h.cpus)
+		fix = fmt.Sprintf("move %s, %s", top.name, fix)
+	case top.cores > 0:
+		// Without the largest, the others are still there.
+		part := top.largest / others
+		v.Saves = &cause.Saves{Value: saves.Value * part, Low: cause.Number(0), High: saves.High, Basis: cause.Basis("bound")}
+		v.Title = fmt.Sprintf("Many take the processors, no one more than %.2f of %.0f CPUs: most of it %s.", top.largest, h.cpus, top)
+		fix = fmt.Sprintf("move %s, %s", top.name, fix)
+	default:
+		v.Title = fmt.Sprintf("Others take the processors: %.2f of %.0f CPUs.", others, h.cpus)
+		fix = "find out who they are; " + fix
+		v.Needs = []string{"who they are: " + Record}
+	}
+	v.Fix = append(v.Fix, cause.Fix{Text: fix})
+	return v
 }

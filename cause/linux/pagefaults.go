@@ -31,15 +31,18 @@ madvise): another matter.
 
 What helps: waiting for it to pass before judging a change of heap size; warming up or
 pre-touching before the service takes traffic; transparent huge pages for the heap.`,
-	Needs:   "minor faults of the process (/proc/PID/stat), or an execution trace from the start",
+	Needs:   "minor faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeFaults,
 }
 
-const faultEvidence = "minor faults of the process prove it: field 10 of /proc/PID/stat, twice, some seconds apart"
+const faultEvidence = "minor faults of the process prove it: field 10 of /proc/PID/stat. While it happens, with the service's PID: " + Record
 
 func judgeFaults(c *cause.Case) cause.Verdict {
 	heap := c.Bundle.SeriesOf(c.Subject, "/memory/classes/heap/objects:bytes")
+	if f := faultsOf(c); f != nil {
+		return f.judge(c, heap)
+	}
 	if !c.Traced() || heap == nil {
 		return faultsByProfile(c)
 	}
@@ -108,42 +111,6 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 		return max(0, ch[ledger.Own]+ch[ledger.Kernel]-out)
 	}))
 	return v
-}
-
-type span struct{ from, to int64 }
-
-// freshMemory returns when the heap was larger than ever before in the
-// recording by more than what allocators round.
-func freshMemory(s *evidence.Series) (out []span) {
-	if len(s.V) == 0 {
-		return nil
-	}
-	peak := s.V[0]
-	for i := 1; i < len(s.T); i++ {
-		if s.V[i] <= peak {
-			continue
-		}
-		peak = s.V[i]
-		if n := len(out); n > 0 && s.T[i-1] <= out[n-1].to {
-			out[n-1].to = s.T[i]
-			continue
-		}
-		out = append(out, span{s.T[i-1], s.T[i]})
-	}
-	return out
-}
-
-func overlap(spans []span, from, to int64) (sum int64) {
-	i, _ := slices.BinarySearchFunc(spans, from, func(s span, t int64) int {
-		if s.to < t {
-			return -1
-		}
-		return 1
-	})
-	for ; i < len(spans) && spans[i].from < to; i++ {
-		sum += max(0, min(to, spans[i].to)-max(from, spans[i].from))
-	}
-	return sum
 }
 
 func faultsByProfile(c *cause.Case) cause.Verdict {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/ledger"
 )
 
 // CPUSaturation is a host that has more to run than processors.
@@ -18,8 +17,10 @@ The runtime believes that a goroutine runs while its thread does not.
 
 It shows where things that always take the same few microseconds take milliseconds now
 and then, and where goroutines "run" for far longer than the runtime's preemption
-allows. From a trace alone the size can only be bounded; /proc of the host, or pressure
-stall information (/proc/pressure/cpu), gives it exactly, and says who it was.
+allows. From a trace alone the size can only be bounded. The process's CPU time (/proc/PID/stat)
+against the time its runtime believes it was on processors gives it exactly: on a quiet
+host they agree. Pressure stall information (/proc/pressure/cpu) and the other
+processes' CPU time say who it was (linux.noisy-neighbour).
 
 Told from its look-alikes: the collector's figures (gctrace's "cpu" too) are time on a
 processor as the runtime counts it; on such a host they grow with everything else and
@@ -28,41 +29,99 @@ inside: cpu.stat of the cgroup tells them apart.
 
 What helps: fewer neighbours, reserved processors (cpuset, Guaranteed pods), weights; a
 GOMAXPROCS that fits the quota.`,
-	Needs:   "an execution trace of Go 1.22 or later, or /proc of the host",
+	Needs:   "an execution trace of Go 1.22 or later; /proc of the host for exact figures: " + Record,
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeSaturation,
 }
 
-const hostEvidence = "the host's own figures say how much, and who it was: record /proc/stat, /proc/pressure/cpu and /proc/PID/schedstat while it happens"
-
 func judgeSaturation(c *cause.Case) cause.Verdict {
-	if !c.Traced() || !c.Ledger.Host.Known {
-		return cause.Verdict{State: cause.Inconclusive, Summary: "whether the host ran the threads was not watched", Needs: []string{hostEvidence}}
+	s := starvationOf(c)
+	v := cause.Verdict{State: cause.RuledOut}
+	if c.Traced() && c.Ledger.Host.Known {
+		l := c.Ledger
+		v.Summary = fmt.Sprintf("short system calls take %.1f × their median in the mean", l.Host.Dilation)
+		v.Evidence = append(v.Evidence,
+			c.Figure("calls that never block: mean ÷ median duration", l.Host.Dilation, "1", cause.From(l.Source)),
+			c.Figure("run time in stretches longer than the runtime allows", l.Host.LongRuns, "1", cause.From(l.Source)))
+		if l.Host.Starved() {
+			v.Evidence = append(v.Evidence,
+				c.Figure("time on processors that the host did not run, at least", l.Host.Low, "1", cause.From(l.Source)),
+				c.Figure("at most", l.Host.High, "1", cause.From(l.Source)))
+		}
 	}
-	l := c.Ledger
-	h := l.Host
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("short system calls take %.1f × their median in the mean", h.Dilation)}
-	v.Evidence = append(v.Evidence,
-		c.Figure("calls that never block: mean ÷ median duration", h.Dilation, "1", cause.From(l.Source)),
-		c.Figure("run time in stretches longer than the runtime allows", h.LongRuns, "1", cause.From(l.Source)))
-	if !h.Starved() {
+	if s.host != nil {
+		v.Evidence = append(v.Evidence, s.host.figures(c)...)
+	}
+	switch {
+	case !s.known:
+		return saturationUntraced(s, v)
+	case s.measured:
+		v.Summary = fmt.Sprintf("%.0f %% of its time on processors was not CPU time", 100*s.share)
+	}
+	if !s.agree {
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("the trace looks starved, but all of its time on processors was CPU time: %.2f of %.2f CPUs", s.host.process, s.host.run)
+		v.Needs = []string{"both of the same seconds and of the same process: check the PID in the host's recording"}
 		return v
 	}
-	share := c.Share(ledger.HostCPU)
-	v.Evidence = append(v.Evidence, c.Figure("time on processors that the host did not run, at least", h.Low, "1", cause.From(l.Source)),
-		c.Figure("at most", h.High, "1", cause.From(l.Source)))
-	if share < cause.Material || !c.Slow() {
+	if !s.starved {
+		return v
+	}
+	saves, share := s.saves(c)
+	switch {
+	case share < cause.Material || !c.Slow():
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("signs of a busy host, but %.1f %% of slow time", 100*share)
+	case s.host != nil && s.host.idle():
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("not run, but the host never had more than %.1f of %.0f CPUs busy: a quota?", s.host.peak, s.host.cpus)
+		v.Needs = []string{"whether a quota stopped it: nr_throttled in cpu.stat of its cgroup (cat /proc/PID/cgroup names it), twice"}
+		return v
+	default:
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("The host does not run the process: about %.0f %% of its time on processors was not CPU time.", 100*s.share)
+		v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
+		v.Saves = saves
+		v.Fix = append(v.Fix, cause.Fix{Text: "find who has the processors (top, or /proc/pressure/cpu per cgroup) and give this service its own: cpuset, reserved cores, or fewer neighbours; do not tune the runtime on such a host"})
+	}
+	if !s.measured {
+		v.Needs = []string{hostEvidence}
+	}
+	return v
+}
+
+// calm is the share of the time in which somebody waited for a processor below
+// which nobody was kept waiting long; from full on, they all are in use.
+const (
+	calm = .1
+	full = .9
+)
+
+// saturationUntraced judges by the host alone: it can clear a host, but not say
+// that the requests were what it kept waiting.
+func saturationUntraced(s starvation, v cause.Verdict) cause.Verdict {
+	v.State = cause.Inconclusive
+	h := s.host
+	if h == nil {
+		v.Summary = "whether the host ran the threads was not watched"
 		v.Needs = []string{hostEvidence}
 		return v
 	}
-	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The host does not run the process: about %.0f %% of its time on processors was not CPU time.", 100*h.Share)
-	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
-	low, high := float64(l.Charges[ledger.HostCPU])*h.Low/h.Share, float64(l.Charges[ledger.HostCPU])*min(1, h.High/h.Share)
-	v.Saves = &cause.Saves{Value: float64(l.Charges[ledger.HostCPU]) / 1e6, Low: cause.Number(low / 1e6), High: cause.Number(high / 1e6)}
-	v.Needs = []string{hostEvidence}
-	v.Fix = append(v.Fix, cause.Fix{Text: "find who has the processors (top, or /proc/pressure/cpu per cgroup) and give this service its own: cpuset, reserved cores, or fewer neighbours; do not tune the runtime on such a host"})
+	v.Summary = fmt.Sprintf("the host uses %.1f of %.0f CPUs", h.busy+h.steal, h.cpus)
+	switch {
+	case h.pressure < calm && h.peak < full*h.cpus:
+		v.State = cause.RuledOut
+		v.Summary += fmt.Sprintf(", nobody waited for more than %.0f %% of the time", 100*h.pressure)
+	case h.busy+h.steal >= full*h.cpus:
+		v.Summary += ": whether it is these requests that wait was not watched"
+		v.Needs = []string{traceEvidence}
+	default:
+		v.Needs = []string{traceEvidence}
+	}
 	return v
 }
+
+const traceEvidence = "an execution trace of the same seconds shows whom the host kept waiting: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
+
+// idle says that the host always had processors to give.
+func (h *host) idle() bool { return h.cpus > 0 && h.peak < .6*h.cpus }

@@ -1,0 +1,181 @@
+package linux
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// What one fault costs the process, ns: measured 1.7 µs per 4 KiB; the bounds are
+// what is seen on hardware and in small virtual machines.
+const (
+	faultCost     = 2e3
+	faultCostLow  = .5e3
+	faultCostHigh = 10e3
+)
+
+// Minor faults per second below which they are nobody's problem, and from which
+// on they may be.
+const (
+	fewFaults  = 500
+	manyFaults = 5000
+)
+
+// faults is what /proc said of a process's page faults over the trace, or over
+// its requests. NaN is not known.
+type faults struct {
+	rate      float64 // minor faults per second
+	otherwise float64 // the same before and after
+	system    float64 // cores it used in the kernel
+	run       float64 // cores its runtime believes it had
+	origin    evidence.Origin
+}
+
+func faultsOf(c *cause.Case) *faults {
+	h := window(c)
+	named := func(name string) *evidence.Series {
+		return h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == name })
+	}
+	minor := named("process.minorFaults")
+	if minor == nil {
+		return nil
+	}
+	f := &faults{rate: h.mean(minor), otherwise: math.NaN(), system: h.mean(named("process.cpu.system")), run: h.run, origin: minor.Origin}
+	whole := host{from: minor.T[0], until: minor.T[len(minor.T)-1]}
+	watched := min(h.until, whole.until) - max(h.from, whole.from)
+	if rest := whole.until - whole.from - watched; rest > 0 {
+		f.otherwise = max(0, (whole.mean(minor)*float64(whole.until-whole.from)-f.rate*float64(watched))/float64(rest))
+	}
+	return f
+}
+
+// part is the share of the process's time on processors that went into faults if
+// one costs that much; all of the kernel's time bounds it.
+func (f *faults) part(cost float64) float64 {
+	cores := f.rate * cost / 1e9
+	if !math.IsNaN(f.system) {
+		cores = min(cores, f.system)
+	}
+	return min(1, cores/f.run)
+}
+
+func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f minor faults/s", f.rate)}
+	v.Evidence = append(v.Evidence, c.Figure("minor faults of the process", f.rate, "1/s", f.origin))
+	if !math.IsNaN(f.otherwise) {
+		v.Evidence = append(v.Evidence, c.Figure("before and after", f.otherwise, "1/s", f.origin))
+	}
+	if f.rate < fewFaults {
+		return v
+	}
+	if !math.IsNaN(f.system) {
+		v.Evidence = append(v.Evidence, c.Figure("CPUs it used in the kernel", f.system, "1", f.origin))
+	}
+	if !c.Traced() || math.IsNaN(f.run) {
+		if f.rate < manyFaults {
+			return v
+		}
+		v.State = cause.Inconclusive
+		v.Summary += ", no request's states to hold them against"
+		v.Needs = []string{traceEvidence}
+		return v
+	}
+	l := c.Ledger
+	v.Evidence = append(v.Evidence, c.Figure("their part of its time on processors, 2 µs each", f.part(faultCost), "1", f.origin))
+	v.Summary += fmt.Sprintf(", about %.0f %% of its time on processors", 100*f.part(faultCost))
+	if f.rate < manyFaults || f.part(faultCostHigh) < cause.Material {
+		return v
+	}
+	own := c.Share(ledger.Own, ledger.Kernel)
+	grew := 0
+	if heap != nil {
+		fresh := freshMemory(heap)
+		for _, row := range l.Rows {
+			if overlap(fresh, c.Bundle.Requests.Start[row], c.Bundle.Requests.End[row]) > 0 {
+				grew++
+			}
+		}
+		v.Evidence = append(v.Evidence, c.Figure("requests while the heap grew into memory it never used before", float64(grew), "1", cause.From(l.Source)))
+	}
+	switch {
+	case !c.Slow() || own < cause.Material:
+		v.Summary += fmt.Sprintf(", but own work is %.1f %% of slow time", 100*own)
+		return v
+	case l.Host.Starved():
+		v.Summary += ", on a host that starved the process"
+		return v
+	case heap != nil && grew < ledger.MinRequests:
+		v.State = cause.Inconclusive
+		v.Summary += ", but the heap did not grow: memory is given back and taken again"
+		v.Needs = []string{"who gives memory back: GODEBUG=scavtrace=1 prints how much the runtime returns"}
+		return v
+	case f.part(faultCost) < noticed:
+		v.State = cause.Inconclusive
+		v.Needs = []string{"what a fault costs here: perf stat -e page-faults,cycles:k -p PID"}
+		return v
+	}
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("The heap fills new memory: %.0f page faults/s take about %.0f %% of the process's time on processors.", f.rate, 100*f.part(faultCost))
+	saved := func(row int, part float64) (sum float64) {
+		ch := l.Of(row)
+		for _, m := range onProcessors {
+			sum += part * float64(ch[m])
+		}
+		return sum
+	}
+	per := make([]int64, len(l.Slow))
+	var low, high float64
+	for n, row := range l.Slow {
+		per[n] = int64(saved(row, f.part(faultCost)))
+		low += saved(row, f.part(faultCostLow))
+		high += saved(row, f.part(faultCostHigh))
+	}
+	v.Saves = c.Save(per, int64(low), int64(high))
+	v.Fix = append(v.Fix, cause.Fix{Text: "it passes when the heap has reached its size: judge a change of heap size after that, and warm up before taking traffic"})
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return int64(saved(row, f.part(faultCost))) }))
+	return v
+}
+
+// noticed is the part of the time on processors from which faults are worth
+// naming.
+const noticed = .1
+
+type span struct{ from, to int64 }
+
+// freshMemory returns when the heap was larger than ever before in the
+// recording by more than what allocators round.
+func freshMemory(s *evidence.Series) (out []span) {
+	if len(s.V) == 0 {
+		return nil
+	}
+	peak := s.V[0]
+	for i := 1; i < len(s.T); i++ {
+		if s.V[i] <= peak {
+			continue
+		}
+		peak = s.V[i]
+		if n := len(out); n > 0 && s.T[i-1] <= out[n-1].to {
+			out[n-1].to = s.T[i]
+			continue
+		}
+		out = append(out, span{s.T[i-1], s.T[i]})
+	}
+	return out
+}
+
+func overlap(spans []span, from, to int64) (sum int64) {
+	i, _ := slices.BinarySearchFunc(spans, from, func(s span, t int64) int {
+		if s.to < t {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(spans) && spans[i].from < to; i++ {
+		sum += max(0, min(to, spans[i].to)-max(from, spans[i].from))
+	}
+	return sum
+}
