@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -22,15 +23,16 @@ import (
 //     to End, less the pauses), and so is the number of servers: how many were
 //     ever worked on at once. When each begins is what the model predicts.
 //   - The unlabelled time of logs that have a duration only. Their demands are
-//     not observed. Taking each request's own latency apart in first-come order
-//     would reproduce any log exactly and so prove nothing; therefore every
-//     request of a route is given one demand, the median latency of those that
-//     ran far from a pause, and the servers are the process's processors. That
-//     reproduces a log's p50 and p99 only where pauses and the queue behind them
-//     are what makes its tail. Routes of widely varying work, work outside the
-//     process, and waits for an upstream therefore end in "not used", and their
-//     time stays unobserved. Logs whose stamps are coarser than a pause are
-//     never replayed.
+//     not observed. Giving each request the demand that its own latency implies
+//     in first-come order would reproduce any log exactly and so prove nothing.
+//     Therefore demands are drawn at random from those of the route's requests
+//     that ran far from a pause, the servers are the process's processors, and
+//     the run must also give the requests near pauses the time, in all, that was
+//     observed. A draw says nothing of one request: the figure is that of all.
+//     Where requests mostly wait for something else than processors, or come in
+//     an order that the stamps do not show, that fails and their time stays
+//     unobserved. So does that of requests with labelled waits, and of logs whose
+//     stamps are coarser than a pause.
 //
 // What it moves is bounded by what was observed: a request cannot have waited
 // longer than it took.
@@ -167,7 +169,11 @@ func (l *Ledger) replayQueue() {
 		if !ok {
 			return
 		}
-		if k == 0 && !l.reproduces(out, waited) {
+		var model int64
+		for _, w := range out.With.Wait {
+			model += w
+		}
+		if k == 0 && !l.reproduces(out, waited, model, "requests wait before they begin for") {
 			return
 		}
 		l.note(m.rows, k == 0, func(n int) int64 {
@@ -176,21 +182,17 @@ func (l *Ledger) replayQueue() {
 	}
 }
 
-// reproduces takes the fit, and asks for more: latencies that consist of service
-// agree with any queue, so the waits must agree as well.
-func (l *Ledger) reproduces(out predict.Replay, waited int64) bool {
+// reproduces takes the fit, and asks for more: where pauses meet few requests,
+// p50 and p99 agree with any queue. So the very time that is to be split, in
+// all, must agree as well.
+func (l *Ledger) reproduces(out predict.Replay, observed, model int64, what string) bool {
 	l.Replay.Fit, l.Replay.Why = out.Fit, out.Fit.Why
 	if !out.Fit.Used {
 		return false
 	}
-	var model int64
-	for _, w := range out.With.Wait {
-		model += w
-	}
-	off := math.Abs(float64(model-waited)) / float64(waited)
+	off := math.Abs(float64(model-observed)) / float64(max(observed, 1))
 	if off > predict.Tolerance {
-		l.Replay.Why = fmt.Sprintf("the replay's requests wait %.1f ms before they begin where %.1f ms were observed: more than %.0f %% off",
-			float64(model)/1e6, float64(waited)/1e6, 100*predict.Tolerance)
+		l.Replay.Why = fmt.Sprintf("the replay's %s %.1f ms where %.1f ms were observed: more than %.0f %% off", what, float64(model)/1e6, float64(observed)/1e6, 100*predict.Tolerance)
 		return false
 	}
 	l.Replay.Fit.Error = max(l.Replay.Fit.Error, off)
@@ -212,72 +214,114 @@ func (l *Ledger) replayLog() {
 		return
 	}
 	m := l.arrivals()
-	quiet, all := l.quiet(&m)
-	if len(all) < MinRequests {
-		l.Replay.Why = fmt.Sprintf("%d requests ran far from any pause, too few to know what a request needs", len(all))
+	quiet := l.quiet(&m)
+	if len(quiet.all) < MinRequests {
+		l.Replay.Why = fmt.Sprintf("%d requests ran far from any pause, too few to know what a request needs", len(quiet.all))
 		return
 	}
-	for k, q := range []float64{.5, .25, .75} {
+	for draw := range uint64(draws) {
 		for n, i := range m.rows {
-			v := quiet[r.Route[i]]
-			if len(v) < MinRequests {
-				v = all
-			}
-			m.demand[n] = stats.Quantile(v, q)
+			v := quiet.of(r.Route[i])
+			m.demand[n] = v[drawn(draw<<32|uint64(n), len(v))]
 		}
 		for j, d := range l.shifts() {
 			out, ok := l.run(&m, d)
 			if !ok {
 				return
 			}
-			first := k+j == 0
-			if first {
-				l.Replay.Fit, l.Replay.Used, l.Replay.Why = out.Fit, out.Fit.Used, out.Fit.Why
-				if !out.Fit.Used {
-					return
-				}
+			first := draw == 0 && j == 0
+			if first && !l.reproduces(out, near(m.observed, quiet.near), near(out.With.Latency, quiet.near), "requests near pauses take") {
+				return
 			}
 			l.note(m.rows, first, func(n int) int64 {
-				stopped := l.stops.mean(r.Start[m.rows[n]], r.End[m.rows[n]])
-				without := out.Without.Latency[n]
-				return max(0, min(out.With.Latency[n]-without, m.observed[n]-without)-stopped)
+				i := m.rows[n]
+				stopped := l.stops.mean(r.Start[i], r.End[i])
+				least := stats.Quantile(quiet.of(r.Route[i]), .1)
+				return max(0, min(out.With.Latency[n]-out.Without.Latency[n], m.observed[n]-least)-stopped)
 			})
 		}
 	}
 }
 
-// quiet are the latencies of requests that no pause can have met, nor the
-// backlog of one: none begins within the longest pause after one. They are
-// sorted, by route and in all.
-func (l *Ledger) quiet(m *replayed) (byRoute map[evidence.NameID][]int64, all []int64) {
+// draws is how many times demands are drawn: the first are charged, the others
+// widen the bounds.
+const draws = 4
+
+// quiet are the demands of requests that no pause can have met, nor the backlog
+// of one: none begins within the longest pause after one. Each is the latency
+// less the wait for the first server that an earlier request left. They are
+// sorted. Near says which requests are not among them.
+type quiet struct {
+	byRoute map[evidence.NameID][]int64
+	all     []int64
+	near    []bool
+}
+
+func (l *Ledger) quiet(m *replayed) quiet {
 	var longest int64
 	for _, p := range l.stops.pauses {
 		longest = max(longest, p.to-p.from)
 	}
-	byRoute = make(map[evidence.NameID][]int64)
+	q := quiet{byRoute: make(map[evidence.NameID][]int64), near: make([]bool, len(m.rows))}
 	r := &l.b.Requests
+	free := make([]int64, l.Replay.Servers) // when each becomes free
 	for n, i := range m.rows {
-		if r.Outcome[i] != evidence.Unfinished && l.stops.overlap(m.arrive[n]+l.stops.lo-longest, r.End[i]+l.stops.hi) == 0 {
-			byRoute[r.Route[i]] = append(byRoute[r.Route[i]], m.observed[n])
-			all = append(all, m.observed[n])
+		first := 0
+		for k := range free {
+			if free[k] < free[first] {
+				first = k
+			}
+		}
+		demand := m.observed[n] - min(max(0, free[first]-m.arrive[n]), m.observed[n])
+		free[first] = r.End[i]
+		q.near[n] = l.stops.overlap(m.arrive[n]+l.stops.lo-longest, r.End[i]+l.stops.hi) > 0
+		if !q.near[n] && r.Outcome[i] != evidence.Unfinished {
+			q.byRoute[r.Route[i]] = append(q.byRoute[r.Route[i]], demand)
+			q.all = append(q.all, demand)
 		}
 	}
-	for _, v := range byRoute {
+	for _, v := range q.byRoute {
 		slices.Sort(v)
 	}
-	slices.Sort(all)
-	return byRoute, all
+	slices.Sort(q.all)
+	return q
+}
+
+// of returns what a route's requests take, or what all do if too few are known.
+func (q *quiet) of(route evidence.NameID) []int64 {
+	if v := q.byRoute[route]; len(v) >= MinRequests {
+		return v
+	}
+	return q.all
+}
+
+// near sums the latencies of requests near pauses.
+func near(latency []int64, near []bool) (sum int64) {
+	for n, v := range latency {
+		if near[n] {
+			sum += v
+		}
+	}
+	return sum
 }
 
 // movedBounds is the least and the most of the slow requests' time that the
-// replay can move: over the positions that the clocks allow and, for logs, over
-// the quartiles of what a request needs, and wider by how far it misses what
-// was observed.
+// replay can move: over the positions that the clocks allow and the demands that
+// were drawn, and wider by how far a model that is used may be off.
 func (l *Ledger) movedBounds() (low, high float64) {
 	for _, row := range l.Slow {
 		a := l.moved[row]
 		low += float64(a.low)
 		high += float64(a.high)
 	}
-	return low * (1 - l.Replay.Fit.Error), high * (1 + l.Replay.Fit.Error)
+	return low * (1 - predict.Tolerance), high * (1 + predict.Tolerance)
+}
+
+// drawn is a number in [0, n) that is always the same for a seed (SplitMix64).
+func drawn(seed uint64, n int) int {
+	z := (seed + 1) * 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	hi, _ := bits.Mul64(z^z>>31, uint64(n))
+	return int(hi)
 }

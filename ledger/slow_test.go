@@ -1,0 +1,114 @@
+package ledger
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// traffic adds requests of a route, one each 100 ms, with the latencies given.
+func (s source) traffic(route string, latencies ...int64) {
+	for i, d := range latencies {
+		at := epoch + int64(i)*100*ms
+		s.Request(evidence.Request{Subject: s.subject, Route: s.Name(route), Start: at, End: at + d})
+	}
+}
+
+func repeat(n int, d int64) (v []int64) {
+	for range n {
+		v = append(v, d)
+	}
+	return v
+}
+
+func TestWhatIsSlow(t *testing.T) {
+	type route struct {
+		name      string
+		latencies []int64
+	}
+	for _, tt := range []struct {
+		name      string
+		slo       time.Duration
+		routes    []route
+		rule      string
+		threshold int64
+		slow      []int64 // latencies, by end
+	}{
+		{"objective", 10 * time.Millisecond, []route{{"a", []int64{10 * ms, 10*ms + 1, 40 * ms}}}, RuleSLO, 10 * ms, []int64{10*ms + 1, 40 * ms}},
+		{"three times the floor", 0, []route{{"a", append(repeat(30, 4*ms), 12*ms, 12*ms+1)}}, RuleFloor, 12 * ms, []int64{12*ms + 1}},
+		{"each route has its floor", 0, []route{{"slow", append(repeat(30, 50*ms), 140*ms)}, {"fast", append(repeat(40, 2*ms), 7*ms)}},
+			RuleFloor, 6 * ms, []int64{7 * ms}},
+		{"a route with few requests is held to the largest's", 0, []route{{"rare", repeat(19, 20*ms)}, {"usual", repeat(40, 10*ms)}},
+			RuleFloor, 30 * ms, nil},
+		{"a rare route above it", 0, []route{{"rare", []int64{40 * ms}}, {"usual", repeat(40, 10*ms)}}, RuleFloor, 30 * ms, []int64{40 * ms}},
+		{"of two routes alike the first named", 0, []route{{"a", repeat(20, 5*ms)}, {"b", repeat(20, 9*ms)}}, RuleFloor, 15 * ms, nil},
+		{"durations in whole ms: 0 is less than 1", 0, []route{{"a", append(repeat(30, 0), ms, 2*ms, 3*ms, 4*ms)}}, RuleFloor, 3 * ms, []int64{4 * ms}},
+		{"durations in whole s", 0, []route{{"a", append(repeat(30, 0), 1000*ms, 4000*ms)}}, RuleFloor, 3000 * ms, []int64{4000 * ms}},
+		{"durations in µs beside stamps of 1 s", 0, []route{{"a", append(repeat(30, 100e3), 299e3, 301e3)}}, RuleFloor, 300e3, []int64{301e3}},
+	} {
+		b := newBundle(evidence.Subject{})
+		s := newSource(b, "access.log", coarse(1000*ms), 0)
+		for _, r := range tt.routes {
+			s.traffic(r.name, r.latencies...)
+		}
+		l := one(t, b, Options{SLO: tt.slo})
+		var slow []int64
+		for _, i := range l.Slow {
+			slow = append(slow, b.Requests.Latency(i))
+		}
+		if l.Rule != tt.rule || l.Threshold != tt.threshold {
+			t.Errorf("%s: %s %d, want %s %d", tt.name, l.Rule, l.Threshold, tt.rule, tt.threshold)
+		}
+		if d := cmp.Diff(tt.slow, slow); d != "" {
+			t.Errorf("%s: %s", tt.name, d)
+		}
+	}
+}
+
+func TestTheFloorOfATracedRouteIsWhatItNeeds(t *testing.T) {
+	// All requests wait 20 ms for others; none was ever fast. What they need is
+	// 2 ms of work and 3 of a dependency.
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "trace", exact, 0)
+	for i := range int64(40) {
+		s.request(i*100*ms, i*100*ms+25*ms, path(state(evidence.Running, 2*ms), state(evidence.NetWait, 3*ms),
+			evidence.Segment{Kind: evidence.Runnable, Dur: 20 * ms, Held: evidence.Shares{evidence.HeldByRequests: 20 * ms}}))
+	}
+	if l := one(t, b, Options{}); len(l.Slow) != 40 || l.Threshold != 15*ms {
+		t.Errorf("%d of 40 are slow over %d ns, want all over 15 ms", len(l.Slow), l.Threshold)
+	}
+}
+
+func TestUnfinishedRequestsAreLowerBounds(t *testing.T) {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "trace", exact, 0)
+	add := func(at, dur int64, o evidence.Outcome) {
+		s.Request(evidence.Request{Start: epoch + at, End: epoch + at + dur, Outcome: o, Path: path(state(evidence.Running, dur))})
+	}
+	for i := range int64(30) {
+		add(i*100*ms, 10*ms, evidence.OK)
+	}
+	for i := range int64(50) {
+		add(5000*ms+i, ms, evidence.Unfinished) // cut off after 1 ms: no floor
+	}
+	add(5000*ms, 500*ms, evidence.Unfinished) // at least 500 ms: slow
+	l := one(t, b, Options{})
+	if l.Threshold != 30*ms || len(l.Slow) != 1 || l.Total != 500*ms || l.Requests.Unfinished != 51 || l.Requests.Count != 81 {
+		t.Errorf("threshold %d, %d slow, %d ns, %d of %d unfinished", l.Threshold, len(l.Slow), l.Total, l.Requests.Unfinished, l.Requests.Count)
+	}
+	if l.Requests.P99 != 500*ms {
+		t.Errorf("p99 %d leaves out what did not finish", l.Requests.P99)
+	}
+}
+
+func TestNothingFinished(t *testing.T) {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "trace", exact, 0)
+	s.Request(evidence.Request{Start: epoch, End: epoch + 900*ms, Outcome: evidence.Unfinished, Path: path(state(evidence.Running, 900*ms))})
+	if l := one(t, b, Options{}); l.Total != 900*ms {
+		t.Errorf("%d ns are slow where no request ended and one took 900 ms", l.Total)
+	}
+}
