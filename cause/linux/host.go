@@ -167,11 +167,14 @@ func (h *host) top() (most neighbour) {
 // cannot be that of the process which was traced.
 const stranger = .02
 
+// strange says that the process in the host's recording is not the one traced.
+func (h *host) strange() bool { return h.process < stranger*h.run }
+
 // denied is which part of the process's time on processors was not CPU time, as
 // measured (rule: plausibility first). Threads also work outside of goroutines,
 // so a quiet host shows none, or less than none.
 func (h *host) denied() (share float64, ok bool) {
-	if h == nil || math.IsNaN(h.run) || math.IsNaN(h.process) || h.run <= 0 || h.process < stranger*h.run {
+	if h == nil || math.IsNaN(h.run) || math.IsNaN(h.process) || h.run <= 0 || h.strange() {
 		return 0, false
 	}
 	return max(0, 1-h.process/h.run), true

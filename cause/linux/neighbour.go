@@ -37,8 +37,10 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	if s.known && !s.measured {
 		v.Evidence = append(v.Evidence, c.Figure("calls that never block: mean ÷ median duration", c.Ledger.Host.Dilation, "1", cause.From(c.Ledger.Source)))
 	}
-	if h == nil || math.IsNaN(h.process) {
+	if h == nil || math.IsNaN(h.process) || h.strange() {
 		switch {
+		case h != nil && h.strange():
+			v.Summary = fmt.Sprintf("the process in the host's recording used %.2f CPUs and cannot be the one that was traced", h.process)
 		case s.known && !s.starved:
 			v.Summary = fmt.Sprintf("the host ran the threads (dilation %.1f)", c.Ledger.Host.Dilation)
 			return v
