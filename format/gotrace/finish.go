@@ -59,7 +59,7 @@ func (w *world) gomaxprocs() evidence.Series {
 // crossCheck compares the requests with what net/http starts once for each of
 // them that has no body left to read.
 func (w *world) crossCheck() {
-	n, bg := w.serve.recovered+w.serve.unfinished+w.serve.beforeTrace, w.serve.background
+	n, bg := w.serve.recovered+w.serve.unfinished+w.serve.beforeTrace, w.serve.background-w.serve.streams-w.serve.probes
 	if bg > 20 && (float64(n) < .95*float64(bg)) {
 		w.b.Warnf(0, "%d requests were recovered but net/http began %d: %.1f %% are missing from the figures", n, bg, 100*(1-float64(n)/float64(bg)))
 	}

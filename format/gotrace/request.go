@@ -297,10 +297,15 @@ func (w *world) emit(g *goroutine, r *request, end int64, path evidence.Path, ou
 }
 
 func (w *world) ended(g *goroutine, t int64) {
-	if k := g.conn.server; k != nil && k.perRequest && g.request != nil {
+	switch k := g.conn.server; {
+	case k == nil && g.task:
+		g.request = nil // the task goes on without it
+	case k != nil && k.perRequest && g.request != nil:
 		g.request.end = 0 // it lasts as long as its goroutine
+		fallthrough
+	default:
+		w.complete(g, t)
 	}
-	w.complete(g, t)
 	w.memories.give(g.memory)
 	g.memory = nil
 }

@@ -2,14 +2,14 @@ package gotrace
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"syscall"
 	"testing"
 	"time"
-	"fmt"
-	"runtime"
 
 	"golang.org/x/exp/trace"
 )
