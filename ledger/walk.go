@@ -10,7 +10,8 @@ func (l *Ledger) Of(row int) Charges {
 }
 
 // Walk yields the states of a request in order with what each was charged to.
-// Their sum is the request's latency exactly.
+// Their sum is the request's latency exactly. The charges are valid until yield
+// returns.
 func (l *Ledger) Walk(row int, yield func(at int64, s evidence.Segment, c *Charges)) {
 	l.walk(row, func(at int64, s evidence.Segment, c *Charges, _ bool) { yield(at, s, c) })
 }
@@ -92,6 +93,7 @@ type walker struct {
 	l     *Ledger
 	yield func(at int64, s evidence.Segment, c *Charges, replay bool)
 	moved int64 // what the replay still has to move to StopTheWorld
+	c     Charges
 }
 
 // queued charges the time before the process began.
@@ -99,7 +101,8 @@ func (w *walker) queued(at, dur int64) {
 	s := evidence.Segment{Kind: evidence.KindUnknown, Dur: dur}
 	w.amplified(&at, &s)
 	if s.Dur > 0 {
-		w.yield(at, s, &Charges{Queued: s.Dur}, false)
+		w.c = Charges{Queued: s.Dur}
+		w.yield(at, s, &w.c, false)
 	}
 }
 
@@ -109,9 +112,9 @@ func (w *walker) state(at int64, s evidence.Segment) {
 		w.unobserved(at, s, w.l.stops.mean(at, at+s.Dur))
 		return
 	}
-	c := of(&s)
-	w.l.Host.take(&c)
-	w.yield(at, s, &c, false)
+	w.c = of(&s)
+	w.l.Host.take(&w.c)
+	w.yield(at, s, &w.c, false)
 }
 
 func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
@@ -122,9 +125,9 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 	if s.Dur == 0 {
 		return
 	}
-	c := Charges{StopTheWorld: stopped, Unobserved: s.Dur - stopped}
-	w.l.Host.take(&c)
-	w.yield(at, s, &c, false)
+	w.c = Charges{StopTheWorld: stopped, Unobserved: s.Dur - stopped}
+	w.l.Host.take(&w.c)
+	w.yield(at, s, &w.c, false)
 }
 
 // amplified charges the beginning of a state to the pauses it waited behind.
@@ -135,7 +138,8 @@ func (w *walker) amplified(at *int64, s *evidence.Segment) {
 	}
 	first := *s
 	first.Dur = part
-	w.yield(*at, first, &Charges{StopTheWorld: part}, true)
+	w.c = Charges{StopTheWorld: part}
+	w.yield(*at, first, &w.c, true)
 	w.moved -= part
 	*at += part
 	s.Dur -= part
