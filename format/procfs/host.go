@@ -1,6 +1,9 @@
 package procfs
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // hz is USER_HZ: how many ticks the files count in a second.
 const hz = 100
@@ -18,6 +21,18 @@ const (
 	cpuColumns
 )
 
+var cpuSeries = []struct {
+	name    string
+	columns []int
+}{
+	{"host.cpu.busy", []int{user, nice, system, irq, softirq}},
+	{"host.cpu.user", []int{user, nice}},
+	{"host.cpu.system", []int{system}},
+	{"host.cpu.iowait", []int{iowait}},
+	{"host.cpu.softirq", []int{irq, softirq}},
+	{"host.cpu.steal", []int{steal}},
+}
+
 func (p *parser) stat(line []byte) bool {
 	key, value, ok := keyed(line)
 	if !ok {
@@ -27,21 +42,19 @@ func (p *parser) stat(line []byte) bool {
 	switch string(key) {
 	case "cpu":
 		n := fields(value, v[:])
-		if n <= idle || n < p.wide {
+		if n <= softirq || n < p.wide {
 			return false
 		}
 		p.wide = n
-		cores := func(name string, known int, ticks int64) {
-			if n > known {
-				p.count(&p.host, name, "cores", float64(ticks)/hz)
+		for _, x := range cpuSeries {
+			if slices.Max(x.columns) < n {
+				var ticks float64
+				for _, i := range x.columns {
+					ticks += float64(v[i])
+				}
+				p.count(&p.host, x.name, "cores", ticks/hz)
 			}
 		}
-		cores("host.cpu.busy", system, v[user]+v[nice]+v[system]+v[irq]+v[softirq])
-		cores("host.cpu.user", nice, v[user]+v[nice])
-		cores("host.cpu.system", system, v[system])
-		cores("host.cpu.iowait", iowait, v[iowait])
-		cores("host.cpu.softirq", softirq, v[irq]+v[softirq])
-		cores("host.cpu.steal", steal, v[steal])
 		return true
 	case "ctxt":
 		return p.counter(value, &p.host, "host.contextSwitches", "1/s")

@@ -39,7 +39,7 @@ const (
 	numThreads = 20 - 3
 	starttime  = 22 - 3
 	rss        = 24 - 3
-	columns    = 25 - 3 // one more than is used: the last may be cut
+	columns    = 25 - 3
 )
 
 // processStat reads "4711 (comm) S 1 …"; the name may hold blanks and
@@ -56,6 +56,11 @@ func (p *parser) processStat(line []byte) bool {
 	if !statColumns(line[close+2:], v[:]) {
 		return false
 	}
+	for _, i := range []int{minflt, majflt, utime, stime, numThreads, starttime, rss} {
+		if v[i] < 0 {
+			return false
+		}
+	}
 	q := p.subject
 	if q.known && q.started != v[starttime] {
 		if q = p.newProcess(p.pid); q == nil {
@@ -65,7 +70,7 @@ func (p *parser) processStat(line []byte) bool {
 		p.subject = q
 	}
 	q.name, q.started, q.known = clean(line[open+1:close], 64), v[starttime], true
-	p.count(&q.tracks, "process.cpu", "cores", float64(v[utime]+v[stime])/hz)
+	p.count(&q.tracks, "process.cpu", "cores", (float64(v[utime])+float64(v[stime]))/hz)
 	p.count(&q.tracks, "process.cpu.system", "cores", float64(v[stime])/hz)
 	p.count(&q.tracks, "process.minorFaults", "1/s", float64(v[minflt]))
 	p.count(&q.tracks, "process.majorFaults", "1/s", float64(v[majflt]))
@@ -84,15 +89,15 @@ func statColumns(s []byte, out []int64) bool {
 		if i > 0 {
 			digits, negative := bytes.CutPrefix(word, []byte("-"))
 			n, ok := whole(digits)
-			if !ok && len(digits) != 20 { // limits are printed unsigned: 18446744073709551615
+			if !ok {
 				return false
 			}
-			if negative {
-				n = -n
+			if negative { // tpgid and nice may be; what is read may not
+				n = -1
 			}
 			out[i] = n
 		}
-		if s = rest; !more && i+1 < len(out) {
+		if s = rest; !more { // the last that is read may be cut
 			return false
 		}
 	}

@@ -291,7 +291,7 @@ var processFiles = map[string]func(*parser, []byte) bool{
 }
 
 func (p *parser) openProc(path []byte) {
-	if path[0] < '0' || path[0] > '9' {
+	if len(path) == 0 || path[0] < '0' || path[0] > '9' {
 		p.reader = hostFiles[string(path)]
 		if k, ok := bytes.CutPrefix(path, []byte("pressure/")); ok && p.reader != nil {
 			p.kind = string(k)
