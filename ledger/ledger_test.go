@@ -361,15 +361,15 @@ func TestStarvedHost(t *testing.T) {
 	}
 	starved := build(20000, .3, 20*ms) // work takes (20+2)/2 ÷ 2 = 5.5 × its quarter, calls 10 ×
 	h := starved.Host
-	if want := 1 - 1/5.5; h.Share < want-.01 || h.Share > want+.01 || h.Low > h.Share || h.High < h.Share {
-		t.Errorf("share %+v, want %.2f within its bounds", h, want)
+	if truth := 1 - 1/5.5; h.Share > truth || h.Low > h.Share || h.High < truth {
+		t.Errorf("share %+v, want at most %.2f, and that within its bounds", h, truth)
 	}
 	c := starved.Charges
 	if c[Wakeup] != 0 || c[Dependency] != 200*ms || c[Own]+c[HostCPU] != 1100*ms+100*ms {
 		t.Errorf("charges %v: all wake-ups and part of running belong to the host, network waits do not", c)
 	}
-	if c[Own] > 210*ms || c[Own] < 190*ms {
-		t.Errorf("%d ns of own work remain, want the 2 ms each request needs", c[Own])
+	if c[Own] < 200*ms {
+		t.Errorf("%d ns of own work remain, each request needs 2 ms", c[Own])
 	}
 	worst := build(8000, .95, 2*ms) // 4 × in calls, nearly all runs long
 	if h := worst.Host; h.High < h.Share || h.Low > h.Share {
@@ -477,13 +477,13 @@ func TestSamplingIntervals(t *testing.T) {
 }
 
 func TestSamplingCountsTheLastRequest(t *testing.T) {
-	// All slow time is in the last request, whose end is the window's.
+	// The last request, whose end is the window's, is longer than any block's rest.
 	b := newBundle(evidence.Subject{})
 	s := newSource(b, "trace", exact, 0)
 	for i := range int64(2000) {
 		own := 2 * ms
 		if i == 1999 {
-			own = 9 * ms
+			own = 90 * ms
 		}
 		s.request(i*10*ms, i*10*ms+own, path(state(evidence.Running, own)))
 	}

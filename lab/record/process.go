@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,7 +98,7 @@ func (b *builder) build(ctx context.Context, program, toolchain string) (string,
 	if bin := b.done[key]; bin != "" {
 		return bin, nil
 	}
-	bin := filepath.Join(b.dir, strings.ReplaceAll(key, "/", "_"))
+	bin := filepath.Join(b.dir, cmp.Or(toolchain, "go"), filepath.Base(program)) // its name is in what it records
 	args := []string{"build", "-o", bin}
 	if toolchain != "" {
 		args = append(args, "-modfile=lab/go1.21.mod")
