@@ -163,8 +163,10 @@ func (s *stops) mean(from, to int64) int64 {
 }
 
 // extremes are the least and the most of [from, to) that can have been stopped.
-// Over the positions, the overlap bends only where an end of the span meets an
-// end of a pause.
+// As the span moves, the overlap begins to shrink only with the span's beginning
+// inside a pause, and ceases to when that has passed it: no plateau at the top
+// is without a place where from meets a pause's beginning, none at the bottom
+// without one where it meets an end.
 func (s *stops) extremes(from, to int64) (least, most int64) {
 	least = s.overlap(from+s.lo, to+s.lo)
 	most = least
@@ -187,9 +189,7 @@ func (s *stops) extremes(from, to int64) (least, most int64) {
 			return 0, to - from
 		}
 		try(p.from - from)
-		try(p.from - to)
 		try(p.to - from)
-		try(p.to - to)
 	}
 	return least, most
 }
