@@ -1,0 +1,56 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// cost is what one run took.
+type cost struct{ wall, cpu float64 } // s
+
+func measure(f func() error) (c cost, err error) {
+	runtime.GC()
+	wall, cpu := time.Now(), processor()
+	err = f()
+	return cost{time.Since(wall).Seconds(), processor() - cpu}, err
+}
+
+// processor is the CPU time of this process, of all threads, in s.
+func processor() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// figures are one figure of several rounds.
+type figures []float64
+
+func (f figures) of(format string) string {
+	s := slices.Sorted(slices.Values(f))
+	return fmt.Sprintf(format+" ("+format+"–"+format+")", s[len(s)/2], s[0], s[len(s)-1])
+}
+
+func (f figures) median() float64 { return slices.Sorted(slices.Values(f))[len(f)/2] }
+
+func heading(s string) { fmt.Printf("\n%s\n", s) }
+
+// row prints a figure, and where something was asked whether it was got.
+func row(what, got, asked string, met bool) {
+	verdict := ""
+	if asked != "" {
+		verdict = "asked " + asked + ": "
+		if met {
+			verdict += "got"
+		} else {
+			verdict += "MISSED"
+		}
+	}
+	fmt.Printf("  %-34s %-28s %s\n", what, got, verdict)
+}

@@ -1,0 +1,161 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/gotrace"
+)
+
+// traces compares reading a trace whole with the loop that only decodes it.
+func traces(dir string, rounds int) error {
+	for _, s := range []service{
+		{name: "plain handlers", pieces: 0},
+		{name: "handlers that allocate 0.4 MB", pieces: 100},
+	} {
+		var data bytes.Buffer
+		if err := s.record(&data, 6<<20); err != nil {
+			return err
+		}
+		if err := compare(s.name, data.Bytes(), rounds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compare(name string, data []byte, rounds int) error {
+	events, metrics, err := decode(data)
+	if err != nil {
+		return err
+	}
+	heading(fmt.Sprintf("Execution trace, %s: %.1f MB, %d events, %.0f %% of them metrics", name, float64(len(data))/1e6, events, 100*float64(metrics)/float64(events)))
+	var bare, whole, wall, cpu, speed figures
+	for range rounds {
+		a, err := measure(func() error { return loop(data) })
+		if err != nil {
+			return err
+		}
+		b, err := measure(func() error { return read(artifact("trace", data), gotrace.Format) })
+		if err != nil {
+			return err
+		}
+		bare, whole = append(bare, a.wall*1000), append(whole, b.wall*1000)
+		wall, cpu = append(wall, b.wall/a.wall), append(cpu, b.cpu/a.cpu)
+		speed = append(speed, float64(len(data))/1e6/b.wall)
+	}
+	row("loop over ReadEvent of x/exp/trace", bare.of("%.0f")+" ms", "", true)
+	row("read whole", whole.of("%.0f")+" ms", "", true)
+	row("", speed.of("%.0f")+" MB/s", "", true)
+	row("wall time, whole to loop", wall.of("%.2f"), "≤ 1.50", wall.median() <= 1.5)
+	row("CPU time, whole to loop", cpu.of("%.2f"), "≤ 1.60", cpu.median() <= 1.6)
+	return nil
+}
+
+// loop is what anybody who reads a trace has to do at least.
+func loop(data []byte) error {
+	r, err := trace.NewReader(bytes.NewReader(data))
+	for err == nil {
+		_, err = r.ReadEvent()
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+func decode(data []byte) (events, metrics int, err error) {
+	r, err := trace.NewReader(bytes.NewReader(data))
+	for err == nil {
+		var ev trace.Event
+		if ev, err = r.ReadEvent(); err == nil {
+			events++
+			if ev.Kind() == trace.EventMetric {
+				metrics++
+			}
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return events, metrics, err
+}
+
+func artifact(name string, data []byte) *format.Artifact {
+	return &format.Artifact{Name: name, Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
+}
+
+func read(a *format.Artifact, f format.Format) error {
+	return format.Read(context.Background(), []format.Format{f}, a, evidence.NewBundle())
+}
+
+// memory reads a large trace in a process of its own.
+func memory(path string, mb int) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := (service{pieces: 16}).record(f, int64(mb)*1e6); err != nil {
+		return err
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self, "-peak", path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("the process that reads %s: %w", path, err)
+	}
+	var requests, peak int64
+	var seconds float64
+	if _, err := fmt.Sscan(string(out), &requests, &peak, &seconds); err != nil {
+		return fmt.Errorf("the process that reads %s said %q: %w", path, out, err)
+	}
+	size := float64(fi.Size()) / 1e6
+	heading(fmt.Sprintf("Memory: a trace of %.0f MB with %d requests, read in %.1f s", size, requests, seconds))
+	row("peak of resident memory", fmt.Sprintf("%d MiB", peak>>20), "≤ 500 MiB for 500 MB", float64(peak>>20) <= 500*min(1, size/500)+32)
+	return nil
+}
+
+// readPeak reads one trace and prints its requests, the peak of this process's
+// resident memory in bytes, and the time taken in s.
+func readPeak(path string) error {
+	b := evidence.NewBundle()
+	c, err := measure(func() error {
+		return format.Read(context.Background(), []format.Format{gotrace.Format}, format.File(path), b)
+	})
+	if err != nil {
+		return err
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	fields := strings.Fields(rest)
+	if len(fields) == 0 {
+		return fmt.Errorf("/proc/self/status has no VmHWM")
+	}
+	kb, err := strconv.ParseInt(fields[0], 10, 64)
+	fmt.Println(b.Requests.Len(), kb<<10, c.wall)
+	return err
+}
