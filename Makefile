@@ -38,7 +38,7 @@ comma := ,
 
 labs: ## record the incident anew on this machine and judge it (LAB=go.gc-rate/ or LAB=all)
 	@echo 'Sick and healthy services run under load, some seconds each, and what is recorded takes'
-	@echo 'the place of what came with the project (git checkout cause lab brings that back). Others'
+	@echo 'the place of what came with the project (git checkout cause format lab undoes it). Others'
 	@echo 'busy on this machine spoil a recording: it is repeated, and given up after four times.'
 	$(GO) run ./lab/record $(if $(filter all,$(LAB)),all,one $(LAB))
 	$(GO) test -count=1 ./cause/... ./diagnose/...
