@@ -20,7 +20,8 @@ type request struct {
 	unsure  bool  // its goroutine has not shown a stack yet
 	handled bool  // the handler began
 	over    bool  // the server finished it
-	shared  int   // segments merged because the path grew too long
+	handler evidence.NameID
+	shared  int // segments merged because the path grew too long
 }
 
 // maxPath bounds the states kept of one request, 64 KiB packed. A request with
@@ -90,8 +91,10 @@ func (r *request) merge() {
 // connState is what is known of a goroutine that serves.
 type connState struct {
 	server  *serverKind
-	idle    bool // waits for a request
-	writing bool // in a system call that writes the response
+	custom  *customServer // not nil: server is one that was recognised by what it does
+	learnt  bool          // it has read before
+	idle    bool          // waits for a request
+	writing bool          // in a system call that writes the response
 }
 
 // server counts how requests were recovered, for the cross-check.
@@ -153,11 +156,17 @@ func (w *world) created(g, by *goroutine, ev *event, t int64) {
 	if by == nil {
 		return
 	}
+	if by.acceptor {
+		if w.accepted(g); g.conn.server != nil {
+			w.begin(g, t).fresh = true
+			return
+		}
+	}
+	if s := w.stacks.get(ev.creator); s != nil && by.request != nil {
+		w.seen(by, s, t)
+	}
 	if g.where != nil && g.where.root == "net/http.(*connReader).backgroundRead" {
 		g.role = roleRequests
-		if s := w.stacks.get(ev.creator); s != nil {
-			w.seen(by, s, t)
-		}
 		if by.conn.server != nil {
 			w.serve.background++
 			w.handlerBegins(by, t)
@@ -191,7 +200,10 @@ func (w *world) waits(g *goroutine, t int64) {
 	if g.conn.server == nil || g.where == nil {
 		return
 	}
-	switch g.where.stage {
+	if c := g.conn.custom; c != nil {
+		c.learn(g)
+	}
+	switch g.stage() {
 	case stageIdle:
 		w.complete(g, t)
 		g.conn.idle = true
@@ -237,7 +249,10 @@ func (w *world) syscallBegins(g *goroutine, t int64) {
 	if g.conn.server == nil || g.where == nil {
 		return
 	}
-	switch g.where.stage {
+	if c := g.conn.custom; c != nil {
+		c.learn(g)
+	}
+	switch g.stage() {
 	case stageIdle:
 		if r := g.request; r == nil || r.end != 0 || r.over {
 			// It reads on at once: the next request may be there already. When it
@@ -293,7 +308,7 @@ func (w *world) emit(g *goroutine, r *request, end int64, path evidence.Path, ou
 		}
 		w.serve.kinds[g.conn.server.name]++
 	}
-	w.b.Request(evidence.Request{Subject: w.subject, Lane: g.id, Start: r.start, End: end, Outcome: outcome, Path: path, Origin: w.b.Origin(w.events)})
+	w.b.Request(evidence.Request{Subject: w.subject, Lane: g.id, Route: r.handler, Start: r.start, End: end, Outcome: outcome, Path: path, Origin: w.b.Origin(w.events)})
 }
 
 func (w *world) ended(g *goroutine, t int64) {

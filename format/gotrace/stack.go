@@ -22,8 +22,11 @@ type stack struct {
 	answer  bool            // waits for a dependency's answer that another goroutine reads
 	runtime bool            // a goroutine of the runtime
 	root    string
-	place   string          // the innermost function that is not of the runtime or a lock's
-	handed  evidence.NameID // reason and place, once asked for
+	io      inOut
+	caller  evidence.StackID // what is left of it above the packages that read and write
+	handler evidence.NameID  // the function that handles the request
+	place   string           // the innermost function that is not of the runtime or a lock's
+	handed  evidence.NameID  // reason and place, once asked for
 }
 
 // stackTable caches what stacks say. Handles are good for one generation of a
@@ -73,6 +76,9 @@ func (t *stackTable) read(s trace.Stack) *stack {
 	}
 	k := &stack{sid: t.b.Stack(t.frames)}
 	k.classify(t.b, t.funcs)
+	if k.io == ioRead {
+		k.caller = t.b.Stack(t.frames[plumbed(t.funcs):])
+	}
 	return k
 }
 
@@ -87,6 +93,10 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	}
 	k.runtime = isRuntime(k.root)
 	k.server, k.stage, k.client = serving(funcs)
+	k.io = inOutOf(funcs)
+	if k.stage == stageHandler || k.stage == stageWrite {
+		k.handler = b.Name(handlerOf(funcs))
+	}
 	k.needs = b.Name(dependency(funcs))
 	for i, f := range funcs {
 		w, ok := waitFunc(f)
@@ -227,12 +237,9 @@ var plumbing = []string{"runtime.", "internal/", "syscall.", "net.", "bufio.", "
 // dependency names what a network wait is for: the library that waits, or the
 // function of the program itself.
 func dependency(funcs []string) string {
-next:
-	for _, f := range funcs {
-		for _, p := range plumbing {
-			if strings.HasPrefix(f, p) {
-				continue next
-			}
+	for _, f := range funcs[plumbed(funcs):] {
+		if isPlumbing(f) {
+			continue
 		}
 		if strings.HasPrefix(f, "net/http.") {
 			return "net/http client"
@@ -243,6 +250,25 @@ next:
 		return f
 	}
 	return ""
+}
+
+func isPlumbing(f string) bool {
+	for _, p := range plumbing {
+		if strings.HasPrefix(f, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// plumbed is how many of the innermost frames are plumbing.
+func plumbed(funcs []string) int {
+	for i, f := range funcs {
+		if !isPlumbing(f) {
+			return i
+		}
+	}
+	return len(funcs)
 }
 
 // packageOf returns the import path of a function's package.

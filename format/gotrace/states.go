@@ -157,7 +157,7 @@ func (w *world) append(g *goroutine, s *evidence.Segment, at int64) {
 func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 	switch g.reason {
 	case "network":
-		if g.where != nil && g.where.client {
+		if g.where != nil && (g.where.client || g.conn.custom != nil && g.stage() != stageHandler) {
 			return evidence.ClientWait, 0
 		}
 		return evidence.NetWait, g.where.dependency(w)
@@ -230,8 +230,19 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 	if g.role == roleUnknown && s.runtime {
 		w.setRole(g, roleRuntime, t)
 	}
-	if s.server != nil && g.conn.server == nil {
-		w.recognised(g, s, t)
+	if s.io == ioAccept {
+		g.acceptor = true
+	}
+	if g.conn.server == nil {
+		switch {
+		case s.server != nil:
+			w.recognised(g, s, t)
+		case w.custom != nil && w.custom[s.root] != nil:
+			w.rejoins(g, w.custom[s.root], t)
+		}
+	}
+	if s.handler != 0 && g.request != nil {
+		g.request.handler = s.handler
 	}
 }
 

@@ -23,6 +23,7 @@ type world struct {
 	first64  [64]processor   // Ps by ID; beyond, they are in ps
 	ps       map[trace.ProcID]*processor
 	held     holders
+	custom   map[string]*customServer
 	stacks   stackTable
 	gc       collector
 	serve    server
@@ -62,13 +63,14 @@ type goroutine struct {
 
 	assist, sweep, stopping bool
 
-	heldAt  integrals // of the holders when it became runnable
-	ranFrom int64     // when it last began to run
-	born    int64     // when it was created, 0: before the trace
-	request *request
-	task    bool // a task refers to it
-	memory  *memory
-	conn    connState
+	heldAt   integrals // of the holders when it became runnable
+	ranFrom  int64     // when it last began to run
+	born     int64     // when it was created, 0: before the trace
+	request  *request
+	acceptor bool // it accepts connections
+	task     bool // a task refers to it
+	memory   *memory
+	conn     connState
 }
 
 func newWorld(b *evidence.Builder, minor int) *world {
