@@ -7,18 +7,64 @@ import (
 )
 
 // memory is what a goroutine did lately, so that those it wakes can be told what
-// they waited for: a path from a point in time, in two halves. When the later is
-// full, the earlier is forgotten. At most maxMemories goroutines have one: memory
-// stays bounded with any number of them.
+// they waited for: gapless, in two halves. When the later is full, the earlier is
+// forgotten. At most maxMemories goroutines have one: memory stays bounded with
+// any number of them.
 type memory struct {
-	from, turn, upto int64 // earlier covers from to turn, later turn to upto
-	earlier, later   evidence.Path
+	earlier, later half
+	upto           int64
+}
+
+// half is states in order. Most questions are about the last few of many, so
+// every eighth is marked.
+type half struct {
+	path  evidence.Path
+	n     int
+	marks []mark
+}
+
+type mark struct {
+	at     int64 // when the state begins
+	offset int   // where in path
 }
 
 const (
 	memoryHalf  = 1 << 9
 	maxMemories = 32 << 10
 )
+
+func (h *half) empty() { h.path, h.n, h.marks = h.path[:0], 0, h.marks[:0] }
+
+func (h *half) add(s *evidence.Segment, at int64) {
+	if h.n%8 == 0 {
+		h.marks = append(h.marks, mark{at, len(h.path)})
+	}
+	h.n++
+	h.path = h.path.Append(*s)
+}
+
+// within yields the states of [from, to), clipped to it.
+func (h *half) within(from, to int64, yield func(at int64, s evidence.Segment)) {
+	i := len(h.marks) - 1
+	for i > 0 && h.marks[i].at > from {
+		i--
+	}
+	if i < 0 {
+		return
+	}
+	at := h.marks[i].at
+	for s := range h.path[h.marks[i].offset:].All {
+		begin, end := max(at, from), min(at+s.Dur, to)
+		at += s.Dur
+		if end > begin {
+			clip(&s, end-begin)
+			yield(begin, s)
+		}
+		if at >= to {
+			return
+		}
+	}
+}
 
 type memories struct {
 	free []*memory
@@ -29,7 +75,8 @@ func (p *memories) take() *memory {
 	if n := len(p.free); n > 0 {
 		m := p.free[n-1]
 		p.free = p.free[:n-1]
-		m.earlier, m.later = m.earlier[:0], m.later[:0]
+		m.earlier.empty()
+		m.later.empty()
 		return m
 	}
 	if p.used >= maxMemories {
@@ -53,29 +100,29 @@ func (w *world) remember(g *goroutine, s *evidence.Segment, at int64) evidence.P
 			return nil
 		}
 		g.memory = m
-		m.from, m.turn, m.upto = at, at, at
+		m.upto = at
 	}
-	if len(m.later) >= memoryHalf {
-		m.earlier, m.later = m.later, m.earlier[:0]
-		m.from, m.turn = m.turn, m.upto
+	if len(m.later.path) >= memoryHalf {
+		m.earlier, m.later = m.later, m.earlier
+		m.later.empty()
 	}
 	if at > m.upto {
-		m.later = m.later.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: at - m.upto})
+		m.later.add(&evidence.Segment{Kind: evidence.Unobserved, Dur: at - m.upto}, m.upto)
 	}
-	n := len(m.later)
-	m.later = m.later.Append(*s)
+	n := len(m.later.path)
+	m.later.add(s, at)
 	m.upto = at + s.Dur
-	return m.later[n:]
+	return m.later.path[n:]
 }
 
 // states yields what g did within [from, to), oldest first and gapless as far
 // back as is remembered, clipped to the window, the present state included.
 func (g *goroutine) states(from, to int64, yield func(at int64, s evidence.Segment)) {
 	if m := g.memory; m != nil && m.upto > from {
-		if m.turn > from {
-			between(m.earlier, m.from, from, to, yield)
+		if len(m.later.marks) == 0 || m.later.marks[0].at > from {
+			m.earlier.within(from, to, yield)
 		}
-		between(m.later, m.turn, from, to, yield)
+		m.later.within(from, to, yield)
 	}
 	if begin := max(g.since, from); begin < to {
 		s := evidence.Segment{Kind: evidence.Running, Dur: to - begin}
@@ -90,18 +137,6 @@ func (g *goroutine) states(from, to int64, yield func(at int64, s evidence.Segme
 			s.Kind = evidence.SyncWait
 		}
 		yield(begin, s)
-	}
-}
-
-// between yields the states of a path that begins at `at`, clipped to [from, to).
-func between(p evidence.Path, at, from, to int64, yield func(at int64, s evidence.Segment)) {
-	for s := range p.All {
-		begin, end := max(at, from), min(at+s.Dur, to)
-		at += s.Dur
-		if end > begin {
-			clip(&s, end-begin)
-			yield(begin, s)
-		}
 	}
 }
 
