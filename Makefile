@@ -44,7 +44,7 @@ labs: ## record the incident anew on this machine and judge it (LAB=go.gc-rate/ 
 	$(GO) test -count=1 ./cause/... ./diagnose/...
 	@$(MAKE) --no-print-directory demo
 
-bench: ## speed and memory of the parsers and of a whole diagnosis
+bench: ## speed and memory of reading: ratios, with what was asked
 	$(GO) run ./bench
 
 fuzz: ## every fuzz target in turn, FUZZTIME=60s each
