@@ -16,6 +16,7 @@ import (
 // Options are what the user decides.
 type Options struct {
 	SLO          time.Duration // what counts as slow; 0: found from the requests
+	Requests     []string      // artifacts that the figures about all requests are to come from
 	Since, Until time.Time     // zero: all there is
 	Version      string        // of the tool
 }
@@ -28,7 +29,7 @@ func Run(ctx context.Context, b *evidence.Bundle, opt Options) (*Diagnosis, erro
 		b.Clip(nanos(opt.Since), nanos(opt.Until))
 	}
 	crossCheck(b)
-	ledgers := ledger.Build(b, ledger.Options{SLO: opt.SLO})
+	ledgers := ledger.Build(b, ledger.Options{SLO: opt.SLO, Requests: opt.Requests})
 	d := &Diagnosis{Schema: Schema, ToolVersion: opt.Version, RankedBy: "stopped_time", Ledger: []Entry{}, Verdicts: []Verdict{}}
 	r := &run{b: b, d: d, ledgers: ledgers}
 	r.names()

@@ -12,7 +12,8 @@ import (
 
 // Options are what the user decides.
 type Options struct {
-	SLO time.Duration // what counts as slow; 0: found from the requests themselves
+	SLO      time.Duration // what counts as slow; 0: found from the requests themselves
+	Requests []string      // artifacts the user named as those with the requests
 }
 
 // How an entry was measured.
@@ -105,7 +106,7 @@ func timed(r *evidence.Requests, i int) bool {
 
 func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {
 	l := &Ledger{Subject: subject, b: b}
-	widest := l.choose(sources)
+	widest := l.choose(sources, opt.Requests)
 	l.Requests = l.summary(widest, sources[widest])
 	if l.Source != widest {
 		s := l.summary(l.Source, l.Rows)
@@ -125,20 +126,24 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 
 // choose picks the requests to charge: those whose states are known if there
 // are enough of them, else those of the artifact with most; and the artifact
-// that saw most, for the figures about all.
-func (l *Ledger) choose(sources map[evidence.ArtifactID][]int) (widest evidence.ArtifactID) {
+// that saw most, or that the user named, for the figures about all.
+func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (widest evidence.ArtifactID) {
 	ids := slices.Sorted(maps.Keys(sources))
-	widest = slices.MaxFunc(ids, func(x, y evidence.ArtifactID) int { return cmp.Compare(len(sources[x]), len(sources[y])) })
+	isNamed := func(a evidence.ArtifactID) bool { return slices.Contains(named, l.b.Artifacts[a].Name) }
+	widest = slices.MaxFunc(ids, func(x, y evidence.ArtifactID) int {
+		if a, b := isNamed(x), isNamed(y); a != b {
+			if a {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(len(sources[x]), len(sources[y]))
+	})
 	l.Source = widest
 	best := -1
 	for _, a := range ids {
 		rows := sources[a]
-		traced := 0
-		for _, i := range rows {
-			if observed(l.b.Requests.Path(i)) {
-				traced++
-			}
-		}
+		traced := l.observed(rows)
 		enough := traced >= MinRequests || a == widest && traced > 0
 		if enough && 2*traced >= len(rows) && len(rows) > best {
 			l.Source, l.Traced, best = a, true, len(rows)
@@ -148,6 +153,16 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int) (widest evidence.
 	r := &l.b.Requests
 	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End[i], r.End[j]), cmp.Compare(i, j)) })
 	return widest
+}
+
+// observed counts the requests whose states are known.
+func (l *Ledger) observed(rows []int) (n int) {
+	for _, i := range rows {
+		if observed(l.b.Requests.Path(i)) {
+			n++
+		}
+	}
+	return n
 }
 
 // observed says whether a path holds states, not just what an access log knows

@@ -31,6 +31,7 @@ func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close
 			_ = c.Close()
 		}
 	}
+	var seen []os.FileInfo
 	for _, name := range names {
 		if name == "-" {
 			a, f, err := spool(stdin)
@@ -48,6 +49,13 @@ func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close
 			continue
 		}
 		for _, p := range paths {
+			fi, err := os.Stat(p)
+			if err == nil && slices.ContainsFunc(seen, func(other os.FileInfo) bool { return os.SameFile(fi, other) }) {
+				continue // named twice; its requests must not count twice
+			}
+			if err == nil {
+				seen = append(seen, fi)
+			}
 			artifacts = append(artifacts, format.File(p))
 		}
 	}

@@ -92,3 +92,16 @@ func TestExplain(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestFilesNamedTwiceAreReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "access.log")
+	if err := os.WriteFile(path, []byte("x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	artifacts, done, errs := Files([]string{path, dir, filepath.Join(dir, ".", "access.log")}, nil)
+	defer done()
+	if len(artifacts) != 1 || len(errs) != 0 {
+		t.Errorf("%d artifacts, errors %v; want the file once", len(artifacts), errs)
+	}
+}

@@ -14,7 +14,7 @@ import (
 type diagnoseCommand struct {
 	Files    []string      `arg:"" name:"file" help:"Files, directories of files, or - for standard input. Compressed files and container logs are read as they are."`
 	SLO      time.Duration `name:"slo" placeholder:"300ms" help:"Requests above this are slow (default: 3 × the floor of their route)."`
-	Requests []string      `sep:"none" placeholder:"FILE" help:"Files with the requests: an access log, a load generator's result."`
+	Requests []string      `sep:"none" placeholder:"FILE" help:"The file whose requests head the report: an access log, a load generator's result."`
 	Since    moment        `placeholder:"TIME" help:"Look at what happened from then: RFC 3339, or 14:02:00 (UTC)."`
 	Until    moment        `placeholder:"TIME" help:"… until then."`
 	Fail     bool          `help:"Exit with 1 if a cause is supported."`
@@ -45,7 +45,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
 		return fmt.Errorf("--since %s is not before --until %s", since.Format(time.RFC3339), until.Format(time.RFC3339))
 	}
-	d, err := diagnose.Run(context.Background(), bundle, diagnose.Options{SLO: c.SLO, Since: since, Until: until, Version: version()})
+	d, err := diagnose.Run(context.Background(), bundle, diagnose.Options{SLO: c.SLO, Requests: c.Requests, Since: since, Until: until, Version: version()})
 	if err != nil {
 		s.fail(unreadable, err)
 		return nil
