@@ -44,7 +44,7 @@ func (h *half) add(s *evidence.Segment, at int64) {
 }
 
 // within yields the states of [from, to), clipped to it.
-func (h *half) within(from, to int64, yield func(at int64, s evidence.Segment)) {
+func (h *half) within(from, to int64, yield func(at int64, s *evidence.Segment)) {
 	i := len(h.marks) - 1
 	for i > 0 && h.marks[i].at > from {
 		i--
@@ -53,12 +53,12 @@ func (h *half) within(from, to int64, yield func(at int64, s evidence.Segment)) 
 		return
 	}
 	at := h.marks[i].at
-	for s := range h.path[h.marks[i].offset:].All {
+	for s := range h.path[h.marks[i].offset:].Rest {
 		begin, end := max(at, from), min(at+s.Dur, to)
 		at += s.Dur
 		if end > begin {
 			clip(&s, end-begin)
-			yield(begin, s)
+			yield(begin, &s)
 		}
 		if at >= to {
 			return
@@ -117,7 +117,7 @@ func (w *world) remember(g *goroutine, s *evidence.Segment, at int64) evidence.P
 
 // states yields what g did within [from, to), oldest first and gapless as far
 // back as is remembered, clipped to the window, the present state included.
-func (g *goroutine) states(from, to int64, yield func(at int64, s evidence.Segment)) {
+func (g *goroutine) states(from, to int64, yield func(at int64, s *evidence.Segment)) {
 	if m := g.memory; m != nil && m.upto > from {
 		if len(m.later.marks) == 0 || m.later.marks[0].at > from {
 			m.earlier.within(from, to, yield)
@@ -136,7 +136,7 @@ func (g *goroutine) states(from, to int64, yield func(at int64, s evidence.Segme
 		case trace.GoWaiting:
 			s.Kind = evidence.SyncWait
 		}
-		yield(begin, s)
+		yield(begin, &s)
 	}
 }
 
@@ -169,7 +169,7 @@ func (w *world) chargeHolder(g, by *goroutine, s evidence.Segment, t int64) {
 	if by.born > from {
 		from = by.born
 	}
-	by.states(from, t, func(at int64, h evidence.Segment) {
+	by.states(from, t, func(at int64, h *evidence.Segment) {
 		if at > g.since {
 			emit(evidence.KindUnknown, at-g.since)
 		}
@@ -188,7 +188,7 @@ func (w *world) chargeHolder(g, by *goroutine, s evidence.Segment, t int64) {
 // chargeHop charges a wait for another goroutine to what that one did: its time
 // is the request's.
 func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, t int64) {
-	by.states(g.since, t, func(at int64, h evidence.Segment) {
+	by.states(g.since, t, func(at int64, h *evidence.Segment) {
 		if at > g.since {
 			x := s
 			x.Dur = at - g.since
@@ -201,7 +201,7 @@ func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, t int64) {
 		if s.Stack != 0 {
 			h.Stack = s.Stack
 		}
-		w.append(g, &h, g.since)
+		w.append(g, h, g.since)
 		g.since += h.Dur
 	})
 	if g.since < t {

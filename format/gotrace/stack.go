@@ -36,12 +36,25 @@ type stackTable struct {
 	known  map[trace.Stack]*stack
 	last   trace.Stack
 	cached *stack
+	read   []*stack // by their ID
+	calls  map[uint64]call
 	frames []evidence.Frame
 	funcs  []string
 }
 
+// call is a frame as it was last seen at its PC; the program stays the same from
+// generation to generation.
+type call struct {
+	trace.StackFrame
+	frame evidence.Frame
+}
+
+// maxCalls bounds the calls that are remembered; real programs have a few
+// thousand.
+const maxCalls = 1 << 16
+
 func (t *stackTable) generation() {
-	t.known = make(map[trace.Stack]*stack, len(t.known))
+	clear(t.known)
 	t.last, t.cached = trace.NoStack, nil
 }
 
@@ -55,7 +68,7 @@ func (t *stackTable) get(s trace.Stack) *stack {
 	}
 	k, ok := t.known[s]
 	if !ok {
-		k = t.read(s)
+		k = t.find(s)
 		if t.known == nil {
 			t.known = make(map[trace.Stack]*stack)
 		}
@@ -65,21 +78,43 @@ func (t *stackTable) get(s trace.Stack) *stack {
 	return k
 }
 
-func (t *stackTable) read(s trace.Stack) *stack {
+func (t *stackTable) find(s trace.Stack) *stack {
 	t.frames, t.funcs = t.frames[:0], t.funcs[:0]
 	for f := range s.Frames() {
-		t.frames = append(t.frames, evidence.Frame{Func: t.b.Name(f.Func), File: t.b.Name(f.File), Line: int32(min(f.Line, 1<<31-1))})
-		t.funcs = append(t.funcs, f.Func)
+		c := t.call(f)
+		t.frames = append(t.frames, c.frame)
+		t.funcs = append(t.funcs, c.Func)
 	}
 	if len(t.funcs) == 0 {
 		return nil
 	}
-	k := &stack{sid: t.b.Stack(t.frames)}
+	id := t.b.Stack(t.frames)
+	if int(id) < len(t.read) && t.read[id] != nil {
+		return t.read[id]
+	}
+	k := &stack{sid: id}
 	k.classify(t.b, t.funcs)
 	if k.io == ioRead {
 		k.caller = t.b.Stack(t.frames[plumbed(t.funcs):])
 	}
+	for int(id) >= len(t.read) {
+		t.read = append(t.read, nil)
+	}
+	t.read[id] = k
 	return k
+}
+
+func (t *stackTable) call(f trace.StackFrame) call {
+	c, ok := t.calls[f.PC]
+	if ok && c.StackFrame == f {
+		return c
+	}
+	if t.calls == nil || len(t.calls) >= maxCalls {
+		t.calls = make(map[uint64]call)
+	}
+	c = call{f, evidence.Frame{Func: t.b.Name(f.Func), File: t.b.Name(f.File), Line: int32(min(f.Line, 1<<31-1))}}
+	t.calls[f.PC] = c
+	return c
 }
 
 // classify reads a stack; funcs are innermost first.
