@@ -1,10 +1,13 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/stats"
 )
 
 // crossCheck holds sources against each other before anything is concluded from
@@ -162,5 +165,35 @@ func collectorTime(b *evidence.Bundle, s evidence.SubjectID) {
 		if ratio := onP / float64(last-first) / byProfile; ratio > 2 {
 			b.Warnf(g.Origin, "%s counts %.1f × the collector's CPU time that the profile shows: time on a processor was not CPU time, so the host did not run the process's threads", b.Artifacts[a].Name, ratio)
 		}
+	}
+}
+
+// quantiles compares the latencies of two artifacts over the time both saw. A
+// log counts from where the handler began, a trace from when the request was
+// there to be read: what waits for a processor between the two is in the second
+// only.
+func quantiles(b *evidence.Bundle, l *ledger.Ledger) {
+	if l.Source == l.Requests.Source || len(l.Rows) < 100 {
+		return
+	}
+	r := &b.Requests
+	var other, own []int64
+	for i := range r.Len() {
+		if a, _ := r.Origin[i].Artifact(); a == l.Requests.Source && r.Subject[i] == l.Subject && r.End[i] >= l.From && r.End[i] <= l.To {
+			other = append(other, r.Latency(i))
+		}
+	}
+	if len(other) < 100 {
+		return
+	}
+	for _, row := range l.Rows {
+		own = append(own, r.Latency(row))
+	}
+	slices.Sort(other)
+	slices.Sort(own)
+	x, y := stats.Quantile(other, .99), stats.Quantile(own, .99)
+	if y > x+x/2 && y-x > int64(time.Millisecond) {
+		b.Warnf(evidence.NewOrigin(l.Requests.Source, 0), "over the same time %s puts the p99 at %.3g ms and %s at %.3g ms: the first does not count what requests wait before their handler begins",
+			b.Artifacts[l.Requests.Source].Name, float64(x)/1e6, b.Artifacts[l.Source].Name, float64(y)/1e6)
 	}
 }

@@ -81,6 +81,10 @@ func (r *run) describe() {
 			d.Window.Duration = cause.Number(float64(longest) / 1e9)
 		}
 	}
+	d.Loads = []Load{}
+	for _, l := range r.b.Loads {
+		d.Loads = append(d.Loads, r.load(l))
+	}
 	d.Targets = []Target{}
 	for i, s := range r.b.Subjects {
 		name, ok := r.name[evidence.SubjectID(i)]
@@ -133,6 +137,28 @@ func (r *run) describe() {
 	for _, w := range r.b.Warnings {
 		d.Warnings = append(d.Warnings, Warning{Text: w.Text, Count: w.Count, Origin: r.b.OriginText(w.Origin)})
 	}
+}
+
+func (r *run) load(l evidence.LoadResult) Load {
+	out := Load{Tool: l.Tool, Mode: l.Mode, LatencyFrom: "intended", MaxMs: ms(l.Max)}
+	if a, ok := l.Origin.Artifact(); ok {
+		out.Source = r.b.Artifacts[a].Name
+	}
+	if l.FromSend {
+		out.LatencyFrom = "send"
+	}
+	if l.Rate > 0 {
+		out.Rate = cause.Number(l.Rate)
+	}
+	for _, q := range l.Quantiles {
+		switch q.Q {
+		case .5:
+			out.P50Ms = ms(q.Ns)
+		case .99:
+			out.P99Ms = ms(q.Ns)
+		}
+	}
+	return out
 }
 
 func instant(ns int64) *time.Time {

@@ -20,6 +20,7 @@ type Diagnosis struct {
 	Coverage    []Coverage `json:"coverage"`
 	RankedBy    string     `json:"ranked_by"` // "request_time" | "stopped_time"
 	Requests    *Requests  `json:"requests"`
+	Loads       []Load     `json:"loads"`    // what load generators measured from outside
 	Ledger      []Entry    `json:"ledger"`   // in order of slow_ms; sums to slow_total_ms
 	Verdicts    []Verdict  `json:"verdicts"` // supported by rank, then inconclusive, then ruled out
 	Warnings    []Warning  `json:"warnings"`
@@ -79,6 +80,18 @@ type Requests struct {
 	P50Ms           *float64 `json:"p50_ms"`
 	P99Ms           *float64 `json:"p99_ms"`
 	P999Ms          *float64 `json:"p999_ms"`
+}
+
+// Load is the result of a load generator, as far as it tells.
+type Load struct {
+	Source      string   `json:"source"`
+	Tool        string   `json:"tool"`
+	Mode        string   `json:"mode"`         // "open", "closed", ""
+	LatencyFrom string   `json:"latency_from"` // "intended" | "send"
+	Rate        *float64 `json:"rate"`         // completed, per second
+	P50Ms       *float64 `json:"p50_ms"`
+	P99Ms       *float64 `json:"p99_ms"`
+	MaxMs       *float64 `json:"max_ms"`
 }
 
 // Entry is one line of the ledger: slow request time with one mechanism.

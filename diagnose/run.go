@@ -26,11 +26,18 @@ func Run(ctx context.Context, b *evidence.Bundle, opt Options) (*Diagnosis, erro
 	b.Unify()
 	b.Align()
 	if !opt.Since.IsZero() || !opt.Until.IsZero() {
+		from, until := b.Window()
 		b.Clip(nanos(opt.Since), nanos(opt.Until))
+		if len(b.Coverage) == 0 {
+			b.Warnf(0, "nothing of the evidence lies in the time asked for: it is of %s UTC", between(window{from: from, until: until}))
+		}
 	}
 	crossCheck(b)
 	ledgers := ledger.Build(b, ledger.Options{SLO: opt.SLO, Requests: opt.Requests})
 	d := &Diagnosis{Schema: Schema, ToolVersion: opt.Version, RankedBy: "stopped_time", Ledger: []Entry{}, Verdicts: []Verdict{}}
+	for _, l := range ledgers {
+		quantiles(b, l)
+	}
 	r := &run{b: b, d: d, ledgers: ledgers}
 	r.names()
 	if err := r.judge(ctx); err != nil {

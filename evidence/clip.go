@@ -2,7 +2,7 @@ package evidence
 
 // Clip leaves only what lies within [from, until), ns; a zero end is open.
 // Requests count by when they ended, intervals and coverage are shortened,
-// samples without a time stay. Call it after [Bundle.Align].
+// facts of another time dropped; samples without a time stay. Call it after [Bundle.Align].
 func (b *Bundle) Clip(from, until int64) {
 	if until == 0 {
 		until = 1<<63 - 1
@@ -47,4 +47,12 @@ func (b *Bundle) Clip(from, until int64) {
 		}
 	}
 	b.Coverage = coverage
+
+	var facts []Fact
+	for _, f := range b.Facts {
+		if f.From == 0 || f.From < until && f.Until > from {
+			facts = append(facts, f)
+		}
+	}
+	b.Facts = facts
 }

@@ -41,6 +41,7 @@ func sick() *diagnose.Diagnosis {
 		},
 		Requests: &diagnose.Requests{Source: "access.log", Count: 24013, Slow: 241, Traced: 241, SlowThresholdMs: ptr(6.3), SlowRule: "3x_route_floor",
 			SlowTotalMs: 1920, Rate: ptr(800.4), P50Ms: ptr(2.6), P99Ms: ptr(6.4), P999Ms: ptr(11.6)},
+		Loads: []diagnose.Load{{Source: "load.txt", Tool: "wrk", Mode: "closed", LatencyFrom: "send", Rate: ptr(801.2), P50Ms: ptr(2.5), P99Ms: ptr(6.1), MaxMs: ptr(41.)}},
 		Ledger: []diagnose.Entry{
 			{Subject: "gateway pid 4711", Mechanism: "collector_cpu", Title: "waiting for a CPU the collector held", SlowMs: 1320, Low: ptr(1150.), High: ptr(1480.), Basis: ptr("sampling"), Method: "trace"},
 			{Subject: "gateway pid 4711", Mechanism: "own", Title: "own work", SlowMs: 210, Method: "trace"},

@@ -86,6 +86,9 @@ func (p *page) about(d *diagnose.Diagnosis) {
 	} else {
 		p.row("Requests", "none in the evidence: causes are ranked by the time they stopped the service")
 	}
+	for _, l := range d.Loads {
+		p.row("Load", strings.Join(sentence.Load(l), " · "))
+	}
 }
 
 func (p *page) row(cells ...string) {

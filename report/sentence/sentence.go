@@ -146,15 +146,34 @@ func Requests(r *diagnose.Requests) []string {
 	return append(items, Quantiles(r)...)
 }
 
+// Load lists what a load generator measured.
+func Load(l diagnose.Load) []string {
+	items := []string{l.Tool + " from " + l.Source}
+	if l.Rate != nil {
+		items = append(items, figure.Num(*l.Rate)+"/s")
+	}
+	items = append(items, quantiles([]quantile{{"p50", l.P50Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
+	if l.LatencyFrom == "send" {
+		return append(items, "counted from the send: waiting to be sent is not in it")
+	}
+	return append(items, "counted from the intended time")
+}
+
+type quantile struct {
+	name string
+	ms   *float64
+}
+
 // Quantiles writes "p50 0.35", "p99 2.7", "p99.9 5.4 ms": all in the unit of the
 // largest, unless that makes the smallest unreadable.
 func Quantiles(r *diagnose.Requests) []string {
+	return quantiles([]quantile{{"p50", r.P50Ms}, {"p99", r.P99Ms}, {"p99.9", r.P999Ms}})
+}
+
+func quantiles(qs []quantile) []string {
 	var names []string
 	var ms []float64
-	for _, q := range []struct {
-		name string
-		ms   *float64
-	}{{"p50", r.P50Ms}, {"p99", r.P99Ms}, {"p99.9", r.P999Ms}} {
+	for _, q := range qs {
 		if q.ms != nil {
 			names, ms = append(names, q.name), append(ms, *q.ms)
 		}

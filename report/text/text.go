@@ -34,6 +34,7 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 	}
 	p.blank()
 	p.requests(d)
+	p.loads(d)
 	if len(supported) == 0 {
 		p.ruledOut(ruledOut, len(ruledOut))
 		p.notSeen(open)
@@ -159,4 +160,11 @@ func (p *page) requests(d *diagnose.Diagnosis) {
 	}
 	p.block("REQUESTS", bold, indent, p.flow(sentence.Requests(r), indent))
 	p.block("SLOW", bold, indent, p.flow(sentence.Slow(r), indent))
+}
+
+// loads says what load generators saw from outside.
+func (p *page) loads(d *diagnose.Diagnosis) {
+	for _, l := range d.Loads {
+		p.block("LOAD", bold, labels, p.flow(sentence.Load(l), labels))
+	}
 }
