@@ -71,7 +71,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) (err er
 		return err
 	}
 	defer s.Close()
-	r := bufio.NewReaderSize(s, 1<<20)
+	r := bufio.NewReaderSize(s, 64<<10)
 	head, _ := r.Peek(headerSize)
 	minor, ok := header(head)
 	switch {

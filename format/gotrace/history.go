@@ -43,27 +43,34 @@ func (h *half) add(s *evidence.Segment, at int64) {
 	h.path = h.path.Append(*s)
 }
 
-// within yields the states of [from, to), clipped to it.
-func (h *half) within(from, to int64, yield func(at int64, s *evidence.Segment)) {
+// spell is a state and when it began.
+type spell struct {
+	at int64
+	evidence.Segment
+}
+
+// within appends the states of [from, to), clipped to it.
+func (h *half) within(from, to int64, spells []spell) []spell {
 	i := len(h.marks) - 1
 	for i > 0 && h.marks[i].at > from {
 		i--
 	}
 	if i < 0 {
-		return
+		return spells
 	}
 	at := h.marks[i].at
 	for s := range h.path[h.marks[i].offset:].Rest {
 		begin, end := max(at, from), min(at+s.Dur, to)
 		at += s.Dur
 		if end > begin {
-			clip(&s, end-begin)
-			yield(begin, &s)
+			spells = append(spells, spell{begin, s})
+			clip(&spells[len(spells)-1].Segment, end-begin)
 		}
 		if at >= to {
-			return
+			break
 		}
 	}
+	return spells
 }
 
 type memories struct {
@@ -115,14 +122,16 @@ func (w *world) remember(g *goroutine, s *evidence.Segment, at int64) evidence.P
 	return m.later.path[n:]
 }
 
-// states yields what g did within [from, to), oldest first and gapless as far
-// back as is remembered, clipped to the window, the present state included.
-func (g *goroutine) states(from, to int64, yield func(at int64, s *evidence.Segment)) {
+// did says what g did within [from, to), oldest first and gapless as far back
+// as is remembered, clipped to the window, the present state included. The
+// answer is good until the next question.
+func (w *world) did(g *goroutine, from, to int64) []spell {
+	spells := w.spells[:0]
 	if m := g.memory; m != nil && m.upto > from {
 		if len(m.later.marks) == 0 || m.later.marks[0].at > from {
-			m.earlier.within(from, to, yield)
+			spells = m.earlier.within(from, to, spells)
 		}
-		m.later.within(from, to, yield)
+		spells = m.later.within(from, to, spells)
 	}
 	if begin := max(g.since, from); begin < to {
 		s := evidence.Segment{Kind: evidence.Running, Dur: to - begin}
@@ -136,8 +145,10 @@ func (g *goroutine) states(from, to int64, yield func(at int64, s *evidence.Segm
 		case trace.GoWaiting:
 			s.Kind = evidence.SyncWait
 		}
-		yield(begin, &s)
+		spells = append(spells, spell{begin, s})
 	}
+	w.spells = spells
+	return spells
 }
 
 // clip shortens a segment and its shares in proportion.
@@ -169,7 +180,9 @@ func (w *world) chargeHolder(g, by *goroutine, s evidence.Segment, t int64) {
 	if by.born > from {
 		from = by.born
 	}
-	by.states(from, t, func(at int64, h *evidence.Segment) {
+	spells := w.did(by, from, t)
+	for i := range spells {
+		at, h := spells[i].at, &spells[i].Segment
 		if at > g.since {
 			emit(evidence.KindUnknown, at-g.since)
 		}
@@ -178,7 +191,7 @@ func (w *world) chargeHolder(g, by *goroutine, s evidence.Segment, t int64) {
 			kind = h.HolderKind
 		}
 		emit(kind, h.Dur)
-	})
+	}
 	if g.since < t {
 		emit(evidence.KindUnknown, t-g.since)
 	}
@@ -188,7 +201,9 @@ func (w *world) chargeHolder(g, by *goroutine, s evidence.Segment, t int64) {
 // chargeHop charges a wait for another goroutine to what that one did: its time
 // is the request's.
 func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, t int64) {
-	by.states(g.since, t, func(at int64, h *evidence.Segment) {
+	spells := w.did(by, g.since, t)
+	for i := range spells {
+		at, h := spells[i].at, &spells[i].Segment
 		if at > g.since {
 			x := s
 			x.Dur = at - g.since
@@ -203,7 +218,7 @@ func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, t int64) {
 		}
 		w.append(g, h, g.since)
 		g.since += h.Dur
-	})
+	}
 	if g.since < t {
 		s.Dur = t - g.since
 		w.append(g, &s, g.since)

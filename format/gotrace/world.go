@@ -30,6 +30,7 @@ type world struct {
 	tasks    tasks
 	host     plausibility
 	memories memories
+	spells   []spell         // of the last answer of did
 	procs    evidence.Series // GOMAXPROCS over time
 }
 
