@@ -172,6 +172,11 @@ func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 	return s
 }
 
+// Bound is a saving (ns) that is only known to lie between two bounds.
+func (c *Case) Bound(value, low, high float64) *Saves {
+	return &Saves{Value: value / 1e6, Low: Number(low / 1e6), High: Number(high / 1e6), Basis: Basis("bound")}
+}
+
 // SaveMechanism is Save for a cause that is one or more mechanisms.
 func (c *Case) SaveMechanism(ms ...ledger.Mechanism) *Saves {
 	per := make([]int64, len(c.Ledger.Slow))

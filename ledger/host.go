@@ -41,18 +41,23 @@ func (l *Ledger) hostShare() (h HostShare) {
 		}
 		return f.Number
 	}
-	median, mean := fact(evidence.FactShortCallMedian), fact(evidence.FactShortCallMean)
-	if fact(evidence.FactShortCalls) < 100 || median == 0 {
-		return h
-	}
-	h.Known, h.Dilation = true, mean/median
 	if run := fact(evidence.FactRunTime); run > 0 {
 		h.LongRuns = min(1, fact(evidence.FactLongRuns)/run)
 	}
+	work := l.workDilation()
+	median, mean := fact(evidence.FactShortCallMedian), fact(evidence.FactShortCallMean)
+	if fact(evidence.FactShortCalls) < 100 || median == 0 {
+		// Traces up to Go 1.21 do not time calls: only stretches that no
+		// scheduler of the runtime allows can tell, and only that it is so.
+		if h.LongRuns >= .05 && work >= 2 {
+			h.Known, h.Low, h.Share, h.High = true, h.LongRuns, max(h.LongRuns, (1-1/work)*2/3), 1
+		}
+		return h
+	}
+	h.Known, h.Dilation = true, mean/median
 	if h.Dilation < starvedFrom {
 		return h
 	}
-	work := l.workDilation()
 	if h.LongRuns < .02 && work < 2 {
 		return h // the calls alone: their peer may be what is slow
 	}

@@ -129,3 +129,49 @@ func billOf(c *cause.Case) *bill {
 	}
 	return b
 }
+
+// meetings compares requests whose states are not known by whether a cycle was
+// marking while they ran; nil where the clocks do not allow it. Its bill is what
+// slow requests that met one took longer than those of their route that met
+// none: an upper bound, for long requests meet more of everything.
+func meetings(c *cause.Case, g *collector) *bill {
+	l := c.Ledger
+	if l == nil || len(l.Rows) < 2*ledger.MinRequests {
+		return nil
+	}
+	marks := marksOf(c)
+	r := &c.Bundle.Requests
+	slack := c.Bundle.Clocks[r.Clock[l.Rows[0]]].Slack()
+	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
+		if s := c.Bundle.Clocks[w.Clock].Slack(); w.Origin == g.origin || s > slack {
+			slack = max(slack, s)
+		}
+	}
+	if len(marks) < ledger.MinRequests || g.rate == 0 || float64(slack) > .1e9/g.rate {
+		return nil // off by more than a tenth of a cycle's distance: chance decides
+	}
+	b := &bill{}
+	free := make(map[evidence.NameID][2]float64)
+	for _, row := range l.Rows {
+		if within(marks, r.Start[row], r.End[row]) > 0 {
+			b.overlap++
+			b.meanOverlap += float64(r.Latency(row))
+			continue
+		}
+		b.free++
+		b.meanFree += float64(r.Latency(row))
+		f := free[r.Route[row]]
+		free[r.Route[row]] = [2]float64{f[0] + 1, f[1] + float64(r.Latency(row))}
+	}
+	if b.overlap < ledger.MinRequests || b.free < ledger.MinRequests {
+		return nil
+	}
+	b.meanOverlap /= float64(b.overlap)
+	b.meanFree /= float64(b.free)
+	for _, row := range l.Slow {
+		if f := free[r.Route[row]]; f[0] >= ledger.MinRequests && within(marks, r.Start[row], r.End[row]) > 0 {
+			b.direct += max(0, r.Latency(row)-int64(f[1]/f[0]))
+		}
+	}
+	return b
+}

@@ -71,6 +71,12 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	if c.Traced() {
 		return judgeGCRateByRequests(c, g, v)
 	}
+	met := meetings(c, g)
+	if met != nil {
+		v.Evidence = append(v.Evidence,
+			c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", met.overlap), met.meanOverlap/1e6, "ms", cause.From(c.Ledger.Source)),
+			c.Figure(fmt.Sprintf("mean latency of %d requests that met none", met.free), met.meanFree/1e6, "ms", cause.From(c.Ledger.Source)))
+	}
 	// Without requests: what it burns.
 	v.Weight = (g.stopped + g.assist*g.span + g.background*g.span) / max(g.span, 1e-9)
 	cores := g.assist + g.background
@@ -78,6 +84,14 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cores/g.procs, "1", g.origin))
 	}
 	switch {
+	case met != nil && c.Slow() && met.meanOverlap >= 2*met.meanFree && float64(met.total()) >= cause.Material*float64(c.Ledger.Total):
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.rate)
+		v.Summary = fmt.Sprintf("requests that meet a cycle take %.1f × as long", met.meanOverlap/met.meanFree)
+		// That they met does not prove that it was the collector: a bound.
+		v.Saves = c.Bound(float64(met.total()), 0, float64(met.total()))
+		g.advise(c, &v)
+		v.Needs = []string{"an execution trace splits that time exactly: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
 	case profiled && share >= .25 || !profiled && g.procs > 0 && cores/g.procs >= .15:
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.rate)
