@@ -115,11 +115,7 @@ const pathBlock = 1 << 20
 // add stores p whole within one block and returns the end position. The rest
 // of a block too short for p is padding, which slice skips.
 func (s *pathStore) add(p Path) int64 {
-	if len(p) == 0 {
-		return s.size
-	}
-	if len(p) > pathBlock {
-		p = p[:0] // never: builders bound a path; see Builder.Request
+	if len(p) == 0 || len(p) > pathBlock { // builders bound a path: see Builder.Request
 		return s.size
 	}
 	if free := (int64(len(s.blocks))*pathBlock - s.size); free < int64(len(p)) {

@@ -230,9 +230,6 @@ func (g *collector) limited() (limited, known bool) {
 	return m < 1.9, true
 }
 
-// versionAtLeast says whether the process's Go is known to be at least 1.minor.
-func versionAtLeast(c *cause.Case, minor int) bool { return goMinor(c) >= minor }
-
 // goMinor is the least minor version the evidence allows, 0 unknown.
 func goMinor(c *cause.Case) (minor int) {
 	parse := func(s string) {

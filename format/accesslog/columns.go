@@ -21,7 +21,7 @@ type columnStats struct {
 	suffix                                   int64 // unit in the column behind: 12 ms
 }
 
-func (c *columnStats) mostly(n int) bool { return n > 0 && n*10 >= (c.n-c.blank)*9 }
+func (s *columnStats) mostly(n int) bool { return n > 0 && n*10 >= (s.n-s.blank)*9 }
 
 type row struct {
 	line  []byte

@@ -177,7 +177,7 @@ func (m measure) read(b []byte) (int64, bool) {
 		ns, ok := d.ns(m.unit)
 		return ns, ok && ns >= 0 && ns < longest && (m.places == 0 || m.places == d.places)
 	}
-	if bytes.IndexByte(b, ',') < 0 && bytes.Index(b, []byte(" : ")) < 0 {
+	if bytes.IndexByte(b, ',') < 0 && !bytes.Contains(b, []byte(" : ")) {
 		return 0, false
 	}
 	var total int64

@@ -14,7 +14,7 @@ type keyStats struct {
 	key                                        string
 	first                                      int // order of appearance
 	n, moments, statuses, units, texts, blanks int
-	requests, methods, paths                   int
+	requests, methods                          int
 	resolution                                 int64
 	zoned                                      bool
 	numbers                                    []reading

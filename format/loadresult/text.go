@@ -125,14 +125,15 @@ func (t *texts) done() {
 
 // embedded reads a summary that is one line among others.
 func (p *parser) embedded(line string, number int64) bool {
-	for _, t := range documents(strings.NewReader(line), 1, func(t tree) bool { return summaryOf(t) != nil }) {
-		r := summaryOf(t)(t)
-		r.Origin = p.b.Origin(number)
-		p.emit(r)
-		if t.cut() {
-			p.cut(number)
-		}
-		return true
+	found := documents(strings.NewReader(line), 1, func(t tree) bool { return summaryOf(t) != nil })
+	if len(found) == 0 {
+		return false
 	}
-	return false
+	r := summaryOf(found[0])(found[0])
+	r.Origin = p.b.Origin(number)
+	p.emit(r)
+	if found[0].cut() {
+		p.cut(number)
+	}
+	return true
 }

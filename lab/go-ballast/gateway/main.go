@@ -64,8 +64,7 @@ func touch(bytes int) {
 		held = append(held, p)
 	}
 	runtime.KeepAlive(held)
-	held = nil
-	runtime.GC()
+	runtime.GC() // held is dead from here on
 }
 
 type gateway struct {
