@@ -53,46 +53,69 @@ type event struct {
 	text     string       // opGoroutine to GoWaiting: reason; opStop: reason; opTaskBegin: type
 }
 
-// batchSize is how many events are decoded before they are interpreted: the
-// two loops each fit a core's instruction cache, and events stay in its data
-// cache meanwhile.
-const batchSize = 64
+// batchSize is how many events are decoded before they are handed over: enough
+// that waking the other side is rare, few enough to stay in a core's cache.
+const batchSize = 1024
 
-// read feeds every event to the world.
+// read feeds every event to the world. Decoding goes on while the events before
+// are interpreted, where there is a second processor.
 func (w *world) read(ctx context.Context, r io.Reader) error {
-	var d *trace.Reader
-	err := guard(func() (err error) {
-		d, err = trace.NewReader(r)
-		return err
-	})
-	batch := make([]trace.Event, batchSize)
-	var e event
-	for err == nil && ctx.Err() == nil {
-		n := 0
-		err = guard(func() (err error) {
-			for ; n < len(batch); n++ {
-				if batch[n], err = d.ReadEvent(); err != nil {
-					break
-				}
+	ctx, cancel := context.WithCancel(ctx)
+	full, empty := make(chan []event, 2), make(chan []event, 4)
+	for range cap(empty) {
+		empty <- make([]event, batchSize)
+	}
+	decoded := make(chan error, 1)
+	go func() {
+		defer close(full)
+		decoded <- guard(func() error { return decode(ctx, r, full, empty) })
+	}()
+	err := guard(func() error {
+		for batch := range full {
+			for i := range batch {
+				w.event(&batch[i])
 			}
-			return err
-		})
-		taken := guard(func() error {
-			for i := range batch[:n] {
-				e.take(&batch[i])
-				w.event(&e)
+			empty <- batch[:batchSize]
+		}
+		return nil
+	})
+	cancel()
+	if e := <-decoded; err == nil {
+		err = e
+	}
+	return err
+}
+
+// decode takes events out of the stream until it ends or ctx is done. What was
+// decoded before an error is handed over, too.
+func decode(ctx context.Context, r io.Reader, full chan<- []event, empty <-chan []event) error {
+	d, err := trace.NewReader(r)
+	for err == nil {
+		var batch []event
+		select {
+		case batch = <-empty:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		n := 0
+		err = guard(func() error {
+			for ; n < len(batch); n++ {
+				ev, err := d.ReadEvent()
+				if err != nil {
+					return err
+				}
+				batch[n].take(&ev)
 			}
 			return nil
 		})
-		if taken != nil {
-			err = taken
+		select {
+		case full <- batch[:n]:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
-	switch err {
-	case io.EOF:
+	if err == io.EOF {
 		return nil
-	case nil:
-		return ctx.Err()
 	}
 	return err
 }

@@ -102,7 +102,6 @@ type server struct {
 	recovered   int64 // requests emitted complete
 	unfinished  int64
 	background  int64 // background reads begun: one per request without a body
-	bodies      int64 // requests without a background read: with a body, or cut
 	streams     int64 // connections that were hijacked
 	probes      int64 // requests for profiles
 	beforeTrace int64
