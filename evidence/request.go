@@ -89,7 +89,16 @@ func (r *Requests) Latency(i int) int64 {
 	return r.End[i] - r.Start[i]
 }
 
+func (r *Requests) room() {
+	r.Subject, r.Clock, r.Route, r.Lane = double(r.Subject), double(r.Clock), double(r.Route), double(r.Lane)
+	r.Intended, r.Start, r.End = double(r.Intended), double(r.Start), double(r.End)
+	r.Outcome, r.Origin, r.pathEnd = double(r.Outcome), double(r.Origin), double(r.pathEnd)
+}
+
 func (r *Requests) add(q Request) RequestID {
+	if len(r.End) == cap(r.End) {
+		r.room()
+	}
 	r.Subject = append(r.Subject, q.Subject)
 	r.Clock = append(r.Clock, q.Clock)
 	r.Route = append(r.Route, q.Route)
