@@ -53,6 +53,14 @@ type event struct {
 	text     string       // opGoroutine to GoWaiting: reason; opStop: reason; opTaskBegin: type
 }
 
+// batch is what the decoder hands over at once. Reading an event's details is
+// left to the other side, which has time for it; but a task's name is in a table
+// that grows while decoding goes on.
+type batch struct {
+	events []trace.Event
+	tasks  []event // those of events that begin or end a task, in order
+}
+
 // batchSize is how many events are decoded before they are handed over: enough
 // that waking the other side is rare, few enough to stay in a core's cache.
 const batchSize = 1024
@@ -61,9 +69,9 @@ const batchSize = 1024
 // are interpreted, where there is a second processor.
 func (w *world) read(ctx context.Context, r io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
-	full, empty := make(chan []event, 2), make(chan []event, 4)
+	full, empty := make(chan *batch, 2), make(chan *batch, 4)
 	for range cap(empty) {
-		empty <- make([]event, batchSize)
+		empty <- &batch{events: make([]trace.Event, 0, batchSize)}
 	}
 	decoded := make(chan error, 1)
 	go func() {
@@ -71,11 +79,9 @@ func (w *world) read(ctx context.Context, r io.Reader) error {
 		decoded <- guard(func() error { return decode(ctx, r, full, empty) })
 	}()
 	err := guard(func() error {
-		for batch := range full {
-			for i := range batch {
-				w.event(&batch[i])
-			}
-			empty <- batch[:batchSize]
+		for b := range full {
+			w.interpret(b)
+			empty <- b
 		}
 		return nil
 	})
@@ -86,30 +92,38 @@ func (w *world) read(ctx context.Context, r io.Reader) error {
 	return err
 }
 
+func (w *world) interpret(b *batch) {
+	var e event
+	tasks := b.tasks
+	for i := range b.events {
+		ev := &b.events[i]
+		if isTask(ev.Kind()) {
+			w.event(&tasks[0])
+			tasks = tasks[1:]
+			continue
+		}
+		e.take(ev)
+		w.event(&e)
+	}
+}
+
+func isTask(k trace.EventKind) bool { return k == trace.EventTaskBegin || k == trace.EventTaskEnd }
+
 // decode takes events out of the stream until it ends or ctx is done. What was
 // decoded before an error is handed over, too.
-func decode(ctx context.Context, r io.Reader, full chan<- []event, empty <-chan []event) error {
+func decode(ctx context.Context, r io.Reader, full chan<- *batch, empty <-chan *batch) error {
 	d, err := trace.NewReader(r)
 	for err == nil {
-		var batch []event
+		var b *batch
 		select {
-		case batch = <-empty:
+		case b = <-empty:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		n := 0
-		err = guard(func() error {
-			for ; n < len(batch); n++ {
-				ev, err := d.ReadEvent()
-				if err != nil {
-					return err
-				}
-				batch[n].take(&ev)
-			}
-			return nil
-		})
+		b.events, b.tasks = b.events[:0], b.tasks[:0]
+		err = guard(func() error { return b.fill(d) })
 		select {
-		case full <- batch[:n]:
+		case full <- b:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -118,6 +132,22 @@ func decode(ctx context.Context, r io.Reader, full chan<- []event, empty <-chan 
 		return nil
 	}
 	return err
+}
+
+func (b *batch) fill(d *trace.Reader) error {
+	for len(b.events) < batchSize {
+		ev, err := d.ReadEvent()
+		if err != nil {
+			return err
+		}
+		if isTask(ev.Kind()) {
+			var e event
+			e.take(&ev)
+			b.tasks = append(b.tasks, e)
+		}
+		b.events = append(b.events, ev)
+	}
+	return nil
 }
 
 // take copies what is needed of ev.
