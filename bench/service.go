@@ -50,7 +50,7 @@ func (s service) record(w io.Writer, size int64) error {
 		defer func() { pool <- c }()
 		one := []byte{1}
 		if _, err := c.Write(one); err == nil {
-			_, err = io.ReadFull(c, one)
+			_, _ = io.ReadFull(c, one)
 		}
 		s.answer(w)
 	})
@@ -74,7 +74,7 @@ func (s service) record(w io.Writer, size int64) error {
 					if err != nil {
 						return
 					}
-					io.Copy(io.Discard, r.Body)
+					_, _ = io.Copy(io.Discard, r.Body)
 					r.Body.Close()
 				}
 			}
@@ -97,7 +97,7 @@ func (s service) answer(w io.Writer) {
 		b := make([]byte, 4<<10)
 		garbage.Store(&b)
 	}
-	io.WriteString(w, "hello\n")
+	_, _ = io.WriteString(w, "hello\n")
 }
 
 func echo(l net.Listener) {
@@ -108,7 +108,7 @@ func echo(l net.Listener) {
 		}
 		go func() {
 			defer c.Close()
-			io.Copy(c, c)
+			_, _ = io.Copy(c, c)
 		}()
 	}
 }

@@ -53,12 +53,13 @@ type event struct {
 	text     string       // opGoroutine to GoWaiting: reason; opStop: reason; opTaskBegin: type
 }
 
-// batch is what the decoder hands over at once. Reading an event's details is
-// left to the other side, which has time for it; but a task's name is in a table
-// that grows while decoding goes on.
+// batch is what the decoder hands over at once. Reading the events' details
+// takes a quarter of the work; the side that is ahead does it: the decoder if
+// batches pile up, else the interpreter. But a task's name is in a table that
+// grows while decoding goes on: tasks are always the decoder's.
 type batch struct {
-	events []trace.Event
-	tasks  []event // those of events that begin or end a task, in order
+	raw   []trace.Event
+	taken []event // all events, if raw is empty; else those that begin or end a task
 }
 
 // batchSize is how many events are decoded before they are handed over: enough
@@ -71,7 +72,7 @@ func (w *world) read(ctx context.Context, r io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	full, empty := make(chan *batch, 2), make(chan *batch, 4)
 	for range cap(empty) {
-		empty <- &batch{events: make([]trace.Event, 0, batchSize)}
+		empty <- &batch{raw: make([]trace.Event, 0, batchSize), taken: make([]event, 0, batchSize)}
 	}
 	decoded := make(chan error, 1)
 	go func() {
@@ -93,10 +94,16 @@ func (w *world) read(ctx context.Context, r io.Reader) error {
 }
 
 func (w *world) interpret(b *batch) {
+	if len(b.raw) == 0 {
+		for i := range b.taken {
+			w.event(&b.taken[i])
+		}
+		return
+	}
 	var e event
-	tasks := b.tasks
-	for i := range b.events {
-		ev := &b.events[i]
+	tasks := b.taken
+	for i := range b.raw {
+		ev := &b.raw[i]
 		if isTask(ev.Kind()) {
 			w.event(&tasks[0])
 			tasks = tasks[1:]
@@ -120,8 +127,8 @@ func decode(ctx context.Context, r io.Reader, full chan<- *batch, empty <-chan *
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		b.events, b.tasks = b.events[:0], b.tasks[:0]
-		err = guard(func() error { return b.fill(d) })
+		behind := len(full) == cap(full) // the interpreter is
+		err = guard(func() error { return b.fill(d, behind) })
 		select {
 		case full <- b:
 		case <-ctx.Done():
@@ -134,18 +141,21 @@ func decode(ctx context.Context, r io.Reader, full chan<- *batch, empty <-chan *
 	return err
 }
 
-func (b *batch) fill(d *trace.Reader) error {
-	for len(b.events) < batchSize {
+// fill decodes a batch, reading the events' details if take is true.
+func (b *batch) fill(d *trace.Reader, take bool) error {
+	b.raw, b.taken = b.raw[:0], b.taken[:0]
+	for range batchSize {
 		ev, err := d.ReadEvent()
 		if err != nil {
 			return err
 		}
-		if isTask(ev.Kind()) {
-			var e event
-			e.take(&ev)
-			b.tasks = append(b.tasks, e)
+		if take || isTask(ev.Kind()) {
+			b.taken = b.taken[:len(b.taken)+1]
+			b.taken[len(b.taken)-1].take(&ev)
 		}
-		b.events = append(b.events, ev)
+		if !take {
+			b.raw = append(b.raw, ev)
+		}
 	}
 	return nil
 }
