@@ -20,6 +20,7 @@ type Artifact struct {
 	Open     func() (io.ReadCloser, error)
 
 	compression []string // outermost first; known after head
+	unended     bool     // its last line has no end; known after Lines
 	envelope    *envelope
 	start       []byte
 }

@@ -73,6 +73,9 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 		bundle.Artifacts[id].Formats = append(bundle.Artifacts[id].Formats, f.Name)
 		b := bundle.Builder(id, f.Name)
 		err := f.Parse(ctx, a, b)
+		if a.unended {
+			b.Cut()
+		}
 		b.Close()
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", a.Name, err))

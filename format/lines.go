@@ -46,6 +46,7 @@ func (a *Artifact) Lines(f func(Line) bool) error {
 			if u != nil {
 				u.rest(f)
 			}
+			a.unended = a.unended || r.unended
 			return cut(err)
 		}
 		l, whole := Line{Text: text, Number: number, Long: long}, true
@@ -70,6 +71,9 @@ func cut(err error) error {
 type lineReader struct {
 	r    *bufio.Reader
 	long []byte
+	// unended: the last line had no end. What is being written at the moment, or
+	// was cut, looks like that.
+	unended bool
 }
 
 func (r *lineReader) next() (line []byte, long bool, err error) {
@@ -96,5 +100,6 @@ func (r *lineReader) next() (line []byte, long bool, err error) {
 		}
 		return line, long, nil
 	}
+	r.unended = true
 	return bytes.TrimSuffix(line, []byte("\r")), long, nil
 }
