@@ -20,8 +20,8 @@ import (
 // Confidence is how sure a format is that an artifact is its own.
 type Confidence int
 
-// Confidences. All formats that are Sure read the artifact; if none is, the
-// first that says Maybe does.
+// Confidences. All formats that are Sure read the artifact (one that is Whole
+// alone); if none is, the first that says Maybe does.
 const (
 	No Confidence = iota
 	Maybe
@@ -32,6 +32,10 @@ const (
 type Format struct {
 	Name  string // as printed: "gctrace"
 	About string // one line: what it is and which versions are read
+
+	// Whole says that artifacts of this format hold nothing else: if it is Sure,
+	// no other format reads them, whatever their lines look like.
+	Whole bool
 
 	// Match judges the unwrapped beginning of an artifact, up to HeadSize bytes,
 	// cut anywhere.
@@ -89,6 +93,9 @@ func choose(formats []Format, head []byte) (chosen []Format) {
 	for i := range formats {
 		switch formats[i].Match(head) {
 		case Sure:
+			if formats[i].Whole {
+				return formats[i : i+1]
+			}
 			chosen = append(chosen, formats[i])
 		case Maybe:
 			if maybe == nil {

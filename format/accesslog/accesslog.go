@@ -47,7 +47,7 @@ func match(head []byte) format.Confidence {
 	l := compile(sample)
 	switch {
 	case l == nil:
-	case l.stampless && !l.timed:
+	case l.stampless && (!l.timed || lines < 3): // a document about requests, rather than a log
 		return format.Maybe
 	case l.http && (l.hits >= 3 || l.hits*2 >= lines):
 		return format.Sure

@@ -33,6 +33,7 @@ import (
 var Format = format.Format{
 	Name:  "gotrace",
 	About: "Go execution traces (runtime/trace, /debug/pprof/trace), Go 1.11 to 1.27",
+	Whole: true,
 	Match: func(head []byte) format.Confidence {
 		if _, ok := header(head); ok {
 			return format.Sure

@@ -33,6 +33,7 @@ import (
 var Format = format.Format{
 	Name:  "loadresult",
 	About: "results of load generators: unstall, k6, vegeta, wrk, wrk2, bombardier, hey, oha, ab",
+	Whole: true,
 	Match: match,
 	Parse: parse,
 }

@@ -75,6 +75,7 @@ import (
 var Format = format.Format{
 	Name:  "procfs",
 	About: "Linux /proc files read over time: '-- <unix ns> /proc/… --' above each",
+	Whole: true,
 	Match: match,
 	Parse: parse,
 }
