@@ -77,7 +77,7 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 		bundle.Artifacts[id].Formats = append(bundle.Artifacts[id].Formats, f.Name)
 		b := bundle.Builder(id, f.Name)
 		err := f.Parse(ctx, a, b)
-		if a.unended {
+		if a.unended && !f.Whole { // a document need not end in a new line
 			b.Cut()
 		}
 		b.Close()
