@@ -135,7 +135,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		high += saved(row, f.part(faultCostHigh))
 	}
 	v.Saves = c.Save(per, int64(low), int64(high))
-	v.Fix = append(v.Fix, cause.Fix{Text: "it passes when the heap has reached its size: judge a change of heap size after that, and warm up before taking traffic"})
+	v.Fix = append(v.Fix, passes)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return int64(saved(row, f.part(faultCost))) }))
 	return v
 }

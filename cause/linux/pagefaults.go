@@ -61,21 +61,13 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 		}
 	}
 	origin := cause.From(l.Source)
-	own := c.Share(ledger.Own, ledger.Kernel)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the heap was at a new size for %d of %d requests", len(inside), len(l.Rows))}
 	v.Evidence = append(v.Evidence, c.Figure("requests while the heap grew into memory it never used before", float64(len(inside)), "1", origin))
 	if len(inside) < ledger.MinRequests {
 		return v
 	}
 	if len(outside) < ledger.MinRequests {
-		v.State = cause.Inconclusive
-		v.Summary = "the heap grew all the time: nothing to compare with"
-		v.Needs = []string{faultEvidence}
-		if own < cause.Material || !c.Slow() {
-			v.State, v.Needs = cause.RuledOut, nil
-			v.Summary = fmt.Sprintf("the heap grew into new memory, but own work is %.1f %% of slow time", 100*own)
-		}
-		return v
+		return alwaysFresh(c, heap, v)
 	}
 	slices.Sort(inside)
 	slices.Sort(outside)
@@ -102,7 +94,7 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 	v.Title = fmt.Sprintf("The heap fills new memory: a request's own work takes %.1f × as long meanwhile.", float64(in)/float64(out))
 	v.Saves = c.Save(per, -1, -1)
 	v.Needs = []string{faultEvidence}
-	v.Fix = append(v.Fix, cause.Fix{Text: "it passes when the heap has reached its size: judge a change of heap size after that, and warm up before taking traffic"})
+	v.Fix = append(v.Fix, passes)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
 		if overlap(fresh, r.Start[row], r.End[row]) == 0 {
 			return 0
@@ -113,28 +105,78 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 	return v
 }
 
-func faultsByProfile(c *cause.Case) cause.Verdict {
-	v := cause.Verdict{State: cause.Inconclusive, Summary: "page faults were not watched", Needs: []string{faultEvidence}}
+// alwaysFresh judges a recording in which the heap never was at a size it had
+// before: there is nothing to compare its requests with. What they waited behind
+// each other counts, for it is each other's faults they waited for. A CPU profile
+// can decide; without one only the host can.
+func alwaysFresh(c *cause.Case, heap *evidence.Series, v cause.Verdict) cause.Verdict {
+	work := c.Share(ledger.Own, ledger.Kernel, ledger.RequestsCPU)
+	if work < cause.Material || !c.Slow() {
+		v.Summary = fmt.Sprintf("the heap grew into new memory, but work and waiting behind it are %.1f %% of slow time", 100*work)
+		return v
+	}
+	pages := (slices.Max(heap.V) - heap.V[0]) / (4 << 10)
+	span := float64(heap.T[len(heap.T)-1]-heap.T[0]) / 1e9
+	v.State, v.Needs = cause.Inconclusive, []string{faultEvidence}
+	v.Evidence = append(v.Evidence, c.Figure("pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", cause.From(c.Ledger.Source)))
+	v.Summary = fmt.Sprintf("the heap grew all the time, by %.0f pages/s: nothing to compare with", pages/max(span, 1e-9))
+	cleared, origin, ok := clearing(c)
+	if !ok {
+		return v
+	}
+	v.Evidence = append(v.Evidence, c.Figure("share of CPU time clearing memory for allocations", cleared, "1", origin))
+	if cleared*work < cause.Material*.5 || cleared < .2 || c.Ledger.Host.Starved() {
+		return v
+	}
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("The heap fills new memory: clearing it takes %.0f %% of the process's CPU.", 100*cleared)
+	l := c.Ledger
+	of := func(row int) int64 {
+		ch := l.Of(row)
+		return int64(cleared * float64(ch[ledger.Own]+ch[ledger.Kernel]+ch[ledger.RequestsCPU]))
+	}
+	var sum, low float64
+	for _, row := range l.Slow {
+		ch := l.Of(row)
+		sum += float64(of(row))
+		low += cleared * float64(ch[ledger.Own]+ch[ledger.Kernel])
+	}
+	v.Saves = c.Bound(sum, low, work*float64(l.Total)) // a queue shrinks by more than its work does
+	v.Fix = append(v.Fix, passes)
+	v.Prediction = append(v.Prediction, c.PredictP99(of))
+	return v
+}
+
+var passes = cause.Fix{Text: "it passes when the heap has reached its size: judge a change of heap size after that, and warm up before taking traffic"}
+
+// clearing is the share of CPU time that a profile shows to clear memory for
+// allocations; ok is false without a profile.
+func clearing(c *cause.Case) (share float64, origin evidence.Origin, ok bool) {
 	s := &c.Bundle.Samples
 	cpu, class := c.Bundle.Names.Lookup("cpu"), c.Bundle.Names.Lookup("page fault / zeroing")
 	var all, clear int64
-	var origin evidence.Origin
 	for i := range s.Len() {
-		if cpu != 0 && s.Subject[i] == c.Subject && s.Type[i] == cpu {
-			all += s.Value[i]
-			if class != 0 && s.Class[i] == class {
-				clear += s.Value[i]
-				origin = s.Origin[i]
-			}
+		if cpu == 0 || s.Subject[i] != c.Subject || s.Type[i] != cpu {
+			continue
+		}
+		all += s.Value[i]
+		a, _ := s.Origin[i].Artifact()
+		origin = cause.From(a)
+		if class != 0 && s.Class[i] == class {
+			clear += s.Value[i]
 		}
 	}
-	if all == 0 {
+	return float64(clear) / float64(max(all, 1)), origin, all > 0
+}
+
+func faultsByProfile(c *cause.Case) cause.Verdict {
+	v := cause.Verdict{State: cause.Inconclusive, Summary: "page faults were not watched", Needs: []string{faultEvidence}}
+	share, origin, ok := clearing(c)
+	if !ok {
 		return v
 	}
-	share := float64(clear) / float64(all)
-	a, _ := origin.Artifact()
 	v.Summary = fmt.Sprintf("%.0f %% of CPU clears new memory", 100*share)
-	v.Evidence = append(v.Evidence, c.Figure("share of CPU time clearing memory for allocations", share, "1", cause.From(a)))
+	v.Evidence = append(v.Evidence, c.Figure("share of CPU time clearing memory for allocations", share, "1", origin))
 	if share < .1 {
 		v.State, v.Needs = cause.RuledOut, nil
 	}
