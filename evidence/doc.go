@@ -16,7 +16,7 @@
 //
 // Goroutine states per request out of an execution trace: the states of a
 // request are contiguous, so they are not rows with two ends each but a [Path]:
-// kind and duration, packed, about 12 bytes a state. Waits carry their holder,
+// kind and duration, packed, 4 to 8 bytes a state. Waits carry their holder,
 // and time spent runnable carries who held the processors ([Shares]).
 //
 // A starving server most of whose requests never finish: such a request is a

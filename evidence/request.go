@@ -113,7 +113,7 @@ func (r *Requests) add(q Request) RequestID {
 }
 
 // pathStore keeps paths in blocks, so that growing never copies what is there:
-// the paths of a 500 MB trace are 150 MB.
+// the paths of a 500 MB trace are some 50 MB.
 type pathStore struct {
 	blocks [][]byte
 	size   int64
