@@ -218,14 +218,16 @@ func (l *Ledger) charge() {
 		replay bool
 	}
 	sums := make(map[key]int64)
-	perRequest := make([]Charges, len(l.Slow))
-	at := make([]int64, len(l.Slow))
 	var longest int64
-	for n, row := range l.Slow {
-		at[n] = l.b.Requests.End[row]
+	for _, row := range l.Slow {
 		longest = max(longest, l.b.Requests.Latency(row))
+	}
+	block := 5 * longest
+	over := l.timeline(block)
+	for n, row := range l.Slow {
+		var request Charges
 		l.walk(row, func(_ int64, s evidence.Segment, c *Charges, replay bool) {
-			perRequest[n].Add(c)
+			request.Add(c)
 			for m, v := range c {
 				if v == 0 {
 					continue
@@ -238,7 +240,8 @@ func (l *Ledger) charge() {
 				sums[k] += v
 			}
 		})
-		l.Charges.Add(&perRequest[n])
+		l.Charges.Add(&request)
+		over.add(n, l.b.Requests.End[row], &request)
 	}
 	bound := func(low, high float64) (string, *stats.Interval) {
 		return "bound", &stats.Interval{Low: low, High: min(high, float64(l.Total))}
@@ -266,15 +269,45 @@ func (l *Ledger) charge() {
 	slices.SortFunc(l.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(a.Mechanism, b.Mechanism), cmp.Compare(a.Detail, b.Detail))
 	})
-	l.intervals(perRequest, at, 5*longest)
+	l.intervals(over, block)
+}
+
+// timeline is the slow requests' charges over time: one by one, or summed in
+// cells far smaller than what is resampled, where that takes less memory.
+type timeline struct {
+	at         []int64
+	charges    []Charges
+	from, cell int64 // cell 0: one by one
+}
+
+func (l *Ledger) timeline(block int64) *timeline {
+	t := &timeline{from: l.From}
+	n := len(l.Slow)
+	if cell := max(1, block/32); l.To > l.From && (l.To-l.From)/cell+1 < int64(n) {
+		t.cell, n = cell, int((l.To-l.From)/cell)+1
+	}
+	t.at, t.charges = make([]int64, n), make([]Charges, n)
+	for i := range t.at {
+		t.at[i] = l.From + int64(i)*t.cell + t.cell/2
+	}
+	return t
+}
+
+func (t *timeline) add(n int, at int64, c *Charges) {
+	if t.cell > 0 {
+		n = int(min(max(0, (at-t.from)/t.cell), int64(len(t.at)-1)))
+	} else {
+		t.at[n] = at
+	}
+	t.charges[n].Add(c)
 }
 
 // intervals gives the larger entries their sampling error.
-func (l *Ledger) intervals(slow []Charges, at []int64, block int64) {
-	if len(slow) < MinRequests || l.To <= l.From {
+func (l *Ledger) intervals(over *timeline, block int64) {
+	if len(l.Slow) < MinRequests || l.To <= l.From {
 		return
 	}
-	v := make([]int64, len(slow))
+	v := make([]int64, len(over.at))
 	perMechanism := make(map[Mechanism]int)
 	for _, e := range l.Entries {
 		perMechanism[e.Mechanism]++
@@ -284,10 +317,10 @@ func (l *Ledger) intervals(slow []Charges, at []int64, block int64) {
 		if e.Interval != nil || e.Ns*100 < l.Total || perMechanism[e.Mechanism] > 1 {
 			continue
 		}
-		for n := range slow {
-			v[n] = slow[n][e.Mechanism]
+		for n := range over.charges {
+			v[n] = over.charges[n][e.Mechanism]
 		}
-		if iv, ok := stats.SumInterval(at, v, l.From, l.To+1, block, uint64(e.Mechanism)+1); ok {
+		if iv, ok := stats.SumInterval(over.at, v, l.From, l.To+1, block, uint64(e.Mechanism)+1); ok {
 			e.Interval, e.Basis = &iv, "sampling"
 		}
 	}
