@@ -48,8 +48,8 @@ func (l *Ledger) hostShare() (h HostShare) {
 	median, mean := fact(evidence.FactShortCallMedian), fact(evidence.FactShortCallMean)
 	if fact(evidence.FactShortCalls) < 100 || median == 0 {
 		// Traces up to Go 1.21 do not time calls: only stretches that no
-		// scheduler of the runtime allows can tell, and only that it is so.
-		if h.LongRuns >= .05 && work >= 2 {
+		// scheduler of the runtime allows can tell. On quiet hosts there are none.
+		if h.LongRuns >= .01 && work >= 1.5 {
 			h.Known, h.Low, h.Share, h.High = true, h.LongRuns, max(h.LongRuns, (1-1/work)*2/3), 1
 		}
 		return h

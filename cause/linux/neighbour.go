@@ -35,7 +35,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	h := s.host
 	v := cause.Verdict{State: cause.RuledOut}
 	if s.known && !s.measured {
-		v.Evidence = append(v.Evidence, c.Figure("calls that never block: mean ÷ median duration", c.Ledger.Host.Dilation, "1", cause.From(c.Ledger.Source)))
+		v.Evidence = append(v.Evidence, dilation(c)...)
 	}
 	if h == nil || math.IsNaN(h.process) || h.strange() {
 		switch {

@@ -40,8 +40,8 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	if c.Traced() && c.Ledger.Host.Known {
 		l := c.Ledger
 		v.Summary = fmt.Sprintf("short system calls take %.1f × their median in the mean", l.Host.Dilation)
+		v.Evidence = append(v.Evidence, dilation(c)...)
 		v.Evidence = append(v.Evidence,
-			c.Figure("calls that never block: mean ÷ median duration", l.Host.Dilation, "1", cause.From(l.Source)),
 			c.Figure("run time in stretches longer than the runtime allows", l.Host.LongRuns, "1", cause.From(l.Source)))
 		if l.Host.Starved() {
 			v.Evidence = append(v.Evidence,
@@ -125,3 +125,13 @@ const traceEvidence = "an execution trace of the same seconds shows whom the hos
 
 // idle says that the host always had processors to give.
 func (h *host) idle() bool { return h.cpus > 0 && h.peak < .6*h.cpus }
+
+// dilation is how much longer than usual calls that never block take; nothing
+// where the trace does not time them.
+func dilation(c *cause.Case) []cause.Evidence {
+	d := c.Ledger.Host.Dilation
+	if d == 0 {
+		return nil
+	}
+	return []cause.Evidence{c.Figure("calls that never block: mean ÷ median duration", d, "1", cause.From(c.Ledger.Source))}
+}
