@@ -70,7 +70,7 @@ const batchSize = 1024
 // are interpreted, where there is a second processor.
 func (w *world) read(ctx context.Context, r io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
-	full, empty := make(chan *batch, 2), make(chan *batch, 4)
+	full, empty := make(chan *batch, 6), make(chan *batch, 8)
 	for range cap(empty) {
 		empty <- &batch{raw: make([]trace.Event, 0, batchSize), taken: make([]event, 0, batchSize)}
 	}
@@ -127,7 +127,7 @@ func decode(ctx context.Context, r io.Reader, full chan<- *batch, empty <-chan *
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		behind := len(full) == cap(full) // the interpreter is
+		behind := len(full) > cap(full)/2 // the interpreter is
 		err = guard(func() error { return b.fill(d, behind) })
 		select {
 		case full <- b:
