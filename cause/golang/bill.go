@@ -30,11 +30,16 @@ func (b *bill) total() int64 { return b.direct + b.knockOn + b.slower }
 
 type span struct{ from, to int64 }
 
-// marksOf returns the phases in which the subject's collector marked.
-func marksOf(c *cause.Case) []span {
+// marksOf returns the phases in which the collector marked, as the artifact saw
+// them that g was read from: another's clock may be off by more than a phase.
+func marksOf(c *cause.Case, g *collector) []span {
 	v := &c.Bundle.Intervals
+	want, _ := g.origin.Artifact()
 	var out []span
 	for _, i := range v.Select(evidence.GCMark, c.Subject) {
+		if a, _ := v.Origin[i].Artifact(); a != want {
+			continue
+		}
 		if n := len(out); n > 0 && v.Start[i] <= out[n-1].to {
 			out[n-1].to = max(out[n-1].to, v.End[i])
 			continue
@@ -53,9 +58,21 @@ func within(spans []span, from, to int64) (sum int64) {
 	return sum
 }
 
+// met notes whether a request met a cycle.
+func (b *bill) met(marks []span, from, to int64) bool {
+	if within(marks, from, to) > 0 {
+		b.overlap++
+		b.meanOverlap += (float64(to-from) - b.meanOverlap) / float64(b.overlap)
+		return true
+	}
+	b.free++
+	b.meanFree += (float64(to-from) - b.meanFree) / float64(b.free)
+	return false
+}
+
 // billOf charges the collector. It needs traced requests.
-func billOf(c *cause.Case) *bill {
-	marks := marksOf(c)
+func billOf(c *cause.Case, g *collector) *bill {
+	marks := marksOf(c, g)
 	l := c.Ledger
 	r := &c.Bundle.Requests
 	b := &bill{less: make(map[int]int64, len(l.Rows))}
@@ -64,13 +81,9 @@ func billOf(c *cause.Case) *bill {
 	type control struct{ n, own, queue float64 }
 	free := make(map[evidence.NameID]*control)
 	for _, row := range l.Rows {
-		if within(marks, r.Start[row], r.End[row]) > 0 {
-			b.overlap++
-			b.meanOverlap += float64(r.Latency(row))
+		if b.met(marks, r.Start[row], r.End[row]) {
 			continue
 		}
-		b.free++
-		b.meanFree += float64(r.Latency(row))
 		charges := l.Of(row)
 		k := free[r.Route[row]]
 		if k == nil {
@@ -80,12 +93,6 @@ func billOf(c *cause.Case) *bill {
 		k.n++
 		k.own += float64(charges[ledger.Own])
 		k.queue += float64(charges[ledger.RequestsCPU])
-	}
-	if b.overlap > 0 {
-		b.meanOverlap /= float64(b.overlap)
-	}
-	if b.free > 0 {
-		b.meanFree /= float64(b.free)
 	}
 
 	slow := make(map[int]bool, len(l.Slow))
@@ -139,12 +146,13 @@ func meetings(c *cause.Case, g *collector) *bill {
 	if l == nil || len(l.Rows) < 2*ledger.MinRequests {
 		return nil
 	}
-	marks := marksOf(c)
+	marks := marksOf(c, g)
 	r := &c.Bundle.Requests
 	slack := c.Bundle.Clocks[r.Clock[l.Rows[0]]].Slack()
+	want, _ := g.origin.Artifact()
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
-		if s := c.Bundle.Clocks[w.Clock].Slack(); w.Origin == g.origin || s > slack {
-			slack = max(slack, s)
+		if a, _ := w.Origin.Artifact(); a == want {
+			slack = max(slack, c.Bundle.Clocks[w.Clock].Slack())
 		}
 	}
 	if len(marks) < ledger.MinRequests || g.rate == 0 || float64(slack) > .1e9/g.rate {
@@ -153,21 +161,15 @@ func meetings(c *cause.Case, g *collector) *bill {
 	b := &bill{}
 	free := make(map[evidence.NameID][2]float64)
 	for _, row := range l.Rows {
-		if within(marks, r.Start[row], r.End[row]) > 0 {
-			b.overlap++
-			b.meanOverlap += float64(r.Latency(row))
+		if b.met(marks, r.Start[row], r.End[row]) {
 			continue
 		}
-		b.free++
-		b.meanFree += float64(r.Latency(row))
 		f := free[r.Route[row]]
 		free[r.Route[row]] = [2]float64{f[0] + 1, f[1] + float64(r.Latency(row))}
 	}
 	if b.overlap < ledger.MinRequests || b.free < ledger.MinRequests {
 		return nil
 	}
-	b.meanOverlap /= float64(b.overlap)
-	b.meanFree /= float64(b.free)
 	for _, row := range l.Slow {
 		if f := free[r.Route[row]]; f[0] >= ledger.MinRequests && within(marks, r.Start[row], r.End[row]) > 0 {
 			b.direct += max(0, r.Latency(row)-int64(f[1]/f[0]))

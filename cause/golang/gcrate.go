@@ -113,7 +113,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 
 func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.Verdict {
 	l := c.Ledger
-	b := billOf(c)
+	b := billOf(c, g)
 	total := float64(max(l.Total, 1))
 	v.Evidence = append(v.Evidence,
 		c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", b.overlap), b.meanOverlap/1e6, "ms", g.origin),

@@ -66,7 +66,7 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	cost := (g.assist + g.background) / max(g.procs, 1)
 	v.Weight = g.assist + g.background + g.stopped/max(g.span, 1e-9)
 	if c.Traced() {
-		b := billOf(c)
+		b := billOf(c, g)
 		total := float64(max(c.Ledger.Total, 1))
 		v.Evidence = append(v.Evidence,
 			c.Figure("slow time: assists, collector's processors, its pauses", float64(b.direct)/1e6, "ms", g.origin),
