@@ -18,7 +18,7 @@ import (
 // Report renders a diagnosis.
 func Report(w io.Writer, d *diagnose.Diagnosis) error {
 	p := new(page)
-	supported, open, ruledOut := sentence.Split(d.Verdicts)
+	supported, open, ruledOut := sentence.Split(d)
 	p.headline(d, supported, open, ruledOut)
 	p.about(d)
 	p.where(d)

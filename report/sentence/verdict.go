@@ -8,9 +8,13 @@ import (
 	"github.com/unstall/unstall/report/figure"
 )
 
-// Split sorts verdicts by what was found, keeping their order.
-func Split(verdicts []diagnose.Verdict) (supported, open, ruledOut []diagnose.Verdict) {
-	for _, v := range verdicts {
+// Split sorts verdicts by what was found, keeping their order. Those that are
+// only listed say whom they are about if there is more than one.
+func Split(d *diagnose.Diagnosis) (supported, open, ruledOut []diagnose.Verdict) {
+	for _, v := range d.Verdicts {
+		if v.Verdict != "supported" && v.Subject != "" && len(d.Targets) > 1 {
+			v.Summary = strings.TrimSuffix(v.Subject+": "+v.Summary, ": ")
+		}
 		switch v.Verdict {
 		case "supported":
 			supported = append(supported, v)

@@ -24,7 +24,7 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 		o.Width = 80
 	}
 	p := &page{Options: o}
-	supported, open, ruledOut := sentence.Split(d.Verdicts)
+	supported, open, ruledOut := sentence.Split(d)
 	p.header(d)
 	p.blank()
 	if len(supported) > 0 {
