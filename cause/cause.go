@@ -135,6 +135,22 @@ func (c *Case) Traced() bool {
 	return c.Ledger != nil && c.Ledger.Traced && len(c.Ledger.Rows) >= ledger.MinRequests
 }
 
+// LongRuns is the share of its run time that a trace shows in stretches no
+// scheduler of the runtime allows: time on a processor that was not CPU time. It
+// needs no requests; ok is false without a trace.
+func (c *Case) LongRuns() (share float64, origin evidence.Origin, ok bool) {
+	long, ok := c.Bundle.Fact(c.Subject, evidence.FactLongRuns)
+	run, known := c.Bundle.Fact(c.Subject, evidence.FactRunTime)
+	if !ok || !known || run.Number <= 0 {
+		return 0, 0, false
+	}
+	return min(1, long.Number/run.Number), long.Origin, true
+}
+
+// Starved is the share from which such stretches say that the host withheld
+// processors. On quiet hosts there are none.
+const Starved = .05
+
 // Slow says whether slow requests are common enough to look for a reason: at
 // least five, and 1 % of all time spent in requests.
 func (c *Case) Slow() bool {

@@ -145,3 +145,27 @@ func TestGCRateWithoutRequests(t *testing.T) {
 		})
 	}
 }
+
+// TestStarvedHostIsNotTheCollector: where a trace shows that the host withheld
+// processors, the collector's time on them proves nothing, requests or not.
+func TestStarvedHostIsNotTheCollector(t *testing.T) {
+	for _, k := range []cause.Cause{GCRate, MemoryLimitThrash} {
+		for _, share := range []float64{0, .3} {
+			l := log{n: 60, period: 110e6, mark: 40e6, live: wobble, goal: follows, workers: 1}
+			if k.ID == MemoryLimitThrash.ID {
+				l.goal = func(int, float64) float64 { return 60 * mib }
+			}
+			c := l.build()
+			c.Bundle.Facts = append(c.Bundle.Facts,
+				evidence.Fact{Subject: c.Subject, Key: evidence.FactRunTime, Number: 1e9},
+				evidence.Fact{Subject: c.Subject, Key: evidence.FactLongRuns, Number: share * 1e9})
+			want := cause.Supported
+			if share > 0 {
+				want = cause.Inconclusive
+			}
+			if v := k.Judge(c); v.State != want {
+				t.Errorf("%s with %.0f %% long runs: %s (%s), want %s", k.ID, 100*share, v.State, v.Summary, want)
+			}
+		}
+	}
+}

@@ -77,6 +77,9 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 			c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", met.overlap), met.meanOverlap/1e6, "ms", cause.From(c.Ledger.Source)),
 			c.Figure(fmt.Sprintf("mean latency of %d requests that met none", met.free), met.meanFree/1e6, "ms", cause.From(c.Ledger.Source)))
 	}
+	if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
+		return starved(c, v, share, origin)
+	}
 	// Without requests: what it burns.
 	v.Weight = (g.stopped + g.assist*g.span + g.background*g.span) / max(g.span, 1e-9)
 	cores := g.assist + g.background
@@ -108,6 +111,16 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Summary = fmt.Sprintf("%.1f cycles/s, no request to hold them against", g.rate)
 		v.Needs = []string{"what it costs requests shows in an execution trace: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
 	}
+	return v
+}
+
+// starved is the answer where a host did not run the process: what the collector
+// took on processors is no measure of what it cost then.
+func starved(c *cause.Case, v cause.Verdict, share float64, origin evidence.Origin) cause.Verdict {
+	v.State = cause.Inconclusive
+	v.Summary = "the host starved the process: its time on processors is not CPU time"
+	v.Evidence = append(v.Evidence, c.Figure("run time in stretches longer than the runtime allows", share, "1", origin))
+	v.Needs = []string{"the same recording on a host with free CPUs, or with /proc beside it"}
 	return v
 }
 

@@ -83,6 +83,9 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 		v.Saves = c.Save(b.slow, b.direct, min(b.inMark, c.Ledger.Total))
 		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return b.less[row] }))
 	} else {
+		if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
+			return starved(c, v, share, origin)
+		}
 		share, profile, profiled := profileShare(c)
 		if profiled {
 			v.Evidence = append(v.Evidence, c.Figure("collector's part of the process's CPU time", share, "1", profile))

@@ -54,7 +54,7 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	}
 	switch {
 	case !s.known:
-		return saturationUntraced(s, v)
+		return saturationUntraced(c, s, v)
 	case s.measured:
 		v.Summary = fmt.Sprintf("%.0f %% of its time on processors was not CPU time", 100*s.share)
 	}
@@ -99,12 +99,16 @@ const (
 
 // saturationUntraced judges by the host alone: it can clear a host, but not say
 // that the requests were what it kept waiting.
-func saturationUntraced(s starvation, v cause.Verdict) cause.Verdict {
+func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verdict {
 	v.State = cause.Inconclusive
 	h := s.host
 	if h == nil {
 		v.Summary = "whether the host ran the threads was not watched"
 		v.Needs = []string{hostEvidence}
+		if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
+			v.Summary = fmt.Sprintf("it did not: %.0f %% of the run time is in stretches no scheduler allows; what requests lost was not watched", 100*share)
+			v.Evidence = append(v.Evidence, c.Figure("run time in stretches longer than the runtime allows", share, "1", origin))
+		}
 		return v
 	}
 	v.Summary = fmt.Sprintf("the host uses %.1f of %.0f CPUs", h.busy+h.steal, h.cpus)
