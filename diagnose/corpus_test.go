@@ -128,3 +128,46 @@ func TestTwoLogsOfDifferentHours(t *testing.T) {
 		t.Errorf("no warning that the logs do not overlap: %+v", d.Warnings)
 	}
 }
+
+// TestTraceAgreesWithItsLog places the gctrace log of the same run on the
+// trace's clock by its cycles, and requires that both show the same ones.
+func TestTraceAgreesWithItsLog(t *testing.T) {
+	logs, _ := filepath.Glob(corpus + "/g-*.log")
+	if len(logs) == 0 {
+		t.Skip("the corpus is not beside this checkout")
+	}
+	for _, log := range logs {
+		version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(log), "g-"), ".log")
+		t.Run(version, func(t *testing.T) {
+			b := evidence.NewBundle()
+			for _, f := range []string{filepath.Join(corpus, "t-"+version+".trace.gz"), log} {
+				if err := format.Read(context.Background(), all.Formats, format.File(f), b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d, err := diagnose.Run(context.Background(), b, diagnose.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(d.Targets) != 1 {
+				t.Errorf("%d targets, want one process", len(d.Targets))
+			}
+			starts := map[evidence.ArtifactID][]int64{}
+			for i, k := range b.Intervals.Kind {
+				if k == evidence.GCMark && b.Intervals.Cause[i] == 0 { // whole within the trace
+					a, _ := b.Intervals.Origin[i].Artifact()
+					starts[a] = append(starts[a], b.Intervals.Start[i])
+				}
+			}
+			inTrace, inLog := starts[0], starts[1]
+			if len(inTrace) == 0 || len(inLog) < len(inTrace) {
+				t.Fatalf("%d cycles in the trace, %d in the log of the whole run", len(inTrace), len(inLog))
+			}
+			for _, at := range inTrace {
+				if !slices.ContainsFunc(inLog, func(l int64) bool { return max(l-at, at-l) < 5e6 }) {
+					t.Errorf("the log has no cycle at %d", at)
+				}
+			}
+		})
+	}
+}

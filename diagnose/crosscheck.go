@@ -83,7 +83,7 @@ func cycleCounts(b *evidence.Bundle, s evidence.SubjectID) {
 	for i, x := range cover {
 		for _, y := range cover[:i] {
 			from, until := max(x.From, y.From), min(x.Until, y.Until)
-			if until-from < int64(time.Second) {
+			if until <= from {
 				continue
 			}
 			n, m := cyclesWithin(b, s, x.Origin, from, until), cyclesWithin(b, s, y.Origin, from, until)
