@@ -35,7 +35,6 @@ type Case struct {
 	Bundle  *evidence.Bundle
 	Subject evidence.SubjectID
 	Ledger  *ledger.Ledger // nil: no requests
-	All     []*ledger.Ledger
 }
 
 // Runtime returns the subject's runtime, "" unknown.

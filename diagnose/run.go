@@ -117,7 +117,7 @@ func (r *run) judge(ctx context.Context) error {
 		if !ok || s.Kind != evidence.Process {
 			continue
 		}
-		c := &cause.Case{Bundle: r.b, Subject: id, Ledger: r.ledgerOf(id), All: r.ledgers}
+		c := &cause.Case{Bundle: r.b, Subject: id, Ledger: r.ledgerOf(id)}
 		for _, k := range all.Causes {
 			if err := ctx.Err(); err != nil {
 				return err

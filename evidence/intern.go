@@ -102,6 +102,3 @@ func (s *Stacks) Frames(id StackID) []Frame {
 	}
 	return s.frames[id]
 }
-
-// Len is how many stacks are interned.
-func (s *Stacks) Len() int { return max(0, len(s.frames)-1) }

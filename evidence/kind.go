@@ -27,7 +27,6 @@ const (
 	StopTheWorld // AllLanes; Cause says what for
 	GCCycle      // start of a cycle to its mark termination
 	GCMark       // the concurrent mark phase
-	GCIdle       // between cycles; only ever derived
 
 	// Relations.
 	Serves // Lane works for Request during the interval
@@ -38,7 +37,7 @@ const (
 var kindNames = [numKinds]string{
 	"unknown", "running", "runnable", "syscall", "network wait", "client wait", "lock wait", "pool wait", "sync wait", "sleep",
 	"mark assist", "assist wait", "sweep", "gc wait", "paused", "unobserved",
-	"stop-the-world", "gc cycle", "gc mark", "gc idle",
+	"stop-the-world", "gc cycle", "gc mark",
 	"serves",
 }
 
@@ -48,9 +47,6 @@ func (k Kind) String() string {
 	}
 	return "unknown"
 }
-
-// OnProcessor says whether a lane in this state occupies a processor.
-func (k Kind) OnProcessor() bool { return k == Running || k == GCAssist || k == GCSweep }
 
 // Holder is who held the processors while a lane waited for one.
 type Holder uint8

@@ -65,15 +65,12 @@ type Fact struct {
 
 // Names of facts that causes ask for.
 const (
-	FactGOGC             = "GOGC"                // percent; "off" is -1
-	FactMemoryLimit      = "GOMEMLIMIT"          // bytes
-	FactContainerLimit   = "container.memory"    // bytes
-	FactHostMemory       = "host.memory"         // bytes
-	FactRSS              = "process.rss"         // bytes
-	FactMinorFaults      = "process.minorFaults" // per second
-	FactLinesIgnored     = "lines.ignored"       // lines of an artifact that are known and of no use
-	FactLinesUnexplained = "lines.unexplained"   // lines that were not understood
-	FactVersionAtLeast   = "go.version.atLeast"  // "go1.19": the evidence's own format says so
+	FactGOGC             = "GOGC"               // percent; "off" is -1
+	FactContainerLimit   = "container.memory"   // bytes
+	FactHostMemory       = "host.memory"        // bytes
+	FactLinesIgnored     = "lines.ignored"      // lines of an artifact that are known and of no use
+	FactLinesUnexplained = "lines.unexplained"  // lines that were not understood
+	FactVersionAtLeast   = "go.version.atLeast" // "go1.19": the evidence's own format says so
 
 	// Facts of execution traces that tell processor time from wall time on a
 	// processor: on a host that does not run the threads, short things take long.

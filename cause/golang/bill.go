@@ -1,9 +1,6 @@
 package golang
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
@@ -28,39 +25,24 @@ type bill struct {
 
 func (b *bill) total() int64 { return b.direct + b.knockOn + b.slower }
 
-type span struct{ from, to int64 }
-
 // marksOf returns the phases in which the collector marked, as the artifact saw
 // them that g was read from: another's clock may be off by more than a phase.
-func marksOf(c *cause.Case, g *collector) []span {
+func marksOf(c *cause.Case, g *collector) cause.Spans {
 	v := &c.Bundle.Intervals
 	want, _ := g.origin.Artifact()
-	var out []span
+	var out cause.Spans
 	for _, i := range v.Select(evidence.GCMark, c.Subject) {
 		if a, _ := v.Origin[i].Artifact(); a != want {
 			continue
 		}
-		if n := len(out); n > 0 && v.Start[i] <= out[n-1].to {
-			out[n-1].to = max(out[n-1].to, v.End[i])
-			continue
-		}
-		out = append(out, span{v.Start[i], v.End[i]})
+		out = out.Add(v.Start[i], v.End[i])
 	}
 	return out
 }
 
-// within is how much of [from, to) lies inside the spans.
-func within(spans []span, from, to int64) (sum int64) {
-	i, _ := slices.BinarySearchFunc(spans, from, func(s span, t int64) int { return cmp.Compare(s.to, t) })
-	for ; i < len(spans) && spans[i].from < to; i++ {
-		sum += max(0, min(to, spans[i].to)-max(from, spans[i].from))
-	}
-	return sum
-}
-
 // met notes whether a request met a cycle.
-func (b *bill) met(marks []span, from, to int64) bool {
-	if within(marks, from, to) > 0 {
+func (b *bill) met(marks cause.Spans, from, to int64) bool {
+	if marks.Within(from, to) > 0 {
 		b.overlap++
 		b.meanOverlap += (float64(to-from) - b.meanOverlap) / float64(b.overlap)
 		return true
@@ -101,7 +83,7 @@ func billOf(c *cause.Case, g *collector) *bill {
 	}
 	bills := make(map[int]int64, len(l.Slow))
 	for _, row := range l.Rows {
-		in := within(marks, r.Start[row], r.End[row])
+		in := marks.Within(r.Start[row], r.End[row])
 		if in == 0 {
 			continue
 		}
@@ -112,7 +94,7 @@ func billOf(c *cause.Case, g *collector) *bill {
 			if ch[ledger.RequestsCPU]+ch[ledger.Own] == 0 || s.Dur == 0 {
 				return
 			}
-			part := float64(within(marks, at, at+s.Dur)) / float64(s.Dur)
+			part := float64(marks.Within(at, at+s.Dur)) / float64(s.Dur)
 			queue += int64(part * float64(ch[ledger.RequestsCPU]))
 			ownIn += int64(part * float64(ch[ledger.Own]))
 		})
@@ -171,7 +153,7 @@ func meetings(c *cause.Case, g *collector) *bill {
 		return nil
 	}
 	for _, row := range l.Slow {
-		if f := free[r.Route[row]]; f[0] >= ledger.MinRequests && within(marks, r.Start[row], r.End[row]) > 0 {
+		if f := free[r.Route[row]]; f[0] >= ledger.MinRequests && marks.Within(r.Start[row], r.End[row]) > 0 {
 			b.direct += max(0, r.Latency(row)-int64(f[1]/f[0]))
 		}
 	}

@@ -3,7 +3,6 @@ package linux
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -95,7 +94,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	if heap != nil {
 		fresh := freshMemory(heap)
 		for _, row := range l.Rows {
-			if overlap(fresh, c.Bundle.Requests.Start[row], c.Bundle.Requests.End[row]) > 0 {
+			if fresh.Within(c.Bundle.Requests.Start[row], c.Bundle.Requests.End[row]) > 0 {
 				grew++
 			}
 		}
@@ -144,38 +143,18 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 // naming.
 const noticed = .1
 
-type span struct{ from, to int64 }
-
 // freshMemory returns when the heap was larger than ever before in the
-// recording by more than what allocators round.
-func freshMemory(s *evidence.Series) (out []span) {
+// recording.
+func freshMemory(s *evidence.Series) (out cause.Spans) {
 	if len(s.V) == 0 {
 		return nil
 	}
 	peak := s.V[0]
 	for i := 1; i < len(s.T); i++ {
-		if s.V[i] <= peak {
-			continue
+		if s.V[i] > peak {
+			peak = s.V[i]
+			out = out.Add(s.T[i-1], s.T[i])
 		}
-		peak = s.V[i]
-		if n := len(out); n > 0 && s.T[i-1] <= out[n-1].to {
-			out[n-1].to = s.T[i]
-			continue
-		}
-		out = append(out, span{s.T[i-1], s.T[i]})
 	}
 	return out
-}
-
-func overlap(spans []span, from, to int64) (sum int64) {
-	i, _ := slices.BinarySearchFunc(spans, from, func(s span, t int64) int {
-		if s.to < t {
-			return -1
-		}
-		return 1
-	})
-	for ; i < len(spans) && spans[i].from < to; i++ {
-		sum += max(0, min(to, spans[i].to)-max(from, spans[i].from))
-	}
-	return sum
 }

@@ -104,7 +104,7 @@ func (in incident) subject(t *testing.T) *cause.Case {
 	if len(l) != 1 || len(l[0].Slow) < 10 {
 		t.Fatalf("%d ledgers, or fewer than 10 slow requests", len(l))
 	}
-	return &cause.Case{Bundle: b, Subject: s, Ledger: l[0], All: l}
+	return &cause.Case{Bundle: b, Subject: s, Ledger: l[0]}
 }
 
 func TestHost(t *testing.T) {

@@ -336,3 +336,35 @@ func benchmark(b *testing.B, read func([]byte) error) {
 		}
 	}
 }
+
+// TestMergeKeepsSumsAndEnd gives one request more states than are kept in order:
+// its time up to the end of the response, and after it, must not change.
+func TestMergeKeepsSumsAndEnd(t *testing.T) {
+	sum := func(p evidence.Path) (d int64) {
+		for s := range p.All {
+			d += s.Dur
+		}
+		return d
+	}
+	r := &request{start: 100, upto: 100}
+	var end int64
+	for i := range int64(60_000) {
+		r.add(evidence.Segment{Kind: evidence.Running + evidence.Kind(i%3), Dur: 1 + i%1000}, r.upto)
+		if i == 40_000 {
+			r.end, r.endLen = r.upto, len(r.path)
+			end = r.end
+		}
+	}
+	if r.end != end {
+		t.Errorf("the response ended at %d, not at %d", end, r.end)
+	}
+	if len(r.path) > maxPath {
+		t.Errorf("%d bytes are kept", len(r.path))
+	}
+	if got := sum(r.path[:r.endLen]); got != r.end-r.start {
+		t.Errorf("states up to the end sum to %d ns of %d", got, r.end-r.start)
+	}
+	if got := sum(r.path); got != r.upto-r.start {
+		t.Errorf("all states sum to %d ns of %d", got, r.upto-r.start)
+	}
+}

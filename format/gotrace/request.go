@@ -21,7 +21,6 @@ type request struct {
 	handled bool  // the handler began
 	over    bool  // the server finished it
 	handler evidence.NameID
-	shared  int // segments merged because the path grew too long
 }
 
 // maxPath bounds the states kept of one request, 64 KiB packed. A request with
@@ -56,15 +55,22 @@ func (r *request) addPacked(s evidence.Path, dur int64) {
 	}
 }
 
-// merge gives up the order of the states for their sums.
+// merge gives up the order of the states for their sums, those up to the last
+// write of the response apart from those after it.
 func (r *request) merge() {
+	head, tail := merged(r.path[:r.endLen]), merged(r.path[r.endLen:])
+	r.endLen = len(head)
+	r.path = append(head, tail...)
+}
+
+func merged(p evidence.Path) (out evidence.Path) {
 	type key struct {
 		kind, holder evidence.Kind
 		cause        evidence.NameID
 	}
 	sums := make(map[key]*evidence.Segment)
 	var order []key
-	for s := range r.path.All {
+	for s := range p.All {
 		k := key{s.Kind, s.HolderKind, s.Cause}
 		m := sums[k]
 		if m == nil {
@@ -76,16 +82,11 @@ func (r *request) merge() {
 		for i, v := range s.Held {
 			m.Held[i] += v
 		}
-		r.shared++
 	}
-	path := r.path[:0:0]
 	for _, k := range order {
-		path = path.Append(*sums[k])
+		out = out.Append(*sums[k])
 	}
-	r.path = path
-	if r.end != 0 { // the cut within the old order is gone: all of it counts
-		r.endLen, r.end = len(path), r.upto
-	}
+	return out
 }
 
 // connState is what is known of a goroutine that serves.

@@ -162,21 +162,19 @@ func isRuntime(root string) bool {
 	return root != "runtime.main" && (strings.HasPrefix(root, "runtime.") || strings.HasPrefix(root, "runtime/trace.") || strings.HasPrefix(root, "runtime/pprof."))
 }
 
-func (k *stack) id(*world) evidence.StackID {
+func (k *stack) id() evidence.StackID {
 	if k == nil {
 		return 0
 	}
 	return k.sid
 }
 
-func (k *stack) dependency(*world) evidence.NameID {
+func (k *stack) dependency() evidence.NameID {
 	if k == nil {
 		return 0
 	}
 	return k.needs
 }
-
-func (k *stack) waitName(*world) evidence.NameID { return k.waiting }
 
 // handOver names the thing that a goroutine waits for another to hand over:
 // "chan send in main.(*limiter).acquire".

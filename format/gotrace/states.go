@@ -77,7 +77,7 @@ func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, t int64) 
 		w.charge(g, &s, t)
 	case trace.GoSyscall:
 		w.host.syscall(g, t-g.since)
-		w.charge(g, &evidence.Segment{Kind: evidence.Syscall, Stack: g.where.id(w)}, t)
+		w.charge(g, &evidence.Segment{Kind: evidence.Syscall, Stack: g.where.id()}, t)
 		w.syscallEnds(g, t)
 		if g.proc != nil && g.proc.g != g {
 			g.proc = nil
@@ -160,7 +160,7 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 		if g.where != nil && (g.where.client || g.conn.custom != nil && g.stage() != stageHandler) {
 			return evidence.ClientWait, 0
 		}
-		return evidence.NetWait, g.where.dependency(w)
+		return evidence.NetWait, g.where.dependency()
 	case "sleep":
 		return evidence.SleepWait, 0
 	case "GC mark assist wait for work":
@@ -172,7 +172,7 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 		return evidence.GCWait, w.b.Name(g.reason)
 	}
 	if g.where != nil && g.where.wait != evidence.KindUnknown {
-		return g.where.wait, g.where.waitName(w)
+		return g.where.wait, g.where.waiting
 	}
 	if g.reason == "" && g.where == nil {
 		return evidence.Unobserved, 0
@@ -183,7 +183,7 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 // woken charges a wait to what it was for.
 func (w *world) woken(g *goroutine, by *goroutine, t int64) {
 	kind, cause := w.waiting(g)
-	s := evidence.Segment{Kind: kind, Cause: cause, Stack: g.where.id(w)}
+	s := evidence.Segment{Kind: kind, Cause: cause, Stack: g.where.id()}
 	if kind == evidence.SyncWait {
 		switch {
 		case g.where != nil && g.where.answer:
