@@ -1,0 +1,76 @@
+// Package probe is the frame around what records a running service. A probe is a
+// package below this one that exposes one [Probe] value; probe/all lists them.
+//
+// The package's opinion: a probe records and interprets nothing: what it writes
+// are artifacts in the form people know, which formats read. It says what it
+// will switch on before it does, prefers switches that expire by themselves, and
+// leaves nothing on, whatever ends it.
+package probe
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/target"
+)
+
+// Probe is a kind of endpoint of a target and how it is recorded.
+type Probe struct {
+	Name  string // as printed: "gopprof"
+	About string // one line
+
+	// Find says what of the target this probe can record, without switching
+	// anything on. A target it has nothing for gives none.
+	Find func(ctx context.Context, t target.Target) []Access
+}
+
+// Access is one endpoint that can be recorded.
+type Access struct {
+	Probe string // its probe's name
+	Where string // as shown: "http://127.0.0.1:6060/debug/pprof", "/proc/4711"
+
+	// SwitchesOn is what recording switches on in the target, each as people
+	// call it: "CPU profile", "execution trace". Empty: it only reads.
+	SwitchesOn []string
+
+	// Lacks is what cannot be recorded as this user, and what would help:
+	// "environment: needs the user app or root".
+	Lacks []Lack
+
+	// Record writes artifacts until the context ends or, if the plan has a
+	// duration, until that has passed. What it wrote stays when it fails. The end
+	// of the context is no error; what was switched on is off when it returns.
+	Record func(ctx context.Context, plan Plan, sink Sink) error
+}
+
+// Lack is something an access cannot see.
+type Lack struct {
+	What string // "environment", "disk waits"
+	Why  string // "belongs to user app"
+	Do   string // "sudo unstall 4711"
+}
+
+// Plan is how long and how gently to record.
+type Plan struct {
+	For     time.Duration // > 0
+	Passive bool          // switch nothing on: only read
+}
+
+// Sink takes what a probe records. Safe for concurrent use.
+type Sink interface {
+	// Create starts an artifact. What is written to it is kept at most 5 s in
+	// memory; Close ends it. An artifact nothing is written to is not kept.
+	// Its writer returns an error once when nothing more can be stored (disk full).
+	Create(capture.Meta) (io.WriteCloser, error)
+
+	// Known says whether some format reads text or data that begins like this.
+	Known(head []byte) bool
+
+	// Warnf says something the user should know; it is stored as well.
+	Warnf(format string, args ...any)
+
+	// Lack adds something that turned out not to be seen.
+	Lack(Lack)
+}
