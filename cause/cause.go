@@ -129,6 +129,25 @@ func (c *Case) Share(ms ...ledger.Mechanism) float64 {
 	return float64(sum) / float64(c.Ledger.Total)
 }
 
+// Fact returns what the artifact the ledger charges says of the subject, else what
+// any other does.
+func (c *Case) Fact(key string) (evidence.Fact, bool) {
+	return c.Bundle.FactFrom(c.source(), c.Subject, key)
+}
+
+// Series returns a figure over time, from the same artifact as [Case.Fact].
+func (c *Case) Series(name string) *evidence.Series {
+	return c.Bundle.SeriesFrom(c.source(), c.Subject, name)
+}
+
+// source is the artifact the ledger charges, -1 without one.
+func (c *Case) source() evidence.ArtifactID {
+	if c.Ledger == nil {
+		return -1
+	}
+	return c.Ledger.Source
+}
+
 // Traced says whether the states of enough requests are known.
 func (c *Case) Traced() bool {
 	return c.Ledger != nil && c.Ledger.Traced && len(c.Ledger.Rows) >= ledger.MinRequests
@@ -138,8 +157,8 @@ func (c *Case) Traced() bool {
 // scheduler of the runtime allows: time on a processor that was not CPU time. It
 // needs no requests; ok is false without a trace.
 func (c *Case) LongRuns() (share float64, origin evidence.Origin, ok bool) {
-	long, ok := c.Bundle.Fact(c.Subject, evidence.FactLongRuns)
-	run, known := c.Bundle.Fact(c.Subject, evidence.FactRunTime)
+	long, ok := c.Fact(evidence.FactLongRuns)
+	run, known := c.Fact(evidence.FactRunTime)
 	if !ok || !known || run.Number <= 0 {
 		return 0, 0, false
 	}

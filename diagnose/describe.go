@@ -127,11 +127,15 @@ func (r *run) describe() {
 	}
 	d.Sources = []Source{}
 	for _, a := range r.b.Artifacts {
-		s := Source{Name: a.Name, Formats: a.Formats, Envelopes: a.Envelopes, Cut: a.Tail}
+		s := Source{Name: a.Name, Series: a.Series, Formats: a.Formats, Envelopes: a.Envelopes, Cut: a.Tail}
 		if s.Envelopes == nil {
 			s.Envelopes = []string{}
 		}
 		d.Sources = append(d.Sources, s)
+	}
+	d.NotSeen = []NotSeen{}
+	for _, u := range r.b.Unseen {
+		d.NotSeen = append(d.NotSeen, NotSeen(u))
 	}
 	d.Warnings = []Warning{}
 	for _, w := range r.b.Warnings {

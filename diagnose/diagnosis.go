@@ -24,6 +24,7 @@ type Diagnosis struct {
 	Ledger      []Entry    `json:"ledger"`   // in order of slow_ms; sums to slow_total_ms
 	Verdicts    []Verdict  `json:"verdicts"` // supported by rank, then inconclusive, then ruled out
 	Warnings    []Warning  `json:"warnings"`
+	NotSeen     []NotSeen  `json:"not_seen"`
 	Sources     []Source   `json:"sources"`
 }
 
@@ -50,6 +51,7 @@ type Target struct {
 // Source is an artifact and what it was read as.
 type Source struct {
 	Name      string   `json:"name"`
+	Series    string   `json:"series"` // shared by the pieces of one recording, "" on its own
 	Formats   []string `json:"formats"`
 	Envelopes []string `json:"envelopes"`
 	Cut       bool     `json:"cut"`
@@ -136,4 +138,11 @@ type Warning struct {
 	Text   string `json:"text"`
 	Count  int64  `json:"count"`
 	Origin string `json:"origin"`
+}
+
+// NotSeen is something that could not be recorded, whatever cause it matters to.
+type NotSeen struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+	Do   string `json:"do"` // a command that would change that, "" none
 }

@@ -47,8 +47,12 @@ func (p *Builder) Clock() *Clock { return &p.bundle.Clocks[p.clock] }
 // unknown: the end of what a live log holds.
 func (p *Builder) Modified() int64 { return p.bundle.Artifacts[p.Artifact].Modified }
 
-// Subject registers who the following rows are about.
+// Subject registers who the following rows are about. A process without a pid
+// is the one that the artifact is known to be of, unless it contradicts that.
 func (p *Builder) Subject(s Subject) SubjectID {
+	if about := p.bundle.Artifacts[p.Artifact].About; s.Kind == Process && s.PID == 0 && about != (Subject{}) && s.Agrees(about) {
+		s.merge(about)
+	}
 	p.bundle.Subjects = append(p.bundle.Subjects, s)
 	id := SubjectID(len(p.bundle.Subjects) - 1)
 	p.subjects = append(p.subjects, id)

@@ -16,6 +16,7 @@ type Bundle struct {
 	Loads     []LoadResult
 	Tables    []Table
 	Warnings  []Warning
+	Unseen    []Unseen
 	Names     Names
 	Stacks    Stacks
 
@@ -40,6 +41,19 @@ func (b *Bundle) Fact(subject SubjectID, key string) (Fact, bool) {
 		}
 	}
 	return Fact{}, false
+}
+
+// FactFrom returns a fact of a subject that an artifact states, else the newest
+// from any: several traces of one process each count their own calls.
+func (b *Bundle) FactFrom(a ArtifactID, subject SubjectID, key string) (Fact, bool) {
+	for i := len(b.Facts) - 1; i >= 0; i-- {
+		if f := b.Facts[i]; f.Key == key && f.Subject == subject {
+			if o, ok := f.Origin.Artifact(); ok && o == a {
+				return f, true
+			}
+		}
+	}
+	return b.Fact(subject, key)
 }
 
 // Covered returns what was watched of a kind about a subject (any if < 0).
@@ -75,6 +89,19 @@ func (b *Bundle) Window() (from, until int64) {
 		until = max(until, c.Until)
 	}
 	return from, until
+}
+
+// SeriesFrom returns a series of a subject by name, the one of an artifact before
+// those of others; nil if none.
+func (b *Bundle) SeriesFrom(a ArtifactID, subject SubjectID, name string) *Series {
+	for i := range b.Series {
+		if s := &b.Series[i]; s.Name == name && s.Subject == subject {
+			if o, ok := s.Origin.Artifact(); ok && o == a {
+				return s
+			}
+		}
+	}
+	return b.SeriesOf(subject, name)
 }
 
 // mark remembers how long each table was, so that a builder knows its rows.

@@ -74,6 +74,13 @@ func (b *Bundle) Warnf(o Origin, format string, args ...any) {
 	b.Warnings = append(b.Warnings, Warning{Text: text, Count: 1, Origin: o})
 }
 
+// Unseen is something that whoever recorded the evidence could not see.
+type Unseen struct {
+	What string // "environment of gateway"
+	Why  string // "belongs to user app"
+	Do   string // a command that would change that, "" none
+}
+
 // Table is something for `unstall inspect` to print. Cells are already
 // formatted; the first column is aligned left, the others right.
 type Table struct {

@@ -35,7 +35,7 @@ func (h *HostShare) Starved() bool { return h.Share > 0 }
 // measured .35, .61, .62, .74 and .93 of it. The bounds are as wide as that.
 func (l *Ledger) hostShare() (h HostShare) {
 	fact := func(key string) float64 {
-		f, ok := l.b.Fact(l.Subject, key)
+		f, ok := l.b.FactFrom(l.Source, l.Subject, key)
 		if !ok {
 			return 0
 		}

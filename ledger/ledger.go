@@ -125,8 +125,9 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 }
 
 // choose picks the requests to charge: those whose states are known if there
-// are enough of them, else those of the artifact with most; and the artifact
-// that saw most, or that the user named, for the figures about all.
+// are enough of them, of several traces those that spent most time in all, as
+// that is where the trouble was; else those of the artifact with most. And the
+// artifact that saw most, or that the user named, for the figures about all.
 func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (widest evidence.ArtifactID) {
 	ids := slices.Sorted(maps.Keys(sources))
 	isNamed := func(a evidence.ArtifactID) bool { return slices.Contains(named, l.b.Artifacts[a].Name) }
@@ -140,19 +141,27 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 		return cmp.Compare(len(sources[x]), len(sources[y]))
 	})
 	l.Source = widest
-	best := -1
+	best := int64(-1)
 	for _, a := range ids {
 		rows := sources[a]
 		traced := l.observed(rows)
 		enough := traced >= MinRequests || a == widest && traced > 0
-		if enough && 2*traced >= len(rows) && len(rows) > best {
-			l.Source, l.Traced, best = a, true, len(rows)
+		if spent := l.spent(rows); enough && 2*traced >= len(rows) && spent > best {
+			l.Source, l.Traced, best = a, true, spent
 		}
 	}
 	l.Rows = slices.Clone(sources[l.Source])
 	r := &l.b.Requests
 	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End[i], r.End[j]), cmp.Compare(i, j)) })
 	return widest
+}
+
+// spent is the time all of the requests took, in ns.
+func (l *Ledger) spent(rows []int) (ns int64) {
+	for _, i := range rows {
+		ns += l.b.Requests.Latency(i)
+	}
+	return ns
 }
 
 // observed counts the requests whose states are known.

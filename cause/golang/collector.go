@@ -53,7 +53,7 @@ func collectorOf(c *cause.Case) *collector {
 		// What the trace saw is what the requests met; else the longest.
 		better := best < 0 || w.Until-w.From > cover.Until-cover.From
 		if traced {
-			better = best < 0 || isTrace(c, a) && !isTrace(c, best)
+			better = best < 0 || isTrace(c, a) && (!isTrace(c, best) || c.Ledger != nil && a == c.Ledger.Source)
 		}
 		if better {
 			best, cover = a, w

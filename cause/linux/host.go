@@ -50,7 +50,7 @@ func (n neighbour) String() string {
 // window is the time the process was traced, else that of its requests.
 func window(c *cause.Case) *host {
 	h := &host{run: math.NaN()}
-	if f, ok := c.Bundle.Fact(c.Subject, evidence.FactRunTime); ok && f.Until > f.From && c.Traced() {
+	if f, ok := c.Fact(evidence.FactRunTime); ok && f.Until > f.From && c.Traced() {
 		h.from, h.until, h.run = f.From, f.Until, f.Number/float64(f.Until-f.From)
 	} else if c.Ledger != nil {
 		h.from, h.until = c.Ledger.From, c.Ledger.To

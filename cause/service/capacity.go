@@ -82,7 +82,7 @@ func procs(c *cause.Case) float64 { return float64(c.Bundle.Subjects[c.Subject].
 // ownUtilisation is the share of its processors that the program's own code,
 // not the collector's workers, was on.
 func ownUtilisation(c *cause.Case) (float64, bool) {
-	run, ok := c.Bundle.Fact(c.Subject, evidence.FactRunTime)
+	run, ok := c.Fact(evidence.FactRunTime)
 	n := procs(c)
 	if !ok || n == 0 || run.Until <= run.From {
 		return 0, false

@@ -26,7 +26,7 @@ func Report(w io.Writer, d *diagnose.Diagnosis) error {
 		p.cause(&supported[i])
 	}
 	p.ruledOut(ruledOut)
-	p.notSeen(open)
+	p.notSeen(open, d.NotSeen)
 	p.warnings(d.Warnings)
 	p.sources(d)
 	_, err := io.WriteString(w, strings.TrimRight(p.String(), "\n")+"\n")
@@ -178,11 +178,18 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 	}
 }
 
-func (p *page) notSeen(verdicts []diagnose.Verdict) {
-	if len(verdicts) == 0 {
+func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
+	if len(verdicts)+len(unseen) == 0 {
 		return
 	}
 	p.section("Not seen")
+	for _, u := range unseen {
+		line := "- " + escape(sentence.Unseen(u))
+		if u.Do != "" {
+			line += ": " + code(u.Do)
+		}
+		p.linef("%s", line)
+	}
 	for _, g := range sentence.NotSeen(verdicts) {
 		var ids []string
 		for _, c := range g.Causes {
@@ -223,12 +230,8 @@ func (p *page) warnings(warnings []diagnose.Warning) {
 
 func (p *page) sources(d *diagnose.Diagnosis) {
 	var read []string
-	for _, s := range d.Sources {
-		how := append(append([]string(nil), s.Formats...), s.Envelopes...)
-		if s.Cut {
-			how = append(how, "cut off")
-		}
-		read = append(read, code(s.Name)+" ("+escape(strings.Join(how, ", "))+")")
+	for _, s := range sentence.Sources(d.Sources) {
+		read = append(read, code(s.Name)+" ("+escape(s.How)+")")
 	}
 	if len(read) > 0 {
 		p.linef("\nFrom %s; unstall %s.", strings.Join(read, ", "), escape(d.ToolVersion))

@@ -231,3 +231,49 @@ func Slow(r *diagnose.Requests) []string {
 func elsewhere(r *diagnose.Requests) bool {
 	return r.LedgerSource != "" && r.LedgerSource != r.Source
 }
+
+// Unseen says what could not be recorded, and why.
+func Unseen(u diagnose.NotSeen) string {
+	if u.Why == "" {
+		return u.What
+	}
+	return u.What + ": " + u.Why
+}
+
+// Source is something that was read, and as what.
+type Source struct {
+	Name string // "access.log"; of the pieces of one recording "trace ×3"
+	How  string // "accesslog, gzip, cut off"
+}
+
+// Sources names what was read, the pieces of one recording together.
+func Sources(sources []diagnose.Source) []Source {
+	var out []Source
+	for i, s := range sources {
+		pieces, name := 1, s.Name
+		cut := s.Cut
+		if s.Series != "" {
+			pieces = 0
+			first := i
+			for k, o := range sources {
+				if o.Series == s.Series {
+					first = min(first, k)
+					pieces++
+					cut = cut || o.Cut
+				}
+			}
+			if first < i {
+				continue
+			}
+			if pieces > 1 {
+				name = fmt.Sprintf("%s ×%d", s.Series, pieces)
+			}
+		}
+		how := append(append([]string(nil), s.Formats...), s.Envelopes...)
+		if cut {
+			how = append(how, "cut off")
+		}
+		out = append(out, Source{name, strings.Join(how, ", ")})
+	}
+	return out
+}

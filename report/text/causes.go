@@ -112,10 +112,16 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict, most int) {
 	p.block("RULED OUT", bold, labels, lines)
 }
 
-// notSeen lists what could not be judged and what would change that.
-func (p *page) notSeen(verdicts []diagnose.Verdict) {
+// notSeen lists what could not be judged or recorded and what would change that.
+func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 	const indent = labels
 	var lines []string
+	for _, u := range unseen {
+		lines = append(lines, p.wrap(sentence.Unseen(u), indent)...)
+		if u.Do != "" {
+			lines = append(lines, "  "+p.paint(advice, p.clean(u.Do)))
+		}
+	}
 	for _, g := range sentence.NotSeen(verdicts) {
 		text := strings.Join(g.Causes, ", ")
 		if g.Summary != "" {

@@ -37,7 +37,7 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 	p.loads(d)
 	if len(supported) == 0 {
 		p.ruledOut(ruledOut, len(ruledOut))
-		p.notSeen(open)
+		p.notSeen(open, d.NotSeen)
 	}
 	p.blank()
 	p.where(d)
@@ -54,7 +54,7 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 	}
 	if len(supported) > 0 {
 		p.ruledOut(ruledOut, 8)
-		p.notSeen(open)
+		p.notSeen(open, d.NotSeen)
 	}
 	p.blank()
 	p.warnings(d.Warnings)
@@ -91,12 +91,8 @@ func (p *page) header(d *diagnose.Diagnosis) {
 		return
 	}
 	var read []string
-	for _, s := range d.Sources {
-		how := append(append([]string(nil), s.Formats...), s.Envelopes...)
-		if s.Cut {
-			how = append(how, "cut off")
-		}
-		read = append(read, s.Name+" ("+strings.Join(how, ", ")+")")
+	for _, s := range sentence.Sources(d.Sources) {
+		read = append(read, s.Name+" ("+s.How+")")
 	}
 	p.block("from", dim, 5, p.flow(read, 5))
 }
