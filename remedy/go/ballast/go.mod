@@ -1,0 +1,3 @@
+module github.com/unstall/unstall/remedy/go/ballast
+
+go 1.11

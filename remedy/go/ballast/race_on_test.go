@@ -1,0 +1,6 @@
+//go:build race
+// +build race
+
+package ballast
+
+const raceDetector = true
