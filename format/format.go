@@ -88,6 +88,9 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 	return errors.Join(errs...)
 }
 
+// Known says whether a format claims an artifact that begins like this.
+func Known(formats []Format, head []byte) bool { return len(choose(formats, head)) > 0 }
+
 func choose(formats []Format, head []byte) (chosen []Format) {
 	var maybe *Format
 	for i := range formats {
