@@ -9,6 +9,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/unstall/unstall/evidence"
 )
 
 // Artifact is something to be parsed: a file, or bytes a probe recorded. It can
@@ -18,6 +20,10 @@ type Artifact struct {
 	Size     int64 // bytes as stored, -1 unknown
 	Modified int64 // ns since the epoch, 0 unknown
 	Open     func() (io.ReadCloser, error)
+
+	// What whoever recorded it knows; a file knows neither.
+	About  evidence.Subject // the process it is of
+	Series string           // shared by the pieces of one recording
 
 	compression []string // outermost first; known after head
 	unended     bool     // its last line has no end; known after Lines

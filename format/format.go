@@ -71,7 +71,8 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 	if len(chosen) == 0 {
 		return fmt.Errorf("%s: %w: %s; read are %s", a.Name, ErrUnknown, looksLike(head), names(formats))
 	}
-	id := bundle.AddArtifact(evidence.Artifact{Name: a.Name, Envelopes: a.Envelopes(), Bytes: a.Size, Modified: a.Modified})
+	id := bundle.AddArtifact(evidence.Artifact{Name: a.Name, Envelopes: a.Envelopes(), Bytes: a.Size, Modified: a.Modified,
+		About: a.About, Series: a.Series})
 	var errs []error
 	for _, f := range chosen {
 		bundle.Artifacts[id].Formats = append(bundle.Artifacts[id].Formats, f.Name)
