@@ -17,6 +17,7 @@ import (
 //	cpu PATH | cpu-end            CPU profile
 //	profile NAME PATH             goroutine, mutex, block, heap, allocs …
 //	state                         nothing but the state
+//	NAME ARGUMENT                 what the program gave [Service.Command]
 //
 // and answers each with its [State] as one line of JSON: after a start, before
 // an end, so that the difference of two answers is inside the recording.
@@ -52,6 +53,8 @@ func (s *Service) commands(in io.Reader, out *json.Encoder) error {
 		case word[0] == "profile" && len(word) == 3:
 			err = writeProfile(word[1], word[2])
 		case word[0] == "state":
+		case s.own[word[0]] != nil && len(word) == 2:
+			err = s.own[word[0]](word[1])
 		default:
 			err = fmt.Errorf("%q is no command", lines.Text())
 		}

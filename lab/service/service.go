@@ -29,6 +29,7 @@ type Service struct {
 	mux    *http.ServeMux
 	routes map[string]*count
 	log    *accessLog
+	own    map[string]func(argument string) error
 
 	listen, logPath, logFormat string
 	control                    bool
@@ -50,7 +51,7 @@ type Announcement struct {
 // New returns a service whose options are among the program's flags. Call it
 // before flag.Parse.
 func New() *Service {
-	s := &Service{mux: http.NewServeMux(), routes: map[string]*count{}}
+	s := &Service{mux: http.NewServeMux(), routes: map[string]*count{}, own: map[string]func(string) error{}}
 	flag.StringVar(&s.listen, "listen", "127.0.0.1:0", "address to serve on; port 0 lets the kernel choose")
 	flag.StringVar(&s.logPath, "access-log", "", "file for the access log")
 	flag.StringVar(&s.logFormat, "access-log-format", "caddy", "caddy: JSON lines with seconds as a float; nginx: combined with $request_time (ms)")
@@ -59,6 +60,9 @@ func New() *Service {
 	flag.IntVar(&s.blockRate, "block-rate", 0, "runtime.SetBlockProfileRate, ns")
 	return s
 }
+
+// Command adds a command to those that -control takes.
+func (s *Service) Command(name string, do func(argument string) error) { s.own[name] = do }
 
 // Handle serves a route: a path, or a prefix that ends in a slash.
 func (s *Service) Handle(route string, h http.HandlerFunc) {

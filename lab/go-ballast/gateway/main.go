@@ -7,6 +7,8 @@
 //	gateway                                         sick: GOGC=100
 //	GOGC=off GOMEMLIMIT=800MiB gateway              fixed, Go 1.19 and later
 //	gateway -ballast 4096                           fixed as in the report, any Go
+//
+// With -control, "live 150" on standard input makes the live heap that many MiB.
 package main
 
 import (
@@ -16,7 +18,9 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/unstall/unstall/lab/service"
 )
@@ -24,22 +28,34 @@ import (
 func main() {
 	s := service.New()
 	live := flag.Int("live", 40, "MiB of sessions: the live heap")
+	signature := flag.Int("signature", 0, "rounds of the check of a token's signature: CPU time, about 2 ns each, and no garbage")
 	garbage := flag.Int("garbage", 450, "KiB of garbage for each request, about")
 	ballast := flag.Int("ballast", 0, "MiB allocated at the start, without pointers, and never touched")
 	pretouch := flag.Int("pretouch", 0, "MiB of heap to touch and free at the start, so that requests meet no first-touch page faults")
 	upstream := flag.String("upstream", "", "host:port of an HTTP service to fetch from; empty: documents in memory")
 	store := flag.String("session-store", "", "host:port of a RESP server asked on the serving goroutine for each request; empty: none")
+	connections := flag.Int("store-connections", 0, "connections to the session store at most; 0: as many as requests")
 	flag.Parse()
 
 	weight := make([]byte, *ballast<<20)
 	touch(*pretouch << 20)
 	sessions := newSessions(*live << 20)
 	g := &gateway{
-		sessions: sessions,
-		upstream: newUpstream(*upstream),
-		store:    newStore(*store),
-		fields:   *garbage << 10 / fieldBytes,
+		sessions:  sessions,
+		upstream:  newUpstream(*upstream),
+		store:     newStore(*store, *connections),
+		signature: *signature,
+		fields:    *garbage << 10 / fieldBytes,
 	}
+	s.Command("live", func(mib string) error {
+		n, err := strconv.Atoi(mib)
+		if err != nil {
+			return err
+		}
+		g.guests.Store(sessions.more((n - *live) << 20))
+		runtime.GC()
+		return nil
+	})
 	for _, route := range []string{"/v1/feed", "/v1/channel/", "/v1/search"} {
 		s.Handle(route, g.serve)
 	}
@@ -68,14 +84,16 @@ func touch(bytes int) {
 }
 
 type gateway struct {
-	sessions *sessions
-	upstream *upstream
-	store    *store
-	fields   int
+	sessions  *sessions
+	guests    atomic.Pointer[sessions] // who came and will leave again: they only make the heap larger
+	upstream  *upstream
+	store     *store
+	signature int
+	fields    int
 }
 
 func (g *gateway) serve(w http.ResponseWriter, r *http.Request) {
-	session := g.sessions.authorise(r)
+	session := g.sessions.authorise(r, g.signature)
 	if session == nil {
 		http.Error(w, `{"error":"no such session"}`, http.StatusUnauthorized)
 		return
