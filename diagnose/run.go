@@ -15,10 +15,11 @@ import (
 
 // Options are what the user decides.
 type Options struct {
-	SLO          time.Duration // what counts as slow; 0: found from the requests
-	Requests     []string      // artifacts that the figures about all requests are to come from
-	Since, Until time.Time     // zero: all there is
-	Version      string        // of the tool
+	SLO          time.Duration    // what counts as slow; 0: found from the requests
+	Requests     []string         // artifacts that the figures about all requests are to come from
+	Since, Until time.Time        // zero: all there is
+	Version      string           // of the tool
+	Baseline     *evidence.Bundle // of when all was well; nil: none. It is aligned, too.
 }
 
 // Run diagnoses a bundle. It aligns the bundle's clocks; run it once.
@@ -33,7 +34,7 @@ func Run(ctx context.Context, b *evidence.Bundle, opt Options) (*Diagnosis, erro
 		}
 	}
 	crossCheck(b)
-	ledgers := ledger.Build(b, ledger.Options{SLO: opt.SLO, Requests: opt.Requests})
+	ledgers := ledger.Build(b, ledger.Options{SLO: opt.SLO, Requests: opt.Requests, Baseline: baseline(b, opt.Baseline)})
 	d := &Diagnosis{Schema: Schema, ToolVersion: opt.Version, RankedBy: "stopped_time", Ledger: []Entry{}, Verdicts: []Verdict{}}
 	for _, l := range ledgers {
 		quantiles(b, l)
@@ -46,6 +47,20 @@ func Run(ctx context.Context, b *evidence.Bundle, opt Options) (*Diagnosis, erro
 	r.requests()
 	r.describe()
 	return d, nil
+}
+
+// baseline is what the evidence of when all was well says is slow.
+func baseline(b, well *evidence.Bundle) ledger.Baseline {
+	if well == nil {
+		return nil
+	}
+	well.Unify()
+	well.Align()
+	out := ledger.BaselineOf(well, ledger.Options{})
+	if len(out) == 0 {
+		b.Warnf(0, "the baseline holds too few requests to say what is slow: give one with an access log or a trace")
+	}
+	return out
 }
 
 func nanos(t time.Time) int64 {

@@ -14,6 +14,7 @@ import (
 type Options struct {
 	SLO      time.Duration // what counts as slow; 0: found from the requests themselves
 	Requests []string      // artifacts the user named as those with the requests
+	Baseline Baseline      // without an SLO: what requests of a route took when all was well
 }
 
 // How an entry was measured.
@@ -56,7 +57,7 @@ type Ledger struct {
 	From, To int64               // ns: the span they were watched
 	Traced   bool                // their states are known
 
-	Rule      string // "slo", "3x_route_floor"
+	Rule      string // "slo", "3x_route_floor", "baseline"
 	Threshold int64  // ns; of the route with most requests, if each has its own
 	Slow      []int  // rows of the bundle's requests, by time
 	Total     int64  // ns: the latency of all slow requests
@@ -119,7 +120,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 		l.Host = l.hostShare()
 	}
 	l.replay()
-	l.findSlow(opt.SLO)
+	l.findSlow(opt.SLO, opt.Baseline)
 	l.charge()
 	return l
 }

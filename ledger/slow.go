@@ -11,17 +11,19 @@ import (
 
 // Rules for what is slow.
 const (
-	RuleSLO   = "slo"
-	RuleFloor = "3x_route_floor"
+	RuleSLO      = "slo"
+	RuleFloor    = "3x_route_floor"
+	RuleBaseline = "baseline"
 )
 
 // floorFactor times what a route's requests need when nothing stands in their
 // way is slow.
 const floorFactor = 3
 
-// findSlow decides which requests are slow: those above the objective, else
-// those above three times the floor of their route.
-func (l *Ledger) findSlow(slo time.Duration) {
+// findSlow decides which requests are slow: those above the objective; else those
+// that took longer than the baseline says of their route; else, and for routes it
+// does not know, those above three times the floor of their route.
+func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	r := &l.b.Requests
 	if slo > 0 {
 		l.Rule, l.Threshold = RuleSLO, slo.Nanoseconds()
@@ -31,30 +33,49 @@ func (l *Ledger) findSlow(slo time.Duration) {
 		return
 	}
 	l.Rule = RuleFloor
-	byRoute := make(map[evidence.NameID][]int64)
-	for _, i := range l.Rows {
-		if r.Outcome[i] != evidence.Unfinished {
-			byRoute[r.Route[i]] = append(byRoute[r.Route[i]], l.unhindered(i))
-		}
-	}
-	floor := make(map[evidence.NameID]int64)
+	byRoute := l.byRoute()
+	threshold := make(map[evidence.NameID]int64)
 	grain := l.grain()
-	var most int
+	most, known := 0, false
 	for _, route := range slices.Sorted(maps.Keys(byRoute)) {
 		v := byRoute[route]
-		slices.Sort(v)
-		floor[route] = max(stats.Quantile(v, .1), grain)
-		if len(v) > most {
-			most, l.Threshold = len(v), floorFactor*floor[route]
+		limit, rule := floorFactor*max(stats.Quantile(v, .1), grain), RuleFloor
+		if d, ok := baseline[l.b.Names.Text(route)]; ok {
+			limit, rule, known = max(d.Nanoseconds(), grain), RuleBaseline, true
 		}
+		if len(v) >= MinRequests || rule == RuleBaseline {
+			threshold[route] = limit
+		}
+		if len(v) > most {
+			most, l.Threshold, l.Rule = len(v), limit, rule
+		}
+	}
+	if len(baseline) > 0 && !known {
+		l.b.Warnf(evidence.NewOrigin(l.Source, 0), "the baseline has no requests of these routes: slow is what exceeds 3 × the floor of the route")
 	}
 	for _, i := range l.Rows {
-		threshold := l.Threshold // of a route with too few requests to know its floor
-		if len(byRoute[r.Route[i]]) >= MinRequests {
-			threshold = floorFactor * floor[r.Route[i]]
+		limit, ok := threshold[r.Route[i]]
+		if !ok {
+			limit = l.Threshold // of a route with too few requests to know its floor
 		}
-		l.addSlow(i, threshold)
+		l.addSlow(i, limit)
 	}
+}
+
+// byRoute returns what the finished requests of each route took without what
+// stood in their way, in ascending order.
+func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
+	r := &l.b.Requests
+	out := make(map[evidence.NameID][]int64)
+	for _, i := range l.Rows {
+		if r.Outcome[i] != evidence.Unfinished {
+			out[r.Route[i]] = append(out[r.Route[i]], l.unhindered(i))
+		}
+	}
+	for _, v := range out {
+		slices.Sort(v)
+	}
+	return out
 }
 
 // grain is the unit (ns) that the requests' durations are whole multiples of: the

@@ -1,0 +1,43 @@
+package ledger
+
+import (
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/stats"
+)
+
+// Baseline is above what a request is slow, by the name of its route.
+type Baseline map[string]time.Duration
+
+// baselineRequests is how many requests a p99 needs.
+const baselineRequests = 100
+
+// BaselineOf takes the p99 of each route from evidence of when all was well; of
+// routes with too few requests for one, three times their floor. Routes with
+// under [MinRequests] are not in it. Of a route that several services have, the
+// longest time counts. The bundle must have been unified and aligned.
+func BaselineOf(b *evidence.Bundle, opt Options) Baseline {
+	out := make(Baseline)
+	for _, l := range Build(b, opt) {
+		latencies := make(map[evidence.NameID][]int64)
+		for _, i := range l.Rows {
+			latencies[b.Requests.Route[i]] = append(latencies[b.Requests.Route[i]], b.Requests.Latency(i))
+		}
+		floors, grain := l.byRoute(), l.grain()
+		for route, v := range latencies {
+			if len(v) < MinRequests {
+				continue
+			}
+			slices.Sort(v)
+			limit := stats.Quantile(v, .99)
+			if len(v) < baselineRequests {
+				limit = floorFactor * max(stats.Quantile(floors[route], .1), grain)
+			}
+			name := b.Names.Text(route)
+			out[name] = max(out[name], time.Duration(limit))
+		}
+	}
+	return out
+}
