@@ -15,7 +15,18 @@ type HostShare struct {
 	Dilation  float64 // wall time ÷ processor time of short system calls, 0 unknown
 	LongRuns  float64 // share of run time in stretches no scheduler of the runtime allows
 	Known     bool    // the evidence could tell
+	Measured  bool    // by the process's CPU time
+	Denied    float64 // if measured: the part of its time on processors that was not CPU time
+	Suggested bool    // the trace by itself looks starved
 }
+
+// A measured share below noise is none; one from missing on is starvation by
+// itself, between them only if the trace looks starved, too.
+const (
+	noise   = .03
+	missing = .25
+	edge    = .05 // what readings that do not meet the trace's ends may hide
+)
 
 // starvedFrom is the dilation of calls that never block above which the host
 // is taken to starve the process. On quiet machines a mean of such calls is up
@@ -25,7 +36,63 @@ const starvedFrom = 4
 // Starved says whether the host withheld processors.
 func (h *HostShare) Starved() bool { return h.Share > 0 }
 
-// hostShare compares what took wall time with what it takes in processor time
+// hostShare is what the process's CPU time says, where /proc was recorded beside
+// the trace; else what the trace suggests.
+func (l *Ledger) hostShare() HostShare {
+	h := l.suggested()
+	h.Suggested = h.Starved()
+	h.Denied, h.Measured = l.denied()
+	if !h.Measured {
+		return h
+	}
+	h.Known, h.Share = true, 0
+	if h.Denied >= missing || h.Suggested && h.Denied >= noise {
+		h.Share = h.Denied
+		h.Low, h.High = max(0, h.Denied-edge), min(1, max(h.High, h.Denied+edge)) // slow requests may have met more of it than all did
+	} else {
+		h.Low, h.High = 0, 0
+	}
+	return h
+}
+
+// denied is which part of the process's time on processors was not CPU time
+// (rule: plausibility first). Threads also work outside of goroutines, so a quiet
+// host shows none, or less than none. A process that used hardly any is not the
+// one that was traced.
+func (l *Ledger) denied() (share float64, ok bool) {
+	run, known := l.b.FactFrom(l.Source, l.Subject, evidence.FactRunTime)
+	if !known || run.Number <= 0 || run.Until <= run.From {
+		return 0, false
+	}
+	var used, watched float64 // ns
+	for i := range l.b.Series {
+		s := &l.b.Series[i]
+		if s.Subject != l.Subject || s.Name != "process.cpu" {
+			continue
+		}
+		var u, w float64
+		for k := 0; k+1 < len(s.T); k++ {
+			if d := float64(min(s.T[k+1], run.Until) - max(s.T[k], run.From)); d > 0 {
+				u += s.V[k] * d
+				w += d
+			}
+		}
+		if w > watched {
+			used, watched = u, w
+		}
+	}
+	span := float64(run.Until - run.From)
+	if watched < span/2 {
+		return 0, false
+	}
+	used *= span / watched
+	if used < .02*run.Number {
+		return 0, false
+	}
+	return max(0, 1-used/run.Number), true
+}
+
+// suggested compares what took wall time with what it takes in processor time
 // (rule: plausibility first; golang/go#19497). Two figures must agree: calls
 // that never block take far longer in the mean than in the median, and requests
 // need far more time for the same work in the mean than the fastest quarter
@@ -33,7 +100,7 @@ func (h *HostShare) Starved() bool { return h.Share > 0 }
 // peer may lose the processor to it, work beside the collector is slower. Of the
 // smaller of the two, two thirds are used: recordings that had /proc beside them
 // measured .35, .61, .62, .74 and .93 of it. The bounds are as wide as that.
-func (l *Ledger) hostShare() (h HostShare) {
+func (l *Ledger) suggested() (h HostShare) {
 	fact := func(key string) float64 {
 		f, ok := l.b.FactFrom(l.Source, l.Subject, key)
 		if !ok {

@@ -158,3 +158,7 @@ func freshMemory(s *evidence.Series) (out cause.Spans) {
 	}
 	return out
 }
+
+// onProcessors are the mechanisms whose time faults stretch.
+var onProcessors = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.CollectorCPU, ledger.RequestsCPU,
+	ledger.BackgroundCPU, ledger.Kernel, ledger.Own}

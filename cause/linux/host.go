@@ -170,16 +170,6 @@ const stranger = .02
 // strange says that the process in the host's recording is not the one traced.
 func (h *host) strange() bool { return h.process < stranger*h.run }
 
-// denied is which part of the process's time on processors was not CPU time, as
-// measured (rule: plausibility first). Threads also work outside of goroutines,
-// so a quiet host shows none, or less than none.
-func (h *host) denied() (share float64, ok bool) {
-	if h == nil || math.IsNaN(h.run) || math.IsNaN(h.process) || h.run <= 0 || h.strange() {
-		return 0, false
-	}
-	return max(0, 1-h.process/h.run), true
-}
-
 // figures are the evidence of the host.
 func (h *host) figures(c *cause.Case) []cause.Evidence {
 	out := []cause.Evidence{c.Figure(fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.cpus), h.busy, "1", h.origin)}
@@ -192,10 +182,10 @@ func (h *host) figures(c *cause.Case) []cause.Evidence {
 	if !math.IsNaN(h.process) {
 		out = append(out, c.Figure("CPUs the process used", h.process, "1", h.own))
 	}
-	if share, ok := h.denied(); ok {
+	if l := c.Ledger; l != nil && l.Host.Measured {
 		out = append(out,
-			c.Figure("CPUs its runtime believed it had", h.run, "1", cause.From(c.Ledger.Source)),
-			c.Figure("its time on processors that was not CPU time, measured", share, "1", h.own))
+			c.Figure("CPUs its runtime believed it had", h.run, "1", cause.From(l.Source)),
+			c.Figure("its time on processors that was not CPU time, measured", l.Host.Denied, "1", h.own))
 	}
 	return out
 }
@@ -210,55 +200,26 @@ type starvation struct {
 	agree    bool    // measured and seen do not contradict each other
 }
 
-// Measured shares: below the first it is noise, from the second on it is enough
-// by itself.
-const (
-	noise   = .03
-	missing = .25
-)
-
 func starvationOf(c *cause.Case) (s starvation) {
 	s.host, s.agree = hostOf(c), true
-	seen := false
-	if c.Traced() && c.Ledger.Host.Known {
-		s.known, seen, s.share = true, c.Ledger.Host.Starved(), c.Ledger.Host.Share
+	if !c.Traced() || !c.Ledger.Host.Known {
+		return s
 	}
-	s.starved = seen
-	if share, ok := s.host.denied(); ok {
-		s.known, s.measured = true, true
-		s.starved = share >= missing || seen && share >= noise
-		s.agree = !seen || s.starved
-		s.share = share
+	h := &c.Ledger.Host
+	s.known, s.starved, s.share = true, h.Starved(), h.Share
+	if h.Measured {
+		s.measured, s.share = true, h.Denied
+		s.agree = s.starved || !h.Suggested
 	}
 	return s
 }
 
-// onProcessors are the mechanisms whose time a host stretches that does not run
-// the threads.
-var onProcessors = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.CollectorCPU, ledger.RequestsCPU,
-	ledger.BackgroundCPU, ledger.Kernel, ledger.Own}
-
-// saves is the slow time that the host took, and its part of all. What was
-// measured is a mean over all the time: slow requests met more of it.
+// saves is the slow time that the host took, and its part of all.
 func (s starvation) saves(c *cause.Case) (*cause.Saves, float64) {
-	l := c.Ledger
-	if l.Host.Starved() {
-		ns := float64(l.Charges[ledger.HostCPU])
-		low := l.Host.Low / l.Host.Share
-		if s.measured {
-			low = max(low, s.share/l.Host.Share)
-		}
-		low, high := ns*min(1, low)/1e6, ns*max(1, l.Host.High/l.Host.Share)/1e6
-		return &cause.Saves{Value: ns / 1e6, Low: cause.Number(low), High: cause.Number(min(high, float64(l.Total)/1e6)), Basis: cause.Basis("bound")}, c.Share(ledger.HostCPU)
+	h, ns := &c.Ledger.Host, float64(c.Ledger.Charges[ledger.HostCPU])
+	if !h.Starved() {
+		return nil, 0
 	}
-	per := make([]int64, len(l.Slow))
-	var sum int64
-	for n, row := range l.Slow {
-		ch := l.Of(row)
-		for _, m := range onProcessors {
-			per[n] += int64(s.share * float64(ch[m]))
-		}
-		sum += per[n]
-	}
-	return c.Save(per, -1, -1), float64(sum) / float64(max(1, l.Total))
+	low, high := ns*min(1, h.Low/h.Share)/1e6, ns*max(1, h.High/h.Share)/1e6
+	return &cause.Saves{Value: ns / 1e6, Low: cause.Number(low), High: cause.Number(min(high, float64(c.Ledger.Total)/1e6)), Basis: cause.Basis("bound")}, c.Share(ledger.HostCPU)
 }
