@@ -150,24 +150,8 @@ func (g *collector) read(c *cause.Case, rows []int, from, to int64) {
 // profile: background and idle marking, assists, sweeping; ok is false without
 // one.
 func profileShare(c *cause.Case) (share float64, origin evidence.Origin, ok bool) {
-	s := &c.Bundle.Samples
-	cpu := c.Bundle.Names.Lookup("cpu")
-	if cpu == 0 {
-		return 0, 0, false
-	}
-	var all, gc int64
-	for i := range s.Len() {
-		if s.Subject[i] != c.Subject || s.Type[i] != cpu {
-			continue
-		}
-		all += s.Value[i]
-		origin = s.Origin[i]
-		if strings.HasPrefix(c.Bundle.Names.Text(s.Class[i]), "gc ") {
-			gc += s.Value[i]
-		}
-	}
-	a, _ := origin.Artifact()
-	return float64(gc) / float64(max(all, 1)), cause.From(a), all > 0
+	t, ok := CPUOf(c.Bundle, c.Subject)
+	return float64(t.GC) / float64(max(t.All, 1)), t.Origin, ok
 }
 
 // limited says whether the goal follows a memory limit rather than GOGC.
