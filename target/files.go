@@ -1,6 +1,3 @@
-// Package target resolves what a user types into artifacts that can be read:
-// files, the files in a directory, standard input. Processes and addresses are
-// told apart from files that are not there.
 package target
 
 import (
@@ -16,9 +13,6 @@ import (
 
 	"github.com/unstall/unstall/format"
 )
-
-// ErrLive is wrapped by errors for what is a process or an address.
-var ErrLive = errors.New("live targets come with the next version")
 
 // Files resolves names in order. A directory stands for the regular files in
 // it, one level deep, by name; "-" for stdin, which is kept in a file without a
@@ -65,8 +59,6 @@ func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close
 func resolve(name string) ([]string, error) {
 	fi, err := os.Stat(name)
 	switch {
-	case err != nil && live(name) && errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s is not a file: %w; give it files: logs, traces, profiles", name, ErrLive)
 	case err != nil:
 		return nil, Explain(fmt.Errorf("%s: %w", name, unpath(err)))
 	case !fi.IsDir():
@@ -87,23 +79,6 @@ func resolve(name string) ([]string, error) {
 		return nil, fmt.Errorf("%s: there are no files in this directory: give it the files themselves", name)
 	}
 	return paths, nil
-}
-
-// live says whether a name that is no file looks like a process, an address or
-// a URL.
-func live(name string) bool {
-	if strings.Contains(name, "://") {
-		return true
-	}
-	if digits(name) {
-		return true
-	}
-	host, port, ok := strings.Cut(name, ":")
-	return ok && digits(port) && host != "" && !strings.ContainsAny(host, "/ ")
-}
-
-func digits(s string) bool {
-	return s != "" && !slices.ContainsFunc([]byte(s), func(c byte) bool { return c < '0' || c > '9' })
 }
 
 // Explain adds what to do to an error about a file.

@@ -29,7 +29,6 @@ func TestFiles(t *testing.T) {
 	}
 	for _, c := range []struct {
 		names, want, errs []string
-		live              bool
 	}{
 		{names: []string{"b.log", "a.log"}, want: []string{"b.log", "a.log"}},
 		{names: []string{"dir", "a.log"}, want: []string{"dir/y", "dir/z", "a.log"}},
@@ -37,9 +36,7 @@ func TestFiles(t *testing.T) {
 		{names: []string{"none", "a.log"}, want: []string{"a.log"}, errs: []string{"none: no such file or directory: check the name"}},
 		{names: []string{"a.log/none"}, errs: []string{"a.log/none: not a directory: check the name"}},
 		{names: []string{"empty"}, errs: []string{"empty: there are no files in this directory: give it the files themselves"}},
-		{names: []string{"4711"}, live: true, errs: []string{"4711 is not a file: live targets come with the next version; give it files: logs, traces, profiles"}},
-		{names: []string{"http://localhost:6060"}, live: true, errs: []string{"http://localhost:6060 is not a file: live targets come with the next version; give it files: logs, traces, profiles"}},
-		{names: []string{"redis:6379"}, live: true, errs: []string{"redis:6379 is not a file: live targets come with the next version; give it files: logs, traces, profiles"}},
+		{names: []string{"4711"}, errs: []string{"4711: no such file or directory: check the name"}},
 	} {
 		artifacts, done, errs := Files(c.names, nil)
 		done()
@@ -49,9 +46,6 @@ func TestFiles(t *testing.T) {
 		}
 		for _, err := range errs {
 			texts = append(texts, err.Error())
-			if errors.Is(err, ErrLive) != c.live {
-				t.Errorf("%q: %q: live is %v", c.names, err, !c.live)
-			}
 		}
 		if d := cmp.Diff(c.want, got) + cmp.Diff(c.errs, texts); d != "" {
 			t.Errorf("%q: %s", c.names, d)

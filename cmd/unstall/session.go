@@ -46,11 +46,7 @@ func (s *session) read(names []string) *evidence.Bundle {
 	artifacts, done, errs := target.Files(names, s.in)
 	defer done()
 	for _, err := range errs {
-		if errors.Is(err, target.ErrLive) {
-			s.fail(wrongUse, err)
-		} else {
-			s.fail(unreadable, err)
-		}
+		s.fail(unreadable, err)
 	}
 	bundle := evidence.NewBundle()
 	for _, a := range artifacts {

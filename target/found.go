@@ -1,0 +1,15 @@
+package target
+
+import "time"
+
+// Found is a process here that can be diagnosed.
+type Found struct {
+	Target
+	CPU   float64 // cores used over the look
+	Look  time.Duration
+	RSS   int64 // bytes
+	Pprof bool  // the program has net/http/pprof and listens on TCP
+
+	Reads []string // what this user can read: "pprof", "/proc", "environment"
+	Next  string   // the command that diagnoses it: "unstall 4711"
+}
