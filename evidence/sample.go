@@ -66,7 +66,12 @@ type Fact struct {
 // Names of facts that causes ask for.
 const (
 	FactGOGC             = "GOGC"               // percent; "off" is -1
+	FactGOMEMLIMIT       = "GOMEMLIMIT"         // bytes; "off" is -1
+	FactGODEBUG          = "GODEBUG"            // as set
+	FactGOMAXPROCS       = "GOMAXPROCS"         // as set in the environment
+	FactCommand          = "command"            // the command line, secrets taken out
 	FactContainerLimit   = "container.memory"   // bytes
+	FactContainerCPU     = "container.cpu"      // quota in CPUs
 	FactHostMemory       = "host.memory"        // bytes
 	FactLinesIgnored     = "lines.ignored"      // lines of an artifact that are known and of no use
 	FactLinesUnexplained = "lines.unexplained"  // lines that were not understood
@@ -98,6 +103,7 @@ const (
 	CoverHeap       = "heap profile"
 	CoverHostCPU    = "host cpu"
 	CoverFaults     = "page faults"
+	CoverThrottling = "cpu throttling"
 )
 
 // Coverage says that something was watched, from when to when.
