@@ -1,6 +1,7 @@
 package procfs
 
 import (
+	"bytes"
 	"path"
 	"strings"
 )
@@ -11,13 +12,27 @@ type cgroup struct {
 	tracks
 	path   string
 	line   int64
-	memory float64 // limit in bytes, 0 none or not read
+	memory reading // limit in bytes, 0 none or not read
+	quota  reading // µs in a period, 0 none or not read
+	period float64 // µs
 }
 
 var cgroupFiles = map[string]func(*parser, []byte) bool{
 	"cpu.stat":              (*parser).cgroupCPU,
+	"cpu.max":               (*parser).cgroupQuota,
+	"cpu.cfs_quota_us":      (*parser).cgroupQuotaV1,
+	"cpu.cfs_period_us":     (*parser).cgroupPeriod,
+	"cpuacct.usage":         (*parser).cgroupUsage,
 	"memory.max":            (*parser).cgroupMemory,
 	"memory.limit_in_bytes": (*parser).cgroupMemory,
+	"memory.current":        (*parser).cgroupCurrent,
+	"memory.usage_in_bytes": (*parser).cgroupCurrent,
+	"memory.events":         (*parser).cgroupEvents,
+	"memory.failcnt":        (*parser).cgroupFailures,
+	"memory.stat":           (*parser).cgroupMemoryStat,
+	"cpu.pressure":          (*parser).pressure,
+	"memory.pressure":       (*parser).pressure,
+	"io.pressure":           (*parser).pressure,
 }
 
 func (p *parser) openCgroup(name string) {
@@ -36,7 +51,7 @@ func (p *parser) openCgroup(name string) {
 		g = &cgroup{path: dir, line: p.number}
 		p.cgroups[dir] = g
 	}
-	p.group, p.reader = g, reader
+	p.group, p.reader, p.pressures = g, reader, groupPressure[file]
 }
 
 // cgroupCPU reads cpu.stat; version 1 counts throttled_time in ns.
@@ -64,15 +79,126 @@ func (p *parser) cgroupCPU(line []byte) bool {
 	return true
 }
 
+// cgroupUsage reads the CPU time of version 1, in ns.
+func (p *parser) cgroupUsage(line []byte) bool {
+	n, ok := whole(line)
+	if ok {
+		p.count(&p.group.tracks, "cgroup.cpu", "cores", float64(n)/1e9)
+	}
+	return ok
+}
+
+// cgroupQuota reads "200000 100000", µs of CPU time in a period of so many, and
+// "max 100000".
+func (p *parser) cgroupQuota(line []byte) bool {
+	quota, period, ok := bytes.Cut(line, []byte(" "))
+	return ok && p.cgroupQuotaV1(quota) && p.cgroupPeriod(period)
+}
+
+// cgroupQuotaV1 reads µs; "-1", and "max" in version 2, is no quota.
+func (p *parser) cgroupQuotaV1(line []byte) bool {
+	if s := string(line); s == "max" || s == "-1" {
+		p.group.quota = reading{0, p.number}
+		return true
+	}
+	n, ok := whole(line)
+	if ok {
+		p.group.quota = reading{float64(n), p.number}
+	}
+	return ok
+}
+
+func (p *parser) cgroupPeriod(line []byte) bool {
+	n, ok := whole(line)
+	if ok {
+		p.group.period = float64(n)
+	}
+	return ok
+}
+
+// above says whether a path is this group's or one of a group below it.
+func (g *cgroup) above(at string) bool {
+	return at == g.path || g.path == "/" || strings.HasPrefix(at, g.path+"/")
+}
+
+// cores is the quota in CPUs, 0 none.
+func (g *cgroup) cores() float64 {
+	if g.period <= 0 {
+		return 0
+	}
+	return g.quota.value / g.period
+}
+
 // cgroupMemory reads a limit: "max", or bytes; version 1 prints the largest
 // number of whole pages for none.
 func (p *parser) cgroupMemory(line []byte) bool {
 	if string(line) == "max" {
+		p.group.memory = reading{0, p.number}
 		return true
 	}
 	n, ok := whole(line)
 	if ok && n < 1<<60 {
-		p.group.memory = float64(n)
+		p.group.memory = reading{float64(n), p.number}
 	}
 	return ok
+}
+
+func (p *parser) cgroupCurrent(line []byte) bool {
+	return p.gauge(line, &p.group.tracks, "cgroup.memory", "bytes")
+}
+
+// eventSeries are the counters of memory.events that become series.
+var eventSeries = map[string]string{
+	"high":     "cgroup.memory.high", // times it was slowed down for memory.high
+	"max":      "cgroup.memory.max",  // times it met its limit and had to reclaim
+	"oom":      "cgroup.memory.oom",
+	"oom_kill": "cgroup.memory.oomKills",
+}
+
+func (p *parser) cgroupEvents(line []byte) bool {
+	key, value, ok := keyed(line)
+	if !ok {
+		return false
+	}
+	name, ok := eventSeries[string(key)]
+	if !ok {
+		p.ignored++
+		return true
+	}
+	return p.counter(value, &p.group.tracks, name, "1/s")
+}
+
+// cgroupFailures reads version 1's count of times the limit was met.
+func (p *parser) cgroupFailures(line []byte) bool {
+	return p.counter(line, &p.group.tracks, "cgroup.memory.max", "1/s")
+}
+
+// memoryGauges and memoryCounters are the lines of memory.stat that become series.
+var (
+	memoryGauges = map[string]string{
+		"anon": "cgroup.memory.anonymous", "total_rss": "cgroup.memory.anonymous",
+		"file": "cgroup.memory.files", "total_cache": "cgroup.memory.files",
+	}
+	memoryCounters = map[string]string{
+		"pgscan_direct":           "cgroup.reclaim.scanned",
+		"pgsteal_direct":          "cgroup.reclaim.direct",
+		"workingset_refault_anon": "cgroup.refaults.anonymous",
+		"workingset_refault_file": "cgroup.refaults.files",
+		"pgmajfault":              "cgroup.majorFaults", "total_pgmajfault": "cgroup.majorFaults",
+	}
+)
+
+func (p *parser) cgroupMemoryStat(line []byte) bool {
+	key, value, ok := keyed(line)
+	if !ok {
+		return false
+	}
+	if name, ok := memoryGauges[string(key)]; ok {
+		return p.gauge(value, &p.group.tracks, name, "bytes")
+	}
+	if name, ok := memoryCounters[string(key)]; ok {
+		return p.counter(value, &p.group.tracks, name, "1/s")
+	}
+	p.ignored++
+	return true
 }

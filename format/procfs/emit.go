@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/unstall/unstall/evidence"
 )
@@ -151,11 +153,8 @@ func (p *parser) finish() {
 			}
 			faults.t[0], faults.t[1] = min(faults.t[0], f.t[0]), max(faults.t[1], f.t[len(f.t)-1])
 		}
-		for _, path := range q.cgroups {
-			if g := p.cgroups[path]; g != nil {
-				p.limits(id, g)
-			}
-		}
+		p.limits(id, q)
+		p.facts(id, q)
 	}
 	p.cover(host, evidence.CoverFaults, &faults)
 	p.tables()
@@ -171,16 +170,70 @@ func (p *parser) series(id evidence.SubjectID, s *tracks) {
 	}
 }
 
-// limits gives a process what is known of its cgroup; processes may share one.
-func (p *parser) limits(id evidence.SubjectID, g *cgroup) {
-	for _, t := range g.list {
-		c := track{name: t.name, unit: t.unit, line: t.line, t: slices.Clone(t.t), v: slices.Clone(t.v)}
-		if c.rate() {
-			p.b.Series(evidence.Series{Subject: id, Name: c.name, Unit: c.unit, T: c.t, V: c.v, Origin: p.b.Origin(c.line)})
+// facts gives a process what its environment and command line say.
+func (p *parser) facts(id evidence.SubjectID, q *process) {
+	p.defaults(q)
+	for _, f := range q.facts {
+		if f.Key == evidence.FactCommand {
+			f.Value = strings.Join(q.args, " ")
+		}
+		f.Subject = id
+		p.b.Fact(f)
+	}
+}
+
+// limits gives a process what is known of its cgroups and of the limits above
+// them; processes may share one.
+func (p *parser) limits(id evidence.SubjectID, q *process) {
+	var memory, quota, throttled *cgroup
+	for _, own := range q.cgroups {
+		for at := own; ; at = path.Dir(at) {
+			if g := p.cgroups[at]; g != nil {
+				if g.memory.value > 0 && (memory == nil || g.memory.value < memory.memory.value) {
+					memory = g
+				}
+				if g.cores() > 0 && (quota == nil || g.cores() < quota.cores()) {
+					quota = g
+				}
+				if throttled == nil && g.get("cgroup.cpu.periods") != nil {
+					throttled = g
+				}
+			}
+			if at == "/" {
+				break
+			}
 		}
 	}
-	if g.memory > 0 {
-		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerLimit, Value: fmt.Sprintf("%.0f MiB", g.memory/(1<<20)), Number: g.memory, Origin: p.b.Origin(g.line)})
+	if quota != nil && quota.get("cgroup.cpu.periods") != nil {
+		throttled = quota
+	}
+	for _, own := range q.cgroups {
+		if g := p.cgroups[own]; g != nil && g != throttled {
+			p.groupSeries(id, g, func(name string) bool { return !throttling[name] })
+		}
+	}
+	if throttled != nil {
+		own := contains(q.cgroups, throttled.path)
+		p.groupSeries(id, throttled, func(name string) bool { return own || throttling[name] })
+		p.cover(id, evidence.CoverThrottling, throttled.get("cgroup.cpu.periods"))
+	}
+	if memory != nil {
+		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerLimit, Value: fmt.Sprintf("%.0f MiB", memory.memory.value/(1<<20)), Number: memory.memory.value, Origin: p.b.Origin(memory.memory.line)})
+	}
+	if quota != nil {
+		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerCPU, Value: fmt.Sprintf("%.4g CPUs", quota.cores()), Number: quota.cores(), Origin: p.b.Origin(quota.quota.line)})
+	}
+}
+
+// throttling are the series that count where the quota is.
+var throttling = map[string]bool{"cgroup.cpu.periods": true, "cgroup.cpu.throttledPeriods": true, "cgroup.cpu.throttled": true}
+
+func (p *parser) groupSeries(id evidence.SubjectID, g *cgroup, wanted func(string) bool) {
+	for _, t := range g.list {
+		c := track{name: t.name, unit: t.unit, line: t.line, t: slices.Clone(t.t), v: slices.Clone(t.v)}
+		if wanted(t.name) && (!t.counter || c.rate()) {
+			p.b.Series(evidence.Series{Subject: id, Name: c.name, Unit: c.unit, T: c.t, V: c.v, Origin: p.b.Origin(c.line)})
+		}
 	}
 }
 
@@ -258,7 +311,7 @@ func (p *parser) warn() {
 		b.Warnf(busy.line, "/proc/stat was read once: processor time is the difference of two readings")
 	}
 	for _, g := range p.cgroups {
-		if !slices.ContainsFunc(p.processes, func(q *process) bool { return contains(q.cgroups, g.path) }) {
+		if !slices.ContainsFunc(p.processes, func(q *process) bool { return slices.ContainsFunc(q.cgroups, g.above) }) {
 			b.Warnf(0, "some cgroups are of no process in the recording: add /proc/PID/cgroup")
 		}
 	}

@@ -110,10 +110,16 @@ func decimal(s []byte) (float64, bool) {
 	return float64(n) + float64(m)/scale, ok
 }
 
-// pressure reads "some avg10=24.70 avg60=21.85 avg300=20.06 total=354853060".
+// pressure reads "some avg10=24.70 avg60=21.85 avg300=20.06 total=354853060", of
+// the host or of a cgroup.
 func (p *parser) pressure(line []byte) bool {
 	what, _, _ := bytes.Cut(line, []byte(" "))
-	if string(what) != "some" && string(what) != "full" {
+	name := p.pressures[0]
+	switch string(what) {
+	case "some":
+	case "full":
+		name = p.pressures[1]
+	default:
 		return false
 	}
 	_, total, ok := bytes.Cut(line, []byte(" total="))
@@ -121,15 +127,27 @@ func (p *parser) pressure(line []byte) bool {
 	if !ok || !whole {
 		return false
 	}
-	p.count(&p.host, pressureNames[p.kind][string(what)], "1", float64(us)/1e6)
+	t := &p.host
+	if p.group != nil {
+		t = &p.group.tracks
+	}
+	p.count(t, name, "1", float64(us)/1e6)
 	return true
 }
 
-var pressureNames = map[string]map[string]string{
-	"cpu":    {"some": "host.pressure.cpu.some", "full": "host.pressure.cpu.full"},
-	"memory": {"some": "host.pressure.memory.some", "full": "host.pressure.memory.full"},
-	"io":     {"some": "host.pressure.io.some", "full": "host.pressure.io.full"},
-}
+// hostPressure and groupPressure are the series of what some, and all, waited for.
+var (
+	hostPressure = map[string][2]string{
+		"cpu":    {"host.pressure.cpu.some", "host.pressure.cpu.full"},
+		"memory": {"host.pressure.memory.some", "host.pressure.memory.full"},
+		"io":     {"host.pressure.io.some", "host.pressure.io.full"},
+	}
+	groupPressure = map[string][2]string{
+		"cpu.pressure":    {"cgroup.pressure.cpu.some", "cgroup.pressure.cpu.full"},
+		"memory.pressure": {"cgroup.pressure.memory.some", "cgroup.pressure.memory.full"},
+		"io.pressure":     {"cgroup.pressure.io.some", "cgroup.pressure.io.full"},
+	}
+)
 
 // vmstatSeries are the counters of /proc/vmstat that become series.
 var vmstatSeries = map[string]string{

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"path"
 	"strings"
+
+	"github.com/unstall/unstall/evidence"
 )
 
 // process is one process: a PID and the time it started.
@@ -17,6 +19,9 @@ type process struct {
 	exact   bool   // VmRSS was read
 	allowed string // Cpus_allowed_list
 	cgroups []string
+	environ int64 // line of its environment's section, 0 not read
+	facts   []evidence.Fact
+	args    []string
 
 	threads map[int64]thread
 	round   int64   // threads were read in this pass
@@ -213,4 +218,28 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// ioSeries are the counters of /proc/PID/io that become series: what calls read
+// and wrote, sockets too, and what of it went to disks.
+var ioSeries = map[string][2]string{
+	"rchar":       {"process.io.read", "bytes/s"},
+	"wchar":       {"process.io.written", "bytes/s"},
+	"syscr":       {"process.io.reads", "1/s"},
+	"syscw":       {"process.io.writes", "1/s"},
+	"read_bytes":  {"process.disk.read", "bytes/s"},
+	"write_bytes": {"process.disk.written", "bytes/s"},
+}
+
+func (p *parser) processIO(line []byte) bool {
+	key, value, ok := keyed(line)
+	if !ok {
+		return false
+	}
+	s, ok := ioSeries[string(key)]
+	if !ok {
+		p.ignored++
+		return true
+	}
+	return p.counter(value, &p.subject.tracks, s[0], s[1])
 }

@@ -39,8 +39,17 @@
 //	/proc/PID/status                 VmRSS, context switches, Cpus_allowed_list
 //	/proc/PID/schedstat              time ready and not run, of the main thread only
 //	/proc/PID/task/TID/schedstat     the same of every thread: summed by process
+//	/proc/PID/io                     bytes and calls of reading and writing
+//	/proc/PID/environ                settings of runtimes: GOGC, GOMEMLIMIT
+//	/proc/PID/cmdline                shown by inspect
 //	/proc/PID/cgroup                 ties these to a process:
-//	/sys/fs/cgroup/…/{cpu.stat,memory.max,memory/…/memory.limit_in_bytes}
+//	/sys/fs/cgroup/…/{cpu.stat,cpu.max,memory.max,memory.current,memory.events,memory.stat,*.pressure}
+//	/sys/fs/cgroup/cpu/…/{cpu.stat,cpu.cfs_quota_us,cpu.cfs_period_us}, cpuacct/…/cpuacct.usage
+//	/sys/fs/cgroup/memory/…/memory.{limit_in_bytes,usage_in_bytes,failcnt,stat}
+//
+// An environment and a command line may hold zero bytes, as the kernel has them,
+// or a line for each. A variable that an environment does not hold has its
+// default, which is a fact too; without the section nothing is known.
 //
 // Where the figures lie, or are coarser than they look:
 //   - Times in /proc/stat and /proc/PID/stat are in 1/100 s (USER_HZ) whatever
@@ -52,6 +61,10 @@
 //   - Steal is what the hypervisor gave to others: neither busy nor idle.
 //   - A file is read a little after the moment that stands above it.
 //   - rss in /proc/PID/stat is in pages, taken for 4 KiB; VmRSS goes before it.
+//   - A limit of a cgroup also holds for all below it: the lowest of a process's own
+//     and of those above is given, and of throttling what the cgroup with the lowest
+//     quota counts.
+//   - An environment is that of the start: what the program sets later is not seen.
 //
 // Counters become rates: a value of a series holds until the next one's time; the
 // last one repeats the one before it and only ends it.
@@ -182,15 +195,15 @@ type parser struct {
 	threads   int
 	cgroups   map[string]*cgroup
 
-	now     int64 // ns: the moment above the section
-	unit    int64 // ns: the resolution of the coarsest moment
-	reader  func(p *parser, line []byte) bool
-	subject *process // of the section
-	group   *cgroup  // of the section
-	online  int      // processors named in the section
-	tid     int64    // of the section
-	pid     int      // of the section
-	kind    string   // of the section: which of the pressure files
+	now       int64 // ns: the moment above the section
+	unit      int64 // ns: the resolution of the coarsest moment
+	reader    func(p *parser, line []byte) bool
+	subject   *process  // of the section
+	group     *cgroup   // of the section
+	online    int       // processors named in the section
+	tid       int64     // of the section
+	pid       int       // of the section
+	pressures [2]string // of the section: the series of a pressure file
 
 	number    int64 // of the line
 	sections  int64
@@ -289,13 +302,16 @@ var processFiles = map[string]func(*parser, []byte) bool{
 	"status":    (*parser).processStatus,
 	"schedstat": (*parser).processSchedstat,
 	"cgroup":    (*parser).processCgroup,
+	"io":        (*parser).processIO,
+	"environ":   (*parser).processEnviron,
+	"cmdline":   (*parser).processCmdline,
 }
 
 func (p *parser) openProc(path []byte) {
 	if len(path) == 0 || path[0] < '0' || path[0] > '9' {
 		p.reader = hostFiles[string(path)]
 		if k, ok := bytes.CutPrefix(path, []byte("pressure/")); ok && p.reader != nil {
-			p.kind = string(k)
+			p.pressures = hostPressure[string(k)]
 		}
 		return
 	}
@@ -323,6 +339,10 @@ func (p *parser) openProc(path []byte) {
 	if p.subject == nil {
 		p.reader = nil
 		p.dropped++
+		return
+	}
+	if string(file) == "environ" && p.subject.environ == 0 {
+		p.subject.environ = p.number
 	}
 }
 
