@@ -52,6 +52,22 @@ type Series struct {
 	Origin  Origin
 }
 
+// Mean is the figure's mean over the part of [from, until) that lies between its
+// points, and how long that part is (ns); 0, 0 if there is none.
+func (s *Series) Mean(from, until int64) (mean float64, watched int64) {
+	var sum float64
+	for i := 0; i+1 < len(s.T); i++ {
+		if d := min(s.T[i+1], until) - max(s.T[i], from); d > 0 {
+			sum += s.V[i] * float64(d)
+			watched += d
+		}
+	}
+	if watched == 0 {
+		return 0, 0
+	}
+	return sum / float64(watched), watched
+}
+
 // Fact is something that was so during a time: a flag, a limit, a version.
 type Fact struct {
 	Subject SubjectID
