@@ -6,7 +6,6 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -51,12 +50,7 @@ func (s *Service) state() State {
 	state.GCCycles, state.AllocBytes = sample[0].Value.Uint64(), sample[1].Value.Uint64()
 	state.LiveBytes, state.GoalBytes = sample[2].Value.Uint64(), sample[3].Value.Uint64()
 	state.GCSeconds, state.Assist, state.MutexWait = sample[4].Value.Float64(), sample[5].Value.Float64(), sample[6].Value.Float64()
-	var usage syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
-		state.UserSeconds = float64(usage.Utime.Nano()) / 1e9
-		state.SysSeconds = float64(usage.Stime.Nano()) / 1e9
-		state.MinorFaults = int64(usage.Minflt)
-	}
+	state.UserSeconds, state.SysSeconds, state.MinorFaults = usage()
 	return state
 }
 

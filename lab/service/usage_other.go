@@ -1,0 +1,5 @@
+//go:build !unix
+
+package service
+
+func usage() (user, system float64, minorFaults int64) { return 0, 0, 0 }

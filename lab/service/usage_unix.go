@@ -1,0 +1,14 @@
+//go:build unix
+
+package service
+
+import "syscall"
+
+// usage is what the process has used so far.
+func usage() (user, system float64, minorFaults int64) {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0, 0, 0
+	}
+	return float64(u.Utime.Nano()) / 1e9, float64(u.Stime.Nano()) / 1e9, int64(u.Minflt)
+}
