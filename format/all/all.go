@@ -6,6 +6,7 @@ import (
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/accesslog"
 	"github.com/unstall/unstall/format/gctrace"
+	"github.com/unstall/unstall/format/gobuild"
 	"github.com/unstall/unstall/format/gopprof"
 	"github.com/unstall/unstall/format/gotrace"
 	"github.com/unstall/unstall/format/loadresult"
@@ -18,6 +19,7 @@ var Formats = []format.Format{
 	gotrace.Format,
 	gopprof.Format,
 	gctrace.Format,
+	gobuild.Format,
 	loadresult.Format,
 	procfs.Format,
 	accesslog.Format,
