@@ -14,6 +14,7 @@ import (
 
 type cli struct {
 	Diagnose diagnoseCommand `cmd:"" default:"withargs" help:"Say why requests are slow, and what to change (the default)."`
+	List     listCommand    `cmd:"" help:"List what runs here that can be diagnosed (the default without a target)."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what files hold, without judging it."`
 	Causes   causesCommand   `cmd:"" help:"List the causes that are known, or explain one."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
@@ -23,6 +24,7 @@ type cli struct {
 
 const usage = `unstall finds which mechanism in a runtime or the kernel makes requests slow.
 
+  unstall                  list what runs here that can be diagnosed
   unstall FILE...          say why, from execution traces, profiles, gctrace logs,
                            access logs and load results; together they tell more
   unstall inspect FILE...  show what the files hold
@@ -38,8 +40,7 @@ func main() {
 	args := os.Args[1:]
 	switch {
 	case len(args) == 0:
-		fmt.Print(usage)
-		return
+		args = []string{"list"}
 	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
 		fmt.Print(usage, "\n")
 		args = []string{"diagnose", "--help"}

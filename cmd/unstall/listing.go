@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/target"
+)
+
+// column is one of the table of what runs here.
+type column struct {
+	head  string
+	right bool // aligned
+	cell  func(target.Found) string
+	brief func(target.Found) string // shorter; nil: it has no shorter form
+}
+
+var columns = []column{
+	{head: "PID", cell: func(f target.Found) string { return fmt.Sprint(f.PID) }},
+	{head: "NAME", cell: programName, brief: func(f target.Found) string { return cut(programName(f), 20) }},
+	{head: "RUNTIME", cell: runtimeName},
+	{head: "USER", cell: func(f target.Found) string { return f.User }, brief: func(f target.Found) string { return cut(f.User, 8) }},
+	{head: "CPU", right: true, cell: func(f target.Found) string { return figure.Fixed(f.CPU, 2) }},
+	{head: "RSS", right: true, cell: func(f target.Found) string { return figure.Size(float64(f.RSS)) }},
+	{head: "LISTENS", cell: func(f target.Found) string { return listens(f, 3) }, brief: func(f target.Found) string { return listens(f, 1) }},
+	{head: "CAN READ", cell: func(f target.Found) string { return strings.Join(f.Reads, ", ") }},
+	{head: "NEXT", cell: func(f target.Found) string { return f.Next }},
+}
+
+// narrower is what gives way in a narrow window, in this order.
+var narrower = []struct {
+	head string
+	drop bool // else its brief form is taken
+}{{"LISTENS", false}, {"NEXT", true}, {"USER", false}, {"NAME", false}, {"USER", true}, {"LISTENS", true}, {"CAN READ", true}, {"RUNTIME", true}}
+
+// listing is the table of what runs here, what is hidden from this user, and
+// what to type next.
+func listing(found []target.Found, o text.Options, root bool) string {
+	var b strings.Builder
+	if len(found) == 0 {
+		b.WriteString("Nothing runs here that can be diagnosed: no Go, Java, .NET or Redis process")
+		if root {
+			b.WriteString(".\n\n")
+		} else {
+			b.WriteString("\nwhose runtime this user may see. With root: sudo unstall\n\n")
+		}
+		return b.String() + usage
+	}
+	for _, line := range table(found, o) {
+		b.WriteString(line + "\n")
+	}
+	b.WriteByte('\n')
+	hidden(&b, found, o, root)
+	next := found[0].Next
+	for _, l := range [][2]string{
+		{next, "say why its requests are slow, and what to change"},
+		{"unstall FILE...", "the same from logs, traces and profiles"},
+		{"unstall causes", "what can be found"},
+		{"unstall --help", "everything else"},
+	} {
+		fmt.Fprintf(&b, "%-*s  %s\n", max(16, len(next)), l[0], l[1])
+	}
+	return b.String()
+}
+
+func table(found []target.Found, o text.Options) []string {
+	columns := slices.Clone(columns)
+	rows, size := layOut(found, columns, o.ASCII)
+	for _, n := range narrower {
+		if size <= o.Width {
+			break
+		}
+		i := slices.IndexFunc(columns, func(c column) bool { return c.head == n.head })
+		if n.drop {
+			columns = slices.Delete(columns, i, i+1)
+		} else {
+			columns[i].cell = columns[i].brief
+		}
+		rows, size = layOut(found, columns, o.ASCII)
+	}
+	if o.Color {
+		rows[0] = "\x1b[2m" + rows[0] + "\x1b[0m"
+	}
+	return rows
+}
+
+// layOut aligns the cells and returns the width of the table beside its lines.
+func layOut(found []target.Found, columns []column, ascii bool) (lines []string, size int) {
+	cells := make([][]string, len(found)+1)
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		cells[0] = append(cells[0], c.head)
+		for n, f := range found {
+			cells[n+1] = append(cells[n+1], printable(c.cell(f), ascii))
+		}
+		for _, row := range cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range cells {
+		var line strings.Builder
+		for i, cell := range row {
+			blank := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			if columns[i].right {
+				line.WriteString(blank + cell)
+			} else {
+				line.WriteString(cell + blank)
+			}
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+		size = max(size, utf8.RuneCountInString(lines[len(lines)-1]))
+	}
+	return lines, size
+}
+
+// hidden says what this user may not read, by who may.
+func hidden(b *strings.Builder, found []target.Found, o text.Options, root bool) {
+	var order []string
+	by := map[string][]string{}
+	for _, f := range found {
+		if f.Needs == "" {
+			continue
+		}
+		if by[f.Needs] == nil {
+			order = append(order, f.Needs)
+		}
+		by[f.Needs] = append(by[f.Needs], fmt.Sprint(f.PID))
+	}
+	for _, needs := range order {
+		of := by[needs]
+		const most = 5
+		if len(of) > most {
+			of = append(of[:most:most], fmt.Sprintf("and %d more", len(by[needs])-most))
+		}
+		fmt.Fprintf(b, "%s: environment, open files and I/O of %s\n", printable("needs "+needs, o.ASCII), strings.Join(of, ", "))
+	}
+	if !root {
+		b.WriteString("sudo unstall also lists other users' processes whose program is hidden\n")
+	}
+	if len(order) > 0 || !root {
+		b.WriteByte('\n')
+	}
+}
+
+// programName is the process's name and, where that is the runtime's, that of
+// what runs in it.
+func programName(f target.Found) string {
+	if f.Main == "" || f.Runtime == "go" {
+		return f.Name
+	}
+	return f.Name + " " + f.Main
+}
+
+func runtimeName(f target.Found) string {
+	if f.Runtime == "go" && f.Version != "" {
+		return f.Version
+	}
+	name := map[string]string{"jvm": "JVM", "dotnet": ".NET", "redis": "Redis", "go": "go"}[f.Runtime]
+	return strings.TrimSpace(name + " " + f.Version)
+}
+
+// listens names the first ports; sockets with a path only where there are none.
+func listens(f target.Found, most int) string {
+	var names []string
+	for _, l := range f.Listens {
+		if l.Addr.IsValid() {
+			names = append(names, l.String())
+		}
+	}
+	if len(names) == 0 {
+		for _, l := range f.Listens {
+			names = append(names, l.Path[strings.LastIndexByte(l.Path, '/')+1:])
+		}
+	}
+	names = slices.Compact(names) // one for IPv4, one for IPv6
+	if len(names) > most {
+		names = append(names[:most:most], fmt.Sprintf("+%d", len(names)-most))
+	}
+	return strings.Join(names, " ")
+}
+
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "~"
+	}
+	return s
+}
+
+// printable makes a name from outside safe to print: processes name themselves.
+func printable(s string, ascii bool) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || ascii && r > unicode.MaxASCII {
+			return '?'
+		}
+		return r
+	}, s)
+}
