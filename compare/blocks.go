@@ -1,0 +1,39 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+)
+
+// Blocks makes runs of variants that are all there at once: n blocks, in each of
+// which every variant runs once, in random order. What changes with time (a host's
+// mood, its neighbours) then meets all variants alike, and the two runs of a block
+// are a pair. The order is given by the seed.
+//
+// It returns the runs by variant, those of whole blocks only, also where a run
+// fails or the context ends: runs[v][b] is variant v in block b.
+func Blocks(ctx context.Context, n int, variants []string, seed uint64, run func(ctx context.Context, variant string, block int) (Run, error)) (runs [][]Run, err error) {
+	runs = make([][]Run, len(variants))
+	order := rand.New(rand.NewPCG(seed, 0))
+	for block := range n {
+		made := make([]Run, len(variants))
+		for _, v := range order.Perm(len(variants)) {
+			if err := ctx.Err(); err != nil {
+				return runs, err
+			}
+			r, err := run(ctx, variants[v], block)
+			if err != nil {
+				return runs, fmt.Errorf("%s, block %d: %w", variants[v], block+1, err)
+			}
+			if err := ctx.Err(); err != nil {
+				return runs, err // it may have been cut short
+			}
+			made[v] = r
+		}
+		for v, r := range made {
+			runs[v] = append(runs[v], r)
+		}
+	}
+	return runs, nil
+}

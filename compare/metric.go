@@ -1,0 +1,63 @@
+package compare
+
+import "slices"
+
+// Better is the direction in which a metric improves.
+type Better string
+
+// The directions.
+const (
+	Lower  Better = "lower"
+	Higher Better = "higher"
+)
+
+// Metric is something that runs are compared by.
+type Metric struct {
+	Name   string // closed list: added to, never renamed
+	Title  string // as reports for people name it
+	Unit   string
+	Better Better
+
+	// A change below both is none: MinEffect is relative to the figure before,
+	// Floor absolute, in the metric's unit.
+	MinEffect float64
+	Floor     float64
+
+	// Gate: a regression of it fails a comparison unless other metrics are asked
+	// for.
+	Gate bool
+}
+
+// Metrics are all that are known, in the order they are shown. What a host or a
+// short run blurs more needs a larger effect.
+var Metrics = []Metric{
+	{Name: "p50_ms", Title: "p50", Unit: "ms", Better: Lower, MinEffect: .05, Floor: .005, Gate: true},
+	{Name: "p90_ms", Title: "p90", Unit: "ms", Better: Lower, MinEffect: .05, Floor: .01, Gate: true},
+	{Name: "p99_ms", Title: "p99", Unit: "ms", Better: Lower, MinEffect: .05, Floor: .02, Gate: true},
+	{Name: "p999_ms", Title: "p99.9", Unit: "ms", Better: Lower, MinEffect: .1, Floor: .05, Gate: true},
+	{Name: "mean_ms", Title: "mean latency", Unit: "ms", Better: Lower, MinEffect: .05, Floor: .005},
+	{Name: "slow_share", Title: "slow requests", Unit: "1", Better: Lower, MinEffect: .1, Floor: .001},
+	{Name: "rate", Title: "requests finished", Unit: "1/s", Better: Higher, MinEffect: .02, Gate: true},
+	{Name: "errors", Title: "errors", Unit: "1", Better: Lower, MinEffect: .1, Floor: .001, Gate: true},
+	{Name: "gc_cycles_per_s", Title: "gc cycles", Unit: "1/s", Better: Lower, MinEffect: .1, Floor: .02},
+	{Name: "gc_cpu_share", Title: "collector's part of CPU", Unit: "1", Better: Lower, MinEffect: .1, Floor: .005},
+	{Name: "assist_ms_per_s", Title: "mark assist", Unit: "ms/s", Better: Lower, MinEffect: .1, Floor: .5},
+	{Name: "assist_us_per_request", Title: "mark assist per request", Unit: "µs", Better: Lower, MinEffect: .1, Floor: 1},
+	{Name: "stopped_ms_per_s", Title: "world stopped by the collector", Unit: "ms/s", Better: Lower, MinEffect: .1, Floor: .5},
+	{Name: "cpu_cores", Title: "process CPU", Unit: "cores", Better: Lower, MinEffect: .03, Floor: .005},
+	{Name: "cpu_ms_per_request", Title: "CPU per request", Unit: "ms", Better: Lower, MinEffect: .03, Floor: .001},
+	{Name: "alloc_mib_per_s", Title: "allocation", Unit: "MiB/s", Better: Lower, MinEffect: .05, Floor: .5},
+	{Name: "live_heap_mib", Title: "live heap", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 1},
+	{Name: "heap_goal_mib", Title: "heap goal", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 1},
+	{Name: "rss_mib", Title: "resident memory", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 2},
+	{Name: "minor_faults_per_s", Title: "minor faults", Unit: "1/s", Better: Lower, MinEffect: .2, Floor: 50},
+}
+
+// MetricOf returns a metric by its name.
+func MetricOf(name string) (Metric, bool) {
+	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return Metric{}, false
+	}
+	return Metrics[i], true
+}

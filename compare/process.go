@@ -1,0 +1,145 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/cause/golang"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// process picks whom the figures of a runtime are about: the process whose
+// collector was watched for longest, or that was profiled; else the one with the
+// requests. A host's recording lists others, too.
+func (m *measurement) process(top *ledger.Ledger) (evidence.SubjectID, bool) {
+	best, most := evidence.SubjectID(-1), int64(0)
+	for i, s := range m.b.Subjects {
+		id := evidence.SubjectID(i)
+		if s.Kind != evidence.Process {
+			continue
+		}
+		var watched int64
+		for _, c := range m.b.Coverage {
+			if c.Subject == id && (c.Kind == evidence.CoverGC || c.Kind == evidence.CoverCPUProfile) {
+				watched = max(watched, c.Until-c.From)
+			}
+		}
+		if watched > most {
+			best, most = id, watched
+		}
+	}
+	if best < 0 && top != nil {
+		best = top.Subject
+	}
+	return best, best >= 0
+}
+
+// collector reads what the garbage collector did: counted over the whole run by
+// runtime.MemStats at its ends where they were taken, else over the recording that
+// watched it for longest.
+func (m *measurement) collector(s evidence.SubjectID) {
+	f, watched := golang.FiguresOf(m.b, s)
+	if watched {
+		m.set("gc_cycles_per_s", f.Rate)
+		m.set("stopped_ms_per_s", 1e3*f.Stopped)
+		m.set("alloc_mib_per_s", f.Alloc/(1<<20))
+		m.set("live_heap_mib", f.Live/(1<<20))
+		m.set("heap_goal_mib", f.Goal/(1<<20))
+	}
+	assist, known := f.Assist, watched
+	if t, ok := golang.CPUOf(m.b, s); ok {
+		m.set("gc_cpu_share", float64(t.GC)/float64(t.All))
+		var span float64 // s
+		for _, c := range m.b.Covered(s, evidence.CoverCPUProfile) {
+			span += float64(c.Until-c.From) / 1e9
+		}
+		if span > 0 {
+			m.set("cpu_cores", float64(t.All)/1e9/span) // until /proc says better
+		}
+		if span > f.Span {
+			assist, known = float64(t.Assist)/1e9/span, true
+		}
+	}
+	if known {
+		m.set("assist_ms_per_s", 1e3*assist)
+		m.perRequest("assist_us_per_request", 1e6*assist)
+	}
+	if cycles, span := m.grown(s, "NumGC"); span > 0 {
+		forced, _ := m.grown(s, "NumForcedGC")
+		m.set("gc_cycles_per_s", max(0, cycles-forced)/span)
+	}
+	if bytes, span := m.grown(s, "TotalAlloc"); span > 0 {
+		m.set("alloc_mib_per_s", bytes/span/(1<<20))
+	}
+}
+
+// grown is by how much a counter of runtime.MemStats grew between the first time
+// it was read and the last, and how long that took (s); 0, 0 if it was not read
+// twice, or began again.
+func (m *measurement) grown(s evidence.SubjectID, key string) (by, span float64) {
+	var read []evidence.Fact
+	for _, f := range m.b.Facts {
+		if f.Subject == s && f.Key == key && f.From > 0 && !math.IsNaN(f.Number) {
+			read = append(read, f)
+		}
+	}
+	if len(read) < 2 {
+		return 0, 0
+	}
+	slices.SortStableFunc(read, func(a, b evidence.Fact) int { return cmp.Compare(a.From, b.From) })
+	first, last := read[0], read[len(read)-1]
+	if last.From <= first.From || last.Number < first.Number {
+		return 0, 0
+	}
+	return last.Number - first.Number, float64(last.From-first.From) / 1e9
+}
+
+// system reads what /proc said of the process and of its host.
+func (m *measurement) system(s evidence.SubjectID) {
+	mean := func(is func(*evidence.Series) bool) (float64, bool) {
+		var best float64
+		var most int64
+		for i := range m.b.Series {
+			if x := &m.b.Series[i]; is(x) {
+				if v, watched := x.Mean(m.from, m.until); watched > most {
+					best, most = v, watched
+				}
+			}
+		}
+		return best, most > 0
+	}
+	own := func(name string) (float64, bool) {
+		return mean(func(x *evidence.Series) bool { return x.Subject == s && x.Name == name })
+	}
+	cores, ok := own("process.cpu")
+	if ok {
+		m.set("cpu_cores", cores)
+	}
+	if c, ok := m.run.Metrics["cpu_cores"]; ok {
+		m.perRequest("cpu_ms_per_request", 1e3*c)
+	}
+	if v, ok := own("process.rss"); ok {
+		m.set("rss_mib", v/(1<<20))
+	}
+	if v, ok := own("process.minorFaults"); ok {
+		m.set("minor_faults_per_s", v)
+	}
+	cpus := 0
+	host := func(name string) (float64, bool) {
+		return mean(func(x *evidence.Series) bool {
+			if x.Name != name {
+				return false
+			}
+			cpus = max(cpus, m.b.Subjects[x.Subject].CPUs)
+			return true
+		})
+	}
+	busy, watched := host("host.cpu.busy")
+	stolen, _ := host("host.cpu.steal") // kernels that do not count it have none
+	if ok && watched && cpus > 0 {
+		others := min(1, max(0, busy-cores+stolen)/float64(cpus))
+		m.run.Load.Others = &others
+	}
+}
