@@ -1,0 +1,46 @@
+package redact
+
+import "strings"
+
+// kept are the environment variables that say how a runtime runs.
+var kept = map[string]bool{
+	"GOGC": true, "GOMEMLIMIT": true, "GODEBUG": true, "GOMAXPROCS": true, "GOTRACEBACK": true,
+	"JAVA_TOOL_OPTIONS": true, "JDK_JAVA_OPTIONS": true, "_JAVA_OPTIONS": true,
+	"DOTNET_DiagnosticPorts": true,
+}
+
+// Env returns those variables ("NAME=value", as os.Environ has them) that say how
+// a runtime runs, in the same order, their values redacted. All others are left
+// out, with their names: whatever they hold, no diagnosis needs it. Of the
+// runtime knobs of .NET (DOTNET_gcServer, COMPlus_GCHeapHardLimit) those are
+// kept whose values are numbers or switches.
+func Env(environ []string) []string {
+	var out []string
+	for _, v := range environ {
+		name, value, ok := strings.Cut(v, "=")
+		if ok && (kept[name] || knob(name, value)) {
+			out = append(out, name+"="+string(Line([]byte(value))))
+		}
+	}
+	return out
+}
+
+// knob says whether a variable is a runtime knob of .NET with a harmless value.
+// https://learn.microsoft.com/dotnet/core/runtime-config/
+func knob(name, value string) bool {
+	rest, ok := strings.CutPrefix(name, "DOTNET_")
+	if !ok {
+		rest, ok = strings.CutPrefix(name, "COMPlus_")
+	}
+	if !ok || rest == "" || weigh([]byte(rest)) == strong || strings.HasSuffix(strings.ToLower(rest), "key") {
+		return false
+	}
+	if value == "true" || value == "false" {
+		return true
+	}
+	value = strings.TrimPrefix(value, "0x")
+	if len(value) > 16 { // 64 bits in hexadecimal digits
+		return false
+	}
+	return strings.Trim(value, "0123456789abcdefABCDEF") == ""
+}

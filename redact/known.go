@@ -1,0 +1,181 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+)
+
+// kinds are secrets that show by how they begin.
+var kinds = []struct {
+	prefix string // its last byte is one of starts
+	least  int    // bytes behind it
+	of     func(byte) bool
+}{
+	{"AKIA", 16, upper}, // AWS access keys
+	{"ASIA", 16, upper},
+	{"ghp_", 20, alnum}, // GitHub
+	{"gho_", 20, alnum},
+	{"ghu_", 20, alnum},
+	{"ghs_", 20, alnum},
+	{"ghr_", 20, alnum},
+	{"github_pat_", 20, word},
+	{"glpat-", 16, word}, // GitLab
+	{"xoxa-", 10, word},  // Slack
+	{"xoxb-", 10, word},
+	{"xoxp-", 10, word},
+	{"xoxs-", 10, word},
+	{"sk_live_", 16, alnum}, // Stripe
+	{"rk_live_", 16, alnum},
+	{"sk-ant-", 16, word},
+	{"sk-proj-", 16, word},
+}
+
+func upper(c byte) bool { return 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' }
+func alnum(c byte) bool { return upper(c) || 'a' <= c && c <= 'z' }
+func word(c byte) bool  { return alnum(c) || c == '_' || c == '-' }
+func dotted(c byte) bool {
+	return word(c) || c == '.' || c == '='
+}
+
+func run(b []byte, of func(byte) bool) (n int) {
+	for n < len(b) && of(b[n]) {
+		n++
+	}
+	return n
+}
+
+// known hides what begins like a secret; i is at the last byte of its prefix.
+func (s *scanner) known(i int) int {
+	b := s.in
+	if b[i] == 'J' {
+		return s.webToken(i)
+	}
+	for _, k := range kinds {
+		if k.prefix[len(k.prefix)-1] != b[i] || !ends(b[s.copied:i+1], k.prefix) {
+			continue
+		}
+		from := i + 1 - len(k.prefix)
+		if n := run(b[i+1:], k.of); n >= k.least && (from == s.copied || !alnum(b[from-1])) {
+			return s.hide(from, i+1+n)
+		}
+	}
+	return i
+}
+
+// webToken hides eyJ….….…: JSON in base64 with a dot and more behind it.
+func (s *scanner) webToken(i int) int {
+	b := s.in
+	if !ends(b[s.copied:i+1], "eyJ") {
+		return i
+	}
+	from := i - 2
+	if from > s.copied && alnum(b[from-1]) {
+		return i
+	}
+	token := b[from : from+run(b[from:], dotted)]
+	dot := bytes.IndexByte(token, '.')
+	if dot < 8 || len(token)-dot < 8 {
+		return i
+	}
+	return s.hide(from, from+len(token))
+}
+
+// scheme is "Bearer …" or "Basic …" without Authorization before it.
+func (s *scanner) scheme(i int) int {
+	b := s.in
+	if i > s.copied && alnum(b[i-1]) {
+		return i
+	}
+	switch {
+	case begins(b[i:], "Bearer "):
+		j := i + len("Bearer ")
+		token := b[j : j+run(b[j:], bearer)]
+		if len(token) >= 20 || len(token) >= 8 && bytes.ContainsAny(token, "0123456789") {
+			return s.hide(j, j+len(token))
+		}
+	case begins(b[i:], "Basic "):
+		j := i + len("Basic ")
+		token := b[j : j+run(b[j:], bearer)]
+		// It is an English word, too.
+		if plain, err := base64.StdEncoding.DecodeString(string(token)); err == nil && bytes.IndexByte(plain, ':') >= 0 {
+			return s.hide(j, j+len(token))
+		}
+	}
+	return i
+}
+
+func bearer(c byte) bool { return dotted(c) || c == '~' || c == '+' || c == '/' }
+
+// userinfo is what may stand behind "scheme://", at i: user:password@host.
+func (s *scanner) userinfo(i int) int {
+	b := s.in
+	end, at, colon := i, -1, -1
+	for ; end < len(b) && strings.IndexByte("/?# \t\"'<>\\", b[end]) < 0; end++ {
+		switch {
+		case b[end] == '@':
+			at = end
+		case b[end] == ':' && colon < 0:
+			colon = end
+		}
+	}
+	if at < 0 && colon >= 0 && end < len(b) && b[end] == '/' && b[i] != '[' && !digits(b[colon+1:end]) {
+		// No port: a password with a slash that should have been escaped.
+		stop := bytes.IndexAny(b[end:], " \t\"'<>\\")
+		if stop < 0 {
+			stop = len(b) - end
+		}
+		if k := bytes.LastIndexByte(b[end:end+stop], '@'); k >= 0 {
+			at = end + k
+		}
+	}
+	switch {
+	case at < 0:
+		return i
+	case colon >= 0 && colon < at:
+		return s.hide(colon+1, at)
+	case at-i >= 20: // a token instead of a user
+		return s.hide(i, at)
+	}
+	return i
+}
+
+// dataSource is user:password@tcp(host:port), as Go's MySQL driver has it.
+func (s *scanner) dataSource(i int) int {
+	b := s.in
+	if !begins(b[i:], "@tcp(") && !begins(b[i:], "@unix(") {
+		return i
+	}
+	k := i
+	for k > s.copied && b[k-1] > ' ' && b[k-1] != '"' && b[k-1] != '\'' && b[k-1] != '=' {
+		k--
+	}
+	if colon := bytes.IndexByte(b[k:i], ':'); colon >= 0 {
+		s.hide(k+colon+1, i)
+	}
+	return i
+}
+
+// privateKey hides what follows a PEM header on the same line, its line ends
+// escaped. Certificates are public.
+func (s *scanner) privateKey(i int) int {
+	b := s.in
+	header := b[i:min(len(b), i+64)]
+	n := bytes.Index(header, []byte(keyHeader))
+	if n < 0 {
+		return i
+	}
+	from := i + n + len(keyHeader)
+	end := len(b)
+	for _, stop := range []string{"-----END", `"`} {
+		if k := bytes.Index(b[from:end], []byte(stop)); k >= 0 {
+			end = from + k
+		}
+	}
+	if end-from < 8 { // an escaped line end: the rest follows on other lines
+		return end
+	}
+	return s.hide(from, end)
+}
+
+const keyHeader = "PRIVATE KEY-----"

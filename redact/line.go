@@ -1,0 +1,266 @@
+package redact
+
+import "bytes"
+
+// Line returns a line without its secrets: the line itself if there are none.
+// It does not change what it is given.
+func Line(b []byte) []byte {
+	s := scanner{in: b}
+	for i := 0; i < len(b); {
+		if !starts[b[i]] {
+			i++
+			continue
+		}
+		i = max(i+1, s.at(i))
+	}
+	if s.copied == 0 {
+		return b
+	}
+	return append(s.out, b[s.copied:]...)
+}
+
+// starts are the bytes that secrets are recognised at; the rest are passed over.
+var starts = func() (t [256]bool) {
+	for _, c := range "=:%@-_ABJ" {
+		t[c] = true
+	}
+	return t
+}()
+
+type scanner struct {
+	in, out []byte
+	copied  int // how much of in is in out
+}
+
+// at looks at one of the bytes in starts and returns where to go on.
+func (s *scanner) at(i int) int {
+	switch s.in[i] {
+	case '=':
+		return s.assignment(i, i+1)
+	case '%':
+		if beginsFold(s.in[i:], "%3d") {
+			return s.assignment(i, i+3)
+		}
+	case ':':
+		if begins(s.in[i:], "://") {
+			return s.userinfo(i + 3)
+		}
+		return s.field(i)
+	case '@':
+		return s.dataSource(i)
+	case '-':
+		if begins(s.in[i:], "-----BEGIN ") {
+			return s.privateKey(i)
+		}
+		if j := s.option(i); j > i {
+			return j
+		}
+		return s.known(i)
+	case 'B':
+		return s.scheme(i)
+	default:
+		return s.known(i)
+	}
+	return i
+}
+
+// hide replaces in[i:j], and returns j.
+func (s *scanner) hide(i, j int) int {
+	if i < s.copied || i >= j || harmlessValue(s.in[i:j]) {
+		return j
+	}
+	s.out = append(s.out, s.in[s.copied:i]...)
+	s.out = append(s.out, Mark...)
+	s.copied = j
+	return j
+}
+
+// assignment is "name=value", whose value begins at j.
+func (s *scanner) assignment(i, j int) int {
+	b, name := s.in, i
+	if i > 0 && b[i-1] == ' ' && j < len(b) && b[j] == ' ' { // name = value
+		name, j = i-1, j+1
+	}
+	k := nameBefore(b, s.copied, name)
+	w := weigh(b[k:name])
+	if w == harmless || j >= len(b) {
+		return i
+	}
+	if open, n := quote(b, j); open > 0 {
+		end := quoteEnd(b, open, n)
+		if names(b[end:]) {
+			return i
+		}
+		if w == weak && !long(b[open:end]) {
+			return i
+		}
+		return s.hide(open, end)
+	}
+	if begins(b[j:], Mark) {
+		return j + len(Mark)
+	}
+	end := valueEnd(b, j)
+	if b[i] == '%' {
+		if k := bytes.Index(b[j:end], []byte("%26")); k >= 0 {
+			return s.hide(j, j+k)
+		}
+	}
+	switch {
+	case w == strong:
+		return s.value(b[k:name], j)
+	case inQuery(b, k):
+		if code := b[k:name]; beginsFold(code, "code") && digits(b[j:end]) && end-j <= 3 {
+			return i
+		}
+		return s.hide(j, end)
+	case long(b[j:end]) && !beginsFold(b[k:name], "code"):
+		return s.hide(j, end)
+	}
+	return i
+}
+
+// field is "name: value", of headers, JSON and what looks like it.
+func (s *scanner) field(i int) int {
+	b, end := s.in, i
+	for end > s.copied && b[end-1] == ' ' && i-end < 2 {
+		end--
+	}
+	quoted := end > s.copied && (b[end-1] == '"' || b[end-1] == '\'')
+	slashes := 0
+	if quoted {
+		end--
+		for end > s.copied && b[end-1] == '\\' {
+			end--
+			slashes++
+		}
+	} else {
+		end = i
+	}
+	k := nameBefore(b, s.copied, end)
+	name := b[k:end]
+	w := weigh(name)
+	if w == harmless || w == weak && (!quoted || beginsFold(name, "code")) {
+		return i
+	}
+	j := i + 1
+	for j < len(b) && b[j] == ' ' {
+		j++
+	}
+	if j == len(b) {
+		return i
+	}
+	if open, n := quote(b, j); open > 0 {
+		end := quoteEnd(b, open, n)
+		if names(b[end:]) {
+			return i
+		}
+		return s.hide(open, end)
+	}
+	switch c := b[j]; {
+	case c == '[' && !begins(b[j:], Mark):
+		return s.list(j + 1)
+	case c == '{' || w == weak:
+		return i
+	case quoted && (c == '-' || '0' <= c && c <= '9'): // a JSON number
+		end := valueEnd(b, j)
+		if !number(b[j:end]) {
+			return s.hide(j, end)
+		}
+		mark := append(append(bytes.Repeat([]byte{'\\'}, slashes), b[i-1]), Mark...)
+		if b[i-1] != '"' && b[i-1] != '\'' { // "name" : 1
+			mark = append(append(bytes.Repeat([]byte{'\\'}, slashes), '"'), Mark...)
+		}
+		s.out = append(append(s.out, b[s.copied:j]...), mark...)
+		s.out = append(s.out, mark[:slashes+1]...)
+		s.copied = end
+		return end
+	case j > i+1 && !quoted && !equalsAny(name, "cookie", "set-cookie") && assigns(b[j:]): // a logger's name, and fields
+		return i
+	}
+	return s.value(name, j)
+}
+
+// list is ["a","b"] in JSON, [a b] as Go prints headers.
+func (s *scanner) list(j int) int {
+	b := s.in
+	for j < len(b) && b[j] != ']' {
+		if open, n := quote(b, j); open > 0 {
+			j = min(len(b), s.hide(open, quoteEnd(b, open, n))+n+1)
+			continue
+		}
+		switch {
+		case b[j] == ' ' || b[j] == ',':
+			j++
+		case begins(b[j:], Mark):
+			j += len(Mark)
+		default:
+			end := j
+			for end < len(b) && b[end] != ' ' && b[end] != ']' {
+				end++
+			}
+			j = s.hide(j, end)
+		}
+	}
+	return j
+}
+
+// value hides the value of a strong name that has no quotes.
+func (s *scanner) value(name []byte, j int) int {
+	b := s.in
+	if begins(b[j:], Mark) {
+		return j + len(Mark)
+	}
+	end := valueEnd(b, j)
+	var buf [maxName]byte
+	switch plain := normalize(buf[:0], name); {
+	case ends(plain, "authorization"):
+		next := end + 1
+		switch w := b[j:end]; {
+		case end+1 >= len(b) || b[end] != ' ':
+		case equalsAny(w, "aws4-hmac-sha256"): // its parts have names of their own
+			return end
+		case equalsAny(w, "digest"):
+			for end < len(b) && b[end] != '\\' && b[end] >= ' ' {
+				end++
+			}
+			return s.hide(next, end)
+		case equalsAny(w, "bearer", "basic", "token", "apikey", "negotiate", "ntlm"):
+			if begins(b[next:], Mark) {
+				return next + len(Mark)
+			}
+			return s.hide(next, valueEnd(b, next))
+		default:
+			if after := valueEnd(b, next); after-next >= 16 {
+				end = after
+			}
+		}
+	case ends(plain, "cookie"):
+		for end+2 < len(b) && b[end] == ';' && b[end+1] == ' ' {
+			end = valueEnd(b, end+2)
+		}
+	}
+	return s.hide(j, end)
+}
+
+// option is "--name value".
+func (s *scanner) option(i int) int {
+	b := s.in
+	if !begins(b[i:], "--") || i > 0 && lower[b[i-1]] != 0 {
+		return i
+	}
+	end := i + 2
+	for end < len(b) && lower[b[end]] != 0 {
+		end++
+	}
+	if end+1 >= len(b) || b[end] != ' ' || b[end+1] == '-' || weigh(b[i+2:end]) != strong {
+		return i
+	}
+	j := end + 1
+	if open, n := quote(b, j); open > 0 {
+		return s.hide(open, quoteEnd(b, open, n))
+	}
+	if begins(b[j:], Mark) {
+		return j + len(Mark)
+	}
+	return s.hide(j, valueEnd(b, j))
+}

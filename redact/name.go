@@ -1,0 +1,129 @@
+package redact
+
+import "strings"
+
+// weight is how sure a name says that its value is a secret.
+type weight int
+
+const (
+	harmless weight = iota
+	weak            // may be: "key", "session"
+	strong
+)
+
+// Names as they are compared: in lower case, without - _ and dots. Of strong
+// names what ends in them counts, too: "db_password", "X-Auth-Token".
+var (
+	strongNames = []string{
+		"token", "secret", "password", "passwd", "passphrase", "credential", "credentials", "signature",
+		"authorization", "cookie", "sessionid", "sessid", "jwt", "requirepass", "masterauth",
+		"apikey", "accesskey", "secretkey", "privatekey", "authkey", "signingkey", "encryptionkey", "subscriptionkey", "accountkey",
+	}
+	weakNames = []string{"key", "auth", "session", "sid", "sig", "code", "pass", "pwd", "pw", "pin", "otp"}
+
+	// .NET writes the hash of a public key behind each assembly's name.
+	harmlessNames = []string{"publickeytoken"}
+)
+
+// byLast finds names by their last letter, which few words have to pass.
+var byLast = func() (t [256]struct{ strong, weak []string }) {
+	for _, n := range strongNames {
+		c := n[len(n)-1]
+		t[c].strong = append(t[c].strong, n)
+	}
+	for _, n := range weakNames {
+		c := n[len(n)-1]
+		t[c].weak = append(t[c].weak, n)
+	}
+	return t
+}()
+
+// lower is the byte in lower case, 0 for what is no part of a name.
+var lower = func() (t [256]byte) {
+	for c := range t {
+		switch b := byte(c); {
+		case 'A' <= b && b <= 'Z':
+			t[c] = b + 'a' - 'A'
+		case 'a' <= b && b <= 'z', '0' <= b && b <= '9', b == '-', b == '_', b == '.':
+			t[c] = b
+		}
+	}
+	return t
+}()
+
+const maxName = 64
+
+// weigh judges a name.
+func weigh(name []byte) weight {
+	if len(name) < 2 {
+		return harmless
+	}
+	last := &byLast[lower[name[len(name)-1]]]
+	if last.strong == nil && last.weak == nil {
+		return harmless
+	}
+	var buf [maxName]byte
+	plain := normalize(buf[:0], name)
+	for _, n := range last.strong {
+		if strings.HasSuffix(string(plain), n) {
+			for _, h := range harmlessNames {
+				if string(plain) == h {
+					return harmless
+				}
+			}
+			return strong
+		}
+	}
+	for _, n := range last.weak {
+		if string(plain) == n {
+			return weak
+		}
+	}
+	return harmless
+}
+
+// normalize appends the end of a name as it is compared.
+func normalize(to, name []byte) []byte {
+	for _, c := range name[max(0, len(name)-maxName):] {
+		if c = lower[c]; c != '-' && c != '_' && c != '.' {
+			to = append(to, c)
+		}
+	}
+	return to
+}
+
+// nameBefore returns where the name that ends before i begins, not before from.
+func nameBefore(b []byte, from, i int) int {
+	k := i
+	for k > from && lower[b[k-1]] != 0 {
+		k--
+	}
+	switch {
+	case k > from && b[k-1] == '%' && i-k > 2: // %3Ftoken
+		k += 2
+	case k > from && b[k-1] == '\\' && i-k > 5 && string(b[k:k+5]) == "u0026": // JSON's &
+		k += 5
+	}
+	return k
+}
+
+// inQuery says whether what begins at k is a parameter of a URL's query.
+func inQuery(b []byte, k int) bool {
+	if k == 0 {
+		return false
+	}
+	switch b[k-1] {
+	case '?', '&':
+		return true
+	}
+	return ends(b[:k], "%26") || ends(b[:k], "%3F") || ends(b[:k], "%3f") || ends(b[:k], `\u0026`) || ends(b[:k], "&amp;")
+}
+
+func ends(b []byte, s string) bool { return len(b) >= len(s) && string(b[len(b)-len(s):]) == s }
+
+func begins(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
+
+// beginsFold compares with s, which is in lower case.
+func beginsFold(b []byte, s string) bool {
+	return len(b) >= len(s) && strings.EqualFold(string(b[:len(s)]), s)
+}

@@ -1,0 +1,147 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// quote says where a quoted value that begins at j has its first byte, and how
+// many backslashes stand before its quotes (JSON in JSON); 0 if it has no quotes.
+func quote(b []byte, j int) (open, slashes int) {
+	for k := j; k < len(b) && k-j < 8; k++ {
+		switch b[k] {
+		case '\\':
+		case '"', '\'':
+			return k + 1, k - j
+		default:
+			return 0, 0
+		}
+	}
+	return 0, 0
+}
+
+// quoteEnd finds where the closing quote and its backslashes begin, the end of
+// the line if there is none.
+func quoteEnd(b []byte, open, slashes int) int {
+	q := b[open-1]
+	run := 0
+	for k := open; k < len(b); k++ {
+		switch {
+		case b[k] == '\\':
+			run++
+			continue
+		case b[k] == q && (slashes == 0 && run%2 == 0 || slashes > 0 && run <= slashes):
+			if slashes == 0 {
+				return k
+			}
+			return k - run
+		}
+		run = 0
+	}
+	return len(b)
+}
+
+// valueEnd finds the end of a value without quotes. What may end it may also
+// be part of a password: there it depends on what follows.
+func valueEnd(b []byte, j int) int {
+	for k := j; k < len(b); k++ {
+		c := b[k]
+		if c > '?' && c < '[' || c > '`' && c < '{' || c >= '0' && c <= ':' { // most
+			continue
+		}
+		next := byte(' ')
+		if k+1 < len(b) {
+			next = b[k+1]
+		}
+		switch c {
+		case '"', '\'', '&', '<', '>', '`':
+			return k
+		case '\\':
+			if strings.IndexByte(`"'\unrtx`, next) >= 0 {
+				return k
+			}
+		case '?': // behind ;jsessionid=
+			if assigns(b[k+1:]) {
+				return k
+			}
+		case ',', ';':
+			if next <= ' ' || next == '"' || next == '\'' || next == '{' || next == '[' || assigns(b[k+1:]) {
+				return k
+			}
+		case ')', ']', '}', '|':
+			if next <= ' ' || strings.IndexByte(`"',;)]}|\`, next) >= 0 {
+				return k
+			}
+		default:
+			if c <= ' ' {
+				return k
+			}
+		}
+	}
+	return len(b)
+}
+
+// assigns says whether a text begins with a name and = or :, and is not the end
+// of something in base64.
+func assigns(b []byte) bool {
+	k := 0
+	for k < len(b) && k < maxName && lower[b[k]] != 0 {
+		k++
+	}
+	return k > 0 && k+1 < len(b) && (b[k] == '=' || b[k] == ':') && b[k+1] > ' ' && b[k+1] != '=' && (b[0] < '0' || b[0] > '9')
+}
+
+// names says that what was taken for a quoted value is the name of a field; b
+// begins at its closing quote.
+func names(b []byte) bool {
+	b = bytes.TrimLeft(b, `\"'`)
+	return begins(b, ":") || begins(b, " :")
+}
+
+// harmlessValue says that nothing would be hidden.
+func harmlessValue(b []byte) bool {
+	return string(b) == Mark || string(b) == "-" || equalsAny(b, "null", "nil", "none", "true", "false", "(null)", "<nil>", "undefined")
+}
+
+// long says whether the value of a weak name looks like a secret: eight bytes or
+// more, no number, no time, no path.
+func long(b []byte) bool {
+	if len(b) < 8 || b[0] == '/' {
+		return false
+	}
+	for _, c := range b {
+		if (c < '0' || c > '9') && c != '.' && c != ':' && c != '-' {
+			return true
+		}
+	}
+	return false
+}
+
+func digits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// number says whether b is one as JSON has them, or nearly.
+func number(b []byte) bool {
+	for _, c := range b {
+		if (c < '0' || c > '9') && strings.IndexByte("+-.eE", c) < 0 {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+// equalsAny compares in any case with words in lower case.
+func equalsAny(b []byte, words ...string) bool {
+	for _, w := range words {
+		if len(b) == len(w) && beginsFold(b, w) {
+			return true
+		}
+	}
+	return false
+}
