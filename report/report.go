@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/inspect"
@@ -22,19 +23,23 @@ type Reporter func(w io.Writer, d *diagnose.Diagnosis) error
 // Inspector renders what the artifacts of a bundle hold.
 type Inspector func(w io.Writer, b *evidence.Bundle) error
 
+// Comparer renders a comparison.
+type Comparer func(w io.Writer, c *compare.Comparison) error
+
 // Form is a way to write what was found, and what it is known by.
 type Form struct {
 	Name       string
 	Extensions []string // of files it is the obvious form for
 	Report     Reporter
 	Inspect    Inspector // nil: not in this form
+	Compare    Comparer
 }
 
 // Forms in the order they are offered; the first is the default.
 var Forms = []Form{
-	{"text", []string{"", ".txt", ".log"}, text.Report, inspectText},
-	{"json", []string{".json"}, json.Report, inspectJSON},
-	{"markdown", []string{".md", ".markdown"}, markdown.Report, nil},
+	{"text", []string{"", ".txt", ".log"}, text.Report, inspectText, compareText},
+	{"json", []string{".json"}, json.Report, inspectJSON, json.Compare},
+	{"markdown", []string{".md", ".markdown"}, markdown.Report, nil, markdown.Compare},
 }
 
 // Choose returns the form of a name or, without one, the form that the name of
@@ -45,6 +50,7 @@ func Choose(name, file, color string) (Form, error) {
 	if f.Name == "text" && (color == "always" || color == "never") {
 		f.Report = func(w io.Writer, d *diagnose.Diagnosis) error { return colored(w, color).Report(w, d) }
 		f.Inspect = func(w io.Writer, b *evidence.Bundle) error { return colored(w, color).Inspect(w, inspect.Of(b)) }
+		f.Compare = func(w io.Writer, c *compare.Comparison) error { return colored(w, color).Compare(w, c) }
 	}
 	return f, err
 }
@@ -72,6 +78,8 @@ func choose(name, file string) (Form, error) {
 	}
 	return Form{}, fmt.Errorf("--format %s: there is no such form: give %s", name, Names("|"))
 }
+
+func compareText(w io.Writer, c *compare.Comparison) error { return text.For(w).Compare(w, c) }
 
 func inspectText(w io.Writer, b *evidence.Bundle) error {
 	return text.For(w).Inspect(w, inspect.Of(b))

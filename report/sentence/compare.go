@@ -1,0 +1,178 @@
+package sentence
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/report/figure"
+)
+
+// Compared is the answer of a comparison in one line: "p99 −45 % (−52 to −37),
+// improved; 12 metrics: 5 improved, 0 regressed".
+func Compared(c *compare.Comparison) string {
+	if c.Refused() {
+		return "Not comparable: " + c.Why + "."
+	}
+	lead, ok := leading(c)
+	if !ok {
+		return "Nothing to compare: no figure is known of both sides."
+	}
+	count := make(map[string]int)
+	for _, m := range c.Metrics {
+		count[m.Result]++
+	}
+	s := lead.Title
+	if change := Changed(&lead); change != "" {
+		s += " " + change
+	} else {
+		s += " " + Both(&lead)
+	}
+	plural := "s"
+	if len(c.Metrics) == 1 {
+		plural = ""
+	}
+	s += fmt.Sprintf(", %s; %d metric%s: %d improved, %d regressed", lead.Result, len(c.Metrics), plural, count[compare.Improved], count[compare.Regressed])
+	if n := count[compare.Unclear]; n > 0 {
+		s += fmt.Sprintf(", %d unclear", n)
+	}
+	return s
+}
+
+// leading is the metric that heads a report: the first regression that fails the
+// comparison, else the p99, else the first there is.
+func leading(c *compare.Comparison) (compare.Result, bool) {
+	if len(c.Metrics) == 0 {
+		return compare.Result{}, false
+	}
+	if bad := c.Regressed(); len(bad) > 0 {
+		for _, m := range bad {
+			if m.Name == "p99_ms" {
+				return m, true
+			}
+		}
+		return bad[0], true
+	}
+	if m, ok := c.Of("p99_ms"); ok {
+		return m, true
+	}
+	return c.Metrics[0], true
+}
+
+// Both writes the figures of both sides: "6.4 → 3.5 ms".
+func Both(m *compare.Result) string { return figure.Change(m.Before, m.After, nil, nil, m.Unit) }
+
+// Changed writes a change and its interval, "−45 % (−52 to −37)"; "" if there was
+// nothing before.
+func Changed(m *compare.Result) string {
+	if m.Change == nil {
+		return ""
+	}
+	s := percent(*m.Change)
+	if !strings.HasPrefix(s, "×") {
+		s += " %"
+	}
+	if m.Low != nil && m.High != nil {
+		s += " (" + percent(*m.Low) + " to " + percent(*m.High) + ")"
+	} else if m.Low != nil {
+		s += " (from " + percent(*m.Low) + ")"
+	}
+	return s
+}
+
+// percent writes a change with its sign: whole per cents, tenths where they
+// matter; from ten times on as a factor.
+func percent(v float64) string {
+	if v >= 9 {
+		return "×" + figure.Num(1+v)
+	}
+	v *= 100
+	decimals := 0
+	if a := math.Abs(v); a < 9.95 || a > 95 && a < 99.95 {
+		decimals = 1
+	}
+	rounded := math.Round(v*math.Pow10(decimals)) / math.Pow10(decimals)
+	s := figure.Num(rounded)
+	if rounded > 0 {
+		s = "+" + s
+	}
+	return s
+}
+
+// Side lists under which load the runs of one side were made.
+func Side(s *compare.Side) []string {
+	var items []string
+	if n := len(s.Runs); n == 1 {
+		items = append(items, "1 run")
+	} else {
+		items = append(items, figure.Count(n)+" runs")
+	}
+	if s.URL != "" {
+		items = append(items, s.URL)
+	}
+	switch {
+	case s.Mode == "closed" && s.Connections != nil:
+		items = append(items, "closed loop, "+figure.Count(*s.Connections)+" connections")
+	case s.Mode != "":
+		items = append(items, s.Mode+" loop")
+	}
+	if s.OfferedRate != nil {
+		items = append(items, figure.Num(*s.OfferedRate)+"/s offered")
+	}
+	if s.Rate != nil {
+		items = append(items, figure.Num(*s.Rate)+"/s")
+	}
+	if s.DurationS != nil {
+		items = append(items, figure.Time(*s.DurationS*1e9))
+	}
+	if s.Errors != nil {
+		if *s.Errors == 0 {
+			items = append(items, "no errors")
+		} else {
+			items = append(items, figure.Num(100**s.Errors)+" % errors")
+		}
+	}
+	if s.Others != nil {
+		items = append(items, "others on the host "+figure.Num(100**s.Others)+" %")
+	}
+	return items
+}
+
+// Doubt is why several metrics are unclear.
+type Doubt struct {
+	Why     string
+	Metrics []string
+}
+
+// Doubts groups the unclear metrics by what makes them so.
+func Doubts(c *compare.Comparison) (out []Doubt) {
+	for _, m := range c.Metrics {
+		if m.Result != compare.Unclear || m.Why == "" {
+			continue
+		}
+		found := false
+		for i := range out {
+			if out[i].Why == m.Why {
+				out[i].Metrics, found = append(out[i].Metrics, m.Title), true
+			}
+		}
+		if !found {
+			out = append(out, Doubt{m.Why, []string{m.Title}})
+		}
+	}
+	return out
+}
+
+// Pairs says what the results rest on.
+func Pairs(c *compare.Comparison) string {
+	s := "1 pair of runs"
+	if c.Pairs != 1 {
+		s = figure.Count(c.Pairs) + " pairs of runs"
+	}
+	s += fmt.Sprintf(", intervals at %s %%", strings.TrimSuffix(figure.Num(100*c.Level), ".0"))
+	if c.Seed != nil {
+		s += fmt.Sprintf(", order by seed %d", *c.Seed)
+	}
+	return s
+}
