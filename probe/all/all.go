@@ -1,7 +1,12 @@
 // Package all lists the probes. Adding one is a package and a line here.
 package all
 
-import "github.com/unstall/unstall/probe"
+import (
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/linux"
+)
 
 // Probes are asked in this order.
-var Probes = []probe.Probe{}
+var Probes = []probe.Probe{
+	linux.Probe,
+}

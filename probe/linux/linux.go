@@ -1,0 +1,34 @@
+// Package linux records what the Linux kernel tells of a process, its cgroup, the
+// processes beside it and the host, and the logs among the process's open files.
+// It switches nothing on: it reads.
+//
+// Its artifacts:
+//
+//	procfs.txt   files of /proc and /sys/fs/cgroup over time, as format/procfs reads
+//	build.txt    what `go version -m` prints of a Go program, as format/gobuild reads
+//	access.log   and the like: lines the process wrote meanwhile, under the log's own name
+//
+// Process and host are read four times a second, all processes and what changes
+// slowly once a second, what never changes at the start. Sources: proc(5),
+// https://docs.kernel.org/admin-guide/cgroup-v2.html and, for version 1,
+// https://docs.kernel.org/admin-guide/cgroup-v1/.
+//
+// The package's opinion: counters read often cost little and explain most; files
+// are kept open, because opening costs more than reading; and the recorder slows
+// itself down where a host is so large that reading it would be felt. Of an
+// environment only settings of runtimes are stored, of a log only what was
+// written while it was recorded.
+package linux
+
+import (
+	"github.com/unstall/unstall/probe"
+)
+
+const name = "linux"
+
+// Probe records /proc, the cgroup and open logs of a process of this host.
+var Probe = probe.Probe{
+	Name:  name,
+	About: "/proc of the process, its cgroup, its neighbours and the host; logs among its open files",
+	Find:  find,
+}

@@ -1,0 +1,142 @@
+package linux
+
+import (
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/gobuild"
+	"github.com/unstall/unstall/target"
+)
+
+func TestSplit(t *testing.T) {
+	for in, want := range map[string][]string{
+		"":                      nil,
+		"\x00":                  nil,
+		"a\x00b\x00":            {"a", "b"},
+		"a\n-- 1 /x --\x00\x00": {"a -- 1 /x --", ""},
+	} {
+		if got := split([]byte(in)); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}
+
+// Build information is written as the go command does, flags without what they
+// set.
+func TestDescribe(t *testing.T) {
+	info := &debug.BuildInfo{GoVersion: "go1.26.8 X:nogreenteagc", Path: "example.com/x", Main: debug.Module{Path: "example.com/x", Version: "v1.0.0"},
+		Settings: []debug.BuildSetting{{Key: "-ldflags", Value: "-s -X main.token=hunter2 -X 'main.key=a b'"}, {Key: "CGO_ENABLED", Value: "1"}}}
+	text := describe("/usr/bin/x", info)
+	want := "/usr/bin/x: go1.26.8 X:nogreenteagc\n\tpath\texample.com/x\n\tmod\texample.com/x\tv1.0.0\t\n\tbuild\t-ldflags=\"-s -X main.token=[redacted] -X 'main.key=[redacted]\"\n\tbuild\tCGO_ENABLED=1\n"
+	if d := cmp.Diff(want, text); d != "" {
+		t.Error(d)
+	}
+	if gobuild.Format.Match([]byte(text)) != format.Sure {
+		t.Error("the format does not know it")
+	}
+}
+
+func TestText(t *testing.T) {
+	for in, want := range map[string]bool{
+		"GET / 200\n": true, "": true, "größe\n": true, "\x1b[32mINFO\x1b[0m up\n": true,
+		"SQLite format 3\x00": false, "\x89\x01\x02\x03": false,
+	} {
+		if text([]byte(in)) != want {
+			t.Errorf("%q: %v", in, !want)
+		}
+	}
+}
+
+func TestArtifactName(t *testing.T) {
+	l := &logs{names: make(map[string]bool)}
+	var got []string
+	for _, p := range []string{"/a/access.log", "/b/access.log", "/c/access.log", "/procfs.txt", "/x/a\nb"} {
+		got = append(got, l.artifactName(p))
+	}
+	if d := cmp.Diff([]string{"access.log", "access-2.log", "access-3.log", "log-procfs.txt", "a_b"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// Where no more files may be kept open, they are read all the same.
+func TestFewDescriptors(t *testing.T) {
+	var few, many strings.Builder
+	for _, x := range []struct {
+		out  *strings.Builder
+		most int
+	}{{&few, 0}, {&many, 1 << 20}} {
+		a := &archive{out: x.out, most: x.most}
+		n := newTable("/proc", "comm", os.Getpid())
+		for range 2 {
+			if err := n.read(a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if a.open != 0 && x.most == 0 || a.open == 0 && x.most > 0 {
+			t.Errorf("%d are open", a.open)
+		}
+		n.close(a)
+		if a.open != 0 {
+			t.Errorf("%d stay open", a.open)
+		}
+		if err := a.flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if few.Len() == 0 || many.Len() == 0 {
+		t.Errorf("%d and %d bytes", few.Len(), many.Len())
+	}
+}
+
+// A moment allocates nothing once the files are open.
+func TestNoGarbage(t *testing.T) {
+	r := ownRecorder(t)
+	if n := testing.AllocsPerRun(10, func() {
+		r.all(r.own)
+		r.all(r.host)
+		r.all(r.group)
+		r.all(r.slow)
+		_ = r.flush()
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func ownRecorder(t testing.TB) *recorder {
+	p, err := openProcess(target.Target{PID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRecorder(p, io.Discard)
+	t.Cleanup(r.close)
+	return r
+}
+
+func BenchmarkOften(b *testing.B) {
+	r := ownRecorder(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.ownFiles(false)
+		r.all(r.host)
+		r.all(r.group)
+		_ = r.flush()
+	}
+}
+
+func BenchmarkSeldom(b *testing.B) {
+	r := ownRecorder(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.all(r.slow)
+		_ = r.neighbours.read(&r.archive)
+		_ = r.flush()
+	}
+	b.ReportMetric(float64(len(r.neighbours.files)), "processes")
+}

@@ -1,0 +1,199 @@
+package linux
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/target"
+)
+
+// How often the files are read where that costs little: the process and the host,
+// and everything else.
+const (
+	often  = 250 * time.Millisecond
+	seldom = time.Second
+)
+
+// costShare is the part of one processor that reading each of the two may take:
+// where it would be more, it is read less often.
+const costShare = .006
+
+// record records a process until the context or the plan ends, or the process.
+func record(ctx context.Context, t target.Target, plan probe.Plan, sink probe.Sink) error {
+	if plan.For > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, plan.For)
+		defer cancel()
+	}
+	began := time.Now()
+	p, err := openProcess(t)
+	if err != nil {
+		return err
+	}
+	about := p.subject(t)
+	buildInfo(p, about, sink)
+
+	logs := openLogs(p, about, sink)
+	reading, done := context.WithCancel(ctx)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		logs.follow(reading)
+	}()
+	defer func() { done(); <-gone }()
+
+	out, err := sink.Create(capture.Meta{Name: "procfs.txt", Probe: name, Origin: "/proc", About: about})
+	if err != nil {
+		return fmt.Errorf("procfs.txt: %w", err)
+	}
+	r := newRecorder(p, out)
+	ended, err := r.run(ctx)
+	if err == nil && ended {
+		sink.Warnf("pid %d ended after %.1f s: what was recorded until then is kept", t.PID, time.Since(began).Seconds())
+	}
+	if r.slowest > 2*seldom {
+		sink.Warnf("%d processes are a lot to read: they were read every %.1f s", len(r.neighbours.files), r.slowest.Seconds())
+	}
+	if e := out.Close(); err == nil && e != nil {
+		err = fmt.Errorf("procfs.txt: %w", e)
+	}
+	return err
+}
+
+// recorder writes procfs.txt.
+type recorder struct {
+	archive
+	process    *process
+	own        []*file // of the process, read often
+	threads    *table
+	host       []*file // read often
+	group      []*file // its cgroup's, read often
+	slow       []*file // read seldom
+	neighbours *table
+	slowest    time.Duration // the longest pause between two readings of all processes
+}
+
+func newRecorder(p *process, out io.Writer) *recorder {
+	r := &recorder{archive: archive{out: out, most: mostOpen()}, process: p,
+		threads:    newTable(p.dir+"/task", "schedstat", 0),
+		neighbours: newTable("/proc", "stat", p.pid),
+	}
+	for _, name := range []string{"stat", "status", "schedstat", "io"} {
+		r.own = append(r.own, newFile(p.dir+"/"+name, p.dir+"/"+name))
+	}
+	for _, name := range []string{"stat", "pressure/cpu", "pressure/memory", "pressure/io", "vmstat", "loadavg"} {
+		r.host = append(r.host, newFile("/proc/"+name, "/proc/"+name))
+	}
+	r.slow = append(r.slow, newFile("/proc/meminfo", "/proc/meminfo"))
+	r.groups()
+	return r
+}
+
+// run records until the context ends, or the process; the first and the last
+// moment are complete.
+func (r *recorder) run(ctx context.Context) (ended bool, err error) {
+	runtime.LockOSThread() // so that the thread's CPU time is what reading costs
+	defer runtime.UnlockOSThread()
+	defer r.close()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var nextOften, nextSeldom, lastSeldom time.Time
+	for first, last := true, false; ; first = false {
+		select {
+		case <-ctx.Done():
+			last = true
+		case <-timer.C:
+		}
+		if first && ctx.Err() != nil {
+			last = true // a moment is written in any case
+		}
+		now, cost := time.Now(), threadTime()
+		if !r.process.alive() {
+			ended, last = true, true
+		} else {
+			r.ownFiles(first)
+		}
+		r.all(r.host)
+		r.all(r.group)
+		nextOften = now.Add(pause(often, threadTime()-cost, first))
+		if first || last || !now.Before(nextSeldom) {
+			cost = threadTime()
+			r.all(r.slow)
+			_ = r.neighbours.read(&r.archive)
+			nextSeldom = now.Add(pause(seldom, threadTime()-cost, first) - often/2) // the moment nearest to it
+			if !first && !last {
+				r.slowest = max(r.slowest, now.Sub(lastSeldom))
+			}
+			lastSeldom = now
+		}
+		if err := r.flush(); err != nil {
+			return ended, fmt.Errorf("procfs.txt: %w", err)
+		}
+		if last {
+			return ended, nil
+		}
+		timer.Reset(time.Until(nextOften))
+	}
+}
+
+// ownFiles reads the process: its stat first, as the first process named is the
+// one an archive is about.
+func (r *recorder) ownFiles(first bool) {
+	r.all(r.own)
+	_ = r.threads.read(&r.archive)
+	if first {
+		r.once()
+	}
+}
+
+// all reads files; one that is not there or may not be read is left out, and not
+// tried again where trying means to open it.
+func (r *recorder) all(files []*file) {
+	for i, f := range files {
+		if f == nil {
+			continue
+		}
+		if err := r.read(f); err != nil && f.fd < 0 {
+			files[i] = nil
+		}
+	}
+}
+
+func (r *recorder) close() {
+	for _, files := range [][]*file{r.own, r.host, r.group, r.slow} {
+		for _, f := range files {
+			if f != nil {
+				r.archive.close(f)
+			}
+		}
+	}
+	r.threads.close(&r.archive)
+	r.neighbours.close(&r.archive)
+	r.process.close()
+}
+
+// pause is how long to wait after a reading that took so much CPU time. The first
+// opens every file and says nothing.
+func pause(every time.Duration, cost time.Duration, first bool) time.Duration {
+	if first {
+		return every
+	}
+	return max(every, time.Duration(float64(cost)/costShare))
+}
+
+// threadTime is the CPU time of this thread: unlike the time that passes it does
+// not grow on a host that is busy.
+func threadTime() time.Duration {
+	const thread = 1 // RUSAGE_THREAD, getrusage(2)
+	var u syscall.Rusage
+	if err := syscall.Getrusage(thread, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
