@@ -88,13 +88,10 @@ func (s *scanner) assignment(i, j int) int {
 	}
 	if open, n := quote(b, j); open > 0 {
 		end := quoteEnd(b, open, n)
-		if names(b[end:]) {
-			return i
-		}
 		if w == weak && !long(b[open:end]) {
 			return i
 		}
-		return s.hide(open, end)
+		return s.quoted(open, n)
 	}
 	if begins(b[j:], Mark) {
 		return j + len(Mark)
@@ -150,11 +147,7 @@ func (s *scanner) field(i int) int {
 		return i
 	}
 	if open, n := quote(b, j); open > 0 {
-		end := quoteEnd(b, open, n)
-		if names(b[end:]) {
-			return i
-		}
-		return s.hide(open, end)
+		return s.quoted(open, n)
 	}
 	switch c := b[j]; {
 	case c == '[' && !begins(b[j:], Mark):
@@ -178,6 +171,27 @@ func (s *scanner) field(i int) int {
 		return i
 	}
 	return s.value(name, j)
+}
+
+// quoted hides a quoted value, and what follows if it was the name of another.
+func (s *scanner) quoted(open, slashes int) int {
+	b := s.in
+	for {
+		end := s.hide(open, quoteEnd(b, open, slashes))
+		j := end + slashes + 1
+		for j < len(b) && b[j] == ' ' {
+			j++
+		}
+		if j >= len(b) || b[j] != ':' {
+			return end
+		}
+		for j++; j < len(b) && b[j] == ' '; {
+			j++
+		}
+		if open, slashes = quote(b, j); open == 0 {
+			return end
+		}
+	}
 }
 
 // list is ["a","b"] in JSON, [a b] as Go prints headers.
@@ -257,7 +271,7 @@ func (s *scanner) option(i int) int {
 	}
 	j := end + 1
 	if open, n := quote(b, j); open > 0 {
-		return s.hide(open, quoteEnd(b, open, n))
+		return s.quoted(open, n)
 	}
 	if begins(b[j:], Mark) {
 		return j + len(Mark)

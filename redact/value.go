@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // quote says where a quoted value that begins at j has its first byte, and how
 // many backslashes stand before its quotes (JSON in JSON); 0 if it has no quotes.
@@ -89,13 +86,6 @@ func assigns(b []byte) bool {
 		k++
 	}
 	return k > 0 && k+1 < len(b) && (b[k] == '=' || b[k] == ':') && b[k+1] > ' ' && b[k+1] != '=' && (b[0] < '0' || b[0] > '9')
-}
-
-// names says that what was taken for a quoted value is the name of a field; b
-// begins at its closing quote.
-func names(b []byte) bool {
-	b = bytes.TrimLeft(b, `\"'`)
-	return begins(b, ":") || begins(b, " :")
 }
 
 // harmlessValue says that nothing would be hidden.
