@@ -42,12 +42,7 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	before, after = inOrder(before), inOrder(after)
 	pairs := min(len(before), len(after))
 	c := &Comparison{Schema: Schema, Before: opt.Before, After: opt.After, Pairs: pairs, Level: opt.Level, Metrics: []Result{}, Warnings: []string{}}
-	if c.Before == "" {
-		c.Before = before[0].Name
-	}
-	if c.After == "" {
-		c.After = after[0].Name
-	}
+	c.Before, c.After = cmp.Or(c.Before, named(before)), cmp.Or(c.After, named(after))
 	if more := max(len(before), len(after)) - pairs; more > 0 {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%d runs before, %d after: %d without a partner left out", len(before), len(after), more))
 		before, after = before[:pairs], after[:pairs]
@@ -83,6 +78,13 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 		c.Warnings = append(c.Warnings, "no figure is known of both sides: give runs of the same kind")
 	}
 	return c, nil
+}
+
+func named(runs []Run) string {
+	if last := len(runs) - 1; last > 0 {
+		return runs[0].Name + " … " + runs[last].Name
+	}
+	return runs[0].Name
 }
 
 func inOrder(runs []Run) []Run {

@@ -36,7 +36,7 @@ func ReadDiagnosis(r io.Reader, name string) (Run, error) {
 		}
 	}
 	load := &m.run.Load
-	if d.Window.Duration != nil {
+	if d.Window.Duration != nil && (d.Requests != nil || len(d.Loads) > 0) {
 		load.Duration = time.Duration(*d.Window.Duration * 1e9)
 	}
 	if q := d.Requests; q != nil {

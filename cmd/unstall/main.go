@@ -14,8 +14,10 @@ import (
 
 type cli struct {
 	Diagnose diagnoseCommand `cmd:"" default:"withargs" help:"Say why requests are slow, and what to change (the default)."`
-	List     listCommand    `cmd:"" help:"List what runs here that can be diagnosed (the default without a target)."`
+	Record   recordCommand   `cmd:"" help:"Record a live target into a capture, to be diagnosed later."`
+	List     listCommand     `cmd:"" help:"List what runs here that can be diagnosed (the default without a target)."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what files hold, without judging it."`
+	Compare  compareCommand  `cmd:"" help:"Say whether a change helped: runs before it against runs after it."`
 	Causes   causesCommand   `cmd:"" help:"List the causes that are known, or explain one."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 

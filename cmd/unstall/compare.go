@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/report"
+)
+
+type compareCommand struct {
+	Runs      []string      `arg:"" optional:"" name:"run" help:"BEFORE and AFTER: captures, load results, diagnoses (JSON), or directories of these, the i-th of one with the i-th of the other."`
+	Before    several       `placeholder:"RUN..." help:"Several runs before the change …"`
+	After     several       `placeholder:"RUN..." help:"… and as many after it."`
+	Level     float64       `default:"0.95" help:"Of confidence."`
+	MinEffect percentage    `placeholder:"5%" help:"The least change that counts, relative (default: what is usual for each metric)."`
+	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these regressed: metrics by their JSON names, all, or none (default: latency quantiles, errors, rate)."`
+	SLO       time.Duration `name:"slo" placeholder:"300ms" help:"Compare the share of requests above this, too."`
+	output
+}
+
+// several takes all arguments up to the next flag.
+type several []string
+
+func (l *several) Decode(ctx *kong.DecodeContext) error {
+	for ctx.Scan.Peek().IsValue() {
+		*l = append(*l, ctx.Scan.Pop().String())
+	}
+	if len(*l) == 0 {
+		return errors.New("give it runs")
+	}
+	return nil
+}
+
+// percentage is a share, given as 0.05 or 5%.
+type percentage float64
+
+func (p *percentage) UnmarshalText(text []byte) error {
+	s, hundredths := strings.CutSuffix(string(text), "%")
+	var v float64
+	if _, err := fmt.Sscanf(s+"\n", "%g\n", &v); err != nil || !(v >= 0) || v > 1e6 {
+		return fmt.Errorf("%q is not a share: give 0.05 or 5%%", text)
+	}
+	if hundredths {
+		v /= 100
+	}
+	*p = percentage(v)
+	return nil
+}
+
+func (c *compareCommand) Run(s *session) error {
+	form, err := report.Choose(c.Format, c.Output, c.Color)
+	if err != nil {
+		return err
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	opt := compare.Options{Level: c.Level, MinEffect: float64(c.MinEffect)}
+	before, after := c.Before, c.After
+	if len(c.Runs) == 2 {
+		before, after = several(c.Runs[:1]), several(c.Runs[1:])
+		opt.Before, opt.After = c.Runs[0], c.Runs[1]
+	}
+	b, ok := s.runs(before, compare.MeasureOptions{SLO: c.SLO})
+	a, too := s.runs(after, compare.MeasureOptions{SLO: c.SLO})
+	if !ok || !too {
+		return nil // it has been said
+	}
+	result, err := compare.Compare(b, a, opt)
+	if err != nil {
+		return err
+	}
+	s.compared(c, form, result, slices.Concat(before, after))
+	return nil
+}
+
+// compared writes a comparison and decides how the command ends.
+func (s *session) compared(c *compareCommand, form report.Form, result *compare.Comparison, inputs []string) {
+	s.write(c.Output, inputs, func(w io.Writer) error { return form.Compare(w, result) })
+	switch {
+	case result.Refused():
+		s.code = max(s.code, unreadable)
+	case slices.Contains(c.FailOn, "none"):
+	case slices.Contains(c.FailOn, "all"):
+		if slices.ContainsFunc(result.Metrics, func(m compare.Result) bool { return m.Result == compare.Regressed }) {
+			s.code = max(s.code, found)
+		}
+	case len(result.Regressed(c.FailOn...)) > 0:
+		s.code = max(s.code, found)
+	}
+}
+
+func (c *compareCommand) check() error {
+	switch {
+	case len(c.Runs) > 0 && len(c.Before)+len(c.After) > 0:
+		return fmt.Errorf("%s: name all runs behind --before and --after", c.Runs[0])
+	case len(c.Before)+len(c.After) > 0 && (len(c.Before) == 0 || len(c.After) == 0):
+		return errors.New("give --before and --after, or two runs")
+	case len(c.Before) == 0 && len(c.Runs) != 2:
+		return fmt.Errorf("%d runs: give two, BEFORE and AFTER; more behind --before and --after", len(c.Runs))
+	case !(c.Level > 0 && c.Level < 1):
+		return fmt.Errorf("--level %g: give one between 0 and 1, such as 0.95", c.Level)
+	case c.SLO < 0:
+		return fmt.Errorf("--slo %s: give a time above zero", c.SLO)
+	}
+	for _, name := range c.FailOn {
+		if _, ok := compare.MetricOf(name); !ok && name != "all" && name != "none" {
+			return fmt.Errorf("--fail-on %s: there is no such metric: give of %s, all, or none", name, metricNames())
+		}
+	}
+	return nil
+}
+
+func metricNames() string {
+	var names []string
+	for _, m := range compare.Metrics {
+		names = append(names, m.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// runs measures the runs of one side; false if one of them could not be read.
+func (s *session) runs(names []string, opt compare.MeasureOptions) (runs []compare.Run, ok bool) {
+	for _, name := range names {
+		more, err := compare.Read(name, s.read, opt)
+		if err != nil {
+			s.fail(unreadable, err)
+		}
+		if err != nil || len(more) == 0 {
+			return nil, false
+		}
+		runs = append(runs, more...)
+	}
+	return runs, true
+}

@@ -1,0 +1,109 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/loadresult"
+)
+
+// Reader makes evidence of files; nil if nothing of them could be read, which it
+// has said then.
+type Reader func(names []string) *evidence.Bundle
+
+// Read measures the runs that a name stands for: a capture, a load result, a
+// diagnosis as JSON or another file with evidence is one; a directory of captures,
+// load results and diagnoses is a run for each, one of directories a run for each
+// of these; any other directory is the evidence of one run.
+func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
+	fi, err := os.Stat(name)
+	if err != nil || !fi.IsDir() { // the reader words what is wrong with it
+		return one(name, read, opt)
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var files, dirs []string
+	each := true
+	for _, e := range entries { // sorted by name
+		path := filepath.Join(name, e.Name())
+		fi, err := os.Stat(path)
+		switch {
+		case err != nil || strings.HasPrefix(e.Name(), "."):
+		case fi.IsDir():
+			dirs = append(dirs, path)
+		case fi.Mode().IsRegular():
+			files = append(files, path)
+			each = each && whole(path)
+		}
+	}
+	switch {
+	case len(files) == 0 && len(dirs) > 0:
+		files = dirs
+	case len(files) == 0:
+		return nil, fmt.Errorf("%s: there are no files in this directory", name)
+	case !each:
+		files = []string{name}
+	}
+	var runs []Run
+	for _, f := range files {
+		more, err := one(f, read, opt)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, more...)
+	}
+	return runs, nil
+}
+
+func one(name string, read Reader, opt MeasureOptions) ([]Run, error) {
+	if head, err := beginning(name); err == nil && IsDiagnosis(head) {
+		f, err := format.File(name).Reader()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		defer f.Close()
+		r, err := ReadDiagnosis(f, name)
+		return []Run{r}, err
+	}
+	b := read([]string{name})
+	if b == nil {
+		return nil, nil
+	}
+	return Measure(b, name, opt), nil
+}
+
+// whole says whether a file is by itself what is known of a run.
+func whole(name string) bool {
+	head, err := beginning(name)
+	return err == nil && (capture.Is(head) || IsDiagnosis(head) || loadresult.Format.Match(head) == format.Sure)
+}
+
+// beginning reads the start of a regular file without its compression.
+func beginning(name string) ([]byte, error) {
+	fi, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is not a file", name)
+	}
+	r, err := format.File(name).Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	head := make([]byte, format.HeadSize)
+	n, err := io.ReadFull(r, head)
+	if n == 0 {
+		return nil, err
+	}
+	return head[:n], nil
+}
