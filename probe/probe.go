@@ -46,11 +46,7 @@ type Access struct {
 }
 
 // Lack is something an access cannot see.
-type Lack struct {
-	What string // "environment", "disk waits"
-	Why  string // "belongs to user app"
-	Do   string // "sudo unstall 4711"
-}
+type Lack = capture.Lack
 
 // Plan is how long and how gently to record.
 type Plan struct {

@@ -7,17 +7,24 @@ import (
 	"slices"
 	"time"
 
+	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/report/sentence"
 )
 
 type diagnoseCommand struct {
-	Files    []string      `arg:"" name:"file" help:"Files, directories of files, or - for standard input. Compressed files and container logs are read as they are."`
-	SLO      time.Duration `name:"slo" placeholder:"300ms" help:"Requests above this are slow (default: 3 × the floor of their route)."`
-	Requests []string      `sep:"none" placeholder:"FILE" help:"The file whose requests head the report: an access log, a load generator's result."`
-	Since    moment        `placeholder:"TIME" help:"Look at what happened from then: RFC 3339, or 14:02:00 (UTC)."`
-	Until    moment        `placeholder:"TIME" help:"… until then."`
-	Fail     bool          `help:"Exit with 1 if a cause is supported."`
+	Targets  []string       `arg:"" name:"target|file" help:"A live target: a PID, the name of a process, the URL of its net/http/pprof. Or what was recorded: captures, files, directories of files, - for standard input; compressed files and container logs are read as they are."`
+	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests above this are slow (default: 3 × the floor of their route)."`
+	Baseline string         `placeholder:"CAPTURE" help:"A capture of when all was well: slow is what takes longer than its p99 did."`
+	Requests []string       `sep:"none" placeholder:"FILE" help:"The file whose requests head the report: an access log, a load generator's result."`
+	Since    moment         `placeholder:"TIME" help:"Look at what happened from then: RFC 3339, or 14:02:00 (UTC)."`
+	Until    moment         `placeholder:"TIME" help:"… until then."`
+	Fail     bool           `help:"Exit with 1 if a cause is supported."`
+	recording
+	besides
 	output
 }
 
@@ -33,19 +40,48 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if c.SLO < 0 {
-		return fmt.Errorf("--slo %s: give a time above zero", c.SLO)
+	if c.SLO != nil && *c.SLO <= 0 {
+		return fmt.Errorf("--slo %s: give a time above zero", *c.SLO)
 	}
-	files := append(slices.Clone(c.Requests), c.Files...)
+	if err := c.recording.check(); err != nil {
+		return err
+	}
+	send, err := c.besides.sending(c.For)
+	if err != nil {
+		return err
+	}
+	live, files := s.inputs(c.Targets)
+	files = append(slices.Clone(c.Requests), files...)
+	switch {
+	case len(live) == 0 && len(files) == 0:
+		return nil // said
+	case len(live) == 0 && send != nil:
+		return fmt.Errorf("--load %s: it is sent while a live target is recorded; give its PID, name or URL, or use unstall load", c.Load)
+	}
+	var well *evidence.Bundle
+	if c.Baseline != "" {
+		if well = s.read([]string{c.Baseline}); well == nil {
+			return nil
+		}
+	}
+	var path string
+	if len(live) > 0 {
+		if path = s.record(c.recording, live, send, func(path string) { s.firstFinding(path, c.options(well)) }); path == "" {
+			return nil
+		}
+		files = append(files, path)
+		defer s.saved(path, live)
+	}
 	bundle := s.read(files)
 	if bundle == nil {
 		return nil
 	}
-	since, until := c.Since.near(bundle), c.Until.near(bundle)
-	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
-		return fmt.Errorf("--since %s is not before --until %s", since.Format(time.RFC3339), until.Format(time.RFC3339))
+	opt := c.options(well)
+	opt.Since, opt.Until = c.Since.near(bundle), c.Until.near(bundle)
+	if !opt.Since.IsZero() && !opt.Until.IsZero() && !opt.Since.Before(opt.Until) {
+		return fmt.Errorf("--since %s is not before --until %s", opt.Since.Format(time.RFC3339), opt.Until.Format(time.RFC3339))
 	}
-	d, err := diagnose.Run(context.Background(), bundle, diagnose.Options{SLO: c.SLO, Requests: c.Requests, Since: since, Until: until, Version: version()})
+	d, err := diagnose.Run(context.Background(), bundle, opt)
 	if err != nil {
 		s.fail(unreadable, err)
 		return nil
@@ -55,4 +91,26 @@ func (c *diagnoseCommand) Run(s *session) error {
 		s.code = max(s.code, found)
 	}
 	return nil
+}
+
+func (c *diagnoseCommand) options(well *evidence.Bundle) diagnose.Options {
+	opt := diagnose.Options{Requests: c.Requests, Baseline: well, Version: version()}
+	if c.SLO != nil {
+		opt.SLO = *c.SLO
+	}
+	return opt
+}
+
+// firstFinding says what a capture shows while the recording goes on.
+func (s *session) firstFinding(path string, opt diagnose.Options) {
+	c, err := capture.Open(path)
+	if err != nil {
+		return // the whole of it is read in the end, and errors are said then
+	}
+	b := evidence.NewBundle()
+	record.Evidence(context.Background(), c, b)
+	opt.Baseline = nil // is aligned once
+	if d, err := diagnose.Run(context.Background(), b, opt); err == nil {
+		s.note("after %.0f s: %s", record.FirstAfter.Seconds(), sentence.First(d))
+	}
 }

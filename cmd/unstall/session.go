@@ -10,9 +10,11 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/target"
 )
 
@@ -50,6 +52,15 @@ func (s *session) read(names []string) *evidence.Bundle {
 	}
 	bundle := evidence.NewBundle()
 	for _, a := range artifacts {
+		if isCapture(a) {
+			c, err := capture.Open(a.Name)
+			if err != nil {
+				s.fail(unreadable, target.Explain(err))
+				continue
+			}
+			record.Evidence(context.Background(), c, bundle)
+			continue
+		}
 		if err := format.Read(context.Background(), all.Formats, a, bundle); err != nil {
 			s.fail(unreadable, target.Explain(err))
 		}
@@ -58,6 +69,17 @@ func (s *session) read(names []string) *evidence.Bundle {
 		return nil
 	}
 	return bundle
+}
+
+func isCapture(a *format.Artifact) bool {
+	f, err := a.Open()
+	if err != nil {
+		return false // is said when it is read
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	return capture.Is(head[:n])
 }
 
 // write renders into a file, or to the output if it has no name. A file that

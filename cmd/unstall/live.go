@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/target"
+)
+
+// recording is what recording live targets takes.
+type recording struct {
+	For     time.Duration `default:"30s" help:"How long to record a live target."`
+	Passive bool          `help:"Only read: switch nothing on in the target."`
+	Capture string        `placeholder:"FILE" help:"Where the capture goes (default: NAME-HHMM.unstall, here)."`
+}
+
+func (r *recording) check() error {
+	if r.For < time.Second {
+		return fmt.Errorf("--for %s: record at least 1s", r.For)
+	}
+	return nil
+}
+
+// record records targets into a capture and returns its path; "" if there is
+// none. What keeps it from recording is said. Ctrl-C ends the recording, a second
+// one the program.
+func (s *session) record(r recording, targets []target.Target, sends *sending, first func(path string)) string {
+	beNice()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	found := record.Find(ctx, all.Probes, targets)
+	s.announce(found, r)
+	if len(found.Accesses) == 0 && sends == nil {
+		for _, t := range targets {
+			s.fail(unreadable, fmt.Errorf("%s: there is nothing to record here: give the PID of a process on this host or the URL of its net/http/pprof", t.Arg))
+		}
+		return ""
+	}
+	opt := record.Options{For: r.For, Passive: r.Passive, Path: r.Capture, Tool: version(), Command: os.Args,
+		Warn: func(text string) { fmt.Fprintln(s.err, "warning:", text) }, First: first}
+	if sends != nil {
+		opt.Beside = sends.run(s, targets)
+	}
+	path, err := found.Record(ctx, opt)
+	switch {
+	case path == "":
+		s.fail(unreadable, fmt.Errorf("the capture cannot be written: %w", err))
+		return ""
+	case err != nil && ctx.Err() == nil:
+		s.fail(unreadable, err)
+	}
+	return path
+}
+
+// announce says what will be recorded of whom and what that switches on.
+func (s *session) announce(f record.Finding, r recording) {
+	for _, t := range f.Targets {
+		s.note("%s", describe(t))
+	}
+	switch on := f.SwitchesOn(); {
+	case len(on) == 0 || r.Passive:
+		s.note("recording for %s; nothing is switched on (Ctrl-C ends it early)", r.For)
+	default:
+		s.note("switching on for %s: %s   (--passive: neither; Ctrl-C ends it early)", r.For, strings.Join(on, ", "))
+	}
+}
+
+func describe(t target.Target) string {
+	parts := []string{t.Name}
+	if t.Name == "" {
+		parts[0] = t.Arg
+	}
+	if t.PID != 0 {
+		parts = append(parts, fmt.Sprintf("pid %d", t.PID))
+	}
+	if t.Version != "" {
+		parts = append(parts, t.Version)
+	} else if t.Runtime != "" {
+		parts = append(parts, t.Runtime)
+	}
+	if t.PID != 0 && t.UID != os.Geteuid() {
+		parts = append(parts, "of user "+t.User)
+	}
+	return parts[0] + "  " + strings.Join(parts[1:], " · ")
+}
+
+// note tells the user something that is not the result.
+func (s *session) note(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }
+
+// saved says where the capture is and what can be done with it.
+func (s *session) saved(path string, targets []target.Target) {
+	then := "unstall " + path
+	if len(targets) == 1 {
+		then = "unstall compare " + path + " " + targets[0].Arg
+	}
+	s.note("saved %s · then: %s", path, then)
+}
+
+// inputs are what a command was given, live targets apart from files.
+func (s *session) inputs(args []string) (live []target.Target, files []string) {
+	live, files, errs := target.Split(context.Background(), args)
+	for _, err := range errs {
+		code := unreadable
+		if errors.Is(err, target.ErrUse) {
+			code = wrongUse
+		}
+		s.fail(code, err)
+	}
+	return live, files
+}
+
+// shown is a capture's name as the user sees it.
+func shown(path string) string { return filepath.Base(path) }

@@ -1,0 +1,25 @@
+package main
+
+import "fmt"
+
+type recordCommand struct {
+	Targets []string `arg:"" name:"target" help:"A PID, the name of a process, or the URL of its net/http/pprof."`
+	recording
+}
+
+func (c *recordCommand) Run(s *session) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	live, files := s.inputs(c.Targets)
+	if len(files) > 0 {
+		return fmt.Errorf("%s is a file: there is nothing to record of it; read it with: unstall %s", files[0], files[0])
+	}
+	if len(live) == 0 {
+		return nil
+	}
+	if path := s.record(c.recording, live, nil, nil); path != "" {
+		s.note("saved %s · then: unstall %s", path, path)
+	}
+	return nil
+}

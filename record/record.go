@@ -1,0 +1,210 @@
+// Package record records live targets into a capture: it asks every probe what
+// it can see of them, and runs the probes side by side for as long as was asked.
+//
+// Its opinion: the capture is what counts. It is on disk from the first second,
+// it is kept whatever happens to the target, the disk or the tool, and a
+// diagnosis is always made of the capture, never of what is in memory, so that
+// everybody can repeat it.
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/target"
+)
+
+// Options are what the user decides, and whom to tell.
+type Options struct {
+	For     time.Duration // how long; > 0
+	Passive bool          // switch nothing on
+	Path    string        // of the capture; empty: named after the target and the time
+	Tool    string        // version
+	Command []string      // as typed; secrets are taken out
+
+	// Beside runs while the probes record, such as a load; its end is the end of
+	// the recording. Nil: none.
+	Beside func(ctx context.Context, sink probe.Sink) error
+
+	// Warn is told what the user should know at once. Nil: nobody.
+	Warn func(text string)
+
+	// First is called once when the first round of recordings should be in the
+	// capture, while it goes on. Nil: nobody.
+	First func(path string)
+}
+
+// FirstAfter is when the first finding can be made: the first CPU profile and the
+// first execution trace have ended by then.
+const FirstAfter = 5 * time.Second
+
+// Finding is what can be recorded of the targets.
+type Finding struct {
+	Targets  []target.Target
+	Accesses []probe.Access
+}
+
+// Find asks the probes what they can record of the targets; nothing is switched
+// on.
+func Find(ctx context.Context, probes []probe.Probe, targets []target.Target) Finding {
+	f := Finding{Targets: targets}
+	found := make([][]probe.Access, len(targets)*len(probes))
+	var all sync.WaitGroup
+	for i, t := range targets {
+		for k, p := range probes {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				found[i*len(probes)+k] = p.Find(ctx, t)
+			}()
+		}
+	}
+	all.Wait()
+	for _, a := range found {
+		f.Accesses = append(f.Accesses, a...)
+	}
+	return f
+}
+
+// SwitchesOn lists what recording will switch on in the targets.
+func (f Finding) SwitchesOn() []string {
+	var all []string
+	for _, a := range f.Accesses {
+		for _, s := range a.SwitchesOn {
+			if !slices.Contains(all, s) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// Record records everything that was found, until Options.For has passed, what
+// runs beside it or the context has ended, or nothing is left to record. It
+// returns the capture's path; the error says what kept it from recording at all,
+// or from storing what it recorded, and the capture holds what came before.
+func (f Finding) Record(ctx context.Context, opt Options) (path string, err error) {
+	w, path, err := create(opt, f.name())
+	if err != nil {
+		return "", err
+	}
+	s := &sink{w: w, warn: opt.Warn}
+	for _, a := range f.Accesses {
+		for _, l := range a.Lacks {
+			s.Lack(l)
+		}
+	}
+	ctx, stop := context.WithTimeout(ctx, opt.For)
+	defer stop()
+	plan := probe.Plan{For: opt.For, Passive: opt.Passive}
+	var probes, beside sync.WaitGroup
+	var failed []error
+	var mu sync.Mutex
+	for _, a := range f.Accesses {
+		probes.Add(1)
+		go func() {
+			defer probes.Done()
+			if err := a.Record(ctx, plan, s); err != nil {
+				s.Warnf("%s: %v", a.Where, err)
+				mu.Lock()
+				failed = append(failed, fmt.Errorf("%s: %w", a.Where, err))
+				mu.Unlock()
+			}
+		}()
+	}
+	var besides error
+	if opt.Beside != nil {
+		beside.Add(1)
+		go func() {
+			defer beside.Done()
+			defer stop()
+			besides = opt.Beside(ctx, s)
+		}()
+	}
+	if opt.First != nil && opt.For >= FirstAfter*3/2 {
+		beside.Add(1)
+		go func() {
+			defer beside.Done()
+			select {
+			case <-ctx.Done():
+			case <-time.After(FirstAfter):
+				if w.Flush() == nil {
+					opt.First(path)
+				}
+			}
+		}()
+	}
+	probes.Wait()
+	if opt.Beside == nil {
+		stop()
+	}
+	beside.Wait()
+	err = errors.Join(w.Err(), besides)
+	if len(failed) > 0 && len(failed) == len(f.Accesses) {
+		err = errors.Join(append([]error{err}, failed...)...)
+	}
+	if e := w.Close(); err == nil {
+		err = e
+	}
+	return path, err
+}
+
+// name is what a capture is called after.
+func (f Finding) name() string {
+	for _, t := range f.Targets {
+		switch {
+		case t.Name != "":
+			return t.Name
+		case t.URL != nil:
+			return t.URL.Hostname()
+		}
+	}
+	return "capture"
+}
+
+// create makes the capture: where it was asked for, else in the working directory,
+// else where temporary files go, under a name that is still free.
+func create(opt Options, name string) (*capture.Writer, string, error) {
+	host, _ := os.Hostname()
+	info := capture.Info{Tool: opt.Tool, Host: host, Target: name, Start: time.Now(), Command: opt.Command}
+	if opt.Path != "" {
+		w, err := capture.Create(opt.Path, info)
+		return w, opt.Path, err
+	}
+	name = strings.Map(func(r rune) rune {
+		if r <= ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '-'
+		}
+		return r
+	}, name)
+	base := name + "-" + info.Start.Format("1504")
+	var first error
+	for _, dir := range []string{"", os.TempDir()} {
+		for n := 1; n < 1000; n++ {
+			path := filepath.Join(dir, base+".unstall")
+			if n > 1 {
+				path = filepath.Join(dir, fmt.Sprintf("%s-%d.unstall", base, n))
+			}
+			w, err := capture.Create(path, info)
+			if err == nil {
+				return w, path, nil
+			}
+			if !errors.Is(err, fs.ErrExist) {
+				first = cmp.Or(first, err)
+				break
+			}
+		}
+	}
+	return nil, "", first
+}
