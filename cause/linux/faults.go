@@ -72,7 +72,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		return v
 	}
 	if !math.IsNaN(f.system) {
-		v.Evidence = append(v.Evidence, c.Figure("CPUs it used in the kernel", f.system, "1", f.origin))
+		v.Evidence = append(v.Evidence, c.Figure("CPUs it used in the kernel", f.system, "CPUs", f.origin))
 	}
 	if !c.Traced() || math.IsNaN(f.run) {
 		if f.rate < manyFaults {

@@ -172,19 +172,19 @@ func (h *host) strange() bool { return h.process < stranger*h.run }
 
 // figures are the evidence of the host.
 func (h *host) figures(c *cause.Case) []cause.Evidence {
-	out := []cause.Evidence{c.Figure(fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.cpus), h.busy, "1", h.origin)}
+	out := []cause.Evidence{c.Figure(fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.cpus), h.busy, "CPUs", h.origin)}
 	if h.steal >= .01 {
-		out = append(out, c.Figure("CPUs the hypervisor gave to others", h.steal, "1", h.origin))
+		out = append(out, c.Figure("CPUs the hypervisor gave to others", h.steal, "CPUs", h.origin))
 	}
 	if !math.IsNaN(h.pressure) {
 		out = append(out, c.Figure("share of the time in which somebody waited for a CPU", h.pressure, "1", h.origin))
 	}
 	if !math.IsNaN(h.process) {
-		out = append(out, c.Figure("CPUs the process used", h.process, "1", h.own))
+		out = append(out, c.Figure("CPUs the process used", h.process, "CPUs", h.own))
 	}
 	if l := c.Ledger; l != nil && l.Host.Measured {
 		out = append(out,
-			c.Figure("CPUs its runtime believed it had", h.run, "1", cause.From(l.Source)),
+			c.Figure("CPUs its runtime believed it had", h.run, "CPUs", cause.From(l.Source)),
 			c.Figure("its time on processors that was not CPU time, measured", l.Host.Denied, "1", h.own))
 	}
 	return out

@@ -56,9 +56,9 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	others := max(0, h.busy-h.process) + h.steal
 	top := h.top()
 	v.Summary = fmt.Sprintf("others use %.2f of %.0f CPUs", others, h.cpus)
-	v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs that others used, of %.0f", h.cpus), others, "1", h.origin))
+	v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs that others used, of %.0f", h.cpus), others, "CPUs", h.origin))
 	if top.cores > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("of them "+top.String(), top.cores, "1", h.origin))
+		v.Evidence = append(v.Evidence, c.Figure("of them "+top.String(), top.cores, "CPUs", h.origin))
 	}
 	v.Evidence = append(v.Evidence, h.figures(c)...)
 	switch {

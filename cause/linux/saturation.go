@@ -68,7 +68,11 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 		return v
 	}
 	saves, share := s.saves(c)
-	switch {
+	switch t := throttleOf(c); {
+	case t != nil && t.share() >= rarely && (s.host == nil || s.host.pressure < full):
+		v.State = cause.RuledOut
+		v.Summary += fmt.Sprintf(": a quota stopped it in %.0f of %.0f periods", t.throttled, t.periods)
+		return v
 	case share < cause.Material || !c.Slow():
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("signs of a busy host, but %.1f %% of slow time", 100*share)
