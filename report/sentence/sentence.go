@@ -277,3 +277,17 @@ func Sources(sources []diagnose.Source) []Source {
 	}
 	return out
 }
+
+// First is what a diagnosis of the first seconds comes to, on one line.
+func First(d *diagnose.Diagnosis) string {
+	supported, open, ruledOut := Split(d)
+	if len(supported) == 0 {
+		return "nothing found yet; " + Nothing(d, open, ruledOut)
+	}
+	v := &supported[0]
+	s := v.Cause + "  " + v.Title
+	if cost := Cost(d, v); cost != "" {
+		s += " " + cost
+	}
+	return s
+}
