@@ -1,0 +1,112 @@
+package gopprof
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// The first round of both is short, so that there is something to say after 5 s;
+// it is also when both run at once, which puts the profile's samples into the
+// trace.
+const (
+	firstRound   = 4 * time.Second
+	profileRound = 5 * time.Second
+	traceRound   = 2 * time.Second
+	tracePeriod  = 10 * time.Second // from the start of a trace to that of the next
+	retry        = time.Second      // after somebody else was found profiling
+)
+
+const (
+	mostProfile = 64 << 20
+	mostTraces  = 200 << 20 // all of a recording together
+)
+
+// profiles takes CPU profiles back to back until the end. Their seconds are
+// whole: net/http/pprof reads no fractions of them.
+func (r *recording) profiles(ctx context.Context) {
+	round := firstRound
+	longest := time.Duration(math.MaxInt64) // that the server allows
+	for n := 1; ctx.Err() == nil; {
+		seconds := fit(min(round, longest), time.Until(r.end))
+		if seconds == 0 {
+			return
+		}
+		outcome, got := r.fetch(ctx, piece{path: "profile", query: fmt.Sprintf("seconds=%d", seconds), name: fmt.Sprintf("cpu-%04d.pb.gz", n), series: "cpu",
+			within: time.Duration(seconds)*time.Second + 2*grace, most: mostProfile, switches: true})
+		if got > 0 {
+			n++
+		}
+		switch outcome {
+		case fetched:
+			round = profileRound
+		case tooLong:
+			if longest = time.Duration(seconds) * time.Second / 2; longest < time.Second {
+				r.deny("CPU profile", "the server's WriteTimeout is not over 1 s", "raise http.Server.WriteTimeout, or upgrade to Go 1.23")
+				return
+			}
+		case ended:
+			return
+		default:
+			wait(ctx, min(retry, time.Until(r.end)))
+		}
+	}
+}
+
+// fit is how many whole seconds a round takes: what would be left after it and
+// is too short for another is added to it.
+func fit(round, left time.Duration) int {
+	whole := int(left.Seconds() + .5)
+	n := int(round / time.Second)
+	if n >= whole {
+		return whole
+	}
+	if whole-n < 1 {
+		return whole
+	}
+	return n
+}
+
+// traces takes an execution trace at the start and then one in each period.
+func (r *recording) traces(ctx context.Context) {
+	round, next := firstRound, time.Now()
+	longest := firstRound
+	left := int64(mostTraces)
+	for n := 1; ctx.Err() == nil; {
+		d := min(round, time.Until(r.end))
+		if d < traceRound/4 || left <= 0 {
+			return
+		}
+		d = min(d, longest)
+		name := fmt.Sprintf("trace-%04d.out", n)
+		outcome, got := r.fetch(ctx, piece{path: "trace", query: fmt.Sprintf("seconds=%.3f", d.Seconds()), name: name, series: "trace",
+			within: d + 2*grace, most: left, switches: true})
+		left -= got
+		if got > 0 {
+			n++
+		}
+		switch outcome {
+		case tooLong:
+			if longest = d / 2; longest < traceRound/8 {
+				r.deny("execution trace", "the server's WriteTimeout is too short", "raise http.Server.WriteTimeout, or upgrade to Go 1.23")
+				return
+			}
+			continue
+		case busy, broken:
+			if !wait(ctx, retry) {
+				return
+			}
+			continue
+		case ended:
+			return
+		}
+		round = traceRound
+		for next = next.Add(tracePeriod); time.Until(next) < 0; {
+			next = next.Add(tracePeriod)
+		}
+		if time.Until(r.end) < time.Until(next)+traceRound/4 || !wait(ctx, time.Until(next)) {
+			return
+		}
+	}
+}
