@@ -47,6 +47,13 @@ func (p *Builder) Clock() *Clock { return &p.bundle.Clocks[p.clock] }
 // unknown: the end of what a live log holds.
 func (p *Builder) Modified() int64 { return p.bundle.Artifacts[p.Artifact].Modified }
 
+// Recorded says whether the artifact was recorded live, so that the time it was
+// last written is when it was recorded, not when somebody copied it.
+func (p *Builder) Recorded() bool {
+	a := &p.bundle.Artifacts[p.Artifact]
+	return a.About != (Subject{}) || a.Series != ""
+}
+
 // Subject registers who the following rows are about. A process without a pid
 // is the one that the artifact is known to be of, unless it contradicts that.
 func (p *Builder) Subject(s Subject) SubjectID {
