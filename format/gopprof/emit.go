@@ -19,7 +19,8 @@ const (
 
 // emit writes a recording into the bundle.
 func emit(ctx context.Context, r *recording, b *evidence.Builder, subject evidence.SubjectID) error {
-	from, until := cover(r, b, subject)
+	at := r.snapshot(b)
+	from, until := cover(r, b, subject, at)
 	sum := summarize(r)
 	if err := emitSamples(ctx, r, b, subject, sum.classes); err != nil {
 		return err
@@ -30,9 +31,13 @@ func emit(ctx context.Context, r *recording, b *evidence.Builder, subject eviden
 		f.add("build.id", clip(r.Mapping[0].BuildID), math.NaN())
 	}
 	sum.facts(r, &f)
+	if at > 0 {
+		f.from, f.until = at, at
+	}
 	for _, s := range r.stats {
 		f.stat(s)
 	}
+	r.memory(b, subject, at)
 	if len(r.Sample) == 0 {
 		b.Warnf(0, "the %s profile has no samples%s", r.kind, why[r.kind])
 	}
@@ -57,9 +62,14 @@ const mutexOff = ": contention is not sampled unless the program calls runtime.S
 // A CPU profile's TimeNanos is taken right after sampling was switched on; its
 // duration ends when the writer has woken up, up to 0.1 s (0.2 s on macOS) after
 // it was switched off. Other profiles carry the time they were written; those of
-// ?seconds=N the end and the length of their window.
-func cover(r *recording, b *evidence.Builder, subject evidence.SubjectID) (from, until int64) {
-	const startError = 1e6 // from switching on to taking the time
+// ?seconds=N the end and the length of their window. A text carries no time but
+// those of the collector's cycles: it is from the last one on, and a heap profile
+// is of that one. Undated otherwise, it has the time it was recorded at, if it was.
+func cover(r *recording, b *evidence.Builder, subject evidence.SubjectID, at int64) (from, until int64) {
+	const (
+		startError  = 1e6   // from switching on to taking the time
+		recordError = 100e6 // from writing a text to having stored it
+	)
 	clock := b.Clock()
 	duration := max(0, r.DurationNanos)
 	switch {
@@ -78,6 +88,14 @@ func cover(r *recording, b *evidence.Builder, subject evidence.SubjectID) (from,
 		default: // since the process started, or since its rate was set
 			until = r.TimeNanos
 		}
+	case len(r.ring.ends) > 0:
+		clock.Error = startError
+		from, until = r.lastGC, max(r.lastGC, at)
+	case r.lines != nil && at > 0:
+		clock.Error = recordError
+		from, until = at, at
+	case r.lines != nil && clock.Error == startError:
+		// Another section of the same text has dated the clock; this has no time.
 	case r.lines != nil:
 		clock.Name, clock.Error = "undated", evidence.Unanchored
 	default:

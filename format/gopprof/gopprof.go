@@ -22,9 +22,14 @@
 //	HeapAlloc  NextGC  NumGC  …           from the runtime.MemStats behind a heap text, by their Go names
 //	build.id
 //
+// Series, from runtime.MemStats: /gc/cycles/total:gc-cycles and gc.pauses (ns, by
+// cycle) of the last 256 cycles at their own times; of a text that was recorded
+// live also /gc/heap/allocs:bytes, /gc/heap/goal:bytes, memstats.HeapAlloc and
+// others, one point at the time of the snapshot.
+//
 // The package's opinion: a profile says shares, not moments, so its samples get
-// no invented times; a text without a date keeps an unanchored clock, because a
-// file's own date is when it was copied; and a profile of another runtime is
+// no invented times; a text has the times of the cycles it tells of, and without them
+// keeps an unanchored clock, because a file's own date is when it was copied; and a profile of another runtime is
 // refused by name instead of being shown as Go without a collector.
 package gopprof
 

@@ -39,6 +39,11 @@ type recording struct {
 	fraction int64
 	announce int64 // goroutine profile: total N
 	stats    []stat
+
+	// Of runtime.MemStats; 0 unknown.
+	statsLine int64
+	lastGC    int64 // ns since the epoch
+	ring      ring
 }
 
 // stat is a line of the runtime.MemStats behind a heap text.

@@ -74,9 +74,10 @@ type section struct {
 	hz        float64
 	locations map[string]*profile.Location
 	functions map[[2]string]*profile.Function
-	full      bool // no room for more
-	stats     bool // within the runtime.MemStats
-	pauses    string
+	full      bool   // no room for more
+	stats     bool   // within the runtime.MemStats
+	pauses    string // the ring of MemStats
+	ends      string
 	numGC     int64
 	strange   int64 // lines not understood
 	first     int64 // of them
@@ -118,7 +119,7 @@ func (s *section) line(text []byte, number int64) bool {
 		s.frame(text)
 		return true
 	case string(text) == "# runtime.MemStats":
-		s.stats = true
+		s.stats, s.statsLine = true, number
 		return true
 	case text[0] == '#':
 		return s.comment(string(text), number)
@@ -271,6 +272,13 @@ func (s *section) comment(text string, number int64) bool {
 	case "PauseNs":
 		s.pauses = value
 		return true
+	case "PauseEnd":
+		s.ends = value
+		return true
+	case "LastGC":
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+			s.lastGC = max(n, 0)
+		}
 	case "NumGC":
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 			s.numGC = n
@@ -293,6 +301,7 @@ func (s *section) finish(b *evidence.Builder) {
 	if total, ok := pauseTotal(s.pauses, s.numGC); ok {
 		s.recording.stats = append(s.recording.stats, stat{"PauseTotalNs", strconv.FormatInt(total, 10), s.at})
 	}
+	s.ring, _ = ringOf(s.pauses, s.ends, s.numGC, s.lastGC)
 	var sum int64
 	for _, x := range s.Sample {
 		sum = plus(sum, x.Value[0])
