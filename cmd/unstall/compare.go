@@ -20,7 +20,7 @@ type compareCommand struct {
 	After     several       `placeholder:"RUN..." help:"… and as many after it."`
 	Level     float64       `default:"0.95" help:"Of confidence."`
 	MinEffect percentage    `placeholder:"5%" help:"The least change that counts, relative (default: what is usual for each metric)."`
-	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these regressed: metrics by their JSON names, all, or none (default: latency quantiles, errors, rate)."`
+	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these regressed: metrics by their JSON names, all, or none (default: p50_ms, p99_ms, rate, errors)."`
 	SLO       time.Duration `name:"slo" placeholder:"300ms" help:"Compare the share of requests above this, too."`
 	output
 }

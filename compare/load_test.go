@@ -1,0 +1,87 @@
+package compare
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLoads(t *testing.T) {
+	share := func(v float64) *float64 { return &v }
+	closed := Load{Mode: "closed", LatencyFrom: "send", Rate: 900, Connections: 64, Duration: 10 * time.Second, Sent: 9000}
+	came := Load{LatencyFrom: "server", Arrivals: true, Rate: 300, Duration: time.Minute, Sent: 18000, Routes: map[string]float64{"GET /a": .7, "GET /b": .3}}
+	with := func(l Load, change func(*Load)) Load { change(&l); return l }
+	for _, tt := range []struct {
+		name          string
+		before, after Load
+		why           string // "": comparable
+		warning       string
+	}{
+		{"alike", open(500), open(500), "", ""},
+		{"within 2 %", open(500), open(508), "", ""},
+		{"another rate", open(500), open(512), "offered rate 500/s before, 512/s after", ""},
+		{"another host is the point", open(500), with(open(500), func(l *Load) { l.URL = "http://10.0.0.1:9090" }), "", ""},
+		{"another path", open(500), with(open(500), func(l *Load) { l.URL = "http://127.0.0.1:8080/fast" }), "path / before, /fast/ after", ""},
+		{"another mode", open(500), closed, "open loop before, closed loop after", ""},
+		{"another clock", open(500), with(open(500), func(l *Load) { l.LatencyFrom = "send" }), "latency is counted from the intended time before, from the send after", ""},
+		{"more connections", closed, with(closed, func(l *Load) { l.Connections = 65 }), "64 connections before, 65 after", ""},
+		{"a faster closed loop", closed, with(closed, func(l *Load) { l.Rate = 1800; l.Sent = 18000 }), "", ""},
+		{"shorter", open(500), with(open(500), func(l *Load) { l.Duration = 7 * time.Second }), "10s before, 7s after", ""},
+		{"over capacity", open(500), with(open(500), func(l *Load) { l.Rate = 400 }), "achieved ÷ offered 1 before, 0.8 after", ""},
+		{"both over it, alike", with(open(500), func(l *Load) { l.Rate = 401 }), with(open(500), func(l *Load) { l.Rate = 400 }), "", ""},
+		{"failing", open(500), with(open(500), func(l *Load) { l.Failed = 60 }), "share of failed requests 0 before, 0.012 after", ""},
+		{"failing a little", open(500), with(open(500), func(l *Load) { l.Failed = 40 }), "", ""},
+		{"neighbours", with(open(500), func(l *Load) { l.Others = share(.1) }), with(open(500), func(l *Load) { l.Others = share(.4) }),
+			"share of the host's processors taken by others 0.1 before, 0.4 after", ""},
+		{"neighbours not known", with(open(500), func(l *Load) { l.Others = share(.1) }), open(500), "", ""},
+		{"a lagging generator", open(500), with(open(500), func(l *Load) { l.Limited = true }), "", "did not keep its schedule"},
+		{"what came by itself", came, with(came, func(l *Load) { l.Rate = 320 }), "", "nothing says that they would have been the same"},
+		{"more came", came, with(came, func(l *Load) { l.Rate = 340 }), "300/s requests before, 340/s after", ""},
+		{"others came", came, with(came, func(l *Load) { l.Routes = map[string]float64{"GET /a": .6, "GET /b": .3, "GET /c": .1} }),
+			"10 % of the requests are of other routes: GET /", ""},
+		{"a mix within sampling", came, with(came, func(l *Load) { l.Routes = map[string]float64{"GET /a": .72, "GET /b": .28} }), "", ""},
+		{"one side not known", open(500), Load{}, "", "the load is known of one side only"},
+	} {
+		var before, after []Run
+		for i := range 6 {
+			at := noon.Add(time.Duration(i) * time.Hour)
+			before = append(before, Run{Name: "b", Start: at, Load: tt.before, Metrics: map[string]float64{"p99_ms": 10}})
+			after = append(after, Run{Name: "a", Start: at.Add(30 * time.Minute), Load: tt.after, Metrics: map[string]float64{"p99_ms": 5}})
+		}
+		c, err := Compare(before, after, Options{})
+		if err != nil {
+			t.Fatal(tt.name, err)
+		}
+		if c.Refused() != (tt.why != "") || !strings.Contains(c.Why, tt.why) {
+			t.Errorf("%s: refused is %v: %q, want %q", tt.name, c.Refused(), c.Why, tt.why)
+		}
+		if c.Refused() && (len(c.Metrics) != 0 || len(c.Regressed()) != 0) {
+			t.Errorf("%s: refused, and yet %+v", tt.name, c.Metrics)
+		}
+		if warned := strings.Contains(strings.Join(c.Warnings, "\n"), tt.warning); !warned || tt.warning == "" && len(c.Warnings) > 0 && tt.before.Mode == "open" && tt.after.Mode != "" {
+			t.Errorf("%s: warnings %q, want %q", tt.name, c.Warnings, tt.warning)
+		}
+	}
+}
+
+func TestAnUnknownLoadDecidesNothing(t *testing.T) {
+	before, after := series("gc_cycles_per_s", 9, 9, 9, 9, 9, 9), series("gc_cycles_per_s", 1, 1, 1, 1, 1, 1)
+	for i := range before {
+		before[i].Load, after[i].Load = Load{}, Load{}
+	}
+	c, err := Compare(before, after, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := c.Of("gc_cycles_per_s")
+	if c.Comparable != nil || c.Refused() || m.Result != Unclear || m.Change == nil || c.Why == "" {
+		t.Errorf("%v %q %+v", c.Comparable, c.Why, m)
+	}
+}
+
+func TestRunsAtTheSameTime(t *testing.T) {
+	c, err := Compare(series("p99_ms", 1), series("p99_ms", 1), Options{})
+	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "at the same time") {
+		t.Errorf("%v %q", err, c.Warnings)
+	}
+}
