@@ -3,6 +3,7 @@ module github.com/unstall/unstall
 go 1.26.0
 
 require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
 	github.com/alecthomas/kong v1.17.0 // indirect
 	github.com/chzyer/readline v1.5.1 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
