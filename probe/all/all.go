@@ -3,10 +3,12 @@ package all
 
 import (
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/gopprof"
 	"github.com/unstall/unstall/probe/linux"
 )
 
 // Probes are asked in this order.
 var Probes = []probe.Probe{
+	gopprof.Probe,
 	linux.Probe,
 }
