@@ -110,6 +110,7 @@ type sink struct {
 	lacks    []probe.Lack
 	wrote    func(name string) // called with each write
 	full     int               // bytes that can be stored, 0: any
+	dir      string            // to write files to instead, "" none
 }
 
 func newSink() *sink {
@@ -146,6 +147,9 @@ func (s *sink) Create(m capture.Meta) (io.WriteCloser, error) {
 		return nil, fmt.Errorf("%s: twice", m.Name)
 	}
 	s.names = append(s.names, m.Name)
+	if s.dir != "" {
+		return os.Create(filepath.Join(s.dir, m.Name))
+	}
 	s.data[m.Name], s.metas[m.Name] = &bytes.Buffer{}, m
 	return part{s, m.Name}, nil
 }
