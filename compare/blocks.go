@@ -37,3 +37,35 @@ func Blocks(ctx context.Context, n int, variants []string, seed uint64, run func
 	}
 	return runs, nil
 }
+
+// Interleaved runs two services that are both there in blocks and compares them.
+// Each runs once beforehand to warm up (block −1), which does not count. Where the
+// context ends, the whole blocks that there are are compared.
+func Interleaved(ctx context.Context, before, after string, blocks int, seed uint64, opt Options, run func(ctx context.Context, variant string, block int) (Run, error)) (*Comparison, error) {
+	variants := []string{before, after}
+	for _, v := range variants {
+		if _, err := run(ctx, v, -1); err != nil {
+			return nil, fmt.Errorf("%s, warming up: %w", v, err)
+		}
+	}
+	runs, err := Blocks(ctx, blocks, variants, seed, run)
+	made := len(runs[0])
+	if err != nil && (ctx.Err() == nil || made == 0) {
+		return nil, err
+	}
+	if opt.Before == "" {
+		opt.Before = before
+	}
+	if opt.After == "" {
+		opt.After = after
+	}
+	c, err := Compare(runs[0], runs[1], opt)
+	if err != nil {
+		return nil, err
+	}
+	c.Seed = &seed
+	if made < blocks {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("interrupted after %d of %d blocks", made, blocks))
+	}
+	return c, nil
+}

@@ -72,3 +72,33 @@ func TestBlocksThatEnd(t *testing.T) {
 	}
 	cancel()
 }
+
+func TestInterleaved(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	warm, made := 0, 0
+	run := func(_ context.Context, v string, block int) (Run, error) {
+		if block < 0 {
+			warm++
+			return Run{}, nil
+		}
+		if made++; made == 15 {
+			cancel()
+		}
+		p99 := map[string]float64{"old": 10, "new": 6}[v]
+		return Run{Name: v, Load: open(500), Metrics: map[string]float64{"p99_ms": p99 + float64(block)/10}}, nil
+	}
+	c, err := Interleaved(ctx, "old", "new", 20, 3, Options{}, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, _ := c.Of("p99_ms"); m.Result != Improved || warm != 2 || c.Pairs != 7 || *c.Seed != 3 || c.Before != "old" || c.After != "new" || len(c.Warnings) != 1 {
+		t.Errorf("%+v, %d warmed up, %d pairs, warnings %q", m, warm, c.Pairs, c.Warnings)
+	}
+	if _, err := Interleaved(ctx, "old", "new", 6, 3, Options{}, run); !errors.Is(err, context.Canceled) {
+		t.Errorf("without a whole block: %v", err)
+	}
+	failure := errors.New("refused")
+	if _, err := Interleaved(context.Background(), "old", "new", 6, 3, Options{}, func(context.Context, string, int) (Run, error) { return Run{}, failure }); !errors.Is(err, failure) {
+		t.Error(err)
+	}
+}
