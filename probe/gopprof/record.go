@@ -24,6 +24,7 @@ type recording struct {
 	texts   int // heap profiles taken
 	mu      sync.Mutex
 	cut     map[string]bool // handlers whose answer was not waited for: "profile", "trace"
+	gone    bool            // nobody listens any more
 	failure error           // of the sink: nothing more can be stored
 	said    map[string]bool // warnings given
 	any     bool            // something was recorded
@@ -49,8 +50,7 @@ func record(ctx context.Context, e *endpoint, about evidence.Subject, plan probe
 	all.Go(func() { r.heaps(ctx) })
 	all.Wait()
 
-	gone := ctx.Err() != nil && outer.Err() == nil && time.Now().Before(r.end)
-	if !gone && r.failed() == nil {
+	if !r.gone && r.failed() == nil {
 		// After Ctrl-C, too: what has changed since the start is worth a moment.
 		last, done := context.WithTimeout(context.WithoutCancel(outer), 2*time.Second)
 		defer done()
@@ -59,7 +59,7 @@ func record(ctx context.Context, e *endpoint, about evidence.Subject, plan probe
 		ends.Go(func() { r.heap(last) })
 		ends.Wait()
 	}
-	if len(r.cut) > 0 && !gone {
+	if len(r.cut) > 0 && !r.gone {
 		r.settle(context.WithoutCancel(outer))
 	}
 	if err := r.failed(); err != nil {
@@ -183,6 +183,9 @@ func (r *recording) broke(ctx context.Context, p piece, err error, got int64) ou
 	switch {
 	case errors.Is(err, errGone):
 		r.warn("%s: %v any more: the target ended, what came is kept", r.shown, errGone)
+		r.mu.Lock()
+		r.gone = true
+		r.mu.Unlock()
 		r.stop()
 		return ended
 	case got > 0:
