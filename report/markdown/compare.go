@@ -31,7 +31,7 @@ func Compare(w io.Writer, c *compare.Comparison) error {
 		p.row("Loads", c.Why)
 	}
 	for _, d := range sentence.Doubts(c) {
-		p.row("Unclear", d.Why+": "+strings.Join(d.Metrics, ", "))
+		p.row("Unclear", d.String())
 	}
 	if len(c.Warnings) > 0 {
 		p.section("Warnings")

@@ -145,6 +145,8 @@ type Doubt struct {
 	Metrics []string
 }
 
+func (d Doubt) String() string { return d.Why + ": " + strings.Join(d.Metrics, ", ") }
+
 // Doubts groups the unclear metrics by what makes them so.
 func Doubts(c *compare.Comparison) (out []Doubt) {
 	for _, m := range c.Metrics {
@@ -159,6 +161,11 @@ func Doubts(c *compare.Comparison) (out []Doubt) {
 		}
 		if !found {
 			out = append(out, Doubt{m.Why, []string{m.Title}})
+		}
+	}
+	for i := range out {
+		if n := len(out[i].Metrics); n > 1 && n == len(c.Metrics) {
+			out[i].Metrics = []string{"all metrics"}
 		}
 	}
 	return out

@@ -29,7 +29,7 @@ func (o Options) Compare(w io.Writer, c *compare.Comparison) error {
 	}
 	var lines []string
 	for _, d := range sentence.Doubts(c) {
-		lines = append(lines, p.wrap(d.Why+": "+strings.Join(d.Metrics, ", "), labels)...)
+		lines = append(lines, p.wrap(d.String(), labels)...)
 	}
 	p.block("UNCLEAR", bold, labels, lines)
 	lines = nil
