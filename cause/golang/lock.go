@@ -90,12 +90,16 @@ func holderStates(c *cause.Case, kind evidence.Kind) (out []cause.Evidence, most
 
 func judgeLockByProfile(c *cause.Case) cause.Verdict {
 	delay := c.Bundle.Names.Lookup("delay")
+	earlier := earlierLocks(c)
 	s := &c.Bundle.Samples
 	var total, top int64
 	var where evidence.StackID
 	var origin evidence.Origin
 	for i := range s.Len() {
 		if delay == 0 || s.Subject[i] != c.Subject || s.Type[i] != delay {
+			continue
+		}
+		if a, _ := s.Origin[i].Artifact(); earlier[a] {
 			continue
 		}
 		total += s.Value[i]
@@ -116,4 +120,26 @@ func judgeLockByProfile(c *cause.Case) cause.Verdict {
 		}
 	}
 	return v
+}
+
+// earlierLocks are the lock profiles that a later one of their kind contains:
+// they count from the process's start.
+func earlierLocks(c *cause.Case) map[evidence.ArtifactID]bool {
+	earlier := make(map[evidence.ArtifactID]bool)
+	newest := make(map[string]evidence.Fact)
+	for _, f := range c.Bundle.Facts {
+		if f.Subject != c.Subject || f.Key != "profile.kind" || f.Value != "mutex" && f.Value != "block" || f.Until == 0 {
+			continue
+		}
+		old, ok := newest[f.Value]
+		if !ok || f.Until >= old.Until {
+			newest[f.Value] = f
+		} else {
+			old = f
+		}
+		if a, known := old.Origin.Artifact(); ok && known {
+			earlier[a] = true
+		}
+	}
+	return earlier
 }
