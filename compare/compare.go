@@ -50,7 +50,7 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	c.Loads = Loads{sideOf(before), sideOf(after)}
 	g := &guard{before: before, after: after}
 	g.compare()
-	c.Warnings = append(c.Warnings, g.warnings...)
+	c.Warnings = append(append(c.Warnings, g.warnings...), warnings(before, after)...)
 	same := len(g.differ) == 0
 	if !same {
 		c.Comparable, c.Why = &same, "the loads differ: "+strings.Join(g.differ, "; ")
@@ -78,6 +78,35 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 		c.Warnings = append(c.Warnings, "no figure is known of both sides: give runs of the same kind")
 	}
 	return c, nil
+}
+
+// mostWarnings of runs are passed on.
+const mostWarnings = 10
+
+// warnings are what was said of the runs, each text once.
+func warnings(sides ...[]Run) (out []string) {
+	first, count := make(map[string]string), make(map[string]int)
+	var order []string
+	for _, runs := range sides {
+		for _, r := range runs {
+			for _, w := range r.Warnings {
+				if count[w]++; count[w] == 1 {
+					first[w], order = r.Name, append(order, w)
+				}
+			}
+		}
+	}
+	for i, w := range order {
+		if i == mostWarnings {
+			return append(out, fmt.Sprintf("and %d more warnings: diagnose the runs by themselves", len(order)-i))
+		}
+		text := first[w] + ": " + w
+		if n := count[w]; n > 1 {
+			text = fmt.Sprintf("%s and %d more: %s", first[w], n-1, w)
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 func named(runs []Run) string {

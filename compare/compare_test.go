@@ -141,6 +141,24 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}
 }
 
+func TestWarningsAreSaidOnce(t *testing.T) {
+	before, after := series("p99_ms", 1, 2), series("p99_ms", 1, 2)
+	for _, r := range []*Run{&before[0], &before[1], &after[1]} {
+		r.Warnings = []string{"1 line not understood"}
+	}
+	for range 12 {
+		after[0].Warnings = append(after[0].Warnings, strings.Repeat("x", len(after[0].Warnings)+1))
+	}
+	c, err := Compare(before, after, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(c.Warnings, "\n")
+	if strings.Count(all, "not understood") != 1 || !strings.Contains(all, "r and 2 more: 1 line not understood") || !strings.HasSuffix(all, "and 3 more warnings: diagnose the runs by themselves") {
+		t.Error(all)
+	}
+}
+
 func TestMetricsAreWellFormed(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, m := range Metrics {

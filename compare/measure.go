@@ -58,6 +58,9 @@ func Measure(b *evidence.Bundle, name string, opt MeasureOptions) []Run {
 		m.collector(s)
 		m.system(s)
 	}
+	for _, w := range b.Warnings {
+		m.run.Warnings = append(m.run.Warnings, w.Text)
+	}
 	return []Run{m.run}
 }
 

@@ -16,6 +16,8 @@ type Run struct {
 	// Within are 95 % intervals from the requests of the run alone, of the metrics
 	// that have one. They say nothing about what differs from run to run.
 	Within map[string]stats.Interval
+
+	Warnings []string // what to know beside the figures: lines not understood, a generator that lagged
 }
 
 // Load is what a run was measured under. Zero fields are not known.
