@@ -1,0 +1,138 @@
+package linux
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// CPUThrottled is a CPU quota that stops the process while processors are free.
+var CPUThrottled = cause.Cause{
+	ID:    "linux.cpu-throttled",
+	Title: "a CPU quota stops the process",
+	Doc: `The process's cgroup may use so much CPU time in a period (cpu.max; a Kubernetes CPU limit,
+docker --cpus). Once that is used up, all its threads stop until the next period begins:
+with the usual period of 100 ms for up to that long, whatever the mean use is. Many
+threads use a quota up at once: 2 CPUs are gone in 25 ms if 8 threads run.
+
+The kernel counts it: nr_periods, nr_throttled and throttled_usec in cpu.stat of the
+cgroup that has the quota, which may be one above the process's own.
+
+Told from its look-alikes: from inside the process it looks like a starved host
+(linux.cpu-saturation), but processors are free; too little mean CPU (over capacity)
+shows as use at the quota, and then only a higher one helps.
+
+What helps: a higher limit, or none (requests and weights still share fairly); a
+GOMAXPROCS that fits the quota, which Go 1.25 and later sets by itself; fewer threads
+that work at once. A pause of the collector is not shortened by tuning the collector
+while its workers use up the quota.`,
+	Needs:   "cpu.stat of the process's cgroup over the same seconds, and an execution trace: unstall record PID",
+	Applies: func(c *cause.Case) bool { return true },
+	Judge:   judgeThrottled,
+}
+
+// throttle is what the kernel counted of a quota over a window.
+type throttle struct {
+	periods   float64 // in which anything ran
+	throttled float64 // of them, in which it was stopped
+	used      float64 // CPUs, NaN unknown
+	quota     float64 // CPUs, 0 none
+	origin    evidence.Origin
+	set       evidence.Origin // of quota
+}
+
+// rarely is the share of periods below which being stopped explains nothing.
+const rarely = .01
+
+// share is the part of the periods in which the process was stopped.
+func (t *throttle) share() float64 {
+	if t.periods <= 0 {
+		return 0
+	}
+	return t.throttled / t.periods
+}
+
+// throttleOf reads cpu.stat over the window; nil if half of it was not watched.
+func throttleOf(c *cause.Case) *throttle {
+	h := window(c)
+	named := func(name string) *evidence.Series {
+		return h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == name })
+	}
+	periods, throttled := named("cgroup.cpu.periods"), named("cgroup.cpu.throttledPeriods")
+	if periods == nil || throttled == nil {
+		return nil
+	}
+	seconds := float64(h.until-h.from) / 1e9
+	t := &throttle{periods: h.mean(periods) * seconds, throttled: h.mean(throttled) * seconds,
+		used: h.mean(named("process.cpu")), origin: throttled.Origin}
+	if f, ok := c.Fact(evidence.FactContainerCPU); ok {
+		t.quota, t.set = f.Number, f.Origin
+	}
+	return t
+}
+
+// figures are the evidence of the quota.
+func (t *throttle) figures(c *cause.Case) []cause.Evidence {
+	out := []cause.Evidence{c.Figure(fmt.Sprintf("periods in which the quota stopped it, of %.0f", t.periods), t.throttled, "1", t.origin)}
+	if t.quota > 0 {
+		out = append(out, c.Figure("quota", t.quota, "CPUs", t.set))
+	}
+	if !math.IsNaN(t.used) {
+		out = append(out, c.Figure("CPUs the process used", t.used, "CPUs", t.origin))
+	}
+	return out
+}
+
+func judgeThrottled(c *cause.Case) cause.Verdict {
+	v := cause.Verdict{State: cause.RuledOut}
+	s := starvationOf(c)
+	t := throttleOf(c)
+	if t == nil {
+		if s.known && !s.starved {
+			v.Summary = "its threads were run whenever they were ready"
+			return v
+		}
+		v.State = cause.Inconclusive
+		v.Summary = "cpu.stat of its cgroup was not watched"
+		v.Needs = []string{"whether a quota stopped it: nr_throttled in cpu.stat of its cgroup (cat /proc/PID/cgroup names it), twice"}
+		return v
+	}
+	v.Evidence = t.figures(c)
+	v.Summary = fmt.Sprintf("%.0f of %.0f periods", t.throttled, t.periods)
+	if t.periods < .5 {
+		v.Summary = "its cgroup has no quota"
+	}
+	if t.share() < rarely {
+		return v
+	}
+	if !c.Slow() || !s.known {
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods: what requests lost by it was not watched", 100*t.share())
+		v.Needs = []string{traceEvidence}
+		return v
+	}
+	saves, share := s.saves(c)
+	if share < cause.Material {
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but %.1f %% of slow time", 100*t.share(), 100*share)
+		return v
+	}
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f %% of its periods.", 100*t.share())
+	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
+	v.Saves = saves
+	if t.quota > 0 {
+		v.Title = fmt.Sprintf("A quota of %.2g CPUs stops the process in %.0f %% of its periods.", t.quota, 100*t.share())
+	}
+	if s.measured {
+		v.Evidence = append(v.Evidence, c.Figure("its time on processors that was not CPU time, measured", s.share, "1", s.host.own))
+	}
+	v.Fix = append(v.Fix, cause.Fix{Text: "raise the CPU limit of the container, or take it off and leave the request (weights still share fairly)"})
+	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.quota > 0 && float64(cpus) > math.Ceil(t.quota)+.5 && cpus > 2 {
+		v.Fix = append(v.Fix, cause.Fix{Text: "or let fewer threads use it up at once; Go 1.25 and later does so by itself",
+			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.quota)))})
+	}
+	return v
+}
