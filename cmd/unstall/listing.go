@@ -27,8 +27,12 @@ var columns = []column{
 	{head: "USER", cell: func(f target.Found) string { return f.User }, brief: func(f target.Found) string { return cut(f.User, 8) }},
 	{head: "CPU", right: true, cell: func(f target.Found) string { return figure.Fixed(f.CPU, 2) }},
 	{head: "RSS", right: true, cell: func(f target.Found) string { return figure.Size(float64(f.RSS)) }},
-	{head: "LISTENS", cell: func(f target.Found) string { return listens(f, 3) }, brief: func(f target.Found) string { return listens(f, 1) }},
-	{head: "CAN READ", cell: func(f target.Found) string { return strings.Join(f.Reads, ", ") }},
+	{head: "LISTENS", cell: func(f target.Found) string { return listens(f, 3) },
+		brief: func(f target.Found) string { return strings.ReplaceAll(listens(f, 1), "127.0.0.1:", "lo:") }},
+	{head: "CAN READ", cell: func(f target.Found) string { return strings.Join(f.Reads, ", ") },
+		brief: func(f target.Found) string {
+			return strings.ReplaceAll(strings.Join(f.Reads, ", "), "environment", "env")
+		}},
 	{head: "NEXT", cell: func(f target.Found) string { return f.Next }},
 }
 
@@ -36,7 +40,7 @@ var columns = []column{
 var narrower = []struct {
 	head string
 	drop bool // else its brief form is taken
-}{{"LISTENS", false}, {"NEXT", true}, {"USER", false}, {"NAME", false}, {"USER", true}, {"LISTENS", true}, {"CAN READ", true}, {"RUNTIME", true}}
+}{{"LISTENS", false}, {"NEXT", true}, {"CAN READ", false}, {"USER", false}, {"NAME", false}, {"USER", true}, {"LISTENS", true}, {"CAN READ", true}, {"RUNTIME", true}}
 
 // listing is the table of what runs here, what is hidden from this user, and
 // what to type next.

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/target"
+)
+
+var running = []target.Found{
+	{Target: target.Target{PID: 4711, Name: "gateway", Runtime: "go", Version: "go1.26.8", User: "app", Listens: []target.Listener{
+		{Addr: netip.MustParseAddrPort("0.0.0.0:8080")}, {Addr: netip.MustParseAddrPort("[::]:8080")}, {Addr: netip.MustParseAddrPort("127.0.0.1:6060")}}},
+		CPU: 1.2, RSS: 107 << 20, Reads: []string{"pprof", "/proc", "environment"}, Next: "unstall 4711"},
+	{Target: target.Target{PID: 12, Name: "java\x1b[2J", Main: "Gateway", Runtime: "jvm", Version: "17.0.15", User: "tomcat", Needs: "root or user tomcat",
+		Listens: []target.Listener{{Path: "/run/app.sock"}}}, RSS: 2 << 30, Reads: []string{"/proc"}, Next: "unstall 12"},
+}
+
+func TestListing(t *testing.T) {
+	const wide = `PID   NAME              RUNTIME      USER     CPU      RSS  LISTENS               CAN READ                   NEXT
+4711  gateway           go1.26.8     app     1.20  107 MiB  :8080 127.0.0.1:6060  pprof, /proc, environment  unstall 4711
+12    java?[2J Gateway  JVM 17.0.15  tomcat  0.00    2 GiB  app.sock              /proc                      unstall 12
+`
+	got := listing(running, text.Options{Width: 130}, true)
+	if !strings.HasPrefix(got, wide) {
+		t.Errorf("130 columns:\n%s", got)
+	}
+	for _, want := range []string{"\nneeds root or user tomcat: environment, open files and I/O of 12\n", "\nunstall 4711      say why", "\nunstall FILE...   "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "sudo") || !strings.Contains(listing(running, text.Options{Width: 80}, false), "sudo unstall also lists") {
+		t.Error("what root adds is said to others than root")
+	}
+	for _, width := range []int{80, 60, 40} {
+		for _, line := range table(running, text.Options{Width: width}) {
+			if utf8.RuneCountInString(line) > width {
+				t.Errorf("%d columns: %q", width, line)
+			}
+		}
+	}
+	if head := table(running, text.Options{Width: 80})[0]; strings.Join(strings.Fields(head), " ") != "PID NAME RUNTIME CPU RSS LISTENS CAN READ" {
+		t.Errorf("80 columns: %s", head)
+	}
+	if got := listing(nil, text.Options{Width: 80}, false); !strings.HasPrefix(got, "Nothing runs here") || !strings.Contains(got, "sudo unstall") || !strings.Contains(got, usage) {
+		t.Errorf("nothing runs:\n%s", got)
+	}
+}
