@@ -18,7 +18,6 @@ var Causes = []cause.Cause{
 	service.DependencySlow,
 	service.PoolExhausted,
 	service.OverCapacity,
-	linux.CPUThrottled,
 	linux.NoisyNeighbour, // the more specific of the two comes first
 	linux.CPUSaturation,
 	linux.PageFaults,
