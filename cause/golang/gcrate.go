@@ -120,7 +120,7 @@ func starved(c *cause.Case, v cause.Verdict, share float64, origin evidence.Orig
 	v.State = cause.Inconclusive
 	v.Summary = "the host starved the process: its time on processors is not CPU time"
 	v.Evidence = append(v.Evidence, c.Figure("run time in stretches longer than the runtime allows", share, "1", origin))
-	v.Needs = []string{"the same recording on a host with free CPUs, or with /proc beside it"}
+	v.Needs = []string{"the same recording while the host has CPUs free"}
 	return v
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -42,7 +41,7 @@ func (s *session) record(r recording, targets []target.Target, sends *sending, f
 	s.announce(found, r)
 	if len(found.Accesses) == 0 && sends == nil {
 		for _, t := range targets {
-			s.fail(unreadable, fmt.Errorf("%s: there is nothing to record here: give the PID of a process on this host or the URL of its net/http/pprof", t.Arg))
+			s.fail(unreadable, fmt.Errorf("%s: there is nothing to record here: give the PID of a process on this host or the URL of its net/http/pprof", typed(t)))
 		}
 		return ""
 	}
@@ -66,6 +65,9 @@ func (s *session) record(r recording, targets []target.Target, sends *sending, f
 func (s *session) announce(f record.Finding, r recording) {
 	for _, t := range f.Targets {
 		s.note("%s", describe(t))
+		if t.Note != "" {
+			s.note("  %s", t.Note)
+		}
 	}
 	switch on := f.SwitchesOn(); {
 	case len(on) == 0 || r.Passive:
@@ -78,20 +80,31 @@ func (s *session) announce(f record.Finding, r recording) {
 func describe(t target.Target) string {
 	parts := []string{t.Name}
 	if t.Name == "" {
-		parts[0] = t.Arg
+		parts[0] = typed(t)
 	}
 	if t.PID != 0 {
 		parts = append(parts, fmt.Sprintf("pid %d", t.PID))
 	}
-	if t.Version != "" {
+	switch {
+	case t.Version != "" && !strings.HasPrefix(t.Version, t.Runtime):
+		parts = append(parts, t.Runtime+" "+t.Version)
+	case t.Version != "":
 		parts = append(parts, t.Version)
-	} else if t.Runtime != "" {
+	case t.Runtime != "":
 		parts = append(parts, t.Runtime)
 	}
 	if t.PID != 0 && t.UID != os.Geteuid() {
 		parts = append(parts, "of user "+t.User)
 	}
 	return parts[0] + "  " + strings.Join(parts[1:], " · ")
+}
+
+// typed is what the user typed, without passwords.
+func typed(t target.Target) string {
+	if t.URL != nil {
+		return t.URL.Redacted()
+	}
+	return t.Arg
 }
 
 // note tells the user something that is not the result.
@@ -101,7 +114,7 @@ func (s *session) note(format string, args ...any) { fmt.Fprintf(s.err, format+"
 func (s *session) saved(path string, targets []target.Target) {
 	then := "unstall " + path
 	if len(targets) == 1 {
-		then = "unstall compare " + path + " " + targets[0].Arg
+		then = "unstall compare " + path + " " + typed(targets[0])
 	}
 	s.note("saved %s · then: %s", path, then)
 }
@@ -118,6 +131,3 @@ func (s *session) inputs(args []string) (live []target.Target, files []string) {
 	}
 	return live, files
 }
-
-// shown is a capture's name as the user sees it.
-func shown(path string) string { return filepath.Base(path) }
