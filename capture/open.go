@@ -121,7 +121,7 @@ func (c *Capture) head(t *tar.Reader, r *io.SectionReader) error {
 	}
 	var m manifest
 	if err := json.Unmarshal(b, &m); err != nil {
-		return fmt.Errorf("its %s is damaged: %v", manifestName, err)
+		return fmt.Errorf("its %s is damaged: %w", manifestName, err)
 	}
 	if m.Schema != schema {
 		return fmt.Errorf("was recorded as %s, this version reads %s: use the version that recorded it (%s)", quoted(m.Schema), schema, quoted(m.Tool))
