@@ -18,6 +18,7 @@ type cli struct {
 	List     listCommand     `cmd:"" help:"List what runs here that can be diagnosed (the default without a target)."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what files hold, without judging it."`
 	Compare  compareCommand  `cmd:"" help:"Say whether a change helped: runs before it against runs after it."`
+	Lab      labCommand      `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
 	Causes   causesCommand   `cmd:"" help:"List the causes that are known, or explain one."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 

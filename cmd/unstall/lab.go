@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/all"
+	"github.com/unstall/unstall/report/json"
+)
+
+type labCommand struct {
+	List  labListCommand  `cmd:"" help:"List the incidents that can be run here."`
+	Run   labRunCommand   `cmd:"" help:"Run one: sick, fixed and healthy services under load, diagnosed and compared."`
+	Score labScoreCommand `cmd:"" help:"Run all: what was expected against what was found."`
+}
+
+type labListCommand struct{}
+
+func (*labListCommand) Run(s *session) error {
+	for _, l := range all.Labs {
+		fmt.Fprintf(s.out, "%-12s %s\n", l.Name, l.About)
+		for _, v := range l.Variants {
+			fmt.Fprintf(s.out, "  %-18s %s\n", v.Name, v.About)
+		}
+	}
+	return nil
+}
+
+// labOptions are what running one and running all have in common.
+type labOptions struct {
+	Quick  bool   `help:"Fewer and shorter measurements."`
+	Keep   string `placeholder:"DIR" help:"Keep the captures there."`
+	Format string `placeholder:"FORM" help:"text or json (default: as the name of the output file says)."`
+	Output string `short:"o" placeholder:"FILE" help:"Write the report to a file."`
+}
+
+func (c *labOptions) form() (string, error) {
+	switch {
+	case c.Format == "text", c.Format == "json":
+		return c.Format, nil
+	case c.Format != "":
+		return "", fmt.Errorf("--format %s: there is no such form: give text or json", c.Format)
+	case strings.HasSuffix(c.Output, ".json"):
+		return "json", nil
+	}
+	return "text", nil
+}
+
+type labRunCommand struct {
+	Name string `arg:"" help:"Which one; see unstall lab list."`
+	labOptions
+}
+
+func (c *labRunCommand) Run(s *session) error {
+	form, err := c.form()
+	if err != nil {
+		return err
+	}
+	for _, l := range all.Labs {
+		if l.Name == c.Name {
+			outcomes := c.run(s, []*lab.Lab{l})
+			if len(outcomes) == 0 {
+				return nil
+			}
+			s.write(c.Output, nil, func(w io.Writer) error {
+				if form == "json" {
+					return json.Encode(w, outcomes[0])
+				}
+				return lab.Report(w, outcomes[0])
+			})
+			return nil
+		}
+	}
+	return fmt.Errorf("lab run %s: there is no such lab: see unstall lab list", c.Name)
+}
+
+type labScoreCommand struct{ labOptions }
+
+func (c *labScoreCommand) Run(s *session) error {
+	form, err := c.form()
+	if err != nil {
+		return err
+	}
+	score := lab.ScoreOf(c.run(s, all.Labs))
+	s.write(c.Output, nil, func(w io.Writer) error {
+		if form == "json" {
+			return json.Encode(w, score)
+		}
+		return lab.ReportScore(w, score)
+	})
+	return nil
+}
+
+// run runs labs one after the other and says how far they are.
+func (c *labOptions) run(s *session, labs []*lab.Lab) (outcomes []*lab.Outcome) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	begin := time.Now()
+	for _, l := range labs {
+		o, err := lab.Run(ctx, l, lab.Options{Quick: c.Quick, Keep: c.Keep, Version: version(), Progress: func(text string) {
+			fmt.Fprintf(s.err, "[%3.0f s] %s\n", time.Since(begin).Seconds(), text)
+		}})
+		switch {
+		case ctx.Err() != nil:
+			s.fail(unreadable, errors.New("lab "+l.Name+": interrupted: its services have ended"))
+			return outcomes
+		case err != nil:
+			s.fail(unreadable, err)
+			continue
+		}
+		if !o.Pass {
+			s.code = max(s.code, found)
+		}
+		outcomes = append(outcomes, o)
+	}
+	return outcomes
+}

@@ -1,0 +1,10 @@
+// Package all lists the labs. Adding one is a folder and a line here.
+package all
+
+import (
+	"github.com/unstall/unstall/lab"
+	goballast "github.com/unstall/unstall/lab/go-ballast"
+)
+
+// Labs in the order they are listed.
+var Labs = []*lab.Lab{&goballast.Lab}

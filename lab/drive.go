@@ -1,0 +1,129 @@
+package lab
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/stats"
+)
+
+// Demand is a load on one service.
+type Demand struct {
+	Before time.Duration // at Base, first
+	Base   float64       // requests/s
+	Rate   float64       // requests/s; 0: as fast as answers come
+	For    time.Duration // at Rate
+	Seed   uint64
+
+	// Storm is called when the rate rises from Base to Rate. Nil: nobody.
+	Storm func()
+
+	// Also is told of the run, too. Nil: nobody.
+	Also load.Observer
+}
+
+// closedConnections are enough to keep the processors of a small host busy.
+const closedConnections = 16
+
+// Delivered is what came of a demand after Before.
+type Delivered struct {
+	Offered, Achieved float64 // requests/s
+	Sent, Failed      int64
+	P50, P90, P99     float64 // ms, from the intended time; what was not answered counts as far as it waited
+	Limited           bool    // by the generator
+}
+
+func (s *Stand) plan(one *Service, d Demand) load.Plan {
+	p := load.Plan{URL: one.URL, Header: http.Header{}, Arrivals: load.Poisson, Seed: d.Seed, Timeout: settle}
+	for _, h := range s.Headers {
+		if name, value, ok := strings.Cut(h, ":"); ok {
+			p.Header.Add(name, strings.TrimSpace(value))
+		}
+	}
+	if d.Rate == 0 {
+		p.Mode, p.Connections, p.Duration = load.Closed, closedConnections, d.For
+		return p
+	}
+	if d.Before > 0 {
+		p.Pattern = append(p.Pattern, load.Stage{For: d.Before, From: d.Base, To: d.Base})
+	}
+	p.Pattern = append(p.Pattern, load.Stage{For: d.For, From: d.Rate, To: d.Rate})
+	return p
+}
+
+// Drive puts a load on a service and returns what the clients saw of it.
+func (s *Stand) Drive(ctx context.Context, one *Service, d Demand) (Delivered, error) {
+	rows := &rowsFrom{also: d.Also}
+	if d.Storm != nil {
+		rose := make(chan struct{})
+		timer := time.AfterFunc(d.Before, func() { d.Storm(); close(rose) })
+		defer func() {
+			if !timer.Stop() {
+				<-rose
+			}
+		}()
+	}
+	r, err := load.Run(ctx, s.plan(one, d), rows)
+	if err != nil {
+		return Delivered{}, err
+	}
+	return rows.delivered(r, d), nil
+}
+
+// rowsFrom keeps the requests of a run.
+type rowsFrom struct {
+	rows []load.Row
+	also load.Observer
+}
+
+func (o *rowsFrom) Progress(s load.Snapshot) {
+	if o.also != nil {
+		o.also.Progress(s)
+	}
+}
+
+func (o *rowsFrom) Rows(rows []load.Row) error {
+	o.rows = append(o.rows, rows...)
+	if o.also != nil {
+		return o.also.Rows(rows)
+	}
+	return nil
+}
+
+// delivered sums up the requests that were meant to be sent after Before.
+func (o *rowsFrom) delivered(r *load.Result, d Demand) Delivered {
+	from := r.Start.Add(d.Before).UnixNano()
+	out := Delivered{Limited: r.GeneratorLimited}
+	var latencies []int64
+	var answered int64
+	last := from + int64(d.For)
+	for _, x := range o.rows {
+		if x.Intended < from {
+			continue
+		}
+		out.Sent++
+		if x.Outcome != evidence.OK {
+			out.Failed++
+		}
+		if x.Status != 0 {
+			answered++
+			last = max(last, x.End)
+		}
+		if x.Status != 0 || x.Outcome == evidence.TimedOut || x.Outcome == evidence.Unfinished {
+			latencies = append(latencies, x.Latency())
+		}
+	}
+	out.Offered = float64(out.Sent) / d.For.Seconds()
+	out.Achieved = float64(answered) / time.Duration(last-from).Seconds()
+	slices.Sort(latencies)
+	ms := func(p float64) float64 { return float64(stats.Quantile(latencies, p)) / 1e6 }
+	if len(latencies) > 0 {
+		out.P50, out.P90, out.P99 = ms(.5), ms(.9), ms(.99)
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+package goballast
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/stats"
+)
+
+// What the report says of its gateway.
+const (
+	articleCycles    = 9.   // per second: 8 to 10
+	articleCollector = .3   // of the CPU: more than
+	articleFewer     = -.99 // cycles
+	articleCPU       = -.3
+	articleAssist    = -.99
+	articleP99       = -.45
+)
+
+func number(v float64) *float64 { return &v }
+
+// checks are what must come out of the storms.
+func checks(o *lab.Outcome) []lab.Check {
+	var all []lab.Check
+	cycles := stats.Median(o.Of("sick", "gc_cycles_per_s"))
+	all = append(all, lab.Check{Name: "sick: gc cycles in the storm", Unit: "1/s", Asked: "8–10", Got: number(cycles), Article: number(articleCycles), OK: cycles >= 7.95 && cycles <= 10.05})
+
+	collector := lab.Check{Name: "sick: collector's part of the process's CPU, by its profile", Unit: "1", Asked: "≥ 30 %", Article: number(articleCollector)}
+	if share, ok := o.Result("sick").CollectorShare(); ok {
+		collector.Got, collector.OK = number(share), share >= .3
+	} else {
+		collector.Why = "no CPU profile was recorded"
+	}
+	all = append(all, collector, stopTheWorld(o))
+
+	for _, name := range []string{"sick", "memory-limit", "ballast", "gogc"} {
+		delivered := stats.Median(o.Of(name, "rate")) / o.Plan.Peak
+		all = append(all, lab.Check{Name: name + ": storm delivered, achieved ÷ offered", Unit: "1", Asked: "≥ .95", Got: number(delivered), OK: delivered >= .95})
+	}
+	for _, name := range []string{"memory-limit", "ballast", "gogc"} {
+		told := name != "memory-limit"
+		for _, c := range []struct {
+			metric, title, asked string
+			article, most        float64
+		}{
+			{"gc_cycles_per_s", "gc cycles", "−99 %, rounded", articleFewer, -.985},
+			{"cpu_cores", "process CPU", "−30 % or more", articleCPU, -.3},
+			{"assist_ms_per_s", "mark assist time", "−99 %, rounded", articleAssist, -.985},
+			{"p99_ms", "p99 in the storm", "better", articleP99, 0},
+		} {
+			check := o.Changed(name, c.metric, c.most)
+			check.Name, check.Unit, check.Asked, check.Article, check.Told = fmt.Sprintf("%s: %s", name, c.title), "1", c.asked, number(c.article), told
+			all = append(all, check)
+		}
+	}
+	return all
+}
+
+// stopTheWorld must be ruled out with a figure: it is what one would blame first.
+func stopTheWorld(o *lab.Outcome) lab.Check {
+	c := lab.Check{Name: "sick: stopped world, of the slow requests' time", Unit: "1", Asked: "< 10 %, told with its figure"}
+	r := o.Result("sick")
+	if r == nil || r.Diagnosis == nil || r.Diagnosis.Requests == nil || r.Diagnosis.Requests.SlowTotalMs == 0 {
+		c.Why = "no slow requests were seen"
+		return c
+	}
+	var ms float64
+	for _, e := range r.Diagnosis.Ledger {
+		if e.Mechanism == "stop_the_world" {
+			ms += e.SlowMs
+		}
+	}
+	share := ms / r.Diagnosis.Requests.SlowTotalMs
+	c.Got, c.OK = &share, share < .1
+	return c
+}
+
+// moves triples the live heap and looks what becomes of the heap's peak: a ratio
+// multiplies it, a ballast adds to it, a limit stays what it is.
+func moves(s *lab.Stand) ([]lab.Check, error) {
+	const before, after = 45, 135
+	var all []lab.Check
+	for _, v := range []struct {
+		name, asked string
+		ok          func(times float64) bool
+	}{
+		{"gogc", "≥ 2 ×", func(x float64) bool { return x >= 2 }},
+		{"ballast", "≤ 1.3 ×", func(x float64) bool { return x <= 1.3 }},
+		{"memory-limit", "≤ 1.1 ×", func(x float64) bool { return x <= 1.1 }},
+	} {
+		one := s.Service(v.name)
+		if one == nil {
+			continue
+		}
+		var goals [2]float64
+		for i, live := range []int{before, after} {
+			if _, err := one.Command("live", fmt.Sprint(live)); err != nil {
+				return all, fmt.Errorf("%s: %w", v.name, err)
+			}
+			if _, err := s.Drive(s.Context(), one, lab.Demand{Rate: s.Sizes.Peak / 2, For: time.Second}); err != nil {
+				return all, err
+			}
+			state, err := one.Command("state")
+			if err != nil {
+				return all, err
+			}
+			goals[i] = float64(state.GoalBytes) / (1 << 20)
+		}
+		times := goals[1] / goals[0]
+		s.Say("%s: with three times the live heap the heap's peak goes from %.0f to %.0f MiB", v.name, goals[0], goals[1])
+		all = append(all, lab.Check{Name: v.name + ": the heap's peak when live heap triples", Unit: "×", Asked: v.asked, Got: number(times), OK: v.ok(times)})
+	}
+	return all, nil
+}

@@ -1,0 +1,89 @@
+// Package goballast is the lab of a Go service whose heap is small and whose
+// garbage is much: what was seen at an API gateway in 2019, what was done, and
+// what it did. README.md tells the story; everything that is asked for is here.
+package goballast
+
+import (
+	"embed"
+	"time"
+
+	"github.com/unstall/unstall/lab"
+)
+
+//go:embed gateway/*.go
+var sources embed.FS
+
+// Causes that are about the host a lab happens to run on.
+var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
+
+// The gateway: 45 MiB of sessions, which with what a cycle finds half done makes
+// 50 to 70 MiB of live heap; half a megabyte of garbage for each request; and a
+// millisecond of work, so that the storm is two thirds of what two processors can
+// do when the collector is quiet.
+var gateway = []string{"-live=45", "-signature=300000"}
+
+func with(args ...string) []string { return append(append([]string{}, gateway...), args...) }
+
+// Lab is the incident.
+var Lab = lab.Lab{
+	Name:    "go-ballast",
+	About:   "an API gateway in Go collects nine times a second while memory lies idle",
+	Report:  "https://blog.twitch.tv/en/2019/04/10/go-memory-ballast-how-i-learnt-to-stop-worrying-and-love-the-heap/",
+	Sources: sources,
+	Headers: []string{"Authorization: Bearer t0000042"},
+	Path:    "/v1/feed",
+	SLO:     100 * time.Millisecond,
+	Full: lab.Sizes{Peak: 1150, Spike: 20, Base: 2 * time.Second, Storm: 10 * time.Second, Blocks: 8,
+		Record: 12 * time.Second, Warm: 40 * time.Second, Hold: 5 * time.Second, Search: true},
+	Quick: lab.Sizes{Peak: 1150, Spike: 20, Base: 500 * time.Millisecond, Storm: 3 * time.Second, Blocks: 6,
+		Record: 6 * time.Second, Warm: 15 * time.Second, Hold: 2500 * time.Millisecond},
+	Sick:  "sick",
+	Fixed: "memory-limit",
+	Variants: []lab.Variant{
+		{
+			Name: "sick", About: "default pacing", Program: "gateway", Args: gateway, Compared: true, Resident: 200,
+			Expected: lab.Expected{First: "go.gc-rate", Not: []string{"go.memory-limit-thrash", "go.lock-contention", "service.dependency-slow",
+				"service.pool-exhausted", "service.over-capacity", "linux.page-faults"}},
+		},
+		{
+			Name: "memory-limit", About: "GOGC=off and a limit of 6 GiB", Program: "gateway", Args: with("-pretouch=5200"), Compared: true, Resident: 6200,
+			Env:      []string{"GOGC=off", "GOMEMLIMIT=6GiB"},
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "ballast", About: "a ballast of 1 GiB", Program: "gateway", Args: with("-ballast=1024", "-pretouch=1050"), Compared: true, Resident: 1250,
+			Expected: lab.Expected{NoneOf: []string{"go.gc-rate"}, Not: []string{"go.memory-limit-thrash", "linux.page-faults"}},
+		},
+		{
+			Name: "gogc", About: "GOGC=1000: a ratio", Program: "gateway", Args: with("-pretouch=600"), Compared: true, Resident: 1700,
+			Env:      []string{"GOGC=1000"},
+			Expected: lab.Expected{NoneOf: []string{"go.gc-rate"}, Not: []string{"go.memory-limit-thrash", "linux.page-faults"}},
+		},
+		{
+			Name: "advised", About: "as the diagnosis of sick advises", Program: "gateway", Args: with("-pretouch=900"), Resident: 1250, Predicted: true,
+			Env:      []string{"{setting}"},
+			Expected: lab.Expected{NoneOf: []string{"go.gc-rate"}, Not: []string{"go.memory-limit-thrash", "linux.page-faults"}},
+		},
+		{
+			Name: "little-allocation", About: "the same work without the garbage", Program: "gateway", Args: with("-garbage=0"), Resident: 200,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "over-capacity", About: "on one processor, 15 % more requests than it can serve", Program: "gateway", Args: with("-garbage=0"), Resident: 300,
+			Env: []string{"GOMAXPROCS=1"}, Warm: 300, Overload: 1.15,
+			Expected: lab.Expected{First: "service.over-capacity", Not: []string{"go.gc-rate", "service.dependency-slow", "service.pool-exhausted"}},
+		},
+		{
+			Name: "slow-dependency", About: "an upstream that takes 60 ms for 300 ms of each second", Program: "gateway", Args: with("-upstream={http}"), Resident: 250,
+			Dependency: []string{"-delay=2ms", "-slow=60ms", "-every=1s", "-for=300ms"}, Rate: 150,
+			Expected: lab.Expected{First: "service.dependency-slow", Not: []string{"go.gc-rate", "service.over-capacity", "service.pool-exhausted"}},
+		},
+		{
+			Name: "exhausted-pool", About: "four connections to a session store that takes 20 ms", Program: "gateway", Args: with("-session-store={resp}", "-store-connections=4"), Resident: 250,
+			Dependency: []string{"-delay=20ms"}, Rate: 165,
+			Expected: lab.Expected{First: "service.pool-exhausted", Not: []string{"go.gc-rate", "service.over-capacity", "service.dependency-slow"}},
+		},
+	},
+	Checks: checks,
+	Moves:  moves,
+}

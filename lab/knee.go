@@ -1,0 +1,67 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+)
+
+// served is the part of the offered load that must be answered: below, a queue
+// grows for as long as the load lasts.
+const served = .95
+
+// holds says whether a service keeps the SLO at a rate.
+func (s *Stand) holds(ctx context.Context, one *Service, rate float64) (bool, Delivered, error) {
+	d, err := s.Drive(ctx, one, Demand{Rate: rate, For: s.Sizes.Hold, Seed: s.out.Plan.Seed})
+	if err != nil {
+		return false, d, err
+	}
+	ok := d.Achieved >= served*d.Offered && d.P99 <= s.out.Plan.SLOMs && d.Failed == 0
+	s.say("%s at %.0f requests/s: p99 %.1f ms, %.1f %% answered in time", one.Variant.Name, rate, d.P99, 100*d.Achieved/d.Offered)
+	return ok, d, nil
+}
+
+// bracket looks whether the knee is where the peak's share puts it: at the rate of
+// which the peak is four fifths the SLO must be kept, at that of which it is three
+// fifths it need not be.
+func (s *Stand) bracket(one *Service) error {
+	low, high := s.Sizes.Peak/Share[1], s.Sizes.Peak/Share[0]
+	p := &s.out.Plan
+	for _, rate := range []float64{low, high} {
+		ok, _, err := s.holds(s.ctx, one, rate)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			p.KneeHigh = &rate
+			break
+		}
+		p.KneeLow = &rate
+	}
+	return nil
+}
+
+// kneeCheck says whether the peak lies where it must.
+func (o *Outcome) kneeCheck() Check {
+	c := Check{Name: "peak ÷ knee of the fixed variant", Unit: "1", Asked: fmt.Sprintf("%.1f–%.1f", Share[0], Share[1])}
+	p := o.Plan
+	share := func(knee *float64) *float64 {
+		if knee == nil {
+			return nil
+		}
+		v := p.Peak / *knee
+		return &v
+	}
+	c.Got, c.Low, c.High = share(p.Knee), share(p.KneeHigh), share(p.KneeLow)
+	switch {
+	case c.Got != nil:
+		c.OK = *c.Got >= Share[0]-.005 && *c.Got <= Share[1]+.005
+	case c.Low != nil && c.High != nil:
+		c.OK = true
+	case c.High != nil:
+		c.Why = "the knee is higher: the storm is a smaller part of what the fixed variant can do"
+	default:
+		c.Why = "the knee is lower: the storm is a larger part of what the fixed variant can do"
+	}
+	c.Told = true
+	return c
+}

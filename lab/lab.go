@@ -1,0 +1,163 @@
+// Package lab runs incidents again: a service that is sick on purpose, what was
+// done against it, and healthy twins that only look alike, all under a load that
+// is known, with the answers that are known. A folder below this one that exposes
+// one [Lab] value is a lab; lab/all lists them.
+//
+// The package's opinion: what a lab asks for is fixed before it runs, in its lab
+// file. The diagnosis never learns that it looks at a lab: it gets a process and
+// an address, as from any user. What is compared runs resident at the same time,
+// warmed up until its memory is on a plateau, in blocks of random order, below
+// the capacity of the healthy one. And a figure that was missed is told like one
+// that was reached.
+package lab
+
+import (
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/cause/all"
+	"github.com/unstall/unstall/diagnose"
+)
+
+// Lab is an incident that can be run.
+type Lab struct {
+	Name   string // its folder
+	About  string // one line
+	Report string // URL of the field report it is made after
+
+	// Sources are its programs, as they lie in its folder; each is built with the
+	// Go toolchain on PATH and the standard library alone.
+	Sources fs.FS
+
+	// Headers of every request, as of curl -H.
+	Headers []string
+	Path    string // of the requests, unless the variant has its own
+
+	SLO         time.Duration // that the p99 must keep at the knee
+	Full, Quick Sizes
+	Variants    []Variant
+
+	// Sick and Fixed name the variants that the incident is about.
+	Sick, Fixed string
+
+	// Moves, if not nil, measures what the blocks do not: it may change what
+	// services do. It runs after the blocks.
+	Moves func(*Stand) ([]Check, error)
+
+	// Checks are what must come out beside the diagnoses.
+	Checks func(*Outcome) []Check
+}
+
+// Sizes are how much a lab does.
+type Sizes struct {
+	Peak   float64       // requests/s of the storm
+	Spike  float64       // the storm is that many times the load before it
+	Base   time.Duration // before the storm
+	Storm  time.Duration
+	Blocks int
+
+	Record time.Duration // of each diagnosis
+	Warm   time.Duration // a variant must reach its plateau in
+	Hold   time.Duration // that a rate must be kept to be below the knee
+	Search bool          // search the knee; else look on either side of where it should be
+}
+
+// Share is where the peak must lie: between these parts of the fixed variant's
+// knee.
+var Share = [2]float64{.6, .8}
+
+// Variant is the service in one condition.
+type Variant struct {
+	Name  string
+	About string // one line
+
+	Program string // folder of its main package, below the lab's
+	Args    []string
+	Env     []string
+
+	// Dependency are the arguments of the dependency it gets; nil: none. {http}
+	// and {resp} in Args are its addresses.
+	Dependency []string
+
+	Path string  // empty: the lab's
+	Rate float64 // requests/s when it is diagnosed; 0: the peak
+	Warm float64 // requests/s when it is warmed up; 0: as diagnosed
+	// Overload, if not 0, is the rate when it is diagnosed as a multiple of what it
+	// serves at most, which is measured first.
+	Overload float64
+
+	Compared bool // measured in every block
+	Resident int  // MiB it fills, about
+
+	// Predicted says that what the diagnosis of the sick variant predicted is held
+	// against this one; then {setting} in Env is the setting it advised.
+	Predicted bool
+
+	Expected Expected
+}
+
+// Expected is the known answer: which causes must be supported. One of First,
+// NoneOf and AnyOf is given.
+type Expected struct {
+	First  string   `json:"first,omitempty"`   // ranked first
+	NoneOf []string `json:"none_of,omitempty"` // none of these
+	AnyOf  []string `json:"any_of,omitempty"`  // at least one of these
+	Not    []string `json:"not"`               // and none of these
+}
+
+// Met says whether a diagnosis is as expected.
+func (e Expected) Met(d *diagnose.Diagnosis) bool {
+	supported := Supported(d)
+	has := func(id string) bool { return slices.Contains(supported, id) }
+	switch {
+	case d == nil, slices.ContainsFunc(e.Not, has), slices.ContainsFunc(e.NoneOf, has):
+		return false
+	case e.First != "":
+		return len(supported) > 0 && supported[0] == e.First
+	case len(e.AnyOf) > 0:
+		return slices.ContainsFunc(e.AnyOf, has)
+	}
+	return len(e.NoneOf) > 0
+}
+
+// Supported are the causes a diagnosis found, by rank.
+func Supported(d *diagnose.Diagnosis) (ids []string) {
+	if d == nil {
+		return nil
+	}
+	for _, v := range d.Verdicts {
+		if v.Verdict == "supported" {
+			ids = append(ids, v.Cause)
+		}
+	}
+	return ids
+}
+
+// Anything is every cause but those given: for variants in which nothing may be
+// found.
+func Anything(but ...string) (ids []string) {
+	for _, c := range all.Causes {
+		if !slices.Contains(but, c.ID) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// variant finds a variant by its name.
+func (l *Lab) variant(name string) *Variant {
+	i := slices.IndexFunc(l.Variants, func(v Variant) bool { return v.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &l.Variants[i]
+}
+
+// Resident is how much memory all variants fill together, MiB.
+func (l *Lab) Resident() (mib int) {
+	for _, v := range l.Variants {
+		mib += v.Resident
+	}
+	return mib
+}

@@ -1,0 +1,173 @@
+package lab
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/diagnose"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func diagnosis(supported ...string) *diagnose.Diagnosis {
+	d := &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{}}
+	for _, id := range supported {
+		d.Verdicts = append(d.Verdicts, diagnose.Verdict{Cause: id, Verdict: "supported"})
+	}
+	d.Verdicts = append(d.Verdicts, diagnose.Verdict{Cause: "go.lock-contention", Verdict: "ruled_out"})
+	return d
+}
+
+func TestExpected(t *testing.T) {
+	const gc, lock, pool = "go.gc-rate", "go.lock-contention", "service.pool-exhausted"
+	for _, c := range []struct {
+		name  string
+		e     Expected
+		found []string
+		met   bool
+	}{
+		{"first", Expected{First: gc}, []string{gc, pool}, true},
+		{"second", Expected{First: gc}, []string{pool, gc}, false},
+		{"nothing found", Expected{First: gc}, nil, false},
+		{"first, with another that must not be", Expected{First: gc, Not: []string{pool}}, []string{gc, pool}, false},
+		{"ruled out is not found", Expected{First: gc, Not: []string{lock}}, []string{gc}, true},
+		{"none", Expected{NoneOf: []string{gc}}, nil, true},
+		{"none but another", Expected{NoneOf: []string{gc}}, []string{pool}, true},
+		{"one of none", Expected{NoneOf: []string{gc, pool}}, []string{pool}, false},
+		{"any", Expected{AnyOf: []string{gc, pool}}, []string{lock, pool}, true},
+		{"not any", Expected{AnyOf: []string{gc, pool}}, []string{lock}, false},
+		{"no answer known", Expected{}, nil, false},
+	} {
+		if got := c.e.Met(diagnosis(c.found...)); got != c.met {
+			t.Errorf("%s: met = %v, want %v", c.name, got, c.met)
+		}
+	}
+	if (Expected{NoneOf: []string{gc}}).Met(nil) {
+		t.Error("no diagnosis is as expected")
+	}
+}
+
+func TestPlateau(t *testing.T) {
+	for _, c := range []struct {
+		v    []int64
+		flat bool
+	}{
+		{[]int64{100, 100, 100}, false},
+		{[]int64{10, 100, 101, 102, 102}, true},
+		{[]int64{100, 101, 110, 102}, false},
+	} {
+		if got := plateau(c.v, 4, .03); got != c.flat {
+			t.Errorf("plateau(%v) = %v, want %v", c.v, got, c.flat)
+		}
+	}
+}
+
+func TestPass(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		o      Outcome
+		passed bool
+	}{
+		{"nothing was run", Outcome{}, false},
+		{"all well", Outcome{Variants: []Result{{OK: true}}, Checks: []Check{{OK: true}}}, true},
+		{"a variant is not", Outcome{Variants: []Result{{OK: true}, {}}}, false},
+		{"a check is not", Outcome{Variants: []Result{{OK: true}}, Checks: []Check{{}}}, false},
+		{"a miss that is only told", Outcome{Variants: []Result{{OK: true}}, Checks: []Check{{Told: true}}}, true},
+	} {
+		if c.o.finish(); c.o.Pass != c.passed {
+			t.Errorf("%s: pass = %v, want %v", c.name, c.o.Pass, c.passed)
+		}
+	}
+}
+
+func TestPeakAndKnee(t *testing.T) {
+	n := func(v float64) *float64 { return &v }
+	for _, c := range []struct {
+		plan Plan
+		ok   bool
+	}{
+		{Plan{Peak: 700, Knee: n(1000)}, true},
+		{Plan{Peak: 500, Knee: n(1000)}, false},
+		{Plan{Peak: 900, Knee: n(1000)}, false},
+		{Plan{Peak: 700, KneeLow: n(875), KneeHigh: n(1167)}, true},
+		{Plan{Peak: 700, KneeHigh: n(875)}, false},
+		{Plan{Peak: 700, KneeLow: n(1167)}, false},
+	} {
+		o := Outcome{Plan: c.plan}
+		if got := o.kneeCheck(); got.OK != c.ok {
+			t.Errorf("%+v: %+v, want ok %v", c.plan, got, c.ok)
+		}
+	}
+}
+
+// The schema is what other programs read: this test fails when a key is renamed.
+func TestSchema(t *testing.T) {
+	n := func(v float64) *float64 { return &v }
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	o := Outcome{
+		Schema: Schema, Lab: "fake", Host: Host{CPUs: 2, Go: "go1.26", Start: at, DurationS: 60},
+		Plan:        Plan{SLOMs: 100, Base: 50, Peak: 1000, Knee: n(1500), StormS: 3, Blocks: 6, Seed: 1},
+		Variants:    []Result{{Name: "sick", About: "sick", Command: "service", Expected: Expected{First: "go.gc-rate", Not: []string{}}, Found: []string{"go.gc-rate"}, Attempts: 1, OK: true}},
+		Comparisons: []*compare.Comparison{{Schema: compare.Schema, Before: "sick", After: "fixed", Metrics: []compare.Result{}, Warnings: []string{}}},
+		Predictions: []Prediction{{Metric: "gc cycles", Unit: "1/s", Variant: "advised", Predicted: n(.5), Measured: n(.4), RelativeError: n(.25)}},
+		Checks:      []Check{{Name: "p99", Unit: "1", Asked: "better", Got: n(-.5), Low: n(-.6), High: n(-.4), Article: n(-.45), OK: true}},
+		Runs:        []Measured{{Variant: "sick", Block: 1, Start: at, Offered: 1000, Achieved: 999, Metrics: map[string]float64{"p99_ms": 6.4}}},
+	}
+	o.finish()
+	got, err := json.MarshalIndent(&o, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "outcome.json", append(got, '\n'))
+	var text bytes.Buffer
+	if err := Report(&text, &o); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "outcome.txt", text.Bytes())
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (go test -update writes it anew):\n%s", path, diff)
+	}
+}
+
+func TestScore(t *testing.T) {
+	s := ScoreOf([]*Outcome{{Lab: "fake", Variants: []Result{
+		{Name: "sick", Expected: Expected{First: "go.gc-rate"}, Found: []string{"go.gc-rate"}, OK: true},
+		{Name: "other", Expected: Expected{First: "go.gc-rate"}, Found: []string{"service.pool-exhausted"}},
+		{Name: "healthy", Expected: Expected{NoneOf: []string{"go.gc-rate"}}, Found: []string{"go.gc-rate"}},
+	}}})
+	if s.Top == nil || *s.Top != .5 || s.FalseAlarms != 1 || s.Pass {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestNoToolchain(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	l := &Lab{Name: "fake", Sources: fstest.MapFS{}}
+	if _, err := l.build(t.Context(), func(string) {}); !errors.Is(err, errNoGo) {
+		t.Errorf("error %v, want %v", err, errNoGo)
+	}
+}

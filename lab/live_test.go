@@ -1,0 +1,108 @@
+//go:build linux
+
+package lab
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+const fakeService = `package main
+
+import (
+	"flag"
+	"net/http"
+
+	"github.com/unstall/unstall/lab/service"
+)
+
+func main() {
+	s := service.New()
+	garbage := flag.Int("garbage", 0, "")
+	flag.Parse()
+	s.Handle("/", func(w http.ResponseWriter, r *http.Request) {
+		p := make([]byte, *garbage+1)
+		w.Write(p[:1])
+	})
+	s.Run()
+}
+`
+
+// A whole lab, with a service that is built outside of the repository.
+func TestRun(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	sizes := Sizes{Peak: 200, Spike: 20, Base: 50 * time.Millisecond, Storm: 100 * time.Millisecond, Blocks: 6,
+		Record: time.Second, Warm: 100 * time.Millisecond, Hold: 100 * time.Millisecond}
+	l := &Lab{
+		Name: "fake", Path: "/", SLO: time.Second, Quick: sizes, Sick: "sick", Fixed: "fixed",
+		Headers: []string{"Authorization: Bearer x"},
+		Sources: fstest.MapFS{"program/main.go": {Data: []byte(fakeService)}},
+		Variants: []Variant{
+			{Name: "sick", Program: "program", Args: []string{"-garbage=100000"}, Compared: true, Expected: Expected{NoneOf: []string{"go.gc-rate"}}},
+			{Name: "fixed", Program: "program", Compared: true, Expected: Expected{First: "go.gc-rate"}},
+			{Name: "advised", Program: "program", Env: []string{setting}, Predicted: true},
+		},
+	}
+	var said []string
+	keep := t.TempDir()
+	o, err := Run(t.Context(), l, Options{Quick: true, Keep: keep, Progress: func(text string) { said = append(said, text) }})
+	if err != nil {
+		t.Fatalf("%v, after:\n%s", err, strings.Join(said, "\n"))
+	}
+	if len(o.Variants) != 2 || o.Variants[0].Diagnosis == nil || o.Variants[1].OK || o.Pass {
+		t.Errorf("variants: %+v, pass %v: want two that were diagnosed, and the second not as expected", o.Variants, o.Pass)
+	}
+	if len(o.Runs) != 2*sizes.Blocks {
+		t.Errorf("%d runs, want %d", len(o.Runs), 2*sizes.Blocks)
+	}
+	for _, r := range o.Runs {
+		if r.Metrics["p99_ms"] <= 0 || r.Metrics["cpu_cores"] < 0 || r.Achieved <= 0 || r.Start.IsZero() {
+			t.Errorf("run: %+v", r)
+		}
+	}
+	if len(o.Comparisons) != 1 || o.Comparisons[0].Before != "sick" || o.Comparisons[0].After != "fixed" || o.Comparisons[0].Pairs != sizes.Blocks {
+		t.Errorf("comparisons: %+v", o.Comparisons)
+	}
+	if len(o.Warnings) == 0 || !strings.Contains(strings.Join(o.Warnings, "\n"), "advised no setting") {
+		t.Errorf("warnings %q: nothing says why advised was not measured", o.Warnings)
+	}
+	for _, v := range o.Variants {
+		if info, err := os.Stat(v.Capture); err != nil || info.Size() == 0 || filepath.Dir(v.Capture) != keep {
+			t.Errorf("%s: capture %q: %v", v.Name, v.Capture, err)
+		}
+	}
+}
+
+// A service ends with its standard input, also if it does not obey.
+func TestStop(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "stubborn")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho '{}'\ncat >/dev/null\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Start(t.Context(), script, nil, nil, filepath.Join(t.TempDir(), "stderr"), new(any))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stop(); err != nil {
+		t.Error(err)
+	}
+	if err := syscall.Kill(p.PID, 0); err == nil {
+		t.Errorf("process %d is still there", p.PID)
+	}
+}
+
+func TestStartSaysWhatTheProgramSaid(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho no such flag >&2\nexit 2\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Start(t.Context(), script, nil, nil, filepath.Join(t.TempDir(), "stderr"), new(any))
+	if err == nil || !strings.Contains(err.Error(), "no such flag") {
+		t.Errorf("error %v: it does not say why", err)
+	}
+}

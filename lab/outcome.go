@@ -1,0 +1,186 @@
+package lab
+
+import (
+	"time"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/diagnose"
+)
+
+// Schema is the version of the JSON form of an [Outcome]. Keys are added, never
+// renamed; unknown is null, never 0.
+const Schema = "unstall.lab/v1"
+
+// Outcome is what came of a lab.
+type Outcome struct {
+	Schema      string                `json:"schema"`
+	ToolVersion string                `json:"tool_version"`
+	Lab         string                `json:"lab"`
+	Host        Host                  `json:"host"`
+	Plan        Plan                  `json:"plan"`
+	Variants    []Result              `json:"variants"`
+	Comparisons []*compare.Comparison `json:"comparisons"`
+	Predictions []Prediction          `json:"predictions"`
+	Checks      []Check               `json:"checks"`
+	Runs        []Measured            `json:"runs"`
+	Warnings    []string              `json:"warnings"`
+	Pass        bool                  `json:"pass"` // every variant is ok, and every check that is required
+}
+
+// Host is where a lab ran.
+type Host struct {
+	CPUs      int       `json:"cpus"`
+	Go        string    `json:"go"` // that built the services
+	Start     time.Time `json:"start"`
+	DurationS float64   `json:"duration_s"`
+}
+
+// Plan is the load of the blocks, requests/s.
+type Plan struct {
+	SLOMs float64 `json:"slo_ms"`
+	Base  float64 `json:"base_rate"`
+	Peak  float64 `json:"peak_rate"`
+	// Knee is the highest rate at which the fixed variant kept the SLO, null where
+	// it was not searched; KneeLow and KneeHigh are what it lies between.
+	Knee     *float64 `json:"knee_rate"`
+	KneeLow  *float64 `json:"knee_low"`
+	KneeHigh *float64 `json:"knee_high"`
+	StormS   float64  `json:"storm_s"`
+	Blocks   int      `json:"blocks"`
+	Seed     uint64   `json:"seed"`
+}
+
+// Result is what was found of one variant.
+type Result struct {
+	Name      string              `json:"name"`
+	About     string              `json:"about"`
+	Command   string              `json:"command"`
+	Expected  Expected            `json:"expected"`
+	Found     []string            `json:"found"` // supported, by rank
+	Diagnosis *diagnose.Diagnosis `json:"diagnosis"`
+	Capture   string              `json:"capture,omitempty"` // where it was kept
+	Others    float64             `json:"others"`            // share of the host's processors, meanwhile
+	Attempts  int                 `json:"attempts"`
+	OK        bool                `json:"ok"`
+
+	figures *figures // that the diagnosis does not give
+}
+
+// figures are of a variant's capture.
+type figures struct {
+	collectorShare float64 // of the process's CPU time, by the profile
+	cycles         float64 // per second, by the trace
+	heapPeak       float64 // bytes
+}
+
+// Prediction holds what the diagnosis of the sick variant said a fix would do
+// against what it did.
+type Prediction struct {
+	Metric        string   `json:"metric"`
+	Unit          string   `json:"unit"`
+	Variant       string   `json:"variant"`
+	Predicted     *float64 `json:"predicted"`
+	Measured      *float64 `json:"measured"`
+	RelativeError *float64 `json:"relative_error"` // of the prediction
+}
+
+// Check is a figure that was asked for.
+type Check struct {
+	Name    string   `json:"name"`
+	Unit    string   `json:"unit"`
+	Asked   string   `json:"asked"` // in words: "8–10"
+	Got     *float64 `json:"got"`
+	Low     *float64 `json:"low"` // its interval, null: none
+	High    *float64 `json:"high"`
+	Article *float64 `json:"article"` // what the field report found, null: it does not say
+	OK      bool     `json:"ok"`
+	// Told says that a miss is told and does not fail the lab.
+	Told bool   `json:"told"`
+	Why  string `json:"why,omitempty"` // it was missed, or is not known
+
+	change bool // got is a relative change
+}
+
+// Measured is one variant in one block.
+type Measured struct {
+	Variant  string             `json:"variant"`
+	Block    int                `json:"block"` // from 1
+	Start    time.Time          `json:"start"`
+	Offered  float64            `json:"offered_rate"`
+	Achieved float64            `json:"rate"`
+	Limited  bool               `json:"generator_limited"`
+	Others   float64            `json:"others"` // share of the host's processors
+	Metrics  map[string]float64 `json:"metrics"`
+}
+
+// Comparison returns that of the sick variant with another, nil without one.
+func (o *Outcome) Comparison(after string) *compare.Comparison {
+	for _, c := range o.Comparisons {
+		if c.After == after {
+			return c
+		}
+	}
+	return nil
+}
+
+// Result returns that of a variant, nil without one.
+func (o *Outcome) Result(name string) *Result {
+	for i := range o.Variants {
+		if o.Variants[i].Name == name {
+			return &o.Variants[i]
+		}
+	}
+	return nil
+}
+
+// Of returns a metric of a variant in all blocks.
+func (o *Outcome) Of(variant, metric string) (values []float64) {
+	for _, r := range o.Runs {
+		if v, ok := r.Metrics[metric]; ok && r.Variant == variant {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// Changed checks that a metric of a variant, against the sick one, is at most that
+// much of a relative change: −.3 is 30 % less. If it only has to be better (0), the
+// whole interval must be.
+func (o *Outcome) Changed(variant, metric string, most float64) Check {
+	c := Check{change: true}
+	comparison := o.Comparison(variant)
+	if comparison == nil {
+		c.Why = "it was not compared"
+		return c
+	}
+	m, ok := comparison.Of(metric)
+	if !ok || m.Change == nil {
+		c.Why = "the runs cannot be compared"
+		if comparison.Why != "" {
+			c.Why = comparison.Why
+		}
+		return c
+	}
+	c.Got, c.Low, c.High, c.Why = m.Change, m.Low, m.High, m.Why
+	c.OK = *m.Change <= most && m.Result == compare.Improved
+	return c
+}
+
+// CollectorShare is the collector's part of the process's CPU time by the profile
+// in the variant's capture; false without one.
+func (r *Result) CollectorShare() (float64, bool) {
+	if r == nil || r.figures == nil || !(r.figures.collectorShare > 0) {
+		return 0, false
+	}
+	return r.figures.collectorShare, true
+}
+
+func (o *Outcome) judge() {
+	o.Pass = len(o.Variants) > 0
+	for _, v := range o.Variants {
+		o.Pass = o.Pass && v.OK
+	}
+	for _, c := range o.Checks {
+		o.Pass = o.Pass && (c.OK || c.Told)
+	}
+}

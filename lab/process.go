@@ -1,0 +1,91 @@
+package lab
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/lab/service"
+)
+
+// Process is a program this one started. It ends when its standard input does,
+// so nothing outlives a lab, however that ends.
+type Process struct {
+	PID int
+
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr *os.File
+}
+
+// Start runs a program and decodes its first line of output. Its standard error
+// goes to a file.
+func Start(ctx context.Context, bin string, args, env []string, stderr string, announcement any) (*Process, error) {
+	p := &Process{cmd: exec.CommandContext(ctx, bin, args...)}
+	p.cmd.Env = append(os.Environ(), env...)
+	var err error
+	if p.stderr, err = os.Create(stderr); err != nil {
+		return nil, err
+	}
+	p.cmd.Stderr = p.stderr
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.PID, p.out = p.cmd.Process.Pid, bufio.NewReader(out)
+	if err := p.read(announcement); err != nil {
+		p.Stop()
+		said, _ := os.ReadFile(stderr)
+		return nil, fmt.Errorf("%s did not start: %w: %s", filepath.Base(bin), err, strings.TrimSpace(string(said)))
+	}
+	return p, nil
+}
+
+func (p *Process) read(v any) error {
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(line, v)
+}
+
+// Command sends one line to a lab service and returns its state.
+func (p *Process) Command(words ...string) (state service.State, err error) {
+	if _, err := fmt.Fprintln(p.in, strings.Join(words, " ")); err != nil {
+		return state, err
+	}
+	if err := p.read(&state); err != nil {
+		return state, fmt.Errorf("%s: %w", words[0], err)
+	}
+	if state.Error != "" {
+		err = errors.New(words[0] + ": " + state.Error)
+	}
+	return state, err
+}
+
+// Stop closes standard input, waits, and after a while insists.
+func (p *Process) Stop() error {
+	p.in.Close()
+	defer p.stderr.Close()
+	impatience := time.AfterFunc(5*time.Second, func() { p.cmd.Process.Kill() })
+	defer impatience.Stop()
+	if p.out != nil {
+		io.Copy(io.Discard, p.out)
+	}
+	return p.cmd.Wait()
+}

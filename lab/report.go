@@ -1,0 +1,190 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/stats"
+)
+
+// Report writes an outcome for people.
+func Report(w io.Writer, o *Outcome) error {
+	p := &page{w: w}
+	verdict := "all as asked for"
+	if !o.Pass {
+		verdict = "not all as asked for"
+	}
+	p.line("lab %s · %d CPUs · %s · %.0f s: %s", o.Lab, o.Host.CPUs, o.Host.Go, o.Host.DurationS, verdict)
+	p.line("storm %.0f/s for %.3g s after %.3g/s, %d blocks in random order (seed %d)", o.Plan.Peak, o.Plan.StormS, o.Plan.Base, o.Plan.Blocks, o.Plan.Seed)
+	p.line("")
+	p.diagnoses(o)
+	p.storms(o)
+	for _, c := range o.Comparisons {
+		p.comparison(c)
+	}
+	p.predictions(o)
+	p.checks(o)
+	for _, text := range o.Warnings {
+		p.line("warning: %s", text)
+	}
+	return p.err
+}
+
+type page struct {
+	w   io.Writer
+	err error
+}
+
+func (p *page) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// table writes rows of cells below a title.
+func (p *page) table(title string, rows [][]string) {
+	if len(rows) == 0 || p.err != nil {
+		return
+	}
+	p.line("%s", title)
+	t := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintf(t, "  %s\n", strings.Join(r, "\t"))
+	}
+	if err := t.Flush(); p.err == nil {
+		p.err = err
+	}
+	p.line("")
+}
+
+func (p *page) diagnoses(o *Outcome) {
+	var rows [][]string
+	for _, v := range o.Variants {
+		rows = append(rows, []string{mark(v.OK, false), v.Name, found(v.Found), "expected " + v.Expected.String(), v.About})
+	}
+	p.table("DIAGNOSED", rows)
+}
+
+// storms gives the medians of each variant over the blocks.
+func (p *page) storms(o *Outcome) {
+	if len(o.Runs) == 0 {
+		return
+	}
+	columns := []struct{ head, metric, format string }{
+		{"p50 ms", "p50_ms", "%.2f"}, {"p99 ms", "p99_ms", "%.2f"}, {"GC/s", "gc_cycles_per_s", "%.2f"}, {"cores", "cpu_cores", "%.2f"},
+		{"assist ms/s", "assist_ms_per_s", "%.1f"}, {"MB/s", "alloc_mib_per_s", "%.0f"}, {"RSS MiB", "rss_mib", "%.0f"}, {"served/s", "rate", "%.0f"},
+	}
+	rows := [][]string{{""}}
+	for _, c := range columns {
+		rows[0] = append(rows[0], c.head)
+	}
+	for _, v := range o.Variants {
+		if len(o.Of(v.Name, "p99_ms")) == 0 {
+			continue
+		}
+		row := []string{v.Name}
+		for _, c := range columns {
+			row = append(row, fmt.Sprintf(c.format, stats.Median(o.Of(v.Name, c.metric))))
+		}
+		rows = append(rows, row)
+	}
+	p.table("IN THE STORM (medians of the blocks)", rows)
+}
+
+func (p *page) comparison(c *compare.Comparison) {
+	title := fmt.Sprintf("%s → %s", c.Before, c.After)
+	if c.Refused() {
+		p.line("%s: not compared: %s\n", title, c.Why)
+		return
+	}
+	var rows [][]string
+	for _, name := range []string{"gc_cycles_per_s", "cpu_cores", "assist_ms_per_s", "p50_ms", "p99_ms", "rss_mib"} {
+		if m, ok := c.Of(name); ok {
+			rows = append(rows, []string{m.Title, percent(m.Change), between95(m.Low, m.High, percent), string(m.Result), m.Why})
+		}
+	}
+	p.table(title, rows)
+}
+
+func (p *page) predictions(o *Outcome) {
+	var rows [][]string
+	for _, x := range o.Predictions {
+		rows = append(rows, []string{x.Metric, figure(x.Predicted, x.Unit), figure(x.Measured, x.Unit), percent(x.RelativeError)})
+	}
+	if len(rows) > 0 {
+		rows = append([][]string{{"", "predicted", "measured", "error"}}, rows...)
+	}
+	p.table("PREDICTED BY THE DIAGNOSIS", rows)
+}
+
+func (p *page) checks(o *Outcome) {
+	var rows [][]string
+	for _, c := range o.Checks {
+		show := func(v *float64) string { return figure(v, c.Unit) }
+		if c.change {
+			show = percent
+		}
+		article := ""
+		if c.Article != nil {
+			article = "article " + show(c.Article)
+		}
+		rows = append(rows, []string{mark(c.OK, c.Told), c.Name, show(c.Got), between95(c.Low, c.High, show), "asked " + c.Asked, article, c.Why})
+	}
+	p.table("ASKED FOR", rows)
+}
+
+// mark says in a word whether something is as it was asked for.
+func mark(ok, told bool) string {
+	switch {
+	case ok:
+		return "ok"
+	case told:
+		return "missed (told)"
+	}
+	return "MISSED"
+}
+
+func percent(v *float64) string {
+	if v == nil {
+		return "?"
+	}
+	return strings.Replace(fmt.Sprintf("%+.1f %%", 100**v), "-", "−", 1)
+}
+
+func between95(low, high *float64, show func(*float64) string) string {
+	if low == nil || high == nil {
+		return ""
+	}
+	return fmt.Sprintf("(%s to %s)", show(low), show(high))
+}
+
+func figure(v *float64, unit string) string {
+	switch {
+	case v == nil:
+		return "?"
+	case unit == "bytes":
+		return fmt.Sprintf("%.0f MiB", *v/(1<<20))
+	case unit == "1" || unit == "":
+		return fmt.Sprintf("%.3g", *v)
+	case math.Abs(*v) < 10:
+		return fmt.Sprintf("%.2f %s", *v, unit)
+	}
+	return fmt.Sprintf("%.1f %s", *v, unit)
+}
+
+// String says what is expected in a few words.
+func (e Expected) String() string {
+	switch {
+	case e.First != "":
+		return e.First + " first"
+	case len(e.AnyOf) > 0:
+		return "one of " + strings.Join(e.AnyOf, ", ")
+	case len(e.NoneOf) > 3:
+		return "nothing"
+	}
+	return "no " + strings.Join(e.NoneOf, ", no ")
+}
