@@ -5,9 +5,13 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/unstall/unstall/capture"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"unstall": main}) }
@@ -26,6 +30,9 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits,
 			"gzip":  compress,
+			"capture": func(ts *testscript.TestScript, _ bool, args []string) {
+				writeCapture(ts, args)
+			},
 			"elf": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte("\x7fELF\x02\x01\x01\x00\x00"), 0o644))
 			},
@@ -57,4 +64,25 @@ func compress(ts *testscript.TestScript, _ bool, args []string) {
 		data = data[:len(data)*int(args[2][0]-'0')/10]
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o644))
+}
+
+// writeCapture makes a capture of files, whole or without its last bytes:
+// capture TO 2048 FILE…
+func writeCapture(ts *testscript.TestScript, args []string) {
+	path := ts.MkAbs(args[0])
+	w, err := capture.Create(path, capture.Info{Tool: "test", Start: time.Unix(1e9, 0)})
+	ts.Check(err)
+	for _, name := range args[2:] {
+		a, err := w.Create(capture.Meta{Name: name, Lines: true})
+		ts.Check(err)
+		_, err = io.WriteString(a, ts.ReadFile(name))
+		ts.Check(err)
+		ts.Check(a.Close())
+	}
+	ts.Check(w.Close())
+	less, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	fi, err := os.Stat(path)
+	ts.Check(err)
+	ts.Check(os.Truncate(path, fi.Size()-less))
 }
