@@ -18,6 +18,7 @@ const (
 	served       = .95 // of the offered rate: below, a queue grows for as long as the run lasts
 	sameServed   = .02 // both below it, but alike
 	sameDuration = .20
+	lastAnswer   = time.Second // a run may end with its last answer
 	sameMix      = .05 // of the requests are of other routes
 	sameErrors   = .01 // what failed is often fast
 	sameOthers   = .15 // of the host's processors
@@ -119,7 +120,7 @@ func (g *guard) plans(b, a *Load) {
 	if b.Connections > 0 && a.Connections > 0 && b.Connections != a.Connections && (b.Mode == "closed" || a.Mode == "closed") {
 		g.difference("%d connections before, %d after", b.Connections, a.Connections)
 	}
-	if b.Duration > 0 && a.Duration > 0 && !within(b.Duration.Seconds(), a.Duration.Seconds(), sameDuration) {
+	if b.Duration > 0 && a.Duration > 0 && !within(b.Duration.Seconds(), a.Duration.Seconds(), sameDuration) && (b.Duration-a.Duration).Abs() > lastAnswer {
 		g.difference("%s before, %s after", b.Duration.Round(100*time.Millisecond), a.Duration.Round(100*time.Millisecond))
 	}
 }

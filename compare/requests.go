@@ -84,6 +84,9 @@ func (m *measurement) load(l *evidence.LoadResult) {
 	if l.FromSend {
 		m.run.Load.LatencyFrom = "send"
 	}
+	if l.Tool == "unstall" {
+		m.run.Load.Failed += l.Timeouts // others count them as errors
+	}
 	if seen.LatencyFrom != m.run.Load.LatencyFrom {
 		m.run.Within = nil
 		for _, q := range quantiles {

@@ -15,13 +15,14 @@ import (
 )
 
 type compareCommand struct {
-	Runs      []string      `arg:"" optional:"" name:"run" help:"BEFORE and AFTER: captures, load results, diagnoses (JSON), or directories of these, the i-th of one with the i-th of the other."`
+	Runs      []string      `arg:"" optional:"" name:"run" help:"BEFORE and AFTER: URLs of two services that both run, or captures, load results, diagnoses (JSON), or directories of these, the i-th of one with the i-th of the other."`
 	Before    several       `placeholder:"RUN..." help:"Several runs before the change …"`
 	After     several       `placeholder:"RUN..." help:"… and as many after it."`
 	Level     float64       `default:"0.95" help:"Of confidence."`
 	MinEffect percentage    `placeholder:"5%" help:"The least change that counts, relative (default: what is usual for each metric)."`
 	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these regressed: metrics by their JSON names, all, or none (default: p50_ms, p99_ms, rate, errors)."`
 	SLO       time.Duration `name:"slo" placeholder:"300ms" help:"Compare the share of requests above this, too."`
+	services  `group:"Two services that both run"`
 	output
 }
 
@@ -63,6 +64,9 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	opt := compare.Options{Level: c.Level, MinEffect: float64(c.MinEffect)}
+	if c.services.are(c.Runs) {
+		return s.compareServices(c, form, opt)
+	}
 	before, after := c.Before, c.After
 	if len(c.Runs) == 2 {
 		before, after = several(c.Runs[:1]), several(c.Runs[1:])

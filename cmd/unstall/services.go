@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/report"
+)
+
+// services is how two services that both run are loaded in turn.
+type services struct {
+	Rate        float64       `placeholder:"N" help:"Of two URLs: requests per second, offered to one and the other in turn …"`
+	Connections int           `placeholder:"N" help:"… or, without a rate, as many clients that wait for their answers; with one, connections at most."`
+	Blocks      int           `default:"6" help:"How often each is loaded."`
+	For         time.Duration `default:"10s" help:"How long each time."`
+	Seed        uint64        `placeholder:"N" help:"Of the random order (default: another one each time; it is printed)."`
+	Constant    bool          `help:"Offer requests evenly spaced (default: as independent users make them)."`
+	Method      string        `placeholder:"GET" help:"Of the requests."`
+	Header      []string      `sep:"none" placeholder:"'NAME: VALUE'" help:"Add a header."`
+	Body        string        `placeholder:"TEXT" help:"Of the requests."`
+	Timeout     time.Duration `default:"10s" help:"Of one request."`
+	Insecure    bool          `help:"Accept any TLS certificate."`
+}
+
+// are says whether both runs are URLs of services.
+func (v *services) are(runs []string) bool {
+	return len(runs) == 2 && strings.Contains(runs[0], "://") && strings.Contains(runs[1], "://")
+}
+
+func (v *services) check() error {
+	switch {
+	case !(v.Rate > 0) && v.Connections <= 0:
+		return errors.New("two services: give --rate, requests per second, or --connections")
+	case v.Blocks < 1:
+		return fmt.Errorf("--blocks %d: give at least 1; 6 decide", v.Blocks)
+	case v.For <= 0:
+		return fmt.Errorf("--for %s: give a time above zero", v.For)
+	}
+	for _, h := range v.Header {
+		if name, _, ok := strings.Cut(h, ":"); !ok || strings.TrimSpace(name) == "" {
+			return fmt.Errorf("--header %q: give 'NAME: VALUE'", h)
+		}
+	}
+	return nil
+}
+
+func (v *services) plan(url string, block int) load.Plan {
+	p := load.Plan{URL: url, Method: v.Method, Header: make(http.Header), Rate: v.Rate, Connections: v.Connections, Duration: v.For, Timeout: v.Timeout, Insecure: v.Insecure}
+	if v.Body != "" {
+		p.Body = []byte(v.Body)
+	}
+	for _, h := range v.Header {
+		name, value, _ := strings.Cut(h, ":")
+		p.Header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	switch {
+	case v.Rate <= 0:
+		p.Mode = load.Closed
+	case !v.Constant:
+		p.Arrivals, p.Seed = load.Poisson, v.Seed+uint64(block+1) // the same requests for both of a block
+	}
+	return p
+}
+
+// compareServices loads two services in interleaved blocks. Ctrl-C ends it with
+// the whole blocks there are.
+func (s *session) compareServices(c *compareCommand, form report.Form, opt compare.Options) error {
+	v := &c.services
+	if err := v.check(); err != nil {
+		return err
+	}
+	if v.Seed == 0 {
+		v.Seed = 1 + rand.Uint64N(1e6) // short enough to be typed again
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program
+	fmt.Fprintf(s.err, "%d blocks in random order (--seed %d), %s each time, about %s in all; Ctrl-C compares what there is\n",
+		v.Blocks, v.Seed, v.For, (2 * time.Duration(v.Blocks+1) * v.For).Round(time.Second))
+	run := func(ctx context.Context, url string, block int) (compare.Run, error) {
+		r, err := load.Run(ctx, v.plan(url, block), nil)
+		if err != nil {
+			return compare.Run{}, err
+		}
+		what, p99 := "warming up", ""
+		if block >= 0 {
+			what = fmt.Sprintf("block %d of %d", block+1, v.Blocks)
+		}
+		if r.Latency.P99 != nil {
+			p99 = fmt.Sprintf(", p99 %.3g ms", *r.Latency.P99)
+		}
+		fmt.Fprintf(s.err, "%s: %s %.4g/s%s\n", what, url, r.Rate.Mean, p99)
+		made := compare.RunOf(r, fmt.Sprintf("%s, block %d", url, block+1))
+		made.Load.Duration = v.For // not to the last answer
+		return made, nil
+	}
+	result, err := compare.Interleaved(ctx, c.Runs[0], c.Runs[1], v.Blocks, v.Seed, opt, run)
+	switch {
+	case errors.Is(err, load.ErrPlan):
+		return err
+	case ctx.Err() != nil && err != nil:
+		s.fail(unreadable, errors.New("interrupted before both services were loaded once: there is nothing to compare"))
+		return nil
+	case err != nil:
+		s.fail(unreadable, err)
+		return nil
+	}
+	s.compared(c, form, result, nil)
+	return nil
+}
