@@ -120,6 +120,7 @@ func TestOpenErrors(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
 		{"", "is empty: the recording ended before it began"},
 		{"unst", "was cut off before anything was recorded"},
+		{future(t)[:300], "was cut off before anything was recorded"},
 		{"hello, world", "is not a capture: its first member is not unstall.json"},
 		{strings.Repeat("x", 5000), "is not a capture: its first member is not unstall.json"},
 		{future(t), `was recorded as "unstall.capture/v9", this version reads unstall.capture/v1: use the version that recorded it ("unstall 9")`},

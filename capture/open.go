@@ -110,7 +110,7 @@ func (c *Capture) head(t *tar.Reader, r *io.SectionReader) error {
 		switch {
 		case n == 0:
 			return errors.New("is empty: the recording ended before it began")
-		case n < len(start) && strings.HasPrefix(manifestName, string(start[:min(n, len(manifestName))])):
+		case errors.Is(err, io.ErrUnexpectedEOF) && (Is(start) || n > 0 && strings.HasPrefix(manifestName, string(start[:min(n, len(manifestName))]))):
 			return errors.New("was cut off before anything was recorded")
 		}
 		return errors.New("is not a capture: its first member is not " + manifestName)
