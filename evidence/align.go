@@ -9,8 +9,10 @@ import (
 // clock's offset, then those of clocks that are not anchored, or only roughly,
 // by matching the collector's cycles they hold with the cycles of the artifact
 // that knows the time best. What can be placed by neither keeps its own times;
-// its clock says so. Call it once, after [Bundle.Unify].
+// its clock says so. Series of the pieces of one recording are joined then. Call it
+// once, after [Bundle.Unify].
 func (b *Bundle) Align() {
+	defer b.join()
 	reference := -1
 	for i, p := range b.parts {
 		c := &b.Clocks[p.clock]
