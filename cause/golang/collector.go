@@ -86,7 +86,7 @@ func (g *collector) read(c *cause.Case, rows []int, from, to int64) {
 	var mark, started, allocated float64
 	var last *cycle
 	get := func(i int, k evidence.Key) float64 { x, _ := v.Get(i, k); return x }
-	if f, ok := c.Bundle.Fact(c.Subject, evidence.FactGOGC); ok && f.Number < 0 {
+	if f, ok := c.Fact(evidence.FactGOGC); ok && f.Number < 0 {
 		g.off = true
 	}
 	for _, i := range rows {
