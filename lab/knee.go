@@ -40,6 +40,51 @@ func (s *Stand) bracket(one *Service) error {
 	return nil
 }
 
+// search finds the knee: by steps of a quarter until the SLO is missed, then by
+// halving. A rate that was missed is tried again first: a neighbour may have been
+// to blame.
+func (s *Stand) search(one *Service) error {
+	const halvings = 3
+	p := &s.out.Plan
+	low, high := 0., 0.
+	keeps := func(rate float64) error {
+		for range 2 {
+			ok, _, err := s.holds(s.ctx, one, rate)
+			if err != nil {
+				return err
+			}
+			if ok {
+				low = rate
+				return nil
+			}
+		}
+		high = rate
+		return nil
+	}
+	for rate := s.Sizes.Peak; high == 0; rate *= 1.25 {
+		if err := keeps(rounded(rate)); err != nil {
+			return err
+		}
+	}
+	for range halvings {
+		if err := keeps(rounded((low + high) / 2)); err != nil {
+			return err
+		}
+	}
+	p.KneeLow, p.KneeHigh = &low, &high
+	if low == 0 {
+		return fmt.Errorf("%s does not keep the SLO of %g ms at any rate that was tried, down to %.0f/s: is this host busy?", one.Variant.Name, p.SLOMs, high)
+	}
+	p.Knee = &low
+	s.say("the knee of %s is %.0f requests/s", one.Variant.Name, low)
+	peak := min(max(s.Sizes.Peak, rounded(Share[0]*low)), rounded(Share[1]*low))
+	if peak != s.Sizes.Peak {
+		s.warnf("the storm is %.0f requests/s instead of %.0f: it must be %.0f to %.0f %% of the knee", peak, s.Sizes.Peak, 100*Share[0], 100*Share[1])
+		s.Sizes.Peak, p.Peak, p.Base = peak, peak, peak/s.Sizes.Spike
+	}
+	return nil
+}
+
 // kneeCheck says whether the peak lies where it must.
 func (o *Outcome) kneeCheck() Check {
 	c := Check{Name: "peak ÷ knee of the fixed variant", Unit: "1", Asked: fmt.Sprintf("%.1f–%.1f", Share[0], Share[1])}

@@ -88,6 +88,7 @@ type Variant struct {
 	Overload float64
 
 	Compared bool // measured in every block
+	Aside    bool // but not in a quick run
 	Resident int  // MiB it fills, about
 
 	// Predicted says that what the diagnosis of the sick variant predicted is held

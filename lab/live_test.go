@@ -4,6 +4,7 @@ package lab
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -35,6 +36,11 @@ func main() {
 
 // A whole lab, with a service that is built outside of the repository.
 func TestRun(t *testing.T) {
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Skip("there is no Go toolchain on PATH to build the service with")
+	}
+	t.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	sizes := Sizes{Peak: 200, Spike: 20, Base: 50 * time.Millisecond, Storm: 100 * time.Millisecond, Blocks: 6,
 		Record: time.Second, Warm: 100 * time.Millisecond, Hold: 100 * time.Millisecond}

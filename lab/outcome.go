@@ -23,6 +23,7 @@ type Outcome struct {
 	Predictions []Prediction          `json:"predictions"`
 	Checks      []Check               `json:"checks"`
 	Runs        []Measured            `json:"runs"`
+	Repeated    int                   `json:"repeated_runs"` // that others on the host had spoilt
 	Warnings    []string              `json:"warnings"`
 	Pass        bool                  `json:"pass"` // every variant is ok, and every check that is required
 }

@@ -159,6 +159,10 @@ func (s *Stand) findKnee() error {
 	if one == nil {
 		return nil
 	}
+	s.say("looking for the knee of %s: the highest rate at which its p99 is within %g ms", s.Fixed, s.out.Plan.SLOMs)
+	if s.Sizes.Search {
+		return s.search(one)
+	}
 	return s.bracket(one)
 }
 
