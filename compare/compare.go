@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -80,18 +81,21 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	return c, nil
 }
 
+var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
+
 // mostWarnings of runs are passed on.
 const mostWarnings = 10
 
-// warnings are what was said of the runs, each text once.
+// warnings are what was said of the runs, each text once, whatever its figures are.
 func warnings(sides ...[]Run) (out []string) {
 	first, count := make(map[string]string), make(map[string]int)
 	var order []string
 	for _, runs := range sides {
 		for _, r := range runs {
 			for _, w := range r.Warnings {
-				if count[w]++; count[w] == 1 {
-					first[w], order = r.Name, append(order, w)
+				shape := digits.ReplaceAllString(w, "0")
+				if count[shape]++; count[shape] == 1 {
+					first[shape], order = r.Name, append(order, w)
 				}
 			}
 		}
@@ -100,9 +104,10 @@ func warnings(sides ...[]Run) (out []string) {
 		if i == mostWarnings {
 			return append(out, fmt.Sprintf("and %d more warnings: diagnose the runs by themselves", len(order)-i))
 		}
-		text := first[w] + ": " + w
-		if n := count[w]; n > 1 {
-			text = fmt.Sprintf("%s and %d more: %s", first[w], n-1, w)
+		shape := digits.ReplaceAllString(w, "0")
+		text := first[shape] + ": " + w
+		if n := count[shape]; n > 1 {
+			text = fmt.Sprintf("%s and %d more: %s", first[shape], n-1, w)
 		}
 		out = append(out, text)
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/load"
@@ -11,7 +12,11 @@ import (
 func RunOf(r *load.Result, name string) Run {
 	m := newMeasurement(nil, name)
 	m.run.Start = r.Start
-	m.run.Warnings = r.Warnings
+	for _, w := range r.Warnings {
+		if !strings.Contains(w, "did not keep its schedule") { // Limited says so of all runs together
+			m.run.Warnings = append(m.run.Warnings, w)
+		}
+	}
 	m.run.Load = Load{URL: r.URL, Mode: r.Mode, LatencyFrom: r.LatencyFrom, Rate: r.Rate.Mean, Duration: time.Duration(r.Duration * 1e9),
 		Sent: r.Offered, Failed: min(r.Errors+r.Unfinished, r.Offered), Limited: r.GeneratorLimited}
 	if r.OfferedRate != nil {

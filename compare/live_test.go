@@ -21,9 +21,9 @@ func TestTwoServices(t *testing.T) {
 		t.Cleanup(s.Close)
 		return s
 	}
-	slow, fast := service(30*time.Millisecond), service(time.Millisecond)
+	slow, fast := service(20*time.Millisecond), service(time.Millisecond)
 	run := func(ctx context.Context, url string, block int) (Run, error) {
-		r, err := load.Run(ctx, load.Plan{URL: url, Mode: load.Closed, Connections: 4, Duration: 400 * time.Millisecond}, nil)
+		r, err := load.Run(ctx, load.Plan{URL: url, Mode: load.Closed, Connections: 16, Duration: 400 * time.Millisecond}, nil)
 		if err != nil {
 			return Run{}, err
 		}

@@ -19,9 +19,9 @@ const (
 	sameServed   = .02 // both below it, but alike
 	sameDuration = .20
 	lastAnswer   = time.Second // a run may end with its last answer
-	sameMix      = .05 // of the requests are of other routes
-	sameErrors   = .01 // what failed is often fast
-	sameOthers   = .15 // of the host's processors
+	sameMix      = .05         // of the requests are of other routes
+	sameErrors   = .01         // what failed is often fast
+	sameOthers   = .15         // of the host's processors
 )
 
 // guard says in what the loads of runs differ, and what is not known of them.
@@ -80,12 +80,17 @@ func (g *guard) compare() {
 	}
 	g.routes()
 	g.times()
+	limited := 0
 	for _, runs := range [][]Run{g.before, g.after} {
 		for _, r := range runs {
 			if r.Load.Limited {
-				g.warn("%s: the load generator did not keep its schedule; part of the latency is its own", r.Name)
+				limited++
 			}
 		}
+	}
+	if limited > 0 {
+		g.warn("the load generator did not keep its schedule in %d of %d runs: part of the latency is its own; use a lower rate, or another machine for it",
+			limited, len(g.before)+len(g.after))
 	}
 }
 

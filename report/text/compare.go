@@ -67,8 +67,16 @@ func (p *page) metrics(c *compare.Comparison) {
 			columns[k] = max(columns[k], width(cell))
 		}
 	}
+	if len(rows) == 0 {
+		return
+	}
+	head := [3]string{"", p.clean("medians"), p.clean("change of the pairs")}
+	columns[2] = max(columns[2], width(head[2]))
 	const longest = len("regressed")
 	wide := 2+columns[0]+2+columns[1]+2+columns[2]+2+longest <= p.Width
+	if wide {
+		p.line(p.paint(dim, "  "+pad(head[0], columns[0])+"  "+pad(head[1], columns[1])+"  "+head[2]))
+	}
 	for i, r := range rows {
 		m := &c.Metrics[i]
 		result := p.paint(map[string]style{compare.Improved: calm, compare.Regressed: alarm, compare.Same: dim, compare.Unclear: dim}[m.Result], m.Result)
