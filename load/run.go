@@ -113,7 +113,12 @@ func (e *engine) run(ctx context.Context, t *tally) {
 		t.follow(e, done)
 	}()
 	if e.plan.Mode == Open {
-		e.pace(ctx)
+		paced := make(chan struct{})
+		go func() { // its thread is changed, and ends with it
+			defer close(paced)
+			e.pace(ctx)
+		}()
+		<-paced
 	} else {
 		e.loop(ctx)
 	}
@@ -128,7 +133,6 @@ func (e *engine) run(ctx context.Context, t *tally) {
 // pace offers each request of the schedule at its time.
 func (e *engine) pace(ctx context.Context) {
 	p := newPacer()
-	defer p.close()
 	s := newSchedule(&e.plan)
 	start := e.now()
 	for {
