@@ -2,6 +2,7 @@ package golang
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -50,6 +51,9 @@ const (
 func judgeGCRate(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
+		if v, ok := judgeGCCounter(c); ok {
+			return v
+		}
 		return cause.Verdict{State: cause.Inconclusive, Summary: "no gc cycles were watched",
 			Needs: []string{"run the service with GODEBUG=gctrace=1 and give unstall its log, or record a trace: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}}
 	}
@@ -114,6 +118,50 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	return v
 }
 
+// judgeGCCounter judges by how often the runtime says that it collected, where
+// no cycle itself was watched.
+func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
+	count := c.Series("/gc/cycles/total:gc-cycles")
+	if count == nil {
+		return v, false
+	}
+	var from, until int64 // the runtime's memory goes back beyond what was recorded
+	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverHeap) {
+		if from == 0 || w.From < from {
+			from = w.From
+		}
+		until = max(until, w.Until)
+	}
+	first, _ := slices.BinarySearch(count.T, from)
+	if until-from < 1e9 || first == len(count.T) {
+		return v, false
+	}
+	rate := (count.V[len(count.V)-1] - count.V[first]) / (float64(until-from) / 1e9)
+	v = cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g cycles/s", rate)}
+	v.Evidence = append([]cause.Evidence{c.Figure("collections the runtime counts", rate, "1/s", count.Origin)}, settings(c)...)
+	if rate < frequent {
+		return v, true
+	}
+	share, profile, profiled := profileShare(c)
+	if profiled {
+		v.Evidence = append(v.Evidence, c.Figure("collector's part of the process's CPU time", share, "1", profile))
+	}
+	switch {
+	case profiled && share < .1:
+		v.Summary += fmt.Sprintf(", but %.0f %% of the process's CPU", 100*share)
+	case profiled && share >= .25:
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("The collector runs %.1f×/s and takes %.0f %% of the process's CPU: small heap.", rate, 100*share)
+		v.Fix = append(v.Fix, cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
+		v.Needs = []string{"how large, and what it costs requests, shows in an execution trace: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+	default:
+		v.State = cause.Inconclusive
+		v.Summary += ": what they cost was not watched"
+		v.Needs = []string{"an execution trace shows it: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5', or unstall PID without --passive"}
+	}
+	return v, true
+}
+
 // starved is the answer where a host did not run the process: what the collector
 // took on processors is no measure of what it cost then.
 func starved(c *cause.Case, v cause.Verdict, share float64, origin evidence.Origin) cause.Verdict {
@@ -176,18 +224,16 @@ func (g *collector) advise(c *cause.Case, v *cause.Verdict) float64 {
 		c.Figure("live heap", g.live, "bytes", g.origin),
 		c.Figure("heap goal", g.goal, "bytes", g.origin),
 		c.Figure("allocation rate", g.alloc, "bytes/s", g.origin))
+	v.Evidence = append(v.Evidence, settings(c)...)
 	m := predict.GoHeap{Live: g.live, Headroom: g.goal - g.live, Rate: g.rate}
-	var most float64
-	if limit, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok {
-		most = .9 * limit.Number // the rest is for what the runtime does not count
-	}
+	most, who := room(c)
 	target := m.Limit((g.goal-g.live)*fewer, most)
 	capped := ""
 	if most > 0 && target.MemoryLimit < m.Limit((g.goal-g.live)*fewer, 0).MemoryLimit {
-		capped = " (as much as the container allows)"
+		capped = " (as much as the " + who + " allows)"
 	}
 	if target.Headroom < 2*(g.goal-g.live) {
-		v.Fix = append(v.Fix, cause.Fix{Text: "the container leaves no room for a larger heap: allocate less per request, or give it more memory"})
+		v.Fix = append(v.Fix, cause.Fix{Text: "the " + who + " leaves no room for a larger heap: allocate less per request, or give it more memory"})
 		return 0
 	}
 	then := m.RateAt(target.Headroom)
@@ -208,4 +254,28 @@ func (g *collector) advise(c *cause.Case, v *cause.Verdict) float64 {
 		cause.Prediction{Metric: "gc cycles", Unit: "1/s", Now: cause.Number(g.rate), Then: cause.Number(then)},
 		cause.Prediction{Metric: "heap at its peak", Unit: "bytes", Now: cause.Number(g.goal), Then: cause.Number(g.live + target.Headroom)})
 	return g.rate / then
+}
+
+// room is how much memory the process may be told to use, and who says so; 0 if
+// that is not known. Of a container a tenth is left for what the runtime does not
+// count, of a host half for everybody else.
+func room(c *cause.Case) (bytes float64, who string) {
+	if limit, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok {
+		return .9 * limit.Number, "container"
+	}
+	if all, ok := c.Bundle.Fact(-1, evidence.FactHostMemory); ok {
+		return .5 * all.Number, "host"
+	}
+	return 0, ""
+}
+
+// settings are what the process was told about its heap, where its environment
+// could be read.
+func settings(c *cause.Case) (out []cause.Evidence) {
+	for _, key := range []string{evidence.FactGOGC, evidence.FactGOMEMLIMIT} {
+		if f, ok := c.Fact(key); ok {
+			out = append(out, cause.Evidence{Text: key + "=" + f.Value, Origin: c.Bundle.OriginText(f.Origin)})
+		}
+	}
+	return out
 }
