@@ -17,6 +17,7 @@ type cli struct {
 	Record   recordCommand   `cmd:"" help:"Record a live target into a capture, to be diagnosed later."`
 	List     listCommand     `cmd:"" help:"List what runs here that can be diagnosed (the default without a target)."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what files hold, without judging it."`
+	Load     loadCommand     `cmd:"" help:"Make requests on a schedule and say how long they took."`
 	Compare  compareCommand  `cmd:"" help:"Say whether a change helped: runs before it against runs after it."`
 	Lab      labCommand      `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
 	Causes   causesCommand   `cmd:"" help:"List the causes that are known, or explain one."`

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/report/text"
+)
+
+type loadCommand struct {
+	URL         string        `arg:"" name:"url" help:"http://host:port/path; {n} in it, in headers and in the body is the number of the request, {n%2000:7} its remainder with 7 digits."`
+	Rate        *float64      `short:"r" placeholder:"N" help:"Requests per second that do not wait for answers (open loop)."`
+	Connections int           `short:"c" placeholder:"N" help:"Without a rate: as fast as answers come over so many connections (closed loop, default 125). With one: at most so many."`
+	For         time.Duration `short:"d" placeholder:"10s" help:"How long (default 10s)."`
+	Requests    int64         `short:"n" name:"requests-count" placeholder:"N" help:"End after so many requests."`
+	Method      string        `short:"X" placeholder:"GET" help:"The method."`
+	Header      []string      `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"A header; may be repeated."`
+	Body        string        `placeholder:"TEXT|@FILE" help:"The body of each request."`
+	Paths       []string      `name:"path" sep:"none" placeholder:"PATH" help:"Paths to take in turn instead of the URL's; may be repeated."`
+	Poisson     bool          `help:"Arrivals of many independent users instead of even ones."`
+	Seed        uint64        `help:"Another schedule of Poisson arrivals."`
+	Ramp        string        `xor:"pattern" placeholder:"100:1000" help:"From one rate evenly to another."`
+	Steps       string        `xor:"pattern" placeholder:"100,200,400" help:"Rates one after the other."`
+	Spike       string        `xor:"pattern" placeholder:"20x[@AT,FOR]" help:"So many times the rate, in the middle fifth of the time or as it says: 20x@4s,2s."`
+	Timeout     time.Duration `placeholder:"10s" help:"Give a request up after that (default 10s)."`
+	Insecure    bool          `short:"k" help:"Accept any TLS certificate."`
+	Unix        string        `placeholder:"SOCKET" help:"Connect to a UNIX socket; the URL gives host and path."`
+	Knee        bool          `help:"Find the highest rate that keeps p99 within --slo; each try takes --for (default 5s)."`
+	SLO         time.Duration `name:"slo" placeholder:"50ms" help:"The p99 --knee keeps."`
+	Rows        string        `placeholder:"FILE" help:"Write a line for each request, to be diagnosed with other files."`
+	Format      string        `placeholder:"FORM" help:"text or json (default: as the name of the output file says)."`
+	Output      string        `short:"o" placeholder:"FILE" help:"Write the result to a file."`
+}
+
+func (c *loadCommand) Run(s *session) error {
+	if c.Format != "" && c.Format != "text" && c.Format != "json" {
+		return fmt.Errorf("--format %s: there is no such form: give text|json", c.Format)
+	}
+	p, err := c.plan()
+	if err != nil {
+		return err
+	}
+	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer done()
+	if c.Knee {
+		return c.knee(ctx, s, p)
+	}
+	o := &loadProgress{line: text.NewProgress(s.err)}
+	if c.Rows != "" {
+		f, err := os.Create(c.Rows)
+		if err != nil {
+			s.fail(unreadable, err)
+			return nil
+		}
+		defer f.Close()
+		o.rows = load.NewRowWriter(f, &p)
+	}
+	r, err := load.Run(ctx, p, o)
+	o.line.Done()
+	if o.rows != nil {
+		if err := o.rows.Flush(); err != nil && r != nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the rows of the requests were not all stored: %v", err))
+		}
+		if r != nil {
+			r.Requests = &c.Rows
+		}
+	}
+	if r != nil {
+		s.write(c.Output, nil, c.render(r.Table, r.JSON))
+	}
+	return c.failed(s, err)
+}
+
+func (c *loadCommand) knee(ctx context.Context, s *session, p load.Plan) error {
+	k, err := load.Knee(ctx, p, load.SLO{P99: c.SLO}, load.KneeOptions{Step: c.For,
+		Tried: func(step load.KneeStep) { fmt.Fprintln(s.err, step.Line()) }})
+	if k != nil && len(k.Steps) > 0 && k.Why != "" {
+		s.write(c.Output, nil, c.render(k.Text, k.JSON))
+	}
+	return c.failed(s, err)
+}
+
+func (c *loadCommand) render(table, json func(io.Writer) error) func(io.Writer) error {
+	if c.Format == "json" || c.Format == "" && strings.HasSuffix(c.Output, ".json") {
+		return json
+	}
+	return table
+}
+
+// failed gives an error its exit code.
+func (c *loadCommand) failed(s *session, err error) error {
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+	case errors.Is(err, load.ErrPlan):
+		return err
+	default:
+		s.fail(unreadable, err)
+	}
+	return nil
+}
+
+// plan is what the flags say.
+func (c *loadCommand) plan() (load.Plan, error) {
+	p := load.Plan{URL: c.URL, Socket: c.Unix, Paths: c.Paths, Method: c.Method, Seed: c.Seed, Connections: c.Connections,
+		Duration: c.For, Requests: c.Requests, Timeout: c.Timeout, Insecure: c.Insecure, Header: http.Header{}}
+	if c.Poisson {
+		p.Arrivals = load.Poisson
+	}
+	for _, h := range c.Header {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return p, fmt.Errorf("--header %q: give NAME: VALUE", h)
+		}
+		p.Header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	if name, ok := strings.CutPrefix(c.Body, "@"); ok {
+		body, err := os.ReadFile(name)
+		if err != nil {
+			return p, fmt.Errorf("--body: %w", err)
+		}
+		p.Body = body
+	} else if c.Body != "" {
+		p.Body = []byte(c.Body)
+	}
+	if c.Rate != nil {
+		if p.Rate = *c.Rate; !(p.Rate > 0) {
+			return p, fmt.Errorf("--rate %g: give requests per second above zero", p.Rate)
+		}
+	} else if c.Ramp == "" && c.Steps == "" && c.Spike == "" && !c.Knee {
+		p.Mode = load.Closed
+		return p, nil
+	}
+	var err error
+	p.Pattern, err = c.pattern()
+	return p, err
+}
+
+// pattern reads --ramp, --steps and --spike; nil without them.
+func (c *loadCommand) pattern() (load.Pattern, error) {
+	d := c.For
+	if d == 0 {
+		d = load.DefaultDuration
+	}
+	switch {
+	case c.Ramp != "":
+		rates, err := numbers(c.Ramp, ":")
+		if err != nil || len(rates) != 2 {
+			return nil, fmt.Errorf("--ramp %s: give two rates, such as 100:1000", c.Ramp)
+		}
+		return load.Ramp(rates[0], rates[1], d), nil
+	case c.Steps != "":
+		rates, err := numbers(c.Steps, ",")
+		if err != nil {
+			return nil, fmt.Errorf("--steps %s: give rates, such as 100,200,400", c.Steps)
+		}
+		return load.Steps(rates, d), nil
+	case c.Spike != "":
+		if c.Rate == nil {
+			return nil, fmt.Errorf("--spike %s: times what? give --rate as well", c.Spike)
+		}
+		wrong := fmt.Errorf("--spike %s: give how many times the rate, and perhaps when and for how long: 20x or 20x@4s,2s", c.Spike)
+		size, when, placed := strings.Cut(c.Spike, "@")
+		times, err := strconv.ParseFloat(strings.TrimSuffix(size, "x"), 64)
+		if err != nil || times <= 0 {
+			return nil, wrong
+		}
+		at, lasts := d*2/5, d/5
+		if placed {
+			begin, length, _ := strings.Cut(when, ",")
+			var err1, err2 error
+			at, err1 = time.ParseDuration(begin)
+			lasts, err2 = time.ParseDuration(length)
+			if err1 != nil || err2 != nil || at < 0 || lasts <= 0 || at >= d {
+				return nil, wrong
+			}
+		}
+		return load.Spike(*c.Rate, times, d, at, lasts), nil
+	}
+	return nil, nil
+}
+
+func numbers(text, separator string) (out []float64, err error) {
+	for field := range strings.SplitSeq(text, separator) {
+		v, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// loadProgress shows how a run is getting on and stores its requests.
+type loadProgress struct {
+	line *text.Progress
+	rows *load.RowWriter
+}
+
+func (o *loadProgress) Progress(s load.Snapshot) { o.line.Show(s.Line()) }
+
+func (o *loadProgress) Rows(rows []load.Row) error {
+	if o.rows == nil {
+		return nil
+	}
+	return o.rows.Write(rows)
+}
