@@ -186,6 +186,10 @@ func merged(a, b map[string]float64) map[string]struct{} {
 func (g *guard) times() {
 	for _, b := range g.before {
 		for _, a := range g.after {
+			if b.Name == a.Name && b.Name != "" && b.Start.Equal(a.Start) {
+				g.warn("%s is on both sides", b.Name)
+				return
+			}
 			if b.Start.IsZero() || a.Start.IsZero() || b.Load.Duration <= 0 || a.Load.Duration <= 0 {
 				continue
 			}

@@ -80,8 +80,14 @@ func TestAnUnknownLoadDecidesNothing(t *testing.T) {
 }
 
 func TestRunsAtTheSameTime(t *testing.T) {
-	c, err := Compare(series("p99_ms", 1), series("p99_ms", 1), Options{})
-	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "at the same time") {
+	before, after := series("p99_ms", 1), series("p99_ms", 1)
+	c, err := Compare(before, after, Options{})
+	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "r is on both sides") {
+		t.Errorf("%v %q", err, c.Warnings)
+	}
+	after[0].Name = "other"
+	c, err = Compare(before, after, Options{})
+	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "r and other were measured at the same time") {
 		t.Errorf("%v %q", err, c.Warnings)
 	}
 }

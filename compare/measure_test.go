@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
@@ -146,6 +148,14 @@ func reader(t *testing.T) Reader {
 				}
 			}
 			for _, p := range paths {
+				if c, err := capture.Open(p); err == nil {
+					for _, a := range c.Artifacts() {
+						if err := format.Read(context.Background(), all.Formats, a, b); err != nil {
+							t.Log(err)
+						}
+					}
+					continue
+				}
 				if err := format.Read(context.Background(), all.Formats, format.File(p), b); err != nil {
 					t.Log(err)
 					return nil
@@ -212,6 +222,31 @@ func TestRead(t *testing.T) {
 	}
 	if _, err := Read(filepath.Join(dir, "empty"), reader(t), MeasureOptions{}); err == nil {
 		t.Error("an empty directory was a run")
+	}
+}
+
+// A directory of captures is a run for each.
+func TestReadCaptures(t *testing.T) {
+	dir := t.TempDir()
+	for name, p99 := range map[string]string{"a.unstall": "9", "b.unstall": "8"} {
+		w, err := capture.Create(filepath.Join(dir, name), capture.Info{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := w.Create(capture.Meta{Name: "load.json"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte(strings.Replace(loadJSON, "NINE", p99, 1))); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(f.Close(), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := Read(dir, reader(t), MeasureOptions{})
+	if err != nil || len(runs) != 2 || runs[0].Metrics["p99_ms"] != 9 || runs[1].Metrics["p99_ms"] != 8 || runs[0].Load.Offered != 100 {
+		t.Errorf("%+v, %v", runs, err)
 	}
 }
 
