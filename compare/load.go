@@ -96,7 +96,7 @@ func (g *guard) compare() {
 
 // plans holds what was meant to be sent in the two runs of a pair against each other.
 func (g *guard) plans(b, a *Load) {
-	if x, y := path(b.URL), path(a.URL); x != "" && y != "" && x != y {
+	if x, y := Path(b.URL), Path(a.URL); x != "" && y != "" && x != y {
 		g.difference("path %s before, %s after", x, y)
 	}
 	if b.Mode != "" && a.Mode != "" && b.Mode != a.Mode {
@@ -221,9 +221,9 @@ func side(runs []Run, of func(*Load) (float64, bool)) (float64, bool) {
 	return stats.Median(v), len(v) > 0
 }
 
-// path is what of a URL says what was asked for; hosts and ports differ between
-// two services that both run.
-func path(s string) string {
+// Path is what of a URL says what was asked for; hosts and ports differ between
+// two services that both run. It ends with a slash.
+func Path(s string) string {
 	if s == "" {
 		return ""
 	}

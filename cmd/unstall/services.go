@@ -37,8 +37,10 @@ func (v *services) are(runs []string) bool {
 	return len(runs) == 2 && strings.Contains(runs[0], "://") && strings.Contains(runs[1], "://")
 }
 
-func (v *services) check() error {
-	switch {
+func (v *services) check(before, after string) error {
+	switch b, a := compare.Path(before), compare.Path(after); {
+	case b != a:
+		return fmt.Errorf("path %s before, %s after: these are different loads, give both URLs the same path", b, a)
 	case !(v.Rate > 0) && v.Connections <= 0:
 		return errors.New("two services: give --rate, requests per second, or --connections")
 	case v.Blocks < 1:
@@ -76,7 +78,7 @@ func (v *services) plan(url string, block int) load.Plan {
 // the whole blocks there are.
 func (s *session) compareServices(c *compareCommand, form report.Form, opt compare.Options) error {
 	v := &c.services
-	if err := v.check(); err != nil {
+	if err := v.check(c.Runs[0], c.Runs[1]); err != nil {
 		return err
 	}
 	if v.Seed == 0 {

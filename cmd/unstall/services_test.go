@@ -68,6 +68,9 @@ func TestCompareServicesThatAreNotThere(t *testing.T) {
 	if err != nil || code != unreadable || out != "" || !strings.Contains(said, gone.URL) {
 		t.Errorf("exit code %d, %v, %q, %q", code, err, out, said)
 	}
+	if _, _, _, err := compareURLs(&compareCommand{services: one}, s.URL+"/a", s.URL+"/b"); err == nil || !strings.Contains(err.Error(), "path /a/ before, /b/ after") {
+		t.Error(err)
+	}
 	for text, wrong := range map[string]services{
 		"give --rate":        {Blocks: 6, For: time.Second},
 		"--blocks 0":         {Rate: 1, For: time.Second},
