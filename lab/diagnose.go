@@ -21,10 +21,6 @@ import (
 	"github.com/unstall/unstall/target"
 )
 
-// others is the share of the host's processors from which others spoil a
-// diagnosis: it finds them, rightly, and the lab asks for something else.
-const others = .15
-
 // attempts is how often a spoilt diagnosis is made.
 const attempts = 3
 
@@ -42,6 +38,7 @@ func (s *Stand) diagnose(one *Service) error {
 	}
 	r := Result{Name: v.Name, About: v.About, Command: one.command, Expected: v.Expected}
 	for r.Attempts = 1; ; r.Attempts++ {
+		s.quiet()
 		before := usageOf(one.pids()...)
 		begin := time.Now()
 		if err := s.diagnoseOnce(one, rate, &r); err != nil {

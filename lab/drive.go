@@ -32,7 +32,7 @@ const closedConnections = 16
 
 // Delivered is what came of a demand after Before.
 type Delivered struct {
-	Offered, Achieved float64 // requests/s
+	Offered, Achieved float64 // requests/s; what was answered after the end does not count
 	Sent, Failed      int64
 	P50, P90, P99     float64 // ms, from the intended time; what was not answered counts as far as it waited
 	Limited           bool    // by the generator
@@ -101,7 +101,7 @@ func (o *rowsFrom) delivered(r *load.Result, d Demand) Delivered {
 	out := Delivered{Limited: r.GeneratorLimited}
 	var latencies []int64
 	var answered int64
-	last := from + int64(d.For)
+	until := from + int64(d.For)
 	for _, x := range o.rows {
 		if x.Intended < from {
 			continue
@@ -110,16 +110,15 @@ func (o *rowsFrom) delivered(r *load.Result, d Demand) Delivered {
 		if x.Outcome != evidence.OK {
 			out.Failed++
 		}
-		if x.Status != 0 {
+		if x.Status != 0 && x.End <= until {
 			answered++
-			last = max(last, x.End)
 		}
 		if x.Status != 0 || x.Outcome == evidence.TimedOut || x.Outcome == evidence.Unfinished {
 			latencies = append(latencies, x.Latency())
 		}
 	}
 	out.Offered = float64(out.Sent) / d.For.Seconds()
-	out.Achieved = float64(answered) / time.Duration(last-from).Seconds()
+	out.Achieved = float64(answered) / d.For.Seconds()
 	slices.Sort(latencies)
 	ms := func(p float64) float64 { return float64(stats.Quantile(latencies, p)) / 1e6 }
 	if len(latencies) > 0 {

@@ -61,6 +61,8 @@ type Sizes struct {
 	Warm   time.Duration // a variant must reach its plateau in
 	Hold   time.Duration // that a rate must be kept to be below the knee
 	Search bool          // search the knee; else look on either side of where it should be
+
+	Patience time.Duration // in all, to wait for moments in which others use little of the host
 }
 
 // Share is where the peak must lie: between these parts of the fixed variant's

@@ -66,7 +66,7 @@ func TestPlateau(t *testing.T) {
 		{[]int64{10, 100, 101, 102, 102}, true},
 		{[]int64{100, 101, 110, 102}, false},
 	} {
-		if got := plateau(c.v, 4, .03); got != c.flat {
+		if got := plateau(c.v, 4, .03, 1); got != c.flat {
 			t.Errorf("plateau(%v) = %v, want %v", c.v, got, c.flat)
 		}
 	}

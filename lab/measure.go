@@ -66,6 +66,7 @@ func index(names []string, name string) int {
 func (s *Stand) storm(one *Service, block int) (Measured, compare.Load, error) {
 	var from state
 	var failed error
+	s.quiet()
 	r := Measured{Variant: one.Variant.Name, Block: block + 1}
 	delivered, err := s.Drive(s.ctx, one, Demand{
 		Before: s.Sizes.Base, Base: s.out.Plan.Base, Rate: s.Sizes.Peak, For: s.Sizes.Storm,

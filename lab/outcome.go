@@ -144,6 +144,16 @@ func (o *Outcome) Of(variant, metric string) (values []float64) {
 	return values
 }
 
+// Delivered is how much of what was offered a variant answered in each block.
+func (o *Outcome) Delivered(variant string) (shares []float64) {
+	for _, r := range o.Runs {
+		if r.Variant == variant && r.Offered > 0 {
+			shares = append(shares, r.Achieved/r.Offered)
+		}
+	}
+	return shares
+}
+
 // Changed checks that a metric of a variant, against the sick one, is at most that
 // much of a relative change: −.3 is 30 % less. If it only has to be better (0), the
 // whole interval must be.

@@ -31,6 +31,7 @@ func Run(ctx context.Context, l *Lab, opt Options) (*Outcome, error) {
 	if opt.Quick {
 		s.Sizes = l.Quick
 	}
+	s.patience = s.Sizes.Patience
 	p := &s.out.Plan
 	p.SLOMs, p.Peak, p.Base = float64(l.SLO.Microseconds())/1e3, s.Sizes.Peak, s.Sizes.Peak/s.Sizes.Spike
 	p.StormS, p.Blocks, p.Seed = s.Sizes.Storm.Seconds(), s.Sizes.Blocks, rand.Uint64()>>11 // JSON's numbers have 53 bits
@@ -66,6 +67,11 @@ func (o *Outcome) finish() {
 func (s *Stand) run() (err error) {
 	if err := s.enoughMemory(); err != nil {
 		return err
+	}
+	if s.opt.Keep != "" {
+		if err := os.MkdirAll(s.opt.Keep, 0o755); err != nil {
+			return fmt.Errorf("captures cannot be kept: %w", err)
+		}
 	}
 	bins, err := s.build(s.ctx, func(text string) { s.say("%s", text) })
 	if err != nil {

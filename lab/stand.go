@@ -21,6 +21,8 @@ type Stand struct {
 	opt Options
 	dir string
 	out *Outcome
+
+	patience time.Duration // with others who use the host
 }
 
 // Service is a variant that runs.
@@ -116,7 +118,8 @@ func (s *Stand) warm(one *Service) error {
 	const (
 		every = 500 * time.Millisecond
 		looks = 4
-		still = .03 // of what is resident
+		still = .03 // of what is resident, or
+		slack = 16 << 20
 	)
 	rate := one.Variant.Warm
 	if rate == 0 {
@@ -153,14 +156,14 @@ func (s *Stand) warm(one *Service) error {
 			return err
 		}
 		resident = append(resident, now.RSS)
-		flat = now.GCCycles > first.GCCycles && plateau(resident, looks, still)
+		flat = now.GCCycles > first.GCCycles && plateau(resident, looks, still, slack)
 	}
 	enough()
 	return <-done
 }
 
 // plateau says that the last figures differ little.
-func plateau(v []int64, looks int, part float64) bool {
+func plateau(v []int64, looks int, part float64, slack int64) bool {
 	if len(v) < looks {
 		return false
 	}
@@ -168,7 +171,7 @@ func plateau(v []int64, looks int, part float64) bool {
 	for _, x := range v[len(v)-looks:] {
 		least, most = min(least, x), max(most, x)
 	}
-	return float64(most-least) <= part*float64(most)
+	return most-least <= max(slack, int64(part*float64(most)))
 }
 
 func last(v []int64) int64 {

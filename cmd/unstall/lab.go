@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -43,6 +44,11 @@ type labOptions struct {
 }
 
 func (c *labOptions) form() (string, error) {
+	if c.Output != "" { // to be told of it after minutes is too late
+		if dir, err := os.Stat(filepath.Dir(c.Output)); err != nil || !dir.IsDir() {
+			return "", fmt.Errorf("-o %s: there is no directory %s", c.Output, filepath.Dir(c.Output))
+		}
+	}
 	switch {
 	case c.Format == "text", c.Format == "json":
 		return c.Format, nil
