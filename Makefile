@@ -4,12 +4,12 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build test demo labs bench fuzz lint help
+.PHONY: build test demo labs recordings bench fuzz lint help
 
 GO            ?= go
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME      ?= 60s
-LAB           ?= go-ballast/
+FIXTURE       ?= go.gc-rate/
 GOLANGCI_LINT ?= v2.15.0
 
 build: ## bin/unstall, one static binary
@@ -23,26 +23,21 @@ test: ## what CI runs: gofmt, go vet, all tests
 	@$(GO) vet ./...
 	@echo '== go test'
 	@$(GO) test ./...
+	@echo '== go test, of the modules users import'
+	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
 
-demo: build ## diagnose a recorded incident: the sick service, and the fixed one
-	@$(call show,sick,A Go gateway at 1$(comma)000 requests/s: the heap is small and memory is free. Why are requests slow?)
-	@$(call show,fixed,The same gateway under the same load with GOGC=off GOMEMLIMIT=2GiB. Nothing may be found.)
+demo: build ## a live incident: a sick Go gateway, diagnosed, fixed and verified (under 4 minutes)
+	bin/unstall lab run go-ballast --quick
 
-# truth.json is what only the recorder knows: the diagnosis does not get it.
-define show
-	cd lab/go-ballast/recorded/$(1); files=$$(ls | grep -vx truth.json | paste -sd' ' -); \
-	printf '\n=== %s\n%s\n    $$ cd lab/go-ballast/recorded/%s && unstall %s\n\n' '$(1)' '$(2)' '$(1)' "$$files"; \
-	$(CURDIR)/bin/unstall $$files
-endef
-comma := ,
+labs: build ## every incident in full, with its figures (10 to 20 minutes each)
+	bin/unstall lab score
 
-labs: ## record the incident anew on this machine and judge it (LAB=go.gc-rate/ or LAB=all)
+recordings: ## record the fixtures anew on this machine (FIXTURE=go.gc-rate/ or FIXTURE=all)
 	@echo 'Sick and healthy services run under load, some seconds each, and what is recorded takes'
 	@echo 'the place of what came with the project (git checkout cause format lab undoes it). Others'
 	@echo 'busy on this machine spoil a recording: it is repeated, and given up after four times.'
-	$(GO) run ./lab/record $(if $(filter all,$(LAB)),all,one $(LAB))
+	$(GO) run ./lab/record $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
 	$(GO) test -count=1 ./cause/... ./diagnose/...
-	@$(MAKE) --no-print-directory demo
 
 bench: ## speed and memory of reading: ratios, with what was asked
 	$(GO) run ./bench
@@ -66,4 +61,4 @@ $(linter):
 	mv .tools/bin/golangci-lint $@
 
 help:
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
