@@ -1,8 +1,9 @@
 // Command unstall finds which mechanism in a runtime or the kernel makes a
 // service's requests slow. This package is wiring: one file per subcommand.
 //
-// Exit codes: 0 done, 1 a cause is supported (with --fail), 2 wrong use, 3 a
-// file could not be read; what the others gave is printed all the same.
+// Exit codes: 0 done, 1 a cause is supported (with --fail) or a comparison
+// regressed, 2 wrong use, 3 a file could not be read, or runs under different
+// loads not be compared; what the others gave is printed all the same.
 package main
 
 import (
