@@ -22,6 +22,7 @@ const (
 	GCWait            // blocked by the collector in another way (waiting for a phase to end)
 	Paused            // stopped with the world
 	Unobserved        // the lane's state is not in the evidence
+	SentLate          // its load generator had not sent it yet, for no fault of the service
 
 	// What concerns a whole process.
 	StopTheWorld // AllLanes; Cause says what for
@@ -36,7 +37,7 @@ const (
 
 var kindNames = [numKinds]string{
 	"unknown", "running", "runnable", "syscall", "network wait", "client wait", "lock wait", "pool wait", "sync wait", "sleep",
-	"mark assist", "assist wait", "sweep", "gc wait", "paused", "unobserved",
+	"mark assist", "assist wait", "sweep", "gc wait", "paused", "unobserved", "sent late",
 	"stop-the-world", "gc cycle", "gc mark",
 	"serves",
 }

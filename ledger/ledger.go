@@ -176,11 +176,11 @@ func (l *Ledger) observed(rows []int) (n int) {
 }
 
 // observed says whether a path holds states, not just what an access log knows
-// of an upstream and of the queue before it.
+// of an upstream and of the queue before it, or a load generator of its delay.
 func observed(p evidence.Path) bool {
 	for s := range p.All {
 		switch s.Kind {
-		case evidence.Unobserved, evidence.NetWait, evidence.PoolWait, evidence.KindUnknown:
+		case evidence.Unobserved, evidence.NetWait, evidence.PoolWait, evidence.KindUnknown, evidence.SentLate:
 		default:
 			return true
 		}

@@ -106,6 +106,7 @@ var states = func() (m [256]Mechanism) {
 	m[evidence.GCWait] = MarkAssist
 	m[evidence.Paused] = StopTheWorld
 	m[evidence.Unobserved] = Unobserved
+	m[evidence.SentLate] = GeneratorLag
 	return m
 }()
 
