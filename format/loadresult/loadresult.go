@@ -2,7 +2,7 @@
 // requests, how fast, how slow, and, where an output has a row for each request,
 // the requests themselves.
 //
-//	unstall     load --format json, schema unstall.load/v1
+//	unstall     load --format json, schema unstall.load/v1; load --rows, unstall.requests/v1
 //	k6          end-of-test summary as text (legacy to 2.x), --summary-export,
 //	            handleSummary data, --out json    github.com/grafana/k6 internal/js/summary.go, internal/output/json
 //	vegeta      report as text, json, hist, hdrplot; encode to json and csv (12)
@@ -97,6 +97,8 @@ func recognise(head []byte) reader {
 		case len(documents(bytes.NewReader(text), 1, func(t tree) bool { return summaryOf(t) != nil })) > 0:
 			return (*parser).json
 		}
+	case isRequests(first):
+		return (*parser).requests
 	case string(first) == heyHeader:
 		return (*parser).heyCSV
 	case isVegetaRow(first):

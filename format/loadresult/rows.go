@@ -20,7 +20,8 @@ const (
 
 // row is a request as its line gives it. Times are ns.
 type row struct {
-	start, end int64
+	start, end int64 // start is the intended one where rows.intended says so
+	lag        int64 // of the time after an intended start, what the generator was late by
 	line       int64
 	route      evidence.NameID
 	outcome    evidence.Outcome
@@ -39,7 +40,9 @@ type rows struct {
 	firstUnk int64
 	lastLine int64
 	cut      bool
+	intended bool // the rows say when each request was meant to be sent
 	scratch  []byte
+	path     evidence.Path
 }
 
 // codeUnknown is the status of a request whose line has none.
@@ -191,7 +194,7 @@ func (rs *rows) finish(r *run) bool {
 	lastStart := from
 	for _, q := range rs.all {
 		from, lastStart = min(from, q.start), max(lastStart, q.start)
-		p.b.Request(evidence.Request{Subject: subject, Route: q.route, Start: q.start, End: q.end, Outcome: q.outcome, Origin: p.b.Origin(q.line)})
+		p.b.Request(rs.request(&q, subject))
 	}
 	p.b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverRequests, From: from, Until: until, Lost: rs.dropped, Origin: p.b.Origin(1)})
 	rs.total(r, from, lastStart, until)
@@ -199,11 +202,26 @@ func (rs *rows) finish(r *run) bool {
 	return true
 }
 
+// request is a row as evidence. The generator's delay becomes its first state.
+func (rs *rows) request(q *row, subject evidence.SubjectID) evidence.Request {
+	r := evidence.Request{Subject: subject, Route: q.route, Start: q.start, End: q.end, Outcome: q.outcome, Origin: rs.p.b.Origin(q.line)}
+	if !rs.intended {
+		return r
+	}
+	r.Intended, r.Start = q.start, 0
+	if q.lag > 0 {
+		rs.path = rs.path[:0].Append(evidence.Segment{Kind: evidence.SentLate, Dur: q.lag}).
+			Append(evidence.Segment{Kind: evidence.Unobserved, Dur: q.end - q.start - q.lag})
+		r.Path = rs.path
+	}
+	return r
+}
+
 // total fills in what the rows say about the run as a whole.
 func (rs *rows) total(r *run, from, lastStart, until int64) {
 	n := int64(len(rs.all))
 	r.Origin = rs.p.b.Origin(1)
-	r.FromSend = true
+	r.FromSend = !rs.intended
 	r.counted = true
 	r.Sent = n
 	r.Duration = until - from
