@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -17,19 +16,22 @@ import (
 	"github.com/unstall/unstall/report"
 )
 
-// services is how two services that both run are loaded in turn.
+// services is how two services that both run are loaded in turn. Flags that
+// unstall load has, too, mean the same.
 type services struct {
-	Rate        float64       `placeholder:"N" help:"Of two URLs: requests per second, offered to one and the other in turn …"`
-	Connections int           `placeholder:"N" help:"… or, without a rate, as many clients that wait for their answers; with one, connections at most."`
+	Rate        *float64      `short:"r" placeholder:"N" help:"Of two URLs: requests per second, offered to one and the other in turn …"`
+	Connections int           `short:"c" placeholder:"N" help:"… or, without a rate, as fast as answers come over so many connections; with one, at most so many."`
 	Blocks      int           `default:"6" help:"How often each is loaded."`
-	For         time.Duration `default:"10s" help:"How long each time."`
+	For         time.Duration `short:"d" default:"10s" help:"How long each time."`
 	Seed        uint64        `placeholder:"N" help:"Of the random order (default: another one each time; it is printed)."`
-	Constant    bool          `help:"Offer requests evenly spaced (default: as independent users make them)."`
-	Method      string        `placeholder:"GET" help:"Of the requests."`
-	Header      []string      `sep:"none" placeholder:"'NAME: VALUE'" help:"Add a header."`
-	Body        string        `placeholder:"TEXT" help:"Of the requests."`
-	Timeout     time.Duration `default:"10s" help:"Of one request."`
-	Insecure    bool          `help:"Accept any TLS certificate."`
+	Poisson     bool          `help:"Arrivals of many independent users instead of even ones; the same for both of a block."`
+	Spike       string        `placeholder:"20x[@AT,FOR]" help:"So many times the rate, in the middle fifth of each time or as it says: 20x@4s,2s."`
+	Method      string        `short:"X" placeholder:"GET" help:"The method."`
+	Header      []string      `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"A header; may be repeated."`
+	Body        string        `placeholder:"TEXT|@FILE" help:"The body of each request."`
+	Paths       []string      `name:"path" sep:"none" placeholder:"PATH" help:"Paths to take in turn instead of the URL's; may be repeated."`
+	Timeout     time.Duration `placeholder:"10s" help:"Give a request up after that (default 10s)."`
+	Insecure    bool          `short:"k" help:"Accept any TLS certificate."`
 }
 
 // are says whether both runs are URLs of services.
@@ -41,37 +43,21 @@ func (v *services) check(before, after string) error {
 	switch b, a := compare.Path(before), compare.Path(after); {
 	case b != a:
 		return fmt.Errorf("path %s before, %s after: these are different loads, give both URLs the same path", b, a)
-	case !(v.Rate > 0) && v.Connections <= 0:
+	case v.Rate == nil && v.Connections <= 0:
 		return errors.New("two services: give --rate, requests per second, or --connections")
 	case v.Blocks < 1:
 		return fmt.Errorf("--blocks %d: give at least 1; 6 decide", v.Blocks)
 	case v.For <= 0:
 		return fmt.Errorf("--for %s: give a time above zero", v.For)
 	}
-	for _, h := range v.Header {
-		if name, _, ok := strings.Cut(h, ":"); !ok || strings.TrimSpace(name) == "" {
-			return fmt.Errorf("--header %q: give 'NAME: VALUE'", h)
-		}
-	}
-	return nil
+	_, err := v.plan(before, 0)
+	return err
 }
 
-func (v *services) plan(url string, block int) load.Plan {
-	p := load.Plan{URL: url, Method: v.Method, Header: make(http.Header), Rate: v.Rate, Connections: v.Connections, Duration: v.For, Timeout: v.Timeout, Insecure: v.Insecure}
-	if v.Body != "" {
-		p.Body = []byte(v.Body)
-	}
-	for _, h := range v.Header {
-		name, value, _ := strings.Cut(h, ":")
-		p.Header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
-	}
-	switch {
-	case v.Rate <= 0:
-		p.Mode = load.Closed
-	case !v.Constant:
-		p.Arrivals, p.Seed = load.Poisson, v.Seed+uint64(block+1) // the same requests for both of a block
-	}
-	return p
+func (v *services) plan(url string, block int) (load.Plan, error) {
+	c := loadCommand{URL: url, Rate: v.Rate, Connections: v.Connections, For: v.For, Method: v.Method, Header: v.Header, Body: v.Body, Paths: v.Paths,
+		Poisson: v.Poisson, Seed: v.Seed + uint64(block+1), Spike: v.Spike, Timeout: v.Timeout, Insecure: v.Insecure}
+	return c.plan()
 }
 
 // compareServices loads two services in interleaved blocks. Ctrl-C ends it with
@@ -90,7 +76,11 @@ func (s *session) compareServices(c *compareCommand, form report.Form, opt compa
 	fmt.Fprintf(s.err, "%d blocks in random order (--seed %d), %s each time, about %s in all; Ctrl-C compares what there is\n",
 		v.Blocks, v.Seed, v.For, (2 * time.Duration(v.Blocks+1) * v.For).Round(time.Second))
 	run := func(ctx context.Context, url string, block int) (compare.Run, error) {
-		r, err := load.Run(ctx, v.plan(url, block), nil)
+		p, err := v.plan(url, block)
+		if err != nil {
+			return compare.Run{}, err
+		}
+		r, err := load.Run(ctx, p, nil)
 		if err != nil {
 			return compare.Run{}, err
 		}

@@ -63,7 +63,8 @@ func TestCompareServicesThatAreNotThere(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
 	gone.Close()
-	one := services{Rate: 50, Blocks: 1, For: 50 * time.Millisecond}
+	rate := 50.
+	one := services{Rate: &rate, Blocks: 1, For: 50 * time.Millisecond}
 	code, out, said, err := compareURLs(&compareCommand{services: one}, s.URL, gone.URL)
 	if err != nil || code != unreadable || out != "" || !strings.Contains(said, gone.URL) {
 		t.Errorf("exit code %d, %v, %q, %q", code, err, out, said)
@@ -73,9 +74,9 @@ func TestCompareServicesThatAreNotThere(t *testing.T) {
 	}
 	for text, wrong := range map[string]services{
 		"give --rate":        {Blocks: 6, For: time.Second},
-		"--blocks 0":         {Rate: 1, For: time.Second},
-		"--for 0s":           {Rate: 1, Blocks: 6},
-		`--header "nothing"`: {Rate: 1, Blocks: 6, For: time.Second, Header: []string{"nothing"}},
+		"--blocks 0":         {Rate: &rate, For: time.Second},
+		"--for 0s":           {Rate: &rate, Blocks: 6},
+		`--header "nothing"`: {Rate: &rate, Blocks: 6, For: time.Second, Header: []string{"nothing"}},
 	} {
 		if _, _, _, err := compareURLs(&compareCommand{services: wrong}, s.URL, s.URL); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v, want %s", err, text)
