@@ -11,6 +11,7 @@ const served = .95
 
 // holds says whether a service keeps the SLO at a rate.
 func (s *Stand) holds(ctx context.Context, one *Service, rate float64) (bool, Delivered, error) {
+	s.quiet()
 	d, err := s.Drive(ctx, one, Demand{Rate: rate, For: s.Sizes.Hold, Seed: s.out.Plan.Seed})
 	if err != nil {
 		return false, d, err

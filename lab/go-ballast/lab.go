@@ -16,11 +16,11 @@ var sources embed.FS
 // Causes that are about the host a lab happens to run on.
 var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
 
-// The gateway: 44 MiB of sessions, which with what a cycle finds half done makes
+// The gateway: 46 MiB of sessions, which with what a cycle finds half done makes
 // 50 to 70 MiB of live heap; half a megabyte of garbage for each request; and a
 // millisecond of work, so that the storm is two thirds of what two processors can
 // do when the collector is quiet.
-var gateway = []string{"-live=44", "-signature=265000"}
+var gateway = []string{"-live=46", "-signature=265000"}
 
 func with(args ...string) []string { return append(append([]string{}, gateway...), args...) }
 
