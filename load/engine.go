@@ -29,7 +29,8 @@ type engine struct {
 	conns       []*conn
 	free        []*conn // the one used last is taken first: few stay in use
 	opening     int
-	most        int // connections
+	grown       int64 // ns: when a connection beyond the first hundreds was last opened
+	most        int   // connections
 	waiting     fifo
 	offered     uint64
 	outstanding int64 // offered and without a row
@@ -40,6 +41,8 @@ type engine struct {
 	failures    map[string]int64
 	firstError  error
 	answers     int64
+	lastAnswer  int64         // ns, 0: none yet
+	usual       int64         // ns from sending to the answer: a moving mean
 	idle        chan struct{} // closed when sealed and nothing is outstanding
 }
 
@@ -66,14 +69,41 @@ func (e *engine) offer(intended int64) {
 	e.mu.Unlock()
 }
 
-// grow opens a connection for each request that waits; mu is held.
+// grow opens a connection for each request that waits; mu is held. Beyond a few
+// hundred it takes its time: thousands of connections in a moment are a load of
+// their own, to a server that has just stalled the last thing it needs, and to
+// the generator, too.
 func (e *engine) grow() {
-	const atOnce = 64
+	const (
+		atOnce = 64
+		freely = 256
+		gap    = int64(time.Millisecond)
+	)
 	for e.waiting.len() > e.opening && len(e.conns)+e.opening < e.most && e.opening < atOnce && !e.over {
+		now := e.now()
+		if e.stalled(now) {
+			return
+		}
+		if len(e.conns)+e.opening >= freely {
+			if now-e.grown < gap {
+				return
+			}
+			e.grown = now
+		}
 		e.opening++
 		e.readers.Add(1)
 		go e.connect()
 	}
+}
+
+// stalled says whether a server that answered fast has not answered anything for
+// a while; mu is held. More connections would not get more out of it, and would
+// be one more thing to recover from. After 5 s it may be the connections that are
+// stuck, and new ones are tried.
+func (e *engine) stalled(now int64) bool {
+	const least, most = int64(30 * time.Millisecond), int64(5 * time.Second)
+	silent := now - e.lastAnswer
+	return len(e.conns) > 0 && e.lastAnswer != 0 && silent > max(least, 4*e.usual) && silent < most
 }
 
 // connect opens a connection and gives it what waits.
@@ -212,6 +242,8 @@ func (e *engine) answer(c *conn, a answer, now int64) {
 		outcome = evidence.Failed
 	}
 	e.answers++
+	e.lastAnswer = now
+	e.usual += (now - c.sent - e.usual) / 16
 	e.finish(c.current, c.sent, now, Row{Status: a.status, Bytes: a.bytes, Outcome: outcome})
 }
 
@@ -272,10 +304,11 @@ func (e *engine) seal() {
 	}
 }
 
-// expire gives up requests that were sent too long ago.
+// expire gives up requests that were sent too long ago. It is called every few ms.
 func (e *engine) expire() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.grow()
 	before := e.now() - int64(e.plan.Timeout)
 	for _, c := range e.conns {
 		if c.busy && !c.late && c.sent < before {

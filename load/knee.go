@@ -144,6 +144,8 @@ func (k *kneeSearch) search() error {
 			bad, limited = s.Rate, s.Limited
 		}
 	}
+	beyond := limited // what ended the search upwards
+	limited = false
 	for held := 0; held < k.o.Confirm; {
 		s, err := k.try("confirm", good, k.o.Hold)
 		if err != nil {
@@ -153,15 +155,19 @@ func (k *kneeSearch) search() error {
 			held++
 			continue
 		}
-		held, limited = 0, s.Limited
+		if s.Limited && !limited { // perhaps a neighbour of the generator: once more
+			limited = true
+			continue
+		}
+		held, limited = 0, false
 		if good *= 1 - k.o.Precision; good < 1 {
 			k.result.Why = "no rate was kept when held longer"
 			return nil
 		}
 	}
-	k.result.Rate, k.result.GeneratorLimited = &good, limited
+	k.result.Rate, k.result.GeneratorLimited = &good, beyond
 	k.result.Why = "beyond it the SLO is not kept"
-	if limited {
+	if beyond {
 		k.result.Why = "beyond it the generator does not keep its schedule: the service may be able to do more"
 	}
 	return nil
