@@ -2,6 +2,7 @@ package load
 
 import (
 	"runtime"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,9 +13,14 @@ import (
 // what they are set to unless told otherwise (prctl(2), PR_SET_TIMERSLACK).
 type pacer struct{}
 
+// spare lets the pacer go on when it wakes while the runtime's other threads
+// hold all of its processors and are themselves waiting for one of the host's.
+var spare = sync.OnceFunc(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2) })
+
 // newPacer makes the calling goroutine's thread the pacer's, for the rest of the
 // goroutine's life. What the kernel refuses stays as it is.
 func newPacer() pacer {
+	spare()
 	runtime.LockOSThread()
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	// A short slice lets a thread that sleeps most of the time run soon after it

@@ -140,4 +140,4 @@ func (r *Result) rounded() *Result {
 // connections broke, or could not be made.
 func (r *Result) Broken() int64 { return r.Offered - r.Completed - r.Unfinished }
 
-func cpus() int { return runtime.GOMAXPROCS(0) }
+func cpus() int { return runtime.NumCPU() }
