@@ -3,6 +3,8 @@ package lab
 import (
 	"context"
 	"fmt"
+
+	"github.com/unstall/unstall/load"
 )
 
 // served is the part of the offered load that must be answered: below, a queue
@@ -41,44 +43,25 @@ func (s *Stand) bracket(one *Service) error {
 	return nil
 }
 
-// search finds the knee: by steps of a quarter until the SLO is missed, then by
-// halving. A rate that was missed is tried again first: a neighbour may have been
-// to blame.
+// search finds the knee and moves the peak to where its share of it must be.
 func (s *Stand) search(one *Service) error {
-	const halvings = 3
 	p := &s.out.Plan
-	low, high := 0., 0.
-	keeps := func(rate float64) error {
-		for range 2 {
-			ok, _, err := s.holds(s.ctx, one, rate)
-			if err != nil {
-				return err
-			}
-			if ok {
-				low = rate
-				return nil
-			}
-		}
-		high = rate
-		return nil
+	k, err := load.Knee(s.ctx, s.plan(one, Demand{Rate: s.Sizes.Peak, For: s.Sizes.Hold, Seed: p.Seed}), load.SLO{P99: s.SLO, Achieved: served},
+		load.KneeOptions{Start: s.Sizes.Peak, Step: s.Sizes.Hold,
+			Tried: func(step load.KneeStep) { s.say("%s", step.Line()) },
+			Run: func(ctx context.Context, p load.Plan) (*load.Result, error) {
+				s.quiet()
+				return load.Run(ctx, p, nil)
+			}})
+	if err != nil {
+		return err
 	}
-	for rate := s.Sizes.Peak; high == 0; rate *= 1.25 {
-		if err := keeps(rounded(rate)); err != nil {
-			return err
-		}
+	if k.Rate == nil {
+		return fmt.Errorf("%s keeps its SLO of %v at no rate: %s: is this host busy?", one.Variant.Name, s.SLO, k.Why)
 	}
-	for range halvings {
-		if err := keeps(rounded((low + high) / 2)); err != nil {
-			return err
-		}
-	}
-	p.KneeLow, p.KneeHigh = &low, &high
-	if low == 0 {
-		return fmt.Errorf("%s does not keep the SLO of %g ms at any rate that was tried, down to %.0f/s: is this host busy?", one.Variant.Name, p.SLOMs, high)
-	}
-	p.Knee = &low
-	s.say("the knee of %s is %.0f requests/s", one.Variant.Name, low)
-	peak := min(max(s.Sizes.Peak, rounded(Share[0]*low)), rounded(Share[1]*low))
+	p.Knee = k.Rate
+	s.say("the knee of %s is %.0f requests/s", one.Variant.Name, *k.Rate)
+	peak := min(max(s.Sizes.Peak, rounded(Share[0]**k.Rate)), rounded(Share[1]**k.Rate))
 	if peak != s.Sizes.Peak {
 		s.warnf("the storm is %.0f requests/s instead of %.0f: it must be %.0f to %.0f %% of the knee", peak, s.Sizes.Peak, 100*Share[0], 100*Share[1])
 		s.Sizes.Peak, p.Peak, p.Base = peak, peak, peak/s.Sizes.Spike

@@ -20,7 +20,7 @@ var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
 // 50 to 70 MiB of live heap; half a megabyte of garbage for each request; and a
 // millisecond of work, so that the storm is two thirds of what two processors can
 // do when the collector is quiet.
-var gateway = []string{"-live=46", "-signature=265000"}
+var gateway = []string{"-live=46", "-signature=220000"}
 
 func with(args ...string) []string { return append(append([]string{}, gateway...), args...) }
 
