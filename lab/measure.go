@@ -16,7 +16,7 @@ func (s *Stand) blocks() error {
 			names = append(names, v.Name)
 		}
 	}
-	n, again := 0, s.Sizes.Blocks*len(names)/3 // what others on this host spoil is made again, within limits
+	n, again := 0, s.Sizes.Blocks*len(names)/2 // what others on this host spoil is made again, within limits
 	runs, err := compare.Blocks(s.ctx, s.Sizes.Blocks, names, s.out.Plan.Seed, func(ctx context.Context, name string, block int) (compare.Run, error) {
 		n++
 		r, load, err := s.storm(s.Service(name), block)

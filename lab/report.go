@@ -102,7 +102,7 @@ func (p *page) comparison(c *compare.Comparison) {
 		return
 	}
 	var rows [][]string
-	for _, name := range []string{"gc_cycles_per_s", "cpu_cores", "assist_ms_per_s", "p50_ms", "p99_ms", "rss_mib"} {
+	for _, name := range []string{"gc_cycles_per_s", "cpu_ms_per_request", "assist_ms_per_s", "p50_ms", "p99_ms", "rss_mib"} {
 		if m, ok := c.Of(name); ok {
 			rows = append(rows, []string{m.Title, percent(m.Change), between95(m.Low, m.High, percent), string(m.Result), m.Why})
 		}
