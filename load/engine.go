@@ -101,7 +101,7 @@ func (e *engine) grow() {
 // be one more thing to recover from. After 5 s it may be the connections that are
 // stuck, and new ones are tried.
 func (e *engine) stalled(now int64) bool {
-	const least, most = int64(30 * time.Millisecond), int64(5 * time.Second)
+	const least, most = int64(10 * time.Millisecond), int64(5 * time.Second)
 	silent := now - e.lastAnswer
 	return len(e.conns) > 0 && e.lastAnswer != 0 && silent > max(least, 4*e.usual) && silent < most
 }
