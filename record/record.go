@@ -49,6 +49,10 @@ type Options struct {
 // first execution trace have ended by then.
 const FirstAfter = 5 * time.Second
 
+// settle is how much longer what runs beside may take, such as the last answers
+// of a load.
+const settle = 5 * time.Second
+
 // Finding is what can be recorded of the targets.
 type Finding struct {
 	Targets  []target.Target
@@ -105,7 +109,11 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 			s.Lack(l)
 		}
 	}
-	ctx, stop := context.WithTimeout(ctx, opt.For)
+	longest := opt.For
+	if opt.Beside != nil {
+		longest += settle
+	}
+	ctx, stop := context.WithTimeout(ctx, longest)
 	defer stop()
 	plan := probe.Plan{For: opt.For, Passive: opt.Passive}
 	var probes, beside sync.WaitGroup

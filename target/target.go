@@ -14,6 +14,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"github.com/unstall/unstall/evidence"
 )
 
 // Target is something live that probes can look at: a process, a URL, or a
@@ -64,4 +66,13 @@ func (l Listener) String() string {
 		return ":" + port
 	}
 	return l.Addr.String()
+}
+
+// Subject is the target as evidence names it.
+func (t Target) Subject() evidence.Subject {
+	s := evidence.Subject{Kind: evidence.Process, Name: t.Name, PID: t.PID, Runtime: t.Runtime, Version: t.Version, Container: t.Container}
+	if !t.Start.IsZero() {
+		s.StartTime = t.Start.UnixNano()
+	}
+	return s
 }

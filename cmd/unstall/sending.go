@@ -2,22 +2,60 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/load"
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/report/text"
 	"github.com/unstall/unstall/target"
 )
 
-// besides is the load that can be sent while a target is recorded.
+// besides is the load that can be made while a target is recorded. Flags that
+// unstall load has, too, mean the same.
 type besides struct {
-	Load string `placeholder:"URL" help:"Send requests there while recording."`
+	Load        string   `placeholder:"URL" help:"Make requests there while recording: with --rate, or as fast as answers come."`
+	Rate        *float64 `short:"r" placeholder:"N" help:"… requests per second that do not wait for answers (open loop)."`
+	Connections int      `short:"c" placeholder:"N" help:"… without a rate: over so many connections (default 125)."`
+	Poisson     bool     `help:"… at the times of many independent users instead of even ones."`
+	Spike       string   `placeholder:"20x[@AT,FOR]" help:"… so many times the rate, in the middle fifth of the time or as it says."`
+	Method      string   `short:"X" placeholder:"GET" help:"… with this method."`
+	Header      []string `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"… with this header; may be repeated."`
+	Body        string   `placeholder:"TEXT|@FILE" help:"… with this body."`
+	Paths       []string `name:"path" sep:"none" placeholder:"PATH" help:"… for these paths in turn instead of the URL's; may be repeated."`
+	Insecure    bool     `short:"k" help:"… accepting any TLS certificate."`
 }
 
-// sending is a load to be sent while targets are recorded.
-type sending struct{}
+// sending is a load to be made while targets are recorded.
+type sending struct{ plan load.Plan }
 
-func (b *besides) sending(d time.Duration) (*sending, error) { return nil, nil }
+// sending returns the load for as long as is recorded; nil if none was asked for.
+func (b *besides) sending(d time.Duration) (*sending, error) {
+	if b.Load == "" {
+		if b.Rate != nil {
+			return nil, fmt.Errorf("--rate %g: of what? give --load URL as well", *b.Rate)
+		}
+		return nil, nil
+	}
+	c := loadCommand{URL: b.Load, Rate: b.Rate, Connections: b.Connections, For: d, Poisson: b.Poisson, Spike: b.Spike,
+		Method: b.Method, Header: b.Header, Body: b.Body, Paths: b.Paths, Insecure: b.Insecure}
+	p, err := c.plan()
+	return &sending{p}, err
+}
 
+// run is what runs beside the recording.
 func (x *sending) run(s *session, targets []target.Target) func(context.Context, probe.Sink) error {
-	return nil
+	var about evidence.Subject
+	if len(targets) == 1 {
+		about = targets[0].Subject()
+	}
+	progress := &loadProgress{line: text.NewProgress(s.err)}
+	return record.Load(x.plan, about, progress, func(r *load.Result) {
+		progress.line.Done()
+		for _, w := range r.Warnings {
+			s.note("load: %s", w)
+		}
+	})
 }

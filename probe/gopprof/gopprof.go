@@ -94,9 +94,6 @@ func missing(u *url.URL, why error) probe.Access {
 // subject is whom the artifacts are about. That a URL of a process elsewhere
 // serves pprof says that it is Go, and no more.
 func subject(t target.Target) evidence.Subject {
-	s := evidence.Subject{Kind: evidence.Process, Name: t.Name, PID: t.PID, Runtime: "go", Version: t.Version, Container: t.Container}
-	if !t.Start.IsZero() {
-		s.StartTime = t.Start.UnixNano()
-	}
-	return s
+	t.Runtime = "go"
+	return t.Subject()
 }

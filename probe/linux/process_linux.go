@@ -103,11 +103,8 @@ func bootTime() (time.Time, bool) {
 
 // subject is what is known of the process, for its artifacts.
 func (p *process) subject(t target.Target) evidence.Subject {
-	s := evidence.Subject{Kind: evidence.Process, Name: t.Name, PID: p.pid, Runtime: t.Runtime, Version: t.Version, Container: t.Container}
 	if started, ok := p.started(); ok {
-		s.StartTime = started.UnixNano()
-	} else if !t.Start.IsZero() {
-		s.StartTime = t.Start.UnixNano()
+		t.Start = started
 	}
-	return s
+	return t.Subject()
 }

@@ -50,7 +50,7 @@ func (p *page) headline(d *diagnose.Diagnosis, supported, open, ruledOut []diagn
 		savings := 0
 		for _, v := range supported {
 			line := "- **" + code(v.Cause) + "** " + escape(v.Title)
-			if v.Subject != "" && len(d.Targets) > 1 {
+			if v.Subject != "" && sentence.Several(d) {
 				line += " (" + escape(v.Subject) + ")"
 			}
 			if cost := sentence.Cost(d, &v); cost != "" {
@@ -86,7 +86,7 @@ func (p *page) about(d *diagnose.Diagnosis) {
 	} else {
 		p.row("Requests", "none in the evidence: causes are ranked by the time they stopped the service")
 	}
-	for _, l := range d.Loads {
+	for _, l := range sentence.Loads(d) {
 		p.row("Load", strings.Join(sentence.Load(l), " · "))
 	}
 }

@@ -146,6 +146,18 @@ func Requests(r *diagnose.Requests) []string {
 	return append(items, Quantiles(r)...)
 }
 
+// Loads are the results of load generators worth a line of their own: one that
+// stored its requests, too, is among them once.
+func Loads(d *diagnose.Diagnosis) (out []diagnose.Load) {
+	for _, l := range d.Loads {
+		if d.Requests != nil && l.Source == d.Requests.Source && len(d.Loads) > 1 {
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
 // Load lists what a load generator measured.
 func Load(l diagnose.Load) []string {
 	items := []string{l.Tool + " from " + l.Source}

@@ -12,7 +12,7 @@ import (
 // only listed say whom they are about if there is more than one.
 func Split(d *diagnose.Diagnosis) (supported, open, ruledOut []diagnose.Verdict) {
 	for _, v := range d.Verdicts {
-		if v.Verdict != "supported" && v.Subject != "" && len(d.Targets) > 1 {
+		if v.Verdict != "supported" && v.Subject != "" && Several(d) {
 			v.Summary = strings.TrimSuffix(v.Subject+": "+v.Summary, ": ")
 		}
 		switch v.Verdict {
@@ -118,4 +118,15 @@ func common(a, b string) string {
 		n++
 	}
 	return strings.Join(append(x[:n:n], "…"), " ")
+}
+
+// Several says whether verdicts must name whom they are about.
+func Several(d *diagnose.Diagnosis) bool {
+	n := 0
+	for _, t := range d.Targets {
+		if t.Kind == "process" {
+			n++
+		}
+	}
+	return n > 1
 }

@@ -110,7 +110,7 @@ func (p *page) headlines(d *diagnose.Diagnosis, supported []diagnose.Verdict) {
 	savings := 0
 	for _, v := range supported {
 		lines := p.wrap(v.Title, indent)
-		if v.Subject != "" && len(d.Targets) > 1 {
+		if v.Subject != "" && sentence.Several(d) {
 			lines = append(lines, p.wrap("In "+v.Subject+".", indent)...)
 		}
 		if cost := sentence.Cost(d, &v); cost != "" {
@@ -160,7 +160,7 @@ func (p *page) requests(d *diagnose.Diagnosis) {
 
 // loads says what load generators saw from outside.
 func (p *page) loads(d *diagnose.Diagnosis) {
-	for _, l := range d.Loads {
+	for _, l := range sentence.Loads(d) {
 		p.block("LOAD", bold, labels, p.flow(sentence.Load(l), labels))
 	}
 }
