@@ -21,6 +21,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/unstall/unstall/lab"
 )
 
 const usage = `usage: go run ./lab/record [flags] list | one NAME... | all
@@ -110,11 +112,11 @@ const limit = 3 * time.Minute
 // minute: whether that sufficed is judged by the recording.
 func awaitQuiet(ctx context.Context, quiet float64) {
 	for range 30 {
-		before, stolenBefore := hostBusySeconds()
+		before, stolenBefore := lab.HostBusySeconds()
 		if pause(ctx, time.Second) != nil {
 			return
 		}
-		if after, stolen := hostBusySeconds(); after-before+stolen-stolenBefore < quiet {
+		if after, stolen := lab.HostBusySeconds(); after-before+stolen-stolenBefore < quiet {
 			return
 		}
 	}

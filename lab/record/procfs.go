@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/unstall/unstall/lab"
 )
 
 // watchProcfs writes what /proc says of the host, the service and its neighbours
@@ -14,9 +16,9 @@ func (s *session) watchProcfs() (stop func()) {
 		return func() {}
 	}
 	files := []string{"/proc/stat", "/proc/pressure/cpu", "/proc/loadavg", "/proc/vmstat"}
-	for _, p := range append([]*process{s.service}, s.others...) {
+	for _, p := range append([]*lab.Process{s.service}, s.others...) {
 		for _, name := range []string{"stat", "status", "schedstat"} {
-			files = append(files, fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name))
+			files = append(files, fmt.Sprintf("/proc/%d/%s", p.PID, name))
 		}
 	}
 	out, err := os.Create(s.path("procfs.txtar"))

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/lab/loadgen"
 	"github.com/unstall/unstall/lab/service"
 )
@@ -21,9 +22,9 @@ import (
 type session struct {
 	recording
 	tmp      string
-	service  *process
+	service  *lab.Process
 	announce service.Announcement
-	others   []*process
+	others   []*lab.Process
 	truth    *truth
 	client   *loadgen.Client
 }
@@ -37,20 +38,20 @@ func record(ctx context.Context, b *builder, r recording, tmp string, say func(s
 	s := &session{recording: r, tmp: tmp}
 	defer func() {
 		for _, p := range s.others {
-			p.stop()
+			p.Stop()
 		}
 	}()
 	if err := s.startAll(ctx, b); err != nil {
 		return nil, err
 	}
 	if err := s.run(ctx, say); err != nil {
-		s.service.stop()
+		s.service.Stop()
 		return nil, err
 	}
 	if s.client != nil {
 		s.client.Close()
 	}
-	if err := s.service.stop(); err != nil {
+	if err := s.service.Stop(); err != nil {
 		return nil, err
 	}
 	if r.cpu > 0 {
@@ -74,7 +75,7 @@ func (s *session) startAll(ctx context.Context, b *builder) error {
 		if err != nil {
 			return err
 		}
-		p, err := start(ctx, bin, s.dependency, nil, s.path("dependency.stderr"), &at)
+		p, err := lab.Start(ctx, bin, s.dependency, nil, s.path("dependency.stderr"), &at)
 		if err != nil {
 			return err
 		}
@@ -95,11 +96,11 @@ func (s *session) startAll(ctx context.Context, b *builder) error {
 	if s.gctrace {
 		env = append([]string{"GODEBUG=gctrace=1"}, env...)
 	}
-	if s.service, err = start(ctx, bin, args, env, s.path("gctrace.log"), &s.announce); err != nil {
+	if s.service, err = lab.Start(ctx, bin, args, env, s.path("gctrace.log"), &s.announce); err != nil {
 		return err
 	}
 	if err := s.startNeighbours(ctx, b, t); err != nil {
-		s.service.stop()
+		s.service.Stop()
 		return err
 	}
 	t.Command, t.Toolchain, t.Procs, t.PID = strings.Join(command, " "), s.announce.Go, s.announce.Procs, s.announce.PID
@@ -113,7 +114,7 @@ func (s *session) startNeighbours(ctx context.Context, b *builder, t *truth) err
 		if err != nil {
 			return err
 		}
-		p, err := start(ctx, bin, args, nil, s.path(fmt.Sprintf("burn%d.stderr", i)), new(any))
+		p, err := lab.Start(ctx, bin, args, nil, s.path(fmt.Sprintf("burn%d.stderr", i)), new(any))
 		if err != nil {
 			return err
 		}
@@ -125,18 +126,18 @@ func (s *session) startNeighbours(ctx context.Context, b *builder, t *truth) err
 
 // mark asks the service for its state and the host for its own.
 func (s *session) mark(words ...string) (mark, error) {
-	state, err := s.service.command(words...)
+	state, err := s.service.Command(words...)
 	m := mark{State: state}
-	m.busy, m.stolen = hostBusySeconds()
+	m.busy, m.stolen = lab.HostBusySeconds()
 	var own syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil {
 		m.ours = float64(own.Utime.Nano()+own.Stime.Nano()) / 1e9
 	}
-	for _, p := range append([]*process{s.service}, s.others...) {
-		m.ours += cpuSeconds(p.cmd.Process.Pid)
+	for _, p := range append([]*lab.Process{s.service}, s.others...) {
+		m.ours += lab.CPUSeconds(p.PID)
 	}
 	for _, p := range s.others {
-		m.beside += cpuSeconds(p.cmd.Process.Pid)
+		m.beside += lab.CPUSeconds(p.PID)
 	}
 	return m, err
 }
@@ -164,7 +165,7 @@ func (s *session) run(ctx context.Context, say func(string)) error {
 	s.truth.All = between(begin, end)
 	s.truth.join()
 	for _, name := range s.profiles {
-		if _, err := s.service.command("profile", name, s.path(name+".pb.gz")); err != nil {
+		if _, err := s.service.Command("profile", name, s.path(name+".pb.gz")); err != nil {
 			return err
 		}
 	}
@@ -251,7 +252,7 @@ func (s *session) recordMiddle(ctx context.Context, say func(string), gap time.D
 		return err
 	}
 	if s.goroutines {
-		if _, err := s.service.command("profile", "goroutine", s.path("goroutine-1.pb.gz")); err != nil {
+		if _, err := s.service.Command("profile", "goroutine", s.path("goroutine-1.pb.gz")); err != nil {
 			return err
 		}
 	}
@@ -282,7 +283,7 @@ func (s *session) recordMiddle(ctx context.Context, say func(string), gap time.D
 		return err
 	}
 	if s.goroutines {
-		if _, err := s.service.command("profile", "goroutine", s.path("goroutine-2.pb.gz")); err != nil {
+		if _, err := s.service.Command("profile", "goroutine", s.path("goroutine-2.pb.gz")); err != nil {
 			return err
 		}
 	}
