@@ -113,8 +113,16 @@ func (s *Stand) diagnoseOnce(one *Service, rate float64, r *Result) error {
 	}
 	r.Diagnosis = d
 	r.figures = figuresOf(bundle, one.PID)
-	r.figures.cycles = between(before, after)["gc_cycles_per_s"]
+	r.figures.cycles = cyclesPerSecond(one.first, before, after)
 	return nil
+}
+
+// cyclesPerSecond is how often the collector ran under the load of a diagnosis. A
+// few cycles are too few to count, so those since the first load count, by what
+// was allocated.
+func cyclesPerSecond(first, before, after state) float64 {
+	rate := float64(after.AllocBytes-before.AllocBytes) / (float64(after.Time-before.Time) / 1e9)
+	return float64(after.GCCycles-first.GCCycles) / float64(max(after.AllocBytes-first.AllocBytes, 1)) * rate
 }
 
 // loadInto makes the load of a diagnosis and puts its requests into the capture.

@@ -5,7 +5,7 @@ import "time"
 // others is the share of the host's processors from which others spoil what is
 // measured: a diagnosis finds them, rightly, and the lab asks for something else;
 // and latencies in the storm are theirs.
-const others = .15
+const others = .1
 
 // quiet waits for a moment in which others use little of the host, as long as
 // there is patience left for the whole of the lab.

@@ -34,6 +34,7 @@ type Service struct {
 
 	dependency *Process
 	command    string
+	first      state // when the first load came
 }
 
 // Service returns a variant that runs, nil if there is none of that name.
@@ -132,8 +133,8 @@ func (s *Stand) warm(one *Service) error {
 		_, err := s.Drive(ctx, one, Demand{Rate: rate, For: s.Sizes.Warm})
 		done <- err
 	}()
-	first, err := one.look()
-	if err != nil {
+	var err error
+	if one.first, err = one.look(); err != nil {
 		return err
 	}
 	var resident []int64
@@ -156,7 +157,7 @@ func (s *Stand) warm(one *Service) error {
 			return err
 		}
 		resident = append(resident, now.RSS)
-		flat = now.GCCycles > first.GCCycles && plateau(resident, looks, still, slack)
+		flat = now.GCCycles > one.first.GCCycles && plateau(resident, looks, still, slack)
 	}
 	enough()
 	return <-done

@@ -20,7 +20,7 @@ var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
 // 50 to 70 MiB of live heap; half a megabyte of garbage for each request; and a
 // millisecond of work, so that the storm is two thirds of what two processors can
 // do when the collector is quiet.
-var gateway = []string{"-live=46", "-signature=220000"}
+var gateway = []string{"-live=46", "-signature=245000"}
 
 func with(args ...string) []string { return append(append([]string{}, gateway...), args...) }
 
@@ -33,9 +33,9 @@ var Lab = lab.Lab{
 	Headers: []string{"Authorization: Bearer t0000042"},
 	Path:    "/v1/feed",
 	SLO:     100 * time.Millisecond,
-	Full: lab.Sizes{Peak: 1220, Spike: 20, Base: 2 * time.Second, Storm: 10 * time.Second, Blocks: 8,
+	Full: lab.Sizes{Peak: 1230, Spike: 20, Base: 2 * time.Second, Storm: 10 * time.Second, Blocks: 8,
 		Record: 12 * time.Second, Warm: 40 * time.Second, Hold: 5 * time.Second, Search: true, Patience: 5 * time.Minute},
-	Quick: lab.Sizes{Peak: 1220, Spike: 20, Base: 500 * time.Millisecond, Storm: 3 * time.Second, Blocks: 6,
+	Quick: lab.Sizes{Peak: 1230, Spike: 20, Base: 500 * time.Millisecond, Storm: 2500 * time.Millisecond, Blocks: 7,
 		Record: 5 * time.Second, Warm: 15 * time.Second, Hold: 2500 * time.Millisecond, Patience: 20 * time.Second},
 	Sick:  "sick",
 	Fixed: "memory-limit",
