@@ -30,11 +30,18 @@ type cli struct {
 const usage = `unstall finds which mechanism in a runtime or the kernel makes requests slow.
 
   unstall                  list what runs here that can be diagnosed
-  unstall FILE...          say why, from execution traces, profiles, gctrace logs,
-                           access logs and load results; together they tell more
-  unstall inspect FILE...  show what the files hold
+  unstall TARGET           record a process for 30 s and say why: its PID, its name,
+                           or the URL of its net/http/pprof
+  unstall FILE...          say why from captures, execution traces, profiles, gctrace
+                           logs, access logs and load results; together they tell more
+  unstall record TARGET    only record, into a capture
+  unstall load URL         make requests on a schedule and say how long they took
+  unstall compare A B      say whether a change helped
+  unstall inspect FILE...  show what files hold
   unstall causes [ID]      what can be found, and how it is told from its look-alikes
+  unstall lab list|run     incidents that can be run here
 
+  unstall gateway --for 10s --load http://127.0.0.1:8080/play -r 500
   unstall trace.out access.log.gz --slo 300ms -o report.md
   kubectl logs gateway --timestamps | unstall -
 
