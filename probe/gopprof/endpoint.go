@@ -159,6 +159,9 @@ func (e *endpoint) get(ctx context.Context, path, query string, within time.Dura
 	if resp.StatusCode != http.StatusOK {
 		head, _ := io.ReadAll(io.LimitReader(resp.Body, 400))
 		a.Close()
+		if resp.StatusCode == http.StatusBadRequest && (bytes.Contains(head, []byte("HTTP request to an HTTPS server")) || bytes.Contains(head, []byte("HTTP request was sent to HTTPS port"))) {
+			return nil, errTLS // as net/http and nginx say it
+		}
 		return nil, &refused{resp.StatusCode, firstLine(head)}
 	}
 	return a, nil
@@ -189,10 +192,10 @@ func plain(err error) error {
 	case errors.As(err, &unknown):
 		return fmt.Errorf("its certificate is not trusted: %w", unknown.Err)
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return errors.New("it does not speak TLS: use http://")
+		return errPlain
 	case strings.Contains(err.Error(), "malformed HTTP"):
 		return errNotHTTP
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return errHungUp
 	}
 	return err
@@ -203,4 +206,6 @@ var (
 	errGone    = errors.New("nothing listens there")
 	errNotHTTP = errors.New("does not speak HTTP")
 	errHungUp  = errors.New("hung up")
+	errPlain   = errors.New("it does not speak TLS: use http://")
+	errTLS     = errors.New("it speaks TLS: use https://")
 )

@@ -20,6 +20,7 @@ package gopprof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 
@@ -37,15 +38,23 @@ var Probe = probe.Probe{
 
 const name = "gopprof"
 
+const givePprof = "give the URL of net/http/pprof, such as http://host:6060/debug/pprof, or a process id"
+
 // switches are what recording switches on.
 var switches = []string{"CPU profile", "execution trace"}
 
 // find looks for the endpoint a URL names, else for one among the sockets a Go
-// process listens on. Where there should be one and is none, the access says so
-// in a Lack, and recording a URL fails with the same line.
+// process listens on: people name the port that serves, too, or http for https.
+// Where there should be one and is none, the access says so in a Lack, and
+// recording a URL fails with the same line.
 func find(ctx context.Context, t target.Target) []probe.Access {
 	if t.URL != nil {
 		e, err := locate(ctx, t.URL)
+		if err != nil && t.PID != 0 && t.Runtime == "go" {
+			if other, _ := among(ctx, t); other != nil {
+				e, err = other, nil
+			}
+		}
 		if err != nil {
 			return []probe.Access{missing(t.URL, err)}
 		}
@@ -81,13 +90,20 @@ func access(e *endpoint, t target.Target) probe.Access {
 // missing is the access to a URL that cannot be recorded.
 func missing(u *url.URL, why error) probe.Access {
 	where := shown(u)
+	do := givePprof
+	if errors.Is(why, errTLS) || errors.Is(why, errPlain) {
+		do = "" // it says what to do
+	}
+	err := fmt.Errorf("%s: %w", where, why)
+	if do != "" {
+		err = fmt.Errorf("%w: %s", err, do)
+	}
 	return probe.Access{
-		Probe: name,
-		Where: where,
-		Lacks: []probe.Lack{{What: "profiles and execution traces", Why: why.Error(), Do: "give the URL of net/http/pprof, such as http://host:6060/debug/pprof"}},
-		Record: func(context.Context, probe.Plan, probe.Sink) error {
-			return fmt.Errorf("%s: %w", where, why)
-		},
+		Probe:   name,
+		Where:   where,
+		Lacks:   []probe.Lack{{What: "profiles and execution traces", Why: why.Error(), Do: do}},
+		Missing: err,
+		Record:  func(context.Context, probe.Plan, probe.Sink) error { return err },
 	}
 }
 

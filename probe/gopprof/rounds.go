@@ -14,7 +14,7 @@ const (
 	firstRound   = 4 * time.Second
 	profileRound = 5 * time.Second
 	traceRound   = 2 * time.Second
-	tracePeriod  = 10 * time.Second // from the start of a trace to that of the next
+	tracePeriod  = 15 * time.Second // from the start of a trace to that of the next: a traced second costs a busy service some 2 % of its CPU
 	retry        = time.Second      // after somebody else was found profiling
 )
 
