@@ -39,6 +39,10 @@ type Access struct {
 	// "environment: needs the user app or root".
 	Lacks []Lack
 
+	// Missing says, in one line with what to do, why nothing can be recorded of
+	// what the user named; Record returns it. Nil: it can be tried.
+	Missing error
+
 	// Record writes artifacts until the context ends or, if the plan has a
 	// duration, until that has passed. What it wrote stays when it fails. The end
 	// of the context is no error; what was switched on is off when it returns.

@@ -40,6 +40,10 @@ type Options struct {
 	// Warn is told what the user should know at once. Nil: nobody.
 	Warn func(text string)
 
+	// Fail is told at once what cannot be recorded of a target, one line; the
+	// others are recorded all the same. Calls do not overlap. Nil: nobody.
+	Fail func(error)
+
 	// First is called once when the first round of recordings should be in the
 	// capture, while it goes on. Nil: nobody.
 	First func(path string)
@@ -49,9 +53,10 @@ type Options struct {
 // first execution trace have ended by then.
 const FirstAfter = 5 * time.Second
 
-// settle is how much longer what runs beside may take, such as the last answers
-// of a load.
-const settle = 5 * time.Second
+// settle is how much longer than asked for a recording may take: what was begun
+// in time is to be answered, such as a CPU profile of its last seconds and the
+// last requests of a load.
+const settle = 10 * time.Second
 
 // Finding is what can be recorded of the targets.
 type Finding struct {
@@ -96,8 +101,9 @@ func (f Finding) SwitchesOn() []string {
 
 // Record records everything that was found, until Options.For has passed, what
 // runs beside it or the context has ended, or nothing is left to record. It
-// returns the capture's path; the error says what kept it from recording at all,
-// or from storing what it recorded, and the capture holds what came before.
+// returns the capture's path, "" if there was nothing to keep; the error says what
+// kept it from recording at all, or from storing what it recorded, and the capture
+// holds what came before.
 func (f Finding) Record(ctx context.Context, opt Options) (path string, err error) {
 	w, path, err := create(opt, f.name())
 	if err != nil {
@@ -109,25 +115,27 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 			s.Lack(l)
 		}
 	}
-	longest := opt.For
-	if opt.Beside != nil {
-		longest += settle
-	}
-	ctx, stop := context.WithTimeout(ctx, longest)
+	ctx, stop := context.WithTimeout(ctx, opt.For+settle)
 	defer stop()
 	plan := probe.Plan{For: opt.For, Passive: opt.Passive}
 	var probes, beside sync.WaitGroup
-	var failed []error
 	var mu sync.Mutex
 	for _, a := range f.Accesses {
 		probes.Add(1)
 		go func() {
 			defer probes.Done()
-			if err := a.Record(ctx, plan, s); err != nil {
-				s.Warnf("%s: %v", a.Where, err)
+			err := a.Record(ctx, plan, s)
+			if err == nil || w.Err() != nil { // that is said in the end, once
+				return
+			}
+			if !strings.Contains(err.Error(), a.Where) {
+				err = fmt.Errorf("%s: %w", a.Where, err)
+			}
+			w.Warnf("%v", err)
+			if opt.Fail != nil {
 				mu.Lock()
-				failed = append(failed, fmt.Errorf("%s: %w", a.Where, err))
-				mu.Unlock()
+				defer mu.Unlock()
+				opt.Fail(err)
 			}
 		}()
 	}
@@ -158,12 +166,12 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 		stop()
 	}
 	beside.Wait()
-	err = errors.Join(w.Err(), besides)
-	if len(failed) > 0 && len(failed) == len(f.Accesses) {
-		err = errors.Join(append([]error{err}, failed...)...)
+	if full := w.Err(); full != nil && errors.Is(besides, full) {
+		besides = nil // is said by the capture
 	}
-	if e := w.Close(); err == nil {
-		err = e
+	err = errors.Join(w.Close(), besides)
+	if c, e := capture.Open(path); e == nil && len(c.Artifacts()) == 0 && w.Err() == nil {
+		return "", errors.Join(err, os.Remove(path))
 	}
 	return path, err
 }

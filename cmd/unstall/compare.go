@@ -89,7 +89,7 @@ func (c *compareCommand) Run(s *session) error {
 func (s *session) compared(c *compareCommand, form report.Form, result *compare.Comparison, inputs []string) {
 	s.write(c.Output, inputs, func(w io.Writer) error { return form.Compare(w, result) })
 	switch {
-	case result.Refused():
+	case result.Refused(), len(result.Metrics) == 0:
 		s.code = max(s.code, unreadable)
 	case slices.Contains(c.FailOn, "none"):
 	case slices.Contains(c.FailOn, "all"):

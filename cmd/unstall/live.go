@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/target"
@@ -38,27 +40,37 @@ func (s *session) record(r recording, targets []target.Target, sends *sending, f
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	found := record.Find(ctx, all.Probes, targets)
-	s.announce(found, r)
-	if len(found.Accesses) == 0 && sends == nil {
-		for _, t := range targets {
-			s.fail(unreadable, fmt.Errorf("%s: there is nothing to record here: give the PID of a process on this host or the URL of its net/http/pprof", typed(t)))
-		}
+	if sends == nil && !s.recordable(found) {
 		return ""
 	}
+	s.announce(found, r)
 	opt := record.Options{For: r.For, Passive: r.Passive, Path: r.Capture, Tool: version(), Command: os.Args,
-		Warn: func(text string) { fmt.Fprintln(s.err, "warning:", text) }, First: first}
+		Warn: func(text string) { fmt.Fprintln(s.err, "warning:", text) },
+		Fail: func(err error) { s.fail(unreadable, err) }, First: first}
 	if sends != nil {
 		opt.Beside = sends.run(s, targets)
 	}
 	path, err := found.Record(ctx, opt)
-	switch {
-	case path == "":
-		s.fail(unreadable, fmt.Errorf("the capture cannot be written: %w", err))
-		return ""
-	case err != nil && ctx.Err() == nil:
+	if err != nil && (path == "" || ctx.Err() == nil) {
 		s.fail(unreadable, err)
 	}
 	return path
+}
+
+// recordable says why, if nothing of the targets can be recorded.
+func (s *session) recordable(f record.Finding) bool {
+	if slices.ContainsFunc(f.Accesses, func(a probe.Access) bool { return a.Missing == nil }) {
+		return true
+	}
+	for _, a := range f.Accesses {
+		s.fail(unreadable, a.Missing)
+	}
+	if len(f.Accesses) == 0 {
+		for _, t := range f.Targets {
+			s.fail(unreadable, fmt.Errorf("%s: there is nothing to record here: give the PID of a process on this host or the URL of its net/http/pprof", typed(t)))
+		}
+	}
+	return false
 }
 
 // announce says what will be recorded of whom and what that switches on.
@@ -96,7 +108,7 @@ func describe(t target.Target) string {
 	if t.PID != 0 && t.UID != os.Geteuid() {
 		parts = append(parts, "of user "+t.User)
 	}
-	return parts[0] + "  " + strings.Join(parts[1:], " · ")
+	return strings.TrimSpace(parts[0] + "  " + strings.Join(parts[1:], " · "))
 }
 
 // typed is what the user typed, without passwords.
