@@ -3,6 +3,7 @@ package linux
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -47,13 +48,26 @@ func (n neighbour) String() string {
 	return fmt.Sprintf("%s (%d processes)", n.name, n.count)
 }
 
-// window is the time the process was traced, else that of its requests.
+// window is the time the process was traced, else that of its requests, else that
+// in which it was watched.
 func window(c *cause.Case) *host {
 	h := &host{run: math.NaN()}
 	if f, ok := c.Fact(evidence.FactRunTime); ok && f.Until > f.From && c.Traced() {
 		h.from, h.until, h.run = f.From, f.Until, f.Number/float64(f.Until-f.From)
 	} else if c.Ledger != nil {
 		h.from, h.until = c.Ledger.From, c.Ledger.To
+	}
+	if h.until > h.from {
+		return h
+	}
+	for i := range c.Bundle.Series {
+		s := &c.Bundle.Series[i]
+		if s.Subject != c.Subject || len(s.T) < 2 || !strings.HasPrefix(s.Name, "process.") {
+			continue
+		}
+		if from, until := s.T[0], s.T[len(s.T)-1]; until-from > h.until-h.from {
+			h.from, h.until = from, until
+		}
 	}
 	return h
 }
