@@ -148,15 +148,6 @@ func Anything(but ...string) (ids []string) {
 	return ids
 }
 
-// variant finds a variant by its name.
-func (l *Lab) variant(name string) *Variant {
-	i := slices.IndexFunc(l.Variants, func(v Variant) bool { return v.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &l.Variants[i]
-}
-
 // Resident is how much memory all variants fill together, MiB.
 func (l *Lab) Resident() (mib int) {
 	for _, v := range l.Variants {
