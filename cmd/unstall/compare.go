@@ -15,7 +15,7 @@ import (
 )
 
 type compareCommand struct {
-	Runs      []string      `arg:"" optional:"" name:"run" help:"BEFORE and AFTER: URLs of two services that both run, or captures, load results, diagnoses (JSON), or directories of these, the i-th of one with the i-th of the other."`
+	Runs      []string      `arg:"" optional:"" name:"run" help:"BEFORE and AFTER: URLs of two services that both run, or captures, load results, diagnoses (JSON), or directories of these, the i-th of one with the i-th of the other. AFTER may be a live target: it is recorded for as long as BEFORE was."`
 	Before    several       `placeholder:"RUN..." help:"Several runs before the change …"`
 	After     several       `placeholder:"RUN..." help:"… and as many after it."`
 	Level     float64       `default:"0.95" help:"Of confidence."`
@@ -70,7 +70,12 @@ func (c *compareCommand) Run(s *session) error {
 	before, after := c.Before, c.After
 	if len(c.Runs) == 2 {
 		before, after = several(c.Runs[:1]), several(c.Runs[1:])
-		opt.Before, opt.After = c.Runs[0], c.Runs[1]
+		path, ok := s.again(before[0], after[0])
+		if !ok {
+			return nil // it has been said
+		}
+		after = several{path}
+		opt.Before, opt.After = c.Runs[0], path
 	}
 	b, ok := s.runs(before, compare.MeasureOptions{SLO: c.SLO})
 	a, too := s.runs(after, compare.MeasureOptions{SLO: c.SLO})

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/report/sentence"
+	"github.com/unstall/unstall/target"
 )
 
 type diagnoseCommand struct {
@@ -66,6 +70,9 @@ func (c *diagnoseCommand) Run(s *session) error {
 	}
 	var path string
 	if len(live) > 0 {
+		if files = s.readable(files); !s.places(c.Output) {
+			return nil
+		}
 		if path = s.record(c.recording, live, send, func(path string) { s.firstFinding(path, c.options(well)) }); path == "" {
 			return nil
 		}
@@ -86,11 +93,34 @@ func (c *diagnoseCommand) Run(s *session) error {
 		s.fail(unreadable, err)
 		return nil
 	}
+	pasteable(d, s.found)
 	s.write(c.Output, files, func(w io.Writer) error { return form.Report(w, d) })
 	if c.Fail && slices.ContainsFunc(d.Verdicts, func(v diagnose.Verdict) bool { return v.Verdict == "supported" }) {
 		s.code = max(s.code, found)
 	}
 	return nil
+}
+
+// readable says which files are not there before time is spent on recording, and
+// leaves them out.
+func (s *session) readable(files []string) []string {
+	return slices.DeleteFunc(files, func(name string) bool {
+		_, err := os.Stat(name)
+		if name == "-" || err == nil {
+			return false
+		}
+		s.fail(unreadable, target.Explain(fmt.Errorf("%s: %w", name, errors.Unwrap(err))))
+		return true
+	})
+}
+
+// places says whether there can be a file of this name.
+func (s *session) places(name string) bool {
+	if fi, err := os.Stat(filepath.Dir(name)); name == "" || err == nil && fi.IsDir() {
+		return true
+	}
+	s.fail(unreadable, fmt.Errorf("-o %s: there is no directory %s: make it, or give another name", name, filepath.Dir(name)))
+	return false
 }
 
 func (c *diagnoseCommand) options(well *evidence.Bundle) diagnose.Options {

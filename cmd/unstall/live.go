@@ -44,6 +44,7 @@ func (s *session) record(r recording, targets []target.Target, sends *sending, f
 		return ""
 	}
 	s.announce(found, r)
+	s.found = found
 	opt := record.Options{For: r.For, Passive: r.Passive, Path: r.Capture, Tool: version(), Command: os.Args,
 		Warn: func(text string) { fmt.Fprintln(s.err, "warning:", text) },
 		Fail: func(err error) { s.fail(unreadable, err) }, First: first}
@@ -134,6 +135,12 @@ func (s *session) saved(path string, targets []target.Target) {
 // inputs are what a command was given, live targets apart from files.
 func (s *session) inputs(args []string) (live []target.Target, files []string) {
 	live, files, errs := target.Split(context.Background(), args)
+	s.said(errs)
+	return live, files
+}
+
+// said says what keeps names from being resolved.
+func (s *session) said(errs []error) {
 	for _, err := range errs {
 		code := unreadable
 		if errors.Is(err, target.ErrUse) {
@@ -141,5 +148,4 @@ func (s *session) inputs(args []string) (live []target.Target, files []string) {
 		}
 		s.fail(code, err)
 	}
-	return live, files
 }

@@ -52,6 +52,9 @@ func (c *loadCommand) Run(s *session) error {
 	}
 	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer done()
+	if c.SLO != 0 && !c.Knee {
+		return fmt.Errorf("--slo %s: it is what --knee searches with: give --knee as well", c.SLO)
+	}
 	if c.Knee {
 		return c.knee(ctx, s, p)
 	}
@@ -77,6 +80,9 @@ func (c *loadCommand) Run(s *session) error {
 	}
 	if r != nil {
 		s.write(c.Output, nil, c.render(r.Table, r.JSON))
+	}
+	if err == nil && ctx.Err() == nil && r.Completed == 0 && r.Unfinished > 0 {
+		err = fmt.Errorf("%s: none of %d requests was answered: is it stopped, or is the answer slower than --timeout?", r.URL, r.Unfinished)
 	}
 	return c.failed(s, err)
 }

@@ -30,6 +30,7 @@ type session struct {
 	in       io.Reader
 	out, err io.Writer
 	code     int
+	found    record.Finding // what was recorded live
 }
 
 // fail prints an error, one line for each that is joined in it.

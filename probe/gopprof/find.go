@@ -9,10 +9,13 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/target"
@@ -37,9 +40,9 @@ func locate(ctx context.Context, u *url.URL) (*endpoint, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
 	var first error
-	for _, path := range paths(u.Path) {
+	for _, p := range paths(u.Path) {
 		at := *u
-		at.Path, at.RawPath = path, ""
+		at.Path, at.RawPath = p, ""
 		e := newEndpoint(&at, "")
 		err := e.check(ctx, patience)
 		if err == nil {
@@ -121,7 +124,10 @@ func among(ctx context.Context, t target.Target) (*endpoint, probe.Lack) {
 	switch has, err := target.HasPprof(exe); {
 	case err != nil:
 		// Whether it has is not known; asking would be a guess.
-		lack.Why, lack.Do = "its program cannot be read", "give the URL of its net/http/pprof, or run as "+who(t)
+		lack.Why, lack.Do = "its program cannot be read", fmt.Sprintf("give the URL of its net/http/pprof, or sudo unstall %d", t.PID)
+		if os.Geteuid() == 0 {
+			lack.Do = "give the URL of its net/http/pprof"
+		}
 		return nil, lack
 	case !has:
 		lack.Why = "the program does not import net/http/pprof"
@@ -160,11 +166,19 @@ func among(ctx context.Context, t target.Target) (*endpoint, probe.Lack) {
 	return nil, lack
 }
 
-func who(t target.Target) string {
-	if t.Needs != "" {
-		return t.Needs
+// program is what the process is called, "" unknown: by it the artifacts are known
+// to be of one process. Its arguments, which may hold secrets, are not kept.
+func (e *endpoint) program(ctx context.Context) string {
+	line, err := e.head(ctx, "cmdline", "", patience)
+	if err != nil {
+		return ""
 	}
-	return "root"
+	first, _, _ := bytes.Cut(line, []byte{0})
+	name := path.Base(strings.ReplaceAll(string(first), `\`, "/"))
+	if name == "." || name == "/" || len(name) > 255 || !utf8.ValidString(name) {
+		return ""
+	}
+	return name
 }
 
 // candidates are the ways a socket may serve pprof: plainly or by TLS.

@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/probe"
@@ -58,9 +59,13 @@ func find(ctx context.Context, t target.Target) []probe.Access {
 		if err != nil {
 			return []probe.Access{missing(t.URL, err)}
 		}
+		if t.PID == 0 {
+			t.Name = e.program(ctx)
+		}
 		return []probe.Access{access(e, t)}
 	}
-	if t.PID == 0 || t.Runtime != "go" {
+	hidden := t.Runtime == "" && slices.Contains(t.Unreadable, "exe") // may be Go
+	if t.PID == 0 || t.Runtime != "go" && !hidden {
 		return nil
 	}
 	e, lack := among(ctx, t)
@@ -108,7 +113,7 @@ func missing(u *url.URL, why error) probe.Access {
 }
 
 // subject is whom the artifacts are about. That a URL of a process elsewhere
-// serves pprof says that it is Go, and no more.
+// serves pprof says that it is Go, and what it is called.
 func subject(t target.Target) evidence.Subject {
 	t.Runtime = "go"
 	return t.Subject()

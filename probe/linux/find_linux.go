@@ -34,8 +34,11 @@ func find(_ context.Context, t target.Target) []probe.Access {
 
 // lacks tries what only the owner of a process and root may read.
 func lacks(t target.Target, dir string) (out []probe.Lack) {
-	why := "the kernel lets only root read it"
-	if t.UID != os.Geteuid() && t.User != "" {
+	why, do := "the kernel lets only root read it", fmt.Sprintf("sudo unstall %d", t.PID)
+	switch {
+	case os.Geteuid() == 0: // of a container, or confined
+		why, do = "not even this root may read it", fmt.Sprintf("as root of the host, or with the capability SYS_PTRACE: unstall %d", t.PID)
+	case t.UID != os.Geteuid() && t.User != "":
 		why = "belongs to user " + t.User
 	}
 	for _, x := range []struct{ what, file string }{
@@ -45,7 +48,7 @@ func lacks(t target.Target, dir string) (out []probe.Lack) {
 		{"bytes read and written", "io"},
 	} {
 		if denied(filepath.Join(dir, x.file)) {
-			out = append(out, probe.Lack{What: x.what, Why: why, Do: fmt.Sprintf("sudo unstall %d", t.PID)})
+			out = append(out, probe.Lack{What: x.what, Why: why, Do: do})
 		}
 	}
 	if _, err := os.Stat("/proc/pressure/cpu"); errors.Is(err, fs.ErrNotExist) {

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/target"
+)
+
+// again records what follows a capture: a live target named as the run after it is
+// recorded for as long as the capture before it, and the new capture takes its
+// place. Files stay what they are. False if that failed, which has been said.
+func (s *session) again(before, after string) (string, bool) {
+	live, _, errs := target.Split(context.Background(), []string{after})
+	switch {
+	case len(errs) > 0:
+		s.said(errs)
+		return "", false
+	case len(live) == 0:
+		return after, true
+	}
+	r := recording{For: lasted(before)}
+	s.note("recording what runs now for as long as %s lasted, %s: it is to have the same load", before, r.For)
+	path := s.record(r, live, nil, nil)
+	if path != "" {
+		s.note("saved %s", path)
+	}
+	return path, path != ""
+}
+
+// lasted is how long a capture was recorded, in whole seconds; what is none stands
+// for as long as is recorded by default.
+func lasted(path string) time.Duration {
+	c, err := capture.Open(path)
+	if err != nil || c.Info.Start.IsZero() {
+		return 30 * time.Second
+	}
+	return max(time.Second, c.End.Sub(c.Info.Start).Round(time.Second))
+}

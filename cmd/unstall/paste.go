@@ -1,0 +1,59 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/record"
+)
+
+// notTold stands for commands that only a Go process answers.
+const notTold = "no process but one of Go tells that of itself so far"
+
+// pasteable puts the address and the process id of the one target that was
+// recorded into the commands of a diagnosis, so that they work as they are.
+func pasteable(d *diagnose.Diagnosis, f record.Finding) {
+	if len(f.Targets) != 1 {
+		return
+	}
+	t := f.Targets[0]
+	var words []string
+	for _, a := range f.Accesses {
+		if a.Probe == "gopprof" && a.Missing == nil && len(a.SwitchesOn) > 0 {
+			words = curl(a)
+		}
+	}
+	if t.PID != 0 {
+		words = append(words, "/proc/PID/", "/proc/"+strconv.Itoa(t.PID)+"/", "unstall PID", "unstall "+strconv.Itoa(t.PID))
+	}
+	fill := strings.NewReplacer(words...)
+	for i := range d.Verdicts {
+		v := &d.Verdicts[i]
+		for k, need := range v.Needs {
+			if v.Needs[k] = fill.Replace(need); t.Runtime != "" && t.Runtime != "go" && strings.Contains(need, "HOST:PORT/debug/pprof") {
+				v.Needs[k] = notTold
+			}
+		}
+		for k := range v.Fix {
+			v.Fix[k].Code = fill.Replace(v.Fix[k].Code)
+		}
+	}
+}
+
+// curl is what commands have instead of HOST:PORT, in pairs.
+func curl(a probe.Access) []string {
+	if path, ok := strings.CutPrefix(a.Where, "unix:"); ok {
+		socket := strings.TrimSuffix(path, "/debug/pprof")
+		if name, abstract := strings.CutPrefix(socket, "@"); abstract {
+			return []string{"curl ", "curl --abstract-unix-socket '" + name + "' ", "HOST:PORT", "localhost"}
+		}
+		return []string{"curl ", "curl --unix-socket '" + socket + "' ", "HOST:PORT", "localhost"}
+	}
+	words := []string{"http://HOST:PORT/debug/pprof", a.Where}
+	if strings.HasPrefix(a.Where, "https://") {
+		words = append(words, "curl ", "curl -k ")
+	}
+	return words
+}
