@@ -39,8 +39,10 @@ recordings: ## record the fixtures anew on this machine (FIXTURE=go.gc-rate/ or 
 	$(GO) run ./lab/record $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
 	$(GO) test -count=1 ./cause/... ./diagnose/...
 
-bench: ## speed and memory of reading: ratios, with what was asked
+bench: ## speed and memory of reading, what recording and making load cost: ratios, with what was asked
 	$(GO) run ./bench
+	$(GO) run ./bench/recording
+	$(GO) test ./load -run "^$$" -bench Against -benchtime 1x
 
 fuzz: ## every fuzz target in turn, FUZZTIME=60s each
 	@targets=$$($(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} $$1=="ok" {for (i=0; i<n; i++) print $$2, t[i]; n=0}'); \

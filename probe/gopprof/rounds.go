@@ -11,10 +11,11 @@ import (
 // it is also when both run at once, which puts the profile's samples into the
 // trace.
 const (
-	firstRound   = 4 * time.Second
+	firstProfile = 4 * time.Second
+	firstTrace   = 3 * time.Second
 	profileRound = 5 * time.Second
 	traceRound   = 2 * time.Second
-	tracePeriod  = 15 * time.Second // from the start of a trace to that of the next: a traced second costs a busy service some 2 % of its CPU
+	tracePeriod  = 15 * time.Second // from the start of a trace to that of the next: a traced second costs a busy service 2 to 5 % of its CPU
 	retry        = time.Second      // after somebody else was found profiling
 )
 
@@ -26,7 +27,7 @@ const (
 // profiles takes CPU profiles back to back until the end. Their seconds are
 // whole: net/http/pprof reads no fractions of them.
 func (r *recording) profiles(ctx context.Context) {
-	round := firstRound
+	round := firstProfile
 	longest := time.Duration(math.MaxInt64) // that the server allows
 	for n := 1; ctx.Err() == nil; {
 		seconds := fit(min(round, longest), time.Until(r.end))
@@ -70,8 +71,8 @@ func fit(round, left time.Duration) int {
 
 // traces takes an execution trace at the start and then one in each period.
 func (r *recording) traces(ctx context.Context) {
-	round, next := firstRound, time.Now()
-	longest := firstRound
+	round, next := firstTrace, time.Now()
+	longest := firstTrace
 	left := int64(mostTraces)
 	for n := 1; ctx.Err() == nil; {
 		d := min(round, time.Until(r.end))
