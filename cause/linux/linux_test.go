@@ -29,6 +29,9 @@ type incident struct {
 	others            []float64 // cores of each neighbour
 	late              bool      // the host was recorded a minute later
 
+	quota              float64 // CPUs; 0: cpu.stat was not recorded
+	throttled, stopped float64 // periods of the 20, and processors in the mean
+
 	faults, system float64 // of the process; faults 0: not recorded
 	grows          bool    // the heap, all the time
 }
@@ -94,6 +97,12 @@ func (in incident) subject(t *testing.T) *cause.Case {
 		for i, cores := range in.others {
 			series(p.Subject(evidence.Subject{Name: "batch", PID: 100 + i}), "process.cpu", cores, cores)
 		}
+	}
+	if in.quota > 0 {
+		series(s, "cgroup.cpu.periods", 10, 10)
+		series(s, "cgroup.cpu.throttledPeriods", in.throttled/2, in.throttled/2)
+		series(s, "cgroup.cpu.throttled", in.stopped, in.stopped)
+		p.Fact(evidence.Fact{Subject: s, Key: evidence.FactContainerCPU, Number: in.quota, Origin: p.Origin(2)})
 	}
 	if in.faults > 0 {
 		series(s, "process.minorFaults", in.faults, in.faults)

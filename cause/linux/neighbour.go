@@ -61,6 +61,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("of them "+top.String(), top.cores, "CPUs", h.origin))
 	}
 	v.Evidence = append(v.Evidence, h.figures(c)...)
+	quota := throttleOf(c)
 	switch {
 	case others < few*h.cpus:
 		return v
@@ -78,6 +79,9 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 		return v
 	case h.idle():
 		v.Summary += fmt.Sprintf(": it never had more than %.1f busy", h.peak)
+		return v
+	case quota.explains(s, h.run):
+		v.Summary += fmt.Sprintf(": a quota stopped it in %.0f of %.0f periods", quota.throttled, quota.periods)
 		return v
 	case others < h.busy/2 && !(others >= s.share*h.run):
 		v.Summary += ", less than what is missing: the process itself fills the host"

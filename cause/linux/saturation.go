@@ -69,7 +69,7 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	}
 	saves, share := s.saves(c)
 	switch t := throttleOf(c); {
-	case t != nil && t.share() >= rarely && (s.host == nil || s.host.pressure < full):
+	case t.explains(s, window(c).run):
 		v.State = cause.RuledOut
 		v.Summary += fmt.Sprintf(": a quota stopped it in %.0f of %.0f periods", t.throttled, t.periods)
 		return v

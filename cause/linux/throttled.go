@@ -37,6 +37,7 @@ while its workers use up the quota.`,
 type throttle struct {
 	periods   float64 // in which anything ran
 	throttled float64 // of them, in which it was stopped
+	stopped   float64 // processors' queues that were, in the mean, NaN unknown
 	used      float64 // CPUs, NaN unknown
 	quota     float64 // CPUs, 0 none
 	origin    evidence.Origin
@@ -54,6 +55,16 @@ func (t *throttle) share() float64 {
 	return t.throttled / t.periods
 }
 
+// explains says whether it is the quota that did not let the process run, and not
+// who else is on the host: the kernel stopped it for at least half of what it is
+// missing.
+func (t *throttle) explains(s starvation, run float64) bool {
+	if t == nil || t.share() < rarely {
+		return false
+	}
+	return !s.measured || !(t.stopped < s.share*run/2)
+}
+
 // throttleOf reads cpu.stat over the window; nil if half of it was not watched.
 func throttleOf(c *cause.Case) *throttle {
 	h := window(c)
@@ -66,7 +77,7 @@ func throttleOf(c *cause.Case) *throttle {
 	}
 	seconds := float64(h.until-h.from) / 1e9
 	t := &throttle{periods: h.mean(periods) * seconds, throttled: h.mean(throttled) * seconds,
-		used: h.mean(named("process.cpu")), origin: throttled.Origin}
+		stopped: h.mean(named("cgroup.cpu.throttled")), used: h.mean(named("process.cpu")), origin: throttled.Origin}
 	if f, ok := c.Fact(evidence.FactContainerCPU); ok {
 		t.quota, t.set = f.Number, f.Origin
 	}
@@ -92,6 +103,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	if t == nil {
 		if s.known && !s.starved {
 			v.Summary = "its threads were run whenever they were ready"
+			v.Evidence = dilation(c)
 			return v
 		}
 		v.State = cause.Inconclusive
@@ -113,19 +125,28 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		v.Needs = []string{traceEvidence}
 		return v
 	}
-	saves, share := s.saves(c)
-	if share < cause.Material {
+	h := window(c)
+	stops := t.stops(c, h)
+	per, sum := make([]int64, len(c.Ledger.Slow)), int64(0)
+	for i, row := range c.Ledger.Slow {
+		per[i] = lost(c, stops, row)
+		sum += per[i]
+	}
+	share := float64(sum) / float64(max(1, c.Ledger.Total))
+	if share < cause.Material || !t.explains(s, h.run) {
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but %.1f %% of slow time", 100*t.share(), 100*share)
+		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but that is %.0f %% of slow time", 100*t.share(), 100*share)
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f %% of its periods.", 100*t.share())
+	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f of %.0f periods.", t.throttled, t.periods)
 	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
-	v.Saves = saves
+	low, high := t.bounds(c, h, stops, sum)
+	v.Saves = c.Save(per, low, high)
 	if t.quota > 0 {
-		v.Title = fmt.Sprintf("A quota of %.2g CPUs stops the process in %.0f %% of its periods.", t.quota, 100*t.share())
+		v.Title = fmt.Sprintf("A quota of %.2g CPUs stops the process in %.0f of %.0f periods.", t.quota, t.throttled, t.periods)
 	}
+	v.Evidence = append(v.Evidence, c.Figure("in the mean, of each slow request, in which the process was stopped", float64(sum)/float64(len(per))/1e6, "ms", cause.From(c.Ledger.Source)))
 	if s.measured {
 		v.Evidence = append(v.Evidence, c.Figure("its time on processors that was not CPU time, measured", s.share, "1", s.host.own))
 	}
@@ -134,5 +155,20 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		v.Fix = append(v.Fix, cause.Fix{Text: "or let fewer threads use it up at once; Go 1.25 and later does so by itself",
 			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.quota)))})
 	}
+	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(sum), float64(high)/float64(sum)))
 	return v
+}
+
+// predicted is the p99 without the stops. What piles up behind one is not taken
+// away, so that it is rather the most; low and high are the bounds of what was
+// lost, of what was seen.
+func predicted(c *cause.Case, stops cause.Spans, low, high float64) cause.Prediction {
+	without := func(part float64) cause.Prediction {
+		return c.PredictP99(func(row int) int64 { return int64(part * float64(lost(c, stops, row))) })
+	}
+	p := without(1)
+	if p.Low == nil {
+		p.Low, p.High = without(high).Then, without(low).Then
+	}
+	return p
 }
