@@ -18,6 +18,7 @@ var Causes = []cause.Cause{
 	service.DependencySlow,
 	service.PoolExhausted,
 	service.OverCapacity,
+	linux.CPUThrottled,   // before what looks the same from inside
 	linux.NoisyNeighbour, // the more specific of the two comes first
 	linux.CPUSaturation,
 	linux.PageFaults,

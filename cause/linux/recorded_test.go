@@ -32,6 +32,8 @@ func TestRecorded(t *testing.T) {
 		{"linux.cpu-saturation/healthy", []string{measured, seen}, map[string]string{linux.CPUSaturation.ID: cause.RuledOut, linux.NoisyNeighbour.ID: cause.RuledOut, linux.PageFaults.ID: cause.RuledOut}},
 		{"linux.noisy-neighbour/sick", []string{measured, seen}, map[string]string{linux.CPUSaturation.ID: cause.Supported, linux.NoisyNeighbour.ID: cause.Supported}},
 		{"linux.noisy-neighbour/healthy", []string{seen, measured}, map[string]string{linux.CPUSaturation.ID: cause.RuledOut, linux.NoisyNeighbour.ID: cause.RuledOut}},
+		{"linux.cpu-throttled/sick", []string{seen, measured}, map[string]string{linux.CPUThrottled.ID: cause.Supported, linux.CPUSaturation.ID: cause.RuledOut, linux.NoisyNeighbour.ID: cause.RuledOut}},
+		{"linux.cpu-throttled/healthy", []string{seen, measured}, map[string]string{linux.CPUThrottled.ID: cause.RuledOut, linux.CPUSaturation.ID: cause.RuledOut, linux.NoisyNeighbour.ID: cause.RuledOut}},
 		{"linux.page-faults/sick", []string{seen, measured}, map[string]string{linux.CPUSaturation.ID: cause.RuledOut, linux.PageFaults.ID: cause.Supported}},
 		{"linux.page-faults/healthy", []string{seen, measured}, map[string]string{linux.CPUSaturation.ID: cause.RuledOut, linux.PageFaults.ID: cause.RuledOut}},
 	} {

@@ -15,6 +15,9 @@ func linux() []recording {
 		procfs: 250 * ms,
 	}
 	quiet := compute.with(func(r *recording) { r.expect = []bound{{"p99 ms", 0, 20}, {"achieved %", 97, 0}} })
+	bursts := compute.with(func(r *recording) {
+		r.args, r.load.Rate, r.trace = []string{"-mode=compute", "-work=4ms"}, 125, 2*time.Second
+	})
 	fresh := recording{
 		program: "go-ballast/gateway", env: []string{"GOGC=off", "GOMEMLIMIT=4GiB"},
 		load:  loadgen.Plan{Rate: 900, Poisson: true, Connections: 64, Paths: gatewayRoutes, Tokens: 5000},
@@ -32,6 +35,12 @@ func linux() []recording {
 			r.noisy, r.expect = true, []bound{{"p50 ms", 0, 10}, {"p99 ms", 30, 0}}
 		})),
 		fixture("linux.noisy-neighbour/healthy", "the same service alone", quiet),
+		fixture("linux.cpu-throttled/sick", "a healthy service on a quiet host with a quota that its bursts use up", bursts.with(func(r *recording) {
+			r.quota, r.expect = .65, []bound{{"cores", 0, .64}, {"p99 ms", 40, 0}, {"achieved %", 97, 0}}
+		})),
+		fixture("linux.cpu-throttled/healthy", "the same service with a quota that it never uses up", bursts.with(func(r *recording) {
+			r.quota, r.expect = 2, []bound{{"p99 ms", 0, 20}, {"achieved %", 97, 0}}
+		})),
 		fixture("linux.page-faults/sick", "a fresh process whose every allocation touches new memory", fresh.with(func(r *recording) {
 			r.expect = []bound{{"faults/s", 50_000, 0}, {"GC/s", 0, .5}, {"p99 ms", 6, 0}}
 		})),

@@ -14,6 +14,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -98,7 +99,10 @@ func recordAll(ctx context.Context, chosen []recording, tries int, quiet float64
 	b := &builder{dir: bins, done: map[string]string{}}
 	for i, r := range chosen {
 		prefix := fmt.Sprintf("[%d/%d] %s", i+1, len(chosen), r.id)
-		if err := recordOne(ctx, b, r, tries, quiet, prefix); err != nil {
+		switch err := recordOne(ctx, b, r, tries, quiet, prefix); {
+		case errors.Is(err, errNoQuota):
+			fmt.Fprintf(os.Stderr, "%s: left out: %v\n", prefix, err)
+		case err != nil:
 			return fmt.Errorf("%s: %w", r.id, err)
 		}
 	}

@@ -21,6 +21,11 @@ func (s *session) watchProcfs() (stop func()) {
 			files = append(files, fmt.Sprintf("/proc/%d/%s", p.PID, name))
 		}
 	}
+	groups := fmt.Sprintf("/proc/%d/cgroup", s.service.PID)
+	if s.group != nil {
+		files = append(files, groups)
+		files = append(files, s.group.files()...)
+	}
 	out, err := os.Create(s.path("procfs.txtar"))
 	if err != nil {
 		return func() {}
@@ -35,6 +40,9 @@ func (s *session) watchProcfs() (stop func()) {
 			for _, path := range files {
 				now := time.Now().UnixNano()
 				if b, err := os.ReadFile(path); err == nil {
+					if path == groups {
+						b = s.group.membership(b)
+					}
 					fmt.Fprintf(out, "-- %d %s --\n%s", now, path, b)
 				}
 			}

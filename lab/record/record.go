@@ -25,6 +25,7 @@ type session struct {
 	service  *lab.Process
 	announce service.Announcement
 	others   []*lab.Process
+	group    *cgroup // of the service, nil: that of the recorder
 	truth    *truth
 	client   *loadgen.Client
 }
@@ -39,6 +40,9 @@ func record(ctx context.Context, b *builder, r recording, tmp string, say func(s
 	defer func() {
 		for _, p := range s.others {
 			p.Stop()
+		}
+		if gone := s.group.remove(); err == nil {
+			err = gone
 		}
 	}()
 	if err := s.startAll(ctx, b); err != nil {
@@ -98,6 +102,13 @@ func (s *session) startAll(ctx context.Context, b *builder) error {
 	}
 	if s.service, err = lab.Start(ctx, bin, args, env, s.path("gctrace.log"), &s.announce); err != nil {
 		return err
+	}
+	if s.quota > 0 {
+		if s.group, err = withQuota(s.service.PID, s.quota); err != nil {
+			s.service.Stop()
+			return err
+		}
+		t.Others = append(t.Others, fmt.Sprintf("a quota of %g CPUs in periods of 100 ms", s.quota))
 	}
 	if err := s.startNeighbours(ctx, b, t); err != nil {
 		s.service.Stop()

@@ -38,6 +38,7 @@ func TestLive(t *testing.T) {
 		"pool, sql, sick":   {program: "gosvc", args: []string{"-mode=pool", "-via=sql", "-dependency={resp}", "-sick"}, load: loadgen.Plan{Paths: item}},
 		"pool, permits":     {program: "gosvc", args: []string{"-mode=pool", "-via=semaphore", "-dependency={resp}"}, load: loadgen.Plan{Paths: item}},
 		"compute, burn":     {program: "gosvc", args: []string{"-mode=compute", "-work=50us"}, load: loadgen.Plan{Paths: item}, neighbours: [][]string{{"-for=1ms", "-every=1s"}}},
+		"compute, quota":    {program: "gosvc", args: []string{"-mode=compute", "-work=50us"}, load: loadgen.Plan{Paths: item}, quota: .5, procfs: 10 * ms},
 		"compute, profiles": {program: "gosvc", args: []string{"-mode=compute", "-work=50us"}, load: loadgen.Plan{Paths: item}, profiles: []string{"goroutine", "mutex"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,6 +46,9 @@ func TestLive(t *testing.T) {
 			r.dependency = []string{"-delay=100us"}
 			tmp := t.TempDir()
 			truth, err := record(t.Context(), b, r, tmp, func(string) {})
+			if errors.Is(err, errNoQuota) {
+				t.Skip(err)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

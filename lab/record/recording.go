@@ -19,6 +19,7 @@ type recording struct {
 
 	dependency []string   // arguments of lab/dependency; nil: none. {resp} and {http} in args are its addresses
 	neighbours [][]string // arguments of each lab/burn that runs meanwhile
+	quota      float64    // CPUs the service may use, by a cgroup; 0: all
 
 	load loadgen.Plan
 	warm time.Duration // load before anything is recorded
