@@ -36,6 +36,7 @@ func (r *run) requests() {
 	for _, l := range r.ledgers {
 		out.Count += l.Requests.Count
 		out.Unfinished += l.Requests.Unfinished
+		out.Failed += l.Requests.Failed
 		out.Slow += len(l.Slow)
 		if l.Traced {
 			out.Traced += len(l.Slow)
@@ -46,6 +47,9 @@ func (r *run) requests() {
 		}
 	}
 	slices.SortStableFunc(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
+	if 10*out.Failed > out.Count {
+		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%.0f %% of the requests failed: what is slow, or is not, may be their failing", 100*float64(out.Failed)/float64(out.Count))
+	}
 	r.d.Requests = out
 }
 

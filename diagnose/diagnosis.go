@@ -73,6 +73,7 @@ type Requests struct {
 	LedgerSource    string   `json:"ledger_source"` // the one whose slow requests the ledger charges
 	Count           int      `json:"count"`
 	Unfinished      int      `json:"unfinished"`
+	Failed          int      `json:"failed"` // answered with an error, or not at all
 	Slow            int      `json:"slow"`
 	Traced          int      `json:"traced"` // slow ones whose states are known
 	SlowThresholdMs *float64 `json:"slow_threshold_ms"`

@@ -42,6 +42,7 @@ type Requests struct {
 	Source     evidence.ArtifactID
 	Count      int
 	Unfinished int
+	Failed     int     // answered with an error, or not at all
 	From, To   int64   // ns: the span they were watched
 	Rate       float64 // per second, 0 unknown
 	P50        int64   // ns
@@ -193,8 +194,11 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 	s := Requests{Source: a, Count: len(rows)}
 	lat := make([]int64, 0, len(rows))
 	for _, i := range rows {
-		if r.Outcome[i] == evidence.Unfinished {
+		switch r.Outcome[i] {
+		case evidence.Unfinished:
 			s.Unfinished++
+		case evidence.Failed, evidence.TimedOut:
+			s.Failed++
 		}
 		lat = append(lat, r.Latency(i)) // a lower bound if it is unfinished
 		if s.From == 0 || r.End[i] < s.From {

@@ -133,8 +133,15 @@ func causes(n int) string {
 // Requests lists the figures about all requests.
 func Requests(r *diagnose.Requests) []string {
 	first := figure.Count(r.Count)
+	var but []string
+	if r.Failed > 0 {
+		but = append(but, figure.Count(r.Failed)+" failed")
+	}
 	if r.Unfinished > 0 {
-		first += " (" + figure.Count(r.Unfinished) + " unfinished)"
+		but = append(but, figure.Count(r.Unfinished)+" unfinished")
+	}
+	if len(but) > 0 {
+		first += " (" + strings.Join(but, ", ") + ")"
 	}
 	if r.Source != "" {
 		first += " from " + r.Source
