@@ -77,6 +77,12 @@ func planError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrPlan, fmt.Sprintf(format, args...))
 }
 
+// Check says what of a plan cannot be done; the error wraps [ErrPlan].
+func (p Plan) Check() error {
+	_, _, err := p.settled()
+	return err
+}
+
 // settled checks a plan and fills in its defaults.
 func (p Plan) settled() (Plan, *url.URL, error) {
 	u, err := parseURL(p.URL)

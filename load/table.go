@@ -86,7 +86,10 @@ func plural(n int64, what string) string {
 // Line is the snapshot in one line.
 func (s Snapshot) Line() string {
 	at := s.Elapsed.Round(time.Second).String()
-	if s.Of > 0 {
+	switch {
+	case s.Of > 0 && s.Elapsed > s.Of+time.Second:
+		at += ", waiting for the last answers"
+	case s.Of > 0:
 		at += " of " + s.Of.Round(time.Second).String()
 	}
 	text := fmt.Sprintf("%s · %s answered/s", at, figure.Num(s.Rate))

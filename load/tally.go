@@ -269,6 +269,10 @@ func (t *tally) judge(r *Result) {
 			r.warn("the generator did not keep its schedule: 1 %% of the requests were sent %.3g ms late or more, and that is in the latencies; use a lower rate or a machine with more free CPU", lag)
 		}
 	}
+	if need := t.needs(r); need > float64(cpus()) && !r.GeneratorLimited {
+		r.GeneratorLimited = true
+		r.warn("the generator cannot make %.0f/s here: %d requests were never sent, and all would have taken it %.0f CPUs of %d; use a lower rate or a larger machine", *r.OfferedRate, t.neverSent, need, cpus())
+	}
 	if t.plan.Mode == Closed && r.GeneratorCPU != nil && *r.GeneratorCPU > .9*float64(cpus()) {
 		r.GeneratorLimited = true
 		r.warn("the generator used all the CPU it could get: the service may be able to do more")
@@ -282,6 +286,16 @@ func (t *tally) judge(r *Result) {
 	if t.rowError != nil {
 		r.warn("the rows of the requests were not all stored: %v", t.rowError)
 	}
+}
+
+// needs is how many processors the offered rate would have taken the generator, by
+// what the requests took that it sent; 0 where it sent nearly all. Waiting for a
+// connection is no lag, and behind a generator without CPU everything waits so.
+func (t *tally) needs(r *Result) float64 {
+	if t.plan.Mode != Open || r.OfferedRate == nil || t.sent == 0 || t.neverSent < r.Offered/100 {
+		return 0
+	}
+	return t.cpu.used.Seconds() / float64(t.sent) * *r.OfferedRate
 }
 
 func (r *Result) warn(format string, args ...any) {

@@ -54,6 +54,10 @@ func (s *session) record(r recording, targets []target.Target, sends *sending, f
 	path, err := found.Record(ctx, opt)
 	if err != nil && (path == "" || ctx.Err() == nil) {
 		s.fail(unreadable, err)
+	} else if sends != nil && ctx.Err() == nil {
+		if err := unanswered(sends.result); err != nil {
+			s.fail(unreadable, err)
+		}
 	}
 	return path
 }

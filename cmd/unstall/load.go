@@ -81,10 +81,18 @@ func (c *loadCommand) Run(s *session) error {
 	if r != nil {
 		s.write(c.Output, nil, c.render(r.Table, r.JSON))
 	}
-	if err == nil && ctx.Err() == nil && r.Completed == 0 && r.Unfinished > 0 {
-		err = fmt.Errorf("%s: none of %d requests was answered: is it stopped, or is the answer slower than --timeout?", r.URL, r.Unfinished)
+	if err == nil && ctx.Err() == nil {
+		err = unanswered(r)
 	}
 	return c.failed(s, err)
+}
+
+// unanswered is the error of a load that got no answer at all.
+func unanswered(r *load.Result) error {
+	if r == nil || r.Completed > 0 || r.Unfinished == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: none of %d requests was answered in time: is the service stopped, or slower than --timeout?", r.URL, r.Unfinished)
 }
 
 func (c *loadCommand) knee(ctx context.Context, s *session, p load.Plan) error {

@@ -29,7 +29,10 @@ type besides struct {
 }
 
 // sending is a load to be made while targets are recorded.
-type sending struct{ plan load.Plan }
+type sending struct {
+	plan   load.Plan
+	result *load.Result // once it was made
+}
 
 // sending returns the load for as long as is recorded; nil if none was asked for.
 func (b *besides) sending(d time.Duration) (*sending, error) {
@@ -42,7 +45,10 @@ func (b *besides) sending(d time.Duration) (*sending, error) {
 	c := loadCommand{URL: b.Load, Rate: b.Rate, Connections: b.Connections, For: d, Poisson: b.Poisson, Spike: b.Spike,
 		Method: b.Method, Header: b.Header, Body: b.Body, Paths: b.Paths, Insecure: b.Insecure}
 	p, err := c.plan()
-	return &sending{p}, err
+	if err == nil {
+		err = p.Check()
+	}
+	return &sending{plan: p}, err
 }
 
 // run is what runs beside the recording.
@@ -54,6 +60,7 @@ func (x *sending) run(s *session, targets []target.Target) func(context.Context,
 	progress := &loadProgress{line: text.NewProgress(s.err)}
 	return record.Load(x.plan, about, progress, func(r *load.Result) {
 		progress.line.Done()
+		x.result = r
 		for _, w := range r.Warnings {
 			s.note("load: %s", w)
 		}
