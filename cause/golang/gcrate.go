@@ -196,6 +196,11 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.V
 		return v
 	case !c.Slow() || float64(b.total())/total < cause.Material:
 		return v
+	case c.Stopped() >= cause.OftenStopped:
+		v.State = cause.Inconclusive
+		v.Summary += fmt.Sprintf(", while a quota stopped the process in %.0f %% of its periods", 100*c.Stopped())
+		v.Needs = []string{"the same recording with a higher quota"}
+		return v
 	}
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.rate)
