@@ -79,7 +79,7 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	case s.host != nil && s.host.idle():
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("not run, but the host never had more than %.1f of %.0f CPUs busy: a quota?", s.host.peak, s.host.cpus)
-		v.Needs = []string{"whether a quota stopped it: nr_throttled in cpu.stat of its cgroup (cat /proc/PID/cgroup names it), twice"}
+		v.Needs = []string{quotaEvidence}
 		return v
 	default:
 		v.State = cause.Supported

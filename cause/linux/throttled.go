@@ -44,6 +44,8 @@ type throttle struct {
 	set       evidence.Origin // of quota
 }
 
+const quotaEvidence = "whether a quota stopped it: unstall record PID watches cpu.stat of its cgroup, and records a trace beside it"
+
 // rarely is the share of periods below which being stopped explains nothing.
 const rarely = .01
 
@@ -108,7 +110,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		}
 		v.State = cause.Inconclusive
 		v.Summary = "cpu.stat of its cgroup was not watched"
-		v.Needs = []string{"whether a quota stopped it: nr_throttled in cpu.stat of its cgroup (cat /proc/PID/cgroup names it), twice"}
+		v.Needs = []string{quotaEvidence}
 		return v
 	}
 	v.Evidence = t.figures(c)
