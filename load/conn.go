@@ -40,9 +40,9 @@ type conn struct {
 const bigMessage = 32 << 10
 
 // assign gives the connection a request; engine.mu is held. The caller sends it
-// after unlocking.
-func (c *conn) assign(p pending, now int64) {
-	c.busy, c.current, c.sent, c.late, c.failure = true, p, now, false, nil
+// after unlocking. The clock is read here: waiting for the lock takes time, too.
+func (c *conn) assign(p pending) {
+	c.busy, c.current, c.sent, c.late, c.failure = true, p, c.e.now(), false, nil
 }
 
 // send writes the request that was assigned.

@@ -59,7 +59,7 @@ func (e *engine) offer(intended int64) {
 	if k := len(e.free); k > 0 {
 		c := e.free[k-1]
 		e.free = e.free[:k-1]
-		c.assign(p, now)
+		c.assign(p)
 		e.mu.Unlock()
 		c.send(p.n)
 		return
@@ -127,7 +127,7 @@ func (e *engine) connect() {
 	c := e.adopt(raw)
 	p, more := e.take(now)
 	if more {
-		c.assign(p, now)
+		c.assign(p)
 	} else {
 		e.free = append(e.free, c)
 	}
@@ -218,7 +218,7 @@ func (e *engine) answered(c *conn, a answer, err error) (next pending, more, ali
 	}
 	if err == nil && !a.close && c.failure == nil && !e.over {
 		if next, more = e.take(now); more {
-			c.assign(next, now)
+			c.assign(next)
 		} else {
 			e.free = append(e.free, c)
 		}

@@ -173,7 +173,7 @@ func (e *engine) loop(ctx context.Context) {
 	var first []*conn
 	for _, c := range e.free {
 		if p, ok := e.take(now); ok {
-			c.assign(p, now)
+			c.assign(p)
 			first = append(first, c)
 		}
 	}

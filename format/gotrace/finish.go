@@ -29,6 +29,7 @@ func (w *world) finish() {
 		// the memory limit, or somebody asking for them.
 		w.b.Fact(evidence.Fact{Subject: w.subject, Key: evidence.FactGOGC, Value: "off", Number: -1, From: w.first, Until: w.now, Origin: w.b.Origin(0)})
 	}
+	w.anchorEnd()
 	w.plausibilityFacts()
 	w.goroutinesLeft()
 	for _, s := range []evidence.Series{w.gc.heapT, w.gc.goalT, w.gomaxprocs()} {
@@ -45,6 +46,18 @@ func (w *world) finish() {
 	}
 	w.crossCheck()
 	w.tables()
+}
+
+// recordedWithin is how far the end of a trace that was recorded live may be from
+// when the last of it was stored.
+const recordedWithin = 250e6
+
+// anchorEnd places a trace of before Go 1.22, which does not know the time of day,
+// by when it was recorded.
+func (w *world) anchorEnd() {
+	if c := w.b.Clock(); !c.Anchored() && w.b.Recorded() && w.b.Modified() != 0 {
+		c.Name, c.Error, c.Offset = "unix, from when it was recorded", recordedWithin, w.b.Modified()-w.now
+	}
 }
 
 func (w *world) requests() int64 {
