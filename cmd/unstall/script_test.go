@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/capture"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"unstall": main}) }
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"unstall": main, "serve": serve}) }
 
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -28,8 +28,11 @@ func TestScript(t *testing.T) {
 		},
 		Condition: func(c string) (bool, error) { return c == "root" && os.Geteuid() == 0, nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-			"gzip":  compress,
+			"exits":  exits,
+			"gzip":   compress,
+			"server": startServer,
+			"end":    end,
+			"holds":  holds,
 			"capture": func(ts *testscript.TestScript, _ bool, args []string) {
 				writeCapture(ts, args)
 			},
