@@ -99,6 +99,9 @@ func (in incident) subject(t *testing.T) *cause.Case {
 		}
 	}
 	if in.quota > 0 {
+		if in.busy == 0 {
+			series(s, "process.cpu", in.process, in.process)
+		}
 		series(s, "cgroup.cpu.periods", 10, 10)
 		series(s, "cgroup.cpu.throttledPeriods", in.throttled/2, in.throttled/2)
 		series(s, "cgroup.cpu.throttled", in.stopped, in.stopped)

@@ -60,7 +60,10 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	}
 	if !s.agree {
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("the trace looks starved, but all of its time on processors was CPU time: %.2f of %.2f CPUs", s.host.process, s.host.run)
+		v.Summary = "the trace looks starved, but all of its time on processors was CPU time"
+		if s.host != nil {
+			v.Summary += fmt.Sprintf(": %.2f of %.2f CPUs", s.host.process, s.host.run)
+		}
 		v.Needs = []string{"both of the same seconds and of the same process: check the PID in the host's recording"}
 		return v
 	}

@@ -134,8 +134,17 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		per[i] = lost(c, stops, row)
 		sum += per[i]
 	}
-	share := float64(sum) / float64(max(1, c.Ledger.Total))
-	if share < cause.Material || !t.explains(s, h.run) {
+	low, high := t.bounds(c, h, stops, sum)
+	saves, share := c.Save(per, low, high), float64(sum)/float64(max(1, c.Ledger.Total))
+	if by, part := s.saves(c); part > share { // also where it stopped one processor only
+		saves, share = by, part
+	}
+	switch {
+	case !t.explains(s, h.run):
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but the host withheld more", 100*t.share())
+		return v
+	case share < cause.Material:
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but that is %.0f %% of slow time", 100*t.share(), 100*share)
 		return v
@@ -143,13 +152,12 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f of %.0f periods.", t.throttled, t.periods)
 	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
-	low, high := t.bounds(c, h, stops, sum)
-	v.Saves = c.Save(per, low, high)
+	v.Saves = saves
 	if t.quota > 0 {
 		v.Title = fmt.Sprintf("A quota of %.2g CPUs stops the process in %.0f of %.0f periods.", t.quota, t.throttled, t.periods)
 	}
-	v.Evidence = append(v.Evidence, c.Figure("in the mean, of each slow request, in which the process was stopped", float64(sum)/float64(len(per))/1e6, "ms", cause.From(c.Ledger.Source)))
-	if s.measured {
+	v.Evidence = append(v.Evidence, c.Figure("in the mean, of each slow request, in which the process was stopped", saves.Value/float64(len(per)), "ms", cause.From(c.Ledger.Source)))
+	if s.measured && s.host != nil {
 		v.Evidence = append(v.Evidence, c.Figure("its time on processors that was not CPU time, measured", s.share, "1", s.host.own))
 	}
 	v.Fix = append(v.Fix, cause.Fix{Text: "raise the CPU limit of the container, or take it off and leave the request (weights still share fairly)"})
@@ -157,7 +165,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		v.Fix = append(v.Fix, cause.Fix{Text: "or let fewer threads use it up at once; Go 1.25 and later does so by itself",
 			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.quota)))})
 	}
-	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(sum), float64(high)/float64(sum)))
+	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))
 	return v
 }
 
