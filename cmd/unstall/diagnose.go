@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/capture"
@@ -83,6 +84,9 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if bundle == nil {
 		return nil
 	}
+	if c.Baseline != "" {
+		s.baselineOf(c.Baseline, files)
+	}
 	opt := c.options(well)
 	opt.Since, opt.Until = c.Since.near(bundle), c.Until.near(bundle)
 	if !opt.Since.IsZero() && !opt.Until.IsZero() && !opt.Since.Before(opt.Until) {
@@ -99,6 +103,22 @@ func (c *diagnoseCommand) Run(s *session) error {
 		s.code = max(s.code, found)
 	}
 	return nil
+}
+
+// baselineOf warns if a baseline was recorded of another process than what is
+// held against it. Captures of an address alone do not know of which they are.
+func (s *session) baselineOf(baseline string, files []string) {
+	was, err := capture.Open(baseline)
+	if err != nil {
+		return // a log or a trace
+	}
+	for _, name := range files {
+		is, err := capture.Open(name)
+		if err != nil || was.Info.Target == is.Info.Target || was.Info.Target == "" || is.Info.Target == "" || strings.ContainsAny(was.Info.Target+is.Info.Target, ".:") {
+			continue
+		}
+		s.note("warning: --baseline %s was recorded of %s and %s of %s: what was usual for one need not be for the other", baseline, was.Info.Target, name, is.Info.Target)
+	}
 }
 
 // readable says which files are not there before time is spent on recording, and
