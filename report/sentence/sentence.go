@@ -301,7 +301,7 @@ func Sources(sources []diagnose.Source) []Source {
 func First(d *diagnose.Diagnosis) string {
 	supported, open, ruledOut := Split(d)
 	if len(supported) == 0 {
-		return "nothing found yet; " + Nothing(d, open, ruledOut)
+		return "nothing found yet. " + Nothing(d, open, ruledOut)
 	}
 	v := &supported[0]
 	s := v.Cause + "  " + v.Title
