@@ -135,16 +135,17 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		sum += per[i]
 	}
 	low, high := t.bounds(c, h, stops, sum)
-	saves, share := c.Save(per, low, high), float64(sum)/float64(max(1, c.Ledger.Total))
+	total := float64(max(1, c.Ledger.Total))
+	saves, share, most := c.Save(per, low, high), float64(sum)/total, float64(high)/total
 	if by, part := s.saves(c); part > share { // also where it stopped one processor only
 		saves, share = by, part
 	}
-	switch {
+	switch { // where the kernel counted many stops, what they may have cost is enough
 	case !t.explains(s, h.run):
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but the host withheld more", 100*t.share())
 		return v
-	case share < cause.Material:
+	case share < cause.Material && !(t.share() >= cause.OftenStopped && sum > 0 && most >= cause.Material):
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but that is %.0f %% of slow time", 100*t.share(), 100*share)
 		return v

@@ -21,6 +21,8 @@ func TestThrottled(t *testing.T) {
 		{"stopped", quota, cause.Supported, cause.RuledOut, cause.RuledOut, "A quota of 0.6 CPUs stops the process in 16 of 20 periods."},
 		{"stopped in bursts that the mean hides", with(quota, func(in *incident) { in.dilation = 1.5; in.process = .95 }),
 			cause.Supported, cause.RuledOut, cause.RuledOut, "% of slow time"},
+		{"stopped often, of which the trace shows little", with(quota, func(in *incident) { in.dilation, in.process, in.throttled, in.stopped = 1.5, .95, 3, .4 }),
+			cause.Supported, cause.RuledOut, cause.RuledOut, "3 of 20 periods"},
 		{"stopped beside a neighbour", with(quota, func(in *incident) { in.busy = 3.6; in.others = []float64{2.9} }),
 			cause.Supported, cause.RuledOut, cause.RuledOut, "16 of 20 periods"},
 		{"starved, and stopped a little", with(quota, func(in *incident) { in.busy = 4; in.others = []float64{3.3}; in.throttled = 1; in.stopped = .02 }),
@@ -58,7 +60,7 @@ func TestThrottled(t *testing.T) {
 			if v.State != cause.Supported {
 				return
 			}
-			if len(v.Prediction) != 1 || !(*v.Prediction[0].Then < *v.Prediction[0].Now) || *v.Prediction[0].Low > *v.Prediction[0].Then || *v.Prediction[0].High < *v.Prediction[0].Then {
+			if len(v.Prediction) != 1 || !(*v.Prediction[0].Then <= *v.Prediction[0].Now) || *v.Prediction[0].Low > *v.Prediction[0].Then || *v.Prediction[0].High < *v.Prediction[0].Then {
 				t.Errorf("predicts %+v", v.Prediction)
 			}
 		})
