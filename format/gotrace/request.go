@@ -221,11 +221,6 @@ func (w *world) waits(g *goroutine, t int64) {
 			w.serve.streams++
 			g.request = nil
 		}
-	case stageProbe:
-		if g.request != nil {
-			w.serve.probes++
-			g.request = nil
-		}
 	}
 }
 

@@ -241,8 +241,15 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 			w.rejoins(g, w.custom[s.root], t)
 		}
 	}
-	if s.handler != 0 && g.request != nil {
+	if g.request == nil {
+		return
+	}
+	if s.handler != 0 {
 		g.request.handler = s.handler
+	}
+	if g.conn.server != nil && g.stage() == stageProbe {
+		w.serve.probes++
+		g.request = nil
 	}
 }
 
@@ -297,6 +304,11 @@ func (w *world) stops(ev *event, t int64) {
 		w.held.stop = max(0, w.held.stop-1)
 	}
 	if g := w.owner(ev, t); g != nil {
+		if ev.begin && ev.actor == trace.GoID(g.id) { // such as reading MemStats for a profile
+			if s := w.stacks.get(ev.stack); s != nil {
+				w.seen(g, s, t)
+			}
+		}
 		w.turn(g, t)
 		g.stopping = ev.begin
 	}
