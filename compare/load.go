@@ -60,9 +60,6 @@ func (g *guard) compare() {
 		help string
 	}
 	for _, f := range []figure{
-		{"achieved ÷ offered", (*Load).achieved, func(b, a float64) bool {
-			return b >= served && a >= served || math.Abs(b-a) <= sameServed
-		}, ": one of them was over capacity, give both a rate that they keep"},
 		{"share of failed requests", (*Load).Errors, func(b, a float64) bool { return math.Abs(b-a) <= sameErrors },
 			": what fails is not the same work"},
 		{"share of the host's processors taken by others", func(l *Load) (float64, bool) {
@@ -78,6 +75,7 @@ func (g *guard) compare() {
 			g.difference("%s %.3g before, %.3g after%s", f.name, b, a, f.help)
 		}
 	}
+	g.capacity()
 	g.routes()
 	g.times()
 	limited := 0
@@ -92,6 +90,35 @@ func (g *guard) compare() {
 		g.warn("the load generator did not keep its schedule in %d of %d runs: part of the latency is its own; use a lower rate, or another machine for it",
 			limited, len(g.before)+len(g.after))
 	}
+}
+
+// capacity compares which part of what was offered was served. Of a schedule that
+// does not wait for answers that is part of the outcome, and in the latencies;
+// where it is not, or the generator is what could not, the loads were not the same.
+func (g *guard) capacity() {
+	b, known := side(g.before, (*Load).achieved)
+	a, too := side(g.after, (*Load).achieved)
+	if !known || !too || b >= served && a >= served || math.Abs(b-a) <= sameServed {
+		return
+	}
+	less, name := g.before, "before"
+	if a < b {
+		less, name = g.after, "after"
+	}
+	intended, limited := 0, 0
+	for _, r := range less {
+		if r.Load.LatencyFrom == "intended" {
+			intended++
+		}
+		if r.Load.Limited {
+			limited++
+		}
+	}
+	if intended == len(less) && 2*limited <= len(less) {
+		g.warn("achieved ÷ offered %.3g before, %.3g after: the one %s was over capacity; what is per second there is of the fewer requests it served", b, a, name)
+		return
+	}
+	g.difference("achieved ÷ offered %.3g before, %.3g after: one of them was over capacity, give both a rate that they keep", b, a)
 }
 
 // plans holds what was meant to be sent in the two runs of a pair against each other.

@@ -138,7 +138,7 @@ func goBuild(ctx context.Context, tool string, files map[string][]byte, program,
 	}
 	fresh := fmt.Sprintf("%s.%d", bin, os.Getpid())
 	defer os.Remove(fresh)
-	cmd := exec.CommandContext(ctx, tool, "build", "-o", fresh, "./"+program)
+	cmd := exec.CommandContext(ctx, tool, "build", "-trimpath", "-o", fresh, "./"+program)
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GO111MODULE=on", "GOFLAGS=", "GOWORK=off")
 	said, err := cmd.CombinedOutput()

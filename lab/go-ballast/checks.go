@@ -39,7 +39,11 @@ func checks(o *lab.Outcome) []lab.Check {
 			continue // not in a quick run
 		}
 		delivered := stats.Median(o.Delivered(name))
-		all = append(all, lab.Check{Name: name + ": storm delivered, achieved ÷ offered", Unit: "1", Asked: "≥ .95", Got: number(delivered), OK: delivered >= .95})
+		c := lab.Check{Name: name + ": storm delivered, achieved ÷ offered", Unit: "1", Asked: "≥ .95", Got: number(delivered), OK: delivered >= .95}
+		if name == "sick" && !c.OK { // it was offered; that the sick one cannot take it all is the incident
+			c.Told, c.Why = true, "the storm is more than the sick one can serve"
+		}
+		all = append(all, c)
 	}
 	for _, name := range []string{"memory-limit", "ballast", "gogc"} {
 		if o.Comparison(name) == nil && name != "memory-limit" {
