@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/report/sentence"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -67,6 +68,31 @@ func (p *page) diagnoses(o *Outcome) {
 		rows = append(rows, []string{mark(v.OK, false), v.Name, found(v.Found), "expected " + v.Expected.String(), v.About})
 	}
 	p.table("DIAGNOSED", rows)
+	for _, v := range o.Variants {
+		p.finding(v)
+	}
+}
+
+// finding is what the first cause found in a variant says, costs and advises.
+func (p *page) finding(v Result) {
+	if v.Diagnosis == nil {
+		return
+	}
+	supported, _, _ := sentence.Split(v.Diagnosis)
+	if len(supported) == 0 {
+		return
+	}
+	first := &supported[0]
+	p.line("%s: %s  %s", v.Name, first.Cause, first.Title)
+	if cost := sentence.Cost(v.Diagnosis, first); cost != "" {
+		p.line("  %s", cost)
+	}
+	for _, f := range first.Fix {
+		if f.Setting != "" {
+			p.line("  FIX %s", f.Setting)
+		}
+	}
+	p.line("")
 }
 
 // storms gives the medians of each variant over the blocks.
