@@ -71,7 +71,7 @@ func (c *conn) write(b []byte) {
 		}
 		// The server may have answered and closed without reading all of it (413):
 		// what there is to read is read, but not waited for long.
-		c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 	}
 }
 

@@ -313,7 +313,7 @@ func (e *engine) expire() {
 	for _, c := range e.conns {
 		if c.busy && !c.late && c.sent < before {
 			c.late = true
-			c.SetReadDeadline(time.Unix(1, 0))
+			_ = c.SetReadDeadline(time.Unix(1, 0))
 		}
 	}
 }

@@ -22,18 +22,18 @@ var spare = sync.OnceFunc(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2)
 func newPacer() pacer {
 	spare()
 	runtime.LockOSThread()
-	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	// A short slice lets a thread that sleeps most of the time run soon after it
 	// wakes, at the cost of being preempted more often (sched_setattr(2); honoured
 	// for ordinary threads since Linux 6.12, docs.kernel.org/scheduler/sched-eevdf).
 	attr := &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Runtime: uint64(100 * time.Microsecond)}
-	unix.SchedSetAttr(0, attr, 0)
+	_ = unix.SchedSetAttr(0, attr, 0)
 	// Allowed to root only, who often is the one in a container.
-	unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -10)
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -10)
 	return pacer{}
 }
 
 func (pacer) sleep(d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
-	unix.Nanosleep(&t, nil) // a signal ends it early: the caller looks at the clock
+	_ = unix.Nanosleep(&t, nil) // a signal ends it early: the caller looks at the clock
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"strconv"
 )
@@ -26,12 +27,11 @@ type RowWriter struct {
 // NewRowWriter writes the header lines.
 func NewRowWriter(w io.Writer, p *Plan) *RowWriter {
 	b := bufio.NewWriterSize(w, 64<<10)
-	b.WriteString(RowsHeader + " url=")
+	var at string
 	if u, err := parseURL(p.URL); err == nil {
-		b.WriteString(u.Redacted())
+		at = u.Redacted()
 	}
-	b.WriteString(" mode=" + p.Mode.String() + " arrivals=" + p.Arrivals.String())
-	b.WriteString("\n# intended_ns sent_ns end_ns lag_ns status bytes outcome route\n")
+	_, _ = fmt.Fprintf(b, "%s url=%s mode=%s arrivals=%s\n# intended_ns sent_ns end_ns lag_ns status bytes outcome route\n", RowsHeader, at, p.Mode, p.Arrivals) // an error stays with b
 	return &RowWriter{w: b}
 }
 

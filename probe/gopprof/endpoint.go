@@ -150,7 +150,7 @@ func (e *endpoint) get(ctx context.Context, path, query string, within time.Dura
 		password, _ := e.user.Password()
 		r.SetBasicAuth(e.user.Username(), password)
 	}
-	resp, err := e.client.Do(r)
+	resp, err := e.client.Do(r) //nolint:bodyclose // by whom the answer is given to
 	if err != nil {
 		cancel()
 		return nil, plain(err)

@@ -269,10 +269,9 @@ type Source struct {
 func Sources(sources []diagnose.Source) []Source {
 	var out []Source
 	for i, s := range sources {
-		pieces, name := 1, s.Name
-		cut := s.Cut
+		name, cut := s.Name, s.Cut
 		if s.Series != "" {
-			pieces = 0
+			pieces := 0
 			first := i
 			for k, o := range sources {
 				if o.Series == s.Series {
