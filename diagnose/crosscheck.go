@@ -168,6 +168,32 @@ func collectorTime(b *evidence.Bundle, s evidence.SubjectID) {
 	}
 }
 
+// outside counts the requests of the artifact that saw most that were as slow as
+// those that are charged, or slower than three times their own median, but not in
+// the traced time; 0 where enough of them were.
+func outside(b *evidence.Bundle, l *ledger.Ledger) (n int) {
+	if l.Source == l.Requests.Source || !l.Traced {
+		return 0
+	}
+	slow := max(l.Threshold, 3*l.Requests.P50)
+	r := &b.Requests
+	within := 0
+	for i := range r.Len() {
+		if a, _ := r.Origin[i].Artifact(); a != l.Requests.Source || r.Subject[i] != l.Subject || r.Latency(i) <= slow {
+			continue
+		}
+		if r.End[i] >= l.From && r.End[i]-r.Latency(i) <= l.To {
+			within++
+		} else {
+			n++
+		}
+	}
+	if n < ledger.MinRequests || n < 10*within {
+		return 0
+	}
+	return n
+}
+
 // quantiles compares the latencies of two artifacts over the time both saw. A
 // log counts from where the handler began, a trace from when the request was
 // there to be read: what waits for a processor between the two is in the second

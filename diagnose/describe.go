@@ -38,6 +38,7 @@ func (r *run) requests() {
 		out.Unfinished += l.Requests.Unfinished
 		out.Failed += l.Requests.Failed
 		out.Slow += len(l.Slow)
+		out.Outside += outside(r.b, l)
 		if l.Traced {
 			out.Traced += len(l.Slow)
 		}
@@ -47,6 +48,9 @@ func (r *run) requests() {
 		}
 	}
 	slices.SortStableFunc(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
+	if out.Outside > 0 {
+		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%d slow requests of %s came while nothing was traced: what is found is of other seconds; record again while it is slow, or longer", out.Outside, r.b.Artifacts[q.Source].Name)
+	}
 	if 10*out.Failed > out.Count {
 		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%.0f %% of the requests failed: what is slow, or is not, may be their failing", 100*float64(out.Failed)/float64(out.Count))
 	}

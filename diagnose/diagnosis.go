@@ -75,7 +75,8 @@ type Requests struct {
 	Unfinished      int      `json:"unfinished"`
 	Failed          int      `json:"failed"` // answered with an error, or not at all
 	Slow            int      `json:"slow"`
-	Traced          int      `json:"traced"` // slow ones whose states are known
+	Traced          int      `json:"traced"`             // slow ones whose states are known
+	Outside         int      `json:"slow_outside_trace"` // others that were slow while nothing was traced, where these are nearly all
 	SlowThresholdMs *float64 `json:"slow_threshold_ms"`
 	SlowRule        string   `json:"slow_rule"` // "slo" | "3x_route_floor" | "baseline"
 	SlowTotalMs     float64  `json:"slow_total_ms"`

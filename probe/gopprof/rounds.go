@@ -14,9 +14,9 @@ const (
 	firstProfile = 4 * time.Second
 	firstTrace   = 3 * time.Second
 	profileRound = 5 * time.Second
-	traceRound   = 2 * time.Second
-	tracePeriod  = 15 * time.Second // from the start of a trace to that of the next: a traced second costs a busy service 2 to 5 % of its CPU
-	retry        = time.Second      // after somebody else was found profiling
+	traceRound   = time.Second
+	tracePeriod  = 7500 * time.Millisecond // from the start of a trace to that of the next: see the package's comment
+	retry        = time.Second             // after somebody else was found profiling
 )
 
 const (

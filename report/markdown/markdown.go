@@ -64,7 +64,7 @@ func (p *page) headline(d *diagnose.Diagnosis, supported, open, ruledOut []diagn
 		if savings > 1 {
 			p.linef("\nCauses overlap: what they save does not add up.")
 		}
-	case !sentence.Unjudged(open, ruledOut):
+	case !sentence.Unjudged(d, open, ruledOut):
 		p.linef("## Nothing found\n\n%s", escape(sentence.Nothing(d, open, ruledOut)))
 	default:
 		p.linef("## Not judged\n\n%s", escape(sentence.Nothing(d, open, ruledOut)))

@@ -102,12 +102,15 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			s = append(s, "No request was slow.")
 		}
 	}
+	if r := d.Requests; r != nil && r.Outside > 0 {
+		s = append(s, figure.Count(r.Outside)+" others were slow while nothing was traced: record again while it is slow.")
+	}
 	switch {
 	case len(ruledOut) == 0 && len(open) == 0:
 		s = append(s, "No known cause applies to this evidence.")
 	case len(ruledOut) == 0:
 		s = append(s, causes(len(open))+" could not be judged: see what is missing under NOT SEEN.")
-	case Unjudged(open, ruledOut):
+	case tooFew(open, ruledOut):
 		s = append(s, fmt.Sprintf("%d of %s could not be judged: see what is missing under NOT SEEN. The rest is ruled out by the figures below.",
 			len(open), causes(len(open)+len(ruledOut))))
 	case len(open) == 0:
@@ -118,8 +121,13 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	return strings.Join(s, " ")
 }
 
-// Unjudged says whether too little was judged to say that nothing was found.
-func Unjudged(open, ruledOut []diagnose.Verdict) bool {
+// Unjudged says whether too little was judged, or of the wrong seconds, to say
+// that nothing was found.
+func Unjudged(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) bool {
+	return d.Requests != nil && d.Requests.Outside > 0 || tooFew(open, ruledOut)
+}
+
+func tooFew(open, ruledOut []diagnose.Verdict) bool {
 	return len(open) > len(ruledOut) || len(ruledOut) == 0
 }
 

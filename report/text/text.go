@@ -134,7 +134,7 @@ func (p *page) headlines(d *diagnose.Diagnosis, supported []diagnose.Verdict) {
 // nothing says that no cause holds, and how much that is worth.
 func (p *page) nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) {
 	label, s := "nothing found", calm
-	if sentence.Unjudged(open, ruledOut) {
+	if sentence.Unjudged(d, open, ruledOut) {
 		label, s = "not judged", bold
 	}
 	indent := width(label) + 3
