@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/netip"
@@ -25,14 +26,20 @@ func use(format string, args ...any) error {
 
 // Split tells what a user typed apart: live targets, resolved, and names of
 // files, for [Files]. What exists as a file is one, whatever else bears that
-// name, and so is what looks like a path. Errors are one line each.
+// name, and so is what looks like a path; but in the folder of a program its name
+// means the process. Errors are one line each.
 func Split(ctx context.Context, args []string) (live []Target, files []string, errs []error) {
 	for _, arg := range args {
-		if isFile(arg) {
+		file := isFile(arg)
+		if file && !isProgram(arg) {
 			files = append(files, arg)
 			continue
 		}
 		t, err := Resolve(ctx, arg)
+		if file && err != nil && !errors.Is(err, ErrUse) { // there is no such process
+			files = append(files, arg)
+			continue
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -65,6 +72,22 @@ func isFile(arg string) bool {
 	}
 	// A word that may be a process's name, or the name of a file that is not there.
 	return strings.ContainsAny(arg, `/\`) || strings.HasPrefix(arg, ".") || known(arg)
+}
+
+// isProgram says whether a bare name is that of an ELF program, which nobody reads
+// as evidence.
+func isProgram(arg string) bool {
+	if strings.ContainsAny(arg, `/\`) {
+		return false
+	}
+	f, err := os.Open(arg)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	magic := make([]byte, 4)
+	_, err = io.ReadFull(f, magic)
+	return err == nil && string(magic) == "\x7fELF"
 }
 
 // known says whether a name ends like the files people have of a service;
