@@ -1,0 +1,185 @@
+// Package timeline lays out when things happened, for looking at: requests as
+// points, what the runtime and the host did meanwhile as bands and curves, the
+// states of the slow requests one by one, what each processor did, and where time
+// went by stack.
+//
+// Its opinion: a picture may leave out what is usual, never what is extreme.
+// Whatever is summed up keeps its longest part and says how much it stands for,
+// and everything has a bound on how large it gets, whatever was recorded.
+//
+// It reads a bundle and its ledgers and judges nothing; times are ns since the
+// epoch, or since a recording's own beginning where that is all that is known.
+package timeline
+
+// Timeline is what happened to one service.
+type Timeline struct {
+	Subject  string
+	From, To int64 // ns: the span that is shown
+	Anchored bool  // From is a time of day
+
+	Requests   []Points // of each artifact that saw requests, the one that heads the report first
+	Threshold  int64    // ns: slow is above; 0: no requests
+	Bands      []Band
+	Charts     []Chart
+	Slow       []Request // whose states are known, slowest first
+	Typical    []Request // some that were not slow, to hold the slow ones against
+	Processors []Processors
+	Flames     []Flame
+	Omitted    []string // what was recorded and is not shown, in words
+}
+
+// Points are requests over time. Where there are more than [MaxPoints], a point
+// stands for all requests of a cell of time and latency, and is the slowest of it.
+type Points struct {
+	Source  string
+	Count   int      // requests in all
+	Cell    int64    // ns of time a cell is wide; 0: each request is a point
+	Routes  []string // "" where it is not known
+	At      []int64  // ns, ascending: when it began (was meant to be sent, if that is known)
+	Latency []int64  // ns
+	Number  []uint32 // requests a point stands for; nil: one each
+	Route   []uint16 // index in Routes
+	Flags   []Flags
+	Detail  []int32 // index in Timeline.Slow plus one, 0: its states are not shown
+}
+
+// Flags of a point.
+type Flags uint8
+
+// What is to be seen of a request at a glance.
+const (
+	Slow Flags = 1 << iota
+	Failed
+	Unfinished // its latency is a lower bound
+	Traced     // its states are known
+)
+
+// Band is a kind of thing that lasts, in a row of its own: collector cycles,
+// stopped world, a quota's stops.
+type Band struct {
+	ID     string // "gc-mark", "stop-the-world", "cpu-throttled"; stable, for colours
+	Title  string
+	Source string
+	From   []int64 // ns, ascending
+	To     []int64
+	Text   []string // what is to be said of each: "cycle 12, live 61 MiB, goal 122 MiB"; nil: nothing
+	// Where neighbours were drawn together: how many each is and the longest of
+	// them (ns); nil: each is itself.
+	Number  []uint32
+	Longest []int64
+}
+
+// Chart is figures over time that share a scale.
+type Chart struct {
+	ID      string // "cpu", "heap", "assist", "rate", "faults": stable
+	Title   string
+	Unit    string // "cores", "bytes", "1/s", "ms/s"
+	Stacked bool   // the curves are parts of a whole
+	Curves  []Curve
+}
+
+// Curve is one figure over time. Between two points the first one holds, unless
+// its value is NaN: then nothing is known.
+type Curve struct {
+	ID     string // "user", "system", "steal", "goal"
+	Title  string
+	Source string
+	T      []int64
+	V      []float64
+	Max    []float64 // the highest of what a point stands for, where that is more than one; nil: V
+}
+
+// Request is one request's own time line. Its states follow each other without
+// gaps and sum to its latency.
+type Request struct {
+	Source  string
+	Origin  string
+	Route   string
+	Lane    int64 // goroutine, 0 unknown
+	At      int64 // ns: began
+	Latency int64 // ns
+	Outcome string
+	States  []State
+}
+
+// State is what a request did or waited for during a time.
+type State struct {
+	At, Dur   int64  // ns
+	Kind      string // as observed: evidence.Kind in words, "runnable", "mark assist"
+	Mechanism string // what most of it is charged to: the ledger's id
+	Parts     []Part // where it is charged to several
+	What      string // the dependency, lock or reason, "" unknown
+	Where     string // the innermost frames, "" unknown
+	Holder    string // who held what it waited for, and what that did: "goroutine 71: mark assist"
+}
+
+// Part is a share of a state.
+type Part struct {
+	Mechanism string
+	Dur       int64 // ns
+}
+
+// Processors is what a trace's processors did.
+type Processors struct {
+	Source   string
+	From, To int64
+	Lanes    []Lane // P0, P1, …
+}
+
+// Lane is one processor. Its spans follow each other; between two nothing ran.
+type Lane struct {
+	Name  string
+	Spans []Span
+}
+
+// Span is what a processor did during a time: one thing, or, where spans were too
+// many to keep, several.
+type Span struct {
+	From, To int64
+	Work     Work    // what most of it was
+	Request  int32   // index in Timeline.Slow plus one, 0: none of those
+	Name     string  // the goroutine's function, "" unknown or several
+	Shares   []Share // where it is several: what else
+}
+
+// Share is a part of a span's time, 0…1.
+type Share struct {
+	Work Work
+	Part float64
+}
+
+// Work is what a processor is used for.
+type Work uint8
+
+// Kinds of work, in the order they are drawn.
+const (
+	Idle       Work = iota
+	ForRequest      // runs a request's own code
+	Assist          // a goroutine that marks for the collector, to pay for an allocation
+	Collector       // a mark worker
+	Background      // goroutines that serve no request
+	Runtime         // the runtime's own: sweeper, scavenger, finalizers
+	Stopped         // the world was stopped
+	NumWorks
+)
+
+// Flame is time or samples by stack.
+type Flame struct {
+	ID    string // "cpu", "slow" (slow requests' time by state and stack), "heap"
+	Title string
+	Unit  string // "ns", "bytes", "1"
+	Total int64
+	// Nodes are the stacks' frames as a tree, parents before children; the first is
+	// the root.
+	Nodes []Node
+	// Cut is what fell below the least that is shown, and is in no node.
+	Cut int64
+}
+
+// Node is a frame with all that was called from it.
+type Node struct {
+	Parent int32 // index in Nodes, −1 for the root
+	Name   string
+	Kind   string // colours: "own", "runtime", "gc", "kernel", "wait"
+	Value  int64  // with all below
+}
