@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,8 +14,6 @@ import (
 	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/probe"
 	probes "github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/target"
@@ -93,7 +90,7 @@ func (s *Stand) diagnoseOnce(one *Service, rate float64, r *Result) error {
 	}
 	found := record.Find(s.ctx, probes.Probes, []target.Target{t})
 	_, err = found.Record(s.ctx, record.Options{For: s.Sizes.Record + settle, Path: path, Tool: s.opt.Version, Command: []string{"unstall", "lab", "run", s.Name},
-		Beside: func(ctx context.Context, sink probe.Sink) error { return s.loadInto(ctx, one, rate, sink) }})
+		Beside: record.Load(s.plan(one, Demand{Rate: rate, For: s.Sizes.Record}), t.Subject(), nil, nil)})
 	if err != nil {
 		return err
 	}
@@ -124,27 +121,6 @@ func cyclesPerSecond(first, before, after state) float64 {
 	rate := float64(after.AllocBytes-before.AllocBytes) / (float64(after.Time-before.Time) / 1e9)
 	return float64(after.GCCycles-first.GCCycles) / float64(max(after.AllocBytes-first.AllocBytes, 1)) * rate
 }
-
-// loadInto makes the load of a diagnosis and puts its requests into the capture.
-func (s *Stand) loadInto(ctx context.Context, one *Service, rate float64, sink probe.Sink) error {
-	d := Demand{Rate: rate, For: s.Sizes.Record}
-	w, err := sink.Create(capture.Meta{Name: "requests.txt", Probe: "load", Origin: one.URL})
-	if err != nil {
-		return err
-	}
-	p := s.plan(one, d)
-	rows := &written{load.NewRowWriter(w, &p)}
-	d.Also = rows
-	_, err = s.Drive(ctx, one, d)
-	return errors.Join(err, rows.Flush(), w.Close())
-}
-
-// written writes requests as they end.
-type written struct{ *load.RowWriter }
-
-func (w *written) Progress(load.Snapshot) {}
-
-func (w *written) Rows(rows []load.Row) error { return w.Write(rows) }
 
 // settle is how long answers may come after the last request of a diagnosis.
 const settle = 5 * time.Second

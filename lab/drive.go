@@ -22,9 +22,6 @@ type Demand struct {
 
 	// Storm is called when the rate rises from Base to Rate. Nil: nobody.
 	Storm func()
-
-	// Also is told of the run, too. Nil: nobody.
-	Also load.Observer
 }
 
 // closedConnections are enough to keep the processors of a small host busy.
@@ -58,7 +55,7 @@ func (s *Stand) plan(one *Service, d Demand) load.Plan {
 
 // Drive puts a load on a service and returns what the clients saw of it.
 func (s *Stand) Drive(ctx context.Context, one *Service, d Demand) (Delivered, error) {
-	rows := &rowsFrom{also: d.Also}
+	rows := &rowsFrom{}
 	if d.Storm != nil {
 		rose := make(chan struct{})
 		timer := time.AfterFunc(d.Before, func() { d.Storm(); close(rose) })
@@ -76,22 +73,12 @@ func (s *Stand) Drive(ctx context.Context, one *Service, d Demand) (Delivered, e
 }
 
 // rowsFrom keeps the requests of a run.
-type rowsFrom struct {
-	rows []load.Row
-	also load.Observer
-}
+type rowsFrom struct{ rows []load.Row }
 
-func (o *rowsFrom) Progress(s load.Snapshot) {
-	if o.also != nil {
-		o.also.Progress(s)
-	}
-}
+func (o *rowsFrom) Progress(load.Snapshot) {}
 
 func (o *rowsFrom) Rows(rows []load.Row) error {
 	o.rows = append(o.rows, rows...)
-	if o.also != nil {
-		return o.also.Rows(rows)
-	}
 	return nil
 }
 
