@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build test demo labs recordings bench fuzz lint help
+.PHONY: build test chromium demo labs recordings bench fuzz lint help
 
 GO            ?= go
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -25,6 +25,9 @@ test: ## what CI runs: gofmt, go vet, all tests
 	@$(GO) test ./...
 	@echo '== go test, of the modules users import'
 	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
+
+chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools
+	@tools/chromium.sh
 
 demo: build ## a live incident: a sick Go gateway, diagnosed, fixed and verified (under 4 minutes)
 	bin/unstall lab run go-ballast --quick
