@@ -93,6 +93,9 @@ func (b *Bundle) shift(p *Builder, offset int64) {
 		one(&b.Coverage[i].From)
 		one(&b.Coverage[i].Until)
 	}
+	for _, i := range p.processors {
+		b.Processors[i].shift(offset)
+	}
 }
 
 // matchCycles finds the offset that puts the mark phases of p onto those of r.

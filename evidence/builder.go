@@ -4,15 +4,16 @@ package evidence
 // format, knows that artifact's clock, and remembers which rows are its own so
 // that they can be moved when the clock is aligned.
 type Builder struct {
-	Artifact ArtifactID
-	bundle   *Bundle
-	format   string
-	clock    ClockID
-	from, to mark
-	subjects []SubjectID
-	series   []int
-	facts    []int
-	coverage []int
+	Artifact   ArtifactID
+	bundle     *Bundle
+	format     string
+	clock      ClockID
+	from, to   mark
+	subjects   []SubjectID
+	series     []int
+	facts      []int
+	coverage   []int
+	processors []int
 }
 
 // Builder starts reading an artifact as one format. Close it before the next

@@ -4,21 +4,22 @@ import "slices"
 
 // Bundle is all evidence about one incident.
 type Bundle struct {
-	Artifacts []Artifact
-	Clocks    []Clock
-	Subjects  []Subject
-	Requests  Requests
-	Intervals Intervals
-	Samples   Samples
-	Series    []Series
-	Facts     []Fact
-	Coverage  []Coverage
-	Loads     []LoadResult
-	Tables    []Table
-	Warnings  []Warning
-	Unseen    []Unseen
-	Names     Names
-	Stacks    Stacks
+	Artifacts  []Artifact
+	Clocks     []Clock
+	Subjects   []Subject
+	Requests   Requests
+	Intervals  Intervals
+	Processors []Occupancy // what each processor did, an element for each artifact that tells
+	Samples    Samples
+	Series     []Series
+	Facts      []Fact
+	Coverage   []Coverage
+	Loads      []LoadResult
+	Tables     []Table
+	Warnings   []Warning
+	Unseen     []Unseen
+	Names      Names
+	Stacks     Stacks
 
 	parts []*Builder
 }
@@ -138,6 +139,11 @@ func (b *Bundle) rename(from, to SubjectID) {
 	for i := range b.Coverage {
 		if b.Coverage[i].Subject == from {
 			b.Coverage[i].Subject = to
+		}
+	}
+	for i := range b.Processors {
+		if b.Processors[i].Subject == from {
+			b.Processors[i].Subject = to
 		}
 	}
 }

@@ -1,8 +1,9 @@
 package evidence
 
 // Clip leaves only what lies within [from, until), ns; a zero end is open.
-// Requests count by when they ended, intervals and coverage are shortened,
-// facts of another time dropped; samples without a time stay. Call it after [Bundle.Align].
+// Requests count by when they ended; intervals, coverage and what processors did
+// are shortened; facts of another time dropped; samples without a time stay. Call
+// it after [Bundle.Align].
 func (b *Bundle) Clip(from, until int64) {
 	if until == 0 {
 		until = 1<<63 - 1
@@ -35,6 +36,14 @@ func (b *Bundle) Clip(from, until int64) {
 		}
 	}
 	b.Intervals = kept
+
+	var processors []Occupancy
+	for _, p := range b.Processors {
+		if b.Clocks[p.Clock].Anchored() && p.clip(from, until) {
+			processors = append(processors, p)
+		}
+	}
+	b.Processors = processors
 
 	var coverage []Coverage
 	for _, c := range b.Coverage {

@@ -1,0 +1,197 @@
+package evidence
+
+import "iter"
+
+// Work is what a processor of a runtime, Go's P, is used for. It refines
+// [Holder]: who held the processors, and whether that was for the collector.
+type Work uint8
+
+// Kinds of work. Code includes system calls for as long as they keep the
+// processor, and sweeping to pay for an allocation.
+const (
+	WorkIdle             Work = iota // nothing ran; such time is in no span of its own
+	WorkRequest                      // goroutines that serve requests, and those that work for them
+	WorkRequestAssist                // such a goroutine marks for the collector, to pay for an allocation
+	WorkBackground                   // goroutines that serve no request
+	WorkBackgroundAssist             // such a goroutine marks for the collector
+	WorkRuntime                      // the runtime's own: sweeper, scavenger, finalizers, tracer
+	WorkDedicated                    // a mark worker that keeps its processor
+	WorkFractional                   // a mark worker that keeps it for a share of the time
+	WorkIdleMark                     // a mark worker that only uses an idle processor
+	WorkStopped                      // nothing could run, or what ran stopped the world
+	NumWorks
+)
+
+var workNames = [NumWorks]string{"idle", "requests", "requests' mark assist", "background", "background's mark assist", "runtime",
+	"dedicated mark worker", "fractional mark worker", "idle mark worker", "stop-the-world"}
+
+func (w Work) String() string {
+	if w < NumWorks {
+		return workNames[w]
+	}
+	return "unknown"
+}
+
+// Works splits a duration (ns) by work; the sum is the duration.
+type Works [NumWorks]int64
+
+// Sum is the duration that was split.
+func (w *Works) Sum() (sum int64) {
+	for _, v := range w {
+		sum += v
+	}
+	return sum
+}
+
+// top is what takes most.
+func (w *Works) top() (top Work) {
+	for i, v := range w {
+		if v > w[top] {
+			top = Work(i)
+		}
+	}
+	return top
+}
+
+// ProcessorSpan is what a processor did during a time.
+type ProcessorSpan struct {
+	From, To int64  // ns
+	Work     Work   // what it did; of several kinds the one that took most
+	Lane     LaneID // the goroutine that ran, 0: none, or several
+	Name     NameID // the goroutine's function, 0: unknown, or several
+	// Serves is the lane whose request it worked for, to be asked of [Serving]: the
+	// goroutine itself, or the one that started it to serve a request. 0: none,
+	// several, or not known.
+	Serves LaneID
+	// Number is how many spans were joined to this one. At 1 it is as it was
+	// observed, and Mix is zero.
+	Number int64
+	Mix    Works // of a joined one: what was done, idle time between the parts included
+}
+
+// Each yields what was done, and for how long (ns).
+func (s *ProcessorSpan) Each(yield func(Work, int64) bool) {
+	if s.Number <= 1 {
+		yield(s.Work, s.To-s.From)
+		return
+	}
+	for w, v := range s.Mix {
+		if v > 0 && !yield(Work(w), v) {
+			return
+		}
+	}
+}
+
+// Occupancy is what occupied each processor of a process, as one artifact tells.
+// Spans and the gaps between them, in which nothing ran, tile From to Until.
+type Occupancy struct {
+	Subject     SubjectID
+	Clock       ClockID
+	Origin      Origin
+	From, Until int64           // ns
+	Lanes       []ProcessorLane // in order of number
+	// Quantum is below which length (ns) neighbours were joined where all were too
+	// many to keep. 0: each span is as it was observed.
+	Quantum int64
+	// Omitted is how many processors there were beyond those that are kept.
+	Omitted int
+
+	base int64 // what packed times count from
+	late map[LaneID]lateLane
+}
+
+// ProcessorLane is one processor.
+type ProcessorLane struct {
+	Number int // as the runtime numbers it: P0, P1, …
+	blocks []processorBlock
+}
+
+// lateLane is what became known of a goroutine after it had run.
+type lateLane struct {
+	work Work // WorkRequest, WorkRuntime; WorkIdle: nothing
+	name NameID
+}
+
+// Spans yields the spans of a lane (an index in Lanes) in order of time, those
+// at the ends clipped to what is shown.
+func (p *Occupancy) Spans(lane int) iter.Seq[ProcessorSpan] {
+	return func(yield func(ProcessorSpan) bool) {
+		blocks := p.Lanes[lane].blocks
+		for i := range blocks {
+			if i+1 < len(blocks) && p.base+blocks[i+1].from <= p.From {
+				continue
+			}
+			if p.base+blocks[i].from >= p.Until {
+				return
+			}
+			for s := range blocks[i].spans {
+				s.From += p.base
+				s.To += p.base
+				if s.To <= p.From {
+					continue
+				}
+				if s.From >= p.Until {
+					return
+				}
+				p.learnt(&s)
+				s.clip(p.From, p.Until)
+				if !yield(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// learnt fills in what became known of the goroutine later.
+func (p *Occupancy) learnt(s *ProcessorSpan) {
+	background := s.Work == WorkBackground || s.Work == WorkBackgroundAssist
+	if s.Number > 1 || s.Lane == 0 || !background && s.Name != 0 {
+		return
+	}
+	k, ok := p.late[s.Lane]
+	if !ok {
+		return
+	}
+	if s.Name == 0 {
+		s.Name = k.name
+	}
+	switch {
+	case !background:
+	case k.work == WorkRuntime:
+		s.Work = WorkRuntime
+	case k.work == WorkRequest:
+		s.Work -= WorkBackground - WorkRequest
+		s.Serves = s.Lane
+	}
+}
+
+// clip shortens a span to what lies within [from, until), and its parts in
+// proportion.
+func (s *ProcessorSpan) clip(from, until int64) {
+	dur := s.To - s.From
+	s.From, s.To = max(s.From, from), min(s.To, until)
+	left := s.To - s.From
+	if left == dur || s.Number <= 1 {
+		return
+	}
+	rest := left
+	for i := range s.Mix {
+		s.Mix[i] = int64(float64(s.Mix[i]) * float64(left) / float64(dur))
+		rest -= s.Mix[i]
+	}
+	s.Mix[s.Work] += rest
+}
+
+// clip leaves what lies within [from, until); false: nothing.
+func (p *Occupancy) clip(from, until int64) bool {
+	p.From, p.Until = max(p.From, from), min(p.Until, until)
+	return p.From < p.Until
+}
+
+// shift moves all times.
+func (p *Occupancy) shift(offset int64) {
+	p.From += offset
+	p.Until += offset
+	p.base += offset
+}
