@@ -17,6 +17,10 @@ project=$PWD
 home=$project/.tools/chromium
 
 main() {
+	case ${1:-} in
+	find | '') ;;
+	*) fail "unknown argument $1: there is 'find', and no argument" ;;
+	esac
 	if [ -n "${CHROMIUM:-}" ]; then
 		local named
 		named=$(command -v "$CHROMIUM") || fail "CHROMIUM=$CHROMIUM is not a program: unset it, or name one"
@@ -25,11 +29,7 @@ main() {
 		return
 	fi
 	find_one && return
-	case ${1:-} in
-	find) fail "no Chromium on PATH (chromium, chromium-browser, google-chrome), nor in .tools/chromium: make chromium fetches one" ;;
-	'') ;;
-	*) fail "unknown argument $1: there is 'find', and no argument" ;;
-	esac
+	[ "${1:-}" != find ] || fail "no Chromium on PATH (chromium, chromium-browser, google-chrome), nor in .tools/chromium: make chromium fetches one"
 
 	for tool in apt-get apt-cache dpkg dpkg-deb flock; do
 		command -v $tool >/dev/null || fail "no Chromium on PATH, and no $tool to fetch Debian's: install Chromium or Chrome, or set CHROMIUM to one"
@@ -72,7 +72,7 @@ draws() {
 	shown=$(timeout 60 "$1" --headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run \
 		--disable-background-networking --disable-component-update --disable-sync \
 		--user-data-dir="$dir/profile" --dump-dom "file://$dir/page.html" 2>"$dir/errors" </dev/null) || true
-	reason=$(grep -v '^$' "$dir/errors" | tail -n 1) || true
+	reason=$(grep -v '^$' "$dir/errors" | tail -n 1) || reason="it says nothing"
 	rm -rf "$dir"
 	[[ $shown == *'42!'* ]]
 }
@@ -108,7 +108,9 @@ fetch() {
 		echo "tools/chromium.sh: apt's lists are missing or old here, fetching them" >&2
 		echo "Dir::State::lists \"$new/apt/lists\";" >>"$new/apt/conf"
 		quietly "$new" apt-get -c "$new/apt/conf" -q update || fail "apt cannot fetch its lists of packages: $reason"
-		download "$new" || fail "apt cannot fetch Debian's Chromium: $reason; install Chromium or Chrome, or set CHROMIUM to one"
+		local missing
+		missing=$(grep -m 1 -o 'Failed to fetch .*' "$new/log") || true # only a warning to apt
+		download "$new" || fail "apt cannot fetch Debian's Chromium: ${missing:-$reason}; install Chromium or Chrome, or set CHROMIUM to one"
 	fi
 
 	local deb name version
@@ -176,7 +178,7 @@ wrap() {
 			LD_LIBRARY_PATH=\${LD_LIBRARY_PATH:+\$LD_LIBRARY_PATH:}\$here/\$dir
 		done
 		export LD_LIBRARY_PATH
-		export FONTCONFIG_FILE="\$here/fonts.conf" XDG_CACHE_HOME="\$here/cache"
+		export FONTCONFIG_FILE="\$here/fonts.conf" XDG_CACHE_HOME="\$here/cache" XDG_CONFIG_HOME="\$here/config"
 		exec "\$here/root/usr/lib/chromium/chromium" "\$@"
 	END
 	chmod +x "$1/chromium"
