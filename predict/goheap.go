@@ -3,41 +3,249 @@
 // says nothing about what that recording does not contain.
 package predict
 
-import "math"
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
 
-// GoHeap is the pacer's arithmetic in the steady state: a cycle starts each
-// time the headroom between the live heap and the goal has been allocated, so
-// cycles per second = allocation rate ÷ headroom (runtime/mgcpacer.go;
-// https://go.dev/doc/gc-guide#GOGC). The rate measured at one headroom gives it
-// at another; what was allocated while marking cancels. Sizes are bytes.
-type GoHeap struct {
-	Live     float64 // marked by a cycle
-	Headroom float64 // goal − live
-	Rate     float64 // cycles per second at this headroom
+	"github.com/unstall/unstall/stats"
+)
+
+// Heap is a Go process's heap as one recording shows it: what the model of the
+// pacer is calibrated on. Sizes are bytes, NaN or 0 is not known where it says so.
+type Heap struct {
+	Setting Setting // in force
+	Told    bool    // Setting is what the process was told; else it follows from the goals
+	Minor   int     // Go 1.x, 0 unknown
+	Procs   float64 // GOMAXPROCS
+	Span    float64 // s that were watched
+	Paced   float64 // cycles the pacer started, per second
+	Marking float64 // share of the time
+	Alloc   float64 // bytes/s
+	Roots   float64 // stacks and globals
+	Cycles  []Cycle
+	RSS     float64 // NaN: not known
+	Process float64 // CPU of the process, cores; NaN: not known
+	P99     float64 // ms, NaN: not known
+	Most    float64 // memory it may be told to use, 0: not known
+	Who     string  // who says so: "container", "host"
 }
 
-// HeapSetting is how a headroom is asked for.
-type HeapSetting struct {
-	Headroom    float64
-	MemoryLimit float64 // for GOMEMLIMIT with GOGC=off
-	Ballast     float64 // for Go before 1.19 with GOGC=100
+// Cycle is one collection.
+type Cycle struct {
+	Mark                        float64 // s from the first stop to the second
+	Assist, Background, Idle    float64 // s of processors
+	Before, After, Marked, Goal float64 // heap when it began and ended; of which it marked; what it aimed for (0 not known)
+	Alloc                       float64 // bytes/s from the end of the one before to its end, 0 not known
 }
 
-// RateAt returns the cycles per second at another headroom.
-func (m GoHeap) RateAt(headroom float64) float64 { return m.Rate * m.Headroom / headroom }
+func (c Cycle) work() float64 { return c.Assist + c.Background + c.Idle }
 
-// Limit returns the settings for a headroom, rounded up to 50 MiB, or those of
-// the largest limit allowed (most, 0: any) if that is less. The limit includes
-// what is not heap; the runtime takes off its overhead and 3 %, so a tenth is
-// added.
-func (m GoHeap) Limit(headroom, most float64) HeapSetting {
-	const step, fine = 50 << 20, 10 << 20
-	limit := math.Ceil((m.Live+headroom)*1.1/step) * step
-	if most > 0 && limit > most {
-		limit = math.Floor(most/fine) * fine
+// ErrCycles says that there are too few cycles to calibrate the model on.
+var ErrCycles = errors.New("no cycle was watched from its beginning to its end")
+
+// What of a process's memory is not its heap, where the recording does not show it:
+// the runtime's own, and a part of the heap for its bookkeeping and for gaps between
+// objects. Resident is also the program itself.
+const (
+	runtimeOwn  = 6 * mib
+	programText = 8 * mib
+	gaps        = .06
+)
+
+// Check says whether there is enough to predict from.
+func (h *Heap) Check() error {
+	usable := 0
+	for _, c := range h.Cycles {
+		if c.Marked > 0 && c.After > 0 && c.Mark > 0 {
+			usable++
+		}
 	}
-	s := HeapSetting{MemoryLimit: limit, Headroom: limit/1.1 - m.Live}
-	// The ballast counts as live: goal = 2·(live + ballast), headroom = live + ballast.
-	s.Ballast = math.Max(0, math.Ceil((s.Headroom-m.Live)/step)*step)
-	return s
+	switch {
+	case usable == 0:
+		return ErrCycles
+	case !(h.Alloc > 0):
+		return errors.New("its allocation rate is not known: two cycles are needed, one after the other")
+	case !(h.Procs > 0):
+		return errors.New("GOMAXPROCS is not known")
+	}
+	return nil
+}
+
+// Live is the median of what is reachable and in use: the marked heap without what
+// was allocated while it was marked, and without the ballast.
+func (h *Heap) Live() float64 {
+	var live []float64
+	for _, c := range h.Cycles {
+		if l := h.liveOf(c); l > 0 {
+			live = append(live, l)
+		}
+	}
+	return stats.Median(live)
+}
+
+func (h *Heap) liveOf(c Cycle) float64 {
+	if c.Marked <= 0 {
+		return 0
+	}
+	l := c.Marked - h.Setting.Ballast
+	if c.Before > 0 && c.After > c.Before {
+		l -= c.After - c.Before
+	}
+	return max(l, .1*max(c.Marked-h.Setting.Ballast, mib))
+}
+
+// Measured is what the recording shows, in the form of a prediction.
+func (h *Heap) Measured() Outcome {
+	o := Outcome{Setting: h.Setting, Live: h.Live(), Alloc: h.Alloc, Cycles: Exactly(h.Paced), Marking: Exactly(h.Marking),
+		Share: Unknown, Process: Exactly(h.Process), RSS: Exactly(h.RSS), P99: Exactly(h.P99), Fill: Fill{Unknown, Unknown}}
+	var work, assist float64
+	var goals, ends []float64
+	for _, c := range h.Cycles {
+		work += c.work()
+		assist += c.Assist
+		if c.Goal > 0 {
+			goals = append(goals, c.Goal)
+		}
+		if c.After > 0 {
+			ends = append(ends, c.After)
+		}
+	}
+	n := float64(max(len(h.Cycles), 1))
+	o.Collector, o.Assist = Exactly(h.Paced*work/n), Exactly(h.Paced*assist/n)
+	o.Goal, o.Peak = Exactly(stats.Median(goals)), Exactly(stats.Median(ends))
+	if h.Process > 0 {
+		o.Share = Exactly(min(1, o.Collector.Value/h.Process))
+	}
+	return o
+}
+
+// overhead splits what is not heap into a constant and a part of the heap.
+type overhead struct{ own, part, text float64 }
+
+func (o overhead) nonHeap(heap float64) float64 { return o.own + o.part*heap }
+
+// overhead is read from where a limit put the goal, else from what is resident.
+func (h *Heap) overhead() overhead {
+	o := overhead{own: runtimeOwn + h.Roots, part: gaps, text: programText}
+	m := h.Measured()
+	switch goal := m.Goal.Value; {
+	case h.Told && h.Setting.Limit > 0 && h.bound() == ByLimit && goal < h.Setting.Limit:
+		non := h.Setting.Limit - max(goal/(1-limitHeadroom), goal+limitHeadroomLeast)
+		if non < o.own {
+			o.own, o.part = max(non, 0), 0
+		} else {
+			o.part = min((non-o.own)/goal, .5)
+		}
+	case h.RSS > 0:
+		if top := h.top() - h.Setting.Ballast; top > 0 {
+			o.part = min(max((h.RSS-top-o.own-o.text)/top, .02), .5)
+		}
+	}
+	return o
+}
+
+// top is the size that all but a few cycles stay below.
+func (h *Heap) top() float64 {
+	var ends []float64
+	for _, c := range h.Cycles {
+		if c.After > 0 {
+			ends = append(ends, c.After)
+		}
+	}
+	return stats.Quantile(sorted(ends), .95)
+}
+
+func sorted(v []float64) []float64 {
+	slices.Sort(v)
+	return v
+}
+
+// bound is what sets the goals of the recording.
+func (h *Heap) bound() string {
+	m := h.Measured()
+	if h.Setting.GOGC < 0 {
+		return ByLimit
+	}
+	marked := m.Live + h.Setting.Ballast
+	goal, by := pacer{h.Minor}.goal(Setting{GOGC: h.Setting.GOGC}, marked, h.Roots, 0)
+	if h.Setting.Limit > 0 && m.Goal.Value < .97*goal {
+		return ByLimit
+	}
+	return by
+}
+
+// Scenario is what a prediction is asked for.
+type Scenario struct {
+	Setting
+	Live  float64 // bytes, 0: as recorded
+	Alloc float64 // bytes/s, 0: as recorded
+}
+
+// Impossible is why a process cannot run under a setting.
+type Impossible struct {
+	Setting Setting
+	Why     string  // with the figures
+	Least   float64 // the least limit it could run under, bytes; 0: that is no help
+}
+
+func (e *Impossible) Error() string {
+	text := fmt.Sprintf("%s: %s", e.Setting, e.Why)
+	if e.Least > 0 {
+		text += "; the least that leaves the collector room is GOMEMLIMIT=" + FormatSize(e.Least)
+	}
+	return text
+}
+
+// Predict says what the collector would do. It returns an *Impossible for a setting
+// the process cannot run under.
+func (h *Heap) Predict(s Scenario) (Outcome, error) {
+	if err := h.Check(); err != nil {
+		return Outcome{}, err
+	}
+	m := h.model()
+	if err := m.possible(s); err != nil {
+		return Outcome{}, err
+	}
+	return m.predict(s), nil
+}
+
+// possible says why a process cannot run under a setting.
+func (m *model) possible(s Scenario) error {
+	live := s.Live
+	if live == 0 {
+		live = m.live
+	}
+	alloc := s.Alloc
+	if alloc == 0 {
+		alloc = m.h.Alloc
+	}
+	say := func(bytes float64) string { return FormatSize(math.Ceil(bytes/mib) * mib) }
+	switch {
+	case s.Limit > 0 && !(pacer{m.h.Minor}).atLeast(19):
+		return &Impossible{Setting: s.Setting, Why: fmt.Sprintf("Go 1.%d has no memory limit, it came with 1.19: use a ballast or GOGC", m.h.Minor)}
+	case s.GOGC < 0 && s.Limit == 0:
+		why := fmt.Sprintf("without a limit nothing is ever collected, and the heap grows by %s every second", say(alloc))
+		if m.h.Most > 0 {
+			why += fmt.Sprintf(": after %.0f s that is all the %s allows", m.h.Most/alloc, m.h.Who)
+		}
+		return &Impossible{Setting: s.Setting, Why: why}
+	case s.GOGC == 0:
+		return &Impossible{Setting: s.Setting, Why: "a new cycle would start as soon as one has ended: give at least 1"}
+	}
+	if s.Limit > 0 {
+		// While it marks, the program goes on allocating: that is live, too.
+		marked := live + s.Ballast
+		need := limitFor(marked, m.over.nonHeap(live))
+		if s.Limit < need {
+			least := math.Ceil(limitFor(marked+m.least(live, alloc), m.over.nonHeap(live))/mib) * mib
+			why := fmt.Sprintf("%s of the heap is live", say(live))
+			if s.Ballast > 0 {
+				why += fmt.Sprintf(", the ballast counts %s", say(s.Ballast))
+			}
+			return &Impossible{Setting: s.Setting, Least: least, Why: why + fmt.Sprintf(" and %s is not heap: the collector would run without end", say(m.over.nonHeap(live)))}
+		}
+	}
+	return nil
 }
