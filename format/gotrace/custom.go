@@ -50,7 +50,7 @@ func (w *world) accepted(g *goroutine) {
 // there before the trace.
 func (w *world) rejoins(g *goroutine, c *customServer, t int64) {
 	g.conn.server, g.conn.custom, g.conn.learnt = &c.kind, c, true
-	w.setRole(g, roleRequests, t)
+	w.reveal(g, roleRequests, t)
 	if r := g.request; r != nil {
 		r.unsure = false
 	}

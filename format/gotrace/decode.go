@@ -47,7 +47,7 @@ type event struct {
 	lane     trace.GoID   // opGoroutine, workers: whom it is about; ranges: their owner, NoGoroutine: who runs on proc
 	actor    trace.GoID   // opGoroutine, ranges, tasks: who did it
 	proc     trace.ProcID // opGoroutine, opProcessor, ranges
-	value    uint64       // metrics; opClock: wall clock − trace clock in ns; tasks: their ID
+	value    uint64       // metrics; opClock: wall clock − trace clock in ns; tasks: their ID; opWorker: 1 if fractional
 	stack    trace.Stack  // opGoroutine: of lane; opAssist, opSweep: of actor
 	creator  trace.Stack  // opGoroutine from GoNotExist: of actor
 	text     string       // opGoroutine to GoWaiting: reason; opStop: reason; opTaskBegin: type
@@ -248,8 +248,10 @@ func (e *event) takeLabel(l trace.Label) {
 		return
 	}
 	switch l.Label {
-	case "GC (dedicated)", "GC (fractional)":
-		e.op = opWorker
+	case "GC (dedicated)":
+		e.op, e.value = opWorker, 0
+	case "GC (fractional)":
+		e.op, e.value = opWorker, 1
 	case "GC (idle)":
 		e.op = opIdleWorker
 	default:

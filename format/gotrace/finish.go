@@ -30,6 +30,7 @@ func (w *world) finish() {
 		w.b.Fact(evidence.Fact{Subject: w.subject, Key: evidence.FactGOGC, Value: "off", Number: -1, From: w.first, Until: w.now, Origin: w.b.Origin(0)})
 	}
 	w.anchorEnd()
+	w.processorsEnd()
 	w.plausibilityFacts()
 	w.goroutinesLeft()
 	for _, s := range []evidence.Series{w.gc.heapT, w.gc.goalT, w.gomaxprocs()} {

@@ -10,6 +10,7 @@ import (
 
 // request is one being served.
 type request struct {
+	serial  int64 // tells it from others that were served before
 	start   int64
 	upto    int64 // the path covers start to upto
 	path    evidence.Path
@@ -100,6 +101,7 @@ type connState struct {
 
 // server counts how requests were recovered, for the cross-check.
 type server struct {
+	serial      int64 // requests begun
 	recovered   int64 // requests emitted complete
 	unfinished  int64
 	background  int64 // background reads begun: one per request without a body
@@ -114,7 +116,8 @@ func (w *world) newRequest(t int64) *request {
 	if n := len(w.paths); n > 0 {
 		r, w.paths = w.paths[n-1], w.paths[:n-1]
 	}
-	*r = request{start: t, upto: t, path: r.path[:0]}
+	w.serve.serial++
+	*r = request{serial: w.serve.serial, start: t, upto: t, path: r.path[:0]}
 	return r
 }
 
@@ -129,7 +132,7 @@ func (w *world) begin(g *goroutine, t int64) *request {
 // recognised is called when a goroutine first shows a serving stack.
 func (w *world) recognised(g *goroutine, s *stack, t int64) {
 	g.conn.server = s.server
-	w.setRole(g, roleRequests, t)
+	w.reveal(g, roleRequests, t)
 	if r := g.request; r != nil {
 		r.unsure = false
 		return
@@ -167,6 +170,7 @@ func (w *world) created(g, by *goroutine, ev *event, t int64) {
 	}
 	if g.where != nil && g.where.root == "net/http.(*connReader).backgroundRead" {
 		g.role = roleRequests
+		w.helper(g, by)
 		if by.conn.server != nil {
 			w.serve.background++
 			w.handlerBegins(by, t)
@@ -175,6 +179,7 @@ func (w *world) created(g, by *goroutine, ev *event, t int64) {
 	}
 	if by.request != nil {
 		g.role = roleRequests
+		w.helper(g, by)
 	}
 }
 

@@ -22,6 +22,7 @@ type stack struct {
 	answer  bool            // waits for a dependency's answer that another goroutine reads
 	runtime bool            // a goroutine of the runtime
 	root    string
+	name    evidence.NameID // root, where the stack is not cut short
 	io      inOut
 	caller  evidence.StackID // what is left of it above the packages that read and write
 	handler evidence.NameID  // the function that handles the request
@@ -117,6 +118,10 @@ func (t *stackTable) call(f trace.StackFrame) call {
 	return c
 }
 
+// maxFrames is how many frames of a stack the runtime writes (traceStackSize in
+// runtime/trace.go).
+const maxFrames = 128
+
 // classify reads a stack; funcs are innermost first.
 func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.root = funcs[len(funcs)-1]
@@ -125,6 +130,9 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 			k.place = f
 			break
 		}
+	}
+	if len(funcs) < maxFrames {
+		k.name = b.Name(k.root)
 	}
 	k.runtime = isRuntime(k.root)
 	k.server, k.stage, k.client = serving(funcs)

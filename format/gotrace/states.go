@@ -35,7 +35,7 @@ func (w *world) goroutine(ev *event, t int64) {
 			break // kept its processor
 		}
 		if ev.proc != trace.NoProc {
-			w.occupy(w.proc(ev.proc), g, t)
+			w.occupy(w.proc(ev.proc), g, from == trace.GoUndetermined, t)
 		}
 	case trace.GoRunnable:
 		w.free(g, t)
@@ -216,7 +216,10 @@ func (w *world) woken(g *goroutine, by *goroutine, t int64) {
 			break
 		}
 		if g.request != nil && by.role == roleUnknown {
-			w.setRole(by, roleRequests, t)
+			w.becomes(by, roleRequests, t) // for as long as it runs now, and from now on
+		}
+		if by.role == roleRequests {
+			w.helper(by, g)
 		}
 		w.chargeHop(g, by, s, t)
 	default:
@@ -227,8 +230,12 @@ func (w *world) woken(g *goroutine, by *goroutine, t int64) {
 // seen is called with every stack of g.
 func (w *world) seen(g *goroutine, s *stack, t int64) {
 	g.where = s
+	if g.name == 0 && s.name != 0 {
+		g.name = s.name
+		w.named(g)
+	}
 	if g.role == roleUnknown && s.runtime {
-		w.setRole(g, roleRuntime, t)
+		w.reveal(g, roleRuntime, t)
 	}
 	if s.io == ioAccept {
 		g.acceptor = true
@@ -289,7 +296,9 @@ func (w *world) collects(ev *event, t int64) {
 		g.sweep = ev.begin
 		return
 	}
+	w.changes(g, t)
 	g.assist = ev.begin
+	w.changed(g)
 	if ev.begin {
 		w.gc.assists++
 	}
@@ -303,6 +312,7 @@ func (w *world) stops(ev *event, t int64) {
 	} else {
 		w.held.stop = max(0, w.held.stop-1)
 	}
+	w.stopChanged(t)
 	if g := w.owner(ev, t); g != nil {
 		if ev.begin && ev.actor == trace.GoID(g.id) { // such as reading MemStats for a profile
 			if s := w.stacks.get(ev.stack); s != nil {
@@ -310,7 +320,9 @@ func (w *world) stops(ev *event, t int64) {
 			}
 		}
 		w.turn(g, t)
+		w.changes(g, t)
 		g.stopping = ev.begin
+		w.changed(g)
 	}
 	if ev.begin {
 		w.gc.stopBegins(t)

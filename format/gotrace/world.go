@@ -30,14 +30,9 @@ type world struct {
 	tasks    tasks
 	host     plausibility
 	memories memories
-	spells   []spell         // of the last answer of did
+	spells   []spell // of the last answer of did
+	use      occupancy
 	procs    evidence.Series // GOMAXPROCS over time
-}
-
-// processor is a P.
-type processor struct {
-	running bool
-	g       *goroutine // nil: idle, or its thread looks for work
 }
 
 // role is on whose behalf a goroutine works.
@@ -58,6 +53,10 @@ type goroutine struct {
 	role   role
 	worker evidence.Holder
 	proc   *processor
+	name   evidence.NameID // its function, 0 not known yet
+
+	fractional bool // of a worker that is not idle: it is not dedicated
+	ranUnknown bool // it ran when its role or name was not known
 
 	where  *stack // where it waits or was last seen
 	reason string // of the present wait, as the runtime says
@@ -68,6 +67,7 @@ type goroutine struct {
 	ranFrom  int64     // when it last began to run
 	born     int64     // when it was created, 0: before the trace
 	request  *request
+	helps    helps
 	acceptor bool // it accepts connections
 	task     bool // a task refers to it
 	memory   *memory
@@ -117,9 +117,9 @@ func (w *world) event(ev *event) {
 	case opStop:
 		w.stops(ev, t)
 	case opWorker:
-		w.setWorker(ev.lane, evidence.HeldByCollector, t)
+		w.setWorker(ev.lane, evidence.HeldByCollector, ev.value != 0, t)
 	case opIdleWorker:
-		w.setWorker(ev.lane, evidence.HeldByIdleMark, t)
+		w.setWorker(ev.lane, evidence.HeldByIdleMark, false, t)
 	case opSync:
 		w.stacks.generation()
 	case opClock:
@@ -176,18 +176,6 @@ func (w *world) forget(g *goroutine) {
 	}
 }
 
-func (w *world) proc(id trace.ProcID) *processor {
-	if uint(id) < uint(len(w.first64)) {
-		return &w.first64[id]
-	}
-	p := w.ps[id]
-	if p == nil {
-		p = &processor{}
-		w.ps[id] = p
-	}
-	return p
-}
-
 func (w *world) processor(ev *event, t int64) {
 	if ev.from == ev.to {
 		return
@@ -204,15 +192,25 @@ func (w *world) processor(ev *event, t int64) {
 		}
 	}
 	if !running && p.g != nil {
+		w.spend(p, t)
 		w.held.count[p.g.holder()]--
 		p.g.proc = nil
 		p.g = nil
+		w.settle(p)
+	}
+	if trace.ProcState(ev.from) != trace.ProcUndetermined {
+		p.ran = true
 	}
 }
 
-// occupy puts g on p; free takes it off.
-func (w *world) occupy(p *processor, g *goroutine, t int64) {
+// occupy puts g on p; free takes it off. Before says that g has run since before
+// the trace.
+func (w *world) occupy(p *processor, g *goroutine, before bool, t int64) {
 	w.held.advance(t)
+	if p.ran || !before {
+		w.spend(p, t)
+	}
+	p.ran = true
 	if p.g != nil {
 		w.held.count[p.g.holder()]--
 		p.g.proc = nil
@@ -223,6 +221,7 @@ func (w *world) occupy(p *processor, g *goroutine, t int64) {
 	}
 	p.g, g.proc = g, p
 	w.held.count[g.holder()]++
+	w.settle(p)
 }
 
 func (w *world) free(g *goroutine, t int64) {
@@ -231,23 +230,40 @@ func (w *world) free(g *goroutine, t int64) {
 	}
 	w.held.advance(t)
 	w.held.count[g.holder()]--
-	g.proc.g = nil
-	g.proc = nil
+	p := g.proc
+	if p.g == g {
+		w.spend(p, t)
+	}
+	p.g, g.proc = nil, nil
+	w.settle(p)
 }
 
 // setRole changes on whose behalf g works.
 func (w *world) setRole(g *goroutine, r role, t int64) {
-	if g.role == r {
-		return
+	if g.role != r {
+		w.changes(g, t)
+		w.becomes(g, r, t)
 	}
-	if g.proc != nil {
-		w.held.advance(t)
-		w.held.count[g.holder()]--
+}
+
+// reveal says on whose behalf g has worked since it began; it was not known.
+func (w *world) reveal(g *goroutine, r role, t int64) {
+	if g.role != r {
+		w.becomes(g, r, t)
+	}
+	w.revealed(g)
+}
+
+func (w *world) becomes(g *goroutine, r role, t int64) {
+	if g.proc == nil {
 		g.role = r
-		w.held.count[g.holder()]++
 		return
 	}
+	w.held.advance(t)
+	w.held.count[g.holder()]--
 	g.role = r
+	w.held.count[g.holder()]++
+	w.changed(g)
 }
 
 func (g *goroutine) holder() evidence.Holder {
@@ -276,14 +292,16 @@ func (w *world) setProcs(t int64, v uint64) {
 	w.held.total = int(v)
 }
 
-// setWorker is told by a label that a goroutine is a mark worker.
-func (w *world) setWorker(id trace.GoID, kind evidence.Holder, t int64) {
+// setWorker is told by a label that a goroutine is a mark worker. The label
+// follows when it has begun to run.
+func (w *world) setWorker(id trace.GoID, kind evidence.Holder, fractional bool, t int64) {
 	g := w.get(id, t)
 	w.held.advance(t)
 	if g.proc != nil {
 		w.held.count[g.holder()]--
 	}
-	g.role, g.worker = roleWorker, kind
+	g.role, g.worker, g.fractional = roleWorker, kind, fractional
+	w.changed(g)
 	if g.proc != nil {
 		w.held.count[g.holder()]++
 	}
