@@ -17,9 +17,7 @@ func (r *run) requests() {
 	}
 	r.d.RankedBy = "request_time"
 	// The figures of one service head the report; slow time is that of all.
-	top := slices.MaxFunc(r.ledgers, func(a, b *ledger.Ledger) int {
-		return cmp.Or(cmp.Compare(a.Total, b.Total), cmp.Compare(a.Requests.Count, b.Requests.Count))
-	})
+	top := top(r.ledgers)
 	q := top.Requests
 	out := &Requests{
 		Source:          r.b.Artifacts[q.Source].Name,

@@ -26,6 +26,8 @@ type Diagnosis struct {
 	Warnings    []Warning  `json:"warnings"`
 	NotSeen     []NotSeen  `json:"not_seen"`
 	Sources     []Source   `json:"sources"`
+
+	kept *kept
 }
 
 // Window is the time the evidence spans, null where no clock is anchored.

@@ -46,6 +46,7 @@ func Run(ctx context.Context, b *evidence.Bundle, opt Options) (*Diagnosis, erro
 	}
 	r.requests()
 	r.describe()
+	d.kept = &kept{bundle: b, ledgers: ledgers}
 	return d, nil
 }
 

@@ -43,7 +43,11 @@ type Points struct {
 	Detail  []int32 // index in Timeline.Slow plus one, 0: its states are not shown
 }
 
-// Flags of a point.
+// MaxPoints is how many points all sources together have. Each has at least its
+// share.
+const MaxPoints = 300_000
+
+// Flags of a point: of any of the requests it stands for.
 type Flags uint8
 
 // What is to be seen of a request at a glance.
@@ -69,6 +73,9 @@ type Band struct {
 	Longest []int64
 }
 
+// MaxBand is how many things a band has.
+const MaxBand = 20_000
+
 // Chart is figures over time that share a scale.
 type Chart struct {
 	ID      string // "cpu", "heap", "assist", "rate", "faults": stable
@@ -89,6 +96,9 @@ type Curve struct {
 	Max    []float64 // the highest of what a point stands for, where that is more than one; nil: V
 }
 
+// MaxCurve is how many points a curve has.
+const MaxCurve = 4000
+
 // Request is one request's own time line. Its states follow each other without
 // gaps and sum to its latency.
 type Request struct {
@@ -99,13 +109,16 @@ type Request struct {
 	At      int64 // ns: began
 	Latency int64 // ns
 	Outcome string
+	Slow    bool // by the ledger's decision; where few were, the slowest of the others follow
+	Apart   bool // At is by a clock that has no place on the time line
 	States  []State
 }
 
 // State is what a request did or waited for during a time.
 type State struct {
 	At, Dur   int64  // ns
-	Kind      string // as observed: evidence.Kind in words, "runnable", "mark assist"
+	Number    int    // how many states of the request this stands for; 0: one
+	Kind      string // as observed: evidence.Kind in words, "runnable", "mark assist"; of several, what most was
 	Mechanism string // what most of it is charged to: the ledger's id
 	Parts     []Part // where it is charged to several
 	What      string // the dependency, lock or reason, "" unknown
@@ -119,12 +132,23 @@ type Part struct {
 	Dur       int64 // ns
 }
 
+// Bounds of the requests whose states are shown.
+const (
+	MaxSlow    = 400
+	MaxTypical = 20
+	MaxStates  = 2000
+)
+
 // Processors is what a trace's processors did.
 type Processors struct {
 	Source   string
 	From, To int64
+	Apart    bool   // by a clock that has no place on the time line
 	Lanes    []Lane // P0, P1, …
 }
+
+// MaxSpans is how many spans all processors of all traces have together.
+const MaxSpans = 150_000
 
 // Lane is one processor. Its spans follow each other; between two nothing ran.
 type Lane struct {
@@ -172,7 +196,8 @@ type Flame struct {
 	// Nodes are the stacks' frames as a tree, parents before children; the first is
 	// the root.
 	Nodes []Node
-	// Cut is what fell below the least that is shown, and is in no node.
+	// Cut is what fell below the least that is shown: it is in the node it was
+	// called from and in none of its own.
 	Cut int64
 }
 

@@ -1,0 +1,230 @@
+package timeline
+
+import (
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// charts lays out the figures over time, as far as the bundle has them.
+func (l *layout) charts() {
+	l.rates()
+	l.mechanisms()
+	l.assists()
+	l.processor()
+	l.heap()
+	l.memory()
+	l.simple("faults", "page faults", "1/s", false, figures{
+		{"process.minorFaults", "minor", "minor"}, {"process.majorFaults", "major", "major"}})
+	l.goroutines()
+	l.simple("delay", "waiting for a CPU of the host", "s/s", false, figures{
+		{"process.runDelay", "threads", "all threads"}, {"process.mainThread.runDelay", "main", "main thread"}})
+	l.simple("pressure", "pressure", "1", false, figures{
+		{"cgroup.pressure.cpu.some", "cgroup-cpu", "CPU, container"}, {"cgroup.pressure.memory.some", "cgroup-memory", "memory, container"},
+		{"cgroup.pressure.io.some", "cgroup-io", "I/O, container"}, {"host.pressure.cpu.some", "host-cpu", "CPU, host"},
+		{"host.pressure.memory.some", "host-memory", "memory, host"}, {"host.pressure.io.some", "host-io", "I/O, host"}})
+}
+
+// figures are series that share a chart.
+type figures []struct{ series, id, title string }
+
+// simple adds a chart of series as they are.
+func (l *layout) simple(id, title, unit string, stacked bool, all figures) {
+	c := Chart{ID: id, Title: title, Unit: unit, Stacked: stacked}
+	for _, f := range all {
+		for _, s := range l.series(f.series) {
+			c.add(l.curve(f.id, f.title, s))
+		}
+	}
+	l.chart(c)
+}
+
+// chart adds a chart that has anything to show.
+func (l *layout) chart(c Chart) {
+	if len(c.Curves) > 0 {
+		l.t.Charts = append(l.t.Charts, c)
+	}
+}
+
+// add adds a curve that has at least one value.
+func (c *Chart) add(x Curve) {
+	if slices.ContainsFunc(x.V, func(v float64) bool { return !math.IsNaN(v) }) {
+		c.Curves = append(c.Curves, x)
+	}
+}
+
+// processor adds CPU time by mode: of the process, and of the host.
+func (l *layout) processor() {
+	c := Chart{ID: "cpu", Title: "CPU of the process", Unit: "cores", Stacked: true}
+	for _, s := range l.series("process.cpu") {
+		user := *s
+		if system := l.like(s, "process.cpu.system"); system != nil && len(system.T) == len(s.T) {
+			user.V = make([]float64, len(s.V))
+			for i := range s.V {
+				user.V[i] = max(0, s.V[i]-system.V[i])
+			}
+			c.add(l.curve("user", "user", &user))
+			c.add(l.curve("system", "system", system))
+		} else {
+			c.add(l.curve("user", "user and system", s))
+		}
+	}
+	l.chart(c)
+	l.simple("cpu-host", "CPU of the host", "cores", true, figures{
+		{"host.cpu.user", "user", "user"}, {"host.cpu.system", "system", "system"}, {"host.cpu.softirq", "softirq", "interrupts"},
+		{"host.cpu.steal", "steal", "stolen"}, {"host.cpu.iowait", "iowait", "idle, with I/O under way"}})
+	l.simple("cpu-quota", "stopped by the CPU quota", "cores", false, figures{{"cgroup.cpu.throttled", "throttled", "stopped, all threads"}})
+}
+
+// Names of the series that traces and memory statistics give.
+const (
+	seriesHeap    = "/memory/classes/heap/objects:bytes"
+	seriesGoal    = "/gc/heap/goal:bytes"
+	seriesAlloc   = "memstats.HeapAlloc"
+	seriesSys     = "/memory/classes/total:bytes"
+	seriesThreads = "/sched/gomaxprocs:threads"
+)
+
+// heap adds the heap against its goal: from traces as it grew, from a log of the
+// collector as it was at each cycle where no trace looked, from memory statistics
+// as it was when they were written.
+func (l *layout) heap() {
+	c := Chart{ID: "heap", Title: "heap", Unit: "bytes"}
+	traced := make(map[evidence.ArtifactID]bool)
+	var looked spans
+	for _, s := range l.series(seriesHeap) {
+		c.add(l.curve("used", "heap", s))
+		if a, ok := s.Origin.Artifact(); ok {
+			for _, p := range l.pieces(a) {
+				traced[p] = true
+				looked.add(l.watched(p, evidence.CoverGC)...)
+			}
+		}
+	}
+	used, goal := l.atCycles(looked)
+	c.add(used)
+	for _, s := range l.series(seriesAlloc) {
+		c.add(l.curve("snapshot", "heap, when asked for it", s))
+	}
+	for _, s := range l.series(seriesGoal) {
+		if a, ok := s.Origin.Artifact(); ok && traced[a] || len(goal.V) == 0 {
+			c.add(l.curve("goal", "goal", s))
+		}
+	}
+	c.add(goal)
+	l.chart(c)
+}
+
+// atCycles gives the heap when each cycle began and ended, and the goal it had.
+func (l *layout) atCycles(looked spans) (used, goal Curve) {
+	v := &l.b.Intervals
+	rows, _ := l.intervals(evidence.GCCycle)
+	used = Curve{ID: "used", Title: "heap, at each cycle"}
+	goal = Curve{ID: "goal", Title: "goal, of each cycle"}
+	put := func(c *Curve, at int64, x float64) {
+		if n := len(c.T); n > 0 && c.T[n-1] >= at {
+			at = c.T[n-1] + 1
+		}
+		c.T, c.V = append(c.T, at), append(c.V, x)
+	}
+	seen := make(map[evidence.ArtifactID]bool)
+	var from []evidence.ArtifactID
+	gap := false
+	for _, i := range rows {
+		start, end := v.Start[i], v.End[i]
+		if looked.has(start) {
+			gap = len(used.T) > 0
+			continue
+		}
+		if end < l.t.From || start > l.t.To {
+			continue
+		}
+		a, _ := v.Origin[i].Artifact()
+		if !seen[a] {
+			seen[a] = true
+			from = append(from, a)
+		}
+		if gap { // a trace shows what was between
+			end := used.T[len(used.T)-1] + 1
+			put(&used, end, math.NaN())
+			put(&goal, end, math.NaN())
+			gap = false
+		}
+		if x, ok := v.Get(i, evidence.HeapBefore); ok {
+			put(&used, start, x)
+		}
+		if x, ok := v.Get(i, evidence.HeapLive); ok {
+			put(&used, end, x)
+		}
+		if x, ok := v.Get(i, evidence.HeapGoal); ok && x > 0 {
+			put(&goal, start, x)
+		}
+	}
+	used.Source = l.nameOf(from)
+	goal.Source = used.Source
+	return l.decimate(used), l.decimate(goal)
+}
+
+// memory adds what the process takes of the host's memory, and its limits.
+func (l *layout) memory() {
+	c := Chart{ID: "memory", Title: "memory", Unit: "bytes"}
+	taken := figures{{"process.rss", "rss", "resident (RSS)"}, {"cgroup.memory", "cgroup", "container"}, {seriesSys, "runtime", "taken from the kernel by the runtime"}}
+	for _, f := range taken {
+		for _, s := range l.series(f.series) {
+			c.add(l.curve(f.id, f.title, s))
+		}
+	}
+	if len(c.Curves) == 0 {
+		return
+	}
+	for _, f := range []struct{ key, id, title string }{{evidence.FactContainerLimit, "limit", "the container's limit"}, {evidence.FactGOMEMLIMIT, "memory-limit", "GOMEMLIMIT"}} {
+		if x, ok := l.b.Fact(l.subject, f.key); ok && x.Number > 0 && x.Number < 1<<60 && l.t.To > l.t.From {
+			c.add(Curve{ID: f.id, Title: f.title, Source: l.originName(x.Origin), T: []int64{l.t.From, l.t.To}, V: []float64{x.Number, x.Number}})
+		}
+	}
+	l.chart(c)
+}
+
+// goroutines adds how many goroutines and threads there were.
+func (l *layout) goroutines() {
+	l.simple("threads", "threads", "1", false, figures{{"process.threads", "threads", "threads"}, {seriesThreads, "gomaxprocs", "GOMAXPROCS"}})
+	c := Curve{ID: "goroutines", Title: "goroutines"}
+	typ := l.b.Names.Lookup("goroutine")
+	if typ == 0 {
+		return
+	}
+	counts := make(map[evidence.ArtifactID]int64)
+	s := &l.b.Samples
+	for i := range s.Len() {
+		if a, ok := s.Origin[i].Artifact(); ok && s.Type[i] == typ && s.Subject[i] == l.subject {
+			counts[a] += s.Value[i]
+		}
+	}
+	type reading struct {
+		at int64
+		n  int64
+	}
+	var all []reading
+	var from []evidence.ArtifactID
+	for a, n := range counts {
+		for _, x := range l.b.Coverage {
+			if o, ok := x.Origin.Artifact(); ok && o == a && x.Kind == evidence.CoverGoroutines && l.placed[x.Clock] && max(x.From, x.Until) != 0 {
+				all = append(all, reading{max(x.From, x.Until), n})
+				from = append(from, a)
+				break
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b reading) int { return int(min(max(a.at-b.at, -1), 1)) })
+	slices.Sort(from)
+	for _, x := range all {
+		if n := len(c.T); x.at >= l.t.From && x.at <= l.t.To && (n == 0 || c.T[n-1] < x.at) {
+			c.T, c.V = append(c.T, x.at), append(c.V, float64(x.n))
+		}
+	}
+	c.Source = l.nameOf(from)
+	chart := Chart{ID: "goroutines", Title: "goroutines", Unit: "1"}
+	chart.add(l.decimate(c))
+	l.chart(chart)
+}

@@ -1,0 +1,401 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// Of lays out what happened to a subject. Ledgers are those of the bundle, of
+// any subjects; the subject's own says which requests were slow. The bundle must
+// have been unified and aligned; it is only read.
+func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID) *Timeline {
+	t := &Timeline{}
+	if int(subject) < 0 || int(subject) >= len(b.Subjects) {
+		return t
+	}
+	l := &layout{b: b, t: t, subject: subject}
+	for _, x := range ledgers {
+		if x.Subject == subject {
+			l.ledger = x
+		}
+	}
+	t.Subject = name(&b.Subjects[subject])
+	l.findSources()
+	l.place()
+	l.chosen()
+	l.requests()
+	l.span()
+	l.bands()
+	l.charts()
+	l.details()
+	l.processors()
+	l.flames()
+	l.others()
+	return t
+}
+
+// layout builds a Timeline.
+type layout struct {
+	b       *evidence.Bundle
+	t       *Timeline
+	subject evidence.SubjectID
+	ledger  *ledger.Ledger // nil: the subject has no requests
+
+	sources []source
+	of      []int // by artifact: its source, −1 if it has no requests of the subject
+
+	clocks []int  // by artifact: the clock of what was read from it first, −1 unknown
+	placed []bool // by clock: its times are on the time line
+	head   evidence.ClockID
+
+	slow   bitset // by request
+	shown  shown
+	frames frames
+}
+
+// source is an artifact, or the pieces of one recording, with requests of the
+// subject.
+type source struct {
+	name      string
+	artifacts []evidence.ArtifactID
+	count     int
+	from, to  int64 // ns: the first beginning, the last end
+	low, high int64 // ns: the least and the highest latency
+	placed    bool
+}
+
+// findSources groups the subject's requests by what they were read from and
+// puts the source that heads the report first.
+func (l *layout) findSources() {
+	r, b := &l.b.Requests, l.b
+	l.of = make([]int, len(b.Artifacts))
+	for i := range l.of {
+		l.of[i] = -1
+	}
+	bySeries := make(map[string]int)
+	for i := range r.Len() {
+		if r.Subject[i] != l.subject || !timed(r, i) {
+			continue
+		}
+		a, ok := r.Origin[i].Artifact()
+		if !ok || int(a) >= len(b.Artifacts) {
+			continue
+		}
+		at := l.of[a]
+		if at < 0 {
+			at = l.sourceOf(a, bySeries)
+			l.of[a] = at
+		}
+		s := &l.sources[at]
+		lat := r.Latency(i)
+		began := r.End[i] - lat
+		if s.count == 0 {
+			s.from, s.to, s.low, s.high = began, r.End[i], lat, lat
+		}
+		s.count++
+		s.from, s.to = min(s.from, began), max(s.to, r.End[i])
+		s.low, s.high = min(s.low, lat), max(s.high, lat)
+	}
+	if l.ledger == nil || len(l.sources) == 0 {
+		return
+	}
+	if first := l.of[l.ledger.Requests.Source]; first > 0 {
+		moved := append([]source{l.sources[first]}, slices.Delete(slices.Clone(l.sources), first, first+1)...)
+		for i, at := range l.of {
+			switch {
+			case at == first:
+				l.of[i] = 0
+			case at >= 0 && at < first:
+				l.of[i]++
+			}
+		}
+		l.sources = moved
+	}
+}
+
+// sourceOf returns the source of an artifact, a new one unless it is a piece of
+// a recording that has one.
+func (l *layout) sourceOf(a evidence.ArtifactID, bySeries map[string]int) int {
+	x := &l.b.Artifacts[a]
+	if x.Series != "" {
+		if at, ok := bySeries[x.Series]; ok {
+			l.sources[at].artifacts = append(l.sources[at].artifacts, a)
+			return at
+		}
+		bySeries[x.Series] = len(l.sources)
+	}
+	l.sources = append(l.sources, source{artifacts: []evidence.ArtifactID{a}})
+	return len(l.sources) - 1
+}
+
+// timed says whether a request has a latency.
+func timed(r *evidence.Requests, i int) bool {
+	return (r.Intended[i] != 0 || r.Start[i] != 0) && r.Latency(i) >= 0
+}
+
+// place decides which clocks' times go on the time line: all that know the time
+// of day if that of the requests does, else the requests' own and those that
+// were laid on it by their cycles.
+func (l *layout) place() {
+	b := l.b
+	l.clocks = make([]int, len(b.Artifacts))
+	for i := range l.clocks {
+		l.clocks[i] = -1
+	}
+	note := func(o evidence.Origin, c evidence.ClockID) {
+		if a, ok := o.Artifact(); ok && int(a) < len(l.clocks) && l.clocks[a] < 0 {
+			l.clocks[a] = int(c)
+		}
+	}
+	for _, c := range b.Coverage {
+		note(c.Origin, c.Clock)
+	}
+	var head evidence.ClockID = -1
+	for i := range b.Requests.Len() {
+		note(b.Requests.Origin[i], b.Requests.Clock[i])
+	}
+	if l.ledger != nil {
+		for _, a := range []evidence.ArtifactID{l.ledger.Requests.Source, l.ledger.Source} {
+			if c := l.clocks[a]; c >= 0 && (head < 0 || !b.Clocks[head].Anchored() && b.Clocks[c].Anchored()) {
+				head = evidence.ClockID(c)
+			}
+		}
+	}
+	if head < 0 {
+		for _, c := range b.Coverage {
+			if c.Subject == l.subject && (head < 0 || !b.Clocks[head].Anchored() && b.Clocks[c.Clock].Anchored()) {
+				head = c.Clock
+			}
+		}
+	}
+	l.placed = make([]bool, len(b.Clocks))
+	l.head = head
+	if head < 0 || b.Clocks[head].Anchored() {
+		for i := range b.Clocks {
+			l.placed[i] = b.Clocks[i].Anchored()
+		}
+	} else {
+		l.placed[head] = true
+		moved := l.moved()
+		for i := range b.Clocks {
+			l.placed[i] = l.placed[i] || moved[head] && moved[i]
+		}
+	}
+	l.t.Anchored = head >= 0 && b.Clocks[head].Anchored()
+	for i := range l.sources {
+		s := &l.sources[i]
+		s.name = l.nameOf(s.artifacts)
+		s.placed = l.isPlaced(s.artifacts[0])
+	}
+}
+
+// moved says which of the clocks that do not know the time of day agree with each
+// other: those that were laid on one of them by the cycles they saw, and that one.
+func (l *layout) moved() []bool {
+	b := l.b
+	out := make([]bool, len(b.Clocks))
+	any := false
+	for i := range b.Clocks {
+		if c := &b.Clocks[i]; !c.Anchored() && c.Offset != 0 {
+			out[i], any = true, true
+		}
+	}
+	if !any {
+		return out
+	}
+	const enough = 3 // cycles that Align asks for
+	cycles := make([]int, len(b.Clocks))
+	for i, k := range b.Intervals.Kind {
+		if a, ok := b.Intervals.Origin[i].Artifact(); k == evidence.GCMark && ok && l.clocks[a] >= 0 {
+			cycles[l.clocks[a]]++
+		}
+	}
+	for i, n := range cycles {
+		if c := &b.Clocks[i]; n >= enough && !c.Anchored() && c.Offset == 0 {
+			out[i] = true
+			break
+		}
+	}
+	return out
+}
+
+// isPlaced says whether an artifact's times are on the time line. One without a
+// clock of its own, a profile say, has no times to place.
+func (l *layout) isPlaced(a evidence.ArtifactID) bool {
+	return int(a) < len(l.clocks) && l.clocks[a] >= 0 && l.placed[l.clocks[a]]
+}
+
+func (l *layout) originPlaced(o evidence.Origin) bool {
+	a, ok := o.Artifact()
+	return ok && l.isPlaced(a)
+}
+
+// nameOf names artifacts: pieces of a recording by its name and how many.
+func (l *layout) nameOf(artifacts []evidence.ArtifactID) string {
+	var names []string
+	pieces := make(map[string]int)
+	for _, a := range artifacts {
+		x := &l.b.Artifacts[a]
+		if x.Series == "" {
+			names = append(names, x.Name)
+			continue
+		}
+		if pieces[x.Series] == 0 {
+			names = append(names, x.Name)
+		}
+		pieces[x.Series]++
+	}
+	for i, n := range names {
+		for _, a := range artifacts {
+			if x := &l.b.Artifacts[a]; x.Name == n && pieces[x.Series] > 1 && x.Series != "" {
+				names[i] = fmt.Sprintf("%s (%d pieces)", x.Series, pieces[x.Series])
+			}
+		}
+	}
+	const most = 3
+	if len(names) > most {
+		names = append(names[:most-1], fmt.Sprintf("%d more", len(names)-most+1))
+	}
+	return strings.Join(names, ", ")
+}
+
+// span is what is shown: as long as requests were watched and somewhat around;
+// without requests, all there is of the subject.
+func (l *layout) span() {
+	var from, to int64
+	add := func(x, y int64) {
+		if from == 0 && to == 0 {
+			from, to = x, y
+		}
+		from, to = min(from, x), max(to, y)
+	}
+	for i := range l.sources {
+		if s := &l.sources[i]; s.placed {
+			add(s.from, s.to)
+		}
+	}
+	for _, c := range l.b.Coverage {
+		if c.From == 0 || c.Until <= c.From || !l.placed[c.Clock] {
+			continue
+		}
+		a, ok := c.Origin.Artifact()
+		if len(l.sources) > 0 && (!ok || l.of[a] < 0 || c.Subject != l.subject) {
+			continue
+		}
+		if len(l.sources) == 0 && c.Subject != l.subject {
+			continue
+		}
+		add(c.From, c.Until)
+	}
+	l.t.From, l.t.To = from, to
+	if len(l.sources) == 0 {
+		return
+	}
+	// Around it, what else was recorded shows how it was before and after.
+	const around = 30e9
+	margin := max(around, (to-from)/4)
+	for _, c := range l.b.Coverage {
+		if c.From != 0 && c.Until > c.From && l.placed[c.Clock] && (c.Subject == l.subject || l.b.Subjects[c.Subject].Kind == evidence.Host) {
+			add(max(c.From, l.t.From-margin), min(max(c.Until, l.t.From-margin), l.t.To+margin))
+		}
+	}
+	l.t.From, l.t.To = min(from, l.t.From), max(to, l.t.To)
+}
+
+// omit says that something was recorded and is not shown.
+func (l *layout) omit(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(l.t.Omitted, text) {
+		l.t.Omitted = append(l.t.Omitted, text)
+	}
+}
+
+// others says what of the bundle is about somebody else.
+func (l *layout) others() {
+	b := l.b
+	requests := make([]int, len(b.Subjects))
+	for _, s := range b.Requests.Subject {
+		requests[s]++
+	}
+	for s, n := range requests {
+		if n > 0 && evidence.SubjectID(s) != l.subject {
+			l.omit("%d requests of %s: this is of %s", n, name(&b.Subjects[s]), l.t.Subject)
+		}
+	}
+	for i := range l.sources {
+		if s := &l.sources[i]; !s.placed {
+			l.omit("the %d requests of %s: at which time of day they were is not known", s.count, s.name)
+		}
+	}
+	apart := make(map[string]bool)
+	for _, c := range b.Coverage {
+		if a, ok := c.Origin.Artifact(); ok && c.Subject == l.subject && c.From != 0 && !l.placed[c.Clock] && l.of[a] < 0 {
+			apart[b.Artifacts[a].Name] = true
+		}
+	}
+	for _, n := range sorted(apart) {
+		l.omit("%s: at which time of day it was recorded is not known", n)
+	}
+	if from, to := l.hull(); len(l.sources) > 0 && (from < l.t.From || to > l.t.To) {
+		l.omit("%s without requests, before and after", seconds(max(0, l.t.From-from)+max(0, to-l.t.To)))
+	}
+}
+
+// hull is the span of all that is known of the subject and of no other.
+func (l *layout) hull() (from, to int64) {
+	from, to = l.t.From, l.t.To
+	for _, c := range l.b.Coverage {
+		if c.Subject == l.subject && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
+			from, to = min(from, c.From), max(to, c.Until)
+		}
+	}
+	return from, to
+}
+
+func sorted(m map[string]bool) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.SortFunc(out, cmp.Compare)
+	return out
+}
+
+// name is a subject in words.
+func name(s *evidence.Subject) string {
+	n := s.Name
+	if n == "" {
+		n = strings.TrimSpace(s.Runtime + " " + s.Kind.String())
+	}
+	if s.PID != 0 {
+		n += fmt.Sprintf(" pid %d", s.PID)
+	}
+	return n
+}
+
+// seconds is a duration (ns) in words.
+func seconds(ns int64) string {
+	switch s := float64(ns) / 1e9; {
+	case s >= 7200:
+		return fmt.Sprintf("%.1f h", s/3600)
+	case s >= 120:
+		return fmt.Sprintf("%.0f min", s/60)
+	case s >= 1:
+		return fmt.Sprintf("%.3g s", s)
+	case s >= 1e-3:
+		return fmt.Sprintf("%.3g ms", s*1e3)
+	}
+	return fmt.Sprintf("%.3g µs", float64(ns)/1e3)
+}
+
+// bitset is a set of rows.
+type bitset []uint64
+
+func newBitset(n int) bitset    { return make(bitset, (n+63)/64) }
+func (s bitset) add(i int)      { s[i/64] |= 1 << (i % 64) }
+func (s bitset) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }

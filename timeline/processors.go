@@ -1,0 +1,4 @@
+package timeline
+
+// processors lays out what each processor did.
+func (l *layout) processors() {}

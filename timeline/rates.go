@@ -1,0 +1,245 @@
+package timeline
+
+import (
+	"math"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// grid is a span of time in equal cells.
+type grid struct {
+	from, width int64
+	n           int
+}
+
+// steps are the cell widths people read well, in ns.
+var steps = []int64{1e6, 2e6, 5e6, 10e6, 20e6, 50e6, 100e6, 200e6, 500e6, 1e9, 2e9, 5e9, 10e9, 30e9, 60e9, 120e9, 300e9, 600e9, 1800e9, 3600e9}
+
+// newGrid divides a span into at most that many cells, none narrower than least.
+func newGrid(from, to, least int64, most int) grid {
+	width := max(1, (to-from)/int64(most)+1, least)
+	for _, s := range steps {
+		if s >= width {
+			width = s
+			break
+		}
+	}
+	return grid{from: from, width: width, n: int((to-from)/width) + 1}
+}
+
+func (g grid) cell(t int64) int { return int(min(max(0, (t-g.from)/g.width), int64(g.n-1))) }
+
+// spread adds the time of [from, to) to the cells it lies in.
+func (g grid) spread(cells []float64, from, to int64, weight float64) {
+	from, to = max(from, g.from), min(to, g.from+int64(g.n)*g.width)
+	for from < to {
+		k := g.cell(from)
+		end := min(to, g.from+int64(k+1)*g.width)
+		cells[k] += float64(end-from) * weight
+		from = end
+	}
+}
+
+// rates counts the requests of the source that heads the report: how many began
+// each second, how many of them failed, and how many were under way.
+func (l *layout) rates() {
+	if len(l.sources) == 0 || !l.sources[0].placed {
+		return
+	}
+	s := &l.sources[0]
+	r := &l.b.Requests
+	const most = 1000
+	resolution := l.b.Clocks[l.clocks[s.artifacts[0]]].Resolution
+	g := newGrid(s.from, s.to, max(resolution, 50e6), most)
+	began, failed := make([]float64, g.n), make([]float64, g.n)
+	// Of requests under way, each cell is looked at several times.
+	fine := grid{from: g.from, width: max(1, g.width/int64(looks)), n: g.n * looks}
+	change := make([]int32, fine.n+1)
+	for i := range r.Len() {
+		if r.Subject[i] != l.subject || !timed(r, i) {
+			continue
+		}
+		a, ok := r.Origin[i].Artifact()
+		if !ok || l.of[a] != 0 {
+			continue
+		}
+		at := r.End[i] - r.Latency(i)
+		k := g.cell(at)
+		began[k]++
+		if o := r.Outcome[i]; o == evidence.Failed || o == evidence.TimedOut {
+			failed[k]++
+		}
+		// At the beginning of a fine cell those count that began before it and have
+		// not ended.
+		change[min(fine.cell(at)+1, fine.n)]++
+		change[min(fine.cell(r.End[i]-1)+1, fine.n)]--
+	}
+	rate := Chart{ID: "rate", Title: "requests begun", Unit: "1/s"}
+	rate.add(g.curve("begun", "begun", s.name, began, 1e9/float64(g.width), s.to))
+	for _, v := range failed {
+		if v > 0 {
+			rate.add(g.curve("failed", "failed", s.name, failed, 1e9/float64(g.width), s.to))
+			break
+		}
+	}
+	l.chart(rate)
+
+	flight := Curve{ID: "requests", Title: "under way", Source: s.name}
+	now := int32(0)
+	for k := range g.n {
+		var sum, highest float64
+		for j := range looks {
+			now += change[k*looks+j]
+			sum += float64(now)
+			highest = max(highest, float64(now))
+		}
+		flight.T, flight.V, flight.Max = append(flight.T, g.from+int64(k)*g.width), append(flight.V, sum/float64(looks)), append(flight.Max, highest)
+	}
+	chart := Chart{ID: "concurrency", Title: "requests under way", Unit: "1"}
+	chart.add(flight)
+	for _, x := range l.b.Loads {
+		if a, ok := x.Origin.Artifact(); ok && x.Connection > 0 && l.of[a] == 0 {
+			chart.add(Curve{ID: "clients", Title: "clients of " + x.Tool, Source: l.originName(x.Origin), T: []int64{s.from, s.to}, V: []float64{float64(x.Connection), float64(x.Connection)}})
+		}
+	}
+	l.chart(chart)
+}
+
+// looks is how often each cell of requests under way is looked at.
+const looks = 16
+
+// curve makes a curve of cells. The last may be cut short.
+func (g grid) curve(id, title, source string, cells []float64, factor float64, to int64) Curve {
+	c := Curve{ID: id, Title: title, Source: source, T: make([]int64, g.n), V: make([]float64, g.n)}
+	for k, v := range cells {
+		c.T[k], c.V[k] = g.from+int64(k)*g.width, v*factor
+	}
+	if last := g.n - 1; to > c.T[last] && to-c.T[last] < g.width && to-c.T[last] > g.width/4 {
+		c.V[last] *= float64(g.width) / float64(to-c.T[last])
+	}
+	return c
+}
+
+// traced is the part of the time line that traces cover, and their name.
+func (l *layout) traced() (watched spans, name string, of map[int]bool) {
+	of = make(map[int]bool)
+	var artifacts []evidence.ArtifactID
+	for _, c := range l.b.Coverage {
+		a, ok := c.Origin.Artifact()
+		if ok && c.Subject == l.subject && c.Kind == evidence.CoverStates && c.Until > c.From && l.placed[c.Clock] && l.of[a] >= 0 {
+			watched.add(span{c.From, c.Until})
+			artifacts = append(artifacts, a)
+			of[l.of[a]] = true
+		}
+	}
+	return watched, l.nameOf(artifacts), of
+}
+
+// tracedGrid divides what traces cover into cells.
+func tracedGrid(watched spans) grid {
+	return newGrid(watched[0].from, watched[len(watched)-1].to, 10e6, MaxCurve/2)
+}
+
+// perSecond makes a curve in ms/s of the ns in cells, where traces looked.
+func (g grid) perSecond(id, title, source string, cells, looked []float64) Curve {
+	c := Curve{ID: id, Title: title, Source: source}
+	for k, v := range cells {
+		x := math.NaN()
+		if looked[k] >= float64(g.width)/20 {
+			x = v / looked[k] * 1e3
+		}
+		if n := len(c.V); n > 0 && math.IsNaN(x) && math.IsNaN(c.V[n-1]) {
+			continue
+		}
+		c.T, c.V = append(c.T, g.from+int64(k)*g.width), append(c.V, x)
+	}
+	return c
+}
+
+// assists adds the time requests spent marking for the collector, or waiting until
+// they may allocate, in ms each second.
+func (l *layout) assists() {
+	watched, name, of := l.traced()
+	if len(watched) == 0 {
+		return
+	}
+	g := tracedGrid(watched)
+	looked := make([]float64, g.n)
+	for _, w := range watched {
+		g.spread(looked, w.from, w.to, 1)
+	}
+	marking, waiting := make([]float64, g.n), make([]float64, g.n)
+	r := &l.b.Requests
+	for i := range r.Len() {
+		a, ok := r.Origin[i].Artifact()
+		if r.Subject[i] != l.subject || !ok || l.of[a] < 0 || !of[l.of[a]] || r.Start[i] == 0 {
+			continue
+		}
+		at := r.Start[i]
+		for s := range r.Path(i).All {
+			switch s.Kind {
+			case evidence.GCAssist, evidence.GCSweep:
+				g.spread(marking, at, at+s.Dur, 1)
+			case evidence.GCAssistWait, evidence.GCWait:
+				g.spread(waiting, at, at+s.Dur, 1)
+			}
+			at += s.Dur
+		}
+	}
+	c := Chart{ID: "assist", Title: "requests working for the collector", Unit: "ms/s", Stacked: true}
+	c.add(g.perSecond("assist", "mark assist", name, marking, looked))
+	c.add(g.perSecond("assist-wait", "assist, waiting", name, waiting, looked))
+	l.chart(c)
+}
+
+// mechanisms adds what the slow requests' time went into, as it went.
+func (l *layout) mechanisms() {
+	if l.ledger == nil || len(l.ledger.Slow) == 0 || !l.isPlaced(l.ledger.Source) {
+		return
+	}
+	s := &l.sources[l.of[l.ledger.Source]]
+	g := newGrid(l.ledger.From, l.ledger.To, 10e6, 500)
+	if l.ledger.To <= l.ledger.From {
+		g = newGrid(s.from, s.to, 10e6, 500)
+	}
+	var cells [ledger.NumMechanisms][]float64
+	for _, row := range l.ledger.Slow {
+		l.ledger.Walk(row, func(at int64, x evidence.Segment, charges *ledger.Charges) {
+			for m, v := range charges {
+				if v == 0 {
+					continue
+				}
+				if cells[m] == nil {
+					cells[m] = make([]float64, g.n)
+				}
+				g.spread(cells[m], at, at+x.Dur, float64(v)/float64(x.Dur))
+			}
+		})
+	}
+	c := Chart{ID: "slow", Title: "where slow requests' time went", Unit: "ms/s", Stacked: true}
+	for _, e := range l.order() {
+		if v := cells[e]; v != nil {
+			c.add(g.curve(e.String(), e.Title(), l.b.Artifacts[l.ledger.Source].Name, v, 1e3/float64(g.width), l.ledger.To))
+			cells[e] = nil
+		}
+	}
+	l.chart(c)
+}
+
+// order is the mechanisms as the ledger lists them, by what they cost in all.
+func (l *layout) order() (out []ledger.Mechanism) {
+	seen := make(map[ledger.Mechanism]bool)
+	for _, e := range l.ledger.Entries {
+		if !seen[e.Mechanism] {
+			seen[e.Mechanism] = true
+			out = append(out, e.Mechanism)
+		}
+	}
+	for m := range ledger.NumMechanisms {
+		if !seen[m] {
+			out = append(out, m)
+		}
+	}
+	return out
+}

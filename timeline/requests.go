@@ -1,0 +1,157 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// shown are the requests whose states are shown.
+type shown struct {
+	slow, typical []int32
+	detail        map[int32]int32 // by request: its place among the slow plus one
+}
+
+// known says whether a path holds states, not just what an access log knows of
+// an upstream and of the queue before it, or a load generator of its delay.
+func known(p evidence.Path) bool {
+	for s := range p.All {
+		switch s.Kind {
+		case evidence.Unobserved, evidence.NetWait, evidence.PoolWait, evidence.KindUnknown, evidence.SentLate:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// fewSlow is how many requests are shown if fewer were slow.
+const fewSlow = 20
+
+// chosen picks the requests whose states are shown: the slowest, and some from
+// the middle of those that were not slow.
+func (l *layout) chosen() {
+	r := &l.b.Requests
+	l.shown.detail = make(map[int32]int32)
+	l.slow = newBitset(r.Len())
+	if l.ledger == nil {
+		return
+	}
+	for _, row := range l.ledger.Slow {
+		l.slow.add(row)
+	}
+	var traced []int32
+	slow := 0
+	for i := range r.Len() {
+		if r.Subject[i] != l.subject || !timed(r, i) || !known(r.Path(i)) {
+			continue
+		}
+		if a, ok := r.Origin[i].Artifact(); !ok || l.of[a] < 0 {
+			continue
+		}
+		traced = append(traced, int32(i))
+		if l.isSlow(i, r.Latency(i)) {
+			slow++
+		}
+	}
+	slices.SortFunc(traced, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(r.Latency(int(b)), r.Latency(int(a))), cmp.Compare(a, b))
+	})
+	most := MaxSlow
+	for _, row := range traced {
+		if len(l.shown.slow) == most {
+			break
+		}
+		if l.isSlow(int(row), r.Latency(int(row))) {
+			l.shown.slow = append(l.shown.slow, row)
+		}
+	}
+	if slow > most {
+		l.omit("the states of %d of %d slow requests: those of the %d slowest are shown", slow-most, slow, most)
+	}
+	for _, row := range traced {
+		if len(l.shown.slow) >= fewSlow {
+			break
+		}
+		if !l.isSlow(int(row), r.Latency(int(row))) {
+			l.shown.slow = append(l.shown.slow, row)
+		}
+	}
+	for i, row := range l.shown.slow {
+		l.shown.detail[row] = int32(i + 1)
+	}
+	l.shown.typical = l.middle(traced)
+}
+
+// middle picks finished requests around the median, in order of latency.
+func (l *layout) middle(traced []int32) []int32 {
+	r := &l.b.Requests
+	var usual []int32
+	at := 0 // the place of the median among them
+	for i, row := range traced {
+		if i == len(traced)/2 {
+			at = len(usual)
+		}
+		if l.shown.detail[row] == 0 && r.Outcome[row] != evidence.Unfinished && !l.isSlow(int(row), r.Latency(int(row))) {
+			usual = append(usual, row)
+		}
+	}
+	from := min(max(0, at-MaxTypical/2), max(0, len(usual)-MaxTypical))
+	return usual[from:min(len(usual), from+MaxTypical)]
+}
+
+// mostStates is how many states all requests shown have together.
+const mostStates = 160_000
+
+// details lays out the states of the requests that were chosen.
+func (l *layout) details() {
+	left := mostStates
+	lay := func(rows []int32) (out []Request) {
+		for _, row := range rows {
+			q := l.request(int(row), min(MaxStates, max(100, left/8)))
+			left -= len(q.States)
+			out = append(out, q)
+		}
+		return out
+	}
+	l.t.Slow = lay(l.shown.slow)
+	l.t.Typical = lay(l.shown.typical)
+	if l.ledger != nil && l.ledger.Host.Starved() && len(l.sources) > 0 {
+		for _, row := range l.shown.slow {
+			if a, _ := l.b.Requests.Origin[row].Artifact(); a != l.ledger.Source {
+				l.omit("what the host withheld from each piece of the trace: it is taken out of all states as measured during %s", l.b.Artifacts[l.ledger.Source].Name)
+				break
+			}
+		}
+	}
+}
+
+// request lays out one request with at most that many states.
+func (l *layout) request(row, most int) Request {
+	r := &l.b.Requests
+	lat := r.Latency(row)
+	a, _ := r.Origin[row].Artifact()
+	q := Request{
+		Source:  l.b.Artifacts[a].Name,
+		Origin:  l.b.OriginText(r.Origin[row]),
+		Route:   l.b.Names.Text(r.Route[row]),
+		Lane:    int64(r.Lane[row]),
+		At:      r.End[row] - lat,
+		Latency: lat,
+		Outcome: r.Outcome[row].String(),
+		Slow:    l.isSlow(row, lat),
+		Apart:   !l.placed[r.Clock[row]],
+	}
+	n := 0
+	l.ledger.Walk(row, func(int64, evidence.Segment, *ledger.Charges) { n++ })
+	c := collector{l: l, states: make([]State, 0, min(n, most))}
+	if n > most {
+		c.short = 3*lat/int64(most-1) + 1
+	}
+	l.ledger.Walk(row, c.add)
+	c.close()
+	q.States = c.states
+	return q
+}
