@@ -109,11 +109,23 @@ func (l *layout) heap() {
 	}
 	for _, s := range l.series(seriesGoal) {
 		if a, ok := s.Origin.Artifact(); ok && traced[a] || len(goal.V) == 0 {
-			c.add(l.curve("goal", "goal", s))
+			c.add(l.curve("goal", "goal", withoutZero(s)))
 		}
 	}
 	c.add(goal)
 	l.chart(c)
+}
+
+// withoutZero takes out what says that there is no goal: the runtime writes 0 then.
+func withoutZero(s *evidence.Series) *evidence.Series {
+	out := *s
+	out.V = slices.Clone(s.V)
+	for i, v := range out.V {
+		if v == 0 {
+			out.V[i] = math.NaN()
+		}
+	}
+	return &out
 }
 
 // atCycles gives the heap when each cycle began and ended, and the goal it had.

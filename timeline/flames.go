@@ -169,7 +169,7 @@ func (l *layout) flame(t *tree, id, title, unit string) {
 func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class string, v int64) int32 {
 	frames := l.b.Stacks.Frames(id)
 	inner := innerKind(class)
-	deepest := "" // once below the runtime, all is its own
+	under := "" // once below the runtime, all is its own
 	for i := len(frames) - 1; i >= 0; i-- {
 		if depth++; depth > maxDepth {
 			t.deep = true
@@ -181,10 +181,10 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class 
 		}
 		kind := "own"
 		if isRuntime(f) {
-			deepest = inner
+			under = inner
 		}
-		if deepest != "" {
-			kind = deepest
+		if under != "" {
+			kind = under
 		}
 		at = t.below(at, f, kind, v)
 	}
@@ -215,7 +215,7 @@ func innerKind(class string) string {
 // slowTime adds the slow requests' time: by what it is charged to, then by the
 // dependency or lock, then by the stack that waited.
 func (l *layout) slowTime() {
-	if l.ledger == nil || l.ledger.Total <= 0 {
+	if l.ledger == nil || l.ledger.Total <= 0 || !l.ledger.Traced {
 		return
 	}
 	type key struct {

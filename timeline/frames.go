@@ -44,7 +44,8 @@ func root(function string) string {
 }
 
 // where names a stack by two or three frames, innermost first: the innermost that
-// is not the runtime's, and the first of the program's own or of a library.
+// is not the runtime's, and the first of the program's own or of a library. Without
+// one, what the goroutine's function called says which stage it was in.
 func (f *frames) where(b *evidence.Bundle, id evidence.StackID) string {
 	if id == 0 {
 		return ""
@@ -88,8 +89,8 @@ func where(b *evidence.Bundle, stack []evidence.Frame) string {
 		add(0)
 	case own < 0:
 		add(innermost)
-		if innermost+1 < len(stack) {
-			add(innermost + 1)
+		if stage := len(stack) - 2; stage > innermost {
+			add(stage)
 		}
 	default:
 		if innermost < own {

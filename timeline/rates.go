@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"math"
+	"slices"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
@@ -187,6 +188,9 @@ func (l *layout) assists() {
 			at += s.Dur
 		}
 	}
+	if !slices.ContainsFunc(append(marking, waiting...), func(v float64) bool { return v > 0 }) {
+		return
+	}
 	c := Chart{ID: "assist", Title: "requests working for the collector", Unit: "ms/s", Stacked: true}
 	c.add(g.perSecond("assist", "mark assist", name, marking, looked))
 	c.add(g.perSecond("assist-wait", "assist, waiting", name, waiting, looked))
@@ -216,6 +220,9 @@ func (l *layout) mechanisms() {
 				g.spread(cells[m], at, at+x.Dur, float64(v)/float64(x.Dur))
 			}
 		})
+	}
+	if len(l.ledger.Entries) == 1 && l.ledger.Entries[0].Mechanism == ledger.Unobserved {
+		return // nothing to tell apart
 	}
 	c := Chart{ID: "slow", Title: "where slow requests' time went", Unit: "ms/s", Stacked: true}
 	for _, e := range l.order() {
