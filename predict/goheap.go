@@ -37,6 +37,7 @@ type Cycle struct {
 	Mark                        float64 // s from the first stop to the second
 	Assist, Background, Idle    float64 // s of processors
 	Before, After, Marked, Goal float64 // heap when it began and ended; of which it marked; what it aimed for (0 not known)
+	Forced                      bool
 	Alloc                       float64 // bytes/s from the end of the one before to its end, 0 not known
 }
 
@@ -248,4 +249,9 @@ func (m *model) possible(s Scenario) error {
 		}
 	}
 	return nil
+}
+
+// LimitFor is the memory limit under which a heap's goal is about so large.
+func LimitFor(goal float64) float64 {
+	return math.Round(limitFor(goal, overhead{own: runtimeOwn, part: gaps}.nonHeap(goal))/mib) * mib
 }

@@ -12,15 +12,16 @@ import (
 
 // collector is what one artifact shows of a process's garbage collector.
 type collector struct {
-	origin evidence.Origin
-	cycles []cycle // in order, those that begin and end within the artifact
-	span   float64 // s
-	rate   float64 // cycles started by the pacer, per second
-	procs  float64 // GOMAXPROCS, 0 unknown
-	live   float64 // bytes, median of what a cycle marked; 0 unknown
-	goal   float64 // bytes, median; 0 unknown
-	alloc  float64 // bytes/s, 0 unknown
-	marked float64 // share of the time a cycle was marking
+	origin   evidence.Origin
+	cycles   []cycle // in order, those that begin and end within the artifact
+	from, to int64   // ns
+	span     float64 // s
+	rate     float64 // cycles started by the pacer, per second
+	procs    float64 // GOMAXPROCS, 0 unknown
+	live     float64 // bytes, median of what a cycle marked; 0 unknown
+	goal     float64 // bytes, median; 0 unknown
+	alloc    float64 // bytes/s, 0 unknown
+	marked   float64 // share of the time a cycle was marking
 	// P-time per second of span: 1 is one processor. Time on a processor is not
 	// CPU time on a starved host.
 	assist, background, idle float64
@@ -32,6 +33,9 @@ type collector struct {
 type cycle struct {
 	from, to                  int64
 	live, goal, before, after float64 // bytes, 0 unknown
+	roots                     float64 // stacks and globals, bytes
+	mark                      float64 // ns of wall time
+	assist, background, idle  float64 // ns of processors
 	forced                    bool
 }
 
@@ -81,7 +85,7 @@ func isTrace(c *cause.Case, a evidence.ArtifactID) bool {
 
 func (g *collector) read(c *cause.Case, rows []int, from, to int64) {
 	v := &c.Bundle.Intervals
-	g.span = float64(to-from) / 1e9
+	g.from, g.to, g.span = from, to, float64(to-from)/1e9
 	var lives, goals []float64
 	var mark, started, allocated float64
 	var last *cycle
@@ -94,7 +98,9 @@ func (g *collector) read(c *cause.Case, rows []int, from, to int64) {
 			continue
 		}
 		x := cycle{from: v.Start[i], to: v.End[i], live: get(i, evidence.HeapLive), goal: get(i, evidence.HeapGoal),
-			before: get(i, evidence.HeapBefore), after: get(i, evidence.HeapAfter), forced: get(i, evidence.Forced) == 1}
+			before: get(i, evidence.HeapBefore), after: get(i, evidence.HeapAfter), forced: get(i, evidence.Forced) == 1,
+			roots: get(i, evidence.StackScan) + get(i, evidence.GlobalScan), mark: get(i, evidence.MarkTime),
+			assist: get(i, evidence.AssistTime), background: get(i, evidence.BackgroundTime), idle: get(i, evidence.IdleTime)}
 		if !x.forced && v.Start[i] >= from {
 			started++
 		}
@@ -107,10 +113,10 @@ func (g *collector) read(c *cause.Case, rows []int, from, to int64) {
 		if x.goal > 0 {
 			goals = append(goals, x.goal)
 		}
-		mark += get(i, evidence.MarkTime)
-		g.assist += get(i, evidence.AssistTime)
-		g.background += get(i, evidence.BackgroundTime)
-		g.idle += get(i, evidence.IdleTime)
+		mark += x.mark
+		g.assist += x.assist
+		g.background += x.background
+		g.idle += x.idle
 		g.procs = max(g.procs, get(i, evidence.Processors))
 		if last != nil && last.live > 0 && x.after >= last.live {
 			allocated += x.after - last.live

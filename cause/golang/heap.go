@@ -1,0 +1,146 @@
+package golang
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/stats"
+)
+
+// ErrNoCycles says that no collection was watched; what to record is in the text.
+var ErrNoCycles = errors.New("no gc cycles were watched: record the process under load (unstall record PID --for 30s), " +
+	"or give the log of a run with GODEBUG=gctrace=1, or an execution trace of 5 s or more")
+
+// HeapOf calibrates the model of a Go process's heap on what was recorded of it.
+func HeapOf(c *cause.Case) (*predict.Heap, error) {
+	g := collectorOf(c)
+	if g == nil {
+		return nil, ErrNoCycles
+	}
+	h := g.heap(c)
+	if err := h.Check(); err != nil {
+		return nil, fmt.Errorf("%d gc cycles in %.3g s: %w; record for longer under load, so that several cycles run", len(g.cycles), g.span, err)
+	}
+	return h, nil
+}
+
+// heap is what the model of the pacer needs of a collector.
+func (g *collector) heap(c *cause.Case) *predict.Heap {
+	h := &predict.Heap{Minor: goMinor(c), Procs: g.procs, Span: g.span, Paced: g.rate, Marking: g.marked, Alloc: g.alloc,
+		RSS: math.NaN(), Process: math.NaN(), P99: math.NaN()}
+	h.Most, h.Who = room(c)
+	var roots []float64
+	for i, x := range g.cycles {
+		if x.before <= 0 || x.after <= 0 || x.live <= 0 || x.mark <= 0 {
+			continue // begun before the recording, or cut by its end
+		}
+		y := predict.Cycle{Mark: x.mark / 1e9, Assist: x.assist / 1e9, Background: x.background / 1e9, Idle: x.idle / 1e9,
+			Before: x.before, After: x.after, Marked: x.live, Goal: x.goal, Forced: x.forced}
+		if i > 0 && g.cycles[i-1].live > 0 && x.to > g.cycles[i-1].to && x.after >= g.cycles[i-1].live {
+			y.Alloc = (x.after - g.cycles[i-1].live) / (float64(x.to-g.cycles[i-1].to) / 1e9)
+		}
+		h.Cycles = append(h.Cycles, y)
+		roots = append(roots, x.roots)
+	}
+	h.Roots = stats.Median(roots)
+	h.RSS, h.Process = g.resources(c)
+	h.Setting, h.Told = g.setting(c)
+	if l := c.Ledger; l != nil && len(l.Rows) > 0 {
+		h.P99 = p99(c)
+	}
+	return h
+}
+
+// resources are what /proc says was resident and used while the collector was
+// watched; where it was not read, the CPU time of a profile. NaN is not known.
+func (g *collector) resources(c *cause.Case) (rss, cores float64) {
+	rss, cores = math.NaN(), math.NaN()
+	mean := func(name string, v *float64) {
+		var most int64
+		for i := range c.Bundle.Series {
+			s := &c.Bundle.Series[i]
+			if s.Subject != c.Subject || s.Name != name {
+				continue
+			}
+			if m, watched := s.Mean(g.from, g.to); watched > most && m > 0 {
+				*v, most = m, watched
+			}
+		}
+	}
+	mean("process.rss", &rss)
+	mean("process.cpu", &cores)
+	if math.IsNaN(cores) {
+		var watched float64
+		for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverCPUProfile) {
+			watched += float64(w.Until - w.From)
+		}
+		if t, ok := CPUOf(c.Bundle, c.Subject); ok && watched > 0 {
+			cores = float64(t.All) / watched
+		}
+	}
+	return rss, cores
+}
+
+// setting is what the process was told about its heap. Where its environment could
+// not be read it follows from where the goals lie.
+func (g *collector) setting(c *cause.Case) (s predict.Setting, told bool) {
+	s = predict.Default
+	gogc, percent := c.Fact(evidence.FactGOGC)
+	if percent {
+		s.GOGC = gogc.Number
+	}
+	limit, limits := c.Fact(evidence.FactGOMEMLIMIT)
+	if limits && limit.Number > 0 && limit.Number < 1<<62 {
+		s.Limit = limit.Number
+	}
+	limited, known := g.limited()
+	if percent && (limits || !limited) {
+		return s, true
+	}
+	switch {
+	case known && limited && s.Limit == 0:
+		s.GOGC = predict.Off
+		s.Limit = predict.LimitFor(g.goal)
+	case !percent:
+		s.GOGC = g.ratio()
+	}
+	return s, false
+}
+
+// ratio is the GOGC that the goals follow: the nearest of those people set, if it is
+// near.
+func (g *collector) ratio() float64 {
+	var percents []float64
+	for i := 1; i < len(g.cycles); i++ {
+		prev, x := g.cycles[i-1], g.cycles[i]
+		if prev.live >= 4<<20 && x.goal > prev.live && x.goal < 1<<42 {
+			// goal = live + (live + roots)·GOGC/100
+			percents = append(percents, 100*(x.goal-prev.live)/(prev.live+x.roots))
+		}
+	}
+	p := stats.Median(percents)
+	if p <= 0 {
+		return predict.Default.GOGC
+	}
+	step := 25.
+	if p > 250 {
+		step = 50
+	}
+	if near := math.Round(p/step) * step; near > 0 && math.Abs(p-near) <= max(.04*p, 2) {
+		return near
+	}
+	return math.Round(p)
+}
+
+// p99 of the requests the ledger charges, ms.
+func p99(c *cause.Case) float64 {
+	p := c.PredictP99(func(int) int64 { return 0 })
+	if p.Now == nil {
+		return math.NaN()
+	}
+	return *p.Now
+}
