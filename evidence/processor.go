@@ -13,7 +13,7 @@ const (
 	WorkRequest                      // goroutines that serve requests, and those that work for them
 	WorkRequestAssist                // such a goroutine marks for the collector, to pay for an allocation
 	WorkBackground                   // goroutines that serve no request
-	WorkBackgroundAssist             // such a goroutine marks for the collector
+	WorkBackgroundAssist             // such a goroutine, or one of the runtime's, marks for the collector
 	WorkRuntime                      // the runtime's own: sweeper, scavenger, finalizers, tracer
 	WorkDedicated                    // a mark worker that keeps its processor
 	WorkFractional                   // a mark worker that keeps it for a share of the time
@@ -158,7 +158,7 @@ func (p *Occupancy) learnt(s *ProcessorSpan) {
 	}
 	switch {
 	case !background:
-	case k.work == WorkRuntime:
+	case k.work == WorkRuntime && s.Work == WorkBackground:
 		s.Work = WorkRuntime
 	case k.work == WorkRequest:
 		s.Work -= WorkBackground - WorkRequest

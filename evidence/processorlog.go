@@ -29,6 +29,10 @@ type LaneLog struct {
 	number int
 	blocks []processorBlock
 	w      spanWriter
+	coarse struct { // what was joined already
+		quantum int64
+		blocks  int
+	}
 }
 
 // The packed spans of a log are 16 MiB at most, in blocks that no span crosses:
@@ -120,33 +124,32 @@ func (n *LaneLog) begin() processorBlock {
 // coarsen joins what is short until a quarter of the room is free.
 func (l *ProcessorLog) coarsen() {
 	enough := max(l.limit*3/4, len(l.lanes))
-	for l.blocks > enough {
-		if l.quantum == 0 {
-			l.quantum = l.least()
-		} else {
-			l.quantum *= 2
-		}
+	if l.quantum == 0 {
+		l.quantum = l.least()
+	}
+	for {
 		longest := int64(0)
 		for _, n := range l.lanes {
 			n.coarsen(l.quantum)
 			longest = max(longest, n.w.at-n.from())
 		}
-		if l.quantum > longest {
-			break // each lane is one span
+		if l.blocks <= enough || l.quantum > longest { // then each lane is one span
+			break
 		}
+		l.quantum *= 2
 	}
 	l.free = nil
 }
 
-// least is the quantum to begin with: a quarter of what would do if all that was
-// recorded were shorter than it.
+// least is the quantum to begin with, some times a typical span: one that stands
+// for two takes more room than both.
 func (l *ProcessorLog) least() int64 {
 	var time int64
 	for _, n := range l.lanes {
 		time += n.w.at - n.from()
 	}
-	const typical = 12 // bytes of a span
-	return max(1, time/int64(l.limit*processorBlockSize/typical))
+	const typical = 9 // bytes of a span
+	return max(1, 4*time/int64(l.limit*processorBlockSize/typical))
 }
 
 func (n *LaneLog) from() int64 {
@@ -156,15 +159,20 @@ func (n *LaneLog) from() int64 {
 	return n.blocks[0].from
 }
 
-// coarsen writes the lane anew. A run of spans and gaps that are all shorter than
-// the quantum becomes spans just longer than it; so no more than three for each
-// quantum of time are left.
+// coarsen writes the lane anew, what came since it was last done with the same
+// quantum. A run of spans and gaps that are all shorter than the quantum becomes
+// spans just longer than it; so no more than three for each quantum of time are
+// left.
 func (n *LaneLog) coarsen(quantum int64) {
-	old := n.blocks
+	keep := 0
+	if n.coarse.quantum == quantum {
+		keep = n.coarse.blocks
+	}
+	old := n.blocks[keep:]
 	if len(old) == 0 {
 		return
 	}
-	n.blocks = nil
+	n.blocks = n.blocks[:keep:keep]
 	n.w = spanWriter{at: old[0].from}
 	var open ProcessorSpan
 	put := func(s *ProcessorSpan) {
@@ -204,6 +212,7 @@ func (n *LaneLog) coarsen(quantum int64) {
 		old[i].data = nil
 	}
 	flush()
+	n.coarse.quantum, n.coarse.blocks = quantum, len(n.blocks)-1 // the last goes on being written to
 }
 
 // join makes one span of two and what lies between.

@@ -305,6 +305,9 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("request %d: states sum to %d ns, latency is %d", i, sum, b.Requests.Latency(i))
 			}
 		}
+		for i := range b.Processors {
+			spentBy(t, &b.Processors[i])
+		}
 	})
 }
 

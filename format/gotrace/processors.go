@@ -38,6 +38,9 @@ func (w *world) proc(id trace.ProcID) *processor {
 		w.ps[id] = p
 	}
 	p.known, p.since = true, w.first
+	if w.held.stop > 0 {
+		p.since, p.work = w.now, evidence.WorkStopped
+	}
 	p.lane = w.use.log.Lane(int(id), w.first)
 	w.use.all = append(w.use.all, p)
 	return p
@@ -45,7 +48,10 @@ func (w *world) proc(id trace.ProcID) *processor {
 
 // spend notes what a processor did until t.
 func (w *world) spend(p *processor, t int64) {
-	if p.work != evidence.WorkIdle && p.lane != nil && t > p.since {
+	if t <= p.since {
+		return // clocks of other processors may be behind
+	}
+	if p.work != evidence.WorkIdle && p.lane != nil {
 		s := &w.use.span
 		s.From, s.To, s.Work = p.since, t, p.work
 		s.Lane, s.Name, s.Serves = 0, 0, 0
@@ -81,7 +87,9 @@ func (g *goroutine) work() evidence.Work {
 	k := evidence.WorkBackground
 	switch g.role {
 	case roleRuntime:
-		return evidence.WorkRuntime
+		if !g.assist {
+			return evidence.WorkRuntime
+		}
 	case roleWorker:
 		switch {
 		case g.worker == evidence.HeldByIdleMark:
@@ -169,8 +177,10 @@ func (w *world) revealed(g *goroutine) {
 
 // processorsEnd writes what the processors did.
 func (w *world) processorsEnd() {
+	until := w.now
 	for _, p := range w.use.all {
 		w.spend(p, w.now)
+		until = max(until, p.since)
 	}
-	w.b.Processors(w.subject, &w.use.log, w.first, w.now)
+	w.b.Processors(w.subject, &w.use.log, w.first, until)
 }

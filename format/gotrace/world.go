@@ -207,7 +207,7 @@ func (w *world) processor(ev *event, t int64) {
 // the trace.
 func (w *world) occupy(p *processor, g *goroutine, before bool, t int64) {
 	w.held.advance(t)
-	if p.ran || !before {
+	if p.ran || !before || p.work != evidence.WorkIdle {
 		w.spend(p, t)
 	}
 	p.ran = true
