@@ -1,0 +1,90 @@
+// Package app is the part of the HTML report that moves: it encodes a
+// timeline.Timeline for a browser ([Payload]) and holds the script and the style
+// that draw it there ([Script], [Style]). Nothing is fetched: curves are drawn by
+// uPlot (https://github.com/leeoniya/uPlot, in the folder uplot), the rest on
+// canvases of its own, in plain JavaScript without a build step.
+//
+// Its opinion: what a reader cannot see at this width is drawn all the same. A
+// pause of a microsecond is a pixel wide, a pixel's colour says how much of it
+// was covered, a curve shows the highest and the lowest of each pixel, and every
+// picture has its figures in words or in a table beside it.
+//
+// # Payload
+//
+// One JSON object, safe inside a script element. Times are ns since "from", which
+// is ns since the epoch as a string of digits (more than a double holds). A column
+// of numbers is an object with one key, the type of its values, and as value their
+// bytes, little-endian, in base64 (RFC 4648, padded):
+//
+//	{"u8": "AAEC"}    also u16, u32, i32, f32, f64
+//
+// Integers take the smallest type that holds them all; beyond 32 bits f64, exact up
+// to 2⁵³. Figures of curves are f32, NaN where nothing is known. A column that is
+// left out is all zeros (or, for "number", all ones). Only the beginnings of points
+// are rounded: they are u32 in ticks of "tick" ns, the smallest tick with which the
+// whole span fits in 32 bits. Strings that repeat are indices in "strings".
+//
+//	{
+//	  "version": 1, "subject", "from": "1763695082000000000", "span": ns, "tick": ns,
+//	  "anchored": bool, "threshold": ns, "omitted": [string],
+//	  "strings": [string],
+//	  "titles": {mechanism: words},
+//	  "requests": [{"source", "count", "cell": ns, "routes": [string],
+//	                "at": ticks, "latency": ns, "number", "route", "flags", "detail"}],
+//	  "bands":    [{"id", "title", "source", "at": ns, "dur": ns, "text": [string], "number", "longest": ns}],
+//	  "charts":   [{"id", "title", "unit", "stacked",
+//	                "curves": [{"id", "title", "source", "t": ns, "v", "max"}]}],
+//	  "slow", "typical": {"at": ns, "latency": ns, "lane",
+//	                "source", "origin", "route", "outcome": index in strings,
+//	                "slow", "apart": 1 if it is so,
+//	                "first": index of the request's first state; one more than there are requests,
+//	                "states": {"at": ns since the request's beginning, left out where each begins as the one before ends,
+//	                           "dur": ns, "number", "kind", "mechanism", "what", "where", "holder": index in strings,
+//	                           "part": index of a state, ascending, "partMechanism", "partDur": ns}},
+//	  "processors": [{"source", "at": ns, "span": ns, "apart", "works": [string],
+//	                "lanes": [{"name", "at": ns since the trace's, "dur": ns, "work", "request", "text": index in strings,
+//	                           "share": index of a span, ascending, "shareWork", "sharePart"}]}],
+//	  "flames":   [{"id", "title", "unit", "total", "cut", "parent", "name", "kind": index in strings, "value"}]
+//	}
+package app
+
+import (
+	"embed"
+	"strings"
+)
+
+//go:embed script/*.js style/*.css uplot/uPlot.iife.min.js uplot/uPlot.min.css
+var files embed.FS
+
+// scripts in the order they build on each other.
+var scripts = []string{
+	"column", "search", "figure", "scale", "view", "density", "cover", "curve", "lane", "tree", // pure: no document
+	"page", "paint", "gesture", "tooltip",
+	"timeline", "charts", "request", "processors", "flames", "start",
+}
+
+// Script is the JavaScript that draws what payloads say. It starts itself when the
+// document is read.
+func Script() string {
+	var b strings.Builder
+	b.WriteString(read("uplot/uPlot.iife.min.js"))
+	b.WriteString("\n(() => {\n\"use strict\";\n")
+	for _, name := range scripts {
+		b.WriteString(read("script/" + name + ".js"))
+	}
+	b.WriteString("})();\n")
+	return b.String()
+}
+
+// Style is the CSS of what the script makes. Its colours are those of the page, by
+// custom property.
+func Style() string { return read("uplot/uPlot.min.css") + "\n" + read("style/app.css") }
+
+// read returns an embedded file.
+func read(name string) string {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // embedded: cannot be absent
+	}
+	return string(b)
+}

@@ -1,0 +1,83 @@
+package app
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+)
+
+// column is numbers as the browser's typed arrays hold them. The zero column is
+// left out of the JSON.
+type column struct {
+	kind   string // "u8", "u16", "u32", "i32", "f32", "f64"
+	values any    // a slice of that
+}
+
+// IsZero says that there is nothing to write.
+func (c column) IsZero() bool { return c.values == nil }
+
+// MarshalJSON writes {"u8": "base64"}.
+func (c column) MarshalJSON() ([]byte, error) {
+	if c.values == nil {
+		return []byte("null"), nil
+	}
+	var raw bytes.Buffer
+	if err := binary.Write(&raw, binary.LittleEndian, c.values); err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, base64.StdEncoding.EncodedLen(raw.Len())+len(c.kind)+8)
+	out = append(out, `{"`+c.kind+`":"`...)
+	out = base64.StdEncoding.AppendEncode(out, raw.Bytes())
+	return append(out, `"}`...), nil
+}
+
+type integer interface {
+	~int64 | ~uint32 | ~uint16 | ~uint8 | ~int32
+}
+
+// integers takes the smallest type that holds all of them.
+func integers[T integer](v []T) column {
+	var low, high int64
+	for _, x := range v {
+		low, high = min(low, int64(x)), max(high, int64(x))
+	}
+	switch {
+	case low >= 0 && high <= math.MaxUint8:
+		return column{"u8", convert[uint8](v)}
+	case low >= 0 && high <= math.MaxUint16:
+		return column{"u16", convert[uint16](v)}
+	case low >= 0 && high <= math.MaxUint32:
+		return column{"u32", convert[uint32](v)}
+	case low >= math.MinInt32 && high <= math.MaxInt32:
+		return column{"i32", convert[int32](v)}
+	}
+	return column{"f64", convert[float64](v)}
+}
+
+// optional leaves a column out that says nothing: nil or all zeros.
+func optional[T integer](v []T) column {
+	for _, x := range v {
+		if x != 0 {
+			return integers(v)
+		}
+	}
+	return column{}
+}
+
+// figures are what curves are drawn of; seven digits are more than a pixel shows.
+func figures(v []float64) column {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return column{"f32", out}
+}
+
+func convert[T uint8 | uint16 | uint32 | int32 | float64, V integer](v []V) []T {
+	out := make([]T, len(v))
+	for i, x := range v {
+		out[i] = T(x)
+	}
+	return out
+}

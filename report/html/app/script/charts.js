@@ -1,0 +1,124 @@
+// Curves over time, drawn by uPlot on the timeline's axis.
+
+const curveColours = {
+  cpu: { user: "m-own", system: "m-kernel" },
+  "cpu-host": { user: "m-own", system: "m-kernel", softirq: "m-client", steal: "m-host_cpu", iowait: "m-pool" },
+  "cpu-quota": { throttled: "m-host_cpu" },
+  heap: { used: "m-collector_cpu", goal: "ink", snapshot: "m-mark_assist" },
+  assist: { assist: "m-mark_assist", "assist-wait": "m-collector_cpu" },
+  rate: { rate: "m-own" },
+};
+const otherColours = ["m-own", "m-collector_cpu", "m-dependency", "m-background_cpu", "m-lock", "m-kernel", "m-queue", "m-pool"];
+
+const chartHeight = 92;
+
+class ChartTrack extends Track {
+  constructor(timeline, chart) {
+    super(timeline, "", "chart");
+    this.title.append(chart.title, el("span", { class: "app-unit" }, unitWords(chart.unit)));
+    this.chart = chart;
+    const known = curveColours[chart.id] || {};
+    this.colours = chart.curves.map((c, i) => known[c.id] || (palette.style.getPropertyValue("--m-" + c.id) ? "m-" + c.id : otherColours[i % otherColours.length]));
+    this.values = chart.curves.map(() => el("span", { class: "app-value" }));
+    this.keys = chart.curves.map((c, i) => el("span", { class: "app-key", title: c.source ? "from " + c.source : null }, swatch(""), c.title + " ", this.values[i]));
+    this.figures.append(...this.keys);
+    this.box = el("div", { class: "app-plot", role: "img" });
+    this.element.append(this.box);
+  }
+
+  make(width, gutter) {
+    if (this.plot) this.plot.destroy();
+    this.made = { width, gutter, palette: palette.known, ratio: printing ? 2 : devicePixelRatio };
+    const { chart, timeline: t } = this;
+    const series = [{}], bands = [];
+    this.colours.forEach((name, i) => this.keys[i].firstChild.style.background = palette.get(name));
+    if (chart.stacked) {
+      for (let i = chart.curves.length - 1; i >= 0; i--) { // the sum of all first, so that the lower ones are upon it
+        series.push({ stroke: palette.get(this.colours[i]), fill: palette.get(this.colours[i]), width: 0.5, points: { show: false } });
+      }
+    } else {
+      chart.curves.forEach((c, i) => {
+        const colour = palette.get(this.colours[i]);
+        const dash = c.id === "goal" ? [4, 3] : undefined;
+        series.push({ stroke: colour, width: 1.4, dash, points: { show: false } }, { stroke: colour, width: 0.7, alpha: 0.7, points: { show: false } });
+        const [r, g, b] = palette.rgb(this.colours[i]);
+        bands.push({ series: [2 * i + 1, 2 * i + 2], fill: `rgba(${r},${g},${b},0.28)` });
+      });
+    }
+    this.plot = new uPlot({
+      width, height: chartHeight, series, bands, padding: [7, rightEdge, 1, 0], legend: { show: false }, cursor: { show: false }, pxAlign: 1,
+      select: { show: false },
+      scales: { x: { time: false, range: () => [t.view.lo, t.view.hi] }, y: { range: () => [0, this.top] } },
+      axes: [
+        { size: 1, ticks: { show: false }, values: () => [], splits: () => t.axis.ticks, grid: { stroke: palette.get("line"), width: 1 } },
+        {
+          size: gutter, gap: 4, font: palette.font(11), stroke: palette.get("muted"), ticks: { show: false }, grid: { stroke: palette.get("line"), width: 1 },
+          splits: () => linearTicks(this.top, 3, chart.unit), values: (_, splits) => splits.map((v) => axisAmount(v, chart.unit)),
+        },
+      ],
+    }, this.data, this.box);
+  }
+
+  draw() {
+    const { chart, timeline: t } = this, { view, plotWidth } = t;
+    const w = Math.max(2, Math.round(plotWidth)), step = view.span / w;
+    const xs = new Float64Array(w);
+    for (let x = 0; x < w; x++) xs[x] = view.lo + (x + 0.5) * step;
+    const max = (a, b) => a.reduce((m, v) => (v > m ? v : m), b);
+    this.peaks = [];
+    if (chart.stacked) {
+      const sums = stacked(chart.curves, view.lo, view.hi, w);
+      this.data = [xs, ...sums.slice().reverse()];
+      this.highest = max(sums[sums.length - 1], 0);
+      this.peaks = chart.curves.map((c) => max(extremes(c, view.lo, view.hi, w).high, -Infinity));
+    } else {
+      this.data = [xs];
+      this.highest = 0;
+      for (const c of chart.curves) {
+        const { high, low } = extremes(c, view.lo, view.hi, w);
+        this.data.push(high, low);
+        this.peaks.push(max(high, -Infinity));
+        this.highest = max(high, this.highest);
+      }
+    }
+    this.top = this.highest > 0 ? this.highest * 1.06 : 1;
+    const m = this.made;
+    if (!m || m.palette !== palette.known || m.gutter !== t.gutter || m.ratio !== (printing ? 2 : devicePixelRatio)) this.make(t.width, t.gutter);
+    else {
+      this.plot.batch(() => {
+        if (m.width !== t.width) this.plot.setSize({ width: m.width = t.width, height: chartHeight });
+        this.plot.setData(this.data, false);
+        this.plot.setScale("x", { min: view.lo, max: view.hi });
+        this.plot.setScale("y", { min: 0, max: this.top });
+      });
+    }
+    this.at(null);
+    this.box.setAttribute("aria-label", chart.title + ": " + chart.curves.map((c, i) => c.title + " " + (this.peaks[i] > -Infinity ? "at most " + amount(this.peaks[i], chart.unit) : "not known here")).join(", "));
+  }
+
+  // at shows the values of a moment; of none, the highest in view.
+  at(t) {
+    this.chart.curves.forEach((c, i) => {
+      const v = t === null ? this.peaks[i] : valueAt(c, t);
+      this.values[i].textContent = Number.isFinite(v) ? (t === null ? "≤ " : "") + amount(v, this.chart.unit) : "–";
+    });
+  }
+
+  under(x, y, t) {
+    const lines = this.chart.curves.map((c, i) => {
+      const v = valueAt(c, t);
+      return Number.isFinite(v) ? { text: c.title + " " + amount(v, this.chart.unit), colour: palette.get(this.colours[i]) } : "";
+    }).filter(Boolean);
+    return lines.length ? [{ text: this.chart.title, strong: true }, ...lines] : null;
+  }
+}
+
+// axisAmount is shorter than amount: the unit is in the title.
+function axisAmount(v, unit) {
+  if (unit.startsWith("bytes")) return v === 0 ? "0" : bytes(v);
+  return Math.abs(v) >= 1e5 ? count(v).replace(/^(\d+),000$/, "$1 k") : digits(v);
+}
+
+function unitWords(unit) {
+  return { "": "", 1: "", bytes: "", "bytes/s": "per second", "1/s": "per second", "ms/s": "ms in each second" }[unit] ?? unit;
+}

@@ -1,0 +1,90 @@
+// Curves by pixel: the highest and the lowest of each, so that no peak is lost.
+
+// at is the index of the point that holds at t, -1 before the first.
+function holds(c, t) {
+  return upperBound(c.t, t) - 1;
+}
+
+// extremes gives each of `width` pixels of [lo, hi] the highest and lowest value that
+// held in it; null where nothing is known. A curve ends at its last point.
+function extremes(c, lo, hi, width) {
+  const high = new Array(width).fill(null), low = new Array(width).fill(null);
+  const step = (hi - lo) / width, end = c.t.length ? c.t[c.t.length - 1] : 0;
+  let i = holds(c, lo);
+  for (let x = 0; x < width; x++) {
+    const from = lo + x * step, to = from + step;
+    if (i < 0 && c.t.length && c.t[0] < to) i = 0;
+    while (i >= 0 && i + 1 < c.t.length && c.t[i + 1] <= from) i++;
+    if (i < 0) continue;
+    if (from > end && i === c.t.length - 1) break;
+    let h = -Infinity, l = Infinity;
+    for (;;) {
+      const v = c.v[i], m = c.max ? c.max[i] : v;
+      if (m > h) h = m; // false for NaN
+      if (v < l) l = v;
+      if (i + 1 >= c.t.length || c.t[i + 1] >= to) break;
+      i++;
+    }
+    if (h > -Infinity) high[x] = h;
+    if (l < Infinity) low[x] = l;
+  }
+  return { high, low };
+}
+
+// stacked gives each pixel the values, one upon the other, of the moment in it at
+// which their sum was highest.
+function stacked(curves, lo, hi, width) {
+  const out = curves.map(() => new Array(width).fill(null));
+  const step = (hi - lo) / width;
+  const i = curves.map((c) => holds(c, lo));
+  const value = (k) => {
+    const c = curves[k];
+    if (i[k] < 0 || !c.t.length) return NaN;
+    return c.v[i[k]];
+  };
+  for (let x = 0; x < width; x++) {
+    const from = lo + x * step, to = from + step;
+    for (let k = 0; k < curves.length; k++) {
+      const t = curves[k].t;
+      while (i[k] + 1 < t.length && t[i[k] + 1] <= from) i[k]++;
+    }
+    let best = null, most = -Infinity;
+    for (;;) {
+      let sum = 0, known = false;
+      const now = curves.map((c, k) => {
+        const v = from > c.t[c.t.length - 1] ? NaN : value(k);
+        if (v === v) {
+          known = true;
+          sum += v;
+          return v;
+        }
+        return 0;
+      });
+      if (known && sum > most) {
+        most = sum;
+        best = now;
+      }
+      let next = Infinity;
+      for (let k = 0; k < curves.length; k++) {
+        const t = curves[k].t;
+        if (i[k] + 1 < t.length && t[i[k] + 1] < next) next = t[i[k] + 1];
+      }
+      if (next >= to) break;
+      for (let k = 0; k < curves.length; k++) {
+        const t = curves[k].t;
+        while (i[k] + 1 < t.length && t[i[k] + 1] <= next) i[k]++;
+      }
+    }
+    if (!best) continue;
+    let sum = 0;
+    for (let k = 0; k < curves.length; k++) out[k][x] = sum += best[k];
+  }
+  return out;
+}
+
+// valueAt is what a curve had at a time; NaN where nothing is known.
+function valueAt(c, t) {
+  const i = holds(c, t);
+  if (i < 0 || t > c.t[c.t.length - 1]) return NaN;
+  return c.v[i];
+}

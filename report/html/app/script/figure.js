@@ -1,0 +1,93 @@
+// Figures in words: three digits, a unit, the same everywhere.
+
+const minus = "−";
+
+// digits writes with three significant digits, and more before the point if need be.
+function digits(v) {
+  const a = Math.abs(v);
+  if (a >= 1000) return grouped(Math.round(v));
+  const places = a >= 100 || a === 0 ? 0 : a >= 10 ? 1 : a >= 1 ? 2 : Math.min(6, 2 - Math.floor(Math.log10(a)));
+  return trimmed(v.toFixed(places)).replace("-", minus);
+}
+
+function trimmed(s) {
+  return s.includes(".") ? s.replace(/\.?0+$/, "") : s;
+}
+
+function grouped(v) {
+  return String(v).replace("-", minus).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+// duration writes ns.
+function duration(ns) {
+  const a = Math.abs(ns);
+  if (a < 999.5) return digits(ns) + " ns";
+  if (a < 999.5e3) return digits(ns / 1e3) + " µs";
+  if (a < 999.5e6) return digits(ns / 1e6) + " ms";
+  if (a < 120e9) return digits(ns / 1e9) + " s";
+  const s = Math.round(ns / 1e9);
+  if (s < 7200) return Math.floor(s / 60) + " min" + (s % 60 ? " " + (s % 60) + " s" : "");
+  return Math.floor(s / 3600) + " h" + (Math.round(s / 60) % 60 ? " " + (Math.round(s / 60) % 60) + " min" : "");
+}
+
+function bytes(v) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let k = 0;
+  while (Math.abs(v) >= 1023.5 && k < units.length - 1) {
+    v /= 1024;
+    k++;
+  }
+  return digits(v) + " " + units[k];
+}
+
+function count(v) {
+  if (v < 1e6) return grouped(Math.round(v));
+  return v < 1e9 ? digits(v / 1e6) + " M" : digits(v / 1e9) + " G";
+}
+
+function percent(share) {
+  const p = share * 100;
+  if (p > 0 && p < 0.1) return "< 0.1 %";
+  return (p >= 99.95 || p === 0 ? p.toFixed(0) : p >= 10 ? p.toFixed(0) : p.toFixed(1)) + " %";
+}
+
+// amount writes a figure of a chart or flame in its unit.
+function amount(v, unit) {
+  switch (unit) {
+    case "ns": return duration(v);
+    case "bytes": return bytes(v);
+    case "bytes/s": return bytes(v) + "/s";
+    case "1": return count(v);
+    case "": return digits(v);
+    case "1/s": return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " /s";
+    default: return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " " + unit;
+  }
+}
+
+// clock writes a time of day (ns since midnight, UTC) with as many places as a
+// step (ns) needs.
+function clock(ns, step) {
+  const day = 86400e9;
+  ns = ((ns % day) + day) % day;
+  const whole = Math.floor(ns / 1e9 + 1e-9);
+  const two = (v) => String(v).padStart(2, "0");
+  let out = two(Math.floor(whole / 3600)) + ":" + two(Math.floor(whole / 60) % 60) + ":" + two(whole % 60);
+  const places = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(step) - 1e-9)));
+  if (places > 0) out += "." + String(Math.round(ns - whole * 1e9)).padStart(9, "0").slice(0, places);
+  return out;
+}
+
+// moment writes a time of a window: of day if that is known, else since its start.
+function moment(model, ns, step) {
+  if (!model.anchored) return plain(ns, step);
+  return clock(Number(model.from % 86400000000000n) + ns, step);
+}
+
+// plain writes an offset (ns) with as many places as a step needs.
+function plain(ns, step) {
+  const [unit, size] = step >= 1e9 ? ["s", 1e9] : step >= 1e6 ? (ns >= 1e9 ? ["s", 1e9] : ["ms", 1e6]) : step >= 1e3 ? ["µs", 1e3] : ["ns", 1];
+  const places = Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9));
+  if (unit === "s" && ns >= 600e9) return Math.floor(ns / 60e9) + ":" + String(Math.floor((ns % 60e9) / 1e9)).padStart(2, "0") + " min";
+  const [whole, part] = (Math.abs(ns) / size).toFixed(places).split(".");
+  return (ns < 0 ? minus : "") + grouped(whole) + (part ? "." + part : "") + " " + unit;
+}

@@ -1,0 +1,224 @@
+// Flames: where time or samples went, by stack; the root above.
+
+const rowHeight = 18;
+const flameColours = { own: "f-own", runtime: "f-runtime", gc: "f-gc", kernel: "f-kernel", wait: "f-wait" };
+const kindTitles = { own: "the program's own code", runtime: "the runtime", gc: "the collector", kernel: "the kernel", wait: "waiting" };
+
+class FlamesPart {
+  constructor(host, model) {
+    this.model = model;
+    this.trees = new Map();
+    this.choice = choice("flame", model.flames.map((f) => f.title), (i) => this.flame(i));
+    this.words = el("input", { type: "search", class: "app-search", placeholder: "function or package", "aria-label": "search in the flame", oninput: () => this.search(this.words.value) });
+    this.found = el("span", { class: "app-found", role: "status", "aria-live": "polite" });
+    this.crumbs = el("nav", { class: "app-crumbs", "aria-label": "stack above what is shown" });
+    this.surface = new Surface("");
+    this.plot = el("div", { class: "app-stack app-flame", tabindex: 0, role: "application", "aria-roledescription": "flame graph" }, this.surface.canvas);
+    this.frame = el("div", { class: "app-flamebox" }, this.plot);
+    this.tip = new Tooltip(this.plot);
+    this.spoken = el("p", { class: "app-spoken", role: "status", "aria-live": "polite" });
+    this.legend = el("ul", { class: "app-legend" });
+    this.cut = el("p", { class: "app-status" });
+    this.table = el("table", { class: "app-table" });
+    host.append(el("div", { class: "app-part" },
+      el("div", { class: "app-bar" }, this.choice, this.words, this.found,
+        el("span", { class: "app-hint" }, el("span", { class: "app-fine" }, "click: only what is below · arrow keys and Enter · Esc: all"), el("span", { class: "app-coarse" }, "tap: only what is below"))),
+      this.crumbs, this.frame, this.legend, this.cut, this.spoken,
+      el("details", { class: "app-details" }, el("summary", {}, "the 20 functions with most of their own"),
+        el("div", { class: "app-scroll", tabindex: 0, role: "region", "aria-label": "Functions by their own share" }, this.table))));
+    this.plot.addEventListener("pointermove", (e) => this.hover(e));
+    this.plot.addEventListener("pointerleave", () => this.tip.hide());
+    this.plot.addEventListener("click", (e) => this.click(e));
+    this.plot.addEventListener("keydown", (e) => this.key(e));
+    this.plot.addEventListener("blur", () => this.draw());
+    this.flame(0, true);
+  }
+
+  flame(i, quiet) {
+    this.current = i;
+    this.choice.select.value = String(i);
+    if (!this.trees.has(i)) this.trees.set(i, tree(this.model.flames[i]));
+    this.tree = this.trees.get(i);
+    this.root = this.at = 0;
+    this.match = find(this.tree, this.words.value);
+    if (quiet) return;
+    this.fill();
+    this.draw();
+    this.tell();
+  }
+
+  zoom(node) {
+    this.root = this.at = node;
+    this.tip.hide();
+    this.draw();
+    this.speak(node);
+  }
+
+  search(text) {
+    this.match = find(this.tree, text);
+    this.tell();
+    this.draw();
+    return this.match.value / (this.tree.value[0] || 1);
+  }
+
+  tell() {
+    const { match, tree: t } = this;
+    this.found.textContent = !this.words.value.trim() ? "" : match.count ? percent(match.value / (t.value[0] || 1)) + " · " + amount(match.value, t.unit) + " in " + count(match.count) + (match.count === 1 ? " frame" : " frames") : "not found";
+  }
+
+  draw() {
+    const width = this.plot.clientWidth;
+    if (!width) return;
+    const t = this.tree;
+    this.boxes = boxes(t, this.root, width, 1.5);
+    const deepest = this.boxes.reduce((m, b) => Math.max(m, b.row), 0);
+    const ctx = this.surface.clear(width, (deepest + 1) * rowHeight + 2);
+    const above = new Set(path(t, this.root));
+    above.delete(this.root);
+    const searching = this.match.count > 0;
+    ctx.font = palette.font(11);
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    for (const b of this.boxes) {
+      const y = b.row * rowHeight;
+      const name = b.node < 0 ? "f-wait" : flameColours[t.kind[b.node]] || "f-own";
+      const hit = b.node >= 0 && this.match.found[b.node];
+      ctx.globalAlpha = above.has(b.node) ? 0.5 : searching && !hit ? 0.4 : 1;
+      const w = Math.max(b.w - (b.w > 4 ? 1 : 0), 0.75);
+      ctx.fillStyle = palette.get(name);
+      ctx.fillRect(b.x, y, w, rowHeight - 1);
+      ctx.globalAlpha = 1;
+      if (hit) {
+        ctx.strokeStyle = palette.get("accent");
+        ctx.lineWidth = 2;
+        ctx.strokeRect(b.x + 1, y + 1, Math.max(w - 2, 1), rowHeight - 3);
+      }
+      if (b.node === this.at && document.activeElement === this.plot) {
+        ctx.strokeStyle = palette.get("ink");
+        ctx.lineWidth = 2;
+        ctx.strokeRect(b.x + 1, y + 1, Math.max(w - 2, 2), rowHeight - 3);
+      }
+      if (b.node < 0 || b.w < 24) continue;
+      const text = fit(ctx, short(t.name[b.node], b.w, ctx), b.w - 8);
+      ctx.fillStyle = above.has(b.node) || searching && !hit ? palette.get("ink") : palette.on(name);
+      if (text) ctx.fillText(text, b.x + 4, y + rowHeight / 2);
+    }
+    this.crumb();
+    const top = topBySelf(t, 3).map((e) => e.name + " " + percent(e.self / (t.value[0] || 1))).join(", ");
+    this.surface.label(t.title + ", " + amount(t.value[0], t.unit) + "; most of their own: " + top);
+    this.plot.setAttribute("aria-label", t.title + " as a flame graph of " + count(t.value.length) + " frames; most of their own: " + top + ". The table below lists them. Arrow keys go from frame to frame, Enter looks closer, Escape shows all.");
+  }
+
+  crumb() {
+    const t = this.tree, up = path(t, this.root);
+    const shown = up.length > 8 ? [...up.slice(0, 2), -1, ...up.slice(-5)] : up;
+    this.crumbs.hidden = up.length < 2;
+    this.crumbs.replaceChildren(...shown.flatMap((i, k) => {
+      const sep = k ? [el("span", { "aria-hidden": "true", class: "app-muted" }, " › ")] : [];
+      if (i < 0) return [...sep, "…"];
+      if (i === this.root) return [...sep, el("strong", {}, last(t.name[i])), el("span", { class: "app-muted" }, " " + this.figure(i))];
+      return [...sep, el("button", { type: "button", class: "app-crumb", title: t.name[i], onclick: () => this.zoom(i) }, last(t.name[i]))];
+    }));
+  }
+
+  figure(i) {
+    const t = this.tree;
+    return amount(t.value[i], t.unit) + ", " + percent(t.value[i] / (t.value[0] || 1));
+  }
+
+  fill() {
+    const t = this.tree, all = t.value[0] || 1;
+    const kinds = [...new Set(t.kind)].filter((k) => kindTitles[k]);
+    this.legend.replaceChildren(...kinds.map((k) => el("li", {}, swatch(palette.get(flameColours[k])), kindTitles[k])));
+    this.cut.textContent = t.cut > 0 ? amount(t.cut, t.unit) + " (" + percent(t.cut / all) + ") is in frames too small to be kept; it is part of those above them." : "";
+    this.cut.hidden = !(t.cut > 0);
+    this.table.replaceChildren(el("caption", { class: "app-spoken" }, "Functions by their own share of " + t.title),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "app-num" }, "own"), el("th", { scope: "col", class: "app-num" }, "%"),
+        el("th", { scope: "col", class: "app-num" }, "with all below"), el("th", { scope: "col", class: "app-num" }, "%"), el("th", { scope: "col" }, "function"))),
+      el("tbody", {}, ...topBySelf(t, 20).map((e) => el("tr", {}, el("td", { class: "app-num", "data-label": "own" }, amount(e.self, t.unit)), el("td", { class: "app-num" }, percent(e.self / all)),
+        el("td", { class: "app-num", "data-label": "with all below" }, amount(e.total, t.unit)), el("td", { class: "app-num" }, percent(e.total / all)), el("td", { class: "app-where" }, swatch(palette.get(flameColours[e.kind] || "f-own")), e.name)))));
+  }
+
+  boxAt(e) {
+    const r = this.surface.canvas.getBoundingClientRect();
+    const x = e.clientX - r.left, row = Math.floor((e.clientY - r.top) / rowHeight);
+    let best = null;
+    for (const b of this.boxes || []) if (b.row === row && x >= b.x - 0.5 && x <= b.x + Math.max(b.w, 1)) best = b;
+    return { x, y: e.clientY - r.top, b: best };
+  }
+
+  hover(e) {
+    const { x, y, b } = this.boxAt(e);
+    if (!b) {
+      this.tip.hide();
+      return;
+    }
+    const t = this.tree, all = t.value[0] || 1;
+    if (b.node < 0) {
+      this.tip.show(x, y, [{ text: count(b.n) + " narrow " + (b.n === 1 ? "frame" : "frames"), strong: true }, "called by " + t.name[b.parent], "click: look closer"]);
+      return;
+    }
+    const i = b.node;
+    this.tip.show(x, y, [{ text: t.name[i], strong: true, colour: palette.get(flameColours[t.kind[i]] || "f-own") },
+      "with all below " + amount(t.value[i], t.unit) + ", " + percent(t.value[i] / all), "own " + amount(t.self[i], t.unit) + ", " + percent(t.self[i] / all),
+      this.root > 0 && t.value[this.root] ? percent(t.value[i] / t.value[this.root]) + " of " + last(t.name[this.root]) : ""].filter(Boolean));
+  }
+
+  click(e) {
+    const { b } = this.boxAt(e);
+    if (b) this.zoom(b.node >= 0 ? b.node : b.parent);
+  }
+
+  key(e) {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target !== this.plot) return;
+    const t = this.tree, up = t.parent[this.at];
+    const beside = (by) => {
+      if (up < 0 || this.at === this.root) return this.at;
+      const row = t.children[up];
+      return row[row.indexOf(this.at) + by] ?? this.at;
+    };
+    const to = {
+      ArrowDown: () => t.children[this.at][0] ?? this.at,
+      ArrowUp: () => (up < 0 ? this.at : up),
+      ArrowLeft: () => beside(-1),
+      ArrowRight: () => beside(1),
+      Home: () => this.root,
+    }[e.key];
+    if (to) {
+      e.preventDefault();
+      this.at = to();
+      if (this.root !== 0 && !path(t, this.at).includes(this.root)) this.root = this.at;
+      this.draw();
+      this.speak(this.at);
+    } else if (e.key === "Enter") {
+      e.preventDefault();
+      this.zoom(this.at);
+    } else if (e.key === "Escape") {
+      e.preventDefault();
+      this.zoom(0);
+    }
+  }
+
+  speak(i) { this.spoken.textContent = this.tree.name[i] + ", " + this.figure(i) + ", own " + amount(this.tree.self[i], this.tree.unit); }
+
+  place(node) {
+    const b = (this.boxes || []).find((v) => v.node === node);
+    if (!b || b.w < 2) return null;
+    const r = this.surface.canvas.getBoundingClientRect();
+    return { x: r.left + b.x + b.w / 2, y: r.top + (b.row + 0.5) * rowHeight };
+  }
+
+  refresh() {
+    this.fill();
+    this.draw();
+  }
+}
+
+// last is a function's name without the path of its package.
+function last(name) {
+  return name.slice(name.lastIndexOf("/") + 1);
+}
+
+function short(name, width, ctx) {
+  return ctx.measureText(name).width <= width - 8 ? name : last(name);
+}
