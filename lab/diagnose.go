@@ -110,6 +110,11 @@ func (s *Stand) diagnoseOnce(one *Service, rate float64, r *Result) error {
 	}
 	r.Diagnosis = d
 	r.figures = figuresOf(bundle, one.PID)
+	if name := one.Variant.Name; s.opt.Pictures && (name == s.Sick || name == s.Fixed) {
+		d.Timeline() // is kept; the evidence is not
+	} else {
+		d.Forget()
+	}
 	r.figures.cycles = cyclesPerSecond(one.first, before, after)
 	return nil
 }

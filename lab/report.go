@@ -15,11 +15,7 @@ import (
 // Report writes an outcome for people.
 func Report(w io.Writer, o *Outcome) error {
 	p := &page{w: w}
-	verdict := "all as asked for"
-	if !o.Pass {
-		verdict = "not all as asked for"
-	}
-	p.line("lab %s · %d CPUs · %s · %.0f s: %s", o.Lab, o.Host.CPUs, o.Host.Go, o.Host.DurationS, verdict)
+	p.line("lab %s · %d CPUs · %s · %.0f s: %s", o.Lab, o.Host.CPUs, o.Host.Go, o.Host.DurationS, o.verdict())
 	p.line("storm %.0f/s for %.3g s after %.3g/s, %d blocks in random order (seed %d)", o.Plan.Peak, o.Plan.StormS, o.Plan.Base, o.Plan.Blocks, o.Plan.Seed)
 	p.line("")
 	p.diagnoses(o)
@@ -33,6 +29,14 @@ func Report(w io.Writer, o *Outcome) error {
 		p.line("warning: %s", text)
 	}
 	return p.err
+}
+
+// verdict says in a few words whether the lab passed.
+func (o *Outcome) verdict() string {
+	if o.Pass {
+		return "all as asked for"
+	}
+	return "not all as asked for"
 }
 
 type page struct {
@@ -95,17 +99,19 @@ func (p *page) finding(v Result) {
 	p.line("")
 }
 
+// stormColumns are what is shown of each variant in the storm.
+var stormColumns = []struct{ head, metric, format string }{
+	{"p50 ms", "p50_ms", "%.2f"}, {"p99 ms", "p99_ms", "%.2f"}, {"GC/s", "gc_cycles_per_s", "%.2f"}, {"cores", "cpu_cores", "%.2f"},
+	{"assist ms/s", "assist_ms_per_s", "%.1f"}, {"MB/s", "alloc_mib_per_s", "%.0f"}, {"RSS MiB", "rss_mib", "%.0f"}, {"served/s", "rate", "%.0f"},
+}
+
 // storms gives the medians of each variant over the blocks.
 func (p *page) storms(o *Outcome) {
 	if len(o.Runs) == 0 {
 		return
 	}
-	columns := []struct{ head, metric, format string }{
-		{"p50 ms", "p50_ms", "%.2f"}, {"p99 ms", "p99_ms", "%.2f"}, {"GC/s", "gc_cycles_per_s", "%.2f"}, {"cores", "cpu_cores", "%.2f"},
-		{"assist ms/s", "assist_ms_per_s", "%.1f"}, {"MB/s", "alloc_mib_per_s", "%.0f"}, {"RSS MiB", "rss_mib", "%.0f"}, {"served/s", "rate", "%.0f"},
-	}
 	rows := [][]string{{""}}
-	for _, c := range columns {
+	for _, c := range stormColumns {
 		rows[0] = append(rows[0], c.head)
 	}
 	for _, v := range o.Variants {
@@ -113,7 +119,7 @@ func (p *page) storms(o *Outcome) {
 			continue
 		}
 		row := []string{v.Name}
-		for _, c := range columns {
+		for _, c := range stormColumns {
 			row = append(row, fmt.Sprintf(c.format, stats.Median(o.Of(v.Name, c.metric))))
 		}
 		rows = append(rows, row)
@@ -150,10 +156,7 @@ func (p *page) predictions(o *Outcome) {
 func (p *page) checks(o *Outcome) {
 	var rows [][]string
 	for _, c := range o.Checks {
-		show := func(v *float64) string { return figure(v, c.Unit) }
-		if c.change {
-			show = percent
-		}
+		show := c.show()
 		article := ""
 		if c.Article != nil {
 			article = "article " + show(c.Article)
@@ -161,6 +164,14 @@ func (p *page) checks(o *Outcome) {
 		rows = append(rows, []string{mark(c.OK, c.Told), c.Name, show(c.Got), between95(c.Low, c.High, show), "asked " + c.Asked, article, c.Why})
 	}
 	p.table("ASKED FOR", rows)
+}
+
+// show is how the figures of a check are written.
+func (c *Check) show() func(*float64) string {
+	if c.change {
+		return percent
+	}
+	return func(v *float64) string { return figure(v, c.Unit) }
 }
 
 // mark says in a word whether something is as it was asked for.

@@ -19,6 +19,7 @@ type Options struct {
 	Quick    bool   // fewer and shorter blocks
 	Keep     string // directory for captures; empty: they are not kept
 	Version  string // of the tool
+	Pictures bool   // keep what there is to be seen of the sick variant and the fixed one
 	Progress func(text string)
 }
 

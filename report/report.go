@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/inspect"
+	"github.com/unstall/unstall/report/html"
 	"github.com/unstall/unstall/report/json"
 	"github.com/unstall/unstall/report/markdown"
 	"github.com/unstall/unstall/report/text"
@@ -33,13 +34,29 @@ type Form struct {
 	Report     Reporter
 	Inspect    Inspector // nil: not in this form
 	Compare    Comparer
+	Sides      Sides // nil: not in this form
+	repeated   func(Form, []string) Form
+}
+
+// Sides renders a comparison with the diagnoses of what was compared, nil where
+// there is none.
+type Sides func(w io.Writer, c *compare.Comparison, before, after *diagnose.Diagnosis) error
+
+// Repeat returns the form with the commands that make the report again, where it
+// says so.
+func (f Form) Repeat(commands ...string) Form {
+	if f.repeated == nil {
+		return f
+	}
+	return f.repeated(f, commands)
 }
 
 // Forms in the order they are offered; the first is the default.
 var Forms = []Form{
-	{"text", []string{"", ".txt", ".log"}, text.Report, inspectText, compareText},
-	{"json", []string{".json"}, json.Report, inspectJSON, json.Compare},
-	{"markdown", []string{".md", ".markdown"}, markdown.Report, nil, markdown.Compare},
+	{Name: "text", Extensions: []string{"", ".txt", ".log"}, Report: text.Report, Inspect: inspectText, Compare: compareText},
+	{Name: "json", Extensions: []string{".json"}, Report: json.Report, Inspect: inspectJSON, Compare: json.Compare},
+	{Name: "markdown", Extensions: []string{".md", ".markdown"}, Report: markdown.Report, Compare: markdown.Compare},
+	{Name: "html", Extensions: []string{".html", ".htm"}, Report: html.Report, Compare: html.Compare, Sides: html.Options{}.Compare, repeated: repeatHTML},
 }
 
 // Choose returns the form of a name or, without one, the form that the name of
@@ -77,6 +94,13 @@ func choose(name, file string) (Form, error) {
 		return Form{}, fmt.Errorf("%s: its name does not say which form to write: add --format %s", file, Names("|"))
 	}
 	return Form{}, fmt.Errorf("--format %s: there is no such form: give %s", name, Names("|"))
+}
+
+func repeatHTML(f Form, commands []string) Form {
+	o := html.Options{Repeat: commands}
+	f.Report, f.Sides = o.Report, o.Compare
+	f.Compare = func(w io.Writer, c *compare.Comparison) error { return o.Compare(w, c, nil, nil) }
+	return f
 }
 
 func compareText(w io.Writer, c *compare.Comparison) error { return text.For(w).Compare(w, c) }

@@ -57,7 +57,7 @@ func TestGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 				golden(t, name+extension, b.Bytes())
-				if diff := cmp.Diff(diagnosis(), d, cmp.Comparer(sameFloat), cmpopts.IgnoreUnexported(diagnose.Verdict{})); diff != "" {
+				if diff := cmp.Diff(diagnosis(), d, cmp.Comparer(sameFloat), cmpopts.IgnoreUnexported(diagnose.Diagnosis{}, diagnose.Verdict{})); diff != "" {
 					t.Errorf("the report changed the diagnosis:\n%s", diff)
 				}
 			})
@@ -121,7 +121,7 @@ func TestJSON(t *testing.T) {
 func TestChoose(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"", "", "text"}, {"json", "", "json"}, {"json", "x.md", "json"}, {"", "x.md", "markdown"}, {"", "dir.d/report", "text"},
-		{"", "x.JSON", "json"}, {"", "x.txt", "text"}, {"yaml", "", ""}, {"", "x.html", ""},
+		{"", "x.JSON", "json"}, {"", "x.txt", "text"}, {"", "x.html", "html"}, {"html", "x.md", "html"}, {"yaml", "", ""}, {"", "x.pdf", ""},
 	} {
 		f, err := Choose(c.name, c.file, "auto")
 		if f.Name != c.want || (err == nil) != (c.want != "") {

@@ -86,6 +86,11 @@ func (c *compareCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	form = form.Repeat(typedCommand())
+	if sides := form.Sides; sides != nil && len(b) == 1 && len(a) == 1 {
+		was, is := s.side(before[0], c.SLO), s.side(after[0], c.SLO)
+		form.Compare = func(w io.Writer, result *compare.Comparison) error { return sides(w, result, was, is) }
+	}
 	s.compared(c, form, result, slices.Concat(before, after))
 	return nil
 }

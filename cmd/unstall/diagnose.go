@@ -35,7 +35,7 @@ type diagnoseCommand struct {
 
 // output says where a report goes, and in which form.
 type output struct {
-	Format string `placeholder:"FORM" help:"text, json or markdown (default: as the name of the output file says)."`
+	Format string `placeholder:"FORM" help:"text, json, markdown or html (default: as the name of the output file says)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the report to a file."`
 	Color  string `enum:"auto,always,never" default:"auto" help:"auto, always or never."`
 }
@@ -98,6 +98,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 		return nil
 	}
 	pasteable(d, s.found)
+	form = form.Repeat(repeatable(path, live)...)
 	s.write(c.Output, files, func(w io.Writer) error { return form.Report(w, d) })
 	if c.Fail && slices.ContainsFunc(d.Verdicts, func(v diagnose.Verdict) bool { return v.Verdict == "supported" }) {
 		s.code = max(s.code, found)

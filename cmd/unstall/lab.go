@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -39,23 +40,25 @@ func (*labListCommand) Run(s *session) error {
 type labOptions struct {
 	Quick  bool   `help:"Fewer and shorter measurements."`
 	Keep   string `placeholder:"DIR" help:"Keep the captures there."`
-	Format string `placeholder:"FORM" help:"text or json (default: as the name of the output file says)."`
+	Format string `placeholder:"FORM" help:"text, json or (of one) html (default: as the name of the output file says)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the report to a file."`
 }
 
-func (c *labOptions) form() (string, error) {
+// form is that of the report; more are those beside text and json.
+func (c *labOptions) form(more ...string) (string, error) {
 	if c.Output != "" { // to be told of it after minutes is too late
 		if dir, err := os.Stat(filepath.Dir(c.Output)); err != nil || !dir.IsDir() {
 			return "", fmt.Errorf("-o %s: there is no directory %s", c.Output, filepath.Dir(c.Output))
 		}
 	}
-	switch {
-	case c.Format == "text", c.Format == "json":
+	forms := append([]string{"text", "json"}, more...)
+	switch name := strings.TrimPrefix(filepath.Ext(c.Output), "."); {
+	case slices.Contains(forms, c.Format):
 		return c.Format, nil
 	case c.Format != "":
-		return "", fmt.Errorf("--format %s: there is no such form: give text or json", c.Format)
-	case strings.HasSuffix(c.Output, ".json"):
-		return "json", nil
+		return "", fmt.Errorf("--format %s: there is no such form: give %s", c.Format, strings.Join(forms, " or "))
+	case name != "text" && slices.Contains(forms, name):
+		return name, nil
 	}
 	return "text", nil
 }
@@ -66,19 +69,22 @@ type labRunCommand struct {
 }
 
 func (c *labRunCommand) Run(s *session) error {
-	form, err := c.form()
+	form, err := c.form("html")
 	if err != nil {
 		return err
 	}
 	for _, l := range all.Labs {
 		if l.Name == c.Name {
-			outcomes := c.run(s, []*lab.Lab{l})
+			outcomes := c.run(s, []*lab.Lab{l}, form == "html")
 			if len(outcomes) == 0 {
 				return nil
 			}
 			s.write(c.Output, nil, func(w io.Writer) error {
-				if form == "json" {
+				switch form {
+				case "json":
 					return json.Encode(w, outcomes[0])
+				case "html":
+					return lab.HTML(w, outcomes[0], l, typedCommand())
 				}
 				return lab.Report(w, outcomes[0])
 			})
@@ -95,7 +101,7 @@ func (c *labScoreCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	score := lab.ScoreOf(c.run(s, all.Labs))
+	score := lab.ScoreOf(c.run(s, all.Labs, false))
 	s.write(c.Output, nil, func(w io.Writer) error {
 		if form == "json" {
 			return json.Encode(w, score)
@@ -106,12 +112,12 @@ func (c *labScoreCommand) Run(s *session) error {
 }
 
 // run runs labs one after the other and says how far they are.
-func (c *labOptions) run(s *session, labs []*lab.Lab) (outcomes []*lab.Outcome) {
+func (c *labOptions) run(s *session, labs []*lab.Lab, pictures bool) (outcomes []*lab.Outcome) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	begin := time.Now()
 	for _, l := range labs {
-		o, err := lab.Run(ctx, l, lab.Options{Quick: c.Quick, Keep: c.Keep, Version: version(), Progress: func(text string) {
+		o, err := lab.Run(ctx, l, lab.Options{Quick: c.Quick, Keep: c.Keep, Version: version(), Pictures: pictures, Progress: func(text string) {
 			fmt.Fprintf(s.err, "[%3.0f s] %s\n", time.Since(begin).Seconds(), text)
 		}})
 		switch {

@@ -17,9 +17,21 @@ var kept = []struct{ mechanism, title string }{{"own", "own work"}, {"unobserved
 
 // Row is a line of the ledger as it is shown.
 type Row struct {
-	Title string
-	Ms    float64
-	Note  string // how it was measured, and its bounds
+	Mechanism string // the ledger's id, "other" for several
+	Title     string
+	Ms        float64
+	Note      string // how it was measured, and its bounds
+}
+
+// Amounts returns what writes the rows' times (ms): all in the unit that fits the
+// total and with as many decimals, for their points to stand below each other.
+func Amounts(total float64) func(ms float64) string {
+	factor, unit := figure.Scale("ms", total)
+	decimals := 2
+	for v := total * factor; v >= 99.5 && decimals > 0; v /= 10 {
+		decimals--
+	}
+	return func(ms float64) string { return figure.Fixed(ms*factor, decimals) + " " + unit }
 }
 
 // Ledger returns the entries as they are shown: the larger ones in order, the
@@ -41,7 +53,7 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 	seen := make(map[string]bool)
 	var other, last []Row
 	for _, e := range d.Ledger {
-		row := Row{Title: e.Title, Ms: e.SlowMs, Note: note(&e)}
+		row := Row{Mechanism: e.Mechanism, Title: e.Title, Ms: e.SlowMs, Note: note(&e)}
 		if e.Title == "" {
 			row.Title = e.Mechanism
 		}
@@ -66,7 +78,7 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 	case 1:
 		rows = append(rows, other[0])
 	default:
-		folded := Row{Title: "other (" + figure.Count(len(other)) + ")"}
+		folded := Row{Mechanism: "other", Title: "other (" + figure.Count(len(other)) + ")"}
 		for _, o := range other {
 			folded.Ms += o.Ms
 		}
@@ -76,9 +88,9 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 		switch {
 		case seen[k.mechanism]:
 		case k.mechanism == "own":
-			rows = append(rows, Row{Title: k.title})
+			rows = append(rows, Row{Mechanism: k.mechanism, Title: k.title})
 		default:
-			last = append(last, Row{Title: k.title})
+			last = append(last, Row{Mechanism: k.mechanism, Title: k.title})
 		}
 	}
 	return append(rows, last...), total

@@ -138,6 +138,13 @@ func causes(n int) string {
 	return figure.Count(n) + " causes"
 }
 
+// What is said where there are no requests, and the command that adds them.
+const (
+	NoRequests = "none in the evidence, so causes are ranked by the time they stopped the service. " +
+		"To see what that cost requests, add an access log or an execution trace of the same time"
+	AddRequests = "unstall FILE... --requests access.log"
+)
+
 // Requests lists the figures about all requests.
 func Requests(r *diagnose.Requests) []string {
 	first := figure.Count(r.Count)

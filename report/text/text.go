@@ -149,9 +149,8 @@ func (p *page) requests(d *diagnose.Diagnosis) {
 	const indent = labels
 	r := d.Requests
 	if r == nil {
-		p.block("REQUESTS", bold, indent, p.wrap("none in the evidence, so causes are ranked by the time they stopped the service. "+
-			"To see what that cost requests, add an access log or an execution trace of the same time:", indent))
-		p.line(strings.Repeat(" ", indent) + "unstall FILE... --requests access.log")
+		p.block("REQUESTS", bold, indent, p.wrap(sentence.NoRequests+":", indent))
+		p.line(strings.Repeat(" ", indent) + sentence.AddRequests)
 		return
 	}
 	p.block("REQUESTS", bold, indent, p.flow(sentence.Requests(r), indent))

@@ -15,18 +15,14 @@ func (p *page) where(d *diagnose.Diagnosis) {
 	if len(rows) == 0 {
 		return
 	}
-	factor, unit := figure.Scale("ms", total)
-	decimals := 2 // of the total, and of all for their points to stand below each other
-	for v := total * factor; v >= 99.5 && decimals > 0; v /= 10 {
-		decimals--
-	}
+	amount := sentence.Amounts(total)
 	var titles, values, notes int
 	var most float64
 	figures := make([]string, len(rows))
 	for i := range rows {
 		r := &rows[i]
 		r.Title, r.Note = p.clean(r.Title), p.clean(r.Note)
-		figures[i] = p.clean(figure.Fixed(r.Ms*factor, decimals) + " " + unit)
+		figures[i] = p.clean(amount(r.Ms))
 		titles, values, notes = max(titles, width(r.Title)), max(values, width(figures[i])), max(notes, width(r.Note))
 		most = max(most, r.Ms)
 	}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/format"
+)
+
+// side diagnoses one run of a comparison, for reports that show both sides as a
+// whole; nil if there is nothing to be diagnosed in it.
+func (s *session) side(name string, slo time.Duration) *diagnose.Diagnosis {
+	if name == "-" {
+		return nil // it has been read
+	}
+	if d := stored(name); d != nil {
+		return d
+	}
+	b := s.read([]string{name})
+	if b == nil {
+		return nil
+	}
+	d, err := diagnose.Run(context.Background(), b, diagnose.Options{SLO: slo, Version: version()})
+	if err != nil || len(d.Verdicts) == 0 {
+		return nil
+	}
+	return d
+}
+
+// stored is a diagnosis that was written as JSON, nil if the file is none.
+func stored(name string) *diagnose.Diagnosis {
+	f, err := format.File(name).Reader()
+	if err != nil {
+		return nil // is said when it is read as evidence
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	head, _ := r.Peek(512)
+	var d diagnose.Diagnosis
+	if !compare.IsDiagnosis(head) || json.NewDecoder(r).Decode(&d) != nil {
+		return nil
+	}
+	return &d
+}

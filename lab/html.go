@@ -1,0 +1,120 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/unstall/unstall/report/html"
+	"github.com/unstall/unstall/stats"
+)
+
+// HTML writes an outcome as a page: what the diagnosis of the sick variant says,
+// as for any service; then what became of it, and whether that is what was asked
+// for and foretold. Repeat are the commands that make it again.
+func HTML(w io.Writer, o *Outcome, l *Lab, repeat ...string) error {
+	p := html.Page{Title: "lab " + o.Lab, Version: o.ToolVersion, Repeat: repeat, Strip: []string{
+		"lab " + o.Lab, fmt.Sprintf("%d CPUs", o.Host.CPUs), o.Host.Go, fmt.Sprintf("%.0f s", o.Host.DurationS), o.verdict()}}
+	sick, fixed := o.Result(l.Sick), o.Result(l.Fixed)
+	if sick != nil && sick.Diagnosis != nil {
+		p.Parts = append(p.Parts, html.Diagnosed{Diagnosis: sick.Diagnosis, After: []html.Link{
+			{ID: "comparisons", Title: "Before and after"}, {ID: "predicted", Title: "Predicted and measured"}, {ID: "asked", Title: "Asked for"}, {ID: "variants", Title: "All variants"}}})
+	}
+	for i, c := range o.Comparisons {
+		part := html.Compared{Comparison: c, Title: fmt.Sprintf("Before and after: %s → %s", c.Before, c.After)}
+		if i == 0 {
+			part.ID = "comparisons"
+		}
+		if c.After == l.Fixed && sick != nil && fixed != nil {
+			part.Before, part.After = sick.Diagnosis, fixed.Diagnosis
+		}
+		p.Parts = append(p.Parts, part)
+	}
+	p.Parts = append(p.Parts, html.Tables{o.predicted(), o.asked(), o.storm(), o.variants(), o.warned()})
+	if fixed != nil && fixed.Diagnosis != nil {
+		p.Parts = append(p.Parts, html.Diagnosed{Title: fixed.Name + ": " + fixed.About, Diagnosis: fixed.Diagnosis})
+	}
+	return p.Write(w)
+}
+
+// predicted holds what was foretold against what was measured.
+func (o *Outcome) predicted() html.Table {
+	t := html.Table{ID: "predicted", Title: "Predicted and measured",
+		How:     "What the diagnosis above said its first fix would do, against what was measured of the variant that got that setting. The error is that of the prediction, relative to what was measured.",
+		Columns: []html.Column{{Name: "metric"}, {Name: "variant"}, {Name: "predicted", Number: true}, {Name: "measured", Number: true}, {Name: "error", Number: true}}}
+	for _, x := range o.Predictions {
+		t.Rows = append(t.Rows, []html.Cell{{Text: x.Metric}, {Text: x.Variant}, {Text: figure(x.Predicted, x.Unit)}, {Text: figure(x.Measured, x.Unit), Class: "strong"}, {Text: percent(x.RelativeError)}})
+	}
+	return t
+}
+
+// asked are the checks: what was to come out, what came, what the field report
+// has.
+func (o *Outcome) asked() html.Table {
+	t := html.Table{ID: "asked", Title: "Asked for",
+		How:     "What had to come out was fixed before the lab ran. The article is the field report that it is made after.",
+		Columns: []html.Column{{Name: "figure"}, {Name: "asked", Number: true}, {Name: "got", Number: true}, {Name: "interval", Number: true}, {Name: "article", Number: true}, {Name: ""}, {Name: "why"}}}
+	for i := range o.Checks {
+		c := &o.Checks[i]
+		show := c.show()
+		article := ""
+		if c.Article != nil {
+			article = show(c.Article)
+		}
+		t.Rows = append(t.Rows, []html.Cell{{Text: c.Name}, {Text: c.Asked}, {Text: show(c.Got), Class: "strong"}, {Text: between95(c.Low, c.High, show)}, {Text: article}, marked(c.OK, c.Told), {Text: c.Why, Class: "muted"}})
+	}
+	return t
+}
+
+// storm gives the medians of each variant over the blocks.
+func (o *Outcome) storm() html.Table {
+	t := html.Table{ID: "storm", Title: "In the storm",
+		How: fmt.Sprintf("Medians of %d blocks in random order (seed %d): %.0f/s for %.3g s after %.3g/s. All variants ran at the same time, one of them under load.",
+			o.Plan.Blocks, o.Plan.Seed, o.Plan.Peak, o.Plan.StormS, o.Plan.Base),
+		Columns: []html.Column{{Name: "variant"}}}
+	for _, c := range stormColumns {
+		t.Columns = append(t.Columns, html.Column{Name: c.head, Number: true})
+	}
+	for _, v := range o.Variants {
+		if len(o.Of(v.Name, "p99_ms")) == 0 {
+			continue
+		}
+		row := []html.Cell{{Text: v.Name}}
+		for _, c := range stormColumns {
+			text := ""
+			if values := o.Of(v.Name, c.metric); len(values) > 0 {
+				text = fmt.Sprintf(c.format, stats.Median(values))
+			}
+			row = append(row, html.Cell{Text: text})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// variants are all that were diagnosed: what was expected and what was found.
+func (o *Outcome) variants() html.Table {
+	t := html.Table{ID: "variants", Title: "All variants",
+		How:     "Each was diagnosed by itself, like any service: what is wrong with it was not told.",
+		Columns: []html.Column{{Name: "variant"}, {Name: "what it is"}, {Name: "expected"}, {Name: "found"}, {Name: ""}}}
+	for _, v := range o.Variants {
+		t.Rows = append(t.Rows, []html.Cell{{Text: v.Name}, {Text: v.About}, {Text: v.Expected.String()}, {Text: found(v.Found), Class: "strong"}, marked(v.OK, false)})
+	}
+	return t
+}
+
+func (o *Outcome) warned() html.Table {
+	t := html.Table{ID: "lab-warnings", Title: "Warnings of the lab", Columns: []html.Column{{Name: "warning"}}}
+	for _, text := range o.Warnings {
+		t.Rows = append(t.Rows, []html.Cell{{Text: text}})
+	}
+	return t
+}
+
+// marked is [mark] in its colour.
+func marked(ok, told bool) html.Cell {
+	c := html.Cell{Text: mark(ok, told), Class: "good"}
+	if !ok {
+		c.Class = "bad"
+	}
+	return c
+}

@@ -1,0 +1,330 @@
+package html
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/report/sentence"
+)
+
+// diagnosisView is a diagnosis in the words of the reports.
+type diagnosisView struct {
+	N     int
+	Title string // "" heads the page
+	// The levels of its headings: of the answer and what is beside that, of the
+	// sections and in them.
+	Top, Below, H, Sub int
+	// Contents are what can be jumped to, below the answer.
+	Contents []Link
+
+	Targets []targetView
+	Window  string
+	Sources []sentence.Source
+
+	Tone    string // "found", "calm", "plain"
+	First   *causeView
+	Also    []causeView
+	Overlap bool
+	Label   string // without a cause
+	Nothing string
+	Change  *changeView
+
+	Requests, Slow          []string
+	NoRequests, AddRequests string
+	Loads                   [][]string
+
+	Where    *whereView
+	Views    []pictureView
+	Causes   []causeView
+	RuledOut []diagnose.Verdict
+	Unseen   []unseenView
+	Open     []sentence.Open
+	Warnings []warningView
+	Coverage []coverageView
+	Several  bool
+}
+
+type targetView struct {
+	Name  string
+	About []string
+}
+
+// causeView is a supported cause.
+type causeView struct {
+	ID          string // in the page
+	H, Sub      int
+	Cause       string
+	Subject     string // "" goes without saying
+	Sentence    string
+	Cost        string
+	Evidence    []evidenceView
+	Fix         []diagnose.Fix
+	Predictions []predictionView
+	Frontier    *frontierView
+}
+
+type evidenceView struct{ Figure, Text, Origin string }
+
+type predictionView struct{ Metric, Now, Then, Range, Change string }
+
+// changeView is what to change, in brief.
+type changeView struct {
+	ID            string
+	Setting, Text string
+	Predicted     []predictionView
+}
+
+type unseenView struct{ Text, Do string }
+
+type warningView struct{ Count, Text, Origin string }
+
+type coverageView struct{ Kind, Subject, When, Lost string }
+
+func (p Diagnosed) add(doc *document) error {
+	d := p.Diagnosis
+	v := &diagnosisView{N: doc.diagnoses, Title: p.Title, Top: 1, Below: 2, H: 2, Sub: 3,
+		NoRequests: sentence.NoRequests, AddRequests: sentence.AddRequests}
+	doc.diagnoses++
+	if p.Title != "" {
+		v.Top, v.Below, v.H, v.Sub = 3, 4, 3, 4
+	} else {
+		doc.Head = v
+	}
+	t := d.Timeline()
+	if err := doc.draw(v.N, t); err != nil {
+		return err
+	}
+	v.about(d)
+	v.answer(d)
+	v.Where = where(d, v.N, v.H)
+	v.Views = pictures(t, v.N, v.H)
+	v.rest(d)
+	if p.Title == "" {
+		v.contents(p.After)
+	}
+	doc.Parts = append(doc.Parts, partView{Diagnosis: v})
+	return nil
+}
+
+// title names a diagnosis: whom it is about and what was found.
+func title(d *diagnose.Diagnosis) string {
+	label, _ := answer(d)
+	if len(d.Targets) > 0 {
+		name, _ := sentence.Target(d.Targets[0])
+		return name + ": " + label
+	}
+	return label
+}
+
+func (v *diagnosisView) about(d *diagnose.Diagnosis) {
+	for _, t := range d.Targets {
+		name, about := sentence.Target(t)
+		v.Targets = append(v.Targets, targetView{name, about})
+	}
+	v.Window = sentence.Window(d.Window)
+	v.Sources = sentence.Sources(d.Sources)
+	v.Several = sentence.Several(d)
+	if r := d.Requests; r != nil {
+		v.Requests, v.Slow = sentence.Requests(r), sentence.Slow(r)
+	}
+	for _, l := range sentence.Loads(d) {
+		v.Loads = append(v.Loads, sentence.Load(l))
+	}
+}
+
+// answer says which causes hold, what they cost and what to change.
+func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
+	supported, open, ruledOut := sentence.Split(d)
+	costs := 0
+	for i := range supported {
+		c := v.cause(d, &supported[i], i)
+		if supported[i].Saves != nil {
+			costs++
+		}
+		v.Causes = append(v.Causes, c)
+	}
+	v.RuledOut, v.Open = figuresFirst(ruledOut), sentence.NotSeen(open)
+	v.Overlap = costs > 1
+	if len(v.Causes) > 0 {
+		v.Tone, v.First, v.Also = "found", &v.Causes[0], v.Causes[1:]
+		v.Change = change(v.First)
+		return
+	}
+	v.Label, v.Nothing, v.Tone = found(d, open, ruledOut), sentence.Nothing(d, open, ruledOut), "calm plain"
+	if v.Label == notJudged {
+		v.Tone = "plain"
+	}
+}
+
+func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int) causeView {
+	c := causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: x.Title, Cost: sentence.Cost(d, x), Fix: x.Fix}
+	if x.Subject != "" && v.Several {
+		c.Subject = x.Subject
+	}
+	if c.Cost == "" {
+		c.Cost = x.Summary
+	}
+	for _, e := range x.Evidence {
+		c.Evidence = append(c.Evidence, evidenceView{sentence.Figure(&e), e.Text, e.Origin})
+	}
+	for _, p := range x.Prediction {
+		c.Predictions = append(c.Predictions, prediction(p))
+	}
+	c.Frontier = frontier(x)
+	return c
+}
+
+func prediction(p diagnose.Prediction) predictionView {
+	v := predictionView{Metric: p.Metric, Now: of(p.Now, p.Unit), Then: of(p.Then, p.Unit), Change: figure.Change(p.Now, p.Then, p.Low, p.High, p.Unit)}
+	if p.Low != nil && p.High != nil {
+		v.Range = of(p.Low, p.Unit) + " – " + of(p.High, p.Unit)
+	}
+	return v
+}
+
+func of(v *float64, unit string) string {
+	if v == nil {
+		return figure.Unknown
+	}
+	return figure.Of(*v, unit)
+}
+
+// change is the first fix of a cause that says what to do, nil if none does.
+func change(c *causeView) *changeView {
+	v := &changeView{ID: c.ID, Predicted: c.Predictions}
+	if len(v.Predicted) > mostPredicted {
+		v.Predicted = v.Predicted[:mostPredicted]
+	}
+	for _, f := range c.Fix {
+		if v.Setting = f.Setting; v.Setting == "" {
+			v.Text = f.Text
+		}
+		return v
+	}
+	if len(v.Predicted) == 0 {
+		return nil
+	}
+	return v
+}
+
+// mostPredicted effects are shown beside the answer; all are further down.
+const mostPredicted = 5
+
+// figuresFirst puts verdicts without a figure last, as in the terminal.
+func figuresFirst(verdicts []diagnose.Verdict) []diagnose.Verdict {
+	var with, without []diagnose.Verdict
+	for _, v := range verdicts {
+		if v.Summary == "" {
+			without = append(without, v)
+		} else {
+			with = append(with, v)
+		}
+	}
+	return append(with, without...)
+}
+
+func (v *diagnosisView) rest(d *diagnose.Diagnosis) {
+	for _, u := range d.NotSeen {
+		v.Unseen = append(v.Unseen, unseenView{sentence.Unseen(u), u.Do})
+	}
+	for _, w := range d.Warnings {
+		x := warningView{Text: w.Text, Origin: w.Origin}
+		if w.Count > 1 {
+			x.Count = figure.Count(w.Count)
+		}
+		v.Warnings = append(v.Warnings, x)
+	}
+	v.coverage(d)
+}
+
+// coverage says what was watched and when, the pieces of one recording together.
+func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
+	type key struct{ kind, subject string }
+	type sum struct {
+		window  diagnose.Window
+		seconds float64
+		pieces  int
+		lost    int64
+	}
+	sums := make(map[key]*sum)
+	var order []key
+	for _, c := range d.Coverage {
+		k := key{c.Kind, c.Subject}
+		s := sums[k]
+		if s == nil {
+			s = &sum{window: diagnose.Window{Start: c.From, End: c.Until}}
+			sums[k], order = s, append(order, k)
+		}
+		s.pieces, s.seconds, s.lost = s.pieces+1, s.seconds+c.Seconds, s.lost+c.Lost
+		s.window.Start, s.window.End = earlier(s.window.Start, c.From), later(s.window.End, c.Until)
+	}
+	for _, k := range order {
+		s := sums[k]
+		if s.seconds > 0 {
+			s.window.Duration = &s.seconds
+		}
+		x := coverageView{Kind: k.kind, Subject: k.subject, When: sentence.Window(s.window)}
+		if s.window.Start != nil && s.window.End != nil && s.seconds > 0 {
+			x.When += ", " + figure.Time(s.seconds*1e9)
+			if s.pieces > 1 {
+				x.When += " in " + figure.Count(s.pieces) + " pieces"
+			}
+		}
+		if s.lost > 0 {
+			x.Lost = figure.Count(s.lost)
+		}
+		v.Coverage = append(v.Coverage, x)
+	}
+}
+
+func earlier(a, b *time.Time) *time.Time {
+	if a == nil || b == nil || a.Before(*b) {
+		return cmpNil(a, b)
+	}
+	return b
+}
+
+func later(a, b *time.Time) *time.Time {
+	if a == nil || b == nil || a.After(*b) {
+		return cmpNil(a, b)
+	}
+	return b
+}
+
+// cmpNil is the first unless either is not known.
+func cmpNil(a, b *time.Time) *time.Time {
+	if b == nil {
+		return nil
+	}
+	return a
+}
+
+// contents lists what is below the answer.
+func (v *diagnosisView) contents(after []Link) {
+	add := func(id, title string) { v.Contents = append(v.Contents, Link{id, title}) }
+	at := func(name string) string { return fmt.Sprintf("%s-%d", name, v.N) }
+	if v.Where != nil {
+		add(at("where"), "Where the time went")
+	}
+	for _, p := range v.Views {
+		if p.Present {
+			add(at(p.Kind), p.Title)
+		}
+	}
+	for _, c := range v.Causes {
+		add(c.ID, "Why: "+c.Cause)
+	}
+	if len(v.RuledOut) > 0 {
+		add(at("ruled-out"), "Ruled out")
+	}
+	if len(v.Open)+len(v.Unseen) > 0 {
+		add(at("not-seen"), "Not seen")
+	}
+	if len(v.Warnings) > 0 {
+		add(at("warnings"), "Warnings")
+	}
+	add(at("sources"), "Sources")
+	v.Contents = append(v.Contents, after...)
+}

@@ -1,0 +1,305 @@
+package html
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/report/sentence"
+	"github.com/unstall/unstall/timeline"
+)
+
+// Page is a document of parts, in the order they are shown.
+type Page struct {
+	Title   string
+	Strip   []string // what heads the page above all parts, "" nothing
+	Version string   // of the tool
+	Repeat  []string // commands that make the page again
+	Parts   []Part
+}
+
+// Part is a diagnosis, a comparison or tables.
+type Part interface{ add(*document) error }
+
+// Diagnosed is a diagnosis. The one without a title is the page's own, and heads
+// it; any other gets a chapter.
+type Diagnosed struct {
+	Title     string
+	Diagnosis *diagnose.Diagnosis
+	After     []Link // what the page has besides, for the list of its contents
+}
+
+// Link is a place in the page.
+type Link struct{ ID, Title string }
+
+// Compared is a comparison. Before and After are the diagnoses of its sides, nil
+// if they are not known; their answers are shown side by side.
+type Compared struct {
+	ID, Title     string // "": numbered, and named after the sides
+	Comparison    *compare.Comparison
+	Before, After *diagnose.Diagnosis
+	Lead          bool // it heads the page
+}
+
+// Table is rows of cells below a title.
+type Table struct {
+	ID, Title string
+	How       string // how to read it, "" nothing
+	Columns   []Column
+	Head      int // the column that names the row
+	Rows      [][]Cell
+}
+
+// Column is one of a table.
+type Column struct {
+	Name   string
+	Number bool // it is set flush right
+}
+
+// Cell is a text in a table.
+type Cell struct {
+	Text  string
+	Class string // "good", "bad", "muted", "strong", ""
+	Code  bool
+}
+
+// Tables are a part.
+type Tables []Table
+
+// document is what the templates show.
+type document struct {
+	Title, Version     string
+	Policy             string
+	Style, AppStyle    template.CSS
+	Script, AppScript  template.JS
+	Strip, Repeat      []string
+	Head               *diagnosisView // that the page is about, nil: several
+	Parts              []partView
+	Data               []data
+	diagnoses, compare int
+}
+
+type partView struct {
+	Diagnosis  *diagnosisView
+	Comparison *comparisonView
+	Tables     []Table
+	Contents   []Link
+}
+
+// data is a timeline for the scripts.
+type data struct {
+	N    int
+	JSON template.JS
+}
+
+// Write renders the page.
+func (p Page) Write(w io.Writer) error {
+	d := &document{Title: p.Title + " · unstall", Version: p.Version, Strip: p.Strip, Repeat: p.Repeat}
+	for _, part := range p.Parts {
+		if err := part.add(d); err != nil {
+			return err
+		}
+	}
+	d.Style, d.Script = template.CSS(style), template.JS(script)
+	if len(d.Data) > 0 {
+		d.AppStyle, d.AppScript = template.CSS(visible(appStyle())), template.JS(visible(appScript()))
+	}
+	for _, s := range []string{string(d.Script), string(d.AppScript), string(d.Style), string(d.AppStyle)} {
+		if closes(s) {
+			return errors.New("html report: a script or style of the page would end itself")
+		}
+	}
+	d.Policy = policy(string(d.Style), string(d.AppStyle), string(d.Script), string(d.AppScript))
+	out := bufio.NewWriterSize(w, 1<<16)
+	if err := pages.ExecuteTemplate(printable{out}, "page", d); err != nil {
+		return fmt.Errorf("html report: %w", err)
+	}
+	return out.Flush()
+}
+
+// closes says whether a text holds the end of the element it is put in.
+func closes(s string) bool {
+	s = strings.ToLower(s)
+	return strings.Contains(s, "</script") || strings.Contains(s, "</style") || strings.Contains(s, "<!--")
+}
+
+// policy lets the page's own styles and scripts run and forbids all else.
+func policy(style, appStyle, script, appScript string) string {
+	sources := func(texts ...string) (s string) {
+		for _, t := range texts {
+			if t != "" {
+				sum := sha256.Sum256([]byte(t))
+				s += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+			}
+		}
+		return s
+	}
+	return "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src" + sources(style, appStyle) + "; script-src" + sources(script, appScript)
+}
+
+// draw adds a timeline to the data of the page, nil if there is nothing to draw.
+func (d *document) draw(n int, t *timeline.Timeline) error {
+	if t == nil {
+		return nil
+	}
+	payload, err := appPayload(t)
+	if err != nil {
+		return fmt.Errorf("html report: %w", err)
+	}
+	// Inside a string of JSON this is the same text, and it cannot end the element.
+	payload = bytes.ReplaceAll(payload, []byte("<"), []byte(`\u003c`))
+	d.Data = append(d.Data, data{n, template.JS(payload)})
+	return nil
+}
+
+// answer is the first cause, or that there is none, in a few words and in a
+// sentence.
+func answer(d *diagnose.Diagnosis) (label, text string) {
+	supported, open, ruledOut := sentence.Split(d)
+	if len(supported) == 0 {
+		return found(d, open, ruledOut), sentence.Nothing(d, open, ruledOut)
+	}
+	text = supported[0].Title
+	if cost := sentence.Cost(d, &supported[0]); cost != "" {
+		text += " " + cost
+	}
+	return supported[0].Cause, text
+}
+
+// found says in two words that no cause was.
+func found(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
+	if sentence.Unjudged(d, open, ruledOut) {
+		return notJudged
+	}
+	return nothingFound
+}
+
+const notJudged, nothingFound = "not judged", "nothing found"
+
+//go:embed page
+var files embed.FS
+
+var (
+	pages = template.Must(template.New("").Funcs(template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command}).ParseFS(files, "page/*.tmpl"))
+
+	style  = visible(colours(read("colours.css")) + read("page.css"))
+	script = visible(read("page.js"))
+)
+
+func read(name string) string {
+	b, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(b)
+}
+
+// colours makes the rules of both themes of the two lists of colours: the system's
+// choice, unless the reader made another; paper is light.
+func colours(css string) string {
+	light, dark, _ := strings.Cut(css, "/*dark*/")
+	only := func(s, selector string) string { return strings.Replace(s, ":root {", selector+" {", 1) }
+	return light +
+		"@media (prefers-color-scheme: dark) {\n" + only(dark, ":root:not([data-theme=\"light\"])") + "}\n" +
+		only(dark, ":root[data-theme=\"dark\"]") +
+		"@media print {\n" + only(light[strings.Index(light, ":root {"):], ":root, :root[data-theme], :root:not([data-theme=\"light\"])") + "}\n"
+}
+
+// heading writes a heading of a level.
+func heading(level int, text string) template.HTML {
+	return template.HTML(fmt.Sprintf("<h%d>%s</h%d>", level, template.HTMLEscapeString(text), level))
+}
+
+// subheading writes a heading that looks smaller than its level, inside a section.
+func subheading(level int, text string) template.HTML {
+	return template.HTML(fmt.Sprintf(`<h%d class="sub">%s</h%d>`, level, template.HTMLEscapeString(text), level))
+}
+
+// headline writes the answer: a sentence and, below it, what that costs.
+func headline(level int, text, cost string) template.HTML {
+	s := prose(text)
+	if cost != "" {
+		s += ` <span class="cost">` + prose(cost) + "</span>"
+	}
+	return template.HTML(fmt.Sprintf(`<h%d class="headline">%s</h%d>`, level, s, level))
+}
+
+// together are what a line is not broken in: a figure and its unit, a flag.
+var together = regexp.MustCompile(`[−+<~≥≤]?[0-9][0-9.,–−]* (?:ns|µs|ms|s|B|KiB|MiB|GiB|TiB|%|/s|[KMG]iB/s|cores?|CPUs?)(?:[^\pL\pN]|$)|(?:^|\s)-[-\w:+=./]{1,30}`)
+
+// prose writes a text whose lines break where they are read best.
+func prose(text string) template.HTML {
+	var b strings.Builder
+	last := 0
+	for _, at := range together.FindAllStringIndex(text, -1) {
+		b.WriteString(template.HTMLEscapeString(text[last:at[0]]))
+		piece := text[at[0]:at[1]]
+		lead := piece[:len(piece)-len(strings.TrimLeft(piece, " \t\n"))]
+		b.WriteString(lead + `<span class="n">` + template.HTMLEscapeString(piece[len(lead):]) + "</span>")
+		last = at[1]
+	}
+	b.WriteString(template.HTMLEscapeString(text[last:]))
+	return template.HTML(b.String())
+}
+
+// command writes what is to be copied, which breaks between its words only.
+func command(text string) template.HTML {
+	words := strings.Split(text, " ")
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		w = template.HTMLEscapeString(w)
+		if len(w) > 0 && len(w) <= longestWord {
+			w = `<span class="n">` + w + "</span>"
+		}
+		b.WriteString(w)
+	}
+	return template.HTML(b.String())
+}
+
+// longestWord of a command fits on a telephone's line.
+const longestWord = 36
+
+// printable passes text on without what cannot be seen and changes what can:
+// control characters, and those that turn the direction of writing. What was
+// logged may hold both. Templates write whole texts, so no rune is in two pieces.
+type printable struct{ w io.Writer }
+
+func (p printable) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(p.w, visible(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// visible replaces what cannot be seen.
+func visible(s string) string {
+	for _, r := range s {
+		if invisible(r) {
+			return strings.Map(func(r rune) rune {
+				if invisible(r) {
+					return unicode.ReplacementChar
+				}
+				return r
+			}, s)
+		}
+	}
+	return s
+}
+
+func invisible(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+}

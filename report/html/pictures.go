@@ -1,0 +1,59 @@
+package html
+
+import "github.com/unstall/unstall/timeline"
+
+// pictureView is a place that a script draws in.
+type pictureView struct {
+	Kind    string
+	N, H    int
+	Title   string
+	How     string // how to read it
+	Present bool
+	// Without it: what is missing, and the command that records it.
+	Missing, Do string
+	Omitted     []string
+}
+
+// pictures lists what can be seen of a timeline, nil: nothing was kept of it.
+func pictures(t *timeline.Timeline, n, h int) []pictureView {
+	if t == nil {
+		return nil
+	}
+	all := []pictureView{
+		{
+			Kind: "timeline", Title: "Timeline",
+			How: "A point is a request: when it began, how long it took. Those above the line are slow. Below, on the same axis, what the runtime and the host did meanwhile. " +
+				"Drag to look closer, double-click to see all of it; a click on a slow request shows what it waited for.",
+			Present: len(t.Requests)+len(t.Bands)+len(t.Charts) > 0,
+			Missing: "Nothing in the evidence has a time: add an access log, an execution trace, a gctrace log, or record the process",
+			Do:      "unstall record PID",
+		},
+		{
+			Kind: "request", Title: "One slow request",
+			How:     "What one request did and waited for, from its beginning to its end, and who held what it waited for. Every part of it is in the ledger above.",
+			Present: len(t.Slow) > 0,
+			Missing: "The states of no slow request are known. An execution trace of a few seconds under load shows them",
+			Do:      "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'",
+		},
+		{
+			Kind: "processors", Title: "Processors",
+			How: "What each processor (P) of the Go scheduler ran: requests, requests that mark for the collector (assist), the collector's own workers, all else. " +
+				"A request that is ready while others hold every processor waits.",
+			Present: len(t.Processors) > 0,
+			Missing: "No execution trace of a Go program is in the evidence, so what its processors ran is not known",
+			Do:      "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'",
+		},
+		{
+			Kind: "flames", Title: "Flames",
+			How:     "Time or samples by stack: the wider, the more; callers above, what they called below. A click looks at one part, the search shows how much of the whole a function is.",
+			Present: len(t.Flames) > 0,
+			Missing: "No profile and no stacks are in the evidence",
+			Do:      "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=30'",
+		},
+	}
+	for i := range all {
+		all[i].N, all[i].H = n, h
+	}
+	all[0].Omitted = t.Omitted
+	return all
+}

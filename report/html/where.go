@@ -1,0 +1,101 @@
+package html
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/report/sentence"
+)
+
+// whereView is where the slow time went: one bar of all of it, and a row for each
+// of its pieces.
+type whereView struct {
+	N, H  int
+	Title string
+	Aria  string
+	Rows  []whereRow
+}
+
+type whereRow struct {
+	ID                   string // of the mechanism, for its colour
+	Pattern              string // "" plain
+	Title, Amount, Share string
+	Note                 string
+	X, W                 string // of the whole, %
+	Bar                  string // of the longest, %
+	Wide                 bool   // it can be seen in the bar
+	Label                string // inside the bar, "" no room
+}
+
+// patterns tell mechanisms of one family of colours apart without the colour.
+var patterns = map[string]string{
+	"mark_assist": "p-stripe", "stop_the_world": "p-cross",
+	"requests_cpu": "p-stripe", "host_cpu": "p-stripe",
+	"pool": "p-stripe", "client": "p-stripe",
+	"queue": "p-back", "wakeup": "p-dots", "timer": "p-lines", "generator_lag": "p-cross",
+	"unobserved": "p-dots", "unexplained": "p-back",
+}
+
+// Shares of the bar from which a piece is drawn and has its share written on it.
+const (
+	visibleShare  = .001
+	labelledShare = .11
+)
+
+func where(d *diagnose.Diagnosis, n, h int) *whereView {
+	rows, total := sentence.Ledger(d)
+	if len(rows) == 0 {
+		return nil
+	}
+	v := &whereView{N: n, H: h, Title: "Where " + figure.Ms(total) + " of slow requests went"}
+	amount := sentence.Amounts(total)
+	var longest float64
+	for _, r := range rows {
+		longest = max(longest, r.Ms)
+	}
+	var said []string
+	at := 0.
+	for _, r := range rows {
+		share := r.Ms / total
+		w := whereRow{ID: r.Mechanism, Pattern: patterns[r.Mechanism], Title: r.Title, Amount: amount(r.Ms), Share: percent(share), Note: r.Note,
+			X: hundredths(at), W: hundredths(share), Bar: hundredths(r.Ms / longest), Wide: share >= visibleShare}
+		if share >= labelledShare {
+			w.Label = w.Share
+		}
+		if w.Wide {
+			said = append(said, fmt.Sprintf("%s %s (%s)", w.Title, w.Amount, w.Share))
+		}
+		at += share
+		v.Rows = append(v.Rows, w)
+	}
+	v.Aria = v.Title + ": " + strings.Join(said, ", ")
+	return v
+}
+
+// percent writes a share: in whole per cents from ten on, so that a column of
+// them is read at a glance.
+func percent(share float64) string {
+	switch p := 100 * share; {
+	case math.IsNaN(p) || math.IsInf(p, 0):
+		return figure.Unknown
+	case p == 0:
+		return "0 %"
+	case p < .1:
+		return "<0.1 %"
+	case p < 9.95:
+		return figure.Fixed(p, 1) + " %"
+	default:
+		return figure.Fixed(p, 0) + " %"
+	}
+}
+
+// hundredths writes a share as a percentage for a drawing.
+func hundredths(share float64) string {
+	if math.IsNaN(share) || share < 0 {
+		share = 0
+	}
+	return fmt.Sprintf("%.4g", 100*min(share, 1))
+}
