@@ -1,0 +1,186 @@
+package golang
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/stats"
+)
+
+// LatenciesOf calibrates the model of latencies on a case's requests and cycles. Any
+// of these will do: an execution trace alone; a trace and the rows of a load
+// generator, which then give the arrivals and what clients saw; a log of requests and
+// one of cycles, whose stamps lie close enough together. An error says in a clause
+// what is missing, or why the model does not hold for this recording.
+func LatenciesOf(c *cause.Case) (*predict.Latencies, error) {
+	g := collectorOf(c)
+	switch {
+	case g == nil:
+		return nil, ErrNoCycles
+	case c.Ledger == nil || len(c.Ledger.Rows) == 0:
+		return nil, errors.New("there are no requests")
+	}
+	return g.latencies(c)
+}
+
+// latencyOf is the p99 that requests would have, for the frontier; nil where it
+// cannot be said.
+func latencyOf(c *cause.Case, g *collector, _ *bill) predict.Latency {
+	l, err := g.latencies(c)
+	if err != nil {
+		return nil
+	}
+	return func(now, then predict.Outcome) predict.Estimate { return l.At(now, then).P99 }
+}
+
+func (g *collector) latencies(c *cause.Case) (*predict.Latencies, error) {
+	r := predict.Recorded{Processors: int(g.procs), Cycles: g.rate, Marking: g.marked}
+	if g.rate > 0 {
+		r.MarkWork = 1e9 * (g.assist + g.background + g.idle) / g.rate
+		r.Stop = 1e9 * g.stopped / g.rate / g.span / 2
+		r.Runway = g.runway()
+	}
+	if err := requestsFor(c, g, &r); err != nil {
+		return nil, err
+	}
+	return predict.NewLatencies(r)
+}
+
+// runway is what the pacer means to leave for allocation while a cycle marks, as a
+// part of what is allocated from one cycle to the next: three times what the program
+// allocates for what it marks (revise and endCycle in
+// https://go.dev/src/runtime/mgcpacer.go). 0: not known.
+func (g *collector) runway() float64 {
+	var grown, n float64
+	for _, x := range g.cycles {
+		if x.before > 0 && x.after >= x.before {
+			grown += x.after - x.before
+			n++
+		}
+	}
+	if n == 0 || g.alloc <= 0 || g.marked <= 0 || g.procs <= 0 {
+		return 0
+	}
+	utilization := .25 + g.assist/g.marked/g.procs
+	idle := g.idle / g.marked / g.procs
+	if utilization >= .95 {
+		return 0
+	}
+	return 3 * grown / n * (utilization + idle) / (1 - utilization) / (g.alloc / g.rate)
+}
+
+// requestsFor fills in arrivals and latencies, of the artifact that saw most of the
+// requests, and what requests need that met no cycle.
+func requestsFor(c *cause.Case, g *collector, r *predict.Recorded) error {
+	l, q := c.Ledger, &c.Bundle.Requests
+	rows := l.Rows
+	if l.Source != l.Requests.Source {
+		rows = rowsOf(c, l.Requests.Source)
+	}
+	began := func(i int) int64 { return q.End[i] - q.Latency(i) }
+	rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return q.Outcome[i] == evidence.Unfinished || q.Latency(i) < 0 })
+	slices.SortFunc(rows, func(i, j int) int { return cmp.Or(cmp.Compare(began(i), began(j)), cmp.Compare(i, j)) })
+	for _, i := range rows {
+		r.Arrive = append(r.Arrive, began(i))
+		r.Latency = append(r.Latency, q.Latency(i))
+	}
+	quiet := quietOf(c, g)
+	if l.Traced {
+		for _, i := range l.Rows {
+			if !quiet.holds(began(i), q.End[i]) {
+				continue
+			}
+			charges := l.Of(i)
+			r.Work = append(r.Work, charges[ledger.Own]+charges[ledger.Kernel])
+			if l.Source == l.Requests.Source {
+				r.Free = append(r.Free, q.Latency(i))
+			}
+		}
+	}
+	if r.Free != nil {
+		return nil
+	}
+	// Another artifact's requests: its clock must place them between two cycles.
+	slack := int64(0)
+	for _, clock := range []evidence.ClockID{q.Clock[rows[0]], quiet.clock} {
+		slack = max(slack, c.Bundle.Clocks[clock].Slack())
+	}
+	if typical := quiet.typical(); slack > typical/4 {
+		if l.Traced {
+			// What clients saw beside it is then the same for each.
+			for _, i := range l.Rows {
+				if quiet.holds(began(i), q.End[i]) {
+					r.Free = append(r.Free, q.Latency(i))
+				}
+			}
+			return nil
+		}
+		return fmt.Errorf("the clocks of requests and cycles may be %v apart, and it is %v from one cycle to the next", time.Duration(slack), time.Duration(typical))
+	}
+	for _, i := range rows {
+		if quiet.holds(began(i)-slack, q.End[i]+slack) {
+			r.Free = append(r.Free, q.Latency(i))
+		}
+	}
+	return nil
+}
+
+func rowsOf(c *cause.Case, a evidence.ArtifactID) (rows []int) {
+	q := &c.Bundle.Requests
+	for i := range q.Len() {
+		if o, _ := q.Origin[i].Artifact(); o == a && q.Subject[i] == c.Subject {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// quiet is the time between cycles, where it is known that there is none and the
+// backlog of the one before should be gone: the second half of each gap.
+type quiet struct {
+	spans cause.Spans
+	clock evidence.ClockID
+}
+
+func quietOf(c *cause.Case, g *collector) (q quiet) {
+	marks := marksOf(c, g)
+	want, _ := g.origin.Artifact()
+	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
+		if a, _ := w.Origin.Artifact(); a != want {
+			continue
+		}
+		q.clock = w.Clock
+		var last int64
+		for _, m := range marks {
+			if m.From > w.Until || m.To < w.From {
+				continue
+			}
+			if last != 0 && m.From > last {
+				q.spans = q.spans.Add(last+(m.From-last)/2, m.From)
+			}
+			last = m.To
+		}
+	}
+	return q
+}
+
+// holds says whether a request lies within one such span.
+func (q *quiet) holds(from, to int64) bool {
+	return to >= from && q.spans.Within(from, to) == to-from
+}
+
+// typical is the length of such a span, ns.
+func (q *quiet) typical() int64 {
+	var all []int64
+	for _, s := range q.spans {
+		all = append(all, s.To-s.From)
+	}
+	return int64(stats.Median(all))
+}

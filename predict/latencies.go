@@ -1,0 +1,291 @@
+package predict
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/unstall/unstall/stats"
+)
+
+// Recorded is a run of a program with its requests, as a recording shows it: what
+// the model of latencies is calibrated on. Times are ns.
+type Recorded struct {
+	Processors int
+	// Arrive and Latency are those of all requests, in order of arrival.
+	Arrive, Latency []int64
+	// Work is the time on a processor of requests that met no cycle, and Free the
+	// latency of such requests. They need not be the same ones, and are drawn from.
+	// Without a trace Work is not known: nil takes it from Free.
+	Work, Free []int64
+
+	Cycles   float64 // begun per second
+	Marking  float64 // share of the time
+	MarkWork float64 // time on processors that a cycle takes, whoever marks
+	Stop     float64 // of the world at either end of a cycle
+	// Runway is how much is to be allocated while a cycle marks, as the pacer sees it,
+	// as a part of what is allocated from cycle to cycle. 0: not known.
+	Runway float64
+}
+
+// mostRunway is the part of the headroom that the pacer leaves to be allocated while
+// a cycle marks, at most (minTriggerRatioDistance in
+// https://go.dev/src/runtime/mgcpacer.go).
+const mostRunway = .3
+
+// Latencies predicts what requests would take if the collector did something else.
+// The recorded arrivals are run through the model of a [Program] once more, with the
+// cycles of another setting.
+//
+// Two of its parameters cannot be read from a recording and are set so that the model
+// gives the recorded p50 and p99: how much slower work is while a cycle marks, and what
+// every request spends elsewhere. That the share of the time in which cycles mark
+// comes out right was not asked for, and is what tells whether to believe the model.
+type Latencies struct {
+	Slower float64 // own work takes that many times as long while a cycle marks
+	Beside float64 // ns of each request that are neither work nor waiting for a processor
+	Fit    Fit
+	Mark   float64 // share of the time in which cycles mark, by the model
+
+	r     Recorded
+	work  []int64 // sorted
+	extra []int64 // what a free request of that rank takes beside its work
+	every float64 // ns of own work from cycle to cycle
+}
+
+// What keeps latencies from being predicted.
+var errNoCycles = errors.New("no cycles to calibrate on")
+
+// bounds of Slower, and how far the share of marking may be off.
+const (
+	mostSlower  = 6
+	markingMiss = .35
+)
+
+// NewLatencies calibrates the model. An error says in a clause why it cannot be used.
+func NewLatencies(r Recorded) (*Latencies, error) {
+	l := &Latencies{r: r}
+	switch {
+	case r.Processors < 1:
+		return nil, errors.New("the number of processors is not known")
+	case len(r.Arrive) < MinReplay || len(r.Arrive) != len(r.Latency):
+		return nil, fmt.Errorf("a replay needs at least %d requests, there are %d", MinReplay, len(r.Arrive))
+	case len(r.Free) < MinFree:
+		return nil, fmt.Errorf("%d requests met no cycle, too few to know what a request needs", len(r.Free))
+	case !(r.Cycles > 0) || !(r.MarkWork > 0):
+		return nil, errNoCycles
+	}
+	l.distributions()
+	span := float64(r.Arrive[len(r.Arrive)-1]-r.Arrive[0]) / 1e9
+	if span <= 0 {
+		return nil, errors.New("all requests came at once")
+	}
+	l.every = l.meanWork() * float64(len(r.Arrive)) / span / r.Cycles
+	l.Fit.P50.Observed, l.Fit.P99.Observed = l.typical(.5), l.typical(.99)
+	if err := l.calibrate(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// MinFree is how many requests must have met no cycle.
+const MinFree = 20
+
+// distributions pairs what a request works and what else it takes by rank: one that
+// works longer than nine of ten also takes longer than nine of ten.
+func (l *Latencies) distributions() {
+	free := slices.Sorted(slices.Values(l.r.Free))
+	if len(l.r.Work) == 0 {
+		l.work, l.extra = free, make([]int64, len(free))
+		return
+	}
+	l.work = slices.Sorted(slices.Values(l.r.Work))
+	l.extra = make([]int64, len(l.work))
+	for i := range l.work {
+		q := (float64(i) + .5) / float64(len(l.work))
+		l.extra[i] = max(0, stats.Quantile(free, q)-l.work[i])
+	}
+}
+
+func (l *Latencies) meanWork() float64 {
+	sum := 0.
+	for _, v := range l.work {
+		sum += float64(v)
+	}
+	return sum / float64(len(l.work))
+}
+
+// draws is how many times the work of the requests and the place of the cycles among
+// them are drawn.
+const draws = 8
+
+// play runs the arrivals once with what draw n gives; latencies are in order of
+// arrival, without Beside.
+func (l *Latencies) play(n uint64, m Marking) (Served, error) {
+	chance := rand.New(rand.NewPCG(n, 0x6c6174))
+	work, extra := make([]int64, len(l.r.Arrive)), make([]int64, len(l.r.Arrive))
+	for i := range work {
+		k := chance.IntN(len(l.work))
+		work[i], extra[i] = l.work[k], l.extra[k]
+	}
+	m.Phase = (float64(n) + chance.Float64()) / draws
+	out, err := Program{Processors: l.r.Processors, Marking: m}.Serve(l.r.Arrive, work)
+	for i := range out.Latency {
+		out.Latency[i] += extra[i]
+	}
+	return out, err
+}
+
+func (l *Latencies) marking(slower, cycles, work float64) Marking {
+	m := Marking{Work: l.r.MarkWork * work, Slower: slower, Stop: l.r.Stop}
+	if cycles > 0 {
+		m.Every = l.every / cycles
+	}
+	m.Runway = mostRunway * m.Every
+	if l.r.Runway > 0 {
+		m.Runway = min(m.Runway, l.r.Runway*l.every)
+	}
+	return m
+}
+
+// calibrate looks for the parameters under which the model gives the recorded p50
+// and p99.
+func (l *Latencies) calibrate() error {
+	p50, p99 := l.Fit.P50.Observed, l.Fit.P99.Observed
+	const some = 4 // of the draws
+	try := func(slower float64) (miss float64, err error) {
+		var all []int64
+		var marked, span float64
+		for n := range uint64(some) {
+			out, err := l.play(n*draws/some, l.marking(slower, 1, 1))
+			if err != nil {
+				return 0, err
+			}
+			all = append(all, out.Latency...)
+			marked, span = marked+out.Marked, span+out.Span
+		}
+		slices.Sort(all)
+		l.Slower, l.Mark = slower, marked/span
+		// Time that nobody needs cannot be negative; then the p50 does not fit.
+		l.Beside = max(0, float64(p50-nearestRank(all, .5)))
+		l.Fit.P50.Model = nearestRank(all, .5) + int64(l.Beside)
+		l.Fit.P99.Model = nearestRank(all, .99) + int64(l.Beside)
+		return float64(l.Fit.P99.Model - p99), nil
+	}
+	low, high := 1., float64(mostSlower)
+	miss, err := try(low)
+	if err != nil {
+		return err
+	}
+	for n := 0; miss < 0 && n < 14; n++ {
+		middle := (low + high) / 2
+		miss, err := try(middle)
+		if err != nil {
+			return err
+		}
+		if miss < 0 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return l.judge()
+}
+
+// typical is a quantile of the requests of a usual stretch: the median over stretches
+// of a second, or of three cycles where those take longer. A host that stops for a
+// moment, once, decides the p99 of a whole run, and no model of the collector
+// can or should give it.
+func (l *Latencies) typical(q float64) int64 {
+	length := int64(max(1, 3/l.r.Cycles) * 1e9)
+	var all []int64
+	var each []float64
+	from := l.r.Arrive[0]
+	var stretch []int64
+	end := func() {
+		if len(stretch) >= MinReplay {
+			slices.Sort(stretch)
+			each = append(each, float64(nearestRank(stretch, q)))
+		}
+		stretch = stretch[:0]
+	}
+	for i, at := range l.r.Arrive {
+		for at >= from+length {
+			end()
+			from += length
+		}
+		stretch = append(stretch, l.r.Latency[i])
+		all = append(all, l.r.Latency[i])
+	}
+	end()
+	if len(each) >= 3 {
+		return int64(stats.Median(each))
+	}
+	slices.Sort(all)
+	return nearestRank(all, q)
+}
+
+// judge says whether the calibrated model may be used.
+func (l *Latencies) judge() error {
+	f := &l.Fit
+	e50, e99 := relative(f.P50.Observed, f.P50.Model), relative(f.P99.Observed, f.P99.Model)
+	f.Error = max(e50, e99)
+	switch {
+	case e99 > Tolerance && l.Slower >= mostSlower-.01:
+		f.Why = notReproduced("p99", f.P99.Observed, f.P99.Model) + ": the collector alone does not make them that slow"
+	case e99 > Tolerance:
+		f.Why = notReproduced("p99", f.P99.Observed, f.P99.Model)
+	case e50 > Tolerance:
+		f.Why = notReproduced("p50", f.P50.Observed, f.P50.Model)
+	case l.r.Marking > 0 && math.Abs(l.Mark/l.r.Marking-1) > markingMiss:
+		f.Why = fmt.Sprintf("in the replay cycles mark for %.0f %% of the time, and were seen to for %.0f %%", 100*l.Mark, 100*l.r.Marking)
+	default:
+		f.Used = true
+		return nil
+	}
+	return errors.New(f.Why)
+}
+
+// Quantiles are the p50, p99 and p99.9 of requests, ms.
+type Quantiles struct{ P50, P99, P999 Estimate }
+
+// At returns what the recorded requests would take under another outcome. Now is the
+// model's outcome of the recorded run: only what differs between the two counts. The
+// ranges are those of the draws, and no less than the fit's error.
+func (l *Latencies) At(now, then Outcome) Quantiles {
+	unknown := Quantiles{Unknown, Unknown, Unknown}
+	if !now.Cycles.Known() || !then.Cycles.Known() || now.Cycles.Value <= 0 {
+		return unknown
+	}
+	cycles, work := then.Cycles.Value/now.Cycles.Value, 1.
+	if per := now.Collector.Value / now.Cycles.Value; then.Cycles.Value > 0 && per > 0 && then.Collector.Known() {
+		work = then.Collector.Value / then.Cycles.Value / per
+	}
+	var all []int64
+	var each [3][]float64
+	ranks := [3]float64{.5, .99, .999}
+	for n := range uint64(draws) {
+		out, err := l.play(n, l.marking(l.Slower, cycles, work))
+		if err != nil {
+			return unknown
+		}
+		for i := range out.Latency {
+			out.Latency[i] = max(0, out.Latency[i]+int64(l.Beside))
+		}
+		all = append(all, out.Latency...)
+		slices.Sort(out.Latency)
+		for k, q := range ranks {
+			each[k] = append(each[k], float64(nearestRank(out.Latency, q))/1e6)
+		}
+	}
+	slices.Sort(all)
+	at := func(k int) Estimate {
+		e := Exactly(float64(nearestRank(all, ranks[k])) / 1e6)
+		e.Low = min(slices.Min(each[k]), e.Value*(1-Tolerance))
+		e.High = max(slices.Max(each[k]), e.Value*(1+Tolerance))
+		return e
+	}
+	return Quantiles{at(0), at(1), at(2)}
+}
