@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 
 	"github.com/unstall/unstall/compare"
@@ -20,7 +21,9 @@ func (s *session) side(name string, slo time.Duration) *diagnose.Diagnosis {
 	if d := stored(name); d != nil {
 		return d
 	}
-	b := s.read([]string{name})
+	quiet := *s // what is wrong with it has been said
+	quiet.err = io.Discard
+	b := quiet.read([]string{name})
 	if b == nil {
 		return nil
 	}

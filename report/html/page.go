@@ -16,6 +16,7 @@ import (
 
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/report/html/app"
 	"github.com/unstall/unstall/report/sentence"
 	"github.com/unstall/unstall/timeline"
 )
@@ -113,7 +114,7 @@ func (p Page) Write(w io.Writer) error {
 	}
 	d.Style, d.Script = template.CSS(style), template.JS(script)
 	if len(d.Data) > 0 {
-		d.AppStyle, d.AppScript = template.CSS(visible(appStyle())), template.JS(visible(appScript()))
+		d.AppStyle, d.AppScript = template.CSS(visible(app.Style())), template.JS(visible(app.Script()))
 	}
 	for _, s := range []string{string(d.Script), string(d.AppScript), string(d.Style), string(d.AppStyle)} {
 		if closes(s) {
@@ -153,7 +154,7 @@ func (d *document) draw(n int, t *timeline.Timeline) error {
 	if t == nil {
 		return nil
 	}
-	payload, err := appPayload(t)
+	payload, err := app.Payload(t)
 	if err != nil {
 		return fmt.Errorf("html report: %w", err)
 	}
