@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/export"
+	"github.com/unstall/unstall/ledger"
+)
+
+type exportCommand struct {
+	Files  []string       `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
+	To     string         `placeholder:"FORM" help:"pprof, speedscope, perfetto or csv (default: as the name of the output file says: .pb.gz, .speedscope.json, .pftrace, .csv)."`
+	Output string         `short:"o" placeholder:"FILE" help:"Write to a file."`
+	What   string         `placeholder:"PART" help:"Of a pprof export: cpu, slow (the slow requests' time by what it went into and by stack), heap, mutex, block or goroutine (default cpu)."`
+	Table  string         `placeholder:"TABLE" help:"Of a csv export: requests, intervals (cycles, pauses) or series (figures over time) (default requests)."`
+	SLO    *time.Duration `name:"slo" placeholder:"300ms" help:"Requests above this are slow (default: 3 × the floor of their route)."`
+	Since  moment         `placeholder:"TIME" help:"Only what happened from then: RFC 3339, or 14:02:00 (UTC)."`
+	Until  moment         `placeholder:"TIME" help:"… until then."`
+}
+
+func (c *exportCommand) Run(s *session) error {
+	form, err := export.Choose(c.To, c.Output)
+	if err != nil {
+		return err
+	}
+	part, err := c.part(&form)
+	if err != nil {
+		return err
+	}
+	if c.SLO != nil && *c.SLO <= 0 {
+		return fmt.Errorf("--slo %s: give a time above zero", *c.SLO)
+	}
+	if form.Binary && (c.Output == "" || c.Output == "-") && terminal(s.out) {
+		return fmt.Errorf("--to %s is nothing to read on a terminal: add -o FILE%s", form.Name, form.Extensions[0])
+	}
+	bundle := s.read(c.Files)
+	if bundle == nil {
+		return nil
+	}
+	since, until := c.Since.near(bundle), c.Until.near(bundle)
+	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
+		return fmt.Errorf("--since %s is not before --until %s", since.Format(time.RFC3339), until.Format(time.RFC3339))
+	}
+	opt := export.Options{Since: since, Until: until}
+	if c.SLO != nil {
+		opt.Ledger = ledger.Options{SLO: *c.SLO}
+	}
+	source := export.Of(bundle, opt)
+	write, err := form.Prepare(source, part)
+	if err != nil {
+		s.fail(unreadable, fmt.Errorf("--to %s: in %s %w", form.Name, strings.Join(c.Files, ", "), err))
+		return nil
+	}
+	s.write(c.Output, c.Files, write)
+	for _, what := range source.Omitted {
+		s.note("note: %s", what)
+	}
+	return nil
+}
+
+// part is what of the form is asked for.
+func (c *exportCommand) part(form *export.Form) (string, error) {
+	given := map[string]string{"what": c.What, "table": c.Table}
+	for _, flag := range []string{"what", "table"} {
+		if given[flag] != "" && flag != form.Flag {
+			return "", fmt.Errorf("--%s %s: a %s export has no such choice", flag, given[flag], form.Name)
+		}
+	}
+	return form.Part(given[form.Flag])
+}
+
+// terminal says whether what is written is shown on a terminal.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	fi, err := f.Stat()
+	if err != nil || fi.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(fi, null)
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestTerminal(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	r, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer pipe.Close()
+	if terminal(file) || terminal(null) || terminal(pipe) || terminal(new(bytes.Buffer)) {
+		t.Errorf("file %t, null %t, pipe %t, buffer %t: none is a terminal", terminal(file), terminal(null), terminal(pipe), terminal(new(bytes.Buffer)))
+	}
+	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no terminal can be had here: %v", err)
+	}
+	defer pty.Close()
+	if !terminal(pty) {
+		t.Error("a terminal is not taken for one")
+	}
+	var said bytes.Buffer
+	s := &session{out: pty, err: &said}
+	if err := (&exportCommand{Files: []string{"trace.out"}, To: "perfetto"}).Run(s); err == nil || err.Error() != "--to perfetto is nothing to read on a terminal: add -o FILE.pftrace" {
+		t.Errorf("a trace on a terminal: %v, %s", err, said.String())
+	}
+}

@@ -1,0 +1,249 @@
+package export
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+var csvTables = []string{"requests", "intervals", "series"}
+
+// csvTable writes a table, a row at a time. The first row names the columns; times
+// are RFC 3339 in UTC and ns since the epoch, or only ns since the recording's own
+// beginning where its clock is not known; what is not known is empty, never 0.
+func csvTable(s *Source, table string) (Writer, error) {
+	b := s.Bundle
+	t := &rows{s: s}
+	write := t.requests
+	switch {
+	case table == "intervals":
+		write = t.intervals
+		if b.Intervals.Len() == 0 {
+			return nil, &Missing{"no cycle, pause or other interval", "a gctrace log (GODEBUG=gctrace=1) or an execution trace has them; unstall inspect shows what files hold"}
+		}
+	case table == "series":
+		write = t.series
+		if len(b.Series) == 0 {
+			return nil, &Missing{"no figure over time", "unstall record TARGET records those of the process, its container and the host"}
+		}
+	case b.Requests.Len() == 0:
+		return nil, missingRequests
+	}
+	return func(w io.Writer) error {
+		t.w = csv.NewWriter(w)
+		if err := write(); err != nil {
+			return err
+		}
+		t.w.Flush()
+		return t.w.Error()
+	}, nil
+}
+
+var missingRequests = &Missing{"no request", "give an access log, a load generator's rows or an execution trace: unstall record TARGET, or curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+
+// rows writes rows of cells.
+type rows struct {
+	s     *Source
+	w     *csv.Writer
+	cells []string
+}
+
+func (t *rows) put(cells ...string) { t.cells = append(t.cells, cells...) }
+
+func (t *rows) end() error {
+	err := t.w.Write(t.cells)
+	t.cells = t.cells[:0]
+	return err
+}
+
+// time puts a moment in two cells, both empty for 0.
+func (t *rows) time(ns int64, o evidence.Origin) {
+	if ns == 0 {
+		t.put("", "")
+		return
+	}
+	day := ""
+	if t.s.anchored(o) {
+		day = time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000000000Z")
+	}
+	t.put(day, strconv.FormatInt(ns, 10))
+}
+
+// milliseconds gives ns without rounding.
+func milliseconds(ns int64) string {
+	if ns == 0 {
+		return "0"
+	}
+	var cell [24]byte
+	out := strconv.AppendInt(cell[:0], ns/1e6, 10)
+	part := ns % 1e6
+	if part < 0 {
+		part = -part
+		if ns > -1e6 {
+			out = append(out[:0], "-0"...)
+		}
+	}
+	if part > 0 {
+		out = append(out, '.')
+		for digit := int64(1e5); part > 0; digit /= 10 {
+			out = append(out, byte('0'+part/digit))
+			part %= digit
+		}
+	}
+	return string(out)
+}
+
+// requests writes a row for each request. Mechanisms' cells, in ms, sum to the
+// latency; they are of the requests that the ledger charges and empty for others.
+// Method says how they were measured: trace, or overlap where only the pauses of
+// the process and what the log itself says are known. The error of when a request
+// began is that of its source's clock: a log in whole seconds is off by up to one.
+func (t *rows) requests() error {
+	b, r := t.s.Bundle, &t.s.Bundle.Requests
+	t.put("source", "origin", "process", "route", "began", "began_ns", "began_error_ns", "latency_ms", "outcome", "slow", "method")
+	for m := range ledger.NumMechanisms {
+		t.put(m.String() + "_ms")
+	}
+	slow := newBits(r.Len())
+	for _, l := range t.s.Ledgers {
+		for _, i := range l.Slow {
+			slow.set(i)
+		}
+	}
+	if err := t.end(); err != nil {
+		return err
+	}
+	for i := range r.Len() {
+		latency := r.Latency(i)
+		if latency < 0 || r.Intended[i] == 0 && r.Start[i] == 0 {
+			continue // has no latency: the ledger leaves it out, too
+		}
+		o := r.Origin[i]
+		t.put(t.s.artifact(o), b.OriginText(o), t.s.subject(r.Subject[i]), b.Names.Text(r.Route[i]))
+		t.time(r.End[i]-latency, o)
+		slack := ""
+		if c := &b.Clocks[r.Clock[i]]; c.Anchored() {
+			slack = strconv.FormatInt(c.Slack(), 10)
+		}
+		t.put(slack, milliseconds(latency), r.Outcome[i].String())
+		l := t.s.ledgerOf(i)
+		if l == nil {
+			t.put("", "")
+			for range ledger.NumMechanisms {
+				t.put("")
+			}
+		} else {
+			method := ledger.MethodOverlap
+			if l.Traced {
+				method = ledger.MethodTrace
+			}
+			t.put(strconv.FormatBool(slow.has(i)), method)
+			for _, ns := range l.Of(i) {
+				t.put(milliseconds(ns))
+			}
+		}
+		if err := t.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// intervals writes a row for each pause, cycle, phase and state of a lane that is
+// no request's. Lane is empty for what concerns all of them.
+func (t *rows) intervals() error {
+	b, v := t.s.Bundle, &t.s.Bundle.Intervals
+	t.put("source", "origin", "process", "kind", "cause", "lane", "start", "start_ns", "duration_ms")
+	for k := range evidence.NumKeys {
+		t.put(figureColumns[k])
+	}
+	if err := t.end(); err != nil {
+		return err
+	}
+	var next [evidence.NumKeys]int
+	for i := range v.Len() {
+		o := v.Origin[i]
+		t.put(t.s.artifact(o), b.OriginText(o), t.s.subject(v.Subject[i]), v.Kind[i].String(), b.Names.Text(v.Cause[i]), lane(v.Lane[i]))
+		t.time(v.Start[i], o)
+		t.put(milliseconds(v.End[i] - v.Start[i]))
+		for k := range v.Extra {
+			c, cell := &v.Extra[k], ""
+			if n := next[k]; n < len(c.Rows) && c.Rows[n] == int32(i) {
+				cell = number(c.Values[n])
+				next[k]++
+			}
+			t.put(cell)
+		}
+		if err := t.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// figureColumns are the figures of intervals with their units.
+var figureColumns = [evidence.NumKeys]string{
+	evidence.HeapBefore:     "heap_before_bytes",
+	evidence.HeapAfter:      "heap_after_bytes",
+	evidence.HeapLive:       "heap_live_bytes",
+	evidence.HeapGoal:       "heap_goal_bytes",
+	evidence.StackScan:      "stack_scan_bytes",
+	evidence.GlobalScan:     "global_scan_bytes",
+	evidence.AssistTime:     "assist_ns",
+	evidence.BackgroundTime: "background_ns",
+	evidence.IdleTime:       "idle_ns",
+	evidence.STWTime:        "stop_the_world_ns",
+	evidence.MarkTime:       "mark_ns",
+	evidence.CPUFraction:    "cpu_fraction",
+	evidence.Forced:         "forced",
+	evidence.Processors:     "processors",
+	evidence.CycleNumber:    "cycle",
+}
+
+func lane(id evidence.LaneID) string {
+	if id <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(id), 10)
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// series writes a row for each point of each figure over time; it holds until the
+// next one.
+func (t *rows) series() error {
+	t.put("source", "process", "name", "unit", "time", "time_ns", "value")
+	if err := t.end(); err != nil {
+		return err
+	}
+	for i := range t.s.Bundle.Series {
+		x := &t.s.Bundle.Series[i]
+		source, process := t.s.artifact(x.Origin), t.s.subject(x.Subject)
+		for n, at := range x.T {
+			t.put(source, process, x.Name, x.Unit)
+			t.time(at, x.Origin)
+			value := ""
+			if v := x.V[n]; v == v {
+				value = number(v)
+			}
+			t.put(value)
+			if err := t.end(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bits is a set of rows.
+type bits []uint64
+
+func newBits(n int) bits { return make(bits, (n+63)/64) }
+
+func (b bits) set(i int) { b[i/64] |= 1 << (i % 64) }
+
+func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
