@@ -18,6 +18,7 @@ type cli struct {
 	Record   recordCommand   `cmd:"" help:"Record a live target into a capture, to be diagnosed later."`
 	List     listCommand     `cmd:"" help:"List what runs here that can be diagnosed (the default without a target)."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what files hold, without judging it."`
+	Export   exportCommand   `cmd:"" help:"Write what files hold for other tools: go tool pprof, speedscope, Perfetto, CSV."`
 	Load     loadCommand     `cmd:"" help:"Make requests on a schedule and say how long they took."`
 	Compare  compareCommand  `cmd:"" help:"Say whether a change helped: runs before it against runs after it."`
 	Lab      labCommand      `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
@@ -38,6 +39,7 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall load URL         make requests on a schedule and say how long they took
   unstall compare A B      say whether a change helped
   unstall inspect FILE...  show what files hold
+  unstall export FILE...   write it for go tool pprof, speedscope, Perfetto, or as CSV
   unstall causes [ID]      what can be found, and how it is told from its look-alikes
   unstall lab list|run     incidents that can be run here
 
