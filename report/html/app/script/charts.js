@@ -64,7 +64,7 @@ class ChartTrack extends Track {
     const w = Math.max(2, Math.round(plotWidth)), step = view.span / w;
     const xs = new Float64Array(w);
     for (let x = 0; x < w; x++) xs[x] = view.lo + (x + 0.5) * step;
-    const max = (a, b) => a.reduce((m, v) => (v > m ? v : m), b);
+    const max = (a, b) => a.reduce((m, v) => (v !== null && v > m ? v : m), b);
     this.peaks = [];
     if (chart.stacked) {
       const sums = stacked(chart.curves, view.lo, view.hi, w);

@@ -429,7 +429,7 @@ class BandTrack extends Track {
     for (let x = 0; x < w;) {
       const s = c.shares[x];
       const from = x;
-      for (x++; x < w && Math.abs(c.shares[x] - s) < 0.02; x++);
+      for (x++; x < w && (s > 0) === (c.shares[x] > 0) && Math.abs(c.shares[x] - s) < 0.02; x++);
       if (!s) continue;
       ctx.globalAlpha = 0.45 + 0.55 * s;
       ctx.fillRect(left + from * k, 0, (x - from) * k, bandHeight);
