@@ -13,6 +13,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/predict"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -57,6 +58,9 @@ type Verdict struct {
 	Needs      []string
 	Fix        []Fix
 	Prediction []Prediction
+	// Frontier is what memory would buy, where the cause is a collector's: how the fix
+	// was chosen.
+	Frontier *predict.Frontier
 	// Weight ranks verdicts without request evidence: seconds stopped or burnt per
 	// second.
 	Weight float64

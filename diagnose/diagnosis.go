@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/predict"
 )
 
 // Schema is the version of the JSON form of a Diagnosis. Fields are added,
@@ -125,6 +126,10 @@ type Verdict struct {
 	Needs      []string     `json:"needs"` // what to enable, by command or flag
 	Fix        []Fix        `json:"fix"`
 	Prediction []Prediction `json:"prediction"`
+
+	// Frontier is what memory would buy, where the fix is a size of the heap. It is
+	// not in the JSON form: unstall predict gives it.
+	Frontier *predict.Frontier `json:"-"`
 
 	weight float64
 }

@@ -16,6 +16,7 @@ type Frontier struct {
 	Most     float64   `json:"most_bytes"`
 	Who      string    `json:"most_by"` // who sets Most: "container", "host", "": not known
 	Margin   *Margin   `json:"margin"`  // of the knee; null without one
+	Capped   bool      `json:"capped"`  // more memory than Most would help
 	Rule     string    `json:"rule"`    // what makes a point the knee
 	Why      string    `json:"why"`     // why this one, in a sentence
 }
@@ -33,7 +34,7 @@ type Margin struct {
 // and then. It returns [Unknown] if it cannot say.
 type Latency func(now, then Outcome) Estimate
 
-// Knee returns the point to recommend; false if the setting in force is as good.
+// Recommended returns the point to recommend; false if the setting in force is as good.
 func (f *Frontier) Recommended() (Outcome, bool) {
 	if f == nil || f.Knee < 0 || f.Knee >= len(f.Points) {
 		return Outcome{}, false
@@ -46,6 +47,7 @@ func (f *Frontier) Recommended() (Outcome, bool) {
 const (
 	spacing = math.Sqrt2
 	points  = 16
+	beyond  = 5 // points after the knee
 )
 
 // A doubling of the headroom is not worth its memory if it saves less than these
@@ -106,7 +108,7 @@ func (m *Margin) why() string {
 // fillIn computes the points of one kind of setting, their knee and its margin.
 func (m *model) fillIn(f *Frontier, way kind, latency Latency) {
 	h, now := m.h, f.Now
-	f.Points, f.Knee, f.Margin, f.Why = []Outcome{now}, -1, nil, ""
+	f.Points, f.Knee, f.Margin, f.Why, f.Capped = []Outcome{now}, -1, nil, "", false
 	headroom := now.Alloc / max(now.Cycles.Value, 1e-9)
 	grid := []Outcome{now}
 	for k := 1; k <= points+2; k++ {
@@ -133,7 +135,7 @@ func (m *model) fillIn(f *Frontier, way kind, latency Latency) {
 		if knee < 0 && enough(k) {
 			knee = k
 		}
-		if k > 0 && !m.fits(grid[k]) {
+		if k > 0 && !m.fits(grid[k]) || knee >= 0 && k > max(knee, 2)+beyond {
 			break
 		}
 		if k > 0 && grid[k].Setting != f.Points[len(f.Points)-1].Setting && grid[k].RSS.Value > f.Points[len(f.Points)-1].RSS.Value {
@@ -161,6 +163,7 @@ func (m *model) fillIn(f *Frontier, way kind, latency Latency) {
 	at := f.Points[f.Knee]
 	f.Margin = m.margin(at.Setting)
 	if knee < 0 || grid[min(knee, len(grid)-1)].Setting != at.Setting {
+		f.Capped = true
 		f.Why = fmt.Sprintf("as much as the %s allows: more memory would help", f.Who)
 		return
 	}
@@ -174,12 +177,17 @@ func (m *model) why(now, at, next Outcome) string {
 	return text
 }
 
-func megabytes(v float64) string { return fmt.Sprintf("%.0f MiB", v/mib) }
+func megabytes(v float64) string {
+	if v >= 10240*mib {
+		return fmt.Sprintf("%.1f GiB", v/(1024*mib))
+	}
+	return fmt.Sprintf("%.0f MiB", v/mib)
+}
 
 // fits says whether there is the memory for an outcome. A limit must itself be within
 // what is allowed: the heap may use all of it.
 func (m *model) fits(o Outcome) bool {
-	return m.h.Most == 0 || max(o.RSS.Value, o.Limit) <= m.h.Most
+	return m.h.Most == 0 || max(o.RSS.Value, o.Setting.Limit) <= m.h.Most
 }
 
 // setting asks for a headroom, in round figures.
@@ -248,4 +256,9 @@ func (m *model) margin(s Setting) *Margin {
 	})
 	out.Half = first(func(r ran) bool { return r.limiter })
 	return out
+}
+
+// BallastFor gives the headroom of an outcome by a ballast.
+func (h *Heap) BallastFor(o Outcome) Setting {
+	return h.model().setting(byBallast, o.Alloc/max(o.Cycles.Value, 1e-9))
 }

@@ -70,7 +70,7 @@ const (
 // Outcome is what a process's collector does under a setting and a load. Rates
 // are per second, sizes bytes, times on processors are cores.
 type Outcome struct {
-	Setting `json:"setting"`
+	Setting Setting  `json:"setting"`
 	Live    float64  `json:"live_bytes"`      // reachable and in use, without what a cycle finds allocated while it marks
 	Alloc   float64  `json:"alloc_bytes_s"`   // allocation rate
 	Cycles  Estimate `json:"gc_cycles_per_s"` //

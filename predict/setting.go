@@ -110,7 +110,7 @@ func ParseLimit(s string) (float64, error) {
 	}
 	v, err := ParseSize(s)
 	if err != nil {
-		return 0, fmt.Errorf("GOMEMLIMIT=%w, or off", err)
+		return 0, fmt.Errorf("%w, or off", err)
 	}
 	return v, nil
 }
@@ -126,7 +126,7 @@ func ParseGOGC(s string) (float64, error) {
 	n, err := strconv.ParseInt(s, 10, 32)
 	switch {
 	case err != nil || strings.HasPrefix(s, "+"):
-		return 0, fmt.Errorf("GOGC=%q: %w", s, errGOGC)
+		return 0, fmt.Errorf("%q: %w", s, errGOGC)
 	case n < 0:
 		return Off, nil
 	}

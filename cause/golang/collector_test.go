@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/predict"
 )
 
 const mib = 1 << 20
@@ -32,7 +33,7 @@ func (l log) build() *cause.Case {
 		live, goal := l.live(i), l.goal(i, previous)
 		previous = live
 		p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCCycle, Start: start, End: start + l.mark, Origin: p.Origin(int64(i + 1)), Extra: []evidence.Extra{
-			{Key: evidence.HeapLive, Value: live}, {Key: evidence.HeapGoal, Value: goal}, {Key: evidence.HeapAfter, Value: goal},
+			{Key: evidence.HeapLive, Value: live}, {Key: evidence.HeapGoal, Value: goal}, {Key: evidence.HeapAfter, Value: goal}, {Key: evidence.HeapBefore, Value: live + .8*(goal-live)},
 			{Key: evidence.MarkTime, Value: float64(l.mark)}, {Key: evidence.BackgroundTime, Value: l.workers * float64(l.mark)}, {Key: evidence.Processors, Value: 2}}})
 		p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCMark, Start: start, End: start + l.mark, Origin: p.Origin(int64(i + 1))})
 	}
@@ -116,11 +117,11 @@ func TestAdviceNeverExceedsTheContainer(t *testing.T) {
 			if !ok {
 				continue
 			}
-			var asked float64
-			for _, r := range strings.TrimSuffix(value, "MiB") {
-				asked = asked*10 + float64(r-'0')
+			asked, err := predict.ParseLimit(value)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if asked > .95*limit {
+			if asked > .95*limit*mib {
 				t.Errorf("a container of %.0f MiB is advised GOMEMLIMIT=%s", limit, value)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/predict"
 )
 
 // GCRate is a collector that runs often because the heap it manages is small,
@@ -34,7 +33,11 @@ What helps: let the heap grow before a cycle starts. Since Go 1.19: GOMEMLIMIT w
 GOGC=off or a high GOGC; before: a ballast, a large allocation that is never touched.
 Fewer cycles mark less; the memory between the live heap and the goal fills with
 garbage and becomes resident. Twice the headroom halves the cycles: the gain per MiB
-falls quickly, so the advice is the knee of that curve, not all the memory there is.
+falls quickly, so the advice is the knee of that curve, not all the memory there is:
+the least from which another doubling of the headroom would save less than 5 % of what
+the collector costs now and of the p99 that can be gained (unstall predict shows the
+whole curve). Where the live heap may grow by half before a limit makes the collector
+take a quarter of the CPU, the advice is a limit; else it is GOGC, or more memory.
 What does not help: tuning pauses, more goroutines, runtime.GC().`,
 	Needs:   "gc cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies: isGo,
@@ -97,7 +100,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Summary = fmt.Sprintf("requests that meet a cycle take %.1f × as long", met.meanOverlap/met.meanFree)
 		// That they met does not prove that it was the collector: a bound.
 		v.Saves = c.Bound(float64(met.total()), 0, float64(met.total()))
-		g.advise(c, &v)
+		g.advise(c, &v, nil)
 		v.Needs = []string{"an execution trace splits that time exactly: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
 	case profiled && share >= .25 || !profiled && g.procs > 0 && cores/g.procs >= .15:
 		v.State = cause.Supported
@@ -106,7 +109,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 			v.Title = fmt.Sprintf("The collector runs %.1f×/s and takes %.0f %% of the process's CPU: small heap.", g.rate, 100*share)
 		}
 		v.Summary = fmt.Sprintf("%.1f cycles/s", g.rate)
-		g.advise(c, &v)
+		g.advise(c, &v, nil)
 		v.Needs = []string{"requests, to say what it costs them: add the access log of the same time, or a trace"}
 	case profiled && share < .1:
 		v.Summary = fmt.Sprintf("%.1f cycles/s, but %.0f %% of the process's CPU", g.rate, 100*share)
@@ -205,60 +208,8 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.V
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.rate)
 	v.Saves = c.Save(b.slow, b.direct, min(b.inMark, l.Total))
-	if n := g.advise(c, &v); n > 0 {
-		// A share 1/n of the cycles remains.
-		p := c.PredictP99(func(row int) int64 { return int64(float64(b.less[row]) * (1 - 1/n)) })
-		v.Prediction = append(v.Prediction, p)
-	}
+	g.advise(c, &v, b)
 	return v
-}
-
-// fewer is how many times fewer cycles the advice aims for: it takes 94 % of
-// what the collector costs for 16 times today's headroom. The next doubling
-// would cost as much memory again for 3 %.
-const fewer = 16
-
-// advise adds why, fix and prediction; it returns how many times fewer cycles
-// there would be, 0 if that cannot be said.
-func (g *collector) advise(c *cause.Case, v *cause.Verdict) float64 {
-	if g.live <= 0 || g.goal <= g.live {
-		v.Fix = append(v.Fix, cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
-		return 0
-	}
-	v.Evidence = append(v.Evidence,
-		c.Figure("live heap", g.live, "bytes", g.origin),
-		c.Figure("heap goal", g.goal, "bytes", g.origin),
-		c.Figure("allocation rate", g.alloc, "bytes/s", g.origin))
-	v.Evidence = append(v.Evidence, settings(c)...)
-	m := predict.GoHeap{Live: g.live, Headroom: g.goal - g.live, Rate: g.rate}
-	most, who := room(c)
-	target := m.Limit((g.goal-g.live)*fewer, most)
-	capped := ""
-	if most > 0 && target.MemoryLimit < m.Limit((g.goal-g.live)*fewer, 0).MemoryLimit {
-		capped = " (as much as the " + who + " allows)"
-	}
-	if target.Headroom < 2*(g.goal-g.live) {
-		v.Fix = append(v.Fix, cause.Fix{Text: "the " + who + " leaves no room for a larger heap: allocate less per request, or give it more memory"})
-		return 0
-	}
-	then := m.RateAt(target.Headroom)
-	minor := goMinor(c)
-	old := cause.Fix{Text: "Go before 1.19: a ballast in main, never touched, so that it costs no resident memory itself" + capped,
-		Code: fmt.Sprintf("ballast := make([]byte, %d<<20)\ndefer runtime.KeepAlive(ballast)", int64(target.Ballast)>>20)}
-	limit := cause.Fix{Text: "Go 1.19 or later, at the next start" + capped + "; leave the container at least a tenth more",
-		Setting: fmt.Sprintf("GOGC=off GOMEMLIMIT=%dMiB", int64(target.MemoryLimit)>>20)}
-	switch {
-	case minor >= 19:
-		v.Fix = append(v.Fix, limit)
-	case c.Bundle.Subjects[c.Subject].Version != "":
-		v.Fix = append(v.Fix, old)
-	default:
-		v.Fix = append(v.Fix, limit, old)
-	}
-	v.Prediction = append(v.Prediction,
-		cause.Prediction{Metric: "gc cycles", Unit: "1/s", Now: cause.Number(g.rate), Then: cause.Number(then)},
-		cause.Prediction{Metric: "heap at its peak", Unit: "bytes", Now: cause.Number(g.goal), Then: cause.Number(g.live + target.Headroom)})
-	return g.rate / then
 }
 
 // room is how much memory the process may be told to use, and who says so; 0 if

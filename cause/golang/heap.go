@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -34,8 +35,9 @@ func (g *collector) heap(c *cause.Case) *predict.Heap {
 		RSS: math.NaN(), Process: math.NaN(), P99: math.NaN()}
 	h.Most, h.Who = room(c)
 	var roots []float64
+	whole := slices.ContainsFunc(g.cycles, func(x cycle) bool { return x.before > 0 })
 	for i, x := range g.cycles {
-		if x.before <= 0 || x.after <= 0 || x.live <= 0 || x.mark <= 0 {
+		if x.after <= 0 || x.live <= 0 || x.mark <= 0 || whole && x.before <= 0 {
 			continue // begun before the recording, or cut by its end
 		}
 		y := predict.Cycle{Mark: x.mark / 1e9, Assist: x.assist / 1e9, Background: x.background / 1e9, Idle: x.idle / 1e9,
@@ -143,4 +145,33 @@ func p99(c *cause.Case) float64 {
 		return math.NaN()
 	}
 	return *p.Now
+}
+
+// LatencyOf is the model of a process's latencies: a replay of its requests beside the
+// collector; where that does not hold for the recording and requests were traced, what
+// the collector cost each of them, scaled. The error says what is missing, or why it is
+// not the replay.
+func LatencyOf(c *cause.Case) (predict.Latency, error) {
+	g := collectorOf(c)
+	if g == nil {
+		return nil, ErrNoCycles
+	}
+	l, err := LatenciesOf(c)
+	switch {
+	case err == nil:
+		return func(now, then predict.Outcome) predict.Estimate { return l.At(now, then).P99 }, nil
+	case c.Traced():
+		return billedLatency(c, billOf(c, g)), err
+	}
+	return nil, err
+}
+
+// SourceOf names the artifact a process's collector is read from.
+func SourceOf(c *cause.Case) string {
+	g := collectorOf(c)
+	if g == nil {
+		return ""
+	}
+	a, _ := g.origin.Artifact()
+	return c.Bundle.Artifacts[a].Name
 }

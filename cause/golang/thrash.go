@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/evidence"
 )
 
 // MemoryLimitThrash is a collector driven by a memory limit that the live heap
@@ -63,10 +62,11 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("live heap", g.live, "bytes", g.origin),
 		c.Figure("heap goal, where a limit holds it", g.goal, "bytes", g.origin))
+	var b *bill
 	cost := (g.assist + g.background) / max(g.procs, 1)
 	v.Weight = g.assist + g.background + g.stopped/max(g.span, 1e-9)
 	if c.Traced() {
-		b := billOf(c, g)
+		b = billOf(c, g)
 		total := float64(max(c.Ledger.Total, 1))
 		v.Evidence = append(v.Evidence,
 			c.Figure("slow time: assists, collector's processors, its pauses", float64(b.direct)/1e6, "ms", g.origin),
@@ -81,7 +81,6 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 			return v
 		}
 		v.Saves = c.Save(b.slow, b.direct, min(b.inMark, c.Ledger.Total))
-		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return b.less[row] }))
 	} else {
 		if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
 			return starved(c, v, share, origin)
@@ -99,14 +98,38 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	v.State = cause.Supported
 	v.Summary = fmt.Sprintf("goal %.2f × live, %.1f cycles/s", ratio, g.rate)
 	v.Title = fmt.Sprintf("A memory limit holds the goal at %.0f MiB with %.0f MiB live: %.1f cycles/s.", g.goal/(1<<20), g.live/(1<<20), g.rate)
-	need := math.Ceil(2.2*g.live/(50<<20)) * 50
-	fix := cause.Fix{Text: "raise the limit, if the container has it, so that the live heap is at most half of it", Setting: fmt.Sprintf("GOMEMLIMIT=%.0fMiB", need)}
-	if limit, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok && limit.Number > 0 && need*(1<<20) > .9*limit.Number {
-		fix = cause.Fix{Text: fmt.Sprintf("the container's limit of %.0f MiB leaves no room for %.0f MiB live: give it more memory, or keep less", limit.Number/(1<<20), g.live/(1<<20))}
-	}
-	v.Fix = append(v.Fix, fix, cause.Fix{Text: "keep less alive: look at the heap profile for caches and what holds sessions (go tool pprof -sample_index=inuse_space)"})
-	if then := need*(1<<20)/1.1 - g.live; then > 0 && g.alloc > 0 {
-		v.Prediction = append(v.Prediction, cause.Prediction{Metric: "gc cycles", Unit: "1/s", Now: cause.Number(g.rate), Then: cause.Number(g.alloc / then)})
-	}
+	g.widen(c, &v, b)
 	return v
+}
+
+// widen advises a limit that leaves room, by the knee of what memory buys. Who keeps
+// nearly as much live as it may use is told to keep less, or to get more.
+func (g *collector) widen(c *cause.Case, v *cause.Verdict, b *bill) {
+	less := cause.Fix{Text: "keep less alive: look at the heap profile for caches and what holds sessions (go tool pprof -sample_index=inuse_space)"}
+	h := g.heap(c)
+	latency, _ := LatencyOf(c)
+	f, err := h.Frontier(c.Bundle.Subjects[c.Subject].Name, latency)
+	if err != nil {
+		v.Fix = append(v.Fix, cause.Fix{Text: "raise the limit, if the container has it, so that the live heap is at most half of it"}, less)
+		return
+	}
+	v.Frontier = f
+	at, ok := f.Recommended()
+	if !ok {
+		text := f.Why + ": give it more memory, or keep less"
+		if f.Most > 0 {
+			text = fmt.Sprintf("of the %s's memory %.0f MiB can be used, which leaves no room for %.0f MiB live: give it more, or keep less", f.Who, f.Most/(1<<20), g.live/(1<<20))
+		}
+		v.Fix = append(v.Fix, cause.Fix{Text: text}, less)
+		return
+	}
+	fix := cause.Fix{Text: "raise the limit, if the container has the memory", Setting: at.Setting.String()}
+	if f.Capped {
+		fix.Text = "raise the limit as far as the " + f.Who + " allows"
+	}
+	v.Fix = append(v.Fix, fix, less)
+	v.Prediction = append(v.Prediction, g.predicted(f, at)...)
+	if b != nil {
+		v.Prediction = append(v.Prediction, g.predictedP99(c, b, f, at))
+	}
 }

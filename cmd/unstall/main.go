@@ -21,6 +21,7 @@ type cli struct {
 	Export   exportCommand   `cmd:"" help:"Write what files hold for other tools: go tool pprof, speedscope, Perfetto, CSV."`
 	Load     loadCommand     `cmd:"" help:"Make requests on a schedule and say how long they took."`
 	Compare  compareCommand  `cmd:"" help:"Say whether a change helped: runs before it against runs after it."`
+	Predict  predictCommand  `cmd:"" help:"Say what another size of a Go process's heap would do, and how much memory is worth it."`
 	Lab      labCommand      `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
 	Causes   causesCommand   `cmd:"" help:"List the causes that are known, or explain one."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
@@ -38,6 +39,7 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall record TARGET    only record, into a capture
   unstall load URL         make requests on a schedule and say how long they took
   unstall compare A B      say whether a change helped
+  unstall predict FILE...  say what GOGC, GOMEMLIMIT or a ballast would do, before trying
   unstall inspect FILE...  show what files hold
   unstall export FILE...   write it for go tool pprof, speedscope, Perfetto, or as CSV
   unstall causes [ID]      what can be found, and how it is told from its look-alikes

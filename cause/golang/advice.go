@@ -1,0 +1,118 @@
+package golang
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/predict"
+)
+
+// grow is said where the recording does not show how large the heap is.
+var grow = cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"}
+
+// advise adds why, fix and prediction: the knee of what memory buys. The bill of
+// traced requests says what p99 would be; nil: it is not known.
+func (g *collector) advise(c *cause.Case, v *cause.Verdict, b *bill) {
+	if g.live <= 0 || g.goal <= g.live {
+		v.Fix = append(v.Fix, grow)
+		return
+	}
+	v.Evidence = append(v.Evidence,
+		c.Figure("live heap", g.live, "bytes", g.origin),
+		c.Figure("heap goal", g.goal, "bytes", g.origin),
+		c.Figure("allocation rate", g.alloc, "bytes/s", g.origin))
+	v.Evidence = append(v.Evidence, settings(c)...)
+	h := g.heap(c)
+	latency, _ := LatencyOf(c)
+	f, err := h.Frontier(c.Bundle.Subjects[c.Subject].Name, latency)
+	if err != nil {
+		v.Fix = append(v.Fix, grow)
+		return
+	}
+	v.Frontier = f
+	at, ok := f.Recommended()
+	if !ok {
+		v.Fix = append(v.Fix, cause.Fix{Text: f.Why + ": allocate less per request, or give it more memory"})
+		return
+	}
+	v.Fix = append(v.Fix, g.fixes(c, h, f, at)...)
+	v.Prediction = append(v.Prediction, g.predicted(f, at)...)
+	if b != nil {
+		v.Prediction = append(v.Prediction, g.predictedP99(c, b, f, at))
+	}
+}
+
+// fixes are the settings for a point of the frontier. Where the release of Go is not
+// known both ways are told.
+func (g *collector) fixes(c *cause.Case, h *predict.Heap, f *predict.Frontier, at predict.Outcome) []cause.Fix {
+	capped := ""
+	if f.Capped {
+		capped = " (as much as the " + f.Who + " allows)"
+	}
+	ballast := at.Setting.Ballast
+	if ballast == 0 {
+		ballast = h.BallastFor(at).Ballast
+	}
+	old := cause.Fix{Text: "Go before 1.19: a ballast in main, never touched, so that it costs no resident memory itself" + capped,
+		Code: fmt.Sprintf("ballast := make([]byte, %d<<20)\ndefer runtime.KeepAlive(ballast)", int64(ballast)>>20)}
+	limit := cause.Fix{Text: "Go 1.19 or later, at the next start" + capped + "; leave the container at least a tenth more", Setting: at.Setting.String()}
+	if at.Setting.Limit == 0 && at.Setting.Ballast == 0 {
+		limit.Text = "at the next start" + capped + ": a ratio, because under a limit a growing live heap would leave the collector no room"
+	}
+	switch {
+	case at.Setting.Ballast > 0:
+		return []cause.Fix{old}
+	case h.Minor >= 19 || c.Bundle.Subjects[c.Subject].Version != "":
+		return []cause.Fix{limit}
+	default:
+		return []cause.Fix{limit, old}
+	}
+}
+
+// predicted is what the model says of the fix, beside what was measured.
+func (g *collector) predicted(f *predict.Frontier, at predict.Outcome) []cause.Prediction {
+	all := []cause.Prediction{
+		prediction("gc cycles", "1/s", g.rate, at.Cycles),
+		prediction("heap at its peak", "bytes", g.goal, at.Peak),
+	}
+	if f.Measured.RSS.Known() {
+		all = append(all, prediction("resident memory", "bytes", f.Measured.RSS.Value, at.RSS))
+	}
+	return append(all, prediction("collector's time on processors", "cores", f.Measured.Collector.Value, at.Collector))
+}
+
+func prediction(metric, unit string, now float64, then predict.Estimate) cause.Prediction {
+	return cause.Prediction{Metric: metric, Unit: unit, Now: cause.Number(now), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
+}
+
+// predictedP99 is the p99 of the requests: by the replay where there is one, else if
+// the bill shrinks as the collector's work does.
+func (g *collector) predictedP99(c *cause.Case, b *bill, f *predict.Frontier, at predict.Outcome) cause.Prediction {
+	left := remains(f.Now, at)
+	return c.PredictP99(func(row int) int64 { return int64(float64(b.less[row]) * (1 - left)) })
+}
+
+// billedLatency is the p99 of the traced requests had the collector cost them less.
+func billedLatency(c *cause.Case, b *bill) predict.Latency {
+	return func(now, then predict.Outcome) predict.Estimate {
+		left := remains(now, then)
+		p := c.PredictP99(func(row int) int64 { return int64(float64(b.less[row]) * (1 - left)) })
+		e := predict.Unknown
+		for to, from := range map[*float64]*float64{&e.Value: p.Then, &e.Low: p.Low, &e.High: p.High} {
+			if from != nil {
+				*to = *from
+			}
+		}
+		return e
+	}
+}
+
+// remains is the part of the collector's work that is left.
+func remains(now, then predict.Outcome) float64 {
+	left := then.Collector.Value / now.Collector.Value
+	if math.IsNaN(left) || left < 0 {
+		return 1
+	}
+	return min(left, 2)
+}

@@ -1,0 +1,216 @@
+package predict
+
+import (
+	"errors"
+	"strings"
+)
+
+// PredictionSchema is the version of the JSON form of a [Prediction]. Fields are
+// added, never renamed; unknown is null, never 0.
+const PredictionSchema = "unstall.prediction/v1"
+
+// Prediction is what settings would do to a process: the answer of unstall predict.
+type Prediction struct {
+	Schema      string      `json:"schema"`
+	ToolVersion string      `json:"tool_version"`
+	Subject     string      `json:"subject"`
+	Calibration Calibration `json:"calibration"`
+	Measured    Outcome     `json:"measured"` // as recorded
+	Now         Outcome     `json:"now"`      // what the model says of the same
+	Settings    []Asked     `json:"settings"` // in the order they were asked for
+	Frontier    *Frontier   `json:"frontier"`
+	Ballast     *float64    `json:"ballast_bytes"` // with the headroom of the recommended setting, for Go before 1.19; null: none is recommended, or it is one
+	Notes       []string    `json:"notes"`         // what to know beside the figures
+}
+
+// Calibration is what the model rests on.
+type Calibration struct {
+	Cycles     int     `json:"gc_cycles"`
+	Seconds    float64 `json:"seconds"`
+	Source     string  `json:"source"` // the artifact
+	Go         string  `json:"go"`     // "go1.26.8", "go1.19 or later"
+	Processors float64 `json:"processors"`
+	Told       bool    `json:"setting_known"` // else it follows from the goals
+}
+
+// Asked is one setting, or what else might change, and what comes of it.
+type Asked struct {
+	Text    string  `json:"asked"`
+	Outcome Outcome `json:"outcome"`
+}
+
+// Wanted is what settings are asked for.
+type Wanted struct {
+	Text string
+	// What is nil stays as it is.
+	GOGC, Limit, Ballast, Live, Alloc *float64
+}
+
+// in fills in from the heap what is not said.
+func (w Wanted) in(h *Heap) Scenario {
+	s := Scenario{Setting: h.Setting}
+	for to, from := range map[*float64]*float64{&s.GOGC: w.GOGC, &s.Limit: w.Limit, &s.Ballast: w.Ballast, &s.Live: w.Live, &s.Alloc: w.Alloc} {
+		if from != nil {
+			*to = *from
+		}
+	}
+	return s
+}
+
+// Ask predicts settings, with the frontier. Settings the process could not run under
+// are errors, joined; the others are in the prediction all the same.
+func (h *Heap) Ask(subject string, wanted []Wanted, latency Latency) (*Prediction, error) {
+	f, err := h.Frontier(subject, latency)
+	if err != nil {
+		return nil, err
+	}
+	p := &Prediction{Schema: PredictionSchema, Subject: subject, Measured: f.Measured, Now: f.Now, Frontier: f, Settings: []Asked{}, Notes: []string{},
+		Calibration: Calibration{Cycles: len(h.Cycles), Seconds: h.Span, Processors: h.Procs, Told: h.Told}}
+	if at, ok := f.Recommended(); ok && at.Setting.Ballast == 0 {
+		b := h.BallastFor(at).Ballast
+		p.Ballast = &b
+	}
+	var errs []error
+	ask := func(text string, s Scenario) bool {
+		o, err := h.Predict(s)
+		if err != nil {
+			errs = append(errs, err)
+			return false
+		}
+		if latency != nil {
+			o.P99 = latency(f.Now, o)
+		}
+		p.Settings = append(p.Settings, Asked{text, o})
+		return true
+	}
+	for _, w := range wanted {
+		s := w.in(h)
+		text := s.Setting.String()
+		if s.Live > 0 {
+			text += " live=" + FormatSize(s.Live)
+		}
+		if s.Alloc > 0 {
+			text += " alloc=" + FormatSize(s.Alloc) + "/s"
+		}
+		ok := ask(text, s)
+		if ok && w.Limit != nil && s.Limit > 0 && w.GOGC == nil && s.GOGC >= 0 && p.Settings[len(p.Settings)-1].Outcome.Bound != ByLimit {
+			p.note("GOMEMLIMIT alone does not let the heap grow: " + Setting{GOGC: s.GOGC}.String() + " still decides when a cycle starts; with GOGC=off the limit does")
+			s.GOGC = Off
+			ask(strings.Replace(text, Setting{GOGC: w.in(h).GOGC, Limit: s.Limit, Ballast: s.Ballast}.String(), s.Setting.String(), 1), s)
+		}
+	}
+	return p, errors.Join(errs...)
+}
+
+// note adds what is to be known, once.
+func (p *Prediction) note(text string) {
+	for _, n := range p.Notes {
+		if n == text {
+			return
+		}
+	}
+	p.Notes = append(p.Notes, text)
+}
+
+// ParseSets reads what is asked for: each text is NAME=VALUE, or several of them with
+// spaces between, which then are one row. Of names given alone, values of the same
+// name are rows of their own, and values of different names go together.
+func ParseSets(texts []string) ([]Wanted, error) {
+	rows := []Wanted{}
+	type value struct {
+		text string
+		set  func(*Wanted)
+	}
+	var names []string
+	single := make(map[string][]value)
+	for _, text := range texts {
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			return nil, errors.New(`--set "": give NAME=VALUE, such as GOMEMLIMIT=800MiB`)
+		}
+		var row Wanted
+		for _, word := range words {
+			name, set, err := parseSet(word)
+			if err != nil {
+				return nil, err
+			}
+			if len(words) == 1 {
+				if single[name] == nil {
+					names = append(names, name)
+				}
+				single[name] = append(single[name], value{word, set})
+			}
+			set(&row)
+		}
+		if len(words) > 1 {
+			row.Text = text
+			rows = append(rows, row)
+		}
+	}
+	product := []Wanted{}
+	if len(names) > 0 {
+		product = append(product, Wanted{})
+	}
+	for _, name := range names {
+		var more []Wanted
+		for _, w := range product {
+			for _, v := range single[name] {
+				x := w
+				v.set(&x)
+				x.Text = strings.TrimSpace(x.Text + " " + v.text)
+				more = append(more, x)
+			}
+		}
+		product = more
+	}
+	const most = 100
+	if rows = append(product, rows...); len(rows) > most {
+		return nil, errors.New("--set: these combine to more than 100 rows: ask for fewer at once")
+	}
+	return rows, nil
+}
+
+// parseSet reads one NAME=VALUE.
+func parseSet(word string) (name string, set func(*Wanted), err error) {
+	name, text, ok := strings.Cut(word, "=")
+	fail := func(err error) (string, func(*Wanted), error) {
+		return "", nil, errors.New("--set " + word + ": " + err.Error())
+	}
+	var v float64
+	size := func(suffix string) error {
+		v, err = ParseSize(strings.TrimSuffix(text, suffix))
+		return err
+	}
+	switch {
+	case !ok:
+		return fail(errors.New("give NAME=VALUE, such as GOMEMLIMIT=800MiB"))
+	case name == "GOGC":
+		if v, err = ParseGOGC(text); err != nil {
+			return fail(err)
+		}
+		return name, func(w *Wanted) { w.GOGC = &v }, nil
+	case name == "GOMEMLIMIT":
+		if v, err = ParseLimit(text); err != nil {
+			return fail(err)
+		}
+		return name, func(w *Wanted) { w.Limit = &v }, nil
+	case name == "ballast":
+		if text != "0" {
+			if err := size(""); err != nil {
+				return fail(err)
+			}
+		}
+		return name, func(w *Wanted) { w.Ballast = &v }, nil
+	case name == "live":
+		if err := size(""); err != nil {
+			return fail(err)
+		}
+		return name, func(w *Wanted) { w.Live = &v }, nil
+	case name == "alloc":
+		if err := size("/s"); err != nil {
+			return fail(err)
+		}
+		return name, func(w *Wanted) { w.Alloc = &v }, nil
+	}
+	return fail(errors.New("there is no such setting: give GOGC, GOMEMLIMIT, ballast, live or alloc"))
+}
