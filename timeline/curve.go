@@ -35,6 +35,10 @@ func (l *layout) gaps(s *evidence.Series) (t []int64, v []float64) {
 				t, v = append(t, max(before, last+1)), append(v, math.NaN())
 			}
 		}
+		if len(t) > 0 && at <= last {
+			v[len(v)-1] = s.V[i] // of several values at one time the last holds
+			continue
+		}
 		t, v = append(t, at), append(v, s.V[i])
 		last = at
 	}
@@ -114,64 +118,104 @@ func typicalStep(t []int64) int64 {
 }
 
 // decimate sums a curve with too many points up in equal spans of time: each
-// point becomes the mean over its span, with the highest value beside it.
+// point becomes the mean over its span, with the highest value beside it. Where
+// nothing is known stays unknown, unless there are very many short gaps.
 func (l *layout) decimate(c Curve) Curve {
-	n := len(c.T)
-	if n <= MaxCurve {
+	if len(c.T) <= MaxCurve {
 		return c
 	}
-	from, to := c.T[0], c.T[n-1]
-	// A span can need a second point, where what is known begins or ends within it.
-	width := (to-from)/(MaxCurve/2-1) + 1
-	out := Curve{ID: c.ID, Title: c.Title, Source: c.Source}
-	for i := 0; i < n; {
-		slot := (c.T[i] - from) / width
-		begin := from + slot*width
-		end := begin + width
-		var sum, known float64
-		highest := math.NaN()
-		see := func(v float64, from, to int64) {
-			if math.IsNaN(v) {
-				return
-			}
-			if math.IsNaN(highest) || v > highest {
-				highest = v
-			}
-			sum += v * float64(to-from)
-			known += float64(to - from)
-		}
-		first := c.T[i]
-		if i > 0 && first > begin {
-			if v := c.V[i-1]; !math.IsNaN(v) {
-				first = begin
-				see(v, begin, c.T[i])
-			} else if out.V != nil && !math.IsNaN(out.V[len(out.V)-1]) {
-				out.T, out.V, out.Max = append(out.T, begin), append(out.V, math.NaN()), append(out.Max, math.NaN())
-			}
-		}
-		single := c.V[i]
-		for ; i < n && c.T[i] < end; i++ {
-			next := end
-			if i+1 < n {
-				next = min(next, c.T[i+1])
-			}
-			see(c.V[i], c.T[i], next)
-			if !math.IsNaN(c.V[i]) {
-				single = c.V[i]
-			}
-		}
-		mean := single
-		if known > 0 {
-			mean = sum / known
-		}
-		if k := len(out.T); k > 0 && out.T[k-1] >= first {
-			first = out.T[k-1] + 1
-		}
-		out.T, out.V, out.Max = append(out.T, first), append(out.V, mean), append(out.Max, highest)
-		// What follows this span holds the last value, not the mean.
-		if i < n && c.T[i] >= end+width && end > first {
-			out.T, out.V, out.Max = append(out.T, end), append(out.V, c.V[i-1]), append(out.Max, c.V[i-1])
+	c.T, c.V = fewGaps(c.T, c.V)
+	n := len(c.T)
+	gaps := 0
+	for _, v := range c.V {
+		if math.IsNaN(v) {
+			gaps++
 		}
 	}
-	return out
+	// A gap cuts a span in two and is a point itself.
+	from := c.T[0]
+	width := (c.T[n-1]-from)/int64(MaxCurve-2*gaps-2) + 1
+	d := decimated{out: Curve{ID: c.ID, Title: c.Title, Source: c.Source}}
+	for i := 0; i < n; {
+		if math.IsNaN(c.V[i]) {
+			d.put(c.T[i], math.NaN(), math.NaN())
+			for i++; i < n && math.IsNaN(c.V[i]); i++ {
+			}
+			continue
+		}
+		begin := from + (c.T[i]-from)/width*width
+		end := begin + width
+		first := c.T[i]
+		m := mean{highest: math.Inf(-1)}
+		if i > 0 && first > begin && !math.IsNaN(c.V[i-1]) {
+			m.add(c.V[i-1], first-begin)
+			first = begin
+		}
+		for ; i < n && c.T[i] < end && !math.IsNaN(c.V[i]); i++ {
+			next := end
+			if i+1 < n {
+				next = min(end, c.T[i+1])
+			}
+			m.add(c.V[i], next-c.T[i])
+		}
+		d.put(first, m.value(), m.highest)
+		if i < n && c.T[i] >= end+width {
+			d.put(end, c.V[i-1], c.V[i-1]) // the last value holds, not the mean
+		}
+	}
+	return d.out
+}
+
+// decimated is a curve in the making.
+type decimated struct{ out Curve }
+
+func (d *decimated) put(t int64, v, highest float64) {
+	if n := len(d.out.T); n > 0 {
+		t = max(t, d.out.T[n-1]+1)
+	}
+	d.out.T, d.out.V, d.out.Max = append(d.out.T, t), append(d.out.V, v), append(d.out.Max, highest)
+}
+
+// mean is a mean over time and the highest of its values.
+type mean struct {
+	sum, known    float64
+	highest, last float64
+}
+
+func (m *mean) add(v float64, dur int64) {
+	m.sum += v * float64(dur)
+	m.known += float64(dur)
+	m.highest, m.last = max(m.highest, v), v
+}
+
+func (m *mean) value() float64 {
+	if m.known == 0 {
+		return m.last
+	}
+	return m.sum / m.known
+}
+
+// fewGaps takes out the gaps that are too short to be seen where there are more
+// than a quarter of all points for them.
+func fewGaps(t []int64, v []float64) ([]int64, []float64) {
+	const most = MaxCurve / 4
+	short := (t[len(t)-1] - t[0]) / most
+	gaps := 0
+	for _, x := range v {
+		if math.IsNaN(x) {
+			gaps++
+		}
+	}
+	if gaps < most {
+		return t, v
+	}
+	var outT []int64
+	var outV []float64
+	for i := range t {
+		if math.IsNaN(v[i]) && (i+1 == len(t) || t[i+1]-t[i] <= short || len(outV) > 0 && math.IsNaN(outV[len(outV)-1])) {
+			continue
+		}
+		outT, outV = append(outT, t[i]), append(outV, v[i])
+	}
+	return outT, outV
 }
