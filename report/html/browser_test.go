@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // patience is how long a page may take for what a test waits for. It decides only
@@ -123,11 +125,14 @@ func listen(t testing.TB) *calls {
 	return c
 }
 
-// to lists the calls whose first line holds a text.
-func (c *calls) to(text string) []string {
+// ownCalls are those a Chromium makes for itself, whatever it shows.
+var ownCalls = regexp.MustCompile(`^[A-Z]+ (http://)?([\w-]+\.)*(google|googleapis|gstatic|gvt1)\.com[:/]`)
+
+// all lists the calls so far that were not the browser's own.
+func (c *calls) all() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(c.lines), func(s string) bool { return !strings.Contains(s, text) })
+	return slices.DeleteFunc(slices.Clone(c.lines), ownCalls.MatchString)
 }
 
 // tab is a page that is open in a browser, and all it did.
@@ -184,7 +189,7 @@ func (p *tab) look(l look) {
 		scheme = "dark"
 	}
 	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: l.height, DeviceScaleFactor: 1, Mobile: l.width < 600})
-	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
 }
 
 func (p *tab) navigate(file string) {
@@ -199,7 +204,7 @@ func (p *tab) navigate(file string) {
 // ready waits until everything is drawn.
 func (p *tab) ready() {
 	p.t.Helper()
-	eval[chromedp.Void](p, `window.unstall ? window.unstall.ready : null`)
+	eval[chromedp.Void](p, `document.querySelector("script.timeline-data") ? window.unstall.ready : null`)
 	p.drawn()
 }
 
@@ -256,7 +261,7 @@ func (p *tab) quiet() {
 		p.t.Errorf("the page: %s", f)
 	}
 	for _, r := range p.requests {
-		if before, _, _ := strings.Cut(r, "#"); before != p.file && !strings.HasPrefix(r, "data:image/") {
+		if before, _, _ := strings.Cut(r, "#"); before != p.file && !strings.HasPrefix(r, "data:") {
 			p.t.Errorf("the page asks for %.200s", r)
 		}
 	}
@@ -331,8 +336,10 @@ type point struct{ X, Y float64 }
 // at is where a share of an element's width and height is, scrolled into view.
 func (p *tab) at(element string, right, down float64) point {
 	p.t.Helper()
-	return eval[point](p, `(() => { const e = `+element+`; e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect();
-		return {X: r.left + r.width * %s, Y: r.top + r.height * %s}; })()`, right, down)
+	return eval[point](p, `(() => { const e = `+element+`, y = () => { const r = e.getBoundingClientRect(); return r.top + r.height * %[2]s; };
+		scrollBy({top: y() - innerHeight / 2, behavior: "instant"});
+		const r = e.getBoundingClientRect();
+		return {X: r.left + r.width * %[1]s, Y: y()}; })()`, right, down)
 }
 
 func (p *tab) mouse(typ input.DispatchMouseEventType, at point, o ...chromedp.MouseOption) {
@@ -361,10 +368,20 @@ func (p *tab) drag(from, to point) {
 
 func (p *tab) wheel(at point, dy float64, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
-	p.mouse(input.DispatchMouseEventTypeMouseWheel, at, chromedp.ButtonModifiers(modifiers...), func(e *input.DispatchMouseEventParams) { e.DeltaY = dy })
+	p.mouse(input.DispatchMouseEventTypeMouseWheel, at, chromedp.ButtonModifiers(modifiers...), func(e *input.DispatchMouseEventParams) {
+		e.DeltaX, e.DeltaY = 1e-9, dy // 0 would be left out, and is missed
+	})
 }
 
-func (p *tab) key(keys string) { p.t.Helper(); p.run(chromedp.KeyEvent(keys)) }
+// press presses a key by its name in https://www.w3.org/TR/uievents-key/.
+func (p *tab) press(key string, modifiers ...chromedp.Modifier) {
+	p.t.Helper()
+	named := map[string]string{"ArrowLeft": kb.ArrowLeft, "ArrowRight": kb.ArrowRight, "ArrowUp": kb.ArrowUp, "ArrowDown": kb.ArrowDown, "Escape": kb.Escape, "Enter": kb.Enter, "Home": kb.Home, "End": kb.End}
+	if k, ok := named[key]; ok {
+		key = k
+	}
+	p.run(chromedp.KeyEvent(key, chromedp.KeyModifiers(modifiers...)))
+}
 
 // TestBrowserSees tries that a page that does what none may is found out, by a page
 // that does all of it.
@@ -397,9 +414,9 @@ func TestBrowserSees(t *testing.T) {
 			}
 		}
 	}
-	for deadline := time.Now().Add(patience); len(b.called.to("outside.invalid")) < 2; p.drawn() {
+	for deadline := time.Now().Add(patience); len(b.called.all()) < 2; p.drawn() {
 		if time.Now().After(deadline) {
-			t.Fatalf("calls that left the browser: %q, want the request and the socket", b.called.to(""))
+			t.Fatalf("calls that left the browser: %q, want the request and the socket", b.called.all())
 		}
 	}
 }
