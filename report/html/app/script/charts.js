@@ -10,7 +10,7 @@ const curveColours = {
 };
 const otherColours = ["m-own", "m-collector_cpu", "m-dependency", "m-background_cpu", "m-lock", "m-kernel", "m-queue", "m-pool"];
 
-const chartHeight = 92;
+const chartHeight = 98;
 
 class ChartTrack extends Track {
   constructor(timeline, chart) {
@@ -50,7 +50,7 @@ class ChartTrack extends Track {
       select: { show: false },
       scales: { x: { time: false, range: () => [t.view.lo, t.view.hi] }, y: { range: () => [0, this.top] } },
       axes: [
-        { size: 1, ticks: { show: false }, values: () => [], splits: () => t.axis.ticks, grid: { stroke: palette.get("line"), width: 1 } },
+        { size: 8, ticks: { show: false }, values: () => [], splits: () => t.axis.ticks, grid: { stroke: palette.get("line"), width: 1 } },
         {
           size: gutter, gap: 4, font: palette.font(11), stroke: palette.get("muted"), ticks: { show: false }, grid: { stroke: palette.get("line"), width: 1 },
           splits: () => linearTicks(this.top, 3, chart.unit), values: (_, splits) => splits.map((v) => axisAmount(v, chart.unit)),
@@ -116,9 +116,10 @@ class ChartTrack extends Track {
 // axisAmount is shorter than amount: the unit is in the title.
 function axisAmount(v, unit) {
   if (unit.startsWith("bytes")) return v === 0 ? "0" : bytes(v);
+  if (unit === "ms/s") return v === 0 ? "0" : amount(v, unit);
   return Math.abs(v) >= 1e5 ? count(v).replace(/^(\d+),000$/, "$1 k") : digits(v);
 }
 
 function unitWords(unit) {
-  return { "": "", 1: "", bytes: "", "bytes/s": "per second", "1/s": "per second", "ms/s": "ms in each second" }[unit] ?? unit;
+  return { "": "", 1: "", bytes: "", "bytes/s": "per second", "1/s": "per second", "ms/s": "time in each second" }[unit] ?? unit;
 }

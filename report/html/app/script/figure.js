@@ -59,6 +59,7 @@ function amount(v, unit) {
     case "bytes/s": return bytes(v) + "/s";
     case "1": return count(v);
     case "": return digits(v);
+    case "ms/s": return Math.abs(v) >= 999.5 ? digits(v / 1e3) + " s/s" : digits(v) + " ms/s";
     case "1/s": return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " /s";
     default: return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " " + unit;
   }
@@ -83,11 +84,15 @@ function moment(model, ns, step) {
   return clock(Number(model.from % 86400000000000n) + ns, step);
 }
 
-// plain writes an offset (ns) with as many places as a step needs.
-function plain(ns, step) {
-  const [unit, size] = step >= 1e9 ? ["s", 1e9] : step >= 1e6 ? (ns >= 1e9 ? ["s", 1e9] : ["ms", 1e6]) : step >= 1e3 ? ["µs", 1e3] : ["ns", 1];
+// plain writes an offset (ns) with as many places as a step needs, in the unit that
+// suits `scale`: the largest of those it stands beside.
+function plain(ns, step, scale = ns) {
+  const a = Math.abs(scale);
+  const [unit, size] = a >= 1e9 || step >= 1e9 ? ["s", 1e9] : a >= 1e6 || step >= 1e6 ? ["ms", 1e6] : a >= 1e3 || step >= 1e3 ? ["µs", 1e3] : ["ns", 1];
+  if (unit === "s" && step >= 1e9 && a >= 600e9) {
+    return (ns < 0 ? minus : "") + Math.floor(Math.abs(ns) / 60e9) + ":" + String(Math.floor((Math.abs(ns) % 60e9) / 1e9)).padStart(2, "0") + " min";
+  }
   const places = Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9));
-  if (unit === "s" && ns >= 600e9) return Math.floor(ns / 60e9) + ":" + String(Math.floor((ns % 60e9) / 1e9)).padStart(2, "0") + " min";
   const [whole, part] = (Math.abs(ns) / size).toFixed(places).split(".");
   return (ns < 0 ? minus : "") + grouped(whole) + (part ? "." + part : "") + " " + unit;
 }

@@ -153,5 +153,5 @@ function windowTicks(model, view, width) {
     return { step, ticks, words: (t) => moment(model, t, step) };
   }
   const base = ticks[0], places = Math.max(step, 1e3);
-  return { step, ticks, words: (t, i) => (i === 0 ? moment(model, base, places) : "+" + plain(t - base, step)) };
+  return { step, ticks, words: (t, i) => (i === 0 ? moment(model, base, places) : "+" + plain(t - base, step, view.hi - base)) };
 }

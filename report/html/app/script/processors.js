@@ -127,7 +127,7 @@ class ProcessorsPart {
   ticks(width) {
     if (this.data.apart || !this.model.anchored) {
       const t = timeTicks(this.view.lo, this.view.hi, width, 80, 0);
-      return { ...t, words: (v) => plain(v, t.step) };
+      return { ...t, words: (v) => plain(v, t.step, this.view.hi) };
     }
     const at = this.data.at;
     const w = windowTicks(this.model, { lo: this.view.lo + at, hi: this.view.hi + at }, width);

@@ -152,7 +152,7 @@ class RequestPart {
     }
     ctx.stroke();
     for (const row of rows) this.drawRow(ctx, row);
-    timeAxis(ctx, this.view, 0, width - 8, bottom + 1, ticks, (t) => plain(t, step));
+    timeAxis(ctx, this.view, 0, width - 8, bottom + 1, ticks, (t) => plain(t, step, this.view.hi));
     const text = this.sums.slice(0, 5).map(([m, d]) => this.title(m) + " " + duration(d)).join(", ");
     this.surface.label("States of the request over its " + duration(this.request.latency) + ": " + text);
     this.plot.setAttribute("aria-label", "Time line of request " + (this.index + 1) + ", " + duration(this.request.latency) + ": " + text + ". The table below has the same. j and k go to other requests, plus and minus zoom.");
@@ -188,18 +188,16 @@ class RequestPart {
       ctx.stroke();
       const left = Math.max(a, 0), room = Math.min(b, width) - left - 8;
       if (room < 24 || row.h < 30) continue;
-      const name = palette.mechanism(s.mechanism);
-      const first = fit(ctx, this.title(s.mechanism), room);
-      if (!first) continue;
-      const plate = s.parts.length > 1;
-      const lines = [first, fit(ctx, duration(s.dur), room)].filter(Boolean);
-      if (plate) {
-        ctx.fillStyle = palette.get(name);
-        const wide = Math.max(...lines.map((l) => ctx.measureText(l).width));
-        ctx.fillRect(left + 2, row.y + row.h / 2 - 8 * lines.length, wide + 4, 16 * lines.length);
-      }
-      ctx.fillStyle = palette.on(name);
-      lines.forEach((l, n) => ctx.fillText(l, left + 4, row.y + row.h / 2 + (n - (lines.length - 1) / 2) * 15));
+      // in the part of the height that is its mechanism's
+      let above = 0, own = 0;
+      this.charged(s, (m, d) => {
+        const part = s.dur ? d / s.dur * row.h : row.h;
+        if (m === s.mechanism) own += part;
+        else if (known.get(m) < known.get(s.mechanism)) above += part;
+      });
+      const lines = own < 15 ? [] : [this.title(s.mechanism), ...(own < 32 ? [] : [duration(s.dur)])].map((l) => fit(ctx, l, room)).filter(Boolean);
+      ctx.fillStyle = palette.on(palette.mechanism(s.mechanism));
+      lines.forEach((l, n) => ctx.fillText(l, left + 4, row.y + above + own / 2 + (n - (lines.length - 1) / 2) * 15 + 0.5));
     }
     if (row === this.rows[0] && this.marked >= 0) {
       const s = this.states[this.marked];
@@ -259,7 +257,7 @@ class RequestPart {
     }
     const some = (f) => this.states.some(f);
     const columns = [
-      ["at", (s) => plain(s.at, 1e3), "app-num"], ["took", (s) => duration(s.dur), "app-num"], ["state", (s) => s.kind + (s.number > 1 ? " ×" + s.number : "")],
+      ["at", (s) => plain(s.at, 1e3, this.request.latency), "app-num"], ["took", (s) => duration(s.dur), "app-num"], ["state", (s) => s.kind + (s.number > 1 ? " ×" + s.number : "")],
       ["charged to", (s) => this.chargedCell(s)],
       some((s) => s.what) && ["what", (s) => s.what], some((s) => s.holder) && ["held by", (s) => s.holder], some((s) => s.where) && ["where", (s) => s.where, "app-where"],
     ].filter(Boolean);

@@ -189,7 +189,7 @@ class Track {
   under() { return null; }
 }
 
-const cellSize = 2; // CSS pixels
+const cellSize = (points) => (points < 60_000 ? 3 : 2); // CSS pixels
 const fewPoints = 4000; // so many are drawn as dots of their own
 const fewSpans = 1200; // so many also show how long they lasted
 
@@ -210,7 +210,8 @@ class RequestTrack extends Track {
     this.height = t.width < 600 ? 200 : 260;
     const height = this.height, width = t.plotWidth, left = t.gutter;
     const ctx = surface.clear(t.width, height + 22);
-    const columns = Math.max(1, Math.round(width / cellSize)), lines = Math.max(1, Math.round(height / cellSize));
+    const [first, last] = inWindow(p, view.lo, view.hi), size = last - first <= fewPoints ? 1 : cellSize(last - first);
+    const columns = Math.max(1, Math.round(width / size)), lines = Math.max(1, Math.round(height / size));
     if (!t.rows || this.lines !== lines) t.rows = rows(p.latency, t.scale, lines);
     this.lines = lines;
     const d = this.density = density(p, t.rows, view.lo, view.hi, columns, lines, this.density);
