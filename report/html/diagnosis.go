@@ -177,7 +177,7 @@ func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int)
 }
 
 func prediction(p diagnose.Prediction) predictionView {
-	v := predictionView{Metric: p.Metric, Now: of(p.Now, p.Unit), Then: of(p.Then, p.Unit), Change: figure.Change(p.Now, p.Then, p.Low, p.High, p.Unit)}
+	v := predictionView{Metric: p.Metric, Now: of(p.Now, p.Unit), Then: of(p.Then, p.Unit), Change: figure.Change(p.Now, p.Then, nil, nil, p.Unit)}
 	if p.Low != nil && p.High != nil {
 		v.Range = of(p.Low, p.Unit) + " – " + of(p.High, p.Unit)
 	}
