@@ -292,6 +292,7 @@ func (s *ProcessorSpan) ownServes() LaneID {
 	return 0
 }
 
+// append packs a span into a block that has room for it.
 func (w *spanWriter) append(to []byte, s *ProcessorSpan) []byte {
 	head := byte(s.Work) << 4
 	gap := s.From - w.at
@@ -309,16 +310,21 @@ func (w *spanWriter) append(to []byte, s *ProcessorSpan) []byte {
 	if s.Number > 1 {
 		head |= spanJoined
 	}
-	to = append(to, head)
+	// Blocks have room for all of it, so nothing need be checked in between.
+	n := len(to)
+	room := to[n:cap(to)]
+	room[0] = head
+	k := 1
 	if gap > 0 {
-		to = binary.AppendUvarint(to, uint64(gap))
+		k += binary.PutUvarint(room[k:], uint64(gap))
 	}
-	to = binary.AppendUvarint(to, uint64(s.To-s.From))
+	k += binary.PutUvarint(room[k:], uint64(s.To-s.From))
 	if other {
-		to = binary.AppendUvarint(to, zigzag(int64(s.Lane-w.lane)))
-		to = binary.AppendUvarint(to, uint64(s.Name))
+		k += binary.PutUvarint(room[k:], zigzag(int64(s.Lane-w.lane)))
+		k += binary.PutUvarint(room[k:], uint64(s.Name))
 		w.lane, w.name = s.Lane, s.Name
 	}
+	to = to[:n+k]
 	if serves {
 		to = binary.AppendUvarint(to, zigzag(int64(s.Serves-s.Lane)))
 	}

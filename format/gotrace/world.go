@@ -235,7 +235,10 @@ func (w *world) free(g *goroutine, t int64) {
 		w.spend(p, t)
 	}
 	p.g, g.proc = nil, nil
-	w.settle(p)
+	p.work = evidence.WorkIdle
+	if w.held.stop > 0 {
+		p.work = evidence.WorkStopped
+	}
 }
 
 // setRole changes on whose behalf g works.
