@@ -15,7 +15,8 @@ class FlamesPart {
     this.surface = new Surface("");
     this.plot = el("div", { class: "app-stack app-flame", tabindex: 0, role: "application", "aria-roledescription": "flame graph" }, this.surface.canvas);
     this.frame = el("div", { class: "app-flamebox" }, this.plot);
-    this.tip = new Tooltip(this.plot);
+    this.over = el("div", { class: "app-over" }, this.frame); // so that the tooltip is not cut off with it
+    this.tip = new Tooltip(this.over);
     this.spoken = el("p", { class: "app-spoken", role: "status", "aria-live": "polite" });
     this.legend = el("ul", { class: "app-legend" });
     this.cut = el("p", { class: "app-status" });
@@ -23,7 +24,7 @@ class FlamesPart {
     host.append(el("div", { class: "app-part" },
       el("div", { class: "app-bar" }, this.choice, this.words, this.found,
         el("span", { class: "app-hint" }, el("span", { class: "app-fine" }, "click: only what is below · arrow keys and Enter · Esc: all"), el("span", { class: "app-coarse" }, "tap: only what is below"))),
-      this.crumbs, this.frame, this.legend, this.cut, this.spoken,
+      this.crumbs, this.over, this.legend, this.cut, this.spoken,
       el("details", { class: "app-details" }, el("summary", {}, "the 20 functions with most of their own"),
         el("div", { class: "app-scroll", tabindex: 0, role: "region", "aria-label": "Functions by their own share" }, this.table))));
     this.plot.addEventListener("pointermove", (e) => this.hover(e));
@@ -148,7 +149,7 @@ class FlamesPart {
   }
 
   hover(e) {
-    const { x, y, b } = this.boxAt(e);
+    const { x, y: inside, b } = this.boxAt(e), y = inside - this.frame.scrollTop;
     if (!b) {
       this.tip.hide();
       return;

@@ -1,6 +1,6 @@
 // The timeline: requests over time and latency, bands and curves on the same axis.
 
-const gutterOf = (width) => (width < 600 ? 46 : 58);
+const gutterOf = (width) => (width < 600 ? 52 : 58);
 const rightEdge = 10;
 
 const bandColours = {
@@ -189,7 +189,8 @@ class Track {
   under() { return null; }
 }
 
-const cellSize = (points) => (points < 60_000 ? 3 : 2); // CSS pixels
+// cellSize is in CSS pixels: smaller where cells would be crowded.
+const cellSize = (points, area) => (points * 9 < area * 0.7 ? 3 : 2);
 const fewPoints = 4000; // so many are drawn as dots of their own
 const fewSpans = 1200; // so many also show how long they lasted
 
@@ -210,7 +211,7 @@ class RequestTrack extends Track {
     this.height = t.width < 600 ? 200 : 260;
     const height = this.height, width = t.plotWidth, left = t.gutter;
     const ctx = surface.clear(t.width, height + 22);
-    const [first, last] = inWindow(p, view.lo, view.hi), size = last - first <= fewPoints ? 1 : cellSize(last - first);
+    const [first, last] = inWindow(p, view.lo, view.hi), size = last - first <= fewPoints ? 1 : cellSize(last - first, width * height);
     const columns = Math.max(1, Math.round(width / size)), lines = Math.max(1, Math.round(height / size));
     if (!t.rows || this.lines !== lines) t.rows = rows(p.latency, t.scale, lines);
     this.lines = lines;

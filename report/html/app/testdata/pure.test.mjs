@@ -144,6 +144,12 @@ test("no interval vanishes, and none is where nothing was", () => {
       assert.ok(c.shares[Math.floor((b.at[i] - lo) * k)] > 0, "an interval is not drawn");
     }
   }
+  const apart = bandOf(300, 4, 0);
+  apart.at.forEach((v, i) => { apart.until[i] = v + (apart.dur[i] = Math.min(2e6, (apart.at[i + 1] ?? 1e9) - v)); });
+  for (const width of [10, 500, 3000]) { // where they do not overlap, pixels sum to the time they cover
+    const c = app.cover(apart, 1e8, 9e8, width);
+    assert.ok(Math.abs(c.shares.reduce((a, b) => a + b, 0) / width - c.share) < 1e-3);
+  }
   const nested = { at: [0, 10], dur: [1000, 5], until: [1000, 1000] };
   assert.equal(app.intervalAt(nested, 500, 1), 0);
   assert.equal(app.intervalAt(nested, 12, 1), 1); // the shorter one
