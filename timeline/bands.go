@@ -20,7 +20,7 @@ func (l *layout) bands() {
 		{evidence.GCMark, "gc-mark", "concurrent mark", l.cause},
 		{evidence.StopTheWorld, "stop-the-world", "stopped world", l.cause},
 	} {
-		rows, artifacts := l.intervals(k.kind)
+		rows, artifacts, watched := l.intervals(k.kind)
 		spells := make([]spell, 0, len(rows))
 		for _, i := range rows {
 			from, to := l.b.Intervals.Start[i], l.b.Intervals.End[i]
@@ -28,7 +28,7 @@ func (l *layout) bands() {
 				spells = append(spells, spell{from: from, to: to, row: i})
 			}
 		}
-		l.band(k.id, k.title, l.nameOf(artifacts), spells, k.text)
+		l.band(k.id, k.title, l.nameOf(artifacts), spells, watched, k.text)
 	}
 	l.throttled()
 	l.withheld("host-steal", "stolen by the hypervisor", "host.cpu.steal", "%.2f CPUs stolen", .02)
@@ -41,11 +41,12 @@ type spell struct {
 	row      int
 }
 
-// intervals returns the rows of a kind in order of time, and whom they are from.
+// intervals returns the rows of a kind in order of time, whom they are from, and
+// when was looked.
 // Several artifacts may tell of the same: the one that was read with the
 // requests, else the one with the best clock, counts, and others add what lies
 // where it did not look.
-func (l *layout) intervals(kind evidence.Kind) (rows []int, from []evidence.ArtifactID) {
+func (l *layout) intervals(kind evidence.Kind) (rows []int, from []evidence.ArtifactID, looked spans) {
 	v := &l.b.Intervals
 	byArtifact := make(map[evidence.ArtifactID][]int)
 	for i, k := range v.Kind {
@@ -69,7 +70,6 @@ func (l *layout) intervals(kind evidence.Kind) (rows []int, from []evidence.Arti
 	slices.SortFunc(order, func(x, y evidence.ArtifactID) int {
 		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(l.b.Clocks[l.clocks[x]].Slack(), l.b.Clocks[l.clocks[y]].Slack()), cmp.Compare(x, y))
 	})
-	var looked spans
 	for _, a := range order {
 		n := len(rows)
 		for _, i := range byArtifact[a] {
@@ -84,7 +84,12 @@ func (l *layout) intervals(kind evidence.Kind) (rows []int, from []evidence.Arti
 	}
 	slices.SortFunc(rows, func(a, b int) int { return cmp.Or(cmp.Compare(v.Start[a], v.Start[b]), cmp.Compare(a, b)) })
 	slices.Sort(from)
-	return rows, from
+	for a, c := range l.clocks { // those that saw none looked, too
+		if c >= 0 && l.placed[c] {
+			looked.add(l.watched(evidence.ArtifactID(a), evidence.CoverGC)...)
+		}
+	}
+	return rows, from, looked
 }
 
 // watched are the spans in which an artifact watched the subject.
@@ -126,11 +131,11 @@ func (s spans) has(t int64) bool {
 
 // band adds a band of spells in order of their beginning. Where there are more
 // than [MaxBand], those with the least between them are drawn together.
-func (l *layout) band(id, title, source string, spells []spell, text func(row int) string) {
+func (l *layout) band(id, title, source string, spells []spell, watched spans, text func(row int) string) {
 	if len(spells) == 0 {
 		return
 	}
-	b := Band{ID: id, Title: title, Source: source}
+	b := Band{ID: id, Title: title, Source: source, Watched: l.within(watched)}
 	least := apart(spells)
 	joined := least >= 0
 	for i := 0; i < len(spells); {
@@ -154,6 +159,16 @@ func (l *layout) band(id, title, source string, spells []spell, text func(row in
 		b.Text = nil
 	}
 	l.t.Bands = append(l.t.Bands, b)
+}
+
+// within is what of spans is shown.
+func (l *layout) within(s spans) (out [][2]int64) {
+	for _, x := range s {
+		if from, to := max(x.from, l.t.From), min(x.to, l.t.To); to > from {
+			out = append(out, [2]int64{from, to})
+		}
+	}
+	return out
 }
 
 // apart is the gap (ns) up to which neighbours must be drawn together so that
@@ -254,7 +269,12 @@ func (l *layout) readings(id, title string, s *evidence.Series, above float64, t
 			spells = append(spells, spell{s.T[i], s.T[i+1], i})
 		}
 	}
-	l.band(id, title, l.originName(s.Origin), spells, text)
+	// A counter's readings tell of the time between them, whatever pieces they are in.
+	watched := l.watchedBy(s)
+	if len(watched) == 0 {
+		watched = spans{{s.T[0], s.T[len(s.T)-1]}}
+	}
+	l.band(id, title, l.originName(s.Origin), spells, watched, text)
 }
 
 // series returns the series of a name of the subject, else of the host, that are

@@ -131,7 +131,7 @@ func withoutZero(s *evidence.Series) *evidence.Series {
 // atCycles gives the heap when each cycle began and ended, and the goal it had.
 func (l *layout) atCycles(looked spans) (used, goal Curve) {
 	v := &l.b.Intervals
-	rows, _ := l.intervals(evidence.GCCycle)
+	rows, _, _ := l.intervals(evidence.GCCycle)
 	used = Curve{ID: "used", Title: "heap, at each cycle"}
 	goal = Curve{ID: "goal", Title: "goal, of each cycle"}
 	put := func(c *Curve, at int64, x float64) {

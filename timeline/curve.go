@@ -76,7 +76,7 @@ func (l *layout) watchedBy(s *evidence.Series) spans {
 	}
 	var merged spans
 	merged.add(all...)
-	if states || len(merged) == 0 {
+	if states || len(merged) < 2 {
 		return merged
 	}
 	// Readings are taken one by one: between two pieces lies one step.

@@ -249,7 +249,11 @@ func outline(x *timeline.Timeline) string {
 		if b.Text != nil {
 			text = b.Text[len(b.Text)/2]
 		}
-		line("band %s (%s) of %s: %d, %s ms, the middle one: %s", b.ID, b.Title, b.Source, len(b.From), ms(sum), text)
+		var watched int64
+		for _, w := range b.Watched {
+			watched += w[1] - w[0]
+		}
+		line("band %s (%s) of %s: %d, %s of %s ms, the middle one: %s", b.ID, b.Title, b.Source, len(b.From), ms(sum), ms(watched), text)
 	}
 	for _, c := range x.Charts {
 		line("chart %s (%s) in %s, stacked %v", c.ID, c.Title, c.Unit, c.Stacked)

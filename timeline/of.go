@@ -53,9 +53,10 @@ type layout struct {
 	placed []bool // by clock: its times are on the time line
 	head   evidence.ClockID
 
-	slow   bitset // by request
-	shown  shown
-	frames frames
+	slow    bitset // by request
+	shown   shown
+	frames  frames
+	lengths []int64 // of a request's states
 }
 
 // source is an artifact, or the pieces of one recording, with requests of the

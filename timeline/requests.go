@@ -144,12 +144,9 @@ func (l *layout) request(row, most int) Request {
 		Slow:    l.isSlow(row, lat),
 		Apart:   !l.placed[r.Clock[row]],
 	}
-	n := 0
-	l.ledger.Walk(row, func(int64, evidence.Segment, *ledger.Charges) { n++ })
-	c := collector{l: l, states: make([]State, 0, min(n, most))}
-	if n > most {
-		c.short = 3*lat/int64(most-1) + 1
-	}
+	l.lengths = l.lengths[:0]
+	l.ledger.Walk(row, func(_ int64, s evidence.Segment, _ *ledger.Charges) { l.lengths = append(l.lengths, s.Dur) })
+	c := collector{l: l, short: shortest(l.lengths, lat, most)}
 	l.ledger.Walk(row, c.add)
 	c.close()
 	q.States = c.states

@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,9 +12,7 @@ import (
 )
 
 // collector turns what a ledger walks along into states. Of a request with too
-// many, neighbours shorter than short are drawn together until they are that long:
-// at most one in three then is long, one in three is full, and one ends where a
-// long one begins.
+// many, neighbours shorter than short are drawn together until they are that long.
 type collector struct {
 	l      *layout
 	states []State
@@ -47,6 +46,55 @@ func (c *collector) add(at int64, s evidence.Segment, charges *ledger.Charges) {
 	if c.dur >= c.short {
 		c.close()
 	}
+}
+
+// shortest is the least length below which states must be drawn together so that
+// no more than most are left of a request that took all; 0: none.
+func shortest(lengths []int64, all int64, most int) int64 {
+	if len(lengths) <= most {
+		return 0
+	}
+	// Here one in three at most is long, one in three full, and one ends where a long
+	// one begins.
+	high := 3*all/int64(most-1) + 1
+	for low := int64(1); low+low/64 < high-1; {
+		middle := (low + high) / 2
+		if low < high/4 {
+			middle = int64(math.Sqrt(float64(low) * float64(high)))
+		}
+		if drawn(lengths, middle) <= most {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+// drawn is how many states are left when those below a length are drawn together.
+func drawn(lengths []int64, short int64) (n int) {
+	var open int64
+	for _, v := range lengths {
+		switch {
+		case v >= short:
+			if open > 0 {
+				n++
+			}
+			n++
+			open = 0
+			continue
+		default:
+			open += v
+		}
+		if open >= short {
+			n++
+			open = 0
+		}
+	}
+	if open > 0 {
+		n++
+	}
+	return n
 }
 
 // close ends a state of several.

@@ -71,6 +71,9 @@ type Band struct {
 	// them (ns); nil: each is itself.
 	Number  []uint32
 	Longest []int64
+	// Watched is when it was looked at, ns, in order and apart; nil: all the time.
+	// Elsewhere nothing is known.
+	Watched [][2]int64
 }
 
 // MaxBand is how many things a band has.
