@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,9 +12,13 @@ import (
 	"github.com/unstall/unstall/predict"
 )
 
-// ErrWhich says that the question is not about this evidence, or not clear: that is
+// WhichError says that the question is not about this evidence, or not clear: that is
 // for whoever asked to change.
-var ErrWhich = errors.New("which process")
+type WhichError struct{ Why string }
+
+func (e *WhichError) Error() string { return e.Why }
+
+func which(format string, args ...any) error { return &WhichError{fmt.Sprintf(format, args...)} }
 
 // PredictOptions are what is asked of [Predict].
 type PredictOptions struct {
@@ -90,13 +93,13 @@ func (r *run) goProcess(target string) (evidence.SubjectID, error) {
 	case len(of) == 1:
 		return of[0], nil
 	case len(of) > 1:
-		return 0, fmt.Errorf("%w: these are of %d Go processes: choose one with --target: %s", ErrWhich, len(of), strings.Join(names, ", "))
+		return 0, which("these are of %d Go processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
 	case target != "":
-		return 0, fmt.Errorf("%w: --target %s: nothing here is of a Go process of that name or PID", ErrWhich, target)
+		return 0, which("--target %s: nothing here is of a Go process of that name or PID", target)
 	case others > 0:
-		return 0, fmt.Errorf("%w: what was recorded is of no Go process, or does not say so: the model is of Go's heap; its gctrace log, an execution trace or a capture of it will do", ErrWhich)
+		return 0, which("what was recorded is of no Go process, or does not say so: the model is of Go's heap; its gctrace log, an execution trace or a capture of it will do")
 	default:
-		return 0, fmt.Errorf("%w: nothing was recorded of a process: give a capture of a Go process under load, or the log of a run with GODEBUG=gctrace=1", ErrWhich)
+		return 0, which("nothing was recorded of a process: give a capture of a Go process under load, or the log of a run with GODEBUG=gctrace=1")
 	}
 }
 

@@ -22,12 +22,13 @@ type Frontier struct {
 }
 
 // Margin is how far the live heap may grow under a setting. Under a limit the room
-// that is left shrinks, and the collector runs ever more often: the death spiral.
+// that is left shrinks, and the collector runs ever more often: the death spiral. A
+// quarter of the processors is what the runtime means to give to background marking;
+// beyond it marking hardly ends, and assists do the rest.
 type Margin struct {
 	Live    float64 `json:"live_bytes"`         // today
-	Quarter float64 `json:"quarter_live_bytes"` // from which the collector takes a quarter of the CPU; 0: it never does
-	Half    float64 `json:"half_live_bytes"`    // from which it meets the runtime's cap; 0: never
-	Of      string  `json:"quarter_of"`         // "process": of the CPU it uses then; "processors": of all it may use
+	Quarter float64 `json:"quarter_live_bytes"` // from which the collector takes a quarter of the processors; 0: it never does
+	Half    float64 `json:"half_live_bytes"`    // from which it meets the runtime's cap of half of them; 0: never
 }
 
 // Latency says what p99 (ms) requests would have, given what the collector does now
@@ -47,7 +48,7 @@ func (f *Frontier) Recommended() (Outcome, bool) {
 const (
 	spacing = math.Sqrt2
 	points  = 16
-	beyond  = 5 // points after the knee
+	beyond  = 4 // points after the knee
 )
 
 // A doubling of the headroom is not worth its memory if it saves less than these
@@ -56,10 +57,13 @@ const (
 const (
 	worthCost, worthCPU   = .05, .01
 	worthGain, worthWhole = .05, .02
+	// A collector that marks for a fiftieth of the time meets so few requests that what
+	// it costs them is no reason for more memory.
+	rarely = .02
 )
 
 const rule = "the least memory from which doubling the heap's headroom again would save less than 5 % of what the collector costs now " +
-	"(or 1 % of the process's CPU) and less than 5 % of the p99 that can be gained"
+	"(or 1 % of the process's CPU) and less than 5 % of the p99 that can be gained, which counts while it marks for 2 % of the time"
 
 // kind is how a headroom is asked for.
 type kind uint8
@@ -102,7 +106,10 @@ func (h *Heap) Frontier(subject string, latency Latency) (*Frontier, error) {
 func (m *Margin) safe() bool { return m.Quarter == 0 || m.Quarter >= 1.5*m.Live }
 
 func (m *Margin) why() string {
-	return fmt.Sprintf("with %.2g times the live heap the collector would take a quarter of the CPU", m.Quarter/m.Live)
+	if m.Quarter <= m.Live {
+		return "the collector would take a quarter of the processors"
+	}
+	return fmt.Sprintf("with %.2g times the live heap the collector would take a quarter of the processors", m.Quarter/m.Live)
 }
 
 // fillIn computes the points of one kind of setting, their knee and its margin.
@@ -128,14 +135,14 @@ func (m *model) fillIn(f *Frontier, way kind, latency Latency) {
 		if a.Collector.Value-b.Collector.Value >= least {
 			return false
 		}
-		return !a.P99.Known() || !b.P99.Known() || !(gain > 0) || a.P99.Value-b.P99.Value < gain
+		return a.Marking.Value < rarely || !a.P99.Known() || !b.P99.Known() || !(gain > 0) || a.P99.Value-b.P99.Value < gain
 	}
 	knee := -1
 	for k := range points + 1 {
 		if knee < 0 && enough(k) {
 			knee = k
 		}
-		if k > 0 && !m.fits(grid[k]) || knee >= 0 && k > max(knee, 2)+beyond {
+		if k > 0 && !m.fits(grid[k]) || knee >= 0 && k > knee+beyond {
 			break
 		}
 		if k > 0 && grid[k].Setting != f.Points[len(f.Points)-1].Setting && grid[k].RSS.Value > f.Points[len(f.Points)-1].RSS.Value {
@@ -223,10 +230,7 @@ func roundUp(bytes float64) float64 {
 // margin looks how far the live heap may grow under a setting.
 func (m *model) margin(s Setting) *Margin {
 	const most = 100.
-	out := &Margin{Live: m.live, Of: "process"}
-	if math.IsNaN(m.own) {
-		out.Of = "processors"
-	}
+	out := &Margin{Live: m.live}
 	at := func(times float64) ran {
 		return m.run(Scenario{Setting: s, Live: m.live * times}, m.cycles, steps/2, nil)
 	}
@@ -248,12 +252,7 @@ func (m *model) margin(s Setting) *Margin {
 		}
 		return low * m.live
 	}
-	out.Quarter = first(func(r ran) bool {
-		if math.IsNaN(m.own) {
-			return r.cores >= .25*m.h.Procs
-		}
-		return r.cores >= .25*(r.cores+m.own)
-	})
+	out.Quarter = first(func(r ran) bool { return r.cores >= utilization*m.h.Procs })
 	out.Half = first(func(r ran) bool { return r.limiter })
 	return out
 }

@@ -18,6 +18,7 @@ type Heap struct {
 	Setting Setting // in force
 	Told    bool    // Setting is what the process was told; else it follows from the goals
 	Minor   int     // Go 1.x, 0 unknown
+	Exact   bool    // Minor is the release, not the least that the evidence allows
 	Procs   float64 // GOMAXPROCS
 	Span    float64 // s that were watched
 	Paced   float64 // cycles the pacer started, per second

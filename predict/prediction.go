@@ -66,7 +66,7 @@ func (h *Heap) Ask(subject string, wanted []Wanted, latency Latency) (*Predictio
 	}
 	p := &Prediction{Schema: PredictionSchema, Subject: subject, Measured: f.Measured, Now: f.Now, Frontier: f, Settings: []Asked{}, Notes: []string{},
 		Calibration: Calibration{Cycles: len(h.Cycles), Seconds: h.Span, Processors: h.Procs, Told: h.Told}}
-	if at, ok := f.Recommended(); ok && at.Setting.Ballast == 0 {
+	if at, ok := f.Recommended(); ok && at.Setting.Ballast == 0 && h.Minor < 20 && !h.Exact {
 		b := h.BallastFor(at).Ballast
 		p.Ballast = &b
 	}

@@ -31,7 +31,7 @@ func HeapOf(c *cause.Case) (*predict.Heap, error) {
 
 // heap is what the model of the pacer needs of a collector.
 func (g *collector) heap(c *cause.Case) *predict.Heap {
-	h := &predict.Heap{Minor: goMinor(c), Procs: g.procs, Span: g.span, Paced: g.rate, Marking: g.marked, Alloc: g.alloc,
+	h := &predict.Heap{Minor: goMinor(c), Exact: c.Bundle.Subjects[c.Subject].Version != "", Procs: g.procs, Span: g.span, Paced: g.rate, Marking: g.marked, Alloc: g.alloc,
 		RSS: math.NaN(), Process: math.NaN(), P99: math.NaN()}
 	h.Most, h.Who = room(c)
 	var roots []float64

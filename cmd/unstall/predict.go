@@ -36,7 +36,8 @@ func (c *predictCommand) Run(s *session) error {
 	p, err := diagnose.Predict(bundle, diagnose.PredictOptions{Target: c.Target, Wanted: wanted, Version: version()})
 	if err != nil {
 		code := wrongUse // a setting that cannot be, or a process that is not there
-		if p == nil && !errors.Is(err, diagnose.ErrWhich) {
+		var which *diagnose.WhichError
+		if p == nil && !errors.As(err, &which) {
 			code = unreadable
 		}
 		s.fail(code, err)

@@ -91,10 +91,7 @@ func Margin(m *predict.Margin) string {
 		return fmt.Sprintf("%s (%s ×)", figure.Size(v), figure.Num(v/m.Live))
 	}
 	live := "the live heap of " + figure.Size(m.Live)
-	of := "the CPU the process uses"
-	if m.Of == "processors" {
-		of = "all processors"
-	}
+	const of = "the processors"
 	switch {
 	case m.Quarter == 0:
 		return live + " may grow a hundredfold: the collector never takes a quarter of " + of

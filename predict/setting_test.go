@@ -1,0 +1,93 @@
+package predict
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestParseSize(t *testing.T) {
+	for s, want := range map[string]float64{"1": 1, "17B": 17, "800MiB": 800 * mib, "2GiB": 2 << 30, "1TiB": 1 << 40, "4KiB": 4096} {
+		if got, err := ParseSize(s); err != nil || got != want {
+			t.Errorf("%q: %v, %v; want %v", s, got, err, want)
+		}
+		if s == "1" {
+			continue
+		}
+		if got := FormatSize(want); got != s {
+			t.Errorf("%v is written %q, want %q", want, got, s)
+		}
+	}
+	for _, s := range []string{"", "x", "800MB", "800 MiB", "-5MiB", "+5MiB", "0", "1.5GiB", "9999999999TiB", "MiB", "off"} {
+		if got, err := ParseSize(s); err == nil {
+			t.Errorf("%q is read as %v", s, got)
+		}
+	}
+	if v, err := ParseLimit("off"); v != 0 || err != nil {
+		t.Error(v, err)
+	}
+	for s, want := range map[string]float64{"": 100, "off": Off, "-1": Off, "200": 200, "0": 0} {
+		if got, err := ParseGOGC(s); err != nil || got != want {
+			t.Errorf("GOGC=%q: %v, %v; want %v", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"x", "1.5", "+5", "99999999999"} {
+		if got, err := ParseGOGC(s); err == nil {
+			t.Errorf("GOGC=%q is read as %v", s, got)
+		}
+	}
+}
+
+func TestParseSets(t *testing.T) {
+	for _, c := range []struct{ sets, want string }{
+		{"GOMEMLIMIT=800MiB", "GOMEMLIMIT=800MiB"},
+		{"GOGC=100|GOGC=200|live=120MiB", "GOGC=100 live=120MiB|GOGC=200 live=120MiB"},
+		{"GOGC=off GOMEMLIMIT=1GiB", "GOGC=off GOMEMLIMIT=1GiB"},
+		{"GOGC=200|GOGC=off GOMEMLIMIT=1GiB", "GOGC=200|GOGC=off GOMEMLIMIT=1GiB"},
+		{"alloc=800MiB/s|ballast=0", "alloc=800MiB/s ballast=0"},
+	} {
+		rows, err := ParseSets(strings.Split(c.sets, "|"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range rows {
+			got = append(got, r.Text)
+		}
+		if strings.Join(got, "|") != c.want {
+			t.Errorf("%s: %q, want %q", c.sets, got, c.want)
+		}
+	}
+	for _, s := range []string{"", "GOGC", "GOGC=", "memory=5", "live=off", "alloc=1MB/s", "GOMEMLIMIT=0"} {
+		if rows, err := ParseSets([]string{s}); err == nil && s != "GOGC=" {
+			t.Errorf("%q is read as %v", s, rows)
+		}
+	}
+	many := make([]string, 101)
+	for i := range many {
+		many[i] = "GOGC=100"
+	}
+	if _, err := ParseSets(many); err == nil {
+		t.Error("101 rows")
+	}
+}
+
+// What is not known is null, and reads back as such.
+func TestOutcomeJSON(t *testing.T) {
+	o := Outcome{Setting: Setting{GOGC: Off, Limit: 800 * mib}, Cycles: Estimate{.6, .5, .7}, P99: Unknown, RSS: Exactly(5)}
+	b, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"gogc_percent":null`, `"gomemlimit_bytes":838860800`, `"gc_cycles_per_s":{"value":0.6,"low":0.5,"high":0.7}`,
+		`"p99_ms":{"value":null,"low":null,"high":null}`, `"text":"GOGC=off GOMEMLIMIT=800MiB"`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("%s is not in %s", want, b)
+		}
+	}
+	var e Estimate
+	if err := json.Unmarshal([]byte(`{"value":null,"low":1,"high":2}`), &e); err != nil || !math.IsNaN(e.Value) || e.High != 2 {
+		t.Error(e, err)
+	}
+}
