@@ -55,6 +55,9 @@ type band struct {
 	Text    []string `json:"text,omitempty"`
 	Number  column   `json:"number,omitzero"`
 	Longest column   `json:"longest,omitzero"`
+	// Since and Until are when it was watched; left out: all the time.
+	Since column `json:"since,omitzero"`
+	Until column `json:"until,omitzero"`
 }
 
 type chart struct {
@@ -188,11 +191,19 @@ func (e *encoder) band(b *timeline.Band) (band, error) {
 	if err := lengths("band "+b.ID, n, len(b.To), some(b.Text, n), some(b.Number, n), some(b.Longest, n)); err != nil {
 		return band{}, err
 	}
-	return band{
+	out := band{
 		ID: b.ID, Title: b.Title, Source: b.Source,
 		At: integers(since(b.From, e.t.From)), Dur: integers(lasting(b.From, b.To)), Text: b.Text,
 		Number: optional(b.Number), Longest: optional(b.Longest),
-	}, nil
+	}
+	if b.Watched != nil {
+		var from, until []int64
+		for _, w := range b.Watched {
+			from, until = append(from, w[0]-e.t.From), append(until, w[1]-e.t.From)
+		}
+		out.Since, out.Until = integers(from), integers(until)
+	}
+	return out, nil
 }
 
 func (e *encoder) chart(c *timeline.Chart) (chart, error) {

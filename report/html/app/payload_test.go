@@ -32,6 +32,7 @@ func small() *timeline.Timeline {
 		Bands: []timeline.Band{{
 			ID: "gc-mark", Title: "concurrent mark", Source: "trace.out", From: []int64{from - 10, from + 100}, To: []int64{from + 50, from + 5_000_000_100},
 			Text: []string{evil, ""}, Number: []uint32{3, 1}, Longest: []int64{20, 5_000_000_000},
+			Watched: [][2]int64{{from, from + 1000}, {from + 2000, from + 6_000_000_000}},
 		}},
 		Charts: []timeline.Chart{{ID: "heap", Title: "heap", Unit: "bytes", Curves: []timeline.Curve{
 			{ID: "used", Title: "heap", Source: "trace.out", T: []int64{from, from + 1e9, from + 2e9}, V: []float64{1 << 20, math.NaN(), 0}, Max: []float64{2 << 20, math.NaN(), 0}},
@@ -186,7 +187,7 @@ func decoded(tl *timeline.Timeline) any {
 	return object{
 		"from": "1763695082000000007", "span": tl.To - tl.From, "anchored": tl.Anchored, "threshold": tl.Threshold,
 		"requests": []object{{"source": p.Source, "at": at, "latency": p.Latency, "flags": flags, "detail": p.Detail, "number": p.Number, "route": routes}},
-		"bands":    []object{{"id": b.ID, "at": since(b.From), "dur": lasting(b.From, b.To), "text": b.Text}},
+		"bands":    []object{{"id": b.ID, "at": since(b.From), "dur": lasting(b.From, b.To), "text": b.Text, "since": []int64{0, 2000}, "end": []int64{1000, 6_000_000_000}}},
 		"charts":   []object{{"id": "heap", "curves": []object{{"t": since(c.T), "v": figures}}}},
 		"slow":     requests(tl.Slow), "typical": requests(tl.Typical),
 		"processors": []object{{"at": 1000, "span": 1000, "lanes": []object{

@@ -33,6 +33,17 @@ function cover(band, lo, hi, width) {
   return { shares, first, last, count: n, longest, share: time / (hi - lo) };
 }
 
+// watched are the parts of [lo, hi] in which a band was looked for.
+function watched(band, lo, hi) {
+  if (!band.since) return [[lo, hi]];
+  const out = [];
+  for (let i = 0; i < band.since.length; i++) {
+    const from = Math.max(lo, band.since[i]), to = Math.min(hi, band.end[i]);
+    if (to > from) out.push([from, to]);
+  }
+  return out;
+}
+
 function longestOf(band, i) {
   return band.longest ? band.longest[i] : band.dur[i];
 }

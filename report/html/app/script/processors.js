@@ -174,10 +174,11 @@ class ProcessorsPart {
     const { view, width, gutter, model } = this;
     const inView = this.inTrace.filter((f) => f.until > view.lo && f.at < view.hi);
     const chosen = this.report.index;
-    const shown = inView.slice().sort((a, b) => (b.index === chosen) - (a.index === chosen) || b.latency - a.latency).slice(0, 60).sort((a, b) => a.at - b.at);
-    const row = pack(shown);
-    this.flown = [];
-    shown.forEach((f, i) => { if (row[i] < mostFlights) this.flown.push({ ...f, row: row[i] }); });
+    const own = inView.find((f) => f.index === chosen); // the chosen one has the first row to itself
+    const others = inView.filter((f) => f !== own).sort((a, b) => b.latency - a.latency).slice(0, 60).sort((a, b) => a.at - b.at);
+    const row = pack(others), first = own ? 1 : 0;
+    this.flown = own ? [{ ...own, row: 0 }] : [];
+    others.forEach((f, i) => { if (row[i] + first < mostFlights) this.flown.push({ ...f, row: row[i] + first }); });
     const kept = this.flown.length;
     this.flightsHead.textContent = !inView.length ? (this.inTrace.length ? "No request whose states are shown is in flight here" : "") :
       (kept < inView.length ? "Requests in flight: " + count(kept) + " of " + count(inView.length) + " whose states are shown" : "Requests in flight") + ", in the colours of what each was charged to";

@@ -425,8 +425,14 @@ class BandTrack extends Track {
     const ctx = surface.clear(t.width, bandHeight);
     const w = Math.max(1, Math.round(width * surface.ratio)), k = width / w;
     const c = this.cover = cover(band, view.lo, view.hi, w);
-    ctx.fillStyle = palette.get("w-idle");
-    ctx.fillRect(left, 0, width, bandHeight);
+    const seen = watched(band, view.lo, view.hi);
+    ctx.fillStyle = palette.get("line"); // a thin line where nobody looked
+    ctx.fillRect(left, Math.round(bandHeight / 2), width, 1);
+    for (const [from, to] of seen) {
+      ctx.clearRect(left + view.x(from, width), 0, view.x(to, width) - view.x(from, width), bandHeight);
+      ctx.fillStyle = palette.get("w-idle");
+      ctx.fillRect(left + view.x(from, width), 0, view.x(to, width) - view.x(from, width), bandHeight);
+    }
     ctx.fillStyle = palette.get(this.colour);
     for (let x = 0; x < w;) {
       const s = c.shares[x];
@@ -438,7 +444,9 @@ class BandTrack extends Track {
     }
     ctx.globalAlpha = 1;
     this.words(ctx, left, width);
-    const figures = c.count === 0 ? "none" : count(c.count) + " · longest " + duration(longestOf(band, c.longest)) + " · " + percent(c.share) + " of the time";
+    const time = seen.reduce((sum, [from, to]) => sum + to - from, 0), all = time > 0.999 * view.span;
+    const figures = c.count === 0 ? (time === 0 ? "not recorded here" : all ? "none" : "none in the " + duration(time) + " recorded") :
+      count(c.count) + " · longest " + duration(longestOf(band, c.longest)) + (time > 0 ? " · " + percent(Math.min(1, c.share * view.span / time)) + " of the " + (all ? "time" : duration(time) + " recorded") : "");
     this.figures.textContent = figures;
     surface.label(band.title + ": " + figures);
   }
@@ -463,7 +471,7 @@ class BandTrack extends Track {
   under(x, y, t) {
     const { band } = this, { view, plotWidth, model } = this.timeline;
     const i = intervalAt(band, t, 3 * view.span / plotWidth);
-    if (i < 0) return null;
+    if (i < 0) return watched(band, t, t + 1).length ? null : [{ text: band.title, strong: true }, "not recorded at this time"];
     const n = band.number ? band.number[i] : 1;
     return [
       { text: band.title + " · " + duration(band.dur[i]), strong: true, colour: palette.get(this.colour) },

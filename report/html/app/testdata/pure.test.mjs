@@ -8,7 +8,7 @@ const names = ["column", "search", "figure", "scale", "view", "density", "cover"
 const source = names.map((n) => readFileSync(`${process.env.SCRIPT}/${n}.js`, "utf8")).join("\n");
 const app = new Function(`"use strict";${source}
 return { column, decode, lowerBound, upperBound, digits, duration, bytes, count, percent, amount, clock, moment, plain, timeTicks, logTicks, linearTicks, logScale,
-  View, inWindow, rows, density, nearest, cover, intervalAt, extremes, stacked, valueAt, shares, runs, laneSpans, laneTotals, spanAt, pack, tree, boxes, find, topBySelf, path };`)();
+  View, inWindow, rows, density, nearest, cover, watched, intervalAt, extremes, stacked, valueAt, shares, runs, laneSpans, laneTotals, spanAt, pack, tree, boxes, find, topBySelf, path };`)();
 
 // random is a generator with a seed, so that a failure can be repeated.
 function random(seed) {
@@ -155,6 +155,8 @@ test("no interval vanishes, and none is where nothing was", () => {
   assert.equal(app.intervalAt(nested, 12, 1), 1); // the shorter one
   assert.equal(app.intervalAt(nested, 2000, 1), -1);
   assert.equal(app.cover(nested, 0, 2000, 100).share, 0.5); // not twice
+  assert.deepEqual(app.watched({ since: [0, 100], end: [50, 200] }, 40, 150), [[40, 50], [100, 150]]);
+  assert.deepEqual(app.watched({ since: null }, 40, 150), [[40, 150]]);
 });
 
 test("a curve's peaks and gaps survive any width", () => {
@@ -241,7 +243,7 @@ test("a payload is what was put in", () => {
   const got = {
     from: String(m.from), span: m.span, anchored: m.anchored, threshold: m.threshold,
     requests: m.requests.map((p) => ({ source: p.source, at: Array.from(p.at, (v) => v * p.tick), latency: [...p.latency], flags: [...p.flags], detail: p.detail && [...p.detail], number: p.number && [...p.number], route: Array.from(p.at, (_, i) => p.routes[p.route ? p.route[i] : 0]) })),
-    bands: m.bands.map((b) => ({ id: b.id, at: [...b.at], dur: [...b.dur], text: b.text })),
+    bands: m.bands.map((b) => ({ id: b.id, at: [...b.at], dur: [...b.dur], text: b.text, since: [...b.since], end: [...b.end] })),
     charts: m.charts.map((c) => ({ id: c.id, curves: c.curves.map((v) => ({ t: [...v.t], v: Array.from(v.v, (x) => (Number.isNaN(x) ? null : x)) })) })),
     slow: list(m.slow), typical: list(m.typical),
     processors: m.processors.map((p) => ({ at: p.at, span: p.span, lanes: p.lanes.map((l) => ({
