@@ -122,13 +122,13 @@ func TestGolden(t *testing.T) {
 
 // The same evidence gives the same bytes.
 func TestSame(t *testing.T) {
+	one, two := recorded(t, Options{}), recorded(t, Options{})
 	for _, f := range Forms {
 		for _, part := range append([]string{""}, f.Parts...) {
 			if part == "heap" || part == "mutex" || part == "block" || part == "goroutine" {
 				continue // not in the recording
 			}
-			a, b := exported(t, recorded(t, Options{}), f.Name, part), exported(t, recorded(t, Options{}), f.Name, part)
-			if !bytes.Equal(a, b) {
+			if !bytes.Equal(exported(t, one, f.Name, part), exported(t, two, f.Name, part)) {
 				t.Errorf("%s %s: two exports of one recording differ", f.Name, part)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/timeline"
 )
 
 // perfetto writes a trace for https://ui.perfetto.dev in Perfetto's own protobuf
@@ -86,6 +87,7 @@ func (p *viewed) process(id evidence.SubjectID) {
 		p.band(root, rank, x.title, bands[i])
 		rank++
 	}
+	rank = p.withheld(root, rank, id)
 	for i := range b.Series {
 		if x := &b.Series[i]; of(x.Subject, x.Origin) {
 			p.counter(root, rank, x)
@@ -317,6 +319,38 @@ func (p *viewed) band(root uint64, rank int, title string, rows []int) {
 		p.t.close(x.track, v.End[i])
 	}
 }
+
+// withheld writes when a quota or the host kept a process from running, as far as
+// readings of counters tell, and returns the next rank.
+func (p *viewed) withheld(root uint64, rank int, id evidence.SubjectID) int {
+	if p.s.Bundle.Subjects[id].Kind != evidence.Process {
+		return rank
+	}
+	for _, band := range timeline.Of(p.s.Bundle, p.s.Ledgers, id).Bands {
+		if !slices.Contains(withheld, band.ID) || len(band.From) == 0 {
+			continue
+		}
+		on := p.t.track(track{parent: root, name: band.Title, rank: rank})
+		rank++
+		for i, from := range band.From {
+			p.t.note("from", band.Source)
+			if band.Number != nil && band.Number[i] > 1 {
+				p.t.noteNumber("joined", int64(band.Number[i]))
+				p.t.noteNumber("longest ns", band.Longest[i])
+			}
+			name := band.Title
+			if band.Text != nil && band.Text[i] != "" {
+				name = band.Text[i]
+			}
+			p.t.open(on, from, name)
+			p.t.close(on, band.To[i])
+		}
+	}
+	return rank
+}
+
+// withheld are the bands of a [timeline.Timeline] that no interval of the evidence is.
+var withheld = []string{"cpu-throttled", "host-steal", "host-wait"}
 
 // processors writes a track for each processor of a trace.
 func (p *viewed) processors(root uint64, rank int, o *evidence.Occupancy) {

@@ -386,6 +386,16 @@ func TestPerfetto(t *testing.T) {
 	if n, _ := count("stop-the-world"); n != len(s.Bundle.Intervals.Select(evidence.StopTheWorld, -1)) || n == 0 {
 		t.Errorf("%d pauses", n)
 	}
+	o := &s.Bundle.Processors[0]
+	for i := range o.Lanes {
+		var spans int
+		for range o.Spans(i) {
+			spans++
+		}
+		if n, _ := count(fmt.Sprintf("P%d", o.Lanes[i].Number)); n != spans || n == 0 {
+			t.Errorf("P%d: %d spans of %d", o.Lanes[i].Number, n, spans)
+		}
+	}
 	for i := range s.Bundle.Series {
 		x := &s.Bundle.Series[i]
 		name := x.Name
@@ -396,6 +406,20 @@ func TestPerfetto(t *testing.T) {
 		if len(got) != 1 || len(got[0].points) != len(x.T) || got[0].points[0] != (pointRead{uint64(x.T[0]), x.V[0]}) {
 			t.Errorf("%s: %d tracks", x.Name, len(got))
 		}
+	}
+}
+
+// A quota's stops are in counters, not in intervals.
+func TestThrottled(t *testing.T) {
+	const dir = "../cause/testdata/linux.cpu-throttled/sick/"
+	s := read(t, Options{}, dir+"access.log.gz", dir+"procfs.txtar.gz", dir+"trace.out.gz")
+	r := decodeTracks(t, exported(t, s, "perfetto", ""))
+	stops := r.named("stopped by its CPU quota")
+	if len(stops) != 1 || len(stops[0].slices) == 0 {
+		t.Fatalf("%d tracks of a quota's stops", len(stops))
+	}
+	if s := stops[0].slices[0]; s.to <= s.from || len(s.notes) == 0 {
+		t.Errorf("a stop from %d to %d, %q", s.from, s.to, s.notes)
 	}
 }
 
