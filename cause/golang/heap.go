@@ -36,7 +36,20 @@ func (g *collector) heap(c *cause.Case) *predict.Heap {
 	h.Most, h.Who = room(c)
 	var roots []float64
 	whole := slices.ContainsFunc(g.cycles, func(x cycle) bool { return x.before > 0 })
+	var paced []int64
+	for _, x := range g.cycles {
+		if !x.forced {
+			paced = append(paced, x.to)
+		}
+	}
+	// Of few cycles the distances say more than how many fell into the recording.
+	if n := len(paced); n >= 2 && n < 12 && paced[n-1] > paced[0] {
+		h.Paced = float64(n-1) / (float64(paced[n-1]-paced[0]) / 1e9)
+	}
 	for i, x := range g.cycles {
+		if x.forced && len(paced) >= 2 {
+			continue // of another load: a start, a request for a profile
+		}
 		if x.after <= 0 || x.live <= 0 || x.mark <= 0 || whole && x.before <= 0 {
 			continue // begun before the recording, or cut by its end
 		}
