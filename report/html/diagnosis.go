@@ -2,6 +2,8 @@ package html
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/diagnose"
@@ -25,7 +27,7 @@ type diagnosisView struct {
 
 	Tone    string // "found", "calm", "plain"
 	First   *causeView
-	Also    []causeView
+	Also    []*causeView
 	Overlap bool
 	Label   string // without a cause
 	Nothing string
@@ -37,7 +39,7 @@ type diagnosisView struct {
 
 	Where    *whereView
 	Views    []pictureView
-	Causes   []causeView
+	Causes   []*causeView
 	RuledOut []diagnose.Verdict
 	Unseen   []unseenView
 	Open     []sentence.Open
@@ -63,6 +65,11 @@ type causeView struct {
 	Fix         []diagnose.Fix
 	Predictions []predictionView
 	Frontier    *frontierView
+}
+
+// Two says whether what is to be done and what that brings stand side by side.
+func (c *causeView) Two() bool {
+	return len(c.Fix) > 0 && (len(c.Predictions) > 0 || c.Frontier != nil)
 }
 
 type evidenceView struct{ Figure, Text, Origin string }
@@ -148,7 +155,7 @@ func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
 	v.RuledOut, v.Open = figuresFirst(ruledOut), sentence.NotSeen(open)
 	v.Overlap = costs > 1
 	if len(v.Causes) > 0 {
-		v.Tone, v.First, v.Also = "found", &v.Causes[0], v.Causes[1:]
+		v.Tone, v.First, v.Also = "found", v.Causes[0], v.Causes[1:]
 		v.Change = change(v.First)
 		return
 	}
@@ -158,8 +165,8 @@ func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
 	}
 }
 
-func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int) causeView {
-	c := causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: x.Title, Cost: sentence.Cost(d, x), Fix: x.Fix}
+func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int) *causeView {
+	c := &causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: x.Title, Cost: sentence.Cost(d, x), Fix: x.Fix}
 	if x.Subject != "" && v.Several {
 		c.Subject = x.Subject
 	}
@@ -179,7 +186,8 @@ func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int)
 func prediction(p diagnose.Prediction) predictionView {
 	v := predictionView{Metric: p.Metric, Now: of(p.Now, p.Unit), Then: of(p.Then, p.Unit), Change: figure.Change(p.Now, p.Then, nil, nil, p.Unit)}
 	if p.Low != nil && p.High != nil {
-		v.Range = of(p.Low, p.Unit) + " – " + of(p.High, p.Unit)
+		factor, unit := figure.Scale(p.Unit, max(math.Abs(*p.Low), math.Abs(*p.High)))
+		v.Range = strings.TrimSpace(figure.Range(p.Low, p.High, factor) + " " + unit)
 	}
 	return v
 }
