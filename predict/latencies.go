@@ -248,12 +248,28 @@ func (l *Latencies) judge() error {
 	return errors.New(f.Why)
 }
 
+// fallsBehind says whether requests pile up, so that what they take depends on how
+// long one watches: those of each quarter of the run take longer than those of the
+// one before, and the last ones many times as long as the first.
+func fallsBehind(latency []int64) bool {
+	var median [4]int64
+	for k := range median {
+		part := slices.Sorted(slices.Values(latency[k*len(latency)/4 : (k+1)*len(latency)/4]))
+		if len(part) == 0 {
+			return false
+		}
+		median[k] = nearestRank(part, .5)
+	}
+	return slices.IsSorted(median[:]) && median[3] > 4*max(median[0], 1)
+}
+
 // Quantiles are the p50, p99 and p99.9 of requests, ms.
 type Quantiles struct{ P50, P99, P999 Estimate }
 
 // At returns what the recorded requests would take under another outcome. Now is the
 // model's outcome of the recorded run: only what differs between the two counts. The
-// ranges are those of the draws, and no less than the fit's error.
+// ranges are those of the draws, and no less than the fit's error. Where requests would
+// pile up without end nothing is known.
 func (l *Latencies) At(now, then Outcome) Quantiles {
 	unknown := Quantiles{Unknown, Unknown, Unknown}
 	if !now.Cycles.Known() || !then.Cycles.Known() || now.Cycles.Value <= 0 {
@@ -265,6 +281,7 @@ func (l *Latencies) At(now, then Outcome) Quantiles {
 	}
 	var all []int64
 	var each [3][]float64
+	behind := 0
 	ranks := [3]float64{.5, .99, .999}
 	for n := range uint64(draws) {
 		out, err := l.play(n, l.marking(l.Slower, cycles, work))
@@ -274,11 +291,17 @@ func (l *Latencies) At(now, then Outcome) Quantiles {
 		for i := range out.Latency {
 			out.Latency[i] = max(0, out.Latency[i]+int64(l.Beside))
 		}
+		if fallsBehind(out.Latency) {
+			behind++
+		}
 		all = append(all, out.Latency...)
 		slices.Sort(out.Latency)
 		for k, q := range ranks {
 			each[k] = append(each[k], float64(nearestRank(out.Latency, q))/1e6)
 		}
+	}
+	if 2*behind > draws {
+		return unknown
 	}
 	slices.Sort(all)
 	at := func(k int) Estimate {

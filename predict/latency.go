@@ -39,7 +39,7 @@ type Marking struct {
 // that have arrived since somebody last looked, and only then half of another's
 // queue. So requests are not served in the order in which they came, and a few wait
 // much longer than others. A request that has run for a quantum goes to the end of
-// the shared queue.
+// the shared queue, behind those that have arrived.
 type Program struct {
 	Processors int
 	Quantum    float64 // ns; 0: Go's 10 ms
@@ -128,7 +128,15 @@ func newServing(p Program, arrive, work []int64) *serving {
 		s.now = float64(arrive[0])
 	}
 	s.since = p.Marking.Phase * p.Marking.Every
+	s.look()
 	return s
+}
+
+// look moves on to the first arrival after now.
+func (s *serving) look() {
+	for s.came < len(s.arrive) && float64(s.arrive[s.came]) <= s.now {
+		s.came++
+	}
 }
 
 // markWorkers is how a quarter of the processors is made of whole ones, and of a part
@@ -153,6 +161,7 @@ type pace struct {
 	must   float64 // marking of workers
 	idle   float64 // marking of processors that have nothing else to do
 	owed   float64 // marking that an ns of own work owes
+	spends float64 // of what was marked ahead
 }
 
 // servers are the processors that requests may use.
@@ -182,11 +191,13 @@ func (s *serving) pace() (p pace) {
 	// What is left to mark, over the own work until the goal.
 	p.owed = s.left / max(s.runway, 1e-3*s.Marking.Runway)
 	debt, done := p.owed*n*p.own, p.must+p.idle
-	if s.credit <= 0 && debt > done {
+	if s.credit <= nothing && debt > done {
 		// A part x of each request's time marks, so that debts are paid as they arise.
 		x := (debt - done) / (debt + n*free)
 		p.assist = x * free
 		p.own *= 1 - x
+	} else {
+		p.spends = debt - done
 	}
 	return p
 }
@@ -223,6 +234,9 @@ func (s *serving) step(p pace) float64 {
 		}
 	}
 	n := float64(s.busy)
+	if p.spends > 0 {
+		step = min(step, s.credit/p.spends)
+	}
 	if mark := p.must + p.idle + n*p.assist; mark > 0 {
 		step = min(step, s.left/mark, longestStep)
 	}
@@ -234,9 +248,6 @@ func (s *serving) step(p pace) float64 {
 
 // assign gives work to processors that have none.
 func (s *serving) assign() {
-	for s.came < len(s.arrive) && float64(s.arrive[s.came]) <= s.now {
-		s.came++
-	}
 	if s.now < s.stopped {
 		return
 	}
@@ -306,6 +317,7 @@ const nothing = 1e-3
 func (s *serving) advance(p pace, step float64) {
 	n := float64(s.busy)
 	s.now += step
+	s.look()
 	own := n * p.own * step
 	s.since += own
 	if s.marking {
@@ -330,6 +342,10 @@ func (s *serving) advance(p pace, step float64) {
 		case j.left <= nothing:
 			s.out.Latency[j.row] = int64(math.Round(s.now)) - s.arrive[j.row]
 		case j.ran >= s.Quantum-nothing:
+			// Nobody looked for that long, so the monitor does, before it is its turn again.
+			for ; s.next < s.came; s.next++ {
+				s.shared.push(job{row: s.next, left: float64(s.work[s.next])})
+			}
 			s.shared.push(*j)
 		default:
 			continue
