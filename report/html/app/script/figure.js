@@ -59,7 +59,7 @@ function amount(v, unit) {
     case "bytes/s": return bytes(v) + "/s";
     case "1": return count(v);
     case "": return digits(v);
-    case "ms/s": return Math.abs(v) >= 999.5 ? digits(v / 1e3) + " s/s" : digits(v) + " ms/s";
+    case "ms/s": return (v === 0 ? "0 ms" : duration(v * 1e6)) + "/s";
     case "1/s": return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " /s";
     default: return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " " + unit;
   }

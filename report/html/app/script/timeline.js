@@ -60,13 +60,20 @@ class Timeline {
       if (v > high) high = v;
       if (v < low) low = v;
     }
+    // Requests whose states are known can be opened, whatever source they are of.
+    const { slow } = this.model, all = [];
+    for (let i = 0; i < slow.length; i++) {
+      const r = slow.request(i);
+      if (!r.apart) all.push({ ...r, index: i });
+    }
+    all.sort((a, b) => a.at - b.at);
+    this.open = { tick: 1, at: Float64Array.from(all, (r) => r.at), latency: Float64Array.from(all, (r) => r.latency), list: all };
+    for (const v of this.open.latency) high = Math.max(high, v);
     high = Math.max(high, this.model.threshold, 1000) * 1.25;
     low = Math.max(Math.min(low, high / 30) / 1.25, high / 1e6, 1);
     this.scale = logScale(low, high);
     this.range = [low, high];
     this.rows = null;
-    this.detail = new Map(); // slow request → point
-    if (p.detail) for (let i = 0; i < p.detail.length; i++) if (p.detail[i] > 0) this.detail.set(p.detail[i] - 1, i);
   }
 
   measure() {
@@ -154,23 +161,19 @@ class Timeline {
 
   key(e) {
     if (e.key !== "Enter" || !this.points) return false;
-    const [first, last] = inWindow(this.points, this.view.lo, this.view.hi);
+    const { open } = this, [first, last] = inWindow(open, this.view.lo, this.view.hi);
     let best = -1;
-    for (let i = first; i < last; i++) {
-      if (this.points.detail && this.points.detail[i] > 0 && (best < 0 || this.points.latency[i] > this.points.latency[best])) best = i;
-    }
-    if (best >= 0) this.report.select(this.points.detail[best] - 1, true);
+    for (let i = first; i < last; i++) if (best < 0 || open.latency[i] > open.latency[best]) best = i;
+    if (best >= 0) this.report.select(open.list[best].index, true);
     return true;
   }
 
   // place is where the dot of a slow request is, in the window of the browser.
   place(slow) {
-    const i = this.detail && this.detail.has(slow) ? this.detail.get(slow) : -1;
-    if (i < 0) return null;
-    const at = this.points.at[i] * this.points.tick;
-    if (at < this.view.lo || at > this.view.hi) return null;
-    const box = this.tracks[0].surface.canvas.getBoundingClientRect();
-    return { x: box.left + this.gutter + this.view.x(at, this.plotWidth), y: box.top + this.tracks[0].y(i) };
+    const i = this.open ? this.open.list.findIndex((r) => r.index === slow) : -1;
+    if (i < 0 || this.open.at[i] < this.view.lo || this.open.at[i] > this.view.hi) return null;
+    const track = this.tracks[0], box = track.surface.canvas.getBoundingClientRect();
+    return { x: box.left + this.gutter + this.view.x(this.open.at[i], this.plotWidth), y: box.top + track.openY(i) };
   }
 }
 
@@ -202,8 +205,9 @@ class RequestTrack extends Track {
     const { threshold } = timeline.model;
     const legend = (mark, text) => el("span", { class: "app-key" }, el("span", { class: "app-dot app-dot-" + mark, "aria-hidden": "true" }), text);
     this.figures.append(legend("usual", "a request"), threshold ? legend("slow", "slow, over " + duration(threshold)) : "");
+    this.openKey = legend("open", "what it waited for is known: click");
     this.failedKey = legend("failed", "failed");
-    this.figures.append(this.failedKey);
+    this.figures.append(this.openKey, this.failedKey);
   }
 
   draw() {
@@ -213,7 +217,10 @@ class RequestTrack extends Track {
     const ctx = surface.clear(t.width, height + 22);
     const [first, last] = inWindow(p, view.lo, view.hi), size = last - first <= fewPoints ? 1 : cellSize(last - first, width * height);
     const columns = Math.max(1, Math.round(width / size)), lines = Math.max(1, Math.round(height / size));
-    if (!t.rows || this.lines !== lines) t.rows = rows(p.latency, t.scale, lines);
+    if (!t.rows || this.lines !== lines) {
+      t.rows = rows(p.latency, t.scale, lines);
+      t.openRows = rows(t.open.latency, t.scale, lines);
+    }
     this.lines = lines;
     const d = this.density = density(p, t.rows, view.lo, view.hi, columns, lines, this.density);
     this.failedKey.hidden = d.failedCount === 0;
@@ -224,7 +231,7 @@ class RequestTrack extends Track {
     ctx.clip();
     if (d.last - d.first <= fewPoints) this.dots(ctx, left, width, height);
     else this.image(ctx, left, width, height, columns, lines);
-    this.selected(ctx, left, width, height);
+    this.rings(ctx, left, width);
     ctx.restore();
     surface.label(`Latency of ${count(d.requests)} requests over time on a logarithmic axis; ${count(d.slowCount)} slow, ${count(d.failedCount)} failed` +
       (d.slowest >= 0 ? `; the slowest took ${duration(p.latency[d.slowest])}` : ""));
@@ -343,16 +350,32 @@ class RequestTrack extends Track {
     ctx.stroke();
   }
 
-  selected(ctx, left, width, height) {
-    const { view, points: p, report, detail } = this.timeline;
-    const i = report.index >= 0 && detail.has(report.index) ? detail.get(report.index) : -1;
-    if (i < 0) return;
-    ctx.strokeStyle = palette.get("ink");
-    ctx.lineWidth = 2;
+  rings(ctx, left, width) {
+    const { view, open, report } = this.timeline;
+    const [first, last] = inWindow(open, view.lo, view.hi);
+    this.openKey.hidden = first === last;
+    ctx.strokeStyle = palette.get("accent");
+    ctx.lineWidth = 1;
+    ctx.globalAlpha = 0.8;
     ctx.beginPath();
-    ctx.arc(left + view.x(p.at[i] * p.tick, width), this.y(i), 6, 0, 2 * Math.PI);
+    const ring = (i, r) => {
+      const x = left + view.x(open.at[i], width);
+      ctx.moveTo(x + r, this.openY(i));
+      ctx.arc(x, this.openY(i), r, 0, 2 * Math.PI);
+    };
+    for (let i = first; i < last; i++) ring(i, 3.5);
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+    const chosen = open.list.findIndex((r) => r.index === report.index);
+    if (chosen < first || chosen >= last) return;
+    ctx.strokeStyle = palette.get("ink");
+    ctx.lineWidth = 2.5;
+    ctx.beginPath();
+    ring(chosen, 6.5);
     ctx.stroke();
   }
+
+  openY(i) { return (this.timeline.openRows[i] + 0.5) * this.height / this.lines; }
 
   y(i) { return (this.timeline.rows[i] + 0.5) * this.height / this.lines; }
 
@@ -365,35 +388,40 @@ class RequestTrack extends Track {
     out.slowest = d.slowest < 0 ? 0 : this.timeline.points.latency[d.slowest];
   }
 
-  nearest(x, y, reach, accept) {
+  // nearest is the index of the point, or of the ring, closest to a place.
+  nearest(points, row, x, y, reach) {
     const t = this.timeline;
     const top = this.surface.canvas.offsetTop - this.element.offsetTop;
-    return nearest(t.points, t.rows, t.view, t.plotWidth, this.height / this.lines, x, y - top, reach, accept);
+    return row ? nearest(points, row, t.view, t.plotWidth, this.height / this.lines, x, y - top, reach) : -1;
   }
 
   hit(x, y, reach) {
-    const { points: p } = this.timeline;
-    const i = p.detail ? this.nearest(x, y, reach, (k) => p.detail[k] > 0) : -1;
-    return i < 0 ? -1 : p.detail[i] - 1;
+    const { open, openRows } = this.timeline, i = this.nearest(open, openRows, x, y, reach);
+    return i < 0 ? -1 : open.list[i].index;
   }
 
   under(x, y) {
-    const { points: p, model } = this.timeline;
-    const any = this.nearest(x, y, 8);
-    const i = p.detail ? Math.max(this.nearest(x, y, 8, (k) => p.detail[k] > 0), -1) : -1;
-    const k = i >= 0 ? i : any;
+    const { points: p, open, model } = this.timeline;
+    const ring = this.nearest(open, this.timeline.openRows, x, y, 8);
+    if (ring >= 0) {
+      const r = open.list[ring];
+      const lines = [
+        { text: duration(r.latency), strong: true, colour: palette.get(r.slow ? "accent" : "m-own") }, r.route, "began " + moment(model, r.at, 1e3),
+        model.requests.length > 1 ? "of " + r.source : "", "click: what it waited for",
+      ].filter(Boolean);
+      lines.opens = true;
+      return lines;
+    }
+    const k = this.nearest(p, this.timeline.rows, x, y, 8);
     if (k < 0) return null;
     const f = p.flags[k], n = p.number ? p.number[k] : 1;
-    const lines = [
+    return [
       { text: (f & isUnfinished ? "at least " : "") + duration(p.latency[k]), strong: true, colour: palette.get(f & isSlow ? "accent" : "m-own") },
       p.route && p.routes[p.route[k]] ? p.routes[p.route[k]] : "",
       "began " + moment(model, p.at[k] * p.tick, Math.max(p.tick, 1e3)),
       n > 1 ? "the slowest of " + count(n) + " drawn together" : "",
       [f & isFailed ? "failed" : "", f & isUnfinished ? "not finished" : ""].filter(Boolean).join(", "),
-      i >= 0 ? "click: what it waited for" : f & isSlow && !(f & isTraced) ? "its states are not known" : "",
     ].filter(Boolean);
-    lines.opens = i >= 0;
-    return lines;
   }
 }
 
