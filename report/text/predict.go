@@ -61,7 +61,7 @@ func (p *page) frontier(all *predict.Prediction) {
 	}
 	p.line(p.paint(bold, p.clean("WHAT MEMORY BUYS")))
 	const columns = 5
-	head := [columns]string{"resident", "gc/s", "collector", "p99", ""}
+	head := [columns]string{"resident", "gc/s", "gc cores", "p99", ""}
 	rows := make([][columns]string, len(f.Points))
 	var most float64
 	latency := false
@@ -82,7 +82,7 @@ func (p *page) frontier(all *predict.Prediction) {
 		if latency {
 			p99 = known(o.P99, figure.Ms)
 		}
-		rows[i] = [columns]string{known(o.RSS, whole), known(o.Cycles, figure.Num), known(o.Collector, figure.Num) + " cores", p99, setting}
+		rows[i] = [columns]string{known(o.RSS, whole), known(o.Cycles, figure.Num), known(o.Collector, figure.Num), p99, setting}
 		for k, cell := range rows[i] {
 			rows[i][k] = p.clean(cell)
 			widths[k] = max(widths[k], width(rows[i][k]), width(head[k]))

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/report/text"
+)
+
+// heap is a service of 41 MiB live under much garbage.
+func heap(container float64) *predict.Heap {
+	const mib = 1 << 20
+	h := &predict.Heap{Setting: predict.Default, Told: true, Minor: 26, Exact: true, Procs: 2, Span: 10, Paced: 8.4, Marking: .4, Alloc: 497 * mib,
+		RSS: 142 * mib, Process: 1.17, P99: 35.3, Most: container * mib, Who: "container"}
+	for i := range 80 {
+		w := 1 + .1*float64(i%5-2)/2
+		h.Cycles = append(h.Cycles, predict.Cycle{Mark: .048 * w, Assist: .0273 * w, Background: .0257 * w, Idle: .0072 * w,
+			Before: 100 * mib, After: (100 + 17.4*w) * mib, Marked: (41 + 17.4*w) * mib, Goal: 118 * mib, Alloc: 497 * mib * w})
+	}
+	return h
+}
+
+var asked = map[string]func() (*predict.Prediction, error){
+	"predict-frontier": func() (*predict.Prediction, error) {
+		return heap(8192).Ask("gateway pid 4711", nil, func(_, then predict.Outcome) predict.Estimate {
+			return predict.Exactly(2 + 4*then.Cycles.Value)
+		})
+	},
+	"predict-settings": func() (*predict.Prediction, error) {
+		wanted, err := predict.ParseSets([]string{"GOMEMLIMIT=800MiB", "live=80MiB", "GOGC=off GOMEMLIMIT=70MiB"})
+		if err != nil {
+			return nil, err
+		}
+		p, err := heap(300).Ask("evil|\x1b[31mname", wanted, nil)
+		if p != nil {
+			p.Notes = append(p.Notes, "p99 is not predicted: there are no requests")
+		}
+		return p, err
+	},
+	"predict-no-room": func() (*predict.Prediction, error) { return heap(150).Ask("gateway", nil, nil) },
+}
+
+func TestPredictGolden(t *testing.T) {
+	color := map[string]string{".txt": "never", ".json": "", ".md": ""}
+	for name, make := range asked {
+		for extension, c := range color {
+			t.Run(name+extension, func(t *testing.T) {
+				p, err := make()
+				if err != nil {
+					t.Fatal(err)
+				}
+				form, err := Choose("", "x"+extension, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				render, err := Prediction(form, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var b bytes.Buffer
+				if err := render(&b, p); err != nil {
+					t.Fatal(err)
+				}
+				golden(t, name+extension, b.Bytes())
+				if extension != ".json" && strings.ContainsAny(b.String(), "\x1b\t\r") {
+					t.Errorf("control characters in %q", b.String())
+				}
+				for line := range strings.Lines(b.String()) {
+					if extension == ".txt" && len([]rune(strings.TrimSuffix(line, "\n"))) > 80 {
+						t.Errorf("wider than 80 columns: %q", line)
+					}
+				}
+			})
+		}
+		p, err := make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := (text.Options{Width: 60, ASCII: true}).Predict(&b, p); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range b.String() {
+			if r > 127 {
+				t.Errorf("%s: %q in ASCII", name, r)
+			}
+		}
+	}
+}
+
+// The JSON form reads back as the same figures.
+func TestPredictJSON(t *testing.T) {
+	p, err := asked["predict-frontier"]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	render, err := Prediction(Forms[1], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := render(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Schema   string
+		Frontier struct {
+			Points []struct {
+				Cycles predict.Estimate `json:"gc_cycles_per_s"`
+				P99    predict.Estimate `json:"p99_ms"`
+			}
+			Knee int
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Schema != predict.PredictionSchema || got.Frontier.Knee != p.Frontier.Knee || len(got.Frontier.Points) != len(p.Frontier.Points) {
+		t.Errorf("%+v", got)
+	}
+	for i, o := range p.Frontier.Points {
+		if d := cmp.Diff(o.Cycles, got.Frontier.Points[i].Cycles, cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })); d != "" {
+			t.Error(d)
+		}
+	}
+}
