@@ -119,9 +119,9 @@ func TestServeMeanWaitOfMarkovQueues(t *testing.T) {
 	for _, tt := range []struct {
 		processors int
 		load       float64
-	}{{1, .6}, {2, .7}, {4, .8}, {8, .8}} {
+	}{{1, .6}, {2, .7}, {4, .7}} {
 		rate := tt.load * float64(tt.processors)
-		arrive, work := poisson(600_000, 11, rate, 1)
+		arrive, work := poisson(150_000, 11, rate, 1)
 		got := serve(t, Program{Processors: tt.processors, Quantum: 1e18}, arrive, work)
 		var wait float64
 		for i, l := range got.Latency {

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/cause/golang"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/record"
+)
+
+// forecast is what was predicted for a setting. NaN is not known.
+type forecast struct {
+	cycles, collector, peak, rss float64 // 1/s, cores, bytes, bytes
+	p99                          predict.Estimate
+	why                          string // there is none
+}
+
+// calibrated are the models of one capture.
+type calibrated struct {
+	heap      *predict.Heap
+	now       predict.Outcome
+	latencies *predict.Latencies
+	unused    string // why there are no latencies
+	mark      float64
+}
+
+// calibrate reads a capture the way a diagnosis does and calibrates the models on the
+// Go process in it.
+func calibrate(ctx context.Context, file string) (*calibrated, error) {
+	c, err := capture.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	b := evidence.NewBundle()
+	record.Evidence(ctx, c, b)
+	b.Unify()
+	b.Align()
+	for _, l := range ledger.Build(b, ledger.Options{}) {
+		one := &cause.Case{Bundle: b, Subject: l.Subject, Ledger: l}
+		if one.Runtime() != "go" {
+			continue
+		}
+		heap, err := golang.HeapOf(one)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		k := &calibrated{heap: heap}
+		if k.now, err = heap.Predict(predict.Scenario{Setting: heap.Setting}); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if k.latencies, err = golang.LatenciesOf(one); err != nil {
+			k.unused = err.Error()
+		}
+		return k, nil
+	}
+	return nil, fmt.Errorf("%s: there is no Go process with requests in it", file)
+}
+
+// forecast asks the models for a setting.
+func (k *calibrated) forecast(s Setting) forecast {
+	nan := math.NaN()
+	then, err := k.heap.Predict(predict.Scenario{Setting: s.predict()})
+	var impossible *predict.Impossible
+	if errors.As(err, &impossible) {
+		return forecast{nan, nan, nan, nan, predict.Unknown, impossible.Error()}
+	}
+	f := forecast{cycles: then.Cycles.Value, collector: then.Collector.Value, peak: then.Peak.Value, rss: then.RSS.Value, p99: predict.Unknown}
+	if k.latencies != nil {
+		f.p99 = k.latencies.At(k.now, then).P99
+	}
+	return f
+}
+
+// predict is the setting as the models take it.
+func (s Setting) predict() predict.Setting {
+	const mib = 1 << 20
+	return predict.Setting{GOGC: float64(s.GOGC), Limit: float64(s.Limit) * mib, Ballast: float64(s.Ballast) * mib}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Setting is how a service is told to pace its collector.
+type Setting struct {
+	Name    string  `json:"name"`
+	GOGC    int     `json:"gogc"` // percent; -1: off
+	Ballast int     `json:"ballast_mib,omitempty"`
+	Limit   int     `json:"limit_mib,omitempty"` // GOMEMLIMIT, 0: none
+	Times   float64 `json:"times_live,omitempty"`
+	Touch   int     `json:"touch_mib,omitempty"` // heap to touch at the start
+}
+
+// calibration is the setting that everything is predicted from: Go's default.
+const calibration = "GOGC=100"
+
+// settings are the grid, given the live heap and what the runtime holds beside it
+// (bytes), as they were under the calibration's load.
+func settings(live, nonheap float64) (all []Setting) {
+	const mib = 1 << 20
+	for _, gogc := range []int{100, 50, 200, 400} {
+		s := Setting{Name: "GOGC=" + strconv.Itoa(gogc), GOGC: gogc}
+		if gogc > 100 {
+			s.Touch = int(live * float64(gogc) / 100 / mib)
+		}
+		all = append(all, s)
+	}
+	for _, ballast := range []int{256, 512, 1024} {
+		all = append(all, Setting{Name: fmt.Sprintf("ballast %d MiB", ballast), GOGC: 100, Ballast: ballast, Touch: ballast + int(live/mib)})
+	}
+	for _, times := range []float64{1.2, 1.5, 2, 3, 5, 10, 20} {
+		s := Setting{GOGC: -1, Times: times, Limit: limit(live, nonheap, times)}
+		s.Name = fmt.Sprintf("GOMEMLIMIT=%dMiB", s.Limit)
+		if times >= 3 {
+			s.Touch = int((times - 1) * live / mib)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// limit is the memory limit (MiB) under which the heap may grow to that many times
+// what is live: the runtime takes what is not heap off, and 3 % of the limit for
+// what it cannot foresee (memoryLimitHeapGoal in
+// https://go.dev/src/runtime/mgcpacer.go).
+func limit(live, nonheap, times float64) int {
+	return int(math.Round((times*live + nonheap) / .97 / (1 << 20)))
+}
+
+// env is what the process finds in its environment.
+func (s Setting) env() []string {
+	env := []string{"GODEBUG=gctrace=1", "GOMAXPROCS=" + strconv.Itoa(processors), "GOGC=off", "GOMEMLIMIT=off"}
+	if s.GOGC >= 0 {
+		env[2] = "GOGC=" + strconv.Itoa(s.GOGC)
+	}
+	if s.Limit > 0 {
+		env[3] = fmt.Sprintf("GOMEMLIMIT=%dMiB", s.Limit)
+	}
+	return env
+}
+
+// args are those of the gateway.
+func (s Setting) args() []string {
+	args := append([]string{}, gateway...)
+	if s.Ballast > 0 {
+		args = append(args, "-ballast="+strconv.Itoa(s.Ballast))
+	}
+	if s.Touch > 0 {
+		args = append(args, "-pretouch="+strconv.Itoa(s.Touch))
+	}
+	return args
+}

@@ -1,0 +1,53 @@
+package main
+
+const introduction = `# Predictions against measurements
+
+` + "`unstall predict`" + ` and the advice of ` + "`go.gc-rate`" + ` say what another setting of the heap
+would do. Here is how far they are off: the gateway of the go-ballast incident runs
+under fixed open-loop loads with fourteen settings, and everything is predicted from
+one recording of one of them, the default, of the kind a user makes
+(` + "`unstall record PID --load URL`" + `, 12 s). Nothing that was measured elsewhere moves a
+prediction.
+
+    make predictions      # measures anew, 15 to 20 minutes on a quiet host, and writes this page
+
+`
+
+const leftOut = `
+## How it was measured
+
+All services are resident at once and warmed up until their memory is on a plateau;
+memory that a large heap needs was touched before. Each repetition runs every setting
+once, in random order, under the same arrivals, for eight seconds after two that do not
+count. A run in which others used more than a tenth of the host's processors was made
+again. A run that took a fifth more CPU time for each request than the best one of its
+setting is left out: the host itself ran slower, which a guest cannot see but for that.
+
+*cycles* are counted from the end of the first to the end of the last one under the
+load. *collector* is what gctrace says assists, workers and idle workers took; a CPU
+profile shows more, for it also counts sweeping, which goes with allocation and not with
+cycles. *peak heap* is the heap at the end of a cycle. *p99* is from the intended start,
+the median over stretches of one second (of three cycles, where those take longer): one
+hiccup of a shared host decides the p99 of a whole run.
+
+## What the models leave out
+
+- **The host.** A virtual machine's processors differ by a fifth from minute to minute,
+  and near saturation a fifth more work is many times the latency. The prediction is for
+  the speed at which the calibration ran.
+- **The load generator** shares the two processors with the service. A collector that
+  keeps both busy makes the generator and the kernel wait, too; the models know only the
+  service's own.
+- **Marking that costs more or less.** The work of a cycle is taken to follow what is
+  live. Cycles that come rarely find caches cold.
+- **The scheduler's order** is modelled (a queue for each processor, then what has
+  arrived since somebody looked, then half of another's queue); timers, wake-ups across
+  processors and its fairness every 61st time are not.
+- **Waits in between.** A request's work is one stretch: where requests wait for other
+  services, what they wait for is added to their latency and does not spread their work.
+- **First fill.** Memory that was never used costs page faults, once, after each start;
+  here it was touched before.
+- **The limiter.** Where the collector would take more than half of the processors, the
+  runtime lets the heap grow past its limit. Latencies there are those of a service that
+  falls behind, which are as long as one cares to wait.
+`
