@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build test chromium demo labs recordings bench fuzz lint help
+.PHONY: build test chromium demo labs recordings predictions bench fuzz lint help
 
 GO            ?= go
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -41,6 +41,10 @@ recordings: ## record the fixtures anew on this machine (FIXTURE=go.gc-rate/ or 
 	@echo 'busy on this machine spoil a recording: it is repeated, and given up after four times.'
 	$(GO) run ./lab/record $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
 	$(GO) test -count=1 ./cause/... ./diagnose/...
+
+predictions: ## measure a grid of heap settings and write docs/predictions.md (15 to 20 minutes)
+	$(GO) run ./lab/grid measure
+	$(GO) run ./lab/grid table -o docs/predictions.md
 
 bench: ## speed and memory of reading, what recording and making load cost: ratios, with what was asked
 	$(GO) run ./bench
