@@ -108,8 +108,10 @@ func (l *layout) heap() {
 		c.add(l.curve("snapshot", "heap, when asked for it", s))
 	}
 	for _, s := range l.series(seriesGoal) {
-		if a, ok := s.Origin.Artifact(); ok && traced[a] || len(goal.V) == 0 {
+		if a, ok := s.Origin.Artifact(); ok && traced[a] {
 			c.add(l.curve("goal", "goal", withoutZero(s)))
+		} else {
+			c.add(l.curve("goal-snapshot", "goal, when asked for it", withoutZero(s)))
 		}
 	}
 	c.add(goal)

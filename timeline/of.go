@@ -56,7 +56,8 @@ type layout struct {
 	slow    bitset // by request
 	shown   shown
 	frames  frames
-	lengths []int64 // of a request's states
+	lengths []int64                      // of a request's states
+	cycles  map[evidence.ArtifactID]bool // artifacts with intervals
 }
 
 // source is an artifact, or the pieces of one recording, with requests of the
@@ -298,14 +299,37 @@ func (l *layout) span() {
 		return
 	}
 	// Around it, what else was recorded shows how it was before and after.
-	const around = 30e9
-	margin := max(around, (to-from)/4)
+	margin := (to - from) / 4
+	if to-from < 1e9 {
+		margin = 30e9 // a request or two, which are not what was watched
+	}
 	for _, c := range l.b.Coverage {
-		if c.From != 0 && c.Until > c.From && l.placed[c.Clock] && (c.Subject == l.subject || l.b.Subjects[c.Subject].Kind == evidence.Host) {
+		if l.drawn(&c) && (c.Subject == l.subject || l.b.Subjects[c.Subject].Kind == evidence.Host) {
 			add(max(c.From, l.t.From-margin), min(max(c.Until, l.t.From-margin), l.t.To+margin))
 		}
 	}
 	l.t.From, l.t.To = min(from, l.t.From), max(to, l.t.To)
+}
+
+// drawn says whether what was watched is on the time line. Memory statistics know
+// of cycles long ago, but not when they began.
+func (l *layout) drawn(c *evidence.Coverage) bool {
+	if c.From == 0 || c.Until <= c.From || !l.placed[c.Clock] {
+		return false
+	}
+	if c.Kind != evidence.CoverGC {
+		return true
+	}
+	if l.cycles == nil {
+		l.cycles = make(map[evidence.ArtifactID]bool)
+		for _, o := range l.b.Intervals.Origin {
+			if a, ok := o.Artifact(); ok {
+				l.cycles[a] = true
+			}
+		}
+	}
+	a, _ := c.Origin.Artifact()
+	return l.cycles[a]
 }
 
 // omit says that something was recorded and is not shown.
@@ -351,7 +375,7 @@ func (l *layout) others() {
 func (l *layout) hull() (from, to int64) {
 	from, to = l.t.From, l.t.To
 	for _, c := range l.b.Coverage {
-		if c.Subject == l.subject && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
+		if c.Subject == l.subject && l.drawn(&c) {
 			from, to = min(from, c.From), max(to, c.Until)
 		}
 	}
