@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build test chromium demo labs recordings predictions bench fuzz lint help
+.PHONY: build test chromium gallery demo labs recordings predictions bench fuzz lint help
 
 GO            ?= go
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -28,6 +28,9 @@ test: ## what CI runs: gofmt, go vet, all tests
 
 chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools
 	@tools/chromium.sh
+
+gallery: ## docs/gallery: the reports of the recorded incidents as pages, with pictures of them
+	$(GO) run ./gallery -screenshots "$$(tools/chromium.sh)"
 
 demo: build ## a live incident: a sick Go gateway, diagnosed, fixed and verified (under 4 minutes)
 	bin/unstall lab run go-ballast --quick

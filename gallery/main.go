@@ -1,0 +1,171 @@
+// Gallery makes docs/gallery: the reports of the recorded incidents as pages, and
+// pictures of them. `make gallery` runs it.
+//
+// Its opinion: an example is made by the code it is an example of. Nothing in the
+// gallery is written by hand but the sentence about each page, and a test holds
+// what the pages say to what is said now.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/report/html"
+)
+
+const folder = "docs/gallery"
+
+func main() {
+	shots := flag.String("screenshots", "", "also take the pictures, with this Chromium")
+	flag.Parse()
+	if err := run(*shots); err != nil {
+		fmt.Fprintln(os.Stderr, "gallery:", err)
+		os.Exit(1)
+	}
+}
+
+func run(chromium string) error {
+	pages, err := pages(".")
+	if err != nil {
+		return err
+	}
+	for _, p := range pages {
+		if err := os.WriteFile(filepath.Join(folder, p.Name), p.HTML, 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%s/%s %d KB\n", folder, p.Name, len(p.HTML)/1000)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "README.md"), readme(pages), 0o644); err != nil {
+		return err
+	}
+	if chromium == "" {
+		return nil
+	}
+	return photograph(chromium)
+}
+
+// entry is a page of the gallery.
+type entry struct {
+	Name, Title, About string
+	HTML               []byte
+}
+
+// incident is a recording of a service that was sick and of the same after its fix.
+type incident struct{ lab, sick, fixed, before string }
+
+var incidents = []incident{{
+	lab:    "go-ballast",
+	sick:   "A gateway in Go whose collector runs all the time: a small heap on a big machine. The cause, what it costs the slow requests, and the setting that ends it.",
+	fixed:  "The same gateway under the same load with GOMEMLIMIT: no cause is found, and what was looked for and ruled out is listed.",
+	before: "The two held against each other: what changed, and why one pair of runs decides nothing yet.",
+}}
+
+// pages makes the gallery's pages of the recordings of a checkout.
+func pages(root string) ([]entry, error) {
+	var all []entry
+	for _, x := range incidents {
+		base := "lab/" + x.lab + "/recorded/"
+		var diagnoses [2]*diagnose.Diagnosis
+		var runs [2][]compare.Run
+		for i, kind := range []string{"sick", "fixed"} {
+			b, err := read(filepath.Join(root, base+kind))
+			if err != nil {
+				return nil, err
+			}
+			if diagnoses[i], err = diagnose.Run(context.Background(), b, diagnose.Options{}); err != nil {
+				return nil, err
+			}
+			// Measure aligns the clocks as Run does, which is done once to a bundle.
+			if b, err = read(filepath.Join(root, base+kind)); err != nil {
+				return nil, err
+			}
+			runs[i] = compare.Measure(b, kind, compare.MeasureOptions{})
+		}
+		c, err := compare.Compare(runs[0], runs[1], compare.Options{})
+		if err != nil {
+			return nil, err
+		}
+		command := func(s string) html.Options { return html.Options{Repeat: []string{s}} }
+		for _, p := range []struct {
+			kind, title, about string
+			write              func(io.Writer) error
+		}{
+			{"sick", "sick", x.sick, func(w io.Writer) error { return command("unstall "+base+"sick -o sick.html").Report(w, diagnoses[0]) }},
+			{"fixed", "fixed", x.fixed, func(w io.Writer) error { return command("unstall "+base+"fixed -o fixed.html").Report(w, diagnoses[1]) }},
+			// With the answers of both sides, without their pictures: these are above.
+			{"before-after", "before and after", x.before, func(w io.Writer) error {
+				return html.Page{Title: "sick → fixed", Repeat: []string{"unstall compare " + base + "sick " + base + "fixed -o compared.html"},
+					Parts: []html.Part{html.Compared{Comparison: c, Before: diagnoses[0], After: diagnoses[1], Lead: true}}}.Write(w)
+			}},
+		} {
+			var b bytes.Buffer
+			if err := p.write(&b); err != nil {
+				return nil, err
+			}
+			all = append(all, entry{x.lab + "-" + p.kind + ".html", x.lab + ", " + p.title, p.about, b.Bytes()})
+		}
+	}
+	return append(all, entry{"index.html", "", "", index(all)}), nil
+}
+
+// read reads what was recorded, without what only the recorder knows.
+func read(folder string) (*evidence.Bundle, error) {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	b := evidence.NewBundle()
+	for _, f := range files {
+		if f.Name() == "truth.json" {
+			continue
+		}
+		a := format.File(filepath.Join(folder, f.Name()))
+		a.Name = f.Name()
+		if err := format.Read(context.Background(), all.Formats, a, b); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+func index(pages []entry) []byte {
+	var b strings.Builder
+	b.WriteString(`<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>unstall: reports of incidents</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<style>:root { color-scheme: light dark } body { font: 1rem/1.5 sans-serif; max-width: 44rem; margin: 3rem auto; padding: 0 1rem } dt { margin-top: 1rem; font-weight: bold } dd { margin: 0 }</style>
+</head><body><main>
+<h1>Reports of incidents</h1>
+<p>As unstall writes them. Each is one file that holds all it shows.</p>
+<dl>
+`)
+	for _, p := range pages {
+		fmt.Fprintf(&b, "<dt><a href=\"%s\">%s</a></dt><dd>%s</dd>\n", p.Name, p.Title, p.About)
+	}
+	b.WriteString("</dl>\n</main></body></html>\n")
+	return []byte(b.String())
+}
+
+func readme(pages []entry) []byte {
+	var b strings.Builder
+	b.WriteString("# Reports of incidents\n\nAs unstall writes them: each is one file that holds all it shows. Download one and open it; GitHub shows only its source. `make gallery` makes them of what was recorded.\n\n| report | |\n|---|---|\n")
+	for _, p := range pages {
+		if p.Title != "" {
+			fmt.Fprintf(&b, "| [%s](%s) | %s |\n", p.Title, p.Name, p.About)
+		}
+	}
+	b.WriteString("\n![The first screen of a report](go-ballast.png)\n\n![The timeline of the same report](go-ballast-timeline.png)\n")
+	return []byte(b.String())
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// photograph takes the pictures that READMEs show.
+func photograph(chromium string) error {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.Flag("headless", "new"),
+		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("hide-scrollbars", true))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	defer stop()
+	ctx, end := chromedp.NewContext(ctx)
+	defer end()
+	ctx, enough := context.WithTimeout(ctx, time.Minute)
+	defer enough()
+	const width = 1280
+	file, err := filepath.Abs(filepath.Join(folder, "go-ballast-sick.html"))
+	if err != nil {
+		return err
+	}
+	for _, shot := range []struct {
+		name   string
+		height int64
+		look   string // what is done before
+	}{
+		{"go-ballast.png", 800, `scrollTo(0, 0)`},
+		{"go-ballast-timeline.png", 900, `document.querySelector("#timeline-0").scrollIntoView({behavior: "instant"})`},
+	} {
+		if _, err := chromedp.Call(ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: shot.height, DeviceScaleFactor: 1}); err != nil {
+			return err
+		}
+		if err := chromedp.Do(ctx, chromedp.Navigate("file://"+file)); err != nil {
+			return err
+		}
+		for _, script := range []string{`window.unstall.ready`, shot.look, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`} {
+			if _, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](script, chromedp.EvalAwaitPromise)); err != nil {
+				return fmt.Errorf("%s: %w", shot.name, err)
+			}
+		}
+		taken, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+		if err != nil {
+			return err
+		}
+		small, err := smaller(taken.Data)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, shot.name), small, 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%s/%s %d KB\n", folder, shot.name, len(small)/1000)
+	}
+	return nil
+}
+
+// smaller encodes a picture of few colours with a palette: the 256 most frequent
+// colours, each other one as the nearest of them.
+func smaller(data []byte) ([]byte, error) {
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	bounds := img.Bounds()
+	count := make(map[color.RGBA]int)
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(img.At(x, y)).(color.RGBA) }
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			count[at(x, y)]++
+		}
+	}
+	out := image.NewPaletted(bounds, frequent(count, 256))
+	nearest := make(map[color.RGBA]uint8)
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			c := at(x, y)
+			i, ok := nearest[c]
+			if !ok {
+				i = uint8(out.Palette.Index(c))
+				nearest[c] = i
+			}
+			out.SetColorIndex(x, y, i)
+		}
+	}
+	var b bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, out)
+	return b.Bytes(), err
+}
