@@ -3,7 +3,9 @@ package lab
 import (
 	"fmt"
 	"io"
+	"slices"
 
+	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/report/html"
 	"github.com/unstall/unstall/stats"
 )
@@ -19,7 +21,17 @@ func HTML(w io.Writer, o *Outcome, l *Lab, repeat ...string) error {
 		p.Parts = append(p.Parts, html.Diagnosed{Diagnosis: sick.Diagnosis, After: []html.Link{
 			{ID: "comparisons", Title: "Before and after"}, {ID: "predicted", Title: "Predicted and measured"}, {ID: "asked", Title: "Asked for"}, {ID: "variants", Title: "All variants"}}})
 	}
-	for i, c := range o.Comparisons {
+	comparisons := slices.Clone(o.Comparisons)
+	slices.SortStableFunc(comparisons, func(a, b *compare.Comparison) int { // what the incident was ended with first
+		switch l.Fixed {
+		case a.After:
+			return -1
+		case b.After:
+			return 1
+		}
+		return 0
+	})
+	for i, c := range comparisons {
 		part := html.Compared{Comparison: c, Title: fmt.Sprintf("Before and after: %s → %s", c.Before, c.After)}
 		if i == 0 {
 			part.ID = "comparisons"

@@ -3,9 +3,11 @@ package html
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/report/figure"
 	"github.com/unstall/unstall/report/sentence"
@@ -247,66 +249,66 @@ func (v *diagnosisView) rest(d *diagnose.Diagnosis) {
 	v.coverage(d)
 }
 
-// coverage says what was watched and when, the pieces of one recording together.
+// coverage says what was watched and when: the time that was watched at all, by
+// whatever there was.
 func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
 	type key struct{ kind, subject string }
-	type sum struct {
-		window  diagnose.Window
-		seconds float64
-		pieces  int
-		lost    int64
-	}
-	sums := make(map[key]*sum)
+	of := make(map[key][]diagnose.Coverage)
 	var order []key
 	for _, c := range d.Coverage {
 		k := key{c.Kind, c.Subject}
-		s := sums[k]
-		if s == nil {
-			s = &sum{window: diagnose.Window{Start: c.From, End: c.Until}}
-			sums[k], order = s, append(order, k)
+		if of[k] == nil {
+			order = append(order, k)
 		}
-		s.pieces, s.seconds, s.lost = s.pieces+1, s.seconds+c.Seconds, s.lost+c.Lost
-		s.window.Start, s.window.End = earlier(s.window.Start, c.From), later(s.window.End, c.Until)
+		of[k] = append(of[k], c)
 	}
 	for _, k := range order {
-		s := sums[k]
-		if s.seconds > 0 {
-			s.window.Duration = &s.seconds
+		x := coverageView{Kind: k.kind, Subject: k.subject, When: watched(of[k])}
+		var lost int64
+		for _, c := range of[k] {
+			lost += c.Lost
 		}
-		x := coverageView{Kind: k.kind, Subject: k.subject, When: sentence.Window(s.window)}
-		if s.window.Start != nil && s.window.End != nil && s.seconds > 0 {
-			x.When += ", " + figure.Time(s.seconds*1e9)
-			if s.pieces > 1 {
-				x.When += " in " + figure.Count(s.pieces) + " pieces"
-			}
-		}
-		if s.lost > 0 {
-			x.Lost = figure.Count(s.lost)
+		if lost > 0 {
+			x.Lost = figure.Count(lost)
 		}
 		v.Coverage = append(v.Coverage, x)
 	}
 }
 
-func earlier(a, b *time.Time) *time.Time {
-	if a == nil || b == nil || a.Before(*b) {
-		return cmpNil(a, b)
+// watched writes when something was looked at, "" if that is not known.
+func watched(all []diagnose.Coverage) string {
+	var longest float64
+	spans := make([]diagnose.Coverage, 0, len(all))
+	for _, c := range all {
+		longest = max(longest, c.Seconds)
+		if c.From != nil && c.Until != nil {
+			spans = append(spans, c)
+		}
 	}
-	return b
-}
-
-func later(a, b *time.Time) *time.Time {
-	if a == nil || b == nil || a.After(*b) {
-		return cmpNil(a, b)
+	if len(spans) == 0 {
+		return sentence.Window(diagnose.Window{Duration: cause.Number(longest)})
 	}
-	return b
-}
-
-// cmpNil is the first unless either is not known.
-func cmpNil(a, b *time.Time) *time.Time {
-	if b == nil {
-		return nil
+	slices.SortFunc(spans, func(a, b diagnose.Coverage) int { return a.From.Compare(*b.From) })
+	from, until := *spans[0].From, *spans[0].Until
+	pieces, total := 1, time.Duration(0)
+	begin := from
+	for _, c := range spans[1:] {
+		if c.From.After(until) {
+			pieces, total = pieces+1, total+until.Sub(begin)
+			begin, until = *c.From, *c.Until
+		} else if c.Until.After(until) {
+			until = *c.Until
+		}
 	}
-	return a
+	total += until.Sub(begin)
+	s := sentence.Window(diagnose.Window{Start: &from, End: &until})
+	if total > 0 {
+		s += ", " + figure.Time(float64(total))
+	}
+	if pieces > 1 {
+		s += " in " + figure.Count(pieces) + " pieces"
+	}
+	return s
 }
 
 // contents lists what is below the answer.

@@ -24,8 +24,8 @@ func Compare(w io.Writer, c *compare.Comparison) error {
 		}
 	}
 	p.linef("\n| | |\n|---|---|")
-	p.linef("| Before | %s · %s |", code(c.Before), escape(strings.Join(sentence.Side(&c.Loads.Before), " · ")))
-	p.linef("| After | %s · %s |", code(c.After), escape(strings.Join(sentence.Side(&c.Loads.After), " · ")))
+	p.linef("| Before | %s · %s |", cell(c.Before), escape(strings.Join(sentence.Side(&c.Loads.Before), " · ")))
+	p.linef("| After | %s · %s |", cell(c.After), escape(strings.Join(sentence.Side(&c.Loads.After), " · ")))
 	p.row("Pairs", sentence.Pairs(c))
 	if c.Comparable == nil && c.Why != "" {
 		p.row("Loads", c.Why)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -239,12 +240,21 @@ func (p *page) sources(d *diagnose.Diagnosis) {
 }
 
 // escapes are the characters that mean something in running text and in tables.
-var escapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "|", `\|`, "<", "&lt;", "[", `\[`, "]", `\]`)
+var escapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "|", `\|`, "&", "&amp;", "<", "&lt;", "[", `\[`, "]", `\]`, "~", `\~`)
+
+// emphasis is an underscore that may begin or end emphasis: one inside a word does
+// neither (GFM 6.4), and is left as it is for readers of the source.
+var emphasis = regexp.MustCompile(`(^|[^\pL\pN_])(_+)|(_+)([^\pL\pN_]|$)`)
 
 // escape makes a text mean only itself, on one line.
-func escape(s string) string { return escapes.Replace(oneLine(s)) }
+func escape(s string) string {
+	return emphasis.ReplaceAllStringFunc(escapes.Replace(oneLine(s)), func(m string) string { return strings.ReplaceAll(m, "_", `\_`) })
+}
 
-// code sets a text as code; | is escaped there too, for tables.
+// cell sets a text as code inside a table, where | ends a cell even in code.
+func cell(s string) string { return strings.ReplaceAll(code(s), "|", `\|`) }
+
+// code sets a text as code.
 func code(s string) string {
 	s = oneLine(s)
 	fence := strings.Repeat("`", longestRun(s)+1)
