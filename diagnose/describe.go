@@ -105,8 +105,8 @@ func (r *run) describe() {
 			t.CPUs = &s.CPUs
 		}
 		if t.Version == "" {
-			if f, ok := r.b.Fact(evidence.SubjectID(i), evidence.FactVersionAtLeast); ok {
-				t.Version = f.Value + " or later"
+			if release, ok := r.b.VersionAtLeast(evidence.SubjectID(i)); ok {
+				t.Version = release + " or later"
 			}
 		}
 		if f, ok := r.b.Fact(evidence.SubjectID(i), evidence.FactContainerLimit); ok {

@@ -7,9 +7,6 @@ import (
 	"github.com/unstall/unstall/evidence"
 )
 
-// FactVersionAtLeast is the oldest Go that prints such lines, "go1.19".
-const FactVersionAtLeast = "go.version.atLeast"
-
 // since is the release a form of line appeared in, newest first.
 var since = []struct {
 	release string
@@ -112,7 +109,7 @@ func (p *parser) emit() {
 			until = max(until, p.latest-clock.Offset)
 		}
 		p.b.Cover(evidence.Coverage{Subject: subjects[i], Kind: evidence.CoverGC, From: known0(r.shift + r.began()), Until: known0(until), Lost: r.missing, Origin: o})
-		p.b.Fact(evidence.Fact{Subject: subjects[i], Key: FactVersionAtLeast, Value: since[atLeast[i]].release, Number: math.NaN(), Origin: o})
+		p.b.Fact(evidence.Fact{Subject: subjects[i], Key: evidence.FactVersionAtLeast, Value: since[atLeast[i]].release, Number: math.NaN(), Origin: o})
 	}
 }
 
