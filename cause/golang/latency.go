@@ -122,6 +122,9 @@ func requestsFor(c *cause.Case, g *collector, r *predict.Recorded) error {
 			}
 			return nil
 		}
+		if slack >= evidence.Unanchored {
+			return errors.New("the log of cycles does not say at what time of day they ran: stamp its lines, or record a trace")
+		}
 		return fmt.Errorf("the clocks of requests and cycles may be %v apart, and it is %v from one cycle to the next", time.Duration(slack), time.Duration(typical))
 	}
 	for _, i := range rows {
