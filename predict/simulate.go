@@ -233,9 +233,9 @@ func (m *model) run(s Scenario, cycles []drawn, steps int, chance *rand.Rand) (r
 // How far predictions were off when the model, calibrated on one run of a service,
 // was held against its other runs: nine of ten stayed within (docs/predictions.md).
 const (
-	offCycles = .10
-	offCores  = .20
-	offSize   = .06
+	offCycles = .11
+	offCores  = .28
+	offSize   = .09
 )
 
 // predict runs the model, and again with resampled cycles for the ranges. A range
