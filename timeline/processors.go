@@ -123,6 +123,9 @@ func (o *occupancy) lay() Processors {
 		d.close()
 		x.Lanes = append(x.Lanes, Lane{Name: fmt.Sprintf("P%d", o.p.Lanes[i].Number), Spans: d.spans})
 	}
+	if o.p.Quantum > 0 {
+		o.l.omit("spans of the processors in %s shorter than %s one by one: there were too many to keep", x.Source, seconds(o.p.Quantum))
+	}
 	if o.p.Omitted > 0 {
 		o.l.omit("%d more processors of %s", o.p.Omitted, x.Source)
 	}
