@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -10,8 +11,12 @@ import (
 // by matching the collector's cycles they hold with the cycles of the artifact
 // that knows the time best. What can be placed by neither keeps its own times;
 // its clock says so. Series of the pieces of one recording are joined then. Call it
-// once, after [Bundle.Unify].
+// after [Bundle.Unify]; a second call does nothing.
 func (b *Bundle) Align() {
+	if b.aligned {
+		return
+	}
+	b.aligned = true
 	defer b.join()
 	reference := -1
 	for i, p := range b.parts {
@@ -100,30 +105,75 @@ func (b *Bundle) shift(p *Builder, offset int64) {
 
 // matchCycles finds the offset that puts the mark phases of p onto those of r.
 // Both list the same cycles with their own clocks, perhaps over different
-// windows. Every pairing of a phase of p with one of r suggests an offset; the
-// one that most phases agree with (to 2 ms and to 20 % of their length) wins if
-// at least 3 phases and half of the shorter list agree.
+// windows: a log tells of days, a trace of seconds of them. Every pairing of a
+// phase of one with a phase of the other suggests an offset; the one that most
+// phases agree with (to 2 ms and to 20 % of their length) wins if at least 3
+// phases and half of the shorter list agree, and more than chance would have it.
 func (b *Bundle) matchCycles(p, r *Builder) (offset, spread int64, ok bool) {
-	ps, rs := b.marks(p), b.marks(r)
-	if len(ps) < minMatches || len(rs) < minMatches {
+	short, long, sign := b.marks(p), b.marks(r), int64(1)
+	if len(short) > len(long) {
+		short, long, sign = long, short, -1
+	}
+	if len(short) < minMatches {
 		return 0, 0, false
 	}
-	const enough = 64 // phases used to propose offsets; all are used to judge them
-	best := 0
-	for _, a := range ps[:min(len(ps), enough)] {
-		for _, c := range rs {
+	best, tried := 0, 0
+	for i := range min(len(short), proposers) {
+		a := short[i*len(short)/min(len(short), proposers)]
+		for _, c := range long {
 			if !similar(a.len, c.len) {
 				continue
 			}
 			d := c.at - a.at
-			n, s := agreement(ps, rs, d)
+			tried++
+			n, s := agreement(short, long, d)
 			if n > best {
-				best, offset, spread = n, d, s
+				best, offset, spread = n, sign*d, s
 			}
 		}
 	}
-	return offset, spread, best >= minMatches && 2*best >= min(len(ps), len(rs))
+	return offset, spread, best >= minMatches && 2*best >= len(short) && chance(best, short, long, tried) < .01
 }
+
+// chance bounds how probable it is that any of the offsets tried has n phases in
+// common with a list of other cycles, by the union bound over offsets and over
+// which phases agree. The one that proposed an offset agrees with it; another
+// does by chance as often as two distances between phases are alike: cycles come
+// at a beat, and in a log of days many stretches have nearly the same.
+func chance(n int, short, long []phase, tried int) float64 {
+	gaps := make([]int64, 0, len(long)-1)
+	for i := range len(long) - 1 {
+		gaps = append(gaps, long[i+1].at-long[i].at)
+	}
+	slices.Sort(gaps)
+	alike, first, last := 0, 0, 0
+	for _, g := range gaps {
+		for gaps[first] < g-tolerance {
+			first++
+		}
+		for last < len(gaps) && gaps[last] <= g+tolerance {
+			last++
+		}
+		alike += last - first - 1 // without itself
+	}
+	one := float64(alike) / math.Max(1, float64(len(gaps)*(len(gaps)-1)))
+	one = math.Max(one, 2*tolerance*float64(len(long))/float64(max(1, long[len(long)-1].at-long[0].at)))
+	choose := lnFactorial(len(short)-1) - lnFactorial(n-1) - lnFactorial(len(short)-n)
+	return math.Exp(math.Log(float64(tried)) + choose + float64(n-1)*math.Log(min(1, one)))
+}
+
+func lnFactorial(n int) float64 {
+	v, _ := math.Lgamma(float64(n) + 1)
+	return v
+}
+
+// proposers is how many phases of the shorter list propose offsets, spread over
+// it; all of them judge each. Where half of them are in the other list, all
+// proposers but one in 2¹⁶ lists are not missing from it.
+const proposers = 16
+
+// tolerance is how far apart (ns) two clocks may see the same phase.
+const tolerance = 2e6
 
 // minMatches is how many phases must agree.
 const minMatches = 3
@@ -137,15 +187,7 @@ func (b *Bundle) marks(p *Builder) []phase {
 			out = append(out, phase{b.Intervals.Start[i], b.Intervals.End[i] - b.Intervals.Start[i]})
 		}
 	}
-	slices.SortFunc(out, func(x, y phase) int {
-		switch {
-		case x.at < y.at:
-			return -1
-		case x.at > y.at:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(out, func(x, y phase) int { return cmp.Compare(x.at, y.at) })
 	return out
 }
 
@@ -153,16 +195,15 @@ func similar(a, b int64) bool {
 	return math.Abs(float64(a-b)) <= 0.2*float64(max(a, b))+100e3
 }
 
-func agreement(ps, rs []phase, d int64) (n int, spread int64) {
-	const tolerance = 2e6
-	j := 0
-	for _, a := range ps {
-		for j < len(rs) && rs[j].at < a.at+d-tolerance {
-			j++
-		}
-		if j < len(rs) && rs[j].at <= a.at+d+tolerance && similar(a.len, rs[j].len) {
+// agreement counts the phases that both lists have where the first is moved by d,
+// and how far apart they are at most, in ns.
+func agreement(short, long []phase, d int64) (n int, spread int64) {
+	for _, a := range short {
+		at := a.at + d
+		j, _ := slices.BinarySearchFunc(long, at-tolerance, func(c phase, t int64) int { return cmp.Compare(c.at, t) })
+		if j < len(long) && long[j].at <= at+tolerance && similar(a.len, long[j].len) {
 			n++
-			spread = max(spread, rs[j].at-a.at-d, a.at+d-rs[j].at)
+			spread = max(spread, abs(long[j].at-at))
 		}
 	}
 	return n, spread

@@ -1,6 +1,9 @@
 package evidence
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // marks adds the same irregular mark phases to a builder, moved by d.
 func addMarks(b *Builder, s SubjectID, d int64) {
@@ -46,6 +49,52 @@ func TestAlignPlacesUnanchoredClocksByCycles(t *testing.T) {
 			}
 			if got := b.Clocks[2].Error; got != c.wantError {
 				t.Errorf("error %d, want %d", got, c.wantError)
+			}
+		})
+	}
+}
+
+// A log of an hour, of which a trace saw the last seconds; and one of another
+// process, whose cycles come as often.
+func TestAlignPlacesALongLogByTheFewCyclesOfATrace(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		same bool
+	}{{"of the same process", true}, {"of another", false}} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			draw := func(n int) (marks [][2]int64) {
+				at := int64(1e9)
+				for range n {
+					at += 100e6 + r.Int64N(20e6)
+					marks = append(marks, [2]int64{at, 30e6 + r.Int64N(8e6)})
+				}
+				return marks
+			}
+			hour := draw(30_000)
+			seen := hour[len(hour)-20:]
+			if !c.same {
+				seen = draw(20)
+			}
+			b := NewBundle()
+			add := func(name string, marks [][2]int64, d int64) *Clock {
+				p := b.Builder(b.AddArtifact(Artifact{Name: name}), name)
+				s := p.Subject(Subject{Runtime: "go"})
+				p.Clock().Error = Unanchored
+				for _, m := range marks {
+					p.Interval(Interval{Subject: s, Kind: GCMark, Start: m[0] + d, End: m[0] + m[1] + d})
+				}
+				p.Close()
+				return p.Clock()
+			}
+			add("gotrace", seen, 7e9)
+			trace := &b.Clocks[0]
+			trace.Offset, trace.Error = 1e18, 1e3
+			add("gctrace", hour, 0)
+			b.Align()
+			log := b.Clocks[len(b.Clocks)-1]
+			if log.Anchored() != c.same || c.same && log.Offset != 1e18+7e9 {
+				t.Errorf("the log's clock is %+v", log)
 			}
 		})
 	}

@@ -21,7 +21,8 @@ type Bundle struct {
 	Names      Names
 	Stacks     Stacks
 
-	parts []*Builder
+	parts   []*Builder
+	aligned bool
 }
 
 // NewBundle returns an empty bundle.
