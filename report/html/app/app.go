@@ -61,7 +61,7 @@ var files embed.FS
 var scripts = []string{
 	"column", "search", "figure", "scale", "view", "density", "cover", "curve", "lane", "tree", // pure: no document
 	"page", "paint", "gesture", "tooltip",
-	"timeline", "charts", "request", "processors", "flames", "start",
+	"timeline", "requests", "bands", "charts", "request", "processors", "flames", "start",
 }
 
 // Script is the JavaScript that draws what payloads say. It starts itself when the
