@@ -26,7 +26,7 @@ type Frontier struct {
 // quarter of the processors is what the runtime means to give to background marking;
 // beyond it marking hardly ends, and assists do the rest.
 type Margin struct {
-	Live    float64 `json:"live_bytes"`         // today
+	Live    float64 `json:"live_bytes"`         // today, what cycles mark
 	Quarter float64 `json:"quarter_live_bytes"` // from which the collector takes a quarter of the processors; 0: it never does
 	Half    float64 `json:"half_live_bytes"`    // from which it meets the runtime's cap of half of them; 0: never
 }
@@ -34,6 +34,15 @@ type Margin struct {
 // Latency says what p99 (ms) requests would have, given what the collector does now
 // and then. It returns [Unknown] if it cannot say.
 type Latency func(now, then Outcome) Estimate
+
+// of asks for what can have an answer: requests that pile up are as late as the run
+// is long.
+func (l Latency) of(now, then Outcome) Estimate {
+	if l == nil || then.Limiter || then.PilesUp {
+		return Unknown
+	}
+	return l(now, then)
+}
 
 // Recommended returns the point to recommend; false if the setting in force is as good.
 func (f *Frontier) Recommended() (Outcome, bool) {
@@ -121,7 +130,7 @@ func (m *model) fillIn(f *Frontier, way kind, latency Latency) {
 	for k := 1; k <= points+2; k++ {
 		s := m.setting(way, headroom*math.Pow(spacing, float64(k)))
 		o := m.predict(Scenario{Setting: s})
-		o.P99 = latency(now, o)
+		o.P99 = latency.of(now, o)
 		grid = append(grid, o)
 	}
 	least := max(worthCost*now.Collector.Value, worthCPU*now.Process.Value)
@@ -168,7 +177,7 @@ func (m *model) fillIn(f *Frontier, way kind, latency Latency) {
 		return
 	}
 	at := f.Points[f.Knee]
-	f.Margin = m.margin(at.Setting)
+	f.Margin = m.margin(Scenario{Setting: at.Setting})
 	if knee < 0 || grid[min(knee, len(grid)-1)].Setting != at.Setting {
 		f.Capped = true
 		f.Why = fmt.Sprintf("as much as the %s allows: more memory would help", f.Who)
@@ -180,15 +189,8 @@ func (m *model) fillIn(f *Frontier, way kind, latency Latency) {
 // why says what the knee brings, and what the next doubling would.
 func (m *model) why(now, at, next Outcome) string {
 	saved := func(o Outcome) float64 { return 100 * (1 - o.Collector.Value/now.Collector.Value) }
-	text := fmt.Sprintf("%.0f %% of what the collector costs is saved with %s resident; another doubling would bring %.0f %% with %s", saved(at), megabytes(at.RSS.Value), saved(next), megabytes(next.RSS.Value))
+	text := fmt.Sprintf("%.0f %% of what the collector costs is saved with %s resident; another doubling would bring %.0f %% with %s", saved(at), size(at.RSS.Value), saved(next), size(next.RSS.Value))
 	return text
-}
-
-func megabytes(v float64) string {
-	if v >= 10240*mib {
-		return fmt.Sprintf("%.1f GiB", v/(1024*mib))
-	}
-	return fmt.Sprintf("%.0f MiB", v/mib)
 }
 
 // fits says whether there is the memory for an outcome. A limit must itself be within
@@ -200,7 +202,7 @@ func (m *model) fits(o Outcome) bool {
 // setting asks for a headroom, in round figures.
 func (m *model) setting(way kind, headroom float64) Setting {
 	_, inMark := m.unheld(m.work, m.h.Alloc)
-	marked := m.live + inMark
+	marked := m.reachable + inMark
 	switch way {
 	case byBallast:
 		gogc := m.h.Setting.GOGC
@@ -227,17 +229,22 @@ func roundUp(bytes float64) float64 {
 	return math.Ceil(bytes/step) * step
 }
 
-// margin looks how far the live heap may grow under a setting.
-func (m *model) margin(s Setting) *Margin {
+// margin looks how far the live heap may grow.
+func (m *model) margin(s Scenario) *Margin {
 	const most = 100.
-	out := &Margin{Live: m.live}
+	live := s.Live
+	if live == 0 {
+		live = m.live
+	}
+	out := &Margin{Live: live}
 	at := func(times float64) ran {
-		return m.run(Scenario{Setting: s, Live: m.live * times}, m.cycles, steps/2, nil)
+		s.Live = live * times
+		return m.run(s, m.cycles, steps/2, nil)
 	}
 	first := func(bad func(ran) bool) float64 {
 		low, high := 1., most
 		if bad(at(low)) {
-			return m.live
+			return live
 		}
 		if !bad(at(high)) {
 			return 0
@@ -250,7 +257,7 @@ func (m *model) margin(s Setting) *Margin {
 				low = middle
 			}
 		}
-		return low * m.live
+		return low * live
 	}
 	out.Quarter = first(func(r ran) bool { return r.cores >= utilization*m.h.Procs })
 	out.Half = first(func(r ran) bool { return r.limiter })
@@ -261,3 +268,6 @@ func (m *model) margin(s Setting) *Margin {
 func (h *Heap) BallastFor(o Outcome) Setting {
 	return h.model().setting(byBallast, o.Alloc/max(o.Cycles.Value, 1e-9))
 }
+
+// Margin looks how far the live heap may grow under a setting and a load.
+func (h *Heap) Margin(s Scenario) *Margin { return h.model().margin(s) }

@@ -75,19 +75,21 @@ func (h *Heap) Check() error {
 	return nil
 }
 
-// Live is the median of what is reachable and in use: the marked heap without what
-// was allocated while it was marked, and without the ballast.
+// Live is the live heap as the runtime means it, the median of what cycles marked,
+// without the ballast. It holds what was allocated while they marked.
 func (h *Heap) Live() float64 {
 	var live []float64
 	for _, c := range h.Cycles {
-		if l := h.liveOf(c); l > 0 {
-			live = append(live, l)
+		if c.Marked > h.Setting.Ballast {
+			live = append(live, c.Marked-h.Setting.Ballast)
 		}
 	}
 	return stats.Median(live)
 }
 
-func (h *Heap) liveOf(c Cycle) float64 {
+// reachable is the part of the live heap that was allocated before the cycle began:
+// that does not depend on how long a cycle marks.
+func (h *Heap) reachable(c Cycle) float64 {
 	if c.Marked <= 0 {
 		return 0
 	}
@@ -195,7 +197,7 @@ type Impossible struct {
 func (e *Impossible) Error() string {
 	text := fmt.Sprintf("%s: %s", e.Setting, e.Why)
 	if e.Least > 0 {
-		text += "; the least that leaves the collector room is GOMEMLIMIT=" + FormatSize(e.Least)
+		text += "; the least that leaves it room is GOMEMLIMIT=" + FormatSize(e.Least)
 	}
 	return text
 }
@@ -223,12 +225,11 @@ func (m *model) possible(s Scenario) error {
 	if alloc == 0 {
 		alloc = m.h.Alloc
 	}
-	say := func(bytes float64) string { return FormatSize(math.Ceil(bytes/mib) * mib) }
 	switch {
 	case s.Limit > 0 && !(pacer{m.h.Minor}).atLeast(19):
 		return &Impossible{Setting: s.Setting, Why: fmt.Sprintf("Go 1.%d has no memory limit, it came with 1.19: use a ballast or GOGC", m.h.Minor)}
 	case s.GOGC < 0 && s.Limit == 0:
-		why := fmt.Sprintf("without a limit nothing is ever collected, and the heap grows by %s every second", say(alloc))
+		why := fmt.Sprintf("without a limit nothing is ever collected, and the heap grows by %s every second", size(alloc))
 		if m.h.Most > 0 {
 			why += fmt.Sprintf(": after %.0f s that is all the %s allows", m.h.Most/alloc, m.h.Who)
 		}
@@ -237,19 +238,46 @@ func (m *model) possible(s Scenario) error {
 		return &Impossible{Setting: s.Setting, Why: "a new cycle would start as soon as one has ended: give at least 1"}
 	}
 	if s.Limit > 0 {
-		// While it marks, the program goes on allocating: that is live, too.
-		marked := live + s.Ballast
-		need := limitFor(marked, m.over.nonHeap(live))
-		if s.Limit < need {
-			least := math.Ceil(limitFor(marked+m.least(live, alloc), m.over.nonHeap(live))/mib) * mib
-			why := fmt.Sprintf("%s of the heap is live", say(live))
+		non := m.over.nonHeap(live)
+		if s.Limit < limitFor(live+s.Ballast, non) {
+			why := "the live heap is " + size(live)
 			if s.Ballast > 0 {
-				why += fmt.Sprintf(", the ballast counts %s", say(s.Ballast))
+				why += ", the ballast counts " + size(s.Ballast)
 			}
-			return &Impossible{Setting: s.Setting, Least: least, Why: why + fmt.Sprintf(" and %s is not heap: the collector would run without end", say(m.over.nonHeap(live)))}
+			why += fmt.Sprintf(" and what is not heap %s: ", size(non))
+			if s.Limit < live {
+				why += "the limit is below what is live, and "
+			}
+			return &Impossible{Setting: s.Setting, Least: m.least(s, live+s.Ballast, non), Why: why + "the collector would run without end"}
 		}
 	}
 	return nil
+}
+
+// least is the least limit at which the collector does not meet its cap.
+func (m *model) least(s Scenario, marked, non float64) float64 {
+	tight := func(limit float64) bool {
+		s.Limit = limit
+		return m.run(s, m.cycles, steps, nil).limiter
+	}
+	low := math.Ceil(limitFor(marked, non)/mib) * mib
+	if !tight(low) {
+		return low
+	}
+	high := 2 * low
+	for tight(high) {
+		if low, high = high, 2*high; high > 1<<50 {
+			return 0 // none is enough
+		}
+	}
+	for high-low > mib {
+		if middle := math.Round((low+high)/2/mib) * mib; tight(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
 }
 
 // LimitFor is the memory limit under which a heap's goal is about so large.

@@ -95,18 +95,19 @@ func TestModelReproducesItsRun(t *testing.T) {
 	}
 }
 
-// More headroom never makes more cycles, nor less memory.
+// More headroom never makes more cycles, nor less memory where the limit holds.
 func TestMoreHeadroomFewerCycles(t *testing.T) {
 	h := gateway()
 	for name, way := range map[string][]Setting{
 		"GOGC":    {{GOGC: 50}, {GOGC: 75}, {GOGC: 100}, {GOGC: 150}, {GOGC: 200}, {GOGC: 400}, {GOGC: 800}, {GOGC: 3000}},
-		"limit":   {{GOGC: Off, Limit: 60 * mib}, {GOGC: Off, Limit: 70 * mib}, {GOGC: Off, Limit: 90 * mib}, {GOGC: Off, Limit: 150 * mib}, {GOGC: Off, Limit: 400 * mib}, {GOGC: Off, Limit: 4096 * mib}},
+		"limit":   {{GOGC: Off, Limit: 80 * mib}, {GOGC: Off, Limit: 90 * mib}, {GOGC: Off, Limit: 110 * mib}, {GOGC: Off, Limit: 150 * mib}, {GOGC: Off, Limit: 400 * mib}, {GOGC: Off, Limit: 4096 * mib}},
 		"ballast": {{GOGC: 100}, {GOGC: 100, Ballast: 64 * mib}, {GOGC: 100, Ballast: 256 * mib}, {GOGC: 100, Ballast: 1024 * mib}, {GOGC: 100, Ballast: 8192 * mib}},
 	} {
 		last := Outcome{Cycles: Exactly(math.Inf(1)), RSS: Exactly(0)}
 		for _, s := range way {
 			o := predicted(t, h, s)
-			if o.Cycles.Value > last.Cycles.Value || o.RSS.Value < last.RSS.Value {
+			// A heap that outgrows a tight limit is larger than one that a wider limit holds.
+			if o.Cycles.Value > last.Cycles.Value || o.RSS.Value < last.RSS.Value && !last.Limiter {
 				t.Errorf("%s, %s: %.3g cycles/s in %.0f MiB after %.3g in %.0f", name, s, o.Cycles.Value, o.RSS.Value/mib, last.Cycles.Value, last.RSS.Value/mib)
 			}
 			last = o
@@ -177,9 +178,11 @@ func TestImpossible(t *testing.T) {
 		s    Setting
 		want string
 	}{
-		{Setting{GOGC: Off, Limit: 40 * mib}, "41MiB of the heap is live"},
-		{Setting{GOGC: Off, Limit: 40 * mib}, "the least that leaves the collector room is GOMEMLIMIT="},
-		{Setting{GOGC: Off, Limit: 500 * mib, Ballast: 1024 * mib}, "the ballast counts 1GiB"},
+		{Setting{GOGC: Off, Limit: 50 * mib}, "the live heap is 58.4 MiB"},
+		{Setting{GOGC: Off, Limit: 50 * mib}, "the limit is below what is live"},
+		{Setting{GOGC: 100, Limit: 62 * mib}, "and what is not heap"}, // above the live heap, but not with what else there is
+		{Setting{GOGC: Off, Limit: 50 * mib}, "the least that leaves it room is GOMEMLIMIT="},
+		{Setting{GOGC: Off, Limit: 500 * mib, Ballast: 1024 * mib}, "the ballast counts 1,024 MiB"},
 		{Setting{GOGC: Off}, "after 2 s that is all the container allows"},
 		{Setting{GOGC: 0}, "at least 1"},
 	} {
@@ -192,12 +195,57 @@ func TestImpossible(t *testing.T) {
 		if impossible.Least > 0 {
 			if o, err := h.Predict(Scenario{Setting: Setting{GOGC: c.s.GOGC, Limit: impossible.Least, Ballast: c.s.Ballast}}); err != nil {
 				t.Errorf("%s: the least it names cannot be either: %v %v", c.s, o, err)
+			} else if o.Limiter {
+				t.Errorf("%s: the least it names, %s, leaves no room", c.s, o.Setting)
 			}
 		}
 	}
 	h.Minor = 17
 	if _, err := h.Predict(Scenario{Setting: Setting{GOGC: Off, Limit: 400 * mib}}); err == nil || !strings.Contains(err.Error(), "came with 1.19") {
 		t.Errorf("Go 1.17 takes a limit: %v", err)
+	}
+}
+
+// Where the collector meets its cap the heap outgrows the limit: it is never said to be
+// smaller than what is live, nor is anything said to be certain.
+func TestBeyondTheCap(t *testing.T) {
+	h := gateway()
+	s := Setting{GOGC: Off, Limit: 74 * mib}
+	o, err := h.Predict(Scenario{Setting: s, Alloc: 1.2 * h.Alloc})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !o.Limiter {
+		t.Fatalf("%s leaves room: %.2f cores", s, o.Collector.Value)
+	}
+	for name, e := range map[string]Estimate{"peak": o.Peak, "resident": o.RSS, "goal": o.Goal} {
+		if e.Value < h.Live() || e.Low < h.Live() {
+			t.Errorf("%s %.1f MiB (%.1f–%.1f) with %.1f live", name, e.Value/mib, e.Low/mib, e.High/mib, h.Live()/mib)
+		}
+	}
+	for name, e := range map[string]Estimate{"peak": o.Peak, "resident": o.RSS, "collector": o.Collector, "process": o.Process, "share": o.Share} {
+		if e.Ranged() && e.High-e.Low < .01*e.Value {
+			t.Errorf("%s is certain: %.4g (%.4g–%.4g)", name, e.Value, e.Low, e.High)
+		}
+	}
+	if p99 := Latency(func(_, _ Outcome) Estimate { return Exactly(7) }).of(o, o); p99.Known() {
+		t.Errorf("p99 %.3g ms of requests that pile up", p99.Value)
+	}
+}
+
+// The margin is that of the setting that was asked for, not of the advice.
+func TestMarginOfASetting(t *testing.T) {
+	wanted, err := ParseSets([]string{"GOGC=off GOMEMLIMIT=150MiB", "GOGC=off GOMEMLIMIT=3GiB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := gateway().Ask("", wanted, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tight, wide := p.Settings[0].Margin, p.Settings[1].Margin
+	if tight.Live != p.Measured.Live || tight.Quarter <= 0 || wide.Quarter < 10*tight.Quarter {
+		t.Errorf("%+v under 150 MiB, %+v under 3 GiB", tight, wide)
 	}
 }
 

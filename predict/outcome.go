@@ -71,7 +71,7 @@ const (
 // are per second, sizes bytes, times on processors are cores.
 type Outcome struct {
 	Setting Setting  `json:"setting"`
-	Live    float64  `json:"live_bytes"`      // reachable and in use, without what a cycle finds allocated while it marks
+	Live    float64  `json:"live_bytes"`      // what is taken to be live: what cycles mark under the setting in force
 	Alloc   float64  `json:"alloc_bytes_s"`   // allocation rate
 	Cycles  Estimate `json:"gc_cycles_per_s"` //
 	// Collector is the time on processors that mark workers and assists take. It is
@@ -86,8 +86,9 @@ type Outcome struct {
 	RSS       Estimate `json:"rss_bytes"`       // resident
 	P99       Estimate `json:"p99_ms"`          // of requests
 	Fill      Fill     `json:"first_fill"`
-	Bound     string   `json:"bound"`   // "gogc" | "limit" | "minimum" | "forced"
-	Limiter   bool     `json:"limiter"` // the collector meets the runtime's cap of half of the processors
+	Bound     string   `json:"bound"`            // "gogc" | "limit" | "minimum" | "forced"
+	Limiter   bool     `json:"limiter"`          // the collector meets the runtime's cap of half of the processors, and the heap outgrows its limit
+	PilesUp   bool     `json:"requests_pile_up"` // requests and the collector need more processors than there are: there is no p99
 }
 
 // Fill is what it takes until memory that was never used is resident: page faults,

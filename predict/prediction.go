@@ -37,6 +37,7 @@ type Calibration struct {
 type Asked struct {
 	Text    string  `json:"asked"`
 	Outcome Outcome `json:"outcome"`
+	Margin  *Margin `json:"margin"` // how far the live heap may grow under it
 }
 
 // Wanted is what settings are asked for.
@@ -77,10 +78,8 @@ func (h *Heap) Ask(subject string, wanted []Wanted, latency Latency) (*Predictio
 			errs = append(errs, err)
 			return false
 		}
-		if latency != nil {
-			o.P99 = latency(f.Now, o)
-		}
-		p.Settings = append(p.Settings, Asked{text, o})
+		o.P99 = latency.of(f.Now, o)
+		p.Settings = append(p.Settings, Asked{text, o, h.Margin(s)})
 		return true
 	}
 	for _, w := range wanted {

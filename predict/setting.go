@@ -69,6 +69,19 @@ func FormatSize(bytes float64) string {
 	return strconv.FormatInt(n, 10) + "B"
 }
 
+// size writes bytes for people: MiB, with three digits, all before the point.
+func size(bytes float64) string {
+	v := bytes / mib
+	if v < 99.95 {
+		return strconv.FormatFloat(v, 'g', 3, 64) + " MiB"
+	}
+	digits := strconv.FormatFloat(v, 'f', 0, 64)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " MiB"
+}
+
 var units = []struct {
 	name string
 	size int64

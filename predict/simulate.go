@@ -16,42 +16,45 @@ import (
 // how much it finds allocated at its end, whoever does the marking: idle processors,
 // workers or assists.
 type model struct {
-	h       *Heap
-	over    overhead
-	cycles  []drawn // in the order they were recorded
-	live    float64 // bytes, median
-	work    float64 // s, mean
-	perByte float64 // k: s of processors for a byte allocated while a cycle marks
-	unused  float64 // processors that neither marked nor ran the program meanwhile
-	slack   float64 // allocated while marking ÷ what the program would have at its mean rate, where nothing held it up
-	assists float64 // sets how the assists' part of the work grows: see assistShare
-	own     float64 // CPU of the program without the collector, cores; NaN: not known
-	miss    float64 // by how much the model misses what it is calibrated on, relative
+	h         *Heap
+	over      overhead
+	cycles    []drawn // in the order they were recorded
+	live      float64 // bytes that cycles mark without the ballast, median
+	reachable float64 // bytes of it that were allocated before the cycle began, median
+	work      float64 // s, mean
+	perByte   float64 // k: s of processors for a byte allocated while a cycle marks
+	unused    float64 // processors that neither marked nor ran the program meanwhile
+	slack     float64 // allocated while marking ÷ what the program would have at its mean rate, where nothing held it up
+	assists   float64 // sets how the assists' part of the work grows: see assistShare
+	own       float64 // CPU of the program without the collector, cores; NaN: not known
+	miss      float64 // by how much the model misses what it is calibrated on, relative
 }
 
 // drawn is what differs from cycle to cycle.
-type drawn struct{ work, live, alloc float64 }
+type drawn struct{ work, reachable, alloc float64 }
 
 func (h *Heap) model() *model {
 	m := &model{h: h, over: h.overhead(), own: math.NaN(), slack: 1}
 	var work, assist, mark, allocated, paced float64
+	var reachable []float64
 	for _, c := range h.Cycles {
-		l := h.liveOf(c)
+		l := h.reachable(c)
 		if l <= 0 || c.Mark <= 0 || c.work() <= 0 {
 			continue
 		}
-		d := drawn{work: c.work(), live: l, alloc: c.Alloc}
+		d := drawn{work: c.work(), reachable: l, alloc: c.Alloc}
 		if d.alloc <= 0 {
 			d.alloc = h.Alloc
 		}
 		m.cycles = append(m.cycles, d)
 		paced++
+		reachable = append(reachable, l)
 		work += c.work()
 		assist += c.Assist
 		mark += c.Mark
 		allocated += max(c.After-c.Before, 0)
 	}
-	m.live, m.work = h.Live(), work/max(paced, 1)
+	m.live, m.reachable, m.work = h.Live(), stats.Median(reachable), work/max(paced, 1)
 	if h.Process > 0 {
 		m.own = max(h.Process-h.Paced*m.work, .05*h.Process)
 	}
@@ -121,12 +124,6 @@ func (m *model) assistShare(pressure float64) float64 {
 	return pressure * pressure / (pressure*pressure + m.assists)
 }
 
-// least is how little can be allocated while a cycle marks.
-func (m *model) least(live, alloc float64) float64 {
-	_, a := m.unheld(m.work*live/max(m.live, 1), alloc)
-	return min(a, overshoot*live)
-}
-
 const (
 	steps   = 240 // cycles of a simulation; the first of them only settle it
 	settle  = 20
@@ -142,9 +139,22 @@ type ran struct {
 	alloc                          float64
 }
 
+const figures = 7
+
+// figures are those that an outcome shows.
+func (r ran) figures() [figures]float64 {
+	return [figures]float64{r.cycles, r.cores, r.assist, r.marking, r.goal, r.peak, r.top}
+}
+
 // run simulates cycles. Without a source of chance they are taken in the order
 // they were recorded.
-func (m *model) run(s Scenario, cycles []drawn, steps int, chance *rand.Rand) (r ran) {
+func (m *model) run(s Scenario, cycles []drawn, steps int, chance *rand.Rand) ran {
+	return m.simulate(s, cycles, steps, chance, true)
+}
+
+// simulate runs cycles with the assists that hold the heap to its goal, or without:
+// so far it may grow where the limiter lets them off.
+func (m *model) simulate(s Scenario, cycles []drawn, steps int, chance *rand.Rand, held bool) (r ran) {
 	p := pacer{m.h.Minor}
 	scale := 1.
 	if s.Live > 0 && m.live > 0 {
@@ -165,7 +175,7 @@ func (m *model) run(s Scenario, cycles []drawn, steps int, chance *rand.Rand) (r
 	var time, work, assist, marking, goals, ends, allocated float64
 	var tops []float64
 	bounds := make(map[string]int)
-	marked := m.live*scale + s.Ballast
+	marked := m.reachable*scale + s.Ballast
 	heap := marked
 	for k := range steps {
 		i := k % len(cycles)
@@ -184,7 +194,10 @@ func (m *model) run(s Scenario, cycles []drawn, steps int, chance *rand.Rand) (r
 		mark, a := m.unheld(w, alloc)
 		room := max(goal-start, overshoot*max(goal-s.Ballast, 0))
 		part := m.assistShare(a / max(room, 1))
-		if a > room {
+		if !held {
+			part = 0
+		}
+		if held && a > room {
 			a = room
 			mark = max((w+m.perByte*a)/max(m.h.Procs-m.unused, utilization*m.h.Procs), w/m.h.Procs)
 		}
@@ -209,7 +222,7 @@ func (m *model) run(s Scenario, cycles []drawn, steps int, chance *rand.Rand) (r
 			tops = append(tops, end)
 			bounds[by]++
 		}
-		marked = d.live*scale + s.Ballast + a
+		marked = d.reachable*scale + s.Ballast + a
 		heap = end
 	}
 	n := float64(steps - settle)
@@ -220,15 +233,15 @@ func (m *model) run(s Scenario, cycles []drawn, steps int, chance *rand.Rand) (r
 			r.bound = by
 		}
 	}
-	// What the limiter counts: assists, and the quarter that workers are given while a
-	// cycle marks; idle workers are not. Once it has had enough, assists are let off, and
-	// the heap grows past its goal.
-	if counted := r.assist + utilization*m.h.Procs*r.marking; counted > limiterCap*m.h.Procs {
-		r.limiter = true
-	}
+	// Once the limiter has had enough, assists are let off, and the heap grows past its goal.
+	r.limiter = m.counted(r) > limiterCap*m.h.Procs
 	r.cores = min(r.cores, m.h.Procs)
 	return r
 }
+
+// counted is what the limiter counts: assists, and the quarter that workers are given
+// while a cycle marks; idle workers are not.
+func (m *model) counted(r ran) float64 { return r.assist + utilization*m.h.Procs*r.marking }
 
 // How far predictions were off when the model, calibrated on one run of a service,
 // was held against its other runs: nine of ten stayed within (docs/predictions.md).
@@ -243,21 +256,30 @@ const (
 // misses the recording itself, and how far it was off elsewhere; not that the load
 // may change.
 func (m *model) predict(s Scenario) Outcome {
-	now := m.run(s, m.cycles, steps, nil)
-	var all [7][]float64
-	figures := func(r ran) [7]float64 {
-		return [7]float64{r.cycles, r.cores, r.assist, r.marking, r.goal, r.peak, r.top}
+	run := m.run(s, m.cycles, steps, nil)
+	var all [figures][]float64
+	add := func(r ran) {
+		for i, v := range r.figures() {
+			all[i] = append(all[i], v)
+		}
 	}
 	if len(m.cycles) >= 3 {
 		chance := rand.New(rand.NewPCG(1, uint64(len(m.cycles))))
 		for range repeats {
-			v := figures(m.run(m.another(s, chance), m.resample(chance), steps, chance))
-			for i := range all {
-				all[i] = append(all[i], v[i])
-			}
+			add(m.run(m.another(s, chance), m.resample(chance), steps, chance))
 		}
 	}
-	at := figures(now)
+	at, held, free := run.figures(), run.figures(), run.figures()
+	if run.limiter {
+		// The limiter lets assists off now and then, so that what it counts is its cap:
+		// what happens lies so far between always and never.
+		loose := m.simulate(s, m.cycles, steps, nil, false)
+		free = loose.figures()
+		part := min(max((limiterCap*m.h.Procs-m.counted(loose))/(m.counted(run)-m.counted(loose)), 0), 1)
+		for i := range at {
+			at[i] = free[i] + part*(held[i]-free[i])
+		}
+	}
 	estimate := func(i int, off float64) Estimate {
 		e := Exactly(at[i])
 		if len(all[i]) == 0 {
@@ -266,34 +288,55 @@ func (m *model) predict(s Scenario) Outcome {
 		v := sorted(all[i])
 		low, high := v[len(v)/40], v[len(v)-1-len(v)/40]
 		off = math.Hypot(off, m.miss) * at[i]
-		e.Low = at[i] - math.Hypot(max(at[i]-low, 0), off)
-		e.High = at[i] + math.Hypot(max(high-at[i], 0), off)
+		e.Low = min(at[i]-math.Hypot(max(at[i]-low, 0), off), held[i], free[i])
+		e.High = max(at[i]+math.Hypot(max(high-at[i], 0), off), held[i], free[i])
 		e.Low = max(e.Low, 0)
 		return e
 	}
 	o := Outcome{Setting: s.Setting, Live: m.live, Alloc: m.h.Alloc, Cycles: estimate(0, offCycles), Collector: estimate(1, offCores), Assist: estimate(2, offCores), Marking: estimate(3, offCores),
-		Goal: estimate(4, offSize), Peak: estimate(5, offSize), Share: Unknown, Process: Unknown, RSS: Unknown, P99: Unknown, Fill: Fill{Unknown, Unknown}, Bound: now.bound, Limiter: now.limiter}
+		Goal: estimate(4, offSize), Peak: estimate(5, offSize), Share: Unknown, Process: Unknown, RSS: Unknown, P99: Unknown, Fill: Fill{Unknown, Unknown}, Bound: run.bound, Limiter: run.limiter}
 	if s.Live > 0 {
 		o.Live = s.Live
 	}
 	if s.Alloc > 0 {
 		o.Alloc = s.Alloc
 	}
+	if run.limiter {
+		// A heap that is not held is as large as what is live in it.
+		o.Goal, o.Peak = above(o.Goal, o.Live+s.Ballast), above(o.Peak, o.Live+s.Ballast)
+	}
 	o.Marking = within(o.Marking, 1)
 	o.Collector = within(o.Collector, m.h.Procs)
 	if !math.IsNaN(m.own) {
 		own := m.own * o.Alloc / m.h.Alloc
+		o.PilesUp = o.Collector.Value+own >= m.h.Procs
 		o.Process = within(o.Collector.plus(own), m.h.Procs)
 		share := func(gc float64) float64 { return gc / (gc + own) }
 		o.Share = Estimate{share(o.Collector.Value), share(o.Collector.Low), share(o.Collector.High)}
 	}
-	o.RSS = m.resident(s, estimate(6, offSize))
+	top := estimate(6, offSize)
+	if run.limiter {
+		top = above(top, o.Live+s.Ballast)
+	}
+	o.RSS = m.resident(s, top, run.limiter)
 	o.Fill = m.fill(s, o)
 	return o
 }
 
+// within bounds an estimate from above. Where the whole range is beyond there is none.
 func within(e Estimate, most float64) Estimate {
+	if e.Low >= most {
+		return Exactly(most)
+	}
 	return Estimate{min(e.Value, most), min(e.Low, most), min(e.High, most)}
+}
+
+// above bounds one from below.
+func above(e Estimate, least float64) Estimate {
+	if e.High <= least {
+		return Exactly(least)
+	}
+	return Estimate{max(e.Value, least), max(e.Low, least), max(e.High, least)}
 }
 
 // resample draws as many cycles with replacement, in runs of three: neighbours are
@@ -328,17 +371,18 @@ func (m *model) another(s Scenario, chance *rand.Rand) Scenario {
 }
 
 // resident is the memory that cycles fill. The runtime gives memory back above 95 %
-// of a limit; a ballast is never touched.
-func (m *model) resident(s Scenario, top Estimate) Estimate {
+// of a limit, unless what is live does not allow it; a ballast is never touched.
+func (m *model) resident(s Scenario, top Estimate, limiter bool) Estimate {
 	of := func(heap float64) float64 {
 		heap = max(heap-s.Ballast, 0)
-		all := heap + m.over.nonHeap(heap)
-		if s.Limit > 0 {
-			all = min(all, .95*s.Limit)
-		}
-		return all + m.over.text
+		return heap + m.over.nonHeap(heap)
 	}
-	return Estimate{of(top.Value), of(top.Low), of(top.High)}
+	e := Estimate{of(top.Value), of(top.Low), of(top.High)}
+	if s.Limit > 0 && !limiter {
+		kept := .95 * s.Limit
+		e = Estimate{min(e.Value, kept), min(e.Low, kept*(1-offSize)), min(e.High, s.Limit)}
+	}
+	return e.plus(m.over.text)
 }
 
 // fill says what it takes to fill memory that was not used before.
