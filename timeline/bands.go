@@ -31,8 +31,6 @@ func (l *layout) bands() {
 		l.band(k.id, k.title, l.nameOf(artifacts), spells, watched, k.text)
 	}
 	l.throttled()
-	l.withheld("host-steal", "stolen by the hypervisor", "host.cpu.steal", "%.2f CPUs stolen", .02)
-	l.withheld("host-wait", "ready, but not run by the host", "process.runDelay", "threads waited %.2f s each second", .02)
 }
 
 // spell is something that lasted.
@@ -239,7 +237,7 @@ func (l *layout) throttled() {
 	for _, s := range l.series("cgroup.cpu.throttledPeriods") {
 		stopped := l.like(s, "cgroup.cpu.throttled")
 		periods := l.like(s, "cgroup.cpu.periods")
-		l.readings("cpu-throttled", "stopped by its CPU quota", s, 0, func(i int) string {
+		l.readings("cpu-throttled", "readings in which a CPU quota stopped it", s, func(i int) string {
 			d := float64(s.T[i+1]-s.T[i]) / 1e9
 			text := fmt.Sprintf("%.0f periods", s.V[i]*d)
 			if v, ok := at(periods, s.T[i]); ok && v > 0 {
@@ -253,19 +251,12 @@ func (l *layout) throttled() {
 	}
 }
 
-// withheld lays out when a rate was above what is noise.
-func (l *layout) withheld(id, title, name, text string, noise float64) {
-	for _, s := range l.series(name) {
-		l.readings(id, title, s, noise, func(i int) string { return fmt.Sprintf(text, s.V[i]) })
-	}
-}
-
-// readings makes a band of the times between readings at which a series was above
-// a value.
-func (l *layout) readings(id, title string, s *evidence.Series, above float64, text func(i int) string) {
+// readings makes a band of the times between readings in which something was
+// counted.
+func (l *layout) readings(id, title string, s *evidence.Series, text func(i int) string) {
 	var spells []spell
 	for i := 0; i+1 < len(s.T); i++ {
-		if s.V[i] > above && s.T[i+1] >= l.t.From && s.T[i] <= l.t.To {
+		if s.V[i] > 0 && s.T[i+1] >= l.t.From && s.T[i] <= l.t.To {
 			spells = append(spells, spell{s.T[i], s.T[i+1], i})
 		}
 	}

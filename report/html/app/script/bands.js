@@ -1,8 +1,7 @@
 // Rows of what lasts: collector cycles, pauses, a quota's stops.
 
 const bandColours = {
-  "gc-cycle": "m-mark_assist", "gc-mark": "w-collector", "stop-the-world": "w-stopped", "cpu-throttled": "m-host_cpu", "host-steal": "m-host_cpu",
-  "host-wait": "m-background_cpu",
+  "gc-cycle": "m-mark_assist", "gc-mark": "w-collector", "stop-the-world": "w-stopped", "cpu-throttled": "m-host_cpu",
 };
 
 const bandHeight = 14;

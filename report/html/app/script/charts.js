@@ -23,7 +23,12 @@ class ChartTrack extends Track {
     this.keys = chart.curves.map((c, i) => el("span", { class: "app-key", title: c.source ? "from " + c.source : null }, swatch(""), c.title + " ", this.values[i]));
     this.figures.append(...this.keys);
     this.box = el("div", { class: "app-plot", role: "img" });
-    this.element.append(this.box);
+    this.flat = chart.curves.every((c) => !(c.max || c.v).some((v) => v !== 0 && v === v)); // 0 all the time: words are enough
+    if (this.flat) {
+      this.figures.replaceChildren(chart.curves.map((c) => c.title).join(", ") + ": 0 all the time");
+    } else {
+      this.element.append(this.box);
+    }
   }
 
   make(width, gutter) {
@@ -60,6 +65,7 @@ class ChartTrack extends Track {
   }
 
   draw() {
+    if (this.flat) return;
     const { chart, timeline: t } = this, { view, plotWidth } = t;
     const w = Math.max(2, Math.round(plotWidth)), step = view.span / w;
     const xs = new Float64Array(w);
@@ -98,6 +104,7 @@ class ChartTrack extends Track {
 
   // at shows the values of a moment; of none, the highest in view.
   at(t) {
+    if (this.flat) return;
     this.chart.curves.forEach((c, i) => {
       const v = t === null ? this.peaks[i] : valueAt(c, t);
       this.values[i].textContent = Number.isFinite(v) ? (t === null ? "≤ " : "") + amount(v, this.chart.unit) : "–";
@@ -105,6 +112,7 @@ class ChartTrack extends Track {
   }
 
   under(x, y, t) {
+    if (this.flat) return null;
     const lines = this.chart.curves.map((c, i) => {
       const v = valueAt(c, t);
       return Number.isFinite(v) ? { text: c.title + " " + amount(v, this.chart.unit), colour: palette.get(this.colours[i]) } : "";
