@@ -16,6 +16,10 @@ type Recorded struct {
 	Processors int
 	// Arrive and Latency are those of all requests, in order of arrival.
 	Arrive, Latency []int64
+	// Seen says that Arrive is when the program found the requests, as its own trace
+	// tells it, and Latency what they took from then on. While all processors are busy
+	// nobody looks, so they are found in batches, and batches follow the cycles.
+	Seen bool
 	// Work is the time on a processor of requests that met no cycle, and Free the
 	// latency of such requests. They need not be the same ones, and are drawn from.
 	// Without a trace Work is not known: nil takes it from Free.
@@ -23,8 +27,10 @@ type Recorded struct {
 
 	Cycles   float64 // begun per second
 	Marking  float64 // share of the time
-	MarkWork float64 // time on processors that a cycle takes, whoever marks
-	Stop     float64 // of the world at either end of a cycle
+	MarkWork float64 // time on processors that a cycle takes, whoever marks; the mean
+	// MarkWorks is that of each cycle, as far as it is known. Nil: all take the mean.
+	MarkWorks []float64
+	Stop      float64 // of the world at either end of a cycle
 	// Runway is how much is to be allocated while a cycle marks, as the pacer sees it,
 	// as a part of what is allocated from cycle to cycle. 0: not known.
 	Runway float64
@@ -83,7 +89,9 @@ func NewLatencies(r Recorded) (*Latencies, error) {
 		return nil, errors.New("all requests came at once")
 	}
 	l.every = l.meanWork() * float64(len(r.Arrive)) / span / r.Cycles
-	l.Fit.P50.Observed, l.Fit.P99.Observed = l.typical(.5), l.typical(.99)
+	var t typical
+	t.add(r.Arrive, r.Latency, r.Cycles)
+	l.Fit.P50.Observed, l.Fit.P99.Observed = t.at(.5), t.at(.99)
 	if err := l.calibrate(); err != nil {
 		return nil, err
 	}
@@ -123,7 +131,7 @@ const draws = 8
 
 // play runs the arrivals once with what draw n gives; latencies are in order of
 // arrival, without Beside.
-func (l *Latencies) play(n uint64, m Marking) (Served, error) {
+func (l *Latencies) play(n uint64, m Marking) (out Served, arrive []int64, err error) {
 	chance := rand.New(rand.NewPCG(n, 0x6c6174))
 	work, extra := make([]int64, len(l.r.Arrive)), make([]int64, len(l.r.Arrive))
 	for i := range work {
@@ -131,11 +139,59 @@ func (l *Latencies) play(n uint64, m Marking) (Served, error) {
 		work[i], extra[i] = l.work[k], l.extra[k]
 	}
 	m.Phase = (float64(n) + chance.Float64()) / draws
-	out, err := Program{Processors: l.r.Processors, Marking: m}.Serve(l.r.Arrive, work)
+	m.Works = l.works(chance, m.Work)
+	arrive = l.arrivals(chance)
+	out, err = Program{Processors: l.r.Processors, Marking: m}.Serve(arrive, work)
 	for i := range out.Latency {
 		out.Latency[i] += extra[i]
 	}
-	return out, err
+	return out, arrive, err
+}
+
+// works puts what the recorded cycles took in another order, mean on average.
+func (l *Latencies) works(chance *rand.Rand, mean float64) []float64 {
+	sum := 0.
+	for _, w := range l.r.MarkWorks {
+		sum += w
+	}
+	if !(sum > 0) {
+		return nil
+	}
+	all := make([]float64, len(l.r.MarkWorks))
+	for i, k := range chance.Perm(len(all)) {
+		all[i] = mean / sum * float64(len(all)) * l.r.MarkWorks[k]
+	}
+	return all
+}
+
+// arrivals are when the requests arrive. Those a trace shows in a batch came one by one
+// before: within the time from cycle to cycle they are drawn anew, so that the load's
+// own changes stay and the batches of the recorded cycles do not.
+func (l *Latencies) arrivals(chance *rand.Rand) []int64 {
+	if !l.r.Seen {
+		return l.r.Arrive
+	}
+	length := int64(1e9 / l.r.Cycles)
+	first, last := l.r.Arrive[0], l.r.Arrive[len(l.r.Arrive)-1]
+	all := make([]int64, len(l.r.Arrive))
+	for i, at := range l.r.Arrive {
+		from := first + (at-first)/length*length
+		all[i] = from + chance.Int64N(max(1, min(length, last-from)))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// shown are the latencies as the recording would show them.
+func (l *Latencies) shown(out Served) []int64 {
+	if !l.r.Seen {
+		return out.Latency
+	}
+	all := slices.Clone(out.Latency)
+	for i := range all {
+		all[i] -= out.Unseen[i]
+	}
+	return all
 }
 
 func (l *Latencies) marking(slower, cycles, work float64) Marking {
@@ -154,77 +210,89 @@ func (l *Latencies) marking(slower, cycles, work float64) Marking {
 // and p99.
 func (l *Latencies) calibrate() error {
 	p50, p99 := l.Fit.P50.Observed, l.Fit.P99.Observed
-	const some = 4 // of the draws
 	try := func(slower float64) (miss float64, err error) {
-		var all []int64
+		var t typical
 		var marked, span float64
-		for n := range uint64(some) {
-			out, err := l.play(n*draws/some, l.marking(slower, 1, 1))
+		for n := range uint64(draws) {
+			out, arrive, err := l.play(n, l.marking(slower, 1, 1))
 			if err != nil {
 				return 0, err
 			}
-			all = append(all, out.Latency...)
+			t.add(arrive, l.shown(out), l.r.Cycles)
 			marked, span = marked+out.Marked, span+out.Span
 		}
-		slices.Sort(all)
 		l.Slower, l.Mark = slower, marked/span
 		// Time that nobody needs cannot be negative; then the p50 does not fit.
-		l.Beside = max(0, float64(p50-nearestRank(all, .5)))
-		l.Fit.P50.Model = nearestRank(all, .5) + int64(l.Beside)
-		l.Fit.P99.Model = nearestRank(all, .99) + int64(l.Beside)
+		l.Beside = max(0, float64(p50-t.at(.5)))
+		l.Fit.P50.Model = t.at(.5) + int64(l.Beside)
+		l.Fit.P99.Model = t.at(.99) + int64(l.Beside)
 		return float64(l.Fit.P99.Model - p99), nil
 	}
+	const near = .005 // of the p99: closer is chance
 	low, high := 1., float64(mostSlower)
 	miss, err := try(low)
+	for n := 0; err == nil && (miss < 0 || n > 0) && math.Abs(miss) > near*float64(p99) && n < 12; n++ {
+		if n > 0 && miss >= 0 {
+			high = l.Slower
+		} else {
+			low = l.Slower
+		}
+		miss, err = try((low + high) / 2)
+	}
 	if err != nil {
 		return err
-	}
-	for n := 0; miss < 0 && n < 14; n++ {
-		middle := (low + high) / 2
-		miss, err := try(middle)
-		if err != nil {
-			return err
-		}
-		if miss < 0 {
-			low = middle
-		} else {
-			high = middle
-		}
 	}
 	return l.judge()
 }
 
-// typical is a quantile of the requests of a usual stretch: the median over stretches
-// of a second, or of three cycles where those take longer. A host that stops for a
-// moment, once, decides the p99 of a whole run, and no model of the collector
+// typical are the quantiles of the requests of usual stretches: the median over
+// stretches of a second, or of three cycles where those take longer. A host that stops
+// for a moment, once, decides the p99 of a whole run, and no model of the collector
 // can or should give it.
-func (l *Latencies) typical(q float64) int64 {
-	length := int64(max(1, 3/l.r.Cycles) * 1e9)
-	var all []int64
-	var each []float64
-	from := l.r.Arrive[0]
+type typical struct {
+	all  []int64
+	each [len(ranks)][]float64
+}
+
+// ranks are the quantiles that are looked at.
+var ranks = [...]float64{.5, .99, .999}
+
+// add adds a run, given in order of arrival, in which so many cycles began per second.
+func (t *typical) add(arrive, latency []int64, cycles float64) {
+	length := int64(1e9)
+	if cycles > 0 {
+		length = int64(max(1, 3/cycles) * 1e9)
+	}
+	from := arrive[0]
 	var stretch []int64
 	end := func() {
 		if len(stretch) >= MinReplay {
 			slices.Sort(stretch)
-			each = append(each, float64(nearestRank(stretch, q)))
+			for k, q := range ranks {
+				t.each[k] = append(t.each[k], float64(nearestRank(stretch, q)))
+			}
 		}
 		stretch = stretch[:0]
 	}
-	for i, at := range l.r.Arrive {
+	for i, at := range arrive {
 		for at >= from+length {
 			end()
 			from += length
 		}
-		stretch = append(stretch, l.r.Latency[i])
-		all = append(all, l.r.Latency[i])
+		stretch = append(stretch, latency[i])
 	}
 	end()
-	if len(each) >= 3 {
-		return int64(stats.Median(each))
+	t.all = append(t.all, latency...)
+}
+
+// at is one of the ranks.
+func (t *typical) at(q float64) int64 {
+	k := slices.Index(ranks[:], q)
+	if k >= 0 && len(t.each[k]) >= 3 {
+		return int64(stats.Median(t.each[k]))
 	}
-	slices.Sort(all)
-	return nearestRank(all, q)
+	slices.Sort(t.all)
+	return nearestRank(t.all, q)
 }
 
 // judge says whether the calibrated model may be used.
@@ -263,13 +331,18 @@ func fallsBehind(latency []int64) bool {
 	return slices.IsSorted(median[:]) && median[3] > 4*max(median[0], 1)
 }
 
+// farther is how far a p99 under another setting lies off in the median of those that
+// were measured (docs/predictions.md): no range is narrower.
+const farther = .25
+
 // Quantiles are the p50, p99 and p99.9 of requests, ms.
 type Quantiles struct{ P50, P99, P999 Estimate }
 
 // At returns what the recorded requests would take under another outcome. Now is the
 // model's outcome of the recorded run: only what differs between the two counts. The
-// ranges are those of the draws, and no less than the fit's error. Where requests would
-// pile up without end nothing is known.
+// ranges are those of the draws, and no narrower than predictions have been found true. Where requests would
+// pile up without end nothing is known, nor where it is likely that the collector leaves
+// them too little.
 func (l *Latencies) At(now, then Outcome) Quantiles {
 	unknown := Quantiles{Unknown, Unknown, Unknown}
 	if !now.Cycles.Known() || !then.Cycles.Known() || now.Cycles.Value <= 0 {
@@ -279,36 +352,57 @@ func (l *Latencies) At(now, then Outcome) Quantiles {
 	if per := now.Collector.Value / now.Cycles.Value; then.Cycles.Value > 0 && per > 0 && then.Collector.Known() {
 		work = then.Collector.Value / then.Cycles.Value / per
 	}
-	var all []int64
-	var each [3][]float64
-	behind := 0
-	ranks := [3]float64{.5, .99, .999}
+	if then.Limiter {
+		return unknown
+	}
+	least := Tolerance
+	if cycles != 1 {
+		least = farther
+	}
+	var t typical
+	var each [len(ranks)][]float64
+	behind, marked, span := 0, 0., 0.
 	for n := range uint64(draws) {
-		out, err := l.play(n, l.marking(l.Slower, cycles, work))
+		out, arrive, err := l.play(n, l.marking(l.Slower, cycles, work))
 		if err != nil {
 			return unknown
-		}
-		for i := range out.Latency {
-			out.Latency[i] = max(0, out.Latency[i]+int64(l.Beside))
 		}
 		if fallsBehind(out.Latency) {
 			behind++
 		}
-		all = append(all, out.Latency...)
-		slices.Sort(out.Latency)
+		marked, span = marked+out.Marked, span+out.Span
+		latency := l.shown(out)
+		for i := range latency {
+			latency[i] += int64(l.Beside)
+		}
+		t.add(arrive, latency, l.r.Cycles*cycles)
+		var one typical
+		one.add(arrive, latency, l.r.Cycles*cycles)
 		for k, q := range ranks {
-			each[k] = append(each[k], float64(nearestRank(out.Latency, q))/1e6)
+			each[k] = append(each[k], float64(one.at(q))/1e6)
 		}
 	}
-	if 2*behind > draws {
+	if 2*behind > draws || then.Cycles.Value > now.Cycles.Value && l.overloads(then, marked/span) {
 		return unknown
 	}
-	slices.Sort(all)
 	at := func(k int) Estimate {
-		e := Exactly(float64(nearestRank(all, ranks[k])) / 1e6)
-		e.Low = min(slices.Min(each[k]), e.Value*(1-Tolerance))
-		e.High = max(slices.Max(each[k]), e.Value*(1+Tolerance))
+		e := Exactly(float64(t.at(ranks[k])) / 1e6)
+		e.Low = min(slices.Min(each[k]), e.Value*(1-least))
+		e.High = max(slices.Max(each[k]), e.Value*(1+least))
 		return e
 	}
 	return Quantiles{at(0), at(1), at(2)}
+}
+
+// overloads says whether requests, which take longer while cycles mark, and the
+// collector need more than there are processors. A ratio lets the heap grow with what
+// waits. Under a limit what waits takes the collector's room, so that a backlog feeds
+// itself: there the upper end of what it may take must fit, too.
+func (l *Latencies) overloads(then Outcome, marked float64) bool {
+	collector := then.Collector.Value
+	if then.Bound == ByLimit && then.Collector.Ranged() {
+		collector = then.Collector.High
+	}
+	requests := l.every * l.r.Cycles / 1e9 * (1 + (l.Slower-1)*min(marked, 1))
+	return requests+collector >= float64(l.r.Processors)
 }

@@ -20,6 +20,9 @@ type Marking struct {
 	Every float64
 	// Work is the time on processors that one cycle takes, whoever does it.
 	Work float64
+	// Works are those of the first, the second cycle and so on, and of the first again
+	// after the last. Nil: each takes Work.
+	Works []float64
 	// Runway is the own work that can be done while a cycle marks before the heap is
 	// at its goal: assists see to it that marking is done by then. 0: no assists.
 	Runway float64
@@ -52,9 +55,12 @@ const goQuantum = 10e6
 // Served is what a program did to requests.
 type Served struct {
 	Latency []int64 // ns, in the order of arrival
-	Cycles  int     // begun
-	Span    float64 // ns from the first arrival to the last end
-	Marked  float64 // ns in which a cycle marked
+	// Unseen is the part of it, ns, until a processor looked and found the request. A
+	// trace of the program itself does not show it.
+	Unseen []int64
+	Cycles int     // begun
+	Span   float64 // ns from the first arrival to the last end
+	Marked float64 // ns in which a cycle marked
 	// Marking done, ns on processors: by requests that allocate, by workers that have
 	// a quarter of the processors, by processors that have nothing else to do.
 	Assist, Workers, Idle float64
@@ -123,7 +129,7 @@ func newServing(p Program, arrive, work []int64) *serving {
 	p.Marking.Slower = max(p.Marking.Slower, 1)
 	s := &serving{Program: p, arrive: arrive, work: work, procs: make([]processor, p.Processors)}
 	s.dedicated, s.fraction = markWorkers(p.Processors)
-	s.out.Latency = make([]int64, len(arrive))
+	s.out.Latency, s.out.Unseen = make([]int64, len(arrive)), make([]int64, len(arrive))
 	if len(arrive) > 0 {
 		s.now = float64(arrive[0])
 	}
@@ -294,7 +300,7 @@ func (s *serving) find(i int) (j job, ok bool) {
 				to = &s.shared
 				idle--
 			}
-			to.push(job{row: r, left: float64(s.work[r])})
+			to.push(s.seen(r))
 		}
 		s.next = s.came
 		return q.shift(), true
@@ -309,6 +315,12 @@ func (s *serving) find(i int) (j job, ok bool) {
 		}
 	}
 	return job{}, false
+}
+
+// seen makes a job of an arrival that a processor finds now.
+func (s *serving) seen(row int) job {
+	s.out.Unseen[row] = max(0, int64(math.Round(s.now))-s.arrive[row])
+	return job{row: row, left: float64(s.work[row])}
 }
 
 // nothing is what counts as none, ns: times are sums of many parts.
@@ -344,7 +356,7 @@ func (s *serving) advance(p pace, step float64) {
 		case j.ran >= s.Quantum-nothing:
 			// Nobody looked for that long, so the monitor does, before it is its turn again.
 			for ; s.next < s.came; s.next++ {
-				s.shared.push(job{row: s.next, left: float64(s.work[s.next])})
+				s.shared.push(s.seen(s.next))
 			}
 			s.shared.push(*j)
 		default:
@@ -367,6 +379,9 @@ func (s *serving) turn() {
 		s.marking = true
 		s.since -= m.Every
 		s.left, s.runway, s.credit = m.Work, m.Runway, 0
+		if len(m.Works) > 0 {
+			s.left = m.Works[s.out.Cycles%len(m.Works)]
+		}
 		s.stopped = s.now + m.Stop
 		s.out.Cycles++
 	}

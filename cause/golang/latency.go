@@ -46,6 +46,11 @@ func (g *collector) latencies(c *cause.Case) (*predict.Latencies, error) {
 		r.MarkWork = 1e9 * (g.assist + g.background + g.idle) / g.rate
 		r.Stop = 1e9 * g.stopped / g.rate / g.span / 2
 		r.Runway = g.runway()
+		for _, x := range g.cycles {
+			if work := x.assist + x.background + x.idle; work > 0 && !x.forced {
+				r.MarkWorks = append(r.MarkWorks, work)
+			}
+		}
 	}
 	if err := requestsFor(c, g, &r); err != nil {
 		return nil, err
@@ -92,6 +97,7 @@ func requestsFor(c *cause.Case, g *collector, r *predict.Recorded) error {
 		r.Latency = append(r.Latency, q.Latency(i))
 	}
 	quiet := quietOf(c, g)
+	r.Seen = l.Traced && l.Source == l.Requests.Source
 	if l.Traced {
 		for _, i := range l.Rows {
 			if !quiet.holds(began(i), q.End[i]) {
