@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -78,39 +77,13 @@ type run struct {
 	name    map[evidence.SubjectID]string
 }
 
-// alive says whether anything in the bundle is about a subject; those that were
-// found to be another are empty.
-func (r *run) alive(s evidence.SubjectID) bool {
-	if slices.ContainsFunc(r.b.Coverage, func(c evidence.Coverage) bool { return c.Subject == s }) ||
-		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s }) {
-		return true
-	}
-	return slices.Contains(r.b.Requests.Subject, s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
-}
-
 // names gives every subject a name that tells it from the others.
 func (r *run) names() {
 	r.name = make(map[evidence.SubjectID]string)
-	taken := make(map[string]int)
-	for i, s := range r.b.Subjects {
-		if !r.alive(evidence.SubjectID(i)) {
-			continue
+	for i, title := range r.b.Titles() {
+		if title != "" {
+			r.name[evidence.SubjectID(i)] = title
 		}
-		n := s.Name
-		if n == "" {
-			n = s.Kind.String()
-			if s.Runtime != "" {
-				n = s.Runtime + " " + n
-			}
-		}
-		if s.PID != 0 {
-			n += fmt.Sprintf(" pid %d", s.PID)
-		}
-		taken[n]++
-		if taken[n] > 1 {
-			n = fmt.Sprintf("%s #%d", n, taken[n])
-		}
-		r.name[evidence.SubjectID(i)] = n
 	}
 }
 

@@ -89,6 +89,12 @@ func (r *Requests) Latency(i int) int64 {
 	return r.End[i] - r.Start[i]
 }
 
+// Timed says whether request i has a latency: one that has no beginning, or that
+// ends before it begins, has none.
+func (r *Requests) Timed(i int) bool {
+	return (r.Intended[i] != 0 || r.Start[i] != 0) && r.Latency(i) >= 0
+}
+
 func (r *Requests) room() {
 	r.Subject, r.Clock, r.Route, r.Lane = double(r.Subject), double(r.Clock), double(r.Route), double(r.Lane)
 	r.Intended, r.Start, r.End = double(r.Intended), double(r.Start), double(r.End)

@@ -1,6 +1,9 @@
 package evidence
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // SubjectID indexes [Bundle.Subjects].
 type SubjectID int32
@@ -28,6 +31,60 @@ type Subject struct {
 	Version   string // "go1.26.8"
 	CPUs      int    // processors the runtime schedules on (GOMAXPROCS)
 	Container string
+}
+
+// Title names a subject for people: "gateway pid 4711", "go process".
+func (s *Subject) Title() string {
+	title := s.Name
+	if title == "" {
+		title = strings.TrimSpace(s.Runtime + " " + s.Kind.String())
+	}
+	if s.PID != 0 {
+		title += fmt.Sprintf(" pid %d", s.PID)
+	}
+	return title
+}
+
+// Titles names every subject so that it can be told from the others, in the order
+// of Subjects: the second of a title is "gateway #2". One that nothing in the bundle
+// is about, as it was found to be another, has "".
+func (b *Bundle) Titles() []string {
+	about := make([]bool, len(b.Subjects))
+	mark := func(all []SubjectID) {
+		for _, s := range all {
+			about[s] = true
+		}
+	}
+	mark(b.Requests.Subject)
+	mark(b.Intervals.Subject)
+	mark(b.Samples.Subject)
+	for i := range b.Coverage {
+		about[b.Coverage[i].Subject] = true
+	}
+	for i := range b.Facts {
+		about[b.Facts[i].Subject] = true
+	}
+	for i := range b.Series {
+		about[b.Series[i].Subject] = true
+	}
+	for i := range b.Processors {
+		about[b.Processors[i].Subject] = true
+	}
+	titles := make([]string, len(b.Subjects))
+	taken := make(map[string]bool)
+	for i := range b.Subjects {
+		if !about[i] {
+			continue
+		}
+		base := b.Subjects[i].Title()
+		title := base
+		for n := 2; taken[title]; n++ {
+			title = fmt.Sprintf("%s #%d", base, n)
+		}
+		taken[title] = true
+		titles[i] = title
+	}
+	return titles
 }
 
 // Agrees says whether two descriptions can be of the same subject: nothing

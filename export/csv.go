@@ -108,20 +108,20 @@ func (t *rows) requests() error {
 	for m := range ledger.NumMechanisms {
 		t.put(m.String() + "_ms")
 	}
-	slow := newBits(r.Len())
+	slow := evidence.NewRows(r.Len())
 	for _, l := range t.s.Ledgers {
 		for _, i := range l.Slow {
-			slow.set(i)
+			slow.Add(i)
 		}
 	}
 	if err := t.end(); err != nil {
 		return err
 	}
 	for i := range r.Len() {
-		latency := r.Latency(i)
-		if latency < 0 || r.Intended[i] == 0 && r.Start[i] == 0 {
-			continue // has no latency: the ledger leaves it out, too
+		if !r.Timed(i) {
+			continue // the ledger leaves it out, too
 		}
+		latency := r.Latency(i)
 		o := r.Origin[i]
 		t.put(t.s.artifact(o), b.OriginText(o), t.s.subject(r.Subject[i]), b.Names.Text(r.Route[i]))
 		t.time(r.End[i]-latency, o)
@@ -141,7 +141,7 @@ func (t *rows) requests() error {
 			if l.Traced {
 				method = ledger.MethodTrace
 			}
-			t.put(strconv.FormatBool(slow.has(i)), method)
+			t.put(strconv.FormatBool(slow.Has(i)), method)
 			for _, ns := range l.Of(i) {
 				t.put(milliseconds(ns))
 			}
@@ -238,12 +238,3 @@ func (t *rows) series() error {
 	}
 	return nil
 }
-
-// bits is a set of rows.
-type bits []uint64
-
-func newBits(n int) bits { return make(bits, (n+63)/64) }
-
-func (b bits) set(i int) { b[i/64] |= 1 << (i % 64) }
-
-func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }

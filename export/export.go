@@ -30,8 +30,8 @@ type Source struct {
 
 	Omitted []string // by the last export: what is there and could not be said in its form
 
-	names map[evidence.SubjectID]string
-	dated map[evidence.ArtifactID]bool
+	titles []string // by subject
+	dated  map[evidence.ArtifactID]bool
 }
 
 // Options are what the user decides.
@@ -148,34 +148,10 @@ func (m *Missing) Error() string { return "there is " + m.What + ": " + m.Do }
 
 // subject names a subject so that it can be told from the others.
 func (s *Source) subject(id evidence.SubjectID) string {
-	if s.names == nil {
-		s.names = make(map[evidence.SubjectID]string)
+	if s.titles == nil {
+		s.titles = s.Bundle.Titles()
 	}
-	name, ok := s.names[id]
-	if ok {
-		return name
-	}
-	x := s.Bundle.Subjects[id]
-	if name = x.Name; name == "" {
-		name = strings.TrimSpace(x.Runtime + " " + x.Kind.String())
-	}
-	if x.PID != 0 {
-		name += fmt.Sprintf(" pid %d", x.PID)
-	}
-	for n, base := 2, name; s.taken(name); n++ {
-		name = fmt.Sprintf("%s #%d", base, n)
-	}
-	s.names[id] = name
-	return name
-}
-
-func (s *Source) taken(name string) bool {
-	for _, n := range s.names {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return s.titles[id]
 }
 
 // artifact is the name of what a row is from, "" if that is not known.

@@ -87,12 +87,17 @@ func (p *viewed) process(id evidence.SubjectID) {
 		p.band(root, rank, x.title, bands[i])
 		rank++
 	}
-	rank = p.withheld(root, rank, id)
 	for i := range b.Series {
-		if x := &b.Series[i]; of(x.Subject, x.Origin) {
-			p.counter(root, rank, x)
+		x := &b.Series[i]
+		if !of(x.Subject, x.Origin) {
+			continue
+		}
+		if x.Name == timeline.ThrottledPeriods {
+			p.throttled(root, rank, x)
 			rank++
 		}
+		p.counter(root, rank, x)
+		rank++
 	}
 }
 
@@ -107,28 +112,26 @@ type group struct {
 // sources.
 func (p *viewed) groups(id evidence.SubjectID) (out []group) {
 	r := &p.s.Bundle.Requests
-	slow := make(map[*ledger.Ledger]bits)
+	slow := evidence.NewRows(r.Len())
 	var charged []*group
 	for _, l := range p.s.Ledgers {
 		if l.Subject != id {
 			continue
 		}
-		is := newBits(r.Len())
 		for _, row := range l.Slow {
-			is.set(row)
+			slow.Add(row)
 		}
-		slow[l] = is
 		charged = append(charged, &group{title: "slow requests, over " + shortly(l.Threshold), l: l}, &group{title: "requests", l: l})
 	}
 	others := make(map[evidence.ArtifactID]*group)
 	var order []*group
 	for row := range r.Len() {
-		if r.Subject[row] != id || r.Latency(row) < 0 || r.Intended[row] == 0 && r.Start[row] == 0 || !p.placed(r.Origin[row]) {
+		if r.Subject[row] != id || !r.Timed(row) || !p.placed(r.Origin[row]) {
 			continue
 		}
 		if l := p.s.ledgerOf(row); l != nil {
 			n := slices.IndexFunc(charged, func(g *group) bool { return g.l == l })
-			if !slow[l].has(row) {
+			if !slow.Has(row) {
 				n++
 			}
 			charged[n].rows = append(charged[n].rows, row)
@@ -320,37 +323,18 @@ func (p *viewed) band(root uint64, rank int, title string, rows []int) {
 	}
 }
 
-// withheld writes when a quota or the host kept a process from running, as far as
-// readings of counters tell, and returns the next rank.
-func (p *viewed) withheld(root uint64, rank int, id evidence.SubjectID) int {
-	if p.s.Bundle.Subjects[id].Kind != evidence.Process {
-		return rank
+// throttled writes between which readings of its counters a quota stopped a process.
+func (p *viewed) throttled(root uint64, rank int, x *evidence.Series) {
+	all := timeline.Throttles(p.s.Bundle, x)
+	if len(all) == 0 {
+		return
 	}
-	for _, band := range timeline.Of(p.s.Bundle, p.s.Ledgers, id).Bands {
-		if !slices.Contains(withheld, band.ID) || len(band.From) == 0 {
-			continue
-		}
-		on := p.t.track(track{parent: root, name: band.Title, rank: rank})
-		rank++
-		for i, from := range band.From {
-			p.t.note("from", band.Source)
-			if band.Number != nil && band.Number[i] > 1 {
-				p.t.noteNumber("joined", int64(band.Number[i]))
-				p.t.noteNumber("longest ns", band.Longest[i])
-			}
-			name := band.Title
-			if band.Text != nil && band.Text[i] != "" {
-				name = band.Text[i]
-			}
-			p.t.open(on, from, name)
-			p.t.close(on, band.To[i])
-		}
+	on := p.t.track(track{parent: root, name: timeline.ThrottledTitle, rank: rank})
+	for _, y := range all {
+		p.t.open(on, y.From, y.Text)
+		p.t.close(on, y.To)
 	}
-	return rank
 }
-
-// withheld are the bands of a [timeline.Timeline] that no interval of the evidence is.
-var withheld = []string{"cpu-throttled", "host-steal", "host-wait"}
 
 // processors writes a track for each processor of a trace.
 func (p *viewed) processors(root uint64, rank int, o *evidence.Occupancy) {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/timeline"
 )
 
 // tracksRead is a trace as a viewer has it.
@@ -409,17 +410,27 @@ func TestPerfetto(t *testing.T) {
 	}
 }
 
-// A quota's stops are in counters, not in intervals.
+// A quota's stops are in counters, not in intervals, and not only around requests.
 func TestThrottled(t *testing.T) {
 	const dir = "../cause/testdata/linux.cpu-throttled/sick/"
 	s := read(t, Options{}, dir+"access.log.gz", dir+"procfs.txtar.gz", dir+"trace.out.gz")
-	r := decodeTracks(t, exported(t, s, "perfetto", ""))
-	stops := r.named("stopped by its CPU quota")
-	if len(stops) != 1 || len(stops[0].slices) == 0 {
-		t.Fatalf("%d tracks of a quota's stops", len(stops))
+	want := 0
+	for _, x := range s.Bundle.Series {
+		if x.Name == timeline.ThrottledPeriods {
+			for _, v := range x.V[:len(x.V)-1] {
+				if v > 0 {
+					want++
+				}
+			}
+		}
 	}
-	if s := stops[0].slices[0]; s.to <= s.from || len(s.notes) == 0 {
-		t.Errorf("a stop from %d to %d, %q", s.from, s.to, s.notes)
+	r := decodeTracks(t, exported(t, s, "perfetto", ""))
+	stops := r.named(timeline.ThrottledTitle)
+	if len(stops) != 1 || len(stops[0].slices) != want || want == 0 {
+		t.Fatalf("%d tracks of a quota's stops, %d readings have any", len(stops), want)
+	}
+	if s := stops[0].slices[0]; s.to <= s.from || !strings.Contains(s.name, " of ") {
+		t.Errorf("a stop from %d to %d, %q", s.from, s.to, s.name)
 	}
 }
 

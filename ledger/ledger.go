@@ -83,7 +83,7 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 	for i := range b.Requests.Len() {
 		a, _ := b.Requests.Origin[i].Artifact()
 		s := b.Requests.Subject[i]
-		if !timed(&b.Requests, i) {
+		if !b.Requests.Timed(i) {
 			b.Warnf(evidence.NewOrigin(a, 0), "a request without a beginning, or that ends before it begins, was left out")
 			continue
 		}
@@ -99,11 +99,6 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 		}
 	}
 	return out
-}
-
-// timed says whether a request has a latency.
-func timed(r *evidence.Requests, i int) bool {
-	return (r.Intended[i] != 0 || r.Start[i] != 0) && r.Latency(i) >= 0
 }
 
 func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {

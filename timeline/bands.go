@@ -231,43 +231,6 @@ func size(bytes float64) string {
 	return fmt.Sprintf("%.4g KiB", bytes/(1<<10))
 }
 
-// throttled lays out when a quota stopped the process, as closely as its counters
-// were read.
-func (l *layout) throttled() {
-	for _, s := range l.series("cgroup.cpu.throttledPeriods") {
-		stopped := l.like(s, "cgroup.cpu.throttled")
-		periods := l.like(s, "cgroup.cpu.periods")
-		l.readings("cpu-throttled", "readings in which a CPU quota stopped it", s, func(i int) string {
-			d := float64(s.T[i+1]-s.T[i]) / 1e9
-			text := fmt.Sprintf("%.0f periods", s.V[i]*d)
-			if v, ok := at(periods, s.T[i]); ok && v > 0 {
-				text = fmt.Sprintf("%.0f of %.0f periods", s.V[i]*d, v*d)
-			}
-			if v, ok := at(stopped, s.T[i]); ok {
-				text += ", " + seconds(int64(v*d*1e9)) + " in all"
-			}
-			return text
-		})
-	}
-}
-
-// readings makes a band of the times between readings in which something was
-// counted.
-func (l *layout) readings(id, title string, s *evidence.Series, text func(i int) string) {
-	var spells []spell
-	for i := 0; i+1 < len(s.T); i++ {
-		if s.V[i] > 0 && s.T[i+1] >= l.t.From && s.T[i] <= l.t.To {
-			spells = append(spells, spell{s.T[i], s.T[i+1], i})
-		}
-	}
-	// A counter's readings tell of the time between them, whatever pieces they are in.
-	watched := l.watchedBy(s)
-	if len(watched) == 0 {
-		watched = spans{{s.T[0], s.T[len(s.T)-1]}}
-	}
-	l.band(id, title, l.originName(s.Origin), spells, watched, text)
-}
-
 // series returns the series of a name of the subject, else of the host, that are
 // on the time line.
 func (l *layout) series(name string) (out []*evidence.Series) {
@@ -302,18 +265,6 @@ func (l *layout) like(s *evidence.Series, name string) *evidence.Series {
 		return nil
 	}
 	return l.b.SeriesFrom(a, s.Subject, name)
-}
-
-// at is a series' value at a time at which another from the same source has one.
-func at(s *evidence.Series, t int64) (float64, bool) {
-	if s == nil {
-		return 0, false
-	}
-	i, ok := slices.BinarySearch(s.T, t)
-	if !ok {
-		return 0, false
-	}
-	return s.V[i], true
 }
 
 func (l *layout) originName(o evidence.Origin) string {

@@ -24,7 +24,8 @@ func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID
 			l.ledger = x
 		}
 	}
-	t.Subject = name(&b.Subjects[subject])
+	l.titles = b.Titles()
+	t.Subject = l.titles[subject]
 	l.findSources()
 	l.place()
 	l.chosen()
@@ -45,6 +46,7 @@ type layout struct {
 	t       *Timeline
 	subject evidence.SubjectID
 	ledger  *ledger.Ledger // nil: the subject has no requests
+	titles  []string       // by subject
 
 	sources []source
 	of      []int // by artifact: its source, −1 if it has no requests of the subject
@@ -53,7 +55,7 @@ type layout struct {
 	placed []bool // by clock: its times are on the time line
 	head   evidence.ClockID
 
-	slow    bitset // by request
+	slow    evidence.Rows // by request
 	shown   shown
 	frames  frames
 	lengths []int64                      // of a request's states
@@ -81,7 +83,7 @@ func (l *layout) findSources() {
 	}
 	bySeries := make(map[string]int)
 	for i := range r.Len() {
-		if r.Subject[i] != l.subject || !timed(r, i) {
+		if r.Subject[i] != l.subject || !r.Timed(i) {
 			continue
 		}
 		a, ok := r.Origin[i].Artifact()
@@ -133,108 +135,6 @@ func (l *layout) sourceOf(a evidence.ArtifactID, bySeries map[string]int) int {
 	}
 	l.sources = append(l.sources, source{artifacts: []evidence.ArtifactID{a}})
 	return len(l.sources) - 1
-}
-
-// timed says whether a request has a latency.
-func timed(r *evidence.Requests, i int) bool {
-	return (r.Intended[i] != 0 || r.Start[i] != 0) && r.Latency(i) >= 0
-}
-
-// place decides which clocks' times go on the time line: all that know the time
-// of day if that of the requests does, else the requests' own and those that
-// were laid on it by their cycles.
-func (l *layout) place() {
-	b := l.b
-	l.clocks = make([]int, len(b.Artifacts))
-	for i := range l.clocks {
-		l.clocks[i] = -1
-	}
-	note := func(o evidence.Origin, c evidence.ClockID) {
-		if a, ok := o.Artifact(); ok && int(a) < len(l.clocks) && l.clocks[a] < 0 {
-			l.clocks[a] = int(c)
-		}
-	}
-	for _, c := range b.Coverage {
-		note(c.Origin, c.Clock)
-	}
-	var head evidence.ClockID = -1
-	for i := range b.Requests.Len() {
-		note(b.Requests.Origin[i], b.Requests.Clock[i])
-	}
-	if l.ledger != nil {
-		for _, a := range []evidence.ArtifactID{l.ledger.Requests.Source, l.ledger.Source} {
-			if c := l.clocks[a]; c >= 0 && (head < 0 || !b.Clocks[head].Anchored() && b.Clocks[c].Anchored()) {
-				head = evidence.ClockID(c)
-			}
-		}
-	}
-	if head < 0 {
-		for _, c := range b.Coverage {
-			if c.Subject == l.subject && (head < 0 || !b.Clocks[head].Anchored() && b.Clocks[c.Clock].Anchored()) {
-				head = c.Clock
-			}
-		}
-	}
-	l.placed = make([]bool, len(b.Clocks))
-	l.head = head
-	if head < 0 || b.Clocks[head].Anchored() {
-		for i := range b.Clocks {
-			l.placed[i] = b.Clocks[i].Anchored()
-		}
-	} else {
-		l.placed[head] = true
-		moved := l.moved()
-		for i := range b.Clocks {
-			l.placed[i] = l.placed[i] || moved[head] && moved[i]
-		}
-	}
-	l.t.Anchored = head >= 0 && b.Clocks[head].Anchored()
-	for i := range l.sources {
-		s := &l.sources[i]
-		s.name = l.nameOf(s.artifacts)
-		s.placed = l.isPlaced(s.artifacts[0])
-	}
-}
-
-// moved says which of the clocks that do not know the time of day agree with each
-// other: those that were laid on one of them by the cycles they saw, and that one.
-func (l *layout) moved() []bool {
-	b := l.b
-	out := make([]bool, len(b.Clocks))
-	any := false
-	for i := range b.Clocks {
-		if c := &b.Clocks[i]; !c.Anchored() && c.Offset != 0 {
-			out[i], any = true, true
-		}
-	}
-	if !any {
-		return out
-	}
-	const enough = 3 // cycles that Align asks for
-	cycles := make([]int, len(b.Clocks))
-	for i, k := range b.Intervals.Kind {
-		if a, ok := b.Intervals.Origin[i].Artifact(); k == evidence.GCMark && ok && l.clocks[a] >= 0 {
-			cycles[l.clocks[a]]++
-		}
-	}
-	for i, n := range cycles {
-		if c := &b.Clocks[i]; n >= enough && !c.Anchored() && c.Offset == 0 {
-			out[i] = true
-			break
-		}
-	}
-	return out
-}
-
-// isPlaced says whether an artifact's times are on the time line. One without a
-// clock of its own, a profile say, has no times to place.
-func (l *layout) isPlaced(a evidence.ArtifactID) bool {
-	return int(a) < len(l.clocks) && l.clocks[a] >= 0 && l.placed[l.clocks[a]]
-}
-
-func (l *layout) originPlaced(o evidence.Origin) bool {
-	a, ok := o.Artifact()
-	return ok && l.isPlaced(a)
 }
 
 // nameOf names artifacts: pieces of a recording by its name and how many.
@@ -349,7 +249,7 @@ func (l *layout) others() {
 	}
 	for s, n := range requests {
 		if n > 0 && evidence.SubjectID(s) != l.subject {
-			l.omit("%d requests of %s: this is of %s", n, name(&b.Subjects[s]), l.t.Subject)
+			l.omit("%d requests of %s: this is of %s", n, l.titles[s], l.t.Subject)
 		}
 	}
 	for i := range l.sources {
@@ -391,18 +291,6 @@ func sorted(m map[string]bool) []string {
 	return out
 }
 
-// name is a subject in words.
-func name(s *evidence.Subject) string {
-	n := s.Name
-	if n == "" {
-		n = strings.TrimSpace(s.Runtime + " " + s.Kind.String())
-	}
-	if s.PID != 0 {
-		n += fmt.Sprintf(" pid %d", s.PID)
-	}
-	return n
-}
-
 // seconds is a duration (ns) in words.
 func seconds(ns int64) string {
 	switch s := float64(ns) / 1e9; {
@@ -417,10 +305,3 @@ func seconds(ns int64) string {
 	}
 	return fmt.Sprintf("%.3g µs", float64(ns)/1e3)
 }
-
-// bitset is a set of rows.
-type bitset []uint64
-
-func newBitset(n int) bitset    { return make(bitset, (n+63)/64) }
-func (s bitset) add(i int)      { s[i/64] |= 1 << (i % 64) }
-func (s bitset) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }

@@ -33,7 +33,7 @@ func (l *layout) requests() {
 		}
 	}
 	for i := range r.Len() {
-		if r.Subject[i] != l.subject || !timed(r, i) {
+		if r.Subject[i] != l.subject || !r.Timed(i) {
 			continue
 		}
 		a, ok := r.Origin[i].Artifact()
@@ -97,7 +97,7 @@ func (l *layout) isSlow(i int, latency int64) bool {
 		return false
 	}
 	if a, _ := l.b.Requests.Origin[i].Artifact(); a == l.ledger.Source {
-		return l.slow.has(i)
+		return l.slow.Has(i)
 	}
 	return l.ledger.Threshold > 0 && latency > l.ledger.Threshold
 }

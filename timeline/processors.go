@@ -63,7 +63,7 @@ type occupancy struct {
 
 	width int64 // ns: of a slot
 	slots []int // spans that begin in each
-	full  bitset
+	full  evidence.Rows
 }
 
 // mostSlots is how finely the spans of a trace are counted over time.
@@ -73,7 +73,7 @@ func (l *layout) occupancy(p *evidence.Occupancy) *occupancy {
 	o := &occupancy{l: l, p: p, width: (p.Until-p.From)/mostSlots + 1}
 	o.a, _ = p.Origin.Artifact()
 	o.slots = make([]int, o.slot(p.Until)+1)
-	o.full = newBitset(len(o.slots))
+	o.full = evidence.NewRows(len(o.slots))
 	for lane := range p.Lanes {
 		for s := range p.Spans(lane) {
 			o.slots[o.slot(s.From)]++
@@ -144,7 +144,7 @@ func (o *occupancy) keep(room int) (kept int) {
 		from, to := o.slot(max(o.p.From, r.End[row]-lat-lat/4)), o.slot(min(o.p.Until, r.End[row]+lat/4))
 		more := 0
 		for i := from; i <= to && i < len(o.slots); i++ {
-			if !o.full.has(i) {
+			if !o.full.Has(i) {
 				more += o.slots[i]
 			}
 		}
@@ -153,7 +153,7 @@ func (o *occupancy) keep(room int) (kept int) {
 		}
 		kept += more
 		for i := from; i <= to && i < len(o.slots); i++ {
-			o.full.add(i)
+			o.full.Add(i)
 		}
 	}
 	return kept
@@ -189,7 +189,7 @@ type drawer struct {
 func (d *drawer) add(s *evidence.ProcessorSpan) {
 	name := d.o.l.b.Names.Text(s.Name)
 	request := d.o.request(s)
-	if s.To-s.From >= d.short || d.o.full.has(d.o.slot(s.From)) {
+	if s.To-s.From >= d.short || d.o.full.Has(d.o.slot(s.From)) {
 		d.close()
 		d.begin(s.From, name)
 		d.take(s, request)

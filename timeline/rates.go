@@ -54,11 +54,9 @@ func (l *layout) rates() {
 	resolution := l.b.Clocks[l.clocks[s.artifacts[0]]].Resolution
 	g := newGrid(s.from, s.to, max(resolution, 50e6), most)
 	began, failed := make([]float64, g.n), make([]float64, g.n)
-	// Of requests under way, each cell is looked at several times.
-	fine := grid{from: g.from, width: max(1, g.width/int64(looks)), n: g.n * looks}
-	change := make([]int32, fine.n+1)
+	starts, ends := make([]int64, 0, s.count), make([]int64, 0, s.count)
 	for i := range r.Len() {
-		if r.Subject[i] != l.subject || !timed(r, i) {
+		if r.Subject[i] != l.subject || !r.Timed(i) {
 			continue
 		}
 		a, ok := r.Origin[i].Artifact()
@@ -71,10 +69,7 @@ func (l *layout) rates() {
 		if o := r.Outcome[i]; o == evidence.Failed || o == evidence.TimedOut {
 			failed[k]++
 		}
-		// At the beginning of a fine cell those count that began before it and have
-		// not ended.
-		change[min(fine.cell(at)+1, fine.n)]++
-		change[min(fine.cell(r.End[i]-1)+1, fine.n)]--
+		starts, ends = append(starts, at), append(ends, r.End[i])
 	}
 	rate := Chart{ID: "rate", Title: "requests begun", Unit: "1/s"}
 	rate.add(g.curve("begun", "begun", s.name, began, 1e9/float64(g.width), s.to))
@@ -87,16 +82,7 @@ func (l *layout) rates() {
 	l.chart(rate)
 
 	flight := Curve{ID: "requests", Title: "under way", Source: s.name}
-	now := int32(0)
-	for k := range g.n {
-		var sum, highest float64
-		for j := range looks {
-			now += change[k*looks+j]
-			sum += float64(now)
-			highest = max(highest, float64(now))
-		}
-		flight.T, flight.V, flight.Max = append(flight.T, g.from+int64(k)*g.width), append(flight.V, sum/float64(looks)), append(flight.Max, highest)
-	}
+	flight.T, flight.V, flight.Max = g.underWay(starts, ends, s.to)
 	chart := Chart{ID: "concurrency", Title: "requests under way", Unit: "1"}
 	chart.add(flight)
 	for _, x := range l.b.Loads {
@@ -107,8 +93,44 @@ func (l *layout) rates() {
 	l.chart(chart)
 }
 
-// looks is how often each cell of requests under way is looked at.
-const looks = 16
+// underWay counts what began and has not ended: for each cell the mean over time,
+// up to when the last one ended, and the highest. It sorts what it is given. What
+// ends when another begins is not under way with it.
+func (g grid) underWay(starts, ends []int64, to int64) (t []int64, mean, highest []float64) {
+	slices.Sort(starts)
+	slices.Sort(ends)
+	t, mean, highest = make([]int64, g.n), make([]float64, g.n), make([]float64, g.n)
+	now, i, j := 0, 0, 0
+	for k := range g.n {
+		from := g.from + int64(k)*g.width
+		end := from + g.width
+		if k == g.n-1 {
+			end = max(from+1, min(end, to))
+		}
+		t[k] = from
+		var sum float64
+		for at := from; at < end; {
+			for j < len(ends) && ends[j] <= at {
+				now, j = now-1, j+1
+			}
+			for i < len(starts) && starts[i] <= at {
+				now, i = now+1, i+1
+			}
+			next := end
+			if j < len(ends) {
+				next = min(next, ends[j])
+			}
+			if i < len(starts) {
+				next = min(next, starts[i])
+			}
+			highest[k] = max(highest[k], float64(now))
+			sum += float64(now) * float64(next-at)
+			at = next
+		}
+		mean[k] = sum / float64(end-from)
+	}
+	return t, mean, highest
+}
 
 // curve makes a curve of cells. The last may be cut short.
 func (g grid) curve(id, title, source string, cells []float64, factor float64, to int64) Curve {

@@ -35,17 +35,17 @@ const fewSlow = 20
 func (l *layout) chosen() {
 	r := &l.b.Requests
 	l.shown.detail = make(map[int32]int32)
-	l.slow = newBitset(r.Len())
+	l.slow = evidence.NewRows(r.Len())
 	if l.ledger == nil {
 		return
 	}
 	for _, row := range l.ledger.Slow {
-		l.slow.add(row)
+		l.slow.Add(row)
 	}
 	var traced []int32
 	slow := 0
 	for i := range r.Len() {
-		if r.Subject[i] != l.subject || !timed(r, i) || !known(r.Path(i)) {
+		if r.Subject[i] != l.subject || !r.Timed(i) || !known(r.Path(i)) {
 			continue
 		}
 		if a, ok := r.Origin[i].Artifact(); !ok || l.of[a] < 0 {
