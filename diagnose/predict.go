@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/cause/golang"
@@ -24,6 +25,8 @@ func which(format string, args ...any) error { return &WhichError{fmt.Sprintf(fo
 type PredictOptions struct {
 	Target  string // a process by its name or PID; "": the only one
 	Wanted  []predict.Wanted
+	Since   time.Time // zero: all there is
+	Until   time.Time
 	Version string // of the tool
 }
 
@@ -32,6 +35,13 @@ type PredictOptions struct {
 func Predict(b *evidence.Bundle, opt PredictOptions) (*predict.Prediction, error) {
 	b.Unify()
 	b.Align()
+	if !opt.Since.IsZero() || !opt.Until.IsZero() {
+		from, until := b.Window()
+		b.Clip(nanos(opt.Since), nanos(opt.Until))
+		if len(b.Coverage) == 0 {
+			return nil, which("nothing of the evidence lies in the time asked for: it is of %s UTC", between(window{from: from, until: until}))
+		}
+	}
 	ledgers := ledger.Build(b, ledger.Options{})
 	r := &run{b: b, d: &Diagnosis{}, ledgers: ledgers}
 	r.names()
@@ -52,6 +62,9 @@ func Predict(b *evidence.Bundle, opt PredictOptions) (*predict.Prediction, error
 	p.ToolVersion = opt.Version
 	p.Calibration.Go = r.goVersion(id)
 	p.Calibration.Source = golang.SourceOf(c)
+	if quota, ok := golang.QuotaOf(c); ok {
+		p.Notes = append(p.Notes, fmt.Sprintf("a quota of %.3g CPUs is below GOMAXPROCS=%.0f: the kernel's stops under it are not modelled, and the collector uses the quota up, too", quota, p.Calibration.Processors))
+	}
 	switch {
 	case why != nil && latency == nil:
 		p.Notes = append(p.Notes, "p99 is not predicted: "+why.Error())
@@ -107,8 +120,8 @@ func (r *run) goVersion(id evidence.SubjectID) string {
 	if v := r.b.Subjects[id].Version; v != "" {
 		return v
 	}
-	if f, ok := r.b.Fact(id, evidence.FactVersionAtLeast); ok {
-		return f.Value + " or later"
+	if release, ok := r.b.VersionAtLeast(id); ok {
+		return release + " or later"
 	}
 	return ""
 }

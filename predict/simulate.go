@@ -27,6 +27,7 @@ type model struct {
 	slack     float64 // allocated while marking ÷ what the program would have at its mean rate, where nothing held it up
 	assists   float64 // sets how the assists' part of the work grows: see assistShare
 	own       float64 // CPU of the program without the collector, cores; NaN: not known
+	top       float64 // size that cycles seldom exceed today, bytes
 	miss      float64 // by how much the model misses what it is calibrated on, relative
 }
 
@@ -61,6 +62,7 @@ func (h *Heap) model() *model {
 	m.split(work, mark, allocated)
 	m.calibrateAssists(assist/max(work, 1e-12), mark/max(paced, 1), allocated/max(paced, 1))
 	now := m.run(Scenario{Setting: h.Setting}, m.cycles, steps, nil)
+	m.top = now.top
 	if h.Paced > 0 && len(h.Cycles) > 2 {
 		m.miss = math.Abs(now.cycles/h.Paced - 1)
 	}
@@ -387,9 +389,9 @@ func (m *model) resident(s Scenario, top Estimate, limiter bool) Estimate {
 
 // fill says what it takes to fill memory that was not used before.
 func (m *model) fill(s Scenario, o Outcome) Fill {
-	base := m.live + m.over.nonHeap(m.live)
-	if m.h.RSS > 0 {
-		base = m.h.RSS
+	base := m.h.RSS
+	if !(base > 0) {
+		base = m.resident(Scenario{Setting: m.h.Setting}, Exactly(m.top), false).Value
 	}
 	faults := func(rss float64) float64 { return max(rss-base, 0) / 4096 }
 	grow := max(o.Peak.Value-s.Ballast-o.Live, 0) / o.Alloc

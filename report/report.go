@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/inspect"
+	"github.com/unstall/unstall/predict"
 	"github.com/unstall/unstall/report/html"
 	"github.com/unstall/unstall/report/json"
 	"github.com/unstall/unstall/report/markdown"
@@ -34,6 +35,7 @@ type Form struct {
 	Report     Reporter
 	Inspect    Inspector // nil: not in this form
 	Compare    Comparer
+	Predict    Predictor
 	Sides      Sides // nil: not in this form
 	repeated   func(Form, []string) Form
 }
@@ -53,10 +55,10 @@ func (f Form) Repeat(commands ...string) Form {
 
 // Forms in the order they are offered; the first is the default.
 var Forms = []Form{
-	{Name: "text", Extensions: []string{"", ".txt", ".log"}, Report: text.Report, Inspect: inspectText, Compare: compareText},
-	{Name: "json", Extensions: []string{".json"}, Report: json.Report, Inspect: inspectJSON, Compare: json.Compare},
-	{Name: "markdown", Extensions: []string{".md", ".markdown"}, Report: markdown.Report, Compare: markdown.Compare},
-	{Name: "html", Extensions: []string{".html", ".htm"}, Report: html.Report, Compare: html.Compare, Sides: html.Options{}.Compare, repeated: repeatHTML},
+	{Name: "text", Extensions: []string{"", ".txt", ".log"}, Report: text.Report, Inspect: inspectText, Compare: compareText, Predict: predictText},
+	{Name: "json", Extensions: []string{".json"}, Report: json.Report, Inspect: inspectJSON, Compare: json.Compare, Predict: json.Predict},
+	{Name: "markdown", Extensions: []string{".md", ".markdown"}, Report: markdown.Report, Compare: markdown.Compare, Predict: markdown.Predict},
+	{Name: "html", Extensions: []string{".html", ".htm"}, Report: html.Report, Compare: html.Compare, Predict: html.Predict, Sides: html.Options{}.Compare, repeated: repeatHTML},
 }
 
 // Choose returns the form of a name or, without one, the form that the name of
@@ -68,6 +70,7 @@ func Choose(name, file, color string) (Form, error) {
 		f.Report = func(w io.Writer, d *diagnose.Diagnosis) error { return colored(w, color).Report(w, d) }
 		f.Inspect = func(w io.Writer, b *evidence.Bundle) error { return colored(w, color).Inspect(w, inspect.Of(b)) }
 		f.Compare = func(w io.Writer, c *compare.Comparison) error { return colored(w, color).Compare(w, c) }
+		f.Predict = func(w io.Writer, p *predict.Prediction) error { return colored(w, color).Predict(w, p) }
 	}
 	return f, err
 }
@@ -98,7 +101,7 @@ func choose(name, file string) (Form, error) {
 
 func repeatHTML(f Form, commands []string) Form {
 	o := html.Options{Repeat: commands}
-	f.Report, f.Sides = o.Report, o.Compare
+	f.Report, f.Sides, f.Predict = o.Report, o.Compare, o.Predict
 	f.Compare = func(w io.Writer, c *compare.Comparison) error { return o.Compare(w, c, nil, nil) }
 	return f
 }

@@ -24,7 +24,7 @@ func (g *collector) advise(c *cause.Case, v *cause.Verdict, b *bill) {
 		c.Figure("allocation rate", g.alloc, "bytes/s", g.origin))
 	v.Evidence = append(v.Evidence, settings(c)...)
 	h := g.heap(c)
-	latency, _ := LatencyOf(c)
+	latency, why := latencyWith(c, g, b)
 	f, err := h.Frontier(c.Bundle.Subjects[c.Subject].Name, latency)
 	if err != nil {
 		v.Fix = append(v.Fix, grow)
@@ -37,10 +37,7 @@ func (g *collector) advise(c *cause.Case, v *cause.Verdict, b *bill) {
 		return
 	}
 	v.Fix = append(v.Fix, g.fixes(c, h, f, at)...)
-	v.Prediction = append(v.Prediction, g.predicted(f, at)...)
-	if b != nil {
-		v.Prediction = append(v.Prediction, g.predictedP99(c, b, f, at))
-	}
+	v.Prediction = append(v.Prediction, g.predicted(c, f, at, b, why == nil)...)
 }
 
 // fixes are the settings for a point of the frontier. Where the release of Go is not
@@ -70,24 +67,33 @@ func (g *collector) fixes(c *cause.Case, h *predict.Heap, f *predict.Frontier, a
 	}
 }
 
-// predicted is what the model says of the fix, beside what was measured.
-func (g *collector) predicted(f *predict.Frontier, at predict.Outcome) []cause.Prediction {
+// predicted is what the model says of the fix, beside what was measured. The p99 is
+// that of the replay, where it holds, else by the bill of traced requests, and its name
+// says which.
+func (g *collector) predicted(c *cause.Case, f *predict.Frontier, at predict.Outcome, b *bill, replayed bool) []cause.Prediction {
 	all := []cause.Prediction{
 		prediction("gc cycles", "1/s", g.rate, at.Cycles),
-		prediction("heap at its peak", "bytes", g.goal, at.Peak),
+		prediction("heap at its peak", "bytes", f.Measured.Peak.Value, at.Peak),
 	}
 	if f.Measured.RSS.Known() {
 		all = append(all, prediction("resident memory", "bytes", f.Measured.RSS.Value, at.RSS))
 	}
-	return append(all, prediction("collector's time on processors", "cores", f.Measured.Collector.Value, at.Collector))
+	all = append(all, prediction("gc cpu", "cores", f.Measured.Collector.Value, at.Collector))
+	switch {
+	case replayed && at.P99.Known():
+		all = append(all, prediction("p99 by replay", "ms", f.Now.P99.Value, at.P99))
+	case b != nil && !at.Limiter && !at.PilesUp:
+		all = append(all, g.predictedP99(c, b, f, at))
+	}
+	return all
 }
 
 func prediction(metric, unit string, now float64, then predict.Estimate) cause.Prediction {
 	return cause.Prediction{Metric: metric, Unit: unit, Now: cause.Number(now), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
 }
 
-// predictedP99 is the p99 of the requests: by the replay where there is one, else if
-// the bill shrinks as the collector's work does.
+// predictedP99 is the p99 of traced requests if their bill shrinks as the collector's
+// work does.
 func (g *collector) predictedP99(c *cause.Case, b *bill, f *predict.Frontier, at predict.Outcome) cause.Prediction {
 	left := remains(f.Now, at)
 	return c.PredictP99(func(row int) int64 { return int64(float64(b.less[row]) * (1 - left)) })

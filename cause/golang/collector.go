@@ -1,8 +1,10 @@
 package golang
 
 import (
+	"go/version"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/cause"
@@ -221,26 +223,12 @@ func (g *collector) limited() (limited, known bool) {
 }
 
 // goMinor is the least minor version the evidence allows, 0 unknown.
-func goMinor(c *cause.Case) (minor int) {
-	parse := func(s string) {
-		s, ok := strings.CutPrefix(s, "go1.")
-		if !ok {
-			return
-		}
-		n := 0
-		for _, r := range s {
-			if r < '0' || r > '9' {
-				break
-			}
-			n = n*10 + int(r-'0')
-		}
-		minor = max(minor, n)
+func goMinor(c *cause.Case) int {
+	release := c.Bundle.Subjects[c.Subject].Version
+	if least, ok := c.Bundle.VersionAtLeast(c.Subject); ok && version.Compare(least, release) > 0 {
+		release = least
 	}
-	parse(c.Bundle.Subjects[c.Subject].Version)
-	for _, f := range c.Bundle.Facts {
-		if f.Subject == c.Subject && f.Key == evidence.FactVersionAtLeast {
-			parse(f.Value)
-		}
-	}
+	release, _, _ = strings.Cut(release, " ") // without its experiments
+	minor, _ := strconv.Atoi(strings.TrimPrefix(version.Lang(release), "go1."))
 	return minor
 }

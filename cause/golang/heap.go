@@ -29,25 +29,63 @@ func HeapOf(c *cause.Case) (*predict.Heap, error) {
 	return h, nil
 }
 
-// heap is what the model of the pacer needs of a collector.
+// heap is what the model of the pacer needs of a collector: its cycles and, where it
+// is a piece of a recording, those of the others.
 func (g *collector) heap(c *cause.Case) *predict.Heap {
-	h := &predict.Heap{Minor: goMinor(c), Exact: c.Bundle.Subjects[c.Subject].Version != "", Procs: g.procs, Span: g.span, Paced: g.rate, Marking: g.marked, Alloc: g.alloc,
+	h := &predict.Heap{Minor: goMinor(c), Exact: c.Bundle.Subjects[c.Subject].Version != "", Procs: g.procs,
 		RSS: math.NaN(), Process: math.NaN(), P99: math.NaN()}
 	h.Most, h.Who = room(c)
 	var roots []float64
-	whole := slices.ContainsFunc(g.cycles, func(x cycle) bool { return x.before > 0 })
-	var paced []int64
-	for _, x := range g.cycles {
-		if !x.forced {
-			paced = append(paced, x.to)
+	pieces := g.pieces(c)
+	for _, p := range pieces {
+		p.into(h)
+		for _, x := range p.cycles {
+			roots = append(roots, x.roots)
 		}
 	}
 	// Of few cycles the distances say more than how many fell into the recording.
-	if n := len(paced); n >= 2 && n < 12 && paced[n-1] > paced[0] {
-		h.Paced = float64(n-1) / (float64(paced[n-1]-paced[0]) / 1e9)
+	if paced := g.paced(); len(pieces) == 1 && len(paced) >= 2 && len(paced) < 12 && paced[len(paced)-1] > paced[0] {
+		h.Paced = float64(len(paced)-1) / (float64(paced[len(paced)-1]-paced[0]) / 1e9)
 	}
+	h.Roots = stats.Median(roots)
+	h.RSS, h.Process = g.resources(c)
+	h.Setting, h.Told = g.setting(c)
+	if l := c.Ledger; l != nil && len(l.Rows) > 0 {
+		h.P99 = p99(c)
+	}
+	return h
+}
+
+// paced are the ends of the cycles that the pacer started.
+func (g *collector) paced() (ends []int64) {
+	for _, x := range g.cycles {
+		if !x.forced {
+			ends = append(ends, x.to)
+		}
+	}
+	return ends
+}
+
+// into adds a piece of a recording to a heap, rates by its length.
+func (g *collector) into(h *predict.Heap) {
+	if g.span <= 0 {
+		return
+	}
+	mean := func(to *float64, v, before float64) { *to += (v - *to) * g.span / (before + g.span) }
+	mean(&h.Paced, g.rate, h.Span)
+	mean(&h.Marking, g.marked, h.Span)
+	if g.alloc > 0 {
+		known := h.Span
+		if h.Alloc == 0 {
+			known = 0
+		}
+		mean(&h.Alloc, g.alloc, known)
+	}
+	h.Span += g.span
+	forced := len(g.paced()) >= 2
+	whole := slices.ContainsFunc(g.cycles, func(x cycle) bool { return x.before > 0 })
 	for i, x := range g.cycles {
-		if x.forced && len(paced) >= 2 {
+		if x.forced && forced {
 			continue // of another load: a start, a request for a profile
 		}
 		if x.after <= 0 || x.live <= 0 || x.mark <= 0 || whole && x.before <= 0 {
@@ -59,15 +97,39 @@ func (g *collector) heap(c *cause.Case) *predict.Heap {
 			y.Alloc = (x.after - g.cycles[i-1].live) / (float64(x.to-g.cycles[i-1].to) / 1e9)
 		}
 		h.Cycles = append(h.Cycles, y)
-		roots = append(roots, x.roots)
 	}
-	h.Roots = stats.Median(roots)
-	h.RSS, h.Process = g.resources(c)
-	h.Setting, h.Told = g.setting(c)
-	if l := c.Ledger; l != nil && len(l.Rows) > 0 {
-		h.P99 = p99(c)
+}
+
+// pieces are the collectors of all artifacts that are one recording with this one's,
+// in the order they were read; of one that stands alone it is the only one.
+func (g *collector) pieces(c *cause.Case) (all []*collector) {
+	own, _ := g.origin.Artifact()
+	series := c.Bundle.Artifacts[own].Series
+	if series == "" {
+		return []*collector{g}
 	}
-	return h
+	v := &c.Bundle.Intervals
+	cycles := v.Select(evidence.GCCycle, c.Subject)
+	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
+		a, known := w.Origin.Artifact()
+		if !known || c.Bundle.Artifacts[a].Series != series || w.Until <= w.From {
+			continue
+		}
+		if a == own {
+			all = append(all, g)
+			continue
+		}
+		var rows []int
+		for _, i := range cycles {
+			if of, _ := v.Origin[i].Artifact(); of == a {
+				rows = append(rows, i)
+			}
+		}
+		p := &collector{origin: cause.From(a)}
+		p.read(c, rows, w.From, w.Until)
+		all = append(all, p)
+	}
+	return all
 }
 
 // resources are what /proc says was resident and used while the collector was
@@ -169,22 +231,46 @@ func LatencyOf(c *cause.Case) (predict.Latency, error) {
 	if g == nil {
 		return nil, ErrNoCycles
 	}
+	var b *bill
+	if c.Traced() {
+		b = billOf(c, g)
+	}
+	return latencyWith(c, g, b)
+}
+
+// latencyWith is that with a bill that is known already; nil: there is none.
+func latencyWith(c *cause.Case, g *collector, b *bill) (predict.Latency, error) {
 	l, err := LatenciesOf(c)
 	switch {
 	case err == nil:
 		return func(now, then predict.Outcome) predict.Estimate { return l.At(now, then).P99 }, nil
-	case c.Traced():
-		return billedLatency(c, billOf(c, g)), err
+	case b != nil:
+		return billedLatency(c, b), err
 	}
 	return nil, err
 }
 
-// SourceOf names the artifact a process's collector is read from.
+// SourceOf names what a process's collector is read from: an artifact, or the pieces
+// of a recording.
 func SourceOf(c *cause.Case) string {
 	g := collectorOf(c)
 	if g == nil {
 		return ""
 	}
 	a, _ := g.origin.Artifact()
+	if n := len(g.pieces(c)); n > 1 {
+		return fmt.Sprintf("%s ×%d", c.Bundle.Artifacts[a].Series, n)
+	}
 	return c.Bundle.Artifacts[a].Name
+}
+
+// QuotaOf is the CPU quota a process runs under, in processors, where that is below
+// GOMAXPROCS: then the kernel stops it while it has processors left.
+func QuotaOf(c *cause.Case) (quota float64, ok bool) {
+	g := collectorOf(c)
+	f, known := c.Bundle.Fact(c.Subject, evidence.FactContainerCPU)
+	if g == nil || !known || f.Number <= 0 || f.Number >= g.procs {
+		return 0, false
+	}
+	return f.Number, true
 }

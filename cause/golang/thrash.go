@@ -107,7 +107,7 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 func (g *collector) widen(c *cause.Case, v *cause.Verdict, b *bill) {
 	less := cause.Fix{Text: "keep less alive: look at the heap profile for caches and what holds sessions (go tool pprof -sample_index=inuse_space)"}
 	h := g.heap(c)
-	latency, _ := LatencyOf(c)
+	latency, why := latencyWith(c, g, b)
 	f, err := h.Frontier(c.Bundle.Subjects[c.Subject].Name, latency)
 	if err != nil {
 		v.Fix = append(v.Fix, cause.Fix{Text: "raise the limit, if the container has it, so that the live heap is at most half of it"}, less)
@@ -128,8 +128,5 @@ func (g *collector) widen(c *cause.Case, v *cause.Verdict, b *bill) {
 		fix.Text = "raise the limit as far as the " + f.Who + " allows"
 	}
 	v.Fix = append(v.Fix, fix, less)
-	v.Prediction = append(v.Prediction, g.predicted(f, at)...)
-	if b != nil {
-		v.Prediction = append(v.Prediction, g.predictedP99(c, b, f, at))
-	}
+	v.Prediction = append(v.Prediction, g.predicted(c, f, at, b, why == nil)...)
 }

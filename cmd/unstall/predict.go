@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"time"
 
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/predict"
@@ -12,16 +14,14 @@ import (
 type predictCommand struct {
 	Files  []string `arg:"" name:"file" help:"What was recorded of a Go process under load: a capture, or its gctrace log, execution trace, profiles, access log; - for standard input."`
 	Set    []string `sep:"none" placeholder:"NAME=VALUE" help:"What to predict: GOMEMLIMIT=800MiB, GOGC=200 or off, ballast=1GiB; and what else may change: live=120MiB, alloc=800MiB/s. Several of one name are rows of their own; several in one --set, with spaces, go together. Default: what memory buys, and how much is worth it."`
+	Since  moment   `placeholder:"TIME" help:"Calibrate on what happened from then: RFC 3339, or 14:02:00 (UTC)."`
+	Until  moment   `placeholder:"TIME" help:"… until then."`
 	Target string   `placeholder:"NAME|PID" help:"The process, where files are of several."`
 	output
 }
 
 func (c *predictCommand) Run(s *session) error {
 	form, err := report.Choose(c.Format, c.Output, c.Color)
-	if err != nil {
-		return err
-	}
-	render, err := report.Prediction(form, c.Color)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,11 @@ func (c *predictCommand) Run(s *session) error {
 	if bundle == nil {
 		return nil
 	}
-	p, err := diagnose.Predict(bundle, diagnose.PredictOptions{Target: c.Target, Wanted: wanted, Version: version()})
+	opt := diagnose.PredictOptions{Target: c.Target, Wanted: wanted, Since: c.Since.near(bundle), Until: c.Until.near(bundle), Version: version()}
+	if !opt.Since.IsZero() && !opt.Until.IsZero() && !opt.Since.Before(opt.Until) {
+		return fmt.Errorf("--since %s is not before --until %s", opt.Since.Format(time.RFC3339), opt.Until.Format(time.RFC3339))
+	}
+	p, err := diagnose.Predict(bundle, opt)
 	if err != nil {
 		code := wrongUse // a setting that cannot be, or a process that is not there
 		var which *diagnose.WhichError
@@ -45,6 +49,6 @@ func (c *predictCommand) Run(s *session) error {
 	if p == nil || len(wanted) > 0 && len(p.Settings) == 0 {
 		return nil
 	}
-	s.write(c.Output, c.Files, func(w io.Writer) error { return render(w, p) })
+	s.write(c.Output, c.Files, func(w io.Writer) error { return form.Repeat(typedCommand()).Predict(w, p) })
 	return nil
 }

@@ -154,7 +154,7 @@ func Scale(unit string, v float64) (factor float64, name string) {
 // Of writes a figure with its unit.
 func Of(v float64, unit string) string {
 	factor, name := Scale(unit, v)
-	return join(Num(v*factor), name)
+	return join(atLeast(v*factor, name), name)
 }
 
 // Range writes "1.31–1.63" in a unit that was chosen for another figure;
@@ -180,16 +180,27 @@ func Change(now, then, low, high *float64, unit string) string {
 		if v == nil {
 			return Unknown
 		}
-		return Num(*v * factor)
+		return atLeast(*v*factor, name)
 	}
 	text := join(number(then), name)
 	if now != nil {
 		text = number(now) + " → " + text
 	}
-	if r := Range(low, high, factor); r != "" {
-		text += " (" + r + ")"
+	if low != nil && high != nil && *high*factor >= least[name] {
+		text += " (" + atLeast(*low*factor, name) + "–" + atLeast(*high*factor, name) + ")"
 	}
 	return text
+}
+
+// least is what figures of a unit are told down to: below, they are as good as none.
+var least = map[string]float64{"cores": .001, "%": .01}
+
+// atLeast writes a number, "<0.001" for one that is as good as none in its unit.
+func atLeast(v float64, unit string) string {
+	if m := least[unit]; v > 0 && v < m {
+		return "<" + Num(m)
+	}
+	return Num(v)
 }
 
 func join(number, unit string) string {

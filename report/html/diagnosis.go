@@ -181,7 +181,7 @@ func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int)
 	for _, p := range x.Prediction {
 		c.Predictions = append(c.Predictions, prediction(p))
 	}
-	c.Frontier = frontier(x)
+	c.Frontier = frontier(x.Frontier)
 	return c
 }
 

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/predict"
 	"github.com/unstall/unstall/report/figure"
 )
@@ -27,13 +27,18 @@ const (
 	plotWidth, plotHeight   float64 = plotRight - chartLeft, plotBottom - chartTop
 )
 
-// frontier draws what is known of the memory of a cause's service, nil without.
-func frontier(v *diagnose.Verdict) *frontierView {
-	f := v.Frontier
+// frontier draws what memory buys, with the outcomes of other settings beside; nil
+// where there is no choice.
+func frontier(f *predict.Frontier, others ...predict.Outcome) *frontierView {
 	if f == nil {
 		return nil
 	}
 	c := &chart{}
+	for _, o := range others {
+		if o.RSS.Known() && o.RSS.Value > 0 && o.Collector.Known() {
+			c.others = append(c.others, o)
+		}
+	}
 	for i, p := range f.Points {
 		if p.RSS.Known() && p.RSS.Value > 0 && p.Collector.Known() {
 			c.points, c.index = append(c.points, p), append(c.index, i)
@@ -55,6 +60,14 @@ func frontier(v *diagnose.Verdict) *frontierView {
 		c.mark(at, "knee", "knee")
 		view.Aria += "; at the knee, " + at.Setting.String() + ": " + outcome(at)
 	}
+	for i, o := range c.others {
+		name := "then"
+		if len(c.others) > 1 {
+			name = fmt.Sprint(i + 1)
+		}
+		c.mark(o, "other", name)
+	}
+	c.label()
 	view.SVG = template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" aria-hidden="true" focusable="false">%s</svg>`, chartWidth, chartHeight, c.out.String()))
 	view.Caption = caption(f)
 	return view
@@ -96,15 +109,17 @@ func caption(f *predict.Frontier) string {
 // chart draws the points of a frontier.
 type chart struct {
 	points           []predict.Outcome
+	others           []predict.Outcome // beside the curve
 	index            []int
 	low, high        float64 // log2 of bytes
 	mostCPU, mostP99 float64 // at the top of each axis
+	names            []named
 	out              strings.Builder
 }
 
 func (c *chart) scale() {
 	c.low, c.high = math.Inf(1), math.Inf(-1)
-	for _, p := range c.points {
+	for _, p := range slices.Concat(c.points, c.others) {
 		c.low, c.high = min(c.low, math.Log2(p.RSS.Value)), max(c.high, math.Log2(p.RSS.Value))
 		c.mostCPU = max(c.mostCPU, p.Collector.Value)
 		if p.P99.Known() {
@@ -209,17 +224,41 @@ func (c *chart) mark(p predict.Outcome, class, name string) {
 		at = append(at, y(p.P99.Value, c.mostP99))
 	}
 	for _, v := range at {
-		if class == "knee" {
+		switch class {
+		case "knee":
 			c.printf(`<path class="knee" d="M%.1f %.1fl6 6l-6 6l-6 -6z"/>`, x, v-6)
-		} else {
+		case "other":
+			c.printf(`<path class="ring" d="M%.1f %.1fh9v9h-9z"/>`, x-4.5, v-4.5)
+		default:
 			c.printf(`<circle class="ring" cx="%.1f" cy="%.1f" r="5"/>`, x, v)
 		}
 	}
-	anchor := "middle"
-	if x < chartLeft+20 {
-		anchor = "start"
-	} else if x > plotRight-20 {
-		anchor = "end"
+	for i := range c.names {
+		if n := &c.names[i]; math.Abs(n.x-x) < chartNear {
+			n.text += ", " + name
+			return
+		}
 	}
-	c.text(x, chartTop-3, anchor, "named", name)
+	c.names = append(c.names, named{x, name})
+}
+
+// named is a text above the plot.
+type named struct {
+	x    float64
+	text string
+}
+
+// chartNear is where names would touch: they stand together then.
+const chartNear = 40
+
+func (c *chart) label() {
+	for _, n := range c.names {
+		anchor, room := "middle", 4*float64(len(n.text))
+		if n.x < chartLeft+room {
+			anchor = "start"
+		} else if n.x > plotRight-room {
+			anchor = "end"
+		}
+		c.text(n.x, chartTop-3, anchor, "named", n.text)
+	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/predict"
 )
 
 // Options are what the page says of itself.
@@ -46,8 +47,16 @@ func (o Options) Compare(w io.Writer, c *compare.Comparison, before, after *diag
 	return p.Write(w)
 }
 
+// Predict renders a prediction.
+func (o Options) Predict(w io.Writer, p *predict.Prediction) error {
+	return Page{Title: p.Subject + ": " + predictedTitle(p), Version: p.ToolVersion, Repeat: o.Repeat, Parts: []Part{Predicted{p}}}.Write(w)
+}
+
 // Report renders a diagnosis.
 func Report(w io.Writer, d *diagnose.Diagnosis) error { return Options{}.Report(w, d) }
 
 // Compare renders a comparison.
 func Compare(w io.Writer, c *compare.Comparison) error { return Options{}.Compare(w, c, nil, nil) }
+
+// Predict renders a prediction.
+func Predict(w io.Writer, p *predict.Prediction) error { return Options{}.Predict(w, p) }

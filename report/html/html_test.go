@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/predict"
 	"github.com/unstall/unstall/report/html/app"
 	"github.com/unstall/unstall/timeline"
 )
@@ -71,6 +72,34 @@ func attackedTimeline() *timeline.Timeline {
 		Flames:     []timeline.Flame{{ID: attack, Title: attack, Unit: attack, Total: 1, Nodes: []timeline.Node{{Parent: -1, Name: attack, Kind: attack, Value: 1}}}}}
 }
 
+func predicted() *predict.Prediction {
+	o := func(rss, cores float64) predict.Outcome {
+		return predict.Outcome{Setting: predict.Setting{GOGC: predict.Off, Limit: rss}, RSS: predict.Exactly(rss), Collector: predict.Exactly(cores), P99: predict.Unknown}
+	}
+	f := &predict.Frontier{Points: []predict.Outcome{o(100<<20, .5), o(400<<20, .1)}, Knee: 1, Why: attack, Rule: attack, Who: attack, Most: 1 << 30}
+	return &predict.Prediction{Subject: attack, ToolVersion: attack, Frontier: f, Measured: f.Points[0], Now: f.Points[0], Notes: []string{attack},
+		Calibration: predict.Calibration{Source: attack, Go: attack}, Settings: []predict.Asked{{Text: attack, Outcome: o(200<<20, .3)}}}
+}
+
+// A setting that was asked for is in the picture, beside today's and the knee.
+func TestPredictionIsDrawn(t *testing.T) {
+	got := written(t, Predicted{predicted()})
+	for _, want := range []string{">now</text>", ">then</text>", ">knee</text>", `<h1 class="headline">`, `<section id="setting-1"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+	p := predicted()
+	p.Settings[0].Outcome.RSS = predict.Exactly(101 << 20) // so near that the names would touch
+	if got := written(t, Predicted{p}); !strings.Contains(got, ">now, then</text>") {
+		t.Error("the names overlap")
+	}
+	p.Frontier.Knee, p.Settings = -1, nil
+	if got := written(t, Predicted{p}); !strings.Contains(got, "Keep GOGC=off GOMEMLIMIT=100MiB") {
+		t.Error("it does not say to keep the setting")
+	}
+}
+
 // Whatever things are called, the page has its own elements and no others.
 func TestEscapes(t *testing.T) {
 	c, err := compare.Compare([]compare.Run{{Name: attack, Warnings: []string{attack}, Metrics: map[string]float64{"p99_ms": 1}, Load: compare.Load{URL: attack}}},
@@ -84,6 +113,7 @@ func TestEscapes(t *testing.T) {
 		"chapters":   {Diagnosed{Diagnosis: attacked()}, Diagnosed{Title: attack, Diagnosis: attacked()}},
 		"comparison": {Compared{Title: attack, Comparison: c, Before: attacked(), After: attacked(), Lead: true}},
 		"tables":     {Tables{table}},
+		"prediction": {Predicted{predicted()}},
 		"timeline":   {timed{attackedTimeline()}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ type Page struct {
 	Parts   []Part
 }
 
-// Part is a diagnosis, a comparison or tables.
+// Part is a diagnosis, a comparison, a prediction or tables.
 type Part interface{ add(*document) error }
 
 // Diagnosed is a diagnosis. The one without a title is the page's own, and heads
@@ -94,6 +94,7 @@ type document struct {
 type partView struct {
 	Diagnosis  *diagnosisView
 	Comparison *comparisonView
+	Prediction *predictedView
 	Tables     []Table
 	Contents   []Link
 }

@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"io"
-	"math"
 	"strings"
 
 	"github.com/unstall/unstall/predict"
@@ -19,17 +18,24 @@ func Predict(w io.Writer, all *predict.Prediction) error {
 		a := &all.Settings[i]
 		p.section(escape(a.Text))
 		p.linef("| | now → then |\n|---|---|")
-		for _, e := range sentence.Effects(&all.Measured, &a.Outcome) {
+		for _, e := range sentence.Effects(all, &a.Outcome) {
 			p.row(e.Title, e.String())
 		}
 		if f := sentence.Fill(&a.Outcome); f != "" {
 			p.row("First fill", f)
 		}
+		if m := sentence.Margin(a.Margin); m != "" {
+			p.row("Margin", m)
+		}
 		for _, c := range sentence.Cautions(&a.Outcome) {
 			p.row("Caution", c)
 		}
 	}
-	p.frontier(all)
+	if len(all.Settings) > 0 {
+		p.linef("\nKnee: %s", escape(sentence.KneeInBrief(all.Frontier)))
+	} else {
+		p.frontier(all)
+	}
 	if len(all.Notes) > 0 {
 		p.section("Notes")
 		for _, n := range all.Notes {
@@ -47,7 +53,7 @@ func (p *page) frontier(all *predict.Prediction) {
 		return
 	}
 	p.section("What memory buys")
-	p.linef("| setting | resident | gc/s | collector, cores | p99 |\n|---|---:|---:|---:|---:|")
+	p.linef("| setting | resident | gc/s | gc cpu, cores | p99 |\n|---|---:|---:|---:|---:|")
 	for i, o := range f.Points {
 		setting := code(o.Setting.String())
 		switch i {
@@ -62,7 +68,7 @@ func (p *page) frontier(all *predict.Prediction) {
 			}
 			return escape(write(e.Value))
 		}
-		p.linef("| %s | %s | %s | %s | %s |", setting, number(o.RSS, func(v float64) string { return figure.Num(math.Round(v/(1<<20))) + " MiB" }),
+		p.linef("| %s | %s | %s | %s | %s |", setting, number(o.RSS, sentence.Resident),
 			number(o.Cycles, figure.Num), number(o.Collector, figure.Num), number(o.P99, figure.Ms))
 	}
 	p.linef("\n| | |\n|---|---|")

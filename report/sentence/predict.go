@@ -26,16 +26,18 @@ func (e Effect) String() string {
 }
 
 // Effects are the figures of an outcome beside what was measured; figures that are
-// not known are left out.
-func Effects(now, then *predict.Outcome) []Effect {
+// not known are left out. The p99 of now is what the model of latencies says, as that
+// of then.
+func Effects(p *predict.Prediction, then *predict.Outcome) []Effect {
+	now := &p.Measured
 	all := []Effect{
 		{"gc cycles", now.Cycles, then.Cycles, "1/s"},
-		{"collector", now.Collector, then.Collector, "cores"},
-		{"of the process's CPU", now.Share, then.Share, "1"},
-		{"of the time it marks", now.Marking, then.Marking, "1"},
-		{"mark assists", now.Assist, then.Assist, "cores"},
-		{"process's CPU", now.Process, then.Process, "cores"},
-		{"p99", now.P99, then.P99, "ms"},
+		{"gc cpu", now.Collector, then.Collector, "cores"},
+		{"gc share of cpu", ofHundred(now.Share), ofHundred(then.Share), "%"},
+		{"gc in assists", now.Assist, then.Assist, "cores"},
+		{"time marking", ofHundred(now.Marking), ofHundred(then.Marking), "%"},
+		{"process cpu", now.Process, then.Process, "cores"},
+		{"p99", p.Now.P99, then.P99, "ms"},
 		{"heap at its peak", now.Peak, then.Peak, "bytes"},
 		{"resident", now.RSS, then.RSS, "bytes"},
 	}
@@ -46,6 +48,11 @@ func Effects(now, then *predict.Outcome) []Effect {
 		}
 	}
 	return known
+}
+
+// ofHundred turns parts of one into per cents.
+func ofHundred(e predict.Estimate) predict.Estimate {
+	return predict.Estimate{Value: 100 * e.Value, Low: 100 * e.Low, High: 100 * e.High}
 }
 
 // Fill says what filling the memory takes, "" if it is nothing.
@@ -67,11 +74,33 @@ func Cautions(o *predict.Outcome) []string {
 	if o.Limiter {
 		all = append(all, "the collector would need half of the processors: the runtime caps it there, and the heap grows past its limit")
 	}
+	if o.PilesUp {
+		all = append(all, "requests and the collector need more processors than there are: requests pile up")
+	}
+	if (o.Limiter || o.PilesUp) && !o.P99.Known() {
+		all = append(all, "p99 is not known")
+	}
 	if o.Bound == predict.ByClock {
 		all = append(all, "a cycle is forced every two minutes, before the heap is at its goal")
 	}
 	return all
 }
+
+// KneeInBrief is that with its figures, on a line.
+func KneeInBrief(f *predict.Frontier) string {
+	at, ok := f.Recommended()
+	if !ok {
+		return Knee(f)
+	}
+	text := at.Setting.String() + ": rss " + Resident(at.RSS.Value) + ", gc " + figure.Of(at.Collector.Value, "cores")
+	if at.P99.Known() {
+		text += ", p99 " + figure.Ms(at.P99.Value)
+	}
+	return text
+}
+
+// Resident writes sizes that are to be compared, in one unit.
+func Resident(bytes float64) string { return figure.Num(math.Round(bytes/(1<<20))) + " MiB" }
 
 // Knee says which point of a frontier is recommended, in one sentence.
 func Knee(f *predict.Frontier) string {
@@ -116,7 +145,7 @@ func Calibrated(p *predict.Prediction) []string {
 	if !c.Told {
 		known += " (as its goals show)"
 	}
-	items = append(items, known, figure.Size(p.Measured.Live)+" live", figure.Of(p.Measured.Alloc, "bytes/s")+" allocated")
+	items = append(items, known, "live heap "+figure.Size(p.Measured.Live), figure.Of(p.Measured.Alloc, "bytes/s")+" allocated")
 	if c.Source != "" {
 		items = append(items, "from "+c.Source)
 	}

@@ -97,10 +97,19 @@ func NotSeen(verdicts []diagnose.Verdict) (groups []Open) {
 // need splits "a trace shows it: curl …".
 func need(text string) Need {
 	i := strings.LastIndex(text, ": ")
-	if i < 0 || !strings.ContainsAny(text[i:], "-/=") {
+	if i < 0 || !typed(text[i+2:]) {
 		return Need{Words: text}
 	}
 	return Need{text[:i], text[i+2:]}
+}
+
+// programs are those that a need may be met by.
+var programs = []string{"unstall", "sudo", "curl", "kubectl", "docker"}
+
+// typed says whether a text is a command rather than words.
+func typed(text string) bool {
+	first, rest, more := strings.Cut(text, " ")
+	return more && rest != "" && slices.Contains(programs, first) || strings.ContainsAny(text, "-/=")
 }
 
 func sameNeed(a, b Need) bool {

@@ -25,7 +25,11 @@ func (o Options) Predict(w io.Writer, p *predict.Prediction) error {
 	for i := range p.Settings {
 		t.asked(p, &p.Settings[i])
 	}
-	t.frontier(p)
+	if len(p.Settings) > 0 {
+		t.block("KNEE", advice, labels, t.wrap(sentence.KneeInBrief(p.Frontier), labels))
+	} else {
+		t.frontier(p)
+	}
 	for _, n := range p.Notes {
 		t.block("NOTE", bold, labels, t.wrap(n, labels))
 	}
@@ -36,7 +40,7 @@ func (o Options) Predict(w io.Writer, p *predict.Prediction) error {
 // asked shows one setting: now, then, and in which range.
 func (p *page) asked(all *predict.Prediction, a *predict.Asked) {
 	p.line(p.paint(advice, p.clean(a.Text)))
-	effects := sentence.Effects(&all.Measured, &a.Outcome)
+	effects := sentence.Effects(all, &a.Outcome)
 	titles := 0
 	for _, e := range effects {
 		titles = max(titles, width(e.Title))
@@ -46,6 +50,9 @@ func (p *page) asked(all *predict.Prediction, a *predict.Asked) {
 	}
 	if f := sentence.Fill(&a.Outcome); f != "" {
 		p.block("  "+pad("first fill", titles), "", titles+4, p.wrap(f, titles+4))
+	}
+	if m := sentence.Margin(a.Margin); m != "" {
+		p.block("  "+pad("margin", titles), "", titles+4, p.wrap(m, titles+4))
 	}
 	for _, c := range sentence.Cautions(&a.Outcome) {
 		p.block("  caution", alarm, titles+4, p.wrap(c, titles+4))
@@ -61,7 +68,7 @@ func (p *page) frontier(all *predict.Prediction) {
 	}
 	p.line(p.paint(bold, p.clean("WHAT MEMORY BUYS")))
 	const columns = 5
-	head := [columns]string{"resident", "gc/s", "gc cores", "p99", ""}
+	head := [columns]string{"resident", "gc/s", "gc cpu", "p99", ""}
 	rows := make([][columns]string, len(f.Points))
 	var most float64
 	latency := false
@@ -82,7 +89,7 @@ func (p *page) frontier(all *predict.Prediction) {
 		if latency {
 			p99 = known(o.P99, figure.Ms)
 		}
-		rows[i] = [columns]string{known(o.RSS, whole), known(o.Cycles, figure.Num), known(o.Collector, figure.Num), p99, setting}
+		rows[i] = [columns]string{known(o.RSS, sentence.Resident), known(o.Cycles, figure.Num), known(o.Collector, cores), p99, setting}
 		for k, cell := range rows[i] {
 			rows[i][k] = p.clean(cell)
 			widths[k] = max(widths[k], width(rows[i][k]), width(head[k]))
@@ -135,7 +142,4 @@ func known(e predict.Estimate, write func(float64) string) string {
 	return write(e.Value)
 }
 
-// whole writes sizes that are to be compared in one unit.
-func whole(bytes float64) string {
-	return figure.Num(math.Round(bytes/(1<<20))) + " MiB"
-}
+func cores(v float64) string { return strings.TrimSuffix(figure.Of(v, "cores"), " cores") }
