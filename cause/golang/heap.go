@@ -24,7 +24,7 @@ func HeapOf(c *cause.Case) (*predict.Heap, error) {
 	}
 	h := g.heap(c)
 	if err := h.Check(); err != nil {
-		return nil, fmt.Errorf("%d gc cycles in %.3g s: %w; record for longer under load, so that several cycles run", len(g.cycles), g.span, err)
+		return nil, fmt.Errorf("%d gc cycles in %.3g s: %w; record for longer under load, so that several cycles run", len(h.Cycles), h.Span, err)
 	}
 	return h, nil
 }
@@ -32,13 +32,14 @@ func HeapOf(c *cause.Case) (*predict.Heap, error) {
 // heap is what the model of the pacer needs of a collector: its cycles and, where it
 // is a piece of a recording, those of the others.
 func (g *collector) heap(c *cause.Case) *predict.Heap {
-	h := &predict.Heap{Minor: goMinor(c), Exact: c.Bundle.Subjects[c.Subject].Version != "", Procs: g.procs,
+	h := &predict.Heap{Minor: goMinor(c), Exact: c.Bundle.Subjects[c.Subject].Version != "",
 		RSS: math.NaN(), Process: math.NaN(), P99: math.NaN()}
 	h.Most, h.Who = room(c)
 	var roots []float64
 	pieces := g.pieces(c)
 	for _, p := range pieces {
 		p.into(h)
+		h.Procs = max(h.Procs, p.procs)
 		for _, x := range p.cycles {
 			roots = append(roots, x.roots)
 		}
