@@ -11,6 +11,8 @@ VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || ech
 FUZZTIME      ?= 60s
 FIXTURE       ?= go.gc-rate/
 GOLANGCI_LINT ?= v2.15.0
+GRID          ?= out/grid
+PREDICTIONS   ?= docs/predictions.md
 
 build: ## bin/unstall, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.release=$(VERSION)' -o bin/unstall ./cmd/unstall
@@ -45,9 +47,10 @@ recordings: ## record the fixtures anew on this machine (FIXTURE=go.gc-rate/ or 
 	$(GO) run ./lab/record $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
 	$(GO) test -count=1 ./cause/... ./diagnose/...
 
-predictions: ## measure a grid of heap settings and write docs/predictions.md (15 to 20 minutes)
-	$(GO) run ./lab/grid measure
-	$(GO) run ./lab/grid table -o docs/predictions.md
+predictions: ## measure a grid of heap settings and write docs/predictions.md (15 minutes; goes on where it was cut)
+	$(GO) run ./lab/grid measure -dir $(GRID)/runs $(GRIDFLAGS)
+	$(GO) run ./lab/grid table -dir $(GRID)/runs -o $(PREDICTIONS)
+	@rm -rf $(GRID)/last && mv $(GRID)/runs $(GRID)/last   # the next time measures anew
 
 bench: ## speed and memory of reading, what recording and making load cost: ratios, with what was asked
 	$(GO) run ./bench

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,48 +17,60 @@ import (
 	"github.com/unstall/unstall/target"
 )
 
-// captureFile is the recording everything at a load is predicted from.
-func captureFile(dir string, rate float64) string {
-	return filepath.Join(dir, fmt.Sprintf("rate%g-calibration.unstall", rate))
+// recording is how long a recording lasts.
+const recording = 12 * time.Second
+
+// captureFile is a recording that everything at a load can be predicted from.
+func captureFile(dir string, rate float64, rep int) string {
+	return filepath.Join(dir, fmt.Sprintf("rate%g-rep%d.unstall", rate, rep))
+}
+
+// captures are the recordings of a load.
+func captures(dir string, rate float64) ([]string, error) {
+	all, err := filepath.Glob(filepath.Join(dir, fmt.Sprintf("rate%g-rep*.unstall", rate)))
+	slices.Sort(all)
+	return all, err
 }
 
 // capture records the calibration's service under the load the way a user would:
-// unstall record PID --load URL.
-func (m *measurer) capture(ctx context.Context, rate float64, work string) error {
-	file := captureFile(m.dir, rate)
-	if _, err := os.Stat(file); err == nil {
-		return nil
-	}
-	one := m.services[0]
+// unstall record PID --load URL. Where others used the host it is made once more.
+func (m *measurer) capture(ctx context.Context, j job) (others float64, err error) {
+	i := slices.IndexFunc(m.services, func(r *running) bool { return r.Name == calibration })
+	one := m.services[i]
 	t, err := target.Resolve(ctx, strconv.Itoa(one.PID))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	const lasts = 12 * time.Second
-	for tries := 0; ; tries++ {
-		m.turn(false)
-		fresh := captureFile(work, rate)
+	fresh := captureFile(m.work, j.rate, j.rep)
+	for range 2 {
 		if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return 0, err
 		}
 		found := record.Find(ctx, probes.Probes, []target.Target{t})
 		busy, stolen := lab.HostBusySeconds()
 		ours, began := lab.CPUSeconds(one.PID)+lab.CPUSeconds(os.Getpid()), time.Now()
-		d := demand{rate: rate, lasts: lasts, seed: m.plan.Seed}
-		if _, err := found.Record(ctx, record.Options{For: lasts + 5*time.Second, Path: fresh, Command: []string{"unstall", "record"},
+		d := demand{rate: j.rate, lasts: recording, seed: m.seedOf(j)}
+		if _, err := found.Record(ctx, record.Options{For: recording + 5*time.Second, Path: fresh, Command: []string{"unstall", "record"},
 			Beside: record.Load(plan(one, d), t.Subject(), nil, nil)}); err != nil {
-			return err
+			return 0, err
 		}
 		after, taken := lab.HostBusySeconds()
 		ours = lab.CPUSeconds(one.PID) + lab.CPUSeconds(os.Getpid()) - ours
-		others := max(0, after+taken-busy-stolen-ours) / time.Since(began).Seconds() / processors
-		say("recorded the calibration: others %2.0f %%", 100*others)
-		if others < spoilt || tries == again {
-			b, err := os.ReadFile(fresh)
-			if err != nil {
-				return err
-			}
-			return os.WriteFile(file, b, 0o644)
+		others = max(0, after+taken-busy-stolen-ours) / time.Since(began).Seconds() / processors
+		if others < spoilt {
+			break
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return 0, err // cut short
+	}
+	b, err := os.ReadFile(fresh)
+	if err != nil {
+		return 0, err
+	}
+	file := m.file(j)
+	if err := os.WriteFile(file+".new", b, 0o644); err != nil {
+		return 0, err
+	}
+	return others, os.Rename(file+".new", file)
 }

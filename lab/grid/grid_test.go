@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,24 +69,111 @@ func TestSummaryTellsTheWorst(t *testing.T) {
 		return compared{setting: Setting{Name: name}, said: forecast{cycles: said}, cycles: was}
 	}
 	g := grid{settings: []compared{one(calibration, 50, 1), one("a", 1.1, 1), one("b", .6, 1), one("c", 1.2, 1), one("d", math.NaN(), 1)}}
-	median, worst, where, n := metrics[0].summary(g)
+	median, worst, where, n := g.summary(metrics[0].off)
 	if math.Abs(median-.2) > 1e-9 || math.Abs(worst+.4) > 1e-9 || where != "b" || n != 3 {
 		t.Errorf("median %g, worst %g at %s, of %d", median, worst, where, n)
 	}
+	// Now is 50 where it was 1: a is said to become 1.1/50 of it.
+	if got := metrics[0].changed(g.settings[1], g.now()); math.Abs(got-(1.1/50-1)) > 1e-9 {
+		t.Errorf("the change is %g off", got)
+	}
 }
 
-func TestRunsOnASlowHostAreLeftOut(t *testing.T) {
-	run := func(cpu, p99 float64) Row {
-		return Row{CPU: cpu, Achieved: 1000, Offered: 1000, Cycles: 1, Stretches: []float64{p99, p99}}
+func TestOnlyOthersOnTheHostLeaveARunOut(t *testing.T) {
+	run := func(others, p99 float64) Row {
+		return Row{CPU: p99, Others: others, Achieved: 1000, Offered: 1000, Cycles: 1, Stretches: []float64{p99, p99}}
 	}
-	c := measured(Setting{}, []Row{run(1, 5), run(1.5, 50), run(1.1, 7)}, forecast{})
-	if c.runs != 2 || c.left != 1 || c.p99 != 6 || c.behind {
-		t.Errorf("%+v", c)
+	for _, tt := range []struct {
+		name       string
+		runs       []Row
+		runs2, out int
+		p99        float64
+	}{
+		{"a slow one counts", []Row{run(0, 5), run(.05, 50), run(0, 7)}, 3, 0, 7},
+		{"a disturbed one of three does not", []Row{run(0, 5), run(.2, 50), run(0, 7)}, 2, 1, 6},
+		{"the less disturbed one of two stays with the good one", []Row{run(.3, 50), run(.2, 9), run(0, 7)}, 2, 1, 8},
+		{"two are not fewer", []Row{run(.3, 9), run(.2, 7)}, 2, 0, 8},
+	} {
+		c := measured(Setting{}, tt.runs, forecast{})
+		if c.runs != tt.runs2 || c.left != tt.out || c.p99 != tt.p99 || c.behind {
+			t.Errorf("%s: %+v", tt.name, c)
+		}
 	}
-	late := run(1, 900)
+	late := run(0, 900)
 	late.Achieved = 900
 	if c := measured(Setting{}, []Row{late}, forecast{p99: predict.Exactly(20)}); !c.behind || !math.IsNaN(metrics[4].off(c)) {
 		t.Errorf("%+v", c)
+	}
+	few := run(0, 3)
+	few.Cycles = 0
+	if c := measured(Setting{}, []Row{few}, forecast{}); !math.IsNaN(c.cycles) || c.p99 != 3 {
+		t.Errorf("a run without two cycles: %+v", c)
+	}
+}
+
+func TestJobs(t *testing.T) {
+	m := &measurer{options: options{dir: t.TempDir(), rates: []float64{100, 50}, reps: 3, lasts: 5 * time.Second, most: 12 * time.Second},
+		plan: Plan{Live: 50 << 20, Alloc: 1 << 20, Settings: settings(50<<20, 10<<20), Seed: 4}}
+	jobs := m.jobs()
+	seen := map[job]bool{}
+	for _, j := range jobs {
+		seen[j] = true
+	}
+	if len(jobs) != 3*2*15 || len(seen) != len(jobs) {
+		t.Fatalf("%d jobs, %d of them different", len(jobs), len(seen))
+	}
+	for i, j := range jobs {
+		if want := 1 + i/30; j.rep != want {
+			t.Fatalf("run %d belongs to repetition %d, want %d: all loads have to take turns", i, j.rep, want)
+		}
+	}
+	if again := m.jobs(); !slices.Equal(again, jobs) {
+		t.Error("another order, so that a cut measurement cannot go on")
+	}
+	// 50 MiB of headroom at 50 MiB/s are a second, a ballast of 1 GiB takes twenty.
+	for name, want := range map[string]time.Duration{"GOGC=50": 5 * time.Second, "GOGC=400": 12 * time.Second, "ballast 1024 MiB": 12 * time.Second} {
+		i := slices.IndexFunc(m.plan.Settings, func(s Setting) bool { return s.Name == name })
+		if got := m.length(job{50, 1, i}); got != want {
+			t.Errorf("%s lasts %v, want %v", name, got, want)
+		}
+	}
+	for _, j := range jobs[:40] {
+		if err := os.WriteFile(m.file(j), []byte("{}"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if todo, all := m.missing(); all != 90 || !slices.Equal(todo, jobs[40:]) {
+		t.Errorf("%d of %d are to be made", len(todo), all)
+	}
+	m.reps = 1
+	if todo, _ := m.missing(); len(todo) != 0 {
+		t.Errorf("%d are to be made of a repetition that is complete", len(todo))
+	}
+}
+
+func TestTheUsualRecordingComesFirst(t *testing.T) {
+	of := func(p99 int64) *calibrated {
+		k := &calibrated{latencies: &predict.Latencies{}}
+		k.latencies.Fit.P99.Observed = p99
+		return k
+	}
+	refused := &calibrated{unused: "no"}
+	models := []*calibrated{refused, of(9), of(5), of(7)}
+	usual(models)
+	if got := models[0].latencies; got == nil || got.Fit.P99.Observed != 7 || models[3] != refused {
+		t.Errorf("%+v", models)
+	}
+	usual(models[3:])
+}
+
+func TestChoose(t *testing.T) {
+	all := settings(50<<20, 10<<20)
+	got, err := choose(all, []string{"GOGC=400"})
+	if err != nil || len(got) != 2 || got[0].Name != calibration || got[1].Name != "GOGC=400" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := choose(all, []string{"GOGC=401"}); err == nil || !strings.Contains(err.Error(), `no "GOGC=401", there are GOGC=100,`) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -63,6 +63,7 @@ type Row struct {
 type Plan struct {
 	Live       float64   `json:"live_bytes"`
 	NonHeap    float64   `json:"nonheap_bytes"`
+	Alloc      float64   `json:"alloc_bytes_per_request"`
 	Settings   []Setting `json:"settings"`
 	Seed       uint64    `json:"seed"`
 	Go         string    `json:"go"`

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Setting is how a service is told to pace its collector.
@@ -74,4 +76,36 @@ func (s Setting) args() []string {
 		args = append(args, "-pretouch="+strconv.Itoa(s.Touch))
 	}
 	return args
+}
+
+// headroom is what is allocated from cycle to cycle, bytes, as a rule of thumb.
+func (s Setting) headroom(live float64) float64 {
+	switch {
+	case s.Limit > 0:
+		return max(s.Times-1, .1) * live
+	default:
+		return (live + float64(s.Ballast<<20)) * float64(s.GOGC) / 100
+	}
+}
+
+// choose takes the settings with these names, and the calibration.
+func choose(all []Setting, names []string) (chosen []Setting, err error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	for _, s := range all {
+		if s.Name == calibration || slices.Contains(names, s.Name) {
+			chosen = append(chosen, s)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(chosen, func(s Setting) bool { return s.Name == name }) {
+			var known []string
+			for _, s := range all {
+				known = append(known, s.Name)
+			}
+			return nil, fmt.Errorf("-only: there is no %q, there are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return chosen, nil
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,15 +12,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/predict"
 	"github.com/unstall/unstall/stats"
 )
 
-// slower is how much more CPU time than in the setting's best run the same requests
-// may take. Above, the host itself ran slower (neighbours that a guest cannot see),
-// and the run is left out.
-const slower = 1.2
-
-// kept up says how much of what was asked for must have been answered: where a
+// keptUp says how much of what was asked for must have been answered: where a
 // service falls behind, its p99 is as long as the run.
 const keptUp = .97
 
@@ -31,7 +27,7 @@ type compared struct {
 	// medians of the runs that count; NaN is not known
 	cycles, collector, peak, rss, p50, p99, faults float64
 	low99, high99                                  float64 // of the stretches, the middle half
-	runs, left                                     int     // counted, and left out as the host ran slower
+	runs, left                                     int     // counted, and left out as others used the host
 	behind                                         bool
 }
 
@@ -39,7 +35,8 @@ type compared struct {
 type grid struct {
 	rate     float64
 	settings []compared
-	models   *calibrated
+	models   *calibrated // the settings are predicted from
+	others   []grid      // the same, predicted from the other recordings
 }
 
 // table writes the page of predictions.
@@ -54,29 +51,63 @@ func table(ctx context.Context, o options) error {
 	}
 	var grids []grid
 	for _, rate := range ratesOf(rows) {
-		k, err := calibrate(ctx, captureFile(o.dir, rate))
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
+		files, err := captures(o.dir, rate)
 		if err != nil {
 			return err
 		}
-		grids = append(grids, compareAll(rate, p.Settings, rows, k.forecast))
-		grids[len(grids)-1].models = k
+		var models []*calibrated
+		for _, file := range files {
+			k, err := calibrate(ctx, file)
+			if err != nil {
+				return err
+			}
+			models = append(models, k)
+		}
+		if len(models) == 0 {
+			continue
+		}
+		usual(models)
+		var of []grid
+		for _, k := range models {
+			g := compareAll(rate, p.Settings, rows, k.forecast)
+			g.models = k
+			of = append(of, g)
+		}
+		of[0].others = of[1:]
+		grids = append(grids, of[0])
 	}
 	if len(grids) == 0 {
 		return fmt.Errorf("%s: nothing was measured: go run ./lab/grid measure -dir %[1]s", o.dir)
 	}
-	out := io.Writer(os.Stdout)
-	if o.out != "" {
-		f, err := os.Create(o.out)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		out = f
+	if o.out == "" {
+		return render(os.Stdout, p, grids)
 	}
-	return render(out, p, grids)
+	var page bytes.Buffer
+	if err := render(&page, p, grids); err != nil {
+		return err
+	}
+	return os.WriteFile(o.out, page.Bytes(), 0o644)
+}
+
+// usual puts the recording first whose own p99 is in the middle. Those the replay
+// refuses come last.
+func usual(models []*calibrated) {
+	observed := func(k *calibrated) float64 {
+		if k.latencies == nil {
+			return math.Inf(1)
+		}
+		return float64(k.latencies.Fit.P99.Observed)
+	}
+	slices.SortStableFunc(models, func(a, b *calibrated) int { return cmp.Compare(observed(a), observed(b)) })
+	used := 0
+	for _, k := range models {
+		if k.latencies != nil {
+			used++
+		}
+	}
+	if middle := (used - 1) / 2; used > 0 {
+		models[0], models[middle] = models[middle], models[0]
+	}
 }
 
 func ratesOf(rows []Row) (rates []float64) {
@@ -108,26 +139,32 @@ func compareAll(rate float64, settings []Setting, rows []Row, of func(Setting) f
 
 func measured(s Setting, runs []Row, said forecast) compared {
 	c := compared{setting: s, said: said}
-	least := math.Inf(1)
-	for _, r := range runs {
-		least = min(least, r.CPU/r.Achieved)
-	}
 	all := len(runs)
-	runs = slices.DeleteFunc(runs, func(r Row) bool { return r.CPU/r.Achieved > slower*least || r.Others >= spoilt })
+	runs = counted(runs)
 	c.runs, c.left = len(runs), all-len(runs)
 	median := func(of func(Row) float64) float64 {
 		v := make([]float64, 0, len(runs))
 		for _, r := range runs {
-			v = append(v, of(r))
+			if x := of(r); !math.IsNaN(x) {
+				v = append(v, x)
+			}
 		}
 		if len(v) == 0 {
 			return math.NaN()
 		}
 		return stats.Median(v)
 	}
-	c.cycles = median(func(r Row) float64 { return r.Cycles })
-	c.collector = median(func(r Row) float64 { return r.Assist + r.Background + r.Idle })
-	c.peak = median(func(r Row) float64 { return r.Peak })
+	cycled := func(of func(Row) float64) float64 { // runs with fewer than two cycles say nothing of them
+		return median(func(r Row) float64 {
+			if r.Cycles == 0 {
+				return math.NaN()
+			}
+			return of(r)
+		})
+	}
+	c.cycles = cycled(func(r Row) float64 { return r.Cycles })
+	c.collector = cycled(func(r Row) float64 { return r.Assist + r.Background + r.Idle })
+	c.peak = cycled(func(r Row) float64 { return r.Peak })
 	c.rss = median(func(r Row) float64 { return r.RSS })
 	c.p50 = median(func(r Row) float64 { return r.P50 })
 	c.faults = median(func(r Row) float64 { return r.Faults })
@@ -142,6 +179,22 @@ func measured(s Setting, runs []Row, said forecast) compared {
 	}
 	c.behind = median(func(r Row) float64 { return r.Achieved / r.Offered }) < keptUp
 	return c
+}
+
+// enough runs of a setting are left in, whatever others used of the host: a median of
+// one run says less than that of two, one of them disturbed.
+const enough = 2
+
+// counted leaves out runs in which others used the host, if enough are left without
+// them. What a run measured itself is no reason.
+func counted(runs []Row) []Row {
+	runs = slices.Clone(runs)
+	slices.SortStableFunc(runs, func(a, b Row) int { return cmp.Compare(a.Others, b.Others) })
+	n := len(runs)
+	for n > enough && runs[n-1].Others >= spoilt {
+		n--
+	}
+	return runs[:n]
 }
 
 // metric is a column.
@@ -176,15 +229,25 @@ func (m metric) off(c compared) float64 {
 	return m.predicted(c)/v - 1
 }
 
+// changed is the relative error of what a setting changes: predicted then/now against
+// measured then/now. A host that is slower all the time cancels.
+func (m metric) changed(c, now compared) float64 {
+	then, before := m.predicted(c)/m.predicted(now), m.measured(c)/m.measured(now)
+	if before == 0 {
+		return math.NaN()
+	}
+	return then/before - 1
+}
+
 // summary is how far a metric is off over a grid: the median of the absolute errors,
 // and the worst one.
-func (m metric) summary(g grid) (median, worst float64, where string, n int) {
+func (g grid) summary(off func(compared) float64) (median, worst float64, where string, n int) {
 	var all []float64
 	for _, c := range g.settings {
 		if c.setting.Name == calibration {
 			continue // is what it was calibrated on
 		}
-		e := m.off(c)
+		e := off(c)
 		if math.IsNaN(e) || math.IsInf(e, 0) {
 			continue
 		}
@@ -199,27 +262,37 @@ func (m metric) summary(g grid) (median, worst float64, where string, n int) {
 	return stats.Median(all), worst, where, len(all)
 }
 
+// now is the calibration's own setting.
+func (g grid) now() compared {
+	if i := slices.IndexFunc(g.settings, func(c compared) bool { return c.setting.Name == calibration }); i >= 0 {
+		return g.settings[i]
+	}
+	return measured(Setting{}, nil, forecast{math.NaN(), math.NaN(), math.NaN(), math.NaN(), predict.Unknown, ""})
+}
+
 func render(w io.Writer, p Plan, grids []grid) error {
 	b := &strings.Builder{}
 	b.WriteString(introduction)
 	fmt.Fprintf(b, "Measured %s on %s, %s, GOMAXPROCS=%d, seed %d.\n\n", p.Start.Format("2006-01-02"), p.Host, p.Go, p.Processors, p.Seed)
-	b.WriteString("| load | metric | asked for (median) | median error | worst error |\n|---|---|---|---|---|\n")
+	b.WriteString("| load | metric | asked for (median) | median error | worst error | median error of then/now |\n|---|---|---|---|---|---|\n")
 	for _, g := range grids {
+		now := g.now()
 		for _, m := range metrics {
-			median, worst, where, n := m.summary(g)
+			median, worst, where, n := g.summary(m.off)
 			asked := ""
 			if m.target > 0 {
 				asked = fmt.Sprintf("±%.0f %%", 100*m.target)
 			}
 			if n == 0 {
-				fmt.Fprintf(b, "| %g/s | %s | %s | | |\n", g.rate, m.title, asked)
+				fmt.Fprintf(b, "| %g/s | %s | %s | | | |\n", g.rate, m.title, asked)
 				continue
 			}
 			verdict := ""
 			if m.target > 0 && median > m.target {
 				verdict = " (missed)"
 			}
-			fmt.Fprintf(b, "| %g/s | %s | %s | %.0f %%%s | %+.0f %%: %s |\n", g.rate, m.title, asked, 100*median, verdict, 100*worst, where)
+			change, _, _, _ := g.summary(func(c compared) float64 { return m.changed(c, now) })
+			fmt.Fprintf(b, "| %g/s | %s | %s | %.0f %%%s | %+.0f %%: %s | %s %% |\n", g.rate, m.title, asked, 100*median, verdict, 100*worst, where, number(100*change, 0))
 		}
 	}
 	for _, g := range grids {
@@ -239,6 +312,16 @@ func (g grid) write(b *strings.Builder) {
 				"and cycles mark for %.0f %% of the time.\n\n", float64(l.Fit.P50.Observed)/1e6, float64(l.Fit.P99.Observed)/1e6, l.Slower, 100*l.Mark)
 		case k.unused != "":
 			fmt.Fprintf(b, "There is no p99: %s.\n\n", k.unused)
+		}
+	}
+	for _, other := range g.others {
+		m := metrics[len(metrics)-1]
+		switch median, worst, where, n := other.summary(m.off); {
+		case other.models.latencies == nil:
+			fmt.Fprintf(b, "Another recording gives no p99: %s.\n\n", other.models.unused)
+		case n > 0:
+			fmt.Fprintf(b, "From another recording, with a p99 of %.1f ms, the p99s are %.0f %% off in the median and %+.0f %% at worst (%s).\n\n",
+				float64(other.models.latencies.Fit.P99.Observed)/1e6, 100*median, 100*worst, where)
 		}
 	}
 	b.WriteString("Each cell: predicted / measured, error.\n\n| setting |")
@@ -269,8 +352,14 @@ func (g grid) write(b *strings.Builder) {
 		if c.said.why != "" {
 			notes = append(notes, fmt.Sprintf("No prediction for %s: %s.", c.setting.Name, c.said.why))
 		}
-		if c.behind {
+		replayed := c.said.why == "" && g.models != nil && g.models.latencies != nil
+		switch {
+		case c.behind && replayed && !c.said.p99.Known():
+			notes = append(notes, fmt.Sprintf("Under %s the service fell behind its load, as predicted: there is no p99.", c.setting.Name))
+		case c.behind:
 			notes = append(notes, fmt.Sprintf("Under %s the service fell behind its load: its p99 is as long as the run, and is not compared.", c.setting.Name))
+		case replayed && !c.said.p99.Known():
+			notes = append(notes, fmt.Sprintf("Under %s the service was predicted to fall behind its load, and did not.", c.setting.Name))
 		}
 	}
 	for _, n := range notes {

@@ -4,12 +4,17 @@ const introduction = `# Predictions against measurements
 
 ` + "`unstall predict`" + ` and the advice of ` + "`go.gc-rate`" + ` say what another setting of the heap
 would do. Here is how far they are off: the gateway of the go-ballast incident runs
-under fixed open-loop loads with fourteen settings, and everything is predicted from
-one recording of one of them, the default, of the kind a user makes
+under fixed open-loop loads with many settings, and everything is predicted from one
+recording of one of them, the default, of the kind a user makes
 (` + "`unstall record PID --load URL`" + `, 12 s). Nothing that was measured elsewhere moves a
-prediction.
+prediction. There is one recording in each repetition; that whose own p99 is in the
+middle is the one predictions are made of, and how far off those of the others are is
+told, too.
 
-    make predictions      # measures anew, 15 to 20 minutes on a quiet host, and writes this page
+    make predictions      # measures anew, about 15 minutes on a quiet host, and writes this page
+
+*then/now* is the change from the default to a setting: predicted against measured. What
+makes the whole host slower is in both and cancels.
 
 `
 
@@ -18,10 +23,16 @@ const leftOut = `
 
 All services are resident at once and warmed up until their memory is on a plateau;
 memory that a large heap needs was touched before. Each repetition runs every setting
-once, in random order, under the same arrivals, for eight seconds after two that do not
-count. A run in which others used more than a tenth of the host's processors was made
-again. A run that took a fifth more CPU time for each request than the best one of its
-setting is left out: the host itself ran slower, which a guest cannot see but for that.
+once at each load, in random order and under the same arrivals, so that settings take
+turns and a slow minute of the host meets different ones. A run lasts five seconds, or
+as long as four cycles should take, but no more than twelve, after a second and a half
+that does not count.
+
+A run is spoilt if others, or the host's host, used more than a tenth of the processors.
+Spoilt runs are made again at the end, the worst first, as long as there is time, and
+the run with the least of it is kept. One that is still spoilt is left out if two runs of
+its setting remain without it. Nothing else leaves a run out: not its latencies, not its
+own CPU. Figures are medians of the runs.
 
 *cycles* are counted from the end of the first to the end of the last one under the
 load. *collector* is what gctrace says assists, workers and idle workers took; a CPU

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+)
+
+// measurer makes the runs that are not there yet.
+type measurer struct {
+	options
+	plan     Plan
+	work     string // folder for what need not be kept
+	services []*running
+	began    time.Time
+}
+
+// spoilt is the share of the host's processors from which a run with others on the
+// host is made again, at most again times.
+const (
+	spoilt = .1
+	again  = 3
+)
+
+// job is a run, or with setting < 0 the recording of the calibration.
+type job struct {
+	rate         float64
+	rep, setting int
+}
+
+func (m *measurer) file(j job) string {
+	if j.setting < 0 {
+		return captureFile(m.dir, j.rate, j.rep)
+	}
+	return rowFile(m.dir, j.rate, j.rep, j.setting)
+}
+
+// seedOf gives all settings of a repetition the same arrivals.
+func (m *measurer) seedOf(j job) uint64 { return m.plan.Seed + uint64(j.rep) + uint64(1000*j.rate) }
+
+// jobs are all runs in the order in which they are made: each repetition has all loads,
+// each load all settings in random order, with the recording among them.
+func (m *measurer) jobs() (all []job) {
+	for rep := 1; rep <= m.reps; rep++ {
+		for _, rate := range m.rates {
+			seed := m.seedOf(job{rate: rate, rep: rep})
+			for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(len(m.plan.Settings) + 1) {
+				all = append(all, job{rate, rep, i - 1})
+			}
+		}
+	}
+	return all
+}
+
+// missing are those that were not made yet.
+func (m *measurer) missing() (todo []job, all int) {
+	jobs := m.jobs()
+	for _, j := range jobs {
+		if _, err := os.Stat(m.file(j)); err != nil {
+			todo = append(todo, j)
+		}
+	}
+	return todo, len(jobs)
+}
+
+// length is how long a run takes that counts: as long as four cycles, if the heap has the
+// headroom that the setting gives it.
+func (m *measurer) length(j job) time.Duration {
+	if j.setting < 0 {
+		return recording
+	}
+	cycle := m.plan.Settings[j.setting].headroom(m.plan.Live) / max(m.plan.Alloc*j.rate, 1)
+	return min(max(m.lasts, time.Duration(4*cycle*1e9).Round(time.Second/2)), max(m.most, m.lasts))
+}
+
+func (m *measurer) all(ctx context.Context) error {
+	todo, _ := m.missing()
+	for n, j := range todo {
+		var left time.Duration
+		for _, k := range todo[n:] {
+			left += m.length(k) + m.lead + time.Second
+		}
+		head := fmt.Sprintf("[%d of %d, %v left] %g/s, %d:", n+1, len(todo), left.Round(time.Minute/2), j.rate, j.rep)
+		if j.setting < 0 {
+			others, err := m.capture(ctx, j)
+			if err != nil {
+				return err
+			}
+			say("%s recorded %s  others %.0f %%", head, calibration, 100*others)
+			continue
+		}
+		row, err := m.run(ctx, j, 0)
+		if err != nil {
+			return err
+		}
+		say("%s %s", head, row)
+	}
+	return nil
+}
+
+// String is what is told while it goes on.
+func (r Row) String() string {
+	return fmt.Sprintf("%-20s %5.2f cycles/s  collector %.2f cores  p50 %5.2f p99 %7.2f ms  others %2.0f %%", r.Setting.Name, r.Cycles, r.Assist+r.Background+r.Idle, r.P50, r.P99, 100*r.Others)
+}
+
+// run makes a run and keeps its row, if it is no worse than one that is there.
+func (m *measurer) run(ctx context.Context, j job, tries int) (row Row, err error) {
+	file := m.file(j)
+	base := strings.TrimSuffix(file, ".json")
+	d := demand{rate: j.rate, lead: m.lead, lasts: m.length(j), seed: m.seedOf(j)}
+	if tries > 0 {
+		base += "-again"
+	}
+	if row, err = run(ctx, m.services[j.setting], d, base); err != nil {
+		return row, fmt.Errorf("%s: %w", m.services[j.setting].Name, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return row, err // cut short
+	}
+	row.Repetition, row.Again = j.rep, tries
+	if tries > 0 {
+		var before Row
+		if err := readJSON(file, &before); err != nil {
+			return row, err
+		}
+		kept := before.Others > row.Others
+		for _, end := range []string{".gctrace", ".requests.txt"} {
+			if kept {
+				err = os.Rename(base+end, strings.TrimSuffix(file, ".json")+end)
+			} else {
+				err = os.Remove(base + end)
+			}
+			if err != nil {
+				return row, err
+			}
+		}
+		if !kept {
+			before.Again = tries
+			return row, writeJSON(file, before)
+		}
+	}
+	return row, writeJSON(file, row)
+}
+
+// mend makes runs again in which others used the host, the worst first, while there is
+// time.
+func (m *measurer) mend(ctx context.Context) error {
+	for {
+		var worst job
+		var most Row
+		for _, j := range m.jobs() {
+			var row Row
+			if j.setting < 0 {
+				continue
+			}
+			if err := readJSON(m.file(j), &row); err != nil {
+				return err
+			}
+			if row.Others >= spoilt && row.Again < again && row.Others > most.Others {
+				worst, most = j, row
+			}
+		}
+		if most.Others == 0 || time.Since(m.began)+m.lead+m.length(worst) > m.within {
+			return nil
+		}
+		row, err := m.run(ctx, worst, most.Again+1)
+		if err != nil {
+			return err
+		}
+		say("once more, as others used %.0f %%: %g/s, %d: %s", 100*most.Others, worst.rate, worst.rep, row)
+	}
+}
