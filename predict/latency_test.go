@@ -80,7 +80,7 @@ func TestMarkWorkers(t *testing.T) {
 	for procs, want := range map[int]struct {
 		dedicated int
 		fraction  float64
-	}{1: {0, .25}, 2: {0, .25}, 3: {1 - 1, .25}, 4: {1, 0}, 5: {1, 0}, 6: {1, .5 / 6}, 8: {2, 0}, 16: {4, 0}} {
+	}{1: {0, .25}, 2: {0, .25}, 3: {0, .25}, 4: {1, 0}, 5: {1, 0}, 6: {1, .5 / 6}, 8: {2, 0}, 16: {4, 0}} {
 		d, f := markWorkers(procs)
 		if d != want.dedicated || math.Abs(f-want.fraction) > 1e-9 {
 			t.Errorf("%d processors: %d whole and %.3f of each, want %+v", procs, d, f, want)

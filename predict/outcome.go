@@ -21,9 +21,6 @@ func (e Estimate) Known() bool { return !math.IsNaN(e.Value) && !math.IsInf(e.Va
 // Ranged says whether there is a range, too.
 func (e Estimate) Ranged() bool { return e.Known() && e.Low <= e.High && !math.IsInf(e.High, 0) }
 
-// times scales a figure with its range.
-func (e Estimate) times(f float64) Estimate { return Estimate{e.Value * f, e.Low * f, e.High * f} }
-
 // plus shifts a figure with its range.
 func (e Estimate) plus(v float64) Estimate { return Estimate{e.Value + v, e.Low + v, e.High + v} }
 

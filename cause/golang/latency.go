@@ -30,16 +30,6 @@ func LatenciesOf(c *cause.Case) (*predict.Latencies, error) {
 	return g.latencies(c)
 }
 
-// latencyOf is the p99 that requests would have, for the frontier; nil where it
-// cannot be said.
-func latencyOf(c *cause.Case, g *collector, _ *bill) predict.Latency {
-	l, err := g.latencies(c)
-	if err != nil {
-		return nil
-	}
-	return func(now, then predict.Outcome) predict.Estimate { return l.At(now, then).P99 }
-}
-
 func (g *collector) latencies(c *cause.Case) (*predict.Latencies, error) {
 	r := predict.Recorded{Processors: int(g.procs), Cycles: g.rate, Marking: g.marked}
 	if g.rate > 0 {
