@@ -207,7 +207,8 @@ func change(c *causeView) *changeView {
 	if len(v.Predicted) > mostPredicted {
 		v.Predicted = v.Predicted[:mostPredicted]
 	}
-	for _, f := range c.Fix {
+	if len(c.Fix) > 0 {
+		f := c.Fix[0]
 		if v.Setting = f.Setting; v.Setting == "" {
 			v.Text = f.Text
 		}

@@ -20,7 +20,7 @@ type predictedView struct {
 	Contents           []Link
 	Settings           []settingView
 	Frontier           *frontierView
-	Points             *Table
+	Points             []pointView
 	Facts              []factView
 }
 
@@ -140,26 +140,31 @@ func shown(all []predictionView, names ...string) (some []predictionView) {
 	return some
 }
 
-// points is a row for each size of memory.
-func points(f *predict.Frontier) *Table {
-	t := &Table{Columns: []Column{{Name: "setting"}, {Name: "resident", Number: true}, {Name: "gc cycles", Number: true}, {Name: "gc cpu", Number: true}, {Name: "p99", Number: true}, {}}}
-	known := func(e predict.Estimate, write func(float64) string) string {
+// pointView is a size of memory.
+type pointView struct {
+	Setting, Resident, Cycles, CPU, P99 string
+	Mark                                string // "now", "knee", ""
+}
+
+func points(f *predict.Frontier) (all []pointView) {
+	known := func(e predict.Estimate, unit string) string {
 		if !e.Known() {
 			return ""
 		}
-		return write(e.Value)
+		return figure.Of(e.Value, unit)
 	}
-	unit := func(name string) func(float64) string { return func(v float64) string { return figure.Of(v, name) } }
 	for i, o := range f.Points {
-		mark, class := "", ""
+		v := pointView{Setting: o.Setting.String(), Cycles: known(o.Cycles, "1/s"), CPU: known(o.Collector, "cores"), P99: known(o.P99, "ms")}
+		if o.RSS.Known() {
+			v.Resident = sentence.Resident(o.RSS.Value)
+		}
 		switch i {
 		case 0:
-			mark = "now"
+			v.Mark = "now"
 		case f.Knee:
-			mark, class = "knee", "strong"
+			v.Mark = "knee"
 		}
-		t.Rows = append(t.Rows, []Cell{{Text: o.Setting.String(), Code: true}, {Text: known(o.RSS, sentence.Resident), Class: class}, {Text: known(o.Cycles, unit("1/s")), Class: class},
-			{Text: known(o.Collector, unit("cores")), Class: class}, {Text: known(o.P99, figure.Ms), Class: class}, {Text: mark, Class: class}})
+		all = append(all, v)
 	}
-	return t
+	return all
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/timeline"
 )
 
@@ -127,10 +126,7 @@ func (e *encoder) payload() (*payload, error) {
 		Span:     span,
 		Tick:     span/math.MaxUint32 + 1,
 		Anchored: t.Anchored, Threshold: t.Threshold, Omitted: t.Omitted,
-		Titles: make(map[string]string, ledger.NumMechanisms),
-	}
-	for m := range ledger.NumMechanisms {
-		p.Titles[m.String()] = m.Title()
+		Titles: timeline.Titles(),
 	}
 	var err error
 	if p.Requests, err = each(t.Requests, func(r *timeline.Points) (points, error) { return e.points(r, p.Tick) }); err != nil {
