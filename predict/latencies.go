@@ -62,7 +62,12 @@ type Latencies struct {
 }
 
 // What keeps latencies from being predicted.
-var errNoCycles = errors.New("no cycles to calibrate on")
+var (
+	errNoCycles = errors.New("no cycles to calibrate on")
+	// ErrTooSlow says that requests took less than they must have in the model, even if
+	// nothing is slower while a cycle marks.
+	ErrTooSlow = errors.New("even without anything running slower while a cycle marks")
+)
 
 // bounds of Slower, and how far the share of marking may be off.
 const (
@@ -303,6 +308,10 @@ func (l *Latencies) judge() error {
 	switch {
 	case e99 > Tolerance && l.Slower >= mostSlower-.01:
 		f.Why = notReproduced("p99", f.P99.Observed, f.P99.Model) + ": the collector alone does not make them that slow"
+	case e99 > Tolerance && l.Slower == 1:
+		err := fmt.Errorf("%s, %w", notReproduced("p99", f.P99.Observed, f.P99.Model), ErrTooSlow)
+		f.Why = err.Error()
+		return err
 	case e99 > Tolerance:
 		f.Why = notReproduced("p99", f.P99.Observed, f.P99.Model)
 	case e50 > Tolerance:

@@ -15,10 +15,12 @@ import (
 )
 
 // LatenciesOf calibrates the model of latencies on a case's requests and cycles. Any
-// of these will do: an execution trace alone; a trace and the rows of a load
-// generator, which then give the arrivals and what clients saw; a log of requests and
-// one of cycles, whose stamps lie close enough together. An error says in a clause
-// what is missing, or why the model does not hold for this recording.
+// of these will do: an execution trace alone; a trace and the rows of a load generator
+// or a proxy, which then give the arrivals and what clients saw, unless the model does
+// not hold for them; such rows and a log of cycles, whose stamps lie close enough
+// together. A log that the process itself writes mostly tells how long the handler ran,
+// not how long the request waited for it, and is refused. An error says in a clause what
+// is missing, or why the model does not hold for this recording.
 func LatenciesOf(c *cause.Case) (*predict.Latencies, error) {
 	g := collectorOf(c)
 	switch {
@@ -42,10 +44,25 @@ func (g *collector) latencies(c *cause.Case) (*predict.Latencies, error) {
 			}
 		}
 	}
-	if err := requestsFor(c, g, &r); err != nil {
+	l, err := g.replay(c, r, c.Ledger.Requests.Source)
+	if traced := c.Ledger.Source; err != nil && c.Ledger.Traced && traced != c.Ledger.Requests.Source {
+		if l, e := g.replay(c, r, traced); e == nil {
+			return l, nil
+		}
+	}
+	return l, err
+}
+
+// replay calibrates on the requests that one artifact saw.
+func (g *collector) replay(c *cause.Case, r predict.Recorded, source evidence.ArtifactID) (*predict.Latencies, error) {
+	if err := requestsFor(c, g, &r, source); err != nil {
 		return nil, err
 	}
-	return predict.NewLatencies(r)
+	l, err := predict.NewLatencies(r)
+	if c.Ledger.Traced || !errors.Is(err, predict.ErrTooSlow) {
+		return l, err
+	}
+	return nil, fmt.Errorf("%w: the log does not show how long requests waited until their handler ran; record a trace, or the times of a proxy or a load generator", err)
 }
 
 // runway is what the pacer means to leave for allocation while a cycle marks, as a
@@ -71,23 +88,26 @@ func (g *collector) runway() float64 {
 	return 3 * grown / n * (utilization + idle) / (1 - utilization) / (g.alloc / g.rate)
 }
 
-// requestsFor fills in arrivals and latencies, of the artifact that saw most of the
-// requests, and what requests need that met no cycle.
-func requestsFor(c *cause.Case, g *collector, r *predict.Recorded) error {
+// requestsFor fills in arrivals and latencies of the requests one artifact saw, and what
+// requests need that met no cycle.
+func requestsFor(c *cause.Case, g *collector, r *predict.Recorded, source evidence.ArtifactID) error {
 	l, q := c.Ledger, &c.Bundle.Requests
 	rows := l.Rows
-	if l.Source != l.Requests.Source {
-		rows = rowsOf(c, l.Requests.Source)
+	if l.Source != source {
+		rows = rowsOf(c, source)
 	}
 	began := func(i int) int64 { return q.End[i] - q.Latency(i) }
 	rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return q.Outcome[i] == evidence.Unfinished || q.Latency(i) < 0 })
+	if len(rows) == 0 {
+		return errors.New("there are no requests")
+	}
 	slices.SortFunc(rows, func(i, j int) int { return cmp.Or(cmp.Compare(began(i), began(j)), cmp.Compare(i, j)) })
 	for _, i := range rows {
 		r.Arrive = append(r.Arrive, began(i))
 		r.Latency = append(r.Latency, q.Latency(i))
 	}
 	quiet := quietOf(c, g)
-	r.Seen = l.Traced && l.Source == l.Requests.Source
+	r.Seen = l.Traced && l.Source == source
 	if l.Traced {
 		for _, i := range l.Rows {
 			if !quiet.holds(began(i), q.End[i]) {
@@ -95,7 +115,7 @@ func requestsFor(c *cause.Case, g *collector, r *predict.Recorded) error {
 			}
 			charges := l.Of(i)
 			r.Work = append(r.Work, charges[ledger.Own]+charges[ledger.Kernel])
-			if l.Source == l.Requests.Source {
+			if r.Seen {
 				r.Free = append(r.Free, q.Latency(i))
 			}
 		}

@@ -50,7 +50,10 @@ hiccup of a shared host decides the p99 of a whole run.
   keeps both busy makes the generator and the kernel wait, too; the models know only the
   service's own.
 - **Marking that costs more or less.** The work of a cycle is taken to follow what is
-  live. Cycles that come rarely find caches cold.
+  live, and to differ as it did in the recording. Cycles that come rarely find caches cold.
+- **The edge.** Where cycles mark for about a hundredth of the time, the p99 lies between
+  requests that met one and requests that met none: a cycle more, or one that takes twice
+  as long, moves it severalfold.
 - **The scheduler's order** is modelled (a queue for each processor, then what has
   arrived since somebody looked, then half of another's queue); timers, wake-ups across
   processors and its fairness every 61st time are not.
