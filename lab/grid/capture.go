@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +31,7 @@ func captures(dir string, rate float64) ([]string, error) {
 }
 
 // capture records the calibration's service under the load the way a user would:
-// unstall record PID --load URL. Where others used the host it is made once more.
+// unstall record PID --load URL.
 func (m *measurer) capture(ctx context.Context, j job) (others float64, err error) {
 	i := slices.IndexFunc(m.services, func(r *running) bool { return r.Name == calibration })
 	one := m.services[i]
@@ -42,25 +40,17 @@ func (m *measurer) capture(ctx context.Context, j job) (others float64, err erro
 		return 0, err
 	}
 	fresh := captureFile(m.work, j.rate, j.rep)
-	for range 2 {
-		if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, err
-		}
-		found := record.Find(ctx, probes.Probes, []target.Target{t})
-		busy, stolen := lab.HostBusySeconds()
-		ours, began := lab.CPUSeconds(one.PID)+lab.CPUSeconds(os.Getpid()), time.Now()
-		d := demand{rate: j.rate, lasts: recording, seed: m.seedOf(j)}
-		if _, err := found.Record(ctx, record.Options{For: recording + 5*time.Second, Path: fresh, Command: []string{"unstall", "record"},
-			Beside: record.Load(plan(one, d), t.Subject(), nil, nil)}); err != nil {
-			return 0, err
-		}
-		after, taken := lab.HostBusySeconds()
-		ours = lab.CPUSeconds(one.PID) + lab.CPUSeconds(os.Getpid()) - ours
-		others = max(0, after+taken-busy-stolen-ours) / time.Since(began).Seconds() / processors
-		if others < spoilt {
-			break
-		}
+	found := record.Find(ctx, probes.Probes, []target.Target{t})
+	busy, stolen := lab.HostBusySeconds()
+	ours, began := lab.CPUSeconds(one.PID)+lab.CPUSeconds(os.Getpid()), time.Now()
+	d := demand{rate: j.rate, lasts: recording, seed: m.seedOf(j)}
+	if _, err := found.Record(ctx, record.Options{For: recording + 5*time.Second, Path: fresh, Command: []string{"unstall", "record"},
+		Beside: record.Load(plan(one, d), t.Subject(), nil, nil)}); err != nil {
+		return 0, err
 	}
+	after, taken := lab.HostBusySeconds()
+	ours = lab.CPUSeconds(one.PID) + lab.CPUSeconds(os.Getpid()) - ours
+	others = max(0, after+taken-busy-stolen-ours) / time.Since(began).Seconds() / processors
 	if err := ctx.Err(); err != nil {
 		return 0, err // cut short
 	}
