@@ -77,12 +77,22 @@ type run struct {
 	name    map[evidence.SubjectID]string
 }
 
-// names gives every subject a name that tells it from the others.
+// judged says whether there is more about a subject than figures over time: of
+// what merely ran on the same host there is nothing to say.
+func (r *run) judged(s evidence.SubjectID) bool {
+	if slices.ContainsFunc(r.b.Coverage, func(c evidence.Coverage) bool { return c.Subject == s }) ||
+		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s }) {
+		return true
+	}
+	return slices.Contains(r.b.Requests.Subject, s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
+}
+
+// names names the subjects that are judged.
 func (r *run) names() {
 	r.name = make(map[evidence.SubjectID]string)
 	for i, title := range r.b.Titles() {
-		if title != "" {
-			r.name[evidence.SubjectID(i)] = title
+		if id := evidence.SubjectID(i); r.judged(id) {
+			r.name[id] = title
 		}
 	}
 }
