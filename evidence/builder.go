@@ -85,14 +85,18 @@ func (p *Builder) Request(r Request) RequestID {
 	return p.bundle.Requests.add(r)
 }
 
-// Interval adds an interval.
-func (p *Builder) Interval(v Interval) { p.bundle.Intervals.add(v) }
+// Interval adds an interval; its Clock is filled in.
+func (p *Builder) Interval(v Interval) {
+	v.Clock = p.clock
+	p.bundle.Intervals.add(v)
+}
 
 // Sample adds a sample.
 func (p *Builder) Sample(s Sample) { p.bundle.Samples.add(s) }
 
-// Series adds a series.
+// Series adds a series; its Clock is filled in.
 func (p *Builder) Series(s Series) {
+	s.Clock = p.clock
 	p.series = append(p.series, len(p.bundle.Series))
 	p.bundle.Series = append(p.bundle.Series, s)
 }

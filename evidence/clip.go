@@ -22,7 +22,7 @@ func (b *Bundle) Clip(from, until int64) {
 	var kept Intervals
 	next := [NumKeys]int{}
 	for i := range old.Len() {
-		x := Interval{Subject: old.Subject[i], Lane: old.Lane[i], Kind: old.Kind[i], Start: max(old.Start[i], from), End: min(old.End[i], until),
+		x := Interval{Subject: old.Subject[i], Clock: old.Clock[i], Lane: old.Lane[i], Kind: old.Kind[i], Start: max(old.Start[i], from), End: min(old.End[i], until),
 			Request: NoRequest, Stack: old.Stack[i], Cause: old.Cause[i], Holder: old.Holder[i], Origin: old.Origin[i]}
 		for k := range old.Extra {
 			c := &old.Extra[k]
@@ -31,7 +31,7 @@ func (b *Bundle) Clip(from, until int64) {
 				next[k]++
 			}
 		}
-		if x.End > x.Start {
+		if x.End > x.Start && b.Clocks[x.Clock].Anchored() {
 			kept.add(x)
 		}
 	}

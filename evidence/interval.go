@@ -16,6 +16,7 @@ const AllLanes LaneID = -1
 // Interval is one row of [Intervals].
 type Interval struct {
 	Subject SubjectID
+	Clock   ClockID
 	Lane    LaneID
 	Kind    Kind
 	Start   int64 // ns
@@ -81,6 +82,7 @@ func (c *Column) Get(row int) (float64, bool) {
 // requests recovered from a trace are not here but in their [Path].
 type Intervals struct {
 	Subject []SubjectID
+	Clock   []ClockID
 	Lane    []LaneID
 	Kind    []Kind
 	Start   []int64
@@ -123,7 +125,7 @@ func double[T any](column []T) []T {
 }
 
 func (v *Intervals) room() {
-	v.Subject, v.Lane, v.Kind = double(v.Subject), double(v.Lane), double(v.Kind)
+	v.Subject, v.Clock, v.Lane, v.Kind = double(v.Subject), double(v.Clock), double(v.Lane), double(v.Kind)
 	v.Start, v.End = double(v.Start), double(v.End)
 	v.Request, v.Stack, v.Cause = double(v.Request), double(v.Stack), double(v.Cause)
 	v.Holder, v.Origin = double(v.Holder), double(v.Origin)
@@ -135,6 +137,7 @@ func (v *Intervals) add(x Interval) int {
 		v.room()
 	}
 	v.Subject = append(v.Subject, x.Subject)
+	v.Clock = append(v.Clock, x.Clock)
 	v.Lane = append(v.Lane, x.Lane)
 	v.Kind = append(v.Kind, x.Kind)
 	v.Start = append(v.Start, x.Start)

@@ -45,6 +45,7 @@ func (s *Samples) add(x Sample) {
 // Series is a figure over time. Between two points the first one holds.
 type Series struct {
 	Subject SubjectID
+	Clock   ClockID
 	Name    string // runtime/metrics names where the runtime has one: /gc/heap/goal:bytes
 	Unit    string
 	T       []int64 // ns, ascending

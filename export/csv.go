@@ -61,13 +61,13 @@ func (t *rows) end() error {
 }
 
 // time puts a moment in two cells, both empty for 0.
-func (t *rows) time(ns int64, o evidence.Origin) {
+func (t *rows) time(ns int64, c evidence.ClockID) {
 	if ns == 0 {
 		t.put("", "")
 		return
 	}
 	day := ""
-	if t.s.anchored(o) {
+	if t.s.anchored(c) {
 		day = time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000000000Z")
 	}
 	t.put(day, strconv.FormatInt(ns, 10))
@@ -124,7 +124,7 @@ func (t *rows) requests() error {
 		latency := r.Latency(i)
 		o := r.Origin[i]
 		t.put(t.s.artifact(o), b.OriginText(o), t.s.subject(r.Subject[i]), b.Names.Text(r.Route[i]))
-		t.time(r.End[i]-latency, o)
+		t.time(r.End[i]-latency, r.Clock[i])
 		slack := ""
 		if c := &b.Clocks[r.Clock[i]]; c.Anchored() {
 			slack = strconv.FormatInt(c.Slack(), 10)
@@ -168,7 +168,7 @@ func (t *rows) intervals() error {
 	for i := range v.Len() {
 		o := v.Origin[i]
 		t.put(t.s.artifact(o), b.OriginText(o), t.s.subject(v.Subject[i]), v.Kind[i].String(), b.Names.Text(v.Cause[i]), lane(v.Lane[i]))
-		t.time(v.Start[i], o)
+		t.time(v.Start[i], v.Clock[i])
 		t.put(milliseconds(v.End[i] - v.Start[i]))
 		for k := range v.Extra {
 			c, cell := &v.Extra[k], ""
@@ -225,7 +225,7 @@ func (t *rows) series() error {
 		source, process := t.s.artifact(x.Origin), t.s.subject(x.Subject)
 		for n, at := range x.T {
 			t.put(source, process, x.Name, x.Unit)
-			t.time(at, x.Origin)
+			t.time(at, x.Clock)
 			value := ""
 			if v := x.V[n]; v == v {
 				value = number(v)

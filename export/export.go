@@ -31,7 +31,6 @@ type Source struct {
 	Omitted []string // by the last export: what is there and could not be said in its form
 
 	titles []string // by subject
-	dated  map[evidence.ArtifactID]bool
 }
 
 // Options are what the user decides.
@@ -51,6 +50,7 @@ func Of(b *evidence.Bundle, opt Options) *Source {
 		for i := range b.Series {
 			clip(&b.Series[i], from, until)
 		}
+		b.Series = slices.DeleteFunc(b.Series, func(x evidence.Series) bool { return len(x.T) == 0 })
 	}
 	return &Source{Bundle: b, Ledgers: ledger.Build(b, opt.Ledger)}
 }
@@ -154,6 +154,24 @@ func (s *Source) subject(id evidence.SubjectID) string {
 	return s.titles[id]
 }
 
+// about are the titles of the processes that profiles and ledgers are of.
+func (s *Source) about(profiles []taken, ledgers []*ledger.Ledger) (out []string) {
+	seen := make(map[evidence.SubjectID]bool)
+	add := func(id evidence.SubjectID) {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, s.subject(id))
+		}
+	}
+	for _, l := range ledgers {
+		add(l.Subject)
+	}
+	for _, t := range profiles {
+		add(t.subject)
+	}
+	return out
+}
+
 // artifact is the name of what a row is from, "" if that is not known.
 func (s *Source) artifact(o evidence.Origin) string {
 	a, ok := o.Artifact()
@@ -163,19 +181,8 @@ func (s *Source) artifact(o evidence.Origin) string {
 	return s.Bundle.Artifacts[a].Name
 }
 
-// anchored says whether the times of an artifact's rows are times of day.
-func (s *Source) anchored(o evidence.Origin) bool {
-	if s.dated == nil {
-		s.dated = make(map[evidence.ArtifactID]bool)
-		for _, c := range s.Bundle.Coverage {
-			if a, ok := c.Origin.Artifact(); ok && s.Bundle.Clocks[c.Clock].Anchored() {
-				s.dated[a] = true
-			}
-		}
-	}
-	a, _ := o.Artifact()
-	return s.dated[a]
-}
+// anchored says whether what a clock tells is the time of day.
+func (s *Source) anchored(c evidence.ClockID) bool { return s.Bundle.Clocks[c].Anchored() }
 
 // omit remembers something that is left out.
 func (s *Source) omit(what string) {

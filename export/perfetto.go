@@ -45,9 +45,10 @@ type viewed struct {
 	dated bool // times of day are known; what has none has no place beside them
 }
 
-// placed says whether what an origin tells has a place on the trace's timeline.
-func (p *viewed) placed(o evidence.Origin) bool {
-	if !p.dated || p.s.anchored(o) {
+// placed says whether what a clock tells has a place on the trace's timeline; the
+// origin is of what is left out if not.
+func (p *viewed) placed(c evidence.ClockID, o evidence.Origin) bool {
+	if !p.dated || p.s.anchored(c) {
 		return true
 	}
 	p.s.omit(fmt.Sprintf("what %s tells is left out: when it was is not known", p.s.artifact(o)))
@@ -61,12 +62,14 @@ func (p *viewed) process(id evidence.SubjectID) {
 	bands := make([][]int, len(lasting))
 	some := len(groups) > 0
 	for i, x := range lasting {
-		bands[i] = slices.DeleteFunc(b.Intervals.Select(x.kind, id), func(row int) bool { return !p.placed(b.Intervals.Origin[row]) })
+		bands[i] = slices.DeleteFunc(b.Intervals.Select(x.kind, id), func(row int) bool { return !p.placed(b.Intervals.Clock[row], b.Intervals.Origin[row]) })
 		some = some || len(bands[i]) > 0
 	}
-	of := func(x evidence.SubjectID, o evidence.Origin) bool { return x == id && p.placed(o) }
-	some = some || slices.ContainsFunc(b.Series, func(x evidence.Series) bool { return of(x.Subject, x.Origin) }) ||
-		slices.ContainsFunc(b.Processors, func(x evidence.Occupancy) bool { return of(x.Subject, x.Origin) })
+	of := func(x evidence.SubjectID, c evidence.ClockID, o evidence.Origin) bool {
+		return x == id && p.placed(c, o)
+	}
+	some = some || slices.ContainsFunc(b.Series, func(x evidence.Series) bool { return of(x.Subject, x.Clock, x.Origin) }) ||
+		slices.ContainsFunc(b.Processors, func(x evidence.Occupancy) bool { return of(x.Subject, x.Clock, x.Origin) })
 	if !some {
 		return
 	}
@@ -78,7 +81,7 @@ func (p *viewed) process(id evidence.SubjectID) {
 		rank++
 	}
 	for i := range b.Processors {
-		if x := &b.Processors[i]; of(x.Subject, x.Origin) {
+		if x := &b.Processors[i]; of(x.Subject, x.Clock, x.Origin) {
 			p.processors(root, rank, x)
 			rank++
 		}
@@ -89,7 +92,7 @@ func (p *viewed) process(id evidence.SubjectID) {
 	}
 	for i := range b.Series {
 		x := &b.Series[i]
-		if !of(x.Subject, x.Origin) {
+		if !of(x.Subject, x.Clock, x.Origin) {
 			continue
 		}
 		if x.Name == timeline.ThrottledPeriods {
@@ -126,7 +129,7 @@ func (p *viewed) groups(id evidence.SubjectID) (out []group) {
 	others := make(map[evidence.ArtifactID]*group)
 	var order []*group
 	for row := range r.Len() {
-		if r.Subject[row] != id || !r.Timed(row) || !p.placed(r.Origin[row]) {
+		if r.Subject[row] != id || !r.Timed(row) || !p.placed(r.Clock[row], r.Origin[row]) {
 			continue
 		}
 		if l := p.s.ledgerOf(row); l != nil {

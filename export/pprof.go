@@ -72,7 +72,7 @@ func (t *taken) window() bool { return t.from != 0 && t.to > t.from }
 func (s *Source) recorded(part string) (*profile.Profile, error) {
 	b := s.Bundle
 	all := s.profilesOf(part)
-	p := newProfiler(s, len(all) > 0 && s.subjects(all) > 1)
+	p := newProfiler(s, len(s.about(all, nil)) > 1)
 	wanted := make(map[evidence.ArtifactID]bool)
 	for _, t := range all {
 		wanted[t.artifact] = true
@@ -139,14 +139,6 @@ func (s *Source) profilesOf(part string) (out []taken) {
 	return out
 }
 
-func (s *Source) subjects(all []taken) int {
-	seen := make(map[evidence.SubjectID]bool)
-	for _, t := range all {
-		seen[t.subject] = true
-	}
-	return len(seen)
-}
-
 // period is the CPU time between two samples, 0 if it is not the same in all.
 func (s *Source) period(all []taken) (ns int64) {
 	for _, f := range s.Bundle.Facts {
@@ -204,7 +196,16 @@ func (s *Source) slowProfile() (*profile.Profile, error) {
 var missingStates = &Missing{"no request whose states are known", "give an execution trace: unstall record TARGET, or curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
 
 func missingSlow(ledgers []*ledger.Ledger) *Missing {
-	return &Missing{"no slow request", fmt.Sprintf("none of %d took longer than %s; set --slo", len(ledgers[0].Rows), shortly(ledgers[0].Threshold))}
+	requests, highest := 0, int64(0)
+	for _, l := range ledgers {
+		requests += len(l.Rows)
+		highest = max(highest, l.Threshold)
+	}
+	over := shortly(highest)
+	if len(ledgers) > 1 {
+		over = "what is slow for its service"
+	}
+	return &Missing{"no slow request", fmt.Sprintf("none of %d took longer than %s; set --slo", requests, over)}
 }
 
 // sampleKey is what samples that are one have in common.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
@@ -33,13 +34,8 @@ func speedscope(s *Source, _ string) (Writer, error) {
 	}
 	return func(w io.Writer) error {
 		f := &scope{s: s, w: bufio.NewWriterSize(w, 1<<16), frames: make(map[function]int)}
-		var of evidence.SubjectID
-		if len(traced) > 0 {
-			of = traced[0].Subject
-		} else {
-			of = cpu[0].subject
-		}
-		f.begin(s.subject(of))
+		f.several = len(s.about(cpu, traced)) > 1
+		f.begin(strings.Join(s.about(cpu, traced), ", "))
 		f.cpu(cpu)
 		for _, l := range traced {
 			f.slow(l)
@@ -85,13 +81,14 @@ func slowestOf(s *Source, ledgers []*ledger.Ledger) (out []shown) {
 
 // scope writes a speedscope file.
 type scope struct {
-	s      *Source
-	w      *bufio.Writer
-	frames map[function]int
-	list   []function // by number
-	any    bool       // a profile was written
-	opened []int      // the frames that are open, of the request being written
-	stack  []int
+	s       *Source
+	several bool // processes: then the name of each request says which
+	w       *bufio.Writer
+	frames  map[function]int
+	list    []function // by number
+	any     bool       // a profile was written
+	opened  []int      // the frames that are open, of the request being written
+	stack   []int
 }
 
 func (f *scope) begin(name string) {
@@ -265,11 +262,14 @@ func (f *scope) request(r shown) {
 		route = "request"
 	}
 	name := fmt.Sprintf("%s ms %s", milliseconds(q.Latency()), route)
-	if f.s.anchored(q.Origin) {
+	if f.s.anchored(q.Clock) {
 		name += " at " + time.Unix(0, q.Began()).UTC().Format("15:04:05.000000")
 	}
 	if q.Outcome != evidence.OK {
 		name += ", " + q.Outcome.String()
+	}
+	if f.several {
+		name += ", " + f.s.subject(q.Subject)
 	}
 	f.profile("evented", name, 0, q.Latency())
 	f.w.WriteString(`,"events":[`)

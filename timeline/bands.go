@@ -51,7 +51,7 @@ func (l *layout) intervals(kind evidence.Kind) (rows []int, from []evidence.Arti
 		if k != kind || v.Subject[i] != l.subject || v.End[i] < v.Start[i] {
 			continue
 		}
-		if a, ok := v.Origin[i].Artifact(); ok && l.isPlaced(a) {
+		if a, ok := v.Origin[i].Artifact(); ok && l.placed[v.Clock[i]] {
 			byArtifact[a] = append(byArtifact[a], i)
 		}
 	}
@@ -65,8 +65,9 @@ func (l *layout) intervals(kind evidence.Kind) (rows []int, from []evidence.Arti
 		}
 		return 1
 	}
+	slack := func(a evidence.ArtifactID) int64 { return l.b.Clocks[v.Clock[byArtifact[a][0]]].Slack() }
 	slices.SortFunc(order, func(x, y evidence.ArtifactID) int {
-		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(l.b.Clocks[l.clocks[x]].Slack(), l.b.Clocks[l.clocks[y]].Slack()), cmp.Compare(x, y))
+		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(slack(x), slack(y)), cmp.Compare(x, y))
 	})
 	for _, a := range order {
 		n := len(rows)
@@ -82,18 +83,20 @@ func (l *layout) intervals(kind evidence.Kind) (rows []int, from []evidence.Arti
 	}
 	slices.SortFunc(rows, func(a, b int) int { return cmp.Or(cmp.Compare(v.Start[a], v.Start[b]), cmp.Compare(a, b)) })
 	slices.Sort(from)
-	for a, c := range l.clocks { // those that saw none looked, too
-		if c >= 0 && l.placed[c] {
-			looked.add(l.watched(evidence.ArtifactID(a), evidence.CoverGC)...)
+	var saw []span
+	for _, c := range l.b.Coverage { // those that saw none looked, too
+		if c.Subject == l.subject && c.Kind == evidence.CoverGC && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
+			saw = append(saw, span{c.From, c.Until})
 		}
 	}
+	looked.add(saw...)
 	return rows, from, looked
 }
 
 // watched are the spans in which an artifact watched the subject.
 func (l *layout) watched(a evidence.ArtifactID, kind string) (out []span) {
 	for _, c := range l.b.Coverage {
-		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == kind && c.Subject == l.subject && c.From != 0 && c.Until > c.From {
+		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == kind && c.Subject == l.subject && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
 			out = append(out, span{c.From, c.Until})
 		}
 	}
@@ -237,7 +240,7 @@ func (l *layout) series(name string) (out []*evidence.Series) {
 	for _, host := range []bool{false, true} {
 		for i := range l.b.Series {
 			s := &l.b.Series[i]
-			if s.Name == name && len(s.T) > 0 && (!host && s.Subject == l.subject || host && s.Subject != l.subject && l.b.Subjects[s.Subject].Kind == evidence.Host) && l.seriesPlaced(s) {
+			if s.Name == name && len(s.T) > 0 && (!host && s.Subject == l.subject || host && s.Subject != l.subject && l.b.Subjects[s.Subject].Kind == evidence.Host) && l.placed[s.Clock] {
 				out = append(out, s)
 			}
 		}
@@ -246,16 +249,6 @@ func (l *layout) series(name string) (out []*evidence.Series) {
 		}
 	}
 	return nil
-}
-
-// seriesPlaced says whether a series has times that are on the time line. A
-// snapshot's are the time of day, whatever else its artifact knows.
-func (l *layout) seriesPlaced(s *evidence.Series) bool {
-	a, ok := s.Origin.Artifact()
-	if !ok || l.clocks[a] < 0 {
-		return l.t.Anchored
-	}
-	return l.isPlaced(a)
 }
 
 // like returns the series of another name from the same source.

@@ -7,26 +7,13 @@ import "github.com/unstall/unstall/evidence"
 // were laid on it by their cycles.
 func (l *layout) place() {
 	b := l.b
-	l.clocks = make([]int, len(b.Artifacts))
-	for i := range l.clocks {
-		l.clocks[i] = -1
-	}
-	note := func(o evidence.Origin, c evidence.ClockID) {
-		if a, ok := o.Artifact(); ok && int(a) < len(l.clocks) && l.clocks[a] < 0 {
-			l.clocks[a] = int(c)
-		}
-	}
-	for _, c := range b.Coverage {
-		note(c.Origin, c.Clock)
-	}
 	var head evidence.ClockID = -1
-	for i := range b.Requests.Len() {
-		note(b.Requests.Origin[i], b.Requests.Clock[i])
-	}
 	if l.ledger != nil {
 		for _, a := range []evidence.ArtifactID{l.ledger.Requests.Source, l.ledger.Source} {
-			if c := l.clocks[a]; c >= 0 && (head < 0 || !b.Clocks[head].Anchored() && b.Clocks[c].Anchored()) {
-				head = evidence.ClockID(c)
+			if at := l.of[a]; at >= 0 {
+				if c := l.sources[at].clock; head < 0 || !b.Clocks[head].Anchored() && b.Clocks[c].Anchored() {
+					head = c
+				}
 			}
 		}
 	}
@@ -54,7 +41,7 @@ func (l *layout) place() {
 	for i := range l.sources {
 		s := &l.sources[i]
 		s.name = l.nameOf(s.artifacts)
-		s.placed = l.isPlaced(s.artifacts[0])
+		s.placed = l.placed[s.clock]
 	}
 }
 
@@ -75,8 +62,8 @@ func (l *layout) moved() []bool {
 	const enough = 3 // cycles that Align asks for
 	cycles := make([]int, len(b.Clocks))
 	for i, k := range b.Intervals.Kind {
-		if a, ok := b.Intervals.Origin[i].Artifact(); k == evidence.GCMark && ok && l.clocks[a] >= 0 {
-			cycles[l.clocks[a]]++
+		if k == evidence.GCMark {
+			cycles[b.Intervals.Clock[i]]++
 		}
 	}
 	for i, n := range cycles {
@@ -86,10 +73,4 @@ func (l *layout) moved() []bool {
 		}
 	}
 	return out
-}
-
-// isPlaced says whether an artifact's times are on the time line. One without a
-// clock of its own, a profile say, has no times to place.
-func (l *layout) isPlaced(a evidence.ArtifactID) bool {
-	return int(a) < len(l.clocks) && l.clocks[a] >= 0 && l.placed[l.clocks[a]]
 }

@@ -69,7 +69,7 @@ func (l *layout) watchedBy(s *evidence.Series) spans {
 	var all spans
 	states := false
 	for _, c := range l.b.Coverage {
-		if o, ok := c.Origin.Artifact(); ok && piece[o] && c.From != 0 && c.Until > c.From {
+		if o, ok := c.Origin.Artifact(); ok && piece[o] && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
 			all = append(all, span{c.From, c.Until})
 			states = states || c.Kind == evidence.CoverStates
 		}

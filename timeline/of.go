@@ -51,7 +51,6 @@ type layout struct {
 	sources []source
 	of      []int // by artifact: its source, −1 if it has no requests of the subject
 
-	clocks []int  // by artifact: the clock of what was read from it first, −1 unknown
 	placed []bool // by clock: its times are on the time line
 	head   evidence.ClockID
 
@@ -70,6 +69,7 @@ type source struct {
 	count     int
 	from, to  int64 // ns: the first beginning, the last end
 	low, high int64 // ns: the least and the highest latency
+	clock     evidence.ClockID
 	placed    bool
 }
 
@@ -99,7 +99,7 @@ func (l *layout) findSources() {
 		lat := r.Latency(i)
 		began := r.End[i] - lat
 		if s.count == 0 {
-			s.from, s.to, s.low, s.high = began, r.End[i], lat, lat
+			s.from, s.to, s.low, s.high, s.clock = began, r.End[i], lat, lat, r.Clock[i]
 		}
 		s.count++
 		s.from, s.to = min(s.from, began), max(s.to, r.End[i])

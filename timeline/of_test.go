@@ -148,3 +148,50 @@ func TestOthersAreOmitted(t *testing.T) {
 		t.Errorf("bands: %+v", x.Bands)
 	}
 }
+
+// One file may hold what two programs wrote, by two clocks: a container's log with
+// access lines, and a collector's that count from the start of the process. Times of
+// the one are no times of the other, whichever comes first.
+func TestTwoClocksInOneFile(t *testing.T) {
+	for _, first := range []string{"access lines", "collector's"} {
+		b := evidence.NewBundle()
+		a := b.AddArtifact(evidence.Artifact{Name: "pod.log"})
+		access := func() {
+			p := b.Builder(a, "accesslog")
+			s := p.Subject(evidence.Subject{Name: "gateway"})
+			for i := range int64(30) {
+				p.Request(evidence.Request{Subject: s, Start: 1e18 + i*1e9, End: 1e18 + i*1e9 + 20e6})
+			}
+			p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverRequests, From: 1e18, Until: 1e18 + 30e9})
+			p.Close()
+		}
+		collector := func() {
+			p := b.Builder(a, "gctrace")
+			p.Clock().Error = evidence.Unanchored
+			s := p.Subject(evidence.Subject{Name: "gateway", Runtime: "go"})
+			p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCCycle, Start: 5e9, End: 5e9 + 1e6, Origin: p.Origin(1)})
+			p.Series(evidence.Series{Subject: s, Name: "/gc/heap/goal:bytes", Unit: "bytes", T: []int64{5e9}, V: []float64{1}, Origin: p.Origin(1)})
+			p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverGC, From: 5e9, Until: 6e9})
+			p.Close()
+		}
+		if first == "access lines" {
+			access()
+			collector()
+		} else {
+			collector()
+			access()
+		}
+		x := build(b)
+		if !x.Anchored || len(x.Requests) != 1 || x.From != 1e18 || x.To != 1e18+30e9 {
+			t.Errorf("%s first: from %d to %d, %d sources", first, x.From, x.To, len(x.Requests))
+		}
+		if len(x.Bands) != 0 {
+			t.Errorf("%s first: cycles of no known time at %d", first, x.Bands[0].From[0])
+		}
+		for _, c := range x.Charts {
+			if c.ID == "heap" {
+				t.Errorf("%s first: a heap of no known time", first)
+			}
+		}
+	}
+}

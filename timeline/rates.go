@@ -51,7 +51,7 @@ func (l *layout) rates() {
 	s := &l.sources[0]
 	r := &l.b.Requests
 	const most = 1000
-	resolution := l.b.Clocks[l.clocks[s.artifacts[0]]].Resolution
+	resolution := l.b.Clocks[s.clock].Resolution
 	g := newGrid(s.from, s.to, max(resolution, 50e6), most)
 	began, failed := make([]float64, g.n), make([]float64, g.n)
 	starts, ends := make([]int64, 0, s.count), make([]int64, 0, s.count)
@@ -221,7 +221,7 @@ func (l *layout) assists() {
 
 // mechanisms adds what the slow requests' time went into, as it went.
 func (l *layout) mechanisms() {
-	if l.ledger == nil || len(l.ledger.Slow) == 0 || !l.isPlaced(l.ledger.Source) {
+	if l.ledger == nil || len(l.ledger.Slow) == 0 || !l.sources[l.of[l.ledger.Source]].placed {
 		return
 	}
 	s := &l.sources[l.of[l.ledger.Source]]
