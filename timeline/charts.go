@@ -20,7 +20,7 @@ func (l *layout) charts() {
 	l.goroutines()
 	l.simple("delay", "waiting for a CPU of the host", "s/s", false, figures{
 		{"process.runDelay", "threads", "all threads"}, {"process.mainThread.runDelay", "main", "main thread"}})
-	l.simple("pressure", "pressure", "1", false, figures{
+	l.simple("pressure", "pressure (some)", "s/s", false, figures{
 		{"cgroup.pressure.cpu.some", "cgroup-cpu", "CPU, container"}, {"cgroup.pressure.memory.some", "cgroup-memory", "memory, container"},
 		{"cgroup.pressure.io.some", "cgroup-io", "I/O, container"}, {"host.pressure.cpu.some", "host-cpu", "CPU, host"},
 		{"host.pressure.memory.some", "host-memory", "memory, host"}, {"host.pressure.io.some", "host-io", "I/O, host"}})
@@ -105,13 +105,13 @@ func (l *layout) heap() {
 	used, goal := l.atCycles(looked)
 	c.add(used)
 	for _, s := range l.series(seriesAlloc) {
-		c.add(l.curve("snapshot", "heap, when asked for it", s))
+		c.add(l.readings("snapshot", "heap, when asked for it", s))
 	}
 	for _, s := range l.series(seriesGoal) {
 		if a, ok := s.Origin.Artifact(); ok && traced[a] {
 			c.add(l.curve("goal", "goal", withoutZero(s)))
 		} else {
-			c.add(l.curve("goal-snapshot", "goal, when asked for it", withoutZero(s)))
+			c.add(l.readings("goal-snapshot", "goal, when asked for it", withoutZero(s)))
 		}
 	}
 	c.add(goal)
@@ -203,7 +203,7 @@ func (l *layout) memory() {
 // goroutines adds how many goroutines and threads there were.
 func (l *layout) goroutines() {
 	l.simple("threads", "threads", "1", false, figures{{"process.threads", "threads", "threads"}, {seriesThreads, "gomaxprocs", "GOMAXPROCS"}})
-	c := Curve{ID: "goroutines", Title: "goroutines"}
+	c := Curve{ID: "goroutines", Title: "goroutines", Readings: true}
 	typ := l.b.Names.Lookup("goroutine")
 	if typ == 0 {
 		return

@@ -15,6 +15,13 @@ func (l *layout) curve(id, title string, s *evidence.Series) Curve {
 	return l.decimate(Curve{ID: id, Title: title, Source: l.originName(s.Origin), T: t, V: v})
 }
 
+// readings makes a curve of a series whose points are looks at single moments.
+func (l *layout) readings(id, title string, s *evidence.Series) Curve {
+	c := l.curve(id, title, s)
+	c.Readings = true
+	return c
+}
+
 // gaps returns a series' points within what is shown, with NaN where a recording
 // in pieces had a gap. A counter's last reading says nothing about what came
 // after it; a gauge holds until its piece ends.
@@ -135,7 +142,7 @@ func (l *layout) decimate(c Curve) Curve {
 	// A gap cuts a span in two and is a point itself.
 	from := c.T[0]
 	width := (c.T[n-1]-from)/int64(MaxCurve-2*gaps-2) + 1
-	d := decimated{out: Curve{ID: c.ID, Title: c.Title, Source: c.Source}}
+	d := decimated{out: Curve{ID: c.ID, Title: c.Title, Source: c.Source, Readings: c.Readings}}
 	for i := 0; i < n; {
 		if math.IsNaN(c.V[i]) {
 			d.put(c.T[i], math.NaN(), math.NaN())

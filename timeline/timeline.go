@@ -96,7 +96,9 @@ type Curve struct {
 	Source string
 	T      []int64
 	V      []float64
-	Max    []float64 // the highest of what a point stands for, where that is more than one; nil: V
+	// Readings: each point is a look at one moment; nothing is known between two.
+	Readings bool
+	Max      []float64 // the highest of what a point stands for, where that is more than one; nil: V
 }
 
 // MaxCurve is how many points a curve has.

@@ -286,6 +286,9 @@ func watched(all []diagnose.Coverage) string {
 			spans = append(spans, c)
 		}
 	}
+	if len(spans) == 0 && longest == 0 {
+		return "at a moment that is not known"
+	}
 	if len(spans) == 0 {
 		return sentence.Window(diagnose.Window{Duration: cause.Number(longest)})
 	}

@@ -193,7 +193,7 @@ const notJudged, nothingFound = "not judged", "nothing found"
 var files embed.FS
 
 var (
-	pages = template.Must(template.New("").Funcs(template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command}).ParseFS(files, "page/*.tmpl"))
+	pages = template.Must(template.New("").Funcs(template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted}).ParseFS(files, "page/*.tmpl"))
 
 	style  = visible(colours(read("colours.css")) + read("page.css"))
 	script = visible(read("page.js"))
@@ -218,9 +218,9 @@ func colours(css string) string {
 		"@media print {\n" + only(light[strings.Index(light, ":root {"):], ":root, :root[data-theme], :root:not([data-theme=\"light\"])") + "}\n"
 }
 
-// heading writes a heading of a level.
-func heading(level int, text string) template.HTML {
-	return template.HTML(fmt.Sprintf("<h%d>%s</h%d>", level, template.HTMLEscapeString(text), level))
+// heading writes a heading of a level, by whose id the section `of` is named.
+func heading(level int, text, of string) template.HTML {
+	return template.HTML(fmt.Sprintf(`<h%d id="%s-title">%s</h%d>`, level, template.HTMLEscapeString(of), template.HTMLEscapeString(text), level))
 }
 
 // subheading writes a heading that looks smaller than its level, inside a section.
@@ -270,6 +270,12 @@ func command(text string) template.HTML {
 		b.WriteString(w)
 	}
 	return template.HTML(b.String())
+}
+
+// pasted says whether a fix's code is to be copied: lines of a program, or a command
+// with options. A name, such as that of a lock, only says where to look.
+func pasted(code string) bool {
+	return strings.Contains(code, "\n") || strings.Contains(code, " -")
 }
 
 // longestWord of a command fits on a telephone's line.

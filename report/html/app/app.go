@@ -34,7 +34,7 @@
 //	  "bands":    [{"id", "title", "source", "at": ns, "dur": ns, "text": [string], "number", "longest": ns,
 //	                "since", "until": ns, when it was watched, left out: all the time}],
 //	  "charts":   [{"id", "title", "unit", "stacked",
-//	                "curves": [{"id", "title", "source", "t": ns, "v", "max"}]}],
+//	                "curves": [{"id", "title", "source", "t": ns, "v", "max", "readings": true if nothing is known between points}]}],
 //	  "slow", "typical": {"at": ns, "latency": ns, "lane",
 //	                "source", "origin", "route", "outcome": index in strings,
 //	                "slow", "apart": 1 if it is so,

@@ -74,6 +74,8 @@ type curve struct {
 	T      column `json:"t"`
 	V      column `json:"v"`
 	Max    column `json:"max,omitzero"`
+	// Readings: nothing is known between two points.
+	Readings bool `json:"readings,omitempty"`
 }
 
 type flame struct {
@@ -208,7 +210,7 @@ func (e *encoder) chart(c *timeline.Chart) (chart, error) {
 		if err := lengths("curve "+c.ID+" "+v.ID, n, len(v.V), some(v.Max, n)); err != nil {
 			return curve{}, err
 		}
-		out := curve{ID: v.ID, Title: v.Title, Source: v.Source, T: integers(since(v.T, e.t.From)), V: figures(v.V)}
+		out := curve{ID: v.ID, Title: v.Title, Source: v.Source, T: integers(since(v.T, e.t.From)), V: figures(v.V), Readings: v.Readings}
 		if v.Max != nil {
 			out.Max = figures(v.Max)
 		}

@@ -36,6 +36,7 @@ func small() *timeline.Timeline {
 		}},
 		Charts: []timeline.Chart{{ID: "heap", Title: "heap", Unit: "bytes", Curves: []timeline.Curve{
 			{ID: "used", Title: "heap", Source: "trace.out", T: []int64{from, from + 1e9, from + 2e9}, V: []float64{1 << 20, math.NaN(), 0}, Max: []float64{2 << 20, math.NaN(), 0}},
+			{ID: "snapshot", Title: "heap, when asked for it", Source: "heap.pb.gz", T: []int64{from + 1e9}, V: []float64{3 << 20}, Readings: true},
 		}}},
 		Slow: []timeline.Request{{
 			Source: "trace.out", Origin: "trace.out:7", Route: evil, Lane: 71, At: from + 20_000_000_000, Latency: 5_000_000_000, Outcome: "ok", Slow: true,
@@ -158,7 +159,7 @@ func decoded(tl *timeline.Timeline) any {
 		}
 		return out
 	}
-	p, b, c, f := tl.Requests[0], tl.Bands[0], tl.Charts[0].Curves[0], tl.Flames[0]
+	p, b, f := tl.Requests[0], tl.Bands[0], tl.Flames[0]
 	at := since(p.At)
 	for i := range at {
 		at[i] -= at[i] % 5 // a tick
@@ -171,13 +172,17 @@ func decoded(tl *timeline.Timeline) any {
 	for _, v := range p.Flags {
 		flags = append(flags, int(v))
 	}
-	var figures []any
-	for _, v := range c.V {
-		if math.IsNaN(v) {
-			figures = append(figures, nil)
-		} else {
-			figures = append(figures, v)
+	var curves []object
+	for _, c := range tl.Charts[0].Curves {
+		var figures []any
+		for _, v := range c.V {
+			if math.IsNaN(v) {
+				figures = append(figures, nil)
+			} else {
+				figures = append(figures, v)
+			}
 		}
+		curves = append(curves, object{"readings": c.Readings, "t": since(c.T), "v": figures})
 	}
 	var parents, values []int64
 	var names, kinds []string
@@ -188,7 +193,7 @@ func decoded(tl *timeline.Timeline) any {
 		"from": "1763695082000000007", "span": tl.To - tl.From, "anchored": tl.Anchored, "threshold": tl.Threshold,
 		"requests": []object{{"source": p.Source, "at": at, "latency": p.Latency, "flags": flags, "detail": p.Detail, "number": p.Number, "route": routes}},
 		"bands":    []object{{"id": b.ID, "at": since(b.From), "dur": lasting(b.From, b.To), "text": b.Text, "since": []int64{0, 2000}, "end": []int64{1000, 6_000_000_000}}},
-		"charts":   []object{{"id": "heap", "curves": []object{{"t": since(c.T), "v": figures}}}},
+		"charts":   []object{{"id": "heap", "curves": curves}},
 		"slow":     requests(tl.Slow), "typical": requests(tl.Typical),
 		"processors": []object{{"at": 1000, "span": 1000, "lanes": []object{
 			{

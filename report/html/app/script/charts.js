@@ -4,8 +4,8 @@ const curveColours = {
   cpu: { user: "m-own", system: "m-kernel" },
   "cpu-host": { user: "m-own", system: "m-kernel", softirq: "m-client", steal: "m-host_cpu", iowait: "m-pool" },
   "cpu-quota": { throttled: "m-host_cpu" },
-  heap: { used: "m-collector_cpu", goal: "ink", snapshot: "m-mark_assist" },
-  assist: { assist: "m-mark_assist", "assist-wait": "m-collector_cpu" },
+  heap: { used: "m-collector_cpu", goal: "ink", snapshot: "m-collector_cpu", "goal-snapshot": "ink" },
+  assist: { assist: "m-mark_assist", "assist-wait": "muted" },
   rate: { rate: "m-own" },
 };
 const otherColours = ["m-own", "m-collector_cpu", "m-dependency", "m-background_cpu", "m-lock", "m-kernel", "m-queue", "m-pool"];
@@ -21,11 +21,12 @@ class ChartTrack extends Track {
     this.colours = chart.curves.map((c, i) => known[c.id] || (palette.style.getPropertyValue("--m-" + c.id) ? "m-" + c.id : otherColours[i % otherColours.length]));
     this.values = chart.curves.map(() => el("span", { class: "app-value" }));
     this.keys = chart.curves.map((c, i) => el("span", { class: "app-key", title: c.source ? "from " + c.source : null }, swatch(""), c.title + " ", this.values[i]));
-    this.figures.append(...this.keys);
+    this.figures.append(chart.stacked && chart.curves.length > 1 ? "from below:" : "", ...this.keys);
     this.box = el("div", { class: "app-plot", role: "img" });
-    this.flat = chart.curves.every((c) => !(c.max || c.v).some((v) => v !== 0 && v === v)); // 0 all the time: words are enough
+    const values = chart.curves.map(constant); // words are enough where none ever changes
+    this.flat = values.every(Number.isFinite);
     if (this.flat) {
-      this.figures.replaceChildren(chart.curves.map((c) => c.title).join(", ") + ": 0 all the time");
+      this.figures.replaceChildren(chart.curves.map((c, i) => c.title + " " + amount(values[i], chart.unit)).join(", ") + " whenever looked at");
     } else {
       this.element.append(this.box);
     }
@@ -44,6 +45,11 @@ class ChartTrack extends Track {
     } else {
       chart.curves.forEach((c, i) => {
         const colour = palette.get(this.colours[i]);
+        if (c.readings) {
+          const points = { show: true, size: 6, width: 1.4, stroke: colour, fill: c.id.startsWith("goal") ? palette.get("bg") : colour };
+          series.push({ stroke: colour, width: 0, points }, { show: false });
+          return;
+        }
         const dash = c.id === "goal" ? [4, 3] : undefined;
         series.push({ stroke: colour, width: 1.4, dash, points: { show: false } }, { stroke: colour, width: 0.7, alpha: 0.7, points: { show: false } });
         const [r, g, b] = palette.rgb(this.colours[i]);
@@ -106,17 +112,21 @@ class ChartTrack extends Track {
   at(t) {
     if (this.flat) return;
     this.chart.curves.forEach((c, i) => {
-      const v = t === null ? this.peaks[i] : valueAt(c, t);
-      this.values[i].textContent = Number.isFinite(v) ? (t === null ? "≤ " : "") + amount(v, this.chart.unit) : "–";
+      const v = t === null ? this.peaks[i] : valueAt(c, t, this.reach);
+      this.values[i].textContent = Number.isFinite(v) ? (t === null && v > 0 ? "≤ " : "") + amount(v, this.chart.unit) : "–";
     });
   }
+
+  // reach is how far from a reading (ns) the pointer still means it.
+  get reach() { return 4 * this.timeline.view.span / this.timeline.plotWidth; }
 
   under(x, y, t) {
     if (this.flat) return null;
     const lines = this.chart.curves.map((c, i) => {
-      const v = valueAt(c, t);
+      const v = valueAt(c, t, this.reach);
       return Number.isFinite(v) ? { text: c.title + " " + amount(v, this.chart.unit), colour: palette.get(this.colours[i]) } : "";
     }).filter(Boolean);
+    if (this.chart.stacked) lines.reverse(); // as they are drawn: the last is on top
     return lines.length ? [{ text: this.chart.title, strong: true }, ...lines] : null;
   }
 }
@@ -124,10 +134,11 @@ class ChartTrack extends Track {
 // axisAmount is shorter than amount: the unit is in the title.
 function axisAmount(v, unit) {
   if (unit.startsWith("bytes")) return v === 0 ? "0" : bytes(v);
-  if (unit === "ms/s") return v === 0 ? "0" : amount(v, unit);
+  if (unit === "ms/s" || unit === "s/s") return v === 0 ? "0" : amount(v, unit);
   return Math.abs(v) >= 1e5 ? count(v).replace(/^(\d+),000$/, "$1 k") : digits(v);
 }
 
 function unitWords(unit) {
-  return { "": "", 1: "", bytes: "", "bytes/s": "per second", "1/s": "per second", "ms/s": "time in each second" }[unit] ?? unit;
+  const inEach = "time in each second; 1 s/s is one all the time";
+  return { "": "", 1: "", bytes: "", "bytes/s": "per second", "1/s": "per second", "ms/s": inEach, "s/s": inEach }[unit] ?? unit;
 }

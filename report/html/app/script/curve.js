@@ -5,11 +5,34 @@ function holds(c, t) {
   return upperBound(c.t, t) - 1;
 }
 
+// constant is the value that a curve has wherever it is known, NaN if it changes.
+function constant(c) {
+  let value = NaN;
+  for (const values of c.max ? [c.v, c.max] : [c.v]) {
+    for (const v of values) {
+      if (v !== v || v === value) continue;
+      if (value === value) return NaN;
+      value = v;
+    }
+  }
+  return value;
+}
+
 // extremes gives each of `width` pixels of [lo, hi] the highest and lowest value that
-// held in it; null where nothing is known. A curve ends at its last point.
+// held in it; null where nothing is known. A curve ends at its last point; one of
+// readings is known at them only.
 function extremes(c, lo, hi, width) {
   const high = new Array(width).fill(null), low = new Array(width).fill(null);
   const step = (hi - lo) / width, end = c.t.length ? c.t[c.t.length - 1] : 0;
+  if (c.readings) {
+    for (let i = lowerBound(c.t, lo); i < c.t.length && c.t[i] <= hi; i++) {
+      const x = Math.min(width - 1, Math.floor((c.t[i] - lo) / step)), v = c.v[i];
+      if (v !== v) continue;
+      high[x] = Math.max(high[x] ?? v, v);
+      low[x] = Math.min(low[x] ?? v, v);
+    }
+    return { high, low };
+  }
   let i = holds(c, lo);
   for (let x = 0; x < width; x++) {
     const from = lo + x * step, to = from + step;
@@ -82,8 +105,13 @@ function stacked(curves, lo, hi, width) {
   return out;
 }
 
-// valueAt is what a curve had at a time; NaN where nothing is known.
-function valueAt(c, t) {
+// valueAt is what a curve had at a time; NaN where nothing is known. Of readings it
+// is the nearest within `reach`.
+function valueAt(c, t, reach) {
+  if (c.readings) {
+    const after = lowerBound(c.t, t), i = after > 0 && (after === c.t.length || t - c.t[after - 1] < c.t[after] - t) ? after - 1 : after;
+    return i < c.t.length && Math.abs(c.t[i] - t) <= reach ? c.v[i] : NaN;
+  }
   const i = holds(c, t);
   if (i < 0 || t > c.t[c.t.length - 1]) return NaN;
   return c.v[i];

@@ -57,8 +57,9 @@ function amount(v, unit) {
     case "ns": return duration(v);
     case "bytes": return bytes(v);
     case "bytes/s": return bytes(v) + "/s";
-    case "1": return count(v);
+    case "1":
     case "": return digits(v);
+    case "s/s": return amount(v * 1e3, "ms/s");
     case "ms/s": return (v === 0 ? "0 ms" : duration(v * 1e6)) + "/s";
     case "1/s": return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " /s";
     default: return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " " + unit;

@@ -180,8 +180,8 @@ class ProcessorsPart {
     this.flown = own ? [{ ...own, row: 0 }] : [];
     others.forEach((f, i) => { if (row[i] + first < mostFlights) this.flown.push({ ...f, row: row[i] + first }); });
     const kept = this.flown.length;
-    this.flightsHead.textContent = !inView.length ? (this.inTrace.length ? "No request whose states are shown is in flight here" : "") :
-      (kept < inView.length ? "Requests in flight: " + count(kept) + " of " + count(inView.length) + " whose states are shown" : "Requests in flight") + ", in the colours of what each was charged to";
+    this.flightsHead.textContent = !inView.length ? (this.inTrace.length ? "No request whose states are kept is in flight here" : "") :
+      (kept < inView.length ? "The slowest requests in flight, " + count(kept) + " of the " + count(inView.length) + " whose states are kept (zoom in for the others)" : "Requests in flight whose states are kept") + ", in the colours of what each was charged to";
     const used = kept ? Math.max(...this.flown.map((f) => f.row)) + 1 : 0;
     const h = 9, gap = 3;
     this.flightHeight = h + gap;

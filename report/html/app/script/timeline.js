@@ -10,6 +10,7 @@ class Timeline {
     this.view = new View(0, model.span);
     this.source = 0;
     this.status = new Status();
+    this.apart = el("p", { class: "app-status" }, "Points and rings are of different sources, and each counts from where it saw a request begin: one request may stand at two heights.");
     this.stack = el("div", {
       class: "app-stack", tabindex: 0, role: "application", "aria-roledescription": "timeline",
       "aria-label": "Timeline of " + model.subject + ". Plus and minus zoom, arrow keys move, Escape shows all, Enter opens the slowest request in view.",
@@ -25,7 +26,7 @@ class Timeline {
     });
     host.append(el("div", { class: "app-part" },
       el("div", { class: "app-bar" }, this.sources, zoomButtons(this.view, "timeline"), hint()),
-      this.status.element, this.stack));
+      this.status.element, this.apart, this.stack));
     this.tracks = [];
     if (model.requests.length) this.tracks.push(new RequestTrack(this));
     for (const b of model.bands) if (b.at.length) this.tracks.push(new BandTrack(this, b));
@@ -49,6 +50,7 @@ class Timeline {
   // prepare lays out the points of the source that was chosen.
   prepare() {
     const p = this.points = this.model.requests[this.source] || null;
+    this.apart.hidden = true;
     if (!p) return;
     let low = Infinity, high = 0;
     for (const v of p.latency) {
@@ -62,6 +64,7 @@ class Timeline {
       if (!r.apart) all.push({ ...r, index: i });
     }
     all.sort((a, b) => a.at - b.at);
+    this.apart.hidden = all.every((r) => r.source === p.source);
     this.open = { tick: 1, at: Float64Array.from(all, (r) => r.at), latency: Float64Array.from(all, (r) => r.latency), list: all };
     for (const v of this.open.latency) high = Math.max(high, v);
     high = Math.max(high, this.model.threshold, 1000) * 1.25;

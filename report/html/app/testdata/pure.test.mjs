@@ -8,7 +8,7 @@ const names = ["column", "search", "figure", "scale", "view", "density", "cover"
 const source = names.map((n) => readFileSync(`${process.env.SCRIPT}/${n}.js`, "utf8")).join("\n");
 const app = new Function(`"use strict";${source}
 return { column, decode, lowerBound, upperBound, digits, duration, bytes, count, percent, amount, clock, moment, plain, timeTicks, logTicks, linearTicks, logScale,
-  View, inWindow, rows, density, nearest, cover, watched, intervalAt, extremes, stacked, valueAt, shares, runs, laneSpans, laneTotals, spanAt, pack, tree, boxes, find, topBySelf, path };`)();
+  View, inWindow, rows, density, nearest, cover, watched, intervalAt, constant, extremes, stacked, valueAt, shares, runs, laneSpans, laneTotals, spanAt, pack, tree, boxes, find, topBySelf, path };`)();
 
 // random is a generator with a seed, so that a failure can be repeated.
 function random(seed) {
@@ -21,7 +21,7 @@ test("figures", () => {
     [app.duration(1.5e9), "1.5 s"], [app.duration(125e9), "2 min 5 s"], [app.duration(7260e9), "2 h 1 min"], [app.duration(-2500), "−2.5 µs"],
     [app.bytes(0), "0 B"], [app.bytes(122 * 1048576), "122 MiB"], [app.bytes(1023.9), "1 KiB"], [app.count(14516), "14,516"], [app.count(10_200_000), "10.2 M"],
     [app.percent(0), "0 %"], [app.percent(0.0004), "< 0.1 %"], [app.percent(0.0123), "1.2 %"], [app.percent(1), "100 %"],
-    [app.amount(28309, "ms/s"), "28.3 s/s"], [app.amount(1760, "1/s"), "1,760 /s"], [app.amount(1.25, "cores"), "1.25 cores"],
+    [app.amount(28309, "ms/s"), "28.3 s/s"], [app.amount(0.53, "s/s"), "530 ms/s"], [app.amount(0.53, "1"), "0.53"], [app.amount(1760, "1/s"), "1,760 /s"], [app.amount(1.25, "cores"), "1.25 cores"],
     [app.clock(11882e9 + 123_456_789, 1e9), "03:18:02"], [app.clock(11882e9 + 123_456_789, 1e6), "03:18:02.123"], [app.clock(86400e9 + 1e9, 1e9), "00:00:01"],
     [app.plain(40_135_000, 1e3), "40.135 ms"], [app.plain(0, 1e3, 50e6), "0.000 ms"], [app.plain(1500, 500), "1.5 µs"],
   ]) assert.equal(got, want);
@@ -176,6 +176,19 @@ test("a curve's peaks and gaps survive any width", () => {
   assert.ok(Number.isNaN(app.valueAt(c, -1)));
 });
 
+test("readings are known at their moments only", () => {
+  const c = { t: Float64Array.of(15, 55, 58), v: Float64Array.of(7, 3, 9), max: null, readings: true };
+  const { high, low } = app.extremes(c, 0, 100, 10), n = null;
+  assert.deepEqual(high, [n, 7, n, n, n, 9, n, n, n, n]);
+  assert.deepEqual(low, [n, 7, n, n, n, 3, n, n, n, n]);
+  assert.deepEqual([16, 40, 56, 57].map((t) => app.valueAt(c, t, 5)), [7, NaN, 3, 9]);
+});
+
+test("a curve that never changes", () => {
+  const of = (v, max) => app.constant({ v: Float64Array.from(v), max: max ? Float64Array.from(max) : null });
+  assert.deepEqual([of([0, 0]), of([2, NaN, 2]), of([2, 3]), of([2, 2], [2, 5]), of([NaN])], [0, 2, NaN, NaN, NaN]);
+});
+
 test("a stack shows the moment of the highest sum, not a sum of peaks", () => {
   const a = { t: [0, 10, 20, 30, 40], v: [1, 0, 3, 0, 0] }, b = { t: [0, 15, 20, 30], v: [0, 2, 0, 0] };
   const [low, high] = app.stacked([a, b], 0, 40, 1);
@@ -244,7 +257,7 @@ test("a payload is what was put in", () => {
     from: String(m.from), span: m.span, anchored: m.anchored, threshold: m.threshold,
     requests: m.requests.map((p) => ({ source: p.source, at: Array.from(p.at, (v) => v * p.tick), latency: [...p.latency], flags: [...p.flags], detail: p.detail && [...p.detail], number: p.number && [...p.number], route: Array.from(p.at, (_, i) => p.routes[p.route ? p.route[i] : 0]) })),
     bands: m.bands.map((b) => ({ id: b.id, at: [...b.at], dur: [...b.dur], text: b.text, since: [...b.since], end: [...b.end] })),
-    charts: m.charts.map((c) => ({ id: c.id, curves: c.curves.map((v) => ({ t: [...v.t], v: Array.from(v.v, (x) => (Number.isNaN(x) ? null : x)) })) })),
+    charts: m.charts.map((c) => ({ id: c.id, curves: c.curves.map((v) => ({ readings: v.readings, t: [...v.t], v: Array.from(v.v, (x) => (Number.isNaN(x) ? null : x)) })) })),
     slow: list(m.slow), typical: list(m.typical),
     processors: m.processors.map((p) => ({ at: p.at, span: p.span, lanes: p.lanes.map((l) => ({
       name: l.name, at: [...l.at], dur: [...l.dur], work: Array.from(l.work, (w) => p.works[w]), request: l.request && [...l.request], text: Array.from(l.at, (_, i) => l.text(i)),
