@@ -121,7 +121,7 @@ func TestServeMeanWaitOfMarkovQueues(t *testing.T) {
 		load       float64
 	}{{1, .6}, {2, .7}, {4, .7}} {
 		rate := tt.load * float64(tt.processors)
-		arrive, work := poisson(150_000, 11, rate, 1)
+		arrive, work := poisson(100_000, 11, rate, 1)
 		got := serve(t, Program{Processors: tt.processors, Quantum: 1e18}, arrive, work)
 		var wait float64
 		for i, l := range got.Latency {
@@ -140,7 +140,7 @@ func TestServeMeanWaitOfMarkovQueues(t *testing.T) {
 // the mean wait is that of Pollaczek and Khinchine, λ·E[C²]/(2·(1−λ·E[C])).
 func TestServeStopsAreBreakdowns(t *testing.T) {
 	const rate, every, stop = .3, 40., 3. // stops of 2·3 time units
-	arrive, work := poisson(400_000, 5, rate, 1)
+	arrive, work := poisson(250_000, 5, rate, 1)
 	got := serve(t, Program{Processors: 1, Quantum: 1e18, Marking: Marking{Every: every * 1e6, Stop: stop * 1e6}}, arrive, work)
 	var mean float64
 	for _, l := range got.Latency {

@@ -98,7 +98,7 @@ func TestMeanWaitOfMarkovQueues(t *testing.T) {
 		load    float64 // of each server
 	}{{1, .5}, {1, .8}, {2, .7}, {4, .8}, {16, .8}} {
 		rate := tt.load * float64(tt.servers)
-		arrive, demand := poisson(1_000_000, 42, rate, 1)
+		arrive, demand := poisson(400_000, 42, rate, 1)
 		got, err := Queue{Servers: tt.servers}.Open(arrive, demand)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestMeanTimeWithRandomStops(t *testing.T) {
 	// probability f/(f+r) a stop that lasts another 1/r:
 	// E[T]·(1 − λk) = k + f/(r·(f+r)), with μ = 1.
 	const f, r, load = .01, .1, .6 // one stop per 100 time units up, 10 long
-	arrive, demand := poisson(2_000_000, 7, load, 1)
+	arrive, demand := poisson(1_000_000, 7, load, 1)
 	g := rand.New(rand.NewPCG(9, 9))
 	var stops []Stop
 	for at := 0.; at*1e6 < float64(arrive[len(arrive)-1]); {
