@@ -68,7 +68,9 @@ func Predict(b *evidence.Bundle, opt PredictOptions) (*predict.Prediction, error
 	switch {
 	case why != nil && latency == nil:
 		p.Notes = append(p.Notes, "p99 is not predicted: "+why.Error())
-	case why != nil:
+	case why == nil:
+		p.Notes = append(p.Notes, "p99 is that of the recorded requests, run once more beside the predicted cycles; now is what that gives for the cycles as they were")
+	default:
 		p.Notes = append(p.Notes, "p99 is that of the traced requests, with what the collector cost them scaled: "+why.Error())
 	}
 	return p, err

@@ -162,7 +162,7 @@ func FitOf(observed, model []int64) (f Fit) {
 }
 
 func notReproduced(which string, observed, model int64) string {
-	return fmt.Sprintf("the replay's %s is %.3f ms where %.3f ms were observed: more than %.0f %% off", which, float64(model)/1e6, float64(observed)/1e6, 100*Tolerance)
+	return fmt.Sprintf("the replay's %s is %s ms where %s ms were observed: more than %.0f %% off", which, three(float64(model)/1e6), three(float64(observed)/1e6), 100*Tolerance)
 }
 
 func relative(observed, model int64) float64 {

@@ -69,17 +69,19 @@ func FormatSize(bytes float64) string {
 	return strconv.FormatInt(n, 10) + "B"
 }
 
-// size writes bytes for people: MiB, with three digits, all before the point.
-func size(bytes float64) string {
-	v := bytes / mib
+// size writes bytes for people, in MiB.
+func size(bytes float64) string { return three(bytes/mib) + " MiB" }
+
+// three writes a number with three digits, those before the point in full.
+func three(v float64) string {
 	if v < 99.95 {
-		return strconv.FormatFloat(v, 'g', 3, 64) + " MiB"
+		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
 	digits := strconv.FormatFloat(v, 'f', 0, 64)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return digits + " MiB"
+	return digits
 }
 
 var units = []struct {

@@ -28,7 +28,6 @@ type calibrated struct {
 	now       predict.Outcome
 	latencies *predict.Latencies
 	unused    string // why there are no latencies
-	mark      float64
 }
 
 // calibrate reads a capture the way a diagnosis does and calibrates the models on the

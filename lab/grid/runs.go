@@ -102,8 +102,8 @@ func (m *measurer) all(ctx context.Context) error {
 }
 
 // String is what is told while it goes on.
-func (r Row) String() string {
-	return fmt.Sprintf("%-20s %5.2f cycles/s  collector %.2f cores  p50 %5.2f p99 %7.2f ms  others %2.0f %%", r.Setting.Name, r.Cycles, r.Assist+r.Background+r.Idle, r.P50, r.P99, 100*r.Others)
+func (row Row) String() string {
+	return fmt.Sprintf("%-20s %5.2f cycles/s  collector %.2f cores  p50 %5.2f p99 %7.2f ms  others %2.0f %%", row.Setting.Name, row.Cycles, row.Assist+row.Background+row.Idle, row.P50, row.P99, 100*row.Others)
 }
 
 // run makes a run and keeps its row, if it is no worse than one that is there.
