@@ -19,7 +19,7 @@ type ProcessorLog struct {
 	blocks  int // in use
 	limit   int // 0: maxProcessorBlocks
 	quantum int64
-	free    [][]byte
+	free    [][]byte // blocks that were read anew
 	omitted map[int]bool
 }
 
@@ -37,7 +37,8 @@ type LaneLog struct {
 
 // The packed spans of a log are 16 MiB at most, in blocks that no span crosses:
 // growing never copies, and a lane that is read anew hands its blocks back one
-// by one.
+// by one, to be written to again. With what became known of goroutines late it is
+// some 20 MiB.
 const (
 	processorBlockSize = 8 << 10
 	maxProcessorBlocks = 16 << 20 / processorBlockSize
@@ -138,7 +139,6 @@ func (l *ProcessorLog) coarsen() {
 		}
 		l.quantum *= 2
 	}
-	l.free = nil
 }
 
 // least is the quantum to begin with, some times a typical span: one that stands

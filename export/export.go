@@ -239,11 +239,8 @@ func stateOf(seg evidence.Segment, c *ledger.Charges) (st state) {
 // title is the state in words, with the lock, pool or dependency it was for.
 func (st *state) title(b *evidence.Bundle) string {
 	t := st.mechanism.Title()
-	switch st.mechanism {
-	case ledger.Lock, ledger.Pool, ledger.Dependency:
-		if d := b.Names.Text(st.Cause); d != "" {
-			t += ": " + d
-		}
+	if d := b.Names.Text(st.Cause); d != "" && st.mechanism.Named() {
+		t += ": " + d
 	}
 	return t
 }

@@ -237,8 +237,11 @@ func (p *viewed) state(st *state, c *ledger.Charges) {
 	if what := names.Text(st.Cause); what != "" {
 		p.t.note("for", what)
 	}
-	if st.HolderKind != 0 || st.Holder != 0 {
-		p.t.note("holder", fmt.Sprintf("goroutine %d: %s", st.Holder, st.HolderKind))
+	if st.Holder != 0 {
+		p.t.noteNumber("holder", int64(st.Holder))
+	}
+	if st.HolderKind != evidence.KindUnknown {
+		p.t.note("holder did", st.HolderKind.String())
 	}
 	if st.several {
 		for m, ns := range c {

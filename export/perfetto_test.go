@@ -452,6 +452,22 @@ func TestUnplaced(t *testing.T) {
 	}
 }
 
+// Who held a lock and what that did are notes of their own, each if it is known.
+func TestHolderIsNoted(t *testing.T) {
+	r := decodeTracks(t, exported(t, strange(), "perfetto", ""))
+	tracks := r.named("slow requests, over 5 ms")
+	if len(tracks) == 0 {
+		t.Fatal("no slow requests")
+	}
+	states := tracks[0].slices[0].inside
+	if len(states) != 2 || strings.Contains(fmt.Sprint(states[0].notes), "holder") {
+		t.Fatalf("%d states, the first with %q", len(states), states[0].notes)
+	}
+	if notes := fmt.Sprint(states[1].notes); !strings.Contains(notes, "holder=71") || !strings.Contains(notes, "holder did="+evidence.GCAssist.String()) {
+		t.Errorf("notes %s", notes)
+	}
+}
+
 func TestHostilePerfetto(t *testing.T) {
 	r := decodeTracks(t, exported(t, strange(), "perfetto", ""))
 	found := make(map[string]bool)

@@ -176,8 +176,7 @@ func (s *Source) slowProfile() (*profile.Profile, error) {
 						continue
 					}
 					k := sampleKey{subject: l.Subject, stack: seg.Stack, route: route, state: seg.Kind, mechanism: ledger.Mechanism(m), charged: true}
-					switch k.mechanism {
-					case ledger.Lock, ledger.Pool, ledger.Dependency:
+					if k.mechanism.Named() {
 						k.detail = seg.Cause
 					}
 					p.add(k, time, ns)

@@ -254,8 +254,7 @@ func (l *Ledger) charge() {
 					continue
 				}
 				k := key{m: Mechanism(m), replay: replay}
-				switch k.m {
-				case Lock, Pool, Dependency:
+				if k.m.Named() {
 					k.detail = s.Cause
 				}
 				sums[k] += v

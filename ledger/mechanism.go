@@ -59,6 +59,10 @@ func (m Mechanism) String() string { return mechanisms[m].id }
 // Title returns the mechanism in words.
 func (m Mechanism) Title() string { return mechanisms[m].title }
 
+// Named says whether what a request waited for has a name: a lock, a pool, a
+// dependency. It is the cause of the state.
+func (m Mechanism) Named() bool { return m == Lock || m == Pool || m == Dependency }
+
 // Charges is the time (ns) of one or more requests by mechanism.
 type Charges [NumMechanisms]int64
 

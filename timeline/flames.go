@@ -231,8 +231,7 @@ func (l *layout) slowTime() {
 					continue
 				}
 				k := key{m: ledger.Mechanism(m), stack: s.Stack}
-				switch k.m {
-				case ledger.Lock, ledger.Pool, ledger.Dependency:
+				if k.m.Named() {
 					k.what = s.Cause
 				}
 				sums[k] += v
