@@ -1,13 +1,13 @@
 // One slow request: what it did and waited for, a typical one beside it.
 
-const longest = 100; // so many states the table has before it is asked for all
+// So many states the table has before it is asked for all, on the screen and on paper.
+const longest = 100, longestPrinted = 20;
 
 class RequestPart {
   constructor(host, model, report) {
     this.model = model;
     this.report = report;
     this.index = -1;
-    this.view = new View(0, 1);
     const list = [];
     for (let i = 0; i < model.slow.length; i++) {
       const r = model.slow.request(i);
@@ -26,7 +26,7 @@ class RequestPart {
     this.plot = el("div", { class: "app-stack", tabindex: 0, role: "application", "aria-roledescription": "time line of a request" }, this.surface.canvas);
     this.tip = new Tooltip(this.plot);
     this.table = el("table", { class: "app-table app-states" });
-    this.more = button("show all", "show all states", () => {
+    this.more = button("show all", null, () => {
       this.all = !this.all;
       this.fill();
     });
@@ -252,8 +252,9 @@ class RequestPart {
   fill() {
     const order = this.states.map((_, i) => i);
     let shown = order;
-    if (!this.all && order.length > longest) {
-      shown = order.slice().sort((a, b) => this.states[b].dur - this.states[a].dur).slice(0, longest).sort((a, b) => a - b);
+    const most = printing ? longestPrinted : longest;
+    if (!this.all && order.length > most) {
+      shown = order.slice().sort((a, b) => this.states[b].dur - this.states[a].dur).slice(0, most).sort((a, b) => a - b);
     }
     const some = (f) => this.states.some(f);
     const columns = [
@@ -281,8 +282,8 @@ class RequestPart {
     body.addEventListener("keydown", (e) => this.step(e));
     if (body.firstChild) body.firstChild.tabIndex = 0;
     this.table.replaceChildren(el("caption", { class: "app-spoken" }, "States of request " + (this.index + 1)), head, body);
-    this.more.hidden = this.states.length <= longest;
-    this.more.textContent = this.all ? "show the " + longest + " longest" : "the " + longest + " longest of " + count(this.states.length) + " · show all";
+    this.more.hidden = this.states.length <= most || printing && this.all;
+    this.more.textContent = this.all ? "show the " + most + " longest" : "the " + most + " longest of " + count(this.states.length) + (printing ? " states" : " · show all");
   }
 
   step(e) {
