@@ -29,6 +29,10 @@ func speedscope(s *Source, _ string) (Writer, error) {
 	cpu := s.profilesOf("cpu")
 	traced := s.traced()
 	slowest := slowestOf(s, traced)
+	if known := len(slowest); known > maxShown {
+		slowest = slowest[:maxShown]
+		s.omit(fmt.Sprintf("the time lines of %d requests are left out: those of the %d slowest are written", known-maxShown, maxShown))
+	}
 	if len(slowest) == 0 && !s.hasSamples(cpu) {
 		return nil, &Missing{"neither a CPU profile nor a request whose states are known", "unstall record TARGET records both"}
 	}
@@ -76,7 +80,7 @@ func slowestOf(s *Source, ledgers []*ledger.Ledger) (out []shown) {
 	slices.SortFunc(out, func(x, y shown) int {
 		return cmp.Or(cmp.Compare(r.Latency(y.row), r.Latency(x.row)), cmp.Compare(x.row, y.row))
 	})
-	return out[:min(len(out), maxShown)]
+	return out
 }
 
 // scope writes a speedscope file.
