@@ -210,6 +210,48 @@ func TestProcessorsAreBounded(t *testing.T) {
 	}
 }
 
+// Many traces have a bound together, and a trace that is to take less loses no time.
+func TestTracesAreBoundedTogether(t *testing.T) {
+	b := NewBundle()
+	if n := b.processorBlocks(); n != maxBundleBlocks {
+		t.Errorf("the first has room for %d blocks", n)
+	}
+	b.Processors = []Occupancy{{Lanes: []ProcessorLane{{blocks: make([]processorBlock, 100)}, {blocks: make([]processorBlock, 50)}}}}
+	if n := b.processorBlocks(); n != maxBundleBlocks-150 {
+		t.Errorf("the second has room for %d blocks", n)
+	}
+	b.Processors = append(b.Processors, Occupancy{Lanes: []ProcessorLane{{blocks: make([]processorBlock, maxBundleBlocks)}}})
+	if n := b.processorBlocks(); n != leastBlocks {
+		t.Errorf("the third has room for %d blocks", n)
+	}
+
+	var l ProcessorLog
+	n := l.Lane(0, 0)
+	var want Works
+	for i := range int64(20_000) {
+		s := ProcessorSpan{From: i * 1000, To: i*1000 + 1 + i%997, Work: 1 + Work(i%5), Lane: LaneID(i % 50)}
+		n.Add(&s)
+		want[s.Work] += s.To - s.From
+	}
+	before := l.blocks
+	l.fit(before)
+	if l.quantum != 0 {
+		t.Error("joined though there is room")
+	}
+	l.fit(before / 4)
+	x, _ := logged(&l, 0, 20_000*1000)
+	var got Works
+	for s := range x.Processors[0].Spans(0) {
+		for w, v := range s.Each {
+			got[w] += v
+		}
+	}
+	got[WorkIdle] = 0
+	if held := len(x.Processors[0].Lanes[0].blocks); held > before/4 || got != want || x.Processors[0].Quantum == 0 {
+		t.Errorf("%d of %d blocks are left, %v instead of %v", held, before, got, want)
+	}
+}
+
 func TestServing(t *testing.T) {
 	b := NewBundle()
 	for range 2 { // a second trace of the same process numbers its goroutines alike

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 )
 
@@ -240,9 +239,37 @@ func (s *ProcessorSpan) join(o *ProcessorSpan) {
 	}
 }
 
+// fit joins what it must so that no more than some blocks are in use, or one for
+// each lane.
+func (l *ProcessorLog) fit(blocks int) {
+	if blocks = max(blocks, len(l.lanes)); l.blocks > blocks {
+		l.limit = blocks
+		l.coarsen()
+	}
+}
+
+// A recording may hold a trace every minute: all have maxBundleBlocks together
+// (64 MiB), and when they are used up each has leastBlocks (1 MiB).
+const (
+	maxBundleBlocks = 4 * maxProcessorBlocks
+	leastBlocks     = maxProcessorBlocks / 16
+)
+
+// processorBlocks is how many more blocks a trace may use.
+func (b *Bundle) processorBlocks() int {
+	used := 0
+	for i := range b.Processors {
+		for _, n := range b.Processors[i].Lanes {
+			used += len(n.blocks)
+		}
+	}
+	return max(maxBundleBlocks-used, leastBlocks)
+}
+
 // Processors adds what a log holds of [from, until); the log must not be used
 // any more.
 func (p *Builder) Processors(subject SubjectID, l *ProcessorLog, from, until int64) {
+	l.fit(p.bundle.processorBlocks())
 	x := Occupancy{Subject: subject, Clock: p.clock, Origin: p.Origin(0), From: from, Until: until, Quantum: l.quantum, Omitted: len(l.omitted), late: l.late}
 	for _, n := range l.lanes {
 		x.Lanes = append(x.Lanes, ProcessorLane{n.number, n.blocks})
@@ -250,140 +277,4 @@ func (p *Builder) Processors(subject SubjectID, l *ProcessorLog, from, until int
 	slices.SortFunc(x.Lanes, func(a, b ProcessorLane) int { return cmp.Compare(a.Number, b.Number) })
 	p.processors = append(p.processors, len(p.bundle.Processors))
 	p.bundle.Processors = append(p.bundle.Processors, x)
-}
-
-// processorBlock is packed spans. Times are relative to those before; the first
-// counts from `from`, and nothing else is needed to read a block.
-//
-// Encoding of a span: a byte of work<<4 | flags, then as uvarints the gap before
-// it if flagged, its duration, and what its flags say.
-type processorBlock struct {
-	from int64
-	data []byte
-}
-
-const (
-	spanGap    = 1 << iota // a gap lies before it
-	spanOther              // another lane or name than the span before: the lane's difference (zigzag) and the name follow
-	spanServes             // it serves another lane than its own: that one's difference to its own (zigzag) follows
-	spanJoined             // how many were joined, a mask of the kinds of work and their durations follow
-)
-
-// maxSpanSize is what a span takes at most: a byte, 7 numbers, all works.
-const maxSpanSize = 1 + (7+int(NumWorks))*binary.MaxVarintLen64
-
-// spanWriter is what the next span is written relative to.
-type spanWriter struct {
-	at   int64
-	lane LaneID
-	name NameID
-}
-
-func (w *spanWriter) begin() { w.lane, w.name = 0, 0 }
-
-func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
-func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
-
-// ownServes is whom a span serves if nothing else is said.
-func (s *ProcessorSpan) ownServes() LaneID {
-	if s.Number <= 1 && (s.Work == WorkRequest || s.Work == WorkRequestAssist) {
-		return s.Lane
-	}
-	return 0
-}
-
-// append packs a span into a block that has room for it.
-func (w *spanWriter) append(to []byte, s *ProcessorSpan) []byte {
-	head := byte(s.Work) << 4
-	gap := s.From - w.at
-	if gap > 0 {
-		head |= spanGap
-	}
-	other := s.Lane != w.lane || s.Name != w.name
-	if other {
-		head |= spanOther
-	}
-	serves := s.Serves != s.ownServes()
-	if serves {
-		head |= spanServes
-	}
-	if s.Number > 1 {
-		head |= spanJoined
-	}
-	// Blocks have room for all of it, so nothing need be checked in between.
-	n := len(to)
-	room := to[n:cap(to)]
-	room[0] = head
-	k := 1
-	if gap > 0 {
-		k += binary.PutUvarint(room[k:], uint64(gap))
-	}
-	k += binary.PutUvarint(room[k:], uint64(s.To-s.From))
-	if other {
-		k += binary.PutUvarint(room[k:], zigzag(int64(s.Lane-w.lane)))
-		k += binary.PutUvarint(room[k:], uint64(s.Name))
-		w.lane, w.name = s.Lane, s.Name
-	}
-	to = to[:n+k]
-	if serves {
-		to = binary.AppendUvarint(to, zigzag(int64(s.Serves-s.Lane)))
-	}
-	if s.Number > 1 {
-		to = binary.AppendUvarint(to, uint64(s.Number))
-		var mask uint64
-		for i, v := range s.Mix {
-			if v > 0 {
-				mask |= 1 << i
-			}
-		}
-		to = binary.AppendUvarint(to, mask)
-		for _, v := range s.Mix {
-			if v > 0 {
-				to = binary.AppendUvarint(to, uint64(v))
-			}
-		}
-	}
-	w.at = s.To
-	return to
-}
-
-// spans yields the spans of a block, with times as they were packed.
-func (b *processorBlock) spans(yield func(ProcessorSpan) bool) {
-	p := Path(b.data) // for its numbers
-	w := spanWriter{at: b.from}
-	for len(p) > 0 {
-		head := p[0]
-		p = p[1:]
-		s := ProcessorSpan{Work: Work(head >> 4), From: w.at, Number: 1}
-		if head&spanGap != 0 {
-			s.From += int64(p.uvarint())
-		}
-		s.To = s.From + int64(p.uvarint())
-		if head&spanOther != 0 {
-			w.lane += LaneID(unzigzag(p.uvarint()))
-			w.name = NameID(p.uvarint())
-		}
-		s.Lane, s.Name = w.lane, w.name
-		var serves int64
-		if head&spanServes != 0 {
-			serves = unzigzag(p.uvarint())
-		}
-		if head&spanJoined != 0 {
-			s.Number = int64(p.uvarint())
-			mask := p.uvarint()
-			for i := range s.Mix {
-				if mask&(1<<i) != 0 {
-					s.Mix[i] = int64(p.uvarint())
-				}
-			}
-		}
-		s.Serves = s.ownServes()
-		if head&spanServes != 0 {
-			s.Serves = s.Lane + LaneID(serves)
-		}
-		w.at = s.To
-		if !yield(s) {
-			return
-		}
-	}
 }
