@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -230,7 +231,7 @@ func (l *layout) goroutines() {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b reading) int { return int(min(max(a.at-b.at, -1), 1)) })
+	slices.SortFunc(all, func(a, b reading) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.n, a.n)) }) // of several at once the highest
 	slices.Sort(from)
 	for _, x := range all {
 		if n := len(c.T); x.at >= l.t.From && x.at <= l.t.To && (n == 0 || c.T[n-1] < x.at) {
