@@ -73,8 +73,11 @@ func (p Compared) add(doc *document) error {
 		if s.d != nil {
 			label, text := answer(s.d)
 			tone := "found"
-			if label == nothingFound || label == notJudged {
+			switch label {
+			case nothingFound:
 				tone = "calm"
+			case notJudged: // that is no good news
+				tone = "plain"
 			}
 			v.Sides = append(v.Sides, sideView{s.name + ": " + label, text, tone})
 		}

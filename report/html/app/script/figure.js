@@ -60,7 +60,7 @@ function amount(v, unit) {
     case "1":
     case "": return digits(v);
     case "s/s": return amount(v * 1e3, "ms/s");
-    case "ms/s": return (v === 0 ? "0 ms" : duration(v * 1e6)) + "/s";
+    case "ms/s": return (v === 0 ? "0 ms" : v >= 999.5 ? digits(v / 1e3) + " s" : duration(v * 1e6)) + "/s"; // never minutes: it is how many at once
     case "1/s": return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " /s";
     default: return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " " + unit;
   }
