@@ -55,7 +55,7 @@ function gestures(element, view, options) {
       start.moved = true;
       element.setPointerCapture(e.pointerId);
     }
-    if (start.pan && (view.isFull || !touch && !e.shiftKey && !start.pan)) {
+    if (start.pan && view.isFull) {
       options.hover(at.x, at.y, touch);
     } else if (start.pan) {
       const by = (at.x - start.x) / p.width * (start.hi - start.lo);

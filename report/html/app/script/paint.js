@@ -77,8 +77,8 @@ let palette;
 
 // Surface is a canvas of a size in CSS pixels, drawn at the screen's ratio.
 class Surface {
-  constructor(label, role) {
-    this.canvas = el("canvas", { class: "app-canvas", role: role || "img", "aria-label": label });
+  constructor(label) {
+    this.canvas = el("canvas", { class: "app-canvas", role: "img", "aria-label": label });
     this.ctx = this.canvas.getContext("2d");
     this.width = this.height = 0;
   }
@@ -101,9 +101,6 @@ class Surface {
     this.ctx.clearRect(0, 0, width, height);
     return this.ctx;
   }
-
-  // pixel is the size of one pixel of the screen.
-  get pixel() { return 1 / this.ratio; }
 }
 
 // fit cuts a text so that it is not wider than `width`; "" where nothing useful is left.

@@ -43,14 +43,6 @@ class View {
   pan(by) { return this.set(this.lo + by, this.hi + by); }
   reset() { return this.set(this.min, this.max); }
 
-  // include moves the window so that [lo, hi] is in it, with some room.
-  include(lo, hi) {
-    if (lo >= this.lo && hi <= this.hi) return false;
-    const room = Math.max((hi - lo) * 1.5, this.span / 2);
-    const middle = (lo + hi) / 2;
-    return this.set(middle - room, middle + room);
-  }
-
   // x is where a time is drawn in `width` pixels; time is the way back.
   x(t, width) { return (t - this.lo) / this.span * width; }
   time(x, width) { return this.lo + x / width * this.span; }
