@@ -29,6 +29,9 @@ func (s *Stand) startAdvised(v Variant, bins map[string]string) error {
 	}
 	s.Services = append(s.Services, one)
 	s.say("warming up %s: %s", v.Name, v.About)
+	if err := s.follow(one); err != nil {
+		return err
+	}
 	return s.warm(one)
 }
 

@@ -65,8 +65,27 @@ func (s *Stand) search(one *Service) error {
 	if peak != s.Sizes.Peak {
 		s.warnf("the storm is %.0f requests/s instead of %.0f: it must be %.0f to %.0f %% of the knee", peak, s.Sizes.Peak, 100*Share[0], 100*Share[1])
 		s.Sizes.Peak, p.Peak, p.Base = peak, peak, peak/s.Sizes.Spike
+		for _, one := range s.Services {
+			if err := s.follow(one); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// follow makes a service's size follow a storm that was moved, and warms it up again.
+func (s *Stand) follow(one *Service) error {
+	if s.Follow == nil || s.Sizes.Peak == s.Full.Peak {
+		return nil
+	}
+	if err := s.Follow(s, one); err != nil {
+		return fmt.Errorf("%s: %w", one.Variant.Name, err)
+	}
+	if !one.Variant.Compared && !one.Variant.Predicted {
+		return nil
+	}
+	return s.warm(one)
 }
 
 // kneeCheck says whether the peak lies where it must.

@@ -41,6 +41,10 @@ type Lab struct {
 	// Sick and Fixed name the variants that the incident is about.
 	Sick, Fixed string
 
+	// Follow, if not nil, makes the size of a service follow a storm that had to be
+	// moved to keep its share of the knee.
+	Follow func(*Stand, *Service) error
+
 	// Moves, if not nil, measures what the blocks do not: it may change what
 	// services do. It runs after the blocks.
 	Moves func(*Stand) ([]Check, error)

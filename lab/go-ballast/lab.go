@@ -5,6 +5,8 @@ package goballast
 
 import (
 	"embed"
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/unstall/unstall/lab"
@@ -16,11 +18,26 @@ var sources embed.FS
 // Causes that are about the host a lab happens to run on.
 var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
 
-// The gateway: 46 MiB of sessions, which with what a cycle finds half done makes
-// 50 to 70 MiB of live heap; half a megabyte of garbage for each request; and a
+// sessions are the gateway's, MiB, at the storm's own rate: with what a cycle finds
+// half done they make 50 to 70 MiB of live heap.
+const sessions = 46
+
+// The gateway: its sessions; half a megabyte of garbage for each request; and a
 // millisecond of work, so that the storm is two thirds of what two processors can
 // do when the collector is quiet.
-var gateway = []string{"-live=46", "-signature=245000"}
+var gateway = []string{fmt.Sprint("-live=", sessions), "-signature=245000"}
+
+// live are the sessions (MiB) that go with the storm. Where processors are faster the
+// storm is larger and more is allocated in it; with as many more sessions the
+// collector still runs nine times a second and takes as large a part of the CPU.
+func live(s *lab.Stand) int { return int(math.Round(sessions * s.Sizes.Peak / s.Full.Peak)) }
+
+// follow gives a gateway the sessions that go with the storm.
+func follow(s *lab.Stand, one *lab.Service) error {
+	s.Say("%s: %d MiB of sessions instead of %d go with the storm", one.Variant.Name, live(s), sessions)
+	_, err := one.Command("live", fmt.Sprint(live(s)))
+	return err
+}
 
 func with(args ...string) []string { return append(append([]string{}, gateway...), args...) }
 
@@ -84,6 +101,7 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{First: "service.pool-exhausted", Not: []string{"go.gc-rate", "service.over-capacity", "service.dependency-slow"}},
 		},
 	},
+	Follow: follow,
 	Checks: checks,
 	Moves:  moves,
 }
