@@ -342,7 +342,7 @@ func fallsBehind(latency []int64) bool {
 
 // farther is how far a p99 under another setting lies off in the median of those that
 // were measured (docs/predictions.md): no range is narrower.
-const farther = .25
+const farther = .4
 
 // Quantiles are the p50, p99 and p99.9 of requests, ms.
 type Quantiles struct{ P50, P99, P999 Estimate }

@@ -97,7 +97,7 @@ var Lab = lab.Lab{
 		},
 		{
 			Name: "exhausted-pool", About: "four connections to a session store that takes 20 ms", Program: "gateway", Args: with("-session-store={resp}", "-store-connections=4"), Resident: 250,
-			Dependency: []string{"-delay=20ms"}, Rate: 165,
+			Dependency: []string{"-delay=20ms"}, Rate: 180,
 			Expected: lab.Expected{First: "service.pool-exhausted", Not: []string{"go.gc-rate", "service.over-capacity", "service.dependency-slow"}},
 		},
 	},
