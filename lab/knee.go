@@ -69,12 +69,19 @@ func (s *Stand) search(one *Service) error {
 			if err := s.follow(one); err != nil {
 				return err
 			}
+			if !one.Variant.Compared {
+				continue
+			}
+			if err := s.warm(one); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// follow makes a service's size follow a storm that was moved, and warms it up again.
+// follow makes a service's size follow a storm that was moved; it is to be warmed up
+// again then.
 func (s *Stand) follow(one *Service) error {
 	if s.Follow == nil || s.Sizes.Peak == s.Full.Peak {
 		return nil
@@ -82,10 +89,7 @@ func (s *Stand) follow(one *Service) error {
 	if err := s.Follow(s, one); err != nil {
 		return fmt.Errorf("%s: %w", one.Variant.Name, err)
 	}
-	if !one.Variant.Compared && !one.Variant.Predicted {
-		return nil
-	}
-	return s.warm(one)
+	return nil
 }
 
 // kneeCheck says whether the peak lies where it must.
