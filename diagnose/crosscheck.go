@@ -70,10 +70,10 @@ func apart(b *evidence.Bundle) {
 func between(w window) string {
 	from, until := time.Unix(0, w.from).UTC(), time.Unix(0, w.until).UTC()
 	layout := "15:04:05"
-	if from.YearDay() != until.YearDay() || time.Since(from) > 24*time.Hour {
+	if from.Truncate(24*time.Hour) != until.Truncate(24*time.Hour) {
 		layout = "2006-01-02 15:04:05"
 	}
-	return from.Format(layout) + "–" + until.Format("15:04:05")
+	return from.Format("2006-01-02 15:04:05") + "–" + until.Format(layout)
 }
 
 // cycleCounts compares the collector's cycles as two artifacts saw them over the
