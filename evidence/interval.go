@@ -49,11 +49,13 @@ const (
 	Forced                    // 1: not started by the pacer
 	Processors                // GOMAXPROCS
 	CycleNumber               // as the runtime counts
+	Generation                // that was collected, 0 the youngest
+	PoolThreads               // threads of the runtime's pool, after an adjustment
 	NumKeys
 )
 
 var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", "global scan", "assist", "background", "idle",
-	"stw", "mark", "cpu fraction", "forced", "processors", "cycle"}
+	"stw", "mark", "cpu fraction", "forced", "processors", "cycle", "generation", "pool threads"}
 
 func (k Key) String() string { return keyNames[k] }
 

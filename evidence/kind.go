@@ -21,6 +21,10 @@ const (
 	GCSweep           // running, but sweeping to pay for an allocation
 	GCWait            // blocked by the collector in another way (waiting for a phase to end)
 	Paused            // stopped with the world
+	TaskWait          // blocking its thread until a task completes: .Result, Wait(), a future's get()
+	Awaiting          // holding no thread: an await that has not come back
+	ThreadWait        // ready, queued for a thread of the runtime's pool
+	Idle              // a pool's thread without work
 	Unobserved        // the lane's state is not in the evidence
 	SentLate          // its load generator had not sent it yet, for no fault of the service
 
@@ -28,6 +32,7 @@ const (
 	StopTheWorld // AllLanes; Cause says what for
 	GCCycle      // start of a cycle to its mark termination
 	GCMark       // the concurrent mark phase
+	PoolAdjusted // a moment: the runtime changed how many threads its pool has (PoolThreads); Cause says why
 
 	// Relations.
 	Serves // Lane works for Request during the interval
@@ -37,8 +42,8 @@ const (
 
 var kindNames = [numKinds]string{
 	"unknown", "running", "runnable", "syscall", "network wait", "client wait", "lock wait", "pool wait", "sync wait", "sleep",
-	"mark assist", "assist wait", "sweep", "gc wait", "paused", "unobserved", "sent late",
-	"stop-the-world", "gc cycle", "gc mark",
+	"mark assist", "assist wait", "sweep", "gc wait", "paused", "task wait", "awaiting", "thread wait", "idle", "unobserved", "sent late",
+	"stop-the-world", "gc cycle", "gc mark", "pool adjusted",
 	"serves",
 }
 

@@ -7,7 +7,7 @@ type Sample struct {
 	Time    int64 // ns, 0: somewhere within the artifact's coverage
 	Lane    LaneID
 	Stack   StackID
-	Type    NameID // "cpu", "inuse_space", "contentions", "delay", "goroutine", …
+	Type    NameID // "cpu", "inuse_space", "contentions", "delay", "goroutine", "thread", …
 	Unit    NameID // "nanoseconds", "bytes", "count"
 	Class   NameID // what the work was for, as classified by the format; 0: the program's own
 	Value   int64
@@ -69,6 +69,23 @@ func (s *Series) Mean(from, until int64) (mean float64, watched int64) {
 	return sum / float64(watched), watched
 }
 
+// Names of series about a managed runtime, whatever gave them: .NET's EventCounters
+// have these, and what other sources call otherwise is renamed to them. Rates are
+// per second.
+const (
+	SeriesCPU              = "System.Runtime/cpu-usage"                                // percent of all processors
+	SeriesWorkingSet       = "System.Runtime/working-set"                              // bytes
+	SeriesPoolThreads      = "System.Runtime/threadpool-thread-count"                  // threads
+	SeriesPoolQueue        = "System.Runtime/threadpool-queue-length"                  // work items
+	SeriesPoolCompleted    = "System.Runtime/threadpool-completed-items-count"         // work items/s
+	SeriesTimers           = "System.Runtime/active-timer-count"                       // timers
+	SeriesContentions      = "System.Runtime/monitor-lock-contention-count"            // contentions/s
+	SeriesGCTime           = "System.Runtime/time-in-gc"                               // percent since the last collection
+	SeriesRequestsInFlight = "Microsoft.AspNetCore.Hosting/current-requests"           // requests
+	SeriesRequestRate      = "Microsoft.AspNetCore.Hosting/requests-per-second"        // requests/s
+	SeriesConnections      = "Microsoft-AspNetCore-Server-Kestrel/current-connections" // connections
+)
+
 // Fact is something that was so during a time: a flag, a limit, a version.
 type Fact struct {
 	Subject SubjectID
@@ -121,6 +138,9 @@ const (
 	CoverHostCPU    = "host cpu"
 	CoverFaults     = "page faults"
 	CoverThrottling = "cpu throttling"
+	CoverThreads    = "thread stacks"
+	CoverThreadPool = "thread pool" // its size and queue over time
+	CoverWaits      = "lock waits"  // contended locks of each thread
 )
 
 // Coverage says that something was watched, from when to when.
@@ -131,6 +151,7 @@ type Coverage struct {
 	From    int64  // ns
 	Until   int64  // ns
 	Lost    int64  // events known to be lost within
+	Sampled int64  // ns between two looks, where states were looked at now and then; 0: all the time
 	Origin  Origin
 }
 

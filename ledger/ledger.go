@@ -24,6 +24,7 @@ const (
 	MethodSpan    = "span" // a duration that the requests' own source gives
 	MethodReplay  = "replay"
 	MethodShare   = "share"
+	MethodSampled = "sampled" // states seen now and then: each look stands for the time around it
 )
 
 // Entry is slow request time with one mechanism and, where it has one, the

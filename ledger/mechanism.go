@@ -17,11 +17,14 @@ const (
 	RequestsCPU                    // ready, while other requests of the service held them
 	BackgroundCPU                  // ready, while other work of the process held them
 	Wakeup                         // ready, while a processor was free
+	PoolThread                     // ready, while the runtime's pool had no thread for it
 	HostCPU                        // on a processor as far as the runtime knew, but not run by the host
 	Lock
+	TaskWait // kept a thread of the pool until a task completed
 	Pool
 	Dependency
 	Client    // the client's own pace: its body, its reading
+	Awaiting  // held no thread: an await of what cannot be followed
 	Goroutine // waits for another lane that cannot be followed
 	Timer     // a delay it asked for
 	Kernel    // in system calls
@@ -40,11 +43,14 @@ var mechanisms = [NumMechanisms]struct{ id, title string }{
 	{"requests_cpu", "waiting for a CPU other requests held"},
 	{"background_cpu", "waiting for a CPU background work held"},
 	{"wakeup", "waiting to be woken on a free CPU"},
+	{"pool_thread", "waiting for a pool thread"},
 	{"host_cpu", "on a CPU the host did not give"},
 	{"lock", "waiting for a lock"},
+	{"task_wait", "blocking a thread until a task completes"},
 	{"pool", "waiting for a pool"},
 	{"dependency", "dependency"},
 	{"client", "waiting for the client"},
+	{"awaiting", "awaiting, holding no thread"},
 	{"goroutine", "waiting for another goroutine"},
 	{"timer", "a timer: a delay or timeout"},
 	{"kernel", "system calls"},
@@ -61,7 +67,7 @@ func (m Mechanism) Title() string { return mechanisms[m].title }
 
 // Named says whether what a request waited for has a name: a lock, a pool, a
 // dependency. It is the cause of the state.
-func (m Mechanism) Named() bool { return m == Lock || m == Pool || m == Dependency }
+func (m Mechanism) Named() bool { return m == Lock || m == TaskWait || m == Pool || m == Dependency }
 
 // Charges is the time (ns) of one or more requests by mechanism.
 type Charges [NumMechanisms]int64
@@ -102,6 +108,9 @@ var states = func() (m [256]Mechanism) {
 	m[evidence.Syscall] = Kernel
 	m[evidence.NetWait] = Dependency
 	m[evidence.ClientWait] = Client
+	m[evidence.TaskWait] = TaskWait
+	m[evidence.Awaiting] = Awaiting
+	m[evidence.ThreadWait] = PoolThread
 	m[evidence.SyncWait] = Goroutine
 	m[evidence.SleepWait] = Timer
 	m[evidence.GCAssist] = MarkAssist
