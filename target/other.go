@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 )
 
 // errLinux is for what needs /proc.
@@ -20,3 +21,6 @@ func listener(context.Context, []netip.Addr, uint16) (Target, error) { return Ta
 
 // Discover finds the processes here that can be diagnosed: on Linux.
 func Discover(context.Context) ([]Found, error) { return nil, errLinux }
+
+// Hsperfdata opens the counters of a JVM: on Linux.
+func Hsperfdata(int) (*os.File, error) { return nil, errLinux }

@@ -128,9 +128,3 @@ func FuzzCgroup(f *testing.F) {
 		}
 	})
 }
-
-func FuzzHsperfdata(f *testing.F) {
-	f.Add(hsperfdata(binary.LittleEndian, "java.property.java.version", "17.0.15", "sun.rt.javaCommand", "Main"))
-	f.Add(hsperfdata(binary.BigEndian, "java.property.java.version", "1.8.0_402"))
-	f.Fuzz(func(t *testing.T, data []byte) { _, _ = parseHsperfdata(strings.NewReader(string(data))) })
-}

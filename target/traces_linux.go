@@ -1,6 +1,8 @@
 package target
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -64,18 +66,7 @@ func findTraces(dir string) *traces {
 // hotspot looks for a JVM's counters. They are there unless it runs with
 // -XX:-UsePerfData or -XX:+PerfDisableSharedMem.
 func (h *host) hotspot(p *process) (jvm, bool) {
-	left, pid := h.leftBy(p)
-	if left == nil {
-		return jvm{}, false
-	}
-	for _, name := range left.hsperfdata[pid] {
-		fi, err := os.Lstat(name)
-		if err != nil || !fi.Mode().IsRegular() || !h.younger(fi, p) {
-			continue
-		}
-		if s, ok := fi.Sys().(*syscall.Stat_t); !ok || int(s.Uid) != p.uid {
-			continue
-		}
+	for _, name := range h.counters(p) {
 		f, _, err := openRegular(name)
 		if err != nil {
 			return jvm{}, true // another user's: that it is there tells enough
@@ -87,6 +78,44 @@ func (h *host) hotspot(p *process) (jvm, bool) {
 		}
 	}
 	return jvm{}, false
+}
+
+// counters are the files that may be a process's hsperfdata.
+func (h *host) counters(p *process) (files []string) {
+	left, pid := h.leftBy(p)
+	if left == nil {
+		return nil
+	}
+	for _, name := range left.hsperfdata[pid] {
+		fi, err := os.Lstat(name)
+		if err != nil || !fi.Mode().IsRegular() || !h.younger(fi, p) {
+			continue
+		}
+		if s, ok := fi.Sys().(*syscall.Stat_t); ok && int(s.Uid) == p.uid {
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+// Hsperfdata opens the counters of a JVM, for [hsperf.Parse], wherever its
+// temporary directory is seen from here. What is read of the file is as it is then.
+// The error is one line without the process's id.
+func Hsperfdata(pid int) (*os.File, error) {
+	h := newHost()
+	p, err := open(pid)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.New("it publishes no hsperfdata: it runs with -XX:-UsePerfData or -XX:+PerfDisableSharedMem")
+	for _, name := range h.counters(p) {
+		f, _, opened := openRegular(name)
+		if opened == nil {
+			return f, nil
+		}
+		err = fmt.Errorf("only %s may read its hsperfdata", h.needs(p.uid))
+	}
+	return nil, err
 }
 
 // younger says whether a file was written to after a process started.
