@@ -1,0 +1,41 @@
+package ipc
+
+import "fmt"
+
+// Code is an error as the runtime tells it, an HRESULT.
+type Code uint32
+
+// Codes of the protocol:
+// https://github.com/dotnet/diagnostics/blob/main/documentation/design-docs/ipc-protocol.md#errors
+const (
+	BadEncoding     Code = 0x80131384
+	UnknownCommand  Code = 0x80131385
+	UnknownMagic    Code = 0x80131386
+	NotSupported    Code = 0x80131515
+	Fail            Code = 0x80004005
+	InvalidArgument Code = 0x80070057
+
+	notYetAvailable Code = 0x8013135b
+	uninitialized   Code = 0x80131371
+)
+
+var codes = map[Code]string{
+	BadEncoding:     "the payload is not laid out as this version wants it",
+	UnknownCommand:  "this version does not know the command",
+	UnknownMagic:    "this version does not speak DOTNET_IPC_V1",
+	NotSupported:    "not supported",
+	Fail:            "it failed",
+	InvalidArgument: "an argument is not valid",
+}
+
+// Error is "this version does not know the command (0x80131385)".
+func (c Code) Error() string {
+	text, ok := codes[c]
+	if !ok {
+		text = "error"
+	}
+	return fmt.Sprintf("%s (%#08x)", text, uint32(c))
+}
+
+// older says whether the next lower form of a command may be understood.
+func (c Code) older() bool { return c == UnknownCommand || c == BadEncoding }

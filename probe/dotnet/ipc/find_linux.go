@@ -1,0 +1,215 @@
+package ipc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Find looks for the socket of a process: where its TMPDIR says or in /tmp, as
+// the process sees it, in a container as well. The name holds the process's id as
+// it knows itself and when it was started, so that what a killed one left is not
+// taken for it: https://github.com/dotnet/diagnostics/blob/main/documentation/design-docs/ipc-protocol.md#naming-and-location-conventions
+func Find(pid int) (*Client, error) {
+	inner, started, err := identity(pid)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, denied(pid, "the process")
+	case err != nil:
+		return nil, fmt.Errorf("pid %d: %w: unstall alone lists what runs here", pid, ErrGone)
+	}
+	name := fmt.Sprintf("dotnet-diagnostic-%d-%d-socket", inner, started)
+	env, envErr := environment(pid)
+	var refused string
+	stale := 0
+	for _, dir := range directories(pid, env) {
+		path := filepath.Join(dir, name)
+		fi, err := os.Lstat(path)
+		switch {
+		case err == nil && fi.Mode()&fs.ModeSocket != 0:
+			return &Client{pid: pid, path: path}, nil
+		case errors.Is(err, fs.ErrPermission):
+			refused = dir
+		}
+		others, _ := filepath.Glob(filepath.Join(glob(dir), fmt.Sprintf("dotnet-diagnostic-%d-*-socket", inner)))
+		stale += len(others)
+	}
+	if setting := disabled(env); setting != "" {
+		return nil, fmt.Errorf("pid %d: %w (%s in its environment): restart it without that, or unstall --passive %d", pid, ErrDisabled, setting, pid)
+	}
+	if refused != "" {
+		return nil, denied(pid, refused)
+	}
+	if envErr != nil && owner(pid) != "" && os.Geteuid() != 0 {
+		return nil, denied(pid, "its TMPDIR is not readable, in /tmp is no socket of it: it")
+	}
+	why := "it is no .NET process, or its diagnostics are disabled (DOTNET_EnableDiagnostics=0, also in runtimeconfig.json)"
+	if stale > 0 {
+		why = fmt.Sprintf("there are only stale ones of earlier processes with this id (%d)", stale)
+	}
+	return nil, fmt.Errorf("pid %d: %w: %s: restart it with DOTNET_EnableDiagnostics=1", pid, ErrNone, why)
+}
+
+// identity is the id a process has in its own PID namespace and when it was
+// started, in ticks after boot: field 22 of its stat file.
+func identity(pid int) (inner int, started uint64, err error) {
+	fields, err := stat(pid)
+	if err != nil {
+		return 0, 0, err
+	}
+	if started, err = strconv.ParseUint(fields[22-3], 10, 64); err != nil {
+		return 0, 0, err
+	}
+	text, err := os.ReadFile(proc(pid, "status"))
+	if err != nil {
+		return 0, 0, err
+	}
+	inner = pid
+	for line := range strings.Lines(string(text)) {
+		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			if f := strings.Fields(ids); len(f) > 0 {
+				inner, err = strconv.Atoi(f[len(f)-1])
+			}
+		}
+	}
+	return inner, started, err
+}
+
+// stat is what follows the name in a process's stat file: the state first. It is
+// an error if the process has ended.
+func stat(pid int) ([]string, error) {
+	text, err := os.ReadFile(proc(pid, "stat"))
+	if err != nil {
+		return nil, err
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 22 || fields[0] == "Z" || fields[0] == "X" {
+		return nil, ErrGone
+	}
+	return fields, nil
+}
+
+func ended(pid int) bool {
+	_, err := stat(pid)
+	return err != nil && !errors.Is(err, fs.ErrPermission)
+}
+
+func stopped(pid int) bool {
+	f, err := stat(pid)
+	return err == nil && (f[0] == "T" || f[0] == "t")
+}
+
+// owner is the user a process belongs to, "" if that is us.
+func owner(pid int) string {
+	fi, err := os.Stat(proc(pid, "."))
+	if err != nil {
+		return ""
+	}
+	s, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok || int(s.Uid) == os.Geteuid() {
+		return ""
+	}
+	id := strconv.Itoa(int(s.Uid))
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
+}
+
+func proc(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }
+
+// environment is what of a process's environment says where and whether it
+// listens; nothing else of it is kept.
+func environment(pid int) (map[string]string, error) {
+	text, err := os.ReadFile(proc(pid, "environ"))
+	if err != nil {
+		return nil, err
+	}
+	env := map[string]string{}
+	for v := range strings.SplitSeq(string(text), "\x00") {
+		name, value, _ := strings.Cut(v, "=")
+		if name == "TMPDIR" || strings.Contains(name, "_EnableDiagnostics") {
+			env[name] = value
+		}
+	}
+	return env, nil
+}
+
+// disabled is the setting by which the server was switched off:
+// https://learn.microsoft.com/dotnet/core/runtime-config/debugging-profiling
+func disabled(env map[string]string) string {
+	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC"} {
+		if v, ok := env[name]; ok && strings.Trim(v, "0") == "" && v != "" {
+			return name + "=" + v
+		}
+	}
+	return ""
+}
+
+// directories are where the socket may be, as seen from here.
+func directories(pid int, env map[string]string) []string {
+	where := []string{"/tmp"}
+	if t := env["TMPDIR"]; filepath.IsAbs(t) && filepath.Clean(t) != "/tmp" {
+		where = []string{t, "/tmp"}
+	}
+	root := proc(pid, "root")
+	ours, err := os.Readlink("/proc/self/ns/mnt")
+	theirs, err2 := os.Readlink(proc(pid, "ns/mnt"))
+	if top, e := os.Readlink(root); err2 != nil || err == nil && ours == theirs && e == nil && top == "/" {
+		root = "" // shorter, and readable whoever we are
+	}
+	for i, dir := range where {
+		where[i] = root + dir
+	}
+	return where
+}
+
+// glob makes a directory's name a pattern that matches just it.
+func glob(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+}
+
+// longest is how long the name of a socket may be: sun_path of unix(7), with the
+// zero at its end.
+const longest = 107
+
+// reach is a name of a socket that fits, and what to call after connecting.
+func reach(path string) (string, func(), error) {
+	if len(path) <= longest {
+		return path, func() {}, nil
+	}
+	const oPath = 0x200000 // O_PATH
+	dir, err := os.OpenFile(filepath.Dir(path), oPath|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)), func() { _ = dir.Close() }, nil
+}
+
+// own makes sure that it is the process itself which listens: SO_PEERCRED of
+// unix(7) is whoever called listen. An id of 0 is one that has none here.
+func (c *Client) own(conn *net.UnixConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *syscall.Ucred
+	var e error
+	if err := raw.Control(func(fd uintptr) {
+		peer, e = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	}); err != nil {
+		return err
+	}
+	if e == nil && peer.Pid != 0 && int(peer.Pid) != c.pid {
+		return fmt.Errorf("pid %d: %w of its own: process %d listens on %s: remove that file, and restart process %d", c.pid, ErrNone, peer.Pid, c.path, c.pid)
+	}
+	return nil
+}

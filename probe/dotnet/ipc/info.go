@@ -1,0 +1,103 @@
+package ipc
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unicode/utf16"
+)
+
+// Info is what the runtime says of itself; "" is what its version does not tell.
+type Info struct {
+	PID      int    // as the process knows itself: in a container not as we do
+	OS       string // "Linux"
+	Arch     string // "x64", "arm64"
+	Assembly string // entry assembly: "DiagnosticScenarios"; .NET 6 on
+	Version  string // of the runtime: "8.0.4", "10.0.0-preview.6.25358.103"; .NET 6 on
+	RID      string // "linux_x64"; .NET 8 on
+}
+
+// processInfo are the forms of ProcessInfo, newest first.
+var processInfo = []struct {
+	command                   uint16
+	versioned, more, portable bool
+}{
+	{0x0408, true, true, true},
+	{0x0404, false, true, false},
+	{0x0400, false, false, false},
+}
+
+// Info asks for what the runtime is. .NET Core 3.1 knows no form of the question:
+// that is no error, and Info is zero.
+func (c *Client) Info(ctx context.Context) (Info, error) {
+	for _, form := range processInfo {
+		p, err := c.command(ctx, form.command, nil, patience)
+		var code Code
+		if errors.As(err, &code) && code.older() {
+			continue
+		}
+		if err != nil {
+			return Info{}, err
+		}
+		var i Info
+		d := decoder{b: p}
+		if form.versioned {
+			d.uint32()
+		}
+		i.PID = int(d.uint64())
+		d.skip(16) // the runtime's cookie, a GUID
+		d.text()   // the command line
+		i.OS, i.Arch = d.text(), d.text()
+		if form.more {
+			i.Assembly, i.Version = d.text(), d.text()
+		}
+		if form.portable {
+			i.RID = d.text()
+		}
+		if d.short {
+			return Info{}, fmt.Errorf("pid %d: %w: ProcessInfo %#04x of %d bytes is too short", c.pid, ErrProtocol, form.command, len(p))
+		}
+		return i, nil
+	}
+	return Info{}, nil
+}
+
+// decoder takes an answer apart.
+type decoder struct {
+	b     []byte
+	short bool
+}
+
+func (d *decoder) take(n int) []byte {
+	if n < 0 || n > len(d.b) {
+		d.short, d.b = true, nil
+		return make([]byte, 8)
+	}
+	taken := d.b[:n]
+	d.b = d.b[n:]
+	return taken
+}
+
+func (d *decoder) skip(n int)     { d.take(n) }
+func (d *decoder) uint32() uint32 { return binary.LittleEndian.Uint32(d.take(4)) }
+func (d *decoder) uint64() uint64 { return binary.LittleEndian.Uint64(d.take(8)) }
+
+// text is a counted string of UTF-16 with a zero at its end.
+func (d *decoder) text() string {
+	n := d.uint32()
+	if uint64(n)*2 > uint64(len(d.b)) {
+		d.short = true
+		return ""
+	}
+	raw := d.take(int(n) * 2)
+	units := make([]uint16, 0, n)
+	for i := 0; i+1 < len(raw); i += 2 {
+		u := binary.LittleEndian.Uint16(raw[i:])
+		if u == 0 {
+			break
+		}
+		units = append(units, u)
+	}
+	return string(utf16.Decode(units))
+}

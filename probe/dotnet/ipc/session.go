@@ -1,0 +1,198 @@
+package ipc
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+	"unicode/utf16"
+)
+
+// Rundown is the keyword of what a session tells at its end by default: loaded
+// modules and the names of all methods that have code.
+const Rundown = 0x80020139
+
+// Provider is a source of events.
+type Provider struct {
+	Name     string
+	Keywords uint64
+	Level    uint32 // 1 critical … 4 informational, 5 verbose
+	Args     string // "EventCounterIntervalSec=1"
+
+	// Only are the ids of the events wanted; nil: all. Runtimes before .NET 10 send
+	// all of them whatever it says.
+	Only []uint32
+}
+
+// Config is what a session is to deliver.
+type Config struct {
+	Providers []Provider
+
+	// BufferMB is how much of the target's memory may hold events not yet read;
+	// more are lost. It is taken as needed. > 0.
+	BufferMB uint32
+
+	// Rundown is the keyword of what is told at the session's end, 0: nothing. A
+	// runtime before .NET 9 tells all or nothing, one before 3.1 all.
+	Rundown uint64
+
+	// NoStacks leaves the stacks of events out, which makes them cheaper. Runtimes
+	// before .NET 9 take them all the same.
+	NoStacks bool
+}
+
+// Session is a stream of events in the nettrace format, which ends with io.EOF
+// when the session has been stopped or the process has ended.
+type Session struct {
+	client *Client
+	conn   *net.UnixConn
+	id     uint64
+
+	Version int // of CollectTracing that was understood, 1 to 5
+}
+
+// Start begins a session. It ends when it is stopped, or when the connection is
+// closed in whatever way.
+func (c *Client) Start(ctx context.Context, cfg Config) (*Session, error) {
+	newest := int32(len(collectTracing))
+	if known := c.collect.Load(); known > 0 {
+		newest = known
+	}
+	var refused error
+	for v := newest; v > 0; v-- {
+		s, err := c.start(ctx, cfg, int(v))
+		var code Code
+		if errors.As(err, &code) && code.older() {
+			refused = err
+			continue
+		}
+		if err == nil {
+			c.collect.Store(v)
+		}
+		return s, err
+	}
+	return nil, fmt.Errorf("%w: no form of CollectTracing is known to it: .NET Core 3.0 or later is needed", refused)
+}
+
+func (c *Client) start(ctx context.Context, cfg Config, version int) (*Session, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	form := collectTracing[version-1]
+	answer, err := c.ask(ctx, conn, form.command, form.encode(cfg), patience)
+	if err == nil && len(answer) < 8 {
+		err = fmt.Errorf("pid %d: %w: CollectTracing %#04x: no session id", c.pid, ErrProtocol, form.command)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Time{})
+	return &Session{client: c, conn: conn, id: binary.LittleEndian.Uint64(answer), Version: version}, nil
+}
+
+// Read reads the stream. A connection that breaks off as the process ends is the
+// end of the stream; what came may be cut anywhere.
+func (s *Session) Read(p []byte) (int, error) {
+	n, err := s.conn.Read(p)
+	if errors.Is(err, syscall.ECONNRESET) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// SetReadDeadline bounds [Session.Read], which then fails with
+// os.ErrDeadlineExceeded.
+func (s *Session) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }
+
+// Stop asks the runtime to end the session. What it then still tells, such as the
+// rundown, comes by Read, which somebody must call meanwhile, up to io.EOF: the
+// answer comes only after that. Stopping what has ended is no error.
+func (s *Session) Stop(ctx context.Context, within time.Duration) error {
+	id := binary.LittleEndian.AppendUint64(nil, s.id)
+	_, err := s.client.command(ctx, 0x0201, id, within)
+	var code Code
+	switch {
+	case errors.As(err, &code), errors.Is(err, ErrGone):
+		return nil // there is none of this id any more
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("pid %d: the session did not end within %v", s.client.pid, within)
+	}
+	return err
+}
+
+// Close closes the connection, by which the runtime ends the session if it still
+// goes on, without a rundown: when it next has something to send.
+func (s *Session) Close() error { return s.conn.Close() }
+
+// collectTracing are the forms of CollectTracing, oldest first.
+var collectTracing = []struct {
+	command uint16
+	encode  func(Config) []byte
+}{
+	{0x0202, func(c Config) []byte { return c.providers(c.head(nil), false) }},
+	{0x0203, func(c Config) []byte { return c.providers(flag(c.head(nil), c.Rundown != 0), false) }},
+	{0x0204, func(c Config) []byte {
+		return c.providers(flag(flag(c.head(nil), c.Rundown != 0), !c.NoStacks), false)
+	}},
+	{0x0205, func(c Config) []byte { return c.providers(c.keyword(c.head(nil)), false) }},
+	{0x0206, func(c Config) []byte {
+		stream := binary.LittleEndian.AppendUint32(nil, 0) // 1: user_events
+		return c.providers(c.keyword(c.head(stream)), true)
+	}},
+}
+
+const nettrace = 1 // 0 is netperf
+
+func (c Config) head(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, c.BufferMB)
+	return binary.LittleEndian.AppendUint32(b, nettrace)
+}
+
+func (c Config) keyword(b []byte) []byte {
+	return flag(binary.LittleEndian.AppendUint64(b, c.Rundown), !c.NoStacks)
+}
+
+func (c Config) providers(b []byte, filtered bool) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.Providers)))
+	for _, p := range c.Providers {
+		b = binary.LittleEndian.AppendUint64(b, p.Keywords)
+		b = binary.LittleEndian.AppendUint32(b, p.Level)
+		b = appendText(appendText(b, p.Name), p.Args)
+		if !filtered {
+			continue
+		}
+		b = flag(b, p.Only != nil) // without: none is left out
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(p.Only)))
+		for _, id := range p.Only {
+			b = binary.LittleEndian.AppendUint32(b, id)
+		}
+	}
+	return b
+}
+
+func flag(b []byte, on bool) []byte {
+	if on {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+// appendText is the reverse of decoder.text; nothing has no zero at its end.
+func appendText(b []byte, s string) []byte {
+	if s == "" {
+		return binary.LittleEndian.AppendUint32(b, 0)
+	}
+	units := append(utf16.Encode([]rune(s)), 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(units)))
+	for _, u := range units {
+		b = binary.LittleEndian.AppendUint16(b, u)
+	}
+	return b
+}
