@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build test chromium gallery demo labs recordings predictions bench fuzz lint help
+.PHONY: build test chromium dotnet gallery demo labs recordings predictions bench fuzz lint help
 
 GO            ?= go
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -30,6 +30,9 @@ test: ## what CI runs: gofmt, go vet, all tests
 
 chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools
 	@tools/chromium.sh
+
+dotnet: ## a .NET SDK for the tests and the lab of a .NET service: one installed, else 3.1 into .tools
+	@tools/dotnet.sh
 
 gallery: ## docs/gallery: the reports of the recorded incidents as pages, with pictures of them
 	$(GO) run ./gallery -screenshots "$$(tools/chromium.sh)"
