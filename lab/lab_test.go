@@ -15,6 +15,7 @@ import (
 
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/lab/build"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -167,7 +168,7 @@ func TestScore(t *testing.T) {
 func TestNoToolchain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	l := &Lab{Name: "fake", Sources: fstest.MapFS{}}
-	if _, err := l.build(t.Context(), func(string) {}); !errors.Is(err, errNoGo) {
-		t.Errorf("error %v, want %v", err, errNoGo)
+	if _, err := l.build(t.Context(), func(string) {}); !errors.Is(err, build.ErrNoGo) {
+		t.Errorf("error %v, want %v", err, build.ErrNoGo)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/lab/process"
 	"github.com/unstall/unstall/lab/service"
 )
 
@@ -27,12 +28,12 @@ type Stand struct {
 
 // Service is a variant that runs.
 type Service struct {
-	*Process
+	*process.Process
 	Variant Variant
 	URL     string // of its requests
 	Pprof   string // host:port of net/http/pprof
 
-	dependency *Process
+	dependency *process.Process
 	command    string
 	first      state // when the first load came
 }
@@ -53,7 +54,7 @@ func (s *Stand) start(v Variant, bins map[string]string) (*Service, error) {
 	var at struct{ RESP, HTTP string }
 	stderr := func(name string) string { return filepath.Join(s.dir, v.Name+"."+name+".stderr") }
 	if v.Dependency != nil {
-		p, err := Start(s.ctx, bins[dependency], v.Dependency, nil, stderr("dependency"), &at)
+		p, err := process.Start(s.ctx, bins[dependency], v.Dependency, nil, stderr("dependency"), &at)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +68,7 @@ func (s *Stand) start(v Variant, bins map[string]string) (*Service, error) {
 		args, words = append(args, fill.Replace(a)), append(words, a)
 	}
 	var announced service.Announcement
-	p, err := Start(s.ctx, bins[program], args, v.Env, stderr("service"), &announced)
+	p, err := process.Start(s.ctx, bins[program], args, v.Env, stderr("service"), &announced)
 	if err != nil {
 		one.stop()
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/process"
 	"github.com/unstall/unstall/lab/service"
 )
 
@@ -27,7 +27,7 @@ const processors = 2
 
 // running is a gateway with one setting.
 type running struct {
-	*lab.Process
+	*process.Process
 	Setting
 	said service.Announcement
 	log  string // gctrace
@@ -47,7 +47,7 @@ func start(ctx context.Context, bin, dir string, s Setting) (*running, error) {
 	r := &running{Setting: s, log: filepath.Join(dir, strings.ReplaceAll(s.Name, " ", "-")+".gctrace")}
 	args := append([]string{"-control", "-access-log=" + r.log + ".access"}, s.args()...)
 	var err error
-	if r.Process, err = lab.Start(ctx, bin, args, s.env(), r.log, &r.said); err != nil {
+	if r.Process, err = process.Start(ctx, bin, args, s.env(), r.log, &r.said); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return r, nil

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/process"
 )
 
 // watchProcfs writes what /proc says of the host, the service and its neighbours
@@ -16,7 +16,7 @@ func (s *session) watchProcfs() (stop func()) {
 		return func() {}
 	}
 	files := []string{"/proc/stat", "/proc/pressure/cpu", "/proc/loadavg", "/proc/vmstat"}
-	for _, p := range append([]*lab.Process{s.service}, s.others...) {
+	for _, p := range append([]*process.Process{s.service}, s.others...) {
 		for _, name := range []string{"stat", "status", "schedstat"} {
 			files = append(files, fmt.Sprintf("/proc/%d/%s", p.PID, name))
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/lab/loadgen"
+	"github.com/unstall/unstall/lab/process"
 	"github.com/unstall/unstall/lab/service"
 )
 
@@ -22,9 +23,9 @@ import (
 type session struct {
 	recording
 	tmp      string
-	service  *lab.Process
+	service  *process.Process
 	announce service.Announcement
-	others   []*lab.Process
+	others   []*process.Process
 	group    *cgroup // of the service, nil: that of the recorder
 	truth    *truth
 	client   *loadgen.Client
@@ -79,7 +80,7 @@ func (s *session) startAll(ctx context.Context, b *builder) error {
 		if err != nil {
 			return err
 		}
-		p, err := lab.Start(ctx, bin, s.dependency, nil, s.path("dependency.stderr"), &at)
+		p, err := process.Start(ctx, bin, s.dependency, nil, s.path("dependency.stderr"), &at)
 		if err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (s *session) startAll(ctx context.Context, b *builder) error {
 	if s.gctrace {
 		env = append([]string{"GODEBUG=gctrace=1"}, env...)
 	}
-	if s.service, err = lab.Start(ctx, bin, args, env, s.path("gctrace.log"), &s.announce); err != nil {
+	if s.service, err = process.Start(ctx, bin, args, env, s.path("gctrace.log"), &s.announce); err != nil {
 		return err
 	}
 	if s.quota > 0 {
@@ -125,7 +126,7 @@ func (s *session) startNeighbours(ctx context.Context, b *builder, t *truth) err
 		if err != nil {
 			return err
 		}
-		p, err := lab.Start(ctx, bin, args, nil, s.path(fmt.Sprintf("burn%d.stderr", i)), new(any))
+		p, err := process.Start(ctx, bin, args, nil, s.path(fmt.Sprintf("burn%d.stderr", i)), new(any))
 		if err != nil {
 			return err
 		}
@@ -144,7 +145,7 @@ func (s *session) mark(words ...string) (mark, error) {
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil {
 		m.ours = float64(own.Utime.Nano()+own.Stime.Nano()) / 1e9
 	}
-	for _, p := range append([]*lab.Process{s.service}, s.others...) {
+	for _, p := range append([]*process.Process{s.service}, s.others...) {
 		m.ours += lab.CPUSeconds(p.PID)
 	}
 	for _, p := range s.others {

@@ -1,4 +1,6 @@
-package lab
+// Package process starts the programs of labs, recorders and tests so that none of
+// them outlives who started it.
+package process
 
 import (
 	"bufio"

@@ -1,0 +1,169 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/unstall/unstall/tools"
+)
+
+// FindDotnet returns a dotnet that builds and runs ASP.NET Core: $DOTNET, the newest
+// on PATH, or one that tools/dotnet.sh fetched: into .tools of the repository the
+// tool is run in, else into the user's cache directory. With fetch it fetches one
+// where there is none.
+func FindDotnet(ctx context.Context, fetch bool, say func(string)) (string, error) {
+	script, err := dotnetScript()
+	if err != nil {
+		return "", err
+	}
+	args := []string{script}
+	if !fetch {
+		args = append(args, "find")
+	}
+	cmd := exec.CommandContext(ctx, "bash", args...)
+	told := &lines{say: say}
+	cmd.Stderr = told
+	found, err := cmd.Output()
+	if err != nil {
+		if told.last != "" {
+			return "", fmt.Errorf("%s", strings.TrimPrefix(told.last, "tools/dotnet.sh: "))
+		}
+		return "", fmt.Errorf("tools/dotnet.sh: %w", err)
+	}
+	return strings.TrimSpace(string(found)), nil
+}
+
+// dotnetScript is the repository's where the working directory is in one, else it
+// is written out.
+func dotnetScript() (string, error) {
+	dir, err := os.Getwd()
+	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		module, e := os.ReadFile(filepath.Join(dir, "go.mod"))
+		script := filepath.Join(dir, "tools", "dotnet.sh")
+		if _, missing := os.Stat(script); e == nil && missing == nil && bytes.HasPrefix(module, []byte("module github.com/unstall/unstall\n")) {
+			return script, nil
+		}
+	}
+	script := filepath.Join(cache(), "tools", "dotnet.sh")
+	if err := os.MkdirAll(filepath.Dir(script), 0o755); err != nil {
+		return "", err
+	}
+	return script, os.WriteFile(script, tools.Dotnet, 0o755)
+}
+
+// lines hands on what a program says, line by line.
+type lines struct {
+	say        func(string)
+	rest, last string
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.rest += string(p)
+	for {
+		line, rest, ok := strings.Cut(l.rest, "\n")
+		if !ok {
+			return len(p), nil
+		}
+		l.rest, l.last = rest, line
+		l.say(line)
+	}
+}
+
+// Dotnet builds the C# project in a folder of the sources and returns the assembly,
+// which is named after the project's file. It is for .NET Core 3.1, or where the
+// SDK is newer for its own version: reference assemblies of others would have to be
+// fetched.
+func Dotnet(ctx context.Context, dotnet, name string, files Sources, project string, say func(string)) (assembly string, err error) {
+	version, err := SDK(ctx, dotnet)
+	if err != nil {
+		return "", err
+	}
+	dir, err := files.cached(name, "dotnet "+version)
+	if err != nil {
+		return "", err
+	}
+	base := strings.TrimSuffix(filepath.Base(project), ".csproj")
+	assembly = filepath.Join(dir, base+".dll")
+	if _, err := os.Stat(assembly); err == nil {
+		return assembly, nil
+	}
+	say(fmt.Sprintf("building %s with the .NET SDK %s", base, version))
+	return assembly, dotnetBuild(ctx, dotnet, version, files, project, dir)
+}
+
+// SDK is the version that a dotnet builds with: "3.1.102".
+func SDK(ctx context.Context, dotnet string) (string, error) {
+	cmd := exec.CommandContext(ctx, dotnet, "--version")
+	cmd.Env, cmd.Dir = DotnetEnv(), os.TempDir()
+	said, err := cmd.CombinedOutput()
+	version := strings.TrimSpace(string(said))
+	if err != nil || !regexp.MustCompile(`^\d+\.\d+\.`).MatchString(version) {
+		return "", fmt.Errorf("%s --version: %v: %s", dotnet, err, version)
+	}
+	return version, nil
+}
+
+// DotnetEnv is the environment for a dotnet: it asks for no ICU, sends nothing and
+// says no welcome.
+func DotnetEnv(more ...string) []string {
+	return append(append(os.Environ(), "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1", "DOTNET_CLI_TELEMETRY_OPTOUT=1", "DOTNET_NOLOGO=1",
+		"DOTNET_SKIP_FIRST_TIME_EXPERIENCE=1", "DOTNET_GENERATE_ASPNET_CERTIFICATE=false"), more...)
+}
+
+// dotnetBuild builds in a folder of its own, from no package source, and puts what
+// it built in its place at once.
+func dotnetBuild(ctx context.Context, dotnet, version string, files Sources, project, dir string) error {
+	work, err := os.MkdirTemp("", "unstall-lab-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := files.layOut(work); err != nil {
+		return err
+	}
+	empty := filepath.Join(work, "no-packages")
+	if err := os.MkdirAll(empty, 0o755); err != nil {
+		return err
+	}
+	fresh := fmt.Sprintf("%s.%d", dir, os.Getpid())
+	defer os.RemoveAll(fresh)
+	args := []string{"build", filepath.FromSlash(project), "-c", "Release", "--source", empty, "-o", fresh, "-nodeReuse:false", "-p:UseSharedCompilation=false"}
+	if !strings.HasPrefix(version, "3.1.") {
+		f := strings.SplitN(version, ".", 3)
+		args = append(args, "-p:TargetFramework=net"+f[0]+"."+f[1])
+	}
+	cmd := exec.CommandContext(ctx, dotnet, args...)
+	cmd.Dir = work
+	cmd.Env = DotnetEnv("DOTNET_CLI_HOME="+work, "NUGET_PACKAGES="+filepath.Join(work, "packages"))
+	if openssl := filepath.Join(filepath.Dir(dotnet), "openssl"); isDir(openssl) {
+		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+openssl)
+	}
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("dotnet build %s: %w: %s", project, err, errorLine(said))
+	}
+	if err := os.Rename(fresh, dir); err != nil && !isDir(dir) { // another may have been faster
+		return err
+	}
+	return nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// errorLine is the first line of a build's output that tells of an error, else all.
+func errorLine(said []byte) string {
+	for line := range strings.Lines(string(said)) {
+		if strings.Contains(line, "error") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return strings.TrimSpace(string(said))
+}
