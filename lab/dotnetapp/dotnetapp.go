@@ -1,0 +1,106 @@
+// Package dotnetapp runs the .NET service of the lab dotnet-starvation for tests
+// that need a live .NET process.
+package dotnetapp
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/lab/dotnet-starvation/app"
+	"github.com/unstall/unstall/lab/process"
+)
+
+// App is a service that runs.
+type App struct {
+	PID    int
+	URL    string // http://127.0.0.1:PORT
+	Dotnet string // that runs it
+
+	process *process.Process
+}
+
+// Start builds the service, starts it on a free loopback port with more environment
+// variables, and ends it with the test. It serves /api/diagscenario/taskwait,
+// tasksleepwait, taskasyncwait, cpu?rounds=N, lock?rounds=N and
+// allocate?megabytes=N. Where there is no .NET the test is skipped; it fails if
+// $DOTNET names one.
+func Start(t testing.TB, env ...string) *App {
+	t.Helper()
+	dotnet, err := build.FindDotnet(t.Context(), false, func(string) {})
+	if err != nil {
+		if os.Getenv("DOTNET") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	files := build.Sources{}
+	if err := files.Add(app.Sources, "", ".cs", ".csproj"); err != nil {
+		t.Fatal(err)
+	}
+	assembly, err := build.Dotnet(t.Context(), dotnet, "dotnet-starvation", files, app.Project, func(text string) { t.Log(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said struct{ Serving string }
+	// Not with the test's context: a process that is killed leaves its diagnostics socket.
+	p, err := process.Start(context.Background(), dotnet, []string{assembly, "--control=true"}, env, filepath.Join(t.TempDir(), "stderr"), &said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &App{PID: p.PID, URL: "http://" + said.Serving, Dotnet: dotnet, process: p}
+	t.Cleanup(func() { p.Stop() })
+	return a
+}
+
+// Hold keeps that many requests for a path under way, each over a connection of its
+// own, until the function it returns is called, or the test ends. It returns when
+// every connection has sent its first.
+func (a *App) Hold(t testing.TB, path string, connections int) (release func()) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}
+	ctx, cancel := context.WithCancel(t.Context())
+	var sent, ended sync.WaitGroup
+	sent.Add(connections)
+	for range connections {
+		first := sync.OnceFunc(sent.Done)
+		traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { first() }})
+		ended.Go(func() {
+			defer first()
+			for ctx.Err() == nil {
+				if err := get(traced, client, a.URL+path); err != nil && ctx.Err() == nil {
+					t.Errorf("%s: %v", path, err)
+					return
+				}
+			}
+		})
+	}
+	sent.Wait()
+	release = sync.OnceFunc(func() {
+		cancel()
+		ended.Wait()
+		client.CloseIdleConnections()
+	})
+	t.Cleanup(release)
+	return release
+}
+
+func get(ctx context.Context, client *http.Client, url string) error {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := client.Do(q)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, answer.Body)
+	return err
+}
