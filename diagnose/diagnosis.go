@@ -81,7 +81,7 @@ type Requests struct {
 	Traced          int      `json:"traced"`             // slow ones whose states are known
 	Outside         int      `json:"slow_outside_trace"` // others that were slow while nothing was traced, where these are nearly all
 	SlowThresholdMs *float64 `json:"slow_threshold_ms"`
-	SlowRule        string   `json:"slow_rule"` // "slo" | "3x_route_floor" | "baseline"
+	SlowRule        string   `json:"slow_rule"` // "slo" | "3x_route_floor" | "baseline" | "unfinished"
 	SlowTotalMs     float64  `json:"slow_total_ms"`
 	Rate            *float64 `json:"rate"` // per second
 	P50Ms           *float64 `json:"p50_ms"`
@@ -111,7 +111,7 @@ type Entry struct {
 	Low       *float64 `json:"low"`
 	High      *float64 `json:"high"`
 	Basis     *string  `json:"basis"`  // "sampling" | "bound" | null
-	Method    string   `json:"method"` // trace, overlap, span, replay, share
+	Method    string   `json:"method"` // trace, sampled, overlap, span, replay, share
 }
 
 // Verdict is what was found about one cause.

@@ -59,7 +59,7 @@ type Ledger struct {
 	From, To int64               // ns: the span they were watched
 	Traced   bool                // their states are known
 
-	Rule      string // "slo", "3x_route_floor", "baseline"
+	Rule      string // "slo", "3x_route_floor", "baseline", "unfinished"
 	Threshold int64  // ns; of the route with most requests, if each has its own
 	Slow      []int  // rows of the bundle's requests, by time
 	Total     int64  // ns: the latency of all slow requests
@@ -244,7 +244,7 @@ func (l *Ledger) charge() {
 	for _, row := range l.Slow {
 		longest = max(longest, l.b.Requests.Latency(row))
 	}
-	block := 5 * longest
+	block, observed := 5*longest, l.method()
 	over := l.timeline(block)
 	for n, row := range l.Slow {
 		var request Charges
@@ -268,7 +268,7 @@ func (l *Ledger) charge() {
 		return "bound", &stats.Interval{Low: low, High: min(high, float64(l.Total))}
 	}
 	for k, v := range sums {
-		e := Entry{Mechanism: k.m, Detail: k.detail, Ns: v, Method: MethodTrace}
+		e := Entry{Mechanism: k.m, Detail: k.detail, Ns: v, Method: observed}
 		switch {
 		case k.replay:
 			e.Method = MethodReplay
@@ -291,6 +291,16 @@ func (l *Ledger) charge() {
 		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(a.Mechanism, b.Mechanism), cmp.Compare(a.Detail, b.Detail))
 	})
 	l.intervals(over, block)
+}
+
+// method is how the states of requests were seen, where they were.
+func (l *Ledger) method() string {
+	for _, c := range l.b.Covered(l.Subject, evidence.CoverStates) {
+		if a, ok := c.Origin.Artifact(); c.Sampled > 0 && ok && a == l.Source {
+			return MethodSampled
+		}
+	}
+	return MethodTrace
 }
 
 // timeline is the slow requests' charges over time: one by one, or summed in

@@ -11,10 +11,16 @@ import (
 
 // Rules for what is slow.
 const (
-	RuleSLO      = "slo"
-	RuleFloor    = "3x_route_floor"
-	RuleBaseline = "baseline"
+	RuleSLO        = "slo"
+	RuleFloor      = "3x_route_floor"
+	RuleBaseline   = "baseline"
+	RuleUnfinished = "unfinished" // most never ended: what they need is not known
 )
+
+// stuck is how long (ns) a request may have waited for its end where most of its
+// route came to none, or half of what was watched if that is less: those that did
+// end are the lucky ones, and three times what they took is no measure.
+const stuck = int64(time.Second)
 
 // floorFactor times what a route's requests need when nothing stands in their
 // way is slow.
@@ -22,7 +28,8 @@ const floorFactor = 3
 
 // findSlow decides which requests are slow: those above the objective; else those
 // that took longer than the baseline says of their route; else, and for routes it
-// does not know, those above three times the floor of their route.
+// does not know, those above three times the floor of their route. A service that
+// finishes next to nothing has no floor to be seen: there it is who waits on.
 func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	r := &l.b.Requests
 	if slo > 0 {
@@ -33,7 +40,8 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		return
 	}
 	l.Rule = RuleFloor
-	byRoute := l.byRoute()
+	byRoute, open := l.byRoute(), l.unfinished()
+	stuck := min(stuck, (l.To-l.From)/2)
 	threshold := make(map[evidence.NameID]int64)
 	grain := l.grain()
 	most, known := 0, false
@@ -42,12 +50,15 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		limit, rule := floorFactor*max(stats.Quantile(v, .1), grain), RuleFloor
 		if d, ok := baseline[l.b.Names.Text(route)]; ok {
 			limit, rule, known = max(d.Nanoseconds(), grain), RuleBaseline, true
+		} else if open[route] > len(v) && (len(v) == 0 || limit > stuck) {
+			limit, rule = stuck, RuleUnfinished
 		}
-		if len(v) >= MinRequests || rule == RuleBaseline {
+		n := len(v) + open[route]
+		if n >= MinRequests || rule == RuleBaseline {
 			threshold[route] = limit
 		}
-		if len(v) > most {
-			most, l.Threshold, l.Rule = len(v), limit, rule
+		if n > most {
+			most, l.Threshold, l.Rule = n, limit, rule
 		}
 	}
 	if len(baseline) > 0 && !known {
@@ -63,19 +74,32 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 }
 
 // byRoute returns what the finished requests of each route took without what
-// stood in their way, in ascending order.
+// stood in their way, in ascending order; nothing of routes that finished none.
 func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
 	r := &l.b.Requests
 	out := make(map[evidence.NameID][]int64)
 	for _, i := range l.Rows {
+		took := out[r.Route[i]]
 		if r.Outcome[i] != evidence.Unfinished {
-			out[r.Route[i]] = append(out[r.Route[i]], l.unhindered(i))
+			took = append(took, l.unhindered(i))
 		}
+		out[r.Route[i]] = took
 	}
 	for _, v := range out {
 		slices.Sort(v)
 	}
 	return out
+}
+
+// unfinished counts the requests of each route that came to no end while watched.
+func (l *Ledger) unfinished() map[evidence.NameID]int {
+	n := make(map[evidence.NameID]int)
+	for _, i := range l.Rows {
+		if l.b.Requests.Outcome[i] == evidence.Unfinished {
+			n[l.b.Requests.Route[i]]++
+		}
+	}
+	return n
 }
 
 // grain is the unit (ns) that the requests' durations are whole multiples of: the
@@ -101,11 +125,13 @@ func (l *Ledger) addSlow(i int, threshold int64) {
 }
 
 // unhindered is a request's time without what stands in requests' way: the
-// collector, other requests, locks and pools. Without states it is all of it.
+// collector, other requests, locks and pools. Without states it is all of it. What
+// it awaits or blocks a thread for is its own: how much of that was waiting for a
+// thread of the pool cannot be seen.
 func (l *Ledger) unhindered(i int) int64 {
 	if !l.Traced {
 		return l.b.Requests.Latency(i)
 	}
 	c := l.Of(i)
-	return c[Dependency] + c[Client] + c[Goroutine] + c[Timer] + c[Kernel] + c[Own] + c[Unobserved] + c[Unexplained]
+	return c[Dependency] + c[TaskWait] + c[Client] + c[Awaiting] + c[Goroutine] + c[Timer] + c[Kernel] + c[Own] + c[Unobserved] + c[Unexplained]
 }

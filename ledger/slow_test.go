@@ -112,3 +112,48 @@ func TestNothingFinished(t *testing.T) {
 		t.Errorf("%d ns are slow where no request ended and one took 900 ms", l.Total)
 	}
 }
+
+// TestAServiceThatFinishesNextToNothing has no floor to be seen: those few that end
+// take longer than a third of what the others have waited.
+func TestAServiceThatFinishesNextToNothing(t *testing.T) {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "load", exact, 0)
+	add := func(dur int64, o evidence.Outcome) {
+		s.Request(evidence.Request{Start: epoch, End: epoch + dur, Outcome: o})
+	}
+	for i := range int64(3) {
+		add((7+i)*1000*ms, evidence.OK)
+	}
+	for range 125 {
+		add(10_000*ms, evidence.Unfinished)
+	}
+	for range 5 {
+		add(20*ms, evidence.Unfinished) // just begun
+	}
+	s.watched(evidence.CoverRequests, 0, 10_000*ms)
+	if l := one(t, b, Options{}); l.Rule != RuleUnfinished || l.Threshold != 1000*ms || len(l.Slow) != 128 {
+		t.Errorf("%d of 133 are slow over %d ns by %s, want 128 over 1 s", len(l.Slow), l.Threshold, l.Rule)
+	}
+	if l := one(t, b, Options{Baseline: Baseline{"": 700 * time.Millisecond}}); l.Rule != RuleBaseline || l.Threshold != 700*ms {
+		t.Errorf("%s %d ns, want the baseline", l.Rule, l.Threshold)
+	}
+}
+
+func TestWhatARequestAwaitsIsItsOwn(t *testing.T) {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "trace", exact, 0)
+	for i := range int64(40) {
+		k := []evidence.Kind{evidence.Awaiting, evidence.TaskWait}[i%2]
+		s.request(i*1000*ms, i*1000*ms+510*ms, path(state(evidence.Running, 10*ms), state(k, 500*ms)))
+	}
+	s.Cover(evidence.Coverage{Kind: evidence.CoverStates, From: epoch, Until: epoch + 40_000*ms, Sampled: ms})
+	if l := one(t, b, Options{}); len(l.Slow) != 0 {
+		t.Errorf("%d are slow over %d ns: waiting 500 ms for what it asked for is what a request needs", len(l.Slow), l.Threshold)
+	}
+	l := one(t, b, Options{SLO: 100 * time.Millisecond})
+	for _, e := range l.Entries {
+		if e.Method != MethodSampled {
+			t.Errorf("%s by %s, want %s", e.Mechanism, e.Method, MethodSampled)
+		}
+	}
+}

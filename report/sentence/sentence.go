@@ -233,7 +233,8 @@ func quantiles(qs []quantile) []string {
 
 // Slow lists how many requests were slow, and by which rule.
 func Slow(r *diagnose.Requests) []string {
-	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the route's floor; set --slo", "baseline": "against the baseline"}[r.SlowRule]
+	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the route's floor; set --slo", "baseline": "against the baseline",
+		"unfinished": "of most no end was seen, so that their floor is not known; set --slo"}[r.SlowRule]
 	if rule == "" {
 		rule = r.SlowRule
 	}
