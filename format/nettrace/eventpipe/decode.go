@@ -1,0 +1,242 @@
+package eventpipe
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// Record is the values of a payload or of an object in it, in order.
+type Record []Value
+
+// Value is one field of a payload.
+type Value struct {
+	Name  string // "" for an element of an array
+	Type  TypeCode
+	Int   int64   // of integers, of booleans (0 or 1), of a DateTime in ns since 1970 UTC
+	Float float64 // of Single and Double
+	Text  string  // of a String, a Guid, and of arrays of characters
+	List  Record  // of an Object: its fields; of arrays: their elements
+}
+
+// Get is a value by its name, or by names from the outermost object inwards:
+// Get("Payload", "Mean").
+func (r Record) Get(path ...string) (Value, bool) {
+	for _, v := range r {
+		if len(path) > 0 && v.Name == path[0] {
+			if len(path) == 1 {
+				return v, true
+			}
+			return v.List.Get(path[1:]...)
+		}
+	}
+	return Value{}, false
+}
+
+// Number is a value of any numeric type.
+func (v Value) Number() float64 {
+	if v.Type == Single || v.Type == Double {
+		return v.Float
+	}
+	return float64(v.Int)
+}
+
+func (v Value) String() string {
+	switch v.Type {
+	case Single, Double:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case String, Guid, Decimal:
+		return v.Text
+	case Char, UTF8Char:
+		return string(rune(v.Int))
+	case Boolean, Boolean8:
+		return strconv.FormatBool(v.Int != 0)
+	case DateTime:
+		return time.Unix(0, v.Int).UTC().Format(time.RFC3339Nano)
+	case Object, Array, FixedArray, RelLoc, DataLoc:
+		if v.List == nil {
+			return v.Text
+		}
+		return fmt.Sprint([]Value(v.List))
+	}
+	return strconv.FormatInt(v.Int, 10)
+}
+
+// ErrPayload: a payload is shorter than its type says.
+var ErrPayload = errors.New("eventpipe: a payload that is shorter than its type")
+
+// maxValues is how many values a payload can have. Its 64 KB have fewer, but elements
+// of no size would be without number.
+const maxValues = 1 << 17
+
+// Decode reads a payload by what its type says of itself, as types of EventSources
+// do. It allocates: it is for events that come some times a second. With ErrPayload
+// it returns the values before.
+func (r *Reader) Decode(m *Metadata, payload []byte) (Record, error) {
+	d := payloadDecoder{c: r.Cursor(payload), whole: payload, v6: r.decoder.v6, left: maxValues}
+	values := d.fields(m.Fields)
+	if !d.c.OK() || d.left < 0 {
+		return values, ErrPayload
+	}
+	return values, nil
+}
+
+type payloadDecoder struct {
+	c     Cursor
+	whole []byte
+	v6    bool
+	left  int
+}
+
+func (d *payloadDecoder) fields(fields []Field) Record {
+	out := make(Record, 0, len(fields))
+	for i := range fields {
+		v := d.value(&fields[i])
+		if !d.c.OK() || d.left < 0 {
+			break
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func (d *payloadDecoder) value(f *Field) Value {
+	v := Value{Name: f.Name, Type: f.Type}
+	if d.left--; d.left < 0 {
+		return v
+	}
+	c := &d.c
+	switch f.Type {
+	case Object:
+		v.List = d.fields(f.Fields)
+	case Boolean:
+		v.Int = truth(c.Bool32())
+	case Boolean8:
+		v.Int = truth(c.U8() != 0)
+	case Char:
+		v.Int = int64(c.U16())
+	case SByte:
+		v.Int = int64(int8(c.U8()))
+	case Byte, UTF8Char:
+		v.Int = int64(c.U8())
+	case Int16:
+		v.Int = int64(int16(c.U16()))
+	case UInt16:
+		v.Int = int64(c.U16())
+	case Int32:
+		v.Int = int64(c.I32())
+	case UInt32:
+		v.Int = int64(c.U32())
+	case Int64, UInt64:
+		v.Int = c.I64()
+	case VarInt:
+		v.Int = c.Varint()
+	case VarUInt:
+		v.Int = int64(c.Uvarint())
+	case Single:
+		v.Float = float64(c.F32())
+	case Double:
+		v.Float = c.F64()
+	case Decimal:
+		v.Text = decimal(c)
+	case DateTime:
+		v.Int = d.moment()
+	case Guid:
+		v.Text = c.GUID().String()
+	case String:
+		v.Text = c.UTF16()
+	case Array:
+		d.array(&v, f.Elem, int(c.U16()))
+	case FixedArray:
+		d.array(&v, f.Elem, f.Count)
+	case RelLoc, DataLoc:
+		d.elsewhere(&v, f)
+	}
+	return v
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (d *payloadDecoder) array(v *Value, elem *Field, n int) {
+	switch elem.Type {
+	case Char:
+		v.Text = string(appendUTF16(nil, d.c.Bytes(2*n)))
+		return
+	case UTF8Char:
+		v.Text = string(d.c.Bytes(n))
+		return
+	}
+	v.List = Record{}
+	for ; n > 0; n-- {
+		e := d.value(elem)
+		if !d.c.OK() || d.left < 0 {
+			return
+		}
+		v.List = append(v.List, e)
+	}
+}
+
+// elsewhere reads an array that lies apart from its field.
+func (d *payloadDecoder) elsewhere(v *Value, f *Field) {
+	word := d.c.U32()
+	from, size := int(word&0xffff), int(word>>16)
+	if f.Type == RelLoc {
+		from += len(d.whole) - d.c.Len()
+	}
+	if !d.c.OK() || from+size > len(d.whole) {
+		d.c.Bytes(-1)
+		return
+	}
+	there := payloadDecoder{c: d.c, whole: d.whole, v6: d.v6, left: d.left}
+	there.c.rest = d.whole[from : from+size]
+	switch f.Elem.Type {
+	case Char:
+		v.Text = string(appendUTF16(nil, there.c.rest))
+		return
+	case UTF8Char:
+		v.Text = string(there.c.rest)
+		return
+	}
+	v.List = Record{}
+	for there.c.Len() > 0 && there.left >= 0 {
+		before := there.c.Len()
+		e := there.value(f.Elem)
+		if !there.c.OK() || there.c.Len() == before {
+			break
+		}
+		v.List = append(v.List, e)
+	}
+	d.left = there.left
+}
+
+// filetime is 1970 in FILETIME: 100 ns since 1601.
+const filetime = 116444736000000000
+
+func (d *payloadDecoder) moment() int64 {
+	if d.v6 {
+		t := systemTime(&d.c)
+		if !d.c.OK() {
+			return 0
+		}
+		return t.UnixNano()
+	}
+	return (d.c.I64() - filetime) * 100
+}
+
+// decimal reads .NET's System.Decimal: flags with the scale, then 96 bits.
+func decimal(c *Cursor) string {
+	flags, high, low := c.U32(), c.U32(), c.U64()
+	scale := int(flags >> 16 & 0xff)
+	v := (float64(high)*math.Exp2(64) + float64(low)) / math.Pow10(scale)
+	if flags>>31 != 0 {
+		v = -v
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}

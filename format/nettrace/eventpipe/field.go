@@ -1,0 +1,111 @@
+package eventpipe
+
+// fieldParser reads what a type says of its fields. Once bad it yields nothing more:
+// the type has no fields then, the stream goes on.
+type fieldParser struct {
+	c    *Cursor
+	left int // fields that may still be kept
+	bad  bool
+}
+
+func (p *fieldParser) ok() bool { return !p.bad && p.c.OK() }
+
+// fields4 reads fields as version 4 has them: a type, then a name.
+func (p *fieldParser) fields4(depth int) []Field {
+	return p.list(int(p.c.I32()), depth, func() Field {
+		f := p.typed(func() TypeCode { return p.code(p.c.U32()) }, Decimal+3, p.fields4, depth)
+		f.Name = p.c.UTF16()
+		return f
+	})
+}
+
+// fields5 reads fields as version 5 has them in a tag: a size, a name, then a type.
+func (p *fieldParser) fields5(depth int) []Field {
+	return p.list(int(p.c.I32()), depth, func() Field {
+		size := int(p.c.I32())
+		return p.within(size-4, func() Field {
+			name := p.c.UTF16()
+			f := p.typed(func() TypeCode { return p.code(p.c.U32()) }, Array, p.fields5, depth)
+			f.Name = name
+			return f
+		})
+	})
+}
+
+// fields6 reads fields as version 6 has them.
+func (p *fieldParser) fields6(depth int) []Field {
+	return p.list(int(p.c.U16()), depth, func() Field {
+		return p.within(int(p.c.U16()), func() Field {
+			name := p.c.counted()
+			f := p.typed(func() TypeCode { return p.code(uint32(p.c.U8())) }, Boolean8, p.fields6, depth)
+			f.Name = name
+			return f
+		})
+	})
+}
+
+func (p *fieldParser) code(c uint32) TypeCode {
+	if c > 0xff {
+		p.bad = true
+		return 0
+	}
+	return TypeCode(c)
+}
+
+// list reads n fields.
+func (p *fieldParser) list(n, depth int, field func() Field) []Field {
+	if n < 0 || n > p.c.Len() || depth > maxDepth { // each is a byte at least
+		p.bad = true
+		return nil
+	}
+	var fields []Field
+	for ; n > 0 && p.ok(); n-- {
+		if p.left--; p.left < 0 {
+			p.left, p.bad = 0, true
+			break
+		}
+		fields = append(fields, field())
+	}
+	return fields
+}
+
+// within reads a field in size bytes and passes over those that are left of them.
+func (p *fieldParser) within(size int, field func() Field) Field {
+	outer := p.c
+	inner := Cursor{rest: outer.Bytes(size)}
+	if !outer.OK() {
+		return Field{}
+	}
+	p.c = &inner
+	f := field()
+	if !inner.OK() {
+		p.bad = true
+	}
+	p.c = outer
+	return f
+}
+
+// typed reads a type up to the highest code there is in this version.
+func (p *fieldParser) typed(code func() TypeCode, highest TypeCode, fields func(depth int) []Field, depth int) (f Field) {
+	f.Type = code()
+	if !p.ok() {
+		return f
+	}
+	switch {
+	case f.Type > highest || f.Type == 0 || f.Type == 2:
+		p.bad = true
+	case f.Type == Object:
+		f.Fields = fields(depth + 1)
+	case f.Type == Array || f.Type == FixedArray || f.Type == RelLoc || f.Type == DataLoc:
+		if p.left--; p.left < 0 || depth >= maxDepth {
+			p.left, p.bad = max(p.left, 0), true
+			return f
+		}
+		elem := p.typed(code, highest, fields, depth+1)
+		f.Elem = &elem
+		if f.Type == FixedArray {
+			f.Count = int(p.c.U16())
+		}
+	}
+	return f
+}

@@ -1,0 +1,312 @@
+package eventpipe
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// kind is what a block holds, as version 6 numbers them.
+type kind uint8
+
+const (
+	endOfStream kind = iota
+	traceBlock
+	eventBlock
+	metadataBlock
+	sequencePoint
+	stackBlock
+	threadBlock
+	removeThread
+	labelList
+)
+
+// kinds are the names blocks have in versions 4 and 5, and for messages.
+var kinds = map[kind]string{
+	endOfStream: "EndOfStream", traceBlock: "Trace", eventBlock: "EventBlock", metadataBlock: "MetadataBlock",
+	sequencePoint: "SPBlock", stackBlock: "StackBlock", threadBlock: "ThreadBlock", removeThread: "RemoveThreadBlock", labelList: "LabelListBlock",
+}
+
+func (k kind) String() string {
+	if s := kinds[k]; s != "" {
+		return s
+	}
+	return fmt.Sprintf("block of kind %d", uint8(k))
+}
+
+func kindNamed(name string) (kind, bool) {
+	for k, s := range kinds {
+		if s == name && k >= traceBlock && k <= stackBlock {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// What versions before 6 put around objects.
+const (
+	nullReference      = 1
+	beginObject        = 4 // netperf's
+	beginPrivateObject = 5
+	endObject          = 6
+)
+
+const (
+	magic         = "Nettrace"
+	serialization = "!FastSerialization.1"
+)
+
+func (r *Reader) readHeader() error {
+	var first [12]byte
+	if n, err := io.ReadFull(r.in.in, first[:]); err != nil {
+		r.in.offset = int64(n)
+		if n == 0 || magic[:min(n, 8)] != string(first[:min(n, 8)]) {
+			return fmt.Errorf("eventpipe: %w", ErrNotNettrace)
+		}
+		return r.cut("its header", broken(err))
+	}
+	r.in.offset = int64(len(first))
+	size := binary.LittleEndian.Uint32(first[8:])
+	switch {
+	case string(first[:8]) != magic && binary.LittleEndian.Uint32(first[:]) == uint32(len(serialization)) && string(first[4:]) == serialization[:8]:
+		return r.netperf()
+	case string(first[:8]) != magic:
+		return fmt.Errorf("eventpipe: %w", ErrNotNettrace)
+	case size == 0:
+		return r.readHeader6()
+	case size == uint32(len(serialization)):
+		return r.readHeader4()
+	}
+	return fmt.Errorf("eventpipe: %w", ErrNotNettrace)
+}
+
+// netperf refuses a stream of versions 1 to 3 by its version.
+func (r *Reader) netperf() error {
+	said := ""
+	if r.in.skip(int64(len(serialization)-8)) == nil {
+		if o, err := r.object(beginObject); err == nil && o.version > 0 && o.version < 4 {
+			said = fmt.Sprintf(" version %d", o.version)
+		}
+	}
+	return fmt.Errorf("eventpipe: a netperf%s stream, as .NET Core 2 and previews of 3.0 wrote them: %w; record anew with dotnet-trace, format nettrace", said, ErrVersion)
+}
+
+func (r *Reader) readHeader4() error {
+	rest := make([]byte, len(serialization))
+	if err := r.in.full(rest); err != nil {
+		return r.cut("its header", err)
+	}
+	if string(rest) != serialization {
+		return fmt.Errorf("eventpipe: %w", ErrNotNettrace)
+	}
+	o, err := r.object(beginPrivateObject)
+	if err != nil {
+		return r.cut("its header", err)
+	}
+	if o.name != traceBlock.String() {
+		return r.cut("its header", fmt.Errorf("the first object is a %q, not a Trace", o.name))
+	}
+	if o.least < 4 || o.least > 5 {
+		return fmt.Errorf("eventpipe: a nettrace stream of version %d that asks for a reader of version %d: %w", o.version, o.least, ErrVersion)
+	}
+	r.head.Major = int(o.version)
+	data := make([]byte, traceSize)
+	if err := r.in.full(data); err != nil {
+		return r.cut("its header", err)
+	}
+	if err := r.trace4(data); err != nil {
+		return r.cut("its header", err)
+	}
+	if err := r.tag(endObject); err != nil {
+		return r.cut("its header", err)
+	}
+	r.frame = r.frame4
+	return nil
+}
+
+func (r *Reader) readHeader6() error {
+	var versions [8]byte
+	if err := r.in.full(versions[:]); err != nil {
+		return r.cut("its header", err)
+	}
+	r.head.Major = int(binary.LittleEndian.Uint32(versions[:]))
+	if r.head.Major != 6 {
+		return fmt.Errorf("eventpipe: a nettrace stream of version %d: %w", uint32(r.head.Major), ErrVersion)
+	}
+	word, err := r.in.u32()
+	if err != nil {
+		return r.cut("its header", err)
+	}
+	if kind(word>>24) != traceBlock {
+		return r.cut("its header", fmt.Errorf("the first block is a %v, not a Trace", kind(word>>24)))
+	}
+	data, err := r.in.content(nil, int(word&0xffffff))
+	if err != nil {
+		return r.cut("its header", err)
+	}
+	if err := r.trace6(data); err != nil {
+		return r.cut("its header", err)
+	}
+	r.decoder.v6 = true
+	r.frame = r.frame6
+	return nil
+}
+
+// frame6 reads a block of version 6.
+func (r *Reader) frame6() error {
+	word, err := r.in.u32()
+	if err != nil {
+		return r.cut("the stream between two blocks", err)
+	}
+	k := kind(word >> 24)
+	if k == endOfStream {
+		return io.EOF
+	}
+	return r.block(k, int(word&0xffffff), k >= eventBlock && k <= labelList)
+}
+
+// object is the beginning of an object before version 6.
+type object struct {
+	version, least int32
+	name           string
+}
+
+// maxName is the longest type name that is believed. The longest there is has 38.
+const maxName = 256
+
+func (r *Reader) object(begin byte) (o object, err error) {
+	for _, t := range []byte{begin, begin, nullReference} {
+		if err := r.tag(t); err != nil {
+			return o, err
+		}
+	}
+	var words [12]byte
+	if err := r.in.full(words[:]); err != nil {
+		return o, err
+	}
+	o.version = int32(binary.LittleEndian.Uint32(words[:]))
+	o.least = int32(binary.LittleEndian.Uint32(words[4:]))
+	size := binary.LittleEndian.Uint32(words[8:])
+	if size > maxName {
+		return o, fmt.Errorf("an object with a type name of %d bytes", size)
+	}
+	name := make([]byte, size)
+	if err := r.in.full(name); err != nil {
+		return o, err
+	}
+	o.name = string(name)
+	return o, r.tag(endObject)
+}
+
+func (r *Reader) tag(want byte) error {
+	got, err := r.in.u8()
+	if err == nil && got != want {
+		err = fmt.Errorf("byte %#02x where %#02x should be", got, want)
+	}
+	return err
+}
+
+// frame4 reads an object of versions 4 and 5.
+func (r *Reader) frame4() error {
+	const between = "the stream between two objects"
+	next, err := r.in.in.Peek(1)
+	if err != nil {
+		return r.cut(between, broken(err))
+	}
+	if next[0] == nullReference {
+		r.in.offset++
+		return io.EOF
+	}
+	o, err := r.object(beginPrivateObject)
+	if err != nil {
+		return r.cut(between, err)
+	}
+	k, known := kindNamed(o.name)
+	if known && k == traceBlock {
+		r.unknown.Blocks++
+		if err := r.in.skip(traceSize); err != nil {
+			return r.cut(o.name, err)
+		}
+		return r.closed(o.name)
+	}
+	size, err := r.in.u32()
+	if err == nil {
+		err = r.in.skip(-r.in.offset & 3)
+	}
+	if err != nil {
+		return r.cut(o.name, err)
+	}
+	if err := r.block(k, int(size), known); err != nil {
+		return err
+	}
+	return r.closed(o.name)
+}
+
+func (r *Reader) closed(name string) error {
+	if err := r.tag(endObject); err != nil {
+		return r.cut(name, err)
+	}
+	return nil
+}
+
+// block reads a block's content and takes it in. Of one that breaks off what is whole
+// is taken in.
+func (r *Reader) block(k kind, size int, known bool) error {
+	if !known || size > maxBlock {
+		r.unknown.Blocks++
+		if err := r.in.skip(int64(size)); err != nil {
+			return r.cut(k.String(), err)
+		}
+		return nil
+	}
+	data, err := r.in.content(r.buffer(), size)
+	if err != nil && k == sequencePoint {
+		return r.cut(k.String(), err)
+	}
+	if whole := r.take(k, data); !whole && err == nil {
+		r.unknown.Blocks++
+	}
+	if k != eventBlock {
+		r.reuse(data)
+	}
+	if err != nil {
+		return r.cut(k.String(), err)
+	}
+	return nil
+}
+
+// take interprets a block and tells whether it was whole.
+func (r *Reader) take(k kind, data []byte) bool {
+	switch k {
+	case eventBlock:
+		return r.events(data)
+	case metadataBlock:
+		if r.decoder.v6 {
+			return r.metadata6(data)
+		}
+		return r.metadata4(data)
+	case stackBlock:
+		return r.stacks.take(data, r.head.PointerBytes)
+	case sequencePoint:
+		return r.sequencePoint(data)
+	case threadBlock:
+		return r.declare(data)
+	case removeThread:
+		return r.remove(data)
+	case labelList:
+		return r.labels.take(data, &r.unknown)
+	}
+	return true
+}
+
+func (r *Reader) cut(in string, err error) error {
+	return &Cut{Offset: r.in.offset, Events: r.delivered, In: in, Err: err}
+}
+
+func broken(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

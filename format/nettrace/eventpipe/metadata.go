@@ -1,0 +1,222 @@
+package eventpipe
+
+// What is kept of the types of events, far above what any process has: a runtime has
+// some hundreds.
+const (
+	maxTypes  = 1 << 16
+	maxFields = 1 << 18 // of all types
+	maxDepth  = 16      // of objects within objects
+)
+
+// types are the types of events by the stream's numbers.
+type types struct {
+	by     map[uint32]*Metadata
+	dense  []*Metadata // those with low numbers, all there are as a rule
+	fields int
+	under  map[derived]*Metadata
+}
+
+type derived struct {
+	of   *Metadata
+	with override
+}
+
+// override is what labels say instead of a type.
+type override struct {
+	opcode, level, version int16 // -1: as the type has it
+	keywords               int64
+	hasKeywords            bool
+}
+
+const denseTypes = 1 << 12
+
+func (ts *types) get(id uint32) *Metadata {
+	if uint64(id) < uint64(len(ts.dense)) {
+		return ts.dense[id]
+	}
+	return ts.by[id]
+}
+
+func (ts *types) add(id uint32, m *Metadata, u *Unknown) {
+	if id < denseTypes {
+		for uint64(id) >= uint64(len(ts.dense)) {
+			ts.dense = append(ts.dense, make([]*Metadata, max(64, len(ts.dense)))...)
+		}
+		ts.dense[id] = m
+		return
+	}
+	if len(ts.by) >= maxTypes {
+		u.Types++
+		return
+	}
+	if ts.by == nil {
+		ts.by = map[uint32]*Metadata{}
+	}
+	ts.by[id] = m
+}
+
+func (ts *types) flush() { *ts = types{} }
+
+// overridden is a type with what labels say instead, always the same for the same.
+func (ts *types) overridden(m *Metadata, o override) *Metadata {
+	key := derived{m, o}
+	if d := ts.under[key]; d != nil {
+		return d
+	}
+	d := *m
+	if o.opcode >= 0 {
+		d.Opcode = int(o.opcode)
+	}
+	if o.level >= 0 {
+		d.Level = int(o.level)
+	}
+	if o.version >= 0 {
+		d.Version = int32(o.version)
+	}
+	if o.hasKeywords {
+		d.Keywords = o.keywords
+	}
+	if ts.under == nil || len(ts.under) >= maxTypes {
+		ts.under = map[derived]*Metadata{}
+	}
+	ts.under[key] = &d
+	return &d
+}
+
+// metadata4 takes in a metadata block of versions 4 and 5: its rows are events.
+func (r *Reader) metadata4(data []byte) bool {
+	body, compressed, ok := eventsIn(data)
+	if !ok {
+		return false
+	}
+	d := decoder{compressed: compressed, rest: body}
+	for len(d.rest) > 0 {
+		_, n := d.header()
+		if n == 0 || uint64(d.size) > uint64(len(d.rest)-n) {
+			return false
+		}
+		r.define4(d.rest[n : n+int(d.size)])
+		if d.compressed {
+			d.rest = d.rest[n+int(d.size):]
+		} else {
+			d.rest = d.rest[d.aligned(n):]
+		}
+	}
+	return true
+}
+
+// What a tag of version 5 tells of a type.
+const (
+	tagOpcode = 1
+	tagFields = 2 // instead of those before it, with arrays
+)
+
+func (r *Reader) define4(row []byte) {
+	c := Cursor{rest: row}
+	id := c.U32()
+	m := &Metadata{Provider: c.UTF16(), ID: c.I32(), Name: c.UTF16(), Keywords: c.I64(), Version: c.I32(), Level: int(c.I32())}
+	if !c.OK() {
+		r.unknown.Types++
+		return
+	}
+	p := fieldParser{c: &c, left: maxFields - r.types.fields}
+	if c.Len() > 0 {
+		m.Fields = p.fields4(0)
+	}
+	for c.Len() > 0 && p.ok() {
+		size := c.U32()
+		kind := c.U8()
+		tag := Cursor{rest: c.Bytes(int(size))}
+		if !c.OK() {
+			break
+		}
+		switch kind {
+		case tagOpcode:
+			m.Opcode = int(tag.U8())
+		case tagFields:
+			p.c = &tag
+			m.Fields = p.fields5(0)
+		default:
+			r.unknown.Tags++
+		}
+	}
+	if !p.ok() || !c.OK() {
+		r.unknown.Types++
+		m.Fields = nil
+	}
+	r.types.fields = maxFields - p.left
+	r.types.add(id, m, &r.unknown)
+}
+
+// metadata6 takes in a metadata block of version 6.
+func (r *Reader) metadata6(data []byte) bool {
+	c := Cursor{rest: data}
+	c.Skip(int(c.U16()))
+	for c.Len() > 0 {
+		row := c.Bytes(int(c.U16()))
+		if !c.OK() {
+			return false
+		}
+		r.define6(row)
+	}
+	return c.OK()
+}
+
+// What version 6 may tell of a type.
+const (
+	optionalOpcode   = 1
+	optionalKeywords = 3
+	optionalTemplate = 4
+	optionalText     = 5
+	optionalKeyValue = 6
+	optionalProvider = 7
+	optionalLevel    = 8
+	optionalVersion  = 9
+)
+
+func (r *Reader) define6(row []byte) {
+	c := Cursor{rest: row}
+	id := uint32(c.Uvarint())
+	m := &Metadata{Provider: c.counted(), ID: int32(c.Uvarint()), Name: c.counted()}
+	if !c.OK() {
+		r.unknown.Types++
+		return
+	}
+	p := fieldParser{c: &c, left: maxFields - r.types.fields}
+	m.Fields = p.fields6(0)
+	r.types.fields = maxFields - p.left
+	if !p.ok() {
+		r.unknown.Types++
+		m.Fields = nil
+	} else if c.Len() > 0 {
+		r.optional(m, Cursor{rest: c.Bytes(int(c.U16()))})
+	}
+	r.types.add(id, m, &r.unknown)
+}
+
+// optional reads what may follow the fields. What cannot be told has no known size, so
+// nothing after it is read.
+func (r *Reader) optional(m *Metadata, c Cursor) {
+	for c.Len() > 0 && c.OK() {
+		switch c.U8() {
+		case optionalOpcode:
+			m.Opcode = int(c.U8())
+		case optionalKeywords:
+			m.Keywords = c.I64()
+		case optionalTemplate, optionalText:
+			c.counted()
+		case optionalKeyValue:
+			c.counted()
+			c.counted()
+		case optionalProvider:
+			c.Skip(16)
+		case optionalLevel:
+			m.Level = int(c.U8())
+		case optionalVersion:
+			m.Version = int32(c.U8())
+		default:
+			r.unknown.Tags++
+			return
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package eventpipe
+
+import (
+	"math"
+	"unsafe"
+)
+
+// chunkEvents is few, since a thread that waits with one event holds a whole chunk.
+const chunkEvents = 64
+
+type chunk struct {
+	next   *chunk
+	events [chunkEvents]Event
+}
+
+const chunkBytes = int(unsafe.Sizeof(chunk{}))
+
+// run is events of one thread in order of time, oldest first. A thread has one run,
+// but for streams that break their promise that a thread's events come in order.
+type run struct {
+	head, tail  *chunk
+	first, next int // in head and tail
+	last        int64
+	owner       *thread
+}
+
+func (q *run) front() *Event { return &q.head.events[q.first] }
+func (q *run) empty() bool   { return q.head == q.tail && q.first == q.next }
+
+// order merges runs.
+type order struct {
+	heap   []entry // by time, then by place in the stream
+	runs   []*run  // to be used again
+	chunks *chunk  // likewise
+	spare  int     // how many chunks
+	inUse  int     // bytes of chunks that hold events
+
+	// up to here the run at the top may be delivered without asking the heap
+	limit  int64
+	limitN int64
+}
+
+type entry struct {
+	time, n int64
+	run     *run
+}
+
+func (a entry) before(b entry) bool { return a.time < b.time || a.time == b.time && a.n < b.n }
+
+func (o *order) empty() bool { return len(o.heap) == 0 }
+
+// slot is where the next event of t is to be written, for the given time.
+func (o *order) slot(t *thread, time, n int64) *Event {
+	q := t.run
+	if q == nil || time < q.last {
+		q = o.fresh(t)
+		o.push(entry{time, n, q})
+	} else if q.next == chunkEvents {
+		c := o.chunk()
+		q.tail.next, q.tail, q.next = c, c, 0
+	}
+	q.last = time
+	e := &q.tail.events[q.next]
+	q.next++
+	return e
+}
+
+func (o *order) fresh(t *thread) *run {
+	var q *run
+	if n := len(o.runs); n > 0 {
+		q, o.runs = o.runs[n-1], o.runs[:n-1]
+	} else {
+		q = new(run)
+	}
+	if t.run != nil {
+		t.run.owner = nil
+	}
+	c := o.chunk()
+	*q = run{head: c, tail: c, owner: t}
+	t.run = q
+	return q
+}
+
+func (o *order) chunk() *chunk {
+	o.inUse += chunkBytes
+	c := o.chunks
+	if c == nil {
+		return new(chunk)
+	}
+	o.chunks, c.next = c.next, nil
+	o.spare--
+	return c
+}
+
+// maxSpare chunks are kept to be used again: 8 MB.
+const maxSpare = 8 << 20 / chunkBytes
+
+func (o *order) recycle(c *chunk) {
+	o.inUse -= chunkBytes
+	if o.spare < maxSpare {
+		c.next, o.chunks = o.chunks, c
+		o.spare++
+	}
+}
+
+// begin must be called before pop once events were added.
+func (o *order) begin(until int64) {
+	if len(o.heap) == 0 {
+		return
+	}
+	o.limit, o.limitN = until, math.MaxInt64
+	for i := 1; i <= 2 && i < len(o.heap); i++ {
+		if e := o.heap[i]; e.time < o.limit || e.time == o.limit && e.n < o.limitN {
+			o.limit, o.limitN = e.time, e.n
+		}
+	}
+}
+
+// pop takes the oldest event out if it is not younger than until. It is valid until
+// an event is added. The keys of the heap are lower bounds: that of the run events
+// are taken from is only mended once its turn may be over.
+func (o *order) pop(until int64) *Event {
+	if len(o.heap) == 0 {
+		return nil
+	}
+	q := o.heap[0].run
+	e := q.front()
+	for e.Time > o.limit || e.Time == o.limit && e.N > o.limitN {
+		if o.heap[0].n == e.N {
+			return nil
+		}
+		o.heap[0].time, o.heap[0].n = e.Time, e.N
+		o.down()
+		o.begin(until)
+		q = o.heap[0].run
+		e = q.front()
+	}
+	q.first++
+	switch {
+	case q.first == chunkEvents && q.head != q.tail:
+		c := q.head
+		q.head, q.first = c.next, 0
+		o.recycle(c)
+	case q.empty():
+		o.recycle(q.head)
+		if q.owner != nil {
+			q.owner.run = nil
+		}
+		*q = run{}
+		o.runs = append(o.runs, q)
+		last := len(o.heap) - 1
+		o.heap[0] = o.heap[last]
+		o.heap[last] = entry{}
+		o.heap = o.heap[:last]
+		o.down()
+		o.begin(until)
+	}
+	return e
+}
+
+func (o *order) push(e entry) {
+	o.heap = append(o.heap, e)
+	for i := len(o.heap) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !o.heap[i].before(o.heap[up]) {
+			return
+		}
+		o.heap[i], o.heap[up] = o.heap[up], o.heap[i]
+		i = up
+	}
+}
+
+func (o *order) down() {
+	for i := 0; ; {
+		least := 2*i + 1
+		if least >= len(o.heap) {
+			return
+		}
+		if right := least + 1; right < len(o.heap) && o.heap[right].before(o.heap[least]) {
+			least = right
+		}
+		if !o.heap[least].before(o.heap[i]) {
+			return
+		}
+		o.heap[i], o.heap[least] = o.heap[least], o.heap[i]
+		i = least
+	}
+}

@@ -1,0 +1,198 @@
+package eventpipe
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Cursor reads a payload from its beginning. It never reads past the end: from the
+// first field that is not there on every field is zero and OK is false. So a payload
+// of an older version of an event is read by asking OK before the fields it lacks.
+type Cursor struct {
+	rest    []byte
+	pointer int
+	over    bool
+}
+
+// Cursor reads payload, with pointers as wide as this stream's.
+func (r *Reader) Cursor(payload []byte) Cursor {
+	return Cursor{rest: payload, pointer: r.head.PointerBytes}
+}
+
+// OK is whether all that was asked for was there.
+func (c *Cursor) OK() bool { return !c.over }
+
+// Len is how many bytes are left.
+func (c *Cursor) Len() int { return len(c.rest) }
+
+// Rest is what is left, not copied.
+func (c *Cursor) Rest() []byte { return c.rest }
+
+// Bytes are the next n bytes, not copied; nil where they are not there.
+func (c *Cursor) Bytes(n int) []byte {
+	if n < 0 || n > len(c.rest) {
+		c.rest, c.over = nil, true
+		return nil
+	}
+	b := c.rest[:n]
+	c.rest = c.rest[n:]
+	return b
+}
+
+// Skip passes over n bytes.
+func (c *Cursor) Skip(n int) { c.Bytes(n) }
+
+// U8 reads 1 byte.
+func (c *Cursor) U8() uint8 {
+	if b := c.Bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// U16 reads 2 bytes.
+func (c *Cursor) U16() uint16 {
+	if b := c.Bytes(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
+// U32 reads 4 bytes.
+func (c *Cursor) U32() uint32 {
+	if b := c.Bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+// U64 reads 8 bytes.
+func (c *Cursor) U64() uint64 {
+	if b := c.Bytes(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// I32 reads 4 bytes.
+func (c *Cursor) I32() int32 { return int32(c.U32()) }
+
+// I64 reads 8 bytes.
+func (c *Cursor) I64() int64 { return int64(c.U64()) }
+
+// F32 reads 4 bytes.
+func (c *Cursor) F32() float32 { return math.Float32frombits(c.U32()) }
+
+// F64 reads 8 bytes.
+func (c *Cursor) F64() float64 { return math.Float64frombits(c.U64()) }
+
+// Bool32 reads 4 bytes, as .NET writes a truth value.
+func (c *Cursor) Bool32() bool { return c.U32() != 0 }
+
+// Pointer reads 4 or 8 bytes, as wide as the stream's pointers.
+func (c *Cursor) Pointer() uint64 {
+	if c.pointer == 4 {
+		return uint64(c.U32())
+	}
+	return c.U64()
+}
+
+// GUID reads 16 bytes.
+func (c *Cursor) GUID() (g GUID) {
+	copy(g[:], c.Bytes(16))
+	return g
+}
+
+// Uvarint reads as many bytes as are marked to go on, at most 10.
+func (c *Cursor) Uvarint() uint64 {
+	v, n := binary.Uvarint(c.rest)
+	if n <= 0 {
+		c.Bytes(-1)
+		return 0
+	}
+	c.rest = c.rest[n:]
+	return v
+}
+
+// Varint is an Uvarint with its sign in the lowest bit.
+func (c *Cursor) Varint() int64 {
+	v := c.Uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+// utf16z are the bytes of a string up to its zero, which is passed over. A string
+// without a zero ends with the payload and counts as one that is not there.
+func (c *Cursor) utf16z() []byte {
+	for i := 0; i+1 < len(c.rest); i += 2 {
+		if c.rest[i] == 0 && c.rest[i+1] == 0 {
+			b := c.rest[:i]
+			c.rest = c.rest[i+2:]
+			return b
+		}
+	}
+	c.Bytes(-1)
+	return nil
+}
+
+// SkipUTF16 passes over a string.
+func (c *Cursor) SkipUTF16() { c.utf16z() }
+
+// UTF16 reads a string up to its zero.
+func (c *Cursor) UTF16() string {
+	b := c.utf16z()
+	if len(b) == 0 {
+		return ""
+	}
+	var short [128]byte
+	return string(appendUTF16(short[:0], b))
+}
+
+// AppendUTF16 reads a string up to its zero and appends it to dst as UTF-8: for
+// strings that are looked up far more often than they are new.
+func (c *Cursor) AppendUTF16(dst []byte) []byte { return appendUTF16(dst, c.utf16z()) }
+
+func appendUTF16(dst, b []byte) []byte {
+	for i := 0; i+1 < len(b); i += 2 {
+		u := rune(b[i]) | rune(b[i+1])<<8
+		switch {
+		case u < utf8.RuneSelf:
+			dst = append(dst, byte(u))
+		case utf16.IsSurrogate(u) && i+3 < len(b):
+			next := rune(b[i+2]) | rune(b[i+3])<<8
+			if whole := utf16.DecodeRune(u, next); whole != utf8.RuneError {
+				dst = utf8.AppendRune(dst, whole)
+				i += 2
+				continue
+			}
+			dst = utf8.AppendRune(dst, utf8.RuneError)
+		default:
+			dst = utf8.AppendRune(dst, u)
+		}
+	}
+	return dst
+}
+
+// UTF8 reads a string up to its zero, as some runtime events write theirs.
+func (c *Cursor) UTF8() string {
+	i := bytes.IndexByte(c.rest, 0)
+	if i < 0 {
+		c.Bytes(-1)
+		return ""
+	}
+	s := string(c.rest[:i])
+	c.rest = c.rest[i+1:]
+	return s
+}
+
+// counted is a string after its length, as version 6 writes names.
+func (c *Cursor) counted() string {
+	n := c.Uvarint()
+	if n > uint64(len(c.rest)) {
+		c.Bytes(-1)
+		return ""
+	}
+	return string(c.Bytes(int(n)))
+}

@@ -1,0 +1,183 @@
+package eventpipe
+
+import (
+	"bufio"
+	"io"
+	"math"
+)
+
+// maxPending is how many bytes of events may wait for those that sort before them:
+// blocks and what is decoded of them. A stream whose writer marks no point of
+// order for longer than that is sorted as well as this much memory allows.
+const maxPending = 128 << 20
+
+// Reader delivers the events of one stream in order of time.
+//
+// A writer puts the events of a thread down in order, threads one after the other.
+// It marks events that nothing older follows, and sequence points that separate
+// older events from younger ones. A Reader holds events until such a mark proves
+// their turn, then merges those of all threads. What it holds is bounded: 128 MB of
+// events beside one block of up to 64 MB; beyond it delivers the older half at once,
+// and what then comes too late is delivered late and counted in Unknown.OutOfOrder.
+// Beside that it keeps each distinct stack, each type of event and each thread.
+type Reader struct {
+	in    source
+	head  Header
+	clock clock
+	frame func() error // reads and takes in the next block
+
+	order     order
+	until     int64 // events up to here are being delivered
+	relief    bool  // only until half of what may be held is left
+	merging   bool
+	fileOrder bool
+	last      *block // of the event delivered last
+	lastTime  int64
+
+	decoder decoder
+	current *block // being decoded
+	free    [][]byte
+	blocks  int // bytes of blocks with events that wait
+
+	types   types
+	threads threads
+	stacks  stacks
+	labels  labelLists
+
+	delivered int64
+	lost      int64
+	unknown   Unknown
+	err       error
+}
+
+// NewReader reads the header of a stream. Its error is an ErrNotNettrace, an
+// ErrVersion or a *Cut.
+func NewReader(in io.Reader) (*Reader, error) {
+	r := &Reader{in: source{in: bufio.NewReaderSize(in, 16<<10)}, lastTime: math.MinInt64}
+	r.threads.init()
+	r.stacks.init()
+	if err := r.readHeader(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Header is what the stream says of itself.
+func (r *Reader) Header() Header { return r.head }
+
+// FileOrder, called before the first Next, has every event delivered as soon as it
+// was read, as the stream has it: for who looks at a live stream and wants the
+// last events before the next ones prove their order.
+func (r *Reader) FileOrder() { r.fileOrder = true }
+
+// Delivered is how many events Next gave.
+func (r *Reader) Delivered() int64 { return r.delivered }
+
+// Lost is how many events their writer gave a number but never wrote, by the gaps it
+// left in the numbers of each thread: its buffers were full.
+func (r *Reader) Lost() int64 { return r.lost }
+
+// Unknown counts what was skipped so far.
+func (r *Reader) Unknown() Unknown { return r.unknown }
+
+// Offset is how many bytes of the stream were read.
+func (r *Reader) Offset() int64 { return r.in.offset }
+
+// Stacks is how many distinct stacks there are so far, numbered from 1.
+func (r *Reader) Stacks() int { return len(r.stacks.of) - 1 }
+
+// Addresses are the instruction pointers of a stack, the innermost first. They stay
+// valid and must not be changed.
+func (r *Reader) Addresses(id StackID) []uint64 {
+	if int64(id) >= int64(len(r.stacks.of)) {
+		return nil
+	}
+	return r.stacks.of[id]
+}
+
+// Next is the next event by time. Its error is io.EOF at the end of the stream and
+// a *Cut, once all events before it were delivered, where it ends too early.
+func (r *Reader) Next() (*Event, error) {
+	if r.last != nil {
+		r.release(r.last)
+		r.last = nil
+	}
+	for {
+		if r.merging {
+			if e := r.merge(); e != nil {
+				return e, nil
+			}
+		}
+		if r.current != nil {
+			r.decode()
+			continue
+		}
+		if r.err == nil {
+			r.err = r.frame()
+			continue
+		}
+		if !r.order.empty() {
+			r.proven(math.MaxInt64)
+			continue
+		}
+		if cut, ok := r.err.(*Cut); ok {
+			cut.Events = r.delivered
+		}
+		return nil, r.err
+	}
+}
+
+func (r *Reader) merge() *Event {
+	var e *Event
+	if !r.relief || r.order.inUse+r.blocks > maxPending/2 {
+		e = r.order.pop(r.until)
+	}
+	if e == nil {
+		r.merging, r.relief = false, false
+		return nil
+	}
+	if e.Time < r.lastTime {
+		r.unknown.OutOfOrder++
+	} else {
+		r.lastTime = e.Time
+	}
+	r.last = e.block
+	r.delivered++
+	return e
+}
+
+// proven has all events up to a time delivered.
+func (r *Reader) proven(until int64) {
+	r.until, r.merging = until, true
+	r.order.begin(until)
+}
+
+// hold makes data the block that is being decoded.
+func (r *Reader) hold(data []byte) {
+	r.current = &block{data: data, held: 1}
+	r.blocks += cap(data)
+}
+
+func (r *Reader) release(b *block) {
+	if b.held--; b.held == 0 {
+		r.blocks -= cap(b.data)
+		r.reuse(b.data)
+	}
+}
+
+// buffer is memory for a block.
+func (r *Reader) buffer() []byte {
+	if n := len(r.free); n > 0 {
+		b := r.free[n-1]
+		r.free = r.free[:n-1]
+		return b
+	}
+	return nil
+}
+
+// reuse keeps a few buffers of the usual size.
+func (r *Reader) reuse(b []byte) {
+	if len(r.free) < 16 && cap(b) <= 1<<20 {
+		r.free = append(r.free, b[:0])
+	}
+}
