@@ -81,6 +81,22 @@ func (r *Requests) Path(i int) Path {
 	return r.paths.slice(from, r.pathEnd[i])
 }
 
+// SetPaths gives requests states that were learnt of later, from evidence beside
+// theirs. Path is asked of each row; nil leaves what the row has. A path longer than
+// 1 MiB is dropped, and the request is one without states.
+func (r *Requests) SetPaths(path func(i int) Path) {
+	var paths pathStore
+	ends := make([]int64, len(r.pathEnd))
+	for i := range ends {
+		p := path(i)
+		if p == nil {
+			p = r.Path(i)
+		}
+		ends[i] = paths.add(p)
+	}
+	r.paths, r.pathEnd = paths, ends
+}
+
 // Latency returns the latency of request i in ns.
 func (r *Requests) Latency(i int) int64 {
 	if r.Intended[i] != 0 {

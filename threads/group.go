@@ -1,0 +1,200 @@
+package threads
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// Summary is what the threads of a process did at one moment: of several looks, when
+// most of them had work, which is when it matters what they do with it.
+type Summary struct {
+	At      int64 // ns, 0 unknown
+	Threads int   // that were seen then
+	Pool    int   // of them the runtime's pool
+	Busy    int   // of the pool: not idle
+	Blocked int   // of the pool: with work, and waiting
+	Samples int   // in all looks
+
+	Groups []Group // by Count, those that have nothing to do last
+	Root   *Node   // the same as Visual Studio's Parallel Stacks; its own frames are empty
+
+	Rows []Look // one for each thread, by group
+}
+
+// Group is the threads that do the same at the same place.
+type Group struct {
+	View   View
+	Stack  evidence.StackID // of the first of them
+	Lanes  []evidence.LaneID
+	Count  int
+	Pool   int // of them threads of the pool
+	Seen   int // samples of it in all looks
+	Origin evidence.Origin
+}
+
+// What looks that belong together may be apart, and last, in ns: a sampling profiler
+// visits all threads within a few ms, and a burst of it lasts some 50 ms.
+const (
+	burstGap  = 200e6
+	burstLong = 1e9
+)
+
+// Summary sums up the looks at a process; nil if there are none.
+func (t *Threads) Summary(s evidence.SubjectID) *Summary {
+	looks := t.looks[s]
+	if len(looks) == 0 {
+		return nil
+	}
+	var best []Look
+	most := -1
+	for len(looks) > 0 {
+		n := burst(looks)
+		last := latest(looks[:n])
+		busy := 0
+		for _, l := range last {
+			if l.View.State != evidence.Idle {
+				busy++
+			}
+		}
+		if busy >= most {
+			best, most = last, busy
+		}
+		looks = looks[n:]
+	}
+	return t.sum(s, best)
+}
+
+// burst is how many looks belong together with the first.
+func burst(looks []Look) int {
+	for i := 1; i < len(looks); i++ {
+		a, _ := looks[i-1].Origin.Artifact()
+		b, _ := looks[i].Origin.Artifact()
+		if at := looks[i].Time; at-looks[i-1].Time > burstGap || at-looks[0].Time > burstLong || at == 0 && a != b {
+			return i
+		}
+	}
+	return len(looks)
+}
+
+// latest is the last look at each thread.
+func latest(looks []Look) []Look {
+	at := make(map[evidence.LaneID]int)
+	var out []Look
+	for _, l := range looks {
+		if i, ok := at[l.Lane]; ok && l.Lane != 0 {
+			out[i] = l
+			continue
+		}
+		at[l.Lane] = len(out)
+		out = append(out, l)
+	}
+	return out
+}
+
+// groupKey is what the threads of a group have in common.
+type groupKey struct {
+	role    Role
+	state   evidence.Kind
+	pattern string
+	owner   string
+	place   evidence.StackID // where no owner is known
+}
+
+func (t *Threads) keyOf(l *Look) groupKey {
+	k := groupKey{l.View.Role, l.View.State, l.View.Pattern, l.View.Owner, 0}
+	switch {
+	case l.View.State == evidence.Idle:
+		k.owner = ""
+	case k.owner == "":
+		k.place = l.Stack
+	}
+	return k
+}
+
+func (t *Threads) sum(s evidence.SubjectID, rows []Look) *Summary {
+	out := &Summary{Threads: len(rows), Samples: len(t.looks[s])}
+	seen := make(map[groupKey]int)
+	for i := range t.looks[s] {
+		seen[t.keyOf(&t.looks[s][i])]++
+	}
+	at := make(map[groupKey]int)
+	of := make(map[evidence.LaneID]int)
+	for i := range rows {
+		l := &rows[i]
+		out.At = max(out.At, l.Time)
+		k := t.keyOf(l)
+		n, ok := at[k]
+		if !ok {
+			n = len(out.Groups)
+			at[k] = n
+			out.Groups = append(out.Groups, Group{View: l.View, Stack: l.Stack, Seen: seen[k], Origin: l.Origin})
+		}
+		g := &out.Groups[n]
+		g.Lanes = append(g.Lanes, l.Lane)
+		g.Count++
+		of[l.Lane] = n
+		if l.View.Role == Worker {
+			g.Pool++
+			out.Pool++
+			if l.View.State != evidence.Idle {
+				out.Busy++
+			}
+			if l.View.Waiting() {
+				out.Blocked++
+			}
+		}
+	}
+	slices.SortStableFunc(out.Groups, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.View.Owner, b.View.Owner), cmp.Compare(a.View.Pattern, b.View.Pattern))
+	})
+	out.Rows = rows
+	out.Root = t.tree(rows)
+	return out
+}
+
+// order puts those that work before those that only stand by.
+func (g *Group) order() int {
+	switch {
+	case g.View.State == evidence.Idle:
+		return 2
+	case g.View.Role == Main:
+		return 1
+	}
+	return 0
+}
+
+// Who says how many threads, of which: "37 of 41 pool threads".
+func (g *Group) Who(s *Summary) string {
+	switch {
+	case g.View.Role == Worker:
+		return fmt.Sprintf("%d of %s", g.Count, counted(s.Pool, "pool thread"))
+	case g.View.Role == Other:
+		return counted(g.Count, "thread")
+	}
+	return counted(g.Count, string(g.View.Role)+" thread")
+}
+
+// Sentence says what the threads of a group do: "37 of 41 pool threads · waiting for a
+// task (.Result) · Shop!CartController.Get()".
+func (g *Group) Sentence(s *Summary) string {
+	parts := []string{g.Who(s), g.View.Doing()}
+	if g.View.Owner != "" && g.View.State != evidence.Idle {
+		owner := g.View.Owner
+		if g.View.Library {
+			owner += " (a library)"
+		}
+		parts = append(parts, owner)
+	}
+	return strings.Join(parts, " · ")
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,91 @@
+package threads
+
+import "strings"
+
+// ownership is whose code a frame is.
+type ownership uint8
+
+const (
+	users ownership = iota
+	library
+	framework
+)
+
+// owners tells the user's own code from others'.
+type owners struct {
+	entry string // entry assembly
+}
+
+func (o *owners) of(module, name string) ownership {
+	if module == "" { // some tools print no modules
+		switch {
+		case hasPrefix(name, frameworkNames):
+			return framework
+		case hasPrefix(name, libraryNames):
+			return library
+		}
+		return users
+	}
+	switch {
+	case o.entry != "" && strings.EqualFold(module, o.entry):
+		return users
+	case inFamily(module, frameworkModules):
+		return framework
+	case o.entry != "" && strings.EqualFold(family(module), family(o.entry)):
+		return users
+	case inFamily(module, libraryModules):
+		return library
+	}
+	return users
+}
+
+// family is the first part of an assembly's name: companies name their assemblies
+// Contoso.Web, Contoso.Data.
+func family(module string) string {
+	first, _, _ := strings.Cut(module, ".")
+	return first
+}
+
+// inFamily says whether a module is one of a list or below one: Serilog.Sinks.File is
+// below Serilog.
+func inFamily(module string, list []string) bool {
+	for _, f := range list {
+		if len(module) >= len(f) && strings.EqualFold(module[:len(f)], f) && (len(module) == len(f) || module[len(f)] == '.') {
+			return true
+		}
+	}
+	return false
+}
+
+// frameworkModules are what comes with .NET, and what stands for no assembly.
+var frameworkModules = []string{"System", "Microsoft", "mscorlib", "netstandard", "WindowsBase", "PresentationCore", "PresentationFramework",
+	"coreclr", "clr", "clrjit", "libcoreclr", "ntdll", "kernel32", "KERNELBASE", "Interop", "Anonymously Hosted DynamicMethods Assembly", "dynamicClass"}
+
+var frameworkNames = []string{"System.", "Microsoft.", "Interop", "Internal.", "dynamicClass.", "MS.", "ILStubClass.", "DynamicClass."}
+
+// libraryModules are the assemblies, or first parts of their names, of libraries that
+// are common in services. It is a list, as nothing in a stack says what is a library;
+// what it lacks is taken for the user's own, which is at most one frame too far in.
+var libraryModules = []string{
+	// data
+	"Npgsql", "MySql", "MySqlConnector", "Oracle", "StackExchange", "MongoDB", "Dapper", "NHibernate", "linq2db", "EntityFramework", "EnyimMemcached",
+	"Cassandra", "Neo4j", "Elasticsearch", "Elastic", "Nest", "OpenSearch", "Couchbase", "Raven", "Marten", "LiteDB", "InfluxDB", "ClickHouse", "SQLitePCLRaw",
+	"ServiceStack", "EasyCaching", "ZiggyCreatures", "FreeSql", "SqlSugar", "FirebirdSql", "Snowflake",
+	// messages and remote calls
+	"RabbitMQ", "EasyNetQ", "Confluent", "MassTransit", "NServiceBus", "Rebus", "NATS", "Grpc", "Google", "Protobuf", "protobuf-net", "RestSharp", "Refit", "Flurl",
+	"Amazon", "AWSSDK", "Azure", "NetMQ", "MQTTnet", "DotNetty", "SuperSocket", "Apache", "Orleans", "Akka", "Proto", "Hangfire", "Quartz", "Renci",
+	// logs, traces, metrics
+	"Serilog", "NLog", "log4net", "OpenTelemetry", "Datadog", "NewRelic", "Sentry", "Dynatrace", "App.Metrics", "prometheus-net", "Prometheus", "StatsdClient",
+	// plumbing
+	"Newtonsoft", "Polly", "AutoMapper", "Mapster", "MediatR", "FluentValidation", "Autofac", "Castle", "Ninject", "StructureMap", "Lamar", "Scrutor",
+	"SimpleInjector", "DryIoc", "Unity", "Swashbuckle", "NSwag", "GraphQL", "HotChocolate", "Nancy", "Carter", "FastEndpoints", "IdentityModel", "IdentityServer4", "Duende",
+	"OpenIddict", "BouncyCastle", "SixLabors", "SkiaSharp", "CsvHelper", "YamlDotNet", "MessagePack", "Jil", "Utf8Json", "Nito", "Ocelot", "Yarp",
+	"FSharp", "Nerdbank", "K4os", "ZstdSharp", "Ionic", "Volo", "Abp", "xunit", "nunit", "Moq", "BenchmarkDotNet",
+}
+
+var libraryNames = func() (out []string) {
+	for _, m := range libraryModules {
+		out = append(out, m+".")
+	}
+	return out
+}()

@@ -1,0 +1,102 @@
+package threads
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// SampleType is the type of samples that are the stack of one thread at one moment.
+const SampleType = "thread"
+
+// runtimes are the readers of stacks, by the runtime of the subject. One more is a
+// file beside dotnet.go and a line here.
+var runtimes = map[string]func(frames []string, entry string) View{
+	"dotnet": Dotnet,
+}
+
+// Threads looks at the threads of a bundle's processes.
+type Threads struct {
+	b     *evidence.Bundle
+	views map[key]View
+	looks map[evidence.SubjectID][]Look
+}
+
+type key struct {
+	subject evidence.SubjectID
+	stack   evidence.StackID
+}
+
+// Look is what one thread was seen doing at one moment.
+type Look struct {
+	Lane   evidence.LaneID
+	Time   int64 // ns, 0: of no known time
+	Stack  evidence.StackID
+	View   View
+	Origin evidence.Origin
+}
+
+// Of looks at a bundle, which has been unified: what a process is called says which
+// code is its own.
+func Of(b *evidence.Bundle) *Threads {
+	t := &Threads{b: b, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look)}
+	typ := b.Names.Lookup(SampleType)
+	if typ == 0 {
+		return t
+	}
+	x := &b.Samples
+	for i := range x.Len() {
+		if x.Type[i] != typ {
+			continue
+		}
+		s := x.Subject[i]
+		t.looks[s] = append(t.looks[s], Look{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(s, x.Stack[i]), Origin: x.Origin[i]})
+	}
+	for _, looks := range t.looks {
+		slices.SortStableFunc(looks, func(a, b Look) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Lane, b.Lane)) })
+	}
+	return t
+}
+
+// View is what a stack says of a thread of a process.
+func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) View {
+	k := key{s, stack}
+	v, ok := t.views[k]
+	if !ok {
+		v = t.read(s, stack)
+		t.views[k] = v
+	}
+	return v
+}
+
+func (t *Threads) read(s evidence.SubjectID, stack evidence.StackID) View {
+	read := runtimes[t.b.Subjects[s].Runtime]
+	if read == nil {
+		return View{State: evidence.KindUnknown, Wait: -1, User: -1}
+	}
+	return read(t.frames(stack), t.b.Subjects[s].Name)
+}
+
+// frames are the functions of a stack, innermost first.
+func (t *Threads) frames(stack evidence.StackID) []string {
+	frames := t.b.Stacks.Frames(stack)
+	names := make([]string, len(frames))
+	for i, f := range frames {
+		names[i] = t.b.Names.Text(f.Func)
+	}
+	return names
+}
+
+// Subjects are the processes whose threads were looked at, in order.
+func (t *Threads) Subjects() []evidence.SubjectID {
+	var out []evidence.SubjectID
+	for s := range t.looks {
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Looks are all looks at the threads of a process, by time.
+func (t *Threads) Looks(s evidence.SubjectID) []Look { return t.looks[s] }

@@ -1,0 +1,66 @@
+package threads
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// Role is what a thread is there for.
+type Role string
+
+// Roles of threads.
+const (
+	Other     Role = ""          // the program's own
+	Main      Role = "main"      // it runs the program's entry point
+	Worker    Role = "pool"      // of the runtime's pool
+	IO        Role = "io"        // it polls sockets or files and hands out what is ready
+	Gate      Role = "gate"      // it decides how many threads the pool has
+	Timer     Role = "timer"     // it waits for the next timer
+	Finalizer Role = "finalizer" // it finalizes objects
+	Runtime   Role = "runtime"   // anything else that the runtime and its libraries run
+)
+
+// View is what one stack says of its thread. Frames are counted from the innermost,
+// which is 0; -1 is none.
+type View struct {
+	Role    Role
+	State   evidence.Kind // Running, Idle, or what it waits for
+	Pattern string        // how it waits, in the words of the field: ".Result", "lock", "sync I/O: NetworkStream.Read"; "" where it does not
+	Wait    int           // the call that waits, as its caller wrote it
+	User    int           // the first frame of the user's own code below the wait; of what runs, the innermost of them
+	Library bool          // User is a library's: no code of the user's own is on the stack
+	Owner   string        // User without namespaces: "Shop!CartController.Get()"; "" none
+	Request bool          // it works on a server's request
+}
+
+// Waiting says whether the thread stands still, though it has work.
+func (v View) Waiting() bool {
+	return v.State != evidence.Running && v.State != evidence.Idle && v.State != evidence.KindUnknown
+}
+
+// SyncOverAsync says whether the thread is kept until asynchronous work is done.
+func (v View) SyncOverAsync() bool { return v.State == evidence.TaskWait }
+
+// doing are the states in words, of threads.
+var doing = map[evidence.Kind]string{
+	evidence.KindUnknown: "in native code",
+	evidence.Running:     "running",
+	evidence.Idle:        "idle",
+	evidence.TaskWait:    "waiting for a task",
+	evidence.LockWait:    "waiting for a lock",
+	evidence.SyncWait:    "waiting for another thread",
+	evidence.PoolWait:    "waiting for a semaphore",
+	evidence.SleepWait:   "sleeping",
+	evidence.NetWait:     "waiting for the network",
+	evidence.Syscall:     "in the kernel",
+}
+
+// Doing is the state in words, with the pattern: "waiting for a task (.Result)".
+func (v View) Doing() string {
+	words := doing[v.State]
+	if v.Pattern == "" || v.State == evidence.LockWait && v.Pattern == "lock" {
+		return words
+	}
+	return words + " (" + strings.TrimPrefix(v.Pattern, "sync I/O: ") + ")"
+}
