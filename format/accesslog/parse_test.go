@@ -115,11 +115,11 @@ func TestRoute(t *testing.T) {
 		"example.org:443":               "example.org:443",
 		"*":                             "*",
 	} {
-		if got := string(appendRoute(nil, []byte(target))); got != want {
+		if got := string(format.AppendRoute(nil, []byte(target))); got != want {
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
-	if long := appendRoute(nil, []byte(strings.Repeat("/abc", 10000))); len(long) > 2*maxRouteLen {
+	if long := format.AppendRoute(nil, []byte(strings.Repeat("/abc", 10000))); len(long) > 2*format.MaxRoute {
 		t.Errorf("a route of %d bytes", len(long))
 	}
 }
