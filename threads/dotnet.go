@@ -57,11 +57,8 @@ type dotnetStack struct {
 }
 
 func readDotnet(frame string, own *owners) dotnetFrame {
-	switch frame {
-	case "[Native Frames]", "UNMANAGED_CODE_TIME":
-		return dotnetFrame{none: true, native: true}
-	case "CPU_TIME", "BLOCKED_TIME", "?!?", "?", "BROKEN", "":
-		return dotnetFrame{none: true}
+	if pseudo(frame) {
+		return dotnetFrame{none: true, native: frame == nativeFrames || frame == "UNMANAGED_CODE_TIME"}
 	}
 	module, rest := splitModule(frame)
 	bare, _ := splitParams(rest)

@@ -89,8 +89,8 @@ var dotnetWaits = []dotnetWait{
 	{"System.Collections.Concurrent.BlockingCollection.", evidence.SyncWait, "BlockingCollection", rankPrimitive, false, nil},
 	{"System.Diagnostics.Process.WaitForExit", evidence.SyncWait, "Process.WaitForExit", rankPrimitive, false, []string{"Async"}},
 
-	{"System.Threading.Tasks.Task.SpinThenBlockingWait", evidence.TaskWait, ".Wait()", rankTask, false, nil},
-	{"System.Threading.Tasks.Task.InternalWait", evidence.TaskWait, ".Wait()", rankTask, false, nil},
+	{"System.Threading.Tasks.Task.SpinThenBlockingWait", evidence.TaskWait, taskWait, rankTask, false, nil},
+	{"System.Threading.Tasks.Task.InternalWait", evidence.TaskWait, taskWait, rankTask, false, nil},
 	{"System.Threading.Tasks.Task.WaitAll", evidence.TaskWait, "Task.WaitAll", rankTask, false, nil},
 	{"System.Threading.Tasks.Task.WaitAny", evidence.TaskWait, "Task.WaitAny", rankTask, false, nil},
 	{"System.Threading.Tasks.Task.Wait", evidence.TaskWait, ".Wait()", rankTask, false, []string{"Async"}},
@@ -146,7 +146,10 @@ var dotnetWaits = []dotnetWait{
 	{"System.Console.", evidence.Syscall, "", rankIO, true, nil},
 }
 
-const awaiter = "GetAwaiter().GetResult()"
+const (
+	awaiter  = "GetAwaiter().GetResult()"
+	taskWait = ".Result or .Wait()" // what was called is not on the stack: inlined, or left out by .NET 10's stack walks
+)
 
 // waitPlumbing spins before it waits, or lies between native code and the calls above.
 var waitPlumbing = append([]string{"System.Threading.", "Microsoft.Win32.SafeHandles.", "System.Net.Sockets.", "System.IO.", "Internal.",

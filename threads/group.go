@@ -101,18 +101,30 @@ type groupKey struct {
 	state   evidence.Kind
 	pattern string
 	owner   string
-	place   evidence.StackID // where no owner is known
+	place   string // where no owner is known: who called what waits
 }
 
 func (t *Threads) keyOf(l *Look) groupKey {
-	k := groupKey{l.View.Role, l.View.State, l.View.Pattern, l.View.Owner, 0}
+	k := groupKey{l.View.Role, l.View.State, l.View.Pattern, l.View.Owner, ""}
 	switch {
 	case l.View.State == evidence.Idle:
 		k.owner = ""
 	case k.owner == "":
-		k.place = l.Stack
+		k.place = t.placeOf(l)
 	}
 	return k
+}
+
+// placeOf is the function that called what waits; of a thread that does not wait, the
+// innermost.
+func (t *Threads) placeOf(l *Look) string {
+	frames := t.b.Stacks.Frames(l.Stack)
+	for i := l.View.Wait + 1; i < len(frames); i++ {
+		if f := t.b.Names.Text(frames[i].Func); !pseudo(f) {
+			return f
+		}
+	}
+	return ""
 }
 
 func (t *Threads) sum(s evidence.SubjectID, rows []Look) *Summary {

@@ -283,3 +283,15 @@ func readParams(params string) string {
 	}
 	return strings.Join(out, ",")
 }
+
+// pseudo says that a frame stands for something else than a function.
+func pseudo(frame string) bool {
+	switch frame {
+	case nativeFrames, "UNMANAGED_CODE_TIME", "CPU_TIME", "BLOCKED_TIME", "?!?", "?", "BROKEN", "":
+		return true
+	}
+	return false
+}
+
+// nativeFrames is how dotnet-stack writes that a thread was in native code.
+const nativeFrames = "[Native Frames]"

@@ -54,7 +54,7 @@ func Of(b *evidence.Bundle) *Threads {
 		t.looks[s] = append(t.looks[s], Look{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(s, x.Stack[i]), Origin: x.Origin[i]})
 	}
 	for _, looks := range t.looks {
-		slices.SortStableFunc(looks, func(a, b Look) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Lane, b.Lane)) })
+		slices.SortStableFunc(looks, func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
 	}
 	return t
 }

@@ -3,7 +3,6 @@ package threads
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/unstall/unstall/evidence"
 )
@@ -30,7 +29,7 @@ func (t *Threads) tree(rows []Look) *Node {
 		at := root
 		at.Count++
 		for k := len(frames) - 1; k >= 0; k-- {
-			if f := frames[k]; !strings.HasPrefix(f, "[") && f != "?!?" {
+			if f := frames[k]; !pseudo(f) {
 				at = at.into(f)
 			}
 		}

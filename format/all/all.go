@@ -5,6 +5,7 @@ package all
 import (
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/accesslog"
+	"github.com/unstall/unstall/format/dotnetstack"
 	"github.com/unstall/unstall/format/gctrace"
 	"github.com/unstall/unstall/format/gobuild"
 	"github.com/unstall/unstall/format/gopprof"
@@ -22,5 +23,6 @@ var Formats = []format.Format{
 	gobuild.Format,
 	loadresult.Format,
 	procfs.Format,
+	dotnetstack.Format,
 	accesslog.Format,
 }
