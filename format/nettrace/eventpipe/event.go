@@ -26,8 +26,8 @@ const (
 type decoder struct {
 	v6         bool
 	compressed bool
-	rest       []byte
-	first      bool // nothing of this block was looked up yet
+	first      bool   // nothing of this block was looked up yet
+	rest       []byte // of the block
 	n          int64
 
 	metadata  uint32
@@ -42,8 +42,8 @@ type decoder struct {
 	labels    uint32
 	size      uint32
 
-	event    Event   // what all events like the last have in common
 	captured *thread // capture looked up
+	record   record  // what is alike in all events until a header says else
 }
 
 // events begins an event block.
@@ -55,6 +55,7 @@ func (r *Reader) events(data []byte) bool {
 	d := &r.decoder
 	*d = decoder{v6: d.v6, n: d.n, compressed: compressed, rest: body, first: true}
 	r.hold(data)
+	d.record.block = r.current.slot
 	return true
 }
 
@@ -81,29 +82,32 @@ func (r *Reader) decode() {
 			r.damaged()
 			break
 		}
-		payload := d.rest[n : n+int(d.size) : n+int(d.size)]
+		offset := len(b.data) - len(d.rest) + n
 		if d.compressed {
 			d.rest = d.rest[n+int(d.size):]
 		} else {
 			d.rest = d.rest[d.aligned(n):]
 		}
 		d.n++
-		r.lookUp(flags)
-		if d.event.Meta == nil {
+		if d.first || flags&(hasAll&^hasSize) != 0 {
+			r.lookUp(flags, b)
+		}
+		d.captured.follow(d.sequence, r)
+		if d.record.meta == 0 {
 			r.unknown.Events++
 			continue
 		}
 		at := r.clock.ns(d.ticks)
-		e := r.order.slot(d.captured, at, d.n)
-		*e = d.event
-		e.Time, e.N, e.Payload, e.block = at, d.n, payload, b
+		q := r.order.slot(d.captured, at, d.n)
+		*q = d.record
+		q.time, q.n, q.offset, q.size = at, d.n, uint32(offset), d.size
 		b.held++
 		switch {
-		case r.fileOrder:
-			r.proven(math.MaxInt64)
-			return
 		case flags&isSorted != 0:
 			r.proven(at)
+			return
+		case r.fileOrder:
+			r.proven(math.MaxInt64)
 			return
 		case r.order.inUse+r.blocks > maxPending:
 			r.relief = true
@@ -112,6 +116,7 @@ func (r *Reader) decode() {
 		}
 	}
 	r.current, d.rest = nil, nil
+	r.blocks += contextBytes * len(b.contexts)
 	r.release(b)
 }
 
@@ -124,7 +129,7 @@ func (r *Reader) damaged() {
 }
 
 // lookUp resolves what a header names anew.
-func (r *Reader) lookUp(flags byte) {
+func (r *Reader) lookUp(flags byte, b *block) {
 	d := &r.decoder
 	if d.first {
 		d.first = false
@@ -132,47 +137,55 @@ func (r *Reader) lookUp(flags byte) {
 	}
 	if flags&hasCapture != 0 {
 		d.captured = r.threads.capture(d.capture, d.sequence, r)
-		d.event.Processor = int32(d.processor)
-	}
-	d.captured.follow(d.sequence, r)
-	if flags&hasAll&^(hasSize|hasCapture) == 0 {
-		return
+		d.record.processor = d.processor
 	}
 	if flags&hasMetadata != 0 {
-		d.event.Meta = r.types.get(d.metadata)
-	}
-	if flags&hasThread != 0 {
-		d.event.Thread, d.event.PID = r.threads.name(d.thread, r)
+		d.record.meta = r.types.get(d.metadata)
 	}
 	if flags&hasStack != 0 {
-		d.event.Stack = r.stacks.get(d.stack)
-	}
-	if d.event.Stack == 0 && d.stack != 0 && flags&hasStack != 0 && !r.stacks.has(d.stack) {
-		r.unknown.Stacks++
+		id, known := r.stacks.find(d.stack)
+		if d.record.stack = id; !known && d.stack != 0 {
+			r.unknown.Stacks++
+		}
 	}
 	if !d.v6 {
-		d.event.Activity, d.event.Related = d.activity, d.related
-	} else if flags&(hasLabels|hasMetadata) != 0 {
-		r.label()
+		d.record.thread = int64(d.thread)
+		if flags&(hasActivity|hasRelated) != 0 {
+			d.record.context = b.context(context{activity: d.activity, related: d.related, pid: int32(r.head.PID)})
+		}
+		return
 	}
+	c := b.contexts[d.record.context]
+	if flags&hasThread != 0 {
+		d.record.thread, c.pid = r.threads.name(d.thread, r)
+	}
+	if flags&(hasLabels|hasMetadata) != 0 {
+		r.label(&c)
+	}
+	d.record.context = b.context(c)
 }
 
 // label applies a label list, which may override what the type says.
-func (r *Reader) label() {
+func (r *Reader) label(c *context) {
 	d := &r.decoder
 	l := r.labels.get(d.labels)
-	if l == nil && d.labels != 0 {
-		r.unknown.Tags++
-	}
-	d.event.Labels = l
-	d.event.Activity, d.event.Related = GUID{}, GUID{}
 	if l == nil {
+		if d.labels != 0 {
+			r.unknown.Tags++
+		}
+		*c = context{pid: c.pid}
 		return
 	}
-	d.event.Activity, d.event.Related = l.Activity, l.Related
-	if l.override != nil {
-		if m := r.types.get(d.metadata); m != nil {
-			d.event.Meta = r.types.overridden(m, *l.override)
-		}
+	*c = context{activity: l.Activity, related: l.Related, labels: l, pid: c.pid}
+	if l.override != nil && d.record.meta != 0 {
+		d.record.meta = r.types.overridden(r.types.get(d.metadata), *l.override)
 	}
+}
+
+// context is the place of c in the block: the last one's where that is the same.
+func (b *block) context(c context) uint32 {
+	if last := len(b.contexts) - 1; b.contexts[last] != c {
+		b.contexts = append(b.contexts, c)
+	}
+	return uint32(len(b.contexts) - 1)
 }

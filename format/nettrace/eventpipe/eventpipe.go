@@ -117,8 +117,6 @@ type Event struct {
 	Related   GUID
 	Payload   []byte
 	Labels    *Labels // version 6; nil: none
-
-	block *block
 }
 
 // Labels are what version 6 can attach to an event. Activity and Related are in the

@@ -8,16 +8,19 @@ const (
 	maxDepth  = 16      // of objects within objects
 )
 
-// types are the types of events by the stream's numbers.
+// types are the types of events by the stream's numbers, which it may give anew. The
+// same type is the same Metadata, whatever its number.
 type types struct {
-	by     map[uint32]*Metadata
-	dense  []*Metadata // those with low numbers, all there are as a rule
+	all    []*Metadata // from 1
+	index  map[string]uint32
+	number map[uint32]uint32 // in all, by the stream's number
+	dense  []uint32          // likewise, of low numbers: all there are as a rule
 	fields int
-	under  map[derived]*Metadata
+	under  map[derived]uint32 // in all: types as labels have them
 }
 
 type derived struct {
-	of   *Metadata
+	of   uint32
 	with override
 }
 
@@ -30,40 +33,62 @@ type override struct {
 
 const denseTypes = 1 << 12
 
-func (ts *types) get(id uint32) *Metadata {
-	if uint64(id) < uint64(len(ts.dense)) {
-		return ts.dense[id]
-	}
-	return ts.by[id]
+func (ts *types) init() {
+	ts.all = make([]*Metadata, 1)
+	ts.index = map[string]uint32{}
+	ts.number = map[uint32]uint32{}
+	ts.under = map[derived]uint32{}
 }
 
-func (ts *types) add(id uint32, m *Metadata, u *Unknown) {
-	if id < denseTypes {
-		for uint64(id) >= uint64(len(ts.dense)) {
-			ts.dense = append(ts.dense, make([]*Metadata, max(64, len(ts.dense)))...)
+// get is the place of a type in all, 0 where there is none.
+func (ts *types) get(number uint32) uint32 {
+	if uint64(number) < uint64(len(ts.dense)) {
+		return ts.dense[number]
+	}
+	return ts.number[number]
+}
+
+// set gives a type its number.
+func (ts *types) set(number, place uint32) {
+	if number >= denseTypes {
+		if len(ts.number) < maxTypes {
+			ts.number[number] = place
 		}
-		ts.dense[id] = m
 		return
 	}
-	if len(ts.by) >= maxTypes {
-		u.Types++
-		return
+	for uint64(number) >= uint64(len(ts.dense)) {
+		ts.dense = append(ts.dense, make([]uint32, max(64, len(ts.dense)))...)
 	}
-	if ts.by == nil {
-		ts.by = map[uint32]*Metadata{}
-	}
-	ts.by[id] = m
+	ts.dense[number] = place
 }
 
-func (ts *types) flush() { *ts = types{} }
+// add keeps a type that is written as row, without its number.
+func (ts *types) add(row []byte, m *Metadata) (place uint32, ok bool) {
+	if len(ts.all) > maxTypes {
+		return 0, false
+	}
+	place = uint32(len(ts.all))
+	ts.all = append(ts.all, m)
+	ts.index[string(row)] = place
+	return place, true
+}
+
+// flush forgets the numbers.
+func (ts *types) flush() {
+	clear(ts.number)
+	clear(ts.dense)
+}
 
 // overridden is a type with what labels say instead, always the same for the same.
-func (ts *types) overridden(m *Metadata, o override) *Metadata {
-	key := derived{m, o}
-	if d := ts.under[key]; d != nil {
+func (ts *types) overridden(place uint32, o override) uint32 {
+	key := derived{place, o}
+	if d := ts.under[key]; d != 0 {
 		return d
 	}
-	d := *m
+	if len(ts.all) > maxTypes {
+		return place
+	}
+	d := *ts.all[place]
 	if o.opcode >= 0 {
 		d.Opcode = int(o.opcode)
 	}
@@ -76,11 +101,9 @@ func (ts *types) overridden(m *Metadata, o override) *Metadata {
 	if o.hasKeywords {
 		d.Keywords = o.keywords
 	}
-	if ts.under == nil || len(ts.under) >= maxTypes {
-		ts.under = map[derived]*Metadata{}
-	}
-	ts.under[key] = &d
-	return &d
+	ts.under[key] = uint32(len(ts.all))
+	ts.all = append(ts.all, &d)
+	return ts.under[key]
 }
 
 // metadata4 takes in a metadata block of versions 4 and 5: its rows are events.
@@ -113,7 +136,12 @@ const (
 
 func (r *Reader) define4(row []byte) {
 	c := Cursor{rest: row}
-	id := c.U32()
+	number := c.U32()
+	row = c.Rest()
+	if place := r.types.index[string(row)]; place != 0 {
+		r.types.set(number, place)
+		return
+	}
 	m := &Metadata{Provider: c.UTF16(), ID: c.I32(), Name: c.UTF16(), Keywords: c.I64(), Version: c.I32(), Level: int(c.I32())}
 	if !c.OK() {
 		r.unknown.Types++
@@ -145,7 +173,15 @@ func (r *Reader) define4(row []byte) {
 		m.Fields = nil
 	}
 	r.types.fields = maxFields - p.left
-	r.types.add(id, m, &r.unknown)
+	r.define(number, row, m)
+}
+
+func (r *Reader) define(number uint32, row []byte, m *Metadata) {
+	place, ok := r.types.add(row, m)
+	if !ok {
+		r.unknown.Types++
+	}
+	r.types.set(number, place)
 }
 
 // metadata6 takes in a metadata block of version 6.
@@ -176,7 +212,12 @@ const (
 
 func (r *Reader) define6(row []byte) {
 	c := Cursor{rest: row}
-	id := uint32(c.Uvarint())
+	number := uint32(c.Uvarint())
+	row = c.Rest()
+	if place := r.types.index[string(row)]; place != 0 {
+		r.types.set(number, place)
+		return
+	}
 	m := &Metadata{Provider: c.counted(), ID: int32(c.Uvarint()), Name: c.counted()}
 	if !c.OK() {
 		r.unknown.Types++
@@ -191,7 +232,7 @@ func (r *Reader) define6(row []byte) {
 	} else if c.Len() > 0 {
 		r.optional(m, Cursor{rest: c.Bytes(int(c.U16()))})
 	}
-	r.types.add(id, m, &r.unknown)
+	r.define(number, row, m)
 }
 
 // optional reads what may follow the fields. What cannot be told has no known size, so

@@ -5,12 +5,27 @@ import (
 	"unsafe"
 )
 
+// record is an event that waits: without pointers, so that the collector need not
+// look at those that wait and writing one costs no barrier.
+type record struct {
+	time      int64 // ns
+	n         int64
+	thread    int64
+	offset    uint32 // of the payload in the block
+	size      uint32
+	stack     StackID
+	meta      uint32 // in types.all
+	processor uint32
+	context   uint32 // in the block's
+	block     uint32 // in Reader.slots
+}
+
 // chunkEvents is few, since a thread that waits with one event holds a whole chunk.
 const chunkEvents = 64
 
 type chunk struct {
-	next   *chunk
-	events [chunkEvents]Event
+	next    *chunk
+	records [chunkEvents]record
 }
 
 const chunkBytes = int(unsafe.Sizeof(chunk{}))
@@ -24,8 +39,8 @@ type run struct {
 	owner       *thread
 }
 
-func (q *run) front() *Event { return &q.head.events[q.first] }
-func (q *run) empty() bool   { return q.head == q.tail && q.first == q.next }
+func (q *run) front() *record { return &q.head.records[q.first] }
+func (q *run) empty() bool    { return q.head == q.tail && q.first == q.next }
 
 // order merges runs.
 type order struct {
@@ -50,7 +65,7 @@ func (a entry) before(b entry) bool { return a.time < b.time || a.time == b.time
 func (o *order) empty() bool { return len(o.heap) == 0 }
 
 // slot is where the next event of t is to be written, for the given time.
-func (o *order) slot(t *thread, time, n int64) *Event {
+func (o *order) slot(t *thread, time, n int64) *record {
 	q := t.run
 	if q == nil || time < q.last {
 		q = o.fresh(t)
@@ -60,7 +75,7 @@ func (o *order) slot(t *thread, time, n int64) *Event {
 		q.tail.next, q.tail, q.next = c, c, 0
 	}
 	q.last = time
-	e := &q.tail.events[q.next]
+	e := &q.tail.records[q.next]
 	q.next++
 	return e
 }
@@ -119,17 +134,17 @@ func (o *order) begin(until int64) {
 // pop takes the oldest event out if it is not younger than until. It is valid until
 // an event is added. The keys of the heap are lower bounds: that of the run events
 // are taken from is only mended once its turn may be over.
-func (o *order) pop(until int64) *Event {
+func (o *order) pop(until int64) *record {
 	if len(o.heap) == 0 {
 		return nil
 	}
 	q := o.heap[0].run
 	e := q.front()
-	for e.Time > o.limit || e.Time == o.limit && e.N > o.limitN {
-		if o.heap[0].n == e.N {
+	for e.time > o.limit || e.time == o.limit && e.n > o.limitN {
+		if o.heap[0].n == e.n {
 			return nil
 		}
-		o.heap[0].time, o.heap[0].n = e.Time, e.N
+		o.heap[0].time, o.heap[0].n = e.time, e.n
 		o.down()
 		o.begin(until)
 		q = o.heap[0].run

@@ -31,13 +31,16 @@ type Reader struct {
 	relief    bool  // only until half of what may be held is left
 	merging   bool
 	fileOrder bool
-	last      *block // of the event delivered last
+	event     Event  // delivered last
+	last      *block // its
 	lastTime  int64
 
 	decoder decoder
-	current *block // being decoded
+	current *block   // being decoded
+	slots   []*block // those with events that wait
+	vacant  []uint32 // in slots
 	free    [][]byte
-	blocks  int // bytes of blocks with events that wait
+	blocks  int // bytes in slots
 
 	types   types
 	threads threads
@@ -54,6 +57,7 @@ type Reader struct {
 // ErrVersion or a *Cut.
 func NewReader(in io.Reader) (*Reader, error) {
 	r := &Reader{in: source{in: bufio.NewReaderSize(in, 16<<10)}, lastTime: math.MinInt64}
+	r.types.init()
 	r.threads.init()
 	r.stacks.init()
 	if err := r.readHeader(); err != nil {
@@ -128,20 +132,33 @@ func (r *Reader) Next() (*Event, error) {
 }
 
 func (r *Reader) merge() *Event {
-	var e *Event
+	var q *record
 	if !r.relief || r.order.inUse+r.blocks > maxPending/2 {
-		e = r.order.pop(r.until)
+		q = r.order.pop(r.until)
 	}
-	if e == nil {
+	if q == nil {
 		r.merging, r.relief = false, false
 		return nil
 	}
-	if e.Time < r.lastTime {
+	if q.time < r.lastTime {
 		r.unknown.OutOfOrder++
 	} else {
-		r.lastTime = e.Time
+		r.lastTime = q.time
 	}
-	r.last = e.block
+	b := r.slots[q.block]
+	c := &b.contexts[q.context]
+	e := &r.event
+	if m := r.types.all[q.meta]; e.Meta != m { // most often not: spares the barrier
+		e.Meta = m
+	}
+	e.Time, e.N, e.Thread = q.time, q.n, q.thread
+	e.PID, e.Processor, e.Stack = c.pid, int32(q.processor), q.stack
+	e.Activity, e.Related = c.activity, c.related
+	if e.Labels != c.labels {
+		e.Labels = c.labels
+	}
+	e.Payload = b.data[q.offset : q.offset+q.size : q.offset+q.size]
+	r.last = b
 	r.delivered++
 	return e
 }
@@ -154,15 +171,31 @@ func (r *Reader) proven(until int64) {
 
 // hold makes data the block that is being decoded.
 func (r *Reader) hold(data []byte) {
-	r.current = &block{data: data, held: 1}
+	var b *block
+	if n := len(r.vacant); n > 0 {
+		b = r.slots[r.vacant[n-1]]
+		r.vacant = r.vacant[:n-1]
+	} else {
+		b = &block{slot: uint32(len(r.slots))}
+		r.slots = append(r.slots, b)
+	}
+	b.data, b.held = data, 1
+	b.contexts = append(b.contexts[:0], context{pid: int32(r.head.PID)})
+	r.current = b
 	r.blocks += cap(data)
 }
 
 func (r *Reader) release(b *block) {
-	if b.held--; b.held == 0 {
-		r.blocks -= cap(b.data)
-		r.reuse(b.data)
+	if b.held--; b.held > 0 {
+		return
 	}
+	r.blocks -= cap(b.data) + contextBytes*len(b.contexts)
+	r.reuse(b.data)
+	b.data = nil
+	if cap(b.contexts) > 1<<10 {
+		b.contexts = nil
+	}
+	r.vacant = append(r.vacant, b.slot)
 }
 
 // buffer is memory for a block.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"unsafe"
 )
 
 const (
@@ -64,14 +65,17 @@ func (s *source) skip(n int64) error {
 	return nil
 }
 
-// content reads size bytes into buf, which grows with what comes. With an error it
-// returns what came before.
+// slack is what may be read, but not used, behind a block: see uvarint.
+const slack = 8
+
+// content reads size bytes into buf, which grows with what comes and has slack behind
+// them. With an error it returns what came before.
 func (s *source) content(buf []byte, size int) ([]byte, error) {
 	buf = buf[:0]
 	for len(buf) < size {
 		want := min(size, max(firstRead, 2*len(buf)))
-		if cap(buf) < want {
-			grown := make([]byte, len(buf), want)
+		if cap(buf) < want+slack {
+			grown := make([]byte, len(buf), want+slack)
 			copy(grown, buf)
 			buf = grown
 		}
@@ -89,9 +93,20 @@ func (s *source) content(buf []byte, size int) ([]byte, error) {
 	return buf, nil
 }
 
-// block is the content of one block. Its bytes are used again once every event in
-// it was delivered.
+// block is the content of an event block. Its bytes are used again once every event
+// in it was delivered.
 type block struct {
-	data []byte
-	held int // events not yet delivered, and one while it is being decoded
+	data     []byte
+	held     int       // events not yet delivered, and one while it is being decoded
+	slot     uint32    // in Reader.slots
+	contexts []context // that its records name
 }
+
+// context is what changes seldom from one event to the next.
+type context struct {
+	activity, related GUID
+	labels            *Labels
+	pid               int32
+}
+
+const contextBytes = int(unsafe.Sizeof(context{}))

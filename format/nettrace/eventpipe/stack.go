@@ -84,17 +84,7 @@ func (s *stacks) flush() {
 	}
 }
 
-// get is the StackID of a stack by the stream's number, 0 where there is none.
-func (s *stacks) get(number uint32) StackID {
-	id, _ := s.find(number)
-	return id
-}
-
-func (s *stacks) has(number uint32) bool {
-	_, ok := s.find(number)
-	return ok
-}
-
+// find is the StackID of a stack by the stream's number.
 func (s *stacks) find(number uint32) (StackID, bool) {
 	if s.hit < len(s.local) {
 		if n := &s.local[s.hit]; uint64(number-n.first) < uint64(len(n.ids)) {
