@@ -24,12 +24,11 @@ func Find(pid int) (*Client, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, denied(pid, "the process")
 	case err != nil:
-		return nil, fmt.Errorf("pid %d: %w: unstall alone lists what runs here", pid, ErrGone)
+		return nil, problem(pid, "", "unstall alone lists what runs here", ErrGone)
 	}
 	name := fmt.Sprintf("dotnet-diagnostic-%d-%d-socket", inner, started)
 	env, envErr := environment(pid)
-	var refused string
-	stale := 0
+	refused, stale := "", 0
 	for _, dir := range directories(pid, env) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Lstat(path)
@@ -42,21 +41,20 @@ func Find(pid int) (*Client, error) {
 		others, _ := filepath.Glob(filepath.Join(glob(dir), fmt.Sprintf("dotnet-diagnostic-%d-*-socket", inner)))
 		stale += len(others)
 	}
-	if setting := disabled(env); setting != "" {
-		return nil, fmt.Errorf("pid %d: %w (%s in its environment): restart it without that, or unstall --passive %d", pid, ErrDisabled, setting, pid)
-	}
-	if refused != "" {
+	switch setting := disabled(env); {
+	case setting != "":
+		return nil, problem(pid, setting+" in its environment", "restart it without that", ErrDisabled)
+	case refused != "":
 		return nil, denied(pid, refused)
+	case envErr != nil && owner(pid) != "" && os.Geteuid() != 0:
+		return nil, denied(pid, "in /tmp is none, and its TMPDIR")
+	case stale > 0:
+		return nil, problem(pid, "only a killed process of the same id left one", restart, ErrNone)
 	}
-	if envErr != nil && owner(pid) != "" && os.Geteuid() != 0 {
-		return nil, denied(pid, "its TMPDIR is not readable, in /tmp is no socket of it: it")
-	}
-	why := "it is no .NET process, or its diagnostics are disabled (DOTNET_EnableDiagnostics=0, also in runtimeconfig.json)"
-	if stale > 0 {
-		why = fmt.Sprintf("there are only stale ones of earlier processes with this id (%d)", stale)
-	}
-	return nil, fmt.Errorf("pid %d: %w: %s: restart it with DOTNET_EnableDiagnostics=1", pid, ErrNone, why)
+	return nil, problem(pid, "it is not .NET Core 3.0 or later, has its diagnostics disabled, or its TMPDIR was emptied", restart, ErrNone)
 }
+
+const restart = "restart it with DOTNET_EnableDiagnostics=1"
 
 // identity is the id a process has in its own PID namespace and when it was
 // started, in ticks after boot: field 22 of its stat file.
@@ -209,7 +207,7 @@ func (c *Client) own(conn *net.UnixConn) error {
 		return err
 	}
 	if e == nil && peer.Pid != 0 && int(peer.Pid) != c.pid {
-		return fmt.Errorf("pid %d: %w of its own: process %d listens on %s: remove that file, and restart process %d", c.pid, ErrNone, peer.Pid, c.path, c.pid)
+		return problem(c.pid, fmt.Sprintf("on %s listens process %d", c.path, peer.Pid), "remove that file, and restart the process", ErrNone)
 	}
 	return nil
 }

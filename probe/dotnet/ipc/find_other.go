@@ -2,14 +2,11 @@
 
 package ipc
 
-import (
-	"fmt"
-	"net"
-)
+import "net"
 
 // Find finds processes on Linux only.
 func Find(pid int) (*Client, error) {
-	return nil, fmt.Errorf("pid %d: %w: processes are looked at on Linux only", pid, ErrNone)
+	return nil, problem(pid, "processes are looked at on Linux only", "give files that dotnet-trace wrote", ErrNone)
 }
 
 func ended(int) bool   { return false }

@@ -56,7 +56,7 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 			i.RID = d.text()
 		}
 		if d.short {
-			return Info{}, fmt.Errorf("pid %d: %w: ProcessInfo %#04x of %d bytes is too short", c.pid, ErrProtocol, form.command, len(p))
+			return Info{}, problem(c.pid, fmt.Sprintf("ProcessInfo %#04x of %d bytes is too short", form.command, len(p)), "try again", ErrProtocol)
 		}
 		return i, nil
 	}

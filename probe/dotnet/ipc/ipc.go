@@ -24,13 +24,13 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// Errors that callers tell apart; those that [Find] and a [Client] return wrap
-// one of them or a [Code] and are one line that says what to do.
+// Kinds of [Problem] that callers tell apart, beside [Code].
 var (
 	ErrGone      = errors.New("there is no such process")
 	ErrDenied    = errors.New("permission denied")
@@ -122,38 +122,67 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &code):
 		if code == notYetAvailable || code == uninitialized {
-			return fmt.Errorf("pid %d: %w: it was started with DOTNET_DiagnosticPorts or DOTNET_DefaultDiagnosticPortSuspend and does nothing until a tool such as dotnet-monitor resumes it", c.pid, ErrSuspended)
+			return problem(c.pid, "", "resume it by what started it so (DOTNET_DiagnosticPorts, DOTNET_DefaultDiagnosticPortSuspend), such as dotnet-monitor", ErrSuspended)
 		}
-		return fmt.Errorf("pid %d: the runtime refuses: %w", c.pid, err)
+		return problem(c.pid, "the runtime refuses: "+err.Error(), "update the runtime, or try again", err)
 	case errors.Is(err, ErrProtocol):
-		return fmt.Errorf("pid %d: %s: %w", c.pid, c.path, err)
+		return problem(c.pid, c.path+": "+err.Error(), "remove that file, and restart the process", err)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case ended(c.pid):
-		return fmt.Errorf("pid %d: %w any more: it has ended", c.pid, ErrGone)
+		return problem(c.pid, "it has ended", "unstall alone lists what runs here", ErrGone)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		return denied(c.pid, c.path)
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("pid %d: %w: %s has been removed: restart the process", c.pid, ErrNone, c.path)
+		return problem(c.pid, c.path+" has been removed", "restart the process", ErrNone)
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		if stopped(c.pid) {
-			return fmt.Errorf("pid %d: %w: the process is stopped: kill -CONT %d", c.pid, ErrSilent, c.pid)
+			return problem(c.pid, "the process is stopped", fmt.Sprintf("kill -CONT %d", c.pid), ErrSilent)
 		}
-		return fmt.Errorf("pid %d: %w within %v: is a debugger attached, or another tool taking a dump? Try again", c.pid, ErrSilent, patience)
+		return problem(c.pid, fmt.Sprintf("no answer within %v", patience), "try again; a debugger or a tool that takes a dump may hold it", ErrSilent)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("pid %d: %w: nobody listens on %s: restart the process", c.pid, ErrSilent, c.path)
+		return problem(c.pid, "nobody listens on "+c.path, "restart the process", ErrSilent)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return fmt.Errorf("pid %d: %w: it closed the connection: try again", c.pid, ErrSilent)
+		return problem(c.pid, "it closed the connection", "try again", ErrSilent)
 	}
-	return fmt.Errorf("pid %d: %s: %w", c.pid, c.path, err)
+	return problem(c.pid, c.path+": "+err.Error(), "try again", err)
 }
 
 func denied(pid int, what string) error {
+	do := fmt.Sprintf("as root of the host, or with the capability SYS_PTRACE: unstall %d", pid)
 	if who := owner(pid); who != "" && os.Geteuid() != 0 {
-		return fmt.Errorf("pid %d: %w: %s belongs to user %s: sudo unstall %d, or as that user", pid, ErrDenied, what, who, pid)
+		what, do = fmt.Sprintf("%s belongs to user %s", what, who), fmt.Sprintf("sudo unstall %d, or as that user", pid)
 	}
-	return fmt.Errorf("pid %d: %w: %s: as root of the host, or with the capability SYS_PTRACE: unstall %d", pid, ErrDenied, what, pid)
+	return problem(pid, what, do, ErrDenied)
 }
+
+// Problem is an error of a process's diagnostics server.
+type Problem struct {
+	PID  int
+	Why  string // "nobody listens on /tmp/…", may be ""
+	Do   string // what the user can do: "restart the process"
+	Kind error  // one of this package's sentinels, a Code, or what the system said
+}
+
+func problem(pid int, why, do string, kind error) error { return &Problem{pid, why, do, kind} }
+
+// Error is one line: "pid 4711: the diagnostics server does not answer: nobody
+// listens on /tmp/…: restart the process".
+func (p *Problem) Error() string { return fmt.Sprintf("pid %d: %s: %s", p.PID, p.Reason(), p.Do) }
+
+// Reason is the error without the process and without what to do.
+func (p *Problem) Reason() string {
+	switch kind := p.Kind.Error(); {
+	case p.Why == "":
+		return kind
+	case strings.Contains(p.Why, kind):
+		return p.Why
+	default:
+		return kind + ": " + p.Why
+	}
+}
+
+func (p *Problem) Unwrap() error { return p.Kind }
 
 // header is what each message begins with: magic, size of all of it, command.
 const (

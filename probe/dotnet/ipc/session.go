@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"syscall"
 	"time"
 	"unicode/utf16"
@@ -63,7 +62,7 @@ func (c *Client) Start(ctx context.Context, cfg Config) (*Session, error) {
 	if known := c.collect.Load(); known > 0 {
 		newest = known
 	}
-	var refused error
+	var refused error // of the last form tried
 	for v := newest; v > 0; v-- {
 		s, err := c.start(ctx, cfg, int(v))
 		var code Code
@@ -76,7 +75,7 @@ func (c *Client) Start(ctx context.Context, cfg Config) (*Session, error) {
 		}
 		return s, err
 	}
-	return nil, fmt.Errorf("%w: no form of CollectTracing is known to it: .NET Core 3.0 or later is needed", refused)
+	return nil, problem(c.pid, "it knows no form of CollectTracing", "update the runtime to .NET Core 3.1 or later", refused)
 }
 
 func (c *Client) start(ctx context.Context, cfg Config, version int) (*Session, error) {
@@ -87,7 +86,7 @@ func (c *Client) start(ctx context.Context, cfg Config, version int) (*Session, 
 	form := collectTracing[version-1]
 	answer, err := c.ask(ctx, conn, form.command, form.encode(cfg), patience)
 	if err == nil && len(answer) < 8 {
-		err = fmt.Errorf("pid %d: %w: CollectTracing %#04x: no session id", c.pid, ErrProtocol, form.command)
+		err = problem(c.pid, fmt.Sprintf("CollectTracing %#04x gave no session id", form.command), "try again", ErrProtocol)
 	}
 	if err != nil {
 		_ = conn.Close()
@@ -118,11 +117,8 @@ func (s *Session) Stop(ctx context.Context, within time.Duration) error {
 	id := binary.LittleEndian.AppendUint64(nil, s.id)
 	_, err := s.client.command(ctx, 0x0201, id, within)
 	var code Code
-	switch {
-	case errors.As(err, &code), errors.Is(err, ErrGone):
+	if errors.As(err, &code) || errors.Is(err, ErrGone) {
 		return nil // there is none of this id any more
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("pid %d: the session did not end within %v", s.client.pid, within)
 	}
 	return err
 }
