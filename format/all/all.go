@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/format/gopprof"
 	"github.com/unstall/unstall/format/gotrace"
 	"github.com/unstall/unstall/format/loadresult"
+	"github.com/unstall/unstall/format/nettrace"
 	"github.com/unstall/unstall/format/procfs"
 )
 
@@ -19,6 +20,7 @@ import (
 var Formats = []format.Format{
 	gotrace.Format,
 	gopprof.Format,
+	nettrace.Format,
 	gctrace.Format,
 	gobuild.Format,
 	loadresult.Format,

@@ -1,0 +1,238 @@
+package nettrace
+
+import (
+	"strconv"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/nettrace/eventpipe"
+)
+
+// collector is what the garbage collector did. A background collection (of
+// generation 2, beside the program) may contain others, and has pauses of its own.
+type collector struct {
+	watched   bool
+	open      []cycle // begun and not ended: a background one and one within it
+	done      []cycle
+	pauses    []pause
+	heaps     []heap
+	stopping  pause // the suspension under way
+	stopped   bool
+	suspended [9]int64 // suspensions by reason, others last
+	undone    int64    // suspensions whose end is not there
+	dropped   int64    // beyond maxCycles
+}
+
+type cycle struct {
+	number, generation uint32
+	reason, kind       uint32
+	start, end         int64
+	n                  int64 // of the event
+	after              int64 // heap size, bytes, -1 unknown
+}
+
+type pause struct {
+	start, end int64
+	reason     uint32
+	collects   int32 // generation of the collection that began within, -1: none
+	kind       uint32
+	n          int64
+}
+
+type heap struct {
+	at    int64
+	n     int64
+	sizes [5]uint64 // generations 0 to 2, large objects, pinned objects
+	five  bool
+}
+
+// maxCycles of a stream are kept, more are counted. At 100 collections a second
+// that is three hours.
+const maxCycles = 1 << 20
+
+// Kinds of collection.
+const (
+	blocking   = 0
+	background = 1
+	foreground = 2 // during a background one
+)
+
+var kindWords = [...]string{blocking: "", background: " background", foreground: " foreground"}
+
+// reasonWords are the runtime's reasons for a collection (gc_reason in gc.h).
+var reasonWords = [...]string{"small allocations", "induced", "low memory", "empty", "large allocations",
+	"out of space for small objects", "out of space for large objects", "induced, not forced", "internal", "induced by low memory",
+	"induced, compacting", "low memory of the host", "full collection of provisional mode", "low memory of the host, blocking"}
+
+// induced reasons: the program asked for it.
+var induced = map[uint32]bool{1: true, 7: true, 9: true, 10: true}
+
+// Reasons of a suspension that are the collector's. The sample profiler's are 0.
+const (
+	suspendGC     = 1
+	suspendGCPrep = 6
+)
+
+func (q *process) gcStart(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	y := cycle{number: c.U32(), start: e.Time, n: e.N, after: -1}
+	if e.Meta.Version >= 1 {
+		y.generation, y.reason, y.kind = c.U32(), c.U32(), c.U32()
+	} else {
+		y.reason = c.U32()
+	}
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	g := &q.gc
+	g.watched = true
+	if g.stopped && g.stopping.collects < 0 {
+		g.stopping.collects, g.stopping.kind = int32(min(y.generation, 2)), y.kind
+	}
+	if len(g.open) >= 4 { // ends were lost
+		g.open = g.open[1:]
+	}
+	g.open = append(g.open, y)
+}
+
+func (q *process) gcEnd(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	number := c.U32()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	g := &q.gc
+	g.watched = true
+	for i := len(g.open) - 1; i >= 0; i-- {
+		y := g.open[i]
+		if y.number != number {
+			continue
+		}
+		y.end = e.Time
+		g.open = append(g.open[:i], g.open[i+1:]...)
+		if len(g.done) == maxCycles {
+			g.dropped++
+			return
+		}
+		g.done = append(g.done, y)
+		return
+	}
+}
+
+// suspend reads SuspendEEStart (9).
+func (q *process) suspend(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	var reason uint32
+	if e.Meta.Version >= 1 {
+		reason = c.U32()
+	} else {
+		reason = uint32(c.U16())
+	}
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	g := &q.gc
+	g.watched = true
+	g.suspended[min(reason, uint32(len(g.suspended)-1))]++
+	if g.stopped {
+		g.undone++
+	}
+	g.stopping, g.stopped = pause{start: e.Time, reason: reason, collects: -1, n: e.N}, true
+}
+
+// restarted reads RestartEEStop (3): all threads run again.
+func (q *process) restarted(e *eventpipe.Event) {
+	g := &q.gc
+	g.watched = true
+	if !g.stopped {
+		return
+	}
+	g.stopped = false
+	if p := g.stopping; p.reason == suspendGC || p.reason == suspendGCPrep {
+		p.end = e.Time
+		if len(g.pauses) == maxCycles {
+			g.dropped++
+			return
+		}
+		g.pauses = append(g.pauses, p)
+	}
+}
+
+// heapStats reads HeapStats (4): the heap after a collection, once its end was told.
+func (q *process) heapStats(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	h := heap{at: e.Time, n: e.N}
+	for i := range 4 {
+		h.sizes[i] = c.U64()
+		c.Skip(8) // promoted
+	}
+	c.Skip(16 + 12)
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	c.Skip(2)
+	if e.Meta.Version >= 2 {
+		h.sizes[4] = c.U64()
+		h.five = c.OK()
+	}
+	g := &q.gc
+	if n := len(g.done); n > 0 && g.done[n-1].after < 0 {
+		g.done[n-1].after = h.total()
+	}
+	if len(g.heaps) < maxCycles {
+		g.heaps = append(g.heaps, h)
+	}
+}
+
+func (h *heap) total() (bytes int64) {
+	for _, s := range h.sizes {
+		bytes += int64(min(s, 1<<60)) // a damaged one does not overflow the sum
+	}
+	return bytes
+}
+
+// words say what a collection was: "gen 2 background, induced".
+func (y *cycle) words() string {
+	s := "gen " + strconv.Itoa(int(y.generation)) + kindWords[min(y.kind, foreground)]
+	if int(y.reason) < len(reasonWords) {
+		s += ", " + reasonWords[y.reason]
+	}
+	return s
+}
+
+func (p *pause) words() string {
+	if p.collects < 0 {
+		return "background collection"
+	}
+	return "gen " + strconv.Itoa(int(p.collects)) + kindWords[min(p.kind, foreground)]
+}
+
+func (g *collector) emit(q *process) {
+	if !g.watched {
+		return
+	}
+	for i := range g.done {
+		y := &g.done[i]
+		extra := []evidence.Extra{{Key: evidence.Generation, Value: float64(y.generation)}, {Key: evidence.CycleNumber, Value: float64(y.number)}}
+		if y.after >= 0 {
+			extra = append(extra, evidence.Extra{Key: evidence.HeapAfter, Value: float64(y.after)})
+		}
+		if induced[y.reason] {
+			extra = append(extra, evidence.Extra{Key: evidence.Forced, Value: 1})
+		}
+		q.b.Interval(evidence.Interval{Subject: q.id, Kind: evidence.GCCycle, Start: y.start, End: y.end,
+			Cause: q.b.Name(y.words()), Extra: extra, Origin: q.b.Origin(y.n)})
+	}
+	for i := range g.pauses {
+		p := &g.pauses[i]
+		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: p.start, End: p.end,
+			Cause: q.b.Name(p.words()), Origin: q.b.Origin(p.n)})
+	}
+	q.cover(evidence.CoverGC, q.since(), q.until(), 0)
+	if g.dropped > 0 {
+		q.b.Warnf(0, "more than %d collections or pauses: %d later ones are left out", maxCycles, g.dropped)
+	}
+}

@@ -1,0 +1,156 @@
+package nettrace
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/nettrace/eventpipe"
+)
+
+// looks are the sample profiler's: what every managed thread did at some moment.
+// A starving server has hundreds of threads that all do the same for seconds, so
+// beyond maxLooks looks at one thread with one stack are joined within a quantum,
+// which grows until they fit. In the end that is a row for each thread and stack.
+type looks struct {
+	rows    []look
+	lanes   map[int64]*laneLooks
+	quantum int64 // ns, 0: every look is a row
+	count   int64
+	managed int64 // of them in managed code
+
+	first, last int64
+}
+
+type look struct {
+	time   int64
+	lane   int64
+	stack  eventpipe.StackID
+	native bool
+	count  int32
+	n      int64 // the event's number
+}
+
+type laneLooks struct {
+	count       int64
+	first, last int64
+	row         int // its newest
+}
+
+// maxLooks rows take 12 MiB until the stream ends.
+const (
+	maxLooks     = 256 << 10
+	leastQuantum = 5e6
+)
+
+func (l *looks) init() { l.lanes = make(map[int64]*laneLooks) }
+
+// What a sample says of its thread.
+const sampleManaged = 2 // 1: in native code, 0: its stack could not be taken
+
+// sampled reads a sample of the sample profiler.
+func (q *process) sampled(e *eventpipe.Event) {
+	if len(e.Payload) < 4 {
+		q.bad(e)
+		return
+	}
+	l := &q.looks
+	lane := l.lanes[e.Thread]
+	if lane == nil {
+		lane = &laneLooks{first: e.Time, row: -1}
+		l.lanes[e.Thread] = lane
+	}
+	native := e.Payload[0] != sampleManaged
+	if l.count++; l.count == 1 {
+		l.first = e.Time
+	}
+	if !native {
+		l.managed++
+	}
+	l.last = e.Time
+	lane.count++
+	lane.last = e.Time
+	if l.quantum > 0 && lane.row >= 0 {
+		r := &l.rows[lane.row]
+		if r.stack == e.Stack && r.native == native && r.time/l.quantum == e.Time/l.quantum {
+			r.count++
+			return
+		}
+	}
+	if len(l.rows) == maxLooks {
+		l.coarsen()
+	}
+	lane.row = len(l.rows)
+	l.rows = append(l.rows, look{e.Time, e.Thread, e.Stack, native, 1, e.N})
+}
+
+// coarsen joins rows until half of them are gone, or no quantum would do it.
+func (l *looks) coarsen() {
+	type key struct {
+		at, lane int64
+		stack    eventpipe.StackID
+		native   bool
+	}
+	for len(l.rows) > maxLooks/2 && l.quantum < l.last-l.first {
+		l.quantum = max(leastQuantum, 2*l.quantum)
+		rows := make(map[key]int)
+		kept := l.rows[:0]
+		for _, r := range l.rows {
+			k := key{r.time / l.quantum, r.lane, r.stack, r.native}
+			if i, ok := rows[k]; ok {
+				kept[i].count += r.count
+				continue
+			}
+			rows[k] = len(kept)
+			kept = append(kept, r)
+		}
+		l.rows = kept
+	}
+	if len(l.rows) == maxLooks { // each thread had this many stacks: drop the oldest half
+		l.rows = slices.Delete(l.rows, 0, maxLooks/2)
+	}
+	for _, lane := range l.lanes {
+		lane.row = -1
+	}
+}
+
+// every is how many ns lie between two looks at a thread, by the one that was
+// looked at most.
+func (l *looks) every() int64 {
+	var most *laneLooks
+	for _, lane := range l.lanes {
+		if most == nil || lane.count > most.count {
+			most = lane
+		}
+	}
+	if most == nil || most.count < 2 {
+		return 0
+	}
+	return (most.last - most.first) / (most.count - 1)
+}
+
+func (l *looks) emit(q *process) {
+	if l.count == 0 {
+		return
+	}
+	kind, unit := q.b.Name("thread"), q.b.Name("count")
+	for i := range l.rows {
+		r := &l.rows[i]
+		q.b.Sample(evidence.Sample{Subject: q.id, Time: r.time, Lane: evidence.LaneID(r.lane), Stack: q.stack(r.stack, r.native, r.time),
+			Type: kind, Unit: unit, Value: int64(r.count), Origin: q.b.Origin(r.n)})
+	}
+	q.cover(evidence.CoverThreads, l.first, l.last, max(l.every(), l.quantum))
+}
+
+// busiest are the threads by how often they were looked at in managed code and
+// at all.
+func (l *looks) threads() []int64 {
+	var ids []int64
+	for id := range l.lanes {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b int64) int {
+		return cmp.Or(-cmp.Compare(l.lanes[a].count, l.lanes[b].count), cmp.Compare(a, b))
+	})
+	return ids
+}

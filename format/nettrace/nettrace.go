@@ -1,0 +1,201 @@
+// Package nettrace reads what .NET's EventPipe records: the .nettrace files of
+// dotnet-trace, dotnet-monitor and PerfView, and the streams of the diagnostic
+// protocol, of .NET Core 3.0 to .NET 10.
+//
+// The container is decoded by [eventpipe]; this package says what the events mean.
+// Sources: the runtime's manifest
+// (https://github.com/dotnet/runtime/blob/main/src/coreclr/vm/ClrEtwAll.man) for its
+// own events, which carry no names; HostingEventSource.cs and KestrelEventSource.cs in
+// https://github.com/dotnet/aspnetcore, MetricsEventSource.cs and
+// DiagnosticSourceEventSource.cs in dotnet/runtime for those that do.
+//
+// Its opinion: a request is what its server says began and ended, whichever thread
+// it was on; one that has not ended is evidence, not noise; suspensions count as the
+// collector's only if the runtime says so (reasons 1 and 6), because the sample
+// profiler suspends a thousand times a second; a frame whose method is not known is
+// "?!?" and stays in its stack.
+//
+// Memory: what is kept grows with distinct stacks, methods and open requests, not
+// with events: thread samples are joined beyond maxLooks, allocation ticks are summed
+// by stack and type, series coarsen beyond maxPoints.
+package nettrace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/nettrace/eventpipe"
+)
+
+// Format reads .nettrace files.
+var Format = format.Format{
+	Name:  "nettrace",
+	About: "EventPipe traces of .NET (.nettrace: dotnet-trace, dotnet-monitor), .NET Core 3.0 to .NET 10",
+	Whole: true,
+	Match: func(head []byte) format.Confidence {
+		if bytes.HasPrefix(head, []byte("Nettrace")) || bytes.HasPrefix(head, []byte("\x14\x00\x00\x00!FastSerialization.1")) {
+			return format.Sure
+		}
+		return format.No
+	},
+	Parse: parse,
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	s, err := a.Reader()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r, err := eventpipe.NewReader(s)
+	if err != nil {
+		if cut := (*eventpipe.Cut)(nil); errors.As(err, &cut) {
+			return errors.New("breaks off within its header: nothing was recorded into it; was the process gone, or its diagnostics port closed at once?")
+		}
+		return err
+	}
+	p := newParser(r, b)
+	err = p.read(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if p.events == 0 {
+		b.Cut()
+		return errors.New("holds no events: was the session stopped at once, or no provider switched on?")
+	}
+	p.finish()
+	if err != nil {
+		b.Cut()
+		b.Warnf(p.events, "the stream breaks off after %.3f s: %v; what came before is used%s", float64(p.last-p.first)/1e9, err, p.nameless())
+	}
+	return nil
+}
+
+// checkEvery is how many events pass between two looks at the context.
+const checkEvery = 1 << 16
+
+// parser distributes events to the processes they are of. All streams but those
+// of version 6 are of one process.
+type parser struct {
+	r *eventpipe.Reader
+	b *evidence.Builder
+
+	types     map[*eventpipe.Metadata]*eventType
+	processes map[int32]*process
+	order     []*process
+	current   *process
+
+	events      int64
+	first, last int64 // ns, of events
+}
+
+// eventType is what is known of one type of event.
+type eventType struct {
+	provider, name string
+	interpret      func(*process, *eventpipe.Event)
+	rundown, stop  bool // it tells of what is there; when a session ends
+	unknown        bool // the runtime's tables do not have it
+	count          int64
+}
+
+func newParser(r *eventpipe.Reader, b *evidence.Builder) *parser {
+	*b.Clock() = evidence.Clock{Name: "unix", Error: 1e6, Resolution: 1} // its zero is told in ms
+	return &parser{r: r, b: b, types: make(map[*eventpipe.Metadata]*eventType), processes: make(map[int32]*process)}
+}
+
+func (p *parser) read(ctx context.Context) error {
+	var meta *eventpipe.Metadata
+	var t *eventType
+	for {
+		e, err := p.r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if p.events++; p.events%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if e.Meta != meta {
+			meta = e.Meta
+			if t = p.types[meta]; t == nil {
+				t = newType(meta)
+				p.types[meta] = t
+			}
+		}
+		t.count++
+		if p.first == 0 || e.Time < p.first {
+			p.first = e.Time
+		}
+		p.last = max(p.last, e.Time)
+		q := p.current
+		if q == nil || q.pid != e.PID {
+			q = p.process(e.PID)
+		}
+		q.saw(e, t)
+		if t.interpret != nil {
+			t.interpret(q, e)
+		}
+	}
+}
+
+// maxProcesses of one stream are told apart; events of more are counted only.
+const maxProcesses = 256
+
+func (p *parser) process(pid int32) *process {
+	q := p.processes[pid]
+	if q == nil {
+		if len(p.order) == maxProcesses {
+			return p.order[0]
+		}
+		q = newProcess(p, pid)
+		p.processes[pid] = q
+		p.order = append(p.order, q)
+	}
+	p.current = q
+	return q
+}
+
+func newType(m *eventpipe.Metadata) *eventType {
+	t := &eventType{provider: m.Provider, name: m.Name}
+	if names := runtimeNames[m.Provider]; names != nil && m.Name == "" {
+		t.name, t.unknown = names[m.ID], names[m.ID] == ""
+	}
+	if t.name == "" {
+		t.name = fmt.Sprintf("EventID(%d)", m.ID)
+	}
+	t.rundown = m.Provider == provRundown
+	t.stop = t.rundown && strings.Contains(t.name, "DCStop")
+	t.interpret = interpreter(m)
+	return t
+}
+
+func (p *parser) finish() {
+	for _, q := range p.order {
+		q.finish()
+	}
+	p.tables()
+	if n := p.r.Lost(); n > 0 {
+		p.b.Warnf(0, "%d events were lost: the session's buffer was full; what began or ended in them is missing. Record with a larger buffer or fewer providers", n)
+	}
+	if u := p.r.Unknown(); u.OutOfOrder > 0 {
+		p.b.Warnf(0, "%d events come too late to be put in order: pauses and requests around them may be off", u.OutOfOrder)
+	}
+}
+
+// nameless says what it means that a stream broke off before its rundown.
+func (p *parser) nameless() string {
+	for _, q := range p.order {
+		if q.symbols.nameless() {
+			return "; the names of methods come at a stream's end, so that frames are ?!?"
+		}
+	}
+	return ""
+}

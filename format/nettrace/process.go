@@ -1,0 +1,258 @@
+package nettrace
+
+import (
+	"math"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/redact"
+)
+
+// process is what is known of one process of a stream.
+type process struct {
+	p   *parser
+	b   *evidence.Builder
+	pid int32
+
+	first, last int64 // ns: events of the session, without the rundown at its end
+	stopped     int64 // ns: the first event of that rundown, 0: there was none
+
+	id          evidence.SubjectID
+	version     string
+	exe         string // its basename: what the kernel calls the process
+	assembly    string // that it was started with, without .dll
+	command, os string
+	arch        string
+
+	symbols  symbols
+	looks    looks
+	allocs   allocations
+	gc       collector
+	pool     pool
+	waits    waits
+	counters counters
+	requests requests
+	calls    calls
+	kestrel  connections
+
+	malformed map[string]int64 // events by provider whose payload was not understood
+}
+
+func newProcess(p *parser, pid int32) *process {
+	q := &process{p: p, b: p.b, pid: pid, malformed: make(map[string]int64)}
+	q.id = p.b.Subject(evidence.Subject{Kind: evidence.Process, PID: int(pid), Runtime: "dotnet"})
+	q.symbols.init()
+	q.looks.init()
+	q.allocs.init()
+	q.waits.init()
+	q.counters.init()
+	q.requests.init(p.b)
+	q.calls.init()
+	q.kestrel.init()
+	return q
+}
+
+func (q *process) saw(e *eventpipe.Event, t *eventType) {
+	if t.rundown {
+		if t.stop && q.stopped == 0 {
+			q.stopped = e.Time
+		}
+		return
+	}
+	if q.first == 0 {
+		q.first = e.Time
+	}
+	q.last = max(q.last, e.Time)
+}
+
+// until is when the session ended: when it was stopped, else at its last event.
+func (q *process) until() int64 {
+	if q.first == 0 {
+		return q.p.last
+	}
+	return max(q.last, q.stopped)
+}
+
+func (q *process) since() int64 {
+	if q.first == 0 {
+		return q.p.first
+	}
+	return q.first
+}
+
+// bad counts an event whose payload is not what its version has.
+func (q *process) bad(e *eventpipe.Event) { q.malformed[e.Meta.Provider]++ }
+
+// runtimeStart reads RuntimeInformation (187): of the session's start from the
+// runtime, of its end from the rundown.
+func (q *process) runtimeStart(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	c.Skip(4) // instance, SKU
+	major, minor, build := c.U16(), c.U16(), c.U16()
+	c.Skip(2 + 8 + 4 + 1) // revision; version of the file; startup flags, mode
+	command := c.UTF16()
+	c.Skip(16)
+	dll := c.UTF16()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	q.commandLine(command)
+	switch v := frameworkVersion(dll); {
+	case v != "":
+		q.version = v
+	case major >= 5: // before, it is that of the class library's file: 4.700
+		q.version = strconv.Itoa(int(major)) + "." + strconv.Itoa(int(minor)) + "." + strconv.Itoa(int(build))
+	}
+}
+
+// frameworkVersion is the version in the path of a shared framework's runtime:
+// …/shared/Microsoft.NETCore.App/3.1.2/libcoreclr.so. "" if it is not in one: a
+// self-contained program has the runtime beside it.
+func frameworkVersion(dll string) string {
+	const framework = "Microsoft.NETCore.App/"
+	dll = strings.ReplaceAll(dll, `\`, "/")
+	i := strings.LastIndex(dll, framework)
+	if i < 0 {
+		return ""
+	}
+	v, _, ok := strings.Cut(dll[i+len(framework):], "/")
+	if !ok || v == "" || v[0] < '0' || v[0] > '9' || len(v) > 40 {
+		return ""
+	}
+	v, _, _ = strings.Cut(v, "-") // a preview's label
+	return v
+}
+
+// processInfo reads ProcessInfo of the EventPipe provider, the first event of a
+// session.
+func (q *process) processInfo(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	command, system, arch := c.UTF16(), c.UTF16(), c.UTF16()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	q.commandLine(command)
+	q.os, q.arch = clean(system), clean(arch)
+}
+
+// commandLine takes a command line apart. Arguments with spaces are not quoted in
+// it; only the program and the assembly behind it are looked for.
+func (q *process) commandLine(command string) {
+	if command == "" || q.command != "" {
+		return
+	}
+	args := strings.Fields(command)
+	if len(args) == 0 {
+		return
+	}
+	for i, a := range args[:min(len(args), 8)] {
+		if i == 0 {
+			q.exe = basename(a)
+			continue
+		}
+		if strings.HasSuffix(strings.ToLower(a), ".dll") {
+			q.assembly = strings.TrimSuffix(basename(a), a[len(a)-4:])
+			break
+		}
+	}
+	if q.assembly == "" && q.exe != "dotnet" {
+		q.assembly = q.exe
+	}
+	q.command = clean(strings.Join(redact.Args(args), " "))
+}
+
+func basename(file string) string {
+	file = path.Base(strings.ReplaceAll(file, `\`, "/"))
+	return strings.TrimSuffix(file, ".exe")
+}
+
+// maxText is how much of a text is kept, in bytes.
+const maxText = 1 << 10
+
+// clean leaves out what could move a terminal's cursor.
+func clean(s string) string {
+	if len(s) > maxText {
+		s = s[:maxText]
+	}
+	return strings.ToValidUTF8(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s), "")
+}
+
+// Facts of a .NET process.
+const (
+	factAssembly   = "dotnet.assembly"           // the entry assembly, without .dll
+	factSystem     = "dotnet.os"                 // "Linux x64"
+	factMinThreads = "dotnet.threadpool.minimum" // worker threads created without delay
+	factMaxThreads = "dotnet.threadpool.maximum"
+)
+
+func (q *process) describe() {
+	q.b.Describe(q.id, func(s *evidence.Subject) {
+		if q.exe != "" {
+			s.Name = q.exe
+		}
+		if q.version != "" {
+			s.Version = q.version
+		}
+		if n := q.processors(); n > 0 {
+			s.CPUs = n
+		}
+	})
+	for _, f := range []struct{ key, value string }{
+		{evidence.FactCommand, q.command}, {factAssembly, q.assembly}, {factSystem, strings.TrimSpace(q.os + " " + q.arch)},
+	} {
+		if f.value != "" {
+			q.fact(f.key, f.value, math.NaN(), 0)
+		}
+	}
+}
+
+// processors is Environment.ProcessorCount, which a quota of a container limits,
+// where a meter showed it, else what the runtime wrote at the stream's head.
+func (q *process) processors() int {
+	if n := q.counters.processors; n > 0 {
+		return n
+	}
+	return q.p.r.Header().Processors
+}
+
+func (q *process) fact(key, value string, number float64, at int64) {
+	q.b.Fact(evidence.Fact{Subject: q.id, Key: key, Value: value, Number: number, Origin: q.b.Origin(at)})
+}
+
+func (q *process) cover(kind string, from, until, sampled int64) {
+	q.b.Cover(evidence.Coverage{Subject: q.id, Kind: kind, From: from, Until: until, Lost: q.p.r.Lost(), Sampled: sampled})
+}
+
+// finish writes what was kept until all methods had names.
+func (q *process) finish() {
+	q.describe()
+	q.symbols.sort()
+	q.looks.emit(q)
+	q.allocs.emit(q)
+	q.gc.emit(q)
+	q.counters.emit(q)
+	q.pool.emit(q)
+	q.waits.emit(q)
+	q.kestrel.emit(q)
+	q.requests.emit(q)
+	q.warn()
+}
+
+func (q *process) warn() {
+	if n := q.symbols.unresolved; n > 0 && q.symbols.methods == nil {
+		q.b.Warnf(0, "the stream holds no names of methods (no rundown at its end): %d addresses are ?!?. Record it to its end, with rundown", n)
+	}
+	for provider, n := range q.malformed {
+		q.b.Warnf(0, "%d events of %s are not as their version has it: they were left out", n, provider)
+	}
+}

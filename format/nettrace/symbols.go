@@ -1,0 +1,267 @@
+package nettrace
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/nettrace/eventpipe"
+)
+
+// symbols are the methods of a process by address. Most of their names come when
+// the session ends (rundown), so addresses are looked up after the stream's end,
+// and names are kept as they came and decoded only for addresses that are seen.
+type symbols struct {
+	methods []method
+	entries []method // of precompiled code: where it begins, not how long it is
+	unloads []unload
+	modules map[uint64]string
+	text    textStore
+
+	names      map[place]evidence.NameID
+	stacks     map[stackAt]evidence.StackID
+	unresolved int64 // addresses
+}
+
+type method struct {
+	start, module uint64
+	size          uint32
+	from, until   int64 // ns: while it was at this address
+	name          []byte
+}
+
+// unload says that a method left its address, which may be another's from then on.
+type unload struct {
+	start uint64
+	at    int64
+}
+
+type place struct {
+	address uint64
+	method  int32 // of two that were at one address one after the other; -1 unknown
+}
+
+type stackAt struct {
+	id     eventpipe.StackID
+	native bool
+}
+
+// maxMethods is how many methods' names are kept; a large program has 200,000.
+const maxMethods = 4 << 20
+
+func (s *symbols) init() {
+	s.modules = make(map[uint64]string)
+	s.names = make(map[place]evidence.NameID)
+	s.stacks = make(map[stackAt]evidence.StackID)
+}
+
+func (s *symbols) nameless() bool { return s.unresolved > 0 && len(s.methods) == 0 }
+
+// methodLoad reads MethodLoadVerbose (143): a method was compiled, or loaded and
+// is not precompiled.
+func (q *process) methodLoad(e *eventpipe.Event) { q.method(e, e.Time) }
+
+// methodRundown reads MethodDCStart/StopVerbose: a method that is there. It may
+// have been there all the time.
+func (q *process) methodRundown(e *eventpipe.Event) { q.method(e, math.MinInt64) }
+
+func (q *process) method(e *eventpipe.Event, from int64) {
+	c := q.p.r.Cursor(e.Payload)
+	c.Skip(8) // its id
+	m := method{module: c.U64(), start: c.U64(), size: c.U32(), from: from, until: math.MaxInt64}
+	c.Skip(8) // token, flags
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	s := &q.symbols
+	if m.size == 0 || len(s.methods) == maxMethods {
+		return
+	}
+	m.name = s.text.keep(c.Rest()) // namespace, name, signature and what newer versions add
+	s.methods = append(s.methods, m)
+}
+
+// methodUnload reads MethodUnload (142) and MethodUnloadVerbose (144).
+func (q *process) methodUnload(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	c.Skip(16)
+	start := c.U64()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	if s := &q.symbols; len(s.unloads) < maxMethods {
+		s.unloads = append(s.unloads, unload{start, e.Time})
+	}
+}
+
+// entryPoint reads R2RGetEntryPoint (159): precompiled code was looked up. It is
+// told where the code begins only.
+func (q *process) entryPoint(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	c.Skip(8)
+	names := c.Rest()
+	c.SkipUTF16()
+	c.SkipUTF16()
+	c.SkipUTF16()
+	names = names[:len(names)-c.Len()]
+	start := c.U64()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	if s := &q.symbols; len(s.entries) < maxMethods {
+		s.entries = append(s.entries, method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keep(names)})
+	}
+}
+
+// module reads ModuleLoad and ModuleDCStart/Stop.
+func (q *process) module(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	id := c.U64()
+	c.Skip(16) // assembly, flags, reserved
+	il, native := c.UTF16(), c.UTF16()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	if il == "" {
+		il = native
+	}
+	if len(q.symbols.modules) < maxMethods {
+		q.symbols.modules[id] = moduleName(il)
+	}
+}
+
+// moduleName is a module's file without folder and extension, as stacks show it.
+func moduleName(file string) string {
+	if i := strings.LastIndexAny(file, `/\`); i >= 0 {
+		file = file[i+1:]
+	}
+	for _, extension := range []string{".dll", ".exe", ".ni", ".il"} {
+		if n := len(file) - len(extension); n > 0 && strings.EqualFold(file[n:], extension) {
+			file = file[:n]
+		}
+	}
+	return clean(file)
+}
+
+// sort is called once, when no method comes any more.
+func (s *symbols) sort() {
+	order := func(a, b method) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size))
+	}
+	slices.SortStableFunc(s.methods, order)
+	slices.SortStableFunc(s.entries, order)
+	for _, u := range s.unloads {
+		i, _ := slices.BinarySearchFunc(s.methods, u, func(m method, u unload) int {
+			if m.start < u.start || m.start == u.start && m.from < u.at {
+				return -1
+			}
+			return 1
+		})
+		if i > 0 && s.methods[i-1].start == u.start {
+			s.methods[i-1].until = min(s.methods[i-1].until, u.at)
+		}
+	}
+	s.unloads = nil
+}
+
+// overlaps is how many methods are looked at that begin before an address: more
+// than one does only where code was unloaded and its place used again.
+const overlaps = 8
+
+// at finds the method at an address and a time.
+func (s *symbols) at(address uint64, time int64) int32 {
+	i, _ := slices.BinarySearchFunc(s.methods, address, func(m method, a uint64) int {
+		if m.start <= a {
+			return -1
+		}
+		return 1
+	})
+	other := int32(-1)
+	for k := i - 1; k >= max(0, i-overlaps); k-- {
+		m := &s.methods[k]
+		if address-m.start >= uint64(m.size) {
+			continue
+		}
+		if m.from <= time && time < m.until {
+			return int32(k)
+		}
+		if other < 0 {
+			other = int32(k)
+		}
+	}
+	return other
+}
+
+// unknownFrame is what dotnet-stack and PerfView print where no method is known.
+const unknownFrame = "?!?"
+
+// frame names the method at an address.
+func (q *process) frame(address uint64, time int64) evidence.NameID {
+	s := &q.symbols
+	at := place{address, s.at(address, time)}
+	if id, ok := s.names[at]; ok {
+		return id
+	}
+	var id evidence.NameID
+	if at.method >= 0 {
+		id = q.b.Name(s.text.frame(&s.methods[at.method], s.modules))
+	} else if m := s.entry(address); m != nil {
+		id = q.b.Name(s.text.frame(m, s.modules))
+	} else {
+		s.unresolved++
+		id = q.b.Name(unknownFrame)
+	}
+	s.names[at] = id
+	return id
+}
+
+// entryReach is how far behind an entry point its code is taken to go on.
+const entryReach = 4 << 10
+
+// entry finds precompiled code by where it begins: a stack holds return addresses,
+// which are within it.
+func (s *symbols) entry(address uint64) *method {
+	i, _ := slices.BinarySearchFunc(s.entries, address, func(m method, a uint64) int {
+		if m.start <= a {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || address-s.entries[i-1].start >= entryReach {
+		return nil
+	}
+	return &s.entries[i-1]
+}
+
+// nativeFrame ends stacks of threads that were not in managed code, as dotnet-stack
+// prints it.
+const nativeFrame = "[Native Frames]"
+
+// stack returns the frames of a stack that was seen at a time. A thread that was in
+// native code has one more.
+func (q *process) stack(id eventpipe.StackID, native bool, time int64) evidence.StackID {
+	key := stackAt{id, native}
+	if known, ok := q.symbols.stacks[key]; ok {
+		return known
+	}
+	var frames []evidence.Frame
+	addresses := q.p.r.Addresses(id)
+	if native && len(addresses) > 0 {
+		frames = append(frames, evidence.Frame{Func: q.b.Name(nativeFrame)})
+	}
+	for _, a := range addresses[:min(len(addresses), maxFrames)] {
+		frames = append(frames, evidence.Frame{Func: q.frame(a, time)})
+	}
+	stack := q.b.Stack(frames)
+	q.symbols.stacks[key] = stack
+	return stack
+}
+
+// maxFrames of a stack are kept, the innermost.
+const maxFrames = 1024
