@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/dotnet"
 	"github.com/unstall/unstall/probe/gopprof"
 	"github.com/unstall/unstall/probe/linux"
 )
@@ -10,5 +11,6 @@ import (
 // Probes are asked in this order.
 var Probes = []probe.Probe{
 	gopprof.Probe,
+	dotnet.Probe,
 	linux.Probe,
 }

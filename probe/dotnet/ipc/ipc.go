@@ -60,6 +60,18 @@ func (c *Client) Path() string { return c.path }
 // PID is the process's number here, which in a container is another.
 func (c *Client) PID() int { return c.pid }
 
+// Ended says whether the process has ended. Its connections close a moment before it
+// has: that moment is waited for.
+func (c *Client) Ended() bool {
+	for range 50 {
+		if ended(c.pid) {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
 // connect opens a connection for one command.
 func (c *Client) connect(ctx context.Context) (*net.UnixConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -1,0 +1,104 @@
+// Package dotnet records a .NET process over the diagnostics socket of its runtime,
+// .NET Core 3.1 to .NET 10, without anything of .NET on this side.
+//
+// Its artifacts, as format/nettrace reads them:
+//
+//	events-0001.nettrace …   all of the recording in one session: counters each second,
+//	                         collections, the thread pool, locks, waits (.NET 9 on) and
+//	                         the requests of ASP.NET Core; series "events"
+//	threads-0001.nettrace …  the stacks of all threads, 50 ms each; series "threads"
+//	detail-0001.nettrace …   requests, locks and waits of a second now and then, where
+//	                         they come too fast to be recorded all the time; series "detail"
+//
+// Each ends with the names of all methods that have code, so that each can be read
+// alone. That takes 40 ms of the target's processor time in a small service, and more
+// in larger ones: what is repeated keeps the distance that its own cost asks for.
+//
+// Requests come from ASP.NET Core's own events, so that no code has to change. To
+// tell which end belongs to which start, the runtime's activity tracker is switched
+// on by a moment of the task library's events; the tracker itself cannot be switched
+// off again, and does nothing while nobody listens to such events.
+//
+// The package's opinion: a session belongs to its connection, so that whatever ends
+// the recorder ends the session, too: the runtime notices when it next writes, and
+// counters are written each second. What was begun is stopped politely first, as the
+// names come only then.
+package dotnet
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/dotnet/ipc"
+	"github.com/unstall/unstall/target"
+)
+
+// Probe records .NET processes of this host.
+var Probe = probe.Probe{
+	Name:  name,
+	About: "the diagnostics socket of a .NET process: counters, collections, thread pool, requests, locks and thread stacks",
+	Find:  find,
+}
+
+const name = "dotnet"
+
+// switches are what recording switches on.
+var switches = []string{"event session (counters, collections, thread pool, locks, requests)", "thread stacks (50 ms now and then)"}
+
+const recorded = ".NET counters, collections, thread pool, requests, locks and thread stacks"
+
+// find looks for the socket. A .NET process that has none gives an access all the
+// same, which says why in a Lack.
+func find(_ context.Context, t target.Target) []probe.Access {
+	if t.PID == 0 || t.Runtime != "dotnet" {
+		return nil
+	}
+	client, err := ipc.Find(t.PID)
+	if err != nil {
+		return []probe.Access{{
+			Probe:  name,
+			Where:  "the diagnostics socket of the process",
+			Lacks:  []probe.Lack{lack(err)},
+			Record: func(context.Context, probe.Plan, probe.Sink) error { return nil },
+		}}
+	}
+	return []probe.Access{{
+		Probe:      name,
+		Where:      client.Path(),
+		SwitchesOn: switches,
+		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+			return record(ctx, client, t, plan, sink)
+		},
+	}}
+}
+
+func lack(err error) probe.Lack {
+	l := probe.Lack{What: recorded, Why: err.Error()}
+	var p *ipc.Problem
+	if errors.As(err, &p) {
+		l.Why, l.Do = p.Reason(), p.Do
+	}
+	return l
+}
+
+// record asks the runtime what it is, and records it.
+func record(ctx context.Context, client *ipc.Client, t target.Target, plan probe.Plan, sink probe.Sink) error {
+	if plan.Passive {
+		sink.Lack(probe.Lack{What: recorded, Why: "each of them is switched on in the process", Do: "record without --passive"})
+		return nil
+	}
+	info, err := client.Info(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return err
+	}
+	if info.Version != "" {
+		t.Version, _, _ = strings.Cut(info.Version, "+") // 8.0.4+2d7eea252964e69be94cb9c847b371b23e4dd470
+	}
+	r := &recording{client: client, about: t.Subject(), secrets: secrets(t.PID), sink: sink}
+	return r.run(ctx, plan.For)
+}

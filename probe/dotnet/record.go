@@ -1,0 +1,177 @@
+package dotnet
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/dotnet/ipc"
+)
+
+const (
+	firstStacks = 300 * time.Millisecond // after the start: the first finding is made at 5 s
+	burst       = 50 * time.Millisecond  // of thread stacks
+	betweenThem = 5 * time.Second        // at least
+	lastStacks  = time.Second            // before the end
+
+	window       = time.Second             // of detail, where it comes too fast
+	betweenViews = 6500 * time.Millisecond // at least
+)
+
+// tooFast is how many bytes a second (over fastFor) tell that events cost the
+// target too much: one with its stack takes .NET Core 3.1 about 20 µs and some 40
+// bytes, so that this is about 1,000 events a second or 2 % of a core.
+const (
+	tooFast = 64 << 10
+	fastFor = 3 * time.Second
+)
+
+// bufferMB bounds the target's memory that holds what was not read yet. What a
+// session tells at its end has to fit: 3 MB for a small service.
+const bufferMB = 64
+
+// recording is one run of the probe.
+type recording struct {
+	client  *ipc.Client
+	about   evidence.Subject
+	secrets []secret
+	sink    probe.Sink
+
+	end  time.Time
+	stop context.CancelFunc
+
+	mu      sync.Mutex
+	failure error
+	said    map[string]bool
+	pieces  map[string]int // by series, of those begun
+}
+
+// run records until the context ends or d has passed.
+func (r *recording) run(ctx context.Context, d time.Duration) error {
+	r.said, r.pieces = map[string]bool{}, map[string]int{}
+	r.end = time.Now().Add(d)
+	ctx, r.stop = context.WithDeadline(ctx, r.end)
+	defer r.stop()
+	untrack := r.track(ctx)
+	var all sync.WaitGroup
+	all.Go(func() { r.events(ctx, untrack) })
+	all.Go(func() { r.threads(ctx) })
+	all.Wait()
+	return r.failure
+}
+
+// track switches activity tracking on. What it returns ends the session that did so,
+// in the background: the tracker stays on without it.
+func (r *recording) track(ctx context.Context) (untrack func()) {
+	s, err := r.client.Start(ctx, ipc.Config{Providers: tracker, BufferMB: 1})
+	if err != nil {
+		return func() {} // the next session will say why
+	}
+	return sync.OnceFunc(func() {
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			_, _ = io.Copy(io.Discard, s)
+		}()
+		end(context.WithoutCancel(ctx), s)
+		<-read
+		_ = s.Close()
+	})
+}
+
+// events is the long session. Where its events come too fast, it goes on without the
+// many, which are then recorded now and then.
+func (r *recording) events(ctx context.Context, untrack func()) {
+	defer untrack()
+	var views sync.WaitGroup
+	defer views.Wait()
+	p := piece{series: "events", providers: everything, limit: tooFast, started: func() { go untrack() }}
+	for ctx.Err() == nil {
+		o := r.take(ctx, p)
+		if !o.fast {
+			return
+		}
+		r.warn("requests, locks and waits come so fast that recording all of them would be felt: they are recorded %v at a time", window)
+		p = piece{series: "events", providers: rare}
+		views.Go(func() { r.views(ctx) })
+	}
+}
+
+// views records the many events for a moment now and then.
+func (r *recording) views(ctx context.Context) {
+	for {
+		moment, done := context.WithTimeout(ctx, window)
+		o := r.take(moment, piece{series: "detail", providers: detail, most: 2 * tooFast})
+		done()
+		if !o.ok || !wait(ctx, max(betweenViews, o.distance())) {
+			return
+		}
+	}
+}
+
+// threads takes the stacks of all threads: soon, then as often as they cost
+// little, and once more at the end.
+func (r *recording) threads(ctx context.Context) {
+	if !wait(ctx, firstStacks) {
+		return
+	}
+	for {
+		moment, done := context.WithTimeout(ctx, burst)
+		o := r.take(moment, piece{series: "threads", providers: stacks})
+		done()
+		if !o.ok {
+			return
+		}
+		apart := max(betweenThem, o.distance())
+		next := min(apart, time.Until(r.end)-lastStacks)
+		if next < apart/2 || !wait(ctx, next) {
+			return
+		}
+	}
+}
+
+// wait returns false if the context ended first.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// fail ends the recording.
+func (r *recording) fail(err error) {
+	r.mu.Lock()
+	if r.failure == nil {
+		r.failure = err
+	}
+	r.mu.Unlock()
+	r.stop()
+}
+
+// warn says each thing once.
+func (r *recording) warn(format string, args ...any) {
+	text := fmt.Sprintf("pid %d: %s", r.client.PID(), fmt.Sprintf(format, args...))
+	r.mu.Lock()
+	again := r.said[text]
+	r.said[text] = true
+	r.mu.Unlock()
+	if !again {
+		r.sink.Warnf("%s", text)
+	}
+}
+
+// name numbers the artifacts of a series.
+func (r *recording) name(series string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pieces[series]++
+	return fmt.Sprintf("%s-%04d.nettrace", series, r.pieces[series])
+}

@@ -1,0 +1,181 @@
+package dotnet
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/probe/dotnet/ipc"
+)
+
+// grace is how long a session may take to end: the names of 100,000 methods come
+// in a second or two.
+const grace = 8 * time.Second
+
+// quiet is how long nothing may come from a session that has counters: they come
+// each second, from a thread of their own.
+const quiet = 5 * time.Second
+
+// piece is one artifact to be recorded.
+type piece struct {
+	series    string
+	providers []ipc.Provider
+	limit     int    // bytes a second beyond which it is ended early; 0: none
+	most      int    // bytes after which it is enough; 0: no bound
+	started   func() // called when the session is on; may be nil
+}
+
+// outcome is how recording a piece went.
+type outcome struct {
+	ok    bool          // all of it came, and more can be asked for
+	fast  bool          // the limit was passed
+	names time.Duration // from when the end was asked for until it had come
+}
+
+// lag is how long the runtime waits between looks at what is to be written.
+const lag = 100 * time.Millisecond
+
+// distance is how far pieces like this one are to be apart, that telling names
+// takes the target no more than 1 % of a core.
+func (o outcome) distance() time.Duration { return 100 * max(0, o.names-lag) }
+
+// take records one session until the context ends, and then what it still tells.
+func (r *recording) take(ctx context.Context, p piece) outcome {
+	s, err := r.client.Start(ctx, ipc.Config{Providers: p.providers, BufferMB: bufferMB, Rundown: ipc.Rundown})
+	if err != nil {
+		r.refused(ctx, p, err)
+		return outcome{}
+	}
+	defer s.Close()
+	if p.started != nil {
+		p.started()
+	}
+	w, err := r.sink.Create(capture.Meta{Name: r.name(p.series), Series: p.series, Probe: name, Origin: r.client.Path(), About: r.about})
+	if err != nil {
+		r.fail(err)
+		return outcome{}
+	}
+	t := &stream{piece: p, from: s, to: &masker{to: w, secrets: r.secrets}, since: time.Now()}
+	t.wanted, t.enough = context.WithCancel(ctx)
+	var asked time.Time
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-t.wanted.Done()
+		asked = time.Now()
+		end(context.WithoutCancel(ctx), s)
+	}()
+	err = t.copy(func() {
+		r.warn("nothing came from the runtime for %v: it is stopped, or waits to be resumed (DOTNET_DefaultDiagnosticPortSuspend, DOTNET_DiagnosticPorts)", quiet)
+	})
+	names := time.Now()
+	whole := t.wanted.Err() != nil // we ended it
+	t.enough()
+	if e := errors.Join(t.to.Flush(), w.Close()); e != nil {
+		err = errors.Join(errStore, e)
+	}
+	switch {
+	case errors.Is(err, errStore):
+		r.fail(err)
+	case !whole && r.client.Ended():
+		r.warn("the target ended; what came is kept")
+		r.stop()
+	case err != nil:
+		r.warn("%s: the session broke off: what came is kept", p.series)
+	case !whole:
+		r.warn("%s: the runtime ended the session: another tool stopped it, or the process is about to end; what came is kept", p.series)
+	}
+	<-stopped
+	return outcome{ok: err == nil && whole, fast: t.fast, names: names.Sub(asked)}
+}
+
+// end asks for the end of a session, and if that is not answered closes it, which
+// ends it as well, but without the names.
+func end(ctx context.Context, s *ipc.Session) {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	if s.Stop(ctx, grace) != nil {
+		_ = s.Close()
+	}
+}
+
+// errStore says that nothing more can be stored.
+var errStore = errors.New("cannot store what is recorded")
+
+// stream is a session on its way into an artifact.
+type stream struct {
+	piece
+	from *ipc.Session
+	to   *masker
+
+	wanted context.Context // until its end is asked for
+	enough func()          // asks for it
+
+	since       time.Time
+	within, all int // bytes since then, and in all, but for the names
+	fast        bool
+}
+
+// copy stores what comes, up to the stream's end.
+func (t *stream) copy(silent func()) error {
+	buf := make([]byte, 64<<10)
+	for {
+		_ = t.from.SetReadDeadline(time.Now().Add(quiet))
+		n, err := t.from.Read(buf)
+		if n > 0 {
+			if _, e := t.to.Write(buf[:n]); e != nil {
+				return errors.Join(errStore, e)
+			}
+			t.count(n)
+		}
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			if t.wanted.Err() == nil {
+				silent()
+			}
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// count ends the session when enough has come, or it comes too fast.
+func (t *stream) count(n int) {
+	if t.wanted.Err() != nil {
+		return // these are names
+	}
+	t.within, t.all = t.within+n, t.all+n
+	if t.limit > 0 && t.within > t.limit*int(fastFor/time.Second) {
+		t.fast = true
+		t.enough()
+	}
+	if t.most > 0 && t.all > t.most {
+		t.enough()
+	}
+	if time.Since(t.since) > fastFor {
+		t.since, t.within = time.Now(), 0
+	}
+}
+
+// refused says why no session could be begun; once something was recorded, that is
+// no failure.
+func (r *recording) refused(ctx context.Context, p piece, err error) {
+	r.mu.Lock()
+	any := len(r.pieces) > 0
+	r.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+	case !any:
+		r.fail(err)
+	case errors.Is(err, ipc.ErrGone):
+		r.warn("the target ended; what came is kept")
+		r.stop()
+	default:
+		r.warn("%s: %v", p.series, lack(err).Why)
+	}
+}
