@@ -196,15 +196,7 @@ func (a *attacher) add(from, to int64, s evidence.Segment) {
 }
 
 func (a *attacher) segment(l *Look) evidence.Segment {
-	s := evidence.Segment{Kind: l.View.State, Stack: l.Stack}
-	if l.View.Waiting() {
-		cause := l.View.Pattern
-		if l.View.Owner != "" {
-			cause += " in " + l.View.Owner
-		}
-		s.Cause = a.b.Names.ID(cause)
-	}
-	return s
+	return evidence.Segment{Kind: l.View.State, Stack: l.Stack, Cause: a.b.Names.ID(l.View.Reason())}
 }
 
 // locked lays the locks over that the thread is known to have waited for.

@@ -42,6 +42,18 @@ func (v View) Waiting() bool {
 // SyncOverAsync says whether the thread is kept until asynchronous work is done.
 func (v View) SyncOverAsync() bool { return v.State == evidence.TaskWait }
 
+// Reason is what a thread that waits waits for, and where in the user's code: ".Result
+// in Shop!CartController.Get()"; "" of one that does not wait.
+func (v View) Reason() string {
+	switch {
+	case !v.Waiting():
+		return ""
+	case v.Owner == "":
+		return v.Pattern
+	}
+	return v.Pattern + " in " + v.Owner
+}
+
 // doing are the states in words, of threads.
 var doing = map[evidence.Kind]string{
 	evidence.KindUnknown: "in native code",
