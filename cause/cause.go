@@ -271,7 +271,15 @@ func (c *Case) PredictP99(less func(row int) int64) Prediction {
 }
 
 // NoStates is the answer of causes that need to see requests' states.
-func NoStates() Verdict {
-	return Verdict{State: Inconclusive, Summary: "no request's states are known",
-		Needs: []string{"an execution trace of a few seconds under load: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}}
+func (c *Case) NoStates() Verdict {
+	return Verdict{State: Inconclusive, Summary: "no request's states are known", Needs: []string{c.Trace("")}}
+}
+
+// Trace asks for what shows the states of requests, in a runtime of this kind, and says
+// what for: " shows whom they waited for", "" for all of it.
+func (c *Case) Trace(shows string) string {
+	if c.Runtime() == "dotnet" {
+		return "requests and what their threads do, over a few seconds under load" + shows + ": unstall record PID"
+	}
+	return "an execution trace of a few seconds under load" + shows + ": curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
 }

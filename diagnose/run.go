@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/threads"
 )
 
 // Options are what the user decides.
@@ -21,10 +22,12 @@ type Options struct {
 	Baseline     *evidence.Bundle // of when all was well; nil: none. It is aligned, too.
 }
 
-// Run diagnoses a bundle. It aligns the bundle's clocks; run it once.
+// Run diagnoses a bundle. It aligns the bundle's clocks and gives requests the states
+// of their threads; run it once.
 func Run(ctx context.Context, b *evidence.Bundle, opt Options) (*Diagnosis, error) {
 	b.Unify()
 	b.Align()
+	threads.Attach(b)
 	if !opt.Since.IsZero() || !opt.Until.IsZero() {
 		from, until := b.Window()
 		b.Clip(nanos(opt.Since), nanos(opt.Until))
@@ -56,6 +59,7 @@ func baseline(b, well *evidence.Bundle) ledger.Baseline {
 	}
 	well.Unify()
 	well.Align()
+	threads.Attach(well)
 	out := ledger.BaselineOf(well, ledger.Options{})
 	if len(out) == 0 {
 		b.Warnf(0, "the baseline holds too few requests to say what is slow: give one with an access log or a trace")

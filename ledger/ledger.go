@@ -58,6 +58,7 @@ type Ledger struct {
 	Source   evidence.ArtifactID // the artifact whose requests are charged here
 	From, To int64               // ns: the span they were watched
 	Traced   bool                // their states are known
+	Sampled  bool                // by looks at them now and then: running and ready look the same
 
 	Rule      string // "slo", "3x_route_floor", "baseline", "unfinished"
 	Threshold int64  // ns; of the route with most requests, if each has its own
@@ -69,9 +70,10 @@ type Ledger struct {
 	Host      HostShare
 	Replay    Replay
 
-	b     *evidence.Bundle
-	stops stops
-	moved map[int]amplified // by row: what the replay moves to StopTheWorld
+	b         *evidence.Bundle
+	stops     stops
+	occupancy *occupancy        // nil: the requests' states are known, or nobody looked at threads
+	moved     map[int]amplified // by row: what the replay moves to StopTheWorld
 }
 
 // MinRequests is how many requests a figure about requests needs.
@@ -114,7 +116,11 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	}
 	l.stops = stopsOf(b, subject, b.Requests.Clock[l.Rows[0]])
 	if l.Traced {
+		l.Sampled = l.sampled()
 		l.Host = l.hostShare()
+	}
+	if !l.Traced {
+		l.occupancy = l.occupied()
 	}
 	l.replay()
 	l.findSlow(opt.SLO, opt.Baseline)
@@ -156,6 +162,9 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 		if spent := l.spent(rows); enough && 2*traced >= len(rows) && spent > best {
 			l.Source, l.Traced, best = a, true, spent
 		}
+	}
+	if l.Source != widest && l.crowded(sources[widest], sources[l.Source]) {
+		l.Source, l.Traced = widest, false
 	}
 	l.Rows = slices.Clone(sources[l.Source])
 	r := &l.b.Requests
@@ -244,7 +253,10 @@ func (l *Ledger) charge() {
 	for _, row := range l.Slow {
 		longest = max(longest, l.b.Requests.Latency(row))
 	}
-	block, observed := 5*longest, l.method()
+	block, observed := 5*longest, MethodTrace
+	if l.Sampled {
+		observed = MethodSampled
+	}
 	over := l.timeline(block)
 	for n, row := range l.Slow {
 		var request Charges
@@ -277,6 +289,8 @@ func (l *Ledger) charge() {
 			e.Method = MethodShare
 			e.Basis, e.Interval = bound(l.Host.bounds(v))
 		case l.Traced:
+		case l.occupancy != nil && k.m != StopTheWorld && k.m != Unobserved && k.m != Queued && k.m != GeneratorLag:
+			e.Method = MethodShare
 		case k.m == StopTheWorld:
 			e.Method = MethodOverlap
 			e.Basis, e.Interval = bound(l.stoppedBounds())
@@ -293,14 +307,12 @@ func (l *Ledger) charge() {
 	l.intervals(over, block)
 }
 
-// method is how the states of requests were seen, where they were.
-func (l *Ledger) method() string {
-	for _, c := range l.b.Covered(l.Subject, evidence.CoverStates) {
-		if a, ok := c.Origin.Artifact(); c.Sampled > 0 && ok && a == l.Source {
-			return MethodSampled
-		}
-	}
-	return MethodTrace
+// sampled says whether the states of the requests charged were looked at now and then.
+func (l *Ledger) sampled() bool {
+	return slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverStates), func(c evidence.Coverage) bool {
+		a, ok := c.Origin.Artifact()
+		return c.Sampled > 0 && ok && a == l.Source
+	})
 }
 
 // timeline is the slow requests' charges over time: one by one, or summed in

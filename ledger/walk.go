@@ -122,12 +122,34 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 		w.moved = min(w.moved, s.Dur-stopped)
 		w.amplified(&at, &s)
 	}
+	w.shared(&at, &s, stopped)
 	if s.Dur == 0 {
 		return
 	}
 	w.c = Charges{StopTheWorld: stopped, Unobserved: s.Dur - stopped}
 	w.l.Host.take(&w.c)
 	w.yield(at, s, &w.c, false)
+}
+
+// shared charges a time without states by what the service's threads did meanwhile, but
+// for the part in which the world was stopped.
+func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) {
+	if w.l.occupancy == nil || s.Dur <= stopped {
+		return
+	}
+	runs := float64(s.Dur-stopped) / float64(s.Dur)
+	for _, x := range w.l.occupancy.over(*at, s.Dur) {
+		part := *s
+		part.Cause, part.Dur = x.detail, min(int64(x.part*runs), s.Dur-stopped)
+		if part.Dur <= 0 {
+			continue
+		}
+		w.c = Charges{}
+		w.c[x.mechanism] = part.Dur
+		w.yield(*at, part, &w.c, false)
+		*at += part.Dur
+		s.Dur -= part.Dur
+	}
 }
 
 // amplified charges the beginning of a state to the pauses it waited behind.

@@ -4,6 +4,7 @@ package all
 
 import (
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/cause/dotnet"
 	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/cause/linux"
 	"github.com/unstall/unstall/cause/service"
@@ -15,6 +16,8 @@ var Causes = []cause.Cause{
 	golang.MemoryLimitThrash,
 	golang.LockContention,
 	golang.GoroutineLeak,
+	dotnet.LockContention, // before what it looks like
+	dotnet.ThreadPoolStarvation,
 	service.DependencySlow,
 	service.PoolExhausted,
 	service.OverCapacity,

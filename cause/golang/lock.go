@@ -107,7 +107,7 @@ func judgeLockByProfile(c *cause.Case) cause.Verdict {
 			top, where, origin = s.Value[i], s.Stack[i], s.Origin[i]
 		}
 	}
-	v := cause.NoStates()
+	v := c.NoStates()
 	if total == 0 {
 		return v
 	}

@@ -80,7 +80,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		}
 		v.State = cause.Inconclusive
 		v.Summary += ", no request's states to hold them against"
-		v.Needs = []string{traceEvidence}
+		v.Needs = traced(c)
 		return v
 	}
 	l := c.Ledger

@@ -75,7 +75,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	case !s.known:
 		v.State = cause.Inconclusive
 		v.Summary += ": whether these requests waited for them was not watched"
-		v.Needs = []string{traceEvidence}
+		v.Needs = traced(c)
 		return v
 	case h.idle():
 		v.Summary += fmt.Sprintf(": it never had more than %.1f busy", h.peak)

@@ -125,14 +125,21 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 		v.Summary += fmt.Sprintf(", nobody waited for more than %.0f %% of the time", 100*h.pressure)
 	case h.busy+h.steal >= full*h.cpus:
 		v.Summary += ": whether it is these requests that wait was not watched"
-		v.Needs = []string{traceEvidence}
+		v.Needs = traced(c)
 	default:
-		v.Needs = []string{traceEvidence}
+		v.Needs = traced(c)
 	}
 	return v
 }
 
-const traceEvidence = "an execution trace of the same seconds shows whom the host kept waiting: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
+// traced asks for what would show whether the requests were what the host kept waiting.
+// Nothing in .NET tells how long its threads were ready.
+func traced(c *cause.Case) []string {
+	if c.Runtime() == "dotnet" {
+		return nil
+	}
+	return []string{"an execution trace of the same seconds shows whom the host kept waiting: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+}
 
 // idle says that the host always had processors to give.
 func (h *host) idle() bool { return h.cpus > 0 && h.peak < .6*h.cpus }

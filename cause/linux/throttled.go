@@ -124,7 +124,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	if !c.Slow() || !s.known {
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods: what requests lost by it was not watched", 100*t.share())
-		v.Needs = []string{traceEvidence}
+		v.Needs = traced(c)
 		return v
 	}
 	h := window(c)

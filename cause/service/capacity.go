@@ -35,9 +35,12 @@ const saturated = .8
 
 func judgeCapacity(c *cause.Case) cause.Verdict {
 	if !c.Traced() {
-		return cause.NoStates()
+		return c.NoStates()
 	}
 	l := c.Ledger
+	if l.Sampled {
+		return judgeSampled(c)
+	}
 	share := c.Share(ledger.RequestsCPU)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f %% of slow time behind other requests", 100*share)}
 	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for a CPU other requests held", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", cause.From(l.Source)))

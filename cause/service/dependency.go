@@ -33,17 +33,11 @@ calls in sequence; a cache where answers repeat.`,
 
 func judgeDependency(c *cause.Case) cause.Verdict {
 	if c.Ledger == nil || !c.Traced() && c.Ledger.Charges[ledger.Dependency] == 0 {
-		return cause.NoStates()
+		return c.NoStates()
 	}
 	l := c.Ledger
 	// What requests usually wait for dependencies.
-	waits := make([]int64, 0, len(l.Rows))
-	for _, row := range l.Rows {
-		ch := l.Of(row)
-		waits = append(waits, ch[ledger.Dependency])
-	}
-	slices.Sort(waits)
-	usual := stats.Quantile(waits, .5)
+	usual := usualWait(c, ledger.Dependency)
 	per := make([]int64, len(l.Slow))
 	var excess int64
 	for n, row := range l.Slow {
@@ -56,7 +50,11 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", cause.From(l.Source)),
 		c.Figure("a request's usual wait for them (median)", float64(usual)/1e6, "ms", cause.From(l.Source)))
-	if share < cause.Material || !c.Slow() {
+	if !c.Slow() {
+		return v
+	}
+	if share < cause.Material {
+		awaited(c, &v)
 		return v
 	}
 	v.State = cause.Supported
@@ -108,4 +106,35 @@ func callSite(c *cause.Case, details []ledger.Entry) string {
 		}
 	}
 	return ""
+}
+
+// awaited looks at what requests await without holding a thread: a dependency, most
+// often, but no stack says which.
+func awaited(c *cause.Case, v *cause.Verdict) {
+	l := c.Ledger
+	usual := usualWait(c, ledger.Awaiting)
+	var excess int64
+	for _, row := range l.Slow {
+		ch := l.Of(row)
+		excess += max(0, ch[ledger.Awaiting]-usual)
+	}
+	share := float64(excess) / float64(max(l.Total, 1))
+	if share < cause.Material {
+		return
+	}
+	v.State = cause.Inconclusive
+	v.Summary = fmt.Sprintf("%.0f %% of slow time is awaited, beyond the usual %.3g ms: of whom is not in the evidence", 100*share, float64(usual)/1e6)
+	v.Evidence = append(v.Evidence, c.Figure("slow time awaiting, without a thread, beyond what requests usually do", float64(excess)/1e6, "ms", cause.From(l.Source)))
+	v.Needs = []string{"how long the calls took that requests await: the dependency's own log, or an access log with the upstream's time"}
+}
+
+// usualWait is the median of what requests spend in a mechanism, in ns.
+func usualWait(c *cause.Case, m ledger.Mechanism) int64 {
+	waits := make([]int64, 0, len(c.Ledger.Rows))
+	for _, row := range c.Ledger.Rows {
+		ch := c.Ledger.Of(row)
+		waits = append(waits, ch[m])
+	}
+	slices.Sort(waits)
+	return stats.Quantile(waits, .5)
 }

@@ -36,7 +36,7 @@ the door instead of a queue inside.`,
 
 func judgePool(c *cause.Case) cause.Verdict {
 	if !c.Traced() {
-		return cause.NoStates()
+		return c.NoStates()
 	}
 	l := c.Ledger
 	share := c.Share(ledger.Pool)

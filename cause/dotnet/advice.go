@@ -1,0 +1,99 @@
+package dotnet
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
+)
+
+// fixes are the change to the code, by the way it blocks, and the setting that helps
+// until that is done.
+func (s *starving) fixes(groups []threads.Group) (out []cause.Fix) {
+	kinds := make(map[evidence.Kind]bool)
+	for _, g := range groups {
+		if !kinds[g.View.State] && (len(out) == 0 || 4*g.Pool >= s.pool.seen.worst.Blocked) {
+			out = append(out, unblock(g.View))
+			kinds[g.View.State] = true
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, cause.Fix{Text: "await instead of blocking: look for .Result, .Wait(), GetAwaiter().GetResult(), Thread.Sleep and synchronous I/O on the path of requests"})
+	}
+	return append(out, s.stopgap()...)
+}
+
+// unblock is how a blocking call is turned into one that is awaited.
+func unblock(v threads.View) cause.Fix {
+	where := method(v)
+	f := cause.Fix{Code: place(v)}
+	call := strings.TrimPrefix(v.Pattern, "sync I/O: ")
+	switch v.State {
+	case evidence.TaskWait:
+		f.Text = fmt.Sprintf("make %s async and await the task it blocks on instead of %s, and so on up to the handler", where, call)
+	case evidence.SleepWait:
+		f.Text = fmt.Sprintf("make %s async: await the task instead of sleeping until it is done, and Task.Delay where only time is to pass", where)
+	case evidence.PoolWait:
+		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore", where)
+	case evidence.LockWait:
+		f.Text = fmt.Sprintf("hold the lock that %s waits for a shorter time; nothing under it may block", where)
+	case evidence.NetWait, evidence.Syscall:
+		f.Text = fmt.Sprintf("make %s async and await the asynchronous form of %s", where, call)
+	default:
+		f.Text = fmt.Sprintf("make %s async and await what it waits for instead of %s; work that must block belongs on a thread of its own (TaskCreationOptions.LongRunning)", where, call)
+	}
+	return f
+}
+
+// place is the frame to change, as stacks print it.
+func place(v threads.View) string {
+	if v.Owner == "" {
+		return method(v)
+	}
+	return v.Owner
+}
+
+// stopgap gives the pool enough threads from the start. The runtime reads the number in
+// the environment as hexadecimal; DOTNET_ is the prefix from .NET 6 on, before it was
+// COMPlus_ (https://learn.microsoft.com/dotnet/core/runtime-config/threading).
+func (s *starving) stopgap() []cause.Fix {
+	n := s.enough()
+	if n == 0 {
+		return nil
+	}
+	prefix := "DOTNET_"
+	if release, known := s.release(); known && release < 6 {
+		prefix = "COMPlus_"
+	}
+	return []cause.Fix{{
+		Text:    fmt.Sprintf("until then, more threads from the start (%d; hexadecimal here, decimal as System.Threading.ThreadPool.MinThreads in runtimeconfig.json), at the price of their memory", n),
+		Setting: fmt.Sprintf("%sThreadPool_ForceMinWorkerThreads=%x", prefix, n),
+	}}
+}
+
+// release is the number of .NET's version before the first point.
+func (s *starving) release() (int, bool) {
+	first, _, _ := strings.Cut(s.c.Bundle.Subjects[s.c.Subject].Version, ".")
+	n, err := strconv.Atoi(first)
+	return n, err == nil
+}
+
+// enough is how many threads let every request in flight block one, with some to spare
+// for what releases them; 0 unknown.
+func (s *starving) enough() int {
+	n, _ := inFlight(s.c)
+	if n == 0 {
+		n = float64(s.pool.seen.blocked())
+		if s.climb.climbs() {
+			n = max(n, s.climb.to) * 2 // as it still climbs, more is needed
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return int(math.Ceil((n+2*s.pool.cores)/10) * 10)
+}

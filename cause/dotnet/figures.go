@@ -1,0 +1,131 @@
+package dotnet
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// figures are the evidence of a pool: what blocks its threads, how many it has and how
+// that came, the CPU, what waits.
+func (s *starving) figures() (out []cause.Evidence) {
+	c, p := s.c, s.pool
+	add := func(text string, v float64, unit string, o evidence.Origin) {
+		if !math.IsNaN(v) {
+			out = append(out, c.Figure(text, v, unit, o))
+		}
+	}
+	if w := p.seen.worst; w != nil {
+		for _, g := range p.seen.waiting(all)[:min(3, len(p.seen.waiting(all)))] {
+			add(fmt.Sprintf("of %d pool threads blocked in %s, %s", w.Pool, place(g.View), on(g.View)), float64(g.Pool), "1", g.Origin)
+		}
+		if w.Blocked == 0 {
+			add(fmt.Sprintf("of %d pool threads blocked at once, at most", w.Pool), 0, "1", p.seen.origin)
+		}
+	}
+	if k := p.threads; k.known() {
+		whose := "threads of the pool"
+		if k.loose {
+			whose = "threads of the process"
+		}
+		if s.climb.to > s.climb.from && k.span() >= short {
+			add(fmt.Sprintf("%s, from %.0f", whose, s.climb.from), s.climb.to, "1", k.origin)
+		} else {
+			add(whose, k.level(), "1", k.origin)
+		}
+		if s.climb.climbs() {
+			add("of them added, once what is free to give was given", s.climb.rate, "1/s", k.origin)
+		}
+	}
+	if n := p.raised[starvation]; n > 0 {
+		add("times the runtime added one as no work had begun for half a second (Starvation)", float64(n), "1", p.reasons)
+	}
+	if n := p.raised[cooperative]; n > 0 {
+		add("times the runtime added some as pool threads began to wait for tasks (CooperativeBlocking)", float64(n), "1", p.reasons)
+	}
+	text := "CPUs in use"
+	if p.cores > 0 {
+		text = fmt.Sprintf("of %.0f CPUs in use", p.cores)
+	}
+	add(text, p.cpu, "1", p.used)
+	if p.queue.known() {
+		add("work items queued for a thread, in the mean", p.queue.mean(), "1", p.queue.origin)
+	}
+	if p.done.known() {
+		add("work items completed", p.done.mean(), "1/s", p.done.origin)
+	}
+	if n, o := inFlight(c); n > 0 {
+		add("requests in flight at the end", n, "1", o)
+		if end := n - p.threads.level(); s.climb.climbs() && s.climb.still && !p.threads.loose && end > 0 {
+			add("until each of them has a thread, at this rate; the climb ends earlier at the pool's maximum, or at busy CPUs", end/s.climb.rate, "s", p.threads.origin)
+		}
+	}
+	out = append(out, s.loaded()...)
+	if share := collected(c); share > 0 {
+		add("time the collector let nothing run", share, "1", evidence.Origin(0))
+	}
+	return out
+}
+
+// loaded is what else grew from the recording's beginning to its end, where it begins
+// with a pool at rest.
+func (s *starving) loaded() (out []cause.Evidence) {
+	if s.pool.cores == 0 || s.climb.from > s.pool.cores || !s.climb.climbs() {
+		return nil
+	}
+	for _, x := range []struct{ series, text, unit string }{
+		{evidence.SeriesTimers, "active timers", "1"},
+		{evidence.SeriesWorkingSet, "working set", "bytes"},
+	} {
+		k := counter(s.c, x.series)
+		if k.span() < short || k.level() <= k.v[0] {
+			continue
+		}
+		from := fmt.Sprintf("%.0f", k.v[0])
+		if x.unit == "bytes" {
+			from = fmt.Sprintf("%.0f MiB", k.v[0]/(1<<20))
+		}
+		out = append(out, s.c.Figure(x.text+", from "+from+" at the beginning", k.level(), x.unit, k.origin))
+	}
+	return out
+}
+
+// collected is the share of the watched time in which the collector stopped all threads;
+// 0 where that was not watched.
+func collected(c *cause.Case) float64 {
+	var watched int64
+	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
+		watched += w.Until - w.From
+	}
+	if watched > 0 {
+		var stopped int64
+		v := &c.Bundle.Intervals
+		for _, i := range v.Select(evidence.StopTheWorld, c.Subject) {
+			stopped += v.End[i] - v.Start[i]
+		}
+		return float64(stopped) / float64(watched)
+	}
+	if k := counter(c, evidence.SeriesGCTime); k.known() {
+		return k.mean() / 100
+	}
+	return 0
+}
+
+// inFlight is how many requests were at once in the service, or on their way to it, when
+// the recording ended: as clients count them, else as the server does; 0 unknown.
+func inFlight(c *cause.Case) (n float64, origin evidence.Origin) {
+	if l := c.Ledger; l != nil && l.Requests.Unfinished > 0 {
+		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
+	}
+	for _, l := range c.Bundle.Loads {
+		if float64(l.Connection) > n {
+			n, origin = float64(l.Connection), l.Origin
+		}
+	}
+	if k := counter(c, evidence.SeriesRequestsInFlight); k.known() && k.level() > n {
+		n, origin = k.level(), k.origin
+	}
+	return n, origin
+}

@@ -1,0 +1,119 @@
+package dotnet
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
+)
+
+// stacks is what the threads of the pool were seen doing.
+type stacks struct {
+	of     *threads.Threads
+	worst  *threads.Summary // when most of them had work; nil: nobody looked
+	origin evidence.Origin
+	pool   curve   // how many there were
+	locked float64 // how many waited for a lock, in the mean
+}
+
+func stacksOf(c *cause.Case) (s stacks) {
+	s.of = threads.Of(c.Bundle)
+	s.worst = s.of.Summary(c.Subject)
+	if s.worst == nil || s.worst.Pool == 0 {
+		s.worst = nil
+		return s
+	}
+	if a, ok := s.worst.Rows[0].Origin.Artifact(); ok {
+		s.origin = cause.From(a)
+	}
+	var locked int
+	for _, looks := range s.of.Bursts(c.Subject) {
+		n := 0
+		for i := range looks {
+			if v := &looks[i].View; v.Role == threads.Worker {
+				n++
+				if v.State == evidence.LockWait {
+					locked++
+				}
+			}
+		}
+		s.pool.t, s.pool.v = append(s.pool.t, looks[0].Time), append(s.pool.v, float64(n))
+	}
+	s.pool.origin = s.origin
+	s.locked = float64(locked) / float64(len(s.pool.t))
+	return s
+}
+
+// curve is how many threads of the pool were seen over time; nil if there was one look.
+func (s *stacks) curve() *curve {
+	if len(s.pool.t) < 2 || s.pool.t[0] == 0 {
+		return nil
+	}
+	return &s.pool
+}
+
+// blocked is how many threads of the pool stood still with work on their hands when
+// most did.
+func (s *stacks) blocked() int {
+	if s.worst == nil {
+		return 0
+	}
+	return s.worst.Blocked
+}
+
+// waiting are the groups of threads of the pool that stand still, the largest first.
+func (s *stacks) waiting(is func(threads.View) bool) (out []threads.Group) {
+	if s.worst == nil {
+		return nil
+	}
+	for _, g := range s.worst.Groups {
+		if g.Pool > 0 && g.View.Waiting() && is(g.View) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func all(threads.View) bool { return true }
+
+func atLock(v threads.View) bool { return v.State == evidence.LockWait }
+
+// count is how many threads of the pool groups hold together.
+func count(groups []threads.Group) (n int) {
+	for _, g := range groups {
+		n += g.Pool
+	}
+	return n
+}
+
+// method names a group's code for a title: "DiagScenarioController.TaskWait"; where the
+// stack does not hold it, what it does is all that is known.
+func method(v threads.View) string {
+	if v.Owner == "" {
+		return nameless
+	}
+	return bare(v.Owner)
+}
+
+const nameless = "code that its stack does not name"
+
+// bare is a frame's method without its assembly and parameters.
+func bare(frame string) string {
+	if _, after, ok := strings.Cut(frame, "!"); ok {
+		frame = after
+	}
+	name, _, _ := strings.Cut(frame, "(")
+	return name
+}
+
+// on says what a group waits on: "on .Result", "for a lock".
+func on(v threads.View) string {
+	switch {
+	case v.State == evidence.LockWait && v.Pattern == "lock":
+		return "on a lock"
+	case v.Pattern == "":
+		return "without a known reason"
+	}
+	return "on " + strings.TrimPrefix(v.Pattern, "sync I/O: ")
+}

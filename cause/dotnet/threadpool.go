@@ -1,0 +1,225 @@
+package dotnet
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/cause"
+)
+
+// ThreadPoolStarvation is code that blocks the pool's threads, so that none is left for
+// the work that would release them.
+var ThreadPoolStarvation = cause.Cause{
+	ID:    "dotnet.threadpool-starvation",
+	Title: "code blocks the threads of the pool",
+	Doc: `Everything in ASP.NET Core runs on the threads of one pool: requests, and what continues
+an async method after its await. Code that waits on such a thread for something to end
+(task.Result, Wait(), GetAwaiter().GetResult(), Thread.Sleep, synchronous I/O) keeps it
+without using it. As the pool begins with one thread for each processor, a few such
+requests take all of them; what they wait for often needs a thread of the pool itself
+to end, and gets none. The service stands still with idle processors.
+
+The pool adds threads, slowly: one or two a second, and since .NET 6 faster where the
+wait is one of Task's own (as many as there are processors at once, then one every 25 to
+250 ms; the runtime calls it cooperative blocking). Two signs decide: the number of the
+pool's threads climbs, and the processors are not busy. A long queue and few completed
+items are often there too, but need not be. The climb ends when every blocked request
+has a thread, at the pool's maximum (32,767), or when the processors are busy. Then it
+may look healthy: a count that stays above three times the processors still means that
+blocked threads are made up for; the next restart or burst starves again.
+
+Told from its look-alikes: with busy processors threads climb too, as the pool tries
+whether more of them help (service.over-capacity, linux.cpu-saturation). A dependency
+that is slow and awaited holds no thread: the count stays low. Where the threads wait
+for one lock, the lock is the cause (dotnet.lock-contention). During a collector's pause
+nothing runs, but threads are not blocked in the program's code.
+
+What helps: await instead of blocking, from the blocking call up to the handler. What
+helps for a while: a higher minimum of threads
+(System.Threading.ThreadPool.MinThreads, or the environment's
+DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each thread costs memory, and
+the code still blocks. What does not help: more processors, a larger maximum.`,
+	Needs: "the pool's threads over time and their stacks: " + record + "; or what dotnet-counters and dotnet-stack wrote",
+
+	Applies: isDotnet,
+	Judge:   judgeStarvation,
+}
+
+// record is the command that records all that the causes of this package read.
+const record = "unstall record PID"
+
+const (
+	countersEvidence = "the pool's threads and the CPU over time: dotnet-counters collect -p PID --format csv"
+	stacksEvidence   = "which code blocks them, by the threads' stacks: dotnet-stack report -p PID > stacks.txt"
+	allEvidence      = "the pool's threads, their stacks and the CPU over the same seconds: " + record
+)
+
+// blocking is the share of the pool's threads with work from which it is their standing
+// still, not their work, that uses them up.
+const blocking = .5
+
+// How a pool whose threads are blocked fares.
+const (
+	starves   = "the pool starves"
+	madeUpFor = "more threads make up for it"
+	oneLook   = "the pool starves, or makes up for it with threads"
+)
+
+func judgeStarvation(c *cause.Case) cause.Verdict {
+	p := poolOf(c)
+	s := &starving{c: c, pool: p, climb: p.threads.climb()}
+	v := cause.Verdict{State: cause.RuledOut, Evidence: s.figures()}
+	switch {
+	case !p.threads.known() && p.seen.worst == nil:
+		v.State, v.Summary, v.Needs = cause.Inconclusive, "the pool's threads were not watched", []string{allEvidence}
+	case p.busy():
+		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy: what waits, waits for one of them", 100*p.cpu)
+	case p.seen.worst != nil:
+		s.byStacks(&v)
+	default:
+		s.byCount(&v)
+	}
+	return v
+}
+
+// starving is a case and what is known of its pool.
+type starving struct {
+	c     *cause.Case
+	pool  *pool
+	climb climb
+}
+
+// climbs says whether the pool was given threads one by one because those it had were
+// blocked. Where the runtime tells why it adds them, it must be for that.
+func (s *starving) climbs() bool {
+	return s.pool.starved() >= climbLeast || s.climb.climbs() && (len(s.pool.raised) == 0 || s.pool.starved() > 0)
+}
+
+// byStacks judges by what the threads do.
+func (s *starving) byStacks(v *cause.Verdict) {
+	p, w := s.pool, s.pool.seen.worst
+	blocked, cores := float64(w.Blocked), p.cores
+	locks := count(p.seen.waiting(atLock))
+	if v.Summary = fmt.Sprintf("at most %d of %d pool threads were blocked at once", w.Blocked, w.Pool); w.Blocked == 0 {
+		v.Summary = fmt.Sprintf("none of %d pool threads was blocked", w.Pool)
+	}
+	if cores > 0 {
+		v.Summary += fmt.Sprintf(", on %.0f CPUs", cores)
+	}
+	switch {
+	case w.Blocked == 0 || blocked < blocking*float64(w.Busy):
+		return
+	case cores == 0 && w.Blocked > 1 && !s.climbs():
+		g := p.seen.waiting(all)[0]
+		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
+		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s; of how many CPUs, and whether they are idle, is not known", method(g.View), g.Pool, w.Pool, on(g.View))
+		return
+	case !p.above(blocked) && !(s.climbs() && blocked >= cores):
+		return
+	case math.IsNaN(p.cpu) && cores > 0 && float64(w.Busy-w.Blocked) >= cores:
+		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
+		v.Summary += fmt.Sprintf(", while %d ran: whether the CPUs are busy is not known", w.Busy-w.Blocked)
+		return
+	case 2*locks > w.Blocked:
+		v.Summary = fmt.Sprintf("only as a lock does it: %d of %d pool threads wait for one (dotnet.lock-contention)", locks, w.Pool)
+		return
+	}
+	fares := starves
+	switch {
+	case s.climbs() && (s.climb.still || p.threads.span() < short):
+	case p.threads.span() < short:
+		fares = oneLook
+		v.Needs = append(v.Needs, "whether it still starves: "+countersEvidence)
+	case p.above(p.level()) && !s.queued():
+		fares = madeUpFor
+	}
+	s.supported(v, fares)
+}
+
+// queued says whether work waits for a thread.
+func (s *starving) queued() bool { return s.pool.queue.known() && s.pool.queue.mean() >= 1 }
+
+// tried says whether the pool grew because the runtime tried if more threads do more
+// work, and not for want of any.
+func (s *starving) tried() bool {
+	return len(s.pool.raised) > 0 && s.pool.starved() == 0 && s.climb.climbs() && !s.pool.above(s.climb.from)
+}
+
+// byCount judges by how many threads the pool has, which says that they are blocked but
+// not by what.
+func (s *starving) byCount(v *cause.Verdict) {
+	p := s.pool
+	what, level := "pool", p.threads.level()
+	if p.threads.loose {
+		what = "process"
+	}
+	v.Summary = fmt.Sprintf("the %s has %.0f threads", what, level)
+	if p.cores > 0 {
+		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.cores)
+	}
+	climbs := s.climbs() && (p.above(level) || p.cores == 0 && s.queued())
+	switch {
+	case p.threads.loose && s.climb.climbs():
+		v.State, v.Needs = cause.Inconclusive, []string{allEvidence}
+		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether they are the pool's, and blocked, was not watched", s.climb.rate)
+	case p.threads.loose:
+		v.State, v.Needs = cause.Inconclusive, []string{allEvidence}
+		v.Summary += ": how many are the pool's was not watched"
+	case climbs && math.IsNaN(p.cpu):
+		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
+		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether the CPUs are idle meanwhile was not watched", s.climb.rate)
+	case climbs && collected(s.c) >= collecting:
+		v.State, v.Needs = cause.Inconclusive, []string{stacksEvidence}
+		v.Summary += fmt.Sprintf(" and gains %.1f a second, but the collector lets nothing run for %.0f %% of the time", s.climb.rate, 100*collected(s.c))
+	case climbs:
+		s.supported(v, starves)
+		v.Needs = append([]string{stacksEvidence}, v.Needs...)
+	case s.tried():
+		v.Summary += ", added to try whether more do more"
+	case p.above(level):
+		v.State, v.Needs = cause.Inconclusive, []string{stacksEvidence}
+		v.Summary += ": work that runs needs no more than one each, so that some are blocked, or were"
+	case p.cores == 0:
+		v.State, v.Needs = cause.Inconclusive, []string{allEvidence}
+		v.Summary += ": of how many CPUs is not known"
+	case p.threads.span() < short:
+		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
+		v.Summary += ": whether it grows was not watched"
+	}
+}
+
+// collecting is the share of the time from which it is the collector that lets nothing
+// run.
+const collecting = .3
+
+// supported fills in what is known of a pool whose threads are blocked.
+func (s *starving) supported(v *cause.Verdict, fares string) {
+	p := s.pool
+	v.State = cause.Supported
+	groups := p.seen.waiting(all)
+	if len(groups) > 0 {
+		g, w := groups[0], p.seen.worst
+		v.Title = fmt.Sprintf("%s blocks %d of %d pool threads %s: %s.", method(g.View), g.Pool, w.Pool, on(g.View), fares)
+		v.Summary = fmt.Sprintf("%d of %d pool threads blocked", w.Blocked, w.Pool)
+	} else {
+		v.Title = fmt.Sprintf("Threads of the pool are blocked: it gains %.1f a second, %.0f by now, while the CPUs are %.0f %% busy.", s.climb.rate, p.threads.level(), 100*p.cpu)
+		v.Summary = fmt.Sprintf("%.0f → %.0f pool threads", s.climb.from, s.climb.to)
+	}
+	need := s.needed()
+	if fares != madeUpFor {
+		v.Weight = 1 // as good as stopped: what is blocked does nothing
+		v.Saves = s.saves(need)
+	} else {
+		v.Weight = idleThread * p.level()
+		v.Saves = s.waitedForThreads()
+	}
+	v.Fix = s.fixes(groups)
+	v.Prediction = s.predicted(need)
+	if need.seconds == 0 && fares != madeUpFor {
+		v.Needs = append(v.Needs, "what a request needs where nothing blocks, for a prediction: "+needEvidence)
+	}
+}
+
+// idleThread is what a thread that is there only because others are blocked weighs
+// against a stopped service: its memory, some of the scheduler's time.
+const idleThread = 1e-4

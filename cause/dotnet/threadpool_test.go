@@ -1,0 +1,109 @@
+package dotnet
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+func TestStarvation(t *testing.T) {
+	stuck := []stack{{2, 37, result}, {1, 4, works}}
+	blocked := []stack{{2, 37, result}, {1, 1, works}}
+	for _, tt := range []struct {
+		name  string
+		in    incident
+		state string
+		says  string // parts, in order, separated by …
+		not   string
+	}{
+		{"all signs", incident{version: "3.1.2", cores: 2, threads: ramp(3, 3.8), cpu: 4, queue: 29, inFlight: 125, timers: ramp(0, 12), reasons: []string{starvation, starvation, starvation}, stacks: stuck},
+			cause.Supported, "CartController.Get blocks 37 of 41 pool threads on .Result: the pool starves…Starvation…make CartController.Get async…COMPlus_ThreadPool_ForceMinWorkerThreads=82", "DOTNET_"},
+		{"counters of .NET 8", incident{version: "8.0.11", cores: 4, threads: ramp(5, 1), cpu: 12},
+			cause.Supported, "gains 1.0 a second, 15 by now, while the CPUs are 12 % busy…dotnet-stack report…await instead of blocking…DOTNET_ThreadPool_ForceMinWorkerThreads=", "COMPlus_"},
+		{"counters without processors, with a queue", incident{threads: ramp(5, 1), cpu: 12, queue: 20}, cause.Supported, "gains 1.0 a second", ""},
+		{"counters without processors", incident{threads: ramp(5, 1), cpu: 12}, cause.Inconclusive, "of how many CPUs is not known", ""},
+		{"counters without the CPU", incident{cores: 2, threads: ramp(5, 1)}, cause.Inconclusive, "gains 1.0 a second: whether the CPUs are idle…dotnet-counters", ""},
+		{"the runtime says why", incident{version: "10.0.0", cores: 2, cpu: 10, reasons: strings.Fields(strings.Repeat(cooperative+" ", 30))},
+			cause.Supported, "gains 4.0 a second…CooperativeBlocking", ""},
+		{"a burst of stacks beside the runtime's reasons", incident{version: "10.0.0", cores: 2, reasons: strings.Fields(strings.Repeat(cooperative+" ", 30)), stacks: blocked},
+			cause.Supported, "CartController.Get blocks 37 of 38 pool threads on .Result: the pool starves", ""},
+		{"stacks alone, over time", incident{cores: 2, stacks: blocked}, cause.Supported, "CartController.Get blocks 37 of 38…the pool starves", ""},
+		{"stacks alone, once", incident{cores: 2, stacks: blocked, dump: true}, cause.Supported, "starves, or makes up for it…whether it still starves", ""},
+		{"stacks alone, while others run", incident{cores: 2, stacks: stuck, dump: true}, cause.Inconclusive, "37 of 41 pool threads were blocked at once, on 2 CPUs, while 4 ran: whether the CPUs are busy…dotnet-counters", ""},
+		{"stacks alone, of how many processors is not known", incident{stacks: stuck, dump: true}, cause.Inconclusive, "CartController.Get blocks 37 of 41 pool threads on .Result; of how many CPUs…dotnet-counters", ""},
+		{"threads of the process climb", incident{cores: 2, process: ramp(20, 1), cpu: 5}, cause.Inconclusive, "the process has 30 threads on 2 CPUs and gains 1.0 a second…unstall record PID", ""},
+		{"a sleep loop", incident{version: "6.0.1", cores: 2, threads: ramp(4, 1), cpu: 20, stacks: []stack{{3, 12, sleep}}},
+			cause.Supported, "CartController.Poll blocks 12 of 12 pool threads on Thread.Sleep…await the task instead of sleeping", ""},
+		{"made up for", incident{version: "8.0.11", cores: 2, threads: flat(130), cpu: 20, stacks: []stack{{115, 115, result}, {15, 15, idle}}},
+			cause.Supported, "CartController.Get blocks 115 of 130 pool threads on .Result: more threads make up for it", "starves"},
+		{"stable, and nobody looked", incident{cores: 2, threads: flat(60), cpu: 20}, cause.Inconclusive, "the pool has 60 threads on 2 CPUs: work that runs needs no more…dotnet-stack", ""},
+
+		{"awaited", incident{cores: 2, threads: flat(5), cpu: 30, inFlight: 125, stacks: []stack{{3, 3, idle}, {2, 2, works}}}, cause.RuledOut, "none of 5 pool threads was blocked, on 2 CPUs", ""},
+		{"awaited, by counters", incident{cores: 2, threads: flat(5), cpu: 30}, cause.RuledOut, "the pool has 5 threads on 2 CPUs", ""},
+		{"some block, as many as there always may", incident{cores: 4, threads: flat(8), cpu: 30, stacks: []stack{{4, 4, result}, {4, 4, idle}}}, cause.RuledOut, "at most 4 of 8", ""},
+		{"busy processors", incident{cores: 2, threads: ramp(3, 1), cpu: 97, queue: 100, stacks: []stack{{3, 13, works}}}, cause.RuledOut, "the CPUs are 97 % busy", ""},
+		{"the pool tries more threads", incident{cores: 2, threads: ramp(3, 1), cpu: 70, reasons: []string{"Warmup", "ClimbingMove", "ClimbingMove", "ClimbingMove"}}, cause.RuledOut, "13 threads on 2 CPUs, added to try", ""},
+		{"a collector that stops everything", incident{cores: 2, threads: ramp(3, 1), cpu: 40, paused: .6}, cause.Inconclusive, "the collector lets nothing run for 60 %", ""},
+		{"a lock", incident{cores: 2, threads: ramp(3, 1), cpu: 40, stacks: []stack{{1, 1, held}, {2, 12, lock}}}, cause.RuledOut, "only as a lock does it: 12 of 13 pool threads", ""},
+		{"nothing", incident{cores: 2}, cause.Inconclusive, "were not watched…unstall record PID", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := judgeStarvation(tt.in.subject(t))
+			text := said(v)
+			if v.State != tt.state {
+				t.Fatalf("%s, want %s:\n%s", v.State, tt.state, text)
+			}
+			rest := text
+			for _, part := range strings.Split(tt.says, "…") {
+				_, after, ok := strings.Cut(rest, part)
+				if !ok {
+					t.Errorf("it does not say %q:\n%s", part, text)
+				}
+				rest = after
+			}
+			if tt.not != "" && strings.Contains(text, tt.not) {
+				t.Errorf("it says %q:\n%s", tt.not, text)
+			}
+			if v.State == cause.Supported && (v.Weight <= 0 || len(v.Fix) == 0) {
+				t.Errorf("weight %g, %d fixes", v.Weight, len(v.Fix))
+			}
+		})
+	}
+}
+
+// TestWhatStarvationCosts holds what it saves against what is known of the requests.
+func TestWhatStarvationCosts(t *testing.T) {
+	starving := incident{version: "3.1.2", cores: 2, threads: ramp(3, 3.8), cpu: 4, inFlight: 125, stacks: []stack{{2, 37, result}, {1, 4, works}}, observed: true}
+
+	// Twelve requests got a thread, none ended: no floor, fewer than a figure needs.
+	starving.requests = []request{{n: 12, dur: 8, unended: true, kind: evidence.TaskWait}}
+	v := judgeStarvation(starving.subject(t))
+	if v.Saves == nil || v.Saves.Value < 95_000 || v.Saves.Value > 96_000 || *v.Saves.Low != 0 || *v.Saves.Basis != "bound" {
+		t.Errorf("12 requests that did not end in 8 s: %+v", v.Saves)
+	}
+	if !strings.Contains(said(v), "for a prediction: a recording under light load") || len(v.Prediction) > 0 {
+		t.Errorf("what a request needs is not known, and not asked for:\n%s", said(v))
+	}
+
+	// Before the load came, requests one by one took half a second.
+	starving.requests = append(starving.requests, request{n: 4, at: -5, dur: .5, separated: true, kind: evidence.TaskWait})
+	v = judgeStarvation(starving.subject(t))
+	if v.Saves == nil || v.Saves.Value < 89_500 || v.Saves.Value > 90_500 {
+		t.Errorf("12 × (8 − 0.5) s: %+v", v.Saves)
+	}
+	if len(v.Prediction) != 4 {
+		t.Fatalf("%d predictions", len(v.Prediction))
+	}
+	if rate, threads := *v.Prediction[0].Then, *v.Prediction[3].Then; threads > 6 || rate < 200 {
+		t.Errorf("awaited, 125 requests of 0.5 s are 250 a second on a few threads, not %.0f on %.0f", rate, threads)
+	}
+
+	// The pool has a thread for each: they wait for none.
+	made := incident{version: "8.0.11", cores: 2, threads: flat(130), cpu: 20, stacks: []stack{{115, 115, result}, {15, 15, idle}}, observed: true,
+		requests: []request{{n: 120, dur: .5, kind: evidence.TaskWait}, {n: 10, at: 1, dur: 4, kind: evidence.TaskWait}}}
+	if v = judgeStarvation(made.subject(t)); v.Saves == nil || v.Saves.Value != 0 || v.Weight >= .1 {
+		t.Errorf("threads made up for it: %+v, weight %g", v.Saves, v.Weight)
+	}
+}

@@ -1,0 +1,203 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
+)
+
+// occupancy splits the time that clients wait for a service by what the service's
+// threads were seen doing with its requests, where nobody followed each of them: if of
+// 125 requests in flight 37 are on a thread that waits for a task, then 37 of each 125
+// seconds are that (Little's law, J. Little, Operations Research 9, 1961). Who is not on
+// a thread while no thread of the pool is without work waits for one. It says nothing of
+// a single request, and what it gives is a share.
+type occupancy struct {
+	cells []cell
+}
+
+// cell is the time around one burst of looks.
+type cell struct {
+	from, to int64
+	parts    []share
+}
+
+// share is the part of the time of all requests in flight that is one mechanism.
+type share struct {
+	mechanism Mechanism
+	detail    evidence.NameID
+	part      float64
+}
+
+// farthest is for how long (ns) before and after a burst its threads stand for others,
+// where there is no other burst nearer.
+const farthest = int64(1e9)
+
+// occupied looks at what the subject's threads did while the requests of the source were
+// in flight; nil if nobody looked, or at a time of day that is not known.
+func (l *Ledger) occupied() *occupancy {
+	bursts := threads.Of(l.b).Bursts(l.Subject)
+	if len(bursts) == 0 || bursts[0][0].Time == 0 || !l.b.Clocks[l.b.Requests.Clock[l.Rows[0]]].Anchored() ||
+		!slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverThreads), func(c evidence.Coverage) bool { return l.b.Clocks[c.Clock].Anchored() }) {
+		return nil
+	}
+	o := &occupancy{}
+	starts, ends := l.inFlight()
+	awaiting := l.awaiting()
+	for i, looks := range bursts {
+		at, last := looks[0].Time, looks[len(looks)-1].Time
+		c := cell{from: at - farthest, to: last + farthest}
+		if i > 0 {
+			c.from = max(c.from, (bursts[i-1][0].Time+at)/2, o.cells[i-1].to)
+		}
+		if i+1 < len(bursts) {
+			c.to = min(c.to, (at+bursts[i+1][0].Time)/2)
+		}
+		c.to = max(c.to, c.from)
+		c.parts = l.sharesOf(looks, float64(before(starts, at+1)-before(ends, at)), float64(awaiting(at)))
+		o.cells = append(o.cells, c)
+	}
+	return o
+}
+
+// sharesOf splits the requests in flight at one moment.
+func (l *Ledger) sharesOf(looks []threads.Look, inFlight, awaiting float64) (parts []share) {
+	free := false
+	blocked, workers := 0, 0
+	var sum float64
+	add := func(s share) {
+		sum += s.part
+		for i := range parts {
+			if parts[i].mechanism == s.mechanism && parts[i].detail == s.detail {
+				parts[i].part += s.part
+				return
+			}
+		}
+		parts = append(parts, s)
+	}
+	for i := range looks {
+		v := &looks[i].View
+		if v.Role == threads.Worker {
+			workers++
+			free = free || v.State == evidence.Idle
+			if v.Waiting() {
+				blocked++
+			}
+		}
+		if v.Request && v.State != evidence.Idle {
+			s := share{mechanism: states[v.State], part: 1}
+			switch v.State {
+			case evidence.LockWait:
+				s.mechanism = Lock
+			case evidence.PoolWait:
+				s.mechanism = Pool
+			}
+			if s.mechanism.Named() {
+				s.detail = l.b.Names.ID(v.Reason())
+			}
+			add(s)
+		}
+	}
+	if awaiting > 0 {
+		add(share{mechanism: Awaiting, part: awaiting})
+	}
+	if rest := inFlight - sum; rest > 0 && !free && 2*blocked > workers {
+		add(share{mechanism: PoolThread, part: rest})
+	}
+	whole := max(inFlight, sum)
+	for i := range parts {
+		parts[i].part /= whole
+	}
+	slices.SortFunc(parts, func(a, b share) int { // in the order in which a request meets them
+		return cmp.Or(cmp.Compare(a.mechanism, b.mechanism), cmp.Compare(a.detail, b.detail))
+	})
+	return parts
+}
+
+// crowded says whether clients waited for far more than the requests whose states were
+// seen: those are not what it is about. Half as much again may be the way to the service
+// and back.
+func (l *Ledger) crowded(clients, followed []int) bool {
+	from, until := int64(0), int64(0)
+	for _, c := range l.b.Covered(l.Subject, evidence.CoverStates) {
+		if a, ok := c.Origin.Artifact(); c.Sampled > 0 && ok && a == l.Source {
+			from, until = c.From, c.Until
+		}
+	}
+	if until <= from || !l.intended(clients) && l.b.Requests.Lane[clients[0]] != 0 {
+		return false
+	}
+	within := func(rows []int) (ns float64) {
+		r := &l.b.Requests
+		for _, i := range rows {
+			ns += float64(max(0, min(r.End[i], until)-max(r.End[i]-r.Latency(i), from)))
+		}
+		return ns
+	}
+	return within(clients) > 1.5*within(followed)
+}
+
+// inFlight are when the requests charged began and ended, each sorted.
+func (l *Ledger) inFlight() (starts, ends []int64) {
+	r := &l.b.Requests
+	for _, i := range l.Rows {
+		starts, ends = append(starts, r.End[i]-r.Latency(i)), append(ends, r.End[i])
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	return starts, ends
+}
+
+func before(at []int64, t int64) int {
+	n, _ := slices.BinarySearch(at, t)
+	return n
+}
+
+// awaiting counts, of the requests whose states were seen, those that held no thread at
+// some time.
+func (l *Ledger) awaiting() func(at int64) int {
+	var starts, ends []int64
+	r := &l.b.Requests
+	for i := range r.Len() {
+		if r.Subject[i] != l.Subject || r.Lane[i] == 0 {
+			continue
+		}
+		at := r.Start[i]
+		for s := range r.Path(i).All {
+			if s.Kind == evidence.Awaiting {
+				starts, ends = append(starts, at), append(ends, at+s.Dur)
+			}
+			at += s.Dur
+		}
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	return func(at int64) int { return before(starts, at+1) - before(ends, at) }
+}
+
+// over splits the time from at, dur long, by what threads did then, in ns; what nobody
+// saw is in no part.
+func (o *occupancy) over(at, dur int64) (parts []share) {
+	i, _ := slices.BinarySearchFunc(o.cells, at, func(c cell, t int64) int { return cmp.Compare(c.to, t) })
+	for _, c := range o.cells[i:] {
+		d := min(c.to, at+dur) - max(c.from, at)
+		if c.from >= at+dur {
+			break
+		}
+		if d <= 0 {
+			continue
+		}
+		for _, s := range c.parts {
+			s.part *= float64(d)
+			k := slices.IndexFunc(parts, func(p share) bool { return p.mechanism == s.mechanism && p.detail == s.detail })
+			if k < 0 {
+				parts = append(parts, s)
+			} else {
+				parts[k].part += s.part
+			}
+		}
+	}
+	return parts
+}
