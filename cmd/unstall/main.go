@@ -22,6 +22,7 @@ type cli struct {
 	Load     loadCommand     `cmd:"" help:"Make requests on a schedule and say how long they took."`
 	Compare  compareCommand  `cmd:"" help:"Say whether a change helped: runs before it against runs after it."`
 	Predict  predictCommand  `cmd:"" help:"Say what another size of a Go process's heap would do, and how much memory is worth it."`
+	Top      topCommand      `cmd:"" help:"Show a process's counters live, and the rules they are read by."`
 	Lab      labCommand      `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
 	Causes   causesCommand   `cmd:"" help:"List the causes that are known, or explain one."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
@@ -39,6 +40,7 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall record TARGET    only record, into a capture
   unstall load URL         make requests on a schedule and say how long they took
   unstall compare A B      say whether a change helped
+  unstall top TARGET       show its counters live: .NET's, a JVM's, Go's, and /proc's
   unstall predict FILE...  say what GOGC, GOMEMLIMIT or a ballast would do, before trying
   unstall inspect FILE...  show what files hold
   unstall export FILE...   write it for go tool pprof, speedscope, Perfetto, or as CSV

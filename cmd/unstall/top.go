@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/target"
+	"github.com/unstall/unstall/top"
+)
+
+type topCommand struct {
+	Target string        `arg:"" help:"PID or name of a process, or the URL of its net/http/pprof."`
+	Every  time.Duration `default:"1s" help:"How often the counters are read."`
+	For    time.Duration `help:"End after so long (default: when q is pressed)."`
+	Color  string        `default:"auto" enum:"auto,always,never" help:"${enum}; NO_COLOR turns it off."`
+}
+
+func (c *topCommand) Run(s *session) error {
+	if c.Every < 100*time.Millisecond {
+		return fmt.Errorf("--every %s: read at most every 100ms", c.Every)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	found, err := target.Resolve(ctx, c.Target)
+	if err != nil {
+		s.said([]error{err})
+		return nil
+	}
+	watch, err := top.Open(ctx, found, describe(found), c.Every)
+	if err != nil {
+		s.fail(unreadable, fmt.Errorf("%s: %w", typed(found), err))
+		return nil
+	}
+	err = c.show(ctx, s, watch)
+	if closed := watch.Close(); closed != nil {
+		s.note("warning: %v", closed)
+	}
+	switch {
+	case errors.Is(err, top.ErrEnded):
+		s.note("warning: pid %d: %v", found.PID, err)
+	case err != nil && !errors.Is(err, syscall.EPIPE):
+		s.fail(unreadable, err)
+	}
+	return nil
+}
+
+// show draws on a terminal, else writes tables.
+func (c *topCommand) show(ctx context.Context, s *session, watch *top.Watch) error {
+	if c.For > 0 {
+		limited, cancel := context.WithTimeout(ctx, c.For+c.Every/2) // with the table of its end
+		defer cancel()
+		ctx = limited
+	}
+	in, out := ttyOf(s.in), ttyOf(s.out)
+	if in == nil || out == nil {
+		tick := time.NewTicker(c.Every)
+		defer tick.Stop()
+		return top.Plain(ctx, s.out, watch, tick.C)
+	}
+	o := text.For(out)
+	if c.Color != "auto" {
+		o.Color = c.Color == "always"
+	}
+	return top.Screen(ctx, in, out, watch, top.Look{Width: 80, Height: 24, Color: o.Color, ASCII: o.ASCII})
+}
+
+// ttyOf is a file if it is a terminal.
+func ttyOf(x any) *os.File {
+	if f, ok := x.(*os.File); ok && term.IsTerminal(f.Fd()) {
+		return f
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package top
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Look is how a board is drawn.
+type Look struct {
+	Width, Height int // of the window, in characters
+	Color, ASCII  bool
+	Paused        bool
+	Scroll        int // lines that are above the window
+}
+
+// shownOver is the time that the bars of a counter show, in intervals.
+const shownOver = 120
+
+// Styles of ECMA-48 (SGR); all of them end with "0".
+const (
+	bold  = "1"
+	faint = "2"
+	alert = "1;31"
+)
+
+func (o Look) style(code, text string) string {
+	if !o.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// widths of the columns; 0: left out.
+type widths struct{ title, number, spark int }
+
+// fit divides the width: figures first, then titles, then bars.
+func (o Look) fit() widths {
+	w := widths{number: 11}
+	rest := o.Width - 2 - 3*w.number
+	if rest < 24 { // too narrow for min and max
+		return widths{title: max(o.Width-2-11, 8), number: 0}
+	}
+	w.title = min(rest, 42)
+	if rest > 40 {
+		w.title = min(42, max(24, rest*6/10))
+		w.spark = min(rest-w.title-2, shownOver)
+	}
+	return w
+}
+
+// Draw draws a board as lines that are no wider than the window and no more than
+// it is high.
+func Draw(w *Watch, o Look) string {
+	head := o.head(w)
+	foot := o.foot(w)
+	body := o.body(w, o.Height-len(head)-len(foot))
+	room := max(o.Height-len(head)-len(foot), 1)
+	from := max(0, min(o.Scroll, len(body)-room))
+	body = body[from:min(len(body), from+room)]
+	for len(body) < room {
+		body = append(body, "")
+	}
+	all := append(append(head, body...), foot...)
+	return strings.Join(all[:min(len(all), max(o.Height, 1))], "\n")
+}
+
+// MostScroll is how far down the lines of a board go in a window.
+func MostScroll(w *Watch, o Look) int {
+	room := max(o.Height-len(o.head(w))-len(o.foot(w)), 1)
+	return max(0, len(o.body(w, room))-room)
+}
+
+func (o Look) head(w *Watch) []string {
+	at := w.At().UTC().Format("15:04:05 UTC")
+	if w.At().IsZero() {
+		at = ""
+	}
+	if o.Paused {
+		at = "paused, " + at
+	}
+	room := max(o.Width-len(at)-2, 0)
+	lines := []string{o.style(bold, pad(w.Subject.Text, room)) + "  " + at}
+	if len(at) > o.Width {
+		lines[0] = pad(w.Subject.Text, o.Width)
+	}
+	for _, note := range w.Missing() {
+		lines = append(lines, o.style(faint, strings.TrimRight(pad("not seen: "+note, o.Width), " ")))
+	}
+	return append(lines, "")
+}
+
+func (o Look) foot(w *Watch) []string {
+	keys := "p pause   r resume   q quit   ↑ ↓ scroll"
+	if o.ASCII {
+		keys = "p pause   r resume   q quit   up/down scroll"
+	}
+	over := (shownOver * w.Every).Round(time.Second)
+	text := fmt.Sprintf("%s   every %s, bars: %s   ! a rule holds  * has one", keys, w.Every, strings.TrimSuffix(over.String(), "0s"))
+	return []string{"", o.style(faint, strings.TrimRight(pad(text, o.Width), " "))}
+}
+
+// body is all lines of the counters. Rules are written out below their counters if
+// there is room for them.
+func (o Look) body(w *Watch, room int) []string {
+	groups := w.Groups()
+	lines := 0
+	for _, g := range groups {
+		lines += 2 + len(g.Lines)
+		for _, l := range g.Lines {
+			if l.Rule != "" {
+				lines++
+			}
+		}
+	}
+	written := lines-1 <= room
+	var out []string
+	c := o.fit()
+	for i, g := range groups {
+		if i > 0 {
+			out = append(out, "")
+		}
+		heading := pad(g.Title, c.title+2) + fmt.Sprintf("%*s", 11, "now")
+		if c.number > 0 {
+			heading += fmt.Sprintf("%*s%*s", c.number, "min", c.number, "max")
+		}
+		out = append(out, o.style(bold, heading))
+		for _, l := range g.Lines {
+			out = append(out, o.line(w, c, &l))
+			switch below := "  "; {
+			case l.Alert != "":
+				out = append(out, o.style(alert, strings.TrimRight(pad(below+o.pointer()+l.Alert, o.Width), " ")))
+			case l.Rule != "" && written:
+				out = append(out, o.style(faint, strings.TrimRight(pad(below+"  "+l.Rule, o.Width), " ")))
+			}
+		}
+	}
+	return out
+}
+
+func (o Look) pointer() string {
+	if o.ASCII {
+		return "> "
+	}
+	return "→ "
+}
+
+func (o Look) line(w *Watch, c widths, l *Line) string {
+	mark, title := l.mark(), pad(l.Title, c.title)
+	if l.Alert != "" {
+		mark, title = o.style(alert, mark), o.style(bold, title)
+	}
+	text := mark + " " + title + fmt.Sprintf("%11s", l.figure(l.Now))
+	if c.number > 0 {
+		text += o.style(faint, fmt.Sprintf("%*s%*s", c.number, l.figure(l.Min), c.number, l.figure(l.Max)))
+	}
+	if c.spark > 0 {
+		steps := bars
+		if o.ASCII {
+			steps = ascii
+		}
+		text += "  " + spark(filled(l.history.columns(c.spark, shownOver*w.Every, w.At())), steps)
+	}
+	return strings.TrimRight(text, " ")
+}

@@ -1,0 +1,136 @@
+package top
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What /proc says of a process, see proc_pid_stat(5) and proc_pid_status(5).
+
+const (
+	procGroup = "process (/proc)"
+	cpuID     = "proc/cpu"
+	threadsID = "proc/threads"
+)
+
+var procRules = []Rule{
+	{cpuID, "90 % of its processors or more: requests queue for a CPU", func(v View) string {
+		bound := saturated * v.Board.cores()
+		return above(bound, 5*time.Second, "saturated: what waits, waits for a CPU")(v)
+	}},
+	{threadsID, "climbing: ever more of them block", climbing(.5, 10*time.Second, "ever more of them block")},
+	{"proc/involuntary", "hundreds/s for each processor: threads take turns on it", func(v View) string {
+		// Who shares a processor is taken off it every 3 to 4 ms.
+		return above(200*v.Board.cores(), 5*time.Second, "its threads take turns on the processors")(v)
+	}},
+	{"proc/major-faults", "any for long: memory is read from disk", above(10, 5*time.Second, "it waits for memory to be read from disk")},
+}
+
+// tick is the unit of times in /proc: USER_HZ is 100 wherever Go runs.
+const tick = time.Second / 100
+
+// mostTasks is of how many threads the context switches are read, each a file.
+const mostTasks = 512
+
+// proc reads /proc/PID.
+type proc struct {
+	pid   int
+	root  string // "/proc"
+	now   func() time.Time
+	start string // field starttime of the process; another one is another process
+
+	switches [2]float64        // of all threads so far: given up, taken
+	tasks    map[string][2]int // of each thread when it was last looked at
+}
+
+func newProc(pid int, now func() time.Time) *proc { return &proc{pid: pid, root: "/proc", now: now} }
+
+func (p *proc) read(name string) ([]byte, error) {
+	return os.ReadFile(fmt.Sprintf("%s/%d/%s", p.root, p.pid, name))
+}
+
+// Read reads the process's files once.
+func (p *proc) Read(context.Context) ([]Reading, error) {
+	data, err := p.read("stat")
+	at := p.now()
+	if errors.Is(err, fs.ErrNotExist) || err != nil && strings.Contains(err.Error(), "no such process") {
+		return nil, ErrEnded
+	} else if err != nil {
+		return nil, fmt.Errorf("/proc/%d/stat: %w", p.pid, err)
+	}
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // from the 3rd on
+	if len(fields) < 22 {
+		return nil, fmt.Errorf("/proc/%d/stat: %d fields behind the name, want 22 or more", p.pid, len(fields))
+	}
+	if p.start == "" {
+		p.start = fields[19]
+	}
+	if fields[19] != p.start || fields[0] == "Z" || fields[0] == "X" {
+		return nil, ErrEnded
+	}
+	field := func(n int) float64 { v, _ := strconv.ParseFloat(fields[n-3], 64); return v }
+	out := []Reading{
+		{ID: cpuID, Title: "CPU (100 %: one processor)", Unit: "%", Kind: Total, Scale: 100 * tick.Seconds(), Value: field(14) + field(15)},
+		{ID: "proc/rss", Title: "resident memory (RSS)", Unit: "bytes", Value: field(24) * float64(os.Getpagesize())},
+		{ID: threadsID, Title: "threads", Unit: "count", Value: field(20)},
+		{ID: "proc/major-faults", Title: "major page faults", Unit: "1/s", Kind: Total, Value: field(12)},
+		{ID: "proc/minor-faults", Title: "minor page faults", Unit: "1/s", Kind: Total, Value: field(10)},
+	}
+	if p.count(int(field(20))) {
+		out = append(out,
+			Reading{ID: "proc/voluntary", Title: "context switches, waiting", Unit: "1/s", Kind: Total, Value: p.switches[0]},
+			Reading{ID: "proc/involuntary", Title: "context switches, forced", Unit: "1/s", Kind: Total, Value: p.switches[1]})
+	}
+	for i := range out {
+		out[i].Group, out[i].At = procGroup, at
+	}
+	return out, nil
+}
+
+// Close has nothing to end.
+func (p *proc) Close() error { return nil }
+
+// count adds what the threads' context switches grew by: the process has no sum
+// of its own, and those of threads that end are gone with them.
+func (p *proc) count(threads int) bool {
+	if threads > mostTasks {
+		p.tasks = nil
+		return false
+	}
+	dir, err := os.ReadDir(fmt.Sprintf("%s/%d/task", p.root, p.pid))
+	if err != nil {
+		return false
+	}
+	seen := make(map[string][2]int, len(dir))
+	for _, e := range dir {
+		status, err := p.read("task/" + e.Name() + "/status")
+		if err != nil {
+			continue // it has ended
+		}
+		now := [2]int{number(status, "\nvoluntary_ctxt_switches:"), number(status, "\nnonvoluntary_ctxt_switches:")}
+		was := p.tasks[e.Name()] // of a thread that began since: from 0
+		if p.tasks != nil {
+			for i := range now {
+				p.switches[i] += float64(max(0, now[i]-was[i]))
+			}
+		}
+		seen[e.Name()] = now
+	}
+	p.tasks = seen
+	return true
+}
+
+// number is what stands behind a key.
+func number(text []byte, key string) int {
+	_, rest, _ := bytes.Cut(text, []byte(key))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	n, _ := strconv.Atoi(string(bytes.TrimSpace(line)))
+	return n
+}

@@ -1,0 +1,113 @@
+package top
+
+import (
+	"context"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Screen draws the board on a terminal until q, Ctrl-C, or its context ends. The
+// error says that the process is gone.
+func Screen(ctx context.Context, in, out *os.File, w *Watch, look Look) error {
+	m := &screen{ctx: ctx, watch: w, look: look}
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler()}
+	if _, err := tea.NewProgram(m, options...).Run(); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return m.ended
+}
+
+// screen is the program as Bubble Tea runs it: messages change it, View draws it.
+type screen struct {
+	ctx   context.Context
+	watch *Watch
+	look  Look
+	still *Watch // what is shown while it is paused
+	next  time.Time
+	ended error
+}
+
+type (
+	due  struct{} // it is time to read
+	came batch    // what was read
+)
+
+func (m *screen) Init() tea.Cmd { return m.read }
+
+// read asks the sources; the screen goes on meanwhile.
+func (m *screen) read() tea.Msg { return came(m.watch.collect(m.ctx)) }
+
+// wait keeps to the interval however long reading takes.
+func (m *screen) wait(now time.Time) tea.Cmd {
+	if m.next.IsZero() {
+		m.next = now
+	}
+	for !m.next.After(now) {
+		m.next = m.next.Add(m.watch.Every)
+	}
+	return tea.Tick(m.next.Sub(now), func(time.Time) tea.Msg { return due{} })
+}
+
+func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case due:
+		return m, m.read
+	case came:
+		if m.ctx.Err() != nil {
+			return m, tea.Quit // that sources failed is our doing
+		}
+		if m.ended = m.watch.apply(batch(msg)); m.ended != nil {
+			return m, tea.Quit
+		}
+		return m, m.wait(m.watch.now())
+	case tea.WindowSizeMsg:
+		m.look.Width, m.look.Height = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		return m, m.key(msg.String())
+	}
+	return m, nil
+}
+
+func (m *screen) key(name string) tea.Cmd {
+	switch name {
+	case "q", "ctrl+c", "esc":
+		return tea.Quit
+	case "p":
+		if m.still == nil {
+			m.still = m.watch.copy()
+		}
+	case "r":
+		m.still = nil
+	case "up", "k":
+		m.look.Scroll--
+	case "down", "j":
+		m.look.Scroll++
+	case "pgup":
+		m.look.Scroll -= m.look.Height / 2
+	case "pgdown", "space":
+		m.look.Scroll += m.look.Height / 2
+	case "home", "g":
+		m.look.Scroll = 0
+	case "end", "G":
+		m.look.Scroll = MostScroll(m.shown(), m.look)
+	}
+	m.look.Scroll = max(0, min(m.look.Scroll, MostScroll(m.shown(), m.look)))
+	return nil
+}
+
+func (m *screen) View() tea.View {
+	look := m.look
+	look.Paused = m.still != nil
+	v := tea.NewView(Draw(m.shown(), look))
+	v.AltScreen = true
+	return v
+}
+
+func (m *screen) shown() *Watch {
+	if m.still != nil {
+		return m.still
+	}
+	return m.watch
+}
