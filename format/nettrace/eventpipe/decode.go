@@ -22,14 +22,22 @@ type Value struct {
 }
 
 // Get is a value by its name, or by names from the outermost object inwards:
-// Get("Payload", "Mean").
+// Get("Payload", "Mean"). Objects without a name are seen through: EventSources put
+// what an anonymous object holds into one.
 func (r Record) Get(path ...string) (Value, bool) {
+	if len(path) == 0 {
+		return Value{}, false
+	}
 	for _, v := range r {
-		if len(path) > 0 && v.Name == path[0] {
-			if len(path) == 1 {
-				return v, true
-			}
+		switch {
+		case v.Name == path[0] && len(path) == 1:
+			return v, true
+		case v.Name == path[0]:
 			return v.List.Get(path[1:]...)
+		case v.Name == "" && v.Type == Object:
+			if inner, ok := v.List.Get(path...); ok {
+				return inner, true
+			}
 		}
 	}
 	return Value{}, false

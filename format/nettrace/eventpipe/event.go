@@ -109,7 +109,7 @@ func (r *Reader) decode() {
 		case r.fileOrder:
 			r.proven(math.MaxInt64)
 			return
-		case r.order.inUse+r.blocks > maxPending:
+		case r.order.inUse+r.blocks > r.most:
 			r.relief = true
 			r.proven(math.MaxInt64)
 			return

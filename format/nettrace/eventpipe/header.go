@@ -110,7 +110,7 @@ func (d *decoder) activities(flags byte, n int) int {
 
 const (
 	longHeader4 = 80 // with the event's size before it
-	longHeader6 = 56
+	longHeader6 = 52
 )
 
 // unsorted marks an event that is not sorted in a header that is not compressed. The

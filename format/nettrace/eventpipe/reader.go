@@ -28,7 +28,8 @@ type Reader struct {
 
 	order     order
 	until     int64 // events up to here are being delivered
-	relief    bool  // only until half of what may be held is left
+	relief    bool  // only until half of most is left
+	most      int   // bytes that may wait: maxPending
 	merging   bool
 	fileOrder bool
 	event     Event  // delivered last
@@ -56,7 +57,7 @@ type Reader struct {
 // NewReader reads the header of a stream. Its error is an ErrNotNettrace, an
 // ErrVersion or a *Cut.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{in: source{in: bufio.NewReaderSize(in, 16<<10)}, lastTime: math.MinInt64}
+	r := &Reader{in: source{in: bufio.NewReaderSize(in, 16<<10)}, lastTime: math.MinInt64, most: maxPending}
 	r.types.init()
 	r.threads.init()
 	r.stacks.init()
@@ -133,7 +134,7 @@ func (r *Reader) Next() (*Event, error) {
 
 func (r *Reader) merge() *Event {
 	var q *record
-	if !r.relief || r.order.inUse+r.blocks > maxPending/2 {
+	if !r.relief || r.order.inUse+r.blocks > r.most/2 {
 		q = r.order.pop(r.until)
 	}
 	if q == nil {

@@ -127,7 +127,7 @@ func (r *Reader) sequencePoint(data []byte) bool {
 	case r.decoder.v6 && flags&flushThreads != 0:
 		clear(r.threads.by)
 		r.threads.last = nil
-	case !r.decoder.v6 && c.OK():
+	case !r.decoder.v6 && c.OK() && len(alive) > 0:
 		// It lists every thread that lives, so the others have ended.
 		r.threads.by, r.threads.last, r.threads.evicted = alive, nil, false
 	}
