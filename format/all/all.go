@@ -5,6 +5,7 @@ package all
 import (
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/accesslog"
+	"github.com/unstall/unstall/format/dotnetcounters"
 	"github.com/unstall/unstall/format/dotnetstack"
 	"github.com/unstall/unstall/format/gctrace"
 	"github.com/unstall/unstall/format/gobuild"
@@ -25,6 +26,7 @@ var Formats = []format.Format{
 	gobuild.Format,
 	loadresult.Format,
 	procfs.Format,
+	dotnetcounters.Format,
 	dotnetstack.Format,
 	accesslog.Format,
 }

@@ -1,0 +1,63 @@
+package dotnetcounters
+
+import (
+	"strconv"
+	"strings"
+)
+
+// shown is a counter's name as files show it, taken apart.
+type shown struct {
+	name    string
+	unit    string  // as shown, "" none
+	seconds float64 // the figure is of so many seconds; 0: it is none of an interval
+}
+
+// parseDisplay takes apart
+//
+//	GC Heap Size (MB)
+//	ThreadPool Completed Work Item Count (Count / 1 sec)
+//	dotnet.gc.pause.time (s / 1 sec)
+//	Current Upgraded Requests (WebSockets) (Count)
+func parseDisplay(text string) shown {
+	i := strings.LastIndex(text, " (")
+	if i < 0 || !strings.HasSuffix(text, ")") {
+		return shown{name: text}
+	}
+	s := shown{name: text[:i], unit: text[i+2 : len(text)-1]}
+	if unit, interval, ok := cutLast(s.unit, " / "); ok {
+		number, isSeconds := strings.CutSuffix(interval, " sec")
+		if v, err := strconv.ParseFloat(strings.Replace(number, ",", ".", 1), 64); isSeconds && err == nil && v > 0 && v < 1e6 {
+			s.unit, s.seconds = unit, v
+		}
+	}
+	return s
+}
+
+func cutLast(s, separator string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, separator)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(separator):], true
+}
+
+// baseUnit is a shown unit in base units, and what to multiply by. The runtime's
+// megabytes are 10⁶ bytes; {request} is a count.
+func baseUnit(unit string) (base string, scale float64) {
+	switch unit {
+	case "B", "By", "Bytes", "bytes":
+		return "bytes", 1
+	case "KB":
+		return "bytes", 1e3
+	case "MB":
+		return "bytes", 1e6
+	case "%":
+		return "percent", 1
+	case "", "Count", "count":
+		return "count", 1
+	}
+	if strings.HasPrefix(unit, "{") {
+		return "count", 1
+	}
+	return unit, 1
+}
