@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/stats"
 )
 
 // setting in the environment of a variant stands for what the diagnosis of the
@@ -12,27 +15,18 @@ const setting = "{setting}"
 
 func needsAdvice(v Variant) bool { return slices.Contains(v.Env, setting) }
 
-// startAdvised starts a variant with the setting that was advised, as given.
-func (s *Stand) startAdvised(v Variant, bins map[string]string) error {
+// takeAdvice gives a variant the setting that was advised, as given; false if there
+// was none.
+func (s *Stand) takeAdvice(v *Variant) bool {
 	advice := s.out.Result(s.Sick).advice()
 	if advice == "" {
 		s.warnf("%s: the diagnosis of %s advised no setting: not measured", v.Name, s.Sick)
-		return nil
+		return false
 	}
-	env := slices.Clone(v.Env)
-	i := slices.Index(env, setting)
-	v.Env = slices.Replace(env, i, i+1, strings.Fields(advice)...)
+	i := slices.Index(v.Env, setting)
+	v.Env = slices.Replace(slices.Clone(v.Env), i, i+1, strings.Fields(advice)...)
 	v.About = fmt.Sprintf("as advised: %s", advice)
-	one, err := s.start(v, bins)
-	if err != nil {
-		return err
-	}
-	s.Services = append(s.Services, one)
-	s.say("warming up %s: %s", v.Name, v.About)
-	if err := s.follow(one); err != nil {
-		return err
-	}
-	return s.warm(one)
+	return true
 }
 
 // advice is the setting of the first fix of what was found first.
@@ -56,7 +50,7 @@ func (o *Outcome) predictions(sick, advised string) {
 		return
 	}
 	for _, p := range before.Diagnosis.Verdicts[0].Prediction {
-		out := Prediction{Metric: p.Metric, Unit: p.Unit, Variant: advised, Predicted: p.Then, Measured: after.measured(p.Metric)}
+		out := Prediction{Metric: p.Metric, Unit: p.Unit, Variant: advised, Predicted: p.Then, Measured: o.measured(after, p.Metric)}
 		if out.Predicted != nil && out.Measured != nil && *out.Measured != 0 {
 			e := *out.Predicted / *out.Measured - 1
 			out.RelativeError = &e
@@ -66,16 +60,22 @@ func (o *Outcome) predictions(sick, advised string) {
 }
 
 // measured is what came of a metric that was predicted, nil if it was not
-// measured.
-func (r *Result) measured(metric string) *float64 {
-	f := r.figures
-	switch {
-	case metric == "gc cycles" && f != nil:
-		return &f.cycles
-	case metric == "heap at its peak" && f != nil && f.heapPeak > 0:
-		return &f.heapPeak
-	case strings.HasPrefix(metric, "p99") && r.Diagnosis != nil && r.Diagnosis.Requests != nil:
-		return r.Diagnosis.Requests.P99Ms
+// measured: by the variant's capture, else over its runs, else by its diagnosis.
+func (o *Outcome) measured(r *Result, metric string) *float64 {
+	if v, ok := r.figures[metric]; ok {
+		return &v
+	}
+	for _, m := range compare.Metrics {
+		if m.Title != metric {
+			continue
+		}
+		if runs := o.Of(r.Name, m.Name); len(runs) > 0 {
+			v := stats.Median(runs)
+			return &v
+		}
+	}
+	if q := r.Diagnosis; strings.HasPrefix(metric, "p99") && q != nil && q.Requests != nil {
+		return q.Requests.P99Ms
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
 	probes "github.com/unstall/unstall/probe/all"
@@ -23,35 +21,35 @@ import (
 const attempts = 3
 
 // diagnose records a variant under its load and diagnoses the capture.
-func (s *Stand) diagnose(one *Service) error {
-	v := one.Variant
-	rate := s.rate(one)
-	if v.Overload > 0 {
-		most, err := s.Drive(s.ctx, one, Demand{For: s.Sizes.Hold})
-		if err != nil {
+func (s *Stand) diagnose(v Variant) error {
+	r := Result{Name: v.Name, About: v.About, Expected: v.Expected}
+	for r.Attempts = 1; ; r.Attempts++ {
+		if err := s.With(v, func(one *Service) error { return s.attempt(one, &r) }); err != nil {
 			return err
 		}
-		rate = v.Overload * most.Achieved
-		s.say("%s serves %.0f requests/s at most", v.Name, most.Achieved)
-	}
-	r := Result{Name: v.Name, About: v.About, Command: one.command, Expected: v.Expected}
-	for r.Attempts = 1; ; r.Attempts++ {
-		s.quiet()
-		before := usageOf(one.pids()...)
-		begin := time.Now()
-		if err := s.diagnoseOnce(one, rate, &r); err != nil {
-			return fmt.Errorf("%s: %w", v.Name, err)
-		}
-		r.Others = usageOf(one.pids()...).others(before, time.Since(begin).Seconds())
-		r.Found = Supported(r.Diagnosis)
-		r.OK = v.Expected.Met(r.Diagnosis)
-		s.say("%s at %.0f requests/s: %s, %s", v.Name, rate, found(r.Found), asExpected(r.OK))
 		if r.OK || r.Others < others || r.Attempts == attempts {
 			break
 		}
 		s.warnf("%s: other programs used %.0f %% of the host's processors while it was diagnosed: once more", v.Name, 100*r.Others)
 	}
 	s.out.Variants = append(s.out.Variants, r)
+	return nil
+}
+
+func (s *Stand) attempt(one *Service, r *Result) error {
+	demand, err := s.load.demand(one)
+	if err != nil {
+		return err
+	}
+	demand.For = s.Sizes.Record
+	s.quiet()
+	before, begin := usageOf(one.pids()...), time.Now()
+	if err := s.diagnoseOnce(one, demand, r); err != nil {
+		return err
+	}
+	r.Others = usageOf(one.pids()...).others(before, time.Since(begin).Seconds())
+	r.Command, r.Found, r.OK = one.command, Supported(r.Diagnosis), one.Variant.Expected.Met(r.Diagnosis)
+	s.say("%s at %s: %s, %s", r.Name, demand, found(r.Found), asExpected(r.OK))
 	return nil
 }
 
@@ -71,7 +69,7 @@ func asExpected(ok bool) string {
 
 // diagnoseOnce does what unstall PID --load URL does: it records the process while
 // the load runs, and diagnoses the capture.
-func (s *Stand) diagnoseOnce(one *Service, rate float64, r *Result) error {
+func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	t, err := target.Resolve(s.ctx, strconv.Itoa(one.PID))
 	if err != nil {
 		return err
@@ -84,17 +82,17 @@ func (s *Stand) diagnoseOnce(one *Service, rate float64, r *Result) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	before, err := one.look()
+	before, err := s.look(one)
 	if err != nil {
 		return err
 	}
 	found := record.Find(s.ctx, probes.Probes, []target.Target{t})
 	_, err = found.Record(s.ctx, record.Options{For: s.Sizes.Record + settle, Path: path, Tool: s.opt.Version, Command: []string{"unstall", "lab", "run", s.Name},
-		Beside: record.Load(s.plan(one, Demand{Rate: rate, For: s.Sizes.Record}), t.Subject(), nil, nil)})
+		Beside: record.Load(s.request(one, demand), t.Subject(), nil, nil)})
 	if err != nil {
 		return err
 	}
-	after, err := one.look()
+	after, err := s.look(one)
 	if err != nil {
 		return err
 	}
@@ -109,43 +107,26 @@ func (s *Stand) diagnoseOnce(one *Service, rate float64, r *Result) error {
 		return err
 	}
 	r.Diagnosis = d
-	r.figures = figuresOf(bundle, one.PID)
 	if name := one.Variant.Name; s.opt.Pictures && (name == s.Sick || name == s.Fixed) {
 		d.Timeline() // is kept; the evidence is not
 	} else {
 		d.Forget()
 	}
-	r.figures.cycles = cyclesPerSecond(one.first, before, after)
+	if id, ok := subjectOf(bundle, one.PID); ok {
+		r.figures = s.Runtime.figures(bundle, id, [3]state{one.first, before, after})
+	}
 	return nil
-}
-
-// cyclesPerSecond is how often the collector ran under the load of a diagnosis. A
-// few cycles are too few to count, so those since the first load count, by what
-// was allocated.
-func cyclesPerSecond(first, before, after state) float64 {
-	rate := float64(after.AllocBytes-before.AllocBytes) / (float64(after.Time-before.Time) / 1e9)
-	return float64(after.GCCycles-first.GCCycles) / float64(max(after.AllocBytes-first.AllocBytes, 1)) * rate
 }
 
 // settle is how long answers may come after the last request of a diagnosis.
 const settle = 5 * time.Second
 
-// figuresOf reads what a capture holds and the diagnosis does not give.
-func figuresOf(b *evidence.Bundle, pid int) *figures {
+// subjectOf is the process of a service in the evidence of its capture.
+func subjectOf(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
 	for i, subject := range b.Subjects {
-		id := evidence.SubjectID(i)
-		if subject.Kind != evidence.Process || subject.PID != 0 && subject.PID != pid {
-			continue
+		if subject.Kind == evidence.Process && subject.PID == pid {
+			return evidence.SubjectID(i), true
 		}
-		g, ok := golang.FiguresOf(b, id)
-		if !ok {
-			continue
-		}
-		f := &figures{heapPeak: g.Goal}
-		if cpu, ok := golang.CPUOf(b, id); ok {
-			f.collectorShare = float64(cpu.GC) / float64(cpu.All)
-		}
-		return f
 	}
-	return &figures{}
+	return 0, false
 }

@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,8 +22,19 @@ type Demand struct {
 	For    time.Duration // at Rate
 	Seed   uint64
 
+	Connections int           // of a closed loop; 0: enough to keep a small host busy
+	Patience    time.Duration // of a client with an answer; 0: 5 s
+
 	// Storm is called when the rate rises from Base to Rate. Nil: nobody.
 	Storm func()
+}
+
+// String says how much it is.
+func (d Demand) String() string {
+	if d.Rate == 0 {
+		return fmt.Sprintf("%d connections", cmp.Or(d.Connections, closedConnections))
+	}
+	return fmt.Sprintf("%.0f requests/s", d.Rate)
 }
 
 // closedConnections are enough to keep the processors of a small host busy.
@@ -33,17 +46,33 @@ type Delivered struct {
 	Sent, Failed      int64
 	P50, P90, P99     float64 // ms, from the intended time; what was not answered counts as far as it waited
 	Limited           bool    // by the generator
+	Result            *load.Result
+
+	rows []load.Row
 }
 
-func (s *Stand) plan(one *Service, d Demand) load.Plan {
-	p := load.Plan{URL: one.URL, Header: http.Header{}, Arrivals: load.Poisson, Seed: d.Seed, Timeout: settle}
+// Answered is how many answers came per second between two instants after the
+// start.
+func (d *Delivered) Answered(from, until time.Duration) float64 {
+	start, n := d.Result.Start.UnixNano(), 0
+	for _, x := range d.rows {
+		if x.Status != 0 && x.End >= start+int64(from) && x.End < start+int64(until) {
+			n++
+		}
+	}
+	return float64(n) / (until - from).Seconds()
+}
+
+// request is the load generator's plan for a demand.
+func (s *Stand) request(one *Service, d Demand) load.Plan {
+	p := load.Plan{URL: one.URL, Header: http.Header{}, Arrivals: load.Poisson, Seed: d.Seed, Timeout: cmp.Or(d.Patience, settle)}
 	for _, h := range s.Headers {
 		if name, value, ok := strings.Cut(h, ":"); ok {
 			p.Header.Add(name, strings.TrimSpace(value))
 		}
 	}
 	if d.Rate == 0 {
-		p.Mode, p.Connections, p.Duration = load.Closed, closedConnections, d.For
+		p.Mode, p.Connections, p.Duration = load.Closed, cmp.Or(d.Connections, closedConnections), d.For
 		return p
 	}
 	if d.Before > 0 {
@@ -65,7 +94,7 @@ func (s *Stand) Drive(ctx context.Context, one *Service, d Demand) (Delivered, e
 			}
 		}()
 	}
-	r, err := load.Run(ctx, s.plan(one, d), rows)
+	r, err := load.Run(ctx, s.request(one, d), rows)
 	if err != nil {
 		return Delivered{}, err
 	}
@@ -85,7 +114,7 @@ func (o *rowsFrom) Rows(rows []load.Row) error {
 // delivered sums up the requests that were meant to be sent after Before.
 func (o *rowsFrom) delivered(r *load.Result, d Demand) Delivered {
 	from := r.Start.Add(d.Before).UnixNano()
-	out := Delivered{Limited: r.GeneratorLimited}
+	out := Delivered{Limited: r.GeneratorLimited, Result: r, rows: o.rows}
 	var latencies []int64
 	var answered int64
 	until := from + int64(d.For)

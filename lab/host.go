@@ -1,26 +1,51 @@
 package lab
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
 )
 
-// CPUSeconds is the CPU time of a live process so far, from fields 14 and 15 of
-// /proc/PID/stat; clock ticks are 10 ms on every Linux that Go runs on.
+// CPUSeconds is the CPU time of a live process so far.
 func CPUSeconds(pid int) float64 {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	p, err := statOf(pid)
 	if err != nil {
 		return 0
 	}
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(f) < 13 {
-		return 0
+	return p.user + p.system
+}
+
+// stat is what /proc/PID/stat says of a live process: proc_pid_stat(5).
+type stat struct {
+	user, system float64 // s
+	minorFaults  int64
+	threads      int
+	resident     int64 // bytes
+}
+
+func statOf(pid int) (stat, error) {
+	name := "/proc/" + strconv.Itoa(pid) + "/stat"
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return stat{}, err
 	}
-	user, _ := strconv.ParseFloat(f[11], 64)
-	system, _ := strconv.ParseFloat(f[12], 64)
-	return (user + system) / 100
+	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])) // from the third field
+	if len(f) < 22 {
+		return stat{}, fmt.Errorf("%s: %d fields after the name", name, len(f))
+	}
+	number := func(field int) int64 {
+		v, e := strconv.ParseInt(f[field-3], 10, 64)
+		err = errors.Join(err, e)
+		return v
+	}
+	const ticks = 100 // per second, on every Linux that Go runs on
+	return stat{
+		user: float64(number(14)) / ticks, system: float64(number(15)) / ticks,
+		minorFaults: number(10), threads: int(number(20)), resident: number(24) * int64(os.Getpagesize()),
+	}, err
 }
 
 // HostBusySeconds is the CPU time of everything on the host so far, from the

@@ -7,7 +7,6 @@ import (
 
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/report/html"
-	"github.com/unstall/unstall/stats"
 )
 
 // HTML writes an outcome as a page: what the diagnosis of the sick variant says,
@@ -15,7 +14,7 @@ import (
 // for and foretold. Repeat are the commands that make it again.
 func HTML(w io.Writer, o *Outcome, l *Lab, repeat ...string) error {
 	p := html.Page{Title: "lab " + o.Lab, Version: o.ToolVersion, Repeat: repeat, Strip: []string{
-		"lab " + o.Lab, fmt.Sprintf("%d CPUs", o.Host.CPUs), o.Host.Go, fmt.Sprintf("%.0f s", o.Host.DurationS), o.verdict()}}
+		"lab " + o.Lab, fmt.Sprintf("%d CPUs", o.Host.CPUs), o.Host.Toolchain, fmt.Sprintf("%.0f s", o.Host.DurationS), o.verdict()}}
 	sick, fixed := o.Result(l.Sick), o.Result(l.Fixed)
 	if sick != nil && sick.Diagnosis != nil {
 		p.Parts = append(p.Parts, html.Diagnosed{Diagnosis: sick.Diagnosis, After: []html.Link{
@@ -79,11 +78,10 @@ func (o *Outcome) asked() html.Table {
 
 // storm gives the medians of each variant over the blocks.
 func (o *Outcome) storm() html.Table {
-	t := html.Table{ID: "storm", Title: "In the storm",
-		How: fmt.Sprintf("Medians of %d blocks in random order (seed %d): %.0f/s for %.3g s after %.3g/s. All variants ran at the same time, one of them under load.",
-			o.Plan.Blocks, o.Plan.Seed, o.Plan.Peak, o.Plan.StormS, o.Plan.Base),
+	t := html.Table{ID: "storm", Title: o.Plan.underLoad(),
+		How:     fmt.Sprintf("Medians of %s: %s.", o.Plan.blocks(), o.Plan.load()),
 		Columns: []html.Column{{Name: "variant"}}}
-	for _, c := range stormColumns {
+	for _, c := range o.columns() {
 		t.Columns = append(t.Columns, html.Column{Name: c.head, Number: true})
 	}
 	for _, v := range o.Variants {
@@ -91,12 +89,8 @@ func (o *Outcome) storm() html.Table {
 			continue
 		}
 		row := []html.Cell{{Text: v.Name}}
-		for _, c := range stormColumns {
-			text := ""
-			if values := o.Of(v.Name, c.metric); len(values) > 0 {
-				text = fmt.Sprintf(c.format, stats.Median(values))
-			}
-			row = append(row, html.Cell{Text: text})
+		for _, c := range o.columns() {
+			row = append(row, html.Cell{Text: o.median(v.Name, c)})
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -14,7 +14,7 @@ import (
 func TestHTML(t *testing.T) {
 	n := func(v float64) *float64 { return &v }
 	d := &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Cause: "go.gc-rate", Verdict: "supported", Title: "The collector runs too often."}}}
-	o := &Outcome{Lab: "<fake>", Host: Host{CPUs: 2, Go: "go1.26"}, Variants: []Result{
+	o := &Outcome{Lab: "<fake>", Plan: Plan{Connections: new(int), RunS: n(10)}, Host: Host{CPUs: 2, Toolchain: "go1.26"}, Variants: []Result{
 		{Name: "sick", Found: []string{"go.gc-rate"}, Expected: Expected{First: "go.gc-rate"}, Diagnosis: d, OK: true},
 		{Name: "twin", About: "<b>looks alike</b>", Expected: Expected{NoneOf: []string{"go.gc-rate"}}, OK: true},
 		{Name: "fixed", About: "with a limit", Diagnosis: &diagnose.Diagnosis{}, OK: true}},

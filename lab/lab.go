@@ -5,14 +5,14 @@
 //
 // The package's opinion: what a lab asks for is fixed before it runs, in its lab
 // file. The diagnosis never learns that it looks at a lab: it gets a process and
-// an address, as from any user. What is compared runs resident at the same time,
-// warmed up until its memory is on a plateau, in blocks of random order, below
-// the capacity of the healthy one. And a figure that was missed is told like one
+// an address, as from any user. What is compared runs in blocks of random order:
+// resident at the same time, warmed up until its memory is on a plateau and below
+// the capacity of the healthy one, or where growing into the load is the incident,
+// each in a process that was idle. And a figure that was missed is told like one
 // that was reached.
 package lab
 
 import (
-	"io/fs"
 	"slices"
 	"time"
 
@@ -26,24 +26,17 @@ type Lab struct {
 	About  string // one line
 	Report string // URL of the field report it is made after
 
-	// Sources are its programs, as they lie in its folder; each is built with the
-	// Go toolchain on PATH and the standard library alone.
-	Sources fs.FS
+	Runtime Runtime // of its services
 
 	// Headers of every request, as of curl -H.
 	Headers []string
 	Path    string // of the requests, unless the variant has its own
 
-	SLO         time.Duration // that the p99 must keep at the knee
 	Full, Quick Sizes
 	Variants    []Variant
 
 	// Sick and Fixed name the variants that the incident is about.
 	Sick, Fixed string
-
-	// Follow, if not nil, makes the size of a service follow a storm that had to be
-	// moved to keep its share of the knee.
-	Follow func(*Stand, *Service) error
 
 	// Moves, if not nil, measures what the blocks do not: it may change what
 	// services do. It runs after the blocks.
@@ -55,30 +48,18 @@ type Lab struct {
 
 // Sizes are how much a lab does.
 type Sizes struct {
-	Peak   float64       // requests/s of the storm
-	Spike  float64       // the storm is that many times the load before it
-	Base   time.Duration // before the storm
-	Storm  time.Duration
-	Blocks int
-
-	Record time.Duration // of each diagnosis
-	Warm   time.Duration // a variant must reach its plateau in
-	Hold   time.Duration // that a rate must be kept to be below the knee
-	Search bool          // search the knee; else look on either side of where it should be
-
+	Load     Load
+	Blocks   int
+	Record   time.Duration // of each diagnosis
 	Patience time.Duration // in all, to wait for moments in which others use little of the host
 }
-
-// Share is where the peak must lie: between these parts of the fixed variant's
-// knee.
-var Share = [2]float64{.6, .8}
 
 // Variant is the service in one condition.
 type Variant struct {
 	Name  string
 	About string // one line
 
-	Program string // folder of its main package, below the lab's
+	Program string // which of the lab's programs, where there are several
 	Args    []string
 	Env     []string
 
@@ -86,7 +67,9 @@ type Variant struct {
 	// and {resp} in Args are its addresses.
 	Dependency []string
 
-	Path string  // empty: the lab's
+	Path string // empty: the lab's
+
+	// Of an open loop.
 	Rate float64 // requests/s when it is diagnosed; 0: the peak
 	Warm float64 // requests/s when it is warmed up; 0: as diagnosed
 	// Overload, if not 0, is the rate when it is diagnosed as a multiple of what it

@@ -97,12 +97,12 @@ func TestPeakAndKnee(t *testing.T) {
 		plan Plan
 		ok   bool
 	}{
-		{Plan{Peak: 700, Knee: n(1000)}, true},
-		{Plan{Peak: 500, Knee: n(1000)}, false},
-		{Plan{Peak: 900, Knee: n(1000)}, false},
-		{Plan{Peak: 700, KneeLow: n(875), KneeHigh: n(1167)}, true},
-		{Plan{Peak: 700, KneeHigh: n(875)}, false},
-		{Plan{Peak: 700, KneeLow: n(1167)}, false},
+		{Plan{Peak: n(700), Knee: n(1000)}, true},
+		{Plan{Peak: n(500), Knee: n(1000)}, false},
+		{Plan{Peak: n(900), Knee: n(1000)}, false},
+		{Plan{Peak: n(700), KneeLow: n(875), KneeHigh: n(1167)}, true},
+		{Plan{Peak: n(700), KneeHigh: n(875)}, false},
+		{Plan{Peak: n(700), KneeLow: n(1167)}, false},
 	} {
 		o := Outcome{Plan: c.plan}
 		if got := o.kneeCheck(); got.OK != c.ok {
@@ -115,14 +115,15 @@ func TestPeakAndKnee(t *testing.T) {
 func TestSchema(t *testing.T) {
 	n := func(v float64) *float64 { return &v }
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	toolchain := "go1.26"
 	o := Outcome{
-		Schema: Schema, Lab: "fake", Host: Host{CPUs: 2, Go: "go1.26", Start: at, DurationS: 60},
-		Plan:        Plan{SLOMs: 100, Base: 50, Peak: 1000, Knee: n(1500), StormS: 3, Blocks: 6, Seed: 1},
+		Schema: Schema, Lab: "fake", Host: Host{CPUs: 2, Toolchain: "go1.26", Go: &toolchain, Start: at, DurationS: 60},
+		Plan:        Plan{SLOMs: n(100), Base: n(50), Peak: n(1000), Knee: n(1500), StormS: n(3), Blocks: 6, Seed: 1},
 		Variants:    []Result{{Name: "sick", About: "sick", Command: "service", Expected: Expected{First: "go.gc-rate", Not: []string{}}, Found: []string{"go.gc-rate"}, Attempts: 1, OK: true}},
 		Comparisons: []*compare.Comparison{{Schema: compare.Schema, Before: "sick", After: "fixed", Metrics: []compare.Result{}, Warnings: []string{}}},
 		Predictions: []Prediction{{Metric: "gc cycles", Unit: "1/s", Variant: "advised", Predicted: n(.5), Measured: n(.4), RelativeError: n(.25)}},
 		Checks:      []Check{{Name: "p99", Unit: "1", Asked: "better", Got: n(-.5), Low: n(-.6), High: n(-.4), Article: n(-.45), OK: true}},
-		Runs:        []Measured{{Variant: "sick", Block: 1, Start: at, Offered: 1000, Achieved: 999, Metrics: map[string]float64{"p99_ms": 6.4}}},
+		Runs:        []Measured{{Variant: "sick", Block: 1, Start: at, Offered: n(1000), Achieved: 999, Metrics: map[string]float64{"p99_ms": 6.4}}},
 	}
 	o.finish()
 	got, err := json.MarshalIndent(&o, "", " ")
@@ -167,8 +168,8 @@ func TestScore(t *testing.T) {
 
 func TestNoToolchain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	l := &Lab{Name: "fake", Sources: fstest.MapFS{}}
-	if _, err := l.build(t.Context(), func(string) {}); !errors.Is(err, build.ErrNoGo) {
+	l := &Lab{Name: "fake", Runtime: Go{Sources: fstest.MapFS{}}}
+	if _, err := l.Runtime.build(t.Context(), l, func(string) {}); !errors.Is(err, build.ErrNoGo) {
 		t.Errorf("error %v, want %v", err, build.ErrNoGo)
 	}
 }

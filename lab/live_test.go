@@ -41,12 +41,12 @@ func TestRun(t *testing.T) {
 	}
 	t.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	sizes := Sizes{Peak: 200, Spike: 20, Base: 50 * time.Millisecond, Storm: 100 * time.Millisecond, Blocks: 6,
-		Record: time.Second, Warm: 100 * time.Millisecond, Hold: 100 * time.Millisecond}
+	sizes := Sizes{Blocks: 6, Record: time.Second, Load: Storm{Peak: 200, Spike: 20, Base: 50 * time.Millisecond, For: 100 * time.Millisecond,
+		SLO: time.Second, Warm: 100 * time.Millisecond, Hold: 100 * time.Millisecond}}
 	l := &Lab{
-		Name: "fake", Path: "/", SLO: time.Second, Quick: sizes, Sick: "sick", Fixed: "fixed",
+		Name: "fake", Path: "/", Quick: sizes, Sick: "sick", Fixed: "fixed",
 		Headers: []string{"Authorization: Bearer x"},
-		Sources: fstest.MapFS{"program/main.go": {Data: []byte(fakeService)}},
+		Runtime: Go{Sources: fstest.MapFS{"program/main.go": {Data: []byte(fakeService)}}},
 		Variants: []Variant{
 			{Name: "sick", Program: "program", Args: []string{"-garbage=100000"}, Compared: true, Expected: Expected{NoneOf: []string{"go.gc-rate"}}},
 			{Name: "fixed", Program: "program", Compared: true, Expected: Expected{First: "go.gc-rate"}},

@@ -31,24 +31,30 @@ type Outcome struct {
 // Host is where a lab ran.
 type Host struct {
 	CPUs      int       `json:"cpus"`
-	Go        string    `json:"go"` // that built the services
+	Toolchain string    `json:"toolchain"` // that built the services
+	Go        *string   `json:"go"`        // its version, where it is Go's
 	Start     time.Time `json:"start"`
 	DurationS float64   `json:"duration_s"`
 }
 
-// Plan is the load of the blocks, requests/s.
+// Plan is the load of the blocks, requests/s: what is null is of another shape of
+// load.
 type Plan struct {
-	SLOMs float64 `json:"slo_ms"`
-	Base  float64 `json:"base_rate"`
-	Peak  float64 `json:"peak_rate"`
+	SLOMs *float64 `json:"slo_ms"`
+	Base  *float64 `json:"base_rate"`
+	Peak  *float64 `json:"peak_rate"`
 	// Knee is the highest rate at which the fixed variant kept the SLO, null where
 	// it was not searched; KneeLow and KneeHigh are what it lies between.
 	Knee     *float64 `json:"knee_rate"`
 	KneeLow  *float64 `json:"knee_low"`
 	KneeHigh *float64 `json:"knee_high"`
-	StormS   float64  `json:"storm_s"`
-	Blocks   int      `json:"blocks"`
-	Seed     uint64   `json:"seed"`
+	StormS   *float64 `json:"storm_s"`
+	// Connections of a closed loop, and how long each run was.
+	Connections *int     `json:"connections"`
+	RunS        *float64 `json:"run_s"`
+
+	Blocks int    `json:"blocks"`
+	Seed   uint64 `json:"seed"`
 }
 
 // Result is what was found of one variant.
@@ -64,14 +70,17 @@ type Result struct {
 	Attempts  int                 `json:"attempts"`
 	OK        bool                `json:"ok"`
 
-	figures *figures // that the diagnosis does not give
+	figures map[string]float64 // that the diagnosis does not give
 }
 
-// figures are of a variant's capture.
-type figures struct {
-	collectorShare float64 // of the process's CPU time, by the profile
-	cycles         float64 // per second, by the trace
-	heapPeak       float64 // bytes
+// Figure is one that the capture of a variant's diagnosis holds, such as
+// [PoolThreads]; false without it.
+func (r *Result) Figure(name string) (float64, bool) {
+	if r == nil {
+		return 0, false
+	}
+	v, ok := r.figures[name]
+	return v, ok
 }
 
 // Prediction holds what the diagnosis of the sick variant said a fix would do
@@ -107,7 +116,7 @@ type Measured struct {
 	Variant  string             `json:"variant"`
 	Block    int                `json:"block"` // from 1
 	Start    time.Time          `json:"start"`
-	Offered  float64            `json:"offered_rate"`
+	Offered  *float64           `json:"offered_rate"` // null: a closed loop
 	Achieved float64            `json:"rate"`
 	Limited  bool               `json:"generator_limited"`
 	Others   float64            `json:"others"` // share of the host's processors
@@ -147,8 +156,8 @@ func (o *Outcome) Of(variant, metric string) (values []float64) {
 // Delivered is how much of what was offered a variant answered in each block.
 func (o *Outcome) Delivered(variant string) (shares []float64) {
 	for _, r := range o.Runs {
-		if r.Variant == variant && r.Offered > 0 {
-			shares = append(shares, r.Achieved/r.Offered)
+		if r.Variant == variant && r.Offered != nil && *r.Offered > 0 {
+			shares = append(shares, r.Achieved / *r.Offered)
 		}
 	}
 	return shares
@@ -179,12 +188,7 @@ func (o *Outcome) Changed(variant, metric string, most float64) Check {
 
 // CollectorShare is the collector's part of the process's CPU time by the profile
 // in the variant's capture; false without one.
-func (r *Result) CollectorShare() (float64, bool) {
-	if r == nil || r.figures == nil || !(r.figures.collectorShare > 0) {
-		return 0, false
-	}
-	return r.figures.collectorShare, true
-}
+func (r *Result) CollectorShare() (float64, bool) { return r.Figure(collectorFigure) }
 
 func (o *Outcome) judge() {
 	o.Pass = len(o.Variants) > 0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -15,8 +16,8 @@ import (
 // Report writes an outcome for people.
 func Report(w io.Writer, o *Outcome) error {
 	p := &page{w: w}
-	p.line("lab %s · %d CPUs · %s · %.0f s: %s", o.Lab, o.Host.CPUs, o.Host.Go, o.Host.DurationS, o.verdict())
-	p.line("storm %.0f/s for %.3g s after %.3g/s, %d blocks in random order (seed %d)", o.Plan.Peak, o.Plan.StormS, o.Plan.Base, o.Plan.Blocks, o.Plan.Seed)
+	p.line("lab %s · %d CPUs · %s · %.0f s: %s", o.Lab, o.Host.CPUs, o.Host.Toolchain, o.Host.DurationS, o.verdict())
+	p.line("%s, %s", o.Plan.load(), o.Plan.blocks())
 	p.line("")
 	p.diagnoses(o)
 	p.storms(o)
@@ -99,10 +100,47 @@ func (p *page) finding(v Result) {
 	p.line("")
 }
 
-// stormColumns are what is shown of each variant in the storm.
-var stormColumns = []struct{ head, metric, format string }{
-	{"p50 ms", "p50_ms", "%.2f"}, {"p99 ms", "p99_ms", "%.2f"}, {"GC/s", "gc_cycles_per_s", "%.2f"}, {"cores", "cpu_cores", "%.2f"},
-	{"assist ms/s", "assist_ms_per_s", "%.1f"}, {"MB/s", "alloc_mib_per_s", "%.0f"}, {"RSS MiB", "rss_mib", "%.0f"}, {"served/s", "rate", "%.0f"},
+// load says in words what the services were put under.
+func (p *Plan) load() string {
+	if p.Connections != nil {
+		return fmt.Sprintf("closed loop of %d connections for %.3g s, each run in a process that was idle", *p.Connections, *p.RunS)
+	}
+	return fmt.Sprintf("storm %.0f/s for %.3g s after %.3g/s", *p.Peak, *p.StormS, *p.Base)
+}
+
+func (p *Plan) blocks() string {
+	return fmt.Sprintf("%d blocks in random order (seed %d)", p.Blocks, p.Seed)
+}
+
+// underLoad is the title of the figures of the blocks.
+func (p *Plan) underLoad() string {
+	if p.Connections != nil {
+		return "Under load"
+	}
+	return "In the storm"
+}
+
+// column is a figure that is shown of each variant under load, and of those where
+// progress is set also of each run as it ends.
+type column struct {
+	head, metric, format string
+	progress             bool
+}
+
+var columns = []column{
+	{"p50 ms", "p50_ms", "%.2f", false}, {"p99 ms", "p99_ms", "%.2f", true}, {"mean ms", "mean_ms", "%.0f", true}, {"GC/s", "gc_cycles_per_s", "%.2f", true},
+	{"cores", "cpu_cores", "%.2f", true}, {"assist ms/s", "assist_ms_per_s", "%.1f", false}, {"MB/s", "alloc_mib_per_s", "%.0f", false},
+	{"threads", "threads", "%.0f", true}, {"RSS MiB", "rss_mib", "%.0f", false}, {"served/s", "rate", "%.1f", true},
+}
+
+// columns are those that some run has.
+func (o *Outcome) columns() (known []column) {
+	for _, c := range columns {
+		if slices.ContainsFunc(o.Runs, func(r Measured) bool { _, ok := r.Metrics[c.metric]; return ok }) {
+			known = append(known, c)
+		}
+	}
+	return known
 }
 
 // storms gives the medians of each variant over the blocks.
@@ -111,7 +149,7 @@ func (p *page) storms(o *Outcome) {
 		return
 	}
 	rows := [][]string{{""}}
-	for _, c := range stormColumns {
+	for _, c := range o.columns() {
 		rows[0] = append(rows[0], c.head)
 	}
 	for _, v := range o.Variants {
@@ -119,12 +157,21 @@ func (p *page) storms(o *Outcome) {
 			continue
 		}
 		row := []string{v.Name}
-		for _, c := range stormColumns {
-			row = append(row, fmt.Sprintf(c.format, stats.Median(o.Of(v.Name, c.metric))))
+		for _, c := range o.columns() {
+			row = append(row, o.median(v.Name, c))
 		}
 		rows = append(rows, row)
 	}
-	p.table("IN THE STORM (medians of the blocks)", rows)
+	p.table(strings.ToUpper(o.Plan.underLoad())+" (medians of the blocks)", rows)
+}
+
+// median is what a column shows of a variant.
+func (o *Outcome) median(variant string, c column) string {
+	values := o.Of(variant, c.metric)
+	if len(values) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(c.format, stats.Median(values))
 }
 
 func (p *page) comparison(c *compare.Comparison) {
@@ -134,7 +181,7 @@ func (p *page) comparison(c *compare.Comparison) {
 		return
 	}
 	var rows [][]string
-	for _, name := range []string{"gc_cycles_per_s", "cpu_ms_per_request", "assist_ms_per_s", "p50_ms", "p99_ms", "rss_mib"} {
+	for _, name := range []string{"gc_cycles_per_s", "cpu_ms_per_request", "assist_ms_per_s", "p50_ms", "p99_ms", "rate", "rss_mib"} {
 		if m, ok := c.Of(name); ok {
 			rows = append(rows, []string{m.Title, percent(m.Change), between95(m.Low, m.High, percent), string(m.Result), m.Why})
 		}

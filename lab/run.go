@@ -3,12 +3,10 @@ package lab
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"runtime"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/unstall/unstall/compare"
@@ -27,15 +25,14 @@ type Options struct {
 // error says what kept the lab from being run, and the outcome holds what there
 // was.
 func Run(ctx context.Context, l *Lab, opt Options) (*Outcome, error) {
-	s := &Stand{Lab: l, Sizes: l.Full, ctx: ctx, opt: opt, out: &Outcome{Schema: Schema, ToolVersion: opt.Version, Lab: l.Name,
+	s := &Stand{Lab: l, Sizes: l.Full, variants: slices.Clone(l.Variants), ctx: ctx, opt: opt, out: &Outcome{Schema: Schema, ToolVersion: opt.Version, Lab: l.Name,
 		Host: Host{CPUs: runtime.NumCPU(), Start: time.Now().UTC()}}}
 	if opt.Quick {
 		s.Sizes = l.Quick
 	}
 	s.patience = s.Sizes.Patience
-	p := &s.out.Plan
-	p.SLOMs, p.Peak, p.Base = float64(l.SLO.Microseconds())/1e3, s.Sizes.Peak, s.Sizes.Peak/s.Sizes.Spike
-	p.StormS, p.Blocks, p.Seed = s.Sizes.Storm.Seconds(), s.Sizes.Blocks, rand.Uint64()>>11 // JSON's numbers have 53 bits
+	s.out.Plan.Blocks, s.out.Plan.Seed = s.Sizes.Blocks, rand.Uint64()>>11 // JSON's numbers have 53 bits
+	s.load = s.Sizes.Load.on(s)
 	err := s.run()
 	s.out.Host.DurationS = time.Since(s.out.Host.Start).Seconds()
 	s.out.finish()
@@ -65,7 +62,7 @@ func (o *Outcome) finish() {
 	}
 }
 
-func (s *Stand) run() (err error) {
+func (s *Stand) run() (failed error) {
 	if err := s.enoughMemory(); err != nil {
 		return err
 	}
@@ -74,12 +71,17 @@ func (s *Stand) run() (err error) {
 			return fmt.Errorf("captures cannot be kept: %w", err)
 		}
 	}
-	bins, err := s.build(s.ctx, func(text string) { s.say("%s", text) })
+	say := func(text string) { s.say("%s", text) }
+	var err error
+	if s.programs, err = s.Runtime.build(s.ctx, s.Lab, say); err == nil {
+		s.depends, err = s.buildDependency(s.ctx, say)
+	}
 	if err != nil {
 		return fmt.Errorf("lab %s: %w", s.Name, err)
 	}
-	if version, err := exec.CommandContext(s.ctx, "go", "env", "GOVERSION").Output(); err == nil {
-		s.out.Host.Go = strings.TrimSpace(string(version))
+	s.out.Host.Toolchain = s.programs.toolchain
+	if _, ok := s.Runtime.(Go); ok {
+		s.out.Host.Go = &s.programs.toolchain
 	}
 	if s.dir, err = os.MkdirTemp("", "unstall-lab-"); err != nil {
 		return err
@@ -87,65 +89,49 @@ func (s *Stand) run() (err error) {
 	defer os.RemoveAll(s.dir)
 	defer func() {
 		for _, one := range s.Services {
-			if e := one.stop(); e != nil && err == nil && s.ctx.Err() == nil {
-				err = fmt.Errorf("%s: %w", one.Variant.Name, e)
+			if e := one.stop(); e != nil && failed == nil && s.ctx.Err() == nil {
+				failed = fmt.Errorf("%s: %w", one.Variant.Name, e)
 			}
 		}
 	}()
-	if err := s.startAll(bins); err != nil {
-		return err
-	}
-	return s.measure(bins)
+	return s.measure()
 }
 
-// startAll starts every variant but those whose setting must be found first.
-func (s *Stand) startAll(bins map[string]string) error {
-	for _, v := range s.Variants {
+func (s *Stand) measure() error {
+	for _, v := range s.variants {
 		if needsAdvice(v) {
 			continue
 		}
-		one, err := s.start(v, bins)
-		if err != nil {
-			return fmt.Errorf("lab %s: %w", s.Name, err)
-		}
-		s.Services = append(s.Services, one)
-	}
-	s.say("%d services run, all on loopback ports", len(s.Services))
-	return nil
-}
-
-func (s *Stand) measure(bins map[string]string) error {
-	for _, one := range s.Services {
-		s.say("warming up %s: %s", one.Variant.Name, one.Variant.About)
-		if err := s.warm(one); err != nil {
-			return fmt.Errorf("%s: %w", one.Variant.Name, err)
+		if err := s.load.admit(v); err != nil {
+			return fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
-	if err := s.findKnee(); err != nil {
+	if err := s.load.ready(); err != nil {
 		return err
 	}
-	for i := range s.Variants {
-		v := s.Variants[i]
-		if needsAdvice(v) {
-			if err := s.startAdvised(v, bins); err != nil {
-				return err
+	for i := range s.variants {
+		v := &s.variants[i]
+		if needsAdvice(*v) {
+			if !s.takeAdvice(v) {
+				continue
+			}
+			if err := s.load.admit(*v); err != nil {
+				return fmt.Errorf("%s: %w", v.Name, err)
 			}
 		}
-		if one := s.Service(v.Name); one != nil {
-			if err := s.diagnose(one); err != nil {
-				return err
-			}
+		if err := s.diagnose(*v); err != nil {
+			return fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
 	if err := s.blocks(); err != nil {
 		return err
 	}
-	for _, v := range s.Variants {
+	for _, v := range s.variants {
 		if v.Predicted {
 			s.out.predictions(s.Sick, v.Name)
 		}
 	}
-	s.out.Checks = append(s.out.Checks, s.out.kneeCheck())
+	s.out.Checks = append(s.out.Checks, s.load.checks()...)
 	if s.Lab.Checks != nil {
 		s.out.Checks = append(s.out.Checks, s.Lab.Checks(s.out)...)
 	}
@@ -158,20 +144,3 @@ func (s *Stand) measure(bins map[string]string) error {
 	}
 	return nil
 }
-
-// findKnee looks how much the fixed variant can do, and moves the peak to where
-// its share of that must be.
-func (s *Stand) findKnee() error {
-	one := s.Service(s.Fixed)
-	if one == nil {
-		return nil
-	}
-	s.say("looking for the knee of %s: the highest rate at which its p99 is within %g ms", s.Fixed, s.out.Plan.SLOMs)
-	if s.Sizes.Search {
-		return s.search(one)
-	}
-	return s.bracket(one)
-}
-
-// rounded is a rate as people would give it.
-func rounded(v float64) float64 { return math.Round(v/10) * 10 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,11 +13,16 @@ import (
 	"github.com/unstall/unstall/lab/service"
 )
 
-// Stand is a lab while it runs: all its services, resident.
+// Stand is a lab while it runs.
 type Stand struct {
 	*Lab
 	Sizes    Sizes
-	Services []*Service // as Lab.Variants
+	Services []*Service // that are resident
+
+	variants []Variant // the lab's; one that takes advice has it once it was given
+	load     loading
+	programs *programs
+	depends  string // the program variants depend on
 
 	ctx context.Context
 	opt Options
@@ -31,14 +37,14 @@ type Service struct {
 	*process.Process
 	Variant Variant
 	URL     string // of its requests
-	Pprof   string // host:port of net/http/pprof
 
 	dependency *process.Process
+	operation  string // URL as comparisons know it: a fix that has a path of its own does the same
 	command    string
-	first      state // when the first load came
+	first      state // before its first load
 }
 
-// Service returns a variant that runs, nil if there is none of that name.
+// Service returns a resident service, nil if there is none of that name.
 func (s *Stand) Service(name string) *Service {
 	for _, one := range s.Services {
 		if one.Variant.Name == name {
@@ -48,27 +54,43 @@ func (s *Stand) Service(name string) *Service {
 	return nil
 }
 
+// With does something with a variant: with the resident service, else with one that
+// is started for it and stopped again.
+func (s *Stand) With(v Variant, do func(*Service) error) error {
+	if one := s.Service(v.Name); one != nil {
+		return do(one)
+	}
+	one, err := s.start(v)
+	if err != nil {
+		return err
+	}
+	err = do(one)
+	if e := one.stop(); err == nil && e != nil && s.ctx.Err() == nil {
+		err = fmt.Errorf("%s: %w", v.Name, e)
+	}
+	return err
+}
+
 // start starts a variant with its dependency.
-func (s *Stand) start(v Variant, bins map[string]string) (*Service, error) {
+func (s *Stand) start(v Variant) (*Service, error) {
 	one := &Service{Variant: v}
 	var at struct{ RESP, HTTP string }
-	stderr := func(name string) string { return filepath.Join(s.dir, v.Name+"."+name+".stderr") }
+	file := func(name string) string { return filepath.Join(s.dir, v.Name+"."+name) }
 	if v.Dependency != nil {
-		p, err := process.Start(s.ctx, bins[dependency], v.Dependency, nil, stderr("dependency"), &at)
+		p, err := process.Start(s.ctx, s.depends, v.Dependency, nil, file("dependency.stderr"), &at)
 		if err != nil {
 			return nil, err
 		}
 		one.dependency = p
 	}
 	fill := strings.NewReplacer("{resp}", at.RESP, "{http}", at.HTTP)
-	program := s.program(v)
-	args := []string{"-control", "-access-log=" + filepath.Join(s.dir, v.Name+".access.log")}
-	words := append(append([]string{}, v.Env...), filepath.Base(program))
+	bin, args := s.programs.start(v, file("access.log"))
+	words := append(slices.Clone(v.Env), filepath.Base(bin))
 	for _, a := range v.Args {
 		args, words = append(args, fill.Replace(a)), append(words, a)
 	}
 	var announced service.Announcement
-	p, err := process.Start(s.ctx, bins[program], args, v.Env, stderr("service"), &announced)
+	p, err := process.Start(s.ctx, bin, args, v.Env, file("service.stderr"), &announced)
 	if err != nil {
 		one.stop()
 		return nil, err
@@ -77,8 +99,12 @@ func (s *Stand) start(v Variant, bins map[string]string) (*Service, error) {
 	if path == "" {
 		path = s.Path
 	}
-	one.Process, one.URL, one.Pprof, one.command = p, "http://"+announced.Serving+path, announced.Debug, strings.Join(words, " ")
-	return one, nil
+	one.Process, one.URL, one.operation = p, "http://"+announced.Serving+path, "http://"+announced.Serving+s.Path
+	one.command = strings.Join(words, " ")
+	if one.first, err = s.look(one); err != nil {
+		one.stop()
+	}
+	return one, err
 }
 
 func (one *Service) stop() error {
@@ -101,94 +127,58 @@ func (one *Service) pids() []int {
 	return pids
 }
 
-// state is what a service says of itself, and who used the host until then.
-type state struct {
-	service.State
-	usage
+// look says what a service is like now.
+func (s *Stand) look(one *Service) (state, error) {
+	st, err := s.Runtime.look(one)
+	st.usage = usageOf(one.pids()...)
+	return st, err
 }
 
-func (one *Service) look() (state, error) {
-	st, err := one.Command("state")
-	return state{st, usageOf(one.pids()...)}, err
-}
-
-// warm puts load on a service until its memory is on a plateau: a process that
-// was just allowed more memory first pays page faults for it, which is another
-// mechanism, and passes. There must have been a cycle, too, for only then was the
-// heap once as large as it gets.
-func (s *Stand) warm(one *Service) error {
-	const (
-		every = 500 * time.Millisecond
-		looks = 4
-		still = .03 // of what is resident, or
-		slack = 16 << 20
-	)
-	rate := one.Variant.Warm
-	if rate == 0 {
-		rate = s.rate(one)
+// WatchThreads counts the threads of a service's process now and then, until the
+// function it returns is called: that returns the counts.
+func (one *Service) WatchThreads(every time.Duration) (stop func() []int) {
+	var counts []int
+	count := func() {
+		if st, err := statOf(one.PID); err == nil {
+			counts = append(counts, st.threads)
+		}
 	}
-	ctx, enough := context.WithCancel(s.ctx)
-	defer enough()
-	done := make(chan error, 1)
+	count()
+	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
-		_, err := s.Drive(ctx, one, Demand{Rate: rate, For: s.Sizes.Warm})
-		done <- err
-	}()
-	var err error
-	if one.first, err = one.look(); err != nil {
-		return err
-	}
-	var resident []int64
-	flat := false
-	for !flat {
-		if !one.Variant.Compared && !one.Variant.Predicted && len(resident) == looks {
-			break // only its diagnosis counts, and that has a process's first moments behind it
-		}
-		select {
-		case err := <-done:
-			if err != nil {
-				return err
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+				count()
 			}
-			s.warnf("%s: its memory still moved after %v under load: %d MiB resident", one.Variant.Name, s.Sizes.Warm, last(resident)>>20)
-			return nil
-		case <-time.After(every):
 		}
-		now, err := one.look()
-		if err != nil {
-			return err
-		}
-		resident = append(resident, now.RSS)
-		flat = now.GCCycles > one.first.GCCycles && plateau(resident, looks, still, slack)
+	}()
+	return func() []int {
+		close(over)
+		<-ended
+		count()
+		return counts
 	}
-	enough()
-	return <-done
 }
 
-// plateau says that the last figures differ little.
-func plateau(v []int64, looks int, part float64, slack int64) bool {
-	if len(v) < looks {
-		return false
-	}
-	least, most := v[len(v)-1], v[len(v)-1]
-	for _, x := range v[len(v)-looks:] {
-		least, most = min(least, x), max(most, x)
-	}
-	return most-least <= max(slack, int64(part*float64(most)))
-}
+// Quick says that the measurements are to be short.
+func (s *Stand) Quick() bool { return s.opt.Quick }
 
-func last(v []int64) int64 {
-	if len(v) == 0 {
-		return 0
-	}
-	return v[len(v)-1]
-}
+// Plan is the load as it is now.
+func (s *Stand) Plan() Plan { return s.out.Plan }
 
-// rate is what a variant is diagnosed under.
-func (s *Stand) rate(one *Service) float64 {
-	if r := one.Variant.Rate; r > 0 {
-		return r
+// Variant returns that of a name.
+func (s *Stand) Variant(name string) (Variant, bool) {
+	i := slices.IndexFunc(s.variants, func(v Variant) bool { return v.Name == name })
+	if i < 0 {
+		return Variant{}, false
 	}
-	return s.Sizes.Peak
+	return s.variants[i], true
 }
 
 // Context ends when the lab is to end.

@@ -108,7 +108,7 @@ func moves(s *lab.Stand) ([]lab.Check, error) {
 			if _, err := one.Command("live", fmt.Sprint(live)); err != nil {
 				return all, fmt.Errorf("%s: %w", v.name, err)
 			}
-			if _, err := s.Drive(s.Context(), one, lab.Demand{Rate: s.Sizes.Peak / 2, For: time.Second}); err != nil {
+			if _, err := s.Drive(s.Context(), one, lab.Demand{Rate: *s.Plan().Peak / 2, For: time.Second}); err != nil {
 				return all, err
 			}
 			state, err := one.Command("state")

@@ -22,6 +22,10 @@ var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
 // half done they make 50 to 70 MiB of live heap.
 const sessions = 46
 
+// peak is the storm, requests/s: two thirds of what two processors can do when the
+// collector is quiet.
+const peak = 1230
+
 // The gateway: its sessions; half a megabyte of garbage for each request; and a
 // millisecond of work, so that the storm is two thirds of what two processors can
 // do when the collector is quiet.
@@ -30,7 +34,7 @@ var gateway = []string{fmt.Sprint("-live=", sessions), "-signature=245000"}
 // live are the sessions (MiB) that go with the storm. Where processors are faster the
 // storm is larger and more is allocated in it; with as many more sessions the
 // collector still runs nine times a second and takes as large a part of the CPU.
-func live(s *lab.Stand) int { return int(math.Round(sessions * s.Sizes.Peak / s.Full.Peak)) }
+func live(s *lab.Stand) int { return int(math.Round(sessions * *s.Plan().Peak / peak)) }
 
 // follow gives a gateway the sessions that go with the storm.
 func follow(s *lab.Stand, one *lab.Service) error {
@@ -46,14 +50,15 @@ var Lab = lab.Lab{
 	Name:    "go-ballast",
 	About:   "an API gateway in Go collects nine times a second while memory lies idle",
 	Report:  "https://blog.twitch.tv/en/2019/04/10/go-memory-ballast-how-i-learnt-to-stop-worrying-and-love-the-heap/",
-	Sources: sources,
+	Runtime: lab.Go{Sources: sources},
 	Headers: []string{"Authorization: Bearer t0000042"},
 	Path:    "/v1/feed",
-	SLO:     100 * time.Millisecond,
-	Full: lab.Sizes{Peak: 1230, Spike: 20, Base: 2 * time.Second, Storm: 10 * time.Second, Blocks: 8,
-		Record: 12 * time.Second, Warm: 40 * time.Second, Hold: 5 * time.Second, Search: true, Patience: 5 * time.Minute},
-	Quick: lab.Sizes{Peak: 1230, Spike: 20, Base: 500 * time.Millisecond, Storm: 2500 * time.Millisecond, Blocks: 7,
-		Record: 5 * time.Second, Warm: 15 * time.Second, Hold: 2500 * time.Millisecond, Patience: 20 * time.Second},
+	Full: lab.Sizes{Blocks: 8, Record: 12 * time.Second, Patience: 5 * time.Minute,
+		Load: lab.Storm{Peak: peak, Spike: 20, Base: 2 * time.Second, For: 10 * time.Second, Follow: follow,
+			SLO: 100 * time.Millisecond, Warm: 40 * time.Second, Hold: 5 * time.Second, Search: true}},
+	Quick: lab.Sizes{Blocks: 7, Record: 5 * time.Second, Patience: 20 * time.Second,
+		Load: lab.Storm{Peak: peak, Spike: 20, Base: 500 * time.Millisecond, For: 2500 * time.Millisecond, Follow: follow,
+			SLO: 100 * time.Millisecond, Warm: 15 * time.Second, Hold: 2500 * time.Millisecond}},
 	Sick:  "sick",
 	Fixed: "memory-limit",
 	Variants: []lab.Variant{
@@ -101,7 +106,6 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{First: "service.pool-exhausted", Not: []string{"go.gc-rate", "service.over-capacity", "service.dependency-slow"}},
 		},
 	},
-	Follow: follow,
 	Checks: checks,
 	Moves:  moves,
 }

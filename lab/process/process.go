@@ -18,6 +18,9 @@ import (
 	"github.com/unstall/unstall/lab/service"
 )
 
+// patience is how long a program may take to end.
+const patience = 5 * time.Second
+
 // Process is a program this one started. It ends when its standard input does,
 // so nothing outlives a lab, however that ends.
 type Process struct {
@@ -42,6 +45,8 @@ func Start(ctx context.Context, bin string, args, env []string, stderr string, a
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
+	// When the context ends too: a runtime that is killed leaves its sockets behind.
+	p.cmd.Cancel, p.cmd.WaitDelay = p.in.Close, patience
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -84,7 +89,7 @@ func (p *Process) Command(words ...string) (state service.State, err error) {
 func (p *Process) Stop() error {
 	p.in.Close()
 	defer p.stderr.Close()
-	impatience := time.AfterFunc(5*time.Second, func() { p.cmd.Process.Kill() })
+	impatience := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
 	defer impatience.Stop()
 	if p.out != nil {
 		io.Copy(io.Discard, p.out)

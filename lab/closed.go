@@ -1,0 +1,72 @@
+package lab
+
+import (
+	"time"
+
+	"github.com/unstall/unstall/compare"
+)
+
+// Closed is a closed loop: so many clients, each of whom waits for its answer and
+// asks again. Every diagnosis and every run gets a process of its own that was idle
+// until then: how a service grows into the load is part of what is measured.
+type Closed struct {
+	Connections int
+	For         time.Duration
+
+	// Patience is how long clients wait for an answer: the run ends with the last
+	// one, as in load tests that count all they sent.
+	Patience time.Duration
+}
+
+type closing struct {
+	Closed
+	*Stand
+}
+
+func (l Closed) on(s *Stand) loading {
+	run := l.For.Seconds()
+	s.out.Plan.Connections, s.out.Plan.RunS = &l.Connections, &run
+	return closing{l, s}
+}
+
+func (c closing) admit(Variant) error { return nil }
+func (c closing) ready() error        { return nil }
+func (c closing) checks() []Check     { return nil }
+
+func (c closing) demand(*Service) (Demand, error) { return Demand{Connections: c.Connections}, nil }
+
+// measure makes one run. The figures are of all that was sent, up to the last
+// answer.
+func (c closing) measure(one *Service, block int) (Measured, compare.Load, error) {
+	r := Measured{Variant: one.Variant.Name, Block: block + 1, Start: time.Now()}
+	from, err := c.look(one)
+	if err != nil {
+		return r, compare.Load{}, err
+	}
+	d, err := c.Drive(c.ctx, one, Demand{Connections: c.Connections, For: c.For, Patience: c.Patience})
+	if err != nil {
+		return r, compare.Load{}, err
+	}
+	until, err := c.look(one)
+	if err != nil {
+		return r, compare.Load{}, err
+	}
+	r.Metrics = c.Runtime.between(from, until)
+	for name, v := range map[string]*float64{
+		"rate_stdev": d.Result.Rate.Stdev, "rate_max": d.Result.Rate.Max,
+		"mean_ms": d.Result.Latency.Mean, "stdev_ms": d.Result.Latency.Stdev, "max_ms": d.Result.Latency.Max,
+		"p50_ms": d.Result.Latency.P50, "p90_ms": d.Result.Latency.P90, "p99_ms": d.Result.Latency.P99,
+	} {
+		if v != nil {
+			r.Metrics[name] = *v
+		}
+	}
+	r.Metrics["rate"], r.Metrics["answered"], r.Metrics["kib_per_s"] = d.Result.Rate.Mean, float64(d.Result.Codes.Success), d.Result.BytesPerS/1024
+	if n := d.Result.Completed; n > 0 {
+		r.Metrics["cpu_ms_per_request"] = 1e3 * from.cpu(until) / float64(n)
+	}
+	r.Achieved, r.Limited = d.Result.Rate.Mean, d.Limited
+	r.Others = until.others(from.usage, from.until(until))
+	return r, compare.Load{URL: one.operation, Mode: "closed", LatencyFrom: "send", Connections: c.Connections, Rate: r.Achieved,
+		Duration: c.For, Sent: d.Sent, Failed: d.Failed, Others: &r.Others, Limited: d.Limited}, nil
+}

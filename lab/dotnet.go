@@ -1,0 +1,63 @@
+package lab
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/lab/build"
+)
+
+// Dotnet is the runtime of services in C# that are built with the newest .NET SDK
+// on PATH, else with one that is fetched.
+type Dotnet struct {
+	Sources fs.FS
+	Project string // the .csproj among them
+}
+
+func (d Dotnet) build(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
+	dotnet, err := build.FindDotnet(ctx, true, say)
+	if err != nil {
+		return nil, err
+	}
+	files := build.Sources{}
+	if err := files.Add(d.Sources, "", ".cs", ".csproj"); err != nil {
+		return nil, err
+	}
+	assembly, err := build.Dotnet(ctx, dotnet, l.Name, files, d.Project, say)
+	if err != nil {
+		return nil, err
+	}
+	version, err := build.SDK(ctx, dotnet)
+	return &programs{toolchain: ".NET SDK " + version, start: func(Variant, string) (string, []string) {
+		return dotnet, []string{assembly, "--control=true"}
+	}}, err
+}
+
+// look reads /proc: the service is an ordinary one that says nothing of itself.
+func (Dotnet) look(one *Service) (st state, err error) {
+	p, err := statOf(one.PID)
+	st.Time = time.Now().UnixNano()
+	st.UserSeconds, st.SysSeconds, st.MinorFaults, st.RSS, st.threads = p.user, p.system, p.minorFaults, p.resident, p.threads
+	return st, err
+}
+
+func (Dotnet) between(a, b state) map[string]float64 {
+	m := a.process(b)
+	m["threads"] = float64(b.threads)
+	return m
+}
+
+// PoolThreads is the name of the figure that says how many threads the ThreadPool
+// had at most.
+const PoolThreads = "pool threads"
+
+func (Dotnet) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
+	pool := b.SeriesOf(about, evidence.SeriesPoolThreads)
+	if pool == nil || len(pool.V) == 0 {
+		return nil
+	}
+	return map[string]float64{PoolThreads: slices.Max(pool.V)}
+}

@@ -1,0 +1,133 @@
+package lab
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/unstall/unstall/cause/golang"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/lab/build"
+)
+
+// shared is what the labs' Go programs have in common. The sources are in the tool
+// itself, so that a released one can run labs anywhere.
+//
+//go:embed service/*.go resp/*.go dependency/*.go
+var shared embed.FS
+
+// module is where the sources are built: their import paths are those of the
+// repository, and they need nothing else.
+const module = "module github.com/unstall/unstall\n\ngo 1.21\n"
+
+// Go is the runtime of services that are built with the Go toolchain on PATH and
+// the standard library alone, on lab/service. A variant's Program is the folder of
+// its main package, below the lab's.
+type Go struct {
+	Sources fs.FS // as they lie in the lab's folder
+}
+
+func (g Go) build(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
+	files, err := sharedSources()
+	if err != nil {
+		return nil, err
+	}
+	if err := files.Add(g.Sources, path.Join("lab", l.Name), ".go"); err != nil {
+		return nil, err
+	}
+	var mains []string
+	for _, v := range l.Variants {
+		mains = append(mains, path.Join("lab", l.Name, v.Program))
+	}
+	slices.Sort(mains)
+	bins, err := build.Go(ctx, l.Name, files, slices.Compact(mains), say)
+	if err != nil {
+		return nil, err
+	}
+	version, err := build.GoVersion(ctx)
+	return &programs{toolchain: version, start: func(v Variant, accessLog string) (string, []string) {
+		return bins[path.Join("lab", l.Name, v.Program)], []string{"-control", "-access-log=" + accessLog}
+	}}, err
+}
+
+// dependency is the program that variants depend on, whatever they are written for.
+const dependency = "lab/dependency"
+
+// buildDependency builds it if a variant needs it.
+func (l *Lab) buildDependency(ctx context.Context, say func(string)) (bin string, err error) {
+	if !slices.ContainsFunc(l.Variants, func(v Variant) bool { return v.Dependency != nil }) {
+		return "", nil
+	}
+	files, err := sharedSources()
+	if err != nil {
+		return "", err
+	}
+	bins, err := build.Go(ctx, "dependency", files, []string{dependency}, say)
+	return bins[dependency], err
+}
+
+func sharedSources() (build.Sources, error) {
+	files := build.Sources{"go.mod": []byte(module)}
+	return files, files.Add(shared, "lab", ".go")
+}
+
+func (Go) look(one *Service) (state, error) {
+	st, err := one.Command("state")
+	return state{State: st}, err
+}
+
+func (Go) between(a, b state) map[string]float64 {
+	s := a.until(b)
+	m := a.process(b)
+	m["gc_cycles_per_s"] = float64(b.GCCycles-a.GCCycles) / s
+	m["assist_ms_per_s"] = 1e3 * (b.Assist - a.Assist) / s
+	m["alloc_mib_per_s"] = float64(b.AllocBytes-a.AllocBytes) / s / (1 << 20)
+	m["heap_goal_mib"] = float64(b.GoalBytes) / (1 << 20)
+	if b.GCCycles > a.GCCycles {
+		m["live_heap_mib"] = float64(b.LiveBytes) / (1 << 20)
+	}
+	if n := finished(b) - finished(a); n > 0 {
+		m["cpu_ms_per_request"] = 1e3 * a.cpu(b) / float64(n)
+	}
+	return m
+}
+
+func finished(s state) (n int64) {
+	for _, c := range s.Finished {
+		n += c
+	}
+	return n
+}
+
+// Names of the figures of a Go service.
+const (
+	cyclesFigure    = "gc cycles"        // per second
+	heapPeakFigure  = "heap at its peak" // bytes
+	collectorFigure = "CPU of the collector"
+)
+
+func (Go) figures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) map[string]float64 {
+	g, ok := golang.FiguresOf(b, about)
+	if !ok {
+		return nil
+	}
+	f := map[string]float64{cyclesFigure: cyclesPerSecond(looks)}
+	if g.Goal > 0 {
+		f[heapPeakFigure] = g.Goal
+	}
+	if cpu, ok := golang.CPUOf(b, about); ok && cpu.GC > 0 {
+		f[collectorFigure] = float64(cpu.GC) / float64(cpu.All)
+	}
+	return f
+}
+
+// cyclesPerSecond is how often the collector ran under the load of a diagnosis,
+// between the second look and the third. A few cycles are too few to count, so
+// those since the first load count, by what was allocated.
+func cyclesPerSecond(looks [3]state) float64 {
+	first, before, after := looks[0], looks[1], looks[2]
+	rate := float64(after.AllocBytes-before.AllocBytes) / before.until(after)
+	return float64(after.GCCycles-first.GCCycles) / float64(max(after.AllocBytes-first.AllocBytes, 1)) * rate
+}

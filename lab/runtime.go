@@ -1,0 +1,56 @@
+package lab
+
+import (
+	"context"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/lab/service"
+)
+
+// Runtime is what the services of a lab are written for, [Go] or [Dotnet]: how they
+// are built and started, and what they can be asked.
+type Runtime interface {
+	// build builds what the variants need.
+	build(ctx context.Context, l *Lab, say func(string)) (*programs, error)
+	// look says what a process is like, usage aside.
+	look(one *Service) (state, error)
+	// between are the figures of a service between two instants, by the names that
+	// package compare knows.
+	between(a, b state) map[string]float64
+	// figures are what the capture of a variant's diagnosis holds and the diagnosis
+	// does not give, by the names that predictions have.
+	figures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) map[string]float64
+}
+
+// programs are what a runtime built.
+type programs struct {
+	toolchain string // that built them, as reports name it
+	// start is how the program of a variant is started so that it says where it
+	// serves, ends with its standard input, and if it can writes an access log.
+	start func(v Variant, accessLog string) (bin string, args []string)
+}
+
+// state is what a service is like at an instant, and who used the host until then.
+type state struct {
+	service.State
+	usage
+	threads int // of the process
+}
+
+// seconds is how long b is after a.
+func (a state) until(b state) float64 { return float64(b.Time-a.Time) / 1e9 }
+
+// cpu is the CPU time from a to b, s.
+func (a state) cpu(b state) float64 {
+	return b.UserSeconds + b.SysSeconds - a.UserSeconds - a.SysSeconds
+}
+
+// process are the figures that any process has.
+func (a state) process(b state) map[string]float64 {
+	s := a.until(b)
+	return map[string]float64{
+		"cpu_cores":          a.cpu(b) / s,
+		"rss_mib":            float64(b.RSS) / (1 << 20),
+		"minor_faults_per_s": float64(b.MinorFaults-a.MinorFaults) / s,
+	}
+}

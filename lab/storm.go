@@ -1,0 +1,256 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/load"
+)
+
+// Storm is an open loop: clients who do not wait for each other, and suddenly many
+// times as many. All services are resident, one of them under load, and warmed up
+// before.
+type Storm struct {
+	Peak  float64       // requests/s of the storm
+	Spike float64       // the storm is that many times the load before it
+	Base  time.Duration // before the storm
+	For   time.Duration
+
+	SLO    time.Duration // that the p99 must keep at the knee
+	Warm   time.Duration // a variant must reach its plateau in
+	Hold   time.Duration // that a rate must be kept to be below the knee
+	Search bool          // search the knee; else look on either side of where it should be
+
+	// Follow, if not nil, makes the size of a service follow a storm that had to be
+	// moved to keep its share of the knee.
+	Follow func(*Stand, *Service) error
+}
+
+// Share is where the peak must lie: between these parts of the fixed variant's
+// knee.
+var Share = [2]float64{.6, .8}
+
+// storming is a storm on a stand; its peak may have moved.
+type storming struct {
+	Storm
+	*Stand
+	moved bool
+}
+
+func (l Storm) on(s *Stand) loading {
+	slo := float64(l.SLO.Microseconds()) / 1e3
+	storm := l.For.Seconds()
+	s.out.Plan.SLOMs, s.out.Plan.StormS = &slo, &storm
+	t := &storming{Storm: l, Stand: s}
+	t.tell()
+	return t
+}
+
+// tell gives the outcome the rates.
+func (t *storming) tell() {
+	peak, base := t.Peak, t.Peak/t.Spike
+	t.out.Plan.Peak, t.out.Plan.Base = &peak, &base
+}
+
+// admit starts a service and warms it up.
+func (t *storming) admit(v Variant) error {
+	one, err := t.start(v)
+	if err != nil {
+		return err
+	}
+	t.Services = append(t.Services, one)
+	t.say("warming up %s: %s", v.Name, v.About)
+	if err := t.follow(one); err != nil {
+		return err
+	}
+	return t.warm(one)
+}
+
+// ready looks how much the fixed variant can do, and moves the peak to where its
+// share of that must be.
+func (t *storming) ready() error {
+	one := t.Service(t.Fixed)
+	if one == nil {
+		return nil
+	}
+	t.say("looking for the knee of %s: the highest rate at which its p99 is within %v", t.Fixed, t.SLO)
+	if t.Search {
+		return t.search(one)
+	}
+	return t.bracket(one)
+}
+
+func (t *storming) demand(one *Service) (Demand, error) {
+	v := one.Variant
+	if v.Overload > 0 {
+		most, err := t.Drive(t.ctx, one, Demand{For: t.Hold})
+		if err != nil {
+			return Demand{}, err
+		}
+		t.say("%s serves %.0f requests/s at most", v.Name, most.Achieved)
+		return Demand{Rate: v.Overload * most.Achieved}, nil
+	}
+	return Demand{Rate: t.rate(one)}, nil
+}
+
+// rate is what a variant is diagnosed under.
+func (t *storming) rate(one *Service) float64 {
+	if r := one.Variant.Rate; r > 0 {
+		return r
+	}
+	return t.Peak
+}
+
+// measure makes one run: a base load, then many times as much. The figures are of
+// the storm.
+func (t *storming) measure(one *Service, block int) (Measured, compare.Load, error) {
+	var from state
+	var failed error
+	r := Measured{Variant: one.Variant.Name, Block: block + 1}
+	delivered, err := t.Drive(t.ctx, one, Demand{
+		Before: t.Base, Base: t.Peak / t.Spike, Rate: t.Peak, For: t.For,
+		Seed: t.out.Plan.Seed + uint64(block), // the same arrivals for all of a block
+		Storm: func() {
+			r.Start = time.Now()
+			from, failed = t.look(one)
+		},
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return r, compare.Load{}, err
+	}
+	until, err := t.look(one)
+	if err != nil {
+		return r, compare.Load{}, err
+	}
+	r.Metrics = t.Runtime.between(from, until)
+	r.Metrics["p50_ms"], r.Metrics["p90_ms"], r.Metrics["p99_ms"] = delivered.P50, delivered.P90, delivered.P99
+	r.Metrics["rate"] = delivered.Achieved
+	r.Offered, r.Achieved, r.Limited = &delivered.Offered, delivered.Achieved, delivered.Limited
+	r.Others = until.others(from.usage, from.until(until))
+	return r, compare.Load{URL: one.operation, Mode: "open", LatencyFrom: "intended", Offered: delivered.Offered, Rate: delivered.Achieved,
+		Duration: t.For, Sent: delivered.Sent, Failed: delivered.Failed, Others: &r.Others, Limited: delivered.Limited}, nil
+}
+
+func (t *storming) checks() []Check { return []Check{t.out.kneeCheck()} }
+
+// served is the part of the offered load that must be answered: below, a queue
+// grows for as long as the load lasts.
+const served = .95
+
+// holds says whether a service keeps the SLO at a rate.
+func (t *storming) holds(one *Service, rate float64) (bool, error) {
+	t.quiet()
+	d, err := t.Drive(t.ctx, one, Demand{Rate: rate, For: t.Hold, Seed: t.out.Plan.Seed})
+	if err != nil {
+		return false, err
+	}
+	ok := d.Achieved >= served*d.Offered && d.P99 <= *t.out.Plan.SLOMs && d.Failed == 0
+	t.say("%s at %.0f requests/s: p99 %.1f ms, %.1f %% answered in time", one.Variant.Name, rate, d.P99, 100*d.Achieved/d.Offered)
+	return ok, nil
+}
+
+// bracket looks whether the knee is where the peak's share puts it: at the rate of
+// which the peak is four fifths the SLO must be kept, at that of which it is three
+// fifths it need not be.
+func (t *storming) bracket(one *Service) error {
+	low, high := t.Peak/Share[1], t.Peak/Share[0]
+	p := &t.out.Plan
+	for _, rate := range []float64{low, high} {
+		ok, err := t.holds(one, rate)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			p.KneeHigh = &rate
+			break
+		}
+		p.KneeLow = &rate
+	}
+	return nil
+}
+
+// search finds the knee and moves the peak to where its share of it must be.
+func (t *storming) search(one *Service) error {
+	p := &t.out.Plan
+	k, err := load.Knee(t.ctx, t.request(one, Demand{Rate: t.Peak, For: t.Hold, Seed: p.Seed}), load.SLO{P99: t.SLO, Achieved: served},
+		load.KneeOptions{Start: t.Peak, Step: t.Hold,
+			Tried: func(step load.KneeStep) { t.say("%s", step.Line()) },
+			Run: func(ctx context.Context, p load.Plan) (*load.Result, error) {
+				t.quiet()
+				return load.Run(ctx, p, nil)
+			}})
+	if err != nil {
+		return err
+	}
+	if k.Rate == nil {
+		return fmt.Errorf("%s keeps its SLO of %v at no rate: %s: is this host busy?", one.Variant.Name, t.SLO, k.Why)
+	}
+	p.Knee = k.Rate
+	t.say("the knee of %s is %.0f requests/s", one.Variant.Name, *k.Rate)
+	peak := min(max(t.Peak, rounded(Share[0]**k.Rate)), rounded(Share[1]**k.Rate))
+	if peak == t.Peak {
+		return nil
+	}
+	t.warnf("the storm is %.0f requests/s instead of %.0f: it must be %.0f to %.0f %% of the knee", peak, t.Peak, 100*Share[0], 100*Share[1])
+	t.Peak, t.moved = peak, true
+	t.tell()
+	for _, one := range t.Services {
+		if err := t.follow(one); err != nil {
+			return err
+		}
+		if !one.Variant.Compared {
+			continue
+		}
+		if err := t.warm(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rounded is a rate as people would give it.
+func rounded(v float64) float64 { return math.Round(v/10) * 10 }
+
+// follow makes a service's size follow a storm that was moved; it is to be warmed up
+// again then.
+func (t *storming) follow(one *Service) error {
+	if t.Follow == nil || !t.moved {
+		return nil
+	}
+	if err := t.Follow(t.Stand, one); err != nil {
+		return fmt.Errorf("%s: %w", one.Variant.Name, err)
+	}
+	return nil
+}
+
+// kneeCheck says whether the peak lies where it must.
+func (o *Outcome) kneeCheck() Check {
+	c := Check{Name: "peak ÷ knee of the fixed variant", Unit: "1", Asked: fmt.Sprintf("%.1f–%.1f", Share[0], Share[1])}
+	p := o.Plan
+	share := func(knee *float64) *float64 {
+		if knee == nil {
+			return nil
+		}
+		v := *p.Peak / *knee
+		return &v
+	}
+	c.Got, c.Low, c.High = share(p.Knee), share(p.KneeHigh), share(p.KneeLow)
+	switch {
+	case c.Got != nil:
+		c.OK = *c.Got >= Share[0]-.005 && *c.Got <= Share[1]+.005
+	case c.Low != nil && c.High != nil:
+		c.OK = true
+	case c.High != nil:
+		c.Why = "the knee is higher: the storm is a smaller part of what the fixed variant can do"
+	default:
+		c.Why = "the knee is lower: the storm is a larger part of what the fixed variant can do"
+	}
+	c.Told = true
+	return c
+}

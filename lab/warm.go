@@ -1,0 +1,73 @@
+package lab
+
+import (
+	"context"
+	"time"
+)
+
+// warm puts load on a service until its memory is on a plateau: a process that
+// was just allowed more memory first pays page faults for it, which is another
+// mechanism, and passes. There must have been a cycle, too, for only then was the
+// heap once as large as it gets.
+func (t *storming) warm(one *Service) error {
+	const (
+		every = 500 * time.Millisecond
+		looks = 4
+		still = .03 // of what is resident, or
+		slack = 16 << 20
+	)
+	rate := one.Variant.Warm
+	if rate == 0 {
+		rate = t.rate(one)
+	}
+	ctx, enough := context.WithCancel(t.ctx)
+	defer enough()
+	done := make(chan error, 1)
+	go func() {
+		_, err := t.Drive(ctx, one, Demand{Rate: rate, For: t.Warm})
+		done <- err
+	}()
+	var resident []int64
+	flat := false
+	for !flat {
+		if !one.Variant.Compared && !one.Variant.Predicted && len(resident) == looks {
+			break // only its diagnosis counts, and that has a process's first moments behind it
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				return err
+			}
+			t.warnf("%s: its memory still moved after %v under load: %d MiB resident", one.Variant.Name, t.Warm, last(resident)>>20)
+			return nil
+		case <-time.After(every):
+		}
+		now, err := t.look(one)
+		if err != nil {
+			return err
+		}
+		resident = append(resident, now.RSS)
+		flat = now.GCCycles > one.first.GCCycles && plateau(resident, looks, still, slack)
+	}
+	enough()
+	return <-done
+}
+
+// plateau says that the last figures differ little.
+func plateau(v []int64, looks int, part float64, slack int64) bool {
+	if len(v) < looks {
+		return false
+	}
+	least, most := v[len(v)-1], v[len(v)-1]
+	for _, x := range v[len(v)-looks:] {
+		least, most = min(least, x), max(most, x)
+	}
+	return most-least <= max(slack, int64(part*float64(most)))
+}
+
+func last(v []int64) int64 {
+	if len(v) == 0 {
+		return 0
+	}
+	return v[len(v)-1]
+}
