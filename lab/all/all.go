@@ -3,8 +3,9 @@ package all
 
 import (
 	"github.com/unstall/unstall/lab"
+	dotnetstarvation "github.com/unstall/unstall/lab/dotnet-starvation"
 	goballast "github.com/unstall/unstall/lab/go-ballast"
 )
 
 // Labs in the order they are listed.
-var Labs = []*lab.Lab{&goballast.Lab}
+var Labs = []*lab.Lab{&goballast.Lab, &dotnetstarvation.Lab}

@@ -1,0 +1,82 @@
+// Package dotnetstarvation is the lab of an ASP.NET Core service whose handlers
+// block the threads of the pool: what a vendor's tutorial shows, what it advises,
+// and what that does. README.md tells the story; everything that is asked for is
+// here.
+package dotnetstarvation
+
+import (
+	"time"
+
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/dotnet-starvation/app"
+)
+
+const (
+	starvation = "dotnet.threadpool-starvation"
+	locks      = "dotnet.lock-contention"
+	saturation = "linux.cpu-saturation"
+	capacity   = "service.over-capacity"
+)
+
+// Causes that are about the host a lab happens to run on.
+var host = []string{"linux.noisy-neighbour", saturation}
+
+// connections are the article's.
+const connections = 125
+
+// service is how long the database takes: no client gets more than two answers a
+// second.
+const service = 500 * time.Millisecond
+
+// minThreads lets every client have a thread: 200, in the hexadecimal that the
+// runtime reads. .NET Core 3.1 knows the first name, 6 and later both.
+var minThreads = []string{"COMPlus_ThreadPool_ForceMinWorkerThreads=c8", "DOTNET_ThreadPool_ForceMinWorkerThreads=c8"}
+
+// patience is how long clients wait: longer than the pool grows for.
+const patience = 2 * time.Minute
+
+func closed(d time.Duration) lab.Load {
+	return lab.Closed{Connections: connections, For: d, Patience: patience}
+}
+
+// Lab is the incident.
+var Lab = lab.Lab{
+	Name:    "dotnet-starvation",
+	About:   "an ASP.NET Core service answers hardly anybody while its processors lie idle",
+	Report:  "https://learn.microsoft.com/en-us/dotnet/core/diagnostics/debug-threadpool-starvation",
+	Runtime: lab.Dotnet{Sources: app.Sources, Project: app.Project},
+	Path:    "/api/diagscenario",
+	Full:    lab.Sizes{Load: closed(10 * time.Second), Blocks: 6, Record: 10 * time.Second, Patience: 30 * time.Second},
+	Quick:   lab.Sizes{Load: closed(10 * time.Second), Blocks: 1, Record: 8 * time.Second, Patience: 10 * time.Second},
+	Sick:    "taskwait",
+	Fixed:   "taskasyncwait",
+	Variants: []lab.Variant{
+		{
+			Name: "taskwait", About: "waits for the query with .Result", Path: "/api/diagscenario/taskwait", Compared: true, Resident: 80,
+			Expected: lab.Expected{First: starvation, Not: []string{saturation, capacity, locks, "service.dependency-slow"}},
+		},
+		{
+			Name: "tasksleepwait", About: "sleeps until the query is answered", Path: "/api/diagscenario/tasksleepwait", Compared: true, Resident: 80,
+			Expected: lab.Expected{First: starvation, Not: []string{saturation, capacity, locks, "service.dependency-slow"}},
+		},
+		{
+			Name: "taskasyncwait", About: "awaits the query", Path: "/api/diagscenario/taskasyncwait", Compared: true, Predicted: true, Resident: 80,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			// It blocks as before: there are threads enough for these clients, not for more.
+			Name: "min-threads", About: "waits with .Result, with 200 threads from the start", Path: "/api/diagscenario/taskwait", Env: minThreads, Resident: 100,
+			Expected: lab.Expected{AnyOf: []string{starvation}, Not: []string{capacity, locks}},
+		},
+		{
+			Name: "cpu", About: "computes, more than its processors can", Path: "/api/diagscenario/cpu", Resident: 80,
+			Expected: lab.Expected{AnyOf: []string{saturation, capacity}, Not: []string{starvation, locks}},
+		},
+		{
+			Name: "lock", About: "computes under one lock", Path: "/api/diagscenario/lock", Resident: 80,
+			Expected: lab.Expected{First: locks, Not: []string{starvation}},
+		},
+	},
+	Checks: checks,
+	Moves:  plateau,
+}
