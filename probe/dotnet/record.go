@@ -128,7 +128,7 @@ func (r *recording) threads(ctx context.Context) {
 		}
 		apart := max(betweenThem, o.distance())
 		next := min(apart, time.Until(r.end)-lastStacks)
-		if next < apart/2 || !wait(ctx, next) {
+		if next < betweenThem/2 || !wait(ctx, next) {
 			return
 		}
 	}
