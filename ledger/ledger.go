@@ -58,7 +58,7 @@ type Ledger struct {
 	Source   evidence.ArtifactID // the artifact whose requests are charged here
 	From, To int64               // ns: the span they were watched
 	Traced   bool                // their states are known
-	Sampled  bool                // by looks at them now and then: running and ready look the same
+	Sampled  bool                // how they spent it is known by looks now and then: running and ready look the same
 
 	Rule      string // "slo", "3x_route_floor", "baseline", "unfinished"
 	Threshold int64  // ns; of the route with most requests, if each has its own
@@ -121,6 +121,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	}
 	if !l.Traced {
 		l.occupancy = l.occupied()
+		l.Sampled = l.occupancy != nil
 	}
 	l.replay()
 	l.findSlow(opt.SLO, opt.Baseline)

@@ -31,9 +31,12 @@ type share struct {
 	part      float64
 }
 
-// farthest is for how long (ns) before and after a burst its threads stand for others,
-// where there is no other burst nearer.
-const farthest = int64(1e9)
+// A burst stands for the time up to the middle between it and the next, at most for
+// farthest (ns); before the first and after the last of them for fringe.
+const (
+	farthest = int64(5e9)
+	fringe   = int64(1e9)
+)
 
 // occupied looks at what the subject's threads did while the requests of the source were
 // in flight; nil if nobody looked, or at a time of day that is not known.
@@ -48,12 +51,12 @@ func (l *Ledger) occupied() *occupancy {
 	awaiting := l.awaiting()
 	for i, looks := range bursts {
 		at, last := looks[0].Time, looks[len(looks)-1].Time
-		c := cell{from: at - farthest, to: last + farthest}
+		c := cell{from: at - fringe, to: last + fringe}
 		if i > 0 {
-			c.from = max(c.from, (bursts[i-1][0].Time+at)/2, o.cells[i-1].to)
+			c.from = max(at-farthest, (bursts[i-1][0].Time+at)/2, o.cells[i-1].to)
 		}
 		if i+1 < len(bursts) {
-			c.to = min(c.to, (at+bursts[i+1][0].Time)/2)
+			c.to = min(last+farthest, (at+bursts[i+1][0].Time)/2)
 		}
 		c.to = max(c.to, c.from)
 		c.parts = l.sharesOf(looks, float64(before(starts, at+1)-before(ends, at)), float64(awaiting(at)))

@@ -161,7 +161,11 @@ func (a *attacher) seen(looks []Look, start, left, end int64) bool {
 	from := sort.Search(len(looks), func(n int) bool { return looks[n].Time >= start })
 	to := from + sort.Search(len(looks)-from, func(n int) bool { return looks[from+n].Time >= left })
 	looks = looks[from:to]
-	known := len(looks) >= 2
+	count := 0
+	for i := range looks {
+		count += looks[i].Count
+	}
+	known := count >= 2
 	at := start
 	for n := 0; known && n < len(looks); n++ {
 		l := &looks[n]
@@ -208,8 +212,8 @@ func (a *attacher) locked(k laneOf, start, left int64) (any bool) {
 		x := locks[n]
 		s := evidence.Segment{Kind: evidence.LockWait, Stack: v.Stack[x.row], Holder: v.Holder[x.row]}
 		cause := a.b.Names.Text(v.Cause[x.row])
-		if owner := a.t.View(k.subject, s.Stack).Owner; cause == "" && owner != "" {
-			cause = "lock in " + owner
+		if owner := a.t.View(k.subject, s.Stack).Owner; cause == "" {
+			cause = owner
 		}
 		s.Cause = a.b.Names.ID(cause)
 		any = a.over(max(x.from, start), min(x.to, left), s, func(evidence.Kind) bool { return true }) || any

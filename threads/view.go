@@ -29,6 +29,7 @@ type View struct {
 	Pattern string        // how it waits, in the words of the field: ".Result", "lock", "sync I/O: NetworkStream.Read"; "" where it does not
 	Wait    int           // the call that waits, as its caller wrote it
 	User    int           // the first frame of the user's own code below the wait; of what runs, the innermost of them
+	Began   int           // where the thread took up work: its pool's, or its role's, own method
 	Library bool          // User is a library's: no code of the user's own is on the stack
 	Owner   string        // User without namespaces: "Shop!CartController.Get()"; "" none
 	Request bool          // it works on a server's request
@@ -43,13 +44,15 @@ func (v View) Waiting() bool {
 func (v View) SyncOverAsync() bool { return v.State == evidence.TaskWait }
 
 // Reason is what a thread that waits waits for, and where in the user's code: ".Result
-// in Shop!CartController.Get()"; "" of one that does not wait.
+// in Shop!CartController.Get()", of a lock only where; "" of one that does not wait.
 func (v View) Reason() string {
 	switch {
 	case !v.Waiting():
 		return ""
 	case v.Owner == "":
 		return v.Pattern
+	case v.State == evidence.LockWait:
+		return v.Owner
 	}
 	return v.Pattern + " in " + v.Owner
 }

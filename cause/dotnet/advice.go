@@ -85,11 +85,10 @@ func (s *starving) release() (int, bool) {
 // enough is how many threads let every request in flight block one, with some to spare
 // for what releases them; 0 unknown.
 func (s *starving) enough() int {
-	n, _ := inFlight(s.c)
+	n, _ := s.inFlight()
 	if n == 0 {
-		n = float64(s.pool.seen.blocked())
-		if s.climb.climbs() {
-			n = max(n, s.climb.to) * 2 // as it still climbs, more is needed
+		if n = max(float64(s.pool.seen.blocked()), s.climb.to); s.climb.climbs() {
+			n *= 2 // it needs more than it has
 		}
 	}
 	if n == 0 {

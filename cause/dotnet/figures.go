@@ -36,7 +36,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 			add(whose, k.level(), "1", k.origin)
 		}
 		if s.climb.climbs() {
-			add("of them added, once what is free to give was given", s.climb.rate, "1/s", k.origin)
+			add("growth of the pool", s.climb.rate, "1/s", k.origin)
 		}
 	}
 	if n := p.raised[starvation]; n > 0 {
@@ -56,8 +56,12 @@ func (s *starving) figures() (out []cause.Evidence) {
 	if p.done.known() {
 		add("work items completed", p.done.mean(), "1/s", p.done.origin)
 	}
-	if n, o := inFlight(c); n > 0 {
-		add("requests in flight at the end", n, "1", o)
+	if n, o := s.inFlight(); n > 0 {
+		text := "requests in flight at the end"
+		if p.queue.known() && o == p.queue.origin {
+			text += ", all that is queued counted as one"
+		}
+		add(text, n, "1", o)
 		if end := n - p.threads.level(); s.climb.climbs() && s.climb.still && !p.threads.loose && end > 0 {
 			add("until each of them has a thread, at this rate; the climb ends earlier at the pool's maximum, or at busy CPUs", end/s.climb.rate, "s", p.threads.origin)
 		}
@@ -114,18 +118,28 @@ func collected(c *cause.Case) float64 {
 }
 
 // inFlight is how many requests were at once in the service, or on their way to it, when
-// the recording ended: as clients count them, else as the server does; 0 unknown.
-func inFlight(c *cause.Case) (n float64, origin evidence.Origin) {
-	if l := c.Ledger; l != nil && l.Requests.Unfinished > 0 {
-		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
-	}
-	for _, l := range c.Bundle.Loads {
+// the recording ended: as clients count them, else what the pool's threads held and what
+// waited for one, else as the server counts those it has begun; 0 unknown.
+func (s *starving) inFlight() (n float64, origin evidence.Origin) {
+	for _, l := range s.c.Bundle.Loads {
 		if float64(l.Connection) > n {
 			n, origin = float64(l.Connection), l.Origin
 		}
 	}
-	if k := counter(c, evidence.SeriesRequestsInFlight); k.known() && k.level() > n {
+	l := s.c.Ledger
+	if l != nil && n == 0 && l.Requests.Unfinished > 0 && s.c.Bundle.Requests.Lane[l.Rows[0]] == 0 {
+		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
+	}
+	if n > 0 {
+		return n, origin
+	}
+	if k := counter(s.c, evidence.SeriesRequestsInFlight); k.known() {
 		n, origin = k.level(), k.origin
+	} else if l != nil {
+		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
+	}
+	if s.queued() && n < float64(s.pool.seen.blocked())+s.pool.queue.level() {
+		n, origin = float64(s.pool.seen.blocked())+s.pool.queue.level(), s.pool.queue.origin
 	}
 	return n, origin
 }

@@ -50,10 +50,10 @@ type waits struct {
 	known  bool
 	waited int64 // ns, in contention events
 	events int
-	owner  string       // code that waits most
-	view   threads.View // of a thread that does
-	holder string       // code that held the lock meanwhile, "" unknown
-	doing  string       // what the holder did
+	owner  string // code that waits most
+	holder string // code that held the lock meanwhile, "" unknown
+	doing  string // what the holder did
+	stands bool   // it waited itself
 	origin evidence.Origin
 }
 
@@ -77,7 +77,9 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	case w.known && w.mean >= queueing && !p.busyBy(w.mean):
 		v.Summary = fmt.Sprintf("%.1f threads wait for locks, in the mean", w.mean)
 	case w.known:
-		v.Summary = fmt.Sprintf("%.2g threads waited for locks, in the mean", w.mean)
+		if v.Summary = "no thread waited for a lock"; w.mean > 0 {
+			v.Summary = fmt.Sprintf("%.2g threads waited for a lock, in the mean", w.mean)
+		}
 		return v
 	case traced:
 		v.Summary = fmt.Sprintf("%.1f %% of slow time", 100*share)
@@ -132,15 +134,13 @@ func (w *waits) found(c *cause.Case, p *pool, v *cause.Verdict) {
 	fix := cause.Fix{Text: "do less under this lock, take one for each key, or let readers use a snapshot that is replaced as a whole", Code: who}
 	if w.holder != "" {
 		v.Evidence = append(v.Evidence, cause.Evidence{Text: "meanwhile its holder was in " + w.holder + ", " + w.doing, Origin: c.Bundle.OriginText(p.seen.origin)})
-		if w.doing != running {
+		if w.stands {
 			fix.Text = "the lock is held by code that waits: do that before taking the lock or after, or use SemaphoreSlim.WaitAsync() where it must be held"
 			fix.Code = w.holder
 		}
 	}
 	v.Fix = append(v.Fix, fix)
 }
-
-var running = threads.View{State: evidence.Running}.Doing()
 
 // waitsOf reads contention events, else how many threads stacks show waiting.
 func waitsOf(c *cause.Case, p *pool) (w waits) {
@@ -182,7 +182,10 @@ func waitsOf(c *cause.Case, p *pool) (w waits) {
 // heldBy finds what the holder of the lock was seen doing: the thread that the runtime
 // names, else one that is in the same code without waiting for it.
 func (w *waits) heldBy(looks []threads.Look, lane evidence.LaneID) {
-	type act struct{ owner, doing string }
+	type act struct {
+		owner, doing string
+		stands       bool
+	}
 	seen := make(map[act]int64)
 	for i := range looks {
 		l := &looks[i]
@@ -190,14 +193,14 @@ func (w *waits) heldBy(looks []threads.Look, lane evidence.LaneID) {
 			continue
 		}
 		if lane != 0 && l.Lane == lane || lane == 0 && l.View.Owner == w.owner {
-			seen[act{l.View.Owner, l.View.Doing()}]++
+			seen[act{l.View.Owner, l.View.Doing(), l.View.Waiting()}]++
 		}
 	}
 	acts := slices.SortedFunc(maps.Keys(seen), func(a, b act) int {
 		return cmp.Or(cmp.Compare(seen[b], seen[a]), cmp.Compare(a.owner, b.owner), cmp.Compare(a.doing, b.doing))
 	})
 	if len(acts) > 0 {
-		w.holder, w.doing = acts[0].owner, acts[0].doing
+		w.holder, w.doing, w.stands = acts[0].owner, acts[0].doing, acts[0].stands
 	}
 }
 

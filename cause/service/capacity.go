@@ -34,13 +34,13 @@ CPU profile says where), more processors.`,
 const saturated = .8
 
 func judgeCapacity(c *cause.Case) cause.Verdict {
+	if l := c.Ledger; l != nil && l.Sampled && len(l.Rows) >= ledger.MinRequests {
+		return judgeSampled(c)
+	}
 	if !c.Traced() {
 		return c.NoStates()
 	}
 	l := c.Ledger
-	if l.Sampled {
-		return judgeSampled(c)
-	}
 	share := c.Share(ledger.RequestsCPU)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f %% of slow time behind other requests", 100*share)}
 	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for a CPU other requests held", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", cause.From(l.Source)))

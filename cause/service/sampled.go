@@ -11,7 +11,8 @@ import (
 
 // judgeSampled judges where threads were looked at now and then, to which one that runs
 // and one that would if it had a processor look the same: of n requests that seem to run
-// on fewer processors, the rest waits for its turn.
+// on fewer processors, the rest waits for its turn. One in native code, of which nothing
+// says that it waits, is taken to run.
 func judgeSampled(c *cause.Case) cause.Verdict {
 	l := c.Ledger
 	used, origin, known := processorsUsed(c)
@@ -22,14 +23,14 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	var running int64
 	for _, row := range l.Rows {
 		ch := l.Of(row)
-		running += ch[ledger.Own]
+		running += ch[ledger.Own] + ch[ledger.Unexplained]
 	}
 	at := float64(running) / float64(l.To-l.From) // at once
 	waited := 0.
 	if at > used {
 		waited = 1 - used/at
 	}
-	share := waited * c.Share(ledger.Own)
+	share := waited * c.Share(ledger.Own, ledger.Unexplained)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f %% of %.0f CPUs busy", 100*used/cores, cores)}
 	v.Evidence = append(v.Evidence,
 		c.Figure(fmt.Sprintf("CPUs the process used, of %.0f", cores), used, "CPUs", origin),
@@ -42,7 +43,7 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	per, sum := make([]int64, len(l.Slow)), int64(0)
 	for n, row := range l.Slow {
 		ch := l.Of(row)
-		per[n] = int64(waited * float64(ch[ledger.Own]))
+		per[n] = int64(waited * float64(ch[ledger.Own]+ch[ledger.Unexplained]))
 		sum += per[n]
 	}
 	v.Saves = c.Save(per, 0, sum)

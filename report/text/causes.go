@@ -92,7 +92,7 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict, most int) {
 	for _, v := range all {
 		column = max(column, width(v.Cause)+2)
 	}
-	column = min(column, 28)
+	column = min(column, 30)
 	var lines []string
 	for _, v := range all {
 		id := p.clean(v.Cause)

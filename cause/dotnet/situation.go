@@ -1,0 +1,127 @@
+package dotnet
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/predict"
+)
+
+// ErrNoPool says that nothing of a pool was recorded; what to record is in the text.
+var ErrNoPool = errors.New("its pool's threads were not watched: record the process under load (unstall record PID --for 30s)")
+
+// SituationOf is what the simulation of a pool starts from: the pool of the case's
+// process as recorded. What a request waits for, and how many are in flight, may not be
+// known; the simulation says so.
+func SituationOf(c *cause.Case) (predict.PoolSituation, error) {
+	p := poolOf(c)
+	if !p.threads.known() && p.seen.worst == nil {
+		return predict.PoolSituation{}, ErrNoPool
+	}
+	s := &starving{c: c, pool: p, climb: p.threads.climb()}
+	pattern, waits, err := s.pattern()
+	if err != nil {
+		return predict.PoolSituation{}, err
+	}
+	return s.situation(s.needed(), pattern, waits), nil
+}
+
+func (s *starving) situation(n need, pattern predict.PoolPattern, waits string) predict.PoolSituation {
+	c, p := s.c, s.pool
+	flying, _ := s.inFlight()
+	of := predict.PoolSituation{
+		Case: predict.PoolCase{Version: c.Bundle.Subjects[c.Subject].Version, Cores: int(p.cores), Connections: int(flying),
+			Min: s.told("MinWorkerThreads"), Max: s.told("MaxWorkerThreads"), Pattern: pattern,
+			Service: predict.Service{Seconds: n.seconds, From: n.from}},
+		Measured: predict.PoolMeasured{Threads: predict.Exactly(p.level()), Rate: predict.Unknown, Latency: predict.Unknown, P99: predict.Unknown},
+		Waits:    waits, Seconds: p.threads.span(),
+	}
+	l := c.Ledger
+	if l == nil || l.Requests.To <= l.Requests.From {
+		return of
+	}
+	of.Seconds = float64(l.Requests.To-l.Requests.From) / 1e9
+	finished := l.Requests.Count - l.Requests.Unfinished
+	of.Measured.Rate = predict.Exactly(float64(finished) / of.Seconds)
+	if l.Requests.P99 > 0 {
+		of.Measured.P99 = predict.Exactly(float64(l.Requests.P99) / 1e6)
+	}
+	of.Measured.Latency = predict.Exactly(s.answered())
+	if finished >= enoughToCompute && p.cpu > 0 {
+		of.Case.CPU = p.cpu * p.cores * of.Seconds / float64(finished)
+	}
+	return of
+}
+
+// enoughToCompute is from how many requests on the CPU of a process is theirs, and not
+// what it does anyway.
+const enoughToCompute = 200
+
+// answered is the mean latency of the requests that ended, ms; NaN none did.
+func (s *starving) answered() float64 {
+	r := &s.c.Bundle.Requests
+	var sum, n float64
+	for _, i := range s.c.Ledger.Rows {
+		if r.Outcome[i] != evidence.Unfinished {
+			sum += float64(r.Latency(i)) / 1e6
+			n++
+		}
+	}
+	return sum / n
+}
+
+// pattern is how most of the pool's blocked threads wait, and in words.
+func (s *starving) pattern() (predict.PoolPattern, string, error) {
+	p := s.pool
+	if p.seen.worst != nil {
+		groups := p.seen.waiting(all)
+		if len(groups) == 0 || !p.above(float64(p.seen.worst.Pool)) && float64(p.seen.worst.Blocked) < p.cores {
+			return predict.PoolAwait, "", nil
+		}
+		g := groups[0]
+		waits := fmt.Sprintf("%d of %d pool threads blocked in %s %s", g.Pool, p.seen.worst.Pool, method(g.View), on(g.View))
+		switch g.View.State {
+		case evidence.TaskWait:
+			return predict.PoolTaskWait, waits, nil
+		case evidence.SleepWait:
+			return predict.PoolSleepWait, waits, nil
+		case evidence.NetWait, evidence.Syscall:
+			return predict.PoolCall, waits, nil
+		case evidence.LockWait, evidence.PoolWait:
+			return "", "", fmt.Errorf("%s: how long others keep what they wait for decides, and the model does not know it", waits)
+		}
+		return "", "", fmt.Errorf("%s: the model knows waits for tasks, sleeps and synchronous I/O", waits)
+	}
+	// The runtime says why it adds threads, not where they wait.
+	switch release, known := s.release(); {
+	case p.raised[cooperative] > 0:
+		return predict.PoolTaskWait, "pool threads wait for tasks", nil
+	case p.raised[starvation] > 0 && known && release >= 6:
+		return predict.PoolSleepWait, "pool threads are blocked, not in waits for tasks", nil
+	case p.raised[starvation] > 0 || s.climbs():
+		return predict.PoolTaskWait, "pool threads are blocked", nil
+	}
+	return predict.PoolAwait, "", nil
+}
+
+// told is what the environment says of the pool's size, 0 nothing. The runtime reads it
+// as hexadecimal; DOTNET_ goes before COMPlus_, and is not known before 6.
+func (s *starving) told(name string) int {
+	release, known := s.release()
+	for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
+		if prefix == "DOTNET_" && known && release < 6 {
+			continue
+		}
+		f, ok := s.c.Fact(prefix + "ThreadPool_Force" + name)
+		if !ok {
+			continue
+		}
+		if n, err := strconv.ParseUint(f.Value, 16, 15); err == nil && n > 0 {
+			return int(n)
+		}
+	}
+	return 0
+}
