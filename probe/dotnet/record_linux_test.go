@@ -1,0 +1,287 @@
+package dotnet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/dotnet/ipc"
+	"github.com/unstall/unstall/probe/dotnet/ipctest"
+	"github.com/unstall/unstall/target"
+)
+
+const sampler = "Microsoft-DotNETCore-SampleProfiler"
+
+// serve makes this process one with a runtime in it, and finds what can be
+// recorded of it.
+func serve(t *testing.T, s *ipctest.Server) probe.Access {
+	t.Helper()
+	path, err := ipctest.Path(os.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Listen(path); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		_ = os.Remove(path)
+	})
+	found := find(t.Context(), target.Target{PID: os.Getpid(), Runtime: "dotnet", Name: "Shop", Version: "3.1.2"})
+	if len(found) != 1 || found[0].Where != path || len(found[0].Lacks) > 0 || found[0].Missing != nil {
+		t.Fatalf("found %+v", found)
+	}
+	return found[0]
+}
+
+// ended makes sure that nothing stays on.
+func ended(t *testing.T, s *ipctest.Server, how string) {
+	t.Helper()
+	for i, x := range s.Sessions() {
+		for x.Ended == "" { // the fake notes it after it has answered
+			time.Sleep(time.Millisecond)
+			x = s.Sessions()[i]
+		}
+		if x.Ended != how {
+			t.Errorf("session %d (%s) was %s, want %s", x.ID, x.Providers[0].Name, x.Ended, how)
+		}
+	}
+}
+
+func TestRecord(t *testing.T) {
+	s := &ipctest.Server{Collect: 4, Info: 3, Version: "8.0.4+2d7eea25", Every: 20 * time.Millisecond, Names: []byte("names"),
+		Stream: func(x ipctest.Session) []byte {
+			if x.Has(sampler) {
+				return []byte("stack ")
+			}
+			return []byte("event ")
+		}}
+	a := serve(t, s)
+	to := newSink()
+	if err := a.Record(t.Context(), probe.Plan{For: time.Second}, to); err != nil {
+		t.Fatal(err)
+	}
+	if len(to.warnings)+len(to.lacks) > 0 {
+		t.Errorf("warned %v, lacks %v", to.warnings, to.lacks)
+	}
+	ended(t, s, "stopped")
+	events, threads := to.series(t, "events"), to.series(t, "threads")
+	if len(events) != 1 || len(threads) != 1 || len(to.kept) != 2 {
+		t.Fatalf("%d artifacts: events %d, threads %d", len(to.kept), len(events), len(threads))
+	}
+	for _, k := range to.kept {
+		if text := k.String(); !strings.HasSuffix(text, "names") || strings.Count(text, " ") < 1 {
+			t.Errorf("%s holds %q", k.meta.Name, text)
+		}
+		if about := k.meta.About; about.PID != os.Getpid() || about.Version != "8.0.4" || about.Name != "Shop" || about.Runtime != "dotnet" {
+			t.Errorf("%s is about %+v", k.meta.Name, about)
+		}
+	}
+	all := s.Sessions()
+	if len(all) != 3 || !all[0].Has("System.Threading.Tasks.TplEventSource") {
+		t.Fatalf("sessions %+v", all)
+	}
+	i := slices.IndexFunc(all, func(x ipctest.Session) bool { return x.Has("Microsoft.AspNetCore.Hosting") })
+	main, seen := all[i], map[string]bool{}
+	for _, p := range main.Providers {
+		if seen[p.Name] {
+			t.Errorf("%s is named twice", p.Name)
+		}
+		seen[p.Name] = true
+		switch p.Name {
+		case "Microsoft-Windows-DotNETRuntime":
+			if p.Keywords != 0x40000014001 || p.Level != 4 {
+				t.Errorf("the runtime's events: %+v", p)
+			}
+		case "Microsoft.AspNetCore.Hosting":
+			if p.Level != 4 || p.Keywords != ^uint64(0) || p.Args != everySecond {
+				t.Errorf("requests: %+v", p)
+			}
+		default:
+			if p.Args != everySecond || p.Level > 1 && p.Name != "System.Runtime" {
+				t.Errorf("counters: %+v", p)
+			}
+		}
+	}
+	if main.Rundown != ipc.Rundown || !main.Stacks {
+		t.Errorf("the session is %+v", main)
+	}
+}
+
+func TestPassive(t *testing.T) {
+	s := &ipctest.Server{Collect: 2}
+	a := serve(t, s)
+	if len(a.SwitchesOn) != 2 {
+		t.Errorf("it says that it switches on %q", a.SwitchesOn)
+	}
+	to := newSink()
+	if err := a.Record(t.Context(), probe.Plan{For: time.Hour, Passive: true}, to); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Sessions())+len(to.kept) > 0 || len(to.lacks) != 1 || to.lacks[0].Do != "record without --passive" {
+		t.Errorf("sessions %v, artifacts %v, lacks %v", s.Sessions(), to.kept, to.lacks)
+	}
+}
+
+// TestInterrupted ends a recording early: all sessions are stopped, not dropped.
+func TestInterrupted(t *testing.T) {
+	s := &ipctest.Server{Collect: 2, Every: 10 * time.Millisecond, Names: []byte("names")}
+	a := serve(t, s)
+	to := newSink()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- a.Record(ctx, probe.Plan{For: time.Hour}, to) }()
+	to.wait(t, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 0 })
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	ended(t, s, "stopped")
+	for _, name := range []string{"events", "threads"} {
+		if k := to.series(t, name); len(k) != 1 || !bytes.HasSuffix(k[0].Bytes(), []byte("names")) {
+			t.Errorf("%s: %v", name, k)
+		}
+	}
+}
+
+// TestTooFast ends the session of everything when more comes than is worth it,
+// and goes on with what is rare, and views of the rest.
+func TestTooFast(t *testing.T) {
+	s := &ipctest.Server{Collect: 2, Every: 10 * time.Millisecond,
+		Stream: func(x ipctest.Session) []byte {
+			if many := slices.ContainsFunc(x.Providers, func(p ipctest.Provider) bool { return p.Keywords == ^uint64(0) }); many {
+				return make([]byte, tooFast)
+			}
+			return []byte("Nettrace")
+		}}
+	a := serve(t, s)
+	to := newSink()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- a.Record(ctx, probe.Plan{For: time.Hour}, to) }()
+	to.wait(t, "events-0002.nettrace", func(b []byte) bool { return len(b) > 0 })
+	to.wait(t, "detail-0001.nettrace", func(b []byte) bool { return len(b) > 2*tooFast })
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	ended(t, s, "stopped")
+	if n := len(to.series(t, "events")); n != 2 {
+		t.Errorf("%d pieces of events, want 2", n)
+	}
+	if k := to.series(t, "detail"); len(k) != 1 || k[0].Len() > 8*tooFast {
+		t.Errorf("%d pieces of detail", len(k))
+	}
+	if len(to.warnings) != 1 || !strings.Contains(to.warnings[0], "they are recorded 1s at a time") {
+		t.Errorf("warned %q", to.warnings)
+	}
+	for _, x := range s.Sessions() {
+		if x.Has("Microsoft-AspNetCore-Server-Kestrel") && x.ID > 3 && slices.ContainsFunc(x.Providers, func(p ipctest.Provider) bool {
+			return p.Name == "Microsoft.AspNetCore.Hosting" && p.Level > 1
+		}) {
+			t.Errorf("session %d still records requests", x.ID)
+		}
+	}
+}
+
+func TestDiskFull(t *testing.T) {
+	s := &ipctest.Server{Collect: 2, Every: 10 * time.Millisecond}
+	a := serve(t, s)
+	to := newSink()
+	to.full = true
+	if err := a.Record(t.Context(), probe.Plan{For: time.Hour}, to); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("%v", err)
+	}
+	for _, x := range s.Sessions() {
+		for x.Ended == "" {
+			x = s.Sessions()[x.ID-1]
+		}
+	}
+}
+
+// TestEndedByRuntime is a session that somebody else stops.
+func TestEndedByRuntime(t *testing.T) {
+	s := &ipctest.Server{Collect: 2, Every: time.Millisecond, EndAfter: 3}
+	a := serve(t, s)
+	to := newSink()
+	if err := a.Record(t.Context(), probe.Plan{For: time.Hour}, to); err != nil {
+		t.Fatal(err)
+	}
+	if len(to.warnings) == 0 || !strings.Contains(to.warnings[0], "the runtime ended the session") {
+		t.Errorf("warned %q", to.warnings)
+	}
+}
+
+func TestHangsUp(t *testing.T) {
+	a := serve(t, &ipctest.Server{HangUp: true})
+	err := a.Record(t.Context(), probe.Plan{For: time.Hour}, newSink())
+	if !errors.Is(err, ipc.ErrSilent) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestMute is interrupted while it waits for a server that never answers.
+func TestMute(t *testing.T) {
+	a := serve(t, &ipctest.Server{Mute: true})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := a.Record(ctx, probe.Plan{For: time.Hour}, newSink()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoSocket(t *testing.T) {
+	found := find(t.Context(), target.Target{PID: os.Getpid(), Runtime: "dotnet"})
+	if len(found) != 1 || len(found[0].Lacks) != 1 {
+		t.Fatalf("found %+v", found)
+	}
+	l := found[0].Lacks[0]
+	if l.What != recorded || !strings.HasPrefix(l.Why, "no .NET diagnostics socket: ") || l.Do == "" {
+		t.Errorf("lacks %+v", l)
+	}
+	if err := found[0].Record(t.Context(), probe.Plan{For: time.Hour}, newSink()); err != nil {
+		t.Error(err)
+	}
+	for _, other := range []target.Target{{}, {PID: os.Getpid(), Runtime: "go"}, {PID: os.Getpid()}} {
+		if found := find(t.Context(), other); found != nil {
+			t.Errorf("%+v: found %+v", other, found)
+		}
+	}
+}
+
+// TestSecrets writes a command line with secrets in pieces of each size.
+func TestSecrets(t *testing.T) {
+	args := []string{"/usr/bin/dotnet", "Shop.dll", "--password=hunter2", "--token", "abcdefgh12345678", "-x", "--api-key=q1", "--port=80"}
+	line := "\x00\x01" + string(utf16Bytes(strings.Join(args, " "))) + "q1" + string(utf16Bytes(" and hunter2 once more"))
+	for size := 1; size < 40; size++ {
+		var out bytes.Buffer
+		m := &masker{to: &out, secrets: secretsOf(args)}
+		for chunk := range slices.Chunk([]byte(line), size) {
+			if n, err := m.Write(chunk); n != len(chunk) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if err := m.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		got := out.String()
+		if len(got) != len(line) {
+			t.Fatalf("%d bytes, want %d", len(got), len(line))
+		}
+		want := strings.NewReplacer("hunter2", "*******", "abcdefgh12345678", "****************", "key=q1", "key=**").Replace(strings.ReplaceAll(line, "\x00", ""))
+		if got = strings.ReplaceAll(got, "\x00", ""); got != want {
+			t.Fatalf("in pieces of %d: %q", size, got)
+		}
+	}
+	var out bytes.Buffer
+	if _, err := io.WriteString(&masker{to: &out}, line); err != nil || out.String() != line {
+		t.Errorf("without secrets: %q, %v", &out, err)
+	}
+}
