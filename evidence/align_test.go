@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
@@ -97,6 +98,26 @@ func TestAlignPlacesALongLogByTheFewCyclesOfATrace(t *testing.T) {
 				t.Errorf("the log's clock is %+v", log)
 			}
 		})
+	}
+}
+
+// TestUnifyLauncher has a program that is called after its launcher by the kernel.
+func TestUnifyLauncher(t *testing.T) {
+	shop, kernel, other := Subject{Name: "Shop", PID: 7}, Subject{Name: "dotnet", PID: 7}, Subject{Name: "dotnet", PID: 8}
+	if !shop.Agrees(kernel) || !kernel.Agrees(shop) || shop.Agrees(other) || shop.Agrees(Subject{Name: "dotnet"}) || shop.Agrees(Subject{Name: "bash", PID: 7}) {
+		t.Error("which names agree")
+	}
+	for _, order := range [][]Subject{{shop, kernel, other}, {kernel, shop, other}} {
+		b := NewBundle()
+		for i, s := range order {
+			p := b.Builder(b.AddArtifact(Artifact{Name: fmt.Sprint(i)}), fmt.Sprint(i))
+			p.Fact(Fact{Subject: p.Subject(s)})
+			p.Close()
+		}
+		b.Unify()
+		if s := b.Subjects[b.Facts[0].Subject]; b.Facts[1].Subject != b.Facts[0].Subject || b.Facts[2].Subject == b.Facts[0].Subject || s.Name != "Shop" {
+			t.Errorf("%+v became %+v", order, b.Facts)
+		}
 	}
 }
 

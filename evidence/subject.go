@@ -92,7 +92,7 @@ func (b *Bundle) Titles() []string {
 // the other at a dot, as traces carry "go1.26" and binaries "go1.26.8".
 func (s Subject) Agrees(o Subject) bool {
 	return s.Kind == o.Kind &&
-		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name)) &&
+		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name) || s.PID != 0 && s.PID == o.PID && (s.Name == launcher || o.Name == launcher)) &&
 		(s.PID == 0 || o.PID == 0 || s.PID == o.PID) &&
 		(s.StartTime == 0 || o.StartTime == 0 || abs(s.StartTime-o.StartTime) <= startSlack) &&
 		(s.Runtime == "" || o.Runtime == "" || s.Runtime == o.Runtime) &&
@@ -108,6 +108,10 @@ const startSlack = 2e9
 // commLength is how much of a name the kernel keeps.
 const commLength = 15
 
+// launcher runs most .NET programs: a process that the kernel knows by this name
+// may be called after its program elsewhere.
+const launcher = "dotnet"
+
 // sameName compares the names of executables, one of which the kernel may have
 // cut.
 func sameName(a, b string) bool {
@@ -118,9 +122,10 @@ func versionPrefix(a, b string) bool {
 	return strings.HasPrefix(b, a) && (len(a) == len(b) || b[len(a)] == '.')
 }
 
-// merge fills what s does not know from o; of two versions or names the longer wins.
+// merge fills what s does not know from o; of two versions or names the longer wins,
+// and any name over that of a launcher.
 func (s *Subject) merge(o Subject) {
-	if len(o.Name) > len(s.Name) {
+	if s.Name == launcher && o.Name != "" || len(o.Name) > len(s.Name) && o.Name != launcher {
 		s.Name = o.Name
 	}
 	if s.PID == 0 {
