@@ -26,6 +26,7 @@ var byID = map[string]map[int32]handler{
 
 // Providers of events with names.
 const (
+	provCounters   = "System.Runtime"
 	provPipe       = "Microsoft-DotNETCore-EventPipe"
 	provHosting    = "Microsoft.AspNetCore.Hosting"
 	provKestrel    = "Microsoft-AspNetCore-Server-Kestrel"
@@ -36,10 +37,11 @@ const (
 
 // byName are the events of event sources, which name them.
 var byName = map[string]map[string]handler{
-	provPipe:    {"ProcessInfo": (*process).processInfo},
-	provHosting: {"RequestStart": (*process).hostingStart, "RequestStop": (*process).hostingStop, "UnhandledException": (*process).hostingFailed},
-	provKestrel: {"ConnectionQueued": (*process).connectionQueued, "ConnectionDequeued": (*process).connectionDequeued},
-	provHTTP:    {"RequestStart": (*process).clientStart, "RequestStop": (*process).clientStop, "RequestFailed": (*process).clientStop},
+	provCounters: {"ProcessorCount": (*process).processorCount},
+	provPipe:     {"ProcessInfo": (*process).processInfo},
+	provHosting:  {"RequestStart": (*process).hostingStart, "RequestStop": (*process).hostingStop, "UnhandledException": (*process).hostingFailed},
+	provKestrel:  {"ConnectionQueued": (*process).connectionQueued, "ConnectionDequeued": (*process).connectionDequeued},
+	provHTTP:     {"RequestStart": (*process).clientStart, "RequestStop": (*process).clientStop, "RequestFailed": (*process).clientStop},
 	provMetrics: {
 		"CounterRateValuePublished": (*process).meterRate, "UpDownCounterRateValuePublished": (*process).meterValue,
 		"GaugeValuePublished": (*process).meterGauge, "HistogramValuePublished": (*process).meterHistogram,

@@ -69,12 +69,21 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Cut()
 		return errors.New("holds no events: was the session stopped at once, or no provider switched on?")
 	}
+	p.broken = err != nil
 	p.finish()
 	if err != nil {
 		b.Cut()
-		b.Warnf(p.events, "the stream breaks off after %.3f s: %v; what came before is used%s", float64(p.last-p.first)/1e9, err, p.nameless())
+		b.Warnf(p.events, "the stream breaks off after %.3f s, %s; what came before is used%s", float64(p.last-p.first)/1e9, where(err), p.nameless())
 	}
 	return nil
+}
+
+// where a stream breaks off, and how.
+func where(err error) string {
+	if cut := (*eventpipe.Cut)(nil); errors.As(err, &cut) {
+		return fmt.Sprintf("at byte %d, in %s: %v", cut.Offset, cut.In, cut.Err)
+	}
+	return err.Error()
 }
 
 // checkEvery is how many events pass between two looks at the context.
@@ -93,6 +102,7 @@ type parser struct {
 
 	events      int64
 	first, last int64 // ns, of events
+	broken      bool  // the stream ends before its end
 }
 
 // eventType is what is known of one type of event.

@@ -2,6 +2,7 @@ package nettrace
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
@@ -93,6 +94,14 @@ func (q *process) poolBounds(e *eventpipe.Event) {
 	q.pool.bounds = append(q.pool.bounds[:0], bound{factMinThreads, least, e.N}, bound{factMaxThreads, most, e.N})
 }
 
+// managedPool says whether the pool is the one of .NET 6 and later, whose events count
+// all its threads; those before count the ones that work.
+func (q *process) managedPool() bool {
+	major, _, _ := strings.Cut(q.version, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n >= 6
+}
+
 func reasonName(reason uint32) string {
 	if int(reason) < len(adjustReasons) {
 		return adjustReasons[reason]
@@ -111,7 +120,7 @@ func (p *pool) emit(q *process) {
 		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.PoolAdjusted, Start: a.at, End: a.at,
 			Cause: q.b.Name(reasonName(a.reason)), Extra: []evidence.Extra{{Key: evidence.PoolThreads, Value: float64(a.threads)}}, Origin: q.b.Origin(a.n)})
 	}
-	if !q.counters.has(evidence.SeriesPoolThreads) {
+	if !q.counters.has(evidence.SeriesPoolThreads) && q.managedPool() {
 		p.threads.emit(q, evidence.SeriesPoolThreads, "threads")
 	}
 	p.throughput.emit(q, "ThreadPool/throughput", "work items/s")

@@ -1,8 +1,10 @@
 package nettrace
 
 import (
+	"maps"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,11 +78,16 @@ func (q *process) until() int64 {
 	return max(q.last, q.stopped)
 }
 
+// since is when the session began: the moment the stream's clock is told for.
 func (q *process) since() int64 {
-	if q.first == 0 {
-		return q.p.first
+	first := q.p.first
+	if q.first != 0 {
+		first = q.first
 	}
-	return q.first
+	if began := q.p.r.Header().SyncTime.UnixNano(); began > 0 {
+		first = min(first, began)
+	}
+	return first
 }
 
 // bad counts an event whose payload is not what its version has.
@@ -131,13 +138,22 @@ func frameworkVersion(dll string) string {
 // session.
 func (q *process) processInfo(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload)
-	command, system, arch := c.UTF16(), c.UTF16(), c.UTF16()
+	command := c.UTF16()
 	if !c.OK() {
 		q.bad(e)
 		return
 	}
 	q.commandLine(command)
-	q.os, q.arch = clean(system), clean(arch)
+	q.os, q.arch = clean(c.UTF16()), clean(c.UTF16()) // from .NET 5 on
+}
+
+// processorCount reads ProcessorCount of System.Runtime (.NET 6+, keyword 2):
+// Environment.ProcessorCount.
+func (q *process) processorCount(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	if n := c.I32(); c.OK() && n > 0 && n < 1<<16 {
+		q.counters.processors = int(n)
+	}
 }
 
 // commandLine takes a command line apart. Arguments with spaces are not quoted in
@@ -249,10 +265,10 @@ func (q *process) finish() {
 }
 
 func (q *process) warn() {
-	if n := q.symbols.unresolved; n > 0 && q.symbols.methods == nil {
+	if n := q.symbols.unresolved; q.symbols.nameless() && !q.p.broken {
 		q.b.Warnf(0, "the stream holds no names of methods (no rundown at its end): %d addresses are ?!?. Record it to its end, with rundown", n)
 	}
-	for provider, n := range q.malformed {
-		q.b.Warnf(0, "%d events of %s are not as their version has it: they were left out", n, provider)
+	for _, provider := range slices.Sorted(maps.Keys(q.malformed)) {
+		q.b.Warnf(0, "%d events of %s are not as their version has it: they were left out", q.malformed[provider], clean(provider))
 	}
 }

@@ -168,47 +168,50 @@ func (s *symbols) sort() {
 		}
 	}
 	s.unloads = nil
+	// What was compiled in the session is there at its end too.
+	s.methods = slices.CompactFunc(s.methods, func(a, b method) bool {
+		return a.start == b.start && a.size == b.size && a.module == b.module && min(a.until, b.until) == math.MaxInt64
+	})
 }
 
 // overlaps is how many methods are looked at that begin before an address: more
 // than one does only where code was unloaded and its place used again.
 const overlaps = 8
 
-// at finds the method at an address and a time.
-func (s *symbols) at(address uint64, time int64) int32 {
+// at finds the method at an address and a time, -1 if there is none. It is sure if
+// there never was another one.
+func (s *symbols) at(address uint64, time int64) (index int32, sure bool) {
 	i, _ := slices.BinarySearchFunc(s.methods, address, func(m method, a uint64) int {
 		if m.start <= a {
 			return -1
 		}
 		return 1
 	})
-	other := int32(-1)
-	for k := i - 1; k >= max(0, i-overlaps); k-- {
+	found, candidates := int32(-1), 0
+	for k := max(0, i-overlaps); k < i; k++ {
 		m := &s.methods[k]
 		if address-m.start >= uint64(m.size) {
 			continue
 		}
-		if m.from <= time && time < m.until {
-			return int32(k)
-		}
-		if other < 0 {
-			other = int32(k)
+		candidates++
+		if now := m.from <= time && time < m.until; now || found < 0 {
+			found = int32(k)
 		}
 	}
-	return other
+	return found, candidates < 2
 }
 
 // unknownFrame is what dotnet-stack and PerfView print where no method is known.
 const unknownFrame = "?!?"
 
 // frame names the method at an address.
-func (q *process) frame(address uint64, time int64) evidence.NameID {
+func (q *process) frame(address uint64, time int64) (id evidence.NameID, sure bool) {
 	s := &q.symbols
-	at := place{address, s.at(address, time)}
+	index, sure := s.at(address, time)
+	at := place{address, index}
 	if id, ok := s.names[at]; ok {
-		return id
+		return id, sure
 	}
-	var id evidence.NameID
 	if at.method >= 0 {
 		id = q.b.Name(s.text.frame(&s.methods[at.method], s.modules))
 	} else if m := s.entry(address); m != nil {
@@ -218,7 +221,7 @@ func (q *process) frame(address uint64, time int64) evidence.NameID {
 		id = q.b.Name(unknownFrame)
 	}
 	s.names[at] = id
-	return id
+	return id, sure
 }
 
 // entryReach is how far behind an entry point its code is taken to go on.
@@ -255,11 +258,16 @@ func (q *process) stack(id eventpipe.StackID, native bool, time int64) evidence.
 	if native && len(addresses) > 0 {
 		frames = append(frames, evidence.Frame{Func: q.b.Name(nativeFrame)})
 	}
+	always := true // these methods
 	for _, a := range addresses[:min(len(addresses), maxFrames)] {
-		frames = append(frames, evidence.Frame{Func: q.frame(a, time)})
+		name, sure := q.frame(a, time)
+		frames = append(frames, evidence.Frame{Func: name})
+		always = always && sure
 	}
 	stack := q.b.Stack(frames)
-	q.symbols.stacks[key] = stack
+	if always {
+		q.symbols.stacks[key] = stack
+	}
 	return stack
 }
 

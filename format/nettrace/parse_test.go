@@ -1,0 +1,258 @@
+package nettrace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/format/nettrace/eventpipe/eventpipetest"
+)
+
+func golden(t testing.TB, name string) []byte {
+	t.Helper()
+	a, err := txtar.ParseFile("testdata/" + name + ".txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream(t, string(a.Files[0].Data))
+}
+
+// TestEveryOffset cuts a stream at each of its bytes: what was read is kept, and it
+// is said that the rest is not there.
+func TestEveryOffset(t *testing.T) {
+	for _, name := range []string{"threads", "requests-diagnostic", "gc", "pool", "counters"} {
+		whole := golden(t, name)
+		most := 0
+		for n := range len(whole) {
+			b, err := readBytes(whole[:n])
+			if err != nil {
+				if s := err.Error(); strings.Contains(s, "\n") || len(s) > 300 {
+					t.Fatalf("%s cut at %d: %q", name, n, s)
+				}
+				continue
+			}
+			if !b.Artifacts[0].Tail || len(b.Warnings) == 0 {
+				t.Fatalf("%s cut at %d: nothing is said", name, n)
+			}
+			rows := b.Requests.Len() + b.Intervals.Len() + b.Samples.Len()
+			if rows < most/2 {
+				t.Fatalf("%s cut at %d: %d rows, %d before", name, n, rows, most)
+			}
+			most = max(most, rows)
+		}
+		if b, err := readBytes(whole); err != nil || b.Artifacts[0].Tail {
+			t.Errorf("%s whole: %v", name, err)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for name, c := range map[string]struct{ data, want string }{
+		"netperf":  {"\x14\x00\x00\x00!FastSerialization.1\x05\x05\x01\x03\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00Trace\x06", "versions 4 to 6"},
+		"header":   {"Nettrace\x14\x00\x00", "within its header"},
+		"no event": {string(eventpipetest.New(eventpipetest.Stream{}).End()), "holds no events"},
+	} {
+		_, err := readBytes([]byte(c.data))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := readBytes([]byte("\x14\x00\x00\x00!FastSerialization.1\x05\x05\x01\x03\x00\x00\x00")); !errors.Is(err, eventpipe.ErrVersion) {
+		t.Errorf("netperf: %v", err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	path := file(t, "starve10.nettrace.gz")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := format.Read(ctx, []format.Format{Format}, format.File(path), evidence.NewBundle()); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestAncestors holds the decoding of activity ids against how the runtime encodes
+// them.
+func TestAncestors(t *testing.T) {
+	const pid = 15269
+	for path, want := range map[string][]string{
+		"/1":                    nil,
+		"/1/10/3":               {"/1/10", "/1"},
+		"/1/308/1/1":            {"/1/308/1", "/1/308", "/1"}, // as .NET Core 3.1 wrote it
+		"/11/255/256":           {"/11/255", "/11"},
+		"/3/4095/4096/70000":    {"/3/4095/4096", "/3/4095", "/3"},
+		"/1/2/3/4/5/16777216/6": {"/1/2/3/4/5/16777216", "/1/2/3/4/5", "/1/2/3/4", "/1/2/3", "/1/2", "/1"},
+	} {
+		var got []string
+		ancestors(pathID(path, pid), pid, func(g eventpipe.GUID) bool {
+			for _, w := range want {
+				if g == pathID(w, pid) {
+					got = append(got, w)
+					return false
+				}
+			}
+			got = append(got, g.String())
+			return false
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("%s is within %v, want %v", path, got, want)
+		}
+	}
+	if g := (eventpipe.GUID{0x1d, 0x34, 0x01, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0x6f, 0xf6, 0x9e, 0x6a}); pathMix(g) != 0 && pathMix(g) != pid {
+		t.Errorf("an id that a runtime gave has the rest %#x", pathMix(g))
+	}
+	ancestors(eventpipe.GUID{1, 2, 3, 4, 5, 6, 7, 8, 9}, pid, func(eventpipe.GUID) bool {
+		t.Error("a random id has ancestors")
+		return true
+	})
+}
+
+// TestManyRequests pairs thousands of requests that are under way at once on many
+// threads, each of which ends on another thread than it began on.
+func TestManyRequests(t *testing.T) {
+	const n, threads = 5000, 97
+	w := eventpipetest.New(eventpipetest.Stream{})
+	w.Metadata(eventpipetest.Type{Number: 1, Provider: provHosting, Name: "RequestStart", Level: 4},
+		eventpipetest.Type{Number: 2, Provider: provHosting, Name: "RequestStop", Level: 4})
+	path := func(i int) [16]byte { return pathID(fmt.Sprintf("/1/%d/%d", 11+i%500, i), 42) }
+	var events []eventpipetest.Event
+	sequence := make(map[uint64]uint32)
+	add := func(number uint32, thread, ticks int, activity [16]byte, payload []byte) {
+		e := eventpipetest.Event{Type: number, Thread: uint64(thread), Ticks: uint64(ticks), Activity: activity, Payload: payload, Sorted: true}
+		sequence[e.Thread]++
+		e.Sequence = sequence[e.Thread]
+		events = append(events, e)
+	}
+	begin := eventpipetest.Payload("GET", "/a")
+	for i := range n {
+		add(1, 1+i%threads, 1000*(i+1), path(i), begin)
+	}
+	for k := range n {
+		i := (k * 1777) % n
+		add(2, 200+k%threads, 1000*(n+1+k), path(i), nil)
+	}
+	w.Events(events...)
+	b, err := readBytes(w.End())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Requests.Len() != n {
+		t.Fatalf("%d requests, want %d", b.Requests.Len(), n)
+	}
+	for row := range n {
+		r := b.Requests.Row(row)
+		i := (row * 1777) % n
+		from := eventpipetest.Began.UnixNano()
+		if r.Start-from != int64(1000*(i+1)) || r.End-from != int64(1000*(n+1+row)) || r.Outcome != evidence.OK {
+			t.Fatalf("request %d: %d..%d %v", i, r.Start-from, r.End-from, r.Outcome)
+		}
+	}
+}
+
+// TestLooksAreBounded gives a thread more samples than there are rows.
+func TestLooksAreBounded(t *testing.T) {
+	var l looks
+	l.init()
+	q := &process{looks: l}
+	q.malformed = make(map[string]int64)
+	e := eventpipe.Event{Meta: &eventpipe.Metadata{Provider: provSampler}, Payload: []byte{1, 0, 0, 0}}
+	const n = 5 * maxLooks / 2
+	for i := range n {
+		e.Time = 1e18 + int64(i/300)*2e6
+		e.Thread = int64(i % 300)
+		e.Stack = eventpipe.StackID(1 + e.Thread%7 + int64(i/90000))
+		q.sampled(&e)
+	}
+	if len(q.looks.rows) > maxLooks || cap(q.looks.rows) > 2*maxLooks {
+		t.Errorf("%d rows", len(q.looks.rows))
+	}
+	sum := 0
+	for _, r := range q.looks.rows {
+		sum += int(r.count)
+	}
+	if sum != n || q.looks.count != n {
+		t.Errorf("%d looks in the rows, %d counted, want %d", sum, q.looks.count, n)
+	}
+	if q.looks.quantum < leastQuantum || q.looks.quantum > 100e6 {
+		t.Errorf("joined within %d ns", q.looks.quantum)
+	}
+}
+
+func TestPointsAreBounded(t *testing.T) {
+	var p points
+	for i := range 5 * maxPoints {
+		p.add(int64(i+1), float64(i), int64(i))
+	}
+	if len(p.t) > maxPoints || !slices.IsSorted(p.t) || p.count != 5*maxPoints || p.most != 5*maxPoints-1 {
+		t.Errorf("%d points of %d", len(p.t), p.count)
+	}
+	for i := 1; i < len(p.t)-1; i++ {
+		if a, b := p.t[i]-p.t[i-1], p.t[i+1]-p.t[i]; a != b && i != maxPoints/2 {
+			t.Fatalf("points %d apart, then %d", a, b)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, name := range []string{"threads", "requests", "requests-diagnostic", "gc", "pool", "counters"} {
+		f.Add(golden(f, name))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, err := readBytes(data)
+		if err != nil {
+			return
+		}
+		for i, to := range b.Intervals.End {
+			if to < b.Intervals.Start[i] {
+				t.Fatalf("interval %d ends before it begins", i)
+			}
+		}
+		for i, to := range b.Requests.End {
+			if to < b.Requests.Start[i] {
+				t.Fatalf("request %d ends before it begins", i)
+			}
+		}
+		b.Unify()
+		b.Align()
+	})
+}
+
+// BenchmarkParse is the whole way from bytes to evidence.
+func BenchmarkParse(b *testing.B) {
+	for _, name := range []string{"starve10", "dotnetcore3.0-win", "truth8", "dotnet5-sampleprofiler"} {
+		path := file(b, name+".nettrace.gz")
+		data := decompressed(b, path)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := readBytes(data); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func decompressed(t testing.TB, path string) []byte {
+	t.Helper()
+	r, err := format.File(path).Reader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
