@@ -48,7 +48,7 @@ func Run(ctx context.Context, b *evidence.Bundle, opt Options) (*Diagnosis, erro
 	}
 	r.requests()
 	r.describe()
-	d.kept = &kept{bundle: b, ledgers: ledgers}
+	d.kept = &kept{bundle: b, ledgers: ledgers, threads: r.threads()}
 	return d, nil
 }
 

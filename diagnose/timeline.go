@@ -14,6 +14,7 @@ import (
 type kept struct {
 	bundle  *evidence.Bundle
 	ledgers []*ledger.Ledger
+	threads []ThreadStacks
 
 	laid     sync.Once
 	timeline *timeline.Timeline
@@ -35,8 +36,8 @@ func (d *Diagnosis) Timeline() *timeline.Timeline {
 	return k.timeline
 }
 
-// Forget drops the evidence that is kept for [Diagnosis.Timeline], and the time
-// line.
+// Forget drops the evidence that is kept for [Diagnosis.Timeline], the time line, and
+// what threads did.
 func (d *Diagnosis) Forget() { d.kept = nil }
 
 // top is the ledger whose figures head the report: the one with most slow time,

@@ -21,7 +21,8 @@ type Report struct {
 	Schema string `json:"schema"`
 	*GC
 	Artifacts []Artifact `json:"artifacts"`
-	Warnings  []Warning  `json:"warnings"` // of no artifact in particular
+	Threads   []Threads  `json:"threads,omitempty"` // of each process whose stacks are there
+	Warnings  []Warning  `json:"warnings"`          // of no artifact in particular
 }
 
 // Artifact is one artifact as it was read.
@@ -82,6 +83,7 @@ func Of(b *evidence.Bundle) *Report {
 		out.GC = gc(b, id)
 		r.Artifacts = append(r.Artifacts, out)
 	}
+	r.Threads = threadsOf(b)
 	for _, t := range b.Tables {
 		a := &r.Artifacts[t.Artifact]
 		a.Tables = append(a.Tables, Table{Title: t.Title, Columns: t.Columns, Rows: t.Rows})

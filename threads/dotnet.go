@@ -19,7 +19,7 @@ import (
 // in the blocking call, which took its place): then there is only what async methods
 // further down carry in their names, or nothing.
 func Dotnet(frames []string, entry string) View {
-	s := dotnetStack{frames: make([]dotnetFrame, len(frames)), view: View{State: evidence.Running, Wait: -1, User: -1}}
+	s := dotnetStack{frames: make([]dotnetFrame, len(frames)), view: View{State: evidence.Running, Wait: -1, User: -1, Began: -1}}
 	own := owners{entry: entry}
 	for i, f := range frames {
 		s.frames[i] = readDotnet(f, &own)
@@ -77,7 +77,9 @@ func (s *dotnetStack) roles() {
 	for i := len(s.frames) - 1; i >= s.start; i-- {
 		f := &s.frames[i]
 		if !begun {
-			s.view.Role = roleOf(f)
+			if s.view.Role = roleOf(f); s.view.Role != Other {
+				s.view.Began = i
+			}
 			begun = s.view.Role != Other || f.own != framework && !f.none
 		}
 		if !s.view.Request && f.own == framework {

@@ -22,13 +22,14 @@ type Summary struct {
 	Groups []Group // by Count, those that have nothing to do last
 	Root   *Node   // the same as Visual Studio's Parallel Stacks; its own frames are empty
 
-	Rows []Look // one for each thread, by group
+	Rows []Look // one for each thread
 }
 
 // Group is the threads that do the same at the same place.
 type Group struct {
 	View   View
 	Stack  evidence.StackID // of the first of them
+	Frames []string         // of it, innermost first, as the runtime prints them
 	Lanes  []evidence.LaneID
 	Count  int
 	Pool   int // of them threads of the pool
@@ -45,15 +46,9 @@ const (
 
 // Summary sums up the looks at a process; nil if there are none.
 func (t *Threads) Summary(s evidence.SubjectID) *Summary {
-	looks := t.looks[s]
-	if len(looks) == 0 {
-		return nil
-	}
 	var best []Look
 	most := -1
-	for len(looks) > 0 {
-		n := burst(looks)
-		last := latest(looks[:n])
+	for _, last := range t.Bursts(s) {
 		busy := 0
 		for _, l := range last {
 			if l.View.State != evidence.Idle {
@@ -63,7 +58,9 @@ func (t *Threads) Summary(s evidence.SubjectID) *Summary {
 		if busy >= most {
 			best, most = last, busy
 		}
-		looks = looks[n:]
+	}
+	if most < 0 {
+		return nil
 	}
 	return t.sum(s, best)
 }
@@ -128,13 +125,14 @@ func (t *Threads) placeOf(l *Look) string {
 }
 
 func (t *Threads) sum(s evidence.SubjectID, rows []Look) *Summary {
-	out := &Summary{Threads: len(rows), Samples: len(t.looks[s])}
+	out := &Summary{Threads: len(rows)}
 	seen := make(map[groupKey]int)
 	for i := range t.looks[s] {
-		seen[t.keyOf(&t.looks[s][i])]++
+		l := &t.looks[s][i]
+		seen[t.keyOf(l)] += l.Count
+		out.Samples += l.Count
 	}
 	at := make(map[groupKey]int)
-	of := make(map[evidence.LaneID]int)
 	for i := range rows {
 		l := &rows[i]
 		out.At = max(out.At, l.Time)
@@ -143,12 +141,11 @@ func (t *Threads) sum(s evidence.SubjectID, rows []Look) *Summary {
 		if !ok {
 			n = len(out.Groups)
 			at[k] = n
-			out.Groups = append(out.Groups, Group{View: l.View, Stack: l.Stack, Seen: seen[k], Origin: l.Origin})
+			out.Groups = append(out.Groups, Group{View: l.View, Stack: l.Stack, Frames: t.frames(l.Stack), Seen: seen[k], Origin: l.Origin})
 		}
 		g := &out.Groups[n]
 		g.Lanes = append(g.Lanes, l.Lane)
 		g.Count++
-		of[l.Lane] = n
 		if l.View.Role == Worker {
 			g.Pool++
 			out.Pool++
@@ -168,10 +165,13 @@ func (t *Threads) sum(s evidence.SubjectID, rows []Look) *Summary {
 	return out
 }
 
+// Idle says that a group has nothing to do.
+func (g *Group) Idle() bool { return g.View.State == evidence.Idle }
+
 // order puts those that work before those that only stand by.
 func (g *Group) order() int {
 	switch {
-	case g.View.State == evidence.Idle:
+	case g.Idle():
 		return 2
 	case g.View.Role == Main:
 		return 1
@@ -200,6 +200,8 @@ func (g *Group) Sentence(s *Summary) string {
 			owner += " (a library)"
 		}
 		parts = append(parts, owner)
+	} else if g.View.Waiting() && g.View.Request {
+		parts = append(parts, "who waits is not on the stack")
 	}
 	return strings.Join(parts, " · ")
 }

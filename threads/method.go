@@ -60,7 +60,11 @@ func (m Method) text(short bool) string {
 		name = typ + name
 	}
 	if name == "" || name[0] != '[' && m.Module+m.Type != "" {
-		name += "(" + readParams(m.Params) + ")"
+		params := m.Params
+		if m.Type == "dynamicClass" { // they begin with an address
+			params = ""
+		}
+		name += "(" + readParams(params) + ")"
 	}
 	if m.Module != "" {
 		name = m.Module + "!" + name

@@ -34,6 +34,7 @@ type Look struct {
 	Time   int64 // ns, 0: of no known time
 	Stack  evidence.StackID
 	View   View
+	Count  int // looks that this one stands for: a long recording joins those that saw the same
 	Origin evidence.Origin
 }
 
@@ -51,7 +52,7 @@ func Of(b *evidence.Bundle) *Threads {
 			continue
 		}
 		s := x.Subject[i]
-		t.looks[s] = append(t.looks[s], Look{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(s, x.Stack[i]), Origin: x.Origin[i]})
+		t.looks[s] = append(t.looks[s], Look{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(s, x.Stack[i]), Count: int(max(1, x.Value[i])), Origin: x.Origin[i]})
 	}
 	for _, looks := range t.looks {
 		slices.SortStableFunc(looks, func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
@@ -73,7 +74,7 @@ func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) View {
 func (t *Threads) read(s evidence.SubjectID, stack evidence.StackID) View {
 	read := runtimes[t.b.Subjects[s].Runtime]
 	if read == nil {
-		return View{State: evidence.KindUnknown, Wait: -1, User: -1}
+		return View{State: evidence.KindUnknown, Wait: -1, User: -1, Began: -1}
 	}
 	return read(t.frames(stack), t.b.Subjects[s].Name)
 }

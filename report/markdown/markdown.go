@@ -23,6 +23,7 @@ func Report(w io.Writer, d *diagnose.Diagnosis) error {
 	p.headline(d, supported, open, ruledOut)
 	p.about(d)
 	p.where(d)
+	p.threads(d)
 	for i := range supported {
 		p.cause(&supported[i])
 	}

@@ -20,6 +20,14 @@ func (o Options) Inspect(w io.Writer, r *inspect.Report) error {
 		p.blank()
 		p.artifact(&r.Artifacts[i])
 	}
+	for _, t := range r.Threads {
+		p.blank()
+		about := t.Subject
+		if t.At != nil {
+			about += ", " + t.At.Format("15:04:05 UTC")
+		}
+		p.threads(t.Summary, about, allGroups)
+	}
 	p.blank()
 	p.inspectWarnings(r.Warnings, "")
 	_, err := io.WriteString(w, strings.TrimRight(p.out.String(), "\n")+"\n")

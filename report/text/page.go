@@ -25,7 +25,7 @@ type page struct {
 }
 
 // ascii is what stands for the characters the report uses.
-var ascii = strings.NewReplacer("·", "-", "×", "x", "−", "-", "–", "-", "—", "-", "→", "->", "≥", ">=", "≤", "<=", "≈", "~", "±", "+-",
+var ascii = strings.NewReplacer("·", "-", "×", "x", "−", "-", "–", "-", "—", "-", "→", "->", "←", "<-", "≥", ">=", "≤", "<=", "≈", "~", "±", "+-",
 	"µ", "u", "…", "...", "’", "'", "“", `"`, "”", `"`, "\u00a0", " ")
 
 // clean makes a text from outside safe to print: what was logged may hold

@@ -42,6 +42,14 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 	p.blank()
 	p.where(d)
 	p.blank()
+	for _, t := range d.Threads() {
+		about := ""
+		if len(d.Threads()) > 1 {
+			about = t.Subject
+		}
+		p.threads(t.Summary, about, topGroups)
+		p.blank()
+	}
 	for i := range supported {
 		if len(supported) > 1 {
 			p.line(p.paint(bold, fmt.Sprintf("%d  %s", i+1, p.clean(supported[i].Cause))))

@@ -1,0 +1,62 @@
+package sentence
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/threads"
+)
+
+// ThreadGroup is what some threads do, in words.
+type ThreadGroup struct {
+	Line  string // "37 of 41 pool threads · waiting for a task (.Result) · Shop!CartController.Get()"
+	Stack string // "Task<T>.Result ← CartController.Get() ← …"
+}
+
+// Threads words what threads did: all of them in one line, the largest groups of those
+// that have work one by one, and the others in one line again, "" if there are none.
+func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, rest string) {
+	all = counted(s.Threads, "thread")
+	if s.Pool > 0 {
+		all += fmt.Sprintf(", %s of the pool: %s with work, %s of them waiting", figure.Count(int64(s.Pool)), figure.Count(int64(s.Busy)), figure.Count(int64(s.Blocked)))
+	}
+	idle, others := 0, 0
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		switch {
+		case g.Idle(), g.View.Role == threads.Main && g.View.State != evidence.Running: // it waits for the program's end
+			idle += g.Count
+		case len(groups) == most:
+			others += g.Count
+		default:
+			groups = append(groups, ThreadGroup{Line: g.Sentence(s), Stack: strings.Join(unmoduled(g.Brief()), " ← ")})
+		}
+	}
+	var parts []string
+	if others > 0 {
+		parts = append(parts, counted(others, "more thread")+" with work")
+	}
+	if idle > 0 {
+		parts = append(parts, counted(idle, "thread")+" standing by")
+	}
+	return all, groups, strings.Join(parts, ", ")
+}
+
+// unmoduled leaves the modules out of a stack: types tell where one is.
+func unmoduled(frames []string) []string {
+	for i, f := range frames {
+		if _, function, ok := strings.Cut(f, "!"); ok {
+			frames[i] = function
+		}
+	}
+	return frames
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return figure.Count(int64(n)) + " " + what + "s"
+}

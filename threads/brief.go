@@ -1,0 +1,29 @@
+package threads
+
+// Brief is a group's stack in as few frames as tell what happens, innermost first and
+// readable: the call that waits, the user's code below it with who called that, and
+// how the thread began; "…" stands for what is left out.
+func (g *Group) Brief() []string {
+	first := max(0, g.View.Wait)
+	for first < len(g.Frames) && pseudo(g.Frames[first]) {
+		first++
+	}
+	last := len(g.Frames) - 1
+	if g.View.Began >= 0 {
+		last = g.View.Began
+	}
+	var out []string
+	left := false
+	for i := first; i <= last; i++ {
+		near := g.View.User >= 0 && i >= g.View.User && i <= g.View.User+2
+		if i != first && i != last && !near || pseudo(g.Frames[i]) {
+			left = true
+			continue
+		}
+		if left {
+			out = append(out, "…")
+		}
+		out, left = append(out, Short(g.Frames[i])), false
+	}
+	return out
+}
