@@ -21,13 +21,14 @@ const (
 	hasAll    = 0xff &^ isSorted
 )
 
-// decoder is where an event block is being decoded: what the header before said, and
-// what that stands for.
+// decoder is where a block of events is being decoded: what the header before said,
+// and what that stands for.
 type decoder struct {
 	v6         bool
 	compressed bool
-	first      bool   // nothing of this block was looked up yet
-	rest       []byte // of the block
+	first      bool // nothing of this block was looked up yet
+	data       []byte
+	at         int // in data
 	n          int64
 
 	metadata  uint32
@@ -46,29 +47,27 @@ type decoder struct {
 	record   record  // what is alike in all events until a header says else
 }
 
-// events begins an event block.
-func (r *Reader) events(data []byte) bool {
-	body, compressed, ok := eventsIn(data)
-	if !ok {
-		return false
-	}
-	d := &r.decoder
-	*d = decoder{v6: d.v6, n: d.n, compressed: compressed, rest: body, first: true}
-	r.hold(data)
-	d.record.block = r.current.slot
-	return true
-}
-
-// eventsIn passes over the header of an event block.
-func eventsIn(data []byte) (body []byte, compressed, ok bool) {
+// begin begins a block of events and tells whether it has a header.
+func (d *decoder) begin(data []byte) bool {
 	if len(data) < 4 {
-		return nil, false, false
+		return false
 	}
 	size := int(binary.LittleEndian.Uint16(data))
 	if size < 4 || size > len(data) {
-		return nil, false, false
+		return false
 	}
-	return data[size:], data[2]&1 != 0, true
+	*d = decoder{v6: d.v6, n: d.n, compressed: data[2]&1 != 0, data: data, at: size, first: true}
+	return true
+}
+
+// events begins an event block.
+func (r *Reader) events(data []byte) bool {
+	if !r.decoder.begin(data) {
+		return false
+	}
+	r.hold(data)
+	r.decoder.record.block = r.current.slot
+	return true
 }
 
 // decode decodes events of the current block up to one that proves the order of those
@@ -76,21 +75,22 @@ func eventsIn(data []byte) (body []byte, compressed, ok bool) {
 func (r *Reader) decode() {
 	d := &r.decoder
 	b := r.current
-	for len(d.rest) > 0 {
+	size := len(d.data)
+	for d.at < size {
 		flags, n := d.header()
-		if n == 0 || uint64(d.size) > uint64(len(d.rest)-n) {
+		if n == 0 || uint64(d.size) > uint64(size-n) {
 			r.damaged()
 			break
 		}
-		offset := len(b.data) - len(d.rest) + n
-		if d.compressed {
-			d.rest = d.rest[n+int(d.size):]
-		} else {
-			d.rest = d.rest[d.aligned(n):]
-		}
+		d.next(n)
 		d.n++
-		if d.first || flags&(hasAll&^hasSize) != 0 {
+		if d.first || flags&(hasAll&^(hasSize|hasThread|hasStack)) != 0 || d.v6 {
 			r.lookUp(flags, b)
+		} else if flags&hasStack != 0 {
+			r.lookUpStack()
+		}
+		if !d.v6 {
+			d.record.thread = int64(d.thread)
 		}
 		d.captured.follow(d.sequence, r)
 		if d.record.meta == 0 {
@@ -100,7 +100,7 @@ func (r *Reader) decode() {
 		at := r.clock.ns(d.ticks)
 		q := r.order.slot(d.captured, at, d.n)
 		*q = d.record
-		q.time, q.n, q.offset, q.size = at, d.n, uint32(offset), d.size
+		q.time, q.n, q.offset, q.size = at, d.n, uint32(n), d.size
 		b.held++
 		switch {
 		case flags&isSorted != 0:
@@ -109,15 +109,15 @@ func (r *Reader) decode() {
 		case r.fileOrder:
 			r.proven(math.MaxInt64)
 			return
-		case r.order.inUse+r.blocks > r.most:
+		case d.n%chunkEvents == 0 && r.order.inUse+r.blocks > r.most:
 			r.relief = true
 			r.proven(math.MaxInt64)
 			return
 		}
 	}
-	r.current, d.rest = nil, nil
+	r.current, d.data = nil, nil
 	r.blocks += contextBytes * len(b.contexts)
-	r.release(b)
+	r.release(b, 1)
 }
 
 // damaged ends a block whose next event is not whole. Where the stream itself ends
@@ -143,13 +143,9 @@ func (r *Reader) lookUp(flags byte, b *block) {
 		d.record.meta = r.types.get(d.metadata)
 	}
 	if flags&hasStack != 0 {
-		id, known := r.stacks.find(d.stack)
-		if d.record.stack = id; !known && d.stack != 0 {
-			r.unknown.Stacks++
-		}
+		r.lookUpStack()
 	}
 	if !d.v6 {
-		d.record.thread = int64(d.thread)
 		if flags&(hasActivity|hasRelated) != 0 {
 			d.record.context = b.context(context{activity: d.activity, related: d.related, pid: int32(r.head.PID)})
 		}
@@ -163,6 +159,14 @@ func (r *Reader) lookUp(flags byte, b *block) {
 		r.label(&c)
 	}
 	d.record.context = b.context(c)
+}
+
+func (r *Reader) lookUpStack() {
+	d := &r.decoder
+	id, known := r.stacks.find(d.stack)
+	if d.record.stack = id; !known && d.stack != 0 {
+		r.unknown.Stacks++
+	}
 }
 
 // label applies a label list, which may override what the type says.

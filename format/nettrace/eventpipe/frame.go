@@ -23,25 +23,27 @@ const (
 )
 
 // kinds are the names blocks have in versions 4 and 5, and for messages.
-var kinds = map[kind]string{
+var kinds = [...]string{
 	endOfStream: "EndOfStream", traceBlock: "Trace", eventBlock: "EventBlock", metadataBlock: "MetadataBlock",
 	sequencePoint: "SPBlock", stackBlock: "StackBlock", threadBlock: "ThreadBlock", removeThread: "RemoveThreadBlock", labelList: "LabelListBlock",
 }
 
 func (k kind) String() string {
-	if s := kinds[k]; s != "" {
-		return s
+	if int(k) < len(kinds) {
+		return kinds[k]
 	}
 	return fmt.Sprintf("block of kind %d", uint8(k))
 }
 
-func kindNamed(name string) (kind, bool) {
-	for k, s := range kinds {
-		if s == name && k >= traceBlock && k <= stackBlock {
-			return k, true
+// kindNamed is the kind of a block before version 6, endOfStream where its name is
+// not known.
+func kindNamed(name []byte) kind {
+	for k := traceBlock; k <= stackBlock; k++ {
+		if kinds[k] == string(name) {
+			return k
 		}
 	}
-	return 0, false
+	return endOfStream
 }
 
 // What versions before 6 put around objects.
@@ -104,7 +106,7 @@ func (r *Reader) readHeader4() error {
 	if err != nil {
 		return r.cut("its header", err)
 	}
-	if o.name != traceBlock.String() {
+	if kindNamed(o.name) != traceBlock {
 		return r.cut("its header", fmt.Errorf("the first object is a %q, not a Trace", o.name))
 	}
 	if o.least < 4 || o.least > 5 {
@@ -163,39 +165,38 @@ func (r *Reader) frame6() error {
 	if k == endOfStream {
 		return io.EOF
 	}
-	return r.block(k, int(word&0xffffff), k >= eventBlock && k <= labelList)
+	return r.block(k, int(word&0xffffff))
 }
 
 // object is the beginning of an object before version 6.
 type object struct {
 	version, least int32
-	name           string
+	name           []byte // valid until the next is read
 }
 
 // maxName is the longest type name that is believed. The longest there is has 38.
 const maxName = 256
 
 func (r *Reader) object(begin byte) (o object, err error) {
-	for _, t := range []byte{begin, begin, nullReference} {
+	for _, t := range [...]byte{begin, begin, nullReference} {
 		if err := r.tag(t); err != nil {
 			return o, err
 		}
 	}
-	var words [12]byte
-	if err := r.in.full(words[:]); err != nil {
+	words := r.scratch[:12]
+	if err := r.in.full(words); err != nil {
 		return o, err
 	}
-	o.version = int32(binary.LittleEndian.Uint32(words[:]))
+	o.version = int32(binary.LittleEndian.Uint32(words))
 	o.least = int32(binary.LittleEndian.Uint32(words[4:]))
 	size := binary.LittleEndian.Uint32(words[8:])
 	if size > maxName {
 		return o, fmt.Errorf("an object with a type name of %d bytes", size)
 	}
-	name := make([]byte, size)
-	if err := r.in.full(name); err != nil {
+	o.name = r.scratch[:size]
+	if err := r.in.full(o.name); err != nil {
 		return o, err
 	}
-	o.name = string(name)
 	return o, r.tag(endObject)
 }
 
@@ -222,38 +223,32 @@ func (r *Reader) frame4() error {
 	if err != nil {
 		return r.cut(between, err)
 	}
-	k, known := kindNamed(o.name)
-	if known && k == traceBlock {
+	k := kindNamed(o.name)
+	if k == traceBlock {
 		r.unknown.Blocks++
-		if err := r.in.skip(traceSize); err != nil {
-			return r.cut(o.name, err)
+		err = r.in.skip(traceSize)
+	} else {
+		var size uint32
+		if size, err = r.in.u32(); err == nil {
+			err = r.in.skip(-r.in.offset & 3)
 		}
-		return r.closed(o.name)
+		if err == nil {
+			err = r.block(k, int(size))
+		}
 	}
-	size, err := r.in.u32()
 	if err == nil {
-		err = r.in.skip(-r.in.offset & 3)
+		err = r.tag(endObject)
 	}
-	if err != nil {
-		return r.cut(o.name, err)
-	}
-	if err := r.block(k, int(size), known); err != nil {
+	if err == nil || errors.As(err, new(*Cut)) {
 		return err
 	}
-	return r.closed(o.name)
-}
-
-func (r *Reader) closed(name string) error {
-	if err := r.tag(endObject); err != nil {
-		return r.cut(name, err)
-	}
-	return nil
+	return r.cut(k.String(), err)
 }
 
 // block reads a block's content and takes it in. Of one that breaks off what is whole
 // is taken in.
-func (r *Reader) block(k kind, size int, known bool) error {
-	if !known || size > maxBlock {
+func (r *Reader) block(k kind, size int) error {
+	if k < eventBlock || k > labelList || size > maxBlock {
 		r.unknown.Blocks++
 		if err := r.in.skip(int64(size)); err != nil {
 			return r.cut(k.String(), err)
@@ -302,11 +297,4 @@ func (r *Reader) take(k kind, data []byte) bool {
 
 func (r *Reader) cut(in string, err error) error {
 	return &Cut{Offset: r.in.offset, Events: r.delivered, In: in, Err: err}
-}
-
-func broken(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

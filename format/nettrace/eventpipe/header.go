@@ -6,7 +6,7 @@ import (
 )
 
 // header reads the header of the next event and returns its flags, as compression
-// gives them, and its size; 0 where it is not whole.
+// gives them, and where its payload begins; 0 where the header is not whole.
 func (d *decoder) header() (flags byte, n int) {
 	if d.compressed {
 		return d.short()
@@ -14,10 +14,11 @@ func (d *decoder) header() (flags byte, n int) {
 	return d.plain()
 }
 
-// short reads a compressed header: what it leaves out is as in the one before.
+// short reads a compressed header: what it leaves out is as in the one before. It looks
+// at slack behind the block where a header is not whole, and tells by its end.
 func (d *decoder) short() (flags byte, n int) {
-	b := d.rest[:len(d.rest)+slack]
-	flags, n = b[0], 1
+	b := d.data[:len(d.data)+slack]
+	flags, n = b[d.at], d.at+1
 	var v uint64
 	if flags&hasMetadata != 0 {
 		v, n = uvarint(b, n)
@@ -46,64 +47,58 @@ func (d *decoder) short() (flags byte, n int) {
 			v, n = uvarint(b, n)
 			d.labels = uint32(v)
 		} else if !d.v6 {
-			n = d.activities(flags, n)
+			n = d.activities(b, flags, n)
 		}
 	}
 	if flags&hasSize != 0 {
 		v, n = uvarint(b, n)
 		d.size = uint32(v)
 	}
-	if n > len(d.rest) {
+	if n > len(d.data) {
 		return 0, 0
 	}
 	return flags, n
 }
 
-// uvarint reads a number at n and returns what follows it. It looks at up to 8 bytes
-// at once, so b has that much slack; what follows is then past the end of the block,
-// as it is for good once a number is not whole.
+// uvarint reads a number at n and returns what follows it.
 func uvarint(b []byte, n int) (uint64, int) {
-	if n > len(b)-slack {
-		return 0, len(b)
-	}
 	x := binary.LittleEndian.Uint64(b[n:])
 	if x&0x80 == 0 {
 		return x & 0x7f, n + 1
 	}
-	ends := ^x & 0x8080808080808080
-	if ends == 0 {
-		return long(b, n)
-	}
-	x &= ends ^ (ends - 1) // up to the last byte
-	x = x&0x007f007f007f007f | x&0x7f007f007f007f00>>1
-	x = x&0x00003fff00003fff | x&0x3fff00003fff0000>>2
-	x = x&0x000000000fffffff | x&0x0fffffff00000000>>4
-	return x, n + bits.TrailingZeros64(ends)/8 + 1
-}
-
-// long reads a number of more than 8 bytes.
-func long(b []byte, n int) (uint64, int) {
-	v, size := binary.Uvarint(b[n : len(b)-slack])
-	if size <= 0 {
-		return 0, len(b)
+	v, size := number(x)
+	if size > 8 {
+		v, size = long(b[n:])
 	}
 	return v, n + size
 }
 
-// activities reads up to two activity IDs at n and returns what follows them, past
-// the end where they are not whole.
-func (d *decoder) activities(flags byte, n int) int {
+// number reads a number of up to 8 bytes, without a branch: how many there are
+// differs from one to the next. Of a longer one the size is 9.
+func number(x uint64) (v uint64, size int) {
+	ends := ^x & 0x8080808080808080
+	x &= ends ^ (ends - 1) // up to the last byte
+	x = x&0x007f007f007f007f | x&0x7f007f007f007f00>>1
+	x = x&0x00003fff00003fff | x&0x3fff00003fff0000>>2
+	x = x&0x000000000fffffff | x&0x0fffffff00000000>>4
+	return x, bits.TrailingZeros64(ends)>>3 + 1
+}
+
+// long reads a number of more than 8 bytes. One that does not end is 0 and 10 bytes.
+func long(b []byte) (v uint64, size int) {
+	if v, size = binary.Uvarint(b); size <= 0 {
+		return 0, binary.MaxVarintLen64
+	}
+	return v, size
+}
+
+// activities reads up to two activity IDs at n and returns what follows them.
+func (d *decoder) activities(b []byte, flags byte, n int) int {
 	if flags&hasActivity != 0 {
-		if n+16 > len(d.rest) {
-			return len(d.rest) + slack
-		}
-		n += copy(d.activity[:], d.rest[n:])
+		n += copy(d.activity[:], b[n:])
 	}
 	if flags&hasRelated != 0 {
-		if n+16 > len(d.rest) {
-			return len(d.rest) + slack
-		}
-		n += copy(d.related[:], d.rest[n:])
+		n += copy(d.related[:], b[n:])
 	}
 	return n
 }
@@ -120,14 +115,15 @@ const unsorted = 1 << 31
 
 // plain reads a header that is not compressed.
 func (d *decoder) plain() (flags byte, n int) {
-	n = longHeader4
+	size := longHeader4
 	if d.v6 {
-		n = longHeader6
+		size = longHeader6
 	}
-	if len(d.rest) < n {
+	n = d.at + size
+	if n > len(d.data) {
 		return 0, 0
 	}
-	c := Cursor{rest: d.rest[4:n]}
+	c := Cursor{rest: d.data[d.at+4 : n]}
 	d.metadata = c.U32()
 	flags = hasAll
 	if d.metadata&unsorted == 0 {
@@ -145,13 +141,16 @@ func (d *decoder) plain() (flags byte, n int) {
 	return flags, n
 }
 
-// aligned is where the next event begins after a header of n bytes that is not
-// compressed: its size counts what fills it up to whole words, which writers other
-// than the runtime leave out.
-func (d *decoder) aligned(n int) int {
-	least := n + int(d.size)
-	if said := 4 + uint64(binary.LittleEndian.Uint32(d.rest)); said >= uint64(least) && said <= uint64(len(d.rest)) && said < uint64(least)+4 {
-		return int(said)
+// next goes on to the event after the one whose payload begins at n. Without
+// compression an event's size counts what fills it up to whole words, which writers
+// other than the runtime leave out.
+func (d *decoder) next(n int) {
+	end := n + int(d.size)
+	if !d.compressed {
+		said := uint64(d.at) + 4 + uint64(binary.LittleEndian.Uint32(d.data[d.at:]))
+		if said > uint64(end) && said < uint64(end)+4 && said <= uint64(len(d.data)) {
+			end = int(said)
+		}
 	}
-	return least
+	d.at = end
 }

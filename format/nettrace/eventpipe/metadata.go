@@ -108,22 +108,17 @@ func (ts *types) overridden(place uint32, o override) uint32 {
 
 // metadata4 takes in a metadata block of versions 4 and 5: its rows are events.
 func (r *Reader) metadata4(data []byte) bool {
-	body, compressed, ok := eventsIn(data)
-	if !ok {
+	var d decoder
+	if !d.begin(data) {
 		return false
 	}
-	d := decoder{compressed: compressed, rest: body}
-	for len(d.rest) > 0 {
+	for d.at < len(data) {
 		_, n := d.header()
-		if n == 0 || uint64(d.size) > uint64(len(d.rest)-n) {
+		if n == 0 || uint64(d.size) > uint64(len(data)-n) {
 			return false
 		}
-		r.define4(d.rest[n : n+int(d.size)])
-		if d.compressed {
-			d.rest = d.rest[n+int(d.size):]
-		} else {
-			d.rest = d.rest[d.aligned(n):]
-		}
+		r.define4(data[n : n+int(d.size)])
+		d.next(n)
 	}
 	return true
 }

@@ -21,20 +21,23 @@ const maxPending = 128 << 20
 // and what then comes too late is delivered late and counted in Unknown.OutOfOrder.
 // Beside that it keeps each distinct stack, each type of event and each thread.
 type Reader struct {
-	in    source
-	head  Header
-	clock clock
-	frame func() error // reads and takes in the next block
+	in      source
+	head    Header
+	clock   clock
+	frame   func() error // reads and takes in the next block
+	scratch [maxName]byte
 
-	order     order
-	until     int64 // events up to here are being delivered
-	relief    bool  // only until half of most is left
-	most      int   // bytes that may wait: maxPending
-	merging   bool
-	fileOrder bool
-	event     Event  // delivered last
-	last      *block // its
-	lastTime  int64
+	order       order
+	until       int64 // events up to here are being delivered
+	relief      bool  // only until half of most is left
+	most        int   // bytes that may wait: maxPending
+	merging     bool
+	fileOrder   bool
+	event       Event  // delivered last
+	last        *block // its
+	lastContext uint32 // its
+	gone        int    // events delivered of last, but not yet released
+	lastTime    int64
 
 	decoder decoder
 	current *block   // being decoded
@@ -64,6 +67,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 	if err := r.readHeader(); err != nil {
 		return nil, err
 	}
+	r.event.PID = int32(r.head.PID)
 	return r, nil
 }
 
@@ -103,15 +107,12 @@ func (r *Reader) Addresses(id StackID) []uint64 {
 // Next is the next event by time. Its error is io.EOF at the end of the stream and
 // a *Cut, once all events before it were delivered, where it ends too early.
 func (r *Reader) Next() (*Event, error) {
-	if r.last != nil {
-		r.release(r.last)
-		r.last = nil
-	}
 	for {
 		if r.merging {
 			if e := r.merge(); e != nil {
 				return e, nil
 			}
+			r.leave()
 		}
 		if r.current != nil {
 			r.decode()
@@ -146,22 +147,40 @@ func (r *Reader) merge() *Event {
 	} else {
 		r.lastTime = q.time
 	}
-	b := r.slots[q.block]
-	c := &b.contexts[q.context]
+	r.delivered++
 	e := &r.event
+	b := r.slots[q.block]
+	if q.context|r.lastContext != 0 {
+		r.enter(b, q.context)
+	}
+	if b != r.last {
+		r.leave()
+		r.last = b
+	}
+	r.gone++
 	if m := r.types.all[q.meta]; e.Meta != m { // most often not: spares the barrier
 		e.Meta = m
 	}
 	e.Time, e.N, e.Thread = q.time, q.n, q.thread
-	e.PID, e.Processor, e.Stack = c.pid, int32(q.processor), q.stack
-	e.Activity, e.Related = c.activity, c.related
-	if e.Labels != c.labels {
-		e.Labels = c.labels
-	}
+	e.Processor, e.Stack = int32(q.processor), q.stack
 	e.Payload = b.data[q.offset : q.offset+q.size : q.offset+q.size]
-	r.last = b
-	r.delivered++
 	return e
+}
+
+// enter goes on to a context. The first is the same in all blocks.
+func (r *Reader) enter(b *block, context uint32) {
+	r.lastContext = context
+	c := &b.contexts[context]
+	e := &r.event
+	e.PID, e.Activity, e.Related, e.Labels = c.pid, c.activity, c.related, c.labels
+}
+
+// leave releases what was delivered of the last block.
+func (r *Reader) leave() {
+	if r.last != nil {
+		r.release(r.last, r.gone)
+		r.last, r.gone = nil, 0
+	}
 }
 
 // proven has all events up to a time delivered.
@@ -186,8 +205,9 @@ func (r *Reader) hold(data []byte) {
 	r.blocks += cap(data)
 }
 
-func (r *Reader) release(b *block) {
-	if b.held--; b.held > 0 {
+// release lets go of a block as often as it was held.
+func (r *Reader) release(b *block, times int) {
+	if b.held -= times; b.held > 0 {
 		return
 	}
 	r.blocks -= cap(b.data) + contextBytes*len(b.contexts)

@@ -25,8 +25,13 @@ type source struct {
 func (s *source) full(p []byte) error {
 	n, err := io.ReadFull(s.in, p)
 	s.offset += int64(n)
+	return broken(err)
+}
+
+// broken is an error within something that has begun.
+func broken(err error) error {
 	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	}
 	return err
 }
@@ -34,19 +39,20 @@ func (s *source) full(p []byte) error {
 func (s *source) u8() (byte, error) {
 	b, err := s.in.ReadByte()
 	if err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return 0, err
+		return 0, broken(err)
 	}
 	s.offset++
 	return b, nil
 }
 
 func (s *source) u32() (uint32, error) {
-	var b [4]byte
-	err := s.full(b[:])
-	return binary.LittleEndian.Uint32(b[:]), err
+	b, err := s.in.Peek(4)
+	n, _ := s.in.Discard(len(b))
+	s.offset += int64(n)
+	if err == nil {
+		return binary.LittleEndian.Uint32(b), nil
+	}
+	return 0, broken(err)
 }
 
 func (s *source) skip(n int64) error {
@@ -55,18 +61,16 @@ func (s *source) skip(n int64) error {
 		got, err := s.in.Discard(int(step))
 		s.offset += int64(got)
 		if err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return err
+			return broken(err)
 		}
 		n -= step
 	}
 	return nil
 }
 
-// slack is what may be read, but not used, behind a block: see uvarint.
-const slack = 8
+// slack is what may be read, but not used, behind a block: a compressed header has up
+// to 1+5+(5+10+5)+10+5+10+32+5 bytes, and its last number is read 8 bytes at once.
+const slack = 128
 
 // content reads size bytes into buf, which grows with what comes and has slack behind
 // them. With an error it returns what came before.
@@ -84,10 +88,7 @@ func (s *source) content(buf []byte, size int) ([]byte, error) {
 		s.offset += int64(n)
 		buf = buf[:have+n]
 		if err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return buf, err
+			return buf, broken(err)
 		}
 	}
 	return buf, nil

@@ -15,8 +15,8 @@ type stacks struct {
 	table []uint64 // by hash: its upper half above the StackID; 0: free
 	used  int
 
-	local []numbers // as the stream numbers them since the last sequence point
-	hit   int       // in local: where the last one was
+	local  []numbers // as the stream numbers them since the last sequence point
+	recent numbers   // of local, where the last one was found
 }
 
 // maxNumbers is how many ranges of numbers are known at a time. A writer numbers the
@@ -45,6 +45,7 @@ func (s *stacks) take(data []byte, pointer int) bool {
 		return false
 	}
 	n := s.numbers(first)
+	defer func() { s.recent = *n }()
 	for ; count > 0; count-- {
 		stack := c.Bytes(int(c.U32()))
 		if !c.OK() {
@@ -74,6 +75,7 @@ func (s *stacks) numbers(first uint32) *numbers {
 }
 
 func (s *stacks) flush() {
+	s.recent = numbers{}
 	if len(s.local) > 1 {
 		clear(s.local[1:])
 		s.local = s.local[:1]
@@ -85,15 +87,17 @@ func (s *stacks) flush() {
 }
 
 // find is the StackID of a stack by the stream's number.
-func (s *stacks) find(number uint32) (StackID, bool) {
-	if s.hit < len(s.local) {
-		if n := &s.local[s.hit]; uint64(number-n.first) < uint64(len(n.ids)) {
-			return n.ids[number-n.first], true
-		}
+func (s *stacks) find(number uint32) (id StackID, known bool) {
+	if at := number - s.recent.first; uint64(at) < uint64(len(s.recent.ids)) {
+		return s.recent.ids[at], true
 	}
+	return s.search(number)
+}
+
+func (s *stacks) search(number uint32) (id StackID, known bool) {
 	for i := len(s.local) - 1; i >= 0; i-- { // the last one first: it may have the number anew
 		if n := &s.local[i]; uint64(number-n.first) < uint64(len(n.ids)) {
-			s.hit = i
+			s.recent = *n
 			return n.ids[number-n.first], true
 		}
 	}

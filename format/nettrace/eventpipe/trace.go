@@ -74,22 +74,38 @@ type clock struct {
 	base            int64
 	sync, frequency uint64
 	factor          int64 // ns a tick, 0 where that is no whole number
+
+	second, from uint64 // the second ticks were last in, and its first tick
 }
 
 func (c *clock) ns(ticks uint64) int64 {
-	d := int64(ticks - c.sync)
+	d := ticks - c.sync
 	if c.factor != 0 {
-		return c.base + d*c.factor
+		return c.base + int64(d)*c.factor
 	}
-	if d < 0 {
-		return c.base - c.scaled(uint64(-d))
-	}
-	return c.base + c.scaled(uint64(d))
+	return c.scaled(d)
 }
 
-func (c *clock) scaled(ticks uint64) int64 {
-	seconds, rest := ticks/c.frequency, ticks%c.frequency
-	hi, lo := bits.Mul64(rest, 1e9) // rest is below the divisor, so the quotient fits
+// scaled counts whole seconds apart, so that it divides once where time goes on as a
+// rule, and exactly.
+func (c *clock) scaled(d uint64) int64 {
+	if int64(d) < 0 {
+		seconds := -d/c.frequency + 1
+		return c.base - int64(seconds*1e9) + c.part(d+seconds*c.frequency)
+	}
+	if d-c.from >= c.frequency {
+		c.second = d / c.frequency
+		c.from = c.second * c.frequency
+	}
+	return c.base + int64(c.second*1e9) + c.part(d-c.from)
+}
+
+// part is less than a second in ns.
+func (c *clock) part(ticks uint64) int64 {
+	if c.frequency < 1<<34 {
+		return int64(ticks * 1e9 / c.frequency)
+	}
+	hi, lo := bits.Mul64(ticks, 1e9)
 	ns, _ := bits.Div64(hi, lo, c.frequency)
-	return int64(seconds*1e9 + ns)
+	return int64(ns)
 }

@@ -1,0 +1,163 @@
+package eventpipetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+const (
+	runtimeProvider = "Microsoft-Windows-DotNETRuntime"
+	rundownProvider = "Microsoft-Windows-DotNETRuntimeRundown"
+	samplerProvider = "Microsoft-DotNETCore-SampleProfiler"
+)
+
+// Recording is a stream of at least size bytes as a runtime of .NET 8 would write one
+// of a busy service: 20 threads sampled every ms, each time with a suspension;
+// allocation ticks, contention and collections between; stacks of 10 to 50 frames of
+// which 200 recur; a batch every 100 ms, threads one after the other, a sequence
+// point every 10 batches; at the end the names of 4000 methods. It is always the
+// same for the same size. Of its bytes 3/4 are samples, as in recorded ones.
+func Recording(size int) []byte {
+	w := New(Stream{})
+	g := recording{Writer: w, random: rand.New(rand.NewPCG(1, 8)), sequence: map[uint64]uint32{}, ticks: 1e9}
+	g.types()
+	for i := range 200 {
+		stack := make([]uint64, 10+g.random.IntN(41))
+		for f := range stack {
+			stack[f] = g.method((i*7+f*f)%methods) + 0x20
+		}
+		g.stacks = append(g.stacks, stack)
+	}
+	for batch := 0; w.buf.Len() < size-methods*250; batch++ {
+		if batch%10 == 0 {
+			w.Stacks(1, g.stacks...)
+		}
+		g.batch()
+		if batch%10 == 9 {
+			w.SequencePoint(g.ticks, 0, g.reached()...)
+		}
+	}
+	g.rundown()
+	return w.End()
+}
+
+const (
+	methods = 4000
+	sampler = 900 // the thread that takes samples
+	workers = 20
+)
+
+type recording struct {
+	*Writer
+	random   *rand.Rand
+	stacks   [][]uint64
+	sequence map[uint64]uint32
+	ticks    uint64
+	gcs      uint32
+}
+
+func (g *recording) method(i int) uint64 { return 0x7f0000000000 + uint64(i)*0x400 }
+
+const (
+	sample = 1 + iota
+	suspendBegin
+	suspendEnd
+	restartBegin
+	restartEnd
+	tick
+	lockStart
+	lockStop
+	gcStart
+	gcStop
+	methodEnd
+	moduleEnd
+)
+
+func (g *recording) types() {
+	type t = Type
+	types := []t{{Provider: samplerProvider}}
+	for _, id := range []int32{9, 8, 7, 3, 10, 81, 91, 1, 2} {
+		types = append(types, t{Provider: runtimeProvider, ID: id, Version: map[int32]int32{9: 1, 8: 1, 7: 1, 3: 1, 10: 4, 81: 1, 91: 1, 1: 2, 2: 1}[id], Level: 4, Keywords: 1})
+	}
+	types = append(types, t{Provider: rundownProvider, ID: 144, Version: 1, Level: 4}, t{Provider: rundownProvider, ID: 152, Version: 2, Level: 4})
+	for i := range types {
+		types[i].Number = uint32(i + 1)
+	}
+	g.Metadata(types...)
+}
+
+// batch is 100 ms: what the sampler wrote, then what each worker did, each in blocks of
+// its own beginning, so that a reader has to sort them.
+func (g *recording) batch() {
+	const period = 1_000_000 // ns
+	began := g.ticks
+	var events []Event
+	add := func(thread, about, ticks uint64, kind, stack uint32, payload ...any) {
+		g.sequence[thread]++
+		events = append(events, Event{Type: kind, Sequence: g.sequence[thread], Capture: thread, Thread: about, Ticks: ticks,
+			Processor: uint32(thread % 2), Stack: stack, Sorted: len(events) == 0, Payload: Payload(payload...)})
+	}
+	for ms := range uint64(100) {
+		at := began + ms*period
+		add(sampler, sampler, at, suspendBegin, 0, uint32(0), uint32(0xffffffff), uint16(0))
+		add(sampler, sampler, at+40_000, suspendEnd, 0, uint16(0))
+		for worker := range uint64(workers) {
+			add(sampler, 1000+worker, at+41_000+worker*9_000, sample, uint32(1+(worker*13+ms/40*17+began/1e9)%200), uint32(2))
+		}
+		add(sampler, sampler, at+230_000, restartBegin, 0, uint16(0))
+		add(sampler, sampler, at+235_000, restartEnd, 0, uint16(0))
+	}
+	g.Events(events...)
+	for worker := range uint64(workers) {
+		events = nil
+		at := began + worker*1000
+		for at < began+100*period {
+			at += 5_000_000 + g.random.Uint64N(15_000_000)
+			thread := 1000 + worker
+			switch g.random.IntN(4) {
+			case 0:
+				add(thread, thread, at, lockStart, uint32(1+g.random.IntN(200)), byte(0), uint16(0), uint64(0x77), uint64(0x99), uint64(1000+(worker+1)%workers))
+				add(thread, thread, at+300_000, lockStop, 0, byte(0), uint16(0), 300_000.)
+			default:
+				add(thread, thread, at, tick, uint32(1+g.random.IntN(200)), uint32(106_000), uint32(0), uint16(0), uint64(106_000), uint64(0x7f1234),
+					"System.Collections.Generic.Dictionary`2[System.String,Shop.Basket]", uint32(0), g.random.Uint64(), uint64(96))
+			}
+		}
+		if worker == 7 {
+			g.gcs++
+			add(1007, 1007, at, gcStart, 0, g.gcs, g.gcs%3, uint32(0), uint32(0), uint16(0), uint64(0))
+			add(1007, 1007, at+2_000_000, gcStop, 0, g.gcs, g.gcs%3, uint16(0))
+		}
+		g.Events(events...)
+	}
+	g.ticks = began + 125*period
+}
+
+func (g *recording) reached() (list []Reached) {
+	for worker := range uint64(workers) {
+		list = append(list, Reached{1000 + worker, g.sequence[1000+worker]})
+	}
+	return append(list, Reached{sampler, g.sequence[sampler]})
+}
+
+// rundown tells the methods: addresses, sizes and names.
+func (g *recording) rundown() {
+	const thread, module = 1, 0x7eff00
+	var events []Event
+	add := func(kind uint32, payload []byte) {
+		g.sequence[thread]++
+		g.ticks += 20_000
+		events = append(events, Event{Type: kind, Sequence: g.sequence[thread], Thread: thread, Ticks: g.ticks, Sorted: len(events) == 0, Payload: payload})
+		if len(events) == 400 {
+			g.Events(events...)
+			events = nil
+		}
+	}
+	add(moduleEnd, Payload(uint64(module), uint64(1), uint32(0), uint32(0), "/app/Shop.dll", "", uint16(0), make([]byte, 16), uint32(1), "/app/Shop.pdb", make([]byte, 16), uint32(0), ""))
+	for i := range methods {
+		add(methodEnd, Payload(uint64(i), uint64(module), g.method(i), uint32(0x400), uint32(0x06000001+i), uint32(1),
+			fmt.Sprintf("Shop.Checkout.Handler%d", i/20), fmt.Sprintf("Step%dAsync", i%20),
+			"instance class [System.Runtime]System.Threading.Tasks.Task (class Shop.Basket,int32)", uint16(0), uint64(0)))
+	}
+	g.Events(events...)
+}
