@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/predict"
@@ -30,7 +29,7 @@ type PredictOptions struct {
 	Version string // of the tool
 }
 
-// Predict says what settings would do to the Go process a bundle is of. It aligns the
+// Predict says what settings would do to the process a bundle is of. It aligns the
 // bundle's clocks; run it once. What cannot be is an error beside the rest.
 func Predict(b *evidence.Bundle, opt PredictOptions) (*predict.Prediction, error) {
 	b.Unify()
@@ -45,39 +44,40 @@ func Predict(b *evidence.Bundle, opt PredictOptions) (*predict.Prediction, error
 	ledgers := ledger.Build(b, ledger.Options{})
 	r := &run{b: b, d: &Diagnosis{}, ledgers: ledgers}
 	r.names()
-	id, err := r.goProcess(opt.Target)
+	id, err := r.modelled(opt.Target)
 	if err != nil {
 		return nil, err
 	}
-	c := &cause.Case{Bundle: b, Subject: id, Ledger: r.ledgerOf(id)}
-	h, err := golang.HeapOf(c)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.name[id], err)
+	m := models[r.b.Subjects[id].Runtime]
+	for _, w := range opt.Wanted {
+		if w.Model() != m.name {
+			return nil, which("--set %s: %s is a %s process, there is nothing like it", w.Text, r.name[id], m.runtime)
+		}
 	}
-	latency, why := golang.LatencyOf(c)
-	p, err := h.Ask(r.name[id], opt.Wanted, latency)
+	p, err := m.ask(r, &cause.Case{Bundle: b, Subject: id, Ledger: r.ledgerOf(id)}, opt.Wanted)
 	if p == nil {
 		return nil, fmt.Errorf("%s: %w", r.name[id], err)
 	}
 	p.ToolVersion = opt.Version
-	p.Calibration.Go = r.goVersion(id)
-	p.Calibration.Source = golang.SourceOf(c)
-	if quota, ok := golang.QuotaOf(c); ok {
-		p.Notes = append(p.Notes, fmt.Sprintf("a quota of %.3g CPUs is below GOMAXPROCS=%.0f: the kernel's stops under it are not modelled, and the collector uses the quota up, too", quota, p.Calibration.Processors))
-	}
-	switch {
-	case why != nil && latency == nil:
-		p.Notes = append(p.Notes, "p99 is not predicted: "+why.Error())
-	case why == nil:
-		p.Notes = append(p.Notes, "p99 is that of the recorded requests, run once more beside the predicted cycles; now is what that gives for the cycles as they were")
-	default:
-		p.Notes = append(p.Notes, "p99 is that of the traced requests, with what the collector cost them scaled: "+why.Error())
-	}
 	return p, err
 }
 
-// goProcess finds the process that is meant.
-func (r *run) goProcess(target string) (evidence.SubjectID, error) {
+// model is what can be predicted of processes of one runtime.
+type model struct {
+	name    string // of [predict.Prediction]
+	runtime string // in words
+	covers  string // evidence that only the process meant has, where there are several
+	ask     func(*run, *cause.Case, []predict.Wanted) (*predict.Prediction, error)
+}
+
+// models by the runtime of a subject.
+var models = map[string]model{
+	"go":     {predict.ModelHeap, "Go", evidence.CoverGC, predictHeap},
+	"dotnet": {predict.ModelPool, ".NET", evidence.CoverThreadPool, predictPool},
+}
+
+// modelled finds the process that is meant.
+func (r *run) modelled(target string) (evidence.SubjectID, error) {
 	var of, watched []evidence.SubjectID
 	others := 0
 	for i, s := range r.b.Subjects {
@@ -88,12 +88,13 @@ func (r *run) goProcess(target string) (evidence.SubjectID, error) {
 		if target != "" && target != s.Name && target != strconv.Itoa(s.PID) && target != r.name[id] {
 			continue
 		}
-		if s.Runtime != "go" {
+		m, ok := models[s.Runtime]
+		if !ok {
 			others++
 			continue
 		}
 		of = append(of, id)
-		if len(r.b.Covered(id, evidence.CoverGC)) > 0 {
+		if len(r.b.Covered(id, m.covers)) > 0 {
 			watched = append(watched, id)
 		}
 	}
@@ -108,22 +109,12 @@ func (r *run) goProcess(target string) (evidence.SubjectID, error) {
 	case len(of) == 1:
 		return of[0], nil
 	case len(of) > 1:
-		return 0, which("these are of %d Go processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
+		return 0, which("these are of %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
 	case target != "":
-		return 0, which("--target %s: nothing here is of a Go process of that name or PID", target)
+		return 0, which("--target %s: nothing here is of a Go or .NET process of that name or PID", target)
 	case others > 0:
-		return 0, which("what was recorded is of no Go process, or does not say so: the model is of Go's heap; its gctrace log, an execution trace or a capture of it will do")
+		return 0, which("what was recorded is of no Go or .NET process, or does not say so: the models are of Go's heap (its gctrace log, an execution trace or a capture of it will do) and of .NET's thread pool (a capture)")
 	default:
-		return 0, which("nothing was recorded of a process: give a capture of a Go process under load, or the log of a run with GODEBUG=gctrace=1")
+		return 0, which("nothing was recorded of a process: give a capture of a Go or .NET process under load, or the log of a run with GODEBUG=gctrace=1")
 	}
-}
-
-func (r *run) goVersion(id evidence.SubjectID) string {
-	if v := r.b.Subjects[id].Version; v != "" {
-		return v
-	}
-	if release, ok := r.b.VersionAtLeast(id); ok {
-		return release + " or later"
-	}
-	return ""
 }

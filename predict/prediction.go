@@ -10,18 +10,28 @@ import (
 const PredictionSchema = "unstall.prediction/v1"
 
 // Prediction is what settings would do to a process: the answer of unstall predict.
+//
+// What is of one model is null or empty in a prediction of another.
 type Prediction struct {
-	Schema      string      `json:"schema"`
-	ToolVersion string      `json:"tool_version"`
-	Subject     string      `json:"subject"`
-	Calibration Calibration `json:"calibration"`
-	Measured    Outcome     `json:"measured"` // as recorded
-	Now         Outcome     `json:"now"`      // what the model says of the same
-	Settings    []Asked     `json:"settings"` // in the order they were asked for
-	Frontier    *Frontier   `json:"frontier"`
-	Ballast     *float64    `json:"ballast_bytes"` // with the headroom of the recommended setting, for Go before 1.19; null: none is recommended, or it is one
-	Notes       []string    `json:"notes"`         // what to know beside the figures
+	Schema      string       `json:"schema"`
+	ToolVersion string       `json:"tool_version"`
+	Subject     string       `json:"subject"`
+	Model       string       `json:"model"`       // "go.heap" | "dotnet.threadpool"
+	Calibration *Calibration `json:"calibration"` // of go.heap, as all that follows before Pool
+	Measured    *Outcome     `json:"measured"`    // as recorded
+	Now         *Outcome     `json:"now"`         // what the model says of the same
+	Settings    []Asked      `json:"settings"`    // in the order they were asked for
+	Frontier    *Frontier    `json:"frontier"`
+	Ballast     *float64     `json:"ballast_bytes"` // with the headroom of the recommended setting, for Go before 1.19; null: none is recommended, or it is one
+	Pool        *Pool        `json:"pool"`          // of dotnet.threadpool
+	Notes       []string     `json:"notes"`         // what to know beside the figures
 }
+
+// Models of a [Prediction].
+const (
+	ModelHeap = "go.heap"
+	ModelPool = "dotnet.threadpool"
+)
 
 // Calibration is what the model rests on.
 type Calibration struct {
@@ -45,7 +55,12 @@ type Wanted struct {
 	Text string
 	// What is nil stays as it is.
 	GOGC, Limit, Ballast, Live, Alloc *float64
+	Pool                              PoolChange
+	model                             string // that the names are of
 }
+
+// Model is the model all of it is of; "" is that of no model, or of several.
+func (w Wanted) Model() string { return w.model }
 
 // in fills in from the heap what is not said.
 func (w Wanted) in(h *Heap) Scenario {
@@ -65,8 +80,8 @@ func (h *Heap) Ask(subject string, wanted []Wanted, latency Latency) (*Predictio
 	if err != nil {
 		return nil, err
 	}
-	p := &Prediction{Schema: PredictionSchema, Subject: subject, Measured: f.Measured, Now: f.Now, Frontier: f, Settings: []Asked{}, Notes: []string{},
-		Calibration: Calibration{Cycles: len(h.Cycles), Seconds: h.Span, Processors: h.Procs, Told: h.Told}}
+	p := &Prediction{Schema: PredictionSchema, Subject: subject, Model: ModelHeap, Measured: &f.Measured, Now: &f.Now, Frontier: f, Settings: []Asked{}, Notes: []string{},
+		Calibration: &Calibration{Cycles: len(h.Cycles), Seconds: h.Span, Processors: h.Procs, Told: h.Told}}
 	if at, ok := f.Recommended(); ok && at.Setting.Ballast == 0 && h.Minor < 20 && !h.Exact {
 		b := h.BallastFor(at).Ballast
 		p.Ballast = &b
@@ -101,6 +116,11 @@ func (h *Heap) Ask(subject string, wanted []Wanted, latency Latency) (*Predictio
 	return p, errors.Join(errs...)
 }
 
+// Empty says that nothing of what was asked for could be predicted.
+func (p *Prediction) Empty() bool {
+	return len(p.Settings) == 0 && (p.Pool == nil || len(p.Pool.Outcomes) == 0)
+}
+
 // note adds what is to be known, once.
 func (p *Prediction) note(text string) {
 	for _, n := range p.Notes {
@@ -109,107 +129,4 @@ func (p *Prediction) note(text string) {
 		}
 	}
 	p.Notes = append(p.Notes, text)
-}
-
-// ParseSets reads what is asked for: each text is NAME=VALUE, or several of them with
-// spaces between, which then are one row. Of names given alone, values of the same
-// name are rows of their own, and values of different names go together.
-func ParseSets(texts []string) ([]Wanted, error) {
-	rows := []Wanted{}
-	type value struct {
-		text string
-		set  func(*Wanted)
-	}
-	var names []string
-	single := make(map[string][]value)
-	for _, text := range texts {
-		words := strings.Fields(text)
-		if len(words) == 0 {
-			return nil, errors.New(`--set "": give NAME=VALUE, such as GOMEMLIMIT=800MiB`)
-		}
-		var row Wanted
-		for _, word := range words {
-			name, set, err := parseSet(word)
-			if err != nil {
-				return nil, err
-			}
-			if len(words) == 1 {
-				if single[name] == nil {
-					names = append(names, name)
-				}
-				single[name] = append(single[name], value{word, set})
-			}
-			set(&row)
-		}
-		if len(words) > 1 {
-			row.Text = text
-			rows = append(rows, row)
-		}
-	}
-	product := []Wanted{}
-	if len(names) > 0 {
-		product = append(product, Wanted{})
-	}
-	for _, name := range names {
-		var more []Wanted
-		for _, w := range product {
-			for _, v := range single[name] {
-				x := w
-				v.set(&x)
-				x.Text = strings.TrimSpace(x.Text + " " + v.text)
-				more = append(more, x)
-			}
-		}
-		product = more
-	}
-	const most = 100
-	if rows = append(product, rows...); len(rows) > most {
-		return nil, errors.New("--set: these combine to more than 100 rows: ask for fewer at once")
-	}
-	return rows, nil
-}
-
-// parseSet reads one NAME=VALUE.
-func parseSet(word string) (name string, set func(*Wanted), err error) {
-	name, text, ok := strings.Cut(word, "=")
-	fail := func(err error) (string, func(*Wanted), error) {
-		return "", nil, errors.New("--set " + word + ": " + err.Error())
-	}
-	var v float64
-	size := func(suffix string) error {
-		v, err = ParseSize(strings.TrimSuffix(text, suffix))
-		return err
-	}
-	switch {
-	case !ok:
-		return fail(errors.New("give NAME=VALUE, such as GOMEMLIMIT=800MiB"))
-	case name == "GOGC":
-		if v, err = ParseGOGC(text); err != nil {
-			return fail(err)
-		}
-		return name, func(w *Wanted) { w.GOGC = &v }, nil
-	case name == "GOMEMLIMIT":
-		if v, err = ParseLimit(text); err != nil {
-			return fail(err)
-		}
-		return name, func(w *Wanted) { w.Limit = &v }, nil
-	case name == "ballast":
-		if text != "0" {
-			if err := size(""); err != nil {
-				return fail(err)
-			}
-		}
-		return name, func(w *Wanted) { w.Ballast = &v }, nil
-	case name == "live":
-		if err := size(""); err != nil {
-			return fail(err)
-		}
-		return name, func(w *Wanted) { w.Live = &v }, nil
-	case name == "alloc":
-		if err := size("/s"); err != nil {
-			return fail(err)
-		}
-		return name, func(w *Wanted) { w.Alloc = &v }, nil
-	}
-	return fail(errors.New("there is no such setting: give GOGC, GOMEMLIMIT, ballast, live or alloc"))
 }

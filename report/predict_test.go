@@ -26,6 +26,14 @@ func heap(container float64) *predict.Heap {
 	return h
 }
 
+// starved is a pool of blocked threads.
+var starved = predict.PoolSituation{
+	Case: predict.PoolCase{Version: "8.0.1", Cores: 2, Pattern: predict.PoolTaskWait, Connections: 24, CPU: .0012},
+	Measured: predict.PoolMeasured{Threads: predict.Exactly(11), Rate: predict.Exactly(3.4), Latency: predict.Exactly(2810),
+		P99: predict.Unknown},
+	Waits: "9 of 11 pool threads blocked in CartController.Get on .Result", Seconds: 15,
+}
+
 var asked = map[string]func() (*predict.Prediction, error){
 	"predict-frontier": func() (*predict.Prediction, error) {
 		return heap(8192).Ask("gateway pid 4711", nil, func(_, then predict.Outcome) predict.Estimate {
@@ -42,6 +50,20 @@ var asked = map[string]func() (*predict.Prediction, error){
 			p.Notes = append(p.Notes, "p99 is not predicted: there are no requests")
 		}
 		return p, err
+	},
+	"predict-pool": func() (*predict.Prediction, error) {
+		wanted, err := predict.ParseSets([]string{"service-time=200ms", "connections=24"})
+		if err != nil {
+			return nil, err
+		}
+		return starved.Ask("evil|\x1b[31mname", wanted)
+	},
+	"predict-pool-max": func() (*predict.Prediction, error) {
+		wanted, err := predict.ParseSets([]string{"max-threads=12", "service-time=200ms"})
+		if err != nil {
+			return nil, err
+		}
+		return starved.Ask("shop pid 4711", wanted)
 	},
 	"predict-no-room": func() (*predict.Prediction, error) { return heap(150).Ask("gateway", nil, nil) },
 }

@@ -12,8 +12,8 @@ import (
 )
 
 type predictCommand struct {
-	Files  []string `arg:"" name:"file" help:"What was recorded of a Go process under load: a capture, or its gctrace log, execution trace, profiles, access log; - for standard input."`
-	Set    []string `sep:"none" placeholder:"NAME=VALUE" help:"What to predict: GOMEMLIMIT=800MiB, GOGC=200 or off, ballast=1GiB; and what else may change: live=120MiB, alloc=800MiB/s. Several of one name are rows of their own; several in one --set, with spaces, go together. Default: what memory buys, and how much is worth it."`
+	Files  []string `arg:"" name:"file" help:"What was recorded of a Go or .NET process under load: a capture, or its gctrace log, execution trace, profiles, access log; - for standard input."`
+	Set    []string `sep:"none" placeholder:"NAME=VALUE" help:"What to predict. Of a Go process: GOMEMLIMIT=800MiB, GOGC=200 or off, ballast=1GiB; and what else may change: live=120MiB, alloc=800MiB/s. Of a .NET process: await, min-threads=200, max-threads=100; and what requests meet: service-time=500ms, connections=125. Several of one name are rows of their own; several in one --set, with spaces, go together. Default: what memory buys, and how much is worth it; what becomes of the thread pool, and what helps it."`
 	Since  moment   `placeholder:"TIME" help:"Calibrate on what happened from then: RFC 3339, or 14:02:00 (UTC)."`
 	Until  moment   `placeholder:"TIME" help:"… until then."`
 	Target string   `placeholder:"NAME|PID" help:"The process, where files are of several."`
@@ -46,7 +46,7 @@ func (c *predictCommand) Run(s *session) error {
 		}
 		s.fail(code, err)
 	}
-	if p == nil || len(wanted) > 0 && len(p.Settings) == 0 {
+	if p == nil || len(wanted) > 0 && p.Empty() {
 		return nil
 	}
 	s.write(c.Output, c.Files, func(w io.Writer) error { return form.Repeat(typedCommand()).Predict(w, p) })

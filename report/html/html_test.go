@@ -77,8 +77,8 @@ func predicted() *predict.Prediction {
 		return predict.Outcome{Setting: predict.Setting{GOGC: predict.Off, Limit: rss}, RSS: predict.Exactly(rss), Collector: predict.Exactly(cores), P99: predict.Unknown}
 	}
 	f := &predict.Frontier{Points: []predict.Outcome{o(100<<20, .5), o(400<<20, .1)}, Knee: 1, Why: attack, Rule: attack, Who: attack, Most: 1 << 30}
-	return &predict.Prediction{Subject: attack, ToolVersion: attack, Frontier: f, Measured: f.Points[0], Now: f.Points[0], Notes: []string{attack},
-		Calibration: predict.Calibration{Source: attack, Go: attack}, Settings: []predict.Asked{{Text: attack, Outcome: o(200<<20, .3)}}}
+	return &predict.Prediction{Subject: attack, ToolVersion: attack, Frontier: f, Measured: &f.Points[0], Now: &f.Points[0], Notes: []string{attack},
+		Calibration: &predict.Calibration{Source: attack, Go: attack}, Settings: []predict.Asked{{Text: attack, Outcome: o(200<<20, .3)}}}
 }
 
 // A setting that was asked for is in the picture, beside today's and the knee.

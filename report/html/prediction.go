@@ -36,6 +36,9 @@ type factView struct{ Name, Text string }
 
 // predictedTitle is the answer in a few words.
 func predictedTitle(p *predict.Prediction) string {
+	if p.Pool != nil {
+		return poolTitle(p.Pool)
+	}
 	if at, ok := p.Frontier.Recommended(); ok {
 		return at.Setting.String()
 	}
@@ -44,6 +47,22 @@ func predictedTitle(p *predict.Prediction) string {
 
 func (x Predicted) add(doc *document) error {
 	p := x.Prediction
+	about := sentence.Calibrated(p)
+	doc.Head = &diagnosisView{Targets: []targetView{{Name: p.Subject, About: about}}}
+	if p.Pool != nil {
+		doc.Parts = append(doc.Parts, partView{Prediction: pool(p)})
+		return nil
+	}
+	if source := p.Calibration.Source; source != "" {
+		doc.Head.Targets[0].About = about[:len(about)-1] // which is "from" it
+		doc.Head.Sources = []sentence.Source{{Name: source}}
+	}
+	doc.Parts = append(doc.Parts, partView{Prediction: heap(p)})
+	return nil
+}
+
+// heap is what settings would do to a Go process's heap.
+func heap(p *predict.Prediction) *predictedView {
 	f := p.Frontier
 	v := &predictedView{Label: "what memory buys", Why: sentenceCase(f.Why) + "."}
 	at, ok := f.Recommended()
@@ -86,17 +105,15 @@ func (x Predicted) add(doc *document) error {
 		room = sentence.Room(f)
 	}
 	v.Facts = facts("Before Go 1.19", ballast, "Margin", sentenceCase(sentence.Margin(f.Margin)), "First fill", fill, "Room", room, "Rule", "the knee is "+f.Rule)
+	v.Facts = append(v.Facts, notes(p)...)
+	return v
+}
+
+func notes(p *predict.Prediction) (all []factView) {
 	for _, n := range p.Notes {
-		v.Facts = append(v.Facts, factView{"Note", n})
+		all = append(all, factView{"Note", n})
 	}
-	about := sentence.Calibrated(p)
-	doc.Head = &diagnosisView{Targets: []targetView{{Name: p.Subject, About: about}}}
-	if source := p.Calibration.Source; source != "" {
-		doc.Head.Targets[0].About = about[:len(about)-1] // which is "from" it
-		doc.Head.Sources = []sentence.Source{{Name: source}}
-	}
-	doc.Parts = append(doc.Parts, partView{Prediction: v})
-	return nil
+	return all
 }
 
 // facts pairs names with texts; those without a text are left out.
@@ -109,14 +126,19 @@ func facts(pairs ...string) (all []factView) {
 	return all
 }
 
-func effects(p *predict.Prediction, o *predict.Outcome) (all []predictionView) {
+func effects(p *predict.Prediction, o *predict.Outcome) []predictionView {
+	return nowAndThen(sentence.Effects(p, o))
+}
+
+// nowAndThen puts figures into the cells of a table.
+func nowAndThen(effects []sentence.Effect) (all []predictionView) {
 	number := func(v float64) *float64 {
 		if e := predict.Exactly(v); !e.Known() {
 			return nil
 		}
 		return &v
 	}
-	for _, e := range sentence.Effects(p, o) {
+	for _, e := range effects {
 		now, then, low, high := number(e.Now.Value), number(e.Then.Value), number(e.Then.Low), number(e.Then.High)
 		v := predictionView{Metric: e.Title, Now: of(now, e.Unit), Then: of(then, e.Unit), Change: figure.Change(now, then, nil, nil, e.Unit)}
 		if low != nil && high != nil {

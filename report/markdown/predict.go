@@ -31,7 +31,9 @@ func Predict(w io.Writer, all *predict.Prediction) error {
 			p.row("Caution", c)
 		}
 	}
-	if len(all.Settings) > 0 {
+	if all.Pool != nil {
+		p.pool(all.Pool)
+	} else if len(all.Settings) > 0 {
 		p.linef("\nKnee: %s", escape(sentence.KneeInBrief(all.Frontier)))
 	} else {
 		p.frontier(all)
@@ -44,6 +46,24 @@ func Predict(w io.Writer, all *predict.Prediction) error {
 	}
 	_, err := io.WriteString(w, strings.TrimRight(p.String(), "\n")+"\n")
 	return err
+}
+
+// pool is a table for each situation of a thread pool.
+func (p *page) pool(all *predict.Pool) {
+	for i := range all.Outcomes {
+		a := &all.Outcomes[i]
+		p.section(escape(a.Text))
+		p.linef("| | now → then |\n|---|---|")
+		for _, e := range sentence.PoolEffects(all, &a.Outcome) {
+			p.row(e.Title, e.String())
+		}
+		if c := sentence.Climb(&a.Outcome); c != "" {
+			p.row("Until then", c)
+		}
+		if e := sentence.PoolEnd(&a.Outcome); e != "" {
+			p.row("Caution", e)
+		}
+	}
 }
 
 // frontier is a table of what memory buys.

@@ -29,7 +29,7 @@ func (e Effect) String() string {
 // not known are left out. The p99 of now is what the model of latencies says, as that
 // of then.
 func Effects(p *predict.Prediction, then *predict.Outcome) []Effect {
-	now := &p.Measured
+	now := p.Measured
 	all := []Effect{
 		{"gc cycles", now.Cycles, then.Cycles, "1/s"},
 		{"gc cpu", now.Collector, then.Collector, "cores"},
@@ -135,7 +135,10 @@ func Margin(m *predict.Margin) string {
 
 // Calibrated says what a prediction rests on.
 func Calibrated(p *predict.Prediction) []string {
-	c := &p.Calibration
+	if p.Pool != nil {
+		return pooled(p.Pool)
+	}
+	c := p.Calibration
 	items := []string{}
 	if c.Go != "" {
 		items = append(items, c.Go)

@@ -25,7 +25,9 @@ func (o Options) Predict(w io.Writer, p *predict.Prediction) error {
 	for i := range p.Settings {
 		t.asked(p, &p.Settings[i])
 	}
-	if len(p.Settings) > 0 {
+	if p.Pool != nil {
+		t.pool(p.Pool)
+	} else if len(p.Settings) > 0 {
 		t.block("KNEE", advice, labels, t.wrap(sentence.KneeInBrief(p.Frontier), labels))
 	} else {
 		t.frontier(p)
@@ -39,15 +41,7 @@ func (o Options) Predict(w io.Writer, p *predict.Prediction) error {
 
 // asked shows one setting: now, then, and in which range.
 func (p *page) asked(all *predict.Prediction, a *predict.Asked) {
-	p.line(p.paint(advice, p.clean(a.Text)))
-	effects := sentence.Effects(all, &a.Outcome)
-	titles := 0
-	for _, e := range effects {
-		titles = max(titles, width(e.Title))
-	}
-	for _, e := range effects {
-		p.line("  " + pad(p.clean(e.Title), titles) + "  " + p.clean(e.String()))
-	}
+	titles := p.effects(a.Text, sentence.Effects(all, &a.Outcome))
 	if f := sentence.Fill(&a.Outcome); f != "" {
 		p.block("  "+pad("first fill", titles), "", titles+4, p.wrap(f, titles+4))
 	}
@@ -58,6 +52,33 @@ func (p *page) asked(all *predict.Prediction, a *predict.Asked) {
 		p.block("  caution", alarm, titles+4, p.wrap(c, titles+4))
 	}
 	p.blank()
+}
+
+// effects shows figures under what they are of, and how wide their names are.
+func (p *page) effects(of string, effects []sentence.Effect) (titles int) {
+	p.line(p.paint(advice, p.clean(of)))
+	for _, e := range effects {
+		titles = max(titles, width(e.Title))
+	}
+	for _, e := range effects {
+		p.line("  " + pad(p.clean(e.Title), titles) + "  " + p.clean(e.String()))
+	}
+	return titles
+}
+
+// pool shows situations of a thread pool: now, then, and how it comes to that.
+func (p *page) pool(all *predict.Pool) {
+	for i := range all.Outcomes {
+		a := &all.Outcomes[i]
+		titles := p.effects(a.Text, sentence.PoolEffects(all, &a.Outcome))
+		if c := sentence.Climb(&a.Outcome); c != "" {
+			p.block("  "+pad("until then", titles), "", titles+4, p.wrap(c, titles+4))
+		}
+		if e := sentence.PoolEnd(&a.Outcome); e != "" {
+			p.block("  "+pad("caution", titles), alarm, titles+4, p.wrap(e, titles+4))
+		}
+		p.blank()
+	}
 }
 
 // frontier shows a line for each size of memory.
