@@ -1,8 +1,8 @@
 // Package export writes evidence for tools that people already use: profiles
 // for go tool pprof (https://github.com/google/pprof), flame charts for
 // speedscope (https://www.speedscope.app), traces for Perfetto
-// (https://ui.perfetto.dev) and tables as CSV (RFC 4180). One more form is a file
-// and a row of the table.
+// (https://ui.perfetto.dev), tables as CSV (RFC 4180), and the stacks of threads as
+// dotnet-stack prints them. One more form is a file and a row of the table.
 //
 // Its opinion: an export carries what was seen and what it was charged to, and no
 // verdict; its figures are the ledger's to the nanosecond, and nothing is sampled
@@ -21,6 +21,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/threads"
 )
 
 // Source is what is exported.
@@ -44,6 +45,7 @@ type Options struct {
 func Of(b *evidence.Bundle, opt Options) *Source {
 	b.Unify()
 	b.Align()
+	threads.Attach(b)
 	if !opt.Since.IsZero() || !opt.Until.IsZero() {
 		from, until := nanos(opt.Since), nanos(opt.Until)
 		b.Clip(from, until)
@@ -98,6 +100,7 @@ var Forms = []Form{
 	{"speedscope", []string{".speedscope.json"}, false, "", nil, speedscope},
 	{"perfetto", []string{".pftrace", ".perfetto-trace"}, true, "", nil, perfetto},
 	{"csv", []string{".csv"}, false, "table", csvTables, csvTable},
+	{"stacks", []string{".stacks", ".stacks.txt"}, false, "", nil, stacks},
 }
 
 // Choose returns the form of a name or, without one, the form that the name of

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/ledger"
 )
 
-var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine"}
+var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine", "threads"}
 
 // pprof writes a profile as go tool pprof reads it
 // (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped. Profiles
@@ -21,8 +21,11 @@ var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine"}
 // each process stands for all. What the work was for is the label class.
 func pprof(s *Source, part string) (Writer, error) {
 	build := func() (*profile.Profile, error) { return s.recorded(part) }
-	if part == "slow" {
+	switch part {
+	case "slow":
 		build = s.slowProfile
+	case "threads":
+		build = s.threadProfile
 	}
 	p, err := build()
 	if err != nil {

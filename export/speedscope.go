@@ -13,6 +13,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/threads"
 )
 
 // maxShown is how many of the slowest requests have a time line of their own in a
@@ -21,10 +22,10 @@ const maxShown = 100
 
 // speedscope writes a file for https://www.speedscope.app
 // (https://www.speedscope.app/file-format-schema.json): the CPU profile of each
-// process, the slow requests' time by what it was charged to and by stack, and the
-// slowest requests one by one, each with its states in order and the stacks they
-// were seen with. Profiles are written as they are made; what they share, the
-// frames, comes last.
+// process, how often its threads were seen where, the slow requests' time by what it
+// was charged to and by stack, and the slowest requests one by one, each with its
+// states in order and the stacks they were seen with. Profiles are written as they are
+// made; what they share, the frames, comes last.
 func speedscope(s *Source, _ string) (Writer, error) {
 	cpu := s.profilesOf("cpu")
 	traced := s.traced()
@@ -33,14 +34,15 @@ func speedscope(s *Source, _ string) (Writer, error) {
 		slowest = slowest[:maxShown]
 		s.omit(fmt.Sprintf("the time lines of %d requests are left out: those of the %d slowest are written", known-maxShown, maxShown))
 	}
-	if len(slowest) == 0 && !s.hasSamples(cpu) {
-		return nil, &Missing{"neither a CPU profile nor a request whose states are known", "unstall record TARGET records both"}
+	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(threads.SampleType) == 0 {
+		return nil, &Missing{"neither a CPU profile, a request whose states are known, nor a stack of a thread", "unstall record TARGET records them"}
 	}
 	return func(w io.Writer) error {
 		f := &scope{s: s, w: bufio.NewWriterSize(w, 1<<16), frames: make(map[function]int)}
 		f.several = len(s.about(cpu, traced)) > 1
 		f.begin(strings.Join(s.about(cpu, traced), ", "))
 		f.cpu(cpu)
+		f.threads()
 		for _, l := range traced {
 			f.slow(l)
 		}
@@ -149,28 +151,28 @@ func (f *scope) framesOf(to []int, stack evidence.StackID) []int {
 	return to
 }
 
-func (f *scope) profile(typ, name string, from, to int64) {
+func (f *scope) profile(typ, name, unit string, from, to int64) {
 	if f.any {
 		f.w.WriteByte(',')
 	}
 	f.any = true
 	f.w.WriteString("\n{\"type\":\"" + typ + "\",\"name\":")
 	f.text(name)
-	f.w.WriteString(`,"unit":"nanoseconds","startValue":`)
+	f.w.WriteString(`,"unit":"` + unit + `","startValue":`)
 	f.number(from)
 	f.w.WriteString(`,"endValue":`)
 	f.number(to)
 }
 
-// sampled writes a profile of stacks and their weights (ns). Each yields them in the
+// sampled writes a profile of stacks and their weights. Each yields them in the
 // same order each time it is called.
-func (f *scope) sampled(name string, each func(yield func(stack []int, weight int64))) {
+func (f *scope) sampled(name, unit string, each func(yield func(stack []int, weight int64))) {
 	var sum int64
 	each(func(_ []int, v int64) { sum += v })
 	if sum == 0 {
 		return
 	}
-	f.profile("sampled", name, 0, sum)
+	f.profile("sampled", name, unit, 0, sum)
 	f.w.WriteString(`,"samples":[`)
 	first := true
 	each(func(stack []int, _ int64) {
@@ -208,7 +210,7 @@ func (f *scope) cpu(all []taken) {
 			continue
 		}
 		done = append(done, t.subject)
-		f.sampled("CPU, "+f.s.subject(t.subject), func(yield func([]int, int64)) {
+		f.sampled("CPU, "+f.s.subject(t.subject), "nanoseconds", func(yield func([]int, int64)) {
 			for i := range x.Len() {
 				a, ok := x.Origin[i].Artifact()
 				if ok && x.Subject[i] == t.subject && slices.ContainsFunc(all, func(t taken) bool { return t.artifact == a }) && f.s.Bundle.Names.Text(x.Unit[i]) == "nanoseconds" {
@@ -244,7 +246,7 @@ func (f *scope) slow(l *ledger.Ledger) {
 		})
 	}
 	name := fmt.Sprintf("%d slow requests over %s, %s", len(l.Slow), shortly(l.Threshold), f.s.subject(l.Subject))
-	f.sampled(name, func(yield func([]int, int64)) {
+	f.sampled(name, "nanoseconds", func(yield func([]int, int64)) {
 		for _, k := range order {
 			f.stack = append(f.stack[:0], f.frame("["+k.mechanism.Title()+"]", ""))
 			if k.stack == 0 {
@@ -275,7 +277,7 @@ func (f *scope) request(r shown) {
 	if f.several {
 		name += ", " + f.s.subject(q.Subject)
 	}
-	f.profile("evented", name, 0, q.Latency())
+	f.profile("evented", name, "nanoseconds", 0, q.Latency())
 	f.w.WriteString(`,"events":[`)
 	f.opened = f.opened[:0]
 	began, first := q.Began(), true
