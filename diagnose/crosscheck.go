@@ -204,12 +204,16 @@ func quantiles(b *evidence.Bundle, l *ledger.Ledger) {
 	}
 	r := &b.Requests
 	var other, own []int64
+	gaveUp := 0
 	for i := range r.Len() {
 		if a, _ := r.Origin[i].Artifact(); a == l.Requests.Source && r.Subject[i] == l.Subject && r.End[i] >= l.From && r.End[i] <= l.To {
 			other = append(other, r.Latency(i))
+			if r.Outcome[i] == evidence.TimedOut {
+				gaveUp++
+			}
 		}
 	}
-	if len(other) < 100 {
+	if len(other) < 100 || 100*gaveUp >= len(other) { // the service goes on with what its client has given up
 		return
 	}
 	for _, row := range l.Rows {
@@ -219,7 +223,7 @@ func quantiles(b *evidence.Bundle, l *ledger.Ledger) {
 	slices.Sort(own)
 	x, y := stats.Quantile(other, .99), stats.Quantile(own, .99)
 	if y > x+x/2 && y-x > int64(time.Millisecond) {
-		b.Warnf(evidence.NewOrigin(l.Requests.Source, 0), "over the same time %s puts the p99 at %.3g ms and %s at %.3g ms: the first does not count what requests wait before their handler begins",
+		b.Warnf(evidence.NewOrigin(l.Requests.Source, 0), "over the same time %s puts the p99 at %.4g ms and %s at %.4g ms: the first does not count what requests wait before their handler begins",
 			b.Artifacts[l.Requests.Source].Name, float64(x)/1e6, b.Artifacts[l.Source].Name, float64(y)/1e6)
 	}
 }

@@ -31,10 +31,12 @@ func (r *run) requests() {
 	if q.Rate > 0 {
 		out.Rate = cause.Number(q.Rate)
 	}
+	timedOut := 0
 	for _, l := range r.ledgers {
 		out.Count += l.Requests.Count
 		out.Unfinished += l.Requests.Unfinished
 		out.Failed += l.Requests.Failed
+		timedOut += l.Requests.TimedOut
 		out.Slow += len(l.Slow)
 		out.Outside += outside(r.b, l)
 		if l.Traced {
@@ -49,8 +51,8 @@ func (r *run) requests() {
 	if out.Outside > 0 {
 		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%d slow requests of %s came while nothing was traced: what is found is of other seconds; record again while it is slow, or longer", out.Outside, r.b.Artifacts[q.Source].Name)
 	}
-	if 10*out.Failed > out.Count {
-		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%.0f %% of the requests failed: what is slow, or is not, may be their failing", 100*float64(out.Failed)/float64(out.Count))
+	if failed := out.Failed - timedOut; 10*failed > out.Count { // who timed out was slow
+		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%.0f %% of the requests failed: what is slow, or is not, may be their failing", 100*float64(failed)/float64(out.Count))
 	}
 	r.d.Requests = out
 }

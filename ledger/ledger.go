@@ -44,6 +44,7 @@ type Requests struct {
 	Count      int
 	Unfinished int
 	Failed     int     // answered with an error, or not at all
+	TimedOut   int     // of them, given up by who asked
 	From, To   int64   // ns: the span they were watched
 	Rate       float64 // per second, 0 unknown
 	P50        int64   // ns
@@ -72,6 +73,7 @@ type Ledger struct {
 
 	b         *evidence.Bundle
 	stops     stops
+	queued    *queued           // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy        // nil: the requests' states are known, or nobody looked at threads
 	moved     map[int]amplified // by row: what the replay moves to StopTheWorld
 }
@@ -119,6 +121,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 		l.Sampled = l.sampled()
 		l.Host = l.hostShare()
 	}
+	l.queued = l.queue()
 	if !l.Traced {
 		l.occupancy = l.occupied()
 		l.Sampled = l.occupancy != nil
@@ -215,8 +218,11 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 		switch r.Outcome[i] {
 		case evidence.Unfinished:
 			s.Unfinished++
-		case evidence.Failed, evidence.TimedOut:
+		case evidence.Failed:
 			s.Failed++
+		case evidence.TimedOut:
+			s.Failed++
+			s.TimedOut++
 		}
 		lat = append(lat, r.Latency(i)) // a lower bound if it is unfinished
 		if s.From == 0 || r.End[i] < s.From {
@@ -289,6 +295,8 @@ func (l *Ledger) charge() {
 		case k.m == HostCPU:
 			e.Method = MethodShare
 			e.Basis, e.Interval = bound(l.Host.bounds(v))
+		case l.queued != nil && k.m == PoolThread:
+			e.Method = MethodShare
 		case l.Traced:
 		case l.occupancy != nil && k.m != StopTheWorld && k.m != Unobserved && k.m != Queued && k.m != GeneratorLag:
 			e.Method = MethodShare

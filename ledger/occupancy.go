@@ -59,14 +59,14 @@ func (l *Ledger) occupied() *occupancy {
 			c.to = min(last+farthest, (at+bursts[i+1][0].Time)/2)
 		}
 		c.to = max(c.to, c.from)
-		c.parts = l.sharesOf(looks, float64(before(starts, at+1)-before(ends, at)), float64(awaiting(at)))
+		c.parts = l.sharesOf(looks, at, float64(before(starts, at+1)-before(ends, at)), float64(awaiting(at)))
 		o.cells = append(o.cells, c)
 	}
 	return o
 }
 
 // sharesOf splits the requests in flight at one moment.
-func (l *Ledger) sharesOf(looks []threads.Look, inFlight, awaiting float64) (parts []share) {
+func (l *Ledger) sharesOf(looks []threads.Look, at int64, inFlight, awaiting float64) (parts []share) {
 	free := false
 	blocked, workers := 0, 0
 	var sum float64
@@ -104,7 +104,12 @@ func (l *Ledger) sharesOf(looks []threads.Look, inFlight, awaiting float64) (par
 		}
 	}
 	if awaiting > 0 {
-		add(share{mechanism: Awaiting, part: awaiting})
+		waits := 0.
+		if l.queued != nil {
+			waits = awaiting * l.queued.over(at, 1)
+			add(share{mechanism: PoolThread, part: waits})
+		}
+		add(share{mechanism: Awaiting, part: awaiting - waits})
 	}
 	if rest := inFlight - sum; rest > 0 && !free && 2*blocked > workers {
 		add(share{mechanism: PoolThread, part: rest})

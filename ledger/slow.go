@@ -133,5 +133,8 @@ func (l *Ledger) unhindered(i int) int64 {
 		return l.b.Requests.Latency(i)
 	}
 	c := l.Of(i)
+	if l.queued != nil {
+		c[Awaiting] += c[PoolThread] // a share of all says nothing of a single one
+	}
 	return c[Dependency] + c[TaskWait] + c[Client] + c[Awaiting] + c[Goroutine] + c[Timer] + c[Kernel] + c[Own] + c[Unobserved] + c[Unexplained]
 }

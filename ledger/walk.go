@@ -113,6 +113,10 @@ func (w *walker) state(at int64, s evidence.Segment) {
 		return
 	}
 	w.c = of(&s)
+	if q := w.l.queued; q != nil && s.Kind == evidence.Awaiting {
+		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))
+		w.c[Awaiting] -= w.c[PoolThread]
+	}
 	w.l.Host.take(&w.c)
 	w.yield(at, s, &w.c, false)
 }

@@ -16,7 +16,7 @@ import (
 func (s *starving) fixes(groups []threads.Group) (out []cause.Fix) {
 	kinds := make(map[evidence.Kind]bool)
 	for _, g := range groups {
-		if !kinds[g.View.State] && (len(out) == 0 || 4*g.Pool >= s.pool.seen.worst.Blocked) {
+		if !kinds[g.View.State] && (len(out) == 0 || 4*g.Pool >= s.pool.seen.blocked()) {
 			out = append(out, unblock(g.View))
 			kinds[g.View.State] = true
 		}
@@ -37,6 +37,8 @@ func unblock(v threads.View) cause.Fix {
 		f.Text = fmt.Sprintf("make %s async and await the task it blocks on instead of %s, and so on up to the handler", where, call)
 	case evidence.SleepWait:
 		f.Text = fmt.Sprintf("make %s async: await the task instead of sleeping until it is done, and Task.Delay where only time is to pass", where)
+	case evidence.KindUnknown:
+		f.Text = fmt.Sprintf("make %s async: it stands still in native code, which is Thread.Sleep up to .NET 5 (a loop that polls a task, often), or a call of its own; await the task, or Task.Delay, or move the call to a thread of its own", where)
 	case evidence.PoolWait:
 		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore", where)
 	case evidence.LockWait:

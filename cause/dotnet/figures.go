@@ -21,7 +21,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 		for _, g := range p.seen.waiting(all)[:min(3, len(p.seen.waiting(all)))] {
 			add(fmt.Sprintf("of %d pool threads blocked in %s, %s", w.Pool, place(g.View), on(g.View)), float64(g.Pool), "1", g.Origin)
 		}
-		if w.Blocked == 0 {
+		if p.seen.blocked() == 0 {
 			add(fmt.Sprintf("of %d pool threads blocked at once, at most", w.Pool), 0, "1", p.seen.origin)
 		}
 	}

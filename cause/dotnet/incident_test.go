@@ -75,6 +75,11 @@ var (
 		"Shop!Shop.Controllers.CartController.Add()",
 		dispatch,
 	}
+	native = []string{ // Thread.Sleep of .NET Core 3.1
+		"[Native Frames]",
+		"Shop!Shop.Controllers.CartController.Poll()",
+		"System.Private.CoreLib!System.Threading._ThreadPoolWaitCallback.PerformWaitCallback()",
+	}
 	held = []string{
 		"System.Private.CoreLib!System.Threading.Thread.Sleep(int32)",
 		"Shop!Shop.Ledger.Append(int32)",

@@ -77,7 +77,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	case w.known && w.mean >= queueing && !p.busyBy(w.mean):
 		v.Summary = fmt.Sprintf("%.1f threads wait for locks, in the mean", w.mean)
 	case w.known:
-		if v.Summary = "no thread waited for a lock"; w.mean > 0 {
+		if v.Summary = "next to no thread waited for a lock"; w.mean >= .01 {
 			v.Summary = fmt.Sprintf("%.2g threads waited for a lock, in the mean", w.mean)
 		}
 		return v
@@ -90,11 +90,34 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	v.State = cause.Supported
 	v.Weight = min(1, w.mean/max(1, p.cores))
 	if traced {
-		v.Saves = c.SaveMechanism(ledger.Lock)
-		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := c.Ledger.Of(row); return ch[ledger.Lock] }))
+		behind := w.behind(p)
+		v.Saves = waited(c, behind)
+		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+			ch := c.Ledger.Of(row)
+			return ch[ledger.Lock] + int64(behind*float64(ch[ledger.PoolThread]))
+		}))
 	}
 	w.found(c, p, &v)
 	return v
+}
+
+// behind is which part of those that wait for a thread of the pool wait because its
+// threads wait for a lock.
+func (w *waits) behind(p *pool) float64 {
+	if n := p.level(); n > 1 { // one of them holds it
+		return min(1, w.mean/(n-1))
+	}
+	return 0
+}
+
+// waited is the slow time spent waiting for locks, and for threads that do.
+func waited(c *cause.Case, behind float64) *cause.Saves {
+	l := c.Ledger
+	if behind == 0 || l.Charges[ledger.PoolThread] == 0 {
+		return c.SaveMechanism(ledger.Lock)
+	}
+	lock, thread := float64(l.Charges[ledger.Lock]), float64(l.Charges[ledger.PoolThread])
+	return c.Bound(lock+behind*thread, lock, lock+thread)
 }
 
 // untimed answers where at most the number of contended locks is known.

@@ -47,7 +47,21 @@ func poolOf(c *cause.Case) *pool {
 			p.cpu, p.used = mean/p.cores, s.Origin
 		}
 	}
+	if p.cores > 0 {
+		p.seen.standing(p.cpu*p.cores, p.cores, full(c))
+	}
 	return p
+}
+
+// full says whether others, too, use up the processors of the host.
+func full(c *cause.Case) bool {
+	for _, s := range c.Bundle.Series {
+		if s.Name == "host.cpu.busy" && len(s.T) > 1 {
+			mean, _ := s.Mean(s.T[0], s.T[len(s.T)-1])
+			return mean >= saturated*float64(c.Bundle.Subjects[s.Subject].CPUs)
+		}
+	}
+	return false
 }
 
 // short is how long (s) a pool must have been watched to say whether it grows.

@@ -78,7 +78,7 @@ func (s *starving) pattern() (predict.PoolPattern, string, error) {
 	p := s.pool
 	if p.seen.worst != nil {
 		groups := p.seen.waiting(all)
-		if len(groups) == 0 || !p.above(float64(p.seen.worst.Pool)) && float64(p.seen.worst.Blocked) < p.cores {
+		if len(groups) == 0 || !p.above(float64(p.seen.worst.Pool)) && float64(p.seen.blocked()) < p.cores {
 			return predict.PoolAwait, "", nil
 		}
 		g := groups[0]
@@ -86,7 +86,7 @@ func (s *starving) pattern() (predict.PoolPattern, string, error) {
 		switch g.View.State {
 		case evidence.TaskWait:
 			return predict.PoolTaskWait, waits, nil
-		case evidence.SleepWait:
+		case evidence.SleepWait, evidence.KindUnknown:
 			return predict.PoolSleepWait, waits, nil
 		case evidence.NetWait, evidence.Syscall:
 			return predict.PoolCall, waits, nil

@@ -15,6 +15,7 @@ type stacks struct {
 	origin evidence.Origin
 	pool   curve   // how many there were
 	locked float64 // how many waited for a lock, in the mean
+	still  bool    // those in native code stand still, too
 }
 
 func stacksOf(c *cause.Case) (s stacks) {
@@ -53,22 +54,40 @@ func (s *stacks) curve() *curve {
 	return &s.pool
 }
 
-// blocked is how many threads of the pool stood still with work on their hands when
-// most did.
-func (s *stacks) blocked() int {
-	if s.worst == nil {
-		return 0
+// standing judges the threads that are in native code, of which their stacks do not say
+// whether they wait: up to .NET 5 not even Thread.Sleep leaves a frame. If the process
+// uses far less of the processors than they would, they stand still; where others use
+// up the host, it has to be less by more.
+func (s *stacks) standing(used, cores float64, full bool) {
+	native := count(s.groups(func(v threads.View) bool { return v.State == evidence.KindUnknown }))
+	ran := count(s.groups(func(v threads.View) bool { return v.State == evidence.Running }))
+	part := .5
+	if full {
+		part = .25
 	}
-	return s.worst.Blocked
+	s.still = native > 0 && used < part*min(float64(native+ran), cores)
 }
 
+// stands says whether a thread stands still with work on its hands.
+func (s *stacks) stands(v threads.View) bool {
+	return v.Waiting() || s.still && v.State == evidence.KindUnknown
+}
+
+// blocked is how many threads of the pool stood still with work on their hands when
+// most did.
+func (s *stacks) blocked() int { return count(s.waiting(all)) }
+
 // waiting are the groups of threads of the pool that stand still, the largest first.
-func (s *stacks) waiting(is func(threads.View) bool) (out []threads.Group) {
+func (s *stacks) waiting(is func(threads.View) bool) []threads.Group {
+	return s.groups(func(v threads.View) bool { return s.stands(v) && is(v) })
+}
+
+func (s *stacks) groups(is func(threads.View) bool) (out []threads.Group) {
 	if s.worst == nil {
 		return nil
 	}
 	for _, g := range s.worst.Groups {
-		if g.Pool > 0 && g.View.Waiting() && is(g.View) {
+		if g.Pool > 0 && is(g.View) {
 			out = append(out, g)
 		}
 	}
@@ -112,6 +131,8 @@ func on(v threads.View) string {
 	switch {
 	case v.State == evidence.LockWait && v.Pattern == "lock":
 		return "on a lock"
+	case v.State == evidence.KindUnknown:
+		return "in native code"
 	case v.Pattern == "":
 		return "without a known reason"
 	}

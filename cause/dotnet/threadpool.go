@@ -98,29 +98,30 @@ func (s *starving) climbs() bool {
 // byStacks judges by what the threads do.
 func (s *starving) byStacks(v *cause.Verdict) {
 	p, w := s.pool, s.pool.seen.worst
-	blocked, cores := float64(w.Blocked), p.cores
+	n, cores := p.seen.blocked(), p.cores
+	blocked := float64(n)
 	locks := count(p.seen.waiting(atLock))
-	if v.Summary = fmt.Sprintf("at most %d of %d pool threads were blocked at once", w.Blocked, w.Pool); w.Blocked == 0 {
+	if v.Summary = fmt.Sprintf("at most %d of %d pool threads were blocked at once", n, w.Pool); n == 0 {
 		v.Summary = fmt.Sprintf("none of %d pool threads was blocked", w.Pool)
 	}
 	if cores > 0 {
 		v.Summary += fmt.Sprintf(", on %.0f CPUs", cores)
 	}
 	switch {
-	case w.Blocked == 0 || blocked < blocking*float64(w.Busy):
+	case n == 0 || blocked < blocking*float64(w.Busy):
 		return
-	case cores == 0 && w.Blocked > 1 && !s.climbs():
+	case cores == 0 && n > 1 && !s.climbs():
 		g := p.seen.waiting(all)[0]
 		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
 		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s; of how many CPUs, and whether they are idle, is not known", method(g.View), g.Pool, w.Pool, on(g.View))
 		return
 	case !p.above(blocked) && !(s.climbs() && blocked >= cores):
 		return
-	case math.IsNaN(p.cpu) && cores > 0 && float64(w.Busy-w.Blocked) >= cores:
+	case math.IsNaN(p.cpu) && cores > 0 && float64(w.Busy-n) >= cores:
 		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
-		v.Summary += fmt.Sprintf(", while %d ran: whether the CPUs are busy is not known", w.Busy-w.Blocked)
+		v.Summary += fmt.Sprintf(", while %d ran: whether the CPUs are busy is not known", w.Busy-n)
 		return
-	case 2*locks > w.Blocked:
+	case 2*locks > n:
 		v.Summary = fmt.Sprintf("only as a lock does it: %d of %d pool threads wait for one (dotnet.lock-contention)", locks, w.Pool)
 		return
 	}
@@ -200,7 +201,7 @@ func (s *starving) supported(v *cause.Verdict, fares string) {
 	if len(groups) > 0 {
 		g, w := groups[0], p.seen.worst
 		v.Title = fmt.Sprintf("%s blocks %d of %d pool threads %s: %s.", method(g.View), g.Pool, w.Pool, on(g.View), fares)
-		v.Summary = fmt.Sprintf("%d of %d pool threads blocked", w.Blocked, w.Pool)
+		v.Summary = fmt.Sprintf("%d of %d pool threads blocked", p.seen.blocked(), w.Pool)
 	} else {
 		v.Title = fmt.Sprintf("Threads of the pool are blocked: it gains %.1f a second, %.0f by now, while the CPUs are %.0f %% busy.", s.climb.rate, p.threads.level(), 100*p.cpu)
 		v.Summary = fmt.Sprintf("%.0f → %.0f pool threads", s.climb.from, s.climb.to)

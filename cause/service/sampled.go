@@ -12,7 +12,7 @@ import (
 // judgeSampled judges where threads were looked at now and then, to which one that runs
 // and one that would if it had a processor look the same: of n requests that seem to run
 // on fewer processors, the rest waits for its turn. One in native code, of which nothing
-// says that it waits, is taken to run.
+// says that it waits, is taken to run; who waits for a thread of the pool waits for those.
 func judgeSampled(c *cause.Case) cause.Verdict {
 	l := c.Ledger
 	used, origin, known := processorsUsed(c)
@@ -30,7 +30,7 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	if at > used {
 		waited = 1 - used/at
 	}
-	share := waited * c.Share(ledger.Own, ledger.Unexplained)
+	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f %% of %.0f CPUs busy", 100*used/cores, cores)}
 	v.Evidence = append(v.Evidence,
 		c.Figure(fmt.Sprintf("CPUs the process used, of %.0f", cores), used, "CPUs", origin),
@@ -43,7 +43,7 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	per, sum := make([]int64, len(l.Slow)), int64(0)
 	for n, row := range l.Slow {
 		ch := l.Of(row)
-		per[n] = int64(waited * float64(ch[ledger.Own]+ch[ledger.Unexplained]))
+		per[n] = int64(waited*float64(ch[ledger.Own]+ch[ledger.Unexplained])) + ch[ledger.PoolThread]
 		sum += per[n]
 	}
 	v.Saves = c.Save(per, 0, sum)

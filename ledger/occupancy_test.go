@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"math"
+	"testing"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+const (
+	dispatch = "System.Private.CoreLib!System.Threading.ThreadPoolWorkQueue.Dispatch()"
+	invoke   = "Microsoft.AspNetCore.Mvc.Core!Microsoft.AspNetCore.Mvc.Infrastructure.ControllerActionInvoker.InvokeActionMethodAsync()"
+)
+
+// looked adds a look at each of n threads of a pool, of which some wait for a task on
+// behalf of a request.
+func (s source) looked(at int64, n, waiting int) {
+	stack := func(names ...string) evidence.StackID {
+		var frames []evidence.Frame
+		for _, f := range names {
+			frames = append(frames, evidence.Frame{Func: s.Name(f)})
+		}
+		return s.Stack(frames)
+	}
+	waits := stack("System.Private.CoreLib!System.Threading.Tasks.Task`1[System.__Canon].GetResultCore(bool)", "Shop!Shop.Cart.Get()", invoke, dispatch)
+	idle := stack("System.Private.CoreLib!System.Threading.LowLevelLifoSemaphore.WaitForSignal(int32)", "System.Private.CoreLib!System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()")
+	for i := range n {
+		x := evidence.Sample{Subject: s.subject, Time: epoch + at + int64(i), Lane: evidence.LaneID(i + 1), Stack: idle, Type: s.Name("thread"), Value: 1, Origin: s.Origin(int64(i + 1))}
+		if i < waiting {
+			x.Stack = waits
+		}
+		s.Sample(x)
+	}
+}
+
+// TestClientsOfAStarvingService: 100 clients wait for ten seconds, of whom the service
+// has a thread for ten at first and for thirty in the end.
+func TestClientsOfAStarvingService(t *testing.T) {
+	build := func(idle int) *Ledger {
+		b := newBundle(evidence.Subject{Runtime: "dotnet"})
+		s := newSource(b, "load", exact, 0)
+		for range 100 {
+			s.Request(evidence.Request{Intended: epoch, Start: epoch, End: epoch + 10_000*ms, Outcome: evidence.Unfinished})
+		}
+		s.Close()
+		s = newSource(b, "threads", exact, 0)
+		for i := range int64(11) {
+			s.looked(i*1000*ms, 10+2*int(i)+idle, 10+2*int(i))
+		}
+		s.watched(evidence.CoverThreads, 0, 10_000*ms)
+		s.Close()
+		return one(t, b, Options{})
+	}
+	of := func(l *Ledger, m Mechanism) float64 { return float64(l.Charges[m]) / 1e9 }
+	l := build(0)
+	if blocked := of(l, TaskWait); math.Abs(blocked-200) > 1 {
+		t.Errorf("%.1f s of 1,000 are on a thread, want 20 of 100 clients for 10 s", blocked)
+	}
+	if waited := of(l, PoolThread); math.Abs(waited-800) > 1 {
+		t.Errorf("%.1f s are waits for a thread, want those of the other 80", waited)
+	}
+	for _, e := range l.Entries {
+		if e.Method != MethodShare || e.Mechanism == TaskWait && l.b.Names.Text(e.Detail) != ".Result in Shop!Cart.Get()" {
+			t.Errorf("%s %q by %s", e.Mechanism, l.b.Names.Text(e.Detail), e.Method)
+		}
+	}
+	if l = build(1); of(l, PoolThread) != 0 || math.Abs(of(l, Unobserved)-800) > 1 {
+		t.Errorf("a thread is free, and %.1f s are waits for one; %.1f are not known, want 800", of(l, PoolThread), of(l, Unobserved))
+	}
+}
+
+// TestQueuedForAThread: of twenty requests that hold no thread, fifteen are in the queue
+// of the pool for the first five seconds.
+func TestQueuedForAThread(t *testing.T) {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "trace", exact, 0)
+	for i := range int64(20) {
+		s.Request(evidence.Request{Lane: evidence.LaneID(i + 1), Start: epoch, End: epoch + 10_000*ms, Outcome: evidence.Unfinished, Path: path(state(evidence.Awaiting, 10_000*ms))})
+	}
+	s.Series(evidence.Series{Name: evidence.SeriesPoolQueue, T: []int64{epoch + 1000*ms, epoch + 5000*ms, epoch + 6000*ms}, V: []float64{15, 0, 0}, Origin: s.Origin(1)})
+	s.Close()
+	l := one(t, b, Options{SLO: 1})
+	if got := l.Charges[PoolThread]; got < 74_999*ms || got > 75_000*ms {
+		t.Errorf("%d ns are waits for a thread, want those of 15 requests for 5 s", got)
+	}
+	for _, e := range l.Entries {
+		if e.Mechanism == PoolThread && e.Method != MethodShare {
+			t.Errorf("by %s", e.Method)
+		}
+	}
+}

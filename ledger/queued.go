@@ -1,0 +1,51 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// queued tells, of the requests that hold no thread, those whose work waits in the queue
+// of the runtime's pool from those that wait for something else: of 110 while 100 work
+// items are queued at least 10 do. It is a share of all, and says nothing of a single one.
+type queued struct {
+	t     []int64 // ns: from when on
+	share []float64
+}
+
+// queue is nil where the length of the pool's queue was not recorded, or nothing was in it.
+func (l *Ledger) queue() *queued {
+	s := l.b.SeriesFrom(l.Source, l.Subject, evidence.SeriesPoolQueue)
+	if s == nil || !slices.ContainsFunc(s.V, func(v float64) bool { return v >= 1 }) {
+		return nil
+	}
+	awaiting := l.awaiting()
+	q := &queued{t: s.T}
+	for i, v := range s.V {
+		q.share = append(q.share, v/max(1, v, float64(awaiting(s.T[i]))))
+	}
+	return q
+}
+
+// over is the mean share over the time from at, dur long; before the first reading that
+// one holds.
+func (q *queued) over(at, dur int64) float64 {
+	if dur <= 0 {
+		return 0
+	}
+	i, found := slices.BinarySearch(q.t, at)
+	if !found {
+		i = max(0, i-1)
+	}
+	var sum float64
+	for end := at + dur; at < end; i++ {
+		until := end
+		if i+1 < len(q.t) {
+			until = min(end, max(at, q.t[i+1]))
+		}
+		sum += q.share[i] * float64(until-at)
+		at = until
+	}
+	return sum / float64(dur)
+}
