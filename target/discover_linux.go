@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/unstall/unstall/probe/dotnet/ipc"
 )
 
 // lookTime is how long processor use is watched: /proc counts it in steps of
@@ -50,6 +52,10 @@ func Discover(ctx context.Context) ([]Found, error) {
 		}
 		h.access(&f.Target)
 		f.RSS = p.rss * int64(os.Getpagesize())
+		if f.Runtime == "dotnet" && (p.uid == os.Geteuid() || os.Geteuid() == 0) {
+			_, err := ipc.Find(id)
+			f.Socket = err == nil
+		}
 		h.next(&f)
 		all = append(all, seen{f, p.cpu, at, p.stat.start})
 	}
@@ -90,6 +96,9 @@ func (h *host) next(f *Found) {
 	tcp := slices.ContainsFunc(f.Listens, func(l Listener) bool { return l.Addr.IsValid() })
 	if f.Pprof = f.Runtime == "go" && tcp && h.pprof(f.PID); f.Pprof {
 		f.Reads = append(f.Reads, "pprof")
+	}
+	if f.Socket {
+		f.Reads = append(f.Reads, "diagnostics")
 	}
 	f.Reads = append(f.Reads, "/proc")
 	if !slices.Contains(f.Unreadable, "environ") {

@@ -10,6 +10,9 @@ type Found struct {
 	RSS   int64 // bytes
 	Pprof bool  // the program has net/http/pprof and listens on TCP
 
-	Reads []string // what this user can read: "pprof", "/proc", "environment"
+	// Socket says that this user may ask a .NET runtime by its diagnostics socket.
+	Socket bool
+
+	Reads []string // what this user can read: "pprof", "diagnostics", "/proc", "environment"
 	Next  string   // the command that diagnoses it: "unstall 4711"
 }

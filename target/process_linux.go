@@ -1,7 +1,6 @@
 package target
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -19,6 +18,7 @@ type process struct {
 	exe     string // "" unreadable
 	mounts  string // mount namespace, "" unreadable
 	command string // what it says it was started as, without arguments
+	program string // what it runs, if it is a launcher of programs, "" unknown
 }
 
 // open reads what every user may read of a process, and where its executable is.
@@ -40,25 +40,33 @@ func (p *process) locate() {
 		p.exe = strings.TrimSuffix(exe, " (deleted)") // it was replaced while it runs
 	}
 	p.mounts, _ = os.Readlink(procPath(p.pid, "ns/mnt"))
-	p.command = readCommand(p.pid)
+	words := readCommand(p.pid)
+	p.command = words[0]
+	if p.comm == "dotnet" {
+		p.program = launchedByDotnet(words)
+	}
 }
 
-// readCommand is the first word of a process's command line; what follows may
-// hold secrets and is not kept. Programs may write over it.
-func readCommand(pid int) string {
+// readCommand is a process's command line, of which only what names its program
+// may be kept: the rest may hold secrets. Programs may write over it. There is
+// always a first word.
+func readCommand(pid int) []string {
 	f, err := os.Open(procPath(pid, "cmdline"))
 	if err != nil {
-		return ""
+		return []string{""}
 	}
 	defer f.Close()
 	buf := make([]byte, 4096)
 	n, _ := io.ReadFull(f, buf)
-	first, _, _ := bytes.Cut(buf[:n], []byte{0})
-	return string(first)
+	return strings.Split(string(buf[:n]), "\x00")
 }
 
-// name is what the kernel calls it, whole where that was cut at 15 bytes.
+// name is what the kernel calls it, whole where that was cut at 15 bytes; of a
+// launcher what it runs.
 func (p *process) name() string {
+	if p.program != "" {
+		return p.program
+	}
 	for _, whole := range []string{path.Base(p.exe), path.Base(p.command)} {
 		if len(p.comm) == 15 && strings.HasPrefix(whole, p.comm) {
 			return whole

@@ -26,7 +26,7 @@ type Target struct {
 	URL *url.URL // of a debug endpoint, as typed ("host:port" is http); nil: none was given
 
 	PID       int       // 0: not a process of this host, or none that could be found
-	Name      string    // as ps shows it, whole where the executable's name is known
+	Name      string    // as ps shows it, whole where the executable's name is known; what dotnet runs instead of "dotnet"
 	Main      string    // what runs in it: path of the main Go module, main class or jar file, "" unknown
 	Start     time.Time // of the process, zero unknown
 	Runtime   string    // "go", "jvm", "dotnet", "redis", "" other or unknown

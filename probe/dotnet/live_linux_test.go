@@ -1,0 +1,227 @@
+package dotnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/unstall/unstall/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/lab/dotnetapp"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/dotnet/ipc"
+	"github.com/unstall/unstall/target"
+)
+
+const taskWait = "/api/diagscenario/taskwait"
+
+// live finds what can be recorded of a service that runs.
+func live(t *testing.T, a *dotnetapp.App) probe.Access {
+	t.Helper()
+	on, err := target.Resolve(t.Context(), fmt.Sprint(a.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := find(t.Context(), on)
+	if len(found) != 1 || len(found[0].Lacks) > 0 {
+		t.Fatalf("%+v: found %+v", on, found)
+	}
+	return found[0]
+}
+
+// events counts what a stream holds, by provider and id, and checks that it is
+// whole.
+func events(t *testing.T, k *kept) map[string]int {
+	t.Helper()
+	r, err := eventpipe.NewReader(strings.NewReader(k.String()))
+	if err != nil {
+		t.Fatalf("%s: %v", k.meta.Name, err)
+	}
+	n := map[string]int{}
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", k.meta.Name, err)
+		}
+		n[fmt.Sprintf("%s/%d", e.Meta.Provider, e.Meta.ID)]++
+		if e.Meta.Name == "RequestStart" && e.Activity != (eventpipe.GUID{}) {
+			n["tracked request"]++
+		}
+		if e.Meta.Provider == sampler && len(r.Addresses(e.Stack)) > 0 {
+			n["stack"]++
+		}
+		n[e.Meta.Provider]++
+	}
+	if r.Lost() > 0 {
+		t.Errorf("%s: %d events were lost", k.meta.Name, r.Lost())
+	}
+	return n
+}
+
+// TestStarving records a service whose pool has no thread left.
+func TestStarving(t *testing.T) {
+	a := dotnetapp.Start(t)
+	release := a.Hold(t, taskWait, 125)
+	defer release()
+	to := newSink()
+	if err := live(t, a).Record(t.Context(), probe.Plan{For: 4 * time.Second}, to); err != nil {
+		t.Fatal(err)
+	}
+	if len(to.warnings) > 0 {
+		t.Errorf("warned %q", to.warnings)
+	}
+	all := to.series(t, "events")
+	if len(all) != 1 {
+		t.Fatalf("%d pieces of events", len(all))
+	}
+	n := events(t, all[0])
+	for _, want := range []string{"System.Runtime", "Microsoft.AspNetCore.Hosting",
+		"Microsoft-Windows-DotNETRuntime/55", // ThreadPoolWorkerThreadAdjustment
+		"Microsoft-Windows-DotNETRuntimeRundown/144", "tracked request"} {
+		if n[want] == 0 {
+			t.Errorf("%s has no %s: %v", all[0].meta.Name, want, n)
+		}
+	}
+	stacks := to.series(t, "threads")
+	if len(stacks) < 2 {
+		t.Errorf("%d pieces of threads, want one soon and one at the end", len(stacks))
+	}
+	for _, k := range stacks {
+		if n := events(t, k); n["stack"] == 0 || n["Microsoft-Windows-DotNETRuntimeRundown/144"] == 0 {
+			t.Errorf("%s: %v", k.meta.Name, n)
+		}
+	}
+}
+
+// TestKilled kills the service in the middle of a recording.
+func TestKilled(t *testing.T) {
+	a := dotnetapp.Start(t)
+	to := newSink()
+	record := live(t, a)
+	done := make(chan error)
+	go func() { done <- record.Record(t.Context(), probe.Plan{For: time.Hour}, to) }()
+	to.wait(t, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 100_000 }) // its names
+	p, err := os.FindProcess(a.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(record.Where) })
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(to.warnings, func(s string) bool { return strings.Contains(s, "the target ended; what came is kept") }) {
+		t.Errorf("warned %q", to.warnings)
+	}
+	if k := to.series(t, "events"); len(k) != 1 || k[0].Len() == 0 {
+		t.Errorf("events: %v", k)
+	}
+}
+
+// TestNothingStaysOn interrupts a recording, and drops the connections of another as
+// a killed recorder does: the threads that sessions and the sampler have in the
+// runtime are gone after it.
+func TestNothingStaysOn(t *testing.T) {
+	a := dotnetapp.Start(t)
+	record := live(t, a)
+	client, err := ipc.Find(a.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	threads := func() int {
+		list, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", a.PID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	to := newSink()
+	if err := record.Record(t.Context(), probe.Plan{For: time.Second}, to); err != nil { // threads that stay, such as the counters', are there
+		t.Fatal(err)
+	}
+	before := threads()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	to = newSink()
+	done := make(chan error)
+	go func() { done <- record.Record(ctx, probe.Plan{For: time.Hour}, to) }()
+	to.wait(t, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 0 })
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	back(t, threads, before)
+
+	for _, providers := range [][]ipc.Provider{everything, stacks, tracker} {
+		s, err := client.Start(t.Context(), ipc.Config{Providers: providers, BufferMB: 1, Rundown: ipc.Rundown})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(s, make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.Close()
+	}
+	back(t, threads, before)
+}
+
+// back waits until a process has no more threads than before; those of the pool
+// may have become fewer.
+func back(t *testing.T, threads func() int, before int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for threads() > before {
+		if !wait(ctx, 50*time.Millisecond) {
+			t.Fatalf("%d threads, %d before", threads(), before)
+		}
+	}
+}
+
+// TestDisabled has a service without the socket.
+func TestDisabled(t *testing.T) {
+	a := dotnetapp.Start(t, "COMPlus_EnableDiagnostics=0", "DOTNET_EnableDiagnostics=0")
+	found := find(t.Context(), target.Target{PID: a.PID, Runtime: "dotnet"})
+	if len(found) != 1 || len(found[0].Lacks) != 1 || found[0].Lacks[0].Do != "restart it without that" {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// TestNamed finds a service by the name of its assembly, and its socket where its
+// TMPDIR says.
+func TestNamed(t *testing.T) {
+	a := dotnetapp.Start(t, "TMPDIR="+t.TempDir())
+	const program = "DiagnosticScenarios"
+	on, err := target.Resolve(t.Context(), program)
+	switch {
+	case errors.Is(err, target.ErrUse): // others run here, too
+		if !strings.Contains(err.Error(), fmt.Sprint(a.PID)) {
+			t.Error(err)
+		}
+	case err != nil || on.PID != a.PID || on.Name != program:
+		t.Errorf("%+v, %v", on, err)
+	}
+	found, err := target.Discover(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(found, func(f target.Found) bool { return f.PID == a.PID })
+	if i < 0 {
+		t.Fatal("it is not listed")
+	}
+	f := found[i]
+	if f.Name != program || f.Runtime != "dotnet" || f.Version == "" || !f.Socket || !slices.Contains(f.Reads, "diagnostics") || len(f.Listens) == 0 {
+		t.Errorf("%+v", f)
+	}
+}
