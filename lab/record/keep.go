@@ -16,7 +16,15 @@ func keep(r recording, t *truth, tmp string) error {
 		return err
 	}
 	t.Artifacts = map[string]int64{}
-	for _, a := range r.artifacts() {
+	if r.capture > 0 { // the pieces may be others than those before
+		old, _ := filepath.Glob(filepath.Join(r.dir, "*")) // the pattern is well-formed
+		for _, f := range old {
+			if err := os.Remove(f); err != nil {
+				return err
+			}
+		}
+	}
+	for _, a := range r.artifacts(tmp) {
 		if err := copyFile(filepath.Join(tmp, a.from), filepath.Join(r.dir, a.to), a.compress); err != nil {
 			return err
 		}
@@ -49,8 +57,10 @@ type artifact struct {
 	compress bool
 }
 
-func (r recording) artifacts() (kept []artifact) {
+func (r recording) artifacts(tmp string) (kept []artifact) {
 	switch {
+	case r.capture > 0:
+		return capturedFiles(tmp)
 	case r.flat != "":
 		return []artifact{{"trace.out", r.flat, true}}
 	case r.trace > 0 || r.whole:

@@ -134,15 +134,24 @@ func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet fl
 		}
 		defer os.RemoveAll(tmp)
 		bounded, cancel := context.WithTimeout(ctx, limit)
-		if err := b.buildAll(bounded, r); err != nil {
+		if r.capture == 0 {
+			err = b.buildAll(bounded, r)
+		}
+		if err != nil {
 			cancel()
 			return err
 		}
 		awaitQuiet(bounded, quiet)
 		begin := time.Now()
-		t, err := record(bounded, b, r, tmp, func(what string) {
+		say := func(what string) {
 			fmt.Fprintf(os.Stderr, "%s: %s (%.0f s)\n", prefix, what, time.Since(begin).Seconds())
-		})
+		}
+		var t *truth
+		if r.capture > 0 {
+			t, err = captured(bounded, r, tmp, say)
+		} else {
+			t, err = recordService(bounded, b, r, tmp, say)
+		}
 		cancel()
 		if err != nil {
 			return err

@@ -35,8 +35,9 @@ type session struct {
 // reading before a trace that must hold them whole ends.
 const settle = 100 * time.Millisecond
 
-// record makes a recording in a temporary folder and returns its truth.
-func record(ctx context.Context, b *builder, r recording, tmp string, say func(string)) (t *truth, err error) {
+// recordService makes a recording of a lab/service in a temporary folder and returns
+// its truth.
+func recordService(ctx context.Context, b *builder, r recording, tmp string, say func(string)) (t *truth, err error) {
 	s := &session{recording: r, tmp: tmp}
 	defer func() {
 		for _, p := range s.others {

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/lab/dotnet-starvation/app"
+	"github.com/unstall/unstall/lab/loadgen"
+	"github.com/unstall/unstall/lab/process"
+	"github.com/unstall/unstall/load"
+	probes "github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/target"
+)
+
+// dotnetService is the program of recordings in .NET.
+const dotnetService = "dotnet-starvation/app"
+
+// captured records a service that says nothing of itself, as unstall PID --load URL
+// does, and leaves what was recorded as files in the temporary folder.
+func captured(ctx context.Context, r recording, tmp string, say func(string)) (t *truth, err error) {
+	t = &truth{ID: r.id, About: r.about, Recorded: time.Now().UTC().Format(time.RFC3339), Recipe: "go run ./lab/record one " + r.id, Cores: runtime.NumCPU(), Env: r.env}
+	service, address, err := startDotnet(ctx, r, t, tmp)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, service.Stop()) }()
+	found, err := target.Resolve(ctx, strconv.Itoa(service.PID))
+	if err != nil {
+		return nil, err
+	}
+	say("recording")
+	plan := load.Plan{URL: "http://" + address + r.load.Paths[0], Header: http.Header{}, Mode: load.Closed, Connections: r.load.Connections, Duration: r.capture, Timeout: r.capture}
+	path := filepath.Join(tmp, "capture.unstall")
+	from := markOf(service)
+	_, err = record.Find(ctx, probes.Probes, []target.Target{found}).Record(ctx, record.Options{For: r.capture + plan.Timeout, Path: path, Tool: "lab/record", Command: []string{"unstall", "record"},
+		Beside: record.Load(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loaded(r.load, result) })})
+	if err != nil {
+		return nil, err
+	}
+	t.All = from.until(markOf(service))
+	if t.Load == nil {
+		return nil, errors.New("nothing is known of the load")
+	}
+	return t, unpack(path, tmp)
+}
+
+func startDotnet(ctx context.Context, r recording, t *truth, tmp string) (*process.Process, string, error) {
+	told := func(text string) { fmt.Fprintln(os.Stderr, text) }
+	dotnet, err := build.FindDotnet(ctx, true, told)
+	if err != nil {
+		return nil, "", err
+	}
+	files := build.Sources{}
+	if err := files.Add(app.Sources, "", ".cs", ".csproj"); err != nil {
+		return nil, "", err
+	}
+	assembly, err := build.Dotnet(ctx, dotnet, "dotnet-starvation", files, app.Project, told)
+	if err != nil {
+		return nil, "", err
+	}
+	version, err := build.SDK(ctx, dotnet)
+	if err != nil {
+		return nil, "", err
+	}
+	var said struct{ Serving string }
+	p, err := process.Start(ctx, dotnet, append([]string{assembly, "--control=true"}, r.args...), r.env, filepath.Join(tmp, "stderr"), &said)
+	if err != nil {
+		return nil, "", err
+	}
+	t.Command, t.Toolchain, t.Procs, t.PID = "dotnet "+filepath.Base(assembly), ".NET SDK "+version, runtime.NumCPU(), p.PID
+	return p, said.Serving, nil
+}
+
+// outside is what can be seen of a process from outside.
+type outside struct {
+	at                         time.Time
+	process, busy, stolen, own float64 // s of CPU
+}
+
+func markOf(p *process.Process) outside {
+	m := outside{at: time.Now(), process: lab.CPUSeconds(p.PID), own: lab.CPUSeconds(os.Getpid())}
+	m.busy, m.stolen = lab.HostBusySeconds()
+	return m
+}
+
+func (a outside) until(b outside) *window {
+	s := b.at.Sub(a.at).Seconds()
+	ours := b.process - a.process + b.own - a.own
+	return &window{From: a.at.UnixNano(), Until: b.at.UnixNano(), Seconds: s, Cores: (b.process - a.process) / s,
+		Neighbours: max(0, (b.busy-a.busy-ours)/s), Stolen: (b.stolen - a.stolen) / s}
+}
+
+// loaded is what the clients saw.
+func loaded(p loadgen.Plan, r *load.Result) *loadgen.Result {
+	ms := func(v *float64) float64 {
+		if v == nil {
+			return 0
+		}
+		return *v
+	}
+	return &loadgen.Result{Plan: p, Sent: r.Sent, Finished: r.Completed, Failed: r.Completed - r.Codes.Success, Unanswered: r.Unfinished,
+		Seconds: r.Duration, Achieved: r.Rate.Mean, LagP99: ms(r.SendLag.P99), First: r.Start.UnixNano(),
+		Latency: loadgen.Latency{P50: ms(r.Latency.P50), P90: ms(r.Latency.P90), P99: ms(r.Latency.P99), Max: ms(r.Latency.Max)}}
+}
+
+// zstd is how frames of it begin: RFC 8878.
+var zstd = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// unpack writes what a capture holds as files, as it is stored.
+func unpack(path, dir string) error {
+	c, err := capture.Open(path)
+	if err != nil {
+		return err
+	}
+	for _, a := range c.Artifacts() {
+		b, err := stored(a)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.Name, err)
+		}
+		name := a.Name
+		if bytes.HasPrefix(b, zstd) {
+			name += ".zst"
+		}
+		if err := os.WriteFile(filepath.Join(dir, unpacked+name), b, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stored(a *format.Artifact) ([]byte, error) {
+	f, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// unpacked is how the names of files begin that came out of a capture.
+const unpacked = "captured-"
+
+// capturedFiles are those of a recording.
+func capturedFiles(tmp string) (kept []artifact) {
+	files, _ := filepath.Glob(filepath.Join(tmp, unpacked+"*")) // the pattern is well-formed
+	for _, f := range files {
+		name := filepath.Base(f)
+		kept = append(kept, artifact{name, name[len(unpacked):], false})
+	}
+	return kept
+}
