@@ -33,7 +33,10 @@ func (c closing) admit(Variant) error { return nil }
 func (c closing) ready() error        { return nil }
 func (c closing) checks() []Check     { return nil }
 
-func (c closing) demand(*Service) (Demand, error) { return Demand{Connections: c.Connections}, nil }
+// demand has clients who give no request up while the diagnosis records.
+func (c closing) demand(*Service) (Demand, error) {
+	return Demand{Connections: c.Connections, Patience: c.Sizes.Record}, nil
+}
 
 // measure makes one run. The figures are of all that was sent, up to the last
 // answer.
