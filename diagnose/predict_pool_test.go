@@ -1,0 +1,70 @@
+package diagnose_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/predict"
+)
+
+// A recording of .NET 10 under 125 closed connections to a handler that blocks on a task
+// of 500 ms, on 2 processors.
+const starving = "../../shared/corpus/nettrace/starve10.nettrace.gz"
+
+func asked(t *testing.T, sets ...string) (*predict.Prediction, error) {
+	t.Helper()
+	if _, err := os.Stat(starving); err != nil {
+		t.Skip("the corpus is not beside this checkout")
+	}
+	b := evidence.NewBundle()
+	if err := format.Read(context.Background(), all.Formats, format.File(starving), b); err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := predict.ParseSets(sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return diagnose.Predict(b, diagnose.PredictOptions{Wanted: wanted})
+}
+
+func TestPredictPool(t *testing.T) {
+	p, err := asked(t, "service-time=500ms", "connections=125")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.Pool.Calibration
+	if p.Model != predict.ModelPool || c.Pattern != predict.PoolTaskWait || c.Processors != 2 || c.Connections != 125 || !strings.Contains(c.Waits, ".Result") {
+		t.Errorf("%+v", c)
+	}
+	if len(p.Pool.Outcomes) != 3 {
+		t.Fatalf("%d outcomes: as it is, await and more threads were expected", len(p.Pool.Outcomes))
+	}
+	await, more := p.Pool.Outcomes[1].Outcome, p.Pool.Outcomes[2].Outcome
+	for name, o := range map[string]predict.PoolOutcome{"await": await, "more threads": more} { // 243 and 227 to 244 were measured
+		if math.Abs(o.Rate.Value-243) > .15*243 {
+			t.Errorf("%s: %.0f requests/s", name, o.Rate.Value)
+		}
+	}
+	if await.Threads.Value > 3*2+4 || more.Threads.Value < 100 {
+		t.Errorf("threads: %.0f with await, %.0f with more from the start", await.Threads.Value, more.Threads.Value)
+	}
+}
+
+func TestPredictPoolNeeds(t *testing.T) {
+	if _, err := asked(t, "await"); !errors.Is(err, predict.ErrServiceTime) {
+		t.Errorf("without a service time: %v", err)
+	}
+	_, err := asked(t, "GOGC=200")
+	var which *diagnose.WhichError
+	if !errors.As(err, &which) || !strings.Contains(err.Error(), "GOGC=200") {
+		t.Errorf("a setting of Go: %v", err)
+	}
+}
