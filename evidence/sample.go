@@ -30,7 +30,16 @@ type Samples struct {
 // Len is the number of samples.
 func (s *Samples) Len() int { return len(s.Value) }
 
+func (s *Samples) room() {
+	s.Subject, s.Time, s.Lane, s.Stack = double(s.Subject), double(s.Time), double(s.Lane), double(s.Stack)
+	s.Type, s.Unit, s.Class = double(s.Type), double(s.Unit), double(s.Class)
+	s.Value, s.Origin = double(s.Value), double(s.Origin)
+}
+
 func (s *Samples) add(x Sample) {
+	if len(s.Value) == cap(s.Value) {
+		s.room()
+	}
 	s.Subject = append(s.Subject, x.Subject)
 	s.Time = append(s.Time, x.Time)
 	s.Lane = append(s.Lane, x.Lane)
