@@ -145,7 +145,7 @@ func collections(t *testing.T, b *evidence.Bundle, want expected) {
 // TestStarvation holds what a diagnosis of the recorded starving server stands on.
 func TestStarvation(t *testing.T) {
 	b := readFile(t, file(t, "starve10.nettrace.gz"))
-	if s := b.Subjects[0]; s.Version != "10.0.15" || s.Name != "dotnet" {
+	if s := b.Subjects[0]; s.Version != "10.0.15" || s.Name != "app10" {
 		t.Errorf("subject %+v", s)
 	}
 	if f, ok := b.Fact(0, factAssembly); !ok || f.Value != "app10" {

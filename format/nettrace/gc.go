@@ -223,12 +223,12 @@ func (g *collector) emit(q *process) {
 		if induced[y.reason] {
 			extra = append(extra, evidence.Extra{Key: evidence.Forced, Value: 1})
 		}
-		q.b.Interval(evidence.Interval{Subject: q.id, Kind: evidence.GCCycle, Start: y.start, End: y.end,
+		q.b.Interval(evidence.Interval{Subject: q.id, Kind: evidence.GCCycle, Start: y.start, End: max(y.start, y.end),
 			Cause: q.b.Name(y.words()), Extra: extra, Origin: q.b.Origin(y.n)})
 	}
 	for i := range g.pauses {
 		p := &g.pauses[i]
-		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: p.start, End: p.end,
+		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: p.start, End: max(p.start, p.end),
 			Cause: q.b.Name(p.words()), Origin: q.b.Origin(p.n)})
 	}
 	q.cover(evidence.CoverGC, q.since(), q.until(), 0)

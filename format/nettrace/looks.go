@@ -15,6 +15,7 @@ import (
 type looks struct {
 	rows    []look
 	lanes   map[int64]*laneLooks
+	lane    *laneLooks // of the last sample
 	quantum int64 // ns, 0: every look is a row
 	count   int64
 	managed int64 // of them in managed code
@@ -32,12 +33,14 @@ type look struct {
 }
 
 type laneLooks struct {
+	id          int64
+	next        *laneLooks // that came after it: the profiler goes round
 	count       int64
 	first, last int64
 	row         int // its newest
 }
 
-// maxLooks rows take 12 MiB until the stream ends.
+// maxLooks rows take 10 MiB until the stream ends.
 const (
 	maxLooks     = 256 << 10
 	leastQuantum = 5e6
@@ -55,11 +58,7 @@ func (q *process) sampled(e *eventpipe.Event) {
 		return
 	}
 	l := &q.looks
-	lane := l.lanes[e.Thread]
-	if lane == nil {
-		lane = &laneLooks{first: e.Time, row: -1}
-		l.lanes[e.Thread] = lane
-	}
+	lane := l.of(e.Thread, e.Time)
 	native := e.Payload[0] != sampleManaged
 	if l.count++; l.count == 1 {
 		l.first = e.Time
@@ -81,7 +80,29 @@ func (q *process) sampled(e *eventpipe.Event) {
 		l.coarsen()
 	}
 	lane.row = len(l.rows)
+	if len(l.rows) == cap(l.rows) { // append alone would copy them more often
+		l.rows = append(make([]look, 0, min(maxLooks, max(256, 2*len(l.rows)))), l.rows...)
+	}
 	l.rows = append(l.rows, look{e.Time, e.Thread, e.Stack, native, 1, e.N})
+}
+
+// of is the lane of a thread.
+func (l *looks) of(thread, time int64) *laneLooks {
+	last := l.lane
+	if last != nil && last.next != nil && last.next.id == thread {
+		l.lane = last.next
+		return l.lane
+	}
+	lane := l.lanes[thread]
+	if lane == nil {
+		lane = &laneLooks{id: thread, first: time, row: -1}
+		l.lanes[thread] = lane
+	}
+	if last != nil {
+		last.next = lane
+	}
+	l.lane = lane
+	return lane
 }
 
 // coarsen joins rows until half of them are gone, or no quantum would do it.

@@ -176,11 +176,14 @@ func (q *process) commandLine(command string) {
 			break
 		}
 	}
-	if q.assembly == "" && q.exe != "dotnet" {
+	if q.assembly == "" && q.exe != launcher {
 		q.assembly = q.exe
 	}
 	q.command = clean(strings.Join(redact.Args(args), " "))
 }
+
+// launcher runs programs that have no executable of their own.
+const launcher = "dotnet"
 
 func basename(file string) string {
 	file = path.Base(strings.ReplaceAll(file, `\`, "/"))
@@ -213,7 +216,10 @@ const (
 
 func (q *process) describe() {
 	q.b.Describe(q.id, func(s *evidence.Subject) {
-		if q.exe != "" {
+		switch {
+		case q.exe == launcher && q.assembly != "": // as anybody calls what it runs
+			s.Name = q.assembly
+		case q.exe != "":
 			s.Name = q.exe
 		}
 		if q.version != "" {

@@ -9,7 +9,10 @@ import (
 // textStore keeps the names of methods as they came, in UTF-16, in blocks.
 type textStore struct{ block []byte }
 
-const textBlock = 256 << 10
+const (
+	leastBlock = 4 << 10
+	textBlock  = 256 << 10
+)
 
 // keep copies the bytes of an event.
 func (t *textStore) keep(b []byte) []byte {
@@ -17,7 +20,7 @@ func (t *textStore) keep(b []byte) []byte {
 		b = b[:textBlock]
 	}
 	if len(t.block)+len(b) > cap(t.block) {
-		t.block = make([]byte, 0, textBlock)
+		t.block = make([]byte, 0, max(leastBlock, len(b), min(textBlock, 2*cap(t.block))))
 	}
 	from := len(t.block)
 	t.block = append(t.block, b...)

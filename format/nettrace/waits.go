@@ -145,7 +145,7 @@ func (q *process) waitStop(e *eventpipe.Event) {
 }
 
 func (w *waits) close(v wait, at int64) {
-	v.end = at
+	v.end = max(v.start, at)
 	kind := 0
 	if v.handle {
 		kind = 1
@@ -173,7 +173,7 @@ func (w *waits) emit(q *process) {
 	}
 	for i := range w.rows {
 		v := &w.rows[i]
-		row := evidence.Interval{Subject: q.id, Lane: evidence.LaneID(v.thread), Kind: evidence.LockWait, Start: v.start, End: max(v.start, v.end),
+		row := evidence.Interval{Subject: q.id, Lane: evidence.LaneID(v.thread), Kind: evidence.LockWait, Start: v.start, End: v.end,
 			Stack: q.stack(v.stack, false, v.start), Origin: q.b.Origin(v.n)}
 		switch {
 		case v.handle && v.monitor:
