@@ -171,3 +171,38 @@ func TestTraceAgreesWithItsLog(t *testing.T) {
 		})
 	}
 }
+
+// TestStarvedPoolFromTheTraceAlone: the recording of a .NET 10 service under 125
+// connections, which holds no request, names the code that blocks its pool.
+func TestStarvedPoolFromTheTraceAlone(t *testing.T) {
+	const file = "../../shared/corpus/nettrace/starve10.nettrace.gz"
+	if _, err := os.Stat(file); err != nil {
+		t.Skip("the corpus is not beside this checkout: ", err)
+	}
+	d := run(t, file)
+	if ids := supported(d); !slices.Equal(ids, []string{"dotnet.threadpool-starvation"}) {
+		t.Fatalf("supported are %v, want the pool's starvation alone", ids)
+	}
+	v := d.Verdicts[0]
+	if want := "Startup.Configure.lambda_0_2 blocks 32 of 50 pool threads on .Result: the pool starves."; v.Title != want {
+		t.Errorf("%q, want %q", v.Title, want)
+	}
+	figures := make(map[string]float64)
+	for _, e := range v.Evidence {
+		if e.Value != nil {
+			figures[e.Text] = *e.Value
+		}
+		if e.Origin == "" {
+			t.Errorf("%q is from nowhere", e.Text)
+		}
+	}
+	if cpu := figures["of 2 CPUs in use"]; cpu <= 0 || cpu > .2 {
+		t.Errorf("%g of the CPUs in use, want the little that the counters say", cpu)
+	}
+	if grows := figures["growth of the pool"]; grows < 3 || grows > 5 {
+		t.Errorf("the pool grows by %g a second, want four: one each 250 ms", grows)
+	}
+	if !slices.ContainsFunc(v.Fix, func(f diagnose.Fix) bool { return strings.HasPrefix(f.Setting, "DOTNET_ThreadPool_ForceMinWorkerThreads=") }) {
+		t.Errorf("no stopgap: %+v", v.Fix)
+	}
+}

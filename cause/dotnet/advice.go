@@ -11,9 +11,12 @@ import (
 	"github.com/unstall/unstall/threads"
 )
 
+// predictCommand predicts what needs to be told.
+const predictCommand = `unstall predict CAPTURE --set "await service-time=500ms" (as long as what it waits for takes)`
+
 // fixes are the change to the code, by the way it blocks, and the setting that helps
 // until that is done.
-func (s *starving) fixes(groups []threads.Group) (out []cause.Fix) {
+func (s *starving) fixes(groups []threads.Group, predicted bool) (out []cause.Fix) {
 	kinds := make(map[evidence.Kind]bool)
 	for _, g := range groups {
 		if !kinds[g.View.State] && (len(out) == 0 || 4*g.Pool >= s.pool.seen.blocked()) {
@@ -23,6 +26,9 @@ func (s *starving) fixes(groups []threads.Group) (out []cause.Fix) {
 	}
 	if len(out) == 0 {
 		out = append(out, cause.Fix{Text: "await instead of blocking: look for .Result, .Wait(), GetAwaiter().GetResult(), Thread.Sleep and synchronous I/O on the path of requests"})
+	}
+	if !predicted {
+		out[0].Text += "; what that brings: " + predictCommand
 	}
 	return append(out, s.stopgap()...)
 }

@@ -1,8 +1,10 @@
 package dotnet
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -57,9 +59,9 @@ func (s *starving) figures() (out []cause.Evidence) {
 		add("work items completed", p.done.mean(), "1/s", p.done.origin)
 	}
 	if n, o := s.inFlight(); n > 0 {
-		text := "requests in flight at the end"
+		text := "requests in flight"
 		if p.queue.known() && o == p.queue.origin {
-			text += ", all that is queued counted as one"
+			text += " at the end, all that is queued counted as one"
 		}
 		add(text, n, "1", o)
 		if end := n - p.threads.level(); s.climb.climbs() && s.climb.still && !p.threads.loose && end > 0 {
@@ -117,29 +119,55 @@ func collected(c *cause.Case) float64 {
 	return 0
 }
 
-// inFlight is how many requests were at once in the service, or on their way to it, when
-// the recording ended: as clients count them, else what the pool's threads held and what
-// waited for one, else as the server counts those it has begun; 0 unknown.
+// inFlight is how many requests were at once in the service, or on their way to it: as
+// clients count them, else what the pool's threads held and what waited for one when the
+// recording ended, else as the server counts those it has begun; 0 unknown.
 func (s *starving) inFlight() (n float64, origin evidence.Origin) {
 	for _, l := range s.c.Bundle.Loads {
 		if float64(l.Connection) > n {
 			n, origin = float64(l.Connection), l.Origin
 		}
 	}
-	l := s.c.Ledger
-	if l != nil && n == 0 && l.Requests.Unfinished > 0 && s.c.Bundle.Requests.Lane[l.Rows[0]] == 0 {
-		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
+	if at, from := s.clients(); at > n {
+		n, origin = at, from
 	}
 	if n > 0 {
 		return n, origin
 	}
 	if k := counter(s.c, evidence.SeriesRequestsInFlight); k.known() {
 		n, origin = k.level(), k.origin
-	} else if l != nil {
+	} else if l := s.c.Ledger; l != nil {
 		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
 	}
-	if s.queued() && n < float64(s.pool.seen.blocked())+s.pool.queue.level() {
-		n, origin = float64(s.pool.seen.blocked())+s.pool.queue.level(), s.pool.queue.origin
+	if q := s.pool.queue; s.queued() {
+		if held := float64(s.pool.seen.blocked()) + max(q.level(), q.mean()); held > n {
+			n, origin = held, q.origin
+		}
 	}
 	return n, origin
+}
+
+// clients is the most requests that clients had out at once, where they told of each.
+func (s *starving) clients() (most float64, origin evidence.Origin) {
+	type turn struct {
+		at int64
+		by float64
+	}
+	r := &s.c.Bundle.Requests
+	turns := make(map[evidence.ArtifactID][]turn)
+	for i := range r.Len() {
+		if a, ok := r.Origin[i].Artifact(); ok && r.Subject[i] == s.c.Subject && r.Intended[i] != 0 && r.Timed(i) {
+			turns[a] = append(turns[a], turn{r.Intended[i], 1}, turn{r.End[i], -1})
+		}
+	}
+	for a, of := range turns {
+		slices.SortFunc(of, func(x, y turn) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.by, y.by)) })
+		n := 0.
+		for _, t := range of {
+			if n += t.by; n > most {
+				most, origin = n, cause.From(a)
+			}
+		}
+	}
+	return most, origin
 }

@@ -214,8 +214,8 @@ func (s *starving) supported(v *cause.Verdict, fares string) {
 		v.Weight = idleThread * p.level()
 		v.Saves = s.waitedForThreads()
 	}
-	v.Fix = s.fixes(groups)
 	v.Prediction = s.predicted(need)
+	v.Fix = s.fixes(groups, len(v.Prediction) > 0)
 	if need.seconds == 0 && fares != madeUpFor {
 		v.Needs = append(v.Needs, "what a request needs where nothing blocks, for a prediction: "+needEvidence)
 	}
