@@ -94,11 +94,10 @@ func (s *starving) release() (int, bool) {
 // for what releases them; 0 unknown.
 func (s *starving) enough() int {
 	n, _ := s.inFlight()
-	if n == 0 {
-		if n = max(float64(s.pool.seen.blocked()), s.climb.to); s.climb.climbs() {
-			n *= 2 // it needs more than it has
-		}
+	if n == 0 && s.climb.climbs() {
+		n = 2 * s.climb.to // it needs more than it has
 	}
+	n = max(n, float64(s.pool.seen.blocked()))
 	if n == 0 {
 		return 0
 	}

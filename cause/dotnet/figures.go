@@ -47,7 +47,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 	if n := p.raised[cooperative]; n > 0 {
 		add("times the runtime added some as pool threads began to wait for tasks (CooperativeBlocking)", float64(n), "1", p.reasons)
 	}
-	text := "CPUs in use"
+	text := "of the CPUs in use"
 	if p.cores > 0 {
 		text = fmt.Sprintf("of %.0f CPUs in use", p.cores)
 	}
@@ -78,7 +78,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 // loaded is what else grew from the recording's beginning to its end, where it begins
 // with a pool at rest.
 func (s *starving) loaded() (out []cause.Evidence) {
-	if s.pool.cores == 0 || s.climb.from > s.pool.cores || !s.climb.climbs() {
+	if !s.climb.climbs() || s.climb.from > max(s.pool.cores, s.climb.to/4) {
 		return nil
 	}
 	for _, x := range []struct{ series, text, unit string }{
@@ -140,7 +140,11 @@ func (s *starving) inFlight() (n float64, origin evidence.Origin) {
 		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
 	}
 	if q := s.pool.queue; s.queued() {
-		if held := float64(s.pool.seen.blocked()) + max(q.level(), q.mean()); held > n {
+		held := float64(s.pool.seen.blocked())
+		if s.pool.seen.worst == nil {
+			held = s.pool.level()
+		}
+		if held += max(q.level(), q.mean()); held > n {
 			n, origin = held, q.origin
 		}
 	}
