@@ -77,7 +77,13 @@ func (r *Reader) decode() {
 	b := r.current
 	size := len(d.data)
 	for d.at < size {
-		flags, n := d.header()
+		var flags byte
+		var n int
+		if d.compressed {
+			flags, n = d.short()
+		} else {
+			flags, n = d.plain()
+		}
 		if n == 0 || uint64(d.size) > uint64(size-n) {
 			r.damaged()
 			break

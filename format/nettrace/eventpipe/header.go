@@ -21,8 +21,13 @@ func (d *decoder) short() (flags byte, n int) {
 	flags, n = b[d.at], d.at+1
 	var v uint64
 	if flags&hasMetadata != 0 {
-		v, n = uvarint(b, n)
-		d.metadata = uint32(v)
+		if b[n] < 0x80 {
+			d.metadata = uint32(b[n])
+			n++
+		} else {
+			v, n = uvarint(b, n)
+			d.metadata = uint32(v)
+		}
 	}
 	if flags&hasCapture != 0 {
 		v, n = uvarint(b, n)
@@ -37,8 +42,13 @@ func (d *decoder) short() (flags byte, n int) {
 		d.thread, n = uvarint(b, n)
 	}
 	if flags&hasStack != 0 {
-		v, n = uvarint(b, n)
-		d.stack = uint32(v)
+		if b[n] < 0x80 {
+			d.stack = uint32(b[n])
+			n++
+		} else {
+			v, n = uvarint(b, n)
+			d.stack = uint32(v)
+		}
 	}
 	v, n = uvarint(b, n)
 	d.ticks += v
@@ -51,8 +61,13 @@ func (d *decoder) short() (flags byte, n int) {
 		}
 	}
 	if flags&hasSize != 0 {
-		v, n = uvarint(b, n)
-		d.size = uint32(v)
+		if b[n] < 0x80 {
+			d.size = uint32(b[n])
+			n++
+		} else {
+			v, n = uvarint(b, n)
+			d.size = uint32(v)
+		}
 	}
 	if n > len(d.data) {
 		return 0, 0

@@ -50,9 +50,14 @@ type order struct {
 	spare  int     // how many chunks
 	inUse  int     // bytes of chunks that hold events
 
-	// up to here the run at the top may be delivered without asking the heap
+	// Up to here the run at the top may be delivered without asking the heap.
 	limit  int64
 	limitN int64
+
+	// Of that run: what can be taken from its first chunk without more ado, all but
+	// the last record in it.
+	now     *chunk
+	at, end int
 }
 
 type entry struct {
@@ -67,17 +72,25 @@ func (o *order) empty() bool { return len(o.heap) == 0 }
 // slot is where the next event of t is to be written, for the given time.
 func (o *order) slot(t *thread, time, n int64) *record {
 	q := t.run
+	if q == nil || time < q.last || q.next == chunkEvents {
+		q = o.room(t, time, n)
+	}
+	q.last = time
+	q.next++
+	return &q.tail.records[q.next-1]
+}
+
+// room is a run of t that has a place for an event of that time.
+func (o *order) room(t *thread, time, n int64) *run {
+	q := t.run
 	if q == nil || time < q.last {
 		q = o.fresh(t)
 		o.push(entry{time, n, q})
-	} else if q.next == chunkEvents {
-		c := o.chunk()
-		q.tail.next, q.tail, q.next = c, c, 0
+		return q
 	}
-	q.last = time
-	e := &q.tail.records[q.next]
-	q.next++
-	return e
+	c := o.chunk()
+	q.tail.next, q.tail, q.next = c, c, 0
+	return q
 }
 
 func (o *order) fresh(t *thread) *run {
@@ -118,8 +131,9 @@ func (o *order) recycle(c *chunk) {
 	}
 }
 
-// begin must be called before pop once events were added.
+// begin must be called before take once events were added.
 func (o *order) begin(until int64) {
+	o.now, o.at, o.end = nil, 0, 0
 	if len(o.heap) == 0 {
 		return
 	}
@@ -129,12 +143,42 @@ func (o *order) begin(until int64) {
 			o.limit, o.limitN = e.time, e.n
 		}
 	}
+	o.aim()
 }
 
-// pop takes the oldest event out if it is not younger than until. It is valid until
-// an event is added. The keys of the heap are lower bounds: that of the run events
-// are taken from is only mended once its turn may be over.
+// aim goes on to the first chunk of the run at the top.
+func (o *order) aim() {
+	q := o.heap[0].run
+	o.now, o.at, o.end = q.head, q.first, chunkEvents-1
+	if q.head == q.tail {
+		o.end = q.next - 1
+	}
+}
+
+// stop must be called before events are added.
+func (o *order) stop() {
+	if o.now != nil {
+		o.heap[0].run.first = o.at
+		o.now, o.at, o.end = nil, 0, 0
+	}
+}
+
+// take takes the oldest event out if it is not younger than until. It is valid until
+// an event is added.
+func (o *order) take(until int64) *record {
+	if o.at < o.end {
+		if e := &o.now.records[o.at]; e.time < o.limit {
+			o.at++
+			return e
+		}
+	}
+	return o.pop(until)
+}
+
+// pop is take where a chunk or a run may end. The keys of the heap are lower bounds:
+// that of the run events are taken from is only mended once its turn may be over.
 func (o *order) pop(until int64) *record {
+	o.stop()
 	if len(o.heap) == 0 {
 		return nil
 	}
@@ -152,25 +196,32 @@ func (o *order) pop(until int64) *record {
 	}
 	q.first++
 	switch {
-	case q.first == chunkEvents && q.head != q.tail:
+	case q.empty():
+		o.drained(q)
+		o.begin(until)
+		return e
+	case q.first == chunkEvents:
 		c := q.head
 		q.head, q.first = c.next, 0
 		o.recycle(c)
-	case q.empty():
-		o.recycle(q.head)
-		if q.owner != nil {
-			q.owner.run = nil
-		}
-		*q = run{}
-		o.runs = append(o.runs, q)
-		last := len(o.heap) - 1
-		o.heap[0] = o.heap[last]
-		o.heap[last] = entry{}
-		o.heap = o.heap[:last]
-		o.down()
-		o.begin(until)
 	}
+	o.aim()
 	return e
+}
+
+// drained takes the run at the top out.
+func (o *order) drained(q *run) {
+	o.recycle(q.head)
+	if q.owner != nil {
+		q.owner.run = nil
+	}
+	*q = run{}
+	o.runs = append(o.runs, q)
+	last := len(o.heap) - 1
+	o.heap[0] = o.heap[last]
+	o.heap[last] = entry{}
+	o.heap = o.heap[:last]
+	o.down()
 }
 
 func (o *order) push(e entry) {

@@ -136,9 +136,10 @@ func (r *Reader) Next() (*Event, error) {
 func (r *Reader) merge() *Event {
 	var q *record
 	if !r.relief || r.order.inUse+r.blocks > r.most/2 {
-		q = r.order.pop(r.until)
+		q = r.order.take(r.until)
 	}
 	if q == nil {
+		r.order.stop()
 		r.merging, r.relief = false, false
 		return nil
 	}

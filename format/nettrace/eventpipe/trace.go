@@ -80,10 +80,10 @@ type clock struct {
 
 func (c *clock) ns(ticks uint64) int64 {
 	d := ticks - c.sync
-	if c.factor != 0 {
-		return c.base + int64(d)*c.factor
+	if c.factor == 0 {
+		return c.scaled(d)
 	}
-	return c.scaled(d)
+	return c.base + int64(d)*c.factor
 }
 
 // scaled counts whole seconds apart, so that it divides once where time goes on as a
