@@ -20,7 +20,7 @@ func (l *layout) bands() {
 		{evidence.GCMark, "gc-mark", "concurrent mark", l.cause},
 		{evidence.StopTheWorld, "stop-the-world", "stopped world", l.cause},
 	} {
-		rows, artifacts, watched := l.intervals(k.kind)
+		rows, artifacts, watched := l.intervals(k.kind, evidence.CoverGC)
 		spells := make([]spell, 0, len(rows))
 		for _, i := range rows {
 			from, to := l.b.Intervals.Start[i], l.b.Intervals.End[i]
@@ -30,6 +30,8 @@ func (l *layout) bands() {
 		}
 		l.band(k.id, k.title, l.nameOf(artifacts), spells, watched, k.text)
 	}
+	l.adjustments()
+	l.waits()
 	l.throttled()
 }
 
@@ -40,11 +42,11 @@ type spell struct {
 }
 
 // intervals returns the rows of a kind in order of time, whom they are from, and
-// when was looked.
+// when was looked for that kind.
 // Several artifacts may tell of the same: the one that was read with the
 // requests, else the one with the best clock, counts, and others add what lies
 // where it did not look.
-func (l *layout) intervals(kind evidence.Kind) (rows []int, from []evidence.ArtifactID, looked spans) {
+func (l *layout) intervals(kind evidence.Kind, cover string) (rows []int, from []evidence.ArtifactID, looked spans) {
 	v := &l.b.Intervals
 	byArtifact := make(map[evidence.ArtifactID][]int)
 	for i, k := range v.Kind {
@@ -79,13 +81,13 @@ func (l *layout) intervals(kind evidence.Kind) (rows []int, from []evidence.Arti
 		if len(rows) > n {
 			from = append(from, a)
 		}
-		looked.add(l.watched(a, evidence.CoverGC)...)
+		looked.add(l.watched(a, cover)...)
 	}
 	slices.SortFunc(rows, func(a, b int) int { return cmp.Or(cmp.Compare(v.Start[a], v.Start[b]), cmp.Compare(a, b)) })
 	slices.Sort(from)
 	var saw []span
 	for _, c := range l.b.Coverage { // those that saw none looked, too
-		if c.Subject == l.subject && c.Kind == evidence.CoverGC && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
+		if c.Subject == l.subject && c.Kind == cover && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
 			saw = append(saw, span{c.From, c.Until})
 		}
 	}

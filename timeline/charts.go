@@ -10,10 +10,15 @@ import (
 
 // charts lays out the figures over time, as far as the bundle has them.
 func (l *layout) charts() {
+	pool := l.pool()
 	l.rates()
 	l.mechanisms()
 	l.assists()
-	l.processor()
+	if !pool {
+		l.processor()
+	}
+	l.host()
+	l.counters()
 	l.heap()
 	l.memory()
 	l.simple("faults", "page faults", "1/s", false, figures{
@@ -55,7 +60,7 @@ func (c *Chart) add(x Curve) {
 	}
 }
 
-// processor adds CPU time by mode: of the process, and of the host.
+// processor adds the CPU time of the process by mode.
 func (l *layout) processor() {
 	c := Chart{ID: "cpu", Title: "CPU of the process", Unit: "cores", Stacked: true}
 	for _, s := range l.series("process.cpu") {
@@ -72,6 +77,10 @@ func (l *layout) processor() {
 		}
 	}
 	l.chart(c)
+}
+
+// host adds the CPU time of the host by mode, and what a quota withheld.
+func (l *layout) host() {
 	l.simple("cpu-host", "CPU of the host", "cores", true, figures{
 		{"host.cpu.user", "user", "user"}, {"host.cpu.system", "system", "system"}, {"host.cpu.softirq", "softirq", "interrupts"},
 		{"host.cpu.steal", "steal", "stolen"}, {"host.cpu.iowait", "iowait", "idle, with I/O under way"}})
@@ -85,6 +94,8 @@ const (
 	seriesAlloc   = "memstats.HeapAlloc"
 	seriesSys     = "/memory/classes/total:bytes"
 	seriesThreads = "/sched/gomaxprocs:threads"
+
+	seriesManagedHeap = "System.Runtime/gc-heap-size" // of .NET, after the last collection and what was allocated since
 )
 
 // heap adds the heap against its goal: from traces as it grew, from a log of the
@@ -107,6 +118,9 @@ func (l *layout) heap() {
 	c.add(used)
 	for _, s := range l.series(seriesAlloc) {
 		c.add(l.readings("snapshot", "heap, when asked for it", s))
+	}
+	for _, s := range l.series(seriesManagedHeap) {
+		c.add(l.curve("used", "heap", s))
 	}
 	for _, s := range l.series(seriesGoal) {
 		if a, ok := s.Origin.Artifact(); ok && traced[a] {
@@ -134,7 +148,7 @@ func withoutZero(s *evidence.Series) *evidence.Series {
 // atCycles gives the heap when each cycle began and ended, and the goal it had.
 func (l *layout) atCycles(looked spans) (used, goal Curve) {
 	v := &l.b.Intervals
-	rows, _, _ := l.intervals(evidence.GCCycle)
+	rows, _, _ := l.intervals(evidence.GCCycle, evidence.CoverGC)
 	used = Curve{ID: "used", Title: "heap, at each cycle"}
 	goal = Curve{ID: "goal", Title: "goal, of each cycle"}
 	put := func(c *Curve, at int64, x float64) {
@@ -188,6 +202,11 @@ func (l *layout) memory() {
 	for _, f := range taken {
 		for _, s := range l.series(f.series) {
 			c.add(l.curve(f.id, f.title, s))
+		}
+	}
+	if len(l.series("process.rss")) == 0 {
+		for _, s := range l.series(evidence.SeriesWorkingSet) {
+			c.add(l.curve("rss", "working set", s))
 		}
 	}
 	if len(c.Curves) == 0 {

@@ -2,11 +2,13 @@ package timeline
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/threads"
 )
 
 // A stack is shown at most this deep; a node is shown from this part of all.
@@ -20,6 +22,7 @@ func (l *layout) flames() {
 	l.slowTime()
 	l.profile("cpu", "CPU time", "cpu", false)
 	l.profile("heap", "heap in use", "inuse_space", true)
+	l.profile("threads", "looks at threads", threads.SampleType, false)
 }
 
 // tree gathers stacks.
@@ -180,7 +183,12 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class 
 			f = "?"
 		}
 		kind := "own"
-		if isRuntime(f) {
+		switch {
+		case l.frames.threads:
+			if f = threads.Readable(f); frameworks.MatchString(f) {
+				kind = inner
+			}
+		case isRuntime(f):
 			under = inner
 		}
 		if under != "" {
@@ -190,6 +198,10 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class 
 	}
 	return at
 }
+
+// frameworks are the assemblies that come with .NET. They call the program's code,
+// which calls them.
+var frameworks = regexp.MustCompile(`^(System|Microsoft|mscorlib|netstandard|coreclr|libcoreclr)[.!]|^\[`)
 
 // isRuntime says whether a function is the runtime's or makes system calls.
 // Goroutines begin there: the main one in runtime.main.

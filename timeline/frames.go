@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
 )
 
 // frames words stacks, each once.
 type frames struct {
-	known map[evidence.StackID]string
+	known   map[evidence.StackID]string
+	threads bool // they are of threads, as package threads reads them
 }
 
 // mechanics are the packages that carry a wait out and say nothing of what it is
@@ -56,7 +58,12 @@ func (f *frames) where(b *evidence.Bundle, id evidence.StackID) string {
 	if f.known == nil {
 		f.known = make(map[evidence.StackID]string)
 	}
-	text := where(b, b.Stacks.Frames(id))
+	text := ""
+	if f.threads {
+		text = whereThread(b, b.Stacks.Frames(id))
+	} else {
+		text = where(b, b.Stacks.Frames(id))
+	}
 	f.known[id] = text
 	return text
 }
@@ -100,6 +107,26 @@ func where(b *evidence.Bundle, stack []evidence.Frame) string {
 		if own+1 < len(stack) && !standard[root(b.Names.Text(stack[own+1].Func))] {
 			add(own + 1)
 		}
+	}
+	return strings.Join(text, " ← ")
+}
+
+// whereThread names a thread's stack by the call that waits and the first frame of
+// the user's own code below it.
+func whereThread(b *evidence.Bundle, stack []evidence.Frame) string {
+	names := make([]string, len(stack))
+	for i, x := range stack {
+		names[i] = b.Names.Text(x.Func)
+	}
+	v := threads.Dotnet(names, "")
+	var text []string
+	for _, i := range []int{v.Wait, v.User} {
+		if i >= 0 && i < len(names) && (len(text) == 0 || i != v.Wait) {
+			text = append(text, threads.Readable(names[i]))
+		}
+	}
+	if len(text) == 0 && len(names) > 0 {
+		return threads.Readable(names[0])
 	}
 	return strings.Join(text, " ← ")
 }

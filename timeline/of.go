@@ -1,8 +1,8 @@
 package timeline
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,6 +26,8 @@ func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID
 	}
 	l.titles = b.Titles()
 	t.Subject = l.titles[subject]
+	t.Lanes = l.lanes()
+	l.frames.threads = b.Subjects[subject].Runtime == "dotnet"
 	l.findSources()
 	l.place()
 	l.chosen()
@@ -263,7 +265,7 @@ func (l *layout) others() {
 			apart[b.Artifacts[a].Name] = true
 		}
 	}
-	for _, n := range sorted(apart) {
+	for _, n := range slices.Sorted(maps.Keys(apart)) {
 		l.omit("%s: at which time of day it was recorded is not known", n)
 	}
 	if from, to := l.hull(); len(l.sources) > 0 && (from < l.t.From || to > l.t.To) {
@@ -280,15 +282,6 @@ func (l *layout) hull() (from, to int64) {
 		}
 	}
 	return from, to
-}
-
-func sorted(m map[string]bool) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.SortFunc(out, cmp.Compare)
-	return out
 }
 
 // seconds is a duration (ns) in words.

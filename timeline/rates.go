@@ -46,6 +46,7 @@ func (g grid) spread(cells []float64, from, to int64, weight float64) {
 // each second, how many of them failed, and how many were under way.
 func (l *layout) rates() {
 	if len(l.sources) == 0 || !l.sources[0].placed {
+		l.simple("concurrency", "requests under way", "1", false, figures{{evidence.SeriesRequestsInFlight, "server", "as the server counts them"}})
 		return
 	}
 	s := &l.sources[0]
@@ -89,6 +90,9 @@ func (l *layout) rates() {
 		if a, ok := x.Origin.Artifact(); ok && x.Connection > 0 && l.of[a] == 0 {
 			chart.add(Curve{ID: "clients", Title: "clients of " + x.Tool, Source: l.originName(x.Origin), T: []int64{s.from, s.to}, V: []float64{float64(x.Connection), float64(x.Connection)}})
 		}
+	}
+	for _, s := range l.series(evidence.SeriesRequestsInFlight) {
+		chart.add(l.curve("server", "as the server counts them", s))
 	}
 	l.chart(chart)
 }

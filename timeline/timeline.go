@@ -14,8 +14,9 @@ package timeline
 // Timeline is what happened to one service.
 type Timeline struct {
 	Subject  string
-	From, To int64 // ns: the span that is shown
-	Anchored bool  // From is a time of day
+	From, To int64  // ns: the span that is shown
+	Anchored bool   // From is a time of day
+	Lanes    string // what the runtime runs requests on: "goroutine", "thread"
 
 	Requests   []Points // of each artifact that saw requests, the one that heads the report first
 	Threshold  int64    // ns: slow is above; 0: no requests
@@ -110,7 +111,7 @@ type Request struct {
 	Source  string
 	Origin  string
 	Route   string
-	Lane    int64 // goroutine, 0 unknown
+	Lane    int64 // goroutine or thread, 0 unknown
 	At      int64 // ns: began
 	Latency int64 // ns
 	Outcome string

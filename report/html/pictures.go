@@ -51,9 +51,32 @@ func pictures(t *timeline.Timeline, n, h int) []pictureView {
 			Do:      "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=30'",
 		},
 	}
+	if t.Lanes == "thread" {
+		all = ofThreads(all)
+	}
 	for i := range all {
 		all[i].N, all[i].H = n, h
 	}
 	all[0].Omitted = t.Omitted
 	return all
+}
+
+// ofThreads is what can be seen of a process whose requests run on threads: what is
+// missing is recorded in another way than of Go, and nobody knows what its
+// processors ran.
+func ofThreads(all []pictureView) (out []pictureView) {
+	for _, p := range all {
+		switch p.Kind {
+		case "processors":
+			if !p.Present {
+				continue
+			}
+		case "request":
+			p.Missing, p.Do = "The states of no slow request are known. Requests and what their threads do, recorded under load, show them", "unstall record PID"
+		case "flames":
+			p.Missing, p.Do = "No stacks are in the evidence", "unstall record PID"
+		}
+		out = append(out, p)
+	}
+	return out
 }

@@ -35,6 +35,7 @@ var patterns = map[string]string{
 	"mark_assist": "p-stripe", "stop_the_world": "p-cross",
 	"requests_cpu": "p-stripe", "host_cpu": "p-stripe",
 	"pool": "p-stripe", "client": "p-stripe",
+	"pool_thread": "p-stripe", "awaiting": "p-lines",
 	"queue": "p-back", "wakeup": "p-dots", "timer": "p-lines", "generator_lag": "p-cross",
 	"unobserved": "p-dots", "unexplained": "p-back",
 }

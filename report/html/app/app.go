@@ -26,7 +26,7 @@
 //
 //	{
 //	  "version": 1, "subject", "from": "1763695082000000000", "span": ns, "tick": ns,
-//	  "anchored": bool, "threshold": ns, "omitted": [string],
+//	  "anchored": bool, "lanes": "goroutine" or "thread", "threshold": ns, "omitted": [string],
 //	  "strings": [string],
 //	  "titles": {mechanism: words},
 //	  "requests": [{"source", "count", "cell": ns, "routes": [string],

@@ -19,6 +19,7 @@ type payload struct {
 	Span       int64             `json:"span"`
 	Tick       int64             `json:"tick"`
 	Anchored   bool              `json:"anchored"`
+	Lanes      string            `json:"lanes"`
 	Threshold  int64             `json:"threshold"`
 	Omitted    []string          `json:"omitted,omitempty"`
 	Titles     map[string]string `json:"titles"`
@@ -127,8 +128,8 @@ func (e *encoder) payload() (*payload, error) {
 		From:     strconv.FormatInt(t.From, 10),
 		Span:     span,
 		Tick:     span/math.MaxUint32 + 1,
-		Anchored: t.Anchored, Threshold: t.Threshold, Omitted: t.Omitted,
-		Titles: timeline.Titles(),
+		Anchored: t.Anchored, Lanes: t.Lanes, Threshold: t.Threshold, Omitted: t.Omitted,
+		Titles: timeline.Titles(t.Lanes),
 	}
 	var err error
 	if p.Requests, err = each(t.Requests, func(r *timeline.Points) (points, error) { return e.points(r, p.Tick) }); err != nil {

@@ -2,15 +2,18 @@
 
 const bandColours = {
   "gc-cycle": "m-mark_assist", "gc-mark": "w-collector", "stop-the-world": "w-stopped", "cpu-throttled": "m-host_cpu",
+  "pool-starving": "m-task_wait", "pool-adjusted": "m-queue", "lock-wait": "m-lock",
 };
 
 const bandHeight = 14;
+const markWidth = 2; // of a moment
 
 class BandTrack extends Track {
   constructor(timeline, band) {
     super(timeline, band.title, "band");
     this.band = band;
     this.colour = bandColours[band.id] || "m-unexplained";
+    this.moments = band.at.every((_, i) => longestOf(band, i) === 0); // nothing of it lasts
     this.surface = new Surface("");
     this.element.append(this.surface.canvas);
   }
@@ -34,14 +37,15 @@ class BandTrack extends Track {
       const from = x;
       for (x++; x < w && (s > 0) === (c.shares[x] > 0) && Math.abs(c.shares[x] - s) < 0.02; x++);
       if (!s) continue;
-      ctx.globalAlpha = 0.45 + 0.55 * s;
-      ctx.fillRect(left + from * k, 0, (x - from) * k, bandHeight);
+      ctx.globalAlpha = this.moments ? 1 : 0.45 + 0.55 * s;
+      const wide = (x - from) * k;
+      ctx.fillRect(left + from * k, 0, this.moments ? Math.max(wide, markWidth) : wide, bandHeight);
     }
     ctx.globalAlpha = 1;
     this.words(ctx, left, width);
     const time = seen.reduce((sum, [from, to]) => sum + to - from, 0), all = time > 0.999 * view.span;
     const figures = c.count === 0 ? (time === 0 ? "not recorded here" : all ? "none" : "none in the " + duration(time) + " recorded") :
-      count(c.count) + " · longest " + duration(longestOf(band, c.longest)) + (time > 0 ? " · " + percent(Math.min(1, c.share * view.span / time)) + " of the " + (all ? "time" : duration(time) + " recorded") : "");
+      this.moments ? count(c.count) + (c.count === 1 ? " time" : " times") : count(c.count) + " · longest " + duration(longestOf(band, c.longest)) + (time > 0 ? " · " + percent(Math.min(1, c.share * view.span / time)) + " of the " + (all ? "time" : duration(time) + " recorded") : "");
     this.figures.textContent = figures;
     surface.label(band.title + ": " + figures);
   }
@@ -69,10 +73,10 @@ class BandTrack extends Track {
     if (i < 0) return watched(band, t, t + 1).length ? null : [{ text: band.title, strong: true }, "not recorded at this time"];
     const n = band.number ? band.number[i] : 1;
     return [
-      { text: band.title + " · " + duration(band.dur[i]), strong: true, colour: palette.get(this.colour) },
-      "from " + moment(model, band.at[i], 1e3),
+      { text: band.title + (this.moments ? "" : " · " + duration(band.dur[i])), strong: true, colour: palette.get(this.colour) },
+      (this.moments && n === 1 ? "at " : "from ") + moment(model, band.at[i], 1e3),
       band.text && band.text[i] ? band.text[i] : "",
-      n > 1 ? count(n) + " drawn together, the longest " + duration(longestOf(band, i)) : "",
+      n > 1 ? count(n) + " drawn together" + (this.moments ? "" : ", the longest " + duration(longestOf(band, i))) : "",
       band.source ? "from " + band.source : "",
     ].filter(Boolean);
   }

@@ -7,6 +7,8 @@ const curveColours = {
   heap: { used: "m-collector_cpu", goal: "ink", snapshot: "m-collector_cpu", "goal-snapshot": "ink" },
   assist: { assist: "m-mark_assist", "assist-wait": "muted" },
   rate: { rate: "m-own" },
+  "pool-threads": { pool: "m-task_wait", limit: "ink" }, "pool-queue": { queue: "m-task_wait" }, "pool-completed": { completed: "m-own" },
+  concurrency: { server: "m-dependency" }, contentions: { contentions: "m-lock" }, "gc-time": { gc: "m-collector_cpu" },
 };
 const otherColours = ["m-own", "m-collector_cpu", "m-dependency", "m-background_cpu", "m-lock", "m-kernel", "m-queue", "m-pool"];
 
@@ -50,7 +52,7 @@ class ChartTrack extends Track {
           series.push({ stroke: colour, width: 0, points }, { show: false });
           return;
         }
-        const dash = c.id === "goal" ? [4, 3] : undefined;
+        const dash = c.id === "goal" || c.id === "limit" ? [4, 3] : undefined;
         series.push({ stroke: colour, width: 1.4, dash, points: { show: false } }, { stroke: colour, width: 0.7, alpha: 0.7, points: { show: false } });
         const [r, g, b] = palette.rgb(this.colours[i]);
         bands.push({ series: [2 * i + 1, 2 * i + 2], fill: `rgba(${r},${g},${b},0.28)` });

@@ -35,7 +35,7 @@ function decode(p) {
   if (p.version !== 1) throw new Error("the data is of version " + p.version + ", this page draws version 1");
   const text = (i) => p.strings[i] || "";
   return {
-    subject: p.subject, from: BigInt(p.from), span: p.span, anchored: p.anchored, threshold: p.threshold,
+    subject: p.subject, from: BigInt(p.from), span: p.span, anchored: p.anchored, lanes: p.lanes || "thread", threshold: p.threshold,
     omitted: p.omitted || [], titles: p.titles,
     requests: p.requests.map((r) => points(r, p.tick)),
     bands: p.bands.map(band),

@@ -79,7 +79,7 @@ class RequestPart {
     this.inTimeline.hidden = r.apart;
     this.inProcessors.hidden = this.report.traceOf(r) < 0;
     this.facts.replaceChildren(el("strong", {}, duration(r.latency)), [
-      r.route, r.slow ? "" : "not slow", model.anchored && !r.apart ? "began " + moment(model, r.at, 1e3) + " UTC" : "began " + plain(r.at, 1e3) + " in", r.lane ? "goroutine " + r.lane : "",
+      r.route, r.slow ? "" : "not slow", model.anchored && !r.apart ? "began " + moment(model, r.at, 1e3) + " UTC" : "began " + plain(r.at, 1e3) + " in", r.lane ? model.lanes + " " + r.lane : "",
       r.outcome && r.outcome !== "ok" ? r.outcome : "", this.states.length + (this.states.length === 1 ? " state" : " states"), r.origin ? "from " + r.origin : "",
     ].filter(Boolean).map((s) => " · " + s).join(""));
     const end = this.states.reduce((m, s) => Math.max(m, s.at + s.dur), r.latency);
