@@ -40,6 +40,7 @@ type diagnosisView struct {
 	Loads                   [][]string
 
 	Where    *whereView
+	Stacks   []stacksView
 	Views    []pictureView
 	Causes   []*causeView
 	RuledOut []diagnose.Verdict
@@ -108,6 +109,7 @@ func (p Diagnosed) add(doc *document) error {
 	v.about(d)
 	v.answer(d)
 	v.Where = where(d, v.N, v.H)
+	v.Stacks = stacks(d, v.N, v.H, v.Sub)
 	v.Views = pictures(t, v.N, v.H)
 	v.rest(d)
 	if p.Title == "" {
@@ -321,6 +323,9 @@ func (v *diagnosisView) contents(after []Link) {
 	at := func(name string) string { return fmt.Sprintf("%s-%d", name, v.N) }
 	if v.Where != nil {
 		add(at("where"), "Where the time went")
+	}
+	for _, x := range v.Stacks {
+		add(x.ID, x.Title)
 	}
 	for _, p := range v.Views {
 		if p.Present {

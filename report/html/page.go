@@ -193,7 +193,7 @@ const notJudged, nothingFound = "not judged", "nothing found"
 var files embed.FS
 
 var (
-	pages = template.Must(template.New("").Funcs(template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted}).ParseFS(files, "page/*.tmpl"))
+	pages = template.Must(template.New("").Funcs(template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function}).ParseFS(files, "page/*.tmpl"))
 
 	style  = visible(colours(read("colours.css")) + read("page.css"))
 	script = visible(read("page.js"))

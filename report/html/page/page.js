@@ -22,13 +22,17 @@
   }
 
   // Paper is light.
-  var before;
+  // What is folded is unfolded on it, but for the frames that nobody asked for.
+  var before, folded = [];
   addEventListener('beforeprint', function () {
     before = root.dataset.theme;
+    folded = Array.prototype.filter.call(document.querySelectorAll('.threads details:not(.below)'), function (d) { return !d.open; });
+    folded.forEach(function (d) { d.open = true; });
     root.dataset.theme = 'light';
     changed();
   });
   addEventListener('afterprint', function () {
+    folded.forEach(function (d) { d.open = false; });
     if (before) root.dataset.theme = before; else delete root.dataset.theme;
     changed();
   });

@@ -1,0 +1,74 @@
+package html
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// stacked is a page that is only what threads did.
+type stacked struct{ named []string }
+
+func (p stacked) add(doc *document) error {
+	v := &diagnosisView{N: doc.diagnoses, H: 2, Sub: 3, Label: "threads", Nothing: "Only threads.", Tone: "plain", NoRequests: "none", AddRequests: "true"}
+	doc.diagnoses++
+	doc.Head = v
+	x := stacksOf(starved(), p.named)
+	x.ID, x.H, x.Sub, x.Title = "threads-0-1", 2, 3, "Threads"
+	v.Stacks = []stacksView{x}
+	doc.Parts = append(doc.Parts, partView{Diagnosis: v})
+	return nil
+}
+
+// TestThreads: what threads did is seen without a script's help, is unfolded by the
+// keyboard, fits, can be read, and is all on paper.
+func TestThreads(t *testing.T) {
+	b := startBrowser(t)
+	file := save(t, stacked{[]string{"Shop!CartController.Get(int)"}})
+	for name, l := range map[string]look{"wide": wide, "narrow": narrow, "dark": {width: 1280, height: 800, dark: true}} {
+		t.Run(name, func(t *testing.T) {
+			p := b.open(t, file, l)
+			const groups = `[...document.querySelectorAll(".groups > li > details")]`
+			if open := eval[[]bool](p, groups+`.map(d => d.open)`); len(open) != 3 || !open[0] || open[1] || open[2] {
+				t.Errorf("unfolded %v, want the first only", open)
+			}
+			bars := eval[[]float64](p, `[...document.querySelectorAll(".groups > li > details > summary .bar rect")].map(r => r.getBoundingClientRect().width / r.closest(".bar").getBoundingClientRect().width)`)
+			if len(bars) != 3 || bars[0] < .88 || bars[0] > .92 || bars[2] < .05 || bars[2] > .1 {
+				t.Errorf("bars of %v, want 37/41, 1/41, 3/41", bars)
+			}
+			if n := eval[int](p, `[...document.querySelectorAll(".threads .frames li.culprit")].filter(e => e.checkVisibility()).length`); n != 1 {
+				t.Errorf("%d frames are marked, want 1", n)
+			}
+			eval[chromedp.Void](p, groups+`[1].firstElementChild.focus()`)
+			p.run(chromedp.KeyEvent(kb.Enter))
+			if !eval[bool](p, groups+`[1].open`) {
+				t.Error("Enter does not unfold a group")
+			}
+			eval[chromedp.Void](p, `document.querySelectorAll("details").forEach(d => d.open = true)`)
+			for _, wider := range eval[[]string](p, `[document.documentElement, ...document.querySelectorAll(".threads, .threads *")].filter(e => e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1).map(e => e.tagName + "." + e.className + ": " + e.scrollWidth + " in " + e.clientWidth)`) {
+				t.Errorf("wider than its place: %s", wider)
+			}
+			found := eval[struct {
+				Seen int
+				Low  []string
+			}](p, contrasts)
+			if found.Seen < 30 {
+				t.Errorf("only %d texts were looked at", found.Seen)
+			}
+			for _, low := range found.Low {
+				t.Errorf("contrast %s", low)
+			}
+			p.quiet()
+		})
+	}
+	p := b.open(t, file, wide)
+	eval[chromedp.Void](p, `dispatchEvent(new Event("beforeprint"))`)
+	if n := eval[int](p, `document.querySelectorAll(".threads details:not(.below):not([open])").length`); n != 0 {
+		t.Errorf("%d parts are folded on paper", n)
+	}
+	eval[chromedp.Void](p, `dispatchEvent(new Event("afterprint"))`)
+	if n := eval[int](p, `document.querySelectorAll(".groups > li > details[open]").length`); n != 1 {
+		t.Errorf("%d groups are unfolded after printing, want 1 as before", n)
+	}
+}
