@@ -31,7 +31,8 @@ func (b *Bundle) Clip(from, until int64) {
 				next[k]++
 			}
 		}
-		if x.End > x.Start && b.Clocks[x.Clock].Anchored() {
+		moment := old.Start[i] == old.End[i] && inside(old.Clock[i], old.Start[i])
+		if (x.End > x.Start || moment) && b.Clocks[x.Clock].Anchored() {
 			kept.add(x)
 		}
 	}

@@ -44,6 +44,21 @@ func TestClip(t *testing.T) {
 	}
 }
 
+// TestClipMoments keeps what has no duration, as an adjustment of a thread pool.
+func TestClipMoments(t *testing.T) {
+	b := NewBundle()
+	p := b.Builder(b.AddArtifact(Artifact{Name: "x"}), "x")
+	for _, at := range []int64{10, 20, 30} {
+		p.Interval(Interval{Kind: PoolAdjusted, Start: at, End: at})
+	}
+	p.Close()
+	b.Align()
+	b.Clip(15, 30)
+	if b.Intervals.Len() != 1 || b.Intervals.Start[0] != 20 {
+		t.Errorf("kept those at %v, want 20", b.Intervals.Start)
+	}
+}
+
 func TestClockSlack(t *testing.T) {
 	for _, c := range []struct {
 		clock Clock
