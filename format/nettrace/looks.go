@@ -16,7 +16,7 @@ type looks struct {
 	rows    []look
 	lanes   map[int64]*laneLooks
 	lane    *laneLooks // of the last sample
-	quantum int64 // ns, 0: every look is a row
+	quantum int64      // ns, 0: every look is a row
 	count   int64
 	managed int64 // of them in managed code
 

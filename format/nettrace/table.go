@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -205,7 +206,11 @@ func (a *allocations) table(title string) *table {
 	for _, c := range slices.SortedFunc(maps.Keys(types), func(x, y int32) int {
 		return cmp.Or(-cmp.Compare(types[x].bytes, types[y].bytes), cmp.Compare(x, y))
 	}) {
-		t.row(a.names[c], count(types[c].events), figure(types[c].bytes), count(types[c].large))
+		name := a.names[c]
+		if name == "" {
+			name = "not told"
+		}
+		t.row(name, count(types[c].events), figure(types[c].bytes), count(types[c].large))
 	}
 	return t
 }
@@ -277,10 +282,10 @@ func count(n int64) string { return strconv.FormatInt(n, 10) }
 func ms(ns int64) string      { return strconv.FormatFloat(float64(ns)/1e6, 'f', 3, 64) }
 func seconds(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64) }
 
-// figure shows whole numbers as such and others with four digits.
+// figure shows whole and large numbers without a fraction and others with four digits.
 func figure(v float64) string {
-	if v == float64(int64(v)) {
-		return strconv.FormatInt(int64(v), 10)
+	if v == math.Trunc(v) || math.Abs(v) >= 1000 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
