@@ -56,16 +56,16 @@ func (s *stacks) curve() *curve {
 
 // standing judges the threads that are in native code, of which their stacks do not say
 // whether they wait: up to .NET 5 not even Thread.Sleep leaves a frame. If the process
-// uses far less of the processors than they would, they stand still; where others use
-// up the host, it has to be less by more.
-func (s *stacks) standing(used, cores float64, full bool) {
+// uses far less of the processors than they would, and hardly waits for any, they stand
+// still; where others use up the host, it has to be less by more.
+func (s *stacks) standing(wanted, cores float64, full bool) {
 	native := count(s.groups(func(v threads.View) bool { return v.State == evidence.KindUnknown }))
 	ran := count(s.groups(func(v threads.View) bool { return v.State == evidence.Running }))
 	part := .5
 	if full {
 		part = .25
 	}
-	s.still = native > 0 && used < part*min(float64(native+ran), cores)
+	s.still = native > 0 && wanted < part*min(float64(native+ran), cores)
 }
 
 // stands says whether a thread stands still with work on its hands.
