@@ -49,6 +49,9 @@ func Readable(function string) string { return Parse(function).text(false) }
 func Short(function string) string { return Parse(function).text(true) }
 
 func (m Method) text(short bool) string {
+	if m.Module == "" && m.Type == "" && pseudo(m.Name) {
+		return m.Name
+	}
 	typ := strings.ReplaceAll(readGenerics(m.Type), "+", ".")
 	if short {
 		typ = withoutNamespace(m.Type)
@@ -59,13 +62,11 @@ func (m Method) text(short bool) string {
 	} else {
 		name = typ + name
 	}
-	if name == "" || name[0] != '[' && m.Module+m.Type != "" {
-		params := m.Params
-		if m.Type == "dynamicClass" { // they begin with an address
-			params = ""
-		}
-		name += "(" + readParams(params) + ")"
+	params := m.Params
+	if m.Type == "dynamicClass" { // they begin with an address
+		params = ""
 	}
+	name += "(" + readParams(params) + ")"
 	if m.Module != "" {
 		name = m.Module + "!" + name
 	}
@@ -137,14 +138,14 @@ func generatedBy(name string) byte {
 	return 0
 }
 
-// closing finds the > that belongs to the < at the beginning.
+// closing finds the bracket that belongs to the one at the beginning.
 func closing(name string) int {
 	depth := 0
 	for i := range len(name) {
 		switch name[i] {
-		case '<':
+		case '<', '[':
 			depth++
-		case '>':
+		case '>', ']':
 			if depth--; depth == 0 {
 				return i
 			}
@@ -217,27 +218,10 @@ func readGenerics(s string) string {
 		args = "<" + strings.Repeat("T,", min(count, 16)-1) + "T>"
 	}
 	rest := s[n:]
-	if strings.HasPrefix(rest, "[") {
-		if end := bracketEnd(rest); end > 0 {
-			rest = rest[end+1:]
-		}
+	if end := closing(rest); end > 0 && (rest[0] == '[' || rest[0] == '<') {
+		rest = rest[end+1:]
 	}
 	return s[:i] + args + readGenerics(rest)
-}
-
-func bracketEnd(s string) int {
-	depth := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '[':
-			depth++
-		case ']':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 func withoutNamespace(typ string) string {

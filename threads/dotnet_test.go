@@ -1,0 +1,91 @@
+package threads
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// describe writes a view as the golden files have it.
+func describe(v View, frames []string) string {
+	at := func(i int) string {
+		if i < 0 {
+			return "none"
+		}
+		return Short(frames[i])
+	}
+	g := Group{View: v, Frames: frames, Count: 1}
+	return fmt.Sprintf("role %q, %s, request %v\nstate %s, waits in %s\nowner %s, library %v\nbrief %s\n",
+		v.Role, v.Doing(), v.Request, v.State, at(v.Wait), v.Owner, v.Library, strings.Join(g.Brief(), " ← "))
+}
+
+// Each pair of files of an archive is a stack, innermost first, and what it says.
+func TestDotnet(t *testing.T) {
+	files, err := filepath.Glob("testdata/dotnet*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no golden files", err)
+	}
+	for _, name := range files {
+		a, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []txtar.File
+		want := make(map[string]string)
+		for _, f := range a.Files {
+			if title, ok := strings.CutSuffix(f.Name, " says"); ok {
+				want[title] = string(f.Data)
+			}
+		}
+		for _, f := range a.Files {
+			if strings.HasSuffix(f.Name, " says") {
+				continue
+			}
+			frames := strings.Split(strings.TrimSpace(string(f.Data)), "\n")
+			got := describe(Dotnet(frames, "Shop.Web"), frames)
+			out = append(out, f, txtar.File{Name: f.Name + " says", Data: []byte(got)})
+			if d := cmp.Diff(want[f.Name], got); d != "" && !*update {
+				t.Errorf("%s: %s: %s", name, f.Name, d)
+			}
+		}
+		if *update {
+			a.Files = out
+			if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// No stack makes it panic, and what it points at is there.
+func FuzzDotnet(f *testing.F) {
+	files, _ := filepath.Glob("testdata/dotnet*.txtar")
+	for _, name := range files {
+		if a, err := txtar.ParseFile(name); err == nil {
+			for _, x := range a.Files {
+				f.Add(string(x.Data), "Shop.Web")
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, text, entry string) {
+		frames := strings.Split(text, "\n")
+		v := Dotnet(frames, entry)
+		for _, i := range []int{v.Wait, v.User, v.Began} {
+			if i < -1 || i >= len(frames) {
+				t.Fatalf("frame %d of %d", i, len(frames))
+			}
+		}
+		if v.Wait >= 0 && !v.Waiting() {
+			t.Fatalf("waits in %q, and %s", frames[v.Wait], v.State)
+		}
+		describe(v, frames)
+	})
+}
