@@ -199,10 +199,19 @@ func (s *Stand) warnf(format string, args ...any) {
 	s.say("warning: %s", text)
 }
 
+// Spare is how much memory (MiB) the host can give to services that grow, beside what
+// is left to itself; ok is whether that is known.
+func (s *Stand) Spare() (mib int, ok bool) {
+	available, ok := memory()
+	return available - spare, ok
+}
+
+// spare is what is left to the host, MiB.
+const spare = 1024
+
 // enoughMemory refuses to start what the host cannot hold: it would measure its
 // swap, or lose a process.
 func (l *Lab) enoughMemory() error {
-	const spare = 1024
 	available, ok := memory()
 	if need := l.Resident() + spare; ok && available < need {
 		return fmt.Errorf("lab %s: its services fill %d MiB together and %d MiB are available: close other programs, or run it on a larger host", l.Name, need, available)
