@@ -36,9 +36,35 @@ var gateway = []string{fmt.Sprint("-live=", sessions), "-signature=245000"}
 // collector still runs nine times a second and takes as large a part of the CPU.
 func live(s *lab.Stand) int { return int(math.Round(sessions * *s.Plan().Peak / peak)) }
 
-// follow gives a gateway the sessions that go with the storm.
+// The limit and the ballast, MiB, at the storm's own rate.
+const (
+	limit   = 6 << 10
+	ballast = 1 << 10
+)
+
+// room is what a variant is told that goes with the storm, too: cycles per second are
+// the allocation rate ÷ the headroom, so with a larger storm and the same headroom
+// they would fall by less.
+var room = map[string]struct {
+	command string
+	mib     int
+}{"memory-limit": {"limit", limit}, "ballast": {"ballast", ballast}}
+
+// follow gives a gateway the sessions that go with the storm, and the room for garbage.
 func follow(s *lab.Stand, one *lab.Service) error {
-	s.Say("%s: %d MiB of sessions instead of %d go with the storm", one.Variant.Name, live(s), sessions)
+	told := fmt.Sprintf("%d MiB of sessions instead of %d", live(s), sessions)
+	if r, ok := room[one.Variant.Name]; ok {
+		mib := int(math.Round(float64(r.mib) * *s.Plan().Peak / peak))
+		if spare, known := s.Spare(); known && spare < mib-r.mib {
+			return fmt.Errorf("the storm of %.0f requests/s wants a %s of %d MiB instead of %d, and %d MiB are available: close other programs, or run it on a larger host",
+				*s.Plan().Peak, r.command, mib, r.mib, spare)
+		}
+		if _, err := one.Command(r.command, fmt.Sprint(mib)); err != nil {
+			return err
+		}
+		told += fmt.Sprintf(", and a %s of %d MiB instead of %d,", r.command, mib, r.mib)
+	}
+	s.Say("%s: %s go with the storm", one.Variant.Name, told)
 	_, err := one.Command("live", fmt.Sprint(live(s)))
 	return err
 }
@@ -69,11 +95,11 @@ var Lab = lab.Lab{
 		},
 		{
 			Name: "memory-limit", About: "GOGC=off and a limit of 6 GiB", Program: "gateway", Args: with("-pretouch=5400"), Compared: true, Resident: 6200, Warm: 1500,
-			Env:      []string{"GOGC=off", "GOMEMLIMIT=6GiB"},
+			Env:      []string{"GOGC=off", fmt.Sprintf("GOMEMLIMIT=%dMiB", limit)},
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			Name: "ballast", About: "a ballast of 1 GiB", Program: "gateway", Args: with("-ballast=1024", "-pretouch=1050"), Compared: true, Resident: 1250,
+			Name: "ballast", About: "a ballast of 1 GiB", Program: "gateway", Args: with(fmt.Sprint("-ballast=", ballast), "-pretouch=1050"), Compared: true, Resident: 1250,
 			Expected: lab.Expected{NoneOf: []string{"go.gc-rate"}, Not: []string{"go.memory-limit-thrash", "linux.page-faults"}},
 		},
 		{

@@ -8,7 +8,8 @@
 //	GOGC=off GOMEMLIMIT=800MiB gateway              fixed, Go 1.19 and later
 //	gateway -ballast 4096                           fixed as in the report, any Go
 //
-// With -control, "live 150" on standard input makes the live heap that many MiB.
+// With -control, "live 150" on standard input makes the live heap that many MiB, "limit
+// 8192" is another GOMEMLIMIT, "ballast 1500" another ballast.
 package main
 
 import (
@@ -37,8 +38,7 @@ func main() {
 	connections := flag.Int("store-connections", 0, "connections to the session store at most; 0: as many as requests")
 	flag.Parse()
 
-	weight := make([]byte, *ballast<<20)
-	touch(*pretouch << 20)
+	memory := newMemory(*ballast, *pretouch)
 	sessions := newSessions(*live << 20)
 	g := &gateway{
 		sessions:  sessions,
@@ -56,31 +56,29 @@ func main() {
 		runtime.GC()
 		return nil
 	})
+	s.Command("limit", sized(memory.limit))
+	s.Command("ballast", sized(memory.reballast))
 	for _, route := range []string{"/v1/feed", "/v1/channel/", "/v1/search"} {
 		s.Handle(route, g.serve)
 	}
 	fmt.Fprintf(os.Stderr, "%d sessions\n", len(sessions.byToken))
 	s.Run()
-	runtime.KeepAlive(weight)
+	runtime.KeepAlive(memory)
 }
 
-// touch makes the heap that large once, writes to all of it and frees it. The
-// runtime keeps it up to its memory limit.
-func touch(bytes int) {
-	if bytes == 0 {
-		return
-	}
-	const piece = 4 << 20
-	var held [][]byte
-	for ; bytes > 0; bytes -= piece {
-		p := make([]byte, piece)
-		for i := 0; i < len(p); i += os.Getpagesize() {
-			p[i] = 1
+// sized is a command that takes MiB.
+func sized(set func(mib int)) func(string) error {
+	return func(mib string) error {
+		n, err := strconv.Atoi(mib)
+		switch {
+		case err != nil:
+			return err
+		case n <= 0:
+			return fmt.Errorf("%d MiB: give more than 0", n)
 		}
-		held = append(held, p)
+		set(n)
+		return nil
 	}
-	runtime.KeepAlive(held)
-	runtime.GC() // held is dead from here on
 }
 
 type gateway struct {
