@@ -21,8 +21,8 @@ func (o PoolOutcome) mean(seconds int) float64 {
 	return sum / float64(seconds)
 }
 
-// The measured figures are of an ASP.NET Core application on a machine of 2 processors:
-// 3.1.2 for 120 to 240 s, 6 to 10 for 30 s.
+// The measured figures are of an ASP.NET Core application on a machine of 2 processors,
+// of the longest of two runs each: 3.1.2 for 120 to 240 s, 6 to 10 for 30 s.
 func TestPoolMeasured(t *testing.T) {
 	for _, tt := range []struct {
 		version   string
