@@ -140,7 +140,7 @@ func (s *dotnetStack) wait() {
 	if v.Wait < 0 && native {
 		v.State = evidence.KindUnknown
 		if s.frames[s.start].own == users && slices.ContainsFunc(s.frames, func(f dotnetFrame) bool { return hasPrefix(f.name, beforeSix) }) {
-			v.State, v.Pattern = evidence.SleepWait, hiddenSleep
+			v.State, v.Pattern = evidence.SleepWait, HiddenSleep
 		}
 	}
 }

@@ -151,9 +151,9 @@ const (
 	taskWait = ".Result or .Wait()" // what was called is not on the stack: inlined, or left out by .NET 10's stack walks
 )
 
-// hiddenSleep is what a thread does whose own code is seen to call native code itself,
+// HiddenSleep is what a thread does whose own code is seen to call native code itself,
 // before .NET 6: there Thread.Sleep is inlined into its caller and leaves no frame.
-const hiddenSleep = "Thread.Sleep or native code"
+const HiddenSleep = "Thread.Sleep or native code"
 
 // beforeSix are on every stack of a pool's thread, or of one the program started, of
 // .NET Core 3.1 and .NET 5, and on none of later versions.
