@@ -38,13 +38,15 @@ func unblock(v threads.View) cause.Fix {
 	where := method(v)
 	f := cause.Fix{Code: place(v)}
 	call := strings.TrimPrefix(v.Pattern, "sync I/O: ")
+	if native(v) {
+		f.Text = fmt.Sprintf("make %s async: it stands still in native code, which is Thread.Sleep up to .NET 5 (in a loop that polls a task, often), or a call of its own; await the task, or Task.Delay, or move the call to a thread of its own", where)
+		return f
+	}
 	switch v.State {
 	case evidence.TaskWait:
 		f.Text = fmt.Sprintf("make %s async and await the task it blocks on instead of %s, and so on up to the handler", where, call)
 	case evidence.SleepWait:
 		f.Text = fmt.Sprintf("make %s async: await the task instead of sleeping until it is done, and Task.Delay where only time is to pass", where)
-	case evidence.KindUnknown:
-		f.Text = fmt.Sprintf("make %s async: it stands still in native code, which is Thread.Sleep up to .NET 5 (a loop that polls a task, often), or a call of its own; await the task, or Task.Delay, or move the call to a thread of its own", where)
 	case evidence.PoolWait:
 		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore", where)
 	case evidence.LockWait:

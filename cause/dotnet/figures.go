@@ -21,10 +21,10 @@ func (s *starving) figures() (out []cause.Evidence) {
 	}
 	if w := p.seen.worst; w != nil {
 		for _, g := range p.seen.waiting(all)[:min(3, len(p.seen.waiting(all)))] {
-			add(fmt.Sprintf("of %d pool threads blocked in %s, %s", w.Pool, place(g.View), on(g.View)), float64(g.Pool), "1", g.Origin)
+			add(fmt.Sprintf("of %d pool threads blocked in %s, %s", w.Pool, place(g.View), on(g.View)), float64(g.Pool), "count", g.Origin)
 		}
 		if p.seen.blocked() == 0 {
-			add(fmt.Sprintf("of %d pool threads blocked at once, at most", w.Pool), 0, "1", p.seen.origin)
+			add(fmt.Sprintf("of %d pool threads blocked at once, at most", w.Pool), 0, "count", p.seen.origin)
 		}
 	}
 	if k := p.threads; k.known() {
@@ -33,19 +33,19 @@ func (s *starving) figures() (out []cause.Evidence) {
 			whose = "threads of the process"
 		}
 		if s.climb.to > s.climb.from && k.span() >= short {
-			add(fmt.Sprintf("%s, from %.0f", whose, s.climb.from), s.climb.to, "1", k.origin)
+			add(fmt.Sprintf("%s, from %.0f", whose, s.climb.from), s.climb.to, "count", k.origin)
 		} else {
-			add(whose, k.level(), "1", k.origin)
+			add(whose, k.level(), "count", k.origin)
 		}
 		if s.climb.climbs() {
 			add("growth of the pool", s.climb.rate, "1/s", k.origin)
 		}
 	}
 	if n := p.raised[starvation]; n > 0 {
-		add("times the runtime added one as no work had begun for half a second (Starvation)", float64(n), "1", p.reasons)
+		add("times the runtime added one as no work had begun for half a second (Starvation)", float64(n), "count", p.reasons)
 	}
 	if n := p.raised[cooperative]; n > 0 {
-		add("times the runtime added some as pool threads began to wait for tasks (CooperativeBlocking)", float64(n), "1", p.reasons)
+		add("times the runtime added some as pool threads began to wait for tasks (CooperativeBlocking)", float64(n), "count", p.reasons)
 	}
 	text := "of the CPUs in use"
 	if p.cores > 0 {
@@ -53,7 +53,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 	}
 	add(text, p.cpu, "1", p.used)
 	if p.queue.known() {
-		add("work items queued for a thread, in the mean", p.queue.mean(), "1", p.queue.origin)
+		add("work items queued for a thread, in the mean", p.queue.mean(), "count", p.queue.origin)
 	}
 	if p.done.known() {
 		add("work items completed", p.done.mean(), "1/s", p.done.origin)
@@ -63,7 +63,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 		if p.queue.known() && o == p.queue.origin {
 			text += " at the end, all that is queued counted as one"
 		}
-		add(text, n, "1", o)
+		add(text, n, "count", o)
 		if end := n - p.threads.level(); s.climb.climbs() && s.climb.still && !p.threads.loose && end > 0 {
 			add("until each of them has a thread, at this rate; the climb ends earlier at the pool's maximum, or at busy CPUs", end/s.climb.rate, "s", p.threads.origin)
 		}
@@ -82,7 +82,7 @@ func (s *starving) loaded() (out []cause.Evidence) {
 		return nil
 	}
 	for _, x := range []struct{ series, text, unit string }{
-		{evidence.SeriesTimers, "active timers", "1"},
+		{evidence.SeriesTimers, "active timers", "count"},
 		{evidence.SeriesWorkingSet, "working set", "bytes"},
 	} {
 		k := counter(s.c, x.series)

@@ -75,7 +75,7 @@ var (
 		"Shop!Shop.Controllers.CartController.Add()",
 		dispatch,
 	}
-	native = []string{ // Thread.Sleep of .NET Core 3.1
+	hidden = []string{ // Thread.Sleep of .NET Core 3.1
 		"[Native Frames]",
 		"Shop!Shop.Controllers.CartController.Poll()",
 		"System.Private.CoreLib!System.Threading._ThreadPoolWaitCallback.PerformWaitCallback()",

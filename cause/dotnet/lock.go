@@ -60,43 +60,44 @@ type waits struct {
 func judgeLock(c *cause.Case) cause.Verdict {
 	p := poolOf(c)
 	w := waitsOf(c, p)
-	v := cause.Verdict{State: cause.RuledOut}
+	v := cause.Verdict{State: cause.RuledOut, Summary: "next to no thread waited for a lock"}
 	if w.known {
-		v.Evidence = append(v.Evidence, c.Figure("threads that waited for a lock, in the mean", w.mean, "1", w.origin))
+		v.Evidence = append(v.Evidence, c.Figure("threads that waited for a lock, in the mean", w.mean, "count", w.origin))
+	}
+	if w.mean >= .01 {
+		v.Summary = fmt.Sprintf("%.2g threads waited for a lock, in the mean", w.mean)
 	}
 	if k := counter(c, evidence.SeriesContentions); k.known() {
 		v.Evidence = append(v.Evidence, c.Figure("contended locks, however short the wait", k.mean(), "1/s", k.origin))
 	}
-	share, traced := c.Share(ledger.Lock), c.Ledger != nil && c.Ledger.Traced
-	if traced {
-		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for locks", float64(c.Ledger.Charges[ledger.Lock])/1e6, "ms", cause.From(c.Ledger.Source)))
+	l := c.Ledger
+	charged := l != nil && (l.Traced || l.Sampled)
+	behind := w.behind(p)
+	share := c.Share(ledger.Lock) + behind*c.Share(ledger.PoolThread)
+	if charged {
+		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", cause.From(l.Source)))
 	}
 	switch {
-	case traced && c.Slow() && share >= cause.Material:
-		v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
-	case w.known && w.mean >= queueing && !p.busyBy(w.mean):
-		v.Summary = fmt.Sprintf("%.1f threads wait for locks, in the mean", w.mean)
-	case w.known:
-		if v.Summary = "next to no thread waited for a lock"; w.mean >= .01 {
-			v.Summary = fmt.Sprintf("%.2g threads waited for a lock, in the mean", w.mean)
-		}
-		return v
-	case traced:
-		v.Summary = fmt.Sprintf("%.1f %% of slow time", 100*share)
-		return v
-	default:
+	case !w.known && !charged:
 		return untimed(c, v)
+	case l != nil && len(l.Rows) >= ledger.MinRequests && !c.Slow():
+		v.Summary += ", and hardly a request was slow"
+		return v
+	case charged && c.Slow():
+		v.Summary = fmt.Sprintf("%.1f %% of slow time", 100*share)
+		if share < cause.Material {
+			return v
+		}
+		v.Saves = waited(c, behind)
+		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+			ch := l.Of(row)
+			return ch[ledger.Lock] + int64(behind*float64(ch[ledger.PoolThread]))
+		}))
+	case !w.known || w.mean < queueing || p.busyBy(w.mean):
+		return v
 	}
 	v.State = cause.Supported
 	v.Weight = min(1, w.mean/max(1, p.cores))
-	if traced {
-		behind := w.behind(p)
-		v.Saves = waited(c, behind)
-		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
-			ch := c.Ledger.Of(row)
-			return ch[ledger.Lock] + int64(behind*float64(ch[ledger.PoolThread]))
-		}))
-	}
 	w.found(c, p, &v)
 	return v
 }
@@ -148,7 +149,7 @@ func (w *waits) found(c *cause.Case, p *pool, v *cause.Verdict) {
 	if len(groups) > 0 {
 		v.Title = fmt.Sprintf("%d of %d pool threads wait for a lock in %s.", count(groups), p.seen.worst.Pool, bare(who))
 		for _, g := range groups[:min(3, len(groups))] {
-			v.Evidence = append(v.Evidence, c.Figure("pool threads waiting for a lock in "+place(g.View), float64(g.Pool), "1", g.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("pool threads waiting for a lock in "+place(g.View), float64(g.Pool), "count", g.Origin))
 		}
 	}
 	if w.events > 0 {
@@ -181,11 +182,14 @@ func waitsOf(c *cause.Case, p *pool) (w waits) {
 		owners[p.seen.of.View(c.Subject, v.Stack[i]).Owner] += d
 		holders[v.Holder[i]] += d
 	}
+	var watched int64
 	for _, s := range c.Bundle.Covered(c.Subject, evidence.CoverWaits) {
-		if d := s.Until - s.From; d > 0 {
-			w.known, w.mean, w.origin = true, w.mean+float64(w.waited)/float64(d), s.Origin
+		if s.Until > s.From {
+			watched += s.Until - s.From
+			w.known, w.origin = true, s.Origin
 		}
 	}
+	w.mean = float64(w.waited) / float64(max(1, watched))
 	// A wait that had begun before and never ended is in no event.
 	if p.seen.worst != nil && (p.seen.locked > w.mean || !w.known) {
 		w.known, w.mean, w.origin = true, p.seen.locked, p.seen.origin

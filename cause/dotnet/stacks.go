@@ -54,23 +54,32 @@ func (s *stacks) curve() *curve {
 	return &s.pool
 }
 
-// standing judges the threads that are in native code, of which their stacks do not say
-// whether they wait: up to .NET 5 not even Thread.Sleep leaves a frame. If the process
+// native says whether a thread is in native code of which its stack does not say that it
+// waits: up to .NET 5 not even Thread.Sleep leaves a frame.
+func native(v threads.View) bool {
+	return v.State == evidence.KindUnknown || v.Pattern == threads.HiddenSleep
+}
+
+// standing judges the threads that are in native code, of which nothing says that they
+// wait. If the process
 // uses far less of the processors than they would, and hardly waits for any, they stand
 // still; where others use up the host, it has to be less by more.
 func (s *stacks) standing(wanted, cores float64, full bool) {
-	native := count(s.groups(func(v threads.View) bool { return v.State == evidence.KindUnknown }))
+	called := count(s.groups(native))
 	ran := count(s.groups(func(v threads.View) bool { return v.State == evidence.Running }))
 	part := .5
 	if full {
 		part = .25
 	}
-	s.still = native > 0 && wanted < part*min(float64(native+ran), cores)
+	s.still = called > 0 && wanted < part*min(float64(called+ran), cores)
 }
 
 // stands says whether a thread stands still with work on its hands.
 func (s *stacks) stands(v threads.View) bool {
-	return v.Waiting() || s.still && v.State == evidence.KindUnknown
+	if native(v) {
+		return s.still
+	}
+	return v.Waiting()
 }
 
 // blocked is how many threads of the pool stood still with work on their hands when
