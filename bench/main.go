@@ -4,8 +4,9 @@
 // needs nothing but this program: it records traces of an HTTP server within
 // itself and writes its own logs.
 //
-//	go run ./bench              all of it, with a trace of 100 MB for memory
-//	go run ./bench -large 500   what is asked: 500 MB read within 500 MiB
+//	go run ./bench                       all of it, with a trace of 100 MB for memory
+//	go run ./bench -large 500            what is asked: 500 MB read within 500 MiB
+//	go run ./bench -only events A.nettrace …   streams of .NET only, these too
 //
 // Its opinion: a figure of one machine means little and a ratio measured in turn
 // on the same machine much. So what is compared is run in turn, every figure is
@@ -24,15 +25,16 @@ import (
 func main() {
 	large := flag.Int("large", 100, "MB of the trace that memory is measured with; 0: not at all")
 	rounds := flag.Int("rounds", 11, "rounds of each measurement")
+	only := flag.String("only", "", "traces, logs, events or memory; empty: all")
 	peak := flag.String("peak", "", "read one trace and print the peak of resident memory (the program calls itself)")
 	flag.Parse()
-	if err := run(*large, *rounds, *peak); err != nil {
+	if err := run(*large, *rounds, *peak, *only, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(large, rounds int, peak string) error {
+func run(large, rounds int, peak, only string, recorded []string) error {
 	if peak != "" {
 		return readPeak(peak)
 	}
@@ -42,14 +44,21 @@ func run(large, rounds int, peak string) error {
 	}
 	defer os.RemoveAll(dir)
 	fmt.Printf("%s, %d processors, %d rounds; median (least–most)\n", runtime.Version(), runtime.NumCPU(), rounds)
-	if err := traces(dir, rounds); err != nil {
-		return err
-	}
-	if err := logs(rounds); err != nil {
-		return err
-	}
-	if large > 0 {
-		return memory(filepath.Join(dir, "large.trace"), large)
+	for _, part := range []struct {
+		name    string
+		measure func() error
+	}{
+		{"traces", func() error { return traces(dir, rounds) }},
+		{"logs", func() error { return logs(rounds) }},
+		{"events", func() error { return events(dir, rounds, recorded) }},
+		{"memory", func() error { return memory(filepath.Join(dir, "large.trace"), large) }},
+	} {
+		if only != "" && only != part.name || part.name == "memory" && large == 0 {
+			continue
+		}
+		if err := part.measure(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
