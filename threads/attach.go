@@ -20,13 +20,13 @@ import (
 // request, or is seen without a frame of a server's, a request is Awaiting: it was
 // not on that thread any more, and stays unfollowed if it goes on on another.
 //
-// What is known exactly is laid over that: contended locks of the thread, and
-// stop-the-world pauses over what ran.
+// What is known exactly is laid over that: contended locks of the thread, stop-the-world
+// pauses over what ran, and the request's own calls to others over what it awaited.
 func Attach(b *evidence.Bundle) {
 	t := Of(b)
 	a := &attacher{t: t, b: b, lanes: make(map[laneOf][]Look), turns: make(map[turnsOf][]int64), attached: make(map[charged]bool)}
 	a.index()
-	if len(a.lanes) == 0 && len(a.locks) == 0 {
+	if len(a.lanes) == 0 && len(a.locks) == 0 && len(a.calls) == 0 {
 		return
 	}
 	b.Requests.SetPaths(a.path)
@@ -60,6 +60,7 @@ type attacher struct {
 	lanes    map[laneOf][]Look             // by time
 	locks    map[laneOf][]span             // contended locks, by start
 	stops    map[evidence.SubjectID][]span // pauses, by start, none overlapping
+	calls    map[int][]span                // to others, by row of the requests, by start
 	turns    map[turnsOf][]int64           // when requests began on a lane, sorted
 	attached map[charged]bool
 	parts    []part
@@ -93,6 +94,12 @@ func (a *attacher) index() {
 			a.stops[s][n-1].to = max(a.stops[s][n-1].to, x.to)
 		} else {
 			a.stops[s] = append(a.stops[s], x)
+		}
+	}
+	a.calls = make(map[int][]span)
+	for _, i := range v.Select(evidence.NetWait, -1) {
+		if id := v.Request[i]; id != evidence.NoRequest {
+			a.calls[int(id)-1] = append(a.calls[int(id)-1], span{v.Start[i], v.End[i], i})
 		}
 	}
 	r := &a.b.Requests
@@ -129,7 +136,8 @@ func (a *attacher) path(i int) evidence.Path {
 	a.parts = a.parts[:0]
 	seen := a.seen(a.looksAt(i, k), start, left, end)
 	locked := a.locked(k, start, left)
-	if !seen && !locked {
+	called := a.called(i, start, end)
+	if !seen && !locked && !called {
 		return nil
 	}
 	a.paused(k.subject)
@@ -217,6 +225,17 @@ func (a *attacher) locked(k laneOf, start, left int64) (any bool) {
 		}
 		s.Cause = a.b.Names.ID(cause)
 		any = a.over(max(x.from, start), min(x.to, left), s, func(evidence.Kind) bool { return true }) || any
+	}
+	return any
+}
+
+// called lays the calls over that a request made to others: while it holds no thread, that
+// is what it awaits.
+func (a *attacher) called(i int, start, end int64) (any bool) {
+	v := &a.b.Intervals
+	for _, x := range a.calls[i] {
+		s := evidence.Segment{Kind: evidence.NetWait, Cause: v.Cause[x.row], Stack: v.Stack[x.row]}
+		any = a.over(max(x.from, start), min(x.to, end), s, func(k evidence.Kind) bool { return k == evidence.Awaiting || k == evidence.Unobserved }) || any
 	}
 	return any
 }

@@ -180,3 +180,17 @@ func TestNothing(t *testing.T) {
 		t.Errorf("%v, %v", p, b.Coverage)
 	}
 }
+
+// TestCalls: what a request awaited is the call it made meanwhile.
+func TestCalls(t *testing.T) {
+	r := record()
+	id := r.request(7, 1000, 1100)
+	r.request(7, 1010, 1012) // its thread went on to this one
+	r.look(7, 1002, handler)
+	r.look(7, 1005, handler)
+	r.p.Interval(evidence.Interval{Subject: r.subject, Kind: evidence.NetWait, Start: 1003, End: 1080, Request: id, Cause: r.p.Name("http db:80")})
+	b := r.done()
+	if d := cmp.Diff([]any{"running", 10, "network wait", 70, "awaiting", 20}, states(b, id)); d != "" {
+		t.Error(d)
+	}
+}
