@@ -16,9 +16,11 @@ type looks struct {
 	rows    []look
 	lanes   map[int64]*laneLooks
 	lane    *laneLooks // of the last sample
+	limit   int        // of rows
 	quantum int64      // ns, 0: every look is a row
 	count   int64
 	managed int64 // of them in managed code
+	left    int64 // of them not in rows
 
 	first, last int64
 }
@@ -40,13 +42,20 @@ type laneLooks struct {
 	row         int // its newest
 }
 
-// maxLooks rows take 10 MiB until the stream ends.
+// Beyond maxLooks rows (10 MiB until the stream ends) looks are joined. Where even
+// those within usefulQuantum are too many, as of hundreds of threads with hundreds
+// of stacks each, there may be up to mostLooks.
 const (
-	maxLooks     = 256 << 10
-	leastQuantum = 5e6
+	maxLooks      = 256 << 10
+	mostLooks     = 4 * maxLooks
+	leastQuantum  = 5e6
+	usefulQuantum = 1e9 // by then requests are not told apart
 )
 
-func (l *looks) init() { l.lanes = make(map[int64]*laneLooks) }
+func (l *looks) init() {
+	l.lanes = make(map[int64]*laneLooks)
+	l.limit = maxLooks
+}
 
 // What a sample says of its thread.
 const sampleManaged = 2 // 1: in native code, 0: its stack could not be taken
@@ -76,12 +85,12 @@ func (q *process) sampled(e *eventpipe.Event) {
 			return
 		}
 	}
-	if len(l.rows) == maxLooks {
+	if len(l.rows) == l.limit {
 		l.coarsen()
 	}
 	lane.row = len(l.rows)
 	if len(l.rows) == cap(l.rows) { // append alone would copy them more often
-		l.rows = append(make([]look, 0, min(maxLooks, max(256, 2*len(l.rows)))), l.rows...)
+		l.rows = append(make([]look, 0, min(l.limit, max(256, 2*len(l.rows)))), l.rows...)
 	}
 	l.rows = append(l.rows, look{e.Time, e.Thread, e.Stack, native, 1, e.N})
 }
@@ -105,34 +114,46 @@ func (l *looks) of(thread, time int64) *laneLooks {
 	return lane
 }
 
-// coarsen joins rows until half of them are gone, or no quantum would do it.
+// coarsen joins rows until half of the limit is free.
 func (l *looks) coarsen() {
+	for len(l.rows) > l.limit/2 {
+		switch {
+		case l.quantum < usefulQuantum || l.limit == mostLooks && l.quantum <= l.last-l.first:
+			l.quantum = max(leastQuantum, 4*l.quantum)
+			l.join()
+		case l.limit < mostLooks:
+			l.limit *= 2
+		default:
+			n := len(l.rows) / 2
+			for _, r := range l.rows[:n] {
+				l.left += int64(r.count)
+			}
+			l.rows = append(l.rows[:0], l.rows[n:]...)
+		}
+	}
+	for _, lane := range l.lanes {
+		lane.row = -1
+	}
+}
+
+func (l *looks) join() {
 	type key struct {
 		at, lane int64
 		stack    eventpipe.StackID
 		native   bool
 	}
-	for len(l.rows) > maxLooks/2 && l.quantum < l.last-l.first {
-		l.quantum = max(leastQuantum, 2*l.quantum)
-		rows := make(map[key]int)
-		kept := l.rows[:0]
-		for _, r := range l.rows {
-			k := key{r.time / l.quantum, r.lane, r.stack, r.native}
-			if i, ok := rows[k]; ok {
-				kept[i].count += r.count
-				continue
-			}
-			rows[k] = len(kept)
-			kept = append(kept, r)
+	rows := make(map[key]int, len(l.rows)/2)
+	kept := l.rows[:0]
+	for _, r := range l.rows {
+		k := key{r.time / l.quantum, r.lane, r.stack, r.native}
+		if i, ok := rows[k]; ok {
+			kept[i].count += r.count
+			continue
 		}
-		l.rows = kept
+		rows[k] = len(kept)
+		kept = append(kept, r)
 	}
-	if len(l.rows) == maxLooks { // each thread had this many stacks: drop the oldest half
-		l.rows = slices.Delete(l.rows, 0, maxLooks/2)
-	}
-	for _, lane := range l.lanes {
-		lane.row = -1
-	}
+	l.rows = kept
 }
 
 // every is how many ns lie between two looks at a thread, by the one that was
@@ -159,6 +180,9 @@ func (l *looks) emit(q *process) {
 		r := &l.rows[i]
 		q.b.Sample(evidence.Sample{Subject: q.id, Time: r.time, Lane: evidence.LaneID(r.lane), Stack: q.stack(r.stack, r.native, r.time),
 			Type: kind, Unit: unit, Value: int64(r.count), Origin: q.b.Origin(r.n)})
+	}
+	if l.left > 0 {
+		q.b.Warnf(0, "threads have more than %d combinations with stacks: the first %d samples are counted only", mostLooks, l.left)
 	}
 	q.cover(evidence.CoverThreads, l.first, l.last, max(l.every(), l.quantum))
 }

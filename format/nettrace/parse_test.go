@@ -183,32 +183,44 @@ func TestManyRequests(t *testing.T) {
 	}
 }
 
-// TestLooksAreBounded gives a thread more samples than there are rows.
+// TestLooksAreBounded gives threads more samples than there are rows: of few stacks,
+// of as many as threads can have, and of ever new ones.
 func TestLooksAreBounded(t *testing.T) {
-	var l looks
-	l.init()
-	q := &process{looks: l}
-	q.malformed = make(map[string]int64)
-	e := eventpipe.Event{Meta: &eventpipe.Metadata{Provider: provSampler}, Payload: []byte{1, 0, 0, 0}}
-	const n = 5 * maxLooks / 2
-	for i := range n {
-		e.Time = 1e18 + int64(i/300)*2e6
-		e.Thread = int64(i % 300)
-		e.Stack = eventpipe.StackID(1 + e.Thread%7 + int64(i/90000))
-		q.sampled(&e)
-	}
-	if len(q.looks.rows) > maxLooks || cap(q.looks.rows) > maxLooks {
-		t.Errorf("%d rows in room for %d", len(q.looks.rows), cap(q.looks.rows))
-	}
-	sum := 0
-	for _, r := range q.looks.rows {
-		sum += int(r.count)
-	}
-	if sum != n || q.looks.count != n {
-		t.Errorf("%d looks in the rows, %d counted, want %d", sum, q.looks.count, n)
-	}
-	if q.looks.quantum < leastQuantum || q.looks.quantum > 100e6 {
-		t.Errorf("joined within %d ns", q.looks.quantum)
+	for _, c := range []struct {
+		name    string
+		samples int
+		stack   func(i, thread int) int
+		rows    int
+		quantum [2]int64
+		all     bool
+	}{
+		{"few stacks", 5 * maxLooks / 2, func(i, thread int) int { return thread%7 + i/90000 }, maxLooks, [2]int64{5e6, 100e6}, true},
+		{"many stacks", 4 * maxLooks, func(i, thread int) int { return i / 300 % 1500 }, mostLooks, [2]int64{1e9, 6e9}, true},
+		{"new stacks", 3 * mostLooks, func(i, thread int) int { return i }, mostLooks, [2]int64{1e9, 1 << 50}, false},
+	} {
+		q := &process{malformed: make(map[string]int64)}
+		q.looks.init()
+		e := eventpipe.Event{Meta: &eventpipe.Metadata{Provider: provSampler}, Payload: []byte{1, 0, 0, 0}}
+		for i := range c.samples {
+			e.Time = 1e18 + int64(i/300)*2e6
+			e.Thread = int64(i % 300)
+			e.Stack = eventpipe.StackID(1 + c.stack(i, i%300))
+			q.sampled(&e)
+		}
+		l := &q.looks
+		if len(l.rows) > c.rows || cap(l.rows) > c.rows {
+			t.Errorf("%s: %d rows in room for %d", c.name, len(l.rows), cap(l.rows))
+		}
+		sum := int(l.left)
+		for _, r := range l.rows {
+			sum += int(r.count)
+		}
+		if sum != c.samples || l.count != int64(c.samples) || c.all != (l.left == 0) {
+			t.Errorf("%s: %d looks, %d counted, %d left out; want %d", c.name, sum, l.count, l.left, c.samples)
+		}
+		if l.quantum < c.quantum[0] || l.quantum > c.quantum[1] {
+			t.Errorf("%s: joined within %d ns", c.name, l.quantum)
+		}
 	}
 }
 
