@@ -69,6 +69,9 @@ func (w PoolChange) in(c PoolCase, from string) PoolCase {
 	return c
 }
 
+// AsItIs begins the text of a pool that is not changed.
+const AsItIs = "as it is"
+
 // PoolSituation is a pool as recorded: what a prediction starts from.
 type PoolSituation struct {
 	Case     PoolCase
@@ -114,8 +117,13 @@ func (s PoolSituation) Ask(subject string, wanted []Wanted) (*Prediction, error)
 			ask(text, c)
 			continue
 		}
-		with := func(what string) string { return strings.TrimSpace(what + " " + text) }
-		ask(strings.TrimSpace("as it is "+text), c)
+		with := func(what string) string {
+			if len(wanted) == 1 {
+				return what // what the pool has to do is told above
+			}
+			return strings.TrimSpace(what + " " + text)
+		}
+		ask(with(AsItIs), c)
 		if c.Pattern != PoolAwait {
 			ask(with("await"), c.Awaited())
 			ask(with(fmt.Sprintf("min-threads=%d", c.EnoughThreads())), c.WithMin(c.EnoughThreads()))

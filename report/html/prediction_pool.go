@@ -16,7 +16,7 @@ func led(p *predict.Pool) *predict.PoolAsked {
 		return nil
 	}
 	for i := range p.Outcomes {
-		if !strings.HasPrefix(p.Outcomes[i].Text, "as it is") {
+		if !strings.HasPrefix(p.Outcomes[i].Text, predict.AsItIs) {
 			return &p.Outcomes[i]
 		}
 	}
@@ -33,7 +33,7 @@ func poolTitle(p *predict.Pool) string {
 
 // pool is what settings would do to a .NET process's thread pool.
 func pool(p *predict.Prediction) *predictedView {
-	v := &predictedView{Label: "what threads buy", Answer: poolTitle(p.Pool)}
+	v := &predictedView{Label: "what threads buy", Answer: sentenceCase(poolTitle(p.Pool)), Keep: true}
 	if a := led(p.Pool); a != nil {
 		o := &a.Outcome
 		v.Why = fmt.Sprintf("%s with %s pool threads.", figure.Of(o.Rate.Value, "1/s"), figure.Num(o.Threads.Value))
