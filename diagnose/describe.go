@@ -65,7 +65,7 @@ func ms(ns int64) *float64 {
 }
 
 func (r *run) entry(l *ledger.Ledger, e ledger.Entry) Entry {
-	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.Title(), Detail: r.b.Names.Text(e.Detail),
+	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleOf(r.b.Subjects[l.Subject].Lanes()), Detail: r.b.Names.Text(e.Detail),
 		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
 	if e.Interval != nil {
 		out.Low, out.High = cause.Number(e.Interval.Low/1e6), cause.Number(e.Interval.High/1e6)

@@ -147,3 +147,11 @@ func (s *Subject) merge(o Subject) {
 		s.Container = o.Container
 	}
 }
+
+// Lanes is what the subject's runtime runs requests on: "goroutine" or "thread".
+func (s *Subject) Lanes() string {
+	if s.Runtime == "go" || s.Runtime == "" {
+		return "goroutine"
+	}
+	return "thread"
+}

@@ -65,6 +65,15 @@ func (m Mechanism) String() string { return mechanisms[m].id }
 // Title returns the mechanism in words.
 func (m Mechanism) Title() string { return mechanisms[m].title }
 
+// TitleOf returns the mechanism in words, of requests that run on lanes of that
+// name: "goroutine", "thread"; "" is not known.
+func (m Mechanism) TitleOf(lanes string) string {
+	if m == Goroutine && lanes != "" {
+		return "waiting for another " + lanes
+	}
+	return m.Title()
+}
+
 // Named says whether what a request waited for has a name: a lock, a pool, a
 // dependency. It is the cause of the state.
 func (m Mechanism) Named() bool { return m == Lock || m == TaskWait || m == Pool || m == Dependency }

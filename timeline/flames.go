@@ -19,10 +19,10 @@ const (
 
 // flames lays out where time and memory went by stack.
 func (l *layout) flames() {
+	l.profile("threads", "looks at threads", threads.SampleType, false) // most of a request that waits for a thread has no stack
 	l.slowTime()
 	l.profile("cpu", "CPU time", "cpu", false)
 	l.profile("heap", "heap in use", "inuse_space", true)
-	l.profile("threads", "looks at threads", threads.SampleType, false)
 }
 
 // tree gathers stacks.
@@ -185,8 +185,11 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class 
 		kind := "own"
 		switch {
 		case l.frames.threads:
-			if f = threads.Readable(f); frameworks.MatchString(f) {
+			if frameworks.MatchString(f) {
 				kind = inner
+			}
+			if !strings.HasPrefix(f, "[") {
+				f = threads.Short(f)
 			}
 		case isRuntime(f):
 			under = inner
@@ -201,7 +204,7 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class 
 
 // frameworks are the assemblies that come with .NET. They call the program's code,
 // which calls them.
-var frameworks = regexp.MustCompile(`^(System|Microsoft|mscorlib|netstandard|coreclr|libcoreclr)[.!]|^\[`)
+var frameworks = regexp.MustCompile(`^(System|Microsoft|mscorlib|netstandard|coreclr|libcoreclr)[.!]|^Anonymously Hosted DynamicMethods Assembly!|^\[`)
 
 // isRuntime says whether a function is the runtime's or makes system calls.
 // Goroutines begin there: the main one in runtime.main.
@@ -254,7 +257,7 @@ func (l *layout) slowTime() {
 	for k, v := range sums {
 		t.add(v)
 		kind := mechanismKind(k.m)
-		at, depth := t.below(0, k.m.Title(), kind, v), 1
+		at, depth := t.below(0, k.m.TitleOf(l.lanes()), kind, v), 1
 		if k.what != 0 {
 			at, depth = t.below(at, l.b.Names.Text(k.what), kind, v), 2
 		}

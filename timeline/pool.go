@@ -33,7 +33,11 @@ func (l *layout) pool() (found bool) {
 		c.add(Curve{ID: "limit", Title: fmt.Sprintf("%d × processors", blocking), T: []int64{l.t.From, l.t.To}, V: []float64{many, many}})
 	}
 	l.chart(c)
+	before := len(l.t.Charts)
 	l.processor()
+	if n := l.b.Subjects[l.subject].CPUs; n > 0 && len(l.t.Charts) > before {
+		l.t.Charts[before].Title += fmt.Sprintf(", which may use %d", n) // what is idle is not drawn
+	}
 	l.simple("pool-queue", "work queued for a pool thread", "1", false, figures{{evidence.SeriesPoolQueue, "queue", "work items"}})
 	l.simple("pool-completed", "work items completed", "1/s", false, figures{{evidence.SeriesPoolCompleted, "completed", "completed"}})
 	return true

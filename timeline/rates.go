@@ -253,7 +253,7 @@ func (l *layout) mechanisms() {
 	c := Chart{ID: "slow", Title: "where slow requests' time went", Unit: "ms/s", Stacked: true}
 	for _, e := range l.order() {
 		if v := cells[e]; v != nil {
-			c.add(g.curve(e.String(), e.Title(), l.b.Artifacts[l.ledger.Source].Name, v, 1e3/float64(g.width), l.ledger.To))
+			c.add(g.curve(e.String(), e.TitleOf(l.lanes()), l.b.Artifacts[l.ledger.Source].Name, v, 1e3/float64(g.width), l.ledger.To))
 			cells[e] = nil
 		}
 	}

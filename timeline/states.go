@@ -168,12 +168,7 @@ func (l *layout) holder(s *evidence.Segment) string {
 }
 
 // lanes is what the subject's runtime calls its lanes.
-func (l *layout) lanes() string {
-	if rt := l.b.Subjects[l.subject].Runtime; rt == "go" || rt == "" {
-		return "goroutine"
-	}
-	return "thread"
-}
+func (l *layout) lanes() string { return l.b.Subjects[l.subject].Lanes() }
 
 // held says who held the processors, the largest share first.
 func held(s *evidence.Shares) string {

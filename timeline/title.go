@@ -7,10 +7,7 @@ import "github.com/unstall/unstall/ledger"
 func Titles(lanes string) map[string]string {
 	titles := make(map[string]string, ledger.NumMechanisms)
 	for m := range ledger.NumMechanisms {
-		titles[m.String()] = m.Title()
-	}
-	if lanes != "" {
-		titles[ledger.Goroutine.String()] = "waiting for another " + lanes
+		titles[m.String()] = m.TitleOf(lanes)
 	}
 	return titles
 }

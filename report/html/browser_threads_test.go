@@ -1,10 +1,19 @@
 package html
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/all"
 )
 
 // stacked is a page that is only what threads did.
@@ -70,5 +79,71 @@ func TestThreads(t *testing.T) {
 	eval[chromedp.Void](p, `dispatchEvent(new Event("afterprint"))`)
 	if n := eval[int](p, `document.querySelectorAll(".groups > li > details[open]").length`); n != 1 {
 		t.Errorf("%d groups are unfolded after printing, want 1 as before", n)
+	}
+}
+
+// TestStarved opens the report of a recorded service whose pool starves: its answer
+// and the method to change come first, thread count, CPU, queue and latency are on
+// one time line, and nobody is told of goroutines.
+func TestStarved(t *testing.T) {
+	const folder = "../../cause/testdata/dotnet.threadpool-starvation/sick"
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := evidence.NewBundle()
+	for _, f := range files {
+		if f.Name() == "truth.json" {
+			continue
+		}
+		if err := format.Read(t.Context(), all.Formats, format.File(filepath.Join(folder, f.Name())), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := diagnose.Run(t.Context(), e, diagnose.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := save(t, Diagnosed{Diagnosis: d})
+	b := startBrowser(t)
+	for name, l := range map[string]look{"wide": wide, "narrow": narrow, "dark": {width: 1280, height: 800, dark: true}} {
+		t.Run(name, func(t *testing.T) {
+			p := b.open(t, file, l)
+			if s := p.text(".verdict"); !strings.Contains(s, "dotnet.threadpool-starvation") || !strings.Contains(s, "DiagScenarioController.TaskWait") {
+				t.Errorf("the answer is\n%s", s)
+			}
+			titles := eval[[]string](p, `[...document.querySelectorAll("[data-view=timeline] .app-title")].map(e => e.firstChild.data)`)
+			at := func(begins string) int {
+				return slices.IndexFunc(titles, func(s string) bool { return strings.HasPrefix(s, begins) })
+			}
+			last := -1
+			for _, want := range []string{"Latency of requests", "pool adjusted: starvation", "threads of the pool", "CPU of the process", "work queued for a pool thread", "requests under way"} {
+				if i := at(want); i <= last {
+					t.Errorf("%q is row %d, want it below row %d of %q", want, i, last, titles)
+				} else {
+					last = i
+				}
+			}
+			if n := eval[int](p, report(0)+`.timeline.counts().bands["pool-starving"]`); n < 3 {
+				t.Errorf("%d adjustments for starvation", n)
+			}
+			if marked := eval[[]string](p, `[...document.querySelectorAll(".groups .frames li.culprit")].map(e => e.textContent)`); len(marked) == 0 || !strings.Contains(marked[0], "DiagScenarioController.TaskWait") {
+				t.Errorf("marked are %q", marked)
+			}
+			if _, after, ok := strings.Cut(p.text("main"), "goroutine"); ok {
+				t.Errorf("it tells of goroutines: …goroutine%.80s", after)
+			}
+			for _, width := range []int64{400, 320, 768, 1280} {
+				p.look(look{width: width, height: 800})
+				p.drawn()
+				if w := eval[int64](p, `document.documentElement.scrollWidth`); w > width {
+					t.Errorf("%d wide at %d", w, width)
+				}
+			}
+			for _, low := range eval[struct{ Low []string }](p, contrasts).Low {
+				t.Errorf("contrast %s", low)
+			}
+			p.quiet()
+		})
 	}
 }

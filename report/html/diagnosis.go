@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/report/figure"
 	"github.com/unstall/unstall/report/sentence"
 )
@@ -267,6 +268,9 @@ func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
 	}
 	for _, k := range order {
 		x := coverageView{Kind: k.kind, Subject: k.subject, When: watched(of[k])}
+		if k.kind == evidence.CoverStates && !onGoroutines(d, k.subject) {
+			x.Kind = "states of requests"
+		}
 		var lost int64
 		for _, c := range of[k] {
 			lost += c.Lost
@@ -276,6 +280,17 @@ func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
 		}
 		v.Coverage = append(v.Coverage, x)
 	}
+}
+
+// onGoroutines says whether a subject's requests run on goroutines, as far as is
+// known.
+func onGoroutines(d *diagnose.Diagnosis, subject string) bool {
+	for _, t := range d.Targets {
+		if t.ID == subject {
+			return (&evidence.Subject{Runtime: t.Runtime}).Lanes() == "goroutine"
+		}
+	}
+	return true
 }
 
 // watched writes when something was looked at, "" if that is not known.
