@@ -112,16 +112,17 @@ func (d *dotnet) Read(context.Context) ([]Reading, error) {
 	return out, d.end
 }
 
-// Close ends the session.
+// Close ends the session. That waits for a moment between two counters where the
+// runtime is an old one, which hangs if it is stopped while they are written.
 func (d *dotnet) Close() error {
 	select {
 	case <-d.done:
 		return d.session.Close()
 	default:
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	err := d.session.Stop(ctx, time.Second)
+	err := d.session.Stop(ctx, 2*time.Second)
 	return errors.Join(err, d.session.Close())
 }
 
