@@ -22,7 +22,7 @@ const requestSpec = "Microsoft.AspNetCore/Microsoft.AspNetCore.Hosting.HttpReque
 // await and so end on other threads than they began on, against those a client
 // made: by hosting's events, by diagnostics', and by both.
 func TestLiveRequests(t *testing.T) {
-	hosting := ipc.Provider{Name: provHosting, Keywords: ^uint64(0), Level: 4, Args: "EventCounterIntervalSec=1"}
+	hosting := ipc.Provider{Name: provHosting, Keywords: ^uint64(0), Level: 4}
 	diagnostics := ipc.Provider{Name: provDiagnostic, Keywords: 3, Level: 5, Args: `FilterAndPayloadSpecs="` + requestSpec + `"`}
 	for _, c := range []struct {
 		name      string
