@@ -76,6 +76,10 @@ func (r *Reader) decode() {
 	d := &r.decoder
 	b := r.current
 	size := len(d.data)
+	if b.held == 1 && len(b.contexts) >= maxContexts {
+		b.contexts = append(b.contexts[:1], b.contexts[d.record.context])
+		d.record.context = 1
+	}
 	for d.at < size {
 		var flags byte
 		var n int
@@ -115,6 +119,9 @@ func (r *Reader) decode() {
 		case r.fileOrder:
 			r.proven(math.MaxInt64)
 			return
+		case len(b.contexts) >= maxContexts:
+			r.proven(math.MaxInt64)
+			return
 		case d.n%chunkEvents == 0 && r.order.inUse+r.blocks > r.most:
 			r.relief = true
 			r.proven(math.MaxInt64)
@@ -125,6 +132,10 @@ func (r *Reader) decode() {
 	r.blocks += contextBytes * len(b.contexts)
 	r.release(b, 1)
 }
+
+// maxContexts is how many contexts a block may have before what waits is delivered: a
+// runtime's 100 KB have some thousands at most.
+const maxContexts = 1 << 16
 
 // damaged ends a block whose next event is not whole. Where the stream itself ends
 // there that is told once, by Next.

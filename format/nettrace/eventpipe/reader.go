@@ -2,6 +2,7 @@ package eventpipe
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"math"
 )
@@ -126,7 +127,7 @@ func (r *Reader) Next() (*Event, error) {
 			r.proven(math.MaxInt64)
 			continue
 		}
-		if cut, ok := r.err.(*Cut); ok {
+		if cut := (*Cut)(nil); errors.As(r.err, &cut) {
 			cut.Events = r.delivered
 		}
 		return nil, r.err

@@ -2,6 +2,7 @@ package eventpipe
 
 import (
 	"encoding/binary"
+	"io"
 	"testing"
 
 	"github.com/unstall/unstall/format/nettrace/eventpipe/eventpipetest"
@@ -246,5 +247,30 @@ unknown {Blocks:0 Tags:2 Types:0 Events:0 Stacks:0 OutOfOrder:0 Sequence:0}
 `)
 	if h := open(t, data).Header(); h.Values["HostName"] != "kiosk" || h.Values["ProcessId"] != "42" {
 		t.Errorf("%+v", h)
+	}
+}
+
+// TestManyContexts: labels that differ from event to event are bounded too.
+func TestManyContexts(t *testing.T) {
+	const n = 2*maxContexts + 10
+	w := begun(stream{Major: 6})
+	w.LabelLists(1, []eventpipetest.Label{eventpipetest.NumberLabel("n", 1)}, []eventpipetest.Label{eventpipetest.NumberLabel("n", 2)})
+	var events []ev
+	for i := range uint32(n) {
+		events = append(events, ev{Type: 1, Sequence: i + 1, Thread: 1, Ticks: uint64(i), Labels: 1 + i%2, Payload: payload("x")})
+	}
+	w.Events(events...)
+	r := open(t, w.End())
+	for i := range n {
+		e, err := r.Next()
+		if err != nil || e.Labels == nil || e.Labels.Number["n"] != int64(1+i%2) {
+			t.Fatal(i, e, err)
+		}
+		if held := cap(r.slots[0].contexts); held > 2*maxContexts {
+			t.Fatalf("event %d: %d contexts are held", i, held)
+		}
+	}
+	if _, err := r.Next(); err != io.EOF || r.Unknown() != (Unknown{}) {
+		t.Error(err, r.Unknown())
 	}
 }
