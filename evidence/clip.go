@@ -2,8 +2,8 @@ package evidence
 
 // Clip leaves only what lies within [from, until), ns; a zero end is open.
 // Requests count by when they ended; intervals, coverage and what processors did
-// are shortened; facts of another time dropped; samples without a time stay. Call
-// it after [Bundle.Align].
+// are shortened; facts and samples of another time dropped; samples without a time
+// stay. Call it after [Bundle.Align].
 func (b *Bundle) Clip(from, until int64) {
 	if until == 0 {
 		until = 1<<63 - 1
@@ -37,6 +37,15 @@ func (b *Bundle) Clip(from, until int64) {
 		}
 	}
 	b.Intervals = kept
+
+	samples := b.Samples
+	var left Samples
+	for i, t := range samples.Time {
+		if t == 0 || t >= from && t < until {
+			left.add(samples.row(i))
+		}
+	}
+	b.Samples = left
 
 	var processors []Occupancy
 	for _, p := range b.Processors {

@@ -9,6 +9,7 @@ func TestClip(t *testing.T) {
 	path := Path(nil).Append(Segment{Kind: Running, Dur: 5})
 	for i := range int64(10) {
 		p.Request(Request{Subject: s, Start: 100*i + 1, End: 100*i + 6, Path: path})
+		p.Sample(Sample{Subject: s, Time: 100 * i, Value: i}) // the first one has no time
 		p.Interval(Interval{Subject: s, Kind: GCCycle, Start: 100 * i, End: 100*i + 50, Extra: []Extra{{CycleNumber, float64(i)}, {Forced, 1}}[:1+i%2]})
 	}
 	p.Cover(Coverage{Subject: s, Kind: CoverGC, From: 1, Until: 1000})
@@ -23,6 +24,9 @@ func TestClip(t *testing.T) {
 		if string(b.Requests.Path(i)) != string(path) {
 			t.Errorf("request %d lost its path", i)
 		}
+	}
+	if v := b.Samples.Value; len(v) != 4 || v[0] != 0 || v[1] != 4 || v[3] != 6 {
+		t.Errorf("samples %v, want the one without a time and those at 400, 500 and 600", v)
 	}
 	if n := b.Intervals.Len(); n != 4 {
 		t.Errorf("%d intervals, want 4", n)

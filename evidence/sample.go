@@ -36,6 +36,11 @@ func (s *Samples) room() {
 	s.Value, s.Origin = double(s.Value), double(s.Origin)
 }
 
+func (s *Samples) row(i int) Sample {
+	return Sample{Subject: s.Subject[i], Time: s.Time[i], Lane: s.Lane[i], Stack: s.Stack[i], Type: s.Type[i], Unit: s.Unit[i], Class: s.Class[i],
+		Value: s.Value[i], Origin: s.Origin[i]}
+}
+
 func (s *Samples) add(x Sample) {
 	if len(s.Value) == cap(s.Value) {
 		s.room()
