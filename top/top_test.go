@@ -98,6 +98,10 @@ func TestEnds(t *testing.T) {
 	if w, err := run(failing, alive); err != nil || len(w.Missing()) != 1 {
 		t.Errorf("one source fails: %v, %q", err, w.Missing())
 	}
+	late := func(int) ([]Reading, error) { return nil, nil }
+	if w, err := run(late, alive); err != nil || strings.Join(w.Missing(), "") != "the runtime's counters: the first come after a moment" {
+		t.Errorf("nothing came yet: %v, %q", err, w.Missing())
+	}
 	if _, err := run(failing); err == nil || errors.Is(err, ErrEnded) {
 		t.Errorf("the only source fails: %v", err)
 	}

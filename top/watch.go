@@ -20,6 +20,7 @@ type Watch struct {
 
 	sources []Source // the last one knows whether the process lives
 	failed  []error  // what each source's last reading failed by
+	came    []bool   // of each source: anything so far
 	silent  int      // readings in a row that gave nothing
 	began   time.Time
 	now     func() time.Time
@@ -49,7 +50,6 @@ func Open(ctx context.Context, t target.Target, about string, every time.Duratio
 		w.Subject.Cores = cores("/proc", "/sys/fs/cgroup", t.PID)
 		w.sources = append(w.sources, newProc(t.PID, w.now))
 	}
-	w.failed = make([]error, len(w.sources))
 	if len(w.sources) == 0 {
 		if len(w.Notes) > 0 {
 			return nil, errors.New(w.Notes[0])
@@ -79,7 +79,7 @@ func nilIfFailed[S Source](s S, err error) (Source, error) {
 // New looks at sources, the last of which knows whether the process lives: what
 // [Open] does once it has found them.
 func New(s Subject, every time.Duration, now func() time.Time, sources ...Source) *Watch {
-	return &Watch{Board: NewBoard(s, every), sources: sources, failed: make([]error, len(sources)), began: now(), now: now}
+	return &Watch{Board: NewBoard(s, every), sources: sources, began: now(), now: now}
 }
 
 // batch is what all sources gave at one time.
@@ -102,9 +102,13 @@ func (w *Watch) collect(ctx context.Context) batch {
 // apply takes what was collected. A source that fails is a note until it answers
 // again; the error, one line, says that the process is gone.
 func (w *Watch) apply(x batch) error {
+	if w.came == nil {
+		w.came = make([]bool, len(w.sources))
+	}
 	w.silent++
 	for i, readings := range x.readings {
 		w.Add(readings)
+		w.came[i] = w.came[i] || len(readings) > 0
 		if x.errs[i] == nil {
 			w.silent = 0
 		}
@@ -128,14 +132,16 @@ func (w *Watch) copy() *Watch {
 		still.at, still.value = slices.Clone(r.at), slices.Clone(r.value)
 		board.rows[id] = &still
 	}
-	return &Watch{Board: &board, Notes: w.Notes, failed: w.failed}
+	return &Watch{Board: &board, Notes: w.Notes, failed: w.failed, came: w.came}
 }
 
 // Missing are the notes, and what could not be read the last time.
 func (w *Watch) Missing() []string {
 	out := slices.Clone(w.Notes)
-	for _, err := range w.failed {
+	for i, err := range w.failed {
 		switch {
+		case err == nil && !w.came[i]:
+			out = append(out, "the runtime's counters: the first come after a moment")
 		case errors.Is(err, ErrEnded):
 			out = append(out, "the runtime has ended the session of its counters")
 		case err != nil:
