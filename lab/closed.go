@@ -1,14 +1,16 @@
 package lab
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/unstall/unstall/compare"
 )
 
 // Closed is a closed loop: so many clients, each of whom waits for its answer and
-// asks again. Every diagnosis and every run gets a process of its own that was idle
-// until then: how a service grows into the load is part of what is measured.
+// asks again. Every diagnosis and every run gets a process of its own that serves one
+// client before: how a service grows into the load is part of what is measured, how it
+// compiles its code is not.
 type Closed struct {
 	Connections int
 	For         time.Duration
@@ -16,6 +18,8 @@ type Closed struct {
 	// Patience is how long clients wait for an answer: the run ends with the last
 	// one, as in load tests that count all they sent.
 	Patience time.Duration
+
+	Before time.Duration // with one client
 }
 
 type closing struct {
@@ -35,19 +39,20 @@ func (c closing) checks() []Check     { return nil }
 
 // demand has clients who give no request up while the diagnosis records.
 func (c closing) demand(*Service) (Demand, error) {
-	return Demand{Connections: c.Connections, Patience: c.Sizes.Record}, nil
+	return Demand{Before: c.Before, Connections: c.Connections, Patience: c.Sizes.Record}, nil
 }
 
 // measure makes one run. The figures are of all that was sent, up to the last
 // answer.
 func (c closing) measure(one *Service, block int) (Measured, compare.Load, error) {
-	r := Measured{Variant: one.Variant.Name, Block: block + 1, Start: time.Now()}
-	from, err := c.look(one)
-	if err != nil {
-		return r, compare.Load{}, err
-	}
-	d, err := c.Drive(c.ctx, one, Demand{Connections: c.Connections, For: c.For, Patience: c.Patience})
-	if err != nil {
+	r := Measured{Variant: one.Variant.Name, Block: block + 1}
+	var from state
+	var failed error
+	d, err := c.Drive(c.ctx, one, Demand{Before: c.Before, Connections: c.Connections, For: c.For, Patience: c.Patience, Storm: func() {
+		r.Start = time.Now()
+		from, failed = c.look(one)
+	}})
+	if err = cmp.Or(err, failed); err != nil {
 		return r, compare.Load{}, err
 	}
 	until, err := c.look(one)

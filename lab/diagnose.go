@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/probe"
 	probes "github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/target"
@@ -88,7 +90,14 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	}
 	found := record.Find(s.ctx, probes.Probes, []target.Target{t})
 	_, err = found.Record(s.ctx, record.Options{For: s.Sizes.Record + settle, Path: path, Tool: s.opt.Version, Command: []string{"unstall", "lab", "run", s.Name},
-		Beside: record.Load(s.request(one, demand), t.Subject(), nil, nil)})
+		Beside: func(ctx context.Context, sink probe.Sink) error {
+			if demand.Before > 0 { // others use it, too: what they ask for is no part of our load
+				if err := s.alone(ctx, one, demand.Before); err != nil {
+					return err
+				}
+			}
+			return record.Load(s.request(one, demand), t.Subject(), nil, nil)(ctx, sink)
+		}})
 	if err != nil {
 		return err
 	}

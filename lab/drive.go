@@ -16,7 +16,7 @@ import (
 
 // Demand is a load on one service.
 type Demand struct {
-	Before time.Duration // at Base, first
+	Before time.Duration // at Base, first; of a closed loop: with one client
 	Base   float64       // requests/s
 	Rate   float64       // requests/s; 0: as fast as answers come
 	For    time.Duration // at Rate
@@ -25,7 +25,7 @@ type Demand struct {
 	Connections int           // of a closed loop; 0: enough to keep a small host busy
 	Patience    time.Duration // of a client with an answer; 0: 5 s
 
-	// Storm is called when the rate rises from Base to Rate. Nil: nobody.
+	// Storm is called after Before. Nil: nobody.
 	Storm func()
 }
 
@@ -84,6 +84,15 @@ func (s *Stand) request(one *Service, d Demand) load.Plan {
 
 // Drive puts a load on a service and returns what the clients saw of it.
 func (s *Stand) Drive(ctx context.Context, one *Service, d Demand) (Delivered, error) {
+	if d.Rate == 0 && d.Before > 0 {
+		if err := s.alone(ctx, one, d.Before); err != nil {
+			return Delivered{}, err
+		}
+		if d.Storm != nil {
+			d.Storm()
+		}
+		d.Before, d.Storm = 0, nil
+	}
 	rows := &rowsFrom{}
 	if d.Storm != nil {
 		rose := make(chan struct{})
@@ -99,6 +108,12 @@ func (s *Stand) Drive(ctx context.Context, one *Service, d Demand) (Delivered, e
 		return Delivered{}, err
 	}
 	return rows.delivered(r, d), nil
+}
+
+// alone puts one client on a service.
+func (s *Stand) alone(ctx context.Context, one *Service, d time.Duration) error {
+	_, err := load.Run(ctx, s.request(one, Demand{Connections: 1, For: d}), nil)
+	return err
 }
 
 // rowsFrom keeps the requests of a run.

@@ -103,7 +103,7 @@ func (p *page) finding(v Result) {
 // load says in words what the services were put under.
 func (p *Plan) load() string {
 	if p.Connections != nil {
-		return fmt.Sprintf("closed loop of %d connections for %.3g s, each run in a process that was idle", *p.Connections, *p.RunS)
+		return fmt.Sprintf("closed loop of %d connections for %.3g s, each run in a process that served one client before", *p.Connections, *p.RunS)
 	}
 	return fmt.Sprintf("storm %.0f/s for %.3g s after %.3g/s", *p.Peak, *p.StormS, *p.Base)
 }

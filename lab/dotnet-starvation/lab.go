@@ -36,7 +36,7 @@ var minThreads = []string{"COMPlus_ThreadPool_ForceMinWorkerThreads=c8", "DOTNET
 const patience = 2 * time.Minute
 
 func closed(d time.Duration) lab.Load {
-	return lab.Closed{Connections: connections, For: d, Patience: patience}
+	return lab.Closed{Connections: connections, For: d, Patience: patience, Before: 1200 * time.Millisecond}
 }
 
 // Lab is the incident.

@@ -21,6 +21,7 @@ import (
 	"github.com/unstall/unstall/lab/loadgen"
 	"github.com/unstall/unstall/lab/process"
 	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/probe"
 	probes "github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/target"
@@ -46,8 +47,15 @@ func captured(ctx context.Context, r recording, tmp string, say func(string)) (t
 	plan := load.Plan{URL: "http://" + address + r.load.Paths[0], Header: http.Header{}, Mode: load.Closed, Connections: r.load.Connections, Duration: r.capture, Timeout: r.capture}
 	path := filepath.Join(tmp, "capture.unstall")
 	from := markOf(service)
-	_, err = record.Find(ctx, probes.Probes, []target.Target{found}).Record(ctx, record.Options{For: r.capture + plan.Timeout, Path: path, Tool: "lab/record", Command: []string{"unstall", "record"},
-		Beside: record.Load(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loaded(r.load, result) })})
+	_, err = record.Find(ctx, probes.Probes, []target.Target{found}).Record(ctx, record.Options{For: r.warm + r.capture + plan.Timeout, Path: path, Tool: "lab/record", Command: []string{"unstall", "record"},
+		Beside: func(ctx context.Context, sink probe.Sink) error {
+			first := plan
+			first.Connections, first.Duration = 1, r.warm
+			if _, err := load.Run(ctx, first, nil); err != nil {
+				return err
+			}
+			return record.Load(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loaded(r.load, result) })(ctx, sink)
+		}})
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +84,9 @@ func startDotnet(ctx context.Context, r recording, t *truth, tmp string) (*proce
 	if err != nil {
 		return nil, "", err
 	}
+	if dotnet, assembly, err = moved(dotnet, assembly, tmp); err != nil {
+		return nil, "", err
+	}
 	var said struct{ Serving string }
 	p, err := process.Start(ctx, dotnet, append([]string{assembly, "--control=true"}, r.args...), r.env, filepath.Join(tmp, "stderr"), &said)
 	if err != nil {
@@ -83,6 +94,29 @@ func startDotnet(ctx context.Context, r recording, t *truth, tmp string) (*proce
 	}
 	t.Command, t.Toolchain, t.Procs, t.PID = "dotnet "+filepath.Base(assembly), ".NET SDK "+version, runtime.NumCPU(), p.PID
 	return p, said.Serving, nil
+}
+
+// moved copies a runtime and what it runs into a folder: a recording names the files
+// of both, and where its maker keeps them is nobody's business.
+func moved(dotnet, assembly, to string) (string, string, error) {
+	dotnet, err := filepath.EvalSymlinks(dotnet)
+	if err != nil {
+		return "", "", err
+	}
+	for _, folder := range []string{"host", "shared"} {
+		if err := os.CopyFS(filepath.Join(to, "dotnet", folder), os.DirFS(filepath.Join(filepath.Dir(dotnet), folder))); err != nil {
+			return "", "", err
+		}
+	}
+	if err := os.CopyFS(filepath.Join(to, "app"), os.DirFS(filepath.Dir(assembly))); err != nil {
+		return "", "", err
+	}
+	program, err := os.ReadFile(dotnet)
+	if err != nil {
+		return "", "", err
+	}
+	copied := filepath.Join(to, "dotnet", "dotnet")
+	return copied, filepath.Join(to, "app", filepath.Base(assembly)), os.WriteFile(copied, program, 0o755)
 }
 
 // outside is what can be seen of a process from outside.

@@ -7,11 +7,11 @@ import (
 )
 
 // dotnet are the fixtures of the causes in .NET: what the probes record of the lab's
-// service in a process that was idle until then.
+// service as many clients come where there was one.
 func dotnet() []recording {
 	of := func(path string, connections int) recording {
 		return recording{
-			program: dotnetService, capture: 7 * time.Second,
+			program: dotnetService, warm: 1200 * ms, capture: 7 * time.Second,
 			load: loadgen.Plan{Connections: connections, Paths: []string{"/api/diagscenario/" + path}},
 		}
 	}

@@ -22,7 +22,7 @@ type recording struct {
 	quota      float64    // CPUs the service may use, by a cgroup; 0: all
 
 	load loadgen.Plan
-	warm time.Duration // load before anything is recorded
+	warm time.Duration // load before anything is recorded; of a capture: with one client
 	cpu  time.Duration // of CPU profile, before the trace
 	tail time.Duration // load that goes on after the trace
 
