@@ -231,11 +231,8 @@ func (q *process) serverStop(e *eventpipe.Event, a *arguments) {
 		if took == 0 || took > e.Time {
 			return
 		}
-		if x = r.begin(e); x == nil {
-			return
-		}
-		x.start = e.Time - took
-		r.before++
+		r.open++
+		x = &request{start: e.Time - took, lane: e.Thread, n: e.N}
 	}
 	x.source[diagnostic] = ended
 	q.detail(x, a)

@@ -15,7 +15,6 @@ import (
 type connections struct {
 	queued        map[string]queued
 	id            []byte // reused
-	left          int64
 	waited        int64
 	longest, time int64
 }
@@ -34,7 +33,6 @@ func (q *process) connectionQueued(e *eventpipe.Event) {
 		return
 	}
 	if len(k.queued) == maxOpen {
-		k.left++
 		return
 	}
 	k.queued[string(k.id)] = queued{e.Time, e.N}

@@ -36,9 +36,9 @@ type requests struct {
 
 	arguments arguments // reused
 
-	finished, unfinished, before int64
-	guessed                      int64 // stops without an activity id
-	beyond                       int64 // starts beyond maxOpen
+	finished, unfinished int64
+	guessed              int64 // stops without an activity id
+	beyond               int64 // starts beyond maxOpen
 }
 
 // request is one under way.
@@ -257,7 +257,6 @@ func (r *requests) emit(q *process) {
 	}
 	if q.p.r.Lost() == 0 { // else it may be the start that was lost
 		for _, x := range r.early {
-			r.before++
 			q.b.Request(evidence.Request{Subject: q.id, Lane: evidence.LaneID(x.lane), Start: q.since(), End: max(x.at, q.since()),
 				Outcome: evidence.Unfinished, Origin: q.b.Origin(x.n)})
 		}

@@ -48,17 +48,14 @@ type script struct {
 }
 
 // split takes a line apart at spaces that are not within quotes.
-func split(line string) (words []string) {
+func split(line string) []string {
 	quoted := false
-	for _, w := range strings.FieldsFunc(line, func(r rune) bool {
+	return strings.FieldsFunc(line, func(r rune) bool {
 		if r == '"' {
 			quoted = !quoted
 		}
 		return !quoted && (r == ' ' || r == '\t')
-	}) {
-		words = append(words, w)
-	}
-	return words
+	})
 }
 
 func (s *script) line(words []string) {
