@@ -78,7 +78,7 @@ const (
 	Single     TypeCode = 13 // 4 bytes IEEE 754
 	Double     TypeCode = 14 // 8 bytes IEEE 754
 	Decimal    TypeCode = 15 // 16 bytes
-	DateTime   TypeCode = 16 // 8 bytes before version 6: 100 ns since 1601 (FILETIME); 8 shorts (SYSTEMTIME) in 6
+	DateTime   TypeCode = 16 // 8 bytes before version 6: 100 ns since 1601 (FILETIME); in 6, by its specification but not by TraceEvent, 8 shorts (SYSTEMTIME)
 	Guid       TypeCode = 17 // 16 bytes
 	String     TypeCode = 18 // UTF-16 up to a zero
 	Array      TypeCode = 19 // a 2-byte count, then the elements
@@ -157,8 +157,8 @@ type Unknown struct {
 	Blocks     int64 // of a kind or size that is not known, or not whole within
 	Tags       int64 // in metadata, threads and labels
 	Types      int64 // event types whose fields are not understood: they have none
-	Events     int64 // of a type or thread that was never declared (of a thread: delivered with Thread 0)
-	Stacks     int64 // events whose stack was never declared: delivered without
+	Events     int64 // of a type never declared: not delivered; and references to threads never declared: their events are, with Thread 0
+	Stacks     int64 // references to stacks never declared: their events are delivered without
 	OutOfOrder int64 // events older than one delivered before (see Reader)
 	Sequence   int64 // sequence numbers that went back: neither lost nor explained
 }
