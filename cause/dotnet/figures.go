@@ -53,7 +53,11 @@ func (s *starving) figures() (out []cause.Evidence) {
 	}
 	add(text, p.cpu, "1", p.used)
 	if p.queue.known() {
-		add("work items queued for a thread, in the mean", p.queue.mean(), "count", p.queue.origin)
+		text := "work items queued for a thread, in the mean"
+		if s.queued() && c.Ledger != nil && c.Bundle.Requests.Lane[c.Ledger.Rows[0]] != 0 {
+			text += "; requests among them have not begun, and are in no figure about requests"
+		}
+		add(text, p.queue.mean(), "count", p.queue.origin)
 	}
 	if p.done.known() {
 		add("work items completed", p.done.mean(), "1/s", p.done.origin)
@@ -134,16 +138,18 @@ func (s *starving) inFlight() (n float64, origin evidence.Origin) {
 	if n > 0 {
 		return n, origin
 	}
+	held := float64(s.pool.seen.blocked())
+	if s.pool.seen.worst == nil {
+		held = s.pool.level()
+	}
 	if k := counter(s.c, evidence.SeriesRequestsInFlight); k.known() {
-		n, origin = k.level(), k.origin
+		if n, origin = k.level(), k.origin; n > 1.5*held {
+			return n, origin // it has begun those without a thread, too: nobody waits outside
+		}
 	} else if l := s.c.Ledger; l != nil {
 		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
 	}
 	if q := s.pool.queue; s.queued() {
-		held := float64(s.pool.seen.blocked())
-		if s.pool.seen.worst == nil {
-			held = s.pool.level()
-		}
 		if held += max(q.level(), q.mean()); held > n {
 			n, origin = held, q.origin
 		}

@@ -32,6 +32,8 @@ type incident struct {
 	quota              float64 // CPUs; 0: cpu.stat was not recorded
 	throttled, stopped float64 // periods of the 20, and processors in the mean
 
+	delay float64 // threads of the process that waited for a processor; 0: not recorded
+
 	faults, system float64 // of the process; faults 0: not recorded
 	grows          bool    // the heap, all the time
 }
@@ -94,6 +96,9 @@ func (in incident) subject(t *testing.T) *cause.Case {
 		series(host, "host.cpu.steal", in.steal, in.steal)
 		series(host, "host.pressure.cpu.some", in.pressure, in.pressure)
 		series(s, "process.cpu", in.process, in.process)
+		if in.delay > 0 {
+			series(s, "process.runDelay", in.delay, in.delay)
+		}
 		for i, cores := range in.others {
 			series(p.Subject(evidence.Subject{Name: "batch", PID: 100 + i}), "process.cpu", cores, cores)
 		}
@@ -158,6 +163,8 @@ func TestHost(t *testing.T) {
 		{"the host was recorded at another time", with(starved, func(in *incident) { in.late = true }), cause.Supported, cause.Inconclusive, "who was not watched"},
 		{"no trace, calm host", with(quiet, func(in *incident) { in.dilation = 0; in.pressure = .02 }), cause.RuledOut, cause.RuledOut, "nobody waited"},
 		{"no trace, full host", with(starved, func(in *incident) { in.dilation = 0 }), cause.Inconclusive, cause.Inconclusive, "the host uses 4.0 of 4 CPUs"},
+		{"no trace, full host, its threads were run", with(starved, func(in *incident) { in.dilation = 0; in.delay = .001 }), cause.RuledOut, cause.RuledOut, "% of the slow time at most"},
+		{"no trace, full host, its threads waited", with(starved, func(in *incident) { in.dilation = 0; in.delay = 2 }), cause.Inconclusive, cause.Inconclusive, "its threads waited for one for up to 100 % of the slow time"},
 		{"neither", with(starved, func(in *incident) { in.dilation = 0; in.busy = 0 }), cause.Inconclusive, cause.Inconclusive, "was not watched"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

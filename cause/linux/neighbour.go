@@ -73,8 +73,12 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 		}
 		return v
 	case !s.known:
+		d, ok := delayOf(c)
+		if ok && d.clears(c, &v) {
+			return v
+		}
 		v.State = cause.Inconclusive
-		v.Summary += ": whether these requests waited for them was not watched"
+		v.Summary += d.blames(ok, ": whether these requests waited for them was not watched")
 		v.Needs = traced(c)
 		return v
 	case h.idle():

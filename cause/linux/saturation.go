@@ -119,12 +119,14 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 		return v
 	}
 	v.Summary = fmt.Sprintf("the host uses %.1f of %.0f CPUs", h.busy+h.steal, h.cpus)
+	d, waited := delayOf(c)
 	switch {
 	case h.pressure < calm && h.peak < full*h.cpus:
 		v.State = cause.RuledOut
 		v.Summary += fmt.Sprintf(", nobody waited for more than %.0f %% of the time", 100*h.pressure)
+	case waited && d.clears(c, &v):
 	case h.busy+h.steal >= full*h.cpus:
-		v.Summary += ": whether it is these requests that wait was not watched"
+		v.Summary += d.blames(waited, ": whether it is these requests that wait was not watched")
 		v.Needs = traced(c)
 	default:
 		v.Needs = traced(c)

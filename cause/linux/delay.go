@@ -1,0 +1,69 @@
+package linux
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// delay is what the kernel counted of the time the process's threads were ready and did
+// not run (/proc/PID/task/*/schedstat): no request can have lost more by waiting for a
+// processor than all threads together.
+type delay struct {
+	threads float64 // that waited, in the mean
+	share   float64 // of slow time, at most; of the time that was watched, without any
+	slow    bool    // there is slow time
+	origin  evidence.Origin
+}
+
+// delayOf is false where half of the window was not watched.
+func delayOf(c *cause.Case) (d delay, ok bool) {
+	h := window(c)
+	s := h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == "process.runDelay" })
+	if s == nil {
+		return d, false
+	}
+	d.threads, d.origin = h.mean(s), s.Origin
+	d.share = d.threads
+	if l := c.Ledger; l != nil && l.Total > 0 {
+		d.slow, d.share = true, min(1, d.threads*float64(h.until-h.from)/float64(l.Total))
+	}
+	return d, true
+}
+
+// innocent says whether that can be what is in the way.
+func (d delay) innocent() bool {
+	if d.slow {
+		return d.share < cause.Material
+	}
+	return d.share < calm
+}
+
+// clears rules a verdict out where the threads hardly waited.
+func (d delay) clears(c *cause.Case, v *cause.Verdict) bool {
+	if !d.innocent() {
+		return false
+	}
+	v.State = cause.RuledOut
+	v.Evidence = append(v.Evidence, c.Figure("threads of the process that waited for a CPU, in the mean", d.threads, "count", d.origin))
+	if d.slow {
+		v.Summary += fmt.Sprintf("; its threads waited for one for %.2g %% of the slow time at most", 100*d.share)
+	} else {
+		v.Summary += fmt.Sprintf("; of its threads %.2g waited for one, in the mean", d.threads)
+	}
+	return true
+}
+
+// blames says how much it may be, where that is too much to clear anybody; what is said
+// where it was not watched else.
+func (d delay) blames(watched bool, not string) string {
+	switch {
+	case !watched:
+		return not
+	case d.slow:
+		return fmt.Sprintf(": its threads waited for one for up to %.0f %% of the slow time", 100*d.share)
+	default:
+		return fmt.Sprintf(": of its threads %.1f waited for one, in the mean", d.threads)
+	}
+}
