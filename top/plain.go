@@ -28,14 +28,13 @@ func Plain(ctx context.Context, out io.Writer, w *Watch, ticks <-chan time.Time)
 			}
 		}
 		x := w.collect(ctx)
-		if ctx.Err() != nil {
-			return nil // that they failed is our doing
-		}
-		if err := w.apply(x); err != nil {
-			return err
-		}
-		if err := w.table(out); err != nil {
-			return err
+		if ctx.Err() == nil { // else that they failed is our doing
+			if err := w.apply(x); err != nil {
+				return err
+			}
+			if err := w.table(out); err != nil {
+				return err
+			}
 		}
 	}
 }
