@@ -57,6 +57,7 @@ func TestRecorded(t *testing.T) {
 		{"pool", "../cause/testdata/service.pool-exhausted/sick", nil},
 		{"page-faults", "../cause/testdata/linux.page-faults/sick", nil},
 		{"leak", "../cause/testdata/go.goroutine-leak/sick", nil},
+		{"thread pool", "../cause/testdata/dotnet.threadpool-starvation/sick", nil},
 		{"log only", "../lab/go-ballast/recorded/sick", []string{"access.log.gz"}},
 		{"gctrace only", "../lab/go-ballast/recorded/sick", []string{"gctrace.log"}},
 		{"profile only", "../lab/go-ballast/recorded/sick", []string{"cpu.pb.gz"}},
@@ -289,7 +290,7 @@ func outline(x *timeline.Timeline) string {
 			continue
 		}
 		q := all[0]
-		line("  %s %s %s, goroutine %d, at %s ms, %s ms, %s, slow %v", q.Source, q.Origin, q.Route, q.Lane, ms(q.At-x.From), ms(q.Latency), q.Outcome, q.Slow)
+		line("  %s %s %s, %s %d, at %s ms, %s ms, %s, slow %v", q.Source, q.Origin, q.Route, x.Lanes, q.Lane, ms(q.At-x.From), ms(q.Latency), q.Outcome, q.Slow)
 		for k, v := range q.States {
 			if k == 12 {
 				line("    …")
