@@ -151,6 +151,21 @@ func collections(t *testing.T, b *evidence.Bundle, want expected) {
 	}
 }
 
+// TestPausesBesideSamples holds the pauses of a program whose threads were sampled
+// meanwhile: the profiler asks for suspensions of its own while a collection lasts.
+func TestPausesBesideSamples(t *testing.T) {
+	b := readFile(t, file(t, "dotnetcore3.0-win.nettrace.gz"))
+	pauses := b.Intervals.Select(evidence.StopTheWorld, 0)
+	paused := 0.0
+	for _, i := range pauses {
+		paused += float64(b.Intervals.End[i]-b.Intervals.Start[i]) / 1e6
+	}
+	// 478 suspensions for collections, 7730.3 ms from each to the same thread's restart.
+	if len(pauses) != 478 || math.Abs(paused-7730.34) > 1 {
+		t.Errorf("%d pauses of %.2f ms", len(pauses), paused)
+	}
+}
+
 // TestStarvation holds what a diagnosis of the recorded starving server stands on.
 func TestStarvation(t *testing.T) {
 	b := readFile(t, file(t, "starve10.nettrace.gz"))

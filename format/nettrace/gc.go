@@ -15,11 +15,12 @@ type collector struct {
 	done      []cycle
 	pauses    []pause
 	heaps     []heap
-	stopping  pause // the suspension under way
-	stopped   bool
 	suspended [9]int64 // suspensions by reason, others last
-	undone    int64    // suspensions whose end is not there
 	dropped   int64    // beyond maxCycles
+
+	// Suspensions under way by the thread that asked for them, which ends them too.
+	// One thread's begins while another's lasts: it waits for its turn.
+	stopping map[int64]*pause
 }
 
 type cycle struct {
@@ -86,8 +87,8 @@ func (q *process) gcStart(e *eventpipe.Event) {
 	}
 	g := &q.gc
 	g.watched = true
-	if g.stopped && g.stopping.collects < 0 {
-		g.stopping.collects, g.stopping.kind = int32(min(y.generation, 2)), y.kind
+	if p := g.within(e.Thread); p != nil && p.collects < 0 {
+		p.collects, p.kind = int32(min(y.generation, 2)), y.kind
 	}
 	if len(g.open) >= 4 { // ends were lost
 		g.open = g.open[1:]
@@ -136,28 +137,54 @@ func (q *process) suspend(e *eventpipe.Event) {
 	g := &q.gc
 	g.watched = true
 	g.suspended[min(reason, uint32(len(g.suspended)-1))]++
-	if g.stopped {
-		g.undone++
+	if g.stopping == nil {
+		g.stopping = make(map[int64]*pause)
 	}
-	g.stopping, g.stopped = pause{start: e.Time, reason: reason, collects: -1, n: e.N}, true
+	if p := g.stopping[e.Thread]; p != nil { // its end was lost
+		*p = pause{start: e.Time, reason: reason, collects: -1, n: e.N}
+	} else if len(g.stopping) < maxCycles {
+		g.stopping[e.Thread] = &pause{start: e.Time, reason: reason, collects: -1, n: e.N}
+	}
 }
+
+// within is the suspension a collection begins in: that of its thread, else the only
+// one there is for a collection.
+func (g *collector) within(thread int64) *pause {
+	if p := g.stopping[thread]; p != nil {
+		return p
+	}
+	var only *pause
+	for _, p := range g.stopping {
+		if p.collector() {
+			if only != nil {
+				return nil
+			}
+			only = p
+		}
+	}
+	return only
+}
+
+func (p *pause) collector() bool { return p.reason == suspendGC || p.reason == suspendGCPrep }
 
 // restarted reads RestartEEStop (3): all threads run again.
 func (q *process) restarted(e *eventpipe.Event) {
 	g := &q.gc
 	g.watched = true
-	if !g.stopped {
+	p := g.stopping[e.Thread]
+	if p == nil {
 		return
 	}
-	g.stopped = false
-	if p := g.stopping; p.reason == suspendGC || p.reason == suspendGCPrep {
-		p.end = e.Time
-		if len(g.pauses) == maxCycles {
-			g.dropped++
-			return
-		}
-		g.pauses = append(g.pauses, p)
+	delete(g.stopping, e.Thread)
+	if !p.collector() {
+		return
 	}
+	p.end = e.Time
+	if len(g.pauses) == maxCycles {
+		g.dropped++
+		return
+	}
+	g.pauses = append(g.pauses, *p)
 }
 
 // heapStats reads HeapStats (4): the heap after a collection, once its end was told.
