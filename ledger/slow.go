@@ -80,7 +80,7 @@ func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
 	out := make(map[evidence.NameID][]int64)
 	for _, i := range l.Rows {
 		took := out[r.Route[i]]
-		if r.Outcome[i] != evidence.Unfinished {
+		if !l.open(i) {
 			took = append(took, l.unhindered(i))
 		}
 		out[r.Route[i]] = took
@@ -91,11 +91,18 @@ func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
 	return out
 }
 
-// unfinished counts the requests of each route that came to no end while watched.
+// open says whether a request came to no end while it was watched, or before who asked
+// gave it up: it takes longer than it did.
+func (l *Ledger) open(i int) bool {
+	o := l.b.Requests.Outcome[i]
+	return o == evidence.Unfinished || o == evidence.TimedOut
+}
+
+// unfinished counts the requests of each route that came to no end.
 func (l *Ledger) unfinished() map[evidence.NameID]int {
 	n := make(map[evidence.NameID]int)
 	for _, i := range l.Rows {
-		if l.b.Requests.Outcome[i] == evidence.Unfinished {
+		if l.open(i) {
 			n[l.b.Requests.Route[i]]++
 		}
 	}

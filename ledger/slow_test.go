@@ -124,8 +124,8 @@ func TestAServiceThatFinishesNextToNothing(t *testing.T) {
 	for i := range int64(3) {
 		add((7+i)*1000*ms, evidence.OK)
 	}
-	for range 125 {
-		add(10_000*ms, evidence.Unfinished)
+	for i := range 125 {
+		add(10_000*ms, []evidence.Outcome{evidence.Unfinished, evidence.TimedOut}[i%2])
 	}
 	for range 5 {
 		add(20*ms, evidence.Unfinished) // just begun

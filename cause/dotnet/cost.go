@@ -1,6 +1,7 @@
 package dotnet
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/unstall/unstall/cause"
@@ -19,10 +20,10 @@ type need struct {
 const needEvidence = "a recording under light load as the baseline: unstall PID --baseline light.unstall"
 
 // alone is how many requests that had the pool to themselves tell what one needs.
-const alone = 3
+const alone = 2
 
-// needed finds it among the requests that ended while no more of them were there than
-// the pool has threads from the beginning.
+// needed finds it among requests of the route that is slow which ended while no more of
+// them were there than the pool has threads from the beginning, whoever saw them.
 func (s *starving) needed() need {
 	l := s.c.Ledger
 	if l == nil {
@@ -32,25 +33,56 @@ func (s *starving) needed() need {
 		return need{float64(l.Threshold) / 1e9, "the baseline"}
 	}
 	r := &s.c.Bundle.Requests
+	route := routeOf(r, l)
+	seen := make(map[evidence.ArtifactID][]int)
+	for i := range r.Len() {
+		if a, ok := r.Origin[i].Artifact(); ok && r.Subject[i] == s.c.Subject && r.Timed(i) {
+			seen[a] = append(seen[a], i)
+		}
+	}
+	var best []int64
+	for _, a := range slices.Sorted(maps.Keys(seen)) {
+		if took := s.alone(seen[a], route); len(took) > len(best) {
+			best = took
+		}
+	}
+	if len(best) < alone {
+		return need{}
+	}
+	slices.Sort(best)
+	return need{float64(stats.Quantile(best, .25)) / 1e9, "requests of this recording that came one by one"}
+}
+
+// routeOf is the route of most slow requests, else of most.
+func routeOf(r *evidence.Requests, l *ledger.Ledger) evidence.NameID {
+	rows := l.Slow
+	if len(rows) == 0 {
+		rows = l.Rows
+	}
+	n := make(map[evidence.NameID]int64)
+	for _, i := range rows {
+		n[r.Route[i]]++
+	}
+	return most(n)
+}
+
+// alone is what the requests of a route took beside which there were hardly others.
+func (s *starving) alone(rows []int, route evidence.NameID) (took []int64) {
+	r := &s.c.Bundle.Requests
 	var starts, ends []int64
-	for _, i := range l.Rows {
-		ends = append(ends, r.End[i])
-		starts = append(starts, r.End[i]-r.Latency(i))
+	for _, i := range rows {
+		starts, ends = append(starts, r.End[i]-r.Latency(i)), append(ends, r.End[i])
 	}
 	slices.Sort(starts)
 	slices.Sort(ends)
 	before := func(at []int64, t int64) int { n, _ := slices.BinarySearch(at, t); return n }
-	var took []int64
-	for _, i := range l.Rows {
+	for _, i := range rows {
 		from, to := r.End[i]-r.Latency(i), r.End[i]
-		if beside := before(starts, to) - before(ends, from); r.Outcome[i] == evidence.OK && float64(beside) <= max(1, s.pool.cores) {
+		if beside := before(starts, to) - before(ends, from); r.Route[i] == route && r.Outcome[i] == evidence.OK && float64(beside) <= max(1, s.pool.cores) {
 			took = append(took, r.Latency(i))
 		}
 	}
-	if len(took) < alone {
-		return need{}
-	}
-	return need{stats.Median(took) / 1e9, "requests of this recording that came one by one"}
+	return took
 }
 
 // saves is what slow requests would not have taken had nothing blocked: all but what

@@ -158,7 +158,7 @@ func (s *starving) byCount(v *cause.Verdict) {
 	if p.cores > 0 {
 		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.cores)
 	}
-	climbs := s.climbs() && (p.above(level) || p.cores == 0 && s.queued())
+	climbs := s.climbs() && (p.above(level) || p.cores == 0 && (s.queued() || s.climb.to-s.climb.from >= long))
 	switch {
 	case p.threads.loose && s.climb.climbs():
 		v.State, v.Needs = cause.Inconclusive, []string{allEvidence}
@@ -188,6 +188,11 @@ func (s *starving) byCount(v *cause.Verdict) {
 		v.Summary += ": whether it grows was not watched"
 	}
 }
+
+// long is by how many threads a pool must have grown one by one for that to be more than
+// the way to one for each processor, where their number is not known: those are given
+// at once.
+const long = 10
 
 // collecting is the share of the time from which it is the collector that lets nothing
 // run.
