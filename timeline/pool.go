@@ -38,6 +38,9 @@ func (l *layout) pool() (found bool) {
 	if n := l.b.Subjects[l.subject].CPUs; n > 0 && len(l.t.Charts) > before {
 		l.t.Charts[before].Title += fmt.Sprintf(", which may use %d", n) // what is idle is not drawn
 	}
+	if len(l.t.Charts) == before {
+		l.simple("cpu-percent", "CPU, of all processors", "%", false, figures{{evidence.SeriesCPU, "cpu", "process"}})
+	}
 	l.simple("pool-queue", "work queued for a pool thread", "1", false, figures{{evidence.SeriesPoolQueue, "queue", "work items"}})
 	l.simple("pool-completed", "work items completed", "1/s", false, figures{{evidence.SeriesPoolCompleted, "completed", "completed"}})
 	return true
@@ -45,9 +48,6 @@ func (l *layout) pool() (found bool) {
 
 // counters adds what a runtime's counters say that nothing else told.
 func (l *layout) counters() {
-	if len(l.series("process.cpu")) == 0 {
-		l.simple("cpu-percent", "CPU, of all processors", "%", false, figures{{evidence.SeriesCPU, "cpu", "process"}})
-	}
 	l.simple("contentions", "contended locks", "1/s", false, figures{{evidence.SeriesContentions, "contentions", "contentions"}})
 	l.simple("gc-time", "time in GC since the last one", "%", false, figures{{evidence.SeriesGCTime, "gc", "collector"}})
 }

@@ -73,8 +73,8 @@ func TestPool(t *testing.T) {
 			got = append(got, c.ID+": "+strings.Join(curves, ", "))
 		}
 		want := []string{
-			"pool-threads: pool ≤ 12, limit ≤ 6", "pool-queue: queue ≤ 29", "pool-completed: completed ≤ 2", "concurrency: server ≤ 125",
-			"cpu-percent: cpu ≤ 4", "contentions: contentions ≤ 3", "memory: rss ≤ 1.52e+08",
+			"pool-threads: pool ≤ 12, limit ≤ 6", "cpu-percent: cpu ≤ 4", "pool-queue: queue ≤ 29", "pool-completed: completed ≤ 2", "concurrency: server ≤ 125",
+			"contentions: contentions ≤ 3", "memory: rss ≤ 1.52e+08",
 		}
 		if procfs { // which says more of the processor and the memory
 			want = []string{
