@@ -62,24 +62,33 @@ type entry struct {
 }
 
 // incident is a recording of a service that was sick and of the same after its fix.
-type incident struct{ lab, sick, fixed, before string }
+type incident struct {
+	lab                 string
+	folders             [2]string // of the recordings: sick, fixed
+	sick, fixed, before string    // about each page; "": there is none
+}
 
 var incidents = []incident{{
-	lab:    "go-ballast",
-	sick:   "A gateway in Go whose collector runs all the time: a small heap on a big machine. The cause, what it costs the slow requests, and the setting that ends it.",
-	fixed:  "The same gateway under the same load with GOMEMLIMIT: no cause is found, and what was looked for and ruled out is listed.",
-	before: "The two held against each other: what changed, and why one pair of runs decides nothing yet.",
+	lab:     "go-ballast",
+	folders: [2]string{"lab/go-ballast/recorded/sick", "lab/go-ballast/recorded/fixed"},
+	sick:    "A gateway in Go whose collector runs all the time: a small heap on a big machine. The cause, what it costs the slow requests, and the setting that ends it.",
+	fixed:   "The same gateway under the same load with GOMEMLIMIT: no cause is found, and what was looked for and ruled out is listed.",
+	before:  "The two held against each other: what changed, and why one pair of runs decides nothing yet.",
+}, {
+	lab:     "dotnet-starvation",
+	folders: [2]string{"cause/testdata/dotnet.threadpool-starvation/sick", "cause/testdata/dotnet.threadpool-starvation/healthy"},
+	sick:    "An ASP.NET Core service whose handlers wait for a query with .Result: the pool's threads are all blocked, it grows by one or two a second, and the processors idle. The method to change, the stacks, and thread count, CPU, queue and latency on one time line.",
+	fixed:   "The same load where the handlers await the query: few threads serve it, and no cause is found.",
 }}
 
 // pages makes the gallery's pages of the recordings of a checkout.
 func pages(root string) ([]entry, error) {
 	var all []entry
 	for _, x := range incidents {
-		base := "lab/" + x.lab + "/recorded/"
 		var diagnoses [2]*diagnose.Diagnosis
 		var runs [2][]compare.Run
 		for i, kind := range []string{"sick", "fixed"} {
-			b, err := read(filepath.Join(root, base+kind))
+			b, err := read(filepath.Join(root, x.folders[i]))
 			if err != nil {
 				return nil, err
 			}
@@ -87,7 +96,7 @@ func pages(root string) ([]entry, error) {
 				return nil, err
 			}
 			// Measure aligns the clocks as Run does, which is done once to a bundle.
-			if b, err = read(filepath.Join(root, base+kind)); err != nil {
+			if b, err = read(filepath.Join(root, x.folders[i])); err != nil {
 				return nil, err
 			}
 			runs[i] = compare.Measure(b, kind, compare.MeasureOptions{})
@@ -101,14 +110,21 @@ func pages(root string) ([]entry, error) {
 			kind, title, about string
 			write              func(io.Writer) error
 		}{
-			{"sick", "sick", x.sick, func(w io.Writer) error { return command("unstall "+base+"sick -o sick.html").Report(w, diagnoses[0]) }},
-			{"fixed", "fixed", x.fixed, func(w io.Writer) error { return command("unstall "+base+"fixed -o fixed.html").Report(w, diagnoses[1]) }},
+			{"sick", "sick", x.sick, func(w io.Writer) error {
+				return command("unstall "+x.folders[0]+" -o sick.html").Report(w, diagnoses[0])
+			}},
+			{"fixed", "fixed", x.fixed, func(w io.Writer) error {
+				return command("unstall "+x.folders[1]+" -o fixed.html").Report(w, diagnoses[1])
+			}},
 			// With the answers of both sides, without their pictures: these are above.
 			{"before-after", "before and after", x.before, func(w io.Writer) error {
-				return html.Page{Title: "sick → fixed", Repeat: []string{"unstall compare " + base + "sick " + base + "fixed -o compared.html"},
+				return html.Page{Title: "sick → fixed", Repeat: []string{"unstall compare " + x.folders[0] + " " + x.folders[1] + " -o compared.html"},
 					Parts: []html.Part{html.Compared{Comparison: c, Before: diagnoses[0], After: diagnoses[1], Lead: true}}}.Write(w)
 			}},
 		} {
+			if p.about == "" {
+				continue
+			}
 			var b bytes.Buffer
 			if err := p.write(&b); err != nil {
 				return nil, err
@@ -166,6 +182,8 @@ func readme(pages []entry) []byte {
 			fmt.Fprintf(&b, "| [%s](%s) | %s |\n", p.Title, p.Name, p.About)
 		}
 	}
-	b.WriteString("\n![The first screen of a report](go-ballast.png)\n\n![The timeline of the same report](go-ballast-timeline.png)\n")
+	for _, s := range shots {
+		fmt.Fprintf(&b, "\n![%s](%s)\n", s.about, s.name)
+	}
 	return []byte(b.String())
 }

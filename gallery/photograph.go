@@ -16,6 +16,28 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// shot is a picture of a page.
+type shot struct {
+	name, page string
+	height     int64
+	look       string // what is done before
+	about      string
+}
+
+const (
+	firstScreen = `scrollTo(0, 0)`
+	atTimeline  = `document.querySelector("#timeline-0").scrollIntoView({behavior: "instant"})`
+	atThreads   = `document.querySelector("#threads-0-1").scrollIntoView({behavior: "instant"})`
+)
+
+var shots = []shot{
+	{"go-ballast.png", "go-ballast-sick.html", 800, firstScreen, "The first screen of a report"},
+	{"go-ballast-timeline.png", "go-ballast-sick.html", 900, atTimeline, "The timeline of the same report"},
+	{"dotnet-starvation.png", "dotnet-starvation-sick.html", 800, firstScreen, "The first screen of the report of a starved thread pool"},
+	{"dotnet-starvation-threads.png", "dotnet-starvation-sick.html", 800, atThreads, "What its threads do, grouped"},
+	{"dotnet-starvation-timeline.png", "dotnet-starvation-sick.html", 1050, atTimeline, "Its thread count, CPU, queue and latency on one time line"},
+}
+
 // photograph takes the pictures that READMEs show.
 func photograph(chromium string) error {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.Flag("headless", "new"),
@@ -27,18 +49,11 @@ func photograph(chromium string) error {
 	ctx, enough := context.WithTimeout(ctx, time.Minute)
 	defer enough()
 	const width = 1280
-	file, err := filepath.Abs(filepath.Join(folder, "go-ballast-sick.html"))
-	if err != nil {
-		return err
-	}
-	for _, shot := range []struct {
-		name   string
-		height int64
-		look   string // what is done before
-	}{
-		{"go-ballast.png", 800, `scrollTo(0, 0)`},
-		{"go-ballast-timeline.png", 900, `document.querySelector("#timeline-0").scrollIntoView({behavior: "instant"})`},
-	} {
+	for _, shot := range shots {
+		file, err := filepath.Abs(filepath.Join(folder, shot.page))
+		if err != nil {
+			return err
+		}
 		if _, err := chromedp.Call(ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: shot.height, DeviceScaleFactor: 1}); err != nil {
 			return err
 		}
