@@ -48,19 +48,9 @@ func poolOf(c *cause.Case) *pool {
 		}
 	}
 	if p.cores > 0 {
-		p.seen.standing(p.cpu*p.cores+ready(c), p.cores, full(c))
+		p.seen.standing(p.cpu*p.cores, counter(c, "process.runDelay").mean(), p.cores, full(c))
 	}
 	return p
-}
-
-// ready is how many of the process's threads waited for a processor, in the mean, as the
-// kernel counts it; 0 where nobody asked.
-func ready(c *cause.Case) float64 {
-	k := counter(c, "process.runDelay")
-	if !k.known() {
-		return 0
-	}
-	return k.mean()
 }
 
 // full says whether others, too, use up the processors of the host.

@@ -44,7 +44,7 @@ func (s *starving) situation(n need, pattern predict.PoolPattern, waits string) 
 		return of
 	}
 	of.Seconds = float64(l.Requests.To-l.Requests.From) / 1e9
-	finished := l.Requests.Count - l.Requests.Unfinished
+	finished := l.Requests.Count - l.Requests.Unfinished - l.Requests.TimedOut
 	of.Measured.Rate = predict.Exactly(float64(finished) / of.Seconds)
 	if l.Requests.P99 > 0 {
 		of.Measured.P99 = predict.Exactly(float64(l.Requests.P99) / 1e6)

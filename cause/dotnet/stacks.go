@@ -1,6 +1,7 @@
 package dotnet
 
 import (
+	"math"
 	"strings"
 
 	"github.com/unstall/unstall/cause"
@@ -61,17 +62,22 @@ func native(v threads.View) bool {
 }
 
 // standing judges the threads that are in native code, of which nothing says that they
-// wait. If the process
-// uses far less of the processors than they would, and hardly waits for any, they stand
-// still; where others use up the host, it has to be less by more.
-func (s *stacks) standing(wanted, cores float64, full bool) {
+// wait: if less of them ran, or was ready to, than half of those that seem to, they
+// stand still. How many were ready is the kernel's count, NaN where nobody asked; then
+// the process must use far less of the processors than they would, and less by more
+// where others use up the host.
+func (s *stacks) standing(used, ready, cores float64, full bool) {
 	called := count(s.groups(native))
-	ran := count(s.groups(func(v threads.View) bool { return v.State == evidence.Running }))
-	part := .5
-	if full {
-		part = .25
+	seem := float64(called + count(s.groups(func(v threads.View) bool { return v.State == evidence.Running })))
+	most := .5 * min(seem, cores)
+	switch {
+	case !math.IsNaN(ready):
+		used += ready
+		most = .5 * seem
+	case full:
+		most /= 2
 	}
-	s.still = called > 0 && wanted < part*min(float64(called+ran), cores)
+	s.still = float64(called) > cores && used < most // as many may be in a short call each
 }
 
 // stands says whether a thread stands still with work on its hands.
