@@ -19,6 +19,11 @@
 // on by a moment of the task library's events; the tracker itself cannot be switched
 // off again, and does nothing while nobody listens to such events.
 //
+// Before .NET 6 a runtime may hang, and burn a processor, when a session is stopped
+// as threads write into it (dotnet/runtime#51579), whoever stops it. There sessions
+// are stopped between counters, and what comes too fast is not begun anew. Bursts of
+// stacks are safe: only the sampler writes into them, and it is stopped first.
+//
 // The package's opinion: a session belongs to its connection, so that whatever ends
 // the recorder ends the session, too: the runtime notices when it next writes, and
 // counters are written each second. What was begun is stopped politely first, as the
@@ -91,7 +96,7 @@ func record(ctx context.Context, client *ipc.Client, t target.Target, plan probe
 	}
 	info, err := client.Info(ctx)
 	switch {
-	case ctx.Err() != nil:
+	case expired(ctx):
 		return nil
 	case err != nil:
 		return err
@@ -99,6 +104,6 @@ func record(ctx context.Context, client *ipc.Client, t target.Target, plan probe
 	if info.Version != "" {
 		t.Version, _, _ = strings.Cut(info.Version, "+") // 8.0.4+2d7eea252964e69be94cb9c847b371b23e4dd470
 	}
-	r := &recording{client: client, about: t.Subject(), secrets: secrets(t.PID), sink: sink}
+	r := &recording{client: client, about: t.Subject(), secrets: secrets(t.PID), fragile: info.Version == "", sink: sink}
 	return r.run(ctx, plan.For)
 }

@@ -57,12 +57,14 @@ var everything = merge(rare, detail)
 // and walks their stacks.
 var stacks = []ipc.Provider{{Name: "Microsoft-DotNETCore-SampleProfiler", Level: verbose}}
 
-// tracker switches activity tracking on as it is enabled (TasksFlowActivityIds). The
-// counter makes the runtime write, and so notice should nobody listen any more.
-var tracker = []ipc.Provider{
-	{Name: "System.Threading.Tasks.TplEventSource", Keywords: 0x80, Level: informational},
-	counters[0],
-}
+// tracker switches activity tracking on as it is enabled (TasksFlowActivityIds), and
+// writes nothing.
+var tracker = ipc.Provider{Name: "System.Threading.Tasks.TplEventSource", Keywords: 0x80, Level: informational}
+
+// tracking is the first burst of stacks. While the tracker's source is on, each await
+// costs more: a session of its own would, as nothing is written into it, stay on
+// should the recorder be killed.
+var tracking = append([]ipc.Provider{tracker}, stacks...)
 
 // merge gives one entry to providers that both lists have: a session takes each
 // name once.

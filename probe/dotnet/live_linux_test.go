@@ -109,7 +109,8 @@ func TestKilled(t *testing.T) {
 	record := live(t, a)
 	done := make(chan error)
 	go func() { done <- record.Record(t.Context(), probe.Plan{For: time.Hour}, to) }()
-	to.wait(t, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 100_000 }) // its names
+	to.wait(t, done, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 100_000 }) // its names
+	to.wait(t, done, "events-0001.nettrace", func(b []byte) bool { return len(b) > 0 })
 	p, err := os.FindProcess(a.PID)
 	if err != nil {
 		t.Fatal(err)
@@ -156,14 +157,14 @@ func TestNothingStaysOn(t *testing.T) {
 	to = newSink()
 	done := make(chan error)
 	go func() { done <- record.Record(ctx, probe.Plan{For: time.Hour}, to) }()
-	to.wait(t, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 0 })
+	to.wait(t, done, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 0 })
 	cancel()
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
 	back(t, threads, before)
 
-	for _, providers := range [][]ipc.Provider{everything, stacks, tracker} {
+	for _, providers := range [][]ipc.Provider{everything, stacks, tracking} {
 		s, err := client.Start(t.Context(), ipc.Config{Providers: providers, BufferMB: 1, Rundown: ipc.Rundown})
 		if err != nil {
 			t.Fatal(err)

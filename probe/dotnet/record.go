@@ -3,7 +3,6 @@ package dotnet
 import (
 	"context"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -13,10 +12,9 @@ import (
 )
 
 const (
-	firstStacks = 300 * time.Millisecond // after the start: the first finding is made at 5 s
-	burst       = 50 * time.Millisecond  // of thread stacks
-	betweenThem = 5 * time.Second        // at least
-	lastStacks  = time.Second            // before the end
+	burst       = 50 * time.Millisecond // of thread stacks
+	betweenThem = 5 * time.Second       // at least
+	lastStacks  = time.Second           // before the end
 
 	window       = time.Second             // of detail, where it comes too fast
 	betweenViews = 6500 * time.Millisecond // at least
@@ -39,6 +37,7 @@ type recording struct {
 	client  *ipc.Client
 	about   evidence.Subject
 	secrets []secret
+	fragile bool // see ipc.Session.Stop: sessions are to be few
 	sink    probe.Sink
 
 	end  time.Time
@@ -56,47 +55,32 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 	r.end = time.Now().Add(d)
 	ctx, r.stop = context.WithDeadline(ctx, r.end)
 	defer r.stop()
-	untrack := r.track(ctx)
+	tracked := make(chan struct{})
 	var all sync.WaitGroup
-	all.Go(func() { r.events(ctx, untrack) })
-	all.Go(func() { r.threads(ctx) })
+	all.Go(func() { r.threads(ctx, sync.OnceFunc(func() { close(tracked) })) })
+	<-tracked
+	all.Go(func() { r.events(ctx) })
 	all.Wait()
 	return r.failure
 }
 
-// track switches activity tracking on. What it returns ends the session that did so,
-// in the background: the tracker stays on without it.
-func (r *recording) track(ctx context.Context) (untrack func()) {
-	s, err := r.client.Start(ctx, ipc.Config{Providers: tracker, BufferMB: 1})
-	if err != nil {
-		return func() {} // the next session will say why
-	}
-	return sync.OnceFunc(func() {
-		read := make(chan struct{})
-		go func() {
-			defer close(read)
-			_, _ = io.Copy(io.Discard, s)
-		}()
-		end(context.WithoutCancel(ctx), s)
-		<-read
-		_ = s.Close()
-	})
-}
-
 // events is the long session. Where its events come too fast, it goes on without the
 // many, which are then recorded now and then.
-func (r *recording) events(ctx context.Context, untrack func()) {
-	defer untrack()
+func (r *recording) events(ctx context.Context) {
 	var views sync.WaitGroup
 	defer views.Wait()
-	p := piece{series: "events", providers: everything, limit: tooFast, started: func() { go untrack() }}
+	p := piece{series: "events", providers: everything, limit: tooFast}
 	for ctx.Err() == nil {
 		o := r.take(ctx, p)
 		if !o.fast {
 			return
 		}
-		r.warn("requests, locks and waits come so fast that recording all of them would be felt: they are recorded %v at a time", window)
 		p = piece{series: "events", providers: rare}
+		if r.fragile {
+			r.warn("requests and locks come so fast that recording all of them would be felt, and this version may hang when that is switched on and off: they are recorded up to here")
+			continue
+		}
+		r.warn("requests, locks and waits come so fast that recording all of them would be felt: they are recorded %v at a time", window)
 		views.Go(func() { r.views(ctx) })
 	}
 }
@@ -113,19 +97,20 @@ func (r *recording) views(ctx context.Context) {
 	}
 }
 
-// threads takes the stacks of all threads: soon, then as often as they cost
-// little, and once more at the end.
-func (r *recording) threads(ctx context.Context) {
-	if !wait(ctx, firstStacks) {
-		return
-	}
+// threads takes the stacks of all threads: at once, then as often as they cost
+// little, and once more at the end. Tracked is called when activities are tracked, or
+// never will be.
+func (r *recording) threads(ctx context.Context, tracked func()) {
+	defer tracked()
+	p := piece{series: "threads", providers: tracking, started: tracked}
 	for {
 		moment, done := context.WithTimeout(ctx, burst)
-		o := r.take(moment, piece{series: "threads", providers: stacks})
+		o := r.take(moment, p)
 		done()
 		if !o.ok {
 			return
 		}
+		p = piece{series: "threads", providers: stacks}
 		apart := max(betweenThem, o.distance())
 		next := min(apart, time.Until(r.end)-lastStacks)
 		if next < betweenThem/2 || !wait(ctx, next) {

@@ -85,7 +85,7 @@ func TestRecord(t *testing.T) {
 		}
 	}
 	all := s.Sessions()
-	if len(all) != 3 || !all[0].Has("System.Threading.Tasks.TplEventSource") {
+	if len(all) != 2 || !all[0].Has("System.Threading.Tasks.TplEventSource") || !all[0].Has(sampler) {
 		t.Fatalf("sessions %+v", all)
 	}
 	i := slices.IndexFunc(all, func(x ipctest.Session) bool { return x.Has("Microsoft.AspNetCore.Hosting") })
@@ -116,7 +116,7 @@ func TestRecord(t *testing.T) {
 }
 
 func TestPassive(t *testing.T) {
-	s := &ipctest.Server{Collect: 2}
+	s := &ipctest.Server{Collect: 2, Info: 2}
 	a := serve(t, s)
 	if len(a.SwitchesOn) != 2 {
 		t.Errorf("it says that it switches on %q", a.SwitchesOn)
@@ -132,13 +132,15 @@ func TestPassive(t *testing.T) {
 
 // TestInterrupted ends a recording early: all sessions are stopped, not dropped.
 func TestInterrupted(t *testing.T) {
-	s := &ipctest.Server{Collect: 2, Every: 10 * time.Millisecond, Names: []byte("names")}
+	s := &ipctest.Server{Collect: 2, Info: 2, Version: "6.0.1", Every: 10 * time.Millisecond, Names: []byte("names")}
 	a := serve(t, s)
 	to := newSink()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- a.Record(ctx, probe.Plan{For: time.Hour}, to) }()
-	to.wait(t, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 0 })
+	for _, name := range []string{"threads-0001.nettrace", "events-0001.nettrace"} {
+		to.wait(t, done, name, func(b []byte) bool { return len(b) > 0 })
+	}
 	cancel()
 	if err := <-done; err != nil {
 		t.Fatal(err)
@@ -154,7 +156,7 @@ func TestInterrupted(t *testing.T) {
 // TestTooFast ends the session of everything when more comes than is worth it,
 // and goes on with what is rare, and views of the rest.
 func TestTooFast(t *testing.T) {
-	s := &ipctest.Server{Collect: 2, Every: 10 * time.Millisecond,
+	s := &ipctest.Server{Collect: 2, Info: 2, Version: "6.0.1", Every: 10 * time.Millisecond,
 		Stream: func(x ipctest.Session) []byte {
 			if many := slices.ContainsFunc(x.Providers, func(p ipctest.Provider) bool { return p.Keywords == ^uint64(0) }); many {
 				return make([]byte, tooFast)
@@ -166,8 +168,8 @@ func TestTooFast(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- a.Record(ctx, probe.Plan{For: time.Hour}, to) }()
-	to.wait(t, "events-0002.nettrace", func(b []byte) bool { return len(b) > 0 })
-	to.wait(t, "detail-0001.nettrace", func(b []byte) bool { return len(b) > 2*tooFast })
+	to.wait(t, done, "events-0002.nettrace", func(b []byte) bool { return len(b) > 0 })
+	to.wait(t, done, "detail-0001.nettrace", func(b []byte) bool { return len(b) > 2*tooFast })
 	cancel()
 	if err := <-done; err != nil {
 		t.Fatal(err)
@@ -183,7 +185,7 @@ func TestTooFast(t *testing.T) {
 		t.Errorf("warned %q", to.warnings)
 	}
 	for _, x := range s.Sessions() {
-		if x.Has("Microsoft-AspNetCore-Server-Kestrel") && x.ID > 3 && slices.ContainsFunc(x.Providers, func(p ipctest.Provider) bool {
+		if x.Has("Microsoft-AspNetCore-Server-Kestrel") && x.ID > 2 && slices.ContainsFunc(x.Providers, func(p ipctest.Provider) bool {
 			return p.Name == "Microsoft.AspNetCore.Hosting" && p.Level > 1
 		}) {
 			t.Errorf("session %d still records requests", x.ID)
@@ -191,8 +193,27 @@ func TestTooFast(t *testing.T) {
 	}
 }
 
+// TestTooFastForOld goes on without the many where sessions should be few.
+func TestTooFastForOld(t *testing.T) {
+	s := &ipctest.Server{Collect: 2, Every: 10 * time.Millisecond, Stream: func(x ipctest.Session) []byte {
+		if x.ID == 2 {
+			return make([]byte, tooFast)
+		}
+		return []byte("Nettrace")
+	}}
+	a := serve(t, s)
+	to := newSink()
+	if err := a.Record(t.Context(), probe.Plan{For: 3 * time.Second}, to); err != nil { // a stop takes 1.5 s without counters
+		t.Fatal(err)
+	}
+	ended(t, s, "stopped")
+	if len(to.series(t, "events")) != 2 || len(to.series(t, "detail")) != 0 || len(to.warnings) != 1 || !strings.Contains(to.warnings[0], "recorded up to here") {
+		t.Errorf("%d artifacts, warned %q", len(to.kept), to.warnings)
+	}
+}
+
 func TestDiskFull(t *testing.T) {
-	s := &ipctest.Server{Collect: 2, Every: 10 * time.Millisecond}
+	s := &ipctest.Server{Collect: 2, Info: 2, Version: "6.0.1", Every: 10 * time.Millisecond}
 	a := serve(t, s)
 	to := newSink()
 	to.full = true
@@ -208,7 +229,7 @@ func TestDiskFull(t *testing.T) {
 
 // TestEndedByRuntime is a session that somebody else stops.
 func TestEndedByRuntime(t *testing.T) {
-	s := &ipctest.Server{Collect: 2, Every: time.Millisecond, EndAfter: 3}
+	s := &ipctest.Server{Collect: 2, Info: 2, Version: "6.0.1", Every: time.Millisecond, EndAfter: 3}
 	a := serve(t, s)
 	to := newSink()
 	if err := a.Record(t.Context(), probe.Plan{For: time.Hour}, to); err != nil {

@@ -98,8 +98,8 @@ func (s *sink) series(t testing.TB, name string) (all []*kept) {
 	return all
 }
 
-// wait waits until an artifact holds what is asked for.
-func (s *sink) wait(t testing.TB, name string, enough func([]byte) bool) {
+// wait waits until an artifact holds what is asked for, while a recording goes on.
+func (s *sink) wait(t testing.TB, ended <-chan error, name string, enough func([]byte) bool) {
 	t.Helper()
 	patience := time.After(time.Minute)
 	for {
@@ -115,6 +115,8 @@ func (s *sink) wait(t testing.TB, name string, enough func([]byte) bool) {
 		}
 		select {
 		case <-changed:
+		case err := <-ended:
+			t.Fatalf("%s never came: the recording ended: %v; warned %v", name, err, s.warnings)
 		case <-patience:
 			t.Fatalf("%s never came; warned %v", name, s.warnings)
 		}

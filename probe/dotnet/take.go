@@ -66,7 +66,9 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 		defer close(stopped)
 		<-t.wanted.Done()
 		asked = time.Now()
-		end(context.WithoutCancel(ctx), s)
+		if !end(context.WithoutCancel(ctx), s) && !r.client.Ended() {
+			r.warn("the session of %s did not end within %v: diagnostics hang in this process, as they may before .NET 6 (dotnet/runtime#51579): restart it when you can", p.series, grace)
+		}
 	}()
 	err = t.copy(func() {
 		r.warn("nothing came from the runtime for %v: it is stopped, or waits to be resumed (DOTNET_DefaultDiagnosticPortSuspend, DOTNET_DiagnosticPorts)", quiet)
@@ -94,12 +96,14 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 
 // end asks for the end of a session, and if that is not answered closes it, which
 // ends it as well, but without the names.
-func end(ctx context.Context, s *ipc.Session) {
+func end(ctx context.Context, s *ipc.Session) (answered bool) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
-	if s.Stop(ctx, grace) != nil {
-		_ = s.Close()
+	if s.Stop(ctx, grace) == nil {
+		return true
 	}
+	_ = s.Close()
+	return false
 }
 
 // errStore says that nothing more can be stored.
@@ -169,7 +173,7 @@ func (r *recording) refused(ctx context.Context, p piece, err error) {
 	any := len(r.pieces) > 0
 	r.mu.Unlock()
 	switch {
-	case ctx.Err() != nil:
+	case expired(ctx):
 	case !any:
 		r.fail(err)
 	case errors.Is(err, ipc.ErrGone):
@@ -178,4 +182,11 @@ func (r *recording) refused(ctx context.Context, p piece, err error) {
 	default:
 		r.warn("%s: %v", p.series, lack(err).Why)
 	}
+}
+
+// expired says whether a context has ended, or is about to: what has its deadline
+// may time out first.
+func expired(ctx context.Context) bool {
+	d, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(d)
 }

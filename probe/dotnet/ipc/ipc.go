@@ -51,7 +51,8 @@ type Client struct {
 	pid  int
 	path string // of the socket, as it is reached from here
 
-	collect atomic.Int32 // the CollectTracing this runtime was found to know; 0 not tried yet
+	collect atomic.Int32         // the CollectTracing this runtime was found to know; 0 not tried yet
+	old     atomic.Pointer[bool] // before .NET 6; nil not asked yet
 }
 
 // Path is the socket, as it is reached from here.

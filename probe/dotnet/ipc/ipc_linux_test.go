@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -136,7 +137,7 @@ func TestCollectTracing(t *testing.T) {
 	for form := 1; form <= 5; form++ {
 		for _, other := range []uint32{ipctest.UnknownCommand, ipctest.BadEncoding} {
 			t.Run(fmt.Sprintf("%d %x", form, other), func(t *testing.T) {
-				s := &ipctest.Server{Collect: form, Other: other, Names: []byte(" and names")}
+				s := &ipctest.Server{Collect: form, Info: 2, Other: other, Names: []byte(" and names")}
 				c := serve(t, s)
 				for range 2 { // the second time it is known which
 					x, err := c.Start(soon(t, time.Minute), wanted)
@@ -182,8 +183,46 @@ func TestCollectTracing(t *testing.T) {
 	}
 }
 
+// TestQuiet stops a session of a runtime before .NET 6, and one of a later.
+func TestQuiet(t *testing.T) {
+	for info := 1; info <= 2; info++ {
+		var last time.Time
+		var mu sync.Mutex
+		s := &ipctest.Server{Collect: 2, Info: info, Every: 700 * time.Millisecond, Stream: func(ipctest.Session) []byte {
+			mu.Lock()
+			defer mu.Unlock()
+			last = time.Now()
+			return append([]byte("odd"), mark...)
+		}}
+		c := serve(t, s)
+		x, err := c.Start(soon(t, time.Minute), wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		over := make(chan error)
+		go func() {
+			_, err := io.Copy(io.Discard, x)
+			over <- err
+		}()
+		if err := x.Stop(soon(t, time.Minute), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		after := time.Since(last)
+		mu.Unlock()
+		if old := info == 1; old != (x.beat != nil) || old && after < quietFrom {
+			t.Errorf("ProcessInfo %d: stopped %v after counters", info, after)
+		}
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+		s.Close()
+		_ = os.Remove(c.Path())
+	}
+}
+
 func TestWithoutRundown(t *testing.T) {
-	s := &ipctest.Server{Collect: 3}
+	s := &ipctest.Server{Collect: 3, Info: 3}
 	c := serve(t, s)
 	cfg := wanted
 	cfg.Rundown = 0

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"syscall"
 	"time"
 	"unicode/utf16"
@@ -51,6 +52,7 @@ type Session struct {
 	client *Client
 	conn   *net.UnixConn
 	id     uint64
+	beat   *beat // of its counters, nil: they do not matter
 
 	Version int // of CollectTracing that was understood, 1 to 5
 }
@@ -58,6 +60,13 @@ type Session struct {
 // Start begins a session. It ends when it is stopped, or when the connection is
 // closed in whatever way.
 func (c *Client) Start(ctx context.Context, cfg Config) (*Session, error) {
+	hangs := false
+	if cfg.counts() {
+		var err error
+		if hangs, err = c.hangs(ctx); err != nil {
+			return nil, err
+		}
+	}
 	newest := int32(len(collectTracing))
 	if known := c.collect.Load(); known > 0 {
 		newest = known
@@ -72,6 +81,9 @@ func (c *Client) Start(ctx context.Context, cfg Config) (*Session, error) {
 		}
 		if err == nil {
 			c.collect.Store(v)
+			if hangs {
+				s.beat = newBeat()
+			}
 		}
 		return s, err
 	}
@@ -103,6 +115,9 @@ func (s *Session) Read(p []byte) (int, error) {
 	if errors.Is(err, syscall.ECONNRESET) {
 		err = io.EOF
 	}
+	if s.beat != nil && (n > 0 || !errors.Is(err, os.ErrDeadlineExceeded)) {
+		s.beat.see(p[:n], err)
+	}
 	return n, err
 }
 
@@ -112,8 +127,12 @@ func (s *Session) SetReadDeadline(t time.Time) error { return s.conn.SetReadDead
 
 // Stop asks the runtime to end the session. What it then still tells, such as the
 // rundown, comes by Read, which somebody must call meanwhile, up to io.EOF: the
-// answer comes only after that. Stopping what has ended is no error.
+// answer comes only after that. Stopping what has ended is no error. Before .NET 6 a
+// session with counters is stopped between them, up to 1.5 s later.
 func (s *Session) Stop(ctx context.Context, within time.Duration) error {
+	if s.beat != nil {
+		s.beat.quiet(ctx)
+	}
 	id := binary.LittleEndian.AppendUint64(nil, s.id)
 	_, err := s.client.command(ctx, 0x0201, id, within)
 	var code Code

@@ -1,0 +1,106 @@
+package ipc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Before .NET 6 a runtime may hang when a session is stopped while a thread writes
+// into it, and then spins, and nobody can attach any more: dotnet/runtime#51579 (the
+// stop waits for the thread, the thread for a lock that the stop holds) and #53887
+// (counters that are switched off as they are read). A session stopped as counters
+// come hung in 5 of 6 tries on a busy host (3.1.2). So there a session with counters
+// is stopped between them: what is known of their beat is when they arrived.
+const (
+	quietFrom = 250 * time.Millisecond // after they came, which is up to 100 ms after they were read
+	quietTo   = 600 * time.Millisecond
+	quietWait = 1500 * time.Millisecond // at most for such a moment
+)
+
+// beat notes when counters come.
+type beat struct {
+	mu      sync.Mutex
+	last    time.Time
+	changed chan struct{} // closed and made anew with last, closed for good at the end
+	over    bool
+}
+
+func newBeat() *beat { return &beat{changed: make(chan struct{})} }
+
+// mark is in every event of a counter, but not in the names a session ends with.
+var mark = appendText(nil, "Interval=")[4 : 4+2*len("Interval=")]
+
+// see looks at what was read; an error is the end.
+func (b *beat) see(data []byte, err error) {
+	ticks := bytes.Contains(data, mark)
+	if !ticks && err == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return
+	}
+	close(b.changed)
+	if ticks {
+		b.last = time.Now()
+	}
+	if b.over = err != nil; !b.over {
+		b.changed = make(chan struct{})
+	}
+}
+
+// quiet waits for a moment between counters.
+func (b *beat) quiet(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, quietWait)
+	defer cancel()
+	for {
+		b.mu.Lock()
+		age, changed, over := time.Since(b.last), b.changed, b.over
+		b.mu.Unlock()
+		if over || age >= quietFrom && age <= quietTo {
+			return
+		}
+		soon := time.NewTimer(quietFrom - age)
+		if age > quietTo {
+			soon.Stop()
+		}
+		select {
+		case <-changed:
+		case <-soon.C:
+		case <-ctx.Done():
+			soon.Stop()
+			return
+		}
+		soon.Stop()
+	}
+}
+
+// hangs says whether the runtime is one before .NET 6, which knows no ProcessInfo2.
+func (c *Client) hangs(ctx context.Context) (bool, error) {
+	if known := c.old.Load(); known != nil {
+		return *known, nil
+	}
+	_, err := c.command(ctx, 0x0404, nil, patience)
+	var code Code
+	old := errors.As(err, &code) && code.older()
+	if err != nil && !old {
+		return false, err
+	}
+	c.old.Store(&old)
+	return old, nil
+}
+
+// counts says whether a session has counters.
+func (c Config) counts() bool {
+	for _, p := range c.Providers {
+		if strings.Contains(p.Args, "EventCounterIntervalSec=") {
+			return true
+		}
+	}
+	return false
+}
