@@ -14,6 +14,8 @@ type poolResult struct {
 	growth, settles      float64
 	start                [3]float64 // threads, rate and latency of the first ten seconds
 	ends                 string
+	settled              bool
+	events               int
 	curve                []PoolPoint
 }
 
@@ -32,15 +34,19 @@ func (c PoolCase) simulate(release int, socket bool, seed uint64) poolResult {
 		if s == startSeconds {
 			res.start = [3]float64{float64(r.existing), float64(len(r.answers)) / startSeconds, meanOf(latencies(r.answers))}
 		}
-		if res.settled = r.settled(res.curve); res.settled || r.happened > mostEvents {
+		if res.settled = r.settled(res.curve, steady); res.settled {
+			break
+		}
+		if r.happened > mostEvents {
+			res.settled = r.settled(res.curve, s/2)
 			break
 		}
 	}
 	res.events = r.happened
 	n := len(res.curve)
 	last := min(n, steady)
-	if !res.settled {
-		last = (min(n, steady) + 1) / 2 // what was before still changed
+	if n <= steady || !res.settled {
+		last = (last + 1) / 2 // what was before still changed
 	}
 	from := int64(n-last) * 1e9
 	at, _ := slices.BinarySearchFunc(r.answers, from, func(a poolAnswer, t int64) int {
@@ -71,24 +77,24 @@ const startSeconds = 10
 // thousand requests a second end, half a minute of them shows as much as two.
 const mostEvents = 2_000_000
 
-// settled says whether threads and rate have been the same for long.
-func (r *poolRun) settled(curve []PoolPoint) bool {
-	if len(curve) <= steady {
+// settled says whether threads and rate have been the same for so many seconds.
+func (r *poolRun) settled(curve []PoolPoint, seconds int) bool {
+	if len(curve) <= seconds || seconds < 2 {
 		return false
 	}
-	last := curve[len(curve)-steady:]
+	last := curve[len(curve)-seconds:]
 	least, most, waiting := math.MaxInt, 0, 0
 	var halves [2]float64
 	for i, p := range last {
 		least, most = min(least, p.Threads), max(most, p.Threads)
-		halves[2*i/steady] += p.Rate
+		halves[2*i/seconds] += p.Rate
 		if p.Queue > r.c.Connections/5+2*r.c.Cores {
 			waiting++
 		}
 	}
 	even := halves[0] > 0 && math.Abs(halves[0]-halves[1]) <= .07*halves[0]
-	bound := waiting < steady/2 || most >= r.max || r.cpu >= cpuLow
-	return even && bound && most-least <= max(3, most/7)
+	bound := waiting < seconds/2 || most >= r.max || r.cpu >= cpuLow
+	return even && bound && most-least <= max(3, most/16)
 }
 
 func (r *poolRun) ending(settled bool) string {
