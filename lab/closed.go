@@ -15,8 +15,8 @@ type Closed struct {
 	Connections int
 	For         time.Duration
 
-	// Patience is how long clients wait for an answer: the run ends with the last
-	// one, as in load tests that count all they sent.
+	// Patience is how long clients wait for an answer: the run ends when the last has
+	// one or gives up, as in load tests that count all they sent.
 	Patience time.Duration
 
 	Before time.Duration // with one client
@@ -38,12 +38,12 @@ func (c closing) ready() error        { return nil }
 func (c closing) checks() []Check     { return nil }
 
 // demand has clients who give no request up while the diagnosis records.
-func (c closing) demand(*Service) (Demand, error) {
-	return Demand{Before: c.Before, Connections: c.Connections, Patience: c.Sizes.Record}, nil
+func (c closing) demand(one *Service) (Demand, error) {
+	return Demand{Before: c.Before, Connections: cmp.Or(one.Variant.Connections, c.Connections), Patience: c.Sizes.Record}, nil
 }
 
 // measure makes one run. The figures are of all that was sent, up to the last
-// answer.
+// answer; who gave up waited at least as long as that.
 func (c closing) measure(one *Service, block int) (Measured, compare.Load, error) {
 	r := Measured{Variant: one.Variant.Name, Block: block + 1}
 	var from state
@@ -76,5 +76,5 @@ func (c closing) measure(one *Service, block int) (Measured, compare.Load, error
 	r.Achieved, r.Limited = d.Result.Rate.Mean, d.Limited
 	r.Others = until.others(from.usage, from.until(until))
 	return r, compare.Load{URL: one.operation, Mode: "closed", LatencyFrom: "send", Connections: c.Connections, Rate: r.Achieved,
-		Duration: c.For, Sent: d.Sent, Failed: d.Failed, Others: &r.Others, Limited: d.Limited}, nil
+		Duration: c.For, Sent: d.Sent, Failed: d.Failed - d.Result.Timeouts, Others: &r.Others, Limited: d.Limited}, nil
 }

@@ -105,7 +105,7 @@ func plateau(s *lab.Stand) (all []lab.Check, err error) {
 		err := s.With(v, func(one *lab.Service) error {
 			s.Say("%s: %d connections for %v", name, connections, lasts)
 			threads := one.WatchThreads(time.Second)
-			d, err := s.Drive(s.Context(), one, lab.Demand{Connections: connections, For: lasts, Patience: patience})
+			d, err := s.Drive(s.Context(), one, lab.Demand{Connections: connections, For: lasts, Patience: lasts})
 			counts := threads()
 			if err != nil {
 				return err
