@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,9 +25,16 @@ func asked(t *testing.T, sets ...string) (*predict.Prediction, error) {
 	if _, err := os.Stat(starving); err != nil {
 		t.Skip("the corpus is not beside this checkout")
 	}
+	return askedOf(t, []string{starving}, sets...)
+}
+
+func askedOf(t *testing.T, files []string, sets ...string) (*predict.Prediction, error) {
+	t.Helper()
 	b := evidence.NewBundle()
-	if err := format.Read(context.Background(), all.Formats, format.File(starving), b); err != nil {
-		t.Fatal(err)
+	for _, f := range files {
+		if err := format.Read(context.Background(), all.Formats, format.File(f), b); err != nil {
+			t.Fatal(err)
+		}
 	}
 	wanted, err := predict.ParseSets(sets)
 	if err != nil {
@@ -55,6 +63,30 @@ func TestPredictPool(t *testing.T) {
 	}
 	if await.Threads.Value > 3*2+4 || more.Threads.Value < 100 {
 		t.Errorf("threads: %.0f with await, %.0f with more from the start", await.Threads.Value, more.Threads.Value)
+	}
+}
+
+// Of a recording with light load before the storm nothing needs to be told.
+func TestPredictPoolAlone(t *testing.T) {
+	files, _ := filepath.Glob("../cause/testdata/dotnet.threadpool-starvation/sick/*.zst")
+	if len(files) == 0 {
+		t.Fatal("the recording is not there")
+	}
+	p, err := askedOf(t, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.Pool.Calibration
+	if c.Version != "3.1.2" || c.Pattern != predict.PoolTaskWait || math.Abs(c.Service-.5) > .03 || c.Connections < 120 || c.Connections > 140 {
+		t.Errorf("%+v", c)
+	}
+	for _, a := range p.Pool.Outcomes {
+		if want := float64(c.Connections) / c.Service; math.Abs(a.Outcome.Rate.Value-want) > .15*want {
+			t.Errorf("%s: %.0f requests/s, want %.0f", a.Text, a.Outcome.Rate.Value, want)
+		}
+	}
+	if m := p.Pool.Measured; m.Rate.Value > 20 || !m.Threads.Known() {
+		t.Errorf("measured: %+v", m)
 	}
 }
 

@@ -60,12 +60,12 @@ func (s *starving) situation(n need, pattern predict.PoolPattern, waits string) 
 // what it does anyway.
 const enoughToCompute = 200
 
-// answered is the mean latency of the requests that ended, ms; NaN none did.
+// answered is the mean latency of the requests that were answered, ms; NaN none was.
 func (s *starving) answered() float64 {
 	r := &s.c.Bundle.Requests
 	var sum, n float64
 	for _, i := range s.c.Ledger.Rows {
-		if r.Outcome[i] != evidence.Unfinished {
+		if r.Outcome[i] == evidence.OK {
 			sum += float64(r.Latency(i)) / 1e6
 			n++
 		}
