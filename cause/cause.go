@@ -157,6 +157,12 @@ func (c *Case) Traced() bool {
 	return c.Ledger != nil && c.Ledger.Traced && len(c.Ledger.Rows) >= ledger.MinRequests
 }
 
+// Spent says whether it is known where slow requests spent their time: each of them is
+// traced, or looks at the service's threads say it of all together.
+func (c *Case) Spent() bool {
+	return c.Traced() || c.Ledger != nil && c.Ledger.Sampled && len(c.Ledger.Rows) >= ledger.MinRequests && c.Share(ledger.Unobserved) < .5
+}
+
 // LongRuns is the share of its run time that a trace shows in stretches no
 // scheduler of the runtime allows: time on a processor that was not CPU time. It
 // needs no requests; ok is false without a trace.

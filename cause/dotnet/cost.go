@@ -53,6 +53,26 @@ func (s *starving) needed() need {
 	return need{float64(stats.Quantile(best, .25)) / 1e9, "requests of this recording that came one by one"}
 }
 
+// served is what requests take where each has a thread, blocked as that is.
+func (s *starving) served() need {
+	l := s.c.Ledger
+	if l == nil {
+		return need{}
+	}
+	r := &s.c.Bundle.Requests
+	route := routeOf(r, l)
+	var took []int64
+	for _, i := range l.Rows {
+		if r.Route[i] == route && r.Outcome[i] == evidence.OK {
+			took = append(took, r.Latency(i))
+		}
+	}
+	if len(took) < ledger.MinRequests {
+		return need{}
+	}
+	return need{stats.Median(took) / 1e9, "requests of this recording, none of which waited for a thread"}
+}
+
 // routeOf is the route of most slow requests, else of most.
 func routeOf(r *evidence.Requests, l *ledger.Ledger) evidence.NameID {
 	rows := l.Slow

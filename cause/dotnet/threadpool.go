@@ -218,6 +218,9 @@ func (s *starving) supported(v *cause.Verdict, fares string) {
 	} else {
 		v.Weight = idleThread * p.level()
 		v.Saves = s.waitedForThreads()
+		if need.seconds == 0 {
+			need = s.served()
+		}
 	}
 	v.Prediction = s.predicted(need)
 	v.Fix = s.fixes(groups, len(v.Prediction) > 0)

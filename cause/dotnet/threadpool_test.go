@@ -106,9 +106,12 @@ func TestWhatStarvationCosts(t *testing.T) {
 	}
 
 	// The pool has a thread for each: they wait for none.
-	made := incident{version: "8.0.11", cores: 2, threads: flat(130), cpu: 20, stacks: []stack{{115, 115, result}, {15, 15, idle}}, observed: true,
+	made := incident{version: "8.0.11", cores: 2, threads: flat(130), cpu: 20, inFlight: 115, stacks: []stack{{115, 115, result}, {15, 15, idle}}, observed: true,
 		requests: []request{{n: 120, dur: .5, kind: evidence.TaskWait}, {n: 10, at: 1, dur: 4, kind: evidence.TaskWait}}}
 	if v = judgeStarvation(made.subject(t)); v.Saves == nil || v.Saves.Value != 0 || v.Weight >= .1 {
 		t.Errorf("threads made up for it: %+v, weight %g", v.Saves, v.Weight)
+	}
+	if len(v.Prediction) != 4 || *v.Prediction[3].Then > 6 {
+		t.Errorf("awaited, the same takes a few threads: %+v", v.Prediction)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/threads"
 )
 
 // DependencySlow is requests waiting for the answer of something they call.
@@ -32,7 +33,7 @@ calls in sequence; a cache where answers repeat.`,
 }
 
 func judgeDependency(c *cause.Case) cause.Verdict {
-	if c.Ledger == nil || !c.Traced() && c.Ledger.Charges[ledger.Dependency] == 0 {
+	if c.Ledger == nil || !c.Spent() && c.Ledger.Charges[ledger.Dependency] == 0 {
 		return c.NoStates()
 	}
 	l := c.Ledger
@@ -98,6 +99,9 @@ func callSite(c *cause.Case, details []ledger.Entry) string {
 		if v > sums[top] || v == sums[top] && s < top {
 			top = s
 		}
+	}
+	if c.Runtime() == "dotnet" {
+		return threads.Of(c.Bundle).View(c.Subject, top).Owner
 	}
 	for _, f := range c.Bundle.Stacks.Frames(top) {
 		name := c.Bundle.Names.Text(f.Func)

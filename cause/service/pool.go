@@ -35,7 +35,7 @@ the door instead of a queue inside.`,
 }
 
 func judgePool(c *cause.Case) cause.Verdict {
-	if !c.Traced() {
+	if !c.Spent() {
 		return c.NoStates()
 	}
 	l := c.Ledger
