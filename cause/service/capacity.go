@@ -37,6 +37,9 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	if l := c.Ledger; l != nil && l.Sampled && len(l.Rows) >= ledger.MinRequests {
 		return judgeSampled(c)
 	}
+	if v, ok := judgeBusy(c); ok {
+		return v
+	}
 	if !c.Traced() {
 		return c.NoStates()
 	}

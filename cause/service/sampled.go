@@ -30,7 +30,8 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	if at > used {
 		waited = 1 - used/at
 	}
-	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread)
+	outside := queuedOutside(c)
+	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread) + outside*c.Share(ledger.Unobserved)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f %% of %.0f CPUs busy", 100*used/cores, cores)}
 	v.Evidence = append(v.Evidence,
 		c.Figure(fmt.Sprintf("CPUs the process used, of %.0f", cores), used, "CPUs", origin),
@@ -43,11 +44,72 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	per, sum := make([]int64, len(l.Slow)), int64(0)
 	for n, row := range l.Slow {
 		ch := l.Of(row)
-		per[n] = int64(waited*float64(ch[ledger.Own]+ch[ledger.Unexplained])) + ch[ledger.PoolThread]
+		per[n] = int64(waited*float64(ch[ledger.Own]+ch[ledger.Unexplained])) + ch[ledger.PoolThread] + int64(outside*float64(ch[ledger.Unobserved]))
 		sum += per[n]
 	}
 	v.Saves = c.Save(per, 0, sum)
-	if l.Requests.Rate > 0 {
+	lighten(c, &v, used)
+	return v
+}
+
+// full is the share of the processors from which a process leaves none free, so that
+// what its threads wait for is each other.
+const full = .9
+
+// judgeBusy judges where nobody looked at the threads of a service that fills its
+// processors: what requests can have waited for one at most, the kernel has counted for
+// all threads together. Of Go a trace says it exactly, and what of it is the collector's.
+func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
+	l := c.Ledger
+	if c.Runtime() != "dotnet" || l == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
+		return v, false
+	}
+	used, origin, known := processorsUsed(c)
+	delay := c.Series("process.runDelay")
+	cores := procs(c)
+	if !known || delay == nil || cores == 0 || used < full*cores || !c.Slow() {
+		return v, false
+	}
+	ready, watched := delay.Mean(l.From, l.To)
+	waited := min(float64(l.Total), ready*float64(l.To-l.From)+queuedOutside(c)*float64(l.Charges[ledger.Unobserved]))
+	if watched < (l.To-l.From)/2 || waited < cause.Material*float64(l.Total) {
+		return v, false
+	}
+	v.State, v.Summary = cause.Supported, fmt.Sprintf("%.0f %% of %.0f CPUs busy", 100*used/cores, cores)
+	v.Title = fmt.Sprintf("The service is saturated: it keeps %.0f %% of the processors busy by itself.", 100*used/cores)
+	v.Evidence = append(v.Evidence,
+		c.Figure(fmt.Sprintf("CPUs the process used, of %.0f", cores), used, "CPUs", origin),
+		c.Figure("of its threads waited for one, in the mean", ready, "count", delay.Origin))
+	v.Saves = c.Bound(waited, 0, waited)
+	lighten(c, &v, used)
+	return v, true
+}
+
+// queuedOutside is which part of the time that clients waited, and nobody saw, their
+// requests were in the queue of the pool, before the service began with them (Little's
+// law); 0 where the requests are the service's own.
+func queuedOutside(c *cause.Case) float64 {
+	l := c.Ledger
+	queue := c.Series(evidence.SeriesPoolQueue)
+	if queue == nil || l.Charges[ledger.Unobserved] == 0 || c.Bundle.Requests.Lane[l.Rows[0]] != 0 {
+		return 0
+	}
+	mean, watched := queue.Mean(l.From, l.To)
+	return min(1, mean*float64(watched)/float64(unobserved(c)))
+}
+
+// unobserved is the time of all requests, slow or not, that nobody saw.
+func unobserved(c *cause.Case) (ns int64) {
+	for _, row := range c.Ledger.Rows {
+		ch := c.Ledger.Of(row)
+		ns += ch[ledger.Unobserved]
+	}
+	return max(1, ns)
+}
+
+// lighten says what each request costs, and what helps.
+func lighten(c *cause.Case, v *cause.Verdict, used float64) {
+	if l := c.Ledger; l.Requests.Rate > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("requests", l.Requests.Rate, "1/s", cause.From(l.Requests.Source)),
 			c.Figure("processor time per request", used/l.Requests.Rate*1e3, "ms", cause.From(l.Requests.Source)))
 	}
@@ -55,7 +117,6 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 		cause.Fix{Text: "take load off: callers that cache, a limit at the door that refuses early"},
 		cause.Fix{Text: "make requests cheaper: the stacks of running threads show where their time goes"},
 		cause.Fix{Text: fmt.Sprintf("add processors: at 70 %% utilisation this load needs %.1f", used/.7)})
-	return v
 }
 
 // processorsUsed is how many processors the process was on while its requests were

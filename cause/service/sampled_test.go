@@ -22,6 +22,7 @@ type seen struct {
 	kind        evidence.Kind
 	cpu         float64 // percent
 	queue       float64 // work items
+	ready       float64 // threads that waited for a processor, as the kernel counts them; then nobody looked
 }
 
 func (in seen) subject(t *testing.T) *cause.Case {
@@ -30,8 +31,11 @@ func (in seen) subject(t *testing.T) *cause.Case {
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "shop.nettrace"}), "nettrace")
 	s := p.Subject(evidence.Subject{Runtime: "dotnet", CPUs: 2})
 	add := func(at, dur int64) {
-		p.Request(evidence.Request{Subject: s, Lane: 1, Route: p.Name("GET /"), Start: epoch + at*ms, End: epoch + (at+dur)*ms,
-			Path: evidence.Path(nil).Append(evidence.Segment{Kind: evidence.Running, Dur: ms}).Append(evidence.Segment{Kind: in.kind, Dur: (dur - 1) * ms, Cause: p.Name("http db:80")})})
+		r := evidence.Request{Subject: s, Lane: 1, Route: p.Name("GET /"), Start: epoch + at*ms, End: epoch + (at+dur)*ms}
+		if in.ready == 0 {
+			r.Path = r.Path.Append(evidence.Segment{Kind: evidence.Running, Dur: ms}).Append(evidence.Segment{Kind: in.kind, Dur: (dur - 1) * ms, Cause: p.Name("http db:80")})
+		}
+		p.Request(r)
 	}
 	for i := range int64(2400) {
 		add(i*4, in.usual)
@@ -41,7 +45,7 @@ func (in seen) subject(t *testing.T) *cause.Case {
 			add(at, in.slow)
 		}
 	}
-	for name, v := range map[string]float64{evidence.SeriesCPU: in.cpu, evidence.SeriesPoolQueue: in.queue} {
+	for name, v := range map[string]float64{evidence.SeriesCPU: in.cpu, evidence.SeriesPoolQueue: in.queue, "process.runDelay": in.ready} {
 		p.Series(evidence.Series{Subject: s, Name: name, T: []int64{epoch, epoch + 10_000*ms}, V: []float64{v, v}, Origin: p.Origin(1)})
 	}
 	for _, kind := range []string{evidence.CoverRequests, evidence.CoverStates} {
@@ -65,6 +69,9 @@ func TestJudgedByLooks(t *testing.T) {
 		{"processors are idle", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Running, cpu: 20}, cause.RuledOut, "20 % of 2 CPUs busy"},
 		{"busy for a queue", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 95, queue: 100}, cause.Supported, "keep 95 % of the processors busy"},
 		{"busy, and waits for others", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 95}, cause.RuledOut, "95 % of 2 CPUs busy"},
+		{"nobody looked, its threads wait for a processor", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: 15}, cause.Supported, "keeps 97 % of the processors busy by itself"},
+		{"nobody looked, its threads hardly wait", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: .5}, cause.Inconclusive, "no request's states are known"},
+		{"nobody looked, others use the rest", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 50, ready: 15}, cause.Inconclusive, "no request's states are known"},
 		{"a dependency, awaited", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 10}, cause.Supported, "Slow requests wait for http db:80."},
 		{"awaited, of whom is not known", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10}, cause.Inconclusive, "of slow time is awaited, beyond the usual 9 ms: of whom is not in the evidence"},
 		{"queued for a thread", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10, queue: 100}, cause.RuledOut, "0.0 % of slow time"},
