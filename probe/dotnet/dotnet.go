@@ -22,7 +22,9 @@
 // Before .NET 6 a runtime may hang, and burn a processor, when a session is stopped
 // as threads write into it (dotnet/runtime#51579), whoever stops it. There sessions
 // are stopped between counters, and what comes too fast is not begun anew. Bursts of
-// stacks are safe: only the sampler writes into them, and it is stopped first.
+// stacks are safe: only the sampler writes into them, and it is stopped first. And
+// there is one session at a time, with stacks before and after the long one: 3.1.2
+// crashed now and then when one was stopped beside another.
 //
 // The package's opinion: a session belongs to its connection, so that whatever ends
 // the recorder ends the session, too: the runtime notices when it next writes, and

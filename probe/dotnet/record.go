@@ -2,6 +2,7 @@ package dotnet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -37,7 +38,7 @@ type recording struct {
 	client  *ipc.Client
 	about   evidence.Subject
 	secrets []secret
-	fragile bool // see ipc.Session.Stop: sessions are to be few
+	fragile bool // before .NET 6: sessions are to be few, and one at a time
 	sink    probe.Sink
 
 	end  time.Time
@@ -55,6 +56,10 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 	r.end = time.Now().Add(d)
 	ctx, r.stop = context.WithDeadline(ctx, r.end)
 	defer r.stop()
+	if r.fragile {
+		r.inTurn(ctx)
+		return r.failure
+	}
 	tracked := make(chan struct{})
 	var all sync.WaitGroup
 	all.Go(func() { r.threads(ctx, sync.OnceFunc(func() { close(tracked) })) })
@@ -62,6 +67,23 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 	all.Go(func() { r.events(ctx) })
 	all.Wait()
 	return r.failure
+}
+
+// inTurn records without two sessions at once, which crashed .NET Core 3.1.2 on a
+// busy host in one of some ten tries: stacks, the long session, and stacks again.
+func (r *recording) inTurn(ctx context.Context) {
+	look := func(ctx context.Context, providers []ipc.Provider) bool {
+		moment, done := context.WithTimeout(ctx, burst)
+		defer done()
+		return r.take(moment, piece{series: "threads", providers: providers}).ok
+	}
+	if !look(ctx, tracking) {
+		return
+	}
+	r.events(ctx)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) { // not interrupted, nor the target gone
+		look(context.WithoutCancel(ctx), stacks)
+	}
 }
 
 // events is the long session. Where its events come too fast, it goes on without the

@@ -66,8 +66,8 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 		defer close(stopped)
 		<-t.wanted.Done()
 		asked = time.Now()
-		if !end(context.WithoutCancel(ctx), s) && !r.client.Ended() {
-			r.warn("the session of %s did not end within %v: diagnostics hang in this process, as they may before .NET 6 (dotnet/runtime#51579): restart it when you can", p.series, grace)
+		if !end(context.WithoutCancel(ctx), s) {
+			r.hangs(context.WithoutCancel(ctx))
 		}
 	}()
 	err = t.copy(func() {
@@ -104,6 +104,13 @@ func end(ctx context.Context, s *ipc.Session) (answered bool) {
 	}
 	_ = s.Close()
 	return false
+}
+
+// hangs says so if a server that did not end a session answers nothing else, too.
+func (r *recording) hangs(ctx context.Context) {
+	if _, err := r.client.Info(ctx); errors.Is(err, ipc.ErrSilent) && !r.client.Ended() {
+		r.warn("the runtime did not end a session within %v and answers no more: its diagnostics hang, as they may before .NET 6 (dotnet/runtime#51579): restart the process when you can", grace)
+	}
 }
 
 // errStore says that nothing more can be stored.
