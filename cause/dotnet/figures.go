@@ -147,16 +147,13 @@ func (s *starving) inFlight() (n float64, origin evidence.Origin) {
 		held = s.pool.level()
 	}
 	if k := counter(s.c, evidence.SeriesRequestsInFlight); k.known() {
-		if n, origin = k.level(), k.origin; n > 1.5*held {
-			return n, origin // it has begun those without a thread, too: nobody waits outside
-		}
+		n, origin = k.level(), k.origin
 	} else if l := s.c.Ledger; l != nil {
 		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
 	}
-	if q := s.pool.queue; s.queued() {
-		if held += max(q.level(), q.mean()); held > n {
-			n, origin = held, q.origin
-		}
+	// A server that begins requests without a thread counts those that are queued, too.
+	if q := s.pool.queue; s.queued() && n < held+q.mean()/2 {
+		n, origin = held+max(q.level(), q.mean()), q.origin
 	}
 	return n, origin
 }
@@ -168,10 +165,16 @@ func (s *starving) clients() (most float64, origin evidence.Origin) {
 		by float64
 	}
 	r := &s.c.Bundle.Requests
+	generator := make(map[evidence.ArtifactID]bool)
+	for _, l := range s.c.Bundle.Loads {
+		if a, ok := l.Origin.Artifact(); ok {
+			generator[a] = true
+		}
+	}
 	turns := make(map[evidence.ArtifactID][]turn)
 	for i := range r.Len() {
-		if a, ok := r.Origin[i].Artifact(); ok && r.Subject[i] == s.c.Subject && r.Intended[i] != 0 && r.Timed(i) {
-			turns[a] = append(turns[a], turn{r.Intended[i], 1}, turn{r.End[i], -1})
+		if a, ok := r.Origin[i].Artifact(); ok && r.Subject[i] == s.c.Subject && (generator[a] || r.Intended[i] != 0) && r.Timed(i) {
+			turns[a] = append(turns[a], turn{r.End[i] - r.Latency(i), 1}, turn{r.End[i], -1})
 		}
 	}
 	for a, of := range turns {
