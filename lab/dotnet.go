@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/stats"
 )
 
 // Dotnet is the runtime of services in C# that are built with the newest .NET SDK
@@ -50,14 +51,18 @@ func (Dotnet) between(a, b state) map[string]float64 {
 	return m
 }
 
-// PoolThreads is the name of the figure that says how many threads the ThreadPool
-// had at most.
-const PoolThreads = "pool threads"
+// Names of the figures of a .NET service: how many threads its ThreadPool had in
+// the median, and at most. Where nothing blocks, 3.1 adds threads to see whether more do
+// more, and takes them away again.
+const (
+	PoolThreads     = "pool threads"
+	MostPoolThreads = "pool threads, at most"
+)
 
 func (Dotnet) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
 	pool := b.SeriesOf(about, evidence.SeriesPoolThreads)
 	if pool == nil || len(pool.V) == 0 {
 		return nil
 	}
-	return map[string]float64{PoolThreads: slices.Max(pool.V)}
+	return map[string]float64{PoolThreads: stats.Median(pool.V), MostPoolThreads: slices.Max(pool.V)}
 }
