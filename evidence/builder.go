@@ -91,6 +91,9 @@ func (p *Builder) Interval(v Interval) {
 	p.bundle.Intervals.add(v)
 }
 
+// RoomForSamples makes room for n samples, for who knows how many it will add.
+func (p *Builder) RoomForSamples(n int) { p.bundle.Samples.grow(n) }
+
 // Sample adds a sample.
 func (p *Builder) Sample(s Sample) { p.bundle.Samples.add(s) }
 

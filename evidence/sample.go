@@ -1,5 +1,7 @@
 package evidence
 
+import "slices"
+
 // Sample is one row of [Samples]: a profile's stack with its weight, an
 // allocation tick, a goroutine of a dump.
 type Sample struct {
@@ -34,6 +36,17 @@ func (s *Samples) room() {
 	s.Subject, s.Time, s.Lane, s.Stack = double(s.Subject), double(s.Time), double(s.Lane), double(s.Stack)
 	s.Type, s.Unit, s.Class = double(s.Type), double(s.Unit), double(s.Class)
 	s.Value, s.Origin = double(s.Value), double(s.Origin)
+}
+
+// grow makes room for n more rows, and for no fewer than doubling them would.
+func (s *Samples) grow(n int) {
+	if n <= cap(s.Value)-len(s.Value) {
+		return
+	}
+	n = max(n, len(s.Value))
+	s.Subject, s.Time, s.Lane, s.Stack = slices.Grow(s.Subject, n), slices.Grow(s.Time, n), slices.Grow(s.Lane, n), slices.Grow(s.Stack, n)
+	s.Type, s.Unit, s.Class = slices.Grow(s.Type, n), slices.Grow(s.Unit, n), slices.Grow(s.Class, n)
+	s.Value, s.Origin = slices.Grow(s.Value, n), slices.Grow(s.Origin, n)
 }
 
 func (s *Samples) row(i int) Sample {
