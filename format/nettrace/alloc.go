@@ -14,22 +14,27 @@ import (
 // that crossed it, and for each large object; AllocationSampled (303, .NET 10) for
 // an object drawn at random, one in 100 KiB on average.
 type allocations struct {
-	sums  map[allocation]*allocated
-	types map[string]int32
-	names []string
-	name  []byte // reused
+	sums    []allocated
+	places  map[uint64]uint32 // in sums, by key
+	types   map[string]int32  // classes by name as it came, in UTF-16
+	names   []string          // of classes
+	classes map[string]int32  // by name
+	lately  [256]typeName     // by the lowest bits of the type's address
 
 	ticks, sampled, left int64
 	first, last          int64
 }
 
-type allocation struct {
-	stack eventpipe.StackID
+// typeName is a class and how its name came, with the zero at its end.
+type typeName struct {
+	name  string
 	class int32
-	kind  uint8
 }
 
 type allocated struct {
+	stack eventpipe.StackID
+	class int32
+	kind  uint32
 	count int64 // events
 	bytes float64
 	time  int64 // of the first
@@ -51,34 +56,36 @@ const (
 )
 
 func (a *allocations) init() {
-	a.sums = make(map[allocation]*allocated)
+	a.places = make(map[uint64]uint32)
 	a.types = make(map[string]int32)
+	a.classes = make(map[string]int32)
 }
 
 func (q *process) allocationTick(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload)
 	bytes, kind := float64(c.U32()), c.U32()
-	q.allocs.name = q.allocs.name[:0]
+	class := int32(-1)
 	if e.Meta.Version >= 2 {
 		c.Skip(2)
 		bytes = float64(c.U64())
-		c.Pointer()
-		q.allocs.name = c.AppendUTF16(q.allocs.name)
+		class = q.allocs.class(c.Pointer(), &c)
 	}
 	if !c.OK() {
 		q.bad(e)
 		return
 	}
+	if class < 0 {
+		class = q.allocs.named(nil)
+	}
 	q.allocs.ticks++
-	q.allocs.add(e, kind, bytes)
+	q.allocs.add(e, class, kind, bytes)
 }
 
 func (q *process) allocationSampled(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload)
 	kind := c.U32()
 	c.Skip(2)
-	c.Pointer()
-	q.allocs.name = c.AppendUTF16(q.allocs.name[:0])
+	class := q.allocs.class(c.Pointer(), &c)
 	c.Pointer()
 	size := float64(c.U64())
 	if !c.OK() || size <= 0 {
@@ -87,57 +94,88 @@ func (q *process) allocationSampled(e *eventpipe.Event) {
 	}
 	q.allocs.sampled++
 	// An object of this size is drawn with probability 1 − e^(−size/mean).
-	q.allocs.add(e, kind, size/-math.Expm1(-size/sampleMean))
+	q.allocs.add(e, class, kind, size/-math.Expm1(-size/sampleMean))
 }
 
-func (a *allocations) add(e *eventpipe.Event, kind uint32, bytes float64) {
-	class, ok := a.types[string(a.name)]
+// class reads the name of the type at an address. The address may be another type's
+// by now, so that the name is compared.
+func (a *allocations) class(address uint64, c *eventpipe.Cursor) int32 {
+	lately := &a.lately[(address>>3^address>>11)%uint64(len(a.lately))]
+	rest := c.Rest()
+	if n := len(lately.name); n > 0 && len(rest) >= n && string(rest[:n]) == lately.name {
+		c.Skip(n)
+		return lately.class
+	}
+	c.SkipUTF16()
+	if !c.OK() {
+		return -1
+	}
+	name := rest[:len(rest)-c.Len()]
+	class := a.named(name)
+	*lately = typeName{string(name), class}
+	return class
+}
+
+// named is the class of a name in UTF-16 with its zero.
+func (a *allocations) named(utf16 []byte) int32 {
+	if class, ok := a.types[string(utf16)]; ok {
+		return class
+	}
+	name := eventpipe.UTF16(utf16)
+	class, ok := a.classes[name]
 	if !ok {
 		class = int32(len(a.names))
-		name := string(a.name)
-		a.types[name] = class
+		a.classes[name] = class
 		a.names = append(a.names, clean(name))
 	}
+	a.types[string(utf16)] = class
+	return class
+}
+
+func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes float64) {
 	if a.first == 0 {
 		a.first = e.Time
 	}
 	a.last = e.Time
-	k := allocation{e.Stack, class, uint8(min(kind, pinned))}
-	s := a.sums[k]
-	if s == nil {
+	kind = min(kind, pinned)
+	key := uint64(e.Stack)<<32 | uint64(class)<<2 | uint64(kind)
+	at, ok := a.places[key]
+	if !ok {
 		if len(a.sums) == maxAllocations {
 			a.left++
 			return
 		}
-		s = &allocated{time: e.Time, n: e.N}
-		a.sums[k] = s
+		at = uint32(len(a.sums))
+		a.places[key] = at
+		a.sums = append(a.sums, allocated{stack: e.Stack, class: class, kind: kind, time: e.Time, n: e.N})
 	}
+	s := &a.sums[at]
 	s.count++
 	s.bytes += bytes
 }
 
 // emit writes a row for each stack and type; its class is the type.
 func (a *allocations) emit(q *process) {
-	keys := a.keys()
 	kind, unit := q.b.Name("alloc_space"), q.b.Name("bytes")
-	for _, k := range keys {
-		s := a.sums[k]
-		q.b.Sample(evidence.Sample{Subject: q.id, Stack: q.stack(k.stack, false, s.time), Type: kind, Unit: unit,
-			Class: q.b.Name(a.names[k.class]), Value: int64(min(s.bytes, 1<<62)), Origin: q.b.Origin(s.n)})
+	q.b.RoomForSamples(len(a.sums))
+	for _, i := range a.most() {
+		s := &a.sums[i]
+		q.b.Sample(evidence.Sample{Subject: q.id, Stack: q.stack(s.stack, false, s.time), Type: kind, Unit: unit,
+			Class: q.b.Name(a.names[s.class]), Value: int64(min(s.bytes, 1<<62)), Origin: q.b.Origin(s.n)})
 	}
 	if a.left > 0 {
 		q.b.Warnf(0, "allocations have more than %d combinations of stack and type: %d events of others are left out", maxAllocations, a.left)
 	}
 }
 
-// keys are in an order that repeats: most bytes first.
-func (a *allocations) keys() []allocation {
-	keys := make([]allocation, 0, len(a.sums))
-	for k := range a.sums {
-		keys = append(keys, k)
+// most are the places in sums in an order that repeats: most bytes first.
+func (a *allocations) most() []uint32 {
+	order := make([]uint32, len(a.sums))
+	for i := range order {
+		order[i] = uint32(i)
 	}
-	slices.SortFunc(keys, func(x, y allocation) int {
+	slices.SortFunc(order, func(x, y uint32) int {
 		return cmp.Or(-cmp.Compare(a.sums[x].bytes, a.sums[y].bytes), cmp.Compare(a.sums[x].n, a.sums[y].n))
 	})
-	return keys
+	return order
 }

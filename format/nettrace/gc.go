@@ -18,9 +18,11 @@ type collector struct {
 	suspended [9]int64 // suspensions by reason, others last
 	dropped   int64    // beyond maxCycles
 
-	// Suspensions under way by the thread that asked for them, which ends them too.
-	// One thread's begins while another's lasts: it waits for its turn.
+	// Suspensions by the thread that asked for them, which ends them too. One thread's
+	// begins while another's lasts: it waits for its turn. Those that ended stay, to
+	// be used again: the sample profiler begins a thousand a second.
 	stopping map[int64]*pause
+	stopper  *pause // looked up last
 }
 
 type cycle struct {
@@ -32,6 +34,8 @@ type cycle struct {
 }
 
 type pause struct {
+	thread     int64
+	under      bool // way
 	start, end int64
 	reason     uint32
 	collects   int32 // generation of the collection that began within, -1: none
@@ -137,25 +141,41 @@ func (q *process) suspend(e *eventpipe.Event) {
 	g := &q.gc
 	g.watched = true
 	g.suspended[min(reason, uint32(len(g.suspended)-1))]++
-	if g.stopping == nil {
-		g.stopping = make(map[int64]*pause)
+	p := g.by(e.Thread)
+	if p == nil {
+		if g.stopping == nil {
+			g.stopping = make(map[int64]*pause)
+		}
+		if len(g.stopping) == maxCycles {
+			return
+		}
+		p = new(pause)
+		g.stopping[e.Thread] = p
 	}
-	if p := g.stopping[e.Thread]; p != nil { // its end was lost
-		*p = pause{start: e.Time, reason: reason, collects: -1, n: e.N}
-	} else if len(g.stopping) < maxCycles {
-		g.stopping[e.Thread] = &pause{start: e.Time, reason: reason, collects: -1, n: e.N}
+	*p = pause{thread: e.Thread, under: true, start: e.Time, reason: reason, collects: -1, n: e.N}
+}
+
+// by is the last suspension that a thread asked for, nil: it never did.
+func (g *collector) by(thread int64) *pause {
+	if p := g.stopper; p != nil && p.thread == thread {
+		return p
 	}
+	p := g.stopping[thread]
+	if p != nil {
+		g.stopper = p
+	}
+	return p
 }
 
 // within is the suspension a collection begins in: that of its thread, else the only
 // one there is for a collection.
 func (g *collector) within(thread int64) *pause {
-	if p := g.stopping[thread]; p != nil {
+	if p := g.by(thread); p != nil && p.under {
 		return p
 	}
 	var only *pause
 	for _, p := range g.stopping {
-		if p.collector() {
+		if p.under && p.collector() {
 			if only != nil {
 				return nil
 			}
@@ -171,11 +191,11 @@ func (p *pause) collector() bool { return p.reason == suspendGC || p.reason == s
 func (q *process) restarted(e *eventpipe.Event) {
 	g := &q.gc
 	g.watched = true
-	p := g.stopping[e.Thread]
-	if p == nil {
+	p := g.by(e.Thread)
+	if p == nil || !p.under {
 		return
 	}
-	delete(g.stopping, e.Thread)
+	p.under = false
 	if !p.collector() {
 		return
 	}

@@ -15,9 +15,10 @@ import (
 type looks struct {
 	rows    []look
 	lanes   map[int64]*laneLooks
-	lane    *laneLooks // of the last sample
-	limit   int        // of rows
-	quantum int64      // ns, 0: every look is a row
+	lately  [64]*laneLooks // of lanes, by the lowest bits of the thread
+	within  joining
+	limit   int   // of rows
+	quantum int64 // ns, 0: every look is a row
 	count   int64
 	managed int64 // of them in managed code
 	left    int64 // of them not in rows
@@ -36,10 +37,8 @@ type look struct {
 
 type laneLooks struct {
 	id          int64
-	next        *laneLooks // that came after it: the profiler goes round
 	count       int64
 	first, last int64
-	row         int // its newest
 }
 
 // Beyond maxLooks rows (10 MiB until the stream ends) looks are joined. Where even
@@ -78,39 +77,31 @@ func (q *process) sampled(e *eventpipe.Event) {
 	l.last = e.Time
 	lane.count++
 	lane.last = e.Time
-	if l.quantum > 0 && lane.row >= 0 {
-		r := &l.rows[lane.row]
-		if r.stack == e.Stack && r.native == native && r.time/l.quantum == e.Time/l.quantum {
-			r.count++
-			return
-		}
-	}
+	r := look{e.Time, e.Thread, e.Stack, native, 1, e.N}
 	if len(l.rows) == l.limit {
 		l.coarsen()
 	}
-	lane.row = len(l.rows)
+	if l.quantum > 0 && l.within.has(l.rows, &r) {
+		return
+	}
 	if len(l.rows) == cap(l.rows) { // append alone would copy them more often
 		l.rows = append(make([]look, 0, min(l.limit, max(256, 2*len(l.rows)))), l.rows...)
 	}
-	l.rows = append(l.rows, look{e.Time, e.Thread, e.Stack, native, 1, e.N})
+	l.rows = append(l.rows, r)
 }
 
 // of is the lane of a thread.
 func (l *looks) of(thread, time int64) *laneLooks {
-	last := l.lane
-	if last != nil && last.next != nil && last.next.id == thread {
-		l.lane = last.next
-		return l.lane
+	lately := &l.lately[uint64(thread)%uint64(len(l.lately))]
+	if lane := *lately; lane != nil && lane.id == thread {
+		return lane
 	}
 	lane := l.lanes[thread]
 	if lane == nil {
-		lane = &laneLooks{id: thread, first: time, row: -1}
+		lane = &laneLooks{id: thread, first: time}
 		l.lanes[thread] = lane
 	}
-	if last != nil {
-		last.next = lane
-	}
-	l.lane = lane
+	*lately = lane
 	return lane
 }
 
@@ -129,29 +120,18 @@ func (l *looks) coarsen() {
 				l.left += int64(r.count)
 			}
 			l.rows = append(l.rows[:0], l.rows[n:]...)
+			l.join()
 		}
-	}
-	for _, lane := range l.lanes {
-		lane.row = -1
 	}
 }
 
 func (l *looks) join() {
-	type key struct {
-		at, lane int64
-		stack    eventpipe.StackID
-		native   bool
-	}
-	rows := make(map[key]int, len(l.rows)/2)
+	l.within.begin(l.quantum)
 	kept := l.rows[:0]
-	for _, r := range l.rows {
-		k := key{r.time / l.quantum, r.lane, r.stack, r.native}
-		if i, ok := rows[k]; ok {
-			kept[i].count += r.count
-			continue
+	for i := range l.rows {
+		if r := &l.rows[i]; !l.within.has(kept, r) {
+			kept = append(kept, *r)
 		}
-		rows[k] = len(kept)
-		kept = append(kept, r)
 	}
 	l.rows = kept
 }
@@ -176,6 +156,7 @@ func (l *looks) emit(q *process) {
 		return
 	}
 	kind, unit := q.b.Name("thread"), q.b.Name("count")
+	q.b.RoomForSamples(len(l.rows))
 	for i := range l.rows {
 		r := &l.rows[i]
 		q.b.Sample(evidence.Sample{Subject: q.id, Time: r.time, Lane: evidence.LaneID(r.lane), Stack: q.stack(r.stack, r.native, r.time),

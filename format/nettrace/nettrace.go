@@ -95,7 +95,7 @@ type parser struct {
 	r *eventpipe.Reader
 	b *evidence.Builder
 
-	types     map[*eventpipe.Metadata]*eventType
+	types     []*eventType // by Event.Type
 	processes map[int32]*process
 	order     []*process
 	current   *process
@@ -116,12 +116,10 @@ type eventType struct {
 
 func newParser(r *eventpipe.Reader, b *evidence.Builder) *parser {
 	*b.Clock() = evidence.Clock{Name: "unix", Error: 1e6, Resolution: 1} // its zero is told in ms
-	return &parser{r: r, b: b, types: make(map[*eventpipe.Metadata]*eventType), processes: make(map[int32]*process)}
+	return &parser{r: r, b: b, processes: make(map[int32]*process)}
 }
 
 func (p *parser) read(ctx context.Context) error {
-	var meta *eventpipe.Metadata
-	var t *eventType
 	for {
 		e, err := p.r.Next()
 		if err == io.EOF {
@@ -133,13 +131,7 @@ func (p *parser) read(ctx context.Context) error {
 		if p.events++; p.events%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if e.Meta != meta {
-			meta = e.Meta
-			if t = p.types[meta]; t == nil {
-				t = newType(meta)
-				p.types[meta] = t
-			}
-		}
+		t := p.typeOf(e)
 		t.count++
 		if p.first == 0 || e.Time < p.first {
 			p.first = e.Time
@@ -154,6 +146,18 @@ func (p *parser) read(ctx context.Context) error {
 			t.interpret(q, e)
 		}
 	}
+}
+
+func (p *parser) typeOf(e *eventpipe.Event) *eventType {
+	at := int(e.Type)
+	if at < len(p.types) && p.types[at] != nil {
+		return p.types[at]
+	}
+	if at >= len(p.types) {
+		p.types = append(p.types, make([]*eventType, at+1-len(p.types))...)
+	}
+	p.types[at] = newType(e.Meta)
+	return p.types[at]
 }
 
 // maxProcesses of one stream are told apart; events of more are counted only.

@@ -21,8 +21,8 @@ type symbols struct {
 	text    textStore
 
 	names      map[place]evidence.NameID
-	stacks     map[stackAt]evidence.StackID
-	unresolved int64 // addresses
+	stacks     []evidence.StackID // by the stream's, twice: with a native frame or not; 0: not looked up
+	unresolved int64              // addresses
 }
 
 type method struct {
@@ -43,18 +43,12 @@ type place struct {
 	method  int32 // of two that were at one address one after the other; -1 unknown
 }
 
-type stackAt struct {
-	id     eventpipe.StackID
-	native bool
-}
-
 // maxMethods is how many methods' names are kept; a large program has 200,000.
 const maxMethods = 4 << 20
 
 func (s *symbols) init() {
 	s.modules = make(map[uint64]string)
 	s.names = make(map[place]evidence.NameID)
-	s.stacks = make(map[stackAt]evidence.StackID)
 }
 
 func (s *symbols) nameless() bool { return s.unresolved > 0 && len(s.methods) == 0 }
@@ -249,8 +243,14 @@ const nativeFrame = "[Native Frames]"
 // stack returns the frames of a stack that was seen at a time. A thread that was in
 // native code has one more.
 func (q *process) stack(id eventpipe.StackID, native bool, time int64) evidence.StackID {
-	key := stackAt{id, native}
-	if known, ok := q.symbols.stacks[key]; ok {
+	at := 2 * int(id)
+	if native {
+		at++
+	}
+	if at >= len(q.symbols.stacks) { // all have come by now
+		q.symbols.stacks = append(q.symbols.stacks, make([]evidence.StackID, max(2*(q.p.r.Stacks()+1), at+1)-len(q.symbols.stacks))...)
+	}
+	if known := q.symbols.stacks[at]; known != 0 {
 		return known
 	}
 	var frames []evidence.Frame
@@ -266,7 +266,7 @@ func (q *process) stack(id eventpipe.StackID, native bool, time int64) evidence.
 	}
 	stack := q.b.Stack(frames)
 	if always {
-		q.symbols.stacks[key] = stack
+		q.symbols.stacks[at] = stack
 	}
 	return stack
 }

@@ -77,6 +77,9 @@ func (p *parser) eventTable() *table {
 	counts := make(map[key]int64)
 	unknown := make(map[string]int64)
 	for _, e := range p.types {
+		if e == nil {
+			continue
+		}
 		counts[key{e.provider, e.name}] += e.count
 		if e.unknown {
 			unknown[e.provider] += e.count
@@ -184,16 +187,17 @@ func (a *allocations) table(title string) *table {
 	}
 	var kinds [len(allocationKinds)]sum
 	types := make(map[int32]*sum)
-	for k, s := range a.sums {
-		y := types[k.class]
+	for i := range a.sums {
+		s := &a.sums[i]
+		y := types[s.class]
 		if y == nil {
 			y = new(sum)
-			types[k.class] = y
+			types[s.class] = y
 		}
-		for _, to := range []*sum{y, &kinds[k.kind]} {
+		for _, to := range []*sum{y, &kinds[s.kind]} {
 			to.events += s.count
 			to.bytes += s.bytes
-			if k.kind == large {
+			if s.kind == large {
 				to.large += s.count
 			}
 		}

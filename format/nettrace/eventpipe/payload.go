@@ -150,6 +150,16 @@ func (c *Cursor) UTF16() string {
 	return string(appendUTF16(short[:0], b))
 }
 
+// UTF16 is a string as a payload has it, up to its zero or its end.
+func UTF16(b []byte) string {
+	c := Cursor{rest: b}
+	if s := c.utf16z(); c.OK() {
+		b = s
+	}
+	var short [128]byte
+	return string(appendUTF16(short[:0], b))
+}
+
 // AppendUTF16 reads a string up to its zero and appends it to dst as UTF-8: for
 // strings that are looked up far more often than they are new.
 func (c *Cursor) AppendUTF16(dst []byte) []byte { return appendUTF16(dst, c.utf16z()) }

@@ -161,7 +161,7 @@ func (r *Reader) merge() *Event {
 	}
 	r.gone++
 	if m := r.types.all[q.meta]; e.Meta != m { // most often not: spares the barrier
-		e.Meta = m
+		e.Meta, e.Type = m, q.meta
 	}
 	e.Time, e.N, e.Thread = q.time, q.n, q.thread
 	e.Processor, e.Stack = int32(q.processor), q.stack
