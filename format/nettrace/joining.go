@@ -1,9 +1,54 @@
 package nettrace
 
-// joining finds the row that a look is to be joined with: of the same thread and
-// stack in the same quantum. It knows the rows of one quantum, the last, since looks
-// come in order of time; it is a table of its own because there is one look-up for
-// each of a thousand samples a second of each of hundreds of threads.
+import "github.com/unstall/unstall/format/nettrace/eventpipe"
+
+// look is a row: one thread with one stack, once or more often within a quantum.
+type look struct {
+	time  int64
+	n     int64 // the event's number
+	what  seen
+	count int64
+}
+
+// seen is what a look saw: a lane's number, a stack and whether in native code.
+type seen uint64
+
+func whatSeen(lane uint32, stack eventpipe.StackID, native bool) seen {
+	s := seen(stack)<<32 | seen(lane)<<1
+	if native {
+		s |= 1
+	}
+	return s
+}
+
+func (s seen) lane() uint32 { return uint32(s) >> 1 }
+func (s seen) stack() (id eventpipe.StackID, native bool) {
+	return eventpipe.StackID(s >> 32), s&1 != 0
+}
+
+// lookRows are looks in blocks, so that none is copied when more come.
+type lookRows struct {
+	blocks []*[lookBlock]look
+	n      int
+}
+
+const lookBlock = 1 << 10
+
+func (r *lookRows) at(i int) *look { return &r.blocks[i/lookBlock][i%lookBlock] }
+
+// add is where the next row is to be written.
+func (r *lookRows) add() *look {
+	if r.n == len(r.blocks)*lookBlock {
+		r.blocks = append(r.blocks, new([lookBlock]look))
+	}
+	r.n++
+	return r.at(r.n - 1)
+}
+
+// joining finds the row that a look is to be joined with: the one that saw the same
+// in the same quantum. It knows the rows of one quantum, the last, since looks come
+// in order of time. It is a table of its own because hundreds of threads are looked
+// at a thousand times a second each.
 type joining struct {
 	quantum    int64 // ns
 	from       int64 // when the quantum began
@@ -13,6 +58,7 @@ type joining struct {
 }
 
 type joined struct {
+	what       seen
 	generation uint32
 	row        uint32
 }
@@ -37,46 +83,41 @@ func (j *joining) next() {
 	}
 }
 
-// has joins r with one of rows, or else expects it to be appended to them.
-func (j *joining) has(rows []look, r *look) bool {
-	if uint64(r.time-j.from) >= uint64(j.quantum) {
-		j.from = r.time - (r.time%j.quantum+j.quantum)%j.quantum
+// find is the row to join a look with. Where there is none the look is expected to
+// become row number next.
+func (j *joining) find(what seen, time int64, next int) (row int, ok bool) {
+	if uint64(time-j.from) >= uint64(j.quantum) {
+		j.from = time - (time%j.quantum+j.quantum)%j.quantum
 		j.next()
-	} else if j.used > len(j.table)/2 {
-		j.grow(rows)
 	}
-	e := j.find(rows, r)
+	e := j.entry(what)
 	if e.generation == j.generation {
-		rows[e.row].count += r.count
-		return true
+		return int(e.row), true
 	}
-	*e = joined{j.generation, uint32(len(rows))}
-	j.used++
-	return false
+	*e = joined{what, j.generation, uint32(next)}
+	if j.used++; j.used > len(j.table)/2 {
+		j.grow()
+	}
+	return 0, false
 }
 
-// find is the entry of a row alike, or the free one where it belongs.
-func (j *joining) find(rows []look, r *look) *joined {
-	key := uint64(r.lane)*0x9e3779b97f4a7c15 ^ uint64(r.stack)*0xc2b2ae3d27d4eb4f
-	if r.native {
-		key = ^key
-	}
+// entry is that of what was seen, or the free one where it belongs.
+func (j *joining) entry(what seen) *joined {
 	mask := uint64(len(j.table) - 1)
-	for i := (key ^ key>>32) & mask; ; i = (i + 1) & mask {
-		e := &j.table[i]
-		if e.generation != j.generation {
-			return e
-		}
-		if have := &rows[e.row]; have.stack == r.stack && have.lane == r.lane && have.native == r.native {
+	hash := uint64(what) * 0x9e3779b97f4a7c15
+	for i := hash >> 32 & mask; ; i = (i + 1) & mask {
+		if e := &j.table[i]; e.what == what || e.generation != j.generation {
 			return e
 		}
 	}
 }
 
-// grow doubles the table. The rows of the quantum are the last ones.
-func (j *joining) grow(rows []look) {
-	j.table = make([]joined, 2*len(j.table))
-	for i := len(rows) - j.used; i < len(rows); i++ {
-		*j.find(rows, &rows[i]) = joined{j.generation, uint32(i)}
+func (j *joining) grow() {
+	old := j.table
+	j.table = make([]joined, 2*len(old))
+	for _, e := range old {
+		if e.generation == j.generation {
+			*j.entry(e.what) = e
+		}
 	}
 }

@@ -13,9 +13,10 @@ import (
 // beyond maxLooks looks at one thread with one stack are joined within a quantum,
 // which grows until they fit. In the end that is a row for each thread and stack.
 type looks struct {
-	rows    []look
+	rows    lookRows
 	lanes   map[int64]*laneLooks
-	lately  [64]*laneLooks // of lanes, by the lowest bits of the thread
+	order   []*laneLooks    // by their number
+	lately  [256]*laneLooks // of lanes, by the thread's hash
 	within  joining
 	limit   int   // of rows
 	quantum int64 // ns, 0: every look is a row
@@ -26,22 +27,14 @@ type looks struct {
 	first, last int64
 }
 
-type look struct {
-	time   int64
-	lane   int64
-	stack  eventpipe.StackID
-	native bool
-	count  int32
-	n      int64 // the event's number
-}
-
 type laneLooks struct {
 	id          int64
+	number      uint32
 	count       int64
 	first, last int64
 }
 
-// Beyond maxLooks rows (10 MiB until the stream ends) looks are joined. Where even
+// Beyond maxLooks rows (8 MiB until the stream ends) looks are joined. Where even
 // those within usefulQuantum are too many, as of hundreds of threads with hundreds
 // of stacks each, there may be up to mostLooks.
 const (
@@ -77,29 +70,30 @@ func (q *process) sampled(e *eventpipe.Event) {
 	l.last = e.Time
 	lane.count++
 	lane.last = e.Time
-	r := look{e.Time, e.Thread, e.Stack, native, 1, e.N}
-	if len(l.rows) == l.limit {
+	if l.rows.n == l.limit {
 		l.coarsen()
 	}
-	if l.quantum > 0 && l.within.has(l.rows, &r) {
-		return
+	what := whatSeen(lane.number, e.Stack, native)
+	if l.quantum > 0 {
+		if row, ok := l.within.find(what, e.Time, l.rows.n); ok {
+			l.rows.at(row).count++
+			return
+		}
 	}
-	if len(l.rows) == cap(l.rows) { // append alone would copy them more often
-		l.rows = append(make([]look, 0, min(l.limit, max(256, 2*len(l.rows)))), l.rows...)
-	}
-	l.rows = append(l.rows, r)
+	*l.rows.add() = look{e.Time, e.N, what, 1}
 }
 
 // of is the lane of a thread.
 func (l *looks) of(thread, time int64) *laneLooks {
-	lately := &l.lately[uint64(thread)%uint64(len(l.lately))]
+	lately := &l.lately[uint64(thread)*0x9e3779b97f4a7c15>>56]
 	if lane := *lately; lane != nil && lane.id == thread {
 		return lane
 	}
 	lane := l.lanes[thread]
 	if lane == nil {
-		lane = &laneLooks{id: thread, first: time}
+		lane = &laneLooks{id: thread, number: uint32(len(l.order)), first: time}
 		l.lanes[thread] = lane
+		l.order = append(l.order, lane)
 	}
 	*lately = lane
 	return lane
@@ -107,33 +101,37 @@ func (l *looks) of(thread, time int64) *laneLooks {
 
 // coarsen joins rows until half of the limit is free.
 func (l *looks) coarsen() {
-	for len(l.rows) > l.limit/2 {
+	for l.rows.n > l.limit/2 {
 		switch {
 		case l.quantum < usefulQuantum || l.limit == mostLooks && l.quantum <= l.last-l.first:
 			l.quantum = max(leastQuantum, 4*l.quantum)
-			l.join()
+			l.join(0)
 		case l.limit < mostLooks:
 			l.limit *= 2
 		default:
-			n := len(l.rows) / 2
-			for _, r := range l.rows[:n] {
-				l.left += int64(r.count)
+			n := l.rows.n / 2
+			for i := range n {
+				l.left += int64(l.rows.at(i).count)
 			}
-			l.rows = append(l.rows[:0], l.rows[n:]...)
-			l.join()
+			l.join(n)
 		}
 	}
 }
 
-func (l *looks) join() {
+// join joins the rows from one on. Those before are gone.
+func (l *looks) join(from int) {
 	l.within.begin(l.quantum)
-	kept := l.rows[:0]
-	for i := range l.rows {
-		if r := &l.rows[i]; !l.within.has(kept, r) {
-			kept = append(kept, *r)
+	kept := 0
+	for i := from; i < l.rows.n; i++ {
+		r := l.rows.at(i)
+		if row, ok := l.within.find(r.what, r.time, kept); ok {
+			l.rows.at(row).count += r.count
+			continue
 		}
+		*l.rows.at(kept) = *r
+		kept++
 	}
-	l.rows = kept
+	l.rows.n = kept
 }
 
 // every is how many ns lie between two looks at a thread, by the one that was
@@ -156,10 +154,11 @@ func (l *looks) emit(q *process) {
 		return
 	}
 	kind, unit := q.b.Name("thread"), q.b.Name("count")
-	q.b.RoomForSamples(len(l.rows))
-	for i := range l.rows {
-		r := &l.rows[i]
-		q.b.Sample(evidence.Sample{Subject: q.id, Time: r.time, Lane: evidence.LaneID(r.lane), Stack: q.stack(r.stack, r.native, r.time),
+	q.b.RoomForSamples(l.rows.n)
+	for i := range l.rows.n {
+		r := l.rows.at(i)
+		stack, native := r.what.stack()
+		q.b.Sample(evidence.Sample{Subject: q.id, Time: r.time, Lane: evidence.LaneID(l.order[r.what.lane()].id), Stack: q.stack(stack, native, r.time),
 			Type: kind, Unit: unit, Value: int64(r.count), Origin: q.b.Origin(r.n)})
 	}
 	if l.left > 0 {

@@ -208,12 +208,12 @@ func TestLooksAreBounded(t *testing.T) {
 			q.sampled(&e)
 		}
 		l := &q.looks
-		if len(l.rows) > c.rows || cap(l.rows) > c.rows {
-			t.Errorf("%s: %d rows in room for %d", c.name, len(l.rows), cap(l.rows))
+		if room := len(l.rows.blocks) * lookBlock; l.rows.n > c.rows || room > c.rows {
+			t.Errorf("%s: %d rows in room for %d", c.name, l.rows.n, room)
 		}
 		sum := int(l.left)
-		for _, r := range l.rows {
-			sum += int(r.count)
+		for i := range l.rows.n {
+			sum += int(l.rows.at(i).count)
 		}
 		if sum != c.samples || l.count != int64(c.samples) || c.all != (l.left == 0) {
 			t.Errorf("%s: %d looks, %d counted, %d left out; want %d", c.name, sum, l.count, l.left, c.samples)

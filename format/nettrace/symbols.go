@@ -29,7 +29,8 @@ type method struct {
 	start, module uint64
 	size          uint32
 	from, until   int64 // ns: while it was at this address
-	name          []byte
+	name          textAt
+	id            evidence.NameID // of name, 0: not looked up yet
 }
 
 // unload says that a method left its address, which may be another's from then on.
@@ -207,15 +208,22 @@ func (q *process) frame(address uint64, time int64) (id evidence.NameID, sure bo
 		return id, sure
 	}
 	if at.method >= 0 {
-		id = q.b.Name(s.text.frame(&s.methods[at.method], s.modules))
+		id = q.name(&s.methods[at.method])
 	} else if m := s.entry(address); m != nil {
-		id = q.b.Name(s.text.frame(m, s.modules))
+		id = q.name(m)
 	} else {
 		s.unresolved++
 		id = q.b.Name(unknownFrame)
 	}
 	s.names[at] = id
 	return id, sure
+}
+
+func (q *process) name(m *method) evidence.NameID {
+	if m.id == 0 {
+		m.id = q.b.NameBytes(q.symbols.text.frame(m, q.symbols.modules))
+	}
+	return m.id
 }
 
 // entryReach is how far behind an entry point its code is taken to go on.

@@ -1,13 +1,16 @@
 package nettrace
 
-import (
-	"bytes"
-	"strings"
-	"unicode/utf16"
-)
+import "github.com/unstall/unstall/format/nettrace/eventpipe"
 
 // textStore keeps the names of methods as they came, in UTF-16, in blocks.
-type textStore struct{ block []byte }
+type textStore struct {
+	blocks [][]byte
+	text   []byte // reused
+}
+
+// textAt is where a text is: without pointers, so that the collector need not look at
+// methods, and to sort them costs no barrier.
+type textAt struct{ block, from, size uint32 }
 
 const (
 	leastBlock = 4 << 10
@@ -15,52 +18,74 @@ const (
 )
 
 // keep copies the bytes of an event.
-func (t *textStore) keep(b []byte) []byte {
+func (t *textStore) keep(b []byte) textAt {
 	if len(b) > textBlock {
 		b = b[:textBlock]
 	}
-	if len(t.block)+len(b) > cap(t.block) {
-		t.block = make([]byte, 0, max(leastBlock, len(b), min(textBlock, 2*cap(t.block))))
+	last := len(t.blocks) - 1
+	if last < 0 || len(t.blocks[last])+len(b) > cap(t.blocks[last]) {
+		size := leastBlock
+		if last >= 0 {
+			size = min(textBlock, 2*cap(t.blocks[last]))
+		}
+		t.blocks = append(t.blocks, make([]byte, 0, max(size, len(b))))
+		last++
 	}
-	from := len(t.block)
-	t.block = append(t.block, b...)
-	return t.block[from:len(t.block):len(t.block)]
+	from := len(t.blocks[last])
+	t.blocks[last] = append(t.blocks[last], b...)
+	return textAt{uint32(last), uint32(from), uint32(len(b))}
+}
+
+func (t *textStore) at(p textAt) []byte {
+	if p.size == 0 {
+		return nil
+	}
+	return t.blocks[p.block][p.from : p.from+p.size]
 }
 
 // frame is a method as dotnet-stack prints it: Module!Namespace.Type.Method(parameters).
-func (t *textStore) frame(m *method, modules map[uint64]string) string {
-	rest := m.name
-	var namespace, name, signature string
-	namespace, rest = utf16z(rest)
-	name, rest = utf16z(rest)
-	signature, _ = utf16z(rest)
-	if i := strings.IndexByte(signature, '('); i >= 0 {
-		signature = signature[i:]
+// It is valid until the next one.
+func (t *textStore) frame(m *method, modules map[uint64]string) []byte {
+	namespace, rest := utf16z(t.at(m.name))
+	name, rest := utf16z(rest)
+	signature, _ := utf16z(rest)
+	b := t.text[:0]
+	if module := modules[m.module]; module != "" {
+		b = append(b, module...)
 	} else {
-		signature = "()"
+		b = append(b, '?')
 	}
-	module := modules[m.module]
-	if module == "" {
-		module = "?"
+	b = append(b, '!')
+	if len(namespace) > 0 {
+		b = eventpipe.AppendUTF16(b, namespace)
+		b = append(b, '.')
 	}
-	if namespace != "" {
-		namespace += "."
-	}
-	return clean(module + "!" + namespace + name + signature)
-}
-
-// utf16z takes a string off, up to its zero or the end.
-func utf16z(b []byte) (string, []byte) {
-	end := len(b) &^ 1
-	for i := 0; i+1 < len(b); i += 2 {
-		if b[i] == 0 && b[i+1] == 0 {
-			end = i
+	b = eventpipe.AppendUTF16(b, name)
+	for i := 0; ; i += 2 {
+		if i+1 >= len(signature) {
+			b = append(b, "()"...)
+			break
+		}
+		if signature[i] == '(' && signature[i+1] == 0 {
+			b = eventpipe.AppendUTF16(b, signature[i:])
 			break
 		}
 	}
-	units := make([]uint16, 0, end/2)
-	for i := 0; i < end; i += 2 {
-		units = append(units, uint16(b[i])|uint16(b[i+1])<<8)
+	t.text = b
+	for _, c := range b {
+		if c < ' ' || c == 0x7f || len(b) > maxText {
+			return []byte(clean(string(b)))
+		}
 	}
-	return string(utf16.Decode(units)), bytes.TrimPrefix(b[end:], []byte{0, 0})
+	return b
+}
+
+// utf16z takes a string off, up to its zero or the end.
+func utf16z(b []byte) (s, rest []byte) {
+	for i := 0; i+1 < len(b); i += 2 {
+		if b[i] == 0 && b[i+1] == 0 {
+			return b[:i], b[i+2:]
+		}
+	}
+	return b[:len(b)&^1], b[len(b)&^1:]
 }

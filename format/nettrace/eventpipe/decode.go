@@ -175,7 +175,7 @@ func truth(b bool) int64 {
 func (d *payloadDecoder) array(v *Value, elem *Field, n int) {
 	switch elem.Type {
 	case Char:
-		v.Text = string(appendUTF16(nil, d.c.Bytes(2*n)))
+		v.Text = string(AppendUTF16(nil, d.c.Bytes(2*n)))
 		return
 	case UTF8Char:
 		v.Text = string(d.c.Bytes(n))
@@ -206,7 +206,7 @@ func (d *payloadDecoder) elsewhere(v *Value, f *Field) {
 	there.c.rest = d.whole[from : from+size]
 	switch f.Elem.Type {
 	case Char:
-		v.Text = string(appendUTF16(nil, there.c.rest))
+		v.Text = string(AppendUTF16(nil, there.c.rest))
 		return
 	case UTF8Char:
 		v.Text = string(there.c.rest)

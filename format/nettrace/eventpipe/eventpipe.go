@@ -108,9 +108,9 @@ type StackID uint32
 type Event struct {
 	Meta      *Metadata
 	Type      uint32 // Meta's number, from 1: for a slice by type, where a map by Meta is too slow
-	Time      int64 // ns since 1970 UTC
-	Thread    int64 // the OS thread it is about; of a sample: the one sampled, not the sampler
-	N         int64 // ordinal in the stream, from 1, not in order of time
+	Time      int64  // ns since 1970 UTC
+	Thread    int64  // the OS thread it is about; of a sample: the one sampled, not the sampler
+	N         int64  // ordinal in the stream, from 1, not in order of time
 	PID       int32
 	Processor int32 // -1 where not known
 	Stack     StackID

@@ -147,7 +147,7 @@ func (c *Cursor) UTF16() string {
 		return ""
 	}
 	var short [128]byte
-	return string(appendUTF16(short[:0], b))
+	return string(AppendUTF16(short[:0], b))
 }
 
 // UTF16 is a string as a payload has it, up to its zero or its end.
@@ -157,14 +157,15 @@ func UTF16(b []byte) string {
 		b = s
 	}
 	var short [128]byte
-	return string(appendUTF16(short[:0], b))
+	return string(AppendUTF16(short[:0], b))
 }
 
 // AppendUTF16 reads a string up to its zero and appends it to dst as UTF-8: for
 // strings that are looked up far more often than they are new.
-func (c *Cursor) AppendUTF16(dst []byte) []byte { return appendUTF16(dst, c.utf16z()) }
+func (c *Cursor) AppendUTF16(dst []byte) []byte { return AppendUTF16(dst, c.utf16z()) }
 
-func appendUTF16(dst, b []byte) []byte {
+// AppendUTF16 appends all of b, which is UTF-16, as UTF-8.
+func AppendUTF16(dst, b []byte) []byte {
 	for i := 0; i+1 < len(b); i += 2 {
 		u := rune(b[i]) | rune(b[i+1])<<8
 		switch {
