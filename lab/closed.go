@@ -39,7 +39,7 @@ func (c closing) checks() []Check     { return nil }
 
 // demand has clients who give no request up while the diagnosis records.
 func (c closing) demand(one *Service) (Demand, error) {
-	return Demand{Before: c.Before, Connections: cmp.Or(one.Variant.Connections, c.Connections), Patience: c.Sizes.Record}, nil
+	return Demand{Before: c.Before, Connections: cmp.Or(one.Variant.Connections, c.Connections), Patience: c.Sizes.Record + settle}, nil
 }
 
 // measure makes one run. The figures are of all that was sent, up to the last

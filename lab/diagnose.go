@@ -89,7 +89,11 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 		return err
 	}
 	found := record.Find(s.ctx, probes.Probes, []target.Target{t})
-	_, err = found.Record(s.ctx, record.Options{For: s.Sizes.Record + settle, Path: path, Tool: s.opt.Version, Command: []string{"unstall", "lab", "run", s.Name},
+	lasts := s.Sizes.Record + settle
+	if demand.Rate == 0 { // clients still wait for answers when the probes take their last look
+		lasts = demand.Before + s.Sizes.Record
+	}
+	_, err = found.Record(s.ctx, record.Options{For: lasts, Path: path, Tool: s.opt.Version, Command: []string{"unstall", "lab", "run", s.Name},
 		Beside: func(ctx context.Context, sink probe.Sink) error {
 			if demand.Before > 0 { // others use it, too: what they ask for is no part of our load
 				if err := s.alone(ctx, one, demand.Before); err != nil {

@@ -44,10 +44,10 @@ func captured(ctx context.Context, r recording, tmp string, say func(string)) (t
 		return nil, err
 	}
 	say("recording")
-	plan := load.Plan{URL: "http://" + address + r.load.Paths[0], Header: http.Header{}, Mode: load.Closed, Connections: r.load.Connections, Duration: r.capture, Timeout: r.capture}
+	plan := load.Plan{URL: "http://" + address + r.load.Paths[0], Header: http.Header{}, Mode: load.Closed, Connections: r.load.Connections, Duration: r.capture, Timeout: r.capture + 5*time.Second}
 	path := filepath.Join(tmp, "capture.unstall")
 	from := markOf(service)
-	_, err = record.Find(ctx, probes.Probes, []target.Target{found}).Record(ctx, record.Options{For: r.warm + r.capture + plan.Timeout, Path: path, Tool: "lab/record", Command: []string{"unstall", "record"},
+	_, err = record.Find(ctx, probes.Probes, []target.Target{found}).Record(ctx, record.Options{For: r.warm + r.capture, Path: path, Tool: "lab/record", Command: []string{"unstall", "record"},
 		Beside: func(ctx context.Context, sink probe.Sink) error {
 			first := plan
 			first.Connections, first.Duration = 1, r.warm
