@@ -22,6 +22,7 @@ type symbols struct {
 
 	names      map[place]evidence.NameID
 	stacks     []evidence.StackID // by the stream's, twice: with a native frame or not; 0: not looked up
+	lately     []placed           // by an address' hash: those with one method at all times
 	unresolved int64              // addresses
 }
 
@@ -43,6 +44,13 @@ type place struct {
 	address uint64
 	method  int32 // of two that were at one address one after the other; -1 unknown
 }
+
+type placed struct {
+	address uint64
+	name    evidence.NameID
+}
+
+const latelyBits = 10 // of an address' hash
 
 // maxMethods is how many methods' names are kept; a large program has 200,000.
 const maxMethods = 4 << 20
@@ -201,6 +209,21 @@ const unknownFrame = "?!?"
 
 // frame names the method at an address.
 func (q *process) frame(address uint64, time int64) (id evidence.NameID, sure bool) {
+	s := &q.symbols
+	if s.lately == nil {
+		s.lately = make([]placed, 1<<latelyBits)
+	}
+	lately := &s.lately[address*0x9e3779b97f4a7c15>>(64-latelyBits)]
+	if lately.address == address && lately.name != 0 {
+		return lately.name, true
+	}
+	if id, sure = q.lookUp(address, time); sure {
+		*lately = placed{address, id}
+	}
+	return id, sure
+}
+
+func (q *process) lookUp(address uint64, time int64) (id evidence.NameID, sure bool) {
 	s := &q.symbols
 	index, sure := s.at(address, time)
 	at := place{address, index}

@@ -50,8 +50,12 @@ func (d *decoder) short() (flags byte, n int) {
 			d.stack = uint32(v)
 		}
 	}
-	v, n = uvarint(b, n)
+	var size int
+	if v, size = number(binary.LittleEndian.Uint64(b[n:])); size > 8 {
+		v, size = long(b[n:])
+	}
 	d.ticks += v
+	n += size
 	if flags&(hasActivity|hasRelated) != 0 {
 		if d.v6 && flags&hasLabels != 0 {
 			v, n = uvarint(b, n)

@@ -120,8 +120,8 @@ func (o *order) chunk() *chunk {
 	return c
 }
 
-// maxSpare chunks are kept to be used again: 8 MB.
-const maxSpare = 8 << 20 / chunkBytes
+// maxSpare chunks are kept to be used again: 32 MB.
+const maxSpare = 32 << 20 / chunkBytes
 
 func (o *order) recycle(c *chunk) {
 	o.inUse -= chunkBytes
