@@ -139,12 +139,12 @@ var memStats = []struct {
 	{"Sys", Reading{ID: "go/sys", Title: "taken from the kernel", Unit: "bytes"}},
 }
 
-// lastPause is no field of its own: it is PauseNs[(NumGC+255)%256].
+// lastPause is no field of its own: it is PauseNs[(NumGC+255)%256], counted in 32 bits.
 const lastPause = "last pause"
 
 func memReadings(of map[string]float64, pauses []float64) (out []Reading) {
-	if n := int(of["NumGC"]); n > 0 && len(pauses) == 256 {
-		of[lastPause] = pauses[(n+255)%256]
+	if n := of["NumGC"]; n >= 1 && n <= math.MaxUint32 && len(pauses) == 256 {
+		of[lastPause] = pauses[(int64(n)+255)%256]
 	}
 	for _, x := range memStats {
 		if v, ok := of[x.name]; ok {

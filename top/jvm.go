@@ -150,6 +150,9 @@ func jvmReadings(d *hsperf.Data) (out []Reading) {
 	return out
 }
 
+// mostSpaces bounds what a damaged file may name; a young generation has 3.
+const mostSpaces = 16
+
 // spaces are the parts of the heap: what is used and what is taken of the host.
 func spaces(d *hsperf.Data) (out []Reading) {
 	for g := 0; ; g++ {
@@ -159,7 +162,7 @@ func spaces(d *hsperf.Data) (out []Reading) {
 			return out
 		}
 		n, _ := d.Value(generation + ".spaces")
-		for s := range n {
+		for s := range min(n, mostSpaces) {
 			base := fmt.Sprintf("%s.space.%d", generation, s)
 			used, ok := d.Value(base + ".used")
 			if !ok {

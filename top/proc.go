@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -60,7 +61,7 @@ func (p *proc) read(name string) ([]byte, error) {
 func (p *proc) Read(context.Context) ([]Reading, error) {
 	data, err := p.read("stat")
 	at := p.now()
-	if errors.Is(err, fs.ErrNotExist) || err != nil && strings.Contains(err.Error(), "no such process") {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return nil, ErrEnded
 	} else if err != nil {
 		return nil, fmt.Errorf("/proc/%d/stat: %w", p.pid, err)

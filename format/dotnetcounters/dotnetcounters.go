@@ -32,6 +32,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
@@ -78,8 +79,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if err != nil {
 		return err
 	}
-	head := make([]byte, 16)
-	n, _ := r.Read(head)
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(r, head) // what fails here fails below
 	_ = r.Close()
 	if bytes.HasPrefix(trimmed(head[:n]), []byte("{")) {
 		err = p.json(ctx, a)
@@ -173,6 +174,10 @@ func (p *parser) row(when, provider, display, tags string, rate bool, v float64)
 		return
 	}
 	if n := len(r.at); n > 0 && r.at[n-1] == at { // the next reading of all, within one second
+		if len(p.stamps) == maxStamps {
+			p.dropped++
+			return
+		}
 		p.stamps = append(p.stamps, p.stamps[at])
 		at = int32(len(p.stamps) - 1)
 		p.at[strings.Clone(when)] = at

@@ -74,8 +74,8 @@ func threadLine(l []byte) (id int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	id, err := strconv.ParseInt(string(digits), 16, 64)
-	return id, err == nil
+	n, err := strconv.ParseUint(string(digits), 16, 63)
+	return int64(n), err == nil
 }
 
 // frameLine reads a line below a thread's.
@@ -195,12 +195,12 @@ func (p *parser) begin(id int64, l format.Line) {
 		p.threads, p.more, p.main = p.threads[:0], 0, ""
 		clear(p.seen)
 	}
-	p.seen[id] = true
 	if len(p.threads) == maxThreads {
 		p.more++
 		p.skipped = true
 		return
 	}
+	p.seen[id] = true
 	p.open = true
 	p.threads = append(p.threads, thread{id: id, line: l.Number, stamp: l.Stamp})
 }
