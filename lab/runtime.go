@@ -37,7 +37,7 @@ type state struct {
 	threads int // of the process
 }
 
-// seconds is how long b is after a.
+// until is how long b is after a, s.
 func (a state) until(b state) float64 { return float64(b.Time-a.Time) / 1e9 }
 
 // cpu is the CPU time from a to b, s.

@@ -103,8 +103,11 @@ func SDK(ctx context.Context, dotnet string) (string, error) {
 	cmd.Env, cmd.Dir = DotnetEnv(), os.TempDir()
 	said, err := cmd.CombinedOutput()
 	version := strings.TrimSpace(string(said))
-	if err != nil || !regexp.MustCompile(`^\d+\.\d+\.`).MatchString(version) {
-		return "", fmt.Errorf("%s --version: %v: %s", dotnet, err, version)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s --version: %w: %s", dotnet, err, version)
+	case !regexp.MustCompile(`^\d+\.\d+\.`).MatchString(version):
+		return "", fmt.Errorf("%s --version: that is no version: %q", dotnet, version)
 	}
 	return version, nil
 }
