@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/predict"
 	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/threads"
 )
 
 // Cause is one mechanism that can make requests slow.
@@ -40,6 +41,10 @@ type Case struct {
 
 // Runtime returns the subject's runtime, "" unknown.
 func (c *Case) Runtime() string { return c.Bundle.Subjects[c.Subject].Runtime }
+
+// OnThreads says whether the subject's requests run on threads whose stacks tell what they
+// do, as .NET's: a recording has looks at them, where Go has an execution trace.
+func (c *Case) OnThreads() bool { return threads.Reads(c.Runtime()) }
 
 // States of a [Verdict].
 const (
@@ -284,7 +289,7 @@ func (c *Case) NoStates() Verdict {
 // Trace asks for what shows the states of requests, in a runtime of this kind, and says
 // what for: " shows whom they waited for", "" for all of it.
 func (c *Case) Trace(shows string) string {
-	if c.Runtime() == "dotnet" {
+	if c.OnThreads() {
 		return "requests and what their threads do, over a few seconds under load" + shows + ": unstall record PID"
 	}
 	return "an execution trace of a few seconds under load" + shows + ": curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"

@@ -16,6 +16,20 @@ var runtimes = map[string]func(frames []string, entry string) View{
 	"dotnet": Dotnet,
 }
 
+// Reads says whether the stacks of a runtime's threads tell what they do. Of others,
+// such as Go, the states of requests come from elsewhere.
+func Reads(runtime string) bool { return runtimes[runtime] != nil }
+
+// Read reads a stack, innermost frame first, of a runtime; a stack of another runtime says
+// nothing. Entry is what the program is called, "" unknown.
+func Read(runtime string, frames []string, entry string) View {
+	read := runtimes[runtime]
+	if read == nil {
+		return View{State: evidence.KindUnknown, Wait: -1, User: -1, Began: -1}
+	}
+	return read(frames, entry)
+}
+
 // Threads looks at the threads of a bundle's processes.
 type Threads struct {
 	b     *evidence.Bundle
@@ -65,18 +79,11 @@ func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) View {
 	k := key{s, stack}
 	v, ok := t.views[k]
 	if !ok {
-		v = t.read(s, stack)
+		of := &t.b.Subjects[s]
+		v = Read(of.Runtime, t.frames(stack), of.Name)
 		t.views[k] = v
 	}
 	return v
-}
-
-func (t *Threads) read(s evidence.SubjectID, stack evidence.StackID) View {
-	read := runtimes[t.b.Subjects[s].Runtime]
-	if read == nil {
-		return View{State: evidence.KindUnknown, Wait: -1, User: -1, Began: -1}
-	}
-	return read(t.frames(stack), t.b.Subjects[s].Name)
 }
 
 // frames are the functions of a stack, innermost first.

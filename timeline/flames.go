@@ -184,7 +184,7 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class 
 		}
 		kind := "own"
 		switch {
-		case l.frames.threads:
+		case threads.Reads(l.frames.runtime):
 			if frameworks.MatchString(f) {
 				kind = inner
 			}

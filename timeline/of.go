@@ -27,7 +27,7 @@ func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID
 	l.titles = b.Titles()
 	t.Subject = l.titles[subject]
 	t.Lanes = l.lanes()
-	l.frames.threads = b.Subjects[subject].Runtime == "dotnet"
+	l.frames.runtime = b.Subjects[subject].Runtime
 	l.findSources()
 	l.place()
 	l.chosen()

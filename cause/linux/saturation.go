@@ -135,9 +135,9 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 }
 
 // traced asks for what would show whether the requests were what the host kept waiting.
-// Nothing in .NET tells how long its threads were ready.
+// Nothing in a runtime of threads tells how long they were ready.
 func traced(c *cause.Case) []string {
-	if c.Runtime() == "dotnet" {
+	if c.OnThreads() {
 		return nil
 	}
 	return []string{"an execution trace of the same seconds shows whom the host kept waiting: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}

@@ -100,7 +100,7 @@ func callSite(c *cause.Case, details []ledger.Entry) string {
 			top = s
 		}
 	}
-	if c.Runtime() == "dotnet" {
+	if c.OnThreads() {
 		return threads.Of(c.Bundle).View(c.Subject, top).Owner
 	}
 	for _, f := range c.Bundle.Stacks.Frames(top) {

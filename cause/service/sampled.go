@@ -61,7 +61,7 @@ const full = .9
 // all threads together. Of Go a trace says it exactly, and what of it is the collector's.
 func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 	l := c.Ledger
-	if c.Runtime() != "dotnet" || l == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
+	if !c.OnThreads() || l == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
 		return v, false
 	}
 	used, origin, known := processorsUsed(c)
