@@ -90,8 +90,9 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	}
 	found := record.Find(s.ctx, probes.Probes, []target.Target{t})
 	lasts := s.Sizes.Record + settle
-	if demand.Rate == 0 { // clients still wait for answers when the probes take their last look
+	if demand.Rate == 0 { // clients are still there when the probes take their last look
 		lasts = demand.Before + s.Sizes.Record
+		demand.For += lastLook
 	}
 	_, err = found.Record(s.ctx, record.Options{For: lasts, Path: path, Tool: s.opt.Version, Command: []string{"unstall", "lab", "run", s.Name},
 		Beside: func(ctx context.Context, sink probe.Sink) error {
@@ -130,6 +131,9 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	}
 	return nil
 }
+
+// lastLook is how long the probes may take for what they do at the end.
+const lastLook = 3 * time.Second
 
 // settle is how long answers may come after the last request of a diagnosis.
 const settle = 5 * time.Second

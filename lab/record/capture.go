@@ -27,6 +27,9 @@ import (
 	"github.com/unstall/unstall/target"
 )
 
+// lastLook is how long the load goes on for what the probes do at the end.
+const lastLook = 3 * time.Second
+
 // dotnetService is the program of recordings in .NET.
 const dotnetService = "dotnet-starvation/app"
 
@@ -44,7 +47,7 @@ func captured(ctx context.Context, r recording, tmp string, say func(string)) (t
 		return nil, err
 	}
 	say("recording")
-	plan := load.Plan{URL: "http://" + address + r.load.Paths[0], Header: http.Header{}, Mode: load.Closed, Connections: r.load.Connections, Duration: r.capture, Timeout: r.capture + 5*time.Second}
+	plan := load.Plan{URL: "http://" + address + r.load.Paths[0], Header: http.Header{}, Mode: load.Closed, Connections: r.load.Connections, Duration: r.capture + lastLook, Timeout: r.capture + lastLook}
 	path := filepath.Join(tmp, "capture.unstall")
 	from := markOf(service)
 	_, err = record.Find(ctx, probes.Probes, []target.Target{found}).Record(ctx, record.Options{For: r.warm + r.capture, Path: path, Tool: "lab/record", Command: []string{"unstall", "record"},
