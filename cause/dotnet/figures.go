@@ -77,8 +77,8 @@ func (s *starving) figures() (out []cause.Evidence) {
 		}
 	}
 	out = append(out, s.loaded()...)
-	if share := collected(c); share > 0 {
-		add("time the collector let nothing run", share, "1", evidence.Origin(0))
+	if share, from := collected(c); share > 0 {
+		add("time the collector let nothing run", share, "1", from)
 	}
 	return out
 }
@@ -108,10 +108,11 @@ func (s *starving) loaded() (out []cause.Evidence) {
 
 // collected is the share of the watched time in which the collector stopped all threads;
 // 0 where that was not watched.
-func collected(c *cause.Case) float64 {
+func collected(c *cause.Case) (share float64, from evidence.Origin) {
 	var watched int64
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
 		watched += w.Until - w.From
+		from = w.Origin
 	}
 	if watched > 0 {
 		var stopped int64
@@ -119,12 +120,12 @@ func collected(c *cause.Case) float64 {
 		for _, i := range v.Select(evidence.StopTheWorld, c.Subject) {
 			stopped += v.End[i] - v.Start[i]
 		}
-		return float64(stopped) / float64(watched)
+		return float64(stopped) / float64(watched), from
 	}
 	if k := counter(c, evidence.SeriesGCTime); k.known() {
-		return k.mean() / 100
+		return k.mean() / 100, k.origin
 	}
-	return 0
+	return 0, from
 }
 
 // inFlight is how many requests were at once in the service, or on their way to it: as

@@ -158,6 +158,7 @@ func (s *starving) byCount(v *cause.Verdict) {
 	if p.cores > 0 {
 		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.cores)
 	}
+	paused, _ := collected(s.c)
 	climbs := s.climbs() && (p.above(level) || p.cores == 0 && (s.queued() || s.climb.to-s.climb.from >= long))
 	switch {
 	case p.threads.loose && s.climb.climbs():
@@ -169,9 +170,9 @@ func (s *starving) byCount(v *cause.Verdict) {
 	case climbs && math.IsNaN(p.cpu):
 		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
 		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether the CPUs are idle meanwhile was not watched", s.climb.rate)
-	case climbs && collected(s.c) >= collecting:
+	case climbs && paused >= collecting:
 		v.State, v.Needs = cause.Inconclusive, []string{stacksEvidence}
-		v.Summary += fmt.Sprintf(" and gains %.1f a second, but the collector lets nothing run for %.0f %% of the time", s.climb.rate, 100*collected(s.c))
+		v.Summary += fmt.Sprintf(" and gains %.1f a second, but the collector lets nothing run for %.0f %% of the time", s.climb.rate, 100*paused)
 	case climbs:
 		s.supported(v, starves)
 		v.Needs = append([]string{stacksEvidence}, v.Needs...)
