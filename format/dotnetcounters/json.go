@@ -2,6 +2,7 @@ package dotnetcounters
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,20 +41,14 @@ func (p *parser) json(ctx context.Context, a *format.Artifact) error {
 	if err != nil {
 		return fmt.Errorf("%w: it has no events", format.ErrCut)
 	}
-	var h struct {
-		Process, OldProcess string
-	}
 	if i := strings.LastIndex(header, `"Events"`); i > 0 {
 		var about struct {
 			Process    string `json:"TargetProcess"`
 			OldProcess string `json:"Target Process"`
 		}
 		if json.Unmarshal([]byte(strings.TrimRight(header[:i], ", \r\n\t")+"}"), &about) == nil {
-			h.Process, h.OldProcess = about.Process, about.OldProcess
+			p.process = cmp.Or(about.Process, about.OldProcess)
 		}
-	}
-	if p.process = h.Process; p.process == "" {
-		p.process = h.OldProcess
 	}
 	for {
 		text, err := s.next()
