@@ -23,11 +23,7 @@ func (d Dotnet) build(ctx context.Context, l *Lab, say func(string)) (*programs,
 	if err != nil {
 		return nil, err
 	}
-	files := build.Sources{}
-	if err := files.Add(d.Sources, "", ".cs", ".csproj"); err != nil {
-		return nil, err
-	}
-	assembly, err := build.Dotnet(ctx, dotnet, l.Name, files, d.Project, say)
+	assembly, err := build.Dotnet(ctx, dotnet, l.Name, d.Sources, d.Project, say)
 	if err != nil {
 		return nil, err
 	}

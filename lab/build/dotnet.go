@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,11 +76,15 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// Dotnet builds the C# project in a folder of the sources and returns the assembly,
-// which is named after the project's file. It is for .NET Core 3.1, or where the
+// Dotnet builds a C# project, one of the sources' files, and returns the assembly,
+// which is named after it. It is for .NET Core 3.1, or where the
 // SDK is newer for its own version: reference assemblies of others would have to be
 // fetched.
-func Dotnet(ctx context.Context, dotnet, name string, files Sources, project string, say func(string)) (assembly string, err error) {
+func Dotnet(ctx context.Context, dotnet, name string, sources fs.FS, project string, say func(string)) (assembly string, err error) {
+	files := Sources{}
+	if err := files.Add(sources, "", ".cs", ".csproj"); err != nil {
+		return "", err
+	}
 	version, err := SDK(ctx, dotnet)
 	if err != nil {
 		return "", err

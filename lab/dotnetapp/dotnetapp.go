@@ -40,11 +40,7 @@ func Start(t testing.TB, env ...string) *App {
 		}
 		t.Skip(err)
 	}
-	files := build.Sources{}
-	if err := files.Add(app.Sources, "", ".cs", ".csproj"); err != nil {
-		t.Fatal(err)
-	}
-	assembly, err := build.Dotnet(t.Context(), dotnet, "dotnet-starvation", files, app.Project, func(text string) { t.Log(text) })
+	assembly, err := build.Dotnet(t.Context(), dotnet, "dotnet-starvation", app.Sources, app.Project, func(text string) { t.Log(text) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,25 +42,34 @@ func Start(ctx context.Context, bin string, args, env []string, stderr string, a
 		return nil, err
 	}
 	p.cmd.Stderr = p.stderr
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
+	if err := p.begin(); err != nil {
+		p.stderr.Close()
 		return nil, err
 	}
-	// When the context ends too: a runtime that is killed leaves its sockets behind.
-	p.cmd.Cancel, p.cmd.WaitDelay = p.in.Close, patience
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	p.PID, p.out = p.cmd.Process.Pid, bufio.NewReader(out)
 	if err := p.read(announcement); err != nil {
 		p.Stop()
 		said, _ := os.ReadFile(stderr)
 		return nil, fmt.Errorf("%s did not start: %w: %s", filepath.Base(bin), err, strings.TrimSpace(string(said)))
 	}
 	return p, nil
+}
+
+// begin starts the program with pipes as its standard input and output.
+func (p *Process) begin() (err error) {
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	// When the context ends too: a runtime that is killed leaves its sockets behind.
+	p.cmd.Cancel, p.cmd.WaitDelay = p.in.Close, patience
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	p.PID, p.out = p.cmd.Process.Pid, bufio.NewReader(out)
+	return nil
 }
 
 func (p *Process) read(v any) error {
@@ -91,8 +100,6 @@ func (p *Process) Stop() error {
 	defer p.stderr.Close()
 	impatience := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
 	defer impatience.Stop()
-	if p.out != nil {
-		io.Copy(io.Discard, p.out)
-	}
+	io.Copy(io.Discard, p.out)
 	return p.cmd.Wait()
 }

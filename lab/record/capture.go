@@ -75,11 +75,7 @@ func startDotnet(ctx context.Context, r recording, t *truth, tmp string) (*proce
 	if err != nil {
 		return nil, "", err
 	}
-	files := build.Sources{}
-	if err := files.Add(app.Sources, "", ".cs", ".csproj"); err != nil {
-		return nil, "", err
-	}
-	assembly, err := build.Dotnet(ctx, dotnet, "dotnet-starvation", files, app.Project, told)
+	assembly, err := build.Dotnet(ctx, dotnet, "dotnet-starvation", app.Sources, app.Project, told)
 	if err != nil {
 		return nil, "", err
 	}
