@@ -1,8 +1,8 @@
 package threads
 
 // Brief is a group's stack in as few frames as tell what happens, innermost first and
-// readable: the call that waits, the user's code below it with who called that, and
-// how the thread began; "…" stands for what is left out.
+// readable: the call that waits, the user's code below it with who called that, where
+// the framework called the user's code, and how the thread began; "…" stands for what is left out.
 func (g *Group) Brief() []string {
 	first := max(0, g.View.Wait)
 	for first < len(g.Frames) && pseudo(g.Frames[first]) {
@@ -15,7 +15,7 @@ func (g *Group) Brief() []string {
 	var out []string
 	left := false
 	for i := first; i <= last; i++ {
-		near := g.View.User >= 0 && i >= g.View.User && i <= g.View.User+2
+		near := g.View.User >= 0 && (i >= g.View.User && i <= g.View.User+2 || i == g.View.Outer)
 		if i != first && i != last && !near || pseudo(g.Frames[i]) {
 			left = true
 			continue

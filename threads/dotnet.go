@@ -19,7 +19,7 @@ import (
 // in the blocking call, which took its place): then there is only what async methods
 // further down carry in their names, or nothing.
 func Dotnet(frames []string, entry string) View {
-	s := dotnetStack{frames: make([]dotnetFrame, len(frames)), view: View{State: evidence.Running, Wait: -1, User: -1, Began: -1}}
+	s := dotnetStack{frames: make([]dotnetFrame, len(frames)), view: View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1}}
 	own := owners{entry: entry}
 	for i, f := range frames {
 		s.frames[i] = readDotnet(f, &own)
@@ -33,6 +33,7 @@ func Dotnet(frames []string, entry string) View {
 	s.roles()
 	s.wait()
 	s.owner()
+	s.outer()
 	if s.view.User >= 0 {
 		s.view.Owner = s.ownerText(frames[s.view.User])
 	}
@@ -176,6 +177,23 @@ func (s *dotnetStack) owner() {
 	case pick(func(f *dotnetFrame) bool { return f.async != "" }):
 	case pick(func(f *dotnetFrame) bool { return f.own == library }):
 		s.view.Library = true
+	}
+}
+
+// outer follows the user's own code from the frame that blocks outwards, through what
+// the runtime puts between an async method and its body.
+func (s *dotnetStack) outer() {
+	v := &s.view
+	if v.Outer = v.User; v.User < 0 || s.frames[v.User].own != users {
+		return
+	}
+	for i := v.User + 1; i < len(s.frames); i++ {
+		switch f := &s.frames[i]; {
+		case f.own == users && !f.none:
+			v.Outer = i
+		case !hasPrefix(f.name, asyncPlumbing):
+			return
+		}
 	}
 }
 

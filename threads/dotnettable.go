@@ -159,6 +159,10 @@ const HiddenSleep = "Thread.Sleep or native code"
 // .NET Core 3.1 and .NET 5, and on none of later versions.
 var beforeSix = []string{"System.Threading._ThreadPoolWaitCallback.", "System.Threading.ThreadHelper."}
 
+// asyncPlumbing starts the body of an async method, or goes on with it.
+var asyncPlumbing = []string{"System.Runtime.CompilerServices.AsyncMethodBuilderCore.", "System.Runtime.CompilerServices.AsyncTaskMethodBuilder",
+	"System.Runtime.CompilerServices.AsyncValueTaskMethodBuilder", "System.Runtime.CompilerServices.AsyncVoidMethodBuilder"}
+
 // waitPlumbing spins before it waits, or lies between native code and the calls above.
 var waitPlumbing = append([]string{"System.Threading.", "Microsoft.Win32.SafeHandles.", "System.Net.Sockets.", "System.IO.", "Internal.",
 	"System.Runtime.InteropServices.", "System.StubHelpers"}, nativeCalls...)

@@ -17,7 +17,7 @@ type owners struct {
 }
 
 func (o *owners) of(module, name string) ownership {
-	if module == "" { // some tools print no modules
+	if module == "" || module == "?" { // some tools print no modules, and a stream without its rundown names none
 		switch {
 		case hasPrefix(name, frameworkNames):
 			return framework

@@ -25,7 +25,7 @@ func Reads(runtime string) bool { return runtimes[runtime] != nil }
 func Read(runtime string, frames []string, entry string) View {
 	read := runtimes[runtime]
 	if read == nil {
-		return View{State: evidence.KindUnknown, Wait: -1, User: -1, Began: -1}
+		return View{State: evidence.KindUnknown, Wait: -1, User: -1, Outer: -1, Began: -1}
 	}
 	return read(frames, entry)
 }

@@ -29,6 +29,7 @@ type View struct {
 	Pattern string        // how it waits, in the words of the field: ".Result", "lock", "sync I/O: NetworkStream.Read"; "" where it does not
 	Wait    int           // the call that waits, as its caller wrote it
 	User    int           // the first frame of the user's own code below the wait; of what runs, the innermost of them
+	Outer   int           // the outermost frame of the user's own code that leads to User: what the framework called; User itself where it called that
 	Began   int           // where the thread took up work: its pool's, or its role's, own method
 	Library bool          // User is a library's: no code of the user's own is on the stack
 	Owner   string        // User without namespaces: "Shop!CartController.Get()"; "" none

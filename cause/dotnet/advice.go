@@ -20,7 +20,7 @@ func (s *starving) fixes(groups []threads.Group, predicted bool) (out []cause.Fi
 	kinds := make(map[evidence.Kind]bool)
 	for _, g := range groups {
 		if !kinds[g.View.State] && (len(out) == 0 || 4*g.Pool >= s.pool.seen.blocked()) {
-			out = append(out, unblock(g.View))
+			out = append(out, unblock(&g))
 			kinds[g.View.State] = true
 		}
 	}
@@ -34,7 +34,8 @@ func (s *starving) fixes(groups []threads.Group, predicted bool) (out []cause.Fi
 }
 
 // unblock is how a blocking call is turned into one that is awaited.
-func unblock(v threads.View) cause.Fix {
+func unblock(g *threads.Group) cause.Fix {
+	v := g.View
 	where := method(v)
 	f := cause.Fix{Code: place(v)}
 	call := strings.TrimPrefix(v.Pattern, "sync I/O: ")
@@ -44,19 +45,34 @@ func unblock(v threads.View) cause.Fix {
 	}
 	switch v.State {
 	case evidence.TaskWait:
-		f.Text = fmt.Sprintf("make %s async and await the task it blocks on instead of %s, and so on up to the handler", where, call)
+		f.Text = fmt.Sprintf("make %s async and await the task it blocks on instead of %s, and so on up to the handler", where, call) + callers(g)
 	case evidence.SleepWait:
 		f.Text = fmt.Sprintf("make %s async: await the task instead of sleeping until it is done, and Task.Delay where only time is to pass", where)
 	case evidence.PoolWait:
-		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore", where)
+		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore, and so on up to the handler", where) + callers(g) +
+			"; it lets as many in as before: if that is the bound then, raise its count, or shorten what is done under it"
 	case evidence.LockWait:
 		f.Text = fmt.Sprintf("hold the lock that %s waits for a shorter time; nothing under it may block", where)
 	case evidence.NetWait, evidence.Syscall:
-		f.Text = fmt.Sprintf("make %s async and await the asynchronous form of %s", where, call)
+		f.Text = fmt.Sprintf("make %s async and await the asynchronous form of %s, and so on up to the handler", where, call) + callers(g)
 	default:
 		f.Text = fmt.Sprintf("make %s async and await what it waits for instead of %s; work that must block belongs on a thread of its own (TaskCreationOptions.LongRunning)", where, call)
 	}
 	return f
+}
+
+// callers names the user's code that the framework called, where others of the user's
+// methods lie between it and the one that blocks. Threads that block at the same place
+// can have come by other ways, too.
+func callers(g *threads.Group) string {
+	if v := g.View; v.Outer <= v.User || v.Outer >= len(g.Frames) {
+		return ""
+	}
+	outer := bare(threads.Short(g.Frames[g.View.Outer]))
+	if outer == method(g.View) { // the async method whose body blocks
+		return ""
+	}
+	return " (it comes from " + outer + ")"
 }
 
 // place is the frame to change, as stacks print it.
@@ -75,12 +91,15 @@ func (s *starving) stopgap() []cause.Fix {
 	if n == 0 {
 		return nil
 	}
-	prefix := "DOTNET_"
-	if release, known := s.release(); known && release < 6 {
+	prefix, before := "DOTNET_", ""
+	switch release, known := s.release(); {
+	case !known:
+		before = "; before .NET 6 the variable begins with COMPlus_"
+	case release < 6:
 		prefix = "COMPlus_"
 	}
 	return []cause.Fix{{
-		Text:    fmt.Sprintf("until then, more threads from the start (%d; hexadecimal here, decimal as System.Threading.ThreadPool.MinThreads in runtimeconfig.json), at the price of their memory", n),
+		Text:    fmt.Sprintf("until then, more threads from the start (%d; hexadecimal here, decimal as System.Threading.ThreadPool.MinThreads in runtimeconfig.json), at the price of their memory%s", n, before),
 		Setting: fmt.Sprintf("%sThreadPool_ForceMinWorkerThreads=%x", prefix, n),
 	}}
 }

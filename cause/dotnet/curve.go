@@ -38,6 +38,7 @@ func (k *curve) level() float64 {
 type climb struct {
 	from, to float64
 	rate     float64 // per second, without the jump at its beginning
+	steps    int     // between two counts each; of one, nobody saw how it went
 	still    bool    // it had not ended
 }
 
@@ -68,6 +69,7 @@ func (k *curve) climb() (g climb) {
 	if d := float64(k.t[high]-k.t[low]) / 1e9; d > 0 {
 		g.rate = (k.v[high] - k.v[low]) / d
 	}
+	g.steps = high - low
 	g.still = k.t[high] >= k.t[len(k.t)-1]-int64(.2e9*k.span())
 	return g
 }

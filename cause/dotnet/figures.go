@@ -37,7 +37,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 		} else {
 			add(whose, k.level(), "count", k.origin)
 		}
-		if s.climb.climbs() {
+		if s.climb.climbs() && s.climb.steps > 1 {
 			add("growth of the pool", s.climb.rate, "1/s", k.origin)
 		}
 	}
@@ -65,7 +65,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 	if n, o := s.inFlight(); n > 0 {
 		text := "requests in flight"
 		if p.queue.known() && o == p.queue.origin {
-			text += " at the end, all that is queued counted as one"
+			text += " at the end, each queued item taken for one"
 		}
 		add(text, n, "count", o)
 		if end := n - p.threads.level(); s.climb.climbs() && s.climb.still && !p.threads.loose && end > 0 {
