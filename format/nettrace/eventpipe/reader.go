@@ -28,23 +28,23 @@ type Reader struct {
 	frame   func() error // reads and takes in the next block
 	scratch [maxName]byte
 
-	order       order
-	until       int64 // events up to here are being delivered
-	relief      bool  // only until half of most is left
-	most        int   // bytes that may wait: maxPending
-	merging     bool
-	fileOrder   bool
-	event       Event  // delivered last
-	last        *block // its
-	lastContext uint32 // its
-	gone        int    // events delivered of last, but not yet released
-	lastTime    int64
+	order     order
+	until     int64 // events up to here are being delivered
+	relief    bool  // only until half of most is left
+	most      int   // bytes that may wait: maxPending
+	merging   bool
+	fileOrder bool
+	lately    []delivered // by type: an event each, so that it is not told its type each time
+	last      *block      // of the event delivered last
+	gone      int         // events delivered of last, but not yet released
+	lastTime  int64
 
 	decoder decoder
 	current *block   // being decoded
 	slots   []*block // those with events that wait
 	vacant  []uint32 // in slots
 	free    [][]byte
+	dropped int // bytes that events in lately may still hold
 	blocks  int // bytes in slots
 
 	types   types
@@ -68,7 +68,6 @@ func NewReader(in io.Reader) (*Reader, error) {
 	if err := r.readHeader(); err != nil {
 		return nil, err
 	}
-	r.event.PID = int32(r.head.PID)
 	return r, nil
 }
 
@@ -150,30 +149,41 @@ func (r *Reader) merge() *Event {
 		r.lastTime = q.time
 	}
 	r.delivered++
-	e := &r.event
-	b := r.slots[q.block]
-	if q.context|r.lastContext != 0 {
-		r.enter(b, q.context)
+	if int(q.meta) >= len(r.lately) {
+		r.addTypes()
 	}
+	e := &r.lately[q.meta]
+	b := r.slots[q.block]
 	if b != r.last {
 		r.leave()
 		r.last = b
 	}
-	r.gone++
-	if m := r.types.all[q.meta]; e.Meta != m { // most often not: spares the barrier
-		e.Meta, e.Type = m, q.meta
+	if q.context|e.context != 0 {
+		e.enter(b, q.context)
 	}
+	r.gone++
 	e.Time, e.N, e.Thread = q.time, q.n, q.thread
 	e.Processor, e.Stack = int32(q.processor), q.stack
 	e.Payload = b.data[q.offset : q.offset+q.size : q.offset+q.size]
-	return e
+	return &e.Event
+}
+
+// delivered is the last event of a type.
+type delivered struct {
+	Event
+	context uint32
+}
+
+func (r *Reader) addTypes() {
+	for i := len(r.lately); i < len(r.types.all); i++ {
+		r.lately = append(r.lately, delivered{Event: Event{Meta: r.types.all[i], Type: uint32(i), PID: int32(r.head.PID)}})
+	}
 }
 
 // enter goes on to a context. The first is the same in all blocks.
-func (r *Reader) enter(b *block, context uint32) {
-	r.lastContext = context
+func (e *delivered) enter(b *block, context uint32) {
+	e.context = context
 	c := &b.contexts[context]
-	e := &r.event
 	e.PID, e.Activity, e.Related, e.Labels = c.pid, c.activity, c.related, c.labels
 }
 
@@ -231,9 +241,24 @@ func (r *Reader) buffer() []byte {
 	return nil
 }
 
+// drop lets go of so many bytes, now and then also of what was delivered of them.
+func (r *Reader) drop(bytes int) {
+	if r.dropped += bytes; r.dropped <= maxReused {
+		return
+	}
+	r.dropped = 0
+	for i := range r.lately {
+		r.lately[i].Payload, r.lately[i].Labels = nil, nil
+	}
+}
+
+const maxReused = 1 << 20
+
 // reuse keeps a few buffers of the usual size.
 func (r *Reader) reuse(b []byte) {
-	if len(r.free) < 16 && cap(b) <= 1<<20 {
+	if len(r.free) < 16 && cap(b) <= maxReused {
 		r.free = append(r.free, b[:0])
+		return
 	}
+	r.drop(cap(b))
 }

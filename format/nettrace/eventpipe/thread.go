@@ -135,6 +135,7 @@ func (r *Reader) sequencePoint(data []byte) bool {
 		r.types.flush()
 	}
 	r.stacks.flush()
+	r.drop(r.labels.bytes)
 	r.labels.flush()
 	r.proven(math.MaxInt64)
 	return c.OK()
