@@ -179,3 +179,14 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 }
+
+// A thread's id is one of the system's: none is below zero, which stands for all of them.
+func TestThreadLine(t *testing.T) {
+	for text, want := range map[string]int64{
+		"Thread (0x25968):": 0x25968, "Thread (0x-1):": -1, "Thread (0x+1):": -1, "Thread (0xFFFFFFFFFFFFFFFF):": -1, "Thread (0x1)": -1,
+	} {
+		if got, ok := threadLine([]byte(text)); ok != (want >= 0) || ok && got != want {
+			t.Errorf("%s: %d, %v", text, got, ok)
+		}
+	}
+}
