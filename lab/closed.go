@@ -20,6 +20,10 @@ type Closed struct {
 	Patience time.Duration
 
 	Before time.Duration // with one client
+
+	// SLO is what a request may take: where all clients wait for each other all
+	// requests are equally slow, and how long the fast ones take says nothing.
+	SLO time.Duration
 }
 
 type closing struct {
@@ -28,7 +32,8 @@ type closing struct {
 }
 
 func (l Closed) on(s *Stand) loading {
-	run := l.For.Seconds()
+	run, slo := l.For.Seconds(), float64(l.SLO.Microseconds())/1e3
+	s.out.Plan.SLOMs = &slo
 	s.out.Plan.Connections, s.out.Plan.RunS = &l.Connections, &run
 	return closing{l, s}
 }
@@ -38,8 +43,8 @@ func (c closing) ready() error        { return nil }
 func (c closing) checks() []Check     { return nil }
 
 // demand has clients who give no request up while the diagnosis records.
-func (c closing) demand(one *Service) (Demand, error) {
-	return Demand{Before: c.Before, Connections: cmp.Or(one.Variant.Connections, c.Connections), Patience: c.Sizes.Record + settle}, nil
+func (c closing) demand(*Service) (Demand, error) {
+	return Demand{Before: c.Before, Connections: c.Connections, Patience: c.Sizes.Record + settle, SLO: c.SLO}, nil
 }
 
 // measure makes one run. The figures are of all that was sent, up to the last

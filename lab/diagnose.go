@@ -116,7 +116,7 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	}
 	bundle := evidence.NewBundle()
 	record.Evidence(s.ctx, c, bundle)
-	d, err := diagnose.Run(s.ctx, bundle, diagnose.Options{Version: s.opt.Version})
+	d, err := diagnose.Run(s.ctx, bundle, diagnose.Options{Version: s.opt.Version, SLO: demand.SLO})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type Demand struct {
 	Connections int           // of a closed loop; 0: enough to keep a small host busy
 	Patience    time.Duration // of a client with an answer; 0: 5 s
 
+	SLO time.Duration // of its diagnosis; 0: found from the requests
+
 	// Storm is called after Before. Nil: nobody.
 	Storm func()
 }

@@ -76,9 +76,6 @@ type Variant struct {
 	// serves at most, which is measured first.
 	Overload float64
 
-	// Of a closed loop, when it is diagnosed; 0: the load's.
-	Connections int
-
 	Compared bool // measured in every block
 	Aside    bool // but not in a quick run
 	Resident int  // MiB it fills, about

@@ -28,6 +28,9 @@ const connections = 125
 // second.
 const service = 500 * time.Millisecond
 
+// slo is what a request may take that takes half a second by itself.
+const slo = 700 * time.Millisecond
+
 // minThreads lets every client have a thread: 200, in the hexadecimal that the
 // runtime reads. .NET Core 3.1 knows the first name, 6 and later both.
 var minThreads = []string{"COMPlus_ThreadPool_ForceMinWorkerThreads=c8", "DOTNET_ThreadPool_ForceMinWorkerThreads=c8"}
@@ -36,7 +39,7 @@ var minThreads = []string{"COMPlus_ThreadPool_ForceMinWorkerThreads=c8", "DOTNET
 const patience = 20 * time.Second
 
 func closed(d time.Duration) lab.Load {
-	return lab.Closed{Connections: connections, For: d, Patience: patience, Before: 1200 * time.Millisecond}
+	return lab.Closed{Connections: connections, For: d, Patience: patience, Before: 1200 * time.Millisecond, SLO: slo}
 }
 
 // Lab is the incident.
@@ -73,7 +76,7 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{AnyOf: []string{saturation, capacity}, Not: []string{starvation, locks}},
 		},
 		{
-			Name: "lock", About: "computes under one lock, 16 clients", Path: "/api/diagscenario/lock?rounds=200", Connections: 16, Resident: 80,
+			Name: "lock", About: "computes under one lock", Path: "/api/diagscenario/lock?rounds=80", Resident: 80,
 			Expected: lab.Expected{First: locks, Not: []string{starvation}},
 		},
 	},
