@@ -41,9 +41,6 @@ func (v View) Waiting() bool {
 	return v.State != evidence.Running && v.State != evidence.Idle && v.State != evidence.KindUnknown
 }
 
-// SyncOverAsync says whether the thread is kept until asynchronous work is done.
-func (v View) SyncOverAsync() bool { return v.State == evidence.TaskWait }
-
 // Reason is what a thread that waits waits for, and where in the user's code: ".Result
 // in Shop!CartController.Get()", of a lock only where; "" of one that does not wait.
 func (v View) Reason() string {
