@@ -27,7 +27,7 @@ to the dependency. On a starved host both ends of a local connection wait.
 
 What helps: the dependency's own diagnosis; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat.`,
-	Needs:   "states of requests (an execution trace), or an access log with the upstream's time",
+	Needs:   "states of requests (an execution trace of Go, of .NET looks at its threads), or an access log with the upstream's time",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgeDependency,
 }

@@ -29,7 +29,7 @@ waiting for work, not for a slot.
 
 What helps: a larger pool, if the dependency bears it; holding for less time; a limit at
 the door instead of a queue inside.`,
-	Needs:   "states of requests: an execution trace",
+	Needs:   "states of requests: an execution trace of Go, of .NET looks at its threads (unstall record PID)",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgePool,
 }
