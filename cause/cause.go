@@ -281,8 +281,14 @@ func (c *Case) PredictP99(less func(row int) int64) Prediction {
 	return p
 }
 
-// NoStates is the answer of causes that need to see requests' states.
+// NoStates is the answer of causes that need to see requests' states. Where they were
+// watched for, as by unstall record, but hardly any ended, the same once more is no help.
 func (c *Case) NoStates() Verdict {
+	watched := len(c.Bundle.Covered(c.Subject, evidence.CoverRequests)) > 0 || c.Series(evidence.SeriesRequestsInFlight) != nil // its source has both
+	if c.OnThreads() && watched && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
+		return Verdict{State: Inconclusive, Summary: "too few requests ended while they were watched",
+			Needs: []string{"a recording in which more requests end: longer, or begun before its threads are blocked: unstall record PID --for 5m"}}
+	}
 	return Verdict{State: Inconclusive, Summary: "no request's states are known", Needs: []string{c.Trace("")}}
 }
 

@@ -162,8 +162,11 @@ func (c *culprit) group(s *threads.Summary, g *threads.Group) groupView {
 		all = append(all, x)
 	}
 	cut := len(all)
-	if u := g.View.User; u >= 0 && len(all)-u-1-below > below { // not for a few
-		cut = u + 1 + below
+	if u := g.View.User; u >= 0 {
+		shown := max(below, min(g.View.Outer-u, 4*below)) // up to where the framework called the user's code
+		if len(all)-u-1-shown > below {                   // not for a few
+			cut = u + 1 + shown
+		}
 	}
 	v.Frames, v.Below = all[:cut], all[cut:]
 	v.Note = lanes(g)

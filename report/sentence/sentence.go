@@ -4,6 +4,7 @@ package sentence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,12 +139,17 @@ func causes(n int) string {
 	return figure.Count(n) + " causes"
 }
 
-// What is said where there are no requests, and the command that adds them.
-const (
-	NoRequests = "none in the evidence, so causes are ranked by the time they stopped the service. " +
-		"To see what that cost requests, add an access log or an execution trace of the same time"
-	AddRequests = "unstall FILE... --requests access.log"
-)
+// AddRequests is the command that adds requests where there are none.
+const AddRequests = "unstall FILE... --requests access.log"
+
+// NoRequests says that there are none, and what has them.
+func NoRequests(d *diagnose.Diagnosis) string {
+	add := "an access log or an execution trace"
+	if slices.ContainsFunc(d.Targets, func(t diagnose.Target) bool { return t.Runtime == "dotnet" }) {
+		add = "an access log, or what a load generator measured,"
+	}
+	return "none in the evidence, so causes are ranked by the time they stopped the service. To see what that cost requests, add " + add + " of the same time"
+}
 
 // Requests lists the figures about all requests.
 func Requests(r *diagnose.Requests) []string {

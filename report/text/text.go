@@ -157,7 +157,7 @@ func (p *page) requests(d *diagnose.Diagnosis) {
 	const indent = labels
 	r := d.Requests
 	if r == nil {
-		p.block("REQUESTS", bold, indent, p.wrap(sentence.NoRequests+":", indent))
+		p.block("REQUESTS", bold, indent, p.wrap(sentence.NoRequests(d)+":", indent))
 		p.line(strings.Repeat(" ", indent) + sentence.AddRequests)
 		return
 	}
