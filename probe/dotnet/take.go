@@ -76,6 +76,10 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 	names := time.Now()
 	whole := t.wanted.Err() != nil // we ended it
 	t.enough()
+	if err != nil { // the end is answered only when all that still comes was read
+		_ = s.SetReadDeadline(time.Time{})
+		go func() { _, _ = io.Copy(io.Discard, s) }() // until s is closed
+	}
 	if e := errors.Join(t.to.Flush(), w.Close()); e != nil {
 		err = errors.Join(errStore, e)
 	}
