@@ -220,11 +220,7 @@ func TestDiskFull(t *testing.T) {
 	if err := a.Record(t.Context(), probe.Plan{For: time.Hour}, to); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("%v", err)
 	}
-	for _, x := range s.Sessions() {
-		for x.Ended == "" {
-			x = s.Sessions()[x.ID-1]
-		}
-	}
+	ended(t, s, "stopped")
 }
 
 // TestEndedByRuntime is a session that somebody else stops.
