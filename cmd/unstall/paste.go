@@ -9,8 +9,11 @@ import (
 	"github.com/unstall/unstall/record"
 )
 
-// notTold stands for commands that only a Go process answers.
-const notTold = "no process but one of Go tells that of itself so far"
+// What stands for commands that only a Go process answers.
+const (
+	notTold  = "only processes of Go and .NET tell that of themselves so far"
+	notHeard = "its diagnostics socket tells that, once unstall may use it"
+)
 
 // pasteable puts the address and the process id of the one target that was
 // recorded into the commands of a diagnosis, so that they work as they are.
@@ -33,7 +36,9 @@ func pasteable(d *diagnose.Diagnosis, f record.Finding) {
 		v := &d.Verdicts[i]
 		for k, need := range v.Needs {
 			if v.Needs[k] = fill.Replace(need); t.Runtime != "" && t.Runtime != "go" && strings.Contains(need, "HOST:PORT/debug/pprof") {
-				v.Needs[k] = notTold
+				if v.Needs[k] = notTold; t.Runtime == "dotnet" {
+					v.Needs[k] = notHeard
+				}
 			}
 		}
 		for k := range v.Fix {
