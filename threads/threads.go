@@ -35,6 +35,7 @@ type Threads struct {
 	b     *evidence.Bundle
 	views map[key]View
 	looks map[evidence.SubjectID][]Look
+	locks map[place]bool // where threads wait for locks
 }
 
 type key struct {
@@ -60,6 +61,7 @@ func Of(b *evidence.Bundle) *Threads {
 	if typ == 0 {
 		return t
 	}
+	t.contended()
 	x := &b.Samples
 	for i := range x.Len() {
 		if x.Type[i] != typ {
@@ -80,7 +82,7 @@ func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) View {
 	v, ok := t.views[k]
 	if !ok {
 		of := &t.b.Subjects[s]
-		v = Read(of.Runtime, t.frames(stack), of.Name)
+		v = t.besideLocks(s, Read(of.Runtime, t.frames(stack), of.Name))
 		t.views[k] = v
 	}
 	return v

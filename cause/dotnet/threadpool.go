@@ -74,7 +74,7 @@ func judgeStarvation(c *cause.Case) cause.Verdict {
 		v.State, v.Summary, v.Needs = cause.Inconclusive, "the pool's threads were not watched", []string{allEvidence}
 	case p.busy():
 		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy: what waits, waits for one of them", 100*p.cpu)
-	case p.seen.worst != nil:
+	case p.seen.worst != nil && !s.grewUnseen():
 		s.byStacks(&v)
 	default:
 		s.byCount(&v)
@@ -93,6 +93,13 @@ type starving struct {
 // blocked. Where the runtime tells why it adds them, it must be for that.
 func (s *starving) climbs() bool {
 	return s.pool.starved() >= climbLeast || s.climb.climbs() && (len(s.pool.raised) == 0 || s.pool.starved() > 0)
+}
+
+// grewUnseen says whether the pool was given most of its threads after the last look at
+// them, and none of those that were seen was blocked: then their number tells more.
+func (s *starving) grewUnseen() bool {
+	p := s.pool
+	return p.threads.known() && !p.threads.loose && s.climbs() && p.seen.blocked() == 0 && p.threads.level() >= 2*float64(p.seen.worst.Pool)
 }
 
 // byStacks judges by what the threads do.

@@ -41,6 +41,8 @@ func TestStarvation(t *testing.T) {
 		{"a sleep without a frame", incident{version: "3.1.2", cores: 2, threads: ramp(4, 1), cpu: 3, stacks: []stack{{3, 14, hidden}}},
 			cause.Supported, "CartController.Poll blocks 14 of 14 pool threads on Thread.Sleep or native code: the pool starves…Thread.Sleep up to .NET 5", ""},
 		{"native code that computes", incident{version: "3.1.2", cores: 2, threads: ramp(4, 1), cpu: 80, stacks: []stack{{3, 14, hidden}}}, cause.RuledOut, "none of 14 pool threads", ""},
+		{"grown since the last look", incident{version: "3.1.2", cores: 2, threads: ramp(2, 1), cpu: 3, reasons: []string{starvation, starvation, starvation}, stacks: []stack{{2, 2, works}}},
+			cause.Supported, "gains 1.0 a second, 12 by now, while the CPUs are 3 % busy…dotnet-stack", ""},
 		{"made up for", incident{version: "8.0.11", cores: 2, threads: flat(130), cpu: 20, stacks: []stack{{115, 115, result}, {15, 15, idle}}},
 			cause.Supported, "CartController.Get blocks 115 of 130 pool threads on .Result: more threads make up for it", "starves"},
 		{"stable, and nobody looked", incident{cores: 2, threads: flat(60), cpu: 20}, cause.Inconclusive, "the pool has 60 threads on 2 CPUs: work that runs needs no more…dotnet-stack", ""},
