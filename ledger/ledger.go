@@ -73,9 +73,10 @@ type Ledger struct {
 
 	b         *evidence.Bundle
 	stops     stops
-	queued    *queued           // nil: nothing waited for a thread of the pool, or that was not watched
-	occupancy *occupancy        // nil: the requests' states are known, or nobody looked at threads
-	moved     map[int]amplified // by row: what the replay moves to StopTheWorld
+	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
+	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
+	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
+	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
 }
 
 // MinRequests is how many requests a figure about requests needs.
@@ -124,7 +125,9 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	l.queued = l.queue()
 	if !l.Traced {
 		l.occupancy = l.occupied()
-		l.Sampled = l.occupancy != nil
+		if l.Sampled = l.occupancy != nil; l.Sampled {
+			l.inside = l.insideFloors(sources)
+		}
 	}
 	l.replay()
 	l.findSlow(opt.SLO, opt.Baseline)

@@ -89,3 +89,29 @@ func TestQueuedForAThread(t *testing.T) {
 		}
 	}
 }
+
+// TestClientsThatAllWaitAlike: clients whose requests all take a second see no floor; the
+// service, which needs ten milliseconds for each once it begins, does.
+func TestClientsThatAllWaitAlike(t *testing.T) {
+	b := newBundle(evidence.Subject{Runtime: "dotnet"})
+	s := newSource(b, "load", exact, 0)
+	for i := range int64(100) {
+		at := epoch + i*100*ms
+		s.Request(evidence.Request{Intended: at, Start: at, End: at + 1000*ms + i})
+	}
+	s.Close()
+	s = newSource(b, "events", exact, 0)
+	for i := range int64(50) {
+		at := epoch + i*200*ms
+		s.Request(evidence.Request{Lane: 3, Start: at, End: at + 10*ms})
+	}
+	s.Close()
+	s = newSource(b, "threads", exact, 0)
+	s.looked(0, 2, 1)
+	s.looked(9000*ms, 2, 1)
+	s.watched(evidence.CoverThreads, 0, 10_000*ms)
+	s.Close()
+	if l := one(t, b, Options{}); l.Threshold != 30*ms || len(l.Slow) != 100 {
+		t.Errorf("%d slow above %d ms, want all above 30", len(l.Slow), l.Threshold/ms)
+	}
+}

@@ -47,7 +47,11 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	most, known := 0, false
 	for _, route := range slices.Sorted(maps.Keys(byRoute)) {
 		v := byRoute[route]
-		limit, rule := floorFactor*max(stats.Quantile(v, .1), grain), RuleFloor
+		floor := stats.Quantile(v, .1)
+		if inside, ok := l.inside[route]; ok {
+			floor = min(floor, inside)
+		}
+		limit, rule := floorFactor*max(floor, grain), RuleFloor
 		if d, ok := baseline[l.b.Names.Text(route)]; ok {
 			limit, rule, known = max(d.Nanoseconds(), grain), RuleBaseline, true
 		} else if open[route] > len(v) && (len(v) == 0 || limit > stuck) {
@@ -89,6 +93,31 @@ func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
 		slices.Sort(v)
 	}
 	return out
+}
+
+// insideFloors are what requests of each route take where the service itself saw them:
+// clients that all wait alike see no floor.
+func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidence.NameID]int64 {
+	r := &l.b.Requests
+	took := make(map[evidence.NameID][]int64)
+	for a, rows := range sources {
+		if a == l.Source || r.Lane[rows[0]] == 0 {
+			continue
+		}
+		for _, i := range rows {
+			if !l.open(i) {
+				took[r.Route[i]] = append(took[r.Route[i]], r.Latency(i))
+			}
+		}
+	}
+	floors := make(map[evidence.NameID]int64)
+	for route, v := range took {
+		if len(v) >= MinRequests {
+			slices.Sort(v)
+			floors[route] = stats.Quantile(v, .1)
+		}
+	}
+	return floors
 }
 
 // open says whether a request came to no end while it was watched, or before who asked
