@@ -149,10 +149,11 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 			}
 			return -1
 		}
-		// Of two that saw about the same, the one that counts from the intended time:
-		// what waits to be accepted is in no server's log.
+		// Of two that saw about the same, the one on the clients' side: what waits to be
+		// accepted is in no server's log. Of clients that still wait when a recording
+		// ends, or had others beside them, there are fewer.
 		n, m := len(sources[x]), len(sources[y])
-		if a, b := l.intended(sources[x]), l.intended(sources[y]); a != b && 20*max(n, m) <= 21*min(n, m) {
+		if a, b := l.byClients(x, sources[x]), l.byClients(y, sources[y]); a != b && 4*max(n, m) <= 5*min(n, m) {
 			if a {
 				return 1
 			}
@@ -170,7 +171,7 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 			l.Source, l.Traced, best = a, true, spent
 		}
 	}
-	if l.Source != widest && l.crowded(sources[widest], sources[l.Source]) {
+	if l.Source != widest && l.crowded(widest, sources[widest], sources[l.Source]) {
 		l.Source, l.Traced = widest, false
 	}
 	l.Rows = slices.Clone(sources[l.Source])
@@ -179,8 +180,13 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 	return widest
 }
 
-// intended says whether it is known when requests were meant to be sent.
-func (l *Ledger) intended(rows []int) bool { return l.b.Requests.Intended[rows[0]] != 0 }
+// byClients says whether an artifact tells of requests as those who made them saw them.
+func (l *Ledger) byClients(a evidence.ArtifactID, rows []int) bool {
+	return l.b.Requests.Intended[rows[0]] != 0 || slices.ContainsFunc(l.b.Loads, func(r evidence.LoadResult) bool {
+		from, ok := r.Origin.Artifact()
+		return ok && from == a
+	})
+}
 
 // spent is the time all of the requests took, in ns.
 func (l *Ledger) spent(rows []int) (ns int64) {

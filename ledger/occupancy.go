@@ -111,7 +111,10 @@ func (l *Ledger) sharesOf(looks []threads.Look, at int64, inFlight, awaiting flo
 		}
 		add(share{mechanism: Awaiting, part: awaiting - waits})
 	}
-	if rest := inFlight - sum; rest > 0 && !free && 2*blocked > workers {
+	if rest := inFlight - sum; rest > 0 {
+		if free || 2*blocked <= workers { // then only what is in the pool's queue
+			rest = min(rest, l.queued.length(at))
+		}
 		add(share{mechanism: PoolThread, part: rest})
 	}
 	whole := max(inFlight, sum)
@@ -127,14 +130,14 @@ func (l *Ledger) sharesOf(looks []threads.Look, at int64, inFlight, awaiting flo
 // crowded says whether clients waited for far more than the requests whose states were
 // seen: those are not what it is about. Half as much again may be the way to the service
 // and back.
-func (l *Ledger) crowded(clients, followed []int) bool {
+func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bool {
 	from, until := int64(0), int64(0)
 	for _, c := range l.b.Covered(l.Subject, evidence.CoverStates) {
 		if a, ok := c.Origin.Artifact(); c.Sampled > 0 && ok && a == l.Source {
 			from, until = c.From, c.Until
 		}
 	}
-	if until <= from || !l.intended(clients) && l.b.Requests.Lane[clients[0]] != 0 {
+	if until <= from || !l.byClients(source, clients) && l.b.Requests.Lane[clients[0]] != 0 {
 		return false
 	}
 	within := func(rows []int) (ns float64) {

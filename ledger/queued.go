@@ -11,6 +11,7 @@ import (
 // items are queued at least 10 do. It is a share of all, and says nothing of a single one.
 type queued struct {
 	t     []int64 // ns: from when on
+	items []float64
 	share []float64
 }
 
@@ -21,11 +22,23 @@ func (l *Ledger) queue() *queued {
 		return nil
 	}
 	awaiting := l.awaiting()
-	q := &queued{t: s.T}
+	q := &queued{t: s.T, items: s.V}
 	for i, v := range s.V {
 		q.share = append(q.share, v/max(1, v, float64(awaiting(s.T[i]))))
 	}
 	return q
+}
+
+// length is how many work items were in the queue at a moment, 0 where that is not known.
+func (q *queued) length(at int64) float64 {
+	if q == nil {
+		return 0
+	}
+	i, found := slices.BinarySearch(q.t, at)
+	if !found {
+		i = max(0, i-1)
+	}
+	return q.items[i]
 }
 
 // over is the mean share over the time from at, dur long; before the first reading that
