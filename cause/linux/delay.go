@@ -5,14 +5,16 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
 )
 
 // delay is what the kernel counted of the time the process's threads were ready and did
-// not run (/proc/PID/task/*/schedstat): no request can have lost more by waiting for a
-// processor than all threads together.
+// not run (/proc/PID/task/*/schedstat): no request that a thread works on can have lost
+// more by waiting for a processor than all threads together. Those in the queue for a
+// thread wait behind them.
 type delay struct {
 	threads float64 // that waited, in the mean
-	share   float64 // of slow time, at most; of the time that was watched, without any
+	share   float64 // of slow time, at most; of the time that was watched, where threads had little of it
 	slow    bool    // there is slow time
 	origin  evidence.Origin
 }
@@ -27,7 +29,14 @@ func delayOf(c *cause.Case) (d delay, ok bool) {
 	d.threads, d.origin = h.mean(s), s.Origin
 	d.share = d.threads
 	if l := c.Ledger; l != nil && l.Total > 0 {
-		d.slow, d.share = true, min(1, d.threads*float64(h.until-h.from)/float64(l.Total))
+		ch := &l.Charges
+		queued := ch[ledger.PoolThread] + ch[ledger.Queued]
+		if queued > 0 {
+			queued += ch[ledger.Unobserved]
+		}
+		if 2*queued <= l.Total { // else most waits for those few, who may wait for a processor
+			d.slow, d.share = true, min(1, d.threads*float64(h.until-h.from)/float64(l.Total))
+		}
 	}
 	return d, true
 }
