@@ -55,10 +55,10 @@ func (p *Builder) Recorded() bool {
 	return a.About != (Subject{}) || a.Series != ""
 }
 
-// Subject registers who the following rows are about. A process without a pid
-// is the one that the artifact is known to be of, unless it contradicts that.
+// Subject registers who the following rows are about. A process without a pid, or with
+// the same, is the one that the artifact is known to be of, unless it contradicts that.
 func (p *Builder) Subject(s Subject) SubjectID {
-	if about := p.bundle.Artifacts[p.Artifact].About; s.Kind == Process && s.PID == 0 && about != (Subject{}) && s.Agrees(about) {
+	if about := p.bundle.Artifacts[p.Artifact].About; s.Kind == Process && about != (Subject{}) && (s.PID == 0 || s.PID == about.PID) && s.Agrees(about) {
 		s.merge(about)
 	}
 	p.bundle.Subjects = append(p.bundle.Subjects, s)
