@@ -12,6 +12,9 @@ import (
 	"github.com/unstall/unstall/report/figure"
 )
 
+// versionOf is what a runtime's version is a version of, where it does not say so itself.
+var versionOf = map[string]string{"dotnet": ".NET", "jvm": "Java", "redis": "Redis"}
+
 // Target names a target and lists what is known of it.
 func Target(t diagnose.Target) (name string, about []string) {
 	name = t.Name
@@ -21,7 +24,7 @@ func Target(t diagnose.Target) (name string, about []string) {
 		about = append(about, fmt.Sprintf("pid %d", *t.PID))
 	}
 	if t.Version != "" {
-		about = append(about, t.Version)
+		about = append(about, strings.TrimSpace(versionOf[t.Runtime]+" "+t.Version))
 	} else if t.Runtime != "" && !strings.Contains(name, t.Runtime) {
 		about = append(about, t.Runtime)
 	}
