@@ -202,7 +202,9 @@ func TestStarvedPoolFromTheTraceAlone(t *testing.T) {
 	if grows := figures["growth of the pool"]; grows < 3 || grows > 5 {
 		t.Errorf("the pool grows by %g a second, want four: one each 250 ms", grows)
 	}
-	if !slices.ContainsFunc(v.Fix, func(f diagnose.Fix) bool { return strings.HasPrefix(f.Setting, "DOTNET_ThreadPool_ForceMinWorkerThreads=") }) {
+	if !slices.ContainsFunc(v.Fix, func(f diagnose.Fix) bool {
+		return strings.HasPrefix(f.Setting, "DOTNET_ThreadPool_ForceMinWorkerThreads=")
+	}) {
 		t.Errorf("no stopgap: %+v", v.Fix)
 	}
 }
