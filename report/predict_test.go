@@ -69,6 +69,7 @@ var asked = map[string]func() (*predict.Prediction, error){
 }
 
 func TestPredictGolden(t *testing.T) {
+	t.Setenv("LC_ALL", "C.UTF-8") // text is plain ASCII where the terminal has no other
 	color := map[string]string{".txt": "never", ".json": "", ".md": "", ".html": ""}
 	for name, make := range asked {
 		for extension, c := range color {
