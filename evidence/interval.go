@@ -34,28 +34,52 @@ type Key uint8
 
 // Keys of [Extra]. Sizes are bytes, times ns, counts plain numbers.
 const (
-	HeapBefore     Key = iota // live heap when the cycle began
-	HeapAfter                 // heap size when marking ended
-	HeapLive                  // marked, that is live, heap
-	HeapGoal                  // the size the pacer aimed for
-	StackScan                 // stacks to scan, bytes
-	GlobalScan                // globals to scan, bytes
-	AssistTime                // processor time of mark assists
-	BackgroundTime            // processor time of dedicated and fractional workers
-	IdleTime                  // processor time of idle-priority workers
-	STWTime                   // sum of the cycle's stop-the-world pauses, wall time
-	MarkTime                  // concurrent mark, wall time
-	CPUFraction               // the collector's share of processor time since the start, 0…1
-	Forced                    // 1: not started by the pacer
-	Processors                // GOMAXPROCS
-	CycleNumber               // as the runtime counts
-	Generation                // that was collected, 0 the youngest
-	PoolThreads               // threads of the runtime's pool, after an adjustment
+	HeapBefore        Key = iota // live heap when the cycle began
+	HeapAfter                    // heap size when marking ended
+	HeapLive                     // marked, that is live, heap
+	HeapGoal                     // the size the pacer aimed for
+	StackScan                    // stacks to scan, bytes
+	GlobalScan                   // globals to scan, bytes
+	AssistTime                   // processor time of mark assists
+	BackgroundTime               // processor time of dedicated and fractional workers
+	IdleTime                     // processor time of idle-priority workers
+	STWTime                      // sum of the cycle's stop-the-world pauses, wall time
+	MarkTime                     // concurrent mark, wall time
+	CPUFraction                  // the collector's share of processor time since the start, 0…1
+	Forced                       // 1: not started by the pacer
+	Processors                   // GOMAXPROCS
+	CycleNumber                  // as the runtime counts
+	Generation                   // that was collected, 0 the youngest
+	PoolThreads                  // threads of the runtime's pool, after an adjustment
+	Trigger                      // a NameID: why the runtime says it collected, "Allocation Failure"
+	Failure                      // a NameID: what went wrong in it, "promotion failed", "to-space exhausted"
+	PauseOf                      // a [Pause]: which part of a collection stopped the world
+	HeapCapacity                 // committed heap, after
+	YoungBefore                  // young generation in use, before
+	YoungAfter                   //   … after
+	YoungCapacity                //   … its capacity as the runtime prints it: without one survivor space where it has two
+	OldBefore                    // old generation in use, before; only where it is printed, else heap − young
+	OldAfter                     //   … after
+	OldCapacity                  //   … its capacity
+	MetaBefore                   // class metadata (metaspace, perm gen) in use, before
+	MetaAfter                    //   … after
+	HumongousBefore              // G1 regions that hold humongous objects, before
+	HumongousAfter               //   … after
+	SurvivorTotal                // bytes of all ages in the survivor space (PrintTenuringDistribution, age tables)
+	TenuringThreshold            // collections an object survives before it is promoted
+	UserCPU                      // ns of processor time in user mode, all GC threads
+	SystemCPU                    // ns of processor time in the kernel
+	RealTime                     // ns of wall time by the runtime's coarse timer (10 ms)
+	ToSafepoint                  // ns until all threads had stopped
+	RegionSize                   // bytes of a G1 or Shenandoah region
 	NumKeys
 )
 
 var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", "global scan", "assist", "background", "idle",
-	"stw", "mark", "cpu fraction", "forced", "processors", "cycle", "generation", "pool threads"}
+	"stw", "mark", "cpu fraction", "forced", "processors", "cycle", "generation", "pool threads",
+	"trigger", "failure", "pause of", "capacity", "young before", "young after", "young capacity", "old before", "old after", "old capacity",
+	"metaspace before", "metaspace after", "humongous before", "humongous after", "survivors", "tenuring threshold", "user cpu", "system cpu", "real",
+	"to safepoint", "region size"}
 
 func (k Key) String() string { return keyNames[k] }
 

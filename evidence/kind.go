@@ -20,6 +20,7 @@ const (
 	GCAssistWait      // blocked in an assist until a worker leaves enough credit
 	GCSweep           // running, but sweeping to pay for an allocation
 	GCWait            // blocked by the collector in another way (waiting for a phase to end)
+	AllocStall        // blocked until the collector has freed memory: ZGC's allocation stall, Shenandoah's pacing
 	Paused            // stopped with the world
 	TaskWait          // blocking its thread until a task completes: .Result, Wait(), a future's get()
 	Awaiting          // holding no thread: an await that has not come back
@@ -32,6 +33,8 @@ const (
 	StopTheWorld // AllLanes; Cause says what for
 	GCCycle      // start of a cycle to its mark termination
 	GCMark       // the concurrent mark phase
+	GCConcurrent // a phase of the collector that ran beside the program; Cause names it
+	Safepoint    // AllLanes, from the request to stop until all run again, with whatever pause lies within; Cause is the operation
 	PoolAdjusted // a moment: the runtime changed how many threads its pool has (PoolThreads); Cause says why
 
 	// Relations.
@@ -42,8 +45,8 @@ const (
 
 var kindNames = [numKinds]string{
 	"unknown", "running", "runnable", "syscall", "network wait", "client wait", "lock wait", "pool wait", "sync wait", "sleep",
-	"mark assist", "assist wait", "sweep", "gc wait", "paused", "task wait", "awaiting", "thread wait", "idle", "unobserved", "sent late",
-	"stop-the-world", "gc cycle", "gc mark", "pool adjusted",
+	"mark assist", "assist wait", "sweep", "gc wait", "allocation stall", "paused", "task wait", "awaiting", "thread wait", "idle", "unobserved", "sent late",
+	"stop-the-world", "gc cycle", "gc mark", "concurrent phase", "safepoint", "pool adjusted",
 	"serves",
 }
 

@@ -110,6 +110,9 @@ const (
 	SeriesGCTime           = "System.Runtime/time-in-gc"                               // percent since the last collection
 	SeriesRequestsInFlight = "Microsoft.AspNetCore.Hosting/current-requests"           // requests
 	SeriesRequestRate      = "Microsoft.AspNetCore.Hosting/requests-per-second"        // requests/s
+	SeriesClientPoolUsed   = "pool/active"                                             // connections of a pool in use; pool's name after a colon: "pool/active:db"
+	SeriesClientPoolMax    = "pool/max"                                                // the most it may have
+	SeriesClientPoolWaits  = "pool/pending"                                            // who waits for one
 	SeriesConnections      = "Microsoft-AspNetCore-Server-Kestrel/current-connections" // connections
 )
 
@@ -150,6 +153,11 @@ const (
 	FactGoroutinesLeft      = "trace.goroutinesLeft"
 	FactGoroutinesLeftEarly = "trace.goroutinesLeftEarly" // those begun in its first half
 
+	// Facts of a JVM. Flags are facts by their own names, as "MaxHeapSize", in bytes.
+	FactCollector = "collector" // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
+
+	FactExpectedRate = "expected.rate" // requests/s that were agreed on (--expect-rate)
+
 	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
 )
 
@@ -168,6 +176,11 @@ const (
 	CoverThreads    = "thread stacks"
 	CoverThreadPool = "thread pool" // its size and queue over time
 	CoverWaits      = "lock waits"  // contended locks of each thread
+	CoverSafepoints = "safepoints"  // every stop of the world, not the collector's alone
+	CoverStalls     = "allocation stalls"
+	CoverSpans      = "spans"       // calls to dependencies within requests
+	CoverPool       = "pool gauges" // a connection pool's use over time
+	CoverClasses    = "class histogram"
 )
 
 // Coverage says that something was watched, from when to when.

@@ -9,16 +9,17 @@ type Mechanism uint8
 // The mechanisms, in order of precedence: an earlier one takes the time that
 // both would explain.
 const (
-	GeneratorLag  Mechanism = iota // the load generator sent it late
-	Queued                         // before the process began with it
-	StopTheWorld                   // the runtime stopped every lane
-	MarkAssist                     // the request did the collector's work, or waited until it was let go on
-	CollectorCPU                   // ready, while the collector held the processors
-	RequestsCPU                    // ready, while other requests of the service held them
-	BackgroundCPU                  // ready, while other work of the process held them
-	Wakeup                         // ready, while a processor was free
-	PoolThread                     // ready, while the runtime's pool had no thread for it
-	HostCPU                        // on a processor as far as the runtime knew, but not run by the host
+	GeneratorLag    Mechanism = iota // the load generator sent it late
+	Queued                           // before the process began with it
+	StopTheWorld                     // the runtime stopped every lane
+	MarkAssist                       // the request did the collector's work, or waited until it was let go on
+	AllocationStall                  // blocked until the collector had freed memory
+	CollectorCPU                     // ready, while the collector held the processors
+	RequestsCPU                      // ready, while other requests of the service held them
+	BackgroundCPU                    // ready, while other work of the process held them
+	Wakeup                           // ready, while a processor was free
+	PoolThread                       // ready, while the runtime's pool had no thread for it
+	HostCPU                          // on a processor as far as the runtime knew, but not run by the host
 	Lock
 	TaskWait // kept a thread of the pool until a task completed
 	Pool
@@ -39,6 +40,7 @@ var mechanisms = [NumMechanisms]struct{ id, title string }{
 	{"queue", "queued before the service began"},
 	{"stop_the_world", "stopped with the world"},
 	{"mark_assist", "mark assist"},
+	{"allocation_stall", "waiting for the collector to free memory"},
 	{"collector_cpu", "waiting for a CPU the collector held"},
 	{"requests_cpu", "waiting for a CPU other requests held"},
 	{"background_cpu", "waiting for a CPU background work held"},
@@ -126,6 +128,7 @@ var states = func() (m [256]Mechanism) {
 	m[evidence.GCAssistWait] = MarkAssist
 	m[evidence.GCSweep] = MarkAssist
 	m[evidence.GCWait] = MarkAssist
+	m[evidence.AllocStall] = AllocationStall
 	m[evidence.Paused] = StopTheWorld
 	m[evidence.Unobserved] = Unobserved
 	m[evidence.SentLate] = GeneratorLag
