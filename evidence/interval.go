@@ -127,6 +127,9 @@ func (v *Intervals) Len() int { return len(v.Start) }
 // Get returns a figure of row i, and whether it has that figure.
 func (v *Intervals) Get(i int, k Key) (float64, bool) { return v.Extra[k].Get(i) }
 
+// Has says whether any row has a figure.
+func (v *Intervals) Has(k Key) bool { return len(v.Extra[k].Rows) > 0 }
+
 // Select returns the rows of a kind, of one subject or of all (subject < 0), in
 // order of start.
 func (v *Intervals) Select(kind Kind, subject SubjectID) []int {

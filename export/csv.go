@@ -154,35 +154,49 @@ func (t *rows) requests() error {
 }
 
 // intervals writes a row for each pause, cycle, phase and state of a lane that is
-// no request's. Lane is empty for what concerns all of them.
+// no request's. Lane is empty for what concerns all of them. Figures that no row has
+// have no column.
 func (t *rows) intervals() error {
 	b, v := t.s.Bundle, &t.s.Bundle.Intervals
 	t.put("source", "origin", "process", "kind", "cause", "lane", "start", "start_ns", "duration_ms")
+	var keys []evidence.Key
 	for k := range evidence.NumKeys {
-		t.put(figureColumns[k])
+		if v.Has(k) {
+			keys = append(keys, k)
+			t.put(figureColumns[k])
+		}
 	}
 	if err := t.end(); err != nil {
 		return err
 	}
-	var next [evidence.NumKeys]int
 	for i := range v.Len() {
 		o := v.Origin[i]
 		t.put(t.s.artifact(o), b.OriginText(o), t.s.subject(v.Subject[i]), v.Kind[i].String(), b.Names.Text(v.Cause[i]), lane(v.Lane[i]))
 		t.time(v.Start[i], v.Clock[i])
 		t.put(milliseconds(v.End[i] - v.Start[i]))
-		for k := range v.Extra {
-			c, cell := &v.Extra[k], ""
-			if n := next[k]; n < len(c.Rows) && c.Rows[n] == int32(i) {
-				cell = number(c.Values[n])
-				next[k]++
-			}
-			t.put(cell)
+		for _, k := range keys {
+			t.put(t.figure(i, k))
 		}
 		if err := t.end(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// figure is a figure of interval i as a cell, empty where it has none.
+func (t *rows) figure(i int, k evidence.Key) string {
+	v := &t.s.Bundle.Intervals
+	x, ok := v.Get(i, k)
+	switch {
+	case !ok:
+		return ""
+	case k == evidence.Trigger, k == evidence.Failure:
+		return t.s.Bundle.Names.Text(v.NameOf(i, k))
+	case k == evidence.PauseOf:
+		return evidence.Pause(x).String()
+	}
+	return number(x)
 }
 
 // figureColumns are the figures of intervals with their units.
@@ -202,6 +216,30 @@ var figureColumns = [evidence.NumKeys]string{
 	evidence.Forced:         "forced",
 	evidence.Processors:     "processors",
 	evidence.CycleNumber:    "cycle",
+	evidence.Generation:     "generation",
+	evidence.PoolThreads:    "pool_threads",
+
+	evidence.Trigger:           "trigger",
+	evidence.Failure:           "failure",
+	evidence.PauseOf:           "pause_of",
+	evidence.HeapCapacity:      "heap_capacity_bytes",
+	evidence.YoungBefore:       "young_before_bytes",
+	evidence.YoungAfter:        "young_after_bytes",
+	evidence.YoungCapacity:     "young_capacity_bytes",
+	evidence.OldBefore:         "old_before_bytes",
+	evidence.OldAfter:          "old_after_bytes",
+	evidence.OldCapacity:       "old_capacity_bytes",
+	evidence.MetaBefore:        "metaspace_before_bytes",
+	evidence.MetaAfter:         "metaspace_after_bytes",
+	evidence.HumongousBefore:   "humongous_regions_before",
+	evidence.HumongousAfter:    "humongous_regions_after",
+	evidence.SurvivorTotal:     "survivors_bytes",
+	evidence.TenuringThreshold: "tenuring_threshold",
+	evidence.UserCPU:           "user_cpu_ns",
+	evidence.SystemCPU:         "system_cpu_ns",
+	evidence.RealTime:          "real_ns",
+	evidence.ToSafepoint:       "to_safepoint_ns",
+	evidence.RegionSize:        "region_bytes",
 }
 
 func lane(id evidence.LaneID) string {
