@@ -1,0 +1,57 @@
+package hotspotgc
+
+import "github.com/unstall/unstall/evidence"
+
+// emit writes an event as a row.
+func (o *output) emit(e *event) {
+	o.clock.pass(e.end)
+	o.events++
+	x := evidence.Interval{Subject: o.subject, Lane: evidence.AllLanes, Kind: e.kind, Start: e.start, End: max(e.start, e.end),
+		Request: evidence.NoRequest, Cause: o.b.Name(e.name), Origin: o.b.Origin(e.line)}
+	switch e.kind {
+	case evidence.AllocStall:
+		x.Lane = e.lane
+	case evidence.GCConcurrent:
+		x.Lane = 0
+	}
+	o.extra = o.extra[:0]
+	if e.kind == evidence.StopTheWorld {
+		o.extra = append(o.extra, evidence.Extra{Key: evidence.PauseOf, Value: float64(e.pause)})
+	}
+	o.name(evidence.Trigger, e.trigger)
+	o.name(evidence.Failure, e.failure)
+	o.sizes(e.heap, evidence.HeapBefore, evidence.HeapAfter, evidence.HeapCapacity)
+	o.sizes(e.young, evidence.YoungBefore, evidence.YoungAfter, evidence.YoungCapacity)
+	o.sizes(e.old, evidence.OldBefore, evidence.OldAfter, evidence.OldCapacity)
+	o.figure(evidence.MetaBefore, e.meta.before)
+	o.figure(evidence.MetaAfter, e.meta.after)
+	o.figure(evidence.CycleNumber, e.number)
+	o.figure(evidence.HumongousBefore, e.humongousBefore)
+	o.figure(evidence.HumongousAfter, e.humongousAfter)
+	o.figure(evidence.SurvivorTotal, e.survivors)
+	o.figure(evidence.TenuringThreshold, e.tenuring)
+	o.figure(evidence.UserCPU, e.user)
+	o.figure(evidence.SystemCPU, e.system)
+	o.figure(evidence.RealTime, e.real)
+	o.figure(evidence.ToSafepoint, e.toSafepoint)
+	x.Extra = o.extra
+	o.b.Interval(x)
+}
+
+func (o *output) name(k evidence.Key, s string) {
+	if s != "" {
+		o.extra = append(o.extra, evidence.Extra{Key: k, Value: float64(o.b.Name(s))})
+	}
+}
+
+func (o *output) figure(k evidence.Key, v int64) {
+	if v != unknown {
+		o.extra = append(o.extra, evidence.Extra{Key: k, Value: float64(v)})
+	}
+}
+
+func (o *output) sizes(s sizes, before, after, capacity evidence.Key) {
+	o.figure(before, s.before)
+	o.figure(after, s.after)
+	o.figure(capacity, s.capacity)
+}

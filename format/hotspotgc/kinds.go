@@ -1,0 +1,22 @@
+package hotspotgc
+
+// lineKind says of a line that gave no event of its own why.
+type lineKind uint8
+
+// Kinds of lines that are known and of no use, or of use only for another line's event.
+const (
+	emptyLine     lineKind = iota
+	bannerLine             // version, memory, command line: facts
+	detailLine             // figures below a collection: phases, worker threads, references
+	heapLine               // heap layout before, after, at exit
+	ageLine                // ages of a survivor space
+	startLine              // that a phase begins, or which tasks it will have
+	statsLine              // ergonomics, statistics, TLABs, pacing
+	classLine              // classes loaded and unloaded
+	safepointLine          // about safepoints, without a time
+	otherLine              // not of the JVM's logging
+	numLineKinds
+)
+
+var lineKinds = [numLineKinds]string{"empty", "banner and flags", "details of a collection", "heap layout", "ages",
+	"begin of a phase", "statistics and ergonomics", "classes", "safepoint details", "other output"}

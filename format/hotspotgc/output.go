@@ -1,0 +1,85 @@
+package hotspotgc
+
+import (
+	"math"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// output is where both dialects put what they read: events, facts, and lines that gave
+// nothing.
+type output struct {
+	clock clock
+
+	b       *evidence.Builder
+	subject evidence.SubjectID
+	names   map[string]string // those that text handed out
+	extra   []evidence.Extra  // of the event being written, reused
+	events  int64
+
+	facts map[string]factOf
+
+	ignored     [numLineKinds]int64
+	unexplained int64
+	example     string // the first line that was not understood
+	exampleLine int64
+}
+
+// factOf is what is known by a name.
+type factOf struct {
+	value  string
+	number float64
+	line   int64
+}
+
+func newOutput(b *evidence.Builder) *output {
+	return &output{clock: newClock(), b: b, names: make(map[string]string), facts: make(map[string]factOf),
+		subject: b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})}
+}
+
+// text is s as a string, without allocating for one that it was asked for before.
+func (o *output) text(s []byte) string {
+	if t, ok := o.names[string(s)]; ok {
+		return t
+	}
+	if len(o.names) >= maxNames {
+		return string(s)
+	}
+	t := string(s)
+	o.names[t] = t
+	return t
+}
+
+// maxNames bounds what a damaged log can make text keep.
+const maxNames = 4096
+
+// ignore counts a line that is known and of no use here.
+func (o *output) ignore(k lineKind) { o.ignored[k]++ }
+
+// maxExample is how much of a line that was not understood is kept.
+const maxExample = 160
+
+// unknownLine counts a line that was not understood; the first is kept as an example.
+func (o *output) unknownLine(text []byte, number int64) {
+	if o.unexplained++; o.unexplained == 1 {
+		o.example, o.exampleLine = string(text[:min(len(text), maxExample)]), number
+	}
+}
+
+// fact notes something about the process: a JVM flag by its own name, a size. Number is
+// in the base unit, NaN for what is none. The last telling holds.
+func (o *output) fact(key, value string, number float64, line int64) {
+	o.facts[key] = factOf{value, number, line}
+}
+
+// collector names the collector as people call it; the first name holds.
+func (o *output) collector(name string, line int64) {
+	if _, ok := o.facts[evidence.FactCollector]; !ok {
+		o.fact(evidence.FactCollector, name, math.NaN(), line)
+	}
+}
+
+// version is the JVM's as its banner gives it: "1.8.0_292", "17.0.1+12".
+func (o *output) version(v string) {
+	o.b.Describe(o.subject, func(s *evidence.Subject) { s.Version = v })
+}
