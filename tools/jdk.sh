@@ -64,8 +64,8 @@ find_one() {
 			echo "$path"
 			return
 		fi
-	done < <({ type -ap java | while read -r java; do dirname "$(dirname "$(readlink -f "$java")")"; done
-		find /usr/lib/jvm -mindepth 1 -maxdepth 1 -type d 2>/dev/null | sort
+	done < <({ type -ap java | while read -r java; do dirname "$(dirname "$(readlink -f "$java")")"; done || true
+		find /usr/lib/jvm -mindepth 1 -maxdepth 1 -type d 2>/dev/null | sort || true
 		echo "$home"; } | awk '!seen[$0]++')
 	return 1
 }

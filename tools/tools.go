@@ -2,10 +2,10 @@
 // that a released one can fetch what its labs need anywhere.
 package tools
 
-import _ "embed"
+import "embed"
 
-// Dotnet is dotnet.sh. It puts what it fetches into the folder .tools beside the
-// folder it lies in.
+// Scripts are dotnet.sh, jdk.sh, javac.sh, tomcat.sh and what they run. Each puts what
+// it fetches into the folder .tools beside the folder it lies in.
 //
-//go:embed dotnet.sh
-var Dotnet []byte
+//go:embed debian.sh dotnet.sh javac.sh jdk.sh tomcat.sh
+var Scripts embed.FS

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -10,8 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/unstall/unstall/tools"
 )
 
 // FindDotnet returns a dotnet that builds and runs ASP.NET Core: $DOTNET, the newest
@@ -19,61 +16,7 @@ import (
 // tool is run in, else into the user's cache directory. With fetch it fetches one
 // where there is none.
 func FindDotnet(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	script, err := dotnetScript()
-	if err != nil {
-		return "", err
-	}
-	args := []string{script}
-	if !fetch {
-		args = append(args, "find")
-	}
-	cmd := exec.CommandContext(ctx, "bash", args...)
-	told := &lines{say: say}
-	cmd.Stderr = told
-	found, err := cmd.Output()
-	if err != nil {
-		if told.last != "" {
-			return "", fmt.Errorf("%s", strings.TrimPrefix(told.last, "tools/dotnet.sh: "))
-		}
-		return "", fmt.Errorf("tools/dotnet.sh: %w", err)
-	}
-	return strings.TrimSpace(string(found)), nil
-}
-
-// dotnetScript is the repository's where the working directory is in one, else it
-// is written out.
-func dotnetScript() (string, error) {
-	dir, err := os.Getwd()
-	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		module, e := os.ReadFile(filepath.Join(dir, "go.mod"))
-		script := filepath.Join(dir, "tools", "dotnet.sh")
-		if _, missing := os.Stat(script); e == nil && missing == nil && bytes.HasPrefix(module, []byte("module github.com/unstall/unstall\n")) {
-			return script, nil
-		}
-	}
-	script := filepath.Join(cache(), "tools", "dotnet.sh")
-	if err := os.MkdirAll(filepath.Dir(script), 0o755); err != nil {
-		return "", err
-	}
-	return script, os.WriteFile(script, tools.Dotnet, 0o755)
-}
-
-// lines hands on what a program says, line by line.
-type lines struct {
-	say        func(string)
-	rest, last string
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.rest += string(p)
-	for {
-		line, rest, ok := strings.Cut(l.rest, "\n")
-		if !ok {
-			return len(p), nil
-		}
-		l.rest, l.last = rest, line
-		l.say(line)
-	}
+	return script(ctx, "dotnet.sh", fetch, say)
 }
 
 // Dotnet builds a C# project, one of the sources' files, and returns the assembly,

@@ -80,9 +80,21 @@ func (p *Process) read(v any) error {
 	return json.Unmarshal(line, v)
 }
 
+// Line waits for the next line of output.
+func (p *Process) Line() (string, error) {
+	line, err := p.out.ReadString('\n')
+	return strings.TrimRight(line, "\r\n"), err
+}
+
+// Send writes a line to standard input.
+func (p *Process) Send(line string) error {
+	_, err := fmt.Fprintln(p.in, line)
+	return err
+}
+
 // Command sends one line to a lab service and returns its state.
 func (p *Process) Command(words ...string) (state service.State, err error) {
-	if _, err := fmt.Fprintln(p.in, strings.Join(words, " ")); err != nil {
+	if err := p.Send(strings.Join(words, " ")); err != nil {
 		return state, err
 	}
 	if err := p.read(&state); err != nil {

@@ -1,0 +1,125 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FindJDK returns the home of a JDK of a major version, 11, 17, 21 or 25, with
+// bin/java, jcmd and jfr, if not with a javac: $JDK11 ($JDK17, …), one installed, or
+// one that tools/jdk.sh fetched. With fetch it fetches one where there is none.
+func FindJDK(ctx context.Context, major int, fetch bool, say func(string)) (string, error) {
+	return script(ctx, "jdk.sh", fetch, say, strconv.Itoa(major))
+}
+
+// FindJavac returns a javac that compiles for Java 11 and later: $JAVAC, the first on
+// PATH, one in /usr/lib/jvm, or one that tools/javac.sh fetched. With fetch it fetches
+// one where there is none.
+func FindJavac(ctx context.Context, fetch bool, say func(string)) (string, error) {
+	return script(ctx, "javac.sh", fetch, say)
+}
+
+// FindTomcat returns a folder with the jars of Tomcat 9: that of $TOMCAT, or one that
+// tools/tomcat.sh fetched. With fetch it fetches one where there is none.
+func FindTomcat(ctx context.Context, fetch bool, say func(string)) (string, error) {
+	return script(ctx, "tomcat.sh", fetch, say)
+}
+
+// Jars are the paths of the jars in a folder, sorted.
+func Jars(dir string) ([]string, error) {
+	jars, err := filepath.Glob(filepath.Join(dir, "*.jar"))
+	if err == nil && len(jars) == 0 {
+		err = fmt.Errorf("%s holds no jars", dir)
+	}
+	return jars, err
+}
+
+// Java compiles the sources' .java files for a release of Java, 11 or later, against
+// the jars of a class path and returns the folder of the classes. What was compiled
+// before, of the same sources with the same compiler and jars, is used again.
+func Java(ctx context.Context, javac, name string, sources fs.FS, classpath []string, release int, say func(string)) (classes string, err error) {
+	files := Sources{}
+	if err := files.Add(sources, "", ".java"); err != nil {
+		return "", err
+	}
+	if len(files) == 0 {
+		return "", fmt.Errorf("%s: there is no .java file among its sources", name)
+	}
+	toolchain, err := javacVersion(ctx, javac)
+	if err != nil {
+		return "", err
+	}
+	with := fmt.Sprintf("%s release %d", toolchain, release)
+	for _, jar := range classpath {
+		content, err := os.ReadFile(jar)
+		if err != nil {
+			return "", err
+		}
+		with += fmt.Sprintf(" %x", sha256.Sum256(content))
+	}
+	dir, err := files.cached(name, with)
+	if err != nil || isDir(dir) {
+		return dir, err
+	}
+	say(fmt.Sprintf("compiling %s with %s", name, toolchain))
+	return dir, javaBuild(ctx, javac, files, classpath, release, dir)
+}
+
+// javacVersion is what a compiler calls itself: "javac 17.0.15".
+func javacVersion(ctx context.Context, javac string) (string, error) {
+	said, err := exec.CommandContext(ctx, javac, "-version").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s -version: %w: %s", javac, err, errorLine(said))
+	}
+	for line := range strings.Lines(string(said)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Picked up ") { // what JAVA_TOOL_OPTIONS makes it say
+			return line, nil
+		}
+	}
+	return "", fmt.Errorf("%s -version: it says nothing", javac)
+}
+
+// javaBuild compiles in a folder of its own and puts the classes in their place at
+// once.
+func javaBuild(ctx context.Context, javac string, files Sources, classpath []string, release int, dir string) error {
+	work, err := os.MkdirTemp("", "unstall-lab-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := files.layOut(work); err != nil {
+		return err
+	}
+	fresh := fmt.Sprintf("%s.%d", dir, os.Getpid())
+	if err := os.RemoveAll(fresh); err != nil { // left by a process that was killed and had the same number
+		return err
+	}
+	defer os.RemoveAll(fresh)
+	args := []string{"-d", fresh, "-encoding", "UTF-8", "-nowarn", "-proc:none", "--release", strconv.Itoa(release)}
+	if len(classpath) > 0 {
+		args = append(args, "-cp", strings.Join(classpath, string(filepath.ListSeparator)))
+	}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, filepath.FromSlash(name))
+	}
+	slices.Sort(names)
+	cmd := exec.CommandContext(ctx, javac, append(args, names...)...)
+	cmd.Dir = work
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", javac, err, bytes.TrimSpace(said))
+	}
+	if err := os.Rename(fresh, dir); err != nil && !isDir(dir) { // another may have been faster
+		return err
+	}
+	return nil
+}
