@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build test chromium dotnet gallery demo labs recordings predictions bench fuzz lint help
+.PHONY: build test chromium dotnet jdk gallery demo labs recordings predictions bench fuzz lint help
 
 GO            ?= go
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -33,6 +33,11 @@ chromium: ## a Chromium for the tests of the HTML report: one installed, else De
 
 dotnet: ## a .NET SDK for the tests and the lab of a .NET service: one installed, else 3.1 into .tools
 	@tools/dotnet.sh
+
+jdk: ## JDKs 11, 17 and 25, a javac and Tomcat for the tests and the lab of a JVM: installed ones, else into .tools
+	@for major in 11 17 25; do tools/jdk.sh $$major; done
+	@tools/javac.sh
+	@tools/tomcat.sh
 
 gallery: ## docs/gallery: the reports of the recorded incidents as pages, with pictures of them
 	$(GO) run ./gallery -screenshots "$$(tools/chromium.sh)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints a folder with the jars of Apache Tomcat 9, to embed it: $TOMCAT, or one fetched
+# Prints a folder with Apache Tomcat 9 to embed, its jars in lib/: $TOMCAT, or one fetched
 # into .tools/tomcat before. With neither it fetches Debian's libtomcat9-java, where apt
 # reads a Debian archive: without root, and with nothing of the host changed. To have it
 # anew: rm -r .tools/tomcat, and again.
@@ -8,7 +8,7 @@
 #   tools/tomcat.sh find   find it, or fail: fetches nothing
 #
 # stdout is the path alone. Progress and the reason of a failure are on stderr. TOMCAT is
-# the folder of an unpacked Tomcat 9, with lib/catalina.jar in it.
+# the folder of an unpacked Tomcat 9.
 set -euo pipefail
 trap 'echo "tools/tomcat.sh: line $LINENO failed" >&2' ERR
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -22,18 +22,18 @@ main() {
 	esac
 	if [ -n "${TOMCAT:-}" ]; then
 		[ -f "$TOMCAT/lib/catalina.jar" ] || fail "TOMCAT=$TOMCAT is no Tomcat: it has no lib/catalina.jar: unset it, or name one"
-		echo "$TOMCAT/lib"
+		echo "$TOMCAT"
 		return
 	fi
 	if [ ! -f "$home/lib/catalina.jar" ]; then
-		[ "${1:-}" != find ] || fail "no Tomcat 9 in .tools/tomcat: make tomcat fetches one"
+		[ "${1:-}" != find ] || fail "no Tomcat 9 in .tools/tomcat: make jdk fetches one"
 		command -v flock >/dev/null || fail "no Tomcat 9 here, and no flock to fetch one: set TOMCAT to the folder of one"
 		mkdir -p .tools
 		exec 9>.tools/tomcat.lock
 		flock 9
 		[ -f "$home/lib/catalina.jar" ] || fetch # another run may have fetched it meanwhile
 	fi
-	echo "$home/lib"
+	echo "$home"
 }
 
 fail() {

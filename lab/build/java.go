@@ -28,7 +28,7 @@ func FindJavac(ctx context.Context, fetch bool, say func(string)) (string, error
 	return script(ctx, "javac.sh", fetch, say)
 }
 
-// FindTomcat returns a folder with the jars of Tomcat 9: that of $TOMCAT, or one that
+// FindTomcat returns a folder with Tomcat 9, its jars in lib: $TOMCAT, or one that
 // tools/tomcat.sh fetched. With fetch it fetches one where there is none.
 func FindTomcat(ctx context.Context, fetch bool, say func(string)) (string, error) {
 	return script(ctx, "tomcat.sh", fetch, say)
