@@ -73,6 +73,7 @@ type Ledger struct {
 
 	b         *evidence.Bundle
 	stops     stops
+	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
 	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it

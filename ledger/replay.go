@@ -100,7 +100,11 @@ func (l *Ledger) run(m *replayed, d int64) (predict.Replay, bool) {
 	for i, p := range l.stops.pauses {
 		q.Stops[i] = predict.Stop{From: p.from - d, To: p.to - d}
 	}
-	out, err := q.Replay(m.arrive, m.demand, m.observed)
+	var left []predict.Stop
+	for _, p := range l.left.pauses {
+		left = append(left, predict.Stop{From: p.from - d, To: p.to - d})
+	}
+	out, err := q.ReplayLeft(m.arrive, m.demand, m.observed, left)
 	if err != nil {
 		l.Replay.Why = err.Error()
 		return out, false

@@ -33,41 +33,48 @@ type watcher struct {
 // stopsOf returns the pauses that can be laid over the requests of a clock.
 // Those of the same clock need no moving; without any, those of the best clock
 // count, and others add only what lies where the better ones did not look: two
-// files that place one pause some µs apart have not seen two.
+// files that place one pause some µs apart have not seen two. A JVM's safepoints are
+// stops as well, longer than the pause within by the time until all threads had stopped:
+// the union of both is what stopped.
 func stopsOf(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.ClockID) (s stops) {
 	own := b.Clocks[requests]
-	var used []*watcher
-	for _, w := range watchers(b, subject, requests) {
-		switch {
-		case !w.own && (!w.clock.Anchored() || !own.Anchored()), len(used) > 0 && used[0].own:
-			continue
-		case !w.own:
-			behind := w.clock.Error + own.Error
-			s.lo = min(s.lo, -behind-max(0, w.clock.Resolution-1))
-			s.hi = max(s.hi, behind+max(0, own.Resolution-1))
-		}
-		for _, i := range w.rows {
-			from, to := b.Intervals.Start[i], b.Intervals.End[i]
-			seen := slices.ContainsFunc(used, func(o *watcher) bool { return o.from <= from && from < o.until })
-			if !seen && to > from {
-				s.pauses = append(s.pauses, pause{from: from, to: to})
+	for _, k := range []struct {
+		kind  evidence.Kind
+		cover string
+	}{{evidence.StopTheWorld, evidence.CoverGC}, {evidence.Safepoint, evidence.CoverSafepoints}} {
+		var used []*watcher
+		for _, w := range watchers(b, subject, requests, k.kind, k.cover) {
+			switch {
+			case !w.own && (!w.clock.Anchored() || !own.Anchored()), len(used) > 0 && used[0].own:
+				continue
+			case !w.own:
+				behind := w.clock.Error + own.Error
+				s.lo = min(s.lo, -behind-max(0, w.clock.Resolution-1))
+				s.hi = max(s.hi, behind+max(0, own.Resolution-1))
 			}
+			for _, i := range w.rows {
+				from, to := b.Intervals.Start[i], b.Intervals.End[i]
+				seen := slices.ContainsFunc(used, func(o *watcher) bool { return o.from <= from && from < o.until })
+				if !seen && to > from {
+					s.pauses = append(s.pauses, pause{from: from, to: to})
+				}
+			}
+			used = append(used, w)
 		}
-		used = append(used, w)
 	}
 	s.merge()
 	return s
 }
 
-// watchers returns who saw a subject's pauses, the best clock first.
-func watchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.ClockID) (all []*watcher) {
+// watchers returns who saw a subject's stops of a kind, the best clock first.
+func watchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.ClockID, kind evidence.Kind, cover string) (all []*watcher) {
 	byArtifact := make(map[evidence.ArtifactID]*watcher)
-	for _, i := range b.Intervals.Select(evidence.StopTheWorld, subject) {
+	for _, i := range b.Intervals.Select(kind, subject) {
 		a, _ := b.Intervals.Origin[i].Artifact()
 		w := byArtifact[a]
 		if w == nil {
 			w = &watcher{from: b.Intervals.Start[i]}
-			for _, c := range b.Covered(subject, evidence.CoverGC) {
+			for _, c := range b.Covered(subject, cover) {
 				if o, ok := c.Origin.Artifact(); ok && o == a {
 					w.clock, w.own = b.Clocks[c.Clock], c.Clock == requests
 					w.from, w.until = min(w.from, c.From), max(w.until, c.Until)

@@ -188,10 +188,15 @@ type Replay struct {
 // Replay runs recorded requests with the stops and without, and compares the
 // former with the latencies observed (ns).
 func (q Queue) Replay(arrive, demand, observed []int64) (r Replay, err error) {
+	return q.ReplayLeft(arrive, demand, observed, nil)
+}
+
+// ReplayLeft is Replay for a change that leaves some of the stops as they are.
+func (q Queue) ReplayLeft(arrive, demand, observed []int64, left []Stop) (r Replay, err error) {
 	if r.With, err = q.Open(arrive, demand); err != nil {
 		return r, err
 	}
-	if r.Without, err = (Queue{Servers: q.Servers}).Open(arrive, demand); err != nil {
+	if r.Without, err = (Queue{Servers: q.Servers, Stops: left}).Open(arrive, demand); err != nil {
 		return r, err
 	}
 	r.Fit = FitOf(observed, r.With.Latency)

@@ -1,0 +1,97 @@
+package jvm
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// bill is what some of a collector's pauses cost slow requests. It is counterfactual:
+//
+//	direct  the time they were stopped themselves
+//	behind  what they waited besides, in the queue that pauses leave behind, by replay of
+//	        the recorded arrivals; where no replay reproduces what was observed, it lies
+//	        between nothing and all that the requests which met a pause waited
+type bill struct {
+	direct, behind int64   // ns
+	low, high      int64   // ns: bounds of the sum
+	slow           []int64 // of each slow request, ns
+	replayed       bool
+	why            string // why there is no replay
+	total          int64  // ns: all slow time
+}
+
+// billOf charges pauses to a case's slow requests; nil where there are none, or nothing
+// says how the clocks of requests and pauses lie to each other.
+func (g *collector) billOf(p pauses) *bill {
+	l := g.c.Ledger
+	if l == nil || len(l.Slow) == 0 || !g.meets() {
+		return nil
+	}
+	var stops ledger.Stops
+	for _, s := range p.spans() {
+		stops = append(stops, [2]int64{s.From, s.To})
+	}
+	s := l.Spare(stops)
+	b := &bill{slow: s.Direct, low: s.Low, high: s.High, replayed: s.Behind != nil, why: s.Why, total: l.Total}
+	for _, v := range s.Direct {
+		b.direct += v
+	}
+	if b.replayed {
+		for n, v := range s.Behind {
+			b.behind += v
+			b.slow[n] += v
+		}
+		b.low, b.high = b.low+s.BehindLow, b.high+s.BehindHigh
+		return b
+	}
+	for n, row := range l.Slow {
+		if s.Direct[n] == 0 {
+			continue
+		}
+		ch := l.Of(row)
+		b.high += ch[ledger.Unobserved] + ch[ledger.Queued] + ch[ledger.RequestsCPU]
+	}
+	b.high = min(b.high, b.total)
+	return b
+}
+
+// meets says whether the pauses can be laid over the requests.
+func (g *collector) meets() bool {
+	l := g.c.Ledger
+	if l == nil || len(l.Rows) == 0 {
+		return false
+	}
+	clock := g.c.Bundle.Requests.Clock[l.Rows[0]]
+	for _, w := range g.c.Bundle.Covered(g.c.Subject, evidence.CoverGC) {
+		if w.Until > l.From && w.From < l.To && (w.Clock == clock || g.placed && g.c.Bundle.Clocks[clock].Anchored()) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *bill) sum() int64 { return b.direct + b.behind }
+
+// share is the part of slow time that would not have passed.
+func (b *bill) share() float64 { return float64(b.sum()) / float64(max(b.total, 1)) }
+
+// most is the largest part that can be the pauses'.
+func (b *bill) most() float64 { return float64(max(b.high, b.sum())) / float64(max(b.total, 1)) }
+
+// saves is the bill as a saving.
+func (b *bill) saves(c *cause.Case) *cause.Saves { return c.Save(b.slow, b.low, b.high) }
+
+// figures are the evidence of a bill; what names the pauses: "young collections".
+func (g *collector) figures(b *bill, what string) (out []cause.Evidence) {
+	from := cause.From(g.c.Ledger.Source)
+	out = append(out, g.c.Figure("slow time: stopped by "+what, float64(b.direct)/1e6, "ms", from))
+	if !b.replayed {
+		return append(out, g.c.Figure(fmt.Sprintf("slow time: at most, with what queued up behind them (no replay: %s)", b.why), float64(max(b.high, b.direct))/1e6, "ms", from))
+	}
+	return append(out,
+		g.c.Figure("slow time: behind the queue they left, by replay of the arrivals", float64(b.behind)/1e6, "ms", from),
+		g.c.Figure("slow time left without them", float64(b.total-b.sum())/1e6, "ms", from))
+}

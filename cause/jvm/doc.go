@@ -1,0 +1,50 @@
+// Package jvm holds the causes that lie in HotSpot's collectors, in how it stops threads,
+// and in how programs use both.
+//
+// Its opinion: a pause counts once, by what it did to requests that were under way; what
+// queued up behind it counts as far as a replay of the recorded arrivals reproduces what
+// was observed (package ledger); and the share of wall time that was stopped is no
+// substitute for either, for at 7 % of it a service near saturation may be slow or well.
+//
+// Sources: the collectors' own (https://github.com/openjdk/jdk/tree/master/src/hotspot/share/gc),
+// the tuning guide (https://docs.oracle.com/en/java/javase/21/gctuning/), and the changes
+// that advice depends on: CMS removed in 14 (https://openjdk.org/jeps/363), ParallelGC's and
+// G1's defaults by server class (https://openjdk.org/jeps/248), container limits
+// (https://bugs.openjdk.org/browse/JDK-8146115), metaspace that shrinks
+// (https://openjdk.org/jeps/387), generational ZGC (https://openjdk.org/jeps/439).
+package jvm
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// isJVM says whether a subject is a JVM, or has at least a JVM's collector.
+func isJVM(c *cause.Case) bool {
+	if c.Runtime() == "jvm" {
+		return true
+	}
+	_, ok := c.Fact(evidence.FactCollector)
+	return ok && c.Runtime() == ""
+}
+
+// release is the feature release of a subject's JVM, 8 for "1.8.0_392"; 0 unknown.
+func release(c *cause.Case) int {
+	text := strings.TrimLeftFunc(c.Bundle.Subjects[c.Subject].Version, func(r rune) bool { return r < '0' || r > '9' })
+	text = strings.TrimPrefix(text, "1.")
+	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		text = text[:end]
+	}
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+// logging is how a collector's log is switched on, of a running JVM and at its start.
+const logging = "the collector's log of the same time: -Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags (JDK 9 and later; before: -Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps), or unstall record PID, which switches it on for as long as it records"
+
+// requestsEvidence asks for requests that pauses can be laid over.
+const requestsEvidence = "requests of the same time, to say what it costs them: the access log, or the rows of a load generator"

@@ -1,0 +1,91 @@
+package ledger
+
+import "slices"
+
+// Stops are times in which the world was stopped, [from, to) in ns, in order and apart.
+type Stops [][2]int64
+
+// Spared is what slow requests would have been spared had some of the pauses not been:
+// counterfactual, so that those of several causes do not add up.
+type Spared struct {
+	// Direct is the time each slow request (in the order of [Ledger.Slow]) was stopped by
+	// those pauses itself, ns; Low and High are bounds on the sum, where the clocks leave
+	// room.
+	Direct    []int64
+	Low, High int64
+	// Behind is what each waited besides, behind the backlog they left, by the replay; nil
+	// where it did not reproduce what was observed, and Why says so.
+	Behind                []int64
+	BehindLow, BehindHigh int64
+	Why                   string
+}
+
+// Spare asks what slow requests would have been spared without some of the pauses, while
+// the others stay. What of them is not on the requests' time line costs nothing.
+func (l *Ledger) Spare(without Stops) Spared {
+	k := *l
+	k.left = l.stops.less(without)
+	gone := l.stops.less(k.left.list())
+	s := Spared{Direct: make([]int64, len(l.Slow)), Why: l.Replay.Why}
+	r := &l.b.Requests
+	for n, row := range l.Slow {
+		from, to := r.End[row]-r.Latency(row), r.End[row]
+		all := l.stops.mean(from, to)
+		if all == 0 {
+			continue
+		}
+		charged := l.Of(row)[StopTheWorld] - l.moved[row].ns
+		share := float64(gone.mean(from, to)) / float64(all)
+		s.Direct[n] = int64(share * float64(max(0, charged)))
+		least, most := gone.extremes(from, to)
+		s.Low += min(least, s.Direct[n])
+		s.High += max(most, s.Direct[n])
+	}
+	if !l.Replay.Used {
+		return s
+	}
+	k.moved = nil
+	if k.replay(); !k.Replay.Used {
+		s.Why = k.Replay.Why
+		return s
+	}
+	s.Behind = make([]int64, len(l.Slow))
+	for n, row := range l.Slow {
+		s.Behind[n] = min(k.moved[row].ns, max(0, r.Latency(row)-s.Direct[n]))
+	}
+	low, high := k.movedBounds()
+	s.BehindLow, s.BehindHigh = int64(low), int64(high)
+	return s
+}
+
+// less is what is left of the pauses without some times.
+func (s *stops) less(without Stops) (out stops) {
+	out.lo, out.hi = s.lo, s.hi
+	for _, p := range s.pauses {
+		at := p.from
+		i, _ := slices.BinarySearchFunc(without, at, func(w [2]int64, t int64) int {
+			if w[1] <= t {
+				return -1
+			}
+			return 1
+		})
+		for ; i < len(without) && without[i][0] < p.to; i++ {
+			if without[i][0] > at {
+				out.pauses = append(out.pauses, pause{from: at, to: without[i][0]})
+			}
+			at = max(at, without[i][1])
+		}
+		if at < p.to {
+			out.pauses = append(out.pauses, pause{from: at, to: p.to})
+		}
+	}
+	out.merge()
+	return out
+}
+
+func (s *stops) list() (out Stops) {
+	for _, p := range s.pauses {
+		out = append(out, [2]int64{p.from, p.to})
+	}
+	return out
+}
