@@ -72,6 +72,8 @@ const (
 	RealTime                     // ns of wall time by the runtime's coarse timer (10 ms)
 	ToSafepoint                  // ns until all threads had stopped
 	RegionSize                   // bytes of a G1 or Shenandoah region
+	Operation                    // a NameID: what a call asked for, "SELECT orders"
+	ServerTime                   // ns that a call took as whom it called saw it
 	NumKeys
 )
 
@@ -79,7 +81,7 @@ var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", 
 	"stw", "mark", "cpu fraction", "forced", "processors", "cycle", "generation", "pool threads",
 	"trigger", "failure", "pause of", "capacity", "young before", "young after", "young capacity", "old before", "old after", "old capacity",
 	"metaspace before", "metaspace after", "humongous before", "humongous after", "survivors", "tenuring threshold", "user cpu", "system cpu", "real",
-	"to safepoint", "region size"}
+	"to safepoint", "region size", "operation", "server time"}
 
 func (k Key) String() string { return keyNames[k] }
 

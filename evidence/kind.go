@@ -39,6 +39,7 @@ const (
 
 	// Relations.
 	Serves // Lane works for Request during the interval
+	Call   // Request waited for an answer of Cause during the interval, by the caller's clock; calls may overlap
 
 	numKinds
 )
@@ -47,7 +48,7 @@ var kindNames = [numKinds]string{
 	"unknown", "running", "runnable", "syscall", "network wait", "client wait", "lock wait", "pool wait", "sync wait", "sleep",
 	"mark assist", "assist wait", "sweep", "gc wait", "allocation stall", "paused", "task wait", "awaiting", "thread wait", "idle", "unobserved", "sent late",
 	"stop-the-world", "gc cycle", "gc mark", "concurrent phase", "safepoint", "pool adjusted",
-	"serves",
+	"serves", "call",
 }
 
 func (k Kind) String() string {

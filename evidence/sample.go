@@ -113,6 +113,9 @@ const (
 	SeriesClientPoolUsed   = "pool/active"                                             // connections of a pool in use; pool's name after a colon: "pool/active:db"
 	SeriesClientPoolMax    = "pool/max"                                                // the most it may have
 	SeriesClientPoolWaits  = "pool/pending"                                            // who waits for one
+	SeriesDependencyMean   = "dependency/mean"                                         // ns a call took as the dependency's own monitor saw it, mean of the readings' time
+	SeriesDependencyP99    = "dependency/p99"                                          // ns, likewise
+	SeriesDependencyCalls  = "dependency/calls"                                        // calls/s that it saw
 	SeriesConnections      = "Microsoft-AspNetCore-Server-Kestrel/current-connections" // connections
 )
 
@@ -157,6 +160,20 @@ const (
 	FactCollector = "collector" // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
 
 	FactExpectedRate = "expected.rate" // requests/s that were agreed on (--expect-rate)
+	FactBaselineRate = "baseline.rate" // requests/s when all was well (--baseline)
+	FactBaselineP50  = "baseline.p50"  // ns that requests took then
+	FactBaselineP99  = "baseline.p99"  // ns, likewise
+
+	// The share of an access log's requests that one caller had sent before, with the same
+	// query, in the seconds before; Value says within how many.
+	FactRepeated = "requests.repeated"
+
+	// What a dependency's own monitor says of all calls of a time, ns and plain numbers.
+	FactDependencyMean  = "dependency.mean"
+	FactDependencyMax   = "dependency.max" // the slowest call, or the highest mean of one reading: Value says which
+	FactDependencyCalls = "dependency.calls"
+
+	FactSpansSampled = "spans.sampled" // the share of requests that tracing kept, 0…1; NaN: some, and not told how many
 
 	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
 )

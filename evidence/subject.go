@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -31,11 +32,12 @@ type Subject struct {
 	Version   string // "go1.26.8"
 	CPUs      int    // processors the runtime schedules on (GOMAXPROCS)
 	Container string
+	Service   string // what its telemetry calls it: often not its executable's name
 }
 
 // Title names a subject for people: "gateway pid 4711", "go process".
 func (s *Subject) Title() string {
-	title := s.Name
+	title := cmp.Or(s.Name, s.Service)
 	if title == "" {
 		title = strings.TrimSpace(s.Runtime + " " + s.Kind.String())
 	}
@@ -98,7 +100,8 @@ func (s Subject) Agrees(o Subject) bool {
 		(s.Runtime == "" || o.Runtime == "" || s.Runtime == o.Runtime) &&
 		(s.Version == "" || o.Version == "" || versionPrefix(s.Version, o.Version) || versionPrefix(o.Version, s.Version)) &&
 		(s.CPUs == 0 || o.CPUs == 0 || s.CPUs == o.CPUs) &&
-		(s.Container == "" || o.Container == "" || s.Container == o.Container)
+		(s.Container == "" || o.Container == "" || s.Container == o.Container) &&
+		(s.Service == "" || o.Service == "" || s.Service == o.Service)
 }
 
 // startSlack is by how much (ns) two tellings of one start may differ: the
@@ -145,6 +148,9 @@ func (s *Subject) merge(o Subject) {
 	}
 	if s.Container == "" {
 		s.Container = o.Container
+	}
+	if s.Service == "" {
+		s.Service = o.Service
 	}
 }
 
