@@ -192,7 +192,7 @@ func (b *Bundle) Unify() {
 				continue
 			}
 			x, y := &b.Subjects[to], &b.Subjects[from]
-			named := x.PID != 0 && x.PID == y.PID || x.Name != "" && sameName(x.Name, y.Name)
+			named := x.PID != 0 && x.PID == y.PID || x.Instance != "" && x.Instance == y.Instance || x.Name != "" && sameName(x.Name, y.Name)
 			if named || (list == nil || lead[list] == from) &&
 				!slices.ContainsFunc(formatsOf[to], func(f string) bool { return slices.Contains(formatsOf[from], f) }) {
 				candidates = append(candidates, to)

@@ -32,6 +32,7 @@ type Subject struct {
 	Version   string // "go1.26.8"
 	CPUs      int    // processors the runtime schedules on (GOMAXPROCS)
 	Container string
+	Instance  string // what tells one run of a program from others without a PID: the address of HotSpot's VM thread
 	Service   string // what its telemetry calls it: often not its executable's name
 }
 
@@ -94,7 +95,7 @@ func (b *Bundle) Titles() []string {
 // the other at a dot, as traces carry "go1.26" and binaries "go1.26.8".
 func (s Subject) Agrees(o Subject) bool {
 	return s.Kind == o.Kind &&
-		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name) || s.PID != 0 && s.PID == o.PID && (s.Name == launcher || o.Name == launcher)) &&
+		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name) || s.PID != 0 && s.PID == o.PID && (isLauncher(s.Name) || isLauncher(o.Name))) &&
 		(s.PID == 0 || o.PID == 0 || s.PID == o.PID) &&
 		(s.StartTime == 0 || o.StartTime == 0 || abs(s.StartTime-o.StartTime) <= startSlack) &&
 		(s.Runtime == "" || o.Runtime == "" || s.Runtime == o.Runtime) &&
@@ -111,9 +112,9 @@ const startSlack = 2e9
 // commLength is how much of a name the kernel keeps.
 const commLength = 15
 
-// launcher runs most .NET programs: a process that the kernel knows by this name
-// may be called after its program elsewhere.
-const launcher = "dotnet"
+// isLauncher knows what runs most programs of .NET and of Java: a process that the kernel
+// knows by this name may be called after its program elsewhere.
+func isLauncher(name string) bool { return name == "dotnet" || name == "java" }
 
 // sameName compares the names of executables, one of which the kernel may have
 // cut.
@@ -128,7 +129,7 @@ func versionPrefix(a, b string) bool {
 // merge fills what s does not know from o; of two versions or names the longer wins,
 // and any name over that of a launcher.
 func (s *Subject) merge(o Subject) {
-	if s.Name == launcher && o.Name != "" || len(o.Name) > len(s.Name) && o.Name != launcher {
+	if isLauncher(s.Name) && o.Name != "" || len(o.Name) > len(s.Name) && !isLauncher(o.Name) {
 		s.Name = o.Name
 	}
 	if s.PID == 0 {
@@ -148,6 +149,9 @@ func (s *Subject) merge(o Subject) {
 	}
 	if s.Container == "" {
 		s.Container = o.Container
+	}
+	if s.Instance == "" {
+		s.Instance = o.Instance
 	}
 	if s.Service == "" {
 		s.Service = o.Service
