@@ -1,0 +1,45 @@
+package hotspotgc
+
+// collectors are names that a log used, by which its collector is known.
+type collectors uint16
+
+const (
+	seenParNew collectors = 1 << iota
+	seenDefNew
+	seenCMS
+	seenTenured
+	seenParallel
+	seenG1
+	flagCMS // of the command line
+	flagParallel
+	flagSerial
+	flagG1
+)
+
+// tell names the collector once the whole log is known: a young collection alone does
+// not say what collects the old generation.
+func (c collectors) tell(o *output, line int64) {
+	if name := c.name(); name != "" {
+		o.collector(name, line)
+	}
+}
+
+func (c collectors) name() string {
+	switch {
+	case c&(seenG1|flagG1) != 0:
+		return "G1"
+	case c&(seenParallel|flagParallel) != 0:
+		return "Parallel"
+	case c&seenDefNew != 0 && c&seenCMS != 0:
+		return "DefNew+CMS"
+	case c&(seenCMS|flagCMS) != 0:
+		return "ParNew+CMS"
+	case c&seenParNew != 0 && c&seenTenured != 0:
+		return "ParNew+Serial Old"
+	case c&seenParNew != 0:
+		return "ParNew+CMS"
+	case c&(seenDefNew|seenTenured|flagSerial) != 0:
+		return "Serial"
+	}
+	return ""
+}

@@ -1,0 +1,278 @@
+package hotspotgc
+
+import "bytes"
+
+// textRule says what a line, or a piece of one, is that is not in brackets.
+type textRule struct {
+	text string
+	do   textAction
+	kind lineKind
+}
+
+type textAction uint8
+
+const (
+	passRest textAction = iota // the rest of the line, up to a collection that another thread printed into it
+	passWord                   // the text itself
+	readStopped
+	readRunning
+	readDesired
+	readFlags
+	readMemory
+	readVersion
+)
+
+// textRules are what collectors print outside of brackets, of all versions.
+var textRules = [...]textRule{
+	{stoppedText, readStopped, safepointLine},
+	{"Application time: ", readRunning, safepointLine},
+	{"Desired survivor size ", readDesired, ageLine},
+	{"CommandLine flags:", readFlags, bannerLine},
+	{"Memory: ", readMemory, bannerLine},
+	{"Java HotSpot(TM) ", readVersion, bannerLine},
+	{"OpenJDK ", readVersion, bannerLine},
+	{"Java(TM) ", readVersion, bannerLine},
+	{"/proc/meminfo:", passRest, bannerLine},
+
+	{"icms_dc=", passWord, detailLine},
+	{"CMS: abort preclean due to time", passWord, detailLine},
+	{"CMS: abort preclean due to loop", passWord, detailLine},
+	{"bailing out to foreground collection", passWord, detailLine},
+	{"secs", passWord, detailLine},
+
+	{"{Heap before ", passRest, heapLine},
+	{"Heap after ", passRest, heapLine},
+	{"Heap before ", passRest, heapLine},
+	{"Heap", passRest, heapLine},
+	{"}", passWord, heapLine},
+	{"PSYoungGen ", passRest, heapLine},
+	{"PSOldGen ", passRest, heapLine},
+	{"ParOldGen ", passRest, heapLine},
+	{"PSPermGen ", passRest, heapLine},
+	{"Metaspace ", passRest, heapLine},
+	{"class space ", passRest, heapLine},
+	{"data space ", passRest, heapLine},
+	{"eden space ", passRest, heapLine},
+	{"from space ", passRest, heapLine},
+	{"from ", passRest, heapLine},
+	{"to ", passRest, heapLine},
+	{"object space ", passRest, heapLine},
+	{"the space ", passRest, heapLine},
+	{"ro space ", passRest, heapLine},
+	{"rw space ", passRest, heapLine},
+	{"space ", passRest, heapLine},
+	{"def new generation ", passRest, heapLine},
+	{"par new generation ", passRest, heapLine},
+	{"adaptive size ", passRest, heapLine},
+	{"adaptive-size ", passRest, heapLine},
+	{"tenured generation ", passRest, heapLine},
+	{"Train generation ", passRest, heapLine},
+	{"concurrent mark-sweep generation ", passRest, heapLine},
+	{"concurrent-mark-sweep perm gen ", passRest, heapLine},
+	{"compacting perm gen ", passRest, heapLine},
+	{"garbage-first heap ", passRest, heapLine},
+	{"region size ", passRest, heapLine},
+	{"No shared spaces configured", passRest, heapLine},
+	{"total ", passRest, heapLine},
+	{"used ", passRest, heapLine},
+
+	{"AdaptiveSizePolicy", passRest, statsLine},
+	{"AdaptiveSizeStart", passRest, statsLine},
+	{"AdaptiveSizeStop", passRest, statsLine},
+	{"PSAdaptiveSize", passRest, statsLine},
+	{"CMSAdaptiveSize", passRest, statsLine},
+	{"CMSGCAdaptiveSize", passRest, statsLine},
+	{"ASCMS", passRest, statsLine},
+	{"avg_survived_padded_avg", passRest, statsLine},
+	{"UseAdaptiveSizePolicy", passRest, statsLine},
+	{"    GC overhead limit", passRest, statsLine},
+	{"GC time ", passRest, statsLine}, // "GC time would exceed GCTimeLimit of 98%", "GC time is exceeding …"
+	{"GC locker", passRest, statsLine},
+	{"GC overhead limit", passRest, statsLine},
+	{"GCTimeLimit", passRest, statsLine},
+	{"Before GC", passRest, statsLine},
+	{"After GC", passRest, statsLine},
+	{"Statistics for ", passRest, statsLine},
+	{"Total Free Space", passRest, statsLine},
+	{"Max   Chunk Size", passRest, statsLine},
+	{"Max Chunk Size", passRest, statsLine},
+	{"Number of Blocks", passRest, statsLine},
+	{"Av.  Block  Size", passRest, statsLine},
+	{"Tree      Height", passRest, statsLine},
+	{"CMS: Large ", passRest, statsLine},
+	{"CMS: ", passRest, statsLine},
+	{"Large ", passRest, statsLine},
+	{"free=", passRest, statsLine},
+	{"frag:", passRest, statsLine},
+	{"size[", passRest, statsLine},
+	{"demand:", passRest, statsLine},
+	{"Collection triggered", passRest, statsLine},
+	{"CMSCollector", passRest, statsLine},
+	{"Not triggering concurrent cycle", passRest, statsLine},
+	{"time_until_cms", passRest, statsLine},
+	{"cms_time_", passRest, statsLine},
+	{"cms_allocation_rate", passRest, statsLine},
+	{"cms_consumption_rate", passRest, statsLine},
+	{"occupancy=", passRest, statsLine},
+	{"initiatingOccupancy=", passRest, statsLine},
+	{"promotion_rate", passRest, statsLine},
+	{"promoted=", passRest, statsLine},
+	{"metadata initialized", passRest, statsLine},
+	{"cms_", passRest, statsLine},
+	{"(re)scan", passRest, statsLine},
+	{"DefNew::", passRest, statsLine},
+	{"ParNew::", passRest, statsLine},
+	{"Tenured: ", passRest, statsLine},
+	{"TenuredGeneration::", passRest, statsLine},
+	{"Finished ", passRest, statsLine},
+	{"Survivor space ", passRest, statsLine},
+	{"(cardTable:", passRest, statsLine},
+	{"(0)", passRest, statsLine},
+
+	// G1SummarizeRSetStats.
+	{"Recent concurrent refinement statistics", passRest, statsLine},
+	{"Cumulative RS summary", passRest, statsLine},
+	{"Current rem set statistics", passRest, statsLine},
+	{"Concurrent refinement ", passRest, statsLine},
+	{"Concurrent RS threads times", passRest, statsLine},
+	{"Concurrent RS processed ", passRest, statsLine},
+	{"Concurrent sampling threads times", passRest, statsLine},
+	{"Processed ", passRest, statsLine},
+	{"Of ", passRest, statsLine},
+	{"Did ", passRest, statsLine},
+	{"Total per region rem sets", passRest, statsLine},
+	{"Total heap region ", passRest, statsLine},
+	{"Total heap region rem set sizes", passRest, statsLine},
+	{"Static structures", passRest, statsLine},
+	{"Region with largest ", passRest, statsLine},
+
+	{"vmop", passRest, safepointLine},
+	{"Polling page always armed", passRest, safepointLine},
+	{"Maximum sync time", passRest, safepointLine},
+	{"Maximum vm operation time", passRest, safepointLine},
+
+	{"num ", passRest, classLine}, // class histogram
+	{"#instances", passRest, classLine},
+	{"Total ", passRest, classLine},
+
+	{"GC log file ", passRest, bannerLine},
+	{"Note: ", passRest, otherLine},
+	{"This could be due to ", passRest, otherLine},
+	{"Full thread dump ", passRest, otherLine},
+}
+
+// rulesBy holds the rules by their first byte.
+var rulesBy = func() (by [256][]textRule) {
+	for _, r := range textRules {
+		by[r.text[0]] = append(by[r.text[0]], r)
+	}
+	return by
+}()
+
+// words reads text that is not in brackets of its own.
+func (l *legacy) words(text []byte, i int) int {
+	s := text[i:]
+	for j := range rulesBy[s[0]] {
+		r := &rulesBy[s[0]][j]
+		if !has(s, r.text) {
+			continue
+		}
+		l.ignore(r.kind)
+		next := i + len(r.text)
+		switch r.do {
+		case passWord:
+			return next
+		case readStopped:
+			return l.stop(text, next)
+		case readRunning:
+			return l.running(text, next)
+		case readDesired:
+			l.desired(s)
+		case readFlags:
+			l.flags(text[next:])
+			return len(text)
+		case readMemory:
+			l.memory(text[next:])
+			return len(text)
+		case readVersion:
+			l.version(text[next:])
+			return len(text)
+		}
+		return nextCollection(text, next)
+	}
+	if l.depth == 0 && l.uptime != unknown && l.operation(text, i) {
+		return len(text)
+	}
+	l.strange = true
+	if l.depth == 0 {
+		return nextCollection(text, i+1)
+	}
+	for i++; i < len(text) && text[i] != ' ' && text[i] != '[' && text[i] != ']'; i++ {
+	}
+	return i
+}
+
+// otherBrackets are the parts of collections that give nothing here, but show whose
+// bracket it is where the collection's own is not in the log.
+var otherBrackets = [...]struct {
+	text string
+	kind lineKind
+}{
+	{"Rescan", detailLine}, {"weak refs processing", detailLine}, {"class unloading", detailLine}, {"scrub ", detailLine},
+	{"YG occupancy", detailLine}, {"SoftReference", detailLine}, {"WeakReference", detailLine}, {"FinalReference", detailLine},
+	{"PhantomReference", detailLine}, {"JNI Weak Reference", detailLine}, {"Finalize Marking", detailLine}, {"G1Ergonomics", statsLine},
+	{"Unloading class ", classLine}, {"Loaded ", classLine}, {"Class Histogram", classLine}, {"Parallel Time", detailLine},
+	{"Other", detailLine}, {"Clear CT", detailLine}, {"Code Root", detailLine}, {"GC Worker", detailLine}, {"Verify", detailLine},
+	{"Evacuation Failure", detailLine}, {"String Dedup", detailLine}, {"Concurrent ", detailLine}, {"Last Exec", detailLine},
+	{"Ext Root Scanning", detailLine}, {"Update RS", detailLine}, {"Processed Buffers", detailLine}, {"Scan RS", detailLine},
+	{"Object Copy", detailLine}, {"Termination", detailLine}, {"Choose CSet", detailLine}, {"Ref Proc", detailLine}, {"Ref Enq", detailLine},
+	{"Free CSet", detailLine}, {"Humongous", detailLine}, {"Redirty", detailLine}, {"Mark Stack Scanning", detailLine}, {"SATB", detailLine},
+	{"dirty klass scan", detailLine}, {"visit unhandled CLDs", detailLine}, {"root rescan", detailLine}, {"grey object rescan", detailLine},
+	{"remark", detailLine}, {"Dynamic-linking ", classLine}, {"Registering JNI ", classLine}, {"ref-proc", detailLine}, {"Unloading", detailLine},
+	{"Start", detailLine}, {"Closure", detailLine}, {"CMS-", detailLine},
+}
+
+// otherBracket says whether a bracket that begins like this is a collection's part.
+func otherBracket(s []byte) (lineKind, bool) {
+	for i := range otherBrackets {
+		if has(s, otherBrackets[i].text) {
+			return otherBrackets[i].kind, true
+		}
+	}
+	return 0, false
+}
+
+// nextCollection is where, from position i on, a collection or a phase of one begins that
+// was printed into something else, with its stamps; the end of the text if none does.
+func nextCollection(text []byte, i int) int {
+	for from := i; ; i++ {
+		n := bytes.IndexByte(text[i:], '[')
+		if n < 0 {
+			return len(text)
+		}
+		i += n
+		s := text[i+1:]
+		if has(s, "GC") && pauseFollows(s[2:]) || has(s, "GC pause") || has(s, "GC concurrent-") || has(s, "GC remark") || has(s, "GC cleanup") ||
+			has(s, "Full GC") || has(s, "CMS-concurrent-") || has(s, "Times:") {
+			return stampsBefore(text, from, i)
+		}
+	}
+}
+
+// stampsBefore is where the stamps in front of position i begin, from at the earliest.
+func stampsBefore(text []byte, from, i int) int {
+	start := i
+	for i > from {
+		switch c := text[i-1]; {
+		case isDigit(c):
+			if i-1 == from || !isDigit(text[i-2]) {
+				start = i - 1
+			}
+		case c == ':' || c == ' ' || c == '.' || c == ',' || c == '-' || c == '+' || c == 'T' || c == 'Z':
+		default:
+			return start
+		}
+		i--
+	}
+	return start
+}
