@@ -120,20 +120,24 @@ func moved(dotnet, assembly, to string) (string, string, error) {
 
 // outside is what can be seen of a process from outside.
 type outside struct {
-	at                         time.Time
-	process, busy, stolen, own float64 // s of CPU
+	at                                 time.Time
+	process, beside, busy, stolen, own float64 // s of CPU
 }
 
-func markOf(p *process.Process) outside {
+// markOf looks at a process, and at those that are meant to run beside it.
+func markOf(p *process.Process, beside ...*process.Process) outside {
 	m := outside{at: time.Now(), process: lab.CPUSeconds(p.PID), own: lab.CPUSeconds(os.Getpid())}
+	for _, other := range beside {
+		m.beside += lab.CPUSeconds(other.PID)
+	}
 	m.busy, m.stolen = lab.HostBusySeconds()
 	return m
 }
 
 func (a outside) until(b outside) *window {
 	s := b.at.Sub(a.at).Seconds()
-	ours := b.process - a.process + b.own - a.own
-	return &window{From: a.at.UnixNano(), Until: b.at.UnixNano(), Seconds: s, Cores: (b.process - a.process) / s,
+	ours := b.process - a.process + b.beside - a.beside + b.own - a.own
+	return &window{From: a.at.UnixNano(), Until: b.at.UnixNano(), Seconds: s, Cores: (b.process - a.process) / s, Beside: (b.beside - a.beside) / s,
 		Neighbours: max(0, (b.busy-a.busy-ours)/s), Stolen: (b.stolen - a.stolen) / s}
 }
 

@@ -16,7 +16,7 @@ func keep(r recording, t *truth, tmp string) error {
 		return err
 	}
 	t.Artifacts = map[string]int64{}
-	if r.capture > 0 { // the pieces may be others than those before
+	if r.capture > 0 || r.jvm != nil { // the pieces may be others than those before
 		old, _ := filepath.Glob(filepath.Join(r.dir, "*")) // the pattern is well-formed
 		for _, f := range old {
 			if err := os.Remove(f); err != nil {
@@ -59,6 +59,8 @@ type artifact struct {
 
 func (r recording) artifacts(tmp string) (kept []artifact) {
 	switch {
+	case r.jvm != nil:
+		return r.jvmFiles()
 	case r.capture > 0:
 		return capturedFiles(tmp)
 	case r.flat != "":

@@ -134,7 +134,7 @@ func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet fl
 		}
 		defer os.RemoveAll(tmp)
 		bounded, cancel := context.WithTimeout(ctx, limit)
-		if r.capture == 0 {
+		if r.program != "" && r.capture == 0 {
 			err = b.buildAll(bounded, r)
 		}
 		if err != nil {
@@ -147,9 +147,12 @@ func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet fl
 			fmt.Fprintf(os.Stderr, "%s: %s (%.0f s)\n", prefix, what, time.Since(begin).Seconds())
 		}
 		var t *truth
-		if r.capture > 0 {
+		switch {
+		case r.jvm != nil:
+			t, err = recordJVM(bounded, b, r, tmp, say)
+		case r.capture > 0:
 			t, err = captured(bounded, r, tmp, say)
-		} else {
+		default:
 			t, err = recordService(bounded, b, r, tmp, say)
 		}
 		cancel()

@@ -33,6 +33,8 @@ type recording struct {
 	dialInside bool // whole: connections are opened after the trace began
 	overHTTP   bool // the trace is asked of net/http/pprof, and holds that request too
 
+	jvm *jvm // of a service in Java; warm is its load before, tail that which is recorded
+
 	capture time.Duration // everything that the probes can see, for that long, of a program that is not lab/service's; 0: not
 
 	flat       string        // name of the trace; then truth.json is a map shared by the folder
