@@ -56,7 +56,12 @@ type Lack = capture.Lack
 type Plan struct {
 	For     time.Duration // > 0
 	Passive bool          // switch nothing on: only read
+	Flight  bool          // a JVM's flight recorder as well, which costs more than the rest
 }
+
+// OwnFile is what files begin with that probes make where the target keeps its own,
+// so that they are not taken for the target's.
+const OwnFile = ".unstall-"
 
 // Sink takes what a probe records. Safe for concurrent use.
 type Sink interface {

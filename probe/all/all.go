@@ -5,6 +5,7 @@ import (
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/dotnet"
 	"github.com/unstall/unstall/probe/gopprof"
+	"github.com/unstall/unstall/probe/hotspot"
 	"github.com/unstall/unstall/probe/linux"
 )
 
@@ -12,5 +13,6 @@ import (
 var Probes = []probe.Probe{
 	gopprof.Probe,
 	dotnet.Probe,
+	hotspot.Probe,
 	linux.Probe,
 }

@@ -59,7 +59,8 @@ func writables(p *process) ([]writable, error) {
 			continue
 		}
 		path, err := os.Readlink(link)
-		if err != nil || strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(path, "/dev/shm/") || strings.HasPrefix(path, "/proc/") {
+		if err != nil || strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(path, "/dev/shm/") || strings.HasPrefix(path, "/proc/") ||
+			strings.HasPrefix(filepath.Base(path), probe.OwnFile) {
 			continue
 		}
 		out = append(out, writable{fd: fd, path: strings.TrimSuffix(path, " (deleted)"), id: id})

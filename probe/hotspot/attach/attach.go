@@ -1,0 +1,223 @@
+// Package attach talks to the attach listener of a HotSpot JVM, JDK 8 to 25, as
+// jcmd does, without a JDK on this side.
+//
+// The listener is a thread of the JVM that is started on demand: a file
+// .attach_pidN in the JVM's working directory or in /tmp, of the JVM's own user, and a
+// SIGQUIT. It then listens on the UNIX socket /tmp/.java_pidN. N is the id that the
+// JVM knows itself by, and /tmp is the JVM's, whatever TMPDIR says. A request is
+// "1\0command\0argument\0argument\0argument\0", an answer a line with a number, 0 for
+// success, and then text up to the end of the connection. Sources:
+// https://github.com/openjdk/jdk/blob/master/src/hotspot/os/posix/attachListener_posix.cpp
+// https://github.com/openjdk/jdk/blob/master/src/jdk.attach/linux/classes/sun/tools/attach/VirtualMachineImpl.java
+//
+// JDK 24 added a second version of the protocol, and still answers the first.
+//
+// The package's opinion: a signal that may kill is sent last. A listener that is there
+// is used as it is; SIGQUIT is sent only to a process that has libjvm.so mapped, that
+// catches it (under -Xrs it does not, and would die of it) and that does not run with
+// -XX:+DisableAttachMechanism (it would print all threads into its log). It is
+// sent once, to just that process, whoever gets its number later.
+package attach
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Kinds of [Problem] that callers tell apart.
+var (
+	ErrGone     = errors.New("there is no such process")
+	ErrDenied   = errors.New("permission denied")
+	ErrNotJVM   = errors.New("it is no HotSpot JVM")
+	ErrDisabled = errors.New("attaching is disabled")
+	ErrSilent   = errors.New("the JVM does not answer")
+	ErrStarting = errors.New("the JVM is still starting")
+	ErrProtocol = errors.New("not an answer of a JVM")
+	ErrRefused  = errors.New("the JVM refuses")
+)
+
+// Patience is how long an answer, or the start of the listener, may take: they
+// come within milliseconds, but not while a full collection stops all threads.
+const Patience = 10 * time.Second
+
+// longest is how long a request's argument may be: AttachOperation::arg_length_max.
+const longest = 1024
+
+// VM is the attach listener of one process. Safe for concurrent use: the listener
+// answers one request after the other, and so are they sent.
+type VM struct {
+	pid, inner int // here, and as the process knows itself
+	uid, gid   int
+	start      uint64 // when the process was started, ticks after boot
+	root       string // what comes before the JVM's paths here: "" or /proc/PID/root
+
+	mu   sync.Mutex
+	open bool
+}
+
+// PID is the process's id here.
+func (v *VM) PID() int { return v.pid }
+
+// Inner is the process's id as it knows itself: in a container another.
+func (v *VM) Inner() int { return v.inner }
+
+// Path is a file of the JVM's as it is reached from here.
+func (v *VM) Path(name string) string { return v.root + name }
+
+// Owner is whom the JVM's files belong to: its effective user and group.
+func (v *VM) Owner() (uid, gid int) { return v.uid, v.gid }
+
+// Socket is where the listener is, or will be, as it is reached from here.
+func (v *VM) Socket() string { return v.root + "/tmp/" + v.socketName() }
+
+func (v *VM) socketName() string { return fmt.Sprintf(".java_pid%d", v.inner) }
+
+// Ask runs a diagnostic command, as jcmd has it ("Thread.print -e"), and writes
+// its answer. What came before an error was written. A command that this JVM does
+// not know, or refuses, is an error of the kind [ErrRefused]; what it says is in it.
+func (v *VM) Ask(ctx context.Context, command string, to io.Writer) error {
+	if len(command) > longest || strings.ContainsRune(command, 0) {
+		return fmt.Errorf("pid %d: a command of %d bytes does not fit into the %d of the protocol", v.pid, len(command), longest)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.open {
+		if err := v.listener(ctx); err != nil {
+			return err
+		}
+		v.open = true
+	}
+	conn, err := v.dial(ctx)
+	if err != nil {
+		return v.failed(ctx, err)
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	a := &answer{conn: conn, ctx: ctx}
+	a.wait()
+	if _, err := io.WriteString(conn, "1\x00jcmd\x00"+command+"\x00\x00\x00"); err != nil {
+		return v.failed(ctx, err)
+	}
+	code, err := a.code()
+	if err != nil {
+		return v.failed(ctx, err)
+	}
+	if code == "0" {
+		if _, err := io.Copy(to, a); err != nil {
+			var stored *storeError
+			if errors.As(err, &stored) {
+				return stored.error
+			}
+			return v.failed(ctx, err)
+		}
+		return nil
+	}
+	said, err := io.ReadAll(io.LimitReader(a, 4<<10))
+	if err != nil {
+		return v.failed(ctx, err)
+	}
+	return problem(v.pid, fmt.Sprintf("%s: %s", command, firstLine(said)), "", ErrRefused)
+}
+
+// Text is a short answer, up to limit bytes.
+func (v *VM) Text(ctx context.Context, command string, limit int) (string, error) {
+	var b bytes.Buffer
+	err := v.Ask(ctx, command, &bounded{&b, limit})
+	return b.String(), err
+}
+
+// bounded keeps the first bytes and takes all.
+type bounded struct {
+	to   *bytes.Buffer
+	left int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	n := min(len(p), b.left)
+	b.left -= n
+	_, _ = b.to.Write(p[:n])
+	return len(p), nil
+}
+
+// answer reads what a JVM says, and waits for each piece no longer than [Patience].
+type answer struct {
+	conn net.Conn
+	ctx  context.Context
+}
+
+func (a *answer) wait() {
+	until := time.Now().Add(Patience)
+	if d, ok := a.ctx.Deadline(); ok && d.Before(until) {
+		until = d
+	}
+	if a.ctx.Err() == nil {
+		_ = a.conn.SetDeadline(until)
+	}
+}
+
+func (a *answer) Read(p []byte) (int, error) {
+	a.wait()
+	return a.conn.Read(p)
+}
+
+// WriteTo copies the answer and tells errors of the connection from those of the
+// one who stores it.
+func (a *answer) WriteTo(to io.Writer) (all int64, err error) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := a.Read(buf)
+		if n > 0 {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return all, &storeError{err}
+			}
+			all += int64(n)
+		}
+		if err == io.EOF {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+	}
+}
+
+type storeError struct{ error }
+
+// code reads the line before the answer, byte by byte: it is short.
+func (a *answer) code() (string, error) {
+	var line []byte
+	for len(line) < 12 {
+		var b [1]byte
+		if _, err := io.ReadFull(a, b[:]); err != nil {
+			return "", err
+		}
+		if b[0] == '\n' && len(line) > 0 {
+			return string(line), nil
+		}
+		if (b[0] < '0' || b[0] > '9') && (b[0] != '-' || len(line) > 0) {
+			break
+		}
+		line = append(line, b[0])
+	}
+	return "", fmt.Errorf("%w: it begins with %q", ErrProtocol, line)
+}
+
+func firstLine(b []byte) string {
+	line, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte("\n"))
+	if len(line) == 0 {
+		return "without a reason"
+	}
+	return string(bytes.TrimSpace(line))
+}
+
+// At is the JVM with an id whose listener is in the directory tmp of root, as it
+// is; it is not looked at as [Find] does.
+func At(pid int, root string) *VM { return at(pid, root) }

@@ -1,0 +1,152 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// look is how often it is looked whether the listener has come up: that takes a
+// JVM some milliseconds.
+const look = 5 * time.Millisecond
+
+// listener makes the JVM listen, if it does not yet.
+func (v *VM) listener(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	switch ok, err := v.listens(ctx); {
+	case err != nil:
+		return err
+	case ok:
+		return nil
+	}
+	remove, err := v.request()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	if err := v.quit(); err != nil {
+		return err
+	}
+	timer := time.NewTicker(look)
+	defer timer.Stop()
+	for {
+		if ok, err := v.listens(ctx); ok || err != nil {
+			return err
+		}
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return v.noListener(ctx)
+		}
+		if v.Ended() {
+			return problem(v.pid, "it has ended", "unstall alone lists what runs here", ErrGone)
+		}
+	}
+}
+
+func (v *VM) noListener(ctx context.Context) error {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case stopped(v.pid):
+		return v.silent()
+	}
+	return problem(v.pid, fmt.Sprintf("no %s within %v: its attaching is disabled, or all its threads are stopped", v.Socket(), Patience),
+		"try again; look for "+disableFlag, ErrSilent)
+}
+
+// listens says whether somebody listens on the socket, and that it is the JVM.
+func (v *VM) listens(ctx context.Context) (bool, error) {
+	fi, err := os.Lstat(v.Socket())
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return false, denied(v.pid, v.Socket())
+	case err != nil || fi.Mode()&fs.ModeSocket == 0 || !owned(fi, v.uid):
+		return false, nil
+	}
+	conn, err := v.dial(ctx)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
+		return false, nil // another of its number left it
+	case err != nil:
+		return false, v.failed(ctx, err)
+	}
+	return true, conn.Close() // asks nothing: the JVM reads an empty request, and waits for the next
+}
+
+// request leaves the file by which a JVM knows that SIGQUIT means an attach. One that is
+// there already is somebody else's, who attaches at this moment; it will do.
+func (v *VM) request() (remove func(), err error) {
+	name := fmt.Sprintf(".attach_pid%d", v.inner)
+	var first error
+	for _, dir := range []string{proc(v.pid, "cwd"), v.root + "/tmp"} {
+		remove, err := v.leave(dir, name)
+		if err == nil {
+			return remove, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if errors.Is(first, fs.ErrPermission) {
+		return nil, denied(v.pid, "its working directory and its /tmp")
+	}
+	return nil, problem(v.pid, "cannot leave a file in its working directory or its /tmp: "+first.Error(), "make one of them writable", first)
+}
+
+func (v *VM) leave(dir, name string) (remove func(), err error) {
+	root, err := os.OpenRoot(dir) // so that the file is removed where it was made, even if the process ends
+	if err != nil {
+		return nil, err
+	}
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		defer root.Close()
+		if fi, e := root.Lstat(name); e == nil && fi.Mode().IsRegular() && owned(fi, v.uid) {
+			return func() {}, nil
+		}
+		return nil, err
+	}
+	remove = func() {
+		_ = root.Remove(name)
+		_ = root.Close()
+	}
+	if os.Geteuid() != v.uid {
+		err = f.Chown(v.uid, v.gid) // before JDK 11 not even root's will do
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		remove()
+		return nil, err
+	}
+	return remove, nil
+}
+
+// quit sends SIGQUIT to the process that was looked at, if that catches it.
+func (v *VM) quit() error {
+	p, err := os.FindProcess(v.pid) // a pidfd: the process is this one from here on
+	if err != nil {
+		return problem(v.pid, "it has ended", "unstall alone lists what runs here", ErrGone)
+	}
+	defer func() { _ = p.Release() }()
+	s, err := readStatus(v.pid)
+	if err != nil || v.Ended() {
+		return problem(v.pid, "it has ended", "unstall alone lists what runs here", ErrGone)
+	}
+	switch {
+	case stopped(v.pid):
+		return v.silent()
+	case !s.caught && v.reduces():
+		return problem(v.pid, "it runs with -Xrs, nobody listens on "+v.Socket()+", and the signal that changes that would end it", "restart it without -Xrs", ErrDisabled)
+	case !s.caught:
+		return problem(v.pid, "it does not catch SIGQUIT yet, which would end it", "try again in some seconds", ErrStarting)
+	}
+	if err := p.Signal(syscall.SIGQUIT); err != nil {
+		return denied(v.pid, "the process")
+	}
+	return nil
+}

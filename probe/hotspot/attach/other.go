@@ -1,0 +1,32 @@
+//go:build !linux
+
+package attach
+
+import (
+	"context"
+	"net"
+)
+
+// Find has no process to look at: JVMs are attached to on Linux only.
+func Find(pid int) (*VM, error) { return nil, unsupported(pid) }
+
+func unsupported(pid int) error {
+	return problem(pid, "JVMs are recorded on Linux", "run unstall on the host of the JVM, or give its GC log", ErrDenied)
+}
+
+// Ended says whether the process has ended.
+func (v *VM) Ended() bool { return false }
+
+func stopped(int) bool { return false }
+
+func denied(pid int, what string) error { return problem(pid, what, "", ErrDenied) }
+
+func (v *VM) listener(context.Context) error { return unsupported(v.pid) }
+
+func (v *VM) dial(context.Context) (net.Conn, error) { return nil, unsupported(v.pid) }
+
+func at(pid int, root string) *VM { return &VM{pid: pid, inner: pid, root: root} }
+
+// Started is when a process was started, in ticks after boot; an error if it has
+// ended.
+func Started(pid int) (uint64, error) { return 0, unsupported(pid) }

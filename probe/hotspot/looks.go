@@ -1,0 +1,112 @@
+package hotspot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/redact"
+)
+
+const (
+	between   = time.Second // looks at the threads, at least
+	mostLooks = 120         // in a recording, about
+	costShare = 100         // a look is followed by so many times its own length, at least
+	lastLook  = 200 * time.Millisecond
+)
+
+// threads dumps all threads until the context ends. The JVM answers when it is
+// done, so that no stop is longer than the answer took.
+func (r *recording) threads(ctx context.Context) error {
+	command := "Thread.print -e" // with each thread's CPU time: JDK 11
+	apart := max(between, r.plan.For/mostLooks)
+	for {
+		before, began := r.stored(), time.Now()
+		err := r.answer(ctx, "", "threads", command)
+		if took := time.Since(began); err == nil && r.stored() == before && command != "Thread.print" {
+			command = "Thread.print"
+			continue
+		} else if err == nil && r.stored() == before {
+			return nil // it does not know even that
+		} else if err != nil && ctx.Err() == nil {
+			return err
+		} else if d := costShare * took; d > apart {
+			apart = d
+			r.warn("a thread dump takes %v: one is taken every %v", took.Round(time.Millisecond), d.Round(time.Second))
+		}
+		if !wait(ctx, min(apart, max(time.Until(r.end)-lastLook, between/2))) {
+			return nil
+		}
+	}
+}
+
+// mostHeap is up to how much memory the whole heap is walked: all threads stand
+// still meanwhile, up to a second for each GiB of small objects.
+const mostHeap = 512 << 20
+
+// classes counts the objects of each class, dead ones included: without -all the JVM
+// would first collect the whole heap.
+func (r *recording) classes(ctx context.Context) error {
+	switch n, err := resident(r.pid); {
+	case err != nil:
+		return nil // it has ended
+	case n > mostHeap:
+		command := fmt.Sprintf("jcmd %d GC.class_histogram -all > classes.txt", r.pid)
+		r.sink.Lack(probe.Lack{What: "class histogram",
+			Why: fmt.Sprintf("the process has %.1f GiB: walking that stops all threads, up to a second for each GiB", float64(n)/(1<<30)),
+			Do:  command + " when that may be, and give the file, too"})
+		return nil
+	}
+	return r.answer(ctx, "", "classes", "GC.class_histogram -all")
+}
+
+// resident is a process's memory, which the used heap is no larger than.
+func resident(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, err
+	}
+	f := strings.Fields(string(text))
+	if len(f) < 2 {
+		return 0, errors.New("statm is cut off")
+	}
+	pages, err := strconv.ParseInt(f[1], 10, 64)
+	return pages * int64(os.Getpagesize()), err
+}
+
+// commands writes what VM.command_line says without its secrets: an option's value
+// may be a word of its own, which lines alone do not tell.
+type commands struct {
+	to   io.Writer
+	held []byte
+}
+
+const mostLine = 1 << 20
+
+func (c *commands) Write(p []byte) (int, error) {
+	c.held = append(c.held, p...)
+	for {
+		i := bytes.IndexByte(c.held, '\n')
+		if i < 0 {
+			break
+		}
+		if _, err := io.WriteString(c.to, redactWords(string(c.held[:i]))+"\n"); err != nil {
+			return 0, err
+		}
+		c.held = c.held[i+1:]
+	}
+	if len(c.held) > mostLine {
+		c.held = nil
+	}
+	return len(p), nil
+}
+
+// redactWords takes the secrets out of a command line that was joined by spaces.
+func redactWords(line string) string { return strings.Join(redact.Args(strings.Split(line, " ")), " ") }

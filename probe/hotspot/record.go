@@ -1,0 +1,232 @@
+package hotspot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/hotspot/attach"
+	"github.com/unstall/unstall/target"
+)
+
+// undoing is how long switching off and the last looks may take: record waits 10 s.
+const undoing = 8 * time.Second
+
+// recording is one run of the probe.
+type recording struct {
+	vm    *attach.VM // nil: it cannot be attached to, or is not to be
+	about evidence.Subject
+	pid   int
+	sink  probe.Sink
+	plan  probe.Plan
+	end   time.Time
+
+	mu     sync.Mutex
+	said   map[string]bool
+	pieces map[string]int // by series, of those stored
+}
+
+// record records a JVM until the context ends, the plan or the JVM.
+func record(ctx context.Context, vm *attach.VM, t target.Target, plan probe.Plan, sink probe.Sink) error {
+	r := &recording{vm: vm, about: t.Subject(), pid: t.PID, sink: sink, plan: plan,
+		end: time.Now().Add(plan.For), said: map[string]bool{}, pieces: map[string]int{}}
+	if plan.Passive && vm != nil {
+		sink.Lack(probe.Lack{What: recorded, Why: "each of them is asked of the process", Do: "record without --passive"})
+		r.vm = nil
+	}
+	ctx, cancel := context.WithDeadline(ctx, r.end)
+	defer cancel()
+	var counters sync.WaitGroup
+	counters.Go(func() { r.counters(ctx) })
+	defer counters.Wait()
+	if r.vm == nil {
+		return nil
+	}
+	err := r.attached(ctx)
+	switch {
+	case errors.Is(err, attach.ErrGone):
+		r.warn("the target ended; what came is kept")
+		cancel()
+		return nil
+	case err != nil && ctx.Err() == nil && r.stored() == 0:
+		r.sink.Lack(lack(err))
+	case err != nil && ctx.Err() == nil:
+		r.warn("%s; what came is kept", lack(err).Why)
+	}
+	return nil
+}
+
+// attached records what the JVM is asked for.
+func (r *recording) attached(ctx context.Context) error {
+	if err := r.answer(ctx, "vm-version.txt", "", "VM.version"); err != nil {
+		return err
+	}
+	log, err := r.switchOn(ctx)
+	if log != nil {
+		defer func() { r.undo(ctx, log.off) }()
+	}
+	if err != nil {
+		return err
+	}
+	if r.plan.Flight {
+		f, err := r.takeOff(ctx)
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			defer func() { r.undo(ctx, f.land) }()
+		}
+	}
+	for _, a := range []struct{ name, series, command string }{
+		{"vm-flags.txt", "", "VM.flags"},
+		{"vm-command.txt", "", "VM.command_line"},
+		{"", "heap", "GC.heap_info"},
+	} {
+		if err := r.answer(ctx, a.name, a.series, a.command); err != nil {
+			return err
+		}
+	}
+	if err := r.threads(ctx); err != nil {
+		return err
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
+	defer cancel()
+	if err := r.answer(late, "", "heap", "GC.heap_info"); err != nil {
+		return err
+	}
+	if log != nil {
+		log.off(late) // so that walking the heap is not taken for the service's own doing
+	}
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		r.sink.Lack(probe.Lack{What: "class histogram", Why: "the recording was interrupted, and it is taken last", Do: "record to the end"})
+		return nil
+	}
+	return r.classes(late)
+}
+
+// undo calls what switches something off, whether the context has ended or not.
+func (r *recording) undo(ctx context.Context, off func(context.Context)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
+	defer cancel()
+	off(ctx)
+}
+
+// answer stores what a command says. That this JVM does not know it is no failure.
+func (r *recording) answer(ctx context.Context, file, series, command string) error {
+	if file == "" {
+		file = r.name(series, "txt")
+	}
+	w := &lazy{r: r, meta: capture.Meta{Name: file, Series: series, Probe: name, Origin: command, About: r.about, Lines: true}}
+	var to io.Writer = w
+	if command == "VM.command_line" {
+		to = &commands{to: w}
+	}
+	err := r.vm.Ask(ctx, command, to)
+	if e := w.Close(); err == nil || e != nil {
+		return e
+	}
+	if errors.Is(err, attach.ErrRefused) {
+		return nil
+	}
+	return err
+}
+
+// mostAnswer bounds one answer: the dump of 10,000 threads is 30 MB.
+const mostAnswer = 32 << 20
+
+// lazy is an artifact that is made when something is written to it, with the
+// process's id before it, as jcmd has it.
+type lazy struct {
+	r    *recording
+	meta capture.Meta
+	to   io.WriteCloser
+	n    int
+}
+
+func (l *lazy) Write(p []byte) (int, error) {
+	if l.to == nil {
+		var err error
+		if l.to, err = l.r.sink.Create(l.meta); err != nil {
+			return 0, err
+		}
+		l.r.store()
+		if _, err := fmt.Fprintf(l.to, "%d:\n", l.r.pid); err != nil {
+			return 0, err
+		}
+	}
+	all := len(p)
+	if l.n+len(p) > mostAnswer {
+		p = p[:max(0, mostAnswer-l.n)]
+		l.r.warn("%s is longer than %d MB: its end is left out", l.meta.Origin, mostAnswer>>20)
+	}
+	l.n += len(p)
+	if _, err := l.to.Write(p); err != nil {
+		return 0, err
+	}
+	return all, nil
+}
+
+func (l *lazy) Close() error {
+	if l.to == nil {
+		return nil
+	}
+	return l.to.Close()
+}
+
+// name numbers the artifacts of a series.
+func (r *recording) name(series, extension string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pieces[series]++
+	return fmt.Sprintf("%s-%04d.%s", series, r.pieces[series], extension)
+}
+
+func (r *recording) store() {
+	r.mu.Lock()
+	r.pieces[""]++
+	r.mu.Unlock()
+}
+
+// stored is how many answers were kept.
+func (r *recording) stored() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pieces[""]
+}
+
+// warn says each thing once.
+func (r *recording) warn(format string, args ...any) {
+	text := fmt.Sprintf("pid %d: %s", r.pid, fmt.Sprintf(format, args...))
+	r.mu.Lock()
+	again := r.said[text]
+	r.said[text] = true
+	r.mu.Unlock()
+	if !again {
+		r.sink.Warnf("%s", text)
+	}
+}
+
+// wait returns false if the context ended first.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// short is the first line of what somebody says.
+func short(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
