@@ -159,6 +159,10 @@ const (
 	// Facts of a JVM. Flags are facts by their own names, as "MaxHeapSize", in bytes.
 	FactCollector = "collector" // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
 
+	// Threads that wait for each other in a circle, as the runtime found: Value are their
+	// names, Number how many.
+	FactDeadlock = "deadlock"
+
 	FactExpectedRate = "expected.rate" // requests/s that were agreed on (--expect-rate)
 	FactBaselineRate = "baseline.rate" // requests/s when all was well (--baseline)
 	FactBaselineP50  = "baseline.p50"  // ns that requests took then

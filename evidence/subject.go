@@ -129,7 +129,7 @@ func versionPrefix(a, b string) bool {
 // merge fills what s does not know from o; of two versions or names the longer wins,
 // and any name over that of a launcher.
 func (s *Subject) merge(o Subject) {
-	if isLauncher(s.Name) && o.Name != "" || len(o.Name) > len(s.Name) && !isLauncher(o.Name) {
+	if (s.Name == "" || isLauncher(s.Name)) && o.Name != "" || len(o.Name) > len(s.Name) && !isLauncher(o.Name) {
 		s.Name = o.Name
 	}
 	if s.PID == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/unstall/unstall/format/loadresult"
 	"github.com/unstall/unstall/format/nettrace"
 	"github.com/unstall/unstall/format/procfs"
+	"github.com/unstall/unstall/format/threaddump"
 )
 
 // Formats in the order they are asked; order matters only among those that
@@ -28,5 +29,6 @@ var Formats = []format.Format{
 	procfs.Format,
 	dotnetcounters.Format,
 	dotnetstack.Format,
+	threaddump.Format,
 	accesslog.Format,
 }

@@ -1,0 +1,233 @@
+package threaddump
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/threads"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func artifact(data []byte) *format.Artifact {
+	return &format.Artifact{Name: "threads.txt", Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(data)), nil
+	}}
+}
+
+func read(data []byte) (*evidence.Bundle, error) {
+	b := evidence.NewBundle()
+	err := format.Read(context.Background(), []format.Format{Format}, artifact(data), b)
+	return b, err
+}
+
+func render(b *evidence.Bundle, err error) string {
+	var w strings.Builder
+	if err != nil {
+		fmt.Fprintf(&w, "error %v\n", err)
+	}
+	b.Align()
+	for _, s := range b.Subjects {
+		fmt.Fprintf(&w, "subject %q %s %s pid %d instance %s\n", s.Name, s.Runtime, s.Version, s.PID, s.Instance)
+	}
+	day := func(ns int64) string {
+		if ns == 0 {
+			return "?"
+		}
+		return time.Unix(0, ns).UTC().Format(time.RFC3339Nano)
+	}
+	for i, c := range b.Coverage {
+		fmt.Fprintf(&w, "covered %s %s..%s every %v @%d, clock %q anchored %v\n", c.Kind, day(c.From), day(c.Until), time.Duration(c.Sampled), c.Origin.Position(), b.Clocks[i].Name, b.Clocks[i].Anchored())
+	}
+	x := &b.Samples
+	t := threads.Of(b)
+	for i := range x.Len() {
+		v := t.View(x.Subject[i], x.Stack[i])
+		frames := b.Stacks.Frames(x.Stack[i])
+		first, last := "", ""
+		if len(frames) > 0 {
+			first, last = b.Names.Text(frames[0].Func), b.Names.Text(frames[len(frames)-1].Func)
+		}
+		fmt.Fprintf(&w, "%s %#x @%d: %d frames %s … %s; %q %s, owner %q, request %v\n", day(x.Time[i]), int64(x.Lane[i]), x.Origin[i].Position(), len(frames), first, last, v.Role, v.Doing(), v.Owner, v.Request)
+	}
+	v := &b.Intervals
+	for i := range v.Len() {
+		fmt.Fprintf(&w, "%s: %#x waits for %s of %#x @%d\n", v.Kind[i], int64(v.Lane[i]), b.Names.Text(v.Cause[i]), int64(v.Holder[i]), v.Origin[i].Position())
+	}
+	for _, f := range b.Facts {
+		fmt.Fprintf(&w, "fact %s %s @%d\n", f.Key, f.Value, f.Origin.Position())
+	}
+	for _, t := range b.Tables {
+		fmt.Fprintf(&w, "table %s %v\n", t.Title, t.Rows)
+	}
+	for _, x := range b.Warnings {
+		fmt.Fprintf(&w, "warning @%d: %s\n", x.Origin.Position(), x.Text)
+	}
+	return w.String()
+}
+
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no golden files", err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := render(read(a.Files[0].Data))
+			if *update {
+				a.Files = append(a.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
+				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if len(a.Files) != 2 {
+				t.Fatal("no outcome: run with -update")
+			}
+			if d := cmp.Diff(string(a.Files[1].Data), got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestMatch(t *testing.T) {
+	for text, want := range map[string]format.Confidence{
+		"2026-11-21 13:40:43\nFull thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):\n\n\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n": format.Sure,
+		"\"main\" prio=5 tid=0x1 nid=0x2 runnable\n   java.lang.Thread.State: RUNNABLE\n":                                                         format.Sure,
+		"\"exec-1\" - Thread t@22\r\n   java.lang.Thread.State: WAITING\r\n":                                                                      format.Sure,
+		"17\n2026-11-21T13:40:13.15Z\n25.0.3+9-LTS\n\n#3 \"main\" RUNNABLE 2026-11-21T13:40:13.16Z\n":                                             format.Sure,
+		"{\n \"threadDump\": {\n":                       format.Sure,
+		"we take a Full thread dump now\n":              format.No,
+		"\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n": format.No,
+		"\"GET / HTTP/1.1\" 200 #1\n":                   format.No,
+		"Thread (0x1):\n  [Native Frames]\n":            format.No,
+		"{\"threadName\": 1}":                           format.No,
+		"17\n2026-11-21T13:40:13.15Z\n\n":               format.No,
+	} {
+		if got := match([]byte(text)); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// A recorded dump is of when it came, whatever the zone of the host is that wrote it.
+func TestWhen(t *testing.T) {
+	at := time.Date(2026, 11, 21, 12, 40, 43, 5e8, time.UTC).UnixNano()
+	a := artifact([]byte("4711:\n2026-11-21 13:40:43\nFull thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):\n\n\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n   java.lang.Thread.State: RUNNABLE\n\tat shop.Shop.main(Shop.java:3)\n"))
+	a.Modified, a.About = at, evidence.Subject{PID: 4711, Name: "java", Runtime: "jvm", Version: "17.0.15"}
+	b := evidence.NewBundle()
+	if err := format.Read(context.Background(), []format.Format{Format}, a, b); err != nil {
+		t.Fatal(err)
+	}
+	b.Align()
+	if b.Samples.Time[0] != at || b.Coverage[0].From != at || b.Subjects[0].Name != "java" || !b.Clocks[0].Anchored() || len(b.Warnings) > 0 {
+		t.Errorf("time %d of %v, anchored %v, %v", b.Samples.Time[0], b.Subjects[0], b.Clocks[0].Anchored(), b.Warnings)
+	}
+}
+
+func TestUnify(t *testing.T) {
+	b := evidence.NewBundle()
+	for range 2 {
+		data := []byte("Full thread dump OpenJDK 64-Bit Server VM (25.144-b01 mixed mode):\n\n\"VM Thread\" os_prio=0 tid=0x00007f27 nid=0x3 runnable\n\n\"x\" #9 prio=5 tid=0x1 nid=0x2 runnable\n")
+		if err := format.Read(context.Background(), []format.Format{Format}, artifact(data), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Unify()
+	if b.Samples.Subject[0] != b.Samples.Subject[3] || b.Subjects[b.Samples.Subject[0]].Version != "1.8.0_144" {
+		t.Errorf("two dumps of one JVM are of %v, %v", b.Samples.Subject, b.Subjects)
+	}
+}
+
+func TestStable(t *testing.T) {
+	for in, want := range map[string]string{
+		"java.base/java.lang.Thread.run":                        "java.lang.Thread.run",
+		"app//shop.Shop.main":                                   "shop.Shop.main",
+		"shop.Shop$$Lambda/0x000000004e044c30.run":              "shop.Shop$$Lambda.run",
+		"shop.Shop$$Lambda$14/0x0000000800066840.run":           "shop.Shop$$Lambda.run",
+		"java.lang.invoke.LambdaForm$MH/0x1.invoke":             "java.lang.invoke.LambdaForm$MH.invoke",
+		"jdk.internal.reflect.GeneratedMethodAccessor12.invoke": "jdk.internal.reflect.GeneratedMethodAccessor.invoke",
+		"shop.Shop.<init>":                                      "shop.Shop.<init>", "main": "main", "": "", "/": "", "a/b": "b", "$$/x.y": "$$.y",
+	} {
+		if got := stable(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{"http-nio-8080-exec-12": "http-nio-8080-exec", "pool-3-thread-7": "pool-3-thread", "GC Thread#0": "GC Thread", "main": "main",
+		"XNIO-1 task-3": "XNIO-1 task", "123": "123", "": "", "a\xff1": "a?"} {
+		if got := pool(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	var w bytes.Buffer
+	fmt.Fprintf(&w, "Full thread dump of a VM:\n\n\"a\" #1 prio=5 tid=0x1 nid=0x2 runnable\n%s\n", strings.Repeat("\tat a.B.c(B.java:1)\n", maxFrames+1))
+	for i := range maxThreads {
+		fmt.Fprintf(&w, "\"b\" #%d nid=%d\n", i+2, i+3)
+	}
+	b, err := read(w.Bytes())
+	if err != nil || b.Samples.Len() != maxThreads || len(b.Warnings) != 2 {
+		t.Errorf("%v, %d threads, %v", err, b.Samples.Len(), b.Warnings)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	golden, _ := filepath.Glob("testdata/*.txtar")
+	for _, name := range golden {
+		if a, err := txtar.ParseFile(name); err == nil {
+			f.Add(a.Files[0].Data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "threads.txt"}), "threaddump")
+		err := Format.Parse(context.Background(), artifact(data), p)
+		p.Close()
+		if (err == nil) != (b.Samples.Len() > 0) {
+			t.Fatalf("%d threads and error %v", b.Samples.Len(), err)
+		}
+		b.Unify()
+		b.Align()
+		x := threads.Of(b)
+		for _, s := range x.Subjects() {
+			if sum := x.Summary(s); sum.Threads == 0 || sum.Root.Count != sum.Threads {
+				t.Fatalf("%d threads, %d in the tree", sum.Threads, sum.Root.Count)
+			}
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	a, err := txtar.ParseFile("testdata/jdk17.txtar")
+	if err != nil {
+		b.Fatal(err)
+	}
+	data := bytes.Repeat(a.Files[0].Data, 100)
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := read(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
