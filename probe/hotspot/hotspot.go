@@ -14,8 +14,7 @@
 //	classes-0001.txt       GC.class_histogram -all, at the end
 //	flight-0001.jfr        a flight recording, if it was asked for
 //
-// An answer is as jcmd prints it, the process's id first. Its time is that of the
-// artifact.
+// An answer is as the JVM gives it. Its time is that of the artifact.
 //
 // The GC log is written by the JVM into a file in its own /tmp, named after who
 // records, which is read as it grows, and bounded (20 MB, and as much again once it

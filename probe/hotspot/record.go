@@ -85,7 +85,7 @@ func (r *recording) attached(ctx context.Context) error {
 		}
 	}
 	for _, a := range []struct{ name, series, command string }{
-		{"vm-flags.txt", "", "VM.flags"},
+		{"vm-flags.txt", "", "VM.flags -all"},
 		{"vm-command.txt", "", "VM.command_line"},
 		{"", "heap", "GC.heap_info"},
 	} {
@@ -141,8 +141,7 @@ func (r *recording) answer(ctx context.Context, file, series, command string) er
 // mostAnswer bounds one answer: the dump of 10,000 threads is 30 MB.
 const mostAnswer = 32 << 20
 
-// lazy is an artifact that is made when something is written to it, with the
-// process's id before it, as jcmd has it.
+// lazy is an artifact that is made when something is written to it.
 type lazy struct {
 	r    *recording
 	meta capture.Meta
@@ -157,9 +156,6 @@ func (l *lazy) Write(p []byte) (int, error) {
 			return 0, err
 		}
 		l.r.store()
-		if _, err := fmt.Fprintf(l.to, "%d:\n", l.r.pid); err != nil {
-			return 0, err
-		}
 	}
 	all := len(p)
 	if l.n+len(p) > mostAnswer {
