@@ -3,21 +3,37 @@ package hotspotgc
 import "github.com/unstall/unstall/evidence"
 
 // clock makes one time of the stamps a log carries: dates, uptimes, both, stamps of an
-// envelope, or none. The first stamp decides what the log's own clock counts from; where
-// dates come up later they only say where that lies.
+// envelope, or none; and tells the processes apart that wrote to one log. The first stamp
+// decides what the log's own clock counts from; where dates come up later they only say
+// where that lies.
 type clock struct {
 	basis basis
 	now   int64 // the latest time given, or reached by events of a log without stamps
+	some  bool
+	first int64 // the earliest and the latest time of all
+	last  int64
 
-	uptime  int64 // the latest, unknown before
-	start   int64 // date − uptime of the running process, ns since the epoch
-	started bool  // start is known
-	shift   int64 // of uptimes, after a restart
-	runs    int   // processes seen, by their uptimes
+	processes []process
+	current   int
+	pid       int64 // of the line being read, 0 unknown
+	envelope  int64 // its stamp by whoever collected it, 0 unknown
+	back      int   // switches to a process that had been left
 
-	offset, slack int64 // of uptimes from the epoch, where dates or envelopes tell
+	offset, slack int64 // of the basis from the epoch, where dates or envelopes tell
 	anchored      bool
-	dates         int64 // stamps that were dates
+	envelopes     envelopeBounds
+}
+
+// process is one JVM that wrote to the log.
+type process struct {
+	pid     int64
+	uptime  int64 // the latest, unknown before
+	start   int64 // date − uptime, ns since the epoch
+	started bool  // start is known
+	shift   int64 // of its uptimes to the log's clock
+	from    int64 // the first and the last time on the log's clock
+	until   int64
+	seen    bool
 }
 
 type basis uint8
@@ -28,68 +44,199 @@ const (
 	byDate
 )
 
-func newClock() clock { return clock{uptime: unknown} }
+// maxProcesses is how many processes of one log are told apart; later ones count as the
+// last.
+const maxProcesses = 256
+
+// maxUptime: some JVMs print the time since the epoch for their uptime. 10 years.
+const maxUptime = 10 * 366 * 86400e9
+
+func newClock() clock {
+	return clock{processes: []process{{uptime: unknown}}}
+}
 
 // at is the time of a moment with these stamps, each of them unknown where it is not
 // written. Without any it is the latest time.
 func (c *clock) at(date, uptime int64) int64 {
-	if uptime != unknown {
-		c.restart(date, uptime)
-		c.uptime = uptime
+	if uptime > maxUptime {
+		uptime = unknown
 	}
-	if date != unknown {
-		c.dates++
-		if uptime != unknown && !c.started {
-			c.start, c.started = date-uptime, true
+	if date == unknown && c.envelope != 0 && (c.basis == byDate || c.basis == noStamps && uptime == unknown) {
+		date = c.envelope
+	}
+	if date == unknown && uptime == unknown {
+		if c.pid != 0 {
+			c.choose(date, uptime)
 		}
+		return c.now
 	}
 	if c.basis == noStamps {
-		switch {
-		case date != unknown:
+		c.basis = byUptime
+		if date != unknown {
 			c.basis = byDate
-		case uptime != unknown:
-			c.basis = byUptime
 		}
+	}
+	c.choose(date, uptime)
+	p := &c.processes[c.current]
+	if uptime != unknown {
+		p.uptime = uptime
+	}
+	if date != unknown && uptime != unknown && !p.started {
+		p.start, p.started = date-uptime, true
 	}
 	switch {
 	case c.basis == byDate && date != unknown:
 		c.now = date
-	case c.basis == byDate && uptime != unknown && c.started:
-		c.now = c.start + uptime
+	case c.basis == byDate && p.started:
+		c.now = p.start + uptime
 	case c.basis == byUptime && uptime != unknown:
-		c.now = uptime + c.shift
+		c.now = uptime + p.shift
 		if date != unknown && !c.anchored {
 			c.anchored, c.offset, c.slack = true, date-c.now, 1e6
 		}
 	}
+	if c.basis == byUptime && c.envelope != 0 {
+		c.wore(c.envelope, c.now)
+	}
+	c.saw(p, c.now)
 	return c.now
 }
 
-// back is by how much (ns) an uptime may lie before the one on the line above: threads
-// write in turn, and a legacy line carries when its collection began.
-const back = 10e9
+func (c *clock) saw(p *process, t int64) {
+	if !c.some {
+		c.some, c.first, c.last = true, t, t
+	}
+	c.first, c.last = min(c.first, t), max(c.last, t)
+	if !p.seen {
+		p.seen, p.from, p.until = true, t, t
+	}
+	p.from, p.until = min(p.from, t), max(p.until, t)
+}
 
-// restart notices that the uptime begins anew: another process writes to the same file.
-func (c *clock) restart(date, uptime int64) {
-	if c.uptime == unknown || uptime >= c.uptime-back && (uptime >= c.uptime || uptime > c.uptime/2) {
-		c.runs = max(c.runs, 1)
+// How stamps tell processes apart, in ns.
+const (
+	lag     = 10e9  // by how much an uptime may lie before the one above: threads write in turn
+	jitter  = 0.3e9 // the same within the first seconds
+	steady  = 2e9   // by how much date − uptime of one process may vary
+	sameGap = 10    // an uptime belongs to a process that is this many times closer
+)
+
+// fell says that an uptime after another one is of a process started anew.
+func fell(before, uptime int64) bool {
+	return uptime < before-lag || uptime < before/2 && uptime < before-jitter
+}
+
+// choose finds the process that a line with these stamps is of.
+func (c *clock) choose(date, uptime int64) {
+	p := &c.processes[c.current]
+	if c.pid != 0 {
+		if p.pid == 0 {
+			p.pid = c.pid
+		}
+		if p.pid != c.pid {
+			c.turn(func(q *process) bool { return q.pid == c.pid }, uptime)
+			c.processes[c.current].pid = c.pid
+		}
 		return
 	}
-	c.runs++
-	c.started = false
-	if c.basis == byUptime {
-		c.shift = c.now - uptime
-		if date != unknown && c.anchored {
-			c.shift = date - c.offset - uptime
+	if uptime == unknown || p.uptime == unknown {
+		return
+	}
+	if date != unknown && p.started {
+		start := date - uptime
+		if near(start, p.start) {
+			return
+		}
+		for i := range c.processes {
+			if q := &c.processes[i]; q.started && near(start, q.start) {
+				c.turn(func(x *process) bool { return x == q }, uptime)
+				return
+			}
+		}
+		if fell(p.uptime, uptime) {
+			c.turn(func(*process) bool { return false }, uptime)
+		} else {
+			p.start = start // the host's clock was set
+		}
+		return
+	}
+	if fell(p.uptime, uptime) || uptime > p.uptime+lag && len(c.processes) > 1 {
+		jump := uptime - p.uptime
+		closest := func(q *process) bool {
+			gap := uptime - q.uptime
+			return q != p && q.uptime != unknown && gap >= 0 && gap < lag && (jump < 0 || gap < jump/sameGap)
+		}
+		if jump < 0 {
+			c.turn(closest, uptime)
+			return
+		}
+		for i := range c.processes {
+			if q := &c.processes[i]; closest(q) {
+				c.turn(closest, uptime)
+				return
+			}
 		}
 	}
 }
+
+func near(a, b int64) bool { return a-b <= steady && b-a <= steady }
+
+// turn makes the process that is meant the current one, a new one if there is none.
+func (c *clock) turn(is func(*process) bool, uptime int64) {
+	for i := range c.processes {
+		if i != c.current && is(&c.processes[i]) {
+			c.current = i
+			c.back++
+			return
+		}
+	}
+	if len(c.processes) >= maxProcesses {
+		c.processes[c.current].uptime = unknown
+		return
+	}
+	p := process{uptime: unknown}
+	if c.basis == byUptime && uptime != unknown {
+		p.shift = c.now - uptime
+	}
+	c.processes = append(c.processes, p)
+	c.current = len(c.processes) - 1
+}
+
+// mixed says that several processes wrote in turn, not one after the other.
+func (c *clock) mixed() bool { return c.back >= 2 }
 
 // pass lets time go on to the end of something in a log without stamps.
 func (c *clock) pass(end int64) {
 	if c.basis == noStamps {
 		c.now = max(c.now, end)
 	}
+}
+
+// reached widens what the running process was watched for to an event of it.
+func (c *clock) reached(start, end int64) {
+	p := &c.processes[c.current]
+	if !p.seen {
+		p.seen, p.from, p.until = true, start, end
+	}
+	p.from, p.until = min(p.from, start), max(p.until, end)
+}
+
+// envelopeBounds narrow down where the log's clock lies by when a collector took a line
+// in: never before it was written.
+type envelopeBounds struct {
+	some   bool
+	coarse bool // all stamps are of whole seconds
+	least  int64
+}
+
+// wore tells of a line at t that came in an envelope with this stamp.
+func (c *clock) wore(stamp, t int64) {
+	e := &c.envelopes
+	if !e.some {
+		*e = envelopeBounds{some: true, coarse: true, least: stamp - t}
+	}
+	e.least = min(e.least, stamp-t)
+	e.coarse = e.coarse && stamp%1e9 == 0
 }
 
 // set writes what is known into the artifact's clock.
@@ -100,10 +247,15 @@ func (c *clock) set(k *evidence.Clock) {
 		k.Name, k.Error = "dates of the log", 1e6
 	case c.basis == byUptime:
 		k.Name, k.Error = "since JVM start", evidence.Unanchored
-		if c.anchored {
+		switch e := &c.envelopes; {
+		case c.anchored:
 			k.Offset, k.Error = c.offset, c.slack
+		case e.some && e.coarse:
+			k.Offset, k.Error = e.least+5e8, 5e8+5e6
+		case e.some:
+			k.Offset, k.Error = e.least-1e6, 5e6
 		}
 	default:
-		k.Name, k.Error, k.Resolution = "pauses one after another: the log has no stamps", evidence.Unanchored, 0
+		k.Name, k.Error, k.Resolution = "pauses one after another", evidence.Unanchored, 0
 	}
 }

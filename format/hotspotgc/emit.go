@@ -6,7 +6,11 @@ import "github.com/unstall/unstall/evidence"
 func (o *output) emit(e *event) {
 	o.clock.pass(e.end)
 	o.events++
-	x := evidence.Interval{Subject: o.subject, Lane: evidence.AllLanes, Kind: e.kind, Start: e.start, End: max(e.start, e.end),
+	if e.kind == evidence.Safepoint {
+		o.safepoints++
+	}
+	o.clock.reached(e.start, e.end)
+	x := evidence.Interval{Subject: o.process(o.clock.current), Lane: evidence.AllLanes, Kind: e.kind, Start: e.start, End: max(e.start, e.end),
 		Request: evidence.NoRequest, Cause: o.b.Name(e.name), Origin: o.b.Origin(e.line)}
 	switch e.kind {
 	case evidence.AllocStall:

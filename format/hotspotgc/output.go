@@ -11,11 +11,13 @@ import (
 type output struct {
 	clock clock
 
-	b       *evidence.Builder
-	subject evidence.SubjectID
-	names   map[string]string // those that text handed out
-	extra   []evidence.Extra  // of the event being written, reused
-	events  int64
+	b          *evidence.Builder
+	subjects   []evidence.SubjectID // of the processes of clock
+	subject    evidence.SubjectID   // the first of them
+	names      map[string]string    // those that text handed out
+	extra      []evidence.Extra     // of the event being written, reused
+	events     int64
+	safepoints int64
 
 	facts map[string]factOf
 
@@ -33,8 +35,17 @@ type factOf struct {
 }
 
 func newOutput(b *evidence.Builder) *output {
-	return &output{clock: newClock(), b: b, names: make(map[string]string), facts: make(map[string]factOf),
-		subject: b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})}
+	o := &output{clock: newClock(), b: b, names: make(map[string]string), facts: make(map[string]factOf)}
+	o.subject = o.process(0)
+	return o
+}
+
+// process is the subject of a process of the clock.
+func (o *output) process(i int) evidence.SubjectID {
+	for len(o.subjects) <= i {
+		o.subjects = append(o.subjects, o.b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"}))
+	}
+	return o.subjects[i]
 }
 
 // text is s as a string, without allocating for one that it was asked for before.
@@ -81,5 +92,10 @@ func (o *output) collector(name string, line int64) {
 
 // version is the JVM's as its banner gives it: "1.8.0_292", "17.0.1+12".
 func (o *output) version(v string) {
-	o.b.Describe(o.subject, func(s *evidence.Subject) { s.Version = v })
+	o.b.Describe(o.process(o.clock.current), func(s *evidence.Subject) { s.Version = v })
+}
+
+// cpus is how many processors the JVM may use.
+func (o *output) cpus(n int) {
+	o.b.Describe(o.process(o.clock.current), func(s *evidence.Subject) { s.CPUs = n })
 }

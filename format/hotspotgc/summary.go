@@ -1,0 +1,101 @@
+package hotspotgc
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// understood is how many lines were, without those of others and empty ones.
+func (o *output) understood() (n int64) {
+	for k, c := range o.ignored {
+		if lineKind(k) != otherLine && lineKind(k) != emptyLine {
+			n += c
+		}
+	}
+	return n
+}
+
+// finish writes what is known when the whole log was read.
+func (o *output) finish(lines int64) {
+	o.clock.set(o.b.Clock())
+	o.writeFacts()
+	o.cover()
+	o.b.Table(o.linesTable(lines))
+	if o.clock.basis == noStamps && o.events > 0 {
+		o.b.Warnf(0, "the log has no time stamps: its pauses are laid one after another, so that their sum holds but no rate does: add uptime or time to the decorators of -Xlog (JDK 8: -XX:+PrintGCDateStamps)")
+	}
+	if n := len(o.clock.processes); n > 1 {
+		if o.clock.mixed() {
+			o.b.Warnf(0, "%d JVMs wrote to this log in turn: each is told apart as far as its stamps go: give every JVM a log of its own (-Xlog:…:file=gc-%%p.log)", n)
+		} else {
+			o.b.Warnf(0, "the log holds %d runs of a JVM, one after the other: their uptimes begin anew", n)
+		}
+	}
+	if o.unexplained > 0 {
+		o.b.Warnf(o.exampleLine, "%d of %d lines were not understood, the first: %q", o.unexplained, lines, o.example)
+	}
+}
+
+func (o *output) writeFacts() {
+	keys := make([]string, 0, len(o.facts))
+	for k := range o.facts {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		f := o.facts[k]
+		o.b.Fact(evidence.Fact{Subject: o.subject, Key: k, Value: f.value, Number: f.number, Origin: o.b.Origin(f.line)})
+	}
+	var ignored int64
+	for _, n := range o.ignored {
+		ignored += n
+	}
+	o.b.Fact(evidence.Fact{Subject: o.subject, Key: evidence.FactLinesIgnored, Number: float64(ignored), Origin: o.b.Origin(0)})
+	o.b.Fact(evidence.Fact{Subject: o.subject, Key: evidence.FactLinesUnexplained, Number: float64(o.unexplained), Origin: o.b.Origin(0)})
+}
+
+// cover says what the log shows from when to when.
+func (o *output) cover() {
+	for i := range o.clock.processes {
+		p := &o.clock.processes[i]
+		if !p.seen {
+			continue
+		}
+		c := evidence.Coverage{Subject: o.subjects[i], From: p.from, Until: p.until, Kind: evidence.CoverGC}
+		o.b.Cover(c)
+		if o.safepoints > 0 {
+			c.Kind = evidence.CoverSafepoints
+			o.b.Cover(c)
+		}
+		if name := o.facts[evidence.FactCollector].value; name == "ZGC" || name == "generational ZGC" {
+			c.Kind = evidence.CoverStalls
+			o.b.Cover(c)
+		}
+	}
+}
+
+// linesTable says what became of the lines.
+func (o *output) linesTable(lines int64) evidence.Table {
+	t := evidence.Table{Title: "Lines of the GC log", Columns: []string{"", "lines"}}
+	row := func(name string, n int64) {
+		if n > 0 {
+			t.Rows = append(t.Rows, []string{name, strconv.FormatInt(n, 10)})
+		}
+	}
+	rest := lines - o.unexplained
+	for _, n := range o.ignored {
+		rest -= n
+	}
+	row("of pauses, phases, stalls and safepoints", rest)
+	for k, n := range o.ignored {
+		row("ignored: "+lineKinds[k], n)
+	}
+	row("not understood", o.unexplained)
+	if o.unexplained > 0 {
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("  the first, line %d: %s", o.exampleLine, o.example), ""})
+	}
+	return t
+}

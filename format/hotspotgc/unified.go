@@ -1,0 +1,202 @@
+package hotspotgc
+
+import "bytes"
+
+// unified reads the logs of -Xlog (JDK 9 to 25): "[decorator]… GC(17) message", the
+// decorators in the order of
+// https://github.com/openjdk/jdk/blob/master/src/hotspot/share/logging/logDecorators.hpp,
+// any subset of them, or none at all.
+type unified struct {
+	o      *output
+	mark   decorators
+	seen   bool // a line that only a unified log has
+	open   [maxOpen]collection
+	recent int // of open: the one used last
+
+	heads  map[string]*head
+	region int64 // bytes of a G1 region, 0 not known yet
+	guess  bool  // region was not told
+	lanes  map[string]int64
+
+	operation string // of the safepoint being reported, JDK 9 to 12
+	cancel    string // why Shenandoah cancelled its concurrent cycle
+
+	inner      int64 // the number of the last full collection, which may lie within a young one
+	innerTook  int64 // ns, with those right before it
+	innerStart int64
+}
+
+func newUnified(o *output) *unified {
+	return &unified{o: o, heads: make(map[string]*head), lanes: make(map[string]int64), inner: unknown}
+}
+
+// decorators are those of one line that matter here.
+type decorators struct {
+	date, uptime []byte // as they stand, empty without
+	uptimeUnit   int64  // ns
+	millis       []byte // since the epoch
+	pid          int64
+	tags         []byte
+	levelled     bool
+}
+
+// line reads one line; false if it has no decorators and says nothing that a unified log
+// would, so that it may be of another kind.
+func (u *unified) line(b []byte, number int64) bool {
+	text, decorated := u.decorated(b)
+	if !decorated && !bytes.HasPrefix(text, gcPrefix) && !u.seen && !undecorated(text) {
+		return false
+	}
+	u.message(text, number, decorated)
+	return true
+}
+
+var gcPrefix = []byte("GC(")
+
+// undecorated says that a line without decorators begins a log of -Xlog:…:none.
+func undecorated(b []byte) bool {
+	for _, p := range []string{"Using G1", "Using Serial", "Using Parallel", "Using Concurrent Mark Sweep", "Using The Z Garbage", "Using Shenandoah", "Using Epsilon",
+		"Heap region size: ", "Heap Region Size: ", "Initializing The Z ", "Safepoint \""} {
+		if len(b) >= len(p) && string(b[:len(p)]) == p {
+			return true
+		}
+	}
+	return false
+}
+
+// decorated takes the decorators off. A line is decorated if one of them is a stamp, a
+// level, or tags of the collector.
+func (u *unified) decorated(b []byte) (text []byte, ok bool) {
+	d := &u.mark
+	*d = decorators{}
+	at := 0
+	for at < len(b) && b[at] == '[' {
+		end := bytes.IndexByte(b[at:], ']')
+		if end < 2 {
+			break
+		}
+		if !d.take(b[at+1:at+end], ok) {
+			break
+		}
+		ok = ok || d.known()
+		at += end + 1
+	}
+	if !ok {
+		return b, false
+	}
+	if at < len(b) && b[at] == ' ' {
+		at++
+	}
+	return b[at:], true
+}
+
+func (d *decorators) known() bool {
+	return len(d.date) > 0 || len(d.uptime) > 0 || len(d.millis) > 0 || d.levelled || len(d.tags) > 0
+}
+
+// take reads one decorator; false if it is none.
+func (d *decorators) take(g []byte, decorated bool) bool {
+	n := len(g)
+	if c := g[0]; c >= '0' && c <= '9' {
+		switch {
+		case g[n-1] == 's' && n > 2:
+			number, unit := g[:n-1], int64(1e9)
+			switch g[n-2] {
+			case 'm':
+				number, unit = g[:n-2], 1e6
+			case 'n':
+				number, unit = g[:n-2], 1
+			}
+			for _, c := range number {
+				if (c < '0' || c > '9') && c != '.' && c != ',' {
+					return decorated // a host's name
+				}
+			}
+			if unit == 1e6 && len(number) >= 12 {
+				d.millis = number
+				return true
+			}
+			d.uptime, d.uptimeUnit = number, unit
+			return true
+		case n >= len(dateShape) && g[4] == '-' && g[10] == 'T':
+			if len(d.date) == 0 {
+				d.date = g
+			}
+			return true
+		}
+		v, ok := digits(g)
+		if !ok {
+			return decorated
+		}
+		if d.pid == 0 {
+			d.pid = -v // perhaps a thread's number
+		} else if d.pid < 0 {
+			d.pid = -d.pid
+		}
+		return true
+	}
+	g = bytes.TrimRight(g, " ")
+	switch string(g) {
+	case "error", "warning", "info", "debug", "trace":
+		d.levelled = true
+		return true
+	}
+	if tagged(g) {
+		d.tags = g
+		return true
+	}
+	return decorated || hostname(g)
+}
+
+// tagged says that a decorator lists tags of which one concerns us.
+func tagged(g []byte) bool {
+	for i, c := range g {
+		if (c < 'a' || c > 'z') && c != ',' && c != '+' && (c < '0' || c > '9' || i == 0) && c != '_' {
+			return false
+		}
+	}
+	return bytes.HasPrefix(g, []byte("gc")) || bytes.HasPrefix(g, []byte("safepoint")) || bytes.Contains(g, []byte(",")) || bareTags[string(g)]
+}
+
+// bareTags are tags that stand alone beside those of the collector in logs of -Xlog:all
+// or with safepoints.
+var bareTags = map[string]bool{"metaspace": true, "arguments": true, "startuptime": true, "handshake": true, "vmthread": true, "vmoperation": true,
+	"os": true, "logging": true, "pagesize": true, "cds": true, "nmt": true, "init": true, "stringdedup": true, "jni": true, "thread": true, "oopmap": true, "membername": true,
+	"biasedlocking": true, "monitorinflation": true, "container": true, "perf": true, "jit": true, "codecache": true, "class": true, "module": true, "itables": true, "vtables": true, "ref": true}
+
+// hostname says that a decorator may be a host's name.
+func hostname(g []byte) bool {
+	for _, c := range g {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '.' && c != '_' {
+			return false
+		}
+	}
+	return len(g) > 0 && len(g) < 256
+}
+
+// now is the time of the line being read.
+func (u *unified) now() int64 {
+	d := &u.mark
+	at, up := int64(unknown), int64(unknown)
+	if len(d.date) > 0 {
+		if t, n := date(d.date); n > 0 {
+			at = t
+		}
+	}
+	if len(d.millis) > 0 && at == unknown {
+		if ms, ok := digits(d.millis); ok && ms < 1e13 {
+			at = ms * 1e6
+		}
+	}
+	if len(d.uptime) > 0 {
+		if d.uptimeUnit == 1e9 {
+			if v, n := decimal(d.uptime); n > 0 {
+				up = v
+			}
+		} else if v, ok := digits(d.uptime); ok && len(d.uptime) < 19 && (d.uptimeUnit == 1 || v < 1e12) {
+			up = v * d.uptimeUnit
+		}
+	}
+	u.o.clock.pid = max(0, d.pid)
+	return u.o.clock.at(at, up)
+}

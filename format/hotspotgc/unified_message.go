@@ -1,0 +1,50 @@
+package hotspotgc
+
+import "bytes"
+
+// message reads what follows the decorators.
+func (u *unified) message(b []byte, number int64, decorated bool) {
+	id := int64(unknown)
+	text := b
+	if bytes.HasPrefix(b, gcPrefix) {
+		if v, n := integer(b[len(gcPrefix):]); n > 0 && len(b) > len(gcPrefix)+n && b[len(gcPrefix)+n] == ')' {
+			id, text = v, b[len(gcPrefix)+n+1:]
+			if len(text) > 0 && text[0] == ' ' {
+				text = text[1:]
+			}
+			u.seen = true
+		}
+	}
+	if len(text) == 0 {
+		u.o.ignore(emptyLine)
+		return
+	}
+	if c := text[0]; c == ' ' || c == '-' || c == '=' {
+		if id == unknown && !decorated && !u.indented(text) {
+			u.o.ignore(otherLine)
+			return
+		}
+		u.indent(id, text)
+		return
+	}
+	if len(text) > 3 && text[1] == ':' && text[2] == ' ' && (text[0]|0x20 == 'y' || text[0] == 'O') {
+		u.generation(id, text, number)
+		return
+	}
+	if u.event(id, text, number) {
+		return
+	}
+	if k, ok := knownMessage(text); ok {
+		u.o.ignore(k)
+		return
+	}
+	if k, ok := knownTags(u.mark.tags); ok {
+		u.o.ignore(k)
+		return
+	}
+	if !decorated && id == unknown {
+		u.o.ignore(otherLine)
+		return
+	}
+	u.o.unknownLine(b, number)
+}
