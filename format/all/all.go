@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/format/gobuild"
 	"github.com/unstall/unstall/format/gopprof"
 	"github.com/unstall/unstall/format/gotrace"
+	"github.com/unstall/unstall/format/hotspotgc"
 	"github.com/unstall/unstall/format/loadresult"
 	"github.com/unstall/unstall/format/nettrace"
 	"github.com/unstall/unstall/format/procfs"
@@ -23,6 +24,7 @@ var Formats = []format.Format{
 	gotrace.Format,
 	gopprof.Format,
 	nettrace.Format,
+	hotspotgc.Format,
 	gctrace.Format,
 	gobuild.Format,
 	loadresult.Format,
