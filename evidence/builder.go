@@ -35,6 +35,9 @@ func (p *Builder) Name(s string) NameID { return p.bundle.Names.ID(s) }
 // NameBytes interns a string without allocating for one that is known.
 func (p *Builder) NameBytes(s []byte) NameID { return p.bundle.Names.BytesID(s) }
 
+// Text is what a name was interned from.
+func (p *Builder) Text(id NameID) string { return p.bundle.Names.Text(id) }
+
 // Stack interns a stack, innermost frame first.
 func (p *Builder) Stack(frames []Frame) StackID { return p.bundle.Stacks.ID(frames) }
 

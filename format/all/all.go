@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/format/loadresult"
 	"github.com/unstall/unstall/format/nettrace"
 	"github.com/unstall/unstall/format/procfs"
+	"github.com/unstall/unstall/format/spans"
 	"github.com/unstall/unstall/format/threaddump"
 )
 
@@ -24,6 +25,7 @@ var Formats = []format.Format{
 	gotrace.Format,
 	gopprof.Format,
 	nettrace.Format,
+	spans.Format,
 	hotspotgc.Format,
 	gctrace.Format,
 	gobuild.Format,
