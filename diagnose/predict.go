@@ -74,6 +74,7 @@ type model struct {
 var models = map[string]model{
 	"go":     {predict.ModelHeap, "Go", evidence.CoverGC, predictHeap},
 	"dotnet": {predict.ModelPool, ".NET", evidence.CoverThreadPool, predictPool},
+	"jvm":    {predict.ModelYoung, "JVM", evidence.CoverGC, predictYoung},
 }
 
 // modelled finds the process that is meant.
@@ -111,10 +112,10 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 	case len(of) > 1:
 		return 0, which("these are of %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
 	case target != "":
-		return 0, which("--target %s: nothing here is of a Go or .NET process of that name or PID", target)
+		return 0, which("--target %s: nothing here is of a Go, .NET or JVM process of that name or PID", target)
 	case others > 0:
-		return 0, which("what was recorded is of no Go or .NET process, or does not say so: the models are of Go's heap (its gctrace log, an execution trace or a capture of it will do) and of .NET's thread pool (a capture)")
+		return 0, which("what was recorded is of no Go, .NET or JVM process, or does not say so: the models are of Go's heap (its gctrace log, an execution trace or a capture of it will do), of .NET's thread pool (a capture) and of a JVM's young generation (its GC log, or a capture)")
 	default:
-		return 0, which("nothing was recorded of a process: give a capture of a Go or .NET process under load, or the log of a run with GODEBUG=gctrace=1")
+		return 0, which("nothing was recorded of a process: give a capture of a Go, .NET or JVM process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1")
 	}
 }

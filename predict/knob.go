@@ -33,7 +33,7 @@ func ParseSets(texts []string) ([]Wanted, error) {
 				return nil, err
 			}
 			if model != "" && model != modelOf(name) {
-				return nil, fmt.Errorf("--set %s: a Go process has no .NET thread pool, nor the other way round: ask for %s alone", word, word)
+				return nil, fmt.Errorf("--set %s: that is of another runtime than the settings before it: ask for %s alone", word, word)
 			}
 			model = modelOf(name)
 			if len(words) == 1 {
@@ -95,6 +95,10 @@ var knobs = []knob{
 	{"max-threads", ModelPool, "100", number(count, func(w *Wanted) **float64 { return &w.Pool.Max })},
 	{"service-time", ModelPool, "500ms", number(seconds, func(w *Wanted) **float64 { return &w.Pool.Service })},
 	{"connections", ModelPool, "125", number(count, func(w *Wanted) **float64 { return &w.Pool.Connections })},
+	{"Xmn", ModelYoung, "2g", number(ParseFlagSize, func(w *Wanted) **float64 { return &w.Young.Size })},
+	{"NewSize", ModelYoung, "2g", number(ParseFlagSize, func(w *Wanted) **float64 { return &w.Young.Size })},
+	{"alloc-rate", ModelYoung, "×0.3", number(factor, func(w *Wanted) **float64 { return &w.Young.Alloc })},
+	{"rate", ModelYoung, "80", number(perSecond, func(w *Wanted) **float64 { return &w.Young.Rate })},
 }
 
 // parseSet reads one NAME=VALUE, or NAME where it has no value.
@@ -120,7 +124,7 @@ func parseSet(word string) (name string, set func(*Wanted), err error) {
 	if !valued {
 		return fail(errors.New("give NAME=VALUE, such as GOMEMLIMIT=800MiB, or await"))
 	}
-	return fail(errors.New("there is no such setting: give " + names(ModelHeap) + " of a Go process, " + names(ModelPool) + " of a .NET process"))
+	return fail(errors.New("there is no such setting: give " + names(ModelHeap) + " of a Go process, " + names(ModelPool) + " of a .NET process, " + names(ModelYoung) + " of a JVM"))
 }
 
 // names lists what a model can be asked.

@@ -16,7 +16,7 @@ type Prediction struct {
 	Schema      string       `json:"schema"`
 	ToolVersion string       `json:"tool_version"`
 	Subject     string       `json:"subject"`
-	Model       string       `json:"model"`       // "go.heap" | "dotnet.threadpool"
+	Model       string       `json:"model"`       // "go.heap" | "dotnet.threadpool" | "jvm.young-generation"
 	Calibration *Calibration `json:"calibration"` // of go.heap, as all that follows before Pool
 	Measured    *Outcome     `json:"measured"`    // as recorded
 	Now         *Outcome     `json:"now"`         // what the model says of the same
@@ -24,6 +24,7 @@ type Prediction struct {
 	Frontier    *Frontier    `json:"frontier"`
 	Ballast     *float64     `json:"ballast_bytes"` // with the headroom of the recommended setting, for Go before 1.19; null: none is recommended, or it is one
 	Pool        *Pool        `json:"pool"`          // of dotnet.threadpool
+	Young       *Young       `json:"young"`         // of jvm.young-generation
 	Notes       []string     `json:"notes"`         // what to know beside the figures
 }
 
@@ -56,6 +57,7 @@ type Wanted struct {
 	// What is nil stays as it is.
 	GOGC, Limit, Ballast, Live, Alloc *float64
 	Pool                              PoolChange
+	Young                             YoungChange
 	model                             string // that the names are of
 }
 
@@ -118,7 +120,7 @@ func (h *Heap) Ask(subject string, wanted []Wanted, latency Latency) (*Predictio
 
 // Empty says that nothing of what was asked for could be predicted.
 func (p *Prediction) Empty() bool {
-	return len(p.Settings) == 0 && (p.Pool == nil || len(p.Pool.Outcomes) == 0)
+	return len(p.Settings) == 0 && (p.Pool == nil || len(p.Pool.Outcomes) == 0) && (p.Young == nil || len(p.Young.Outcomes) == 0)
 }
 
 // note adds what is to be known, once.

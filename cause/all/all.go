@@ -6,6 +6,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/cause/dotnet"
 	"github.com/unstall/unstall/cause/golang"
+	"github.com/unstall/unstall/cause/jvm"
 	"github.com/unstall/unstall/cause/linux"
 	"github.com/unstall/unstall/cause/service"
 )
@@ -18,6 +19,11 @@ var Causes = []cause.Cause{
 	golang.GoroutineLeak,
 	dotnet.LockContention, // before what it looks like
 	dotnet.ThreadPoolStarvation,
+	jvm.GCKernelTime, // before collections that are long or many for it
+	jvm.GCStarved,
+	jvm.OldGenLeak, // before the full collections it makes
+	jvm.FullGC,
+	jvm.YoungGCRate,
 	service.DependencySlow,
 	service.PoolExhausted,
 	service.OverCapacity,

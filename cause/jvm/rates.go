@@ -18,8 +18,7 @@ type rates struct {
 }
 
 // ratesOf reads allocation from what the heap grew by between two pauses, and promotion
-// from what the old generation grew by in young ones. A concurrent collector frees memory
-// between two pauses: then only the young generation, which it leaves alone, tells.
+// from what the old generation grew by in young ones.
 func (g *collector) ratesOf() rates {
 	r := rates{alloc: math.NaN(), promote: math.NaN(), each: math.NaN()}
 	var grown, took, promoted, collected float64
@@ -36,14 +35,9 @@ func (g *collector) ratesOf() rates {
 		if i == 0 {
 			continue
 		}
-		q := g.pauses[i-1]
-		after, before := g.get(q, evidence.YoungAfter), g.get(p, evidence.YoungBefore)
-		if math.IsNaN(after) || math.IsNaN(before) {
-			after, before = g.get(q, evidence.HeapAfter), g.get(p, evidence.HeapBefore)
-		}
-		if d := before - after; d >= 0 && p.from > q.to {
+		if d := g.between(g.pauses[i-1], p); d >= 0 {
 			grown += d
-			took += float64(p.from-q.from) / 1e9
+			took += float64(p.from-g.pauses[i-1].from) / 1e9
 			n++
 		}
 	}

@@ -1,0 +1,101 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/predict"
+)
+
+// worthwhile is how many times the young generation is made larger at most: each doubling
+// saves half of what the one before did.
+const worthwhile = 4
+
+// adviseYoung adds fix and prediction.
+func (g *collector) adviseYoung(v *cause.Verdict, r rates, l load, known bool) {
+	s, err := g.young()
+	if err == nil && known {
+		s.Knee, s.Rate = &l.knee, l.offered
+	}
+	if err == nil {
+		g.enlarge(v, s)
+	}
+	text := "allocate less per request"
+	if reqs := g.c.Ledger; reqs != nil && reqs.Requests.Rate > 0 && !math.IsNaN(r.alloc) && g.meets() {
+		text += fmt.Sprintf(": %.3g MiB now", r.alloc/reqs.Requests.Rate/(1<<20))
+	}
+	v.Fix = append(v.Fix,
+		cause.Fix{Text: text + "; an allocation profile names the code (jcmd PID JFR.start duration=60s settings=profile), the class histogram what fills eden: buffers of large responses, temporary lists, the same rows read again"},
+		cause.Fix{Text: "fewer requests: callers that cache what they ask for again and again; a cache in the service where one request makes many queries"})
+	g.advisePauses(v, r)
+}
+
+// enlarge advises a larger young generation, as far as memory allows.
+func (g *collector) enlarge(v *cause.Verdict, s predict.YoungSituation) {
+	times := float64(worthwhile)
+	if s.Size == 0 {
+		return
+	}
+	// The heap grows with it; the process takes about a quarter more than its heap.
+	for s.Room > 0 && s.Heap > 0 && 1.25*(s.Heap+(times-1)*s.Size) > s.Room && times > 1.25 {
+		times /= 1.25
+	}
+	if times < 1.5 {
+		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("a larger young generation would help, but the memory of %.1f GiB holds no larger heap", s.Room/(1<<30))})
+		return
+	}
+	fix := cause.Fix{Text: fmt.Sprintf("enlarge the young generation %.2g times, and the heap by as much: collections become as much rarer, and each copies little more", times)}
+	switch {
+	case g.is("G1"):
+		// G1 with a fixed young generation no longer aims at its pause goal.
+		fix.Text = "let G1 take a larger young generation: a heap with room for it, and a longer pause goal (-Xmn or NewRatio would switch its own sizing off)"
+		fix.Setting = fmt.Sprintf("-Xmx%dm -XX:MaxGCPauseMillis=%d", mebi(s.Heap+(times-1)*s.Size), 400)
+		if s.Heap == 0 {
+			fix.Setting = "-XX:MaxGCPauseMillis=400"
+		}
+	case g.is("ZGC") || g.is("Shenandoah"):
+		fix.Text = "give the heap more room: its young generation grows with it"
+		if s.Heap > 0 {
+			fix.Setting = fmt.Sprintf("-Xmx%dm", mebi(times*s.Heap))
+		}
+	default:
+		fix.Setting = s.Flags(times)
+	}
+	v.Fix = append(v.Fix, fix)
+	then := s.YoungGen.Predict(times, 1)
+	now := s.YoungGen.Predict(1, 1)
+	v.Prediction = append(v.Prediction,
+		prediction("young collections", "1/min", now.Rate.Value, then.Rate),
+		prediction("mean pause", "ms", 1e3*s.Mean, then.Pause),
+		prediction("share of the time stopped", "1", s.Mean*s.Alloc/s.Eden, then.Stopped))
+	if s.Knee != nil {
+		part := then.Stopped.Value / math.Max(now.Stopped.Value, 1e-9)
+		v.Prediction = append(v.Prediction, prediction("knee", "1/s", s.Knee.Rate().Value, s.Knee.With(part)))
+	}
+}
+
+// advisePauses adds what shortens each collection, by release and collector.
+func (g *collector) advisePauses(v *cause.Verdict, r rates) {
+	version := release(g.c)
+	cores := g.processors()
+	switch {
+	case strings.Contains(g.name, "Serial") && cores >= 2:
+		v.Fix = append(v.Fix, cause.Fix{Text: "one thread collects, though there are more processors: the JVM takes a machine below 2 processors or 1792 MiB for a client", Setting: "-XX:+UseParallelGC"})
+	case g.is("CMS") && version > 0 && version < 14:
+		v.Fix = append(v.Fix, cause.Fix{Text: "CMS was removed in JDK 14: plan for G1 or, from 21 on, generational ZGC, and measure under the same load"})
+	}
+	if n := g.told("ParallelGCThreads"); n > 0 && cores > n {
+		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("ParallelGCThreads is %.0f on %.0f processors: leave it to the JVM", n, cores)})
+	}
+	if r.system > r.user {
+		v.Fix = append(v.Fix, cause.Fix{Text: "collections spend more time in the kernel than on copying: see jvm.gc-kernel-time"})
+	}
+}
+
+func mebi(bytes float64) int64 { return int64(math.Ceil(bytes / (1 << 20))) }
+
+func prediction(metric, unit string, now float64, then predict.Estimate) cause.Prediction {
+	return cause.Prediction{Metric: metric, Unit: unit, Now: cause.Number(now), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
+}

@@ -1,0 +1,176 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/stats"
+)
+
+// FullGC is a heap in which live and long-lived objects leave so little room that the
+// whole of it is collected again and again.
+var FullGC = cause.Cause{
+	ID:    "jvm.full-gc",
+	Title: "full collections stop the world",
+	Doc: `A full collection marks and compacts the whole heap with the world stopped: a second or
+more per GiB of live objects where one thread does it (Serial, CMS's fallback, G1 before
+JDK 10), a fraction of that in parallel. Serial and Parallel make one when the old
+generation cannot take what young collections promote; G1, Shenandoah and ZGC only when
+their concurrent work did not keep up, which is a failure each time.
+
+What is freed tells what to do. If little is, the live set nearly fills the heap: it needs
+a larger heap, or smaller caches, or leaks (jvm.old-gen-leak: what stays grows from one full
+collection to the next). If much is, objects are promoted that die soon after: the young
+generation or the survivor spaces are too small for what one request holds.
+
+Told from its look-alikes: the trigger in the log. System.gc() and heap dumps are asked for
+(jvm.explicit-gc), Metadata GC Threshold is of class metadata (jvm.metaspace-gc),
+"concurrent mode failure" and "promotion failed" are CMS's (jvm.cms-concurrent-mode-failure).
+Many short pauses are of the young generation (jvm.young-gc-rate).
+
+What helps: room (-Xmx to at least 1.5 times what is live after a full collection, as far
+as the container allows, with as much again outside the heap as threads, metaspace and
+buffers take), less that is kept; a collector that compacts concurrently where pauses are
+the trouble. What does not help: calling System.gc() at quiet times.`,
+	Needs:   "the collector's log; requests of the same time to say what it costs them",
+	Applies: isJVM,
+	Judge:   judgeFull,
+}
+
+// stoppedFull is the share of the time from which full collections are worth naming where
+// no request tells what they cost; frequentFull how many there must be.
+const (
+	stoppedFull  = .02
+	frequentFull = 2
+)
+
+// asked are triggers of collections that somebody asked for, or that are not about the
+// heap's room: they have causes of their own.
+var asked = []string{"System.gc()", "Metadata GC", "Heap Inspection", "Heap Dump", "Diagnostic Command", "JvmtiEnv", "WhiteBox"}
+
+// failures of CMS end in full collections; they have a cause of their own.
+var failed = []string{"concurrent mode", "promotion failed"}
+
+func holds(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// full are the full collections of some pauses that came for want of room.
+func (g *collector) full(p pauses) pauses {
+	return p.of(evidence.PauseFull).where(func(x pause) bool {
+		return !holds(g.trigger(x), asked) && !(g.is("CMS") && holds(g.failure(x), failed))
+	})
+}
+
+func judgeFull(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v cause.Verdict
+	p := g.full(g.pauses)
+	g.judge(&v, p, "full collections", stoppedFull)
+	if v.State == cause.Supported && v.Saves == nil && len(p) < frequentFull {
+		v.State, v.Needs = cause.RuledOut, nil
+		v.Summary = "one full collection"
+	}
+	if len(p) == 0 || v.State != cause.Supported {
+		return v
+	}
+	live, before, capacity := g.afterFull(p)
+	add := func(text string, x float64) {
+		if !math.IsNaN(x) {
+			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.at(p[0])))
+		}
+	}
+	v.Evidence = append(v.Evidence, c.Figure("full collections a minute", 60*g.rate(p), "1/min", g.at(p[0])))
+	if t := g.trigger(p[0]); t != "" {
+		v.Evidence = append(v.Evidence, cause.Evidence{Text: "triggered by: " + t, Origin: c.Bundle.OriginText(g.at(p[0]))})
+	}
+	add("heap before them, in the median", before)
+	add("heap after them: what is live", live)
+	add("heap capacity", capacity)
+	v.Title = fmt.Sprintf("%d full collections of %s each stop %.1f %% of the time.", len(p), inSeconds(p.seconds()/float64(len(p))), 100*g.stopped(p))
+	g.adviseFull(&v, live, before, capacity)
+	return v
+}
+
+// afterFull is the median heap after and before full collections, and the heap's limit,
+// else its capacity, bytes; NaN unknown.
+func (g *collector) afterFull(p pauses) (live, before, capacity float64) {
+	var lives, befores []float64
+	for _, x := range p {
+		if a, b := g.get(x, evidence.HeapAfter), g.get(x, evidence.HeapBefore); !math.IsNaN(a) && !math.IsNaN(b) {
+			lives, befores = append(lives, a), append(befores, b)
+		}
+	}
+	live, before = math.NaN(), math.NaN()
+	if len(lives) > 0 {
+		live, before = stats.Median(lives), stats.Median(befores)
+	}
+	return live, before, g.capacity()
+}
+
+// capacity is how large the heap may get, else was; NaN unknown.
+func (g *collector) capacity() float64 {
+	if m := g.told("MaxHeapSize"); m > 0 {
+		return m
+	}
+	most := math.NaN()
+	for _, p := range g.all {
+		if x := g.get(p, evidence.HeapCapacity); !math.IsNaN(x) && !(x <= most) {
+			most = x
+		}
+	}
+	return most
+}
+
+// Of the heap, what is live from which on it is too small for that, and what a full
+// collection frees from which on most of it had died.
+const (
+	crowded = .7
+	freed   = .5
+)
+
+func (g *collector) adviseFull(v *cause.Verdict, live, before, capacity float64) {
+	room := g.roomBeside()
+	switch {
+	case live >= crowded*capacity:
+		setting := fmt.Sprintf("-Xmx%.0fm", math.Ceil(1.5*live/(1<<20)))
+		text := fmt.Sprintf("%.0f %% of the heap is live after a full collection: give it more room, 1.5 times the live set at least", 100*live/capacity)
+		if room > 0 && 1.5*live > room {
+			text += fmt.Sprintf(", for which the memory of %.1f GiB is too small: keep less, or give it more", room/(1<<30))
+		}
+		v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting},
+			cause.Fix{Text: "or keep less: bounded caches, smaller sessions; two class histograms some minutes apart say what grows (jcmd PID GC.class_histogram -all)"})
+	case before > 0 && (before-live)/before >= freed:
+		v.Fix = append(v.Fix, cause.Fix{Text: "most of what they collect had been promoted and died soon after: a larger young generation lets it die there", Setting: g.largerYoung(2)})
+	default:
+		v.Fix = append(v.Fix, cause.Fix{Text: "more room, or less that is kept: what is live after a full collection decides"})
+	}
+	switch v8 := release(g.c); {
+	case g.is("G1") && v8 > 0 && v8 < 10:
+		v.Fix = append(v.Fix, cause.Fix{Text: "G1's full collection runs on one thread before JDK 10: a newer JDK takes a fraction of it"})
+	case g.is("Serial") || g.is("Parallel"):
+		if v8 >= 21 || v8 == 0 {
+			v.Fix = append(v.Fix, cause.Fix{Text: "where pauses are the trouble, a collector that compacts beside the program: G1, or generational ZGC (-XX:+UseZGC, in 21 and 22 with -XX:+ZGenerational)"})
+		} else {
+			v.Fix = append(v.Fix, cause.Fix{Text: "where pauses are the trouble, a collector that works beside the program", Setting: "-XX:+UseG1GC"})
+		}
+	}
+}
+
+// roomBeside is the memory the process may have, bytes; 0 unknown.
+func (g *collector) roomBeside() float64 {
+	if f, ok := g.c.Bundle.Fact(g.c.Subject, evidence.FactContainerLimit); ok {
+		return f.Number
+	}
+	if f, ok := g.c.Bundle.Fact(-1, evidence.FactHostMemory); ok {
+		return f.Number
+	}
+	return 0
+}

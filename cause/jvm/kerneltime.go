@@ -1,0 +1,184 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// GCKernelTime is collections that spend their time in the kernel instead of on objects.
+var GCKernelTime = cause.Cause{
+	ID:    "jvm.gc-kernel-time",
+	Title: "collections spend their time in the kernel",
+	Doc: `Copying and marking objects is work in user mode. Where the collector's threads use more
+system than user time (user=0.04 sys=0.35 in [Times: …], or the gc,cpu lines of unified
+logs), the kernel does something for them: it gives pages that were never touched (a heap
+that grows, or was given back, without -XX:+AlwaysPreTouch), reads pages that were swapped
+out, zeroes and compacts transparent huge pages, or migrates pages between NUMA nodes. All
+threads wait meanwhile, since the world is stopped.
+
+Which of them it is the log does not say, the kernel does: page faults of the process, pages
+read from swap, huge pages split and compaction stalls in /proc/vmstat, pressure on memory.
+
+Told from its look-alikes: if user time is the larger part, the collector really works
+(jvm.young-gc-rate, jvm.full-gc); if both together are far below the wall time, its threads
+did not run at all (jvm.gc-cpu-starved), or waited for a disk: swapped pages show as little
+CPU and much wall time.
+
+What helps: -Xms equal to -Xmx with -XX:+AlwaysPreTouch (pages are touched once, at the
+start, which takes longer then); no swap for this host or container (swapoff, or a lower
+limit and vm.swappiness 1); transparent huge pages on madvise with -XX:+UseTransparentHugePages,
+or static huge pages. What does not help: other collectors, they touch the same pages.`,
+	Needs:   "the collector's log with CPU times; /proc of the host to tell why",
+	Applies: isJVM,
+	Judge:   judgeKernel,
+}
+
+// worthKernel is the system time of a collection from which on it counts: the times of logs
+// have a resolution of 10 ms.
+const worthKernel = 20e6
+
+func judgeKernel(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	user, system, _ := g.cpu(g.pauses)
+	if math.IsNaN(user) && len(g.pauses) > 0 {
+		return cause.Verdict{State: cause.Inconclusive, Summary: "the log does not tell the CPU time of collections",
+			Needs: []string{"a log with CPU times: -Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags, before JDK 9 -XX:+PrintGCDetails"}}
+	}
+	p := g.pauses.where(func(x pause) bool {
+		u, s := g.get(x, evidence.UserCPU), g.get(x, evidence.SystemCPU)
+		return s >= worthKernel && s > u
+	})
+	var v cause.Verdict
+	if len(p) == 0 {
+		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections took %.3g s of user and %.3g s of system time", user, system)
+		if len(g.pauses) == 0 {
+			v.Summary = "no collection"
+		}
+		return v
+	}
+	u, s, _ := g.cpu(p)
+	part := s / (u + s)
+	what := "collections with more system than user time"
+	g.judgePart(&v, p, part, what)
+	v.Evidence = append(v.Evidence,
+		c.Figure("user time of these collections", u, "s", g.at(p[0])),
+		c.Figure("their system time", s, "s", g.at(p[0])),
+		c.Figure("user time of all collections", user, "s", g.origin),
+		c.Figure("their system time in all", system, "s", g.origin))
+	why, seen := g.kernelWork()
+	v.Evidence = append(v.Evidence, why.figures...)
+	if v.State != cause.Supported {
+		return v
+	}
+	v.Title = fmt.Sprintf("%d of %d collections spend %.0f %% of their CPU time in the kernel.", len(p), len(g.pauses), 100*part)
+	if why.what != "" {
+		v.Title = fmt.Sprintf("%d of %d collections spend %.0f %% of their CPU time in the kernel: %s.", len(p), len(g.pauses), 100*part, why.what)
+	}
+	v.Fix = append(v.Fix, g.kernelFix(why)...)
+	if !seen {
+		v.Needs = append(v.Needs, "which work of the kernel it is: page faults, swap and huge pages of /proc over the same seconds (unstall record PID, or vmstat 1)")
+	}
+	return v
+}
+
+// judgePart is judge for a part of what pauses cost.
+func (g *collector) judgePart(v *cause.Verdict, p pauses, part float64, what string) {
+	c := g.c
+	g.judge(v, p, what, stoppedPart/max(part, .01))
+	if v.Saves == nil && v.State != cause.RuledOut {
+		v.Weight *= part
+		return
+	}
+	b := g.billOf(p).scaled(part)
+	v.Weight *= part
+	if b == nil {
+		return
+	}
+	v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
+	g.judgeBilled(v, b, what)
+	if v.State == cause.Supported {
+		v.Saves = b.saves(c)
+	}
+}
+
+// stoppedPart is the share of the time from which what is lost in pauses is worth naming
+// where no request tells.
+const stoppedPart = .01
+
+// kernelWork is what the kernel did meanwhile.
+type kernelWork struct {
+	what    string
+	swap    bool
+	huge    bool
+	faults  bool
+	figures []cause.Evidence
+}
+
+// What is worth telling of what the kernel does, each second.
+const (
+	muchSwap    = 10   // pages read from swap, or major faults
+	muchHuge    = 5    // huge pages allocated or split, compactions stalled
+	muchFaults  = 2000 // minor faults: 8 MiB
+	muchStalled = .02  // of the time, for want of memory
+)
+
+// kernelWork reads it; seen is false where nobody looked.
+func (g *collector) kernelWork() (w kernelWork, seen bool) {
+	read := func(series, text string) float64 {
+		m, origin, ok := g.mean(series)
+		if !ok || math.IsNaN(m) {
+			return 0
+		}
+		seen = true
+		w.figures = append(w.figures, g.c.Figure(text, m, "1/s", origin))
+		return m
+	}
+	major := read("process.majorFaults", "major page faults of the process")
+	swap := read("host.swapIn", "pages the host read from swap")
+	minor := read("process.minorFaults", "minor page faults of the process")
+	huge := read("host.thp.faults", "huge pages the host allocated")
+	split := read("host.thp.splits", "huge pages it split")
+	stall := read("host.compactStalls", "times somebody waited for compaction")
+	if m, origin, ok := g.mean("host.pressure.memory.some"); ok && m >= muchStalled {
+		w.figures = append(w.figures, g.c.Figure("share of the time in which somebody waited for memory", m, "1", origin))
+	}
+	switch {
+	case major >= muchSwap || swap >= muchSwap:
+		w.swap, w.what = true, "pages are read from swap"
+	case stall >= muchHuge || split >= muchHuge:
+		w.huge, w.what = true, "huge pages are made and split"
+	case minor >= muchFaults:
+		w.faults, w.what = true, "the heap's pages are touched for the first time"
+		w.huge = huge >= muchHuge
+	}
+	return w, seen
+}
+
+func (g *collector) kernelFix(w kernelWork) (out []cause.Fix) {
+	touch := cause.Fix{Text: "touch the heap's pages once, at the start, and give none back", Setting: "-XX:+AlwaysPreTouch"}
+	if heap := g.told("MaxHeapSize"); heap > 0 {
+		touch.Setting = fmt.Sprintf("-Xms%dm -XX:+AlwaysPreTouch", mebi(heap))
+	} else if heap := g.capacity(); !math.IsNaN(heap) {
+		touch.Text += "; with -Xms equal to -Xmx"
+	}
+	if release(g.c) >= 12 && g.is("G1") || g.is("ZGC") || g.is("Shenandoah") {
+		touch.Text += " (with -Xms equal to -Xmx this collector gives no memory back while idle)"
+	}
+	pages := cause.Fix{Text: "huge pages only where they are asked for, and ask for them", Setting: "-XX:+UseTransparentHugePages", Code: "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled\necho defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag"}
+	swap := cause.Fix{Text: "keep the heap out of swap: less memory for others on this host, swapoff, or vm.swappiness=1", Code: "sysctl vm.swappiness=1"}
+	switch {
+	case w.swap:
+		return []cause.Fix{swap, touch}
+	case w.huge && !w.faults:
+		return []cause.Fix{pages, touch}
+	case w.faults:
+		return []cause.Fix{touch, pages}
+	}
+	return []cause.Fix{touch, swap, pages}
+}

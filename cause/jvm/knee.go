@@ -1,0 +1,103 @@
+package jvm
+
+import (
+	"math"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/stats"
+)
+
+// load is what requests and collections take of the processors, over the window.
+type load struct {
+	knee    predict.Knee
+	offered float64 // requests that came each second
+	cpu     evidence.Origin
+}
+
+// kneeBlocks is how many parts of the window tell how sure the knee is.
+const kneeBlocks = 8
+
+// loadOf reads it from the process's CPU time, its pauses and its requests; ok is false
+// where one of them was not watched.
+func (g *collector) loadOf(p pauses) (w load, ok bool) {
+	c := g.c
+	l := c.Ledger
+	cores := g.processors()
+	if l == nil || !g.meets() || cores == 0 || len(l.Rows) < 100 {
+		return w, false
+	}
+	cpu := c.Series("process.cpu")
+	if cpu == nil {
+		return w, false
+	}
+	r := &c.Bundle.Requests
+	var came []int64
+	for _, i := range l.Rows {
+		came = append(came, r.End[i]-r.Latency(i))
+	}
+	share := func(from, to int64) (k predict.Knee, offered float64, ok bool) {
+		seconds := float64(to-from) / 1e9
+		used, watched := cpu.Mean(from, to)
+		n, done := 0, 0
+		for j, i := range l.Rows {
+			if came[j] >= from && came[j] < to {
+				n++
+			}
+			if r.End[i] >= from && r.End[i] < to {
+				done++
+			}
+		}
+		if watched < (to-from)/2 || n == 0 || done == 0 || math.IsNaN(used) {
+			return k, 0, false
+		}
+		in := p.where(func(x pause) bool { return x.from >= from && x.from < to })
+		user, system, _ := g.cpu(in)
+		if math.IsNaN(user) {
+			user, system = cores*in.seconds(), 0 // its threads had all processors
+		}
+		rate := float64(done) / seconds
+		k = predict.Knee{Processors: cores, Work: max(0, used-(user+system)/seconds) / rate, Stopped: in.seconds() / seconds / rate}
+		return k, float64(n) / seconds, k.Work > 0
+	}
+	if w.knee, w.offered, ok = share(g.from, g.to); !ok {
+		return w, false
+	}
+	w.cpu = cpu.Origin
+	var at, free []float64
+	for b := range int64(kneeBlocks) {
+		k, _, ok := share(g.from+(g.to-g.from)*b/kneeBlocks, g.from+(g.to-g.from)*(b+1)/kneeBlocks)
+		if ok {
+			at, free = append(at, k.Rate().Value), append(free, k.Free().Value)
+		}
+	}
+	w.knee.Spread = spread(at)
+	w.knee.SpreadFree = spread(free)
+	return w, true
+}
+
+// spread is the relative 95 % interval of a mean by its parts, NaN of too few.
+func spread(v []float64) float64 {
+	if len(v) < kneeBlocks/2 {
+		return math.NaN()
+	}
+	m := stats.Median(v)
+	dev := make([]float64, len(v))
+	for i, x := range v {
+		dev[i] = math.Abs(x - m)
+	}
+	// 1.4826 × the median deviation is the standard deviation of a normal distribution.
+	return 2 * 1.4826 * stats.Median(dev) / math.Sqrt(float64(len(v))) / m
+}
+
+// figures are the evidence of the knee.
+func (w load) figures(c *cause.Case) []cause.Evidence {
+	from := cause.From(c.Ledger.Source)
+	return []cause.Evidence{
+		c.Figure("requests that came", w.offered, "1/s", from),
+		c.Figure("knee: the rate at which work and collections fill the processors", w.knee.Rate().Value, "1/s", w.cpu),
+		c.Figure("the same without these collections", w.knee.Free().Value, "1/s", w.cpu),
+		c.Figure("processor time per request, collections not counted", 1e3*w.knee.Work, "ms", w.cpu),
+	}
+}

@@ -1,0 +1,212 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/stats"
+)
+
+// OldGenLeak is a live set that grows from one collection of the old generation to the
+// next.
+var OldGenLeak = cause.Cause{
+	ID:    "jvm.old-gen-leak",
+	Title: "what stays in the old generation grows and grows",
+	Doc: `Objects that are still referred to cannot be collected: caches without a bound, listeners
+that nobody removes, thread locals of pooled threads, class loaders of redeployed
+applications. What is left after the old generation has been collected (a full collection,
+the end of a concurrent cycle, the mixed collections after it) is what is live, and it
+rises from one to the next. Requests feel it late: first old collections come more often,
+in the end one follows the other and each frees less, until OutOfMemoryError.
+
+The trend is the median of the slopes between all such points, with its 95 % interval
+(Theil and Sen), so that no single collection decides; the second half of the time must
+grow as well, since caches that fill after a start grow at first and then no more.
+
+Told from its look-alikes: heap that grows between two collections of the old generation is
+promotion and proves nothing; a heap that is merely too small is full and stays so
+(jvm.full-gc); class metadata has a space of its own (jvm.metaspace-gc).
+
+What helps: find who holds them. Two class histograms some minutes apart say which classes
+grow; a heap dump at that point and its dominator tree say who holds them. More heap only
+postpones it. What does not help: collecting more often.`,
+	Needs:   "the collector's log over many collections of the old generation: hours rather than seconds",
+	Applies: isJVM,
+	Judge:   judgeLeak,
+}
+
+// A trend needs so many points, of which the first third, a start, is left out where there
+// are as many as enough.
+const (
+	leastPoints = 6
+	enough      = 12
+	grown       = .1 // of the heap's capacity, or of what was live at first, over the window
+)
+
+// point is what was live at a time.
+type point struct {
+	at     int64
+	live   float64
+	origin evidence.Origin
+}
+
+func judgeLeak(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	v := cause.Verdict{State: cause.RuledOut}
+	points := g.live()
+	if len(points) < leastPoints {
+		v.Summary = fmt.Sprintf("the old generation was collected %d times: what is live then shows no trend", len(points))
+		if len(g.full(g.pauses)) > 0 || len(points) > 0 && points[len(points)-1].live >= crowded*g.capacity() {
+			v.State, v.Needs = cause.Inconclusive, []string{"a longer log: at least six collections of the old generation"}
+		}
+		return v
+	}
+	if len(points) >= enough {
+		points = points[len(points)/3:]
+	}
+	slope, low, high := trend(points)
+	first, last := points[0], points[len(points)-1]
+	took := float64(last.at-first.at) / 1e9
+	capacity := g.capacity()
+	growth := slope * took
+	v.Evidence = append(v.Evidence,
+		c.Figure(fmt.Sprintf("live after %d collections of the old generation, the first", len(points)), first.live, "bytes", first.origin),
+		c.Figure("the last", last.live, "bytes", last.origin),
+		c.Figure("trend of what is live (median of slopes)", 3600*slope, "bytes/h", g.origin),
+		c.Figure("at least", 3600*low, "bytes/h", g.origin),
+		c.Figure("at most", 3600*high, "bytes/h", g.origin))
+	v.Summary = fmt.Sprintf("what is live after old collections changes by %+.2g %% of the heap in %s", 100*growth/capacity, inSeconds(took))
+	if math.IsNaN(capacity) {
+		v.Summary = fmt.Sprintf("what is live after old collections changes by %+.3g MiB in %s", growth/(1<<20), inSeconds(took))
+	}
+	if !(low > 0) || growth < grown*first.live && !(growth >= grown*capacity) {
+		return v
+	}
+	if late, latest, _ := trend(points[len(points)/2:]); late < slope/3 || latest <= 0 {
+		v.Summary += ", and less and less: a start"
+		return v
+	}
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("What is live after collections of the old generation grows by %.3g MiB a minute.", 60*slope/(1<<20))
+	full := g.pauses.where(func(p pause) bool {
+		return p.of == evidence.PauseFull || p.of == evidence.PauseMixed || p.of == evidence.PauseDegenerated || p.of == evidence.PauseRemark || p.of == evidence.PauseInitialMark
+	})
+	v.Weight = g.stopped(full)
+	if b := g.billOf(full); b != nil && c.Slow() && b.sum() > 0 {
+		v.Evidence = append(v.Evidence, g.figures(b, "collections of the old generation")...)
+		v.Saves = b.saves(c)
+	}
+	if !math.IsNaN(capacity) {
+		left := (capacity - last.live) / slope
+		v.Evidence = append(v.Evidence, c.Figure("heap capacity", capacity, "bytes", g.origin),
+			c.Figure("until nothing is free, at this trend", left, "s", g.origin))
+		v.Prediction = append(v.Prediction, cause.Prediction{Metric: "heap exhausted in", Unit: "s", Then: cause.Number(left),
+			Low: cause.Number((capacity - last.live) / high), High: cause.Number((capacity - last.live) / low)})
+		v.Title = strings.TrimSuffix(v.Title, ".") + fmt.Sprintf(": the heap is exhausted in %s.", inSeconds(left))
+	}
+	v.Evidence = append(v.Evidence, g.classes()...)
+	v.Fix = append(v.Fix,
+		cause.Fix{Text: "find which classes grow: two histograms some minutes apart, compared", Setting: "jcmd PID GC.class_histogram -all"},
+		cause.Fix{Text: "then who holds them: a heap dump (it stops the service while it is written) and its dominator tree", Setting: "jcmd PID GC.heap_dump FILE.hprof"},
+		cause.Fix{Text: "bound caches by size and age, remove listeners and thread locals; until then restart before it is exhausted"})
+	return v
+}
+
+// live is what was in the heap right after collections that collect the old generation:
+// full ones, and for concurrent cycles the least heap seen after any pause from one cycle's
+// end to the next one's beginning, when mixed collections or the sweep are done.
+func (g *collector) live() (points []point) {
+	v := &g.c.Bundle.Intervals
+	put := func(at int64, live float64, o evidence.Origin) {
+		if !math.IsNaN(live) && live > 0 {
+			points = append(points, point{at, live, o})
+		}
+	}
+	for _, p := range g.all {
+		if p.of == evidence.PauseFull {
+			put(p.to, g.get(p, evidence.HeapAfter), g.at(p))
+		}
+	}
+	// Collectors that do all of it beside the program tell the heap of each cycle.
+	for _, kind := range []evidence.Kind{evidence.GCConcurrent, evidence.GCCycle} {
+		for _, i := range v.Select(kind, g.c.Subject) {
+			if x, ok := v.Get(i, evidence.HeapAfter); ok {
+				put(v.End[i], x, v.Origin[i])
+			}
+		}
+	}
+	if ends := g.cycles(); len(points) < leastPoints && len(ends) > 0 {
+		points = points[:0]
+		for n, from := range ends {
+			until := int64(math.MaxInt64)
+			if n+1 < len(ends) {
+				until = ends[n+1]
+			}
+			least := point{live: math.Inf(1)}
+			for _, p := range g.all {
+				// What a young collection leaves in the young generation is not old.
+				_, after := g.oldOf(p)
+				if math.IsNaN(after) {
+					after = g.get(p, evidence.HeapAfter)
+				}
+				if p.from >= from && p.from < until && after < least.live {
+					least = point{p.to, after, g.at(p)}
+				}
+			}
+			if !math.IsInf(least.live, 1) {
+				put(least.at, least.live, least.origin)
+			}
+		}
+	}
+	slices.SortStableFunc(points, func(a, b point) int { return int(max(-1, min(1, a.at-b.at))) })
+	return points
+}
+
+// cycles are when concurrent cycles had marked what is live: after that the old generation
+// is swept, or collected by mixed pauses.
+func (g *collector) cycles() (ends []int64) {
+	for _, p := range g.all {
+		if p.of == evidence.PauseRemark && (len(ends) == 0 || p.to > ends[len(ends)-1]) {
+			ends = append(ends, p.to)
+		}
+	}
+	return ends
+}
+
+// trend is the median of the slopes between all pairs of points (bytes/s), and its 95 %
+// interval (P. K. Sen, Journal of the American Statistical Association 63, 1968).
+func trend(points []point) (slope, low, high float64) {
+	if len(points) > 600 { // as many of all as will do
+		var some []point
+		for i := range 600 {
+			some = append(some, points[i*len(points)/600])
+		}
+		points = some
+	}
+	var all []float64
+	for i, p := range points {
+		for _, q := range points[i+1:] {
+			if q.at > p.at {
+				all = append(all, (q.live-p.live)/(float64(q.at-p.at)/1e9))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return 0, math.Inf(-1), math.Inf(1)
+	}
+	slices.Sort(all)
+	n := float64(len(points))
+	c := 1.96 * math.Sqrt(n*(n-1)*(2*n+5)/18)
+	at := func(rank float64) float64 {
+		return all[int(min(max(0, rank), float64(len(all)-1)))]
+	}
+	pairs := float64(len(all))
+	return stats.Median(all), at(math.Floor((pairs - c) / 2)), at(math.Ceil((pairs + c) / 2))
+}

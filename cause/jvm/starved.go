@@ -1,0 +1,192 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/stats"
+)
+
+// GCStarved is collections whose threads the host does not run.
+var GCStarved = cause.Cause{
+	ID:    "jvm.gc-cpu-starved",
+	Title: "the host does not run the collector's threads",
+	Doc: `While the world is stopped only the collector's threads run, each on a processor of its
+own: their CPU time together (user + sys) is then about the wall time (real) times their
+number. Where wall time is far above CPU time ÷ threads, they did not get the processors: a
+quota of the container was used up (the collector's threads use it up faster than anything
+else: ParallelGCThreads on a 32-core host with a quota of 2 spend the period's share in a
+few ms, and the rest of the period is the pause), other processes hold the processors, or
+the hypervisor does. Pauses are then long though little is copied.
+
+The log is held against itself: how many processors its collections had when they had most
+(the 9th decile of CPU ÷ wall) is what they can use; those that had less than half of that,
+or less than half a processor, are the starved ones, and what they lost is the wall time
+beyond what their work takes at that pace.
+
+Told from its look-alikes: pages read from swap, or a log on a slow disk, keep threads
+waiting without CPU as well: then the host's processors are idle, no quota stops anything,
+and major faults say it (jvm.gc-kernel-time). A collection by one thread on purpose (Serial,
+a full collection of CMS) has CPU equal to wall time.
+
+What helps: as many collector threads as the quota has processors (-XX:ParallelGCThreads,
+-XX:ActiveProcessorCount; JDK 8u191 and later see the quota by themselves, earlier ones the
+host), a higher quota, fewer neighbours. What does not help: tuning the heap.`,
+	Needs:   "the collector's log with CPU times; /proc and cpu.stat of the same time",
+	Applies: isJVM,
+	Judge:   judgeStarved,
+}
+
+// Starved collections: those of at least so many ns that had fewer processors than this,
+// or than half of what the log's best had. The times of logs have a resolution of 10 ms.
+const (
+	worthStarved = 50e6
+	halfOne      = .5
+	pacePart     = .5
+	paceOf       = .9
+)
+
+func judgeStarved(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	timed := g.pauses.where(func(x pause) bool { return !math.IsNaN(g.get(x, evidence.UserCPU)) })
+	if len(timed) == 0 && len(g.pauses) > 0 {
+		return cause.Verdict{State: cause.Inconclusive, Summary: "the log does not tell the CPU time of collections",
+			Needs: []string{"a log with CPU times: -Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags, before JDK 9 -XX:+PrintGCDetails"}}
+	}
+	pace := g.pace(timed)
+	starved := timed.where(func(x pause) bool {
+		used := g.used(x)
+		return float64(x.to-x.from) >= worthStarved && (used < halfOne || used < pacePart*pace)
+	})
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections had %.2g processors at their best, and no long one less than half of that", pace)}
+	if len(g.pauses) == 0 {
+		v.Summary = "no collection"
+	}
+	if len(starved) == 0 {
+		return v
+	}
+	var lost float64
+	for _, x := range starved {
+		lost += max(0, x.seconds()-g.used(x)*x.seconds()/max(pace, 1))
+	}
+	part := lost / max(starved.seconds(), 1e-9)
+	what := "collections whose threads did not run"
+	v = cause.Verdict{}
+	g.judgePart(&v, starved, part, what)
+	v.Evidence = append(v.Evidence,
+		c.Figure("processors the collector's threads had in these collections, in the mean", g.meanUsed(starved), "CPUs", g.at(starved[0])),
+		c.Figure("in those that had most", pace, "CPUs", g.origin),
+		c.Figure("of their time, for want of processors", part, "1", g.origin))
+	if v.State != cause.Supported {
+		return v
+	}
+	g.judgeHost(&v, starved, lost)
+	return v
+}
+
+// used is how many processors the collector's threads had during a pause.
+func (g *collector) used(x pause) float64 {
+	return (g.get(x, evidence.UserCPU) + g.get(x, evidence.SystemCPU)) / float64(max(1, x.to-x.from))
+}
+
+func (g *collector) meanUsed(p pauses) float64 {
+	user, system, real := g.cpu(p)
+	return (user + system) / max(real, 1e-9)
+}
+
+// pace is how many processors collections can use: those of the 9th decile had so many, of
+// pauses long enough for their times to tell.
+func (g *collector) pace(p pauses) float64 {
+	var all []float64
+	for _, x := range p {
+		if float64(x.to-x.from) >= worthStarved/2 {
+			all = append(all, g.used(x))
+		}
+	}
+	if len(all) == 0 {
+		return 1
+	}
+	slices.Sort(all)
+	pace := max(1, stats.Quantile(all, paceOf))
+	if n := g.processors(); n > 0 {
+		pace = min(pace, n)
+	}
+	return pace
+}
+
+// oftenThrottled is the share of its periods from which a quota stops a process often;
+// busy the share of the host's processors from which it has none to give.
+const (
+	oftenThrottled = .05
+	busy           = .9
+)
+
+// judgeHost says who had the processors, by /proc; where that clears the host, it is
+// something else that kept the threads.
+func (g *collector) judgeHost(v *cause.Verdict, p pauses, lost float64) {
+	c := g.c
+	who := ""
+	throttled, origin, ok := g.mean("cgroup.cpu.throttledPeriods")
+	periods, _, counted := g.mean("cgroup.cpu.periods")
+	watched := ok && counted
+	if watched && periods > 0 {
+		share := throttled / periods
+		v.Evidence = append(v.Evidence, c.Figure("periods in which a quota stopped the process", share, "1", origin))
+		if share >= oftenThrottled {
+			who = fmt.Sprintf("a quota stopped it in %.0f %% of its periods", 100*share)
+			v.Fix = append(v.Fix, g.quotaFix()...)
+		}
+	}
+	hostBusy, from, seen := g.mean("host.cpu.busy")
+	steal, _, _ := g.mean("host.cpu.steal")
+	cores := 0.
+	for _, s := range c.Bundle.Subjects {
+		if s.Kind == evidence.Host {
+			cores = float64(s.CPUs)
+		}
+	}
+	if seen && cores > 0 {
+		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs of the host that were busy or stolen, of %.0f", cores), hostBusy+steal, "CPUs", from))
+		if own, o, ok := g.mean("process.cpu"); ok {
+			v.Evidence = append(v.Evidence, c.Figure("CPUs the process used", own, "CPUs", o))
+		}
+		if who == "" && hostBusy+steal >= busy*cores {
+			who = fmt.Sprintf("the host's %.0f CPUs were %.0f %% busy", cores, 100*(hostBusy+steal)/cores)
+			v.Fix = append(v.Fix, cause.Fix{Text: "find who has the processors and give this service its own: cpuset, weights, fewer neighbours"})
+		}
+	}
+	v.Title = fmt.Sprintf("%d of %d collections had %.2g processors: they lost %s.", len(p), len(g.pauses), g.meanUsed(p), inSeconds(lost))
+	switch {
+	case who != "":
+		v.Title = fmt.Sprintf("%d of %d collections had %.2g processors and lost %s: %s.", len(p), len(g.pauses), g.meanUsed(p), inSeconds(lost), who)
+	case seen:
+		v.State, v.Saves = cause.Inconclusive, nil
+		v.Summary = "the collector's threads did not run, though the host had processors to give: swapped pages, or a log on a slow disk?"
+		v.Needs = []string{"major page faults and disk waits of the same seconds: unstall record PID, or vmstat 1"}
+	default:
+		v.Fix = append(v.Fix, g.quotaFix()...)
+		v.Needs = append(v.Needs, "who had the processors: /proc/stat and the container's cpu.stat of the same seconds (unstall record PID)")
+	}
+}
+
+// quotaFix is for a collector with more threads than its quota feeds.
+func (g *collector) quotaFix() (out []cause.Fix) {
+	cores := g.processors()
+	if quota, ok := g.c.Fact(evidence.FactContainerCPU); ok && quota.Number > 0 {
+		cores = math.Max(1, math.Floor(quota.Number))
+	}
+	if n := g.told("ParallelGCThreads"); cores > 0 && n > cores {
+		out = append(out, cause.Fix{Text: fmt.Sprintf("as many collector threads as there are processors to use: %.0f now", n), Setting: fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)})
+	}
+	out = append(out, cause.Fix{Text: "a higher CPU quota, at least what the process uses in its busiest 100 ms"})
+	if v := release(g.c); v == 8 {
+		out = append(out, cause.Fix{Text: "JDK 8 before 8u191 takes the host's processors for its own: update, or tell it", Setting: fmt.Sprintf("-XX:ParallelGCThreads=%.0f", max(1, cores))})
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package jvm
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// unwatched is the answer where nobody watched the collector.
+func unwatched(c *cause.Case) cause.Verdict {
+	return cause.Verdict{State: cause.Inconclusive, Summary: "no collection was watched", Needs: []string{logging}}
+}
+
+// judge fills in what some pauses cost, whatever makes them: by the requests they met, else
+// by the share of the time they stopped the world, of which least is worth naming. What
+// names them: "young collections". The bill is nil without requests on the same time line.
+func (g *collector) judge(v *cause.Verdict, p pauses, what string, least float64) *bill {
+	c := g.c
+	share := g.stopped(p)
+	v.State = cause.RuledOut
+	v.Summary = fmt.Sprintf("%s stop %.2g %% of the time", what, 100*share)
+	v.Evidence = append(v.Evidence,
+		c.Figure(what, float64(len(p)), "count", g.origin),
+		c.Figure("share of the time they stop the world", share, "1", g.origin))
+	if most := p.longest(); len(p) > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("the longest of them", 1e3*most.seconds(), "ms", g.at(most)))
+	}
+	v.Weight = share
+	b := g.billOf(p)
+	switch {
+	case len(p) == 0:
+		v.Summary = "no " + what
+	case b != nil:
+		v.Evidence = append(v.Evidence, g.figures(b, what)...)
+		g.judgeBilled(v, b, what)
+	case c.Ledger != nil && !c.Slow() && len(c.Ledger.Rows) > 0 && g.meets():
+		v.Summary += ", and requests are not slow"
+	case share >= least:
+		v.State = cause.Supported
+		v.Needs = append(v.Needs, requestsEvidence)
+		if c.Ledger != nil {
+			v.Needs = []string{"a log whose lines say the time of day, so that its pauses can be laid over the requests: -Xlog:gc*:file=gc.log:time,uptime,level,tags, before JDK 9 -XX:+PrintGCDateStamps"}
+		}
+	}
+	return b
+}
+
+// judgeBilled judges by what the pauses cost slow requests.
+func (g *collector) judgeBilled(v *cause.Verdict, b *bill, what string) {
+	v.Summary = fmt.Sprintf("%s cost %.1f %% of slow time", what, 100*b.share())
+	switch {
+	case !g.c.Slow():
+		v.Summary = fmt.Sprintf("%s stop %.2g %% of the time, and hardly a request is slow", what, 100*v.Weight)
+	case b.share() >= cause.Material:
+		v.State = cause.Supported
+		v.Saves = b.saves(g.c)
+	case !b.replayed && b.most() >= cause.Material && v.Weight >= .01:
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("%s stop slow requests for %.1f %% of their time; what queued up behind them is not known", what, 100*b.share())
+		v.Needs = append(v.Needs, "what pauses amount to by queueing: the arrivals of all requests (rows of a load generator, or an access log with times in ms), and the CPU of the process beside them (unstall record PID)")
+	}
+}
+
+// scaled is a part of what pauses cost, the same for each request.
+func (b *bill) scaled(part float64) *bill {
+	if b == nil {
+		return nil
+	}
+	s := *b
+	s.slow = make([]int64, len(b.slow))
+	for i, v := range b.slow {
+		s.slow[i] = int64(part * float64(v))
+	}
+	for _, v := range []*int64{&s.direct, &s.behind, &s.low, &s.high} {
+		*v = int64(part * float64(*v))
+	}
+	return &s
+}
+
+// told returns a flag's value (bytes, counts), 0 where nothing tells it.
+func (g *collector) told(flag string) float64 {
+	if f, ok := g.c.Fact(flag); ok && f.Number > 0 {
+		return f.Number
+	}
+	return 0
+}
+
+// mean is the mean of a series over the window; ok is false where less than half of the
+// window was watched. A series of the host is that of the only host.
+func (g *collector) mean(name string) (mean float64, origin evidence.Origin, ok bool) {
+	for _, own := range []bool{true, false} {
+		for i := range g.c.Bundle.Series {
+			s := &g.c.Bundle.Series[i]
+			mine := s.Subject == g.c.Subject
+			host := g.c.Bundle.Subjects[s.Subject].Kind == evidence.Host
+			if s.Name != name || own && !mine || !own && !host {
+				continue
+			}
+			if m, watched := s.Mean(g.from, g.to); watched > (g.to-g.from)/2 {
+				return m, s.Origin, true
+			}
+		}
+	}
+	return 0, 0, false
+}

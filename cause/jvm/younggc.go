@@ -1,0 +1,164 @@
+package jvm
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// YoungGCRate is a young generation that fills so often that collecting it makes requests
+// slow.
+var YoungGCRate = cause.Cause{
+	ID:    "jvm.young-gc-rate",
+	Title: "young collections come so often that requests are slow",
+	Doc: `Requests allocate, eden fills, and a young collection stops the world: ParNew, PSYoungGen,
+DefNew and G1's young pauses alike (many believe that ParNew does not stop it). How often
+is eden ÷ allocation rate; how long each takes depends on what survives, not on how much
+garbage there was. A hundred collections a minute of 40 ms each stop 7 % of the time. That
+by itself makes no request slow by seconds: near the processors' limit it does, because
+what came during a pause queues behind it, and the next pause comes before the queue is
+gone. So what pauses cost is what requests were stopped by them and what they waited
+behind them, by running the recorded arrivals with the pauses and without; and the rate at
+which work and collections fill the processors (the knee) is told beside the rate that came.
+
+Told from its look-alikes: if the knee without collections lies below what came, there is
+too much work and collecting less does not help (service.over-capacity); if collections
+copy little and take long, the kernel or the host keeps them (jvm.gc-kernel-time,
+jvm.gc-cpu-starved); rare and long ones are of the whole heap (jvm.full-gc); threads that
+wait for a slow dependency allocate nothing meanwhile, and collections are rare then.
+
+What helps: allocate less per request (the class histogram and an allocation profile say
+what: response buffers, lists that are built to be thrown away, 40 queries where a cache
+would do), fewer requests (callers that cache), a larger young generation: twice the eden
+is half the collections, and each copies hardly more. What does not help: a larger heap
+whose young part stays fixed by -Xmn or NewSize; a shorter pause goal (it shrinks eden and
+makes collections more frequent).`,
+	Needs:   "the collector's log; requests of the same time; CPU of the process for the knee",
+	Applies: isJVM,
+	Judge:   judgeYoung,
+}
+
+// Young collections are worth slowing down from this on: below, they are rare, or take
+// hardly any time.
+const (
+	oftenYoung   = 10. / 60 // each second
+	stoppedYoung = .05      // share of the time, where no request tells
+)
+
+func judgeYoung(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v cause.Verdict
+	p := g.pauses.of(evidence.PauseYoung, evidence.PauseMixed)
+	r := g.ratesOf()
+	what := "young collections"
+	b := g.judge(&v, p, what, stoppedYoung)
+	if len(p) == 0 {
+		return v
+	}
+	perMinute := 60 * g.rate(p)
+	v.Evidence = append(v.Evidence, c.Figure("young collections a minute ("+g.cause(p[0])+")", perMinute, "1/min", g.at(p[0])))
+	v.Evidence = append(v.Evidence, g.youngFigures(p, r)...)
+	load, known := g.loadOf(g.pauses)
+	if known {
+		v.Evidence = append(v.Evidence, load.figures(c)...)
+	}
+	if v.State == cause.Supported && g.rate(p) < oftenYoung {
+		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
+		v.Summary = fmt.Sprintf("%.2g young collections a minute: they are rare", perMinute)
+		return v
+	}
+	if known && v.State != cause.RuledOut && load.offered > load.knee.Free().Value {
+		v.Summary = fmt.Sprintf("%.0f requests/s came, and without any collection %.0f would fill the processors: it is the work itself (service.over-capacity)", load.offered, load.knee.Free().Value)
+		if b == nil || b.share() < .5 {
+			v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
+			return v
+		}
+	}
+	if v.State != cause.Supported {
+		return v
+	}
+	v.Title = fmt.Sprintf("%s runs %.0f× a minute and stops %.1f %% of the time: eden fills every %s.", g.cause(p[0]), perMinute, 100*g.stopped(p), inSeconds(p.interval()))
+	if known {
+		knee := load.knee.Rate()
+		v.Summary += fmt.Sprintf("; knee about %.0f requests/s, %.0f came", knee.Value, load.offered)
+	}
+	v.Evidence = append(v.Evidence, g.classes()...)
+	g.adviseYoung(&v, r, load, known)
+	return v
+}
+
+// youngFigures say how often eden fills, with what, and what collecting takes.
+func (g *collector) youngFigures(p pauses, r rates) (out []cause.Evidence) {
+	add := func(text string, v float64, unit string) {
+		if !math.IsNaN(v) && v > 0 {
+			out = append(out, g.c.Figure(text, v, unit, g.origin))
+		}
+	}
+	add("from one to the next, in the median", 1e3*p.interval(), "ms")
+	add("allocation rate", r.alloc, "bytes/s")
+	add("allocated between two of them: what eden holds", r.each, "bytes")
+	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() {
+		add("allocated per request", r.alloc/l.Requests.Rate, "bytes")
+	}
+	add("promoted to the old generation", r.promote, "bytes/s")
+	if user, system, _ := g.cpu(p); !math.IsNaN(user) && g.span > 0 {
+		add("CPUs that collecting takes, in the mean", (user+system)/g.span, "CPUs")
+		if cpu, origin, ok := g.mean("process.cpu"); ok && cpu > 0 {
+			out = append(out, g.c.Figure("of the process's CPU time", (user+system)/g.span/cpu, "1", origin))
+		}
+	}
+	return out
+}
+
+// mostClasses is how many classes of a histogram are told.
+const mostClasses = 5
+
+// classes are the largest of a class histogram: what the heap is full of, garbage included.
+func (g *collector) classes() (out []cause.Evidence) {
+	s := &g.c.Bundle.Samples
+	names := &g.c.Bundle.Names
+	typ, unit := names.Lookup("class histogram"), names.Lookup("bytes")
+	if typ == 0 || unit == 0 {
+		return nil
+	}
+	type class struct {
+		name   string
+		bytes  int64
+		origin evidence.Origin
+	}
+	var all []class
+	artifact := evidence.ArtifactID(-1)
+	for i := range s.Len() {
+		a, _ := s.Origin[i].Artifact()
+		if s.Subject[i] != g.c.Subject || s.Type[i] != typ || s.Unit[i] != unit || artifact >= 0 && a != artifact {
+			continue // one histogram will do
+		}
+		artifact = a
+		all = append(all, class{names.Text(s.Class[i]), s.Value[i], s.Origin[i]})
+	}
+	slices.SortStableFunc(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })
+	for _, x := range all[:min(mostClasses, len(all))] {
+		out = append(out, g.c.Figure("in the heap: "+x.name, float64(x.bytes), "bytes", x.origin))
+	}
+	return out
+}
+
+// inSeconds words a time.
+func inSeconds(s float64) string {
+	switch {
+	case math.IsNaN(s):
+		return "?"
+	case s < 1:
+		return fmt.Sprintf("%.0f ms", 1e3*s)
+	case s < 120:
+		return fmt.Sprintf("%.3g s", s)
+	}
+	return fmt.Sprintf("%.0f min", s/60)
+}
