@@ -5,6 +5,7 @@ package all
 import (
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/accesslog"
+	"github.com/unstall/unstall/format/classhisto"
 	"github.com/unstall/unstall/format/dotnetcounters"
 	"github.com/unstall/unstall/format/dotnetstack"
 	"github.com/unstall/unstall/format/gctrace"
@@ -34,5 +35,6 @@ var Formats = []format.Format{
 	dotnetcounters.Format,
 	dotnetstack.Format,
 	threaddump.Format,
+	classhisto.Format,
 	accesslog.Format,
 }
