@@ -14,9 +14,10 @@ const (
 	statsLine              // ergonomics, statistics, TLABs, pacing
 	classLine              // classes loaded and unloaded
 	safepointLine          // about safepoints, without a time
+	debugLine              // of the levels debug and trace, without a pause
 	otherLine              // not of the JVM's logging
 	numLineKinds
 )
 
 var lineKinds = [numLineKinds]string{"empty", "banner and flags", "details of a collection", "heap layout", "ages",
-	"begin of a phase", "statistics and ergonomics", "classes", "safepoint details", "other output"}
+	"begin of a phase", "statistics and ergonomics", "classes", "safepoint details", "debug and trace", "other output"}

@@ -83,9 +83,10 @@ func (o *output) fact(key, value string, number float64, line int64) {
 	o.facts[key] = factOf{value, number, line}
 }
 
-// collector names the collector as people call it; the first name holds.
+// collector names the collector as people call it. The first name holds, but that it is
+// generational shows late.
 func (o *output) collector(name string, line int64) {
-	if _, ok := o.facts[evidence.FactCollector]; !ok {
+	if f, ok := o.facts[evidence.FactCollector]; !ok || name == "generational "+f.value {
 		o.fact(evidence.FactCollector, name, math.NaN(), line)
 	}
 }

@@ -38,14 +38,22 @@ type decorators struct {
 	pid          int64
 	tags         []byte
 	levelled     bool
+	debug        bool // level debug or trace
 }
 
 // line reads one line; false if it has no decorators and says nothing that a unified log
-// would, so that it may be of another kind.
-func (u *unified) line(b []byte, number int64) bool {
+// would, so that it may be of another kind. Of the first lines less is asked.
+func (u *unified) line(b []byte, number int64, first bool) bool {
 	text, decorated := u.decorated(b)
-	if !decorated && !bytes.HasPrefix(text, gcPrefix) && !u.seen && !undecorated(text) {
-		return false
+	if len(text) == 0 {
+		u.o.ignore(emptyLine)
+		return true
+	}
+	if !u.seen {
+		if k, ok := knownMessage(text); !decorated && !bytes.HasPrefix(text, gcPrefix) && !undecorated(text) && !(first && ok && k == bannerLine) {
+			return false
+		}
+		u.seen = true
 	}
 	u.message(text, number, decorated)
 	return true
@@ -56,7 +64,7 @@ var gcPrefix = []byte("GC(")
 // undecorated says that a line without decorators begins a log of -Xlog:…:none.
 func undecorated(b []byte) bool {
 	for _, p := range []string{"Using G1", "Using Serial", "Using Parallel", "Using Concurrent Mark Sweep", "Using The Z Garbage", "Using Shenandoah", "Using Epsilon",
-		"Heap region size: ", "Heap Region Size: ", "Initializing The Z ", "Safepoint \""} {
+		"Heap region size: ", "Heap Region Size: ", "Safepoint \""} {
 		if len(b) >= len(p) && string(b[:len(p)]) == p {
 			return true
 		}
@@ -137,8 +145,11 @@ func (d *decorators) take(g []byte, decorated bool) bool {
 	}
 	g = bytes.TrimRight(g, " ")
 	switch string(g) {
-	case "error", "warning", "info", "debug", "trace":
+	case "error", "warning", "info":
 		d.levelled = true
+		return true
+	case "debug", "trace":
+		d.levelled, d.debug = true, true
 		return true
 	}
 	if tagged(g) {

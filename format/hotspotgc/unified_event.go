@@ -84,6 +84,8 @@ func (u *unified) event(id int64, b []byte, line int64) bool {
 			return u.generationSize(id, b)
 		case bytes.HasPrefix(b, []byte("Desired survivor size ")):
 			return u.desired(id, b)
+		case bytes.HasPrefix(b, []byte("Degenerated GC upgrading to Full GC")):
+			return u.failed(id, "upgraded to a full collection")
 		}
 	case 'E':
 		switch {

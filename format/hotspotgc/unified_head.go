@@ -91,3 +91,23 @@ func split(text string) (words string, brackets []string) {
 	}
 	return words, brackets
 }
+
+// collectorOf tells the collector by the words of its pauses and phases, for logs that
+// begin late; "" if others use them too.
+func collectorOf(text string) string {
+	generational := strings.HasSuffix(text, "(Young)") || strings.HasSuffix(text, "(Global)") || strings.HasSuffix(text, "(Mixed)") || strings.Contains(text, "remembered set scanning")
+	switch {
+	case len(text) > 3 && text[1] == ':':
+		return "generational ZGC"
+	case strings.HasPrefix(text, "Pause Mark Start"), strings.HasPrefix(text, "Pause Relocate Start"):
+		return "ZGC"
+	case strings.Contains(text, "(G1 "), strings.HasPrefix(text, "Pause Young (Concurrent Start)"), strings.HasPrefix(text, "Pause Young (Normal)"):
+		return "G1"
+	case strings.HasPrefix(text, "Pause Init"), strings.HasPrefix(text, "Pause Degenerated"), strings.HasPrefix(text, "Concurrent reset"), strings.HasPrefix(text, "Concurrent remembered set"):
+		if generational {
+			return "generational Shenandoah"
+		}
+		return "Shenandoah"
+	}
+	return ""
+}

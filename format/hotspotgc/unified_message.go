@@ -42,6 +42,10 @@ func (u *unified) message(b []byte, number int64, decorated bool) {
 		u.o.ignore(k)
 		return
 	}
+	if u.mark.debug {
+		u.o.ignore(debugLine)
+		return
+	}
 	if !decorated && id == unknown {
 		u.o.ignore(otherLine)
 		return

@@ -147,6 +147,9 @@ func (u *unified) head(b []byte) *head {
 		return h
 	}
 	h := newHead(string(b))
+	if name := collectorOf(string(b)); name != "" {
+		u.o.collector(name, 0)
+	}
 	if len(u.heads) < maxHeads {
 		u.heads[string(b)] = h
 	}
