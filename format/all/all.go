@@ -13,6 +13,8 @@ import (
 	"github.com/unstall/unstall/format/gopprof"
 	"github.com/unstall/unstall/format/gotrace"
 	"github.com/unstall/unstall/format/hotspotgc"
+	"github.com/unstall/unstall/format/hsperf"
+	"github.com/unstall/unstall/format/jfr"
 	"github.com/unstall/unstall/format/loadresult"
 	"github.com/unstall/unstall/format/nettrace"
 	"github.com/unstall/unstall/format/procfs"
@@ -31,6 +33,8 @@ var Formats = []format.Format{
 	gctrace.Format,
 	gobuild.Format,
 	loadresult.Format,
+	hsperf.Format,
+	jfr.Format,
 	procfs.Format,
 	dotnetcounters.Format,
 	dotnetstack.Format,
