@@ -119,7 +119,7 @@ func TestOtherUser(t *testing.T) {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
 			home := jvmapp.Home(t, release)
 			const nobody = 65534
-			c := exec.Command(filepath.Join(home, "bin", "java"), "-Xmx32m", "-cp", jvmapp.Classes(t, release, idle), "Host")
+			c := exec.Command(filepath.Join(home, "bin", "java"), "-Xmx32m", "-cp", readable(t, jvmapp.Classes(t, release, idle)), "Host")
 			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 			c.Dir = "/"
 			in, err := c.StdinPipe()
@@ -150,4 +150,26 @@ func TestOtherUser(t *testing.T) {
 			nothingLeft(t, c.Process.Pid)
 		})
 	}
+}
+
+// readable is a copy of a folder that everybody may read.
+func readable(t *testing.T, dir string) string {
+	t.Helper()
+	to, err := os.MkdirTemp("", "classes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(to) })
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{to, to + "/*"} {
+		files, _ := filepath.Glob(pattern)
+		for _, f := range files {
+			if err := os.Chmod(f, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return to
 }
