@@ -5,7 +5,7 @@
 // itself and writes its own logs.
 //
 //	go run ./bench                       all of it, with a trace of 100 MB for memory
-//	go run ./bench -large 500            what is asked: 500 MB read within 500 MiB
+//	go run ./bench -large 500            what is asked: 500 MB read within 500 MiB, and GC logs of 1 GB
 //	go run ./bench -only events A.nettrace …   streams of .NET only, these too
 //
 // Its opinion: a figure of one machine means little and a ratio measured in turn
@@ -23,9 +23,9 @@ import (
 )
 
 func main() {
-	large := flag.Int("large", 100, "MB of the trace that memory is measured with; 0: not at all")
+	large := flag.Int("large", 100, "MB of the trace that memory is measured with, and half of a GC log's; 0: not at all")
 	rounds := flag.Int("rounds", 11, "rounds of each measurement")
-	only := flag.String("only", "", "traces, logs, events or memory; empty: all")
+	only := flag.String("only", "", "traces, logs, gclogs, events or memory; empty: all")
 	peak := flag.String("peak", "", "read one trace and print the peak of resident memory (the program calls itself)")
 	flag.Parse()
 	if err := run(*large, *rounds, *peak, *only, flag.Args()); err != nil {
@@ -50,6 +50,7 @@ func run(large, rounds int, peak, only string, recorded []string) error {
 	}{
 		{"traces", func() error { return traces(dir, rounds) }},
 		{"logs", func() error { return logs(rounds) }},
+		{"gclogs", func() error { return gcLogs(dir, rounds, 2*large) }},
 		{"events", func() error { return events(dir, rounds, recorded) }},
 		{"memory", func() error { return memory(filepath.Join(dir, "large.trace"), large) }},
 	} {

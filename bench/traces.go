@@ -17,6 +17,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/gotrace"
+	"github.com/unstall/unstall/format/hotspotgc"
 )
 
 // traces compares reading a trace whole with the loop that only decodes it.
@@ -125,9 +126,9 @@ func memory(path string, mb int) error {
 	if err != nil {
 		return fmt.Errorf("the process that reads %s: %w", path, err)
 	}
-	var requests, peak int64
+	var requests, events, peak int64
 	var seconds float64
-	if _, err := fmt.Sscan(string(out), &requests, &peak, &seconds); err != nil {
+	if _, err := fmt.Sscan(string(out), &requests, &events, &peak, &seconds); err != nil {
 		return fmt.Errorf("the process that reads %s said %q: %w", path, out, err)
 	}
 	size := float64(fi.Size()) / 1e6
@@ -136,12 +137,12 @@ func memory(path string, mb int) error {
 	return nil
 }
 
-// readPeak reads one trace and prints its requests, the peak of this process's
-// resident memory in bytes, and the time taken in s.
+// readPeak reads one trace or GC log and prints its requests and events, the peak of this
+// process's resident memory in bytes, and the time taken in s.
 func readPeak(path string) error {
 	b := evidence.NewBundle()
 	c, err := measure(func() error {
-		return format.Read(context.Background(), []format.Format{gotrace.Format}, format.File(path), b)
+		return format.Read(context.Background(), []format.Format{gotrace.Format, hotspotgc.Format}, format.File(path), b)
 	})
 	if err != nil {
 		return err
@@ -156,6 +157,6 @@ func readPeak(path string) error {
 		return fmt.Errorf("/proc/self/status has no VmHWM")
 	}
 	kb, err := strconv.ParseInt(fields[0], 10, 64)
-	fmt.Println(b.Requests.Len(), kb<<10, c.wall)
+	fmt.Println(b.Requests.Len(), b.Intervals.Len(), kb<<10, c.wall)
 	return err
 }
