@@ -2,9 +2,11 @@ package export
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/google/pprof/profile"
 
@@ -12,11 +14,11 @@ import (
 	"github.com/unstall/unstall/threads"
 )
 
-var missingThreads = &Missing{"no stack of a thread", "unstall record TARGET records those of .NET processes; dotnet-stack report -p PID and dotnet-trace collect -p PID do, too"}
+var missingThreads = &Missing{"no stack of a thread", "unstall record TARGET records those of .NET processes and JVMs; dotnet-stack report -p PID and jcmd PID Thread.print do, too"}
 
 // stacks writes the stack of each thread as dotnet-stack report does
 // (https://github.com/dotnet/diagnostics/blob/main/src/Tools/dotnet-stack/ReportCommand.cs),
-// of each process the newest; a line before it says which.
+// and of a JVM as jstack does, of each process the newest; a line before it says which.
 func stacks(s *Source, _ string) (Writer, error) {
 	t := threads.Of(s.Bundle)
 	subjects := t.Subjects()
@@ -31,7 +33,11 @@ func stacks(s *Source, _ string) (Writer, error) {
 			}
 			bursts := t.Bursts(id)
 			for _, l := range bursts[len(bursts)-1] {
-				s.thread(out, &l)
+				if s.Bundle.Subjects[id].Runtime == "jvm" {
+					s.javaThread(out, &l)
+				} else {
+					s.thread(out, &l)
+				}
 			}
 		}
 		return out.Flush()
@@ -46,6 +52,40 @@ func (s *Source) thread(out *bufio.Writer, l *threads.Look) {
 			out.WriteString("  CPU_TIME\n")
 		}
 		out.WriteString("  " + name + "\n")
+	}
+	out.WriteByte('\n')
+}
+
+// javaThread writes a thread as JavaThread::print_on does, as far as it is known.
+func (s *Source) javaThread(out *bufio.Writer, l *threads.Look) {
+	state := "WAITING"
+	switch {
+	case l.View.State == evidence.Running, l.View.State == evidence.NetWait, l.View.State == evidence.Syscall: // in native code it runs, to the JVM
+		state = "RUNNABLE"
+	case l.View.Pattern == "synchronized":
+		state = "BLOCKED"
+	}
+	fmt.Fprintf(out, "\"%s\" nid=%#x\n   java.lang.Thread.State: %s\n", cmp.Or(l.View.Pool, "thread"), int64(l.Lane), state)
+	lock := ""
+	for _, f := range s.Bundle.Stacks.Frames(l.Stack) {
+		switch name := s.Bundle.Names.Text(f.Func); {
+		case strings.HasPrefix(name, "- "): // stands below the innermost method
+			lock = strings.Replace(name, " (a ", " <0x0> (a ", 1)
+		case strings.HasPrefix(name, "["):
+		default:
+			where := "Unknown Source"
+			if file := s.Bundle.Names.Text(f.File); file != "" {
+				where = file
+				if f.Line > 0 {
+					where += fmt.Sprintf(":%d", f.Line)
+				}
+			}
+			fmt.Fprintf(out, "\tat %s(%s)\n", name, where)
+			if lock != "" {
+				fmt.Fprintf(out, "\t%s\n", lock)
+				lock = ""
+			}
+		}
 	}
 	out.WriteByte('\n')
 }

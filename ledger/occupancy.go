@@ -47,6 +47,7 @@ func (l *Ledger) occupied() *occupancy {
 		return nil
 	}
 	o := &occupancy{}
+	serve := serving(bursts)
 	starts, ends := l.inFlight()
 	awaiting := l.awaiting()
 	for i, looks := range bursts {
@@ -59,14 +60,28 @@ func (l *Ledger) occupied() *occupancy {
 			c.to = min(last+farthest, (at+bursts[i+1][0].Time)/2)
 		}
 		c.to = max(c.to, c.from)
-		c.parts = l.sharesOf(looks, at, float64(before(starts, at+1)-before(ends, at)), float64(awaiting(at)))
+		c.parts = l.sharesOf(looks, serve, at, float64(before(starts, at+1)-before(ends, at)), float64(awaiting(at)))
 		o.cells = append(o.cells, c)
 	}
 	return o
 }
 
+// serving tells the pools whose threads work on requests from others, where a runtime has
+// several; if none was seen to, all may.
+func serving(bursts [][]threads.Look) func(pool string) bool {
+	pools := make(map[string]bool)
+	for _, looks := range bursts {
+		for i := range looks {
+			if v := &looks[i].View; v.Role == threads.Worker && v.Request {
+				pools[v.Pool] = true
+			}
+		}
+	}
+	return func(pool string) bool { return len(pools) == 0 || pools[pool] }
+}
+
 // sharesOf splits the requests in flight at one moment.
-func (l *Ledger) sharesOf(looks []threads.Look, at int64, inFlight, awaiting float64) (parts []share) {
+func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at int64, inFlight, awaiting float64) (parts []share) {
 	free := false
 	blocked, workers := 0, 0
 	var sum float64
@@ -82,7 +97,7 @@ func (l *Ledger) sharesOf(looks []threads.Look, at int64, inFlight, awaiting flo
 	}
 	for i := range looks {
 		v := &looks[i].View
-		if v.Role == threads.Worker {
+		if v.Role == threads.Worker && serve(v.Pool) {
 			workers++
 			free = free || v.State == evidence.Idle
 			if v.Waiting() {

@@ -6,5 +6,5 @@
 // the same place, and the frame named is the first that the user can change. Names
 // are the field's (".Result", "lock"), never ours. Nothing is opened here: stacks
 // come from a bundle's samples of type "thread", whatever file they were in. How the
-// stacks of one runtime are read is one file (dotnet.go); the rest knows no runtime.
+// stacks of one runtime are read is one file (dotnet.go, jvm.go); the rest knows no runtime.
 package threads

@@ -14,7 +14,7 @@ import (
 type Summary struct {
 	At      int64 // ns, 0 unknown
 	Threads int   // that were seen then
-	Pool    int   // of them the runtime's pool
+	Pool    int   // of them the runtime's pool, or one of the program's
 	Busy    int   // of the pool: not idle
 	Blocked int   // of the pool: with work, and waiting
 	Samples int   // in all looks
@@ -97,15 +97,19 @@ type groupKey struct {
 	role    Role
 	state   evidence.Kind
 	pattern string
+	pool    string
 	owner   string
 	place   string // where no owner is known: who called what waits
 }
 
 func (t *Threads) keyOf(l *Look) groupKey {
-	k := groupKey{l.View.Role, l.View.State, l.View.Pattern, l.View.Owner, ""}
+	k := groupKey{l.View.Role, l.View.State, l.View.Pattern, l.View.Pool, l.View.Owner, ""}
 	switch {
 	case l.View.State == evidence.Idle:
 		k.owner = ""
+		if l.View.Role != Worker { // each has a name of its own
+			k.pool = ""
+		}
 	case k.owner == "":
 		k.place = t.placeOf(l)
 	}
@@ -158,11 +162,21 @@ func (t *Threads) sum(s evidence.SubjectID, rows []Look) *Summary {
 		}
 	}
 	slices.SortStableFunc(out.Groups, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.View.Owner, b.View.Owner), cmp.Compare(a.View.Pattern, b.View.Pattern))
+		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.View.Owner, b.View.Owner), cmp.Compare(a.View.Pattern, b.View.Pattern), cmp.Compare(a.View.Pool, b.View.Pool))
 	})
 	out.Rows = rows
 	out.Root = t.tree(rows)
 	return out
+}
+
+// InPool is how many threads a pool of that name had.
+func (s *Summary) InPool(name string) (n int) {
+	for i := range s.Rows {
+		if v := &s.Rows[i].View; v.Role == Worker && v.Pool == name {
+			n++
+		}
+	}
+	return n
 }
 
 // Idle says that a group has nothing to do.
@@ -179,11 +193,16 @@ func (g *Group) order() int {
 	return 0
 }
 
-// Who says how many threads, of which: "37 of 41 pool threads".
+// Who says how many threads, of which: "37 of 41 pool threads", of one of several pools
+// "37 of 200 http-nio-8080-exec threads".
 func (g *Group) Who(s *Summary) string {
 	switch {
+	case g.View.Role == Worker && g.View.Pool != "":
+		return fmt.Sprintf("%d of %s", g.Count, counted(s.InPool(g.View.Pool), g.View.Pool+" thread"))
 	case g.View.Role == Worker:
 		return fmt.Sprintf("%d of %s", g.Count, counted(s.Pool, "pool thread"))
+	case g.View.Role == Other && g.View.Pool != "":
+		return counted(g.Count, g.View.Pool+" thread")
 	case g.View.Role == Other:
 		return counted(g.Count, "thread")
 	}

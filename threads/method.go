@@ -278,7 +278,7 @@ func pseudo(frame string) bool {
 	case nativeFrames, "UNMANAGED_CODE_TIME", "CPU_TIME", "BLOCKED_TIME", "?!?", "?", "BROKEN", "":
 		return true
 	}
-	return false
+	return strings.HasPrefix(frame, "- ") || strings.HasPrefix(frame, "[") && strings.HasSuffix(frame, "]") // of format/threaddump
 }
 
 // nativeFrames is how dotnet-stack writes that a thread was in native code.

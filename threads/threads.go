@@ -14,6 +14,7 @@ const SampleType = "thread"
 // file beside dotnet.go and a line here.
 var runtimes = map[string]func(frames []string, entry string) View{
 	"dotnet": Dotnet,
+	"jvm":    JVM,
 }
 
 // Reads says whether the stacks of a runtime's threads tell what they do. Of others,

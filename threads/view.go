@@ -13,7 +13,7 @@ type Role string
 const (
 	Other     Role = ""          // the program's own
 	Main      Role = "main"      // it runs the program's entry point
-	Worker    Role = "pool"      // of the runtime's pool
+	Worker    Role = "pool"      // of the runtime's pool, or one of the program's
 	IO        Role = "io"        // it polls sockets or files and hands out what is ready
 	Gate      Role = "gate"      // it decides how many threads the pool has
 	Timer     Role = "timer"     // it waits for the next timer
@@ -34,6 +34,7 @@ type View struct {
 	Library bool          // User is a library's: no code of the user's own is on the stack
 	Owner   string        // User without namespaces: "Shop!CartController.Get()"; "" none
 	Request bool          // it works on a server's request
+	Pool    string        // what its threads are named after, where a runtime has several pools: "http-nio-8080-exec"
 }
 
 // Waiting says whether the thread stands still, though it has work.
@@ -63,15 +64,19 @@ var doing = map[evidence.Kind]string{
 	evidence.TaskWait:    "waiting for a task",
 	evidence.LockWait:    "waiting for a lock",
 	evidence.SyncWait:    "waiting for another thread",
-	evidence.PoolWait:    "waiting for a semaphore",
+	evidence.PoolWait:    "waiting for a pool",
 	evidence.SleepWait:   "sleeping",
 	evidence.NetWait:     "waiting for the network",
+	evidence.ClientWait:  "waiting for the client",
 	evidence.Syscall:     "in the kernel",
 }
 
 // Doing is the state in words, with the pattern: "waiting for a task (.Result)".
 func (v View) Doing() string {
 	words := doing[v.State]
+	if v.State == evidence.PoolWait && strings.HasPrefix(v.Pattern, "Semaphore") {
+		words = "waiting for a semaphore"
+	}
 	if v.Pattern == "" || v.State == evidence.LockWait && v.Pattern == "lock" {
 		return words
 	}

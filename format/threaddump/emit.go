@@ -16,6 +16,7 @@ type emitted struct {
 	undated     int
 	zoned       bool // the time of day is known: from a collector of logs, or in UTC
 	top         []thread
+	stateless   bool
 }
 
 // flush ends a thread.
@@ -94,6 +95,7 @@ func (p *parser) end() {
 	for i := range p.dump {
 		t := &p.dump[i]
 		lane, origin := t.lane(i), p.b.Origin(t.line)
+		p.stateless = p.stateless || t.stateless
 		p.b.Sample(evidence.Sample{Subject: p.subject, Time: at, Lane: lane, Stack: t.stack, Type: p.typ, Unit: p.count, Value: 1, Origin: origin})
 		if holder := holders[t.wait.object]; t.wait.verb == toLock || t.wait.verb == toPark && holder != 0 && t.wait.object != "" {
 			if t.wait.object == "" || holder == lane {
@@ -183,6 +185,9 @@ func (p *parser) finish() {
 	}
 	if p.deep > 0 {
 		b.Warnf(0, "stacks deeper than %d frames: %d; their outermost frames are left out", maxFrames, p.deep)
+	}
+	if p.stateless {
+		b.Warnf(p.begun, "this dump tells no thread's state: who waits for a monitor looks as if it ran; jcmd PID Thread.print does, and Thread.dump_to_file from JDK 25 on")
 	}
 	if p.odd > 0 {
 		b.Warnf(p.oddLine, "lines within thread dumps that are no part of one: %d", p.odd)

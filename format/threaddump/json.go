@@ -120,7 +120,7 @@ func errOr(err error, text string) error {
 }
 
 func (p *parser) jsonThread(t *jsonThread) {
-	h := header{name: t.Name, java: number(strings.Trim(string(t.TID), `"`)), cpu: -1}
+	h := header{name: t.Name, java: number(strings.Trim(string(t.TID), `"`)), cpu: -1, stateless: t.State == ""}
 	if t.Virtual && h.name == "" {
 		h.name = virtual
 	}

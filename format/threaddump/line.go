@@ -15,6 +15,8 @@ type header struct {
 	native  int64 // as the system does: nid=0x58d7 (decimal from JDK 21 on), 0 unknown
 	address string
 	cpu     float64 // ms since it began, -1 unknown: JDK 11 and later
+
+	stateless bool // nothing says whether it waits for a monitor: JDK 21's Thread.dump_to_file
 }
 
 // afterName is what may come after a thread's name: the VM's threads have neither a

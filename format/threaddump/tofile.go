@@ -44,8 +44,12 @@ func numbered(l []byte) (h header, ok bool) {
 		return h, false
 	}
 	h.java, h.cpu, h.name = number(string(id)), -1, string(rest[:end])
+	h.stateless = true
 	for f := range bytes.FieldsSeq(rest[end+1:]) {
-		if string(f) == virtual && h.name == "" {
+		switch {
+		case string(f) != virtual:
+			h.stateless = false
+		case h.name == "":
 			h.name = virtual
 		}
 	}
