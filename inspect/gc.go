@@ -20,10 +20,19 @@ type GC struct {
 	Concurrent Concurrent `json:"concurrent"`
 	Heap       Heap       `json:"heap"`
 	Rates      Rates      `json:"rates"`
-	Induced    *int       `json:"induced"` // cycles the pacer did not ask for
+	Induced    *int       `json:"induced"` // collections that the program or a tool asked for
+
+	// What collectors tell who print their reasons; absent without.
+	Causes     []Kind      `json:"causes,omitempty"`   // pauses by why the runtime collected
+	Failures   []Kind      `json:"failures,omitempty"` // pauses in which something went wrong
+	CPU        *CPU        `json:"cpu,omitempty"`
+	Safepoints *Safepoints `json:"safepoints,omitempty"`
+
 	// Lines known and of no use, and lines not understood.
 	IgnoredLines     *int64 `json:"ignored_lines"`
 	UnexplainedLines *int64 `json:"unexplained_lines"`
+	// Lines of no use by what they are.
+	IgnoredByKind map[string]int64 `json:"ignored_by_kind,omitempty"`
 }
 
 // Pauses sums stop-the-world intervals.
@@ -42,6 +51,9 @@ type Kind struct {
 	TotalS float64 `json:"total_s"`
 	MaxS   float64 `json:"max_s"`
 	MeanS  float64 `json:"mean_s"`
+	P99S   float64 `json:"p99_s"`
+
+	lengths []int64 // ns
 }
 
 // Stalls are single lanes that had to work for, or wait for, the collector.
@@ -49,6 +61,8 @@ type Kind struct {
 type Stalls struct {
 	Count   *int     `json:"count"`
 	ThreadS *float64 `json:"thread_s"`
+	MaxS    *float64 `json:"max_s,omitempty"`
+	ByKind  []Kind   `json:"by_kind,omitempty"`
 }
 
 // Concurrent is what the collector did beside the program.
@@ -59,6 +73,7 @@ type Concurrent struct {
 	BackgroundS *float64 `json:"background_cpu_s"`
 	IdleS       *float64 `json:"idle_cpu_s"`
 	CPUFraction *float64 `json:"cpu_fraction"` // of all processor time since the start, at the last cycle
+	Phases      []Kind   `json:"phases,omitempty"`
 }
 
 // Heap is its sizes over the artifact's time.
@@ -67,6 +82,12 @@ type Heap struct {
 	LiveMax  *float64 `json:"live_max_bytes"`
 	LiveLast *float64 `json:"live_last_bytes"`
 	GoalLast *float64 `json:"goal_last_bytes"`
+	// Of runtimes that print them: what is committed, what full collections leave, class metadata.
+	Capacity  *float64 `json:"capacity_bytes,omitempty"`
+	AfterFull *float64 `json:"after_full_bytes,omitempty"`
+	AfterLast *float64 `json:"after_last_bytes,omitempty"`
+	Young     *float64 `json:"young_capacity_bytes,omitempty"`
+	Metaspace *float64 `json:"metaspace_bytes,omitempty"`
 }
 
 // Rates are per second of wall time, between the first cycle and the last.
@@ -79,7 +100,7 @@ type Rates struct {
 // gc sums the collector's events of one artifact, nil if it has none.
 func gc(b *evidence.Bundle, a evidence.ArtifactID) *GC {
 	v := &b.Intervals
-	var pauses, cycles, marks, stalls []int
+	var pauses, cycles, marks, stalls, phases, stops []int
 	for i := range v.Len() {
 		if of, ok := v.Origin[i].Artifact(); !ok || of != a {
 			continue
@@ -91,21 +112,28 @@ func gc(b *evidence.Bundle, a evidence.ArtifactID) *GC {
 			cycles = append(cycles, i)
 		case evidence.GCMark:
 			marks = append(marks, i)
-		case evidence.GCAssist, evidence.GCAssistWait, evidence.GCSweep, evidence.GCWait:
+		case evidence.GCAssist, evidence.GCAssistWait, evidence.GCSweep, evidence.GCWait, evidence.AllocStall:
 			stalls = append(stalls, i)
+		case evidence.GCConcurrent:
+			phases = append(phases, i)
+		case evidence.Safepoint:
+			stops = append(stops, i)
 		}
 	}
-	if len(pauses)+len(cycles)+len(marks)+len(stalls) == 0 {
+	if len(pauses)+len(cycles)+len(marks)+len(stalls)+len(phases)+len(stops) == 0 {
 		return nil
 	}
 	g := &GC{Schema: GCSchema}
-	g.name(b, a, pauses, cycles, marks, stalls)
+	g.name(b, a, pauses, cycles, marks, stalls, phases, stops)
 	g.pauses(b, pauses)
 	g.concurrent(v, cycles, marks, stalls)
 	g.heap(v, cycles)
 	g.rates(v, cycles)
+	g.reasons(b, pauses, phases, stalls)
+	g.Safepoints = safepoints(b, stops)
 	g.IgnoredLines = lines(b, a, evidence.FactLinesIgnored)
 	g.UnexplainedLines = lines(b, a, evidence.FactLinesUnexplained)
+	g.ignored(b, a)
 	return g
 }
 
@@ -132,40 +160,62 @@ func (g *GC) name(b *evidence.Bundle, a evidence.ArtifactID, rows ...[]int) {
 
 func (g *GC) pauses(b *evidence.Bundle, rows []int) {
 	v := &b.Intervals
-	kinds := make(map[string]*Kind)
 	lengths := make([]int64, 0, len(rows))
 	var total, longest int64
 	for _, i := range rows {
 		d := v.End[i] - v.Start[i]
 		lengths = append(lengths, d)
 		total, longest = total+d, max(longest, d)
-		name := b.Names.Text(v.Cause[i])
-		if name == "" {
-			name = v.Kind[i].String()
-		}
-		k := kinds[name]
-		if k == nil {
-			k = &Kind{Kind: name}
-			kinds[name] = k
-		}
-		s := float64(d) / 1e9
-		k.Count++
-		k.TotalS += s
-		k.MaxS = max(k.MaxS, s)
 	}
-	for _, k := range kinds {
-		k.MeanS = k.TotalS / float64(k.Count)
-		g.ByKind = append(g.ByKind, *k)
-	}
-	slices.SortFunc(g.ByKind, func(x, y Kind) int {
-		return cmp.Or(cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.Kind, y.Kind))
-	})
+	g.ByKind = kinds(b, rows, causeOf)
 	g.Pauses = Pauses{Count: len(rows), TotalS: float64(total) / 1e9}
 	if len(rows) > 0 {
 		slices.Sort(lengths)
 		mean := float64(total) / 1e9 / float64(len(rows))
 		g.Pauses.MaxS, g.Pauses.MeanS, g.Pauses.P99S = seconds(longest), &mean, seconds(stats.Quantile(lengths, .99))
 	}
+}
+
+// causeOf names a row by its cause.
+func causeOf(b *evidence.Bundle, i int) string {
+	if name := b.Names.Text(b.Intervals.Cause[i]); name != "" {
+		return name
+	}
+	return b.Intervals.Kind[i].String()
+}
+
+// kinds sums rows by what name calls them, those it calls "" left out; longest in all
+// first.
+func kinds(b *evidence.Bundle, rows []int, name func(*evidence.Bundle, int) string) (out []Kind) {
+	v := &b.Intervals
+	byName := make(map[string]*Kind)
+	for _, i := range rows {
+		n := name(b, i)
+		if n == "" {
+			continue
+		}
+		k := byName[n]
+		if k == nil {
+			k = &Kind{Kind: n}
+			byName[n] = k
+		}
+		s := float64(v.End[i]-v.Start[i]) / 1e9
+		k.Count++
+		k.TotalS += s
+		k.MaxS = max(k.MaxS, s)
+		k.lengths = append(k.lengths, v.End[i]-v.Start[i])
+	}
+	for _, k := range byName {
+		k.MeanS = k.TotalS / float64(k.Count)
+		slices.Sort(k.lengths)
+		k.P99S = float64(stats.Quantile(k.lengths, .99)) / 1e9
+		k.lengths = nil
+		out = append(out, *k)
+	}
+	slices.SortFunc(out, func(x, y Kind) int {
+		return cmp.Or(cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.Kind, y.Kind))
+	})
+	return out
 }
 
 func (g *GC) concurrent(v *evidence.Intervals, cycles, marks, stalls []int) {

@@ -95,6 +95,11 @@ func Of(b *evidence.Bundle) *Report {
 		}
 		*to = append(*to, Warning{Text: w.Text, Count: w.Count, Origin: b.OriginText(w.Origin)})
 	}
+	for i := range r.Artifacts {
+		if a := &r.Artifacts[i]; a.GC != nil {
+			a.Tables = append(a.GC.tables(), a.Tables...)
+		}
+	}
 	if len(r.Artifacts) == 1 && r.Artifacts[0].GC != nil {
 		r.Schema, r.GC = GCSchema, r.Artifacts[0].GC
 		r.Artifacts[0].GC = nil // it is the report itself

@@ -50,8 +50,10 @@ func (o *output) writeFacts() {
 		o.b.Fact(evidence.Fact{Subject: o.subject, Key: k, Value: f.value, Number: f.number, Origin: o.b.Origin(f.line)})
 	}
 	var ignored int64
-	for _, n := range o.ignored {
-		ignored += n
+	for k, n := range o.ignored {
+		if ignored += n; n > 0 {
+			o.b.Fact(evidence.Fact{Subject: o.subject, Key: evidence.FactLinesIgnored + ": " + lineKinds[k], Number: float64(n), Origin: o.b.Origin(0)})
+		}
 	}
 	o.b.Fact(evidence.Fact{Subject: o.subject, Key: evidence.FactLinesIgnored, Number: float64(ignored), Origin: o.b.Origin(0)})
 	o.b.Fact(evidence.Fact{Subject: o.subject, Key: evidence.FactLinesUnexplained, Number: float64(o.unexplained), Origin: o.b.Origin(0)})
