@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/format/classhisto"
 	"github.com/unstall/unstall/format/dotnetcounters"
 	"github.com/unstall/unstall/format/dotnetstack"
+	"github.com/unstall/unstall/format/gauges"
 	"github.com/unstall/unstall/format/gctrace"
 	"github.com/unstall/unstall/format/gobuild"
 	"github.com/unstall/unstall/format/gopprof"
@@ -40,5 +41,7 @@ var Formats = []format.Format{
 	dotnetstack.Format,
 	threaddump.Format,
 	classhisto.Format,
+	gauges.Format,
+	gauges.Log,
 	accesslog.Format,
 }

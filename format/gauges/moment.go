@@ -1,0 +1,53 @@
+package gauges
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// layouts of times, those with a zone first. A fraction of the second may follow each.
+var layouts = []struct {
+	layout string
+	zoned  bool
+}{
+	{time.RFC3339, true}, {"2006-01-02 15:04:05Z07:00", true}, {"2006-01-02 15:04:05-07", true}, {"2006-01-02 15:04:05-0700", true}, {"2006-01-02T15:04:05-0700", true}, {"2006-01-02 15:04:05 UTC", true},
+	{"2006-01-02 15:04:05 -0700", true}, {time.RFC1123, true},
+	{"2006-01-02T15:04:05", false}, {"2006-01-02 15:04:05", false}, {"2006/01/02 15:04:05", false}, {"2006-01-02 15:04", false}, {"2006/01/02 15:04", false},
+}
+
+// instant reads a time: a date and time of day, or a number since the epoch, of which the
+// size says whether it is s, ms, µs or ns.
+func instant(s string) (ns int64, zoned, ok bool) {
+	s = strings.TrimSpace(s)
+	if v, err := strconv.ParseFloat(s, 64); err == nil {
+		for _, u := range []struct{ from, to, ns float64 }{{3e7, 1e10, 1e9}, {3e10, 1e13, 1e6}, {3e13, 1e16, 1e3}, {3e16, 9e18, 1}} {
+			if v >= u.from && v < u.to {
+				if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+					return i * int64(u.ns), true, true
+				}
+				return int64(v * u.ns), true, true
+			}
+		}
+		return 0, false, false
+	}
+	if len(s) < 16 || len(s) > 40 {
+		return 0, false, false
+	}
+	for _, l := range layouts {
+		if t, err := time.Parse(l.layout, s); err == nil && t.Year() > 1970 && t.Year() < 2262 {
+			return t.UnixNano(), l.zoned, true
+		}
+	}
+	return 0, false, false
+}
+
+// readFull fills b as far as there is something.
+func readFull(r io.Reader, b []byte) (int, error) {
+	n, err := io.ReadFull(r, b)
+	if err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return n, err
+}
