@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,27 +20,36 @@ const (
 	between   = time.Second // looks at the threads, at least
 	mostLooks = 120         // in a recording, about
 	costShare = 100         // a look is followed by so many times its own length, at least
+	seldom    = 5 * time.Second
 	lastLook  = 200 * time.Millisecond
 )
 
 // threads dumps all threads until the context ends. The JVM answers when it is
-// done, so that no stop is longer than the answer took.
+// done, so that no stop is longer than the answer took; on a busy host answers take
+// longer now and then, so the quickest of the last three counts.
 func (r *recording) threads(ctx context.Context) error {
 	command := "Thread.print -e" // with each thread's CPU time: JDK 11
-	apart := max(between, r.plan.For/mostLooks)
+	least := max(between, r.plan.For/mostLooks)
+	var took []time.Duration
 	for {
 		before, began := r.stored(), time.Now()
 		err := r.answer(ctx, "", "threads", command)
-		if took := time.Since(began); err == nil && r.stored() == before && command != "Thread.print" {
+		switch known := r.stored() > before; {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case !known && command != "Thread.print":
 			command = "Thread.print"
 			continue
-		} else if err == nil && r.stored() == before {
-			return nil // it does not know even that
-		} else if err != nil && ctx.Err() == nil {
-			return err
-		} else if d := costShare * took; d > apart {
-			apart = d
-			r.warn("a thread dump takes %v: one is taken every %v", took.Round(time.Millisecond), d.Round(time.Second))
+		case !known:
+			return nil
+		}
+		took = append(took[max(0, len(took)-2):], time.Since(began))
+		cost := slices.Min(took)
+		apart := max(least, costShare*cost)
+		if apart >= seldom && apart > least {
+			r.warn("a thread dump takes %v: one is taken each %v or so", cost.Round(10*time.Millisecond), apart.Round(time.Second))
 		}
 		if !wait(ctx, min(apart, max(time.Until(r.end)-lastLook, between/2))) {
 			return nil

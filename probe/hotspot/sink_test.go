@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -76,26 +75,6 @@ func (s *sink) Lack(l probe.Lack) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lacks = append(s.lacks, l)
-}
-
-// series are the artifacts of a series, all of which must have been closed.
-func (s *sink) series(t testing.TB, name string) (all []*kept) {
-	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, k := range s.kept {
-		if k.meta.Series != name {
-			continue
-		}
-		if !k.closed {
-			t.Errorf("%s was not closed", k.meta.Name)
-		}
-		if !strings.HasPrefix(k.meta.Name, name+"-0") || !strings.HasSuffix(k.meta.Name, "") || k.meta.Probe != "hotspot" {
-			t.Errorf("an artifact of %s is %+v", name, k.meta)
-		}
-		all = append(all, k)
-	}
-	return all
 }
 
 // wait waits until an artifact holds what is asked for, while a recording goes on.
