@@ -29,6 +29,7 @@ import (
 type Options struct {
 	For     time.Duration // how long; > 0
 	Passive bool          // switch nothing on
+	Flight  bool          // a JVM's flight recorder as well
 	Path    string        // of the capture; empty: named after the target and the time
 	Tool    string        // version
 	Command []string      // as typed; secrets are taken out
@@ -117,7 +118,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	}
 	ctx, stop := context.WithTimeout(ctx, opt.For+settle)
 	defer stop()
-	plan := probe.Plan{For: opt.For, Passive: opt.Passive}
+	plan := probe.Plan{For: opt.For, Passive: opt.Passive, Flight: opt.Flight}
 	var probes, beside sync.WaitGroup
 	var mu sync.Mutex
 	for _, a := range f.Accesses {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/probe/dotnet/ipc"
+	"github.com/unstall/unstall/probe/hotspot/attach"
 )
 
 // lookTime is how long processor use is watched: /proc counts it in steps of
@@ -56,6 +57,10 @@ func Discover(ctx context.Context) ([]Found, error) {
 			_, err := ipc.Find(id)
 			f.Socket = err == nil
 		}
+		if f.Runtime == "jvm" && (p.uid == os.Geteuid() || os.Geteuid() == 0) {
+			_, err := attach.Find(id)
+			f.Attach = err == nil
+		}
 		h.next(&f)
 		all = append(all, seen{f, p.cpu, at, p.stat.start})
 	}
@@ -99,6 +104,9 @@ func (h *host) next(f *Found) {
 	}
 	if f.Socket {
 		f.Reads = append(f.Reads, "diagnostics")
+	}
+	if f.Attach {
+		f.Reads = append(f.Reads, "attach")
 	}
 	f.Reads = append(f.Reads, "/proc")
 	if !slices.Contains(f.Unreadable, "environ") {

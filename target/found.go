@@ -13,6 +13,9 @@ type Found struct {
 	// Socket says that this user may ask a .NET runtime by its diagnostics socket.
 	Socket bool
 
-	Reads []string // what this user can read: "pprof", "diagnostics", "/proc", "environment"
+	// Attach says that this user may attach to a JVM.
+	Attach bool
+
+	Reads []string // what this user can read: "pprof", "diagnostics", "attach", "/proc", "environment"
 	Next  string   // the command that diagnoses it: "unstall 4711"
 }

@@ -21,10 +21,14 @@ import (
 type recording struct {
 	For     time.Duration `default:"30s" help:"How long to record a live target."`
 	Passive bool          `help:"Only read: switch nothing on in the target."`
+	JFR     bool          `name:"jfr" help:"Have a JVM make a flight recording, too: it is kept in the capture, for JDK Mission Control."`
 	Capture string        `placeholder:"FILE" help:"Where the capture goes (default: NAME-HHMM.unstall, here)."`
 }
 
 func (r *recording) check() error {
+	if r.JFR && r.Passive {
+		return errors.New("--jfr switches the flight recorder on, and --passive nothing: leave one out")
+	}
 	if r.For < time.Second {
 		return fmt.Errorf("--for %s: record at least 1s", r.For)
 	}
@@ -45,7 +49,7 @@ func (s *session) record(r recording, targets []target.Target, sends *sending, f
 	}
 	s.announce(found, r)
 	s.found = found
-	opt := record.Options{For: r.For, Passive: r.Passive, Path: r.Capture, Tool: version(), Command: os.Args,
+	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, Path: r.Capture, Tool: version(), Command: os.Args,
 		Warn: func(text string) { fmt.Fprintln(s.err, "warning:", text) },
 		Fail: func(err error) { s.fail(unreadable, err) }, First: first}
 	if sends != nil {
@@ -86,7 +90,11 @@ func (s *session) announce(f record.Finding, r recording) {
 			s.note("  %s", t.Note)
 		}
 	}
-	switch on := f.SwitchesOn(); {
+	on := f.SwitchesOn()
+	if r.JFR && slices.ContainsFunc(f.Targets, func(t target.Target) bool { return t.Runtime == "jvm" }) {
+		on = append(on, "flight recording")
+	}
+	switch {
 	case len(on) == 0 || r.Passive:
 		s.note("recording for %s; nothing is switched on (Ctrl-C ends it early)", r.For)
 	default:
