@@ -62,7 +62,10 @@ func (l *Ledger) replay() {
 	case l.Traced:
 		l.Replay.Why = "every request's states are known"
 	default:
-		l.replayLog()
+		if l.replayLog(); !l.Replay.Used && l.Replay.Servers > 0 {
+			l.moved = nil
+			l.replayWork()
+		}
 	}
 	if !l.Replay.Used {
 		l.moved = nil
@@ -82,16 +85,42 @@ type replayed struct {
 }
 
 func (l *Ledger) arrivals() (m replayed) {
-	r := &l.b.Requests
-	began := func(i int) int64 { return r.End[i] - r.Latency(i) }
 	m.rows = slices.Clone(l.Rows)
-	slices.SortFunc(m.rows, func(i, j int) int { return cmp.Or(cmp.Compare(began(i), began(j)), cmp.Compare(i, j)) })
+	slices.SortFunc(m.rows, func(i, j int) int { return cmp.Or(cmp.Compare(l.came(i), l.came(j)), cmp.Compare(i, j)) })
 	m.demand = make([]int64, len(m.rows))
 	for _, i := range m.rows {
-		m.arrive = append(m.arrive, began(i))
-		m.observed = append(m.observed, r.Latency(i))
+		m.arrive = append(m.arrive, l.came(i))
+		m.observed = append(m.observed, l.b.Requests.End[i]-l.came(i))
 	}
 	return m
+}
+
+// came is when a request was sent, which may be later than it was meant to be.
+func (l *Ledger) came(row int) int64 {
+	r := &l.b.Requests
+	return min(r.End[row], r.End[row]-r.Latency(row)+lag(r.Path(row)))
+}
+
+// lag is how late (ns) a generator sent a request.
+func lag(p evidence.Path) (ns int64) {
+	for s := range p.All {
+		if s.Kind == evidence.SentLate {
+			ns += s.Dur
+		}
+		break
+	}
+	return ns
+}
+
+// placed says whether it is known where in a request lies what is known of it: nothing is,
+// or how late it was sent.
+func placed(p evidence.Path) bool {
+	for s := range p.All {
+		if s.Kind != evidence.SentLate && s.Kind != evidence.Unobserved {
+			return false
+		}
+	}
+	return true
 }
 
 // run replays with the pauses moved by −d, that is with every request moved by d.
@@ -208,12 +237,12 @@ func (l *Ledger) reproduces(out predict.Replay, observed, model int64, what stri
 func (l *Ledger) replayLog() {
 	r := &l.b.Requests
 	l.Replay.Splits = Unobserved
-	l.Replay.Servers = l.b.Subjects[l.Subject].CPUs
+	l.Replay.Servers = l.processors()
 	if l.Replay.Servers == 0 {
 		l.Replay.Why = "the number of processors is not known"
 		return
 	}
-	if slices.ContainsFunc(l.Rows, func(i int) bool { return len(r.Path(i)) > 0 }) {
+	if slices.ContainsFunc(l.Rows, func(i int) bool { return !placed(r.Path(i)) }) {
 		l.Replay.Why = "requests wait for something whose place in them is not known"
 		return
 	}
@@ -239,7 +268,7 @@ func (l *Ledger) replayLog() {
 			}
 			l.note(m.rows, first, func(n int) int64 {
 				i := m.rows[n]
-				stopped := l.stops.mean(r.Start[i], r.End[i])
+				stopped := l.stops.mean(l.came(i), r.End[i])
 				least := stats.Quantile(quiet.of(r.Route[i]), .1)
 				return max(0, min(out.With.Latency[n]-out.Without.Latency[n], m.observed[n]-least)-stopped)
 			})

@@ -44,7 +44,7 @@ func (l *Ledger) Spare(without Stops) Spared {
 	if !l.Replay.Used {
 		return s
 	}
-	k.moved = nil
+	k.moved, k.Replay = nil, Replay{}
 	if k.replay(); !k.Replay.Used {
 		s.Why = k.Replay.Why
 		return s

@@ -201,9 +201,9 @@ func (l *Ledger) stoppedBounds() (low, high float64) {
 	r := &l.b.Requests
 	for _, row := range l.Slow {
 		end := r.End[row]
-		start := max(r.Start[row], end-r.Latency(row))
+		start := max(r.Start[row], l.came(row))
 		path := r.Path(row)
-		if labelled, loose := l.loose(path); loose || len(path) == 0 {
+		if labelled, loose := l.loose(path); loose || placed(path) {
 			least, most := l.stops.extremes(start, end)
 			low += float64(max(0, least-labelled))
 			high += float64(most)

@@ -137,7 +137,8 @@ func (g *collector) live() (points []point) {
 	// Collectors that do all of it beside the program tell the heap of each cycle.
 	for _, kind := range []evidence.Kind{evidence.GCConcurrent, evidence.GCCycle} {
 		for _, i := range v.Select(kind, g.c.Subject) {
-			if x, ok := v.Get(i, evidence.HeapAfter); ok {
+			// A cycle of the young generation alone leaves the old one as it was.
+			if x, ok := v.Get(i, evidence.HeapAfter); ok && !holds(g.c.Bundle.Names.Text(v.Cause[i]), []string{"Minor", "Young", "young"}) {
 				put(v.End[i], x, v.Origin[i])
 			}
 		}

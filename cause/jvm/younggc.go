@@ -74,7 +74,7 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		v.Summary = fmt.Sprintf("%.2g young collections a minute: they are rare", perMinute)
 		return v
 	}
-	if known && v.State != cause.RuledOut && load.offered > load.knee.Free().Value {
+	if known && c.Slow() && load.offered > load.knee.Free().Value {
 		v.Summary = fmt.Sprintf("%.0f requests/s came, and without any collection %.0f would fill the processors: it is the work itself (service.over-capacity)", load.offered, load.knee.Free().Value)
 		if b == nil || b.share() < .5 {
 			v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
@@ -124,9 +124,10 @@ const mostClasses = 5
 func (g *collector) classes() (out []cause.Evidence) {
 	s := &g.c.Bundle.Samples
 	names := &g.c.Bundle.Names
-	typ, unit := names.Lookup("class histogram"), names.Lookup("bytes")
-	if typ == 0 || unit == 0 {
-		return nil
+	histograms := make(map[evidence.ArtifactID]bool)
+	for _, w := range g.c.Bundle.Covered(g.c.Subject, evidence.CoverClasses) {
+		a, _ := w.Origin.Artifact()
+		histograms[a] = true
 	}
 	type class struct {
 		name   string
@@ -134,13 +135,15 @@ func (g *collector) classes() (out []cause.Evidence) {
 		origin evidence.Origin
 	}
 	var all []class
-	artifact := evidence.ArtifactID(-1)
+	last := evidence.ArtifactID(-1)
 	for i := range s.Len() {
 		a, _ := s.Origin[i].Artifact()
-		if s.Subject[i] != g.c.Subject || s.Type[i] != typ || s.Unit[i] != unit || artifact >= 0 && a != artifact {
-			continue // one histogram will do
+		if !histograms[a] || s.Subject[i] != g.c.Subject || names.Text(s.Unit[i]) != "bytes" {
+			continue
 		}
-		artifact = a
+		if a != last { // one histogram will do: the last
+			all, last = all[:0], a
+		}
 		all = append(all, class{names.Text(s.Class[i]), s.Value[i], s.Origin[i]})
 	}
 	slices.SortStableFunc(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })

@@ -1,0 +1,175 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/stats"
+)
+
+// Demands may be as far from the CPU time that the process used for each request: some of
+// it serves none of them, and what a request waits for while it computes is not counted.
+const (
+	leastWork = .75
+	mostWork  = 1.25
+)
+
+// replayWork splits the unlabelled time of requests of a service near saturation, of which
+// hardly any ran far from a pause and its backlog. What a request needs of a processor is
+// then taken from the process's CPU time: what it used, without the collector's part, for
+// each request that was answered. The rest of what the quickest requests take passes
+// elsewhere, however long the queue is.
+//
+// One figure is calibrated, within what the CPU time allows: demands are scaled until all
+// latencies in sum are what was observed. That leaves p50, p99 and the time of requests
+// near pauses to be reproduced, or the model is not used. Where no rows of /proc tell the
+// CPU time, or it is not the processors that are short, there is none.
+func (l *Ledger) replayWork() {
+	work, why := l.workEach()
+	if why != "" {
+		l.Replay.Why += "; " + why
+		return
+	}
+	m := l.arrivals()
+	quiet := l.quiet(&m)
+	shape, mean := quiet.all, 0.
+	for _, v := range shape {
+		mean += float64(v) / float64(len(shape))
+	}
+	least := stats.Quantile(slices.Sorted(slices.Values(m.observed)), .05)
+	elsewhere := max(0, least-int64(work))
+	var observed int64
+	for _, v := range m.observed {
+		observed += v
+	}
+	drawn := func(draw uint64, scale float64) {
+		for n := range m.rows {
+			d := work * scale
+			if len(shape) >= MinRequests && mean > 0 {
+				d *= float64(shape[drawn(draw<<32|uint64(n), len(shape))]) / mean
+			}
+			m.demand[n] = int64(d)
+		}
+	}
+	seen := slices.Clone(m.observed)
+	for n := range m.observed {
+		m.observed[n] = max(0, m.observed[n]-elsewhere)
+	}
+	sum := func(draw uint64, scale float64) (total int64, ok bool) {
+		drawn(draw, scale)
+		out, ok := l.run(&m, l.shifts()[0])
+		for _, v := range out.With.Latency {
+			total += v + elsewhere
+		}
+		return total, ok
+	}
+	scale := func(draw uint64) (float64, bool) {
+		from, to := leastWork, mostWork
+		for range 16 {
+			middle := (from + to) / 2
+			total, ok := sum(draw, middle)
+			if !ok {
+				return 0, false
+			}
+			if total < observed {
+				from = middle
+			} else {
+				to = middle
+			}
+		}
+		if from == leastWork || to == mostWork {
+			l.Replay.Why = fmt.Sprintf("no demand near the CPU time of %.3g ms for each request gives the latencies that were observed", work/1e6)
+			return 0, false
+		}
+		return (from + to) / 2, true
+	}
+	for draw := range uint64(draws) {
+		by, ok := scale(draw)
+		if !ok {
+			return
+		}
+		drawn(draw, by)
+		for j, d := range l.shifts() {
+			out, ok := l.run(&m, d)
+			if !ok {
+				return
+			}
+			first := draw == 0 && j == 0
+			if first && !l.reproduces(out, near(m.observed, quiet.near), near(out.With.Latency, quiet.near), "requests near pauses take") {
+				return
+			}
+			l.note(m.rows, first, func(n int) int64 {
+				stopped := l.stops.mean(l.came(m.rows[n]), l.b.Requests.End[m.rows[n]])
+				return max(0, min(out.With.Latency[n]-out.Without.Latency[n], seen[n]-least)-stopped)
+			})
+		}
+	}
+}
+
+// workEach is the CPU time (ns) the process used for each request besides collecting, and
+// why that is no measure of its queue.
+func (l *Ledger) workEach() (ns float64, why string) {
+	cpu := l.b.SeriesFrom(l.Source, l.Subject, "process.cpu")
+	if cpu == nil || l.To <= l.From {
+		return 0, "the CPU time of the process was not recorded"
+	}
+	used, watched := cpu.Mean(l.From, l.To)
+	if watched < (l.To-l.From)*9/10 || math.IsNaN(used) {
+		return 0, "the CPU time of the process is known of a part of the time only"
+	}
+	span := float64(l.To-l.From) / 1e9
+	collected := l.collecting() / span
+	done := 0
+	for _, i := range l.Rows {
+		if end := l.b.Requests.End[i]; end >= l.From && end <= l.To {
+			done++
+		}
+	}
+	stopped := float64(l.stops.overlap(l.From, l.To)) / float64(l.To-l.From)
+	free := float64(l.Replay.Servers) * (1 - stopped)
+	if busy := (used - collected) / free; busy < .4 {
+		return 0, fmt.Sprintf("its requests use %.0f %% of the processors: they do not queue for those", 100*busy)
+	}
+	if done == 0 || used <= collected {
+		return 0, "no request was answered"
+	}
+	return (used - collected) * span / float64(done) * 1e9, ""
+}
+
+// collecting is the CPU time (s) of the collector while it stopped the world: as it is told,
+// else all processors.
+func (l *Ledger) collecting() (s float64) {
+	v := &l.b.Intervals
+	for _, i := range v.Select(evidence.StopTheWorld, l.Subject) {
+		if v.Start[i] < l.From || v.Start[i] >= l.To {
+			continue
+		}
+		user, ok := v.Get(i, evidence.UserCPU)
+		system, _ := v.Get(i, evidence.SystemCPU)
+		if !ok {
+			user, system = float64(l.Replay.Servers)*float64(v.End[i]-v.Start[i]), 0
+		}
+		s += (user + system) / 1e9
+	}
+	return s
+}
+
+// processors is how many of them the service may use, 0 unknown: those its runtime counts,
+// else a container's quota or the host's.
+func (l *Ledger) processors() int {
+	if n := l.b.Subjects[l.Subject].CPUs; n > 0 {
+		return n
+	}
+	n := 0
+	for _, s := range l.b.Subjects {
+		if s.Kind == evidence.Host {
+			n = s.CPUs
+		}
+	}
+	if f, ok := l.b.Fact(l.Subject, evidence.FactContainerCPU); ok && f.Number > 0 && (n == 0 || f.Number < float64(n)) {
+		n = int(math.Ceil(f.Number))
+	}
+	return n
+}
