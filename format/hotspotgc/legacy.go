@@ -1,6 +1,10 @@
 package hotspotgc
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/unstall/unstall/evidence"
+)
 
 // legacy reads what JDK 1.4 to 8 print: TraceTime objects that open a bracket when
 // something begins and close it when it ends, nested, with anything else that prints
@@ -18,9 +22,14 @@ type legacy struct {
 
 	e     event // the pause that is open, or has ended and waits for its details
 	held  bool  // it has ended
+	inner int64 // how long the young collection within the remark that is open took
 	conc  event // a concurrent phase that has ended and waits for its processor times
 	concs bool  // there is one
 	last  timed // what [Times: …] would be of
+
+	heads   map[string]*head // of Shenandoah's brackets
+	opened  int64            // when the one that is open was stamped
+	started string           // the one whose beginning had a line of its own
 
 	concStart int64 // when G1's concurrent mark began, unknown outside of it
 	pauseEnd  int64 // of the latest pause, for stops without a stamp
@@ -48,7 +57,7 @@ const (
 )
 
 func newLegacy(o *output) *legacy {
-	return &legacy{o: o, date: unknown, uptime: unknown, concStart: unknown, pauseEnd: unknown, stopped: unknown}
+	return &legacy{o: o, inner: unknown, heads: make(map[string]*head), date: unknown, uptime: unknown, concStart: unknown, pauseEnd: unknown, stopped: unknown}
 }
 
 // line reads one line, without its end.
@@ -68,9 +77,14 @@ func (l *legacy) line(text []byte, number int64) {
 	case isDigit(text[first]) && histogramRow(text[first:]):
 		l.o.ignore(classLine)
 		return
+	case first >= 4 && isDigit(text[first]) && setRow(text[first:]):
+		l.o.ignore(statsLine)
+		return
 	}
 	l.scan(text, first)
 	switch {
+	case l.strange && !l.gave && statistics(text):
+		l.o.ignore(statsLine)
 	case l.strange:
 		l.o.unknownLine(text, number)
 	case l.gave:
@@ -105,6 +119,21 @@ func histogramRow(s []byte) bool {
 		n++
 	}
 	return has(s[n:], ":  ") && n < len(s)-4 && isDigit(s[skipSpace(s, n+1)%len(s)])
+}
+
+// setRow says whether a line is a row of G1SummarizeRSetStats, "89K (  5.9%) by 25 Young
+// regions", or the rest of a list of times of worker threads: they stand within a pause.
+func setRow(s []byte) bool {
+	for i, c := range s {
+		switch {
+		case isDigit(c), c == ' ', c == '.', c == ',', c == ']':
+		case c == '(', c == 'K', c == 'B', c == 'M', c == 'o', c == 'c':
+			return bytes.Contains(s[i:], []byte("%) ")) || bytes.Contains(s[i:], []byte(" represented"))
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // scan reads brackets and what stands in them from position i on.
@@ -147,10 +176,15 @@ func (l *legacy) close() {
 // abandon forgets a pause whose end is not in the log.
 func (l *legacy) abandon() {
 	for i := range l.depth {
-		if l.stack[i].pause() {
-			l.o.unknownLine(l.begun[:l.begunN], l.begunAt)
-			break
+		if !l.stack[i].pause() {
+			continue
 		}
+		l.o.unknownLine(l.begun[:l.begunN], l.begunAt)
+		if i == 0 && l.inner != unknown {
+			l.e.end, l.e.pause, l.e.line = l.e.start+l.inner, evidence.PauseYoung, l.begunAt
+			l.held = true
+		}
+		break
 	}
 	l.depth = 0
 }
@@ -210,13 +244,13 @@ func legacyMatch(line []byte) bool {
 		}
 	}
 	s := line[i:]
-	if len(s) < 4 {
+	if len(s) < len("[GC") {
 		return false
 	}
 	switch s[0] {
 	case '[':
 		return has(s, "[Full GC") || has(s, "[GC") && (len(s) == 3 || pauseFollows(s[3:]) || s[3] == ' ') ||
-			has(s, "[CMS-concurrent-") || has(s, "[ParNew") || has(s, "[Inc GC")
+			has(s, "[CMS-concurrent-") || i > 0 && (has(s, "[Pause ") || has(s, "[Concurrent ")) || has(s, "[ParNew") || has(s, "[Inc GC")
 	case 'T':
 		return has(s, stoppedText)
 	case 'A':

@@ -70,6 +70,24 @@ func (l *legacy) memory(s []byte) {
 	}
 }
 
+// foreground is what CMS warns of in the middle of a collection's line.
+const foreground = "VM warning: bailing out to foreground collection"
+
+// virtualMachine reads a banner from position i on, or a warning that begins like one.
+func (l *legacy) virtualMachine(text []byte, i int) int {
+	if n := bytes.Index(text[i:], []byte(foreground)); n >= 0 {
+		l.ignore(otherLine)
+		return i + n + len(foreground)
+	}
+	if l.depth > 0 || bytes.Contains(text[i:], []byte(" warning: ")) {
+		l.ignore(otherLine)
+		return nextCollection(text, i)
+	}
+	l.ignore(bannerLine)
+	l.version(text[i:])
+	return len(text)
+}
+
 // version reads "64-Bit Server VM (25.20-b23) for windows-amd64 JRE (1.8.0_20-b26), built on …".
 func (l *legacy) version(s []byte) {
 	const word = "JRE ("
@@ -79,6 +97,6 @@ func (l *legacy) version(s []byte) {
 	}
 	s = s[i+len(word):]
 	if i = bytes.IndexByte(s, ')'); i > 0 {
-		l.o.version(string(s[:i]))
+		l.o.version(evidence.JavaVersion(string(s[:i])))
 	}
 }

@@ -10,6 +10,7 @@ const (
 	seenTenured
 	seenParallel
 	seenG1
+	seenShenandoah
 	flagCMS // of the command line
 	flagParallel
 	flagSerial
@@ -26,6 +27,8 @@ func (c collectors) tell(o *output, line int64) {
 
 func (c collectors) name() string {
 	switch {
+	case c&seenShenandoah != 0:
+		return "Shenandoah"
 	case c&(seenG1|flagG1) != 0:
 		return "G1"
 	case c&(seenParallel|flagParallel) != 0:

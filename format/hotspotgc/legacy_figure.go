@@ -53,9 +53,15 @@ func (l *legacy) figure(text []byte, i int) int {
 		return i + n + len(rest) - len(trimmed(rest)) + 2
 	case unit(rest[0]) > 0:
 		return i + l.sizes(s)
+	case l.depth == 0 && fraction(s[:n]) && (rest[0] == '.' || rest[0] == 'T' || rest[0] == 'A'):
+		// Two threads' stamps in one: "492098.818492098.818: : Total time …".
+		for n < len(s) && (isDigit(s[n]) || s[n] == '.' || s[n] == ':') {
+			n++
+		}
+		return i + n
 	}
 	if l.depth == 0 {
-		if rotated := []byte("GC log file "); bytes.Contains(s, rotated) { // its date has another form
+		if rotated := []byte("GC log "); bytes.Contains(s, rotated) { // its date has another form
 			l.ignore(bannerLine)
 		} else {
 			l.strange = true
@@ -122,8 +128,6 @@ func unit(c byte) int64 {
 		return 1 << 20
 	case 'G':
 		return 1 << 30
-	case 'T':
-		return 1 << 40
 	}
 	return 0
 }

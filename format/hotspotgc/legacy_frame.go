@@ -15,24 +15,27 @@ type frame struct {
 type frameKind uint8
 
 const (
-	detailFrame  frameKind = iota // whatever is in it is of no use
-	gcFrame                       // [GC …
-	fullFrame                     // [Full GC …
-	g1Frame                       // [GC pause …
-	g1Remark                      // [GC remark …
-	g1Cleanup                     // [GC cleanup …
-	youngFrame                    // [ParNew: …
-	oldFrame                      // [CMS: …
-	metaFrame                     // [Metaspace: …, [CMS Perm : …
-	initialFrame                  // [1 CMS-initial-mark: …
-	remarkFrame                   // [1 CMS-remark: …
-	phaseFrame                    // [CMS-concurrent-mark: …
+	detailFrame    frameKind = iota // whatever is in it is of no use
+	gcFrame                         // [GC …
+	fullFrame                       // [Full GC …
+	g1Frame                         // [GC pause …
+	g1Remark                        // [GC remark …
+	g1Cleanup                       // [GC cleanup …
+	pauseFrame                      // [Pause Init Mark, Shenandoah's
+	youngFrame                      // [ParNew: …
+	oldFrame                        // [CMS: …
+	metaFrame                       // [Metaspace: …, [CMS Perm : …
+	initialFrame                    // [1 CMS-initial-mark: …
+	remarkFrame                     // [1 CMS-remark: …
+	heapFrame                       // [ 4096K->3936K(16M)], which G1 of JDK 6 prints below a pause
+	histogramFrame                  // [Class Histogram, outside of a collection
+	phaseFrame                      // [Concurrent marking, Shenandoah's
 )
 
 // maxDepth is deeper than anything nests.
 const maxDepth = 16
 
-func (f *frame) pause() bool { return f.kind >= gcFrame && f.kind <= g1Cleanup }
+func (f *frame) pause() bool { return f.kind >= gcFrame && f.kind <= pauseFrame }
 
 // frameName is what stands behind a bracket, the longer of two alike first.
 type frameName struct {
@@ -97,6 +100,17 @@ func (l *legacy) open(text []byte, i int) int {
 		return l.eden(text, i+1)
 	case has(s, "CMS-concurrent-"):
 		return l.cmsPhase(text, i+len("[CMS-"))
+	case has(s, "ASCMS-concurrent-"):
+		return l.cmsPhase(text, i+len("[ASCMS-"))
+	case has(s, "Class Histogram"):
+		l.ignore(classLine)
+		if l.depth > 0 {
+			return l.push(newFrame(detailFrame, ""), i+1)
+		}
+		l.opened = l.at()
+		return l.push(newFrame(histogramFrame, ""), i+len("[Class Histogram"))
+	case has(s, "Pause "), has(s, "Concurrent ") && len(s) > len("Concurrent ") && !isUpper(s[len("Concurrent ")]):
+		return l.openShenandoah(text, i)
 	}
 	for j := range frameNames {
 		if f := &frameNames[j]; has(s, f.text) {
@@ -115,7 +129,7 @@ func pauseFollows(s []byte) bool {
 	}
 	switch c := s[0]; c {
 	case ' ':
-		return len(s) == 1 || !(s[1] >= 'a' && s[1] <= 'z')
+		return len(s) == 1 || !(s[1] >= 'a' && s[1] <= 'z') || has(s, " invoke=")
 	case '[', '(', ':', '-', '{', ',':
 		return true
 	default:
@@ -135,6 +149,9 @@ func (l *legacy) openOther(text []byte, i int) int {
 	}
 	if l.depth > 0 {
 		return l.push(frame{kind: detailFrame}, i+1)
+	}
+	if s := text[i+1:]; l.held && len(s) > 0 && (s[0] == ' ' || s[0] == '[') {
+		return l.push(newFrame(heapFrame, ""), i+1)
 	}
 	l.strange = true
 	return nextCollection(text, i+1)
@@ -164,7 +181,7 @@ func (l *legacy) openPause(kind frameKind, next int) int {
 	if l.depth == 0 {
 		l.flush()
 		l.e = newEvent(evidence.StopTheWorld)
-		l.e.start = l.at()
+		l.e.start, l.inner = l.at(), unknown
 		l.begunAt, l.begunN = l.number, 0
 	}
 	l.date, l.uptime = unknown, unknown
@@ -185,7 +202,15 @@ func (l *legacy) shut() {
 	l.depth--
 	f := &l.stack[l.depth]
 	switch f.kind {
-	case detailFrame, phaseFrame:
+	case detailFrame:
+	case heapFrame:
+		if l.e.heap.before == unknown {
+			l.e.heap = f.sizes
+		}
+	case histogramFrame:
+		l.histogram(f)
+	case phaseFrame:
+		l.phaseEnded(f)
 	case youngFrame:
 		l.generation(f, &l.e.young)
 		if l.e.name == "" {
@@ -196,6 +221,9 @@ func (l *legacy) shut() {
 		l.e.name = combined(l.e.name, f.name)
 		l.e.pause = evidence.PauseFull
 	case metaFrame:
+		if l.depth == 0 && !l.held { // behind a concurrent phase
+			return
+		}
 		l.generation(f, &l.e.meta)
 	case initialFrame:
 		l.generation(f, &l.e.old)
@@ -206,8 +234,8 @@ func (l *legacy) shut() {
 	default:
 		if l.depth == 0 {
 			l.ended(f)
-		} else if l.stack[0].sizes.before == unknown { // of the collection within a remark
-			l.e.heap = f.sizes
+		} else { // the collection within a remark
+			l.e.heap, l.inner = f.sizes, f.duration
 		}
 	}
 }

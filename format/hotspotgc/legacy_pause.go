@@ -37,6 +37,8 @@ func (l *legacy) ended(f *frame) {
 		}
 	case g1Remark:
 		e.pause, e.name = evidence.PauseRemark, "GC remark"
+	case pauseFrame:
+		l.shenandoahEnded(f)
 	case g1Cleanup:
 		e.pause, e.name = evidence.PauseCleanup, "GC cleanup"
 	default:

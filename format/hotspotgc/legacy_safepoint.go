@@ -9,6 +9,10 @@ const stoppedText = "Total time for which application threads were stopped: "
 // i on. Without a stamp it ends with the pause printed before it, or follows the stop
 // before.
 func (l *legacy) stop(text []byte, i int) int {
+	if i < len(text) && text[i] == '-' { // the clock was set back during the stop
+		l.at()
+		return len(text)
+	}
 	total, n := decimal(text[i:])
 	if n == 0 {
 		l.strange = true
@@ -40,6 +44,17 @@ func (l *legacy) stop(text []byte, i int) int {
 	l.gave = true
 	l.o.emit(&e)
 	return i
+}
+
+// histogram notes a stop for a class histogram that is not part of a collection.
+func (l *legacy) histogram(f *frame) {
+	if f.duration == unknown || l.depth > 0 {
+		return
+	}
+	e := newEvent(evidence.Safepoint)
+	e.start, e.end, e.name, e.line = l.opened, l.opened+f.duration, "class histogram", l.number
+	l.stopped = e.end
+	l.o.emit(&e)
 }
 
 // running reads "0.0170944 seconds", the time between two stops, which moves the time of

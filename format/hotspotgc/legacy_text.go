@@ -20,6 +20,8 @@ const (
 	readFlags
 	readMemory
 	readVersion
+	readReason // in angle brackets, JDK 1.3
+	passSizes  // the text and sizes behind it: of a generation, JDK 1.3
 )
 
 // textRules are what collectors print outside of brackets, of all versions.
@@ -35,6 +37,9 @@ var textRules = [...]textRule{
 	{"/proc/meminfo:", passRest, bannerLine},
 
 	{"icms_dc=", passWord, detailLine},
+	{"invoke=", passWord, detailLine},
+	{"size=", passWord, detailLine},
+	{"<", readReason, detailLine},
 	{"CMS: abort preclean due to time", passWord, detailLine},
 	{"CMS: abort preclean due to loop", passWord, detailLine},
 	{"bailing out to foreground collection", passWord, detailLine},
@@ -53,6 +58,10 @@ var textRules = [...]textRule{
 	{"class space ", passRest, heapLine},
 	{"data space ", passRest, heapLine},
 	{"eden space ", passRest, heapLine},
+	{"eden [", passRest, heapLine},
+	{"object [", passRest, heapLine},
+	{"from [", passRest, heapLine},
+	{"to   [", passRest, heapLine},
 	{"from space ", passRest, heapLine},
 	{"from ", passRest, heapLine},
 	{"to ", passRest, heapLine},
@@ -75,6 +84,12 @@ var textRules = [...]textRule{
 	{"No shared spaces configured", passRest, heapLine},
 	{"total ", passRest, heapLine},
 	{"used ", passRest, heapLine},
+
+	{"eden ", passSizes, detailLine},
+	{"survivor ", passSizes, detailLine},
+	{"tenured ", passSizes, detailLine},
+	{"new ", passSizes, detailLine},
+	{"permanent ", passSizes, detailLine},
 
 	{"AdaptiveSizePolicy", passRest, statsLine},
 	{"AdaptiveSizeStart", passRest, statsLine},
@@ -113,6 +128,11 @@ var textRules = [...]textRule{
 	{"cms_time_", passRest, statsLine},
 	{"cms_allocation_rate", passRest, statsLine},
 	{"cms_consumption_rate", passRest, statsLine},
+	{"contiguous_available", passRest, statsLine},
+	{"initiatingPermOccupancy=", passRest, statsLine},
+	{"Mark stack is full", passRest, statsLine},
+	{"Setting abort in CSMarkOopClosure", passRest, statsLine},
+	{"TLAB", passRest, statsLine},
 	{"occupancy=", passRest, statsLine},
 	{"initiatingOccupancy=", passRest, statsLine},
 	{"promotion_rate", passRest, statsLine},
@@ -144,6 +164,8 @@ var textRules = [...]textRule{
 	{"Total heap region ", passRest, statsLine},
 	{"Total heap region rem set sizes", passRest, statsLine},
 	{"Static structures", passRest, statsLine},
+	{"Conc RS threads times", passRest, statsLine},
+	{"Max size region", passRest, statsLine},
 	{"Region with largest ", passRest, statsLine},
 
 	{"vmop", passRest, safepointLine},
@@ -156,6 +178,9 @@ var textRules = [...]textRule{
 	{"Total ", passRest, classLine},
 
 	{"GC log file ", passRest, bannerLine},
+	{"GC STATISTICS:", passRest, statsLine},
+	{"Allocation pacing accrued:", passRest, statsLine},
+	{"Cancelling GC: ", passRest, detailLine},
 	{"Note: ", passRest, otherLine},
 	{"This could be due to ", passRest, otherLine},
 	{"Full thread dump ", passRest, otherLine},
@@ -177,10 +202,25 @@ func (l *legacy) words(text []byte, i int) int {
 		if !has(s, r.text) {
 			continue
 		}
-		l.ignore(r.kind)
+		if r.do != readVersion {
+			l.ignore(r.kind)
+		}
 		next := i + len(r.text)
 		switch r.do {
 		case passWord:
+			return next
+		case readReason:
+			if n := bytes.IndexByte(text[next:], '>'); n >= 0 && l.depth > 0 {
+				l.e.trigger = l.o.text(text[next : next+n])
+				return next + n + 1
+			}
+			l.strange = true
+			return next
+		case passSizes:
+			if n := changeLen(text[next:]); n > 0 {
+				return next + n
+			}
+			l.strange = true
 			return next
 		case readStopped:
 			return l.stop(text, next)
@@ -195,13 +235,16 @@ func (l *legacy) words(text []byte, i int) int {
 			l.memory(text[next:])
 			return len(text)
 		case readVersion:
-			l.version(text[next:])
-			return len(text)
+			return l.virtualMachine(text, next)
 		}
 		return nextCollection(text, next)
 	}
 	if l.depth == 0 && l.uptime != unknown && l.operation(text, i) {
 		return len(text)
+	}
+	if k, ok := knownMessage(s); ok { // of Shenandoah, which writes the same text under both kinds of logging
+		l.ignore(k)
+		return nextCollection(text, i+1)
 	}
 	l.strange = true
 	if l.depth == 0 {
@@ -210,6 +253,22 @@ func (l *legacy) words(text []byte, i int) int {
 	for i++; i < len(text) && text[i] != ' ' && text[i] != '[' && text[i] != ']'; i++ {
 	}
 	return i
+}
+
+// changeLen is how long the sizes are that s begins with: "25649K->0K(31616K)".
+func changeLen(s []byte) int {
+	_, n := size(s)
+	if n == 0 || !has(s[n:], "->") {
+		return 0
+	}
+	_, m := size(s[n+2:])
+	n += 2 + m
+	if n < len(s) && s[n] == '(' {
+		if _, m := size(s[n+1:]); m > 0 {
+			n += m + 2
+		}
+	}
+	return min(n, len(s))
 }
 
 // otherBrackets are the parts of collections that give nothing here, but show whose
@@ -221,15 +280,15 @@ var otherBrackets = [...]struct {
 	{"Rescan", detailLine}, {"weak refs processing", detailLine}, {"class unloading", detailLine}, {"scrub ", detailLine},
 	{"YG occupancy", detailLine}, {"SoftReference", detailLine}, {"WeakReference", detailLine}, {"FinalReference", detailLine},
 	{"PhantomReference", detailLine}, {"JNI Weak Reference", detailLine}, {"Finalize Marking", detailLine}, {"G1Ergonomics", statsLine},
-	{"Unloading class ", classLine}, {"Loaded ", classLine}, {"Class Histogram", classLine}, {"Parallel Time", detailLine},
+	{"Unloading class ", classLine}, {"Loaded ", classLine}, {"Parallel Time", detailLine},
 	{"Other", detailLine}, {"Clear CT", detailLine}, {"Code Root", detailLine}, {"GC Worker", detailLine}, {"Verify", detailLine},
-	{"Evacuation Failure", detailLine}, {"String Dedup", detailLine}, {"Concurrent ", detailLine}, {"Last Exec", detailLine},
+	{"Evacuation Failure", detailLine}, {"String Dedup", detailLine}, {"Last Exec", detailLine},
 	{"Ext Root Scanning", detailLine}, {"Update RS", detailLine}, {"Processed Buffers", detailLine}, {"Scan RS", detailLine},
 	{"Object Copy", detailLine}, {"Termination", detailLine}, {"Choose CSet", detailLine}, {"Ref Proc", detailLine}, {"Ref Enq", detailLine},
 	{"Free CSet", detailLine}, {"Humongous", detailLine}, {"Redirty", detailLine}, {"Mark Stack Scanning", detailLine}, {"SATB", detailLine},
 	{"dirty klass scan", detailLine}, {"visit unhandled CLDs", detailLine}, {"root rescan", detailLine}, {"grey object rescan", detailLine},
 	{"remark", detailLine}, {"Dynamic-linking ", classLine}, {"Registering JNI ", classLine}, {"ref-proc", detailLine}, {"Unloading", detailLine},
-	{"Start", detailLine}, {"Closure", detailLine}, {"CMS-", detailLine},
+	{"Start", detailLine}, {"Closure", detailLine}, {"CMS-", detailLine}, {"Preclean ", detailLine},
 }
 
 // otherBracket says whether a bracket that begins like this is a collection's part.
