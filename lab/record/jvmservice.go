@@ -56,7 +56,7 @@ func recordJVM(ctx context.Context, b *builder, r recording, tmp string, say fun
 	}
 	defer func() { err = errors.Join(err, s.service.Stop()) }()
 	plan := load.Plan{URL: "http://" + address + "/", Header: http.Header{}, Mode: load.Open, Rate: r.load.Rate, Connections: r.load.Connections, Timeout: r.load.Timeout}
-	if r.load.Poisson {
+	if r.load.Poisson && r.load.Rate > 0 {
 		plan.Arrivals, plan.Seed = load.Poisson, uint64(r.load.Seed)
 	}
 	if r.load.Rate == 0 {
@@ -157,7 +157,7 @@ func (s *session) look(ctx context.Context, home string, d time.Duration) error 
 		if pause(ctx, d/time.Duration(s.jvm.dumps+1)) != nil {
 			break
 		}
-		if err := ask(fmt.Sprintf("threads-%d.txt", n+1), "Thread.print"); err != nil {
+		if err := ask(fmt.Sprintf("threads-%d.txt", n+1), "Thread.print", "-e"); err != nil {
 			return err
 		}
 	}
