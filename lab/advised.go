@@ -9,11 +9,13 @@ import (
 	"github.com/unstall/unstall/stats"
 )
 
-// setting in the environment of a variant stands for what the diagnosis of the
-// sick variant advised.
+// setting in the environment or the flags of a variant stands for what the diagnosis
+// of the sick variant advised.
 const setting = "{setting}"
 
-func needsAdvice(v Variant) bool { return slices.Contains(v.Env, setting) }
+func needsAdvice(v Variant) bool {
+	return slices.Contains(v.Env, setting) || slices.Contains(v.Flags, setting)
+}
 
 // takeAdvice gives a variant the setting that was advised, as given; false if there
 // was none.
@@ -23,10 +25,18 @@ func (s *Stand) takeAdvice(v *Variant) bool {
 		s.warnf("%s: the diagnosis of %s advised no setting: not measured", v.Name, s.Sick)
 		return false
 	}
-	i := slices.Index(v.Env, setting)
-	v.Env = slices.Replace(slices.Clone(v.Env), i, i+1, strings.Fields(advice)...)
+	v.Env, v.Flags = advised(v.Env, advice), advised(v.Flags, advice)
 	v.About = fmt.Sprintf("as advised: %s", advice)
 	return true
+}
+
+// advised puts what was advised in the place that is kept for it.
+func advised(words []string, advice string) []string {
+	i := slices.Index(words, setting)
+	if i < 0 {
+		return words
+	}
+	return slices.Replace(slices.Clone(words), i, i+1, strings.Fields(advice)...)
 }
 
 // advice is the setting of the first fix of what was found first.

@@ -38,6 +38,8 @@ func (l Closed) on(s *Stand) loading {
 	return closing{l, s}
 }
 
+func (c closing) resident(Variant) bool { return false }
+
 func (c closing) admit(Variant) error { return nil }
 func (c closing) ready() error        { return nil }
 func (c closing) checks() []Check     { return nil }

@@ -13,6 +13,7 @@ import (
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/load"
 	"github.com/unstall/unstall/probe"
 	probes "github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
@@ -89,19 +90,24 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 		return err
 	}
 	found := record.Find(s.ctx, probes.Probes, []target.Target{t})
-	lasts := s.Sizes.Record + settle
+	lasts := demand.lead() + s.Sizes.Record + settle
 	if demand.Rate == 0 { // clients are still there when the probes take their last look
 		lasts = demand.Before + s.Sizes.Record
 		demand.For += lastLook
 	}
 	_, err = found.Record(s.ctx, record.Options{For: lasts, Path: path, Tool: s.opt.Version, Command: []string{"unstall", "lab", "run", s.Name},
 		Beside: func(ctx context.Context, sink probe.Sink) error {
-			if demand.Before > 0 { // others use it, too: what they ask for is no part of our load
+			if demand.Rate == 0 && demand.Before > 0 { // others use it, too: what they ask for is no part of our load
 				if err := s.alone(ctx, one, demand.Before); err != nil {
 					return err
 				}
 			}
-			return record.Load(s.request(one, demand), t.Subject(), nil, nil)(ctx, sink)
+			rows := &rowsFrom{}
+			sum := func(result *load.Result) { r.Served = served(rows.delivered(result, demand), demand.SLO) }
+			if err := record.Load(s.request(one, demand), t.Subject(), rows, sum)(ctx, sink); err != nil {
+				return err
+			}
+			return one.handOver(sink)
 		}})
 	if err != nil {
 		return err
@@ -130,6 +136,24 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 		r.figures = s.Runtime.figures(bundle, id, [3]state{one.first, before, after})
 	}
 	return nil
+}
+
+// handOver puts what the monitor of the dependency said into a capture, as users give
+// such a file to a diagnosis.
+func (one *Service) handOver(sink probe.Sink) error {
+	if one.monitor == "" {
+		return nil
+	}
+	text, err := os.ReadFile(one.monitor)
+	if err != nil {
+		return err
+	}
+	w, err := sink.Create(capture.Meta{Name: filepath.Base(one.monitor), Probe: "file", Origin: filepath.Base(one.monitor)})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return errors.Join(err, w.Close())
 }
 
 // lastLook is how long the probes may take for what they do at the end.

@@ -18,6 +18,7 @@ import (
 type Demand struct {
 	Before time.Duration // at Base, first; of a closed loop: with one client
 	Base   float64       // requests/s
+	Ramp   time.Duration // from Base to Rate
 	Rate   float64       // requests/s; 0: as fast as answers come
 	For    time.Duration // at Rate
 	Seed   uint64
@@ -27,7 +28,7 @@ type Demand struct {
 
 	SLO time.Duration // of its diagnosis; 0: found from the requests
 
-	// Storm is called after Before. Nil: nobody.
+	// Storm is called after Before and Ramp. Nil: nobody.
 	Storm func()
 }
 
@@ -42,11 +43,16 @@ func (d Demand) String() string {
 // closedConnections are enough to keep the processors of a small host busy.
 const closedConnections = 16
 
-// Delivered is what came of a demand after Before.
+// lead is how long it takes to come to the rate.
+func (d Demand) lead() time.Duration { return d.Before + d.Ramp }
+
+// Delivered is what came of a demand after Before and Ramp.
 type Delivered struct {
 	Offered, Achieved float64 // requests/s; what was answered after the end does not count
 	Sent, Failed      int64
+	Mean              float64 // ms, as the quantiles
 	P50, P90, P99     float64 // ms, from the intended time; what was not answered counts as far as it waited
+	Slow              float64 // share that took longer than the demand's SLO, or got no answer
 	Limited           bool    // by the generator
 	Result            *load.Result
 
@@ -80,6 +86,9 @@ func (s *Stand) request(one *Service, d Demand) load.Plan {
 	if d.Before > 0 {
 		p.Pattern = append(p.Pattern, load.Stage{For: d.Before, From: d.Base, To: d.Base})
 	}
+	if d.Ramp > 0 {
+		p.Pattern = append(p.Pattern, load.Stage{For: d.Ramp, From: d.Base, To: d.Rate})
+	}
 	p.Pattern = append(p.Pattern, load.Stage{For: d.For, From: d.Rate, To: d.Rate})
 	return p
 }
@@ -98,7 +107,7 @@ func (s *Stand) Drive(ctx context.Context, one *Service, d Demand) (Delivered, e
 	rows := &rowsFrom{}
 	if d.Storm != nil {
 		rose := make(chan struct{})
-		timer := time.AfterFunc(d.Before, func() { d.Storm(); close(rose) })
+		timer := time.AfterFunc(d.lead(), func() { d.Storm(); close(rose) })
 		defer func() {
 			if !timer.Stop() {
 				<-rose
@@ -128,12 +137,12 @@ func (o *rowsFrom) Rows(rows []load.Row) error {
 	return nil
 }
 
-// delivered sums up the requests that were meant to be sent after Before.
+// delivered sums up the requests that were meant to be sent at the demand's rate.
 func (o *rowsFrom) delivered(r *load.Result, d Demand) Delivered {
-	from := r.Start.Add(d.Before).UnixNano()
+	from := r.Start.Add(d.lead()).UnixNano()
 	out := Delivered{Limited: r.GeneratorLimited, Result: r, rows: o.rows}
 	var latencies []int64
-	var answered int64
+	var answered, slow, sum int64
 	until := from + int64(d.For)
 	for _, x := range o.rows {
 		if x.Intended < from {
@@ -143,11 +152,15 @@ func (o *rowsFrom) delivered(r *load.Result, d Demand) Delivered {
 		if x.Outcome != evidence.OK {
 			out.Failed++
 		}
+		if x.Outcome != evidence.OK || x.Latency() > int64(d.SLO) {
+			slow++
+		}
 		if x.Status != 0 && x.End <= until {
 			answered++
 		}
 		if x.Status != 0 || x.Outcome == evidence.TimedOut || x.Outcome == evidence.Unfinished {
 			latencies = append(latencies, x.Latency())
+			sum += x.Latency()
 		}
 	}
 	out.Offered = float64(out.Sent) / d.For.Seconds()
@@ -155,6 +168,8 @@ func (o *rowsFrom) delivered(r *load.Result, d Demand) Delivered {
 	slices.Sort(latencies)
 	ms := func(p float64) float64 { return float64(stats.Quantile(latencies, p)) / 1e6 }
 	if len(latencies) > 0 {
+		out.Slow = float64(slow) / float64(out.Sent)
+		out.Mean = float64(sum) / float64(len(latencies)) / 1e6
 		out.P50, out.P90, out.P99 = ms(.5), ms(.9), ms(.99)
 	}
 	return out

@@ -59,12 +59,18 @@ type Variant struct {
 	Name  string
 	About string // one line
 
-	Program string // which of the lab's programs, where there are several
-	Args    []string
+	// Of names the variant whose service this is, at another rate: nothing of its own
+	// is started where that one is resident.
+	Of string
+
+	Program string   // which of the lab's programs, where there are several
+	Flags   []string // of the runtime, after the program's own
+	Args    []string // {files} is where it may keep files: the first part of their paths
 	Env     []string
 
 	// Dependency are the arguments of the dependency it gets; nil: none. {http}
-	// and {resp} in Args are its addresses.
+	// and {resp} in Args are its addresses, {monitor} in its own is the file for what
+	// its monitor says, which the diagnosis is given, too.
 	Dependency []string
 
 	Path string // empty: the lab's
@@ -78,10 +84,11 @@ type Variant struct {
 
 	Compared bool // measured in every block
 	Aside    bool // but not in a quick run
+	Long     bool // not in a quick run at all
 	Resident int  // MiB it fills, about
 
 	// Predicted says that what the diagnosis of the sick variant predicted is held
-	// against this one; then {setting} in Env is the setting it advised.
+	// against this one; then {setting} in Env or Flags is the setting it advised.
 	Predicted bool
 
 	Expected Expected
@@ -133,12 +140,4 @@ func Anything(but ...string) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// Resident is how much memory all variants fill together, MiB.
-func (l *Lab) Resident() (mib int) {
-	for _, v := range l.Variants {
-		mib += v.Resident
-	}
-	return mib
 }

@@ -11,6 +11,8 @@ type Load interface {
 
 // loading is a load while a lab runs.
 type loading interface {
+	// resident says whether a variant's service lives as long as the lab.
+	resident(v Variant) bool
 	// admit gets a variant ready to be measured.
 	admit(v Variant) error
 	// ready is called once when all were admitted whose settings are known.

@@ -23,6 +23,7 @@ type Outcome struct {
 	Predictions []Prediction          `json:"predictions"`
 	Checks      []Check               `json:"checks"`
 	Runs        []Measured            `json:"runs"`
+	Knees       []Knee                `json:"knees"`         // of the variants that were asked for
 	Repeated    int                   `json:"repeated_runs"` // that others on the host had spoilt
 	Warnings    []string              `json:"warnings"`
 	Pass        bool                  `json:"pass"` // every variant is ok, and every check that is required
@@ -67,10 +68,31 @@ type Result struct {
 	Diagnosis *diagnose.Diagnosis `json:"diagnosis"`
 	Capture   string              `json:"capture,omitempty"` // where it was kept
 	Others    float64             `json:"others"`            // share of the host's processors, meanwhile
+	Served    *Served             `json:"served"`            // to the clients, meanwhile
 	Attempts  int                 `json:"attempts"`
 	OK        bool                `json:"ok"`
 
 	figures map[string]float64 // that the diagnosis does not give
+}
+
+// Served is what clients got of a variant while it was diagnosed, at its rate.
+type Served struct {
+	Sent   int64   `json:"sent"`
+	Rate   float64 `json:"rate"` // answers/s
+	MeanMs float64 `json:"mean_ms"`
+	P50Ms  float64 `json:"p50_ms"`
+	P99Ms  float64 `json:"p99_ms"`
+	// Slow is the share that took longer than the SLO or got no answer, null without one.
+	Slow *float64 `json:"slow_share"`
+}
+
+// served sums up what clients got.
+func served(d Delivered, slo time.Duration) *Served {
+	s := &Served{Sent: d.Sent, Rate: d.Achieved, MeanMs: d.Mean, P50Ms: d.P50, P99Ms: d.P99}
+	if slo > 0 {
+		s.Slow = &d.Slow
+	}
+	return s
 }
 
 // Figure is one that the capture of a variant's diagnosis holds, such as
@@ -121,6 +143,16 @@ type Measured struct {
 	Limited  bool               `json:"generator_limited"`
 	Others   float64            `json:"others"` // share of the host's processors
 	Metrics  map[string]float64 `json:"metrics"`
+}
+
+// KneeOf is the knee of a variant, nil if it is not known.
+func (o *Outcome) KneeOf(variant string) *float64 {
+	for _, k := range o.Knees {
+		if k.Variant == variant {
+			return k.Rate
+		}
+	}
+	return nil
 }
 
 // Comparison returns that of the sick variant with another, nil without one.

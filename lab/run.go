@@ -29,6 +29,7 @@ func Run(ctx context.Context, l *Lab, opt Options) (*Outcome, error) {
 		Host: Host{CPUs: runtime.NumCPU(), Start: time.Now().UTC()}}}
 	if opt.Quick {
 		s.Sizes = l.Quick
+		s.variants = slices.DeleteFunc(s.variants, func(v Variant) bool { return v.Long })
 	}
 	s.patience = s.Sizes.Patience
 	s.out.Plan.Blocks, s.out.Plan.Seed = s.Sizes.Blocks, rand.Uint64()>>11 // JSON's numbers have 53 bits
@@ -56,6 +57,9 @@ func (o *Outcome) finish() {
 	}
 	if o.Runs == nil {
 		o.Runs = []Measured{}
+	}
+	if o.Knees == nil {
+		o.Knees = []Knee{}
 	}
 	if o.Warnings == nil {
 		o.Warnings = []string{}

@@ -7,8 +7,8 @@ import (
 	"github.com/unstall/unstall/lab/service"
 )
 
-// Runtime is what the services of a lab are written for, [Go] or [Dotnet]: how they
-// are built and started, and what they can be asked.
+// Runtime is what the services of a lab are written for, [Go], [Dotnet] or [JVM]: how
+// they are built and started, and what they can be asked.
 type Runtime interface {
 	// build builds what the variants need.
 	build(ctx context.Context, l *Lab, say func(string)) (*programs, error)
@@ -34,7 +34,8 @@ type programs struct {
 type state struct {
 	service.State
 	usage
-	threads int // of the process
+	threads int     // of the process
+	stopped float64 // by its collector so far, s
 }
 
 // until is how long b is after a, s.

@@ -39,6 +39,7 @@ type Service struct {
 	URL     string // of its requests
 
 	dependency *process.Process
+	monitor    string // file of what its dependency says of itself; empty: none
 	operation  string // URL as comparisons know it: a fix that has a path of its own does the same
 	command    string
 	first      state // before its first load
@@ -60,6 +61,11 @@ func (s *Stand) With(v Variant, do func(*Service) error) error {
 	if one := s.Service(v.Name); one != nil {
 		return do(one)
 	}
+	if one := s.Service(v.Of); one != nil {
+		shared := *one
+		shared.Variant = v
+		return do(&shared)
+	}
 	one, err := s.start(v)
 	if err != nil {
 		return err
@@ -77,15 +83,23 @@ func (s *Stand) start(v Variant) (*Service, error) {
 	var at struct{ RESP, HTTP string }
 	file := func(name string) string { return filepath.Join(s.dir, v.Name+"."+name) }
 	if v.Dependency != nil {
-		p, err := process.Start(s.ctx, s.depends, v.Dependency, nil, file("dependency.stderr"), &at)
+		var args []string
+		for _, a := range v.Dependency {
+			if strings.Contains(a, monitor) {
+				one.monitor = file("dependency.csv")
+				a = strings.ReplaceAll(a, monitor, one.monitor)
+			}
+			args = append(args, a)
+		}
+		p, err := process.Start(s.ctx, s.depends, args, nil, file("dependency.stderr"), &at)
 		if err != nil {
 			return nil, err
 		}
 		one.dependency = p
 	}
-	fill := strings.NewReplacer("{resp}", at.RESP, "{http}", at.HTTP)
+	fill := strings.NewReplacer("{resp}", at.RESP, "{http}", at.HTTP, "{files}", file(""))
 	bin, args := s.programs.start(v, file("access.log"))
-	words := append(slices.Clone(v.Env), filepath.Base(bin))
+	words := append(append(slices.Clone(v.Env), filepath.Base(bin)), v.Flags...)
 	for _, a := range v.Args {
 		args, words = append(args, fill.Replace(a)), append(words, a)
 	}
@@ -106,6 +120,9 @@ func (s *Stand) start(v Variant) (*Service, error) {
 	}
 	return one, err
 }
+
+// monitor in the arguments of a dependency stands for the file of its monitor.
+const monitor = "{monitor}"
 
 func (one *Service) stop() error {
 	var errs []error
@@ -206,15 +223,29 @@ func (s *Stand) Spare() (mib int, ok bool) {
 	return available - spare, ok
 }
 
+// fill is how much memory the services take that run at the same time, MiB: those that
+// are resident, and the largest of the others, which come one after the other.
+func (s *Stand) fill() (mib int) {
+	other := 0
+	for _, v := range s.variants {
+		if s.load.resident(v) {
+			mib += v.Resident
+		} else {
+			other = max(other, v.Resident)
+		}
+	}
+	return mib + other
+}
+
 // spare is what is left to the host, MiB.
 const spare = 1024
 
 // enoughMemory refuses to start what the host cannot hold: it would measure its
 // swap, or lose a process.
-func (l *Lab) enoughMemory() error {
+func (s *Stand) enoughMemory() error {
 	available, ok := memory()
-	if need := l.Resident() + spare; ok && available < need {
-		return fmt.Errorf("lab %s: its services fill %d MiB together and %d MiB are available: close other programs, or run it on a larger host", l.Name, need, available)
+	if need := s.fill() + spare; ok && available < need {
+		return fmt.Errorf("lab %s: its services fill %d MiB together and %d MiB are available: close other programs, or run it on a larger host", s.Name, need, available)
 	}
 	return nil
 }

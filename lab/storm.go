@@ -55,6 +55,8 @@ func (t *storming) tell() {
 	t.out.Plan.Peak, t.out.Plan.Base = &peak, &base
 }
 
+func (t *storming) resident(Variant) bool { return true }
+
 // admit starts a service and warms it up.
 func (t *storming) admit(v Variant) error {
 	one, err := t.start(v)
@@ -139,9 +141,9 @@ func (t *storming) measure(one *Service, block int) (Measured, compare.Load, err
 
 func (t *storming) checks() []Check { return []Check{t.out.kneeCheck()} }
 
-// served is the part of the offered load that must be answered: below, a queue
+// keepsUp is the part of the offered load that must be answered: below, a queue
 // grows for as long as the load lasts.
-const served = .95
+const keepsUp = .95
 
 // holds says whether a service keeps the SLO at a rate.
 func (t *storming) holds(one *Service, rate float64) (bool, error) {
@@ -150,7 +152,7 @@ func (t *storming) holds(one *Service, rate float64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	ok := d.Achieved >= served*d.Offered && d.P99 <= *t.out.Plan.SLOMs && d.Failed == 0
+	ok := d.Achieved >= keepsUp*d.Offered && d.P99 <= *t.out.Plan.SLOMs && d.Failed == 0
 	t.say("%s at %.0f requests/s: p99 %.1f ms, %.1f %% answered in time", one.Variant.Name, rate, d.P99, 100*d.Achieved/d.Offered)
 	return ok, nil
 }
@@ -178,7 +180,7 @@ func (t *storming) bracket(one *Service) error {
 // search finds the knee and moves the peak to where its share of it must be.
 func (t *storming) search(one *Service) error {
 	p := &t.out.Plan
-	k, err := load.Knee(t.ctx, t.request(one, Demand{Rate: t.Peak, For: t.Hold, Seed: p.Seed}), load.SLO{P99: t.SLO, Achieved: served},
+	k, err := load.Knee(t.ctx, t.request(one, Demand{Rate: t.Peak, For: t.Hold, Seed: p.Seed}), load.SLO{P99: t.SLO, Achieved: keepsUp},
 		load.KneeOptions{Start: t.Peak, Step: t.Hold,
 			Tried: func(step load.KneeStep) { t.say("%s", step.Line()) },
 			Run: func(ctx context.Context, p load.Plan) (*load.Result, error) {

@@ -5,7 +5,8 @@ import (
 	"github.com/unstall/unstall/lab"
 	dotnetstarvation "github.com/unstall/unstall/lab/dotnet-starvation"
 	goballast "github.com/unstall/unstall/lab/go-ballast"
+	jvmparnew "github.com/unstall/unstall/lab/jvm-parnew"
 )
 
 // Labs in the order they are listed.
-var Labs = []*lab.Lab{&goballast.Lab, &dotnetstarvation.Lab}
+var Labs = []*lab.Lab{&goballast.Lab, &dotnetstarvation.Lab, &jvmparnew.Lab}

@@ -3,6 +3,8 @@
 //
 //	dependency -delay 1ms -slow 60ms -every 1s -for 300ms
 //
+// With -monitor FILE it writes each second how long its answers took, as the monitor
+// of a database does.
 // It runs until standard input ends.
 package main
 
@@ -26,6 +28,7 @@ var (
 	every = flag.Duration("every", time.Second, "how often it becomes slow")
 	long  = flag.Duration("for", 300*time.Millisecond, "how long it stays slow")
 	size  = flag.Int("size", 512, "bytes of an answer")
+	watch = flag.String("monitor", "", "file for the answers of each second and their times, CSV")
 )
 
 // Announcement is the first line on standard output.
@@ -54,6 +57,10 @@ func run() error {
 		}
 		return value
 	}
+	m, err := openMonitor(*watch)
+	if err != nil {
+		return err
+	}
 	overRESP, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -62,10 +69,12 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	go resp.Serve(overRESP, func(string) []byte { return answer() })
+	go resp.Serve(overRESP, func(string) []byte { return answer() }, m.answered)
 	go http.Serve(overHTTP, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
+		from := time.Now()
 		w.Write(answer())
+		m.answered(time.Since(from))
 	}))
 	err = json.NewEncoder(os.Stdout).Encode(Announcement{overRESP.Addr().String(), overHTTP.Addr().String(), os.Getpid()})
 	if err != nil {

@@ -4,6 +4,7 @@ package process
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,12 +73,18 @@ func (p *Process) begin() (err error) {
 	return nil
 }
 
+// read decodes the next line of output that is JSON: a JVM writes its warnings
+// there, too.
 func (p *Process) read(v any) error {
-	line, err := p.out.ReadBytes('\n')
-	if err != nil {
-		return err
+	for {
+		line, err := p.out.ReadBytes('\n')
+		if err != nil {
+			return err
+		}
+		if bytes.HasPrefix(line, []byte("{")) {
+			return json.Unmarshal(line, v)
+		}
 	}
-	return json.Unmarshal(line, v)
 }
 
 // Line waits for the next line of output.

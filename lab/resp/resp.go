@@ -87,8 +87,8 @@ func (c *Client) take() *Conn {
 }
 
 // Serve answers every GET on the listener's connections with what value
-// returns.
-func Serve(l net.Listener, value func(key string) []byte) error {
+// returns, and tells how long each took, from the command read to the answer sent.
+func Serve(l net.Listener, value func(key string) []byte, answered func(time.Duration)) error {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -103,11 +103,13 @@ func Serve(l net.Listener, value func(key string) []byte) error {
 				if err != nil {
 					return
 				}
+				from := time.Now()
 				v := value(key)
 				out = append(fmt.Appendf(out[:0], "$%d\r\n", len(v)), v...)
 				if _, err := conn.Write(append(out, "\r\n"...)); err != nil {
 					return
 				}
+				answered(time.Since(from))
 			}
 		}()
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"testing"
+	"time"
 )
 
 func TestGet(t *testing.T) {
@@ -12,7 +13,7 @@ func TestGet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	go Serve(l, func(key string) []byte { return []byte("<" + key + ">") })
+	go Serve(l, func(key string) []byte { return []byte("<" + key + ">") }, func(time.Duration) {})
 	c := Client{Addr: l.Addr().String()}
 	for _, key := range []string{"a", "", "session:t0000001"} {
 		got, err := c.Get(key)

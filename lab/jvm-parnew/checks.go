@@ -1,0 +1,87 @@
+package jvmparnew
+
+import (
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/stats"
+)
+
+// article is what the report gives.
+var article = struct{ collections, mean, healthy, pause float64 }{collections: 100, mean: 2500, healthy: 60, pause: 40}
+
+func number(v float64) *float64 { return &v }
+
+// checks are what must come out of the runs and the diagnoses.
+func checks(o *lab.Outcome) (all []lab.Check) {
+	all = append(all, collections(o)...)
+	all = append(all, late(o)...)
+	for _, name := range []string{"callers-cache", "callers-cache-more", "server-cache", "no-garbage", "split"} {
+		if r := o.Result(name); r != nil {
+			all = append(all, within(r))
+		}
+	}
+	return append(all, knees(o)...)
+}
+
+// collections are those of the sick one.
+func collections(o *lab.Outcome) []lab.Check {
+	sick := o.Result("sick")
+	n := lab.Check{Name: "sick: ParNew collections a minute", Unit: "1", Asked: "> 100", Article: number(article.collections)}
+	if v, ok := sick.Figure(lab.YoungCollections); ok {
+		n.Got, n.OK = &v, v > 100
+	} else {
+		n.Why = "its log of the collector was not recorded"
+	}
+	pause := lab.Check{Name: "sick: mean pause", Unit: "ms", Asked: "to be known", Article: number(article.pause), Told: true}
+	if v, ok := sick.Figure(lab.YoungPause); ok {
+		pause.Got, pause.OK = &v, true
+	}
+	stopped := lab.Check{Name: "sick: share of the time stopped", Unit: "1", Asked: "to be known", Article: number(article.collections * article.pause / 60e3), Told: true}
+	if v, ok := sick.Figure(lab.YoungStopped); ok {
+		stopped.Got, stopped.OK = &v, true
+	}
+	return []lab.Check{n, pause, stopped}
+}
+
+// late says how many callers gave up, and how long the mean answer took.
+func late(o *lab.Outcome) []lab.Check {
+	share := stats.Median(o.Of("sick", "slow_share"))
+	mean := stats.Median(o.Of("sick", "mean_ms"))
+	all := []lab.Check{
+		{Name: "sick: share of the requests over 300 ms", Unit: "1", Asked: "≥ 0.5", Got: &share, OK: share >= .5},
+		{Name: "sick: mean latency", Unit: "ms", Asked: "≥ 10 × the healthy one", Got: &mean, Article: number(article.mean)},
+	}
+	healthy := lab.Check{Name: "low-rate: mean latency", Unit: "ms", Asked: "≤ 60", Article: number(article.healthy)}
+	if r := o.Result("low-rate"); r != nil && r.Served != nil {
+		v := r.Served.MeanMs
+		healthy.Got, healthy.OK = &v, v <= article.healthy
+		all[1].OK = mean >= 10*v
+	} else {
+		healthy.Why, all[1].Why = "it was not diagnosed", "the healthy one is not known"
+	}
+	return append(all, healthy)
+}
+
+// within says that a variant is under the SLO while it is diagnosed.
+func within(r *lab.Result) lab.Check {
+	c := lab.Check{Name: r.Name + ": p99", Unit: "ms", Asked: "≤ 300"}
+	if r.Served == nil {
+		c.Why = "it was not diagnosed"
+		return c
+	}
+	c.Got = &r.Served.P99Ms
+	c.OK = r.Served.P99Ms <= float64(slo.Milliseconds())
+	return c
+}
+
+// knees says that the rate lies above what the sick one can do, and below what it could
+// without garbage: then it is garbage that makes it slow, and not the work.
+func knees(o *lab.Outcome) []lab.Check {
+	if len(o.Knees) == 0 {
+		return nil // a quick run
+	}
+	sick := lab.Check{Name: "sick: knee", Unit: "1/s", Asked: "80–120: where the report's lies", Got: o.KneeOf("sick")}
+	sick.OK = sick.Got != nil && *sick.Got >= some && *sick.Got < peak
+	free := lab.Check{Name: "no-garbage: knee", Unit: "1/s", Asked: "> 120", Got: o.KneeOf("no-garbage")}
+	free.OK = free.Got != nil && *free.Got > peak
+	return []lab.Check{sick, free}
+}

@@ -1,0 +1,136 @@
+// Package jvmparnew is the lab of an HTTP service on a JVM whose young collections come
+// so often that it answers too late: what a field report describes, what was done
+// against it, and what would have helped. README.md tells the story; everything that is
+// asked for is here.
+package jvmparnew
+
+import (
+	"time"
+
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/jvm-parnew/app"
+)
+
+const (
+	young       = "jvm.young-gc-rate"
+	full        = "jvm.full-gc"
+	leak        = "jvm.old-gen-leak"
+	locks       = "jvm.lock-contention"
+	dependency  = "service.dependency-slow"
+	pool        = "service.pool-exhausted"
+	capacity    = "service.over-capacity"
+	surge       = "service.traffic-surge"
+	saturation  = "linux.cpu-saturation"
+	allocStalls = "jvm.allocation-stall"
+)
+
+// Causes that are about the host a lab happens to run on.
+var host = []string{"linux.noisy-neighbour", saturation}
+
+// The article's requests/s: when it was slow, after the first callers cached, after all
+// had, and what was expected of it.
+const (
+	peak    = 120
+	some    = 80
+	all     = 40
+	usual   = 6
+	slo     = 300 * time.Millisecond
+	waiting = 10 * time.Second
+)
+
+// The article's JVM with half of its memory, for half of its processors: young is half of
+// the heap whatever NewRatio says.
+var (
+	shape = []string{"-XX:+UseConcMarkSweepGC", "-Xms2g", "-Xmx2g", "-XX:NewSize=1g", "-XX:MaxNewSize=1g", "-XX:SurvivorRatio=10",
+		"-XX:MetaspaceSize=128m", "-XX:MaxMetaspaceSize=256m"}
+	heap = []string{"-Xms2g", "-Xmx2g"}
+)
+
+// Eight threads of Tomcat, four for a processor, share the article's pool of ten
+// connections: threads that wait for a processor can hold eight of them.
+func service(more ...string) []string {
+	return append([]string{"--database={resp}", "--gauges={files}gauges.csv", "--spans={files}spans.json", "--threads=8", "--pool=10"}, more...)
+}
+
+// The database answers at once; what a query takes is the way there and back.
+func database(delay string) []string { return []string{"-delay", delay, "-monitor", "{monitor}"} }
+
+var ready = database("0")
+
+// Lab is the incident.
+var Lab = lab.Lab{
+	Name:   "jvm-parnew",
+	About:  "an HTTP service on a JVM answers after seconds, while its database answers at once",
+	Report: "https://blog.csdn.net/weixin_36180471/article/details/114968451",
+	Runtime: lab.JVM{Sources: app.Sources, Main: app.Main, Release: 11, Launch: map[string]lab.Launch{
+		"parnew": {JDK: 11, Flags: shape},
+		"g1":     {JDK: 25, Flags: append([]string{"-XX:+UseG1GC"}, heap...)},
+		"zgc":    {JDK: 25, Flags: append([]string{"-XX:+UseZGC"}, heap...)},
+	}},
+	Path: "/tree",
+	Full: lab.Sizes{Blocks: 6, Record: 12 * time.Second, Patience: 40 * time.Second, Load: lab.Rising{
+		Base: usual, Peak: peak, Warm: 8 * time.Second, Before: time.Second, Ramp: 3 * time.Second, For: 8 * time.Second,
+		SLO: slo, Patience: waiting, Knees: []string{"sick", "no-garbage"}, Hold: 3 * time.Second,
+	}},
+	Quick: lab.Sizes{Blocks: 1, Record: 10 * time.Second, Patience: 10 * time.Second, Load: lab.Rising{
+		Base: usual, Peak: peak, Warm: 6 * time.Second, Before: time.Second, Ramp: 2 * time.Second, For: 8 * time.Second,
+		SLO: slo, Patience: waiting,
+	}},
+	Sick:  "sick",
+	Fixed: "server-cache",
+	Variants: []lab.Variant{
+		{
+			Name: "sick", About: "every caller asks for everything each time", Program: "parnew", Args: service(), Dependency: ready, Compared: true, Resident: 2300,
+			Expected: lab.Expected{First: young, Not: []string{dependency, pool, full, leak, locks}},
+		},
+		{
+			Name: "callers-cache", About: "some callers cache: 80 requests/s", Of: "sick", Program: "parnew", Rate: some,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "callers-cache-more", About: "more callers cache: 40 requests/s", Of: "sick", Program: "parnew", Rate: all, Long: true,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "low-rate", About: "what it was expected to serve: 6 requests/s", Of: "sick", Program: "parnew", Rate: usual,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "server-cache", About: "the service gives an answer again for a second", Program: "parnew", Args: service("--cache=1000"), Dependency: ready, Compared: true, Resident: 1500,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			// The same work on memory that is used again: what is left of the incident
+			// then is not the collector's.
+			Name: "no-garbage", About: "the counterfactual: the same work, and no garbage", Program: "parnew", Args: service("--reuse"), Dependency: ready, Compared: true, Resident: 1500,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "advised", About: "as the diagnosis of the sick one advises", Program: "parnew", Flags: []string{"{setting}"}, Args: service(), Dependency: ready,
+			Compared: true, Aside: true, Long: true, Predicted: true, Resident: 5500,
+			Expected: lab.Expected{NoneOf: []string{full, leak, dependency, pool}, Not: []string{}},
+		},
+		{
+			Name: "split", About: "the answer in four parts: callers ask for the one they show", Program: "parnew", Args: service("--parts=4"), Dependency: ready, Long: true, Resident: 2300,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "slow-database", About: "a database that takes 10 ms for an answer, at 10 requests/s", Program: "parnew", Args: service(), Dependency: database("10ms"), Rate: 10, Resident: 2300,
+			Expected: lab.Expected{First: dependency, Not: []string{young, full, capacity, saturation}},
+		},
+		{
+			Name: "small-pool", About: "a pool of two connections, at 40 requests/s", Program: "parnew", Args: service("--pool=2"), Dependency: database("1ms"), Rate: all, Resident: 2300,
+			Expected: lab.Expected{First: pool, Not: []string{young, full, saturation}},
+		},
+		{
+			// Neither collector is an answer to garbage at this rate on two processors.
+			Name: "g1", About: "JDK 25 with its default collector", Program: "g1", Args: service(), Dependency: ready, Long: true, Resident: 2300,
+			Expected: lab.Expected{NoneOf: []string{dependency, pool, locks, leak}, Not: []string{}},
+		},
+		{
+			Name: "zgc", About: "JDK 25 with generational ZGC", Program: "zgc", Args: service(), Dependency: ready, Long: true, Resident: 2300,
+			Expected: lab.Expected{NoneOf: []string{dependency, pool, locks, leak, young}, Not: []string{}},
+		},
+	},
+	Checks: checks,
+}

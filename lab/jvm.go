@@ -1,0 +1,151 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/hsperf"
+	"github.com/unstall/unstall/lab/build"
+)
+
+// JVM is the runtime of services in Java on an embedded Tomcat 9. A variant's Program
+// is the name of one of the ways to launch it; its Flags are added to those.
+type JVM struct {
+	Sources fs.FS
+	Main    string // class
+	Release int    // of Java that the sources are written for
+	Launch  map[string]Launch
+}
+
+// Launch is a way to start a JVM.
+type Launch struct {
+	JDK   int // major version
+	Flags []string
+}
+
+func (j JVM) build(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
+	homes := make(map[int]string)
+	var versions []string
+	for _, v := range l.Variants {
+		major := j.Launch[v.Program].JDK
+		if homes[major] != "" {
+			continue
+		}
+		home, err := build.FindJDK(ctx, major, true, say)
+		if err != nil {
+			return nil, err
+		}
+		homes[major] = home
+		versions = append(versions, strconv.Itoa(major))
+	}
+	tomcat, err := build.FindTomcat(ctx, true, say)
+	if err != nil {
+		return nil, err
+	}
+	jars, err := build.Jars(filepath.Join(tomcat, "lib"))
+	if err != nil {
+		return nil, err
+	}
+	javac, err := build.FindJavac(ctx, true, say)
+	if err != nil {
+		return nil, err
+	}
+	classes, err := build.Java(ctx, javac, l.Name, j.Sources, jars, j.Release, say)
+	if err != nil {
+		return nil, err
+	}
+	classpath := strings.Join(append([]string{classes}, jars...), string(filepath.ListSeparator))
+	return &programs{toolchain: "JDK " + strings.Join(versions, ", "), start: func(v Variant, accessLog string) (string, []string) {
+		launch := j.Launch[v.Program]
+		log := "-Xlog:gc*:file=" + strings.TrimSuffix(accessLog, "access.log") + "gc.log:time,uptime,level,tags"
+		args := slices.Concat(launch.Flags, v.Flags, []string{log, "-cp", classpath, j.Main})
+		return filepath.Join(homes[launch.JDK], "bin", "java"), args
+	}}, nil
+}
+
+// look reads /proc, and what the JVM counts for jstat.
+func (JVM) look(one *Service) (st state, err error) {
+	p, err := statOf(one.PID)
+	st.Time = time.Now().UnixNano()
+	st.UserSeconds, st.SysSeconds, st.MinorFaults, st.RSS, st.threads = p.user, p.system, p.minorFaults, p.resident, p.threads
+	if err != nil {
+		return st, err
+	}
+	names, err := filepath.Glob(filepath.Join(os.TempDir(), "hsperfdata_*", strconv.Itoa(one.PID)))
+	if err != nil || len(names) == 0 {
+		return st, err // it may be switched off
+	}
+	f, err := os.Open(names[0])
+	if err != nil {
+		return st, err
+	}
+	defer f.Close()
+	counters, err := hsperf.Parse(f)
+	if err != nil {
+		return st, fmt.Errorf("%s: %w", names[0], err)
+	}
+	cycles, _ := counters.Value("sun.gc.collector.0.invocations")
+	st.GCCycles = uint64(cycles)
+	st.stopped, _ = counters.Seconds("sun.gc.collector.0.time")
+	return st, nil
+}
+
+func (JVM) between(a, b state) map[string]float64 {
+	m := a.process(b)
+	m["gc_cycles_per_s"] = float64(b.GCCycles-a.GCCycles) / a.until(b)
+	m["stopped_ms_per_s"] = 1e3 * (b.stopped - a.stopped) / a.until(b)
+	return m
+}
+
+// Names of the figures of a JVM: what its young collections do while a diagnosis
+// records, as predictions name them.
+const (
+	YoungCollections = "young collections"         // a minute
+	YoungPause       = "mean pause"                // ms
+	YoungStopped     = "share of the time stopped" // 1
+)
+
+// figures are of the time in which requests came.
+func (JVM) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
+	from, until := requested(b)
+	var n, stopped int64
+	rows := &b.Intervals
+	for i := range rows.Len() {
+		of, ok := rows.PauseOf(i)
+		if !ok || of != evidence.PauseYoung && of != evidence.PauseMixed || rows.Subject[i] != about || rows.Start[i] < from || rows.Start[i] >= until {
+			continue
+		}
+		n++
+		stopped += rows.End[i] - rows.Start[i]
+	}
+	if n == 0 || until == from {
+		return nil
+	}
+	lasted := float64(until-from) / 1e9
+	return map[string]float64{
+		YoungCollections: 60 * float64(n) / lasted,
+		YoungPause:       float64(stopped) / float64(n) / 1e6,
+		YoungStopped:     float64(stopped) / 1e9 / lasted,
+	}
+}
+
+// requested is from when until when requests were meant to come, ns since the epoch.
+func requested(b *evidence.Bundle) (from, until int64) {
+	for i := range b.Requests.Len() {
+		at := cmp.Or(b.Requests.Intended[i], b.Requests.Start[i])
+		if from == 0 || at < from {
+			from = at
+		}
+		until = max(until, at)
+	}
+	return from, until
+}

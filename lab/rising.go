@@ -1,0 +1,174 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/load"
+)
+
+// Rising is an open loop that rises from a usual rate to another and stays there:
+// callers who do not wait for each other. Only the services that are compared are
+// resident; each is warmed up by one client before its first load.
+type Rising struct {
+	Base, Peak        float64       // requests/s
+	Warm              time.Duration // one client, asking again and again
+	Before, Ramp, For time.Duration // at the base rate, on the way to the peak, there
+
+	// SLO is what a request may take: its callers give up then.
+	SLO time.Duration
+	// Patience is how long callers wait here: what those who give up at the SLO miss is
+	// to be seen. To the service it is the same: it notices none that gave up until it
+	// has the answer.
+	Patience time.Duration
+
+	Knees []string      // variants whose knee is looked for
+	Hold  time.Duration // that a rate must be kept to be below it
+}
+
+// Knee is the highest rate at which a variant keeps the SLO.
+type Knee struct {
+	Variant string   `json:"variant"`
+	Rate    *float64 `json:"rate"` // requests/s, null: none
+	Why     string   `json:"why,omitempty"`
+}
+
+type rising struct {
+	Rising
+	*Stand
+	warmed []int // PIDs
+}
+
+func (l Rising) on(s *Stand) loading {
+	slo, lasts := float64(l.SLO.Microseconds())/1e3, l.For.Seconds()
+	s.out.Plan.SLOMs, s.out.Plan.StormS = &slo, &lasts
+	s.out.Plan.Base, s.out.Plan.Peak = &l.Base, &l.Peak
+	return &rising{Rising: l, Stand: s}
+}
+
+// resident is what is compared, and what others are at another rate.
+func (l *rising) resident(v Variant) bool {
+	shared := slices.ContainsFunc(l.variants, func(other Variant) bool { return other.Of == v.Name })
+	return v.Of == "" && (v.Compared || shared)
+}
+
+func (l *rising) admit(v Variant) error {
+	if !l.resident(v) {
+		return nil
+	}
+	one, err := l.start(v)
+	if err != nil {
+		return err
+	}
+	l.Services = append(l.Services, one)
+	return nil
+}
+
+// ready looks for the knees. It comes first, so that what a diagnosis says of a knee
+// cannot have been taken from here.
+func (l *rising) ready() error {
+	for _, name := range l.Knees {
+		v, ok := l.Variant(name)
+		if !ok {
+			continue
+		}
+		if err := l.With(v, func(one *Service) error { return l.knee(one) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *rising) knee(one *Service) error {
+	if err := l.warm(one); err != nil {
+		return err
+	}
+	l.say("looking for the knee of %s: the highest rate at which its p99 is within %v", one.Variant.Name, l.SLO)
+	plan := l.request(one, Demand{Rate: l.Peak, For: l.Hold, Patience: l.Patience, Seed: l.out.Plan.Seed})
+	k, err := load.Knee(l.ctx, plan, load.SLO{P99: l.SLO, Achieved: keepsUp}, load.KneeOptions{Start: l.Peak, Step: l.Hold,
+		Tried: func(step load.KneeStep) { l.say("%s", step.Line()) },
+		Run: func(ctx context.Context, p load.Plan) (*load.Result, error) {
+			l.quiet()
+			return load.Run(ctx, p, nil)
+		}})
+	if err != nil {
+		return err
+	}
+	found := Knee{Variant: one.Variant.Name, Rate: k.Rate}
+	if k.Rate == nil {
+		found.Why = k.Why
+		l.warnf("%s keeps its SLO of %v at no rate: %s", found.Variant, l.SLO, k.Why)
+	} else {
+		l.say("the knee of %s is %.0f requests/s", found.Variant, *k.Rate)
+	}
+	l.out.Knees = append(l.out.Knees, found)
+	return nil
+}
+
+// warm lets a service compile what it runs.
+func (l *rising) warm(one *Service) error {
+	if slices.Contains(l.warmed, one.PID) {
+		return nil
+	}
+	l.say("warming up %s: %s", one.Variant.Name, one.Variant.About)
+	l.warmed = append(l.warmed, one.PID)
+	return l.alone(l.ctx, one, l.Warm)
+}
+
+func (l *rising) demand(one *Service) (Demand, error) {
+	d := l.rise(one)
+	return d, l.warm(one)
+}
+
+// rise is the load on a variant, but for how long it stays at its rate.
+func (l *rising) rise(one *Service) Demand {
+	rate := l.Peak
+	if r := one.Variant.Rate; r > 0 {
+		rate = r
+	}
+	return Demand{Before: l.Before, Base: min(l.Base, rate), Ramp: l.Ramp, Rate: rate, Patience: l.Patience, SLO: l.SLO}
+}
+
+func (l *rising) measure(one *Service, block int) (Measured, compare.Load, error) {
+	r := Measured{Variant: one.Variant.Name, Block: block + 1}
+	if err := l.warm(one); err != nil {
+		return r, compare.Load{}, err
+	}
+	var from state
+	var failed error
+	d := l.rise(one)
+	d.For, d.Seed = l.For, l.out.Plan.Seed+uint64(block) // the same arrivals for all of a block
+	d.Storm = func() {
+		r.Start = time.Now()
+		from, failed = l.look(one)
+	}
+	delivered, err := l.Drive(l.ctx, one, d)
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return r, compare.Load{}, err
+	}
+	until, err := l.look(one)
+	if err != nil {
+		return r, compare.Load{}, err
+	}
+	r.Metrics = l.Runtime.between(from, until)
+	r.Metrics["p50_ms"], r.Metrics["p90_ms"], r.Metrics["p99_ms"], r.Metrics["mean_ms"] = delivered.P50, delivered.P90, delivered.P99, delivered.Mean
+	r.Metrics["slow_share"], r.Metrics["rate"] = delivered.Slow, delivered.Achieved
+	r.Offered, r.Achieved, r.Limited = &delivered.Offered, delivered.Achieved, delivered.Limited
+	r.Others = until.others(from.usage, from.until(until))
+	return r, compare.Load{URL: one.operation, Mode: "open", LatencyFrom: "intended", Offered: delivered.Offered, Rate: delivered.Achieved,
+		Duration: l.For, Sent: delivered.Sent, Failed: delivered.Failed, Others: &r.Others, Limited: delivered.Limited}, nil
+}
+
+// checks holds the knees against the rate: what was looked for.
+func (l *rising) checks() (all []Check) {
+	for _, k := range l.out.Knees {
+		all = append(all, Check{Name: fmt.Sprintf("%s: knee", k.Variant), Unit: "1/s", Asked: "to be known", Got: k.Rate, OK: k.Rate != nil, Told: true, Why: k.Why})
+	}
+	return all
+}
