@@ -1,0 +1,123 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// monitored is what a dependency's own monitor says of it.
+type monitored struct {
+	name   string
+	mean   float64 // ns a call took, while the requests were watched
+	best   float64 // ns, the mean of its best readings; 0 not known
+	worst  float64 // ns, see worstOf
+	of     string  // what worst is
+	calls  float64 // per request of the service, 0 not known
+	origin evidence.Origin
+}
+
+// monitors are the dependencies whose own monitor told, those that take requests most
+// time first. Calls per request are counted by the spans, else by the monitor itself:
+// calls per second over requests per second.
+func monitors(c *cause.Case, s *spanned) (all []monitored) {
+	b := c.Bundle
+	for i, x := range b.Subjects {
+		id := evidence.SubjectID(i)
+		f, ok := b.Fact(id, evidence.FactDependencyMean)
+		if x.Kind != evidence.Dependency || !ok {
+			continue
+		}
+		m := monitored{name: x.Name, mean: f.Number, origin: f.Origin}
+		if w, ok := b.Fact(id, evidence.FactDependencyMax); ok {
+			m.worst, m.of = w.Number, w.Value
+		}
+		if l := c.Ledger; l != nil {
+			if means := b.SeriesOf(id, evidence.SeriesDependencyMean); means != nil {
+				if v, watched := means.Mean(l.From, l.To); watched > 0 {
+					m.mean = v
+				}
+				sorted := slices.Sorted(slices.Values(means.V))
+				m.best = sorted[len(sorted)/10]
+			}
+			if asked := b.SeriesOf(id, evidence.SeriesDependencyCalls); asked != nil && l.Requests.Rate > 0 {
+				if v, watched := asked.Mean(l.From, l.To); watched > 0 {
+					m.calls = v / l.Requests.Rate
+				}
+			}
+		}
+		all = append(all, m)
+	}
+	if len(all) == 1 && all[0].calls == 0 && s != nil {
+		all[0].calls = s.perRequest()
+	}
+	slices.SortStableFunc(all, func(x, y monitored) int { return int(max(-1, min(1, y.mean*y.calls-x.mean*x.calls))) })
+	return all
+}
+
+// figures adds what a monitor tells.
+func (m *monitored) figures(c *cause.Case, v *cause.Verdict) {
+	v.Evidence = append(v.Evidence, c.Figure("a call takes as the monitor of "+m.name+" sees it (mean)", m.mean/1e6, "ms", m.origin))
+	if m.worst > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("at most ("+m.of+")", m.worst/1e6, "ms", m.origin))
+	}
+	if m.calls > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("calls of it per request", m.calls, "count", m.origin))
+	}
+}
+
+// countCalls is what says how many calls a request makes.
+const countCalls = "how many calls a request makes: spans of some requests (OTLP, Zipkin or Jaeger JSON), or the monitor's count of calls over time"
+
+// judgeMonitored judges a dependency by what its own monitor says, where nothing in the
+// service itself tells.
+func judgeMonitored(c *cause.Case, all []monitored) cause.Verdict {
+	v := cause.Verdict{State: cause.RuledOut}
+	for i := range all {
+		all[i].figures(c, &v)
+	}
+	l := c.Ledger
+	if l == nil || len(l.Rows) == 0 {
+		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call of %s takes %s; of how long requests take there is nothing", all[0].name, millis(all[0].mean))
+		v.Needs = []string{"requests: an access log of the same time"}
+		return v
+	}
+	rows := l.Slow
+	if len(rows) == 0 {
+		rows = l.Rows
+	}
+	var took float64
+	for _, i := range rows {
+		took += float64(c.Bundle.Requests.Latency(i)) / float64(len(rows))
+	}
+	top := &all[0]
+	if top.calls == 0 {
+		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call of %s takes %s, a slow request %s", top.name, millis(top.mean), millis(took))
+		v.Needs = []string{countCalls}
+		return v
+	}
+	in, over := 0.0, 0.0
+	for _, m := range all {
+		usual := m.best
+		if 2*len(l.Slow) > len(l.Rows) {
+			usual = 0 // its best readings are of slow requests, too
+		}
+		in += m.calls * m.mean
+		over += m.calls * max(0, m.mean-usual)
+	}
+	v.Summary = product(top.calls, top.mean, top.calls*top.mean, took)
+	v.Evidence = append(v.Evidence, c.Figure("a slow request takes (mean)", took/1e6, "ms", cause.From(l.Source)))
+	switch share := min(1, over/took); {
+	case !c.Slow():
+	case share >= cause.Material:
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("Slow requests wait for %s.", top.name)
+		v.Saves = c.Bound(share*float64(l.Total), 0, min(1, in/took)*float64(l.Total))
+		v.Fix = append(v.Fix, boundWait)
+	case in >= cause.Material*took:
+		v.Summary += ", no more than in its best readings"
+	}
+	return v
+}
