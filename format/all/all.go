@@ -16,6 +16,7 @@ import (
 	"github.com/unstall/unstall/format/hotspotgc"
 	"github.com/unstall/unstall/format/hsperf"
 	"github.com/unstall/unstall/format/jfr"
+	"github.com/unstall/unstall/format/jvmtext"
 	"github.com/unstall/unstall/format/loadresult"
 	"github.com/unstall/unstall/format/nettrace"
 	"github.com/unstall/unstall/format/procfs"
@@ -41,6 +42,7 @@ var Formats = []format.Format{
 	dotnetstack.Format,
 	threaddump.Format,
 	classhisto.Format,
+	jvmtext.Format,
 	gauges.Format,
 	gauges.Log,
 	accesslog.Format,
