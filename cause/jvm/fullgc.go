@@ -52,18 +52,14 @@ const (
 // heap's room: they have causes of their own.
 var asked = []string{"System.gc()", "Metadata GC", "Heap Inspection", "Heap Dump", "Diagnostic Command", "JvmtiEnv", "WhiteBox"}
 
-// failures of CMS end in full collections; they have a cause of their own.
-var failed = []string{"concurrent mode", "promotion failed"}
-
 func holds(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// full are the full collections of some pauses that came for want of room.
+// full are the full collections of some pauses that came for want of room. Those of CMS are
+// its failure each time, and have a cause of their own.
 func (g *collector) full(p pauses) pauses {
-	return p.of(evidence.PauseFull).where(func(x pause) bool {
-		return !holds(g.trigger(x), asked) && !(g.is("CMS") && holds(g.failure(x), failed))
-	})
+	return p.of(evidence.PauseFull).where(func(x pause) bool { return !holds(g.trigger(x), asked) && !g.is("CMS") })
 }
 
 func judgeFull(c *cause.Case) cause.Verdict {
@@ -72,7 +68,7 @@ func judgeFull(c *cause.Case) cause.Verdict {
 		return unwatched(c)
 	}
 	var v cause.Verdict
-	p := g.full(g.pauses)
+	p := g.own(g.full(g.pauses))
 	g.judge(&v, p, "full collections", stoppedFull)
 	if v.State == cause.Supported && v.Saves == nil && len(p) < frequentFull {
 		v.State, v.Needs = cause.RuledOut, nil

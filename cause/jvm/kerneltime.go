@@ -50,10 +50,7 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "the log does not tell the CPU time of collections",
 			Needs: []string{"a log with CPU times: -Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags, before JDK 9 -XX:+PrintGCDetails"}}
 	}
-	p := g.pauses.where(func(x pause) bool {
-		u, s := g.get(x, evidence.UserCPU), g.get(x, evidence.SystemCPU)
-		return s >= worthKernel && s > u
-	})
+	p := g.pauses.where(g.inKernel)
 	var v cause.Verdict
 	if len(p) == 0 {
 		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections took %.3g s of user and %.3g s of system time", user, system)
@@ -85,6 +82,12 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 		v.Needs = append(v.Needs, "which work of the kernel it is: page faults, swap and huge pages of /proc over the same seconds (unstall record PID, or vmstat 1)")
 	}
 	return v
+}
+
+// inKernel says whether a collection spent most of its CPU time in the kernel.
+func (g *collector) inKernel(x pause) bool {
+	s := g.get(x, evidence.SystemCPU)
+	return s >= worthKernel && s > g.get(x, evidence.UserCPU)
 }
 
 // judgePart is judge for a part of what pauses cost.

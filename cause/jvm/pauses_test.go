@@ -85,7 +85,7 @@ func TestKernelTime(t *testing.T) {
 	kernel.user, kernel.system = 40*ms, 350*ms
 	s := service{collector: "ParNew+CMS", cores: 2, rate: 20, demand: 10 * ms, pauses: every(4000*ms, kernel), facts: map[string]float64{"MaxHeapSize": 1536 * mib},
 		series: map[string]float64{"process.minorFaults": 20_000, "process.majorFaults": 0}}
-	v := only(t, s.build(), GCKernelTime.ID, YoungGCRate.ID)
+	v := only(t, s.build(), GCKernelTime.ID)
 	if !strings.Contains(v.Title, "touched for the first time") || v.Fix[0].Setting != "-Xms1536m -XX:+AlwaysPreTouch" || v.Saves == nil {
 		t.Errorf("%+v", v)
 	}
@@ -112,7 +112,7 @@ func TestStarvedCollections(t *testing.T) {
 	starved.user, starved.system = 35*ms, 5*ms
 	s := service{collector: "ParNew+CMS", cores: 2, rate: 20, demand: 10 * ms, pauses: every(4000*ms, starved), facts: map[string]float64{"ParallelGCThreads": 8, evidence.FactContainerCPU: 2},
 		series: map[string]float64{"cgroup.cpu.periods": 10, "cgroup.cpu.throttledPeriods": 6}}
-	v := only(t, s.build(), GCStarved.ID, YoungGCRate.ID)
+	v := only(t, s.build(), GCStarved.ID)
 	if !strings.Contains(v.Title, "a quota stopped it in 60 %") || v.Fix[0].Setting != "-XX:ParallelGCThreads=2" || v.Saves == nil {
 		t.Errorf("%+v", v)
 	}

@@ -60,10 +60,7 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 			Needs: []string{"a log with CPU times: -Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags, before JDK 9 -XX:+PrintGCDetails"}}
 	}
 	pace := g.pace(timed)
-	starved := timed.where(func(x pause) bool {
-		used := g.used(x)
-		return float64(x.to-x.from) >= worthStarved && (used < halfOne || used < pacePart*pace)
-	})
+	starved := timed.where(func(x pause) bool { return g.starved(x, pace) })
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections had %.2g processors at their best, and no long one less than half of that", pace)}
 	if len(g.pauses) == 0 {
 		v.Summary = "no collection"
@@ -88,6 +85,19 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	}
 	g.judgeHost(&v, starved, lost)
 	return v
+}
+
+// starved says whether a collection's threads did not run for most of it.
+func (g *collector) starved(x pause, pace float64) bool {
+	used := g.used(x)
+	return float64(x.to-x.from) >= worthStarved && (used < halfOne || used < pacePart*pace)
+}
+
+// own are the pauses whose length is the collector's own doing: not the kernel's, nor the
+// host's, which have causes of their own.
+func (g *collector) own(p pauses) pauses {
+	pace := g.pace(g.pauses.where(func(x pause) bool { return !math.IsNaN(g.get(x, evidence.UserCPU)) }))
+	return p.where(func(x pause) bool { return !g.inKernel(x) && !g.starved(x, pace) })
 }
 
 // used is how many processors the collector's threads had during a pause.

@@ -46,7 +46,10 @@ makes collections more frequent).`,
 // hardly any time.
 const (
 	oftenYoung   = 10. / 60 // each second
-	stoppedYoung = .05      // share of the time, where no request tells
+	someYoung    = 5        // in what was watched
+	leastYoung   = .02      // share of the time, where requests tell what it costs them
+	stoppedYoung = .05      // share of the time, where none does
+	nearKnee     = .5       // of the knee: from there on it is worth telling
 )
 
 func judgeYoung(c *cause.Case) cause.Verdict {
@@ -55,7 +58,7 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return unwatched(c)
 	}
 	var v cause.Verdict
-	p := g.pauses.of(evidence.PauseYoung, evidence.PauseMixed)
+	p := g.own(g.pauses.of(evidence.PauseYoung, evidence.PauseMixed))
 	r := g.ratesOf()
 	what := "young collections"
 	b := g.judge(&v, p, what, stoppedYoung)
@@ -69,9 +72,9 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	if known {
 		v.Evidence = append(v.Evidence, load.figures(c)...)
 	}
-	if v.State == cause.Supported && g.rate(p) < oftenYoung {
+	if v.State == cause.Supported && (g.rate(p) < oftenYoung || len(p) < someYoung || g.stopped(p) < leastYoung) {
 		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
-		v.Summary = fmt.Sprintf("%.2g young collections a minute: they are rare", perMinute)
+		v.Summary = fmt.Sprintf("%.2g young collections a minute stop %.2g %% of the time: they are rare, or short", perMinute, 100*g.stopped(p))
 		return v
 	}
 	if known && c.Slow() && load.offered > load.knee.Free().Value {
@@ -85,8 +88,7 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.Title = fmt.Sprintf("%s runs %.0f× a minute and stops %.1f %% of the time: eden fills every %s.", g.cause(p[0]), perMinute, 100*g.stopped(p), inSeconds(p.interval()))
-	if known {
-		knee := load.knee.Rate()
+	if knee := load.knee.Rate(); known && load.offered >= nearKnee*knee.Value {
 		v.Summary += fmt.Sprintf("; knee about %.0f requests/s, %.0f came", knee.Value, load.offered)
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)
