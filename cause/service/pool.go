@@ -23,25 +23,47 @@ something back. What the holders did says why it is used up: waiting for the dep
 (it is slow, or the pool is small for the rate: needed = rate × hold time), or work of
 their own while they hold a connection they do not need at that moment.
 
+Without a look into the process the pool's own gauges say it: if it was never used up
+and nobody waited, it is not the pool.
+
 Told from its look-alikes: a lock has one holder and its time is work
 (go.lock-contention); waiting for a wait group or a shared call (singleflight) is
 waiting for work, not for a slot.
 
 What helps: a larger pool, if the dependency bears it; holding for less time; a limit at
 the door instead of a queue inside.`,
-	Needs:   "states of requests: an execution trace of Go, of .NET looks at its threads (unstall record PID)",
+	Needs:   "states of requests: an execution trace of Go, of others looks at their threads (unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of the taking of connections",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgePool,
 }
 
 func judgePool(c *cause.Case) cause.Verdict {
-	if !c.Spent() {
+	all, spans := gauges(c), spansOf(c)
+	switch {
+	case c.Spent():
+	case spans != nil && c.Ledger != nil && (spans.pooled > 0 || len(all) == 0 && taken(c, spans)):
+		v := judgeTaken(c, spans)
+		for i := range all {
+			all[i].figures(c, &v)
+		}
+		return v
+	case len(all) > 0:
+		return judgeGauges(c, all)
+	case spans != nil:
+		return cause.Verdict{State: cause.Inconclusive, Summary: "spans do not show who waits for a connection: it would be local time", Needs: []string{readPool}}
+	default:
 		return c.NoStates()
 	}
 	l := c.Ledger
 	share := c.Share(ledger.Pool)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f ms, %.1f %% of slow time", float64(l.Charges[ledger.Pool])/1e6, 100*share)}
 	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for pools", float64(l.Charges[ledger.Pool])/1e6, "ms", cause.From(l.Source)))
+	for i := range all {
+		all[i].figures(c, &v)
+		if i == 0 {
+			v.Summary = all[i].sum() + "; " + v.Summary
+		}
+	}
 	if share < cause.Material || !c.Slow() {
 		return v
 	}
@@ -67,7 +89,18 @@ func judgePool(c *cause.Case) cause.Verdict {
 	if total > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("of that, who held one was waiting for a dependency", float64(waitsNet)/float64(total), "1", cause.From(l.Source)))
 	}
-	v.Fix = append(v.Fix, cause.Fix{Text: "enlarge the pool if the dependency bears it (needed at once = requests per second × time one is held), or hold each for less time", Code: name})
+	v.Fix = append(v.Fix, enlargePool(name))
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.Pool] }))
 	return v
+}
+
+// taken says whether spans show the taking of connections at all, so that none that took
+// long says something.
+func taken(c *cause.Case, s *spanned) bool {
+	for _, row := range s.rows {
+		if waits(c, row, evidence.PoolWait) > 0 {
+			return true
+		}
+	}
+	return false
 }
