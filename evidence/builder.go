@@ -94,6 +94,10 @@ func (p *Builder) Interval(v Interval) {
 	p.bundle.Intervals.add(v)
 }
 
+// RoomForIntervals makes room for n more intervals, for who knows about how many it will
+// add: growing by doubling needs up to three times the memory.
+func (p *Builder) RoomForIntervals(n int) { p.bundle.Intervals.grow(n) }
+
 // RoomForSamples makes room for n samples, for who knows how many it will add.
 func (p *Builder) RoomForSamples(n int) { p.bundle.Samples.grow(n) }
 

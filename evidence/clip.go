@@ -20,17 +20,12 @@ func (b *Bundle) Clip(from, until int64) {
 
 	old := b.Intervals
 	var kept Intervals
-	next := [NumKeys]int{}
+	var figures []Extra
 	for i := range old.Len() {
 		x := Interval{Subject: old.Subject[i], Clock: old.Clock[i], Lane: old.Lane[i], Kind: old.Kind[i], Start: max(old.Start[i], from), End: min(old.End[i], until),
 			Request: NoRequest, Stack: old.Stack[i], Cause: old.Cause[i], Holder: old.Holder[i], Origin: old.Origin[i]}
-		for k := range old.Extra {
-			c := &old.Extra[k]
-			if n := next[k]; n < len(c.Rows) && c.Rows[n] == int32(i) {
-				x.Extra = append(x.Extra, Extra{Key(k), c.Values[n]})
-				next[k]++
-			}
-		}
+		figures = old.extras.appendTo(figures[:0], i)
+		x.Extra = figures
 		moment := old.Start[i] == old.End[i] && inside(old.Clock[i], old.Start[i])
 		if (x.End > x.Start || moment) && b.Clocks[x.Clock].Anchored() {
 			kept.add(x)

@@ -91,21 +91,6 @@ type Extra struct {
 	Value float64
 }
 
-// Column is a sparse column: values of some rows, in row order.
-type Column struct {
-	Rows   []int32
-	Values []float64
-}
-
-// Get returns the value of a row, and whether it has one.
-func (c *Column) Get(row int) (float64, bool) {
-	i := sort.Search(len(c.Rows), func(i int) bool { return c.Rows[i] >= int32(row) })
-	if i < len(c.Rows) && c.Rows[i] == int32(row) {
-		return c.Values[i], true
-	}
-	return 0, false
-}
-
 // Intervals holds states, pauses, cycles and phases as columns. The states of
 // requests recovered from a trace are not here but in their [Path].
 type Intervals struct {
@@ -120,17 +105,18 @@ type Intervals struct {
 	Cause   []NameID
 	Holder  []LaneID
 	Origin  []Origin
-	Extra   [NumKeys]Column
+
+	extras extras
 }
 
 // Len is the number of intervals.
 func (v *Intervals) Len() int { return len(v.Start) }
 
 // Get returns a figure of row i, and whether it has that figure.
-func (v *Intervals) Get(i int, k Key) (float64, bool) { return v.Extra[k].Get(i) }
+func (v *Intervals) Get(i int, k Key) (float64, bool) { return v.extras.get(i, k) }
 
 // Has says whether any row has a figure.
-func (v *Intervals) Has(k Key) bool { return len(v.Extra[k].Rows) > 0 }
+func (v *Intervals) Has(k Key) bool { return v.extras.has&(1<<k) != 0 }
 
 // Select returns the rows of a kind, of one subject or of all (subject < 0), in
 // order of start.
@@ -153,6 +139,17 @@ func double[T any](column []T) []T {
 		return column
 	}
 	return slices.Grow(column, max(64, len(column)))
+}
+
+// grow makes room for n more rows.
+func (v *Intervals) grow(n int) {
+	if n <= cap(v.Start)-len(v.Start) {
+		return
+	}
+	v.Subject, v.Clock, v.Lane, v.Kind = slices.Grow(v.Subject, n), slices.Grow(v.Clock, n), slices.Grow(v.Lane, n), slices.Grow(v.Kind, n)
+	v.Start, v.End = slices.Grow(v.Start, n), slices.Grow(v.End, n)
+	v.Request, v.Stack, v.Cause = slices.Grow(v.Request, n), slices.Grow(v.Stack, n), slices.Grow(v.Cause, n)
+	v.Holder, v.Origin = slices.Grow(v.Holder, n), slices.Grow(v.Origin, n)
 }
 
 func (v *Intervals) room() {
@@ -178,11 +175,6 @@ func (v *Intervals) add(x Interval) int {
 	v.Cause = append(v.Cause, x.Cause)
 	v.Holder = append(v.Holder, x.Holder)
 	v.Origin = append(v.Origin, x.Origin)
-	for _, e := range x.Extra {
-		c := &v.Extra[e.Key]
-		c.Rows, c.Values = double(c.Rows), double(c.Values)
-		c.Rows = append(c.Rows, int32(i))
-		c.Values = append(c.Values, e.Value)
-	}
+	v.extras.add(i, x.Extra)
 	return i
 }

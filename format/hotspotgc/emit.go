@@ -5,7 +5,9 @@ import "github.com/unstall/unstall/evidence"
 // emit writes an event as a row.
 func (o *output) emit(e *event) {
 	o.clock.pass(e.end)
-	o.events++
+	if o.events++; o.events >= o.room {
+		o.makeRoom()
+	}
 	if e.kind == evidence.Safepoint {
 		o.safepoints++
 	}
@@ -58,4 +60,18 @@ func (o *output) sizes(s sizes, before, after, capacity evidence.Key) {
 	o.figure(before, s.before)
 	o.figure(after, s.after)
 	o.figure(capacity, s.capacity)
+}
+
+// makeRoom asks for as many rows as the rest of the log will give if it is like what was
+// read. A thousand rows tell; a log of unknown size grows by doubling.
+func (o *output) makeRoom() {
+	const enough = 4096
+	if o.size <= 0 || o.read <= 0 || o.events < enough {
+		o.room = max(o.room*2, enough)
+		return
+	}
+	rest := float64(max(0, o.size-o.read)) / float64(o.read) * float64(o.events)
+	more := int64(min(rest*1.05, 1<<28)) + enough
+	o.b.RoomForIntervals(int(more))
+	o.room = o.events + more
 }

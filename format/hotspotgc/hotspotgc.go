@@ -80,6 +80,9 @@ func stallLine(b []byte) bool {
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	o := newOutput(b)
 	r := reader{o: o, unified: newUnified(o), legacy: newLegacy(o)}
+	if len(a.Envelopes()) == 0 {
+		o.size = a.Size
+	}
 	err := a.Lines(func(l format.Line) bool {
 		r.line(l)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
@@ -114,6 +117,7 @@ type reader struct {
 
 func (r *reader) line(l format.Line) {
 	r.number = l.Number
+	r.o.read += int64(len(l.Text)) + 1
 	r.o.clock.envelope = l.Stamp
 	if len(l.Text) == 0 {
 		r.o.ignore(emptyLine)

@@ -19,6 +19,9 @@ type output struct {
 	events     int64
 	safepoints int64
 
+	size, read int64 // bytes of the log: in all, 0 unknown; so far
+	room       int64 // events there is room for
+
 	facts map[string]factOf
 
 	ignored     [numLineKinds]int64

@@ -52,7 +52,7 @@ func newHead(text string) *head {
 		switch {
 		case asides[s]:
 		case strings.HasPrefix(s, "Evacuation Failure"):
-			h.failure = strings.ToLower(s[:1]) + s[1:]
+			h.failure = strings.ToLower(s)
 		case h.young && i == 0 && ways[s], !h.young && h.pause != evidence.PauseFull:
 			h.name += " (" + s + ")"
 		case h.trigger == "":
