@@ -33,6 +33,7 @@ func JVM(frames []string, entry string) View {
 	s.primitive()
 	s.refine()
 	s.owner()
+	s.named()
 	s.idle()
 	return s.view
 }
@@ -219,6 +220,24 @@ func (s *jvmStack) owner() {
 		v.Outer = i
 	}
 }
+
+// named takes threads for a server's that are called after what they serve, where no known
+// server is on their stacks: a program's own server names them as others do. What such a
+// thread reads or writes by itself, and not by a client's library, is its own client's.
+func (s *jvmStack) named() {
+	v := &s.view
+	if v.Request || v.Role != Other && v.Role != Worker || v.User < 0 || v.Library || !hasPrefix(v.Pool, jvmServing) {
+		return
+	}
+	v.Role, v.Request = Worker, true
+	if v.State == evidence.NetWait && hasPrefix(s.frames[v.Wait].name, []string{"java.", "sun.nio."}) {
+		v.State, v.Request = evidence.Idle, false
+	}
+}
+
+// jvmServing is what servers name the threads that serve requests: http-nio-8080-exec-1,
+// https-jsse-nio-8443-exec-1, ajp-bio-8009-exec-1, http-listener-1(2), grpc-default-executor-1.
+var jvmServing = []string{"http-", "https-", "ajp-", "grpc-"}
 
 // idle tells threads that have nothing to do from those that wait with work on their hands.
 func (s *jvmStack) idle() {

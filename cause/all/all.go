@@ -19,6 +19,7 @@ var Causes = []cause.Cause{
 	golang.GoroutineLeak,
 	dotnet.LockContention, // before what it looks like
 	dotnet.ThreadPoolStarvation,
+	jvm.LockContention, // before what it looks like
 	jvm.GCKernelTime, // before collections that are long or many for it
 	jvm.GCStarved,
 	jvm.OldGenLeak, // before the full collections it makes
