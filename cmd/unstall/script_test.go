@@ -26,7 +26,15 @@ func TestScript(t *testing.T) {
 			e.Setenv("TMPDIR", e.WorkDir)
 			return nil
 		},
-		Condition: func(c string) (bool, error) { return c == "root" && os.Geteuid() == 0, nil },
+		Condition: func(c string) (bool, error) {
+			switch c {
+			case "root":
+				return os.Geteuid() == 0, nil
+			case "jvm":
+				return canStartJVM(t), nil
+			}
+			return false, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,
 			"gzip":   compress,
@@ -36,6 +44,7 @@ func TestScript(t *testing.T) {
 			"capture": func(ts *testscript.TestScript, _ bool, args []string) {
 				writeCapture(ts, args)
 			},
+			"jvm": func(ts *testscript.TestScript, _ bool, args []string) { startJVM(t, ts, args) },
 			"elf": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte("\x7fELF\x02\x01\x01\x00\x00"), 0o644))
 			},

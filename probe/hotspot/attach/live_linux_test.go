@@ -119,25 +119,11 @@ func TestOtherUser(t *testing.T) {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
 			home := jvmapp.Home(t, release)
 			const nobody = 65534
-			c := exec.Command(filepath.Join(home, "bin", "java"), "-Xmx32m", "-cp", readable(t, jvmapp.Classes(t, release, idle)), "Host")
+			c := exec.Command(filepath.Join(home, "bin", "java"), "-Xmx32m", "-cp", readable(t, jvmapp.Classes(t, release, idle), os.TempDir()), "Host")
 			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 			c.Dir = "/"
-			in, err := c.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := c.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Start(); err != nil {
-				t.Skip(err) // this folder is root's alone
-			}
-			defer func() { _ = in.Close(); _ = c.Wait() }()
-			if n, err := out.Read(make([]byte, 1)); n == 0 {
-				t.Skipf("another user cannot run this JDK or these classes: %v", err)
-			}
-			vm, err := attach.Find(c.Process.Pid)
+			pid := started(t, c)
+			vm, err := attach.Find(pid)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,15 +133,15 @@ func TestOtherUser(t *testing.T) {
 			if us := os.Geteuid(); us != 0 {
 				t.Errorf("we are user %d now", us)
 			}
-			nothingLeft(t, c.Process.Pid)
+			nothingLeft(t, pid)
 		})
 	}
 }
 
-// readable is a copy of a folder that everybody may read.
-func readable(t *testing.T, dir string) string {
+// readable is a copy of a folder, within another, that everybody may read.
+func readable(t *testing.T, dir, within string) string {
 	t.Helper()
-	to, err := os.MkdirTemp("", "classes")
+	to, err := os.MkdirTemp(within, "classes")
 	if err != nil {
 		t.Fatal(err)
 	}
