@@ -20,14 +20,23 @@ var Causes = []cause.Cause{
 	dotnet.LockContention, // before what it looks like
 	dotnet.ThreadPoolStarvation,
 	jvm.LockContention, // before what it looks like
-	jvm.GCKernelTime, // before collections that are long or many for it
+	jvm.GCKernelTime,   // before collections that are long or many for it
 	jvm.GCStarved,
 	jvm.OldGenLeak, // before the full collections it makes
+	jvm.ExplicitGC, // before collections in general, those that need not be
+	jvm.MetaspaceGC,
+	jvm.CMSConcurrentModeFailure,
+	jvm.G1EvacuationFailure,
+	jvm.G1Humongous,
+	jvm.AllocationStall,
+	jvm.DegeneratedGC,
+	jvm.Safepoint,
 	jvm.FullGC,
 	jvm.YoungGCRate,
 	service.DependencySlow,
 	service.PoolExhausted,
 	service.OverCapacity,
+	service.TrafficSurge,
 	linux.CPUThrottled,   // before what looks the same from inside
 	linux.NoisyNeighbour, // the more specific of the two comes first
 	linux.CPUSaturation,

@@ -48,10 +48,6 @@ const (
 	frequentFull = 2
 )
 
-// asked are triggers of collections that somebody asked for, or that are not about the
-// heap's room: they have causes of their own.
-var asked = []string{"System.gc()", "Metadata GC", "Heap Inspection", "Heap Dump", "Diagnostic Command", "JvmtiEnv", "WhiteBox"}
-
 func holds(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
@@ -59,7 +55,7 @@ func holds(text string, words []string) bool {
 // full are the full collections of some pauses that came for want of room. Those of CMS are
 // its failure each time, and have a cause of their own.
 func (g *collector) full(p pauses) pauses {
-	return p.of(evidence.PauseFull).where(func(x pause) bool { return !holds(g.trigger(x), asked) && !g.is("CMS") })
+	return g.ordinary(p.of(evidence.PauseFull))
 }
 
 func judgeFull(c *cause.Case) cause.Verdict {

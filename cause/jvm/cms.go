@@ -1,0 +1,214 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/stats"
+)
+
+// CMSConcurrentModeFailure is CMS that did not keep up, or found no hole large enough, and
+// fell back to one thread with the world stopped.
+var CMSConcurrentModeFailure = cause.Cause{
+	ID:    "jvm.cms-concurrent-mode-failure",
+	Title: "CMS falls back to full collections on one thread",
+	Doc: `CMS collects the old generation beside the program and does not move objects. It falls
+back to a compacting collection on a single thread, the longest pause a JVM knows, in two
+cases. The cycle began too late or takes too long: young collections promote more than is
+left before it ends (concurrent mode failure). Or enough is free, but in holes too small for
+what is to be promoted (promotion failed): fragmentation. A call of System.gc() during a
+cycle interrupts it (concurrent mode interrupted): that is jvm.explicit-gc.
+
+The figures decide: how full the old generation was when the cycle began, what was promoted
+per second, how long cycles take; and how much was free when promotion failed. JDK 9 to 13
+print the failure only at the level debug: there a full collection for want of room is
+told by its place.
+
+Told from its look-alikes: if most of the old generation is live even after the full
+collection, no setting of CMS helps and the heap is too small (as in jvm.full-gc); if what
+is live grows, it leaks (jvm.old-gen-leak).
+
+What helps: an earlier start (-XX:CMSInitiatingOccupancyFraction with
+-XX:+UseCMSInitiatingOccupancyOnly: without the latter the JVM takes the fraction for the
+first cycle only), room, survivor spaces large enough that less is promoted; against
+fragmentation a collector that compacts: G1. CMS was deprecated in JDK 9 and removed in 14.
+What does not help: more threads for young collections, a larger young generation alone:
+each promotion then needs a larger hole.`,
+	Needs:   "the log of CMS with the sizes of the old generation (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails); requests of the same time to say what it costs",
+	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "CMS") },
+	Judge:   judgeCMS,
+}
+
+// withCollector says whether a subject's collector is one of those whose name holds a word.
+func withCollector(c *cause.Case, word string) bool {
+	f, ok := c.Fact(evidence.FactCollector)
+	return ok && strings.Contains(f.Value, word)
+}
+
+func judgeCMS(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v cause.Verdict
+	p := g.with(fellBack)
+	g.judge(&v, p, "full collections after CMS failed", least(p))
+	if v.State != cause.Supported {
+		return v
+	}
+	for _, f := range []struct{ word, text string }{
+		{"concurrent mode failure", "concurrent mode failures"}, {"concurrent mode interrupted", "cycles interrupted"}, {"promotion failed", "failed promotions"},
+	} {
+		if n := len(p.where(func(x pause) bool { return strings.Contains(g.failure(x), f.word) })); n > 0 {
+			v.Evidence = append(v.Evidence, c.Figure(f.text, float64(n), "count", g.at(p[0])))
+		}
+	}
+	s := g.cmsOf(p)
+	v.Evidence = append(v.Evidence, s.figures(g)...)
+	v.Title = fmt.Sprintf("CMS falls back to a full collection %d times, %s in all: %s.", len(p), inSeconds(p.seconds()), s.why())
+	s.advise(g, &v)
+	return v
+}
+
+// cms is what a log says of how CMS came to fail. NaN is not known.
+type cms struct {
+	began    float64 // of the old generation, what was in use at initial marks, in the median
+	cycle    float64 // s from an initial mark to the end of the sweep, in the median
+	promoted float64 // bytes/s into the old generation
+	free     float64 // bytes free in the old generation when it failed, in the median
+	need     float64 // bytes: the most a young collection promoted
+	live     float64 // of the old generation, what is in use after the full collection
+	capacity float64 // bytes, of the old generation
+	young    float64 // bytes, capacity of the young generation
+	at       evidence.Origin
+}
+
+func (g *collector) cmsOf(p pauses) cms {
+	s := cms{promoted: g.ratesOf().promote, cycle: g.cmsCycle(), need: math.NaN(), capacity: math.NaN(), at: g.at(p[0])}
+	var began, free, live []float64
+	for _, x := range g.all {
+		if capacity := g.get(x, evidence.OldCapacity); !math.IsNaN(capacity) {
+			s.capacity = capacity
+		}
+		if x.of == evidence.PauseInitialMark {
+			began = append(began, g.get(x, evidence.OldBefore)/g.get(x, evidence.OldCapacity))
+		}
+		if before, after := g.oldOf(x); x.of == evidence.PauseYoung && g.reasonOf(x) == ordinary && !(after-before <= s.need) {
+			s.need = after - before
+		}
+		s.young = max(s.young, g.get(x, evidence.YoungCapacity))
+	}
+	for _, x := range p {
+		before, after := g.oldOf(x)
+		free = append(free, s.capacity-before)
+		live = append(live, after/s.capacity)
+	}
+	s.began, s.free, s.live = known(began), known(free), known(live)
+	return s
+}
+
+// known is the median of the figures that are known, NaN without any.
+func known(all []float64) float64 {
+	var some []float64
+	for _, x := range all {
+		if !math.IsNaN(x) {
+			some = append(some, x)
+		}
+	}
+	if len(some) == 0 {
+		return math.NaN()
+	}
+	return stats.Median(some)
+}
+
+// cmsCycle is how long cycles took that came to their end, s; NaN if none did.
+func (g *collector) cmsCycle() float64 {
+	v := &g.c.Bundle.Intervals
+	marks := g.all.of(evidence.PauseInitialMark)
+	var took []float64
+	next := 0
+	for _, i := range v.Select(evidence.GCConcurrent, g.c.Subject) {
+		if !strings.Contains(strings.ToLower(g.c.Bundle.Names.Text(v.Cause[i])), "sweep") {
+			continue
+		}
+		for next+1 < len(marks) && marks[next+1].from < v.Start[i] {
+			next++
+		}
+		if next < len(marks) && marks[next].from < v.Start[i] {
+			took = append(took, float64(v.End[i]-marks[next].from)/1e9)
+			next++
+		}
+	}
+	return known(took)
+}
+
+func (s cms) figures(g *collector) (out []cause.Evidence) {
+	add := func(text string, x float64, unit string) {
+		if !math.IsNaN(x) {
+			out = append(out, g.c.Figure(text, x, unit, s.at))
+		}
+	}
+	add("of the old generation in use when cycles began", s.began, "1")
+	add("from an initial mark to the end of the sweep", s.cycle, "s")
+	add("promoted to the old generation", s.promoted, "bytes/s")
+	add("promoted in the meantime", s.promoted*s.cycle, "bytes")
+	add("free in the old generation when it failed", s.free, "bytes")
+	add("the most that one young collection promoted", s.need, "bytes")
+	add("of the old generation in use after the full collection", s.live, "1")
+	return out
+}
+
+// fragmented says whether more was free than any young collection had needed, several
+// times: what failed was to find a hole.
+func (s cms) fragmented() bool { return s.free >= 3*s.need && s.free >= .2*s.capacity }
+
+func (s cms) full() bool { return s.live >= crowded }
+
+func (s cms) why() string {
+	switch {
+	case s.full():
+		return fmt.Sprintf("%.0f %% of the old generation is live", 100*s.live)
+	case s.fragmented():
+		return "the old generation is fragmented"
+	case !math.IsNaN(s.began):
+		return fmt.Sprintf("its cycles begin at %.0f %% of the old generation, too late", 100*s.began)
+	}
+	return "its cycles begin too late or take too long"
+}
+
+// Of what is promoted during a cycle, how much is to be free when it begins; and between
+// which percentages a cycle can sensibly begin.
+const (
+	reserve         = 1.5
+	earliest, ahead = 30., 10.
+)
+
+func (s cms) advise(g *collector, v *cause.Verdict) {
+	add := func(text, setting string) { v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting}) }
+	switch {
+	case s.full():
+		add("the heap is too small for what is live, whenever a cycle begins: give it room", fmt.Sprintf("-Xmx%dm", mebi(2*s.live*s.capacity+s.young)))
+	case s.fragmented():
+		add("a collector that compacts while the program runs: G1 (from 8u40 on); until then a larger heap makes it rarer", "-XX:+UseG1GC")
+	default:
+		at := 50.
+		if x := 100 * (1 - (reserve*s.promoted*s.cycle+s.young)/s.capacity); !math.IsNaN(x) {
+			at = x
+		}
+		if !math.IsNaN(s.began) {
+			at = min(at, 100*s.began-ahead)
+		}
+		at = max(earliest, math.Floor(at/5)*5)
+		if !math.IsNaN(s.live) && at < 100*s.live+ahead {
+			add(fmt.Sprintf("what is live fills %.0f %% of the old generation, so that an earlier start alone would make cycles follow each other: give it room as well", 100*s.live), fmt.Sprintf("-Xmx%dm", mebi(1.5*s.capacity+s.young)))
+		}
+		add("begin cycles earlier, so that what is promoted meanwhile finds room", fmt.Sprintf("-XX:CMSInitiatingOccupancyFraction=%.0f -XX:+UseCMSInitiatingOccupancyOnly", at))
+		add("promote less: survivor spaces that hold what requests keep (see the ages with -XX:+PrintTenuringDistribution, since JDK 9 -Xlog:gc+age*=debug)", "")
+	}
+	if !s.fragmented() {
+		add("CMS is gone since JDK 14: plan for G1, or from 21 on generational ZGC, and measure under the same load", "-XX:+UseG1GC")
+	}
+}

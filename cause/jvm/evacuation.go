@@ -1,0 +1,120 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// G1EvacuationFailure is G1 that has no free region to copy survivors to.
+var G1EvacuationFailure = cause.Cause{
+	ID:    "jvm.g1-evacuation-failure",
+	Title: "G1 finds no region to copy survivors to",
+	Doc: `G1's collections copy what survives into free regions. When none is left in the middle of
+one, what could not be copied stays where it is: its regions become old as they are, marks
+are put right object by object, the pause takes several times as long, and often a full
+collection follows (G1 Compaction Pause). Logs say to-space exhausted or overflow (JDK 7 to
+21), from 22 on Evacuation Failure: Allocation. Evacuation Failure: Pinned is another thing:
+a thread in native code holds an array (JNI critical), its region stays; that costs little.
+
+It comes of a heap too full for what survives at once: marking begins too late, so that old
+regions are not free in time; a burst that survives (a cache is loaded, a backlog is read); a
+young generation made large by hand (-Xmn, NewRatio), which G1 may then not shrink;
+humongous objects that take the free regions (jvm.g1-humongous).
+
+Told from its look-alikes: full collections without it in a heap full of live objects are
+jvm.full-gc; what is live and grows is jvm.old-gen-leak.
+
+What helps: room; no fixed young generation; a larger reserve (-XX:G1ReservePercent, 10 by
+default) and an earlier start of marking (-XX:InitiatingHeapOccupancyPercent; from JDK 9 on
+that is only where G1 begins to adapt it, so -XX:-G1UseAdaptiveIHOP with it); more threads for
+marking. What does not help: a shorter pause goal.`,
+	Needs:   "G1's log; requests of the same time to say what it costs",
+	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "G1") },
+	Judge:   judgeEvacuation,
+}
+
+func judgeEvacuation(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v cause.Verdict
+	p := g.with(evacuation)
+	g.judge(&v, p, "collections that found no free region, with the full ones after them", least(p))
+	if v.State != cause.Supported {
+		return v
+	}
+	full := p.of(evidence.PauseFull)
+	young := p.where(func(x pause) bool { return x.of != evidence.PauseFull })
+	pinned := young.where(func(x pause) bool { return strings.Contains(g.failure(x), "Pinned") })
+	v.Evidence = append(v.Evidence, c.Figure("collections whose evacuation failed", float64(len(young)), "count", g.at(p[0])))
+	if len(full) > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("full collections after them", float64(len(full)), "count", g.at(full[0])))
+	}
+	if len(pinned) > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("of them for pinned regions", float64(len(pinned)), "count", g.at(pinned[0])))
+	}
+	var before, after []float64
+	for _, x := range p {
+		before, after = append(before, g.get(x, evidence.HeapBefore)), append(after, g.get(x, evidence.HeapAfter))
+	}
+	capacity, live := g.capacity(), known(after)
+	for _, f := range []struct {
+		text string
+		x    float64
+	}{{"heap before them, in the median", known(before)}, {"heap after them, in the median", live}, {"heap capacity", capacity}} {
+		if !math.IsNaN(f.x) {
+			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.at(p[0])))
+		}
+	}
+	v.Title = fmt.Sprintf("G1 has no region to copy to %d times; that and %d full collections after it stop %.1f %% of the time.", len(young), len(full), 100*g.stopped(p))
+	g.adviseEvacuation(&v, len(pinned) > len(young)/2, live, capacity)
+	return v
+}
+
+func (g *collector) adviseEvacuation(v *cause.Verdict, pinned bool, live, capacity float64) {
+	add := func(text, setting string) { v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting}) }
+	if pinned {
+		add("native code holds arrays while collections run (GetPrimitiveArrayCritical: compression, cryptography, native drivers): hold them for less time, or copy (GetByteArrayRegion)", "")
+		return
+	}
+	if young := g.fixedYoung(); young > 0 {
+		text := "let G1 size the young generation itself: one that is fixed may not shrink when regions run short"
+		if capacity > 0 {
+			text += fmt.Sprintf(" (it is %.0f %% of the heap)", 100*young/capacity)
+		}
+		add(text+"; take -Xmn, NewSize and NewRatio away", "")
+	}
+	if capacity > 0 {
+		room := g.roomBeside()
+		text := "more room"
+		if live > crowded*capacity {
+			text = fmt.Sprintf("more room: %.0f %% of the heap is in use after such a collection", 100*live/capacity)
+		}
+		if room > 0 && 1.5*capacity > room {
+			text += fmt.Sprintf("; the memory of %.1f GiB is too small for that: keep less", room/(1<<30))
+		}
+		add(text, fmt.Sprintf("-Xmx%dm", mebi(1.5*capacity)))
+	}
+	add("keep more regions in reserve (10 % unless set)", "-XX:G1ReservePercent=20")
+	switch version := release(g.c); {
+	case version == 0 || version >= 9:
+		add("begin marking earlier, so that old regions are free in time", "-XX:InitiatingHeapOccupancyPercent=30 -XX:-G1UseAdaptiveIHOP")
+	default:
+		add("begin marking earlier (45 % unless set), so that old regions are free in time", "-XX:InitiatingHeapOccupancyPercent=30")
+	}
+}
+
+// fixedYoung is how large the young generation was made by hand, bytes; 0: G1 sizes it, or
+// nothing tells.
+func (g *collector) fixedYoung() float64 {
+	low, high := g.told("NewSize"), g.told("MaxNewSize")
+	if low > 0 && low == high {
+		return low
+	}
+	return 0
+}

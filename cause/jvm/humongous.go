@@ -1,0 +1,140 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// G1Humongous is objects of half a region and more, each in regions of its own.
+var G1Humongous = cause.Cause{
+	ID:    "jvm.g1-humongous",
+	Title: "G1 collects because of humongous objects",
+	Doc: `G1 divides the heap into regions of equal size (1 to 32 MiB by the size of the heap: a
+2048th of it, a power of two). An object of half a region or more, nearly always an array, is
+humongous: it is put into the old generation at once, alone in as many adjacent regions as it
+takes, and the rest of the last one is lost: an array just above half a region costs twice
+its size. Before each such allocation G1 asks whether a concurrent cycle should begin; with
+many of them cycles follow each other, take processors from requests, and where no adjacent
+regions are free, young collections and in the end a full one are made for a single array.
+
+Told from its look-alikes: the trigger says G1 Humongous Allocation, and Humongous regions
+are many or change much from one collection to the next. Copies that find no region to go to
+are jvm.g1-evacuation-failure; a heap that is full of what is live is jvm.full-gc.
+
+What helps: larger regions (-XX:G1HeapRegionSize, a power of two, at most 32 MiB, from JDK 18
+on 512 MiB), so that these arrays are smaller than half of one; smaller arrays: buffers in
+chunks, streams instead of whole bodies, maps and lists that do not double. Before 8u60 dead
+humongous objects were freed by concurrent cycles only. What does not help: a longer pause
+goal, a larger young generation: humongous objects are never in it.`,
+	Needs:   "G1's log (-Xlog:gc*; before JDK 9 -XX:+PrintGCDetails), requests of the same time to say what it costs",
+	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "G1") },
+	Judge:   judgeHumongous,
+}
+
+func judgeHumongous(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v cause.Verdict
+	p := g.with(humongous)
+	g.judge(&v, p, "collections for humongous objects", least(p))
+	if v.State != cause.Supported {
+		return v
+	}
+	region, guess := g.regionSize()
+	text := "region size"
+	if guess {
+		text = "region size, as the heap's size makes it"
+	}
+	add := func(text string, x float64, unit string) {
+		if x > 0 {
+			v.Evidence = append(v.Evidence, c.Figure(text, x, unit, g.at(p[0])))
+		}
+	}
+	v.Evidence = append(v.Evidence, c.Figure("collections for humongous objects a minute", 60*g.rate(p), "1/min", g.at(p[0])))
+	if full := p.of(evidence.PauseFull); len(full) > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("of them full", float64(len(full)), "count", g.at(full[0])))
+	}
+	add(text, region, "bytes")
+	add("objects are humongous from", region/2, "bytes")
+	before, freed := g.humongousOf(p)
+	add("held by humongous objects before collections, in the median", before, "bytes")
+	add("of that freed, in the median", freed, "bytes")
+	add("heap capacity", g.capacity(), "bytes")
+	v.Title = fmt.Sprintf("Humongous objects make G1 collect %.0f times a minute.", 60*g.rate(p))
+	if region > 0 {
+		v.Title = fmt.Sprintf("Arrays of %s and more make G1 collect %.0f times a minute.", inBytes(region/2), 60*g.rate(p))
+	}
+	g.adviseHumongous(&v, region)
+	return v
+}
+
+// regionSize is G1's, bytes; where no source tells it, that which the JVM takes for the
+// heap's size. 0 unknown.
+func (g *collector) regionSize() (size float64, guess bool) {
+	if size := g.told("G1HeapRegionSize"); size > 0 {
+		return size, false
+	}
+	for _, p := range g.all {
+		if size := g.get(p, evidence.RegionSize); size > 0 {
+			return size, false
+		}
+	}
+	heap := g.capacity()
+	if math.IsNaN(heap) || heap <= 0 {
+		return 0, true
+	}
+	return min(32<<20, max(1<<20, math.Exp2(math.Floor(math.Log2(heap/2048))))), true
+}
+
+// humongousOf is what humongous regions held before collections, and what these freed of it.
+func (g *collector) humongousOf(p pauses) (before, freed float64) {
+	var held, gone []float64
+	for _, x := range p {
+		b, a := g.get(x, evidence.HumongousBefore), g.get(x, evidence.HumongousAfter)
+		held, gone = append(held, b), append(gone, b-a)
+	}
+	return known(held), known(gone)
+}
+
+// larger is how many times as large regions are advised: what just exceeds half a region
+// fits, and so does what is a region large.
+const larger = 4
+
+func (g *collector) adviseHumongous(v *cause.Verdict, region float64) {
+	version := release(g.c)
+	most := 32. * (1 << 20)
+	if version >= 18 {
+		most = 512 << 20
+	}
+	if region > 0 && region < most {
+		size := min(most, larger*region)
+		for heap := g.capacity(); size > 2*region && heap > 0 && heap/size < 64; {
+			size /= 2 // fewer regions leave G1 nothing to choose from
+		}
+		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("larger regions: arrays below %s are then ordinary objects; if the class histogram or a flight recording (jdk.ObjectAllocationOutsideTLAB) shows larger ones, regions twice their size", inBytes(size/2)),
+			Setting: fmt.Sprintf("-XX:G1HeapRegionSize=%dm", mebi(size))})
+	} else if region >= most {
+		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("regions are as large as they can be (%s in this release): smaller arrays, or another collector", inBytes(most))})
+	}
+	v.Fix = append(v.Fix,
+		cause.Fix{Text: "smaller arrays: read and write bodies in chunks, bound buffers, size collections beforehand; which code allocates them says jcmd PID JFR.start duration=60s settings=profile"})
+	if version > 0 && version <= 8 {
+		v.Fix = append(v.Fix, cause.Fix{Text: "8u60 or later frees dead humongous arrays in young collections; before, concurrent cycles only"})
+	}
+}
+
+// inBytes words a size.
+func inBytes(v float64) string {
+	switch {
+	case v >= 1<<30:
+		return fmt.Sprintf("%.3g GiB", v/(1<<30))
+	case v >= 1<<20:
+		return fmt.Sprintf("%.3g MiB", v/(1<<20))
+	}
+	return fmt.Sprintf("%.0f KiB", v/(1<<10))
+}

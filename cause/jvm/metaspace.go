@@ -1,0 +1,114 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// MetaspaceGC is class metadata that makes the heap be collected.
+var MetaspaceGC = cause.Cause{
+	ID:    "jvm.metaspace-gc",
+	Title: "class metadata makes the whole heap be collected",
+	Doc: `Classes live outside the heap, in metaspace (before JDK 8 in the permanent generation), and
+are unloaded only by collections that mark the whole heap. When metaspace in use reaches a
+high-water mark, first -XX:MetaspaceSize (about 21 MiB unless set) and then what the last
+collection left and some more, the JVM collects: Serial and Parallel stop the world for a
+full collection, G1 and CMS begin a concurrent cycle. At -XX:MaxMetaspaceSize there is
+nothing to raise: each class that does not fit costs full collections (Metadata GC Threshold,
+then Metadata GC Clear Soft References), in the end OutOfMemoryError: Metaspace.
+
+Told from one another: at the start of a service the mark is raised a few times while
+classes are loaded, and then no more. Where classes are made all the time (a class loader
+for each script, template or XML binding; proxies, lambdas compiled anew) each collection
+frees most of it. A leak of class loaders (redeployments, thread locals, drivers that stay
+registered) grows from collection to collection: nothing is freed.
+
+Told from its look-alikes: the trigger in brackets; full collections for want of heap say
+Allocation Failure or Ergonomics (jvm.full-gc).
+
+What helps: -XX:MetaspaceSize above what is in use once all is loaded (a start), the same
+class loader used again (churn), finding who holds the loaders (a leak: jcmd PID
+VM.classloader_stats, VM.metaspace). What does not help: more heap.`,
+	Needs:   "the collector's log with the triggers of collections; requests of the same time to say what they cost",
+	Applies: isJVM,
+	Judge:   judgeMetaspace,
+}
+
+func judgeMetaspace(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v cause.Verdict
+	p := g.with(metadata)
+	g.judge(&v, p, "collections for class metadata", least(p))
+	if v.State != cause.Supported {
+		return v
+	}
+	first, last := p[0], p[len(p)-1]
+	before, after := g.get(last, evidence.MetaBefore), g.get(last, evidence.MetaAfter)
+	if math.IsNaN(after) {
+		after = before
+	}
+	limit := g.told("MaxMetaspaceSize")
+	add := func(text string, x float64, p pause) {
+		if x > 0 {
+			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.at(p)))
+		}
+	}
+	v.Evidence = append(v.Evidence, c.Figure("collections for class metadata a minute", 60*g.rate(p), "1/min", g.at(first)))
+	add("class metadata before the last of them", before, last)
+	add("class metadata after it", after, last)
+	add("class metadata before the first of them", g.get(first, evidence.MetaBefore), first)
+	add("MaxMetaspaceSize", limit, last)
+	v.Title = fmt.Sprintf("Class metadata reaches its mark and makes the heap be collected %d times, %s in all.", len(p), inSeconds(p.seconds()))
+	g.adviseMetaspace(&v, p, before, after, limit)
+	return v
+}
+
+// Of class metadata, what a collection frees from which on classes are made and dropped
+// all the time; and how near to its limit metaspace is full, fragmented as it is.
+const (
+	unloaded  = .2
+	limitNear = .75
+)
+
+func (g *collector) adviseMetaspace(v *cause.Verdict, p pauses, before, after, limit float64) {
+	add := func(text, setting string) { v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting}) }
+	perm := release(g.c) > 0 && release(g.c) < 8
+	for _, x := range p {
+		perm = perm || holds(g.trigger(x), []string{"Permanent"})
+	}
+	size, most := "-XX:MetaspaceSize", "-XX:MaxMetaspaceSize"
+	if perm {
+		size, most = "-XX:PermSize", "-XX:MaxPermSize"
+	}
+	ample := "" // a half more than was in use
+	if before > 0 {
+		ample = fmt.Sprintf("%s=%dm", size, mebi(1.5*before))
+	}
+	churn := before > 0 && after < (1-unloaded)*before
+	switch {
+	case churn:
+		add(fmt.Sprintf("classes are loaded and dropped all the time: a collection frees %.0f %% of the metadata. Find which loaders make them and use one again (scripts, templates, XML bindings, proxies)", 100*(before-after)/before), "jcmd PID VM.classloader_stats")
+		add("until then let more of them gather between two collections", ample)
+	case limit > 0 && before >= limitNear*limit:
+		add("metaspace is full: what is loaded does not fit within its limit", fmt.Sprintf("%s=%dm", most, mebi(2*limit)))
+		add("if it grows however large it is made, class loaders leak: find who holds those of earlier deployments", "jcmd PID VM.classloader_stats")
+	default:
+		add("each stage of loading raises the mark once more: begin above what is in use once all is loaded", ample)
+		add("if it goes on when all has been loaded, class loaders leak: find who holds them", "jcmd PID VM.classloader_stats")
+	}
+	if limit > 0 && before >= limitNear*limit && churn {
+		add(fmt.Sprintf("and do not keep it so small: %.0f MiB is the limit", limit/(1<<20)), fmt.Sprintf("%s=%dm", most, mebi(4*limit)))
+	}
+	switch version := release(g.c); {
+	case g.is("CMS") && version > 0 && version < 8:
+		add("CMS before JDK 8 does not unload classes unless told", "-XX:+CMSClassUnloadingEnabled")
+	case g.is("Serial") || g.is("Parallel"):
+		add("G1 makes a concurrent cycle of it rather than a full collection", "-XX:+UseG1GC")
+	}
+}

@@ -1,0 +1,110 @@
+package jvm
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// reason is which cause of its own a pause has; the others are judged by what they
+// collect alone (jvm.young-gc-rate, jvm.full-gc). A pause has one: what is counted twice
+// would be promised twice.
+type reason uint8
+
+const (
+	ordinary    reason = iota
+	requested          // System.gc() and tools: jvm.explicit-gc
+	metadata           // class metadata: jvm.metaspace-gc
+	fellBack           // CMS gave up beside the program: jvm.cms-concurrent-mode-failure
+	evacuation         // G1 had no region to copy to: jvm.g1-evacuation-failure
+	humongous          // G1, for an object of half a region or more: jvm.g1-humongous
+	degenerated        // Shenandoah gave up beside the program: jvm.degenerated-gc
+)
+
+// Words of triggers, as gcCause.cpp has them, and JDK 6 before.
+var (
+	requestedBy = []string{"System.gc()", "Diagnostic Command", "Heap Inspection", "Heap Dump", "JvmtiEnv", "JvmtiTagObjects", "WhiteBox"}
+	metadataBy  = []string{"Metadata GC", "Metadata Threshold", "Permanent Generation", "Last ditch collection"}
+	fellBackBy  = []string{"concurrent mode", "promotion failed", "full promotion guarantee failed"}
+	evacuatedBy = []string{"to-space", "evacuation fail"}
+)
+
+// sameStop is how long after a collection that did not free enough the next begins at
+// most, if it belongs to the same stop of the world, ns.
+const sameStop = 20e6
+
+// reasons tells of each pause, by its row, which reason it has; ordinary ones are left
+// out. What comes in the wake of a pause goes with it: the full collection after an
+// evacuation failure, the remark of a cycle that a humongous allocation began.
+func (g *collector) reasons() map[int]reason {
+	out := make(map[int]reason)
+	var cycle, last reason
+	for i, p := range g.all {
+		r := g.reasonOf(p)
+		wake := i > 0 && p.from-g.all[i-1].to < sameStop
+		switch {
+		case r == ordinary && g.is("G1") && p.of == evidence.PauseFull && wake:
+			r = last
+		case r == ordinary && g.is("G1") && (p.of == evidence.PauseRemark || p.of == evidence.PauseCleanup):
+			r = cycle
+		}
+		if begins := g.cause(p); strings.Contains(begins, "Concurrent Start") || strings.Contains(begins, "nitial") {
+			cycle = r
+			if r == evacuation {
+				cycle = ordinary // its cycle frees what could not be copied
+			}
+		}
+		if r != ordinary {
+			out[p.row] = r
+		}
+		last = r
+	}
+	return out
+}
+
+func (g *collector) reasonOf(p pause) reason {
+	trigger, failure := g.trigger(p), strings.ToLower(g.failure(p))
+	switch {
+	case holds(trigger, requestedBy) || trigger == "System":
+		return requested
+	case holds(trigger, metadataBy):
+		return metadata
+	case g.is("CMS") && (holds(failure, fellBackBy) || p.of == evidence.PauseFull):
+		return fellBack
+	case holds(failure, evacuatedBy):
+		return evacuation
+	case strings.Contains(trigger, "Humongous"):
+		return humongous
+	case p.of == evidence.PauseDegenerated || g.is("Shenandoah") && p.of == evidence.PauseFull:
+		return degenerated
+	}
+	return ordinary
+}
+
+// with returns the pauses of the window that have a reason.
+func (g *collector) with(r reason) pauses {
+	all := g.reasons()
+	return g.pauses.where(func(p pause) bool { return all[p.row] == r })
+}
+
+// ordinary returns those of some pauses that have no reason of their own.
+func (g *collector) ordinary(p pauses) pauses {
+	all := g.reasons()
+	return p.where(func(x pause) bool { return all[x.row] == ordinary })
+}
+
+// stoppedSpecial is the share of the time from which pauses with a reason of their own are
+// worth naming where no request tells what they cost. Such a pause can be spared at all,
+// so it is less than for collections that a program needs.
+const stoppedSpecial = .01
+
+// aSecond is a pause that somebody's time limit does not outlast, however rare it is.
+const aSecond = 1.
+
+// least is the share of the time from which such pauses are worth naming.
+func least(p pauses) float64 {
+	if p.longest().seconds() >= aSecond {
+		return 0
+	}
+	return stoppedSpecial
+}

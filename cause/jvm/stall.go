@@ -1,0 +1,211 @@
+package jvm
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+)
+
+// AllocationStall is threads that wait for memory until the collector has freed some.
+var AllocationStall = cause.Cause{
+	ID:    "jvm.allocation-stall",
+	Title: "threads wait for the collector to free memory",
+	Doc: `ZGC collects beside the program and stops it for less than a ms. If the heap is full
+before a cycle ends, each thread that allocates waits until memory is free: an allocation
+stall, of that thread alone. Relocation stalls are of threads that need an object moved while
+no room to move it to is left. The log names thread and time. Ten threads that stall for a
+second at the same time are ten seconds in the log, and at most one second for a request:
+stalls are not pauses, and their sum is compared with the requests under way.
+
+Told from its look-alikes: requests that are slow without stalls, while the collector runs
+all the time, compete with it for processors (linux.cpu-saturation). A live set that fills
+the heap whatever is freed is a heap too small or jvm.old-gen-leak: what is in use after
+cycles says so. Shenandoah stops everybody instead (jvm.degenerated-gc).
+
+What helps: room: ZGC needs free what is allocated during a cycle, and a cycle takes longer
+the more is live; allocating less; generational ZGC (-XX:+ZGenerational in JDK 21 and 22, the
+default from 23 on, the only one from 24 on), whose young cycles are short; more threads for
+it where processors are idle (-XX:ConcGCThreads). -XX:SoftMaxHeapSize below -Xmx makes it
+begin earlier and keeps the rest for bursts. What does not help: a pause goal, which it does
+not have.`,
+	Needs:   "ZGC's log (-Xlog:gc is enough: stalls are printed at the level info); requests of the same time to say what they cost",
+	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "ZGC") },
+	Judge:   judgeStall,
+}
+
+func judgeStall(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	s := g.stalls()
+	share := float64(length(s.anybody)) / 1e9 / max(g.span, 1e-9)
+	v := cause.Verdict{State: cause.RuledOut, Summary: "no thread waited for memory", Weight: share}
+	if len(s.rows) == 0 {
+		return v
+	}
+	v.Summary = fmt.Sprintf("threads wait for memory in %.2g %% of the time", 100*share)
+	v.Evidence = append(v.Evidence,
+		c.Figure("stalls of single threads", float64(len(s.rows)), "count", s.origin),
+		c.Figure("their sum over all threads, which is no pause", s.sum, "thread s", s.origin),
+		c.Figure("share of the time in which some thread stalled", share, "1", s.origin),
+		c.Figure("the longest of them", 1e3*s.longest, "ms", s.origin))
+	l := c.Ledger
+	switch {
+	case l != nil && len(l.Slow) > 0 && g.meets():
+		per, all := g.stalled(s)
+		part := float64(all) / float64(max(l.Total, 1))
+		v.Summary = fmt.Sprintf("waiting for memory costs %.1f %% of slow time", 100*part)
+		v.Evidence = append(v.Evidence, c.Figure("slow time: waiting for memory, by the threads that stalled among the requests under way", float64(all)/1e6, "ms", s.origin))
+		if !c.Slow() || part < cause.Material {
+			return v
+		}
+		// Which request a thread worked for is not known: at least nothing of it, at most
+		// all the time in which somebody stalled.
+		var most int64
+		for _, row := range l.Slow {
+			end := c.Bundle.Requests.End[row]
+			most += s.anybody.Within(end-c.Bundle.Requests.Latency(row), end)
+		}
+		v.Saves = c.Save(per, 0, most)
+	case l != nil && g.meets():
+		v.Summary += ", and requests are not slow"
+		return v
+	case share < stoppedSpecial && s.longest < aSecond:
+		return v
+	default:
+		v.Needs = append(v.Needs, requestsEvidence)
+	}
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("Threads wait for memory %d times, the longest for %s: ZGC frees less than the program allocates.", len(s.rows), inSeconds(s.longest))
+	capacity, live := g.capacity(), g.inUse()
+	if r := g.allocated(); r > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("allocation rate", r, "bytes/s", g.origin))
+	}
+	for _, f := range []struct {
+		text string
+		x    float64
+	}{{"heap in use after cycles, in the median", live}, {"heap capacity", capacity}} {
+		if !math.IsNaN(f.x) {
+			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.origin))
+		}
+	}
+	g.adviseConcurrent(&v, live, capacity)
+	switch version := release(c); {
+	case g.is("generational"):
+	case version == 0 || version == 21 || version == 22:
+		v.Fix = append(v.Fix, cause.Fix{Text: "generational ZGC (JDK 21 and 22): its young cycles free most in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
+	case version < 21:
+		v.Fix = append(v.Fix, cause.Fix{Text: "JDK 21 or later has generational ZGC, whose young cycles free most in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
+	}
+	return v
+}
+
+// stalls are the times in which single threads waited for memory, within the window.
+type stalls struct {
+	rows    []int
+	anybody cause.Spans // when at least one thread did
+	sum     float64     // s, over all threads
+	longest float64     // s
+	origin  evidence.Origin
+}
+
+func (g *collector) stalls() (s stalls) {
+	v := &g.c.Bundle.Intervals
+	for _, i := range v.Select(evidence.AllocStall, g.c.Subject) {
+		if v.End[i] <= g.from || v.Start[i] >= g.to {
+			continue
+		}
+		d := float64(v.End[i]-v.Start[i]) / 1e9
+		if s.rows = append(s.rows, i); d > s.longest || len(s.rows) == 1 {
+			s.longest, s.origin = d, v.Origin[i]
+		}
+		s.sum += d
+		s.anybody = s.anybody.Add(v.Start[i], v.End[i])
+	}
+	return s
+}
+
+// stalled is what slow requests waited for memory, in the order of Ledger.Slow, and the
+// sum, ns. Threads that stall and requests under way are counted at each instant; where
+// fewer stall than there are requests, each of these is taken for one of them with that
+// likelihood.
+func (g *collector) stalled(s stalls) (per []int64, sum int64) {
+	type turn struct {
+		at             int64
+		stall, request int
+	}
+	var turns []turn
+	v, r, l := &g.c.Bundle.Intervals, &g.c.Bundle.Requests, g.c.Ledger
+	for _, i := range s.rows {
+		turns = append(turns, turn{v.Start[i], 1, 0}, turn{v.End[i], -1, 0})
+	}
+	for _, row := range l.Rows {
+		turns = append(turns, turn{r.End[row] - r.Latency(row), 0, 1}, turn{r.End[row], 0, -1})
+	}
+	slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	// waited is what a request under way all the time would have waited by then.
+	at, waited := make([]int64, len(turns)), make([]float64, len(turns))
+	stall, request := 0, 0
+	for n, t := range turns {
+		at[n] = t.at
+		if n > 0 {
+			waited[n] = waited[n-1]
+			if request > 0 {
+				waited[n] += float64(t.at-at[n-1]) * min(1, float64(stall)/float64(request))
+			}
+		}
+		stall += t.stall
+		request += t.request
+	}
+	by := func(t int64) float64 {
+		n, _ := slices.BinarySearch(at, t)
+		return waited[min(n, len(waited)-1)]
+	}
+	per = make([]int64, len(l.Slow))
+	for n, row := range l.Slow {
+		per[n] = int64(by(r.End[row]) - by(r.End[row]-r.Latency(row)))
+		sum += per[n]
+	}
+	return per, sum
+}
+
+// allocated is the allocation rate, bytes/s, of a collector whose pauses do not tell the
+// heap: by what it grew from one cycle's end to the next one's beginning; NaN unknown.
+func (g *collector) allocated() float64 {
+	v := &g.c.Bundle.Intervals
+	var grown, took, last float64
+	var at int64
+	for _, i := range v.Select(evidence.GCCycle, g.c.Subject) {
+		before, ok1 := v.Get(i, evidence.HeapBefore)
+		after, ok2 := v.Get(i, evidence.HeapAfter)
+		if !ok1 || !ok2 || v.Start[i] < g.from || v.End[i] > g.to {
+			continue
+		}
+		if at > 0 && v.Start[i] > at && before > last {
+			grown += before - last
+			took += float64(v.Start[i]-at) / 1e9
+		}
+		at, last = v.End[i], after
+	}
+	if took == 0 {
+		return math.NaN()
+	}
+	return grown / took
+}
+
+// inUse is the heap after cycles, bytes, in the median; NaN unknown.
+func (g *collector) inUse() float64 {
+	v := &g.c.Bundle.Intervals
+	var after []float64
+	for _, i := range v.Select(evidence.GCCycle, g.c.Subject) {
+		if x, ok := v.Get(i, evidence.HeapAfter); ok && v.End[i] > g.from && v.Start[i] < g.to {
+			after = append(after, x)
+		}
+	}
+	return known(after)
+}
