@@ -97,6 +97,7 @@ var knobs = []knob{
 	{"connections", ModelPool, "125", number(count, func(w *Wanted) **float64 { return &w.Pool.Connections })},
 	{"Xmn", ModelYoung, "2g", number(ParseFlagSize, func(w *Wanted) **float64 { return &w.Young.Size })},
 	{"NewSize", ModelYoung, "2g", number(ParseFlagSize, func(w *Wanted) **float64 { return &w.Young.Size })},
+	{"Xmx", ModelYoung, "6g", number(ParseFlagSize, func(w *Wanted) **float64 { return &w.Young.Heap })},
 	{"alloc-rate", ModelYoung, "×0.3", number(factor, func(w *Wanted) **float64 { return &w.Young.Alloc })},
 	{"rate", ModelYoung, "80", number(perSecond, func(w *Wanted) **float64 { return &w.Young.Rate })},
 }

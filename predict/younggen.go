@@ -17,11 +17,12 @@ import (
 //     promoted is copied, what is dead costs nothing. Both are fitted to the log by the
 //     medians of slopes and of what they leave (Sen, Journal of the American Statistical
 //     Association 63, 1968), which one long pause cannot turn.
-//   - What survives a collection grows with the interval T as T^γ, 0 ≤ γ ≤ 1: with γ = 0
-//     only what requests hold at that moment lives (their number does not depend on eden),
-//     with γ = 1 nothing dies. γ is fitted where the log itself has edens of different
-//     size, as of collectors that resize it; else both ends are told as the range. What is
-//     promoted each second falls as T^(γ−1), as objects have longer to die.
+//   - What survives a collection grows with eden as eden^γ, 0 ≤ γ ≤ 1: with γ = 0 only
+//     what requests hold at that moment lives (their number does not depend on eden), with
+//     γ = 1 nothing dies. γ is fitted where the log itself has edens of different size, as
+//     of collectors that resize it; else both ends are told as the range. With the rate of
+//     allocation it hardly changes: logs whose rate changed sixfold show that. What is
+//     promoted falls with the interval T as T^(γ−1), as objects have longer to die.
 //
 // How large young generations and edens are: the tuning guide's "Factors Affecting Garbage
 // Collection Performance" (https://docs.oracle.com/en/java/javase/21/gctuning/).
@@ -30,7 +31,7 @@ type YoungGen struct {
 	Eden      float64   `json:"eden_bytes"`    // allocated from one collection to the next, mean
 	Size      float64   `json:"young_bytes"`   // what -Xmn would have to be for it: eden and both survivor spaces; 0 unknown
 	Heap      float64   `json:"heap_bytes"`    // it may have; 0 unknown
-	OldLive   float64   `json:"old_bytes"`     // largest old generation seen after a collection; 0 unknown
+	OldLive   float64   `json:"old_bytes"`     // what the old generation has to hold; 0 unknown
 	Alloc     float64   `json:"alloc_bytes_s"` //
 	Copied    float64   `json:"copied_bytes"`  // by a collection, mean
 	Promoted  float64   `json:"promoted_bytes"`
@@ -190,12 +191,10 @@ func (y *YoungGen) fitGamma(p []YoungPause) {
 // YoungChange is what is asked for of a young generation; nil stays as it is.
 type YoungChange struct {
 	Size  *float64 // bytes of the young generation (-Xmn, NewSize = MaxNewSize)
+	Heap  *float64 // bytes of the heap (-Xmx)
 	Alloc *float64 // factor of the allocation rate
 	Rate  *float64 // requests/s
 }
-
-// changes says whether anything is asked for.
-func (w YoungChange) changes() bool { return w.Size != nil || w.Alloc != nil || w.Rate != nil }
 
 // YoungOutcome is what becomes of young collections.
 type YoungOutcome struct {
@@ -224,9 +223,7 @@ func (y *YoungGen) Predict(eden, alloc float64) YoungOutcome {
 	o.Rate = Exactly(60 / o.Interval.Value)
 	grows := y.gamma()
 	at := func(g float64) (pause, promoted float64) {
-		// With the load, what requests hold at a moment grows, too.
-		copied := y.Copied * alloc * math.Pow(t, g)
-		return y.pause(copied), y.Promoted / y.Eden * o.Alloc.Value * math.Pow(t, g-1)
+		return y.pause(y.Copied * math.Pow(eden, g)), y.Promoted / y.Eden * o.Alloc.Value * math.Pow(t, g-1)
 	}
 	over := func(of func(g float64) float64) Estimate {
 		e := Estimate{of(grows.Value), of(grows.Low), of(grows.High)}
@@ -239,10 +236,9 @@ func (y *YoungGen) Predict(eden, alloc float64) YoungOutcome {
 	return o
 }
 
-// typicalGamma is taken where a log does not show how survivors grow: near saturation, as
-// most of what requests allocate dies with them (Jones & Ryder, A Study of Java Object
-// Demographics, ISMM 2008).
-const typicalGamma = .25
+// typicalGamma is taken where a log does not show how survivors grow: the middle of what
+// can be, which is about what logs show that do (docs/predictions-jvm.md).
+const typicalGamma = .5
 
 // gamma is how survivors grow with the interval, and within which bounds.
 func (y *YoungGen) gamma() Estimate {

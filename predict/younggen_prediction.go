@@ -45,7 +45,12 @@ func (s YoungSituation) Ask(subject string, wanted []Wanted) (*Prediction, error
 		wanted = []Wanted{{Text: "alloc-rate=×0.5", Young: YoungChange{Alloc: &half}}}
 		for _, k := range []float64{4, 2} {
 			if size := k * y.Size; size > 0 {
-				wanted = append([]Wanted{{Text: "Xmn=" + flagSize(size), Young: YoungChange{Size: &size}}}, wanted...)
+				more := Wanted{Text: "Xmn=" + flagSize(size), Young: YoungChange{Size: &size}}
+				if heap := s.heapFor(size); heap > y.Heap {
+					more.Text += " Xmx=" + flagSize(heap)
+					more.Young.Heap = &heap
+				}
+				wanted = append([]Wanted{more}, wanted...)
 			}
 		}
 	}
@@ -83,10 +88,19 @@ func (s YoungSituation) measured() YoungOutcome {
 func (s YoungSituation) Flags(times float64) string {
 	young := times * s.Size
 	text := "-Xmn" + flagSize(young)
-	if need := young + 1.25*s.OldLive; s.Heap > 0 && need > s.Heap {
-		text += " -Xmx" + flagSize(s.Heap-s.Size+young)
+	if heap := s.heapFor(young); heap > s.Heap {
+		text += " -Xmx" + flagSize(heap)
 	}
 	return text
+}
+
+// heapFor is the heap (bytes) for a young generation of a size: it grows by as much where it
+// would not hold the old one any more; 0 where its size is not known.
+func (s YoungSituation) heapFor(young float64) float64 {
+	if s.Heap > 0 && young+1.25*s.OldLive > s.Heap {
+		return s.Heap - s.Size + young
+	}
+	return s.Heap
 }
 
 // Errors of changes that the evidence does not bear.
@@ -99,16 +113,23 @@ func (s YoungSituation) outcome(w YoungChange) (o YoungOutcome, err error) {
 	y := s.YoungGen
 	eden, alloc := 1., 1.
 	var cautions []string
+	heap := y.Heap
+	if w.Heap != nil {
+		heap = *w.Heap
+	}
+	if s.Room > 0 && heap > s.Room {
+		cautions = append(cautions, fmt.Sprintf("the process may have %s of memory", size(s.Room)))
+	}
 	if w.Size != nil {
 		if y.Size == 0 {
 			return o, ErrNoSize
 		}
 		eden = *w.Size / y.Size
-		if y.Heap > 0 && *w.Size >= y.Heap {
+		if heap > 0 && *w.Size >= heap {
 			return o, errRoom
 		}
-		if left := y.Heap - *w.Size; y.Heap > 0 && y.OldLive > 0 && left < 1.25*y.OldLive {
-			cautions = append(cautions, fmt.Sprintf("an old generation of %s is left for the %s that are live in it: raise -Xmx by as much as the young generation grows", size(left), size(y.OldLive)))
+		if left := heap - *w.Size; heap > 0 && y.OldLive > 0 && left < 1.25*y.OldLive {
+			cautions = append(cautions, fmt.Sprintf("an old generation of %s is left for %s that was in it: raise -Xmx by as much as the young generation grows", size(left), size(y.OldLive)))
 		}
 	}
 	if w.Alloc != nil {

@@ -34,7 +34,35 @@ var starved = predict.PoolSituation{
 	Waits: "9 of 11 pool threads blocked in CartController.Get on .Result", Seconds: 15,
 }
 
+// young is a JVM near the knee: eden of 576 MiB full every half second.
+func young() (s predict.YoungSituation, err error) {
+	const mib = 1 << 20
+	var p []predict.YoungPause
+	for i := range 120 {
+		copied := float64(20+i%9) * mib
+		p = append(p, predict.YoungPause{At: .45 * float64(i), Took: .01 + copied/mib*.0018, Allocated: 576 * mib, Survived: copied, Capacity: 640 * mib})
+	}
+	if s.YoungGen, err = predict.NewYoungGen(p); err != nil {
+		return s, err
+	}
+	s.Collector, s.Size, s.Heap, s.OldLive = "ParNew+CMS", 704*mib, 1536*mib, 300*mib
+	s.Source, s.Version, s.Rate = "gc.log", "11.0.13", 60
+	s.Knee = &predict.Knee{Processors: 2, Work: .025, Stopped: .0019, Spread: .04}
+	return s, nil
+}
+
 var asked = map[string]func() (*predict.Prediction, error){
+	"predict-young": func() (*predict.Prediction, error) {
+		s, err := young()
+		if err != nil {
+			return nil, err
+		}
+		wanted, err := predict.ParseSets([]string{"Xmn=1400m Xmx=2g rate=50", "Xmn=1400m rate=120", "alloc-rate=×0.3 rate=80"})
+		if err != nil {
+			return nil, err
+		}
+		return s.Ask("evil|\x1b[31mname", wanted)
+	},
 	"predict-frontier": func() (*predict.Prediction, error) {
 		return heap(8192).Ask("gateway pid 4711", nil, func(_, then predict.Outcome) predict.Estimate {
 			return predict.Exactly(2 + 4*then.Cycles.Value)

@@ -31,6 +31,15 @@ func YoungOf(c *cause.Case) (predict.YoungSituation, error) {
 	return s, nil
 }
 
+// YoungPauses are the young collections of a case's JVM, for back-tests of the model.
+func YoungPauses(c *cause.Case) []predict.YoungPause {
+	g := collectorOf(c)
+	if g == nil {
+		return nil
+	}
+	return g.youngPauses(g.pauses)
+}
+
 func (g *collector) young() (s predict.YoungSituation, err error) {
 	y, err := predict.NewYoungGen(g.youngPauses(g.pauses))
 	if err != nil {
@@ -41,14 +50,36 @@ func (g *collector) young() (s predict.YoungSituation, err error) {
 	if heap := g.capacity(); !math.IsNaN(heap) {
 		y.Heap = heap
 	}
-	for _, p := range g.pauses {
-		if _, after := g.oldOf(p); after > y.OldLive {
-			y.OldLive = after
-		}
-	}
+	y.OldLive = g.oldLive()
 	a, _ := g.origin.Artifact()
 	s = predict.YoungSituation{YoungGen: y, Source: g.c.Bundle.Artifacts[a].Name, Version: g.c.Bundle.Subjects[g.c.Subject].Version, Room: g.roomBeside()}
 	return s, nil
+}
+
+// oldLive is the least that was in the old generation once it had been collected; where it
+// never was the most that was seen, which holds what has died there, too. 0 unknown.
+func (g *collector) oldLive() (bytes float64) {
+	collected := false
+	for _, p := range g.pauses {
+		_, after := g.oldOf(p)
+		if p.of == evidence.PauseFull || p.of == evidence.PauseRemark {
+			if !collected {
+				bytes = math.Inf(1)
+			}
+			collected = true
+		}
+		switch {
+		case math.IsNaN(after):
+		case collected:
+			bytes = min(bytes, after)
+		default:
+			bytes = max(bytes, after)
+		}
+	}
+	if math.IsInf(bytes, 1) {
+		return 0
+	}
+	return bytes
 }
 
 // youngPauses are the young collections of some pauses, with what was allocated since the

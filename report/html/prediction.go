@@ -39,6 +39,9 @@ func predictedTitle(p *predict.Prediction) string {
 	if p.Pool != nil {
 		return poolTitle(p.Pool)
 	}
+	if p.Young != nil {
+		return youngTitle(p.Young)
+	}
 	if at, ok := p.Frontier.Recommended(); ok {
 		return at.Setting.String()
 	}
@@ -51,6 +54,10 @@ func (x Predicted) add(doc *document) error {
 	doc.Head = &diagnosisView{Targets: []targetView{{Name: p.Subject, About: about}}}
 	if p.Pool != nil {
 		doc.Parts = append(doc.Parts, partView{Prediction: pool(p)})
+		return nil
+	}
+	if p.Young != nil {
+		doc.Parts = append(doc.Parts, partView{Prediction: young(p)})
 		return nil
 	}
 	if source := p.Calibration.Source; source != "" {

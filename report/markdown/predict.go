@@ -33,6 +33,8 @@ func Predict(w io.Writer, all *predict.Prediction) error {
 	}
 	if all.Pool != nil {
 		p.pool(all.Pool)
+	} else if all.Young != nil {
+		p.young(all.Young)
 	} else if len(all.Settings) > 0 {
 		p.linef("\nKnee: %s", escape(sentence.KneeInBrief(all.Frontier)))
 	} else {
@@ -62,6 +64,21 @@ func (p *page) pool(all *predict.Pool) {
 		}
 		if e := sentence.PoolEnd(&a.Outcome); e != "" {
 			p.row("Caution", e)
+		}
+	}
+}
+
+// young is a table for each change of a young generation.
+func (p *page) young(all *predict.Young) {
+	for i := range all.Outcomes {
+		a := &all.Outcomes[i]
+		p.section(escape(a.Text))
+		p.linef("| | now → then |\n|---|---|")
+		for _, e := range sentence.YoungEffects(all, &a.Outcome) {
+			p.row(e.Title, e.String())
+		}
+		for _, c := range a.Outcome.Cautions {
+			p.row("Caution", c)
 		}
 	}
 }

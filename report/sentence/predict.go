@@ -138,6 +138,9 @@ func Calibrated(p *predict.Prediction) []string {
 	if p.Pool != nil {
 		return pooled(p.Pool)
 	}
+	if p.Young != nil {
+		return young(p.Young)
+	}
 	c := p.Calibration
 	items := []string{}
 	if c.Go != "" {

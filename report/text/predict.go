@@ -27,6 +27,8 @@ func (o Options) Predict(w io.Writer, p *predict.Prediction) error {
 	}
 	if p.Pool != nil {
 		t.pool(p.Pool)
+	} else if p.Young != nil {
+		t.young(p.Young)
 	} else if len(p.Settings) > 0 {
 		t.block("KNEE", advice, labels, t.wrap(sentence.KneeInBrief(p.Frontier), labels))
 	} else {
@@ -76,6 +78,18 @@ func (p *page) pool(all *predict.Pool) {
 		}
 		if e := sentence.PoolEnd(&a.Outcome); e != "" {
 			p.block("  "+pad("caution", titles), alarm, titles+4, p.wrap(e, titles+4))
+		}
+		p.blank()
+	}
+}
+
+// young shows changes of a young generation: now, then, and what stands against them.
+func (p *page) young(all *predict.Young) {
+	for i := range all.Outcomes {
+		a := &all.Outcomes[i]
+		titles := p.effects(a.Text, sentence.YoungEffects(all, &a.Outcome))
+		for _, c := range a.Outcome.Cautions {
+			p.block("  caution", alarm, titles+4, p.wrap(c, titles+4))
 		}
 		p.blank()
 	}
