@@ -77,6 +77,7 @@ type Variant struct {
 
 	// Of an open loop.
 	Rate float64 // requests/s when it is diagnosed; 0: the peak
+	Part float64 // of the peak, when it is diagnosed; 0: Rate
 	Warm float64 // requests/s when it is warmed up; 0: as diagnosed
 	// Overload, if not 0, is the rate when it is diagnosed as a multiple of what it
 	// serves at most, which is measured first.

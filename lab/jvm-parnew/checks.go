@@ -1,6 +1,8 @@
 package jvmparnew
 
 import (
+	"fmt"
+
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/stats"
 )
@@ -76,12 +78,11 @@ func within(r *lab.Result) lab.Check {
 // knees says that the rate lies above what the sick one can do, and below what it could
 // without garbage: then it is garbage that makes it slow, and not the work.
 func knees(o *lab.Outcome) []lab.Check {
-	if len(o.Knees) == 0 {
-		return nil // a quick run
-	}
-	sick := lab.Check{Name: "sick: knee", Unit: "1/s", Asked: "80–120: where the report's lies", Got: o.KneeOf("sick")}
-	sick.OK = sick.Got != nil && *sick.Got >= some && *sick.Got < peak
-	free := lab.Check{Name: "no-garbage: knee", Unit: "1/s", Asked: "> 120", Got: o.KneeOf("no-garbage")}
-	free.OK = free.Got != nil && *free.Got > peak
-	return []lab.Check{sick, free}
+	rate := *o.Plan.Peak
+	sick := lab.Check{Name: "sick: knee", Unit: "1/s", Asked: fmt.Sprintf("< %.0f, the peak", rate), Got: o.KneeOf("sick")}
+	sick.OK = sick.Got != nil && *sick.Got < rate
+	free := lab.Check{Name: "no-garbage: knee", Unit: "1/s", Asked: fmt.Sprintf("> %.0f, the peak", rate), Got: o.KneeOf("no-garbage")}
+	free.OK = free.Got != nil && *free.Got > rate
+	report := lab.Check{Name: "peak", Unit: "1/s", Asked: "as in the report", Got: &rate, Article: number(peak), OK: rate == peak, Told: true}
+	return []lab.Check{sick, free, report}
 }

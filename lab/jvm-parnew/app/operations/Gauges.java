@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/** Writes ten times a second how many connections are in use: a CSV. */
+/** Writes ten times a second how many connections are in use: a line of JSON each. */
 final class Gauges {
     private Gauges() {}
 
@@ -17,8 +17,6 @@ final class Gauges {
             return;
         }
         Writer out = Files.newBufferedWriter(Path.of(path), StandardCharsets.US_ASCII);
-        out.write("time,pool,active,idle,pending,max\n");
-        out.flush();
         Thread writer = new Thread(() -> write(out, database), "gauges");
         writer.setDaemon(true);
         writer.start();
@@ -27,7 +25,8 @@ final class Gauges {
     private static void write(Writer out, Database database) {
         try {
             while (true) {
-                out.write(Instant.now().truncatedTo(ChronoUnit.MILLIS) + ",database," + database.active() + "," + database.idle() + "," + database.waiting() + "," + database.size + "\n");
+                out.write("{\"time\":\"" + Instant.now().truncatedTo(ChronoUnit.MILLIS) + "\",\"pool\":\"database\",\"active\":" + database.active()
+                        + ",\"idle\":" + database.idle() + ",\"pending\":" + database.waiting() + ",\"max\":" + database.size + "}\n");
                 out.flush();
                 Thread.sleep(100);
             }

@@ -9,7 +9,7 @@ final class Options {
 
     /** Queries of a request, what each lists and how much of that becomes part of the answer. */
     int queries = 40;
-    int rows = 2800;
+    int rows = 3600;
     int nodes = 20;
     int details = 24;
 
