@@ -13,7 +13,7 @@ func (o *output) emit(e *event) {
 	}
 	o.clock.reached(e.start, e.end)
 	x := evidence.Interval{Subject: o.process(o.clock.current), Lane: evidence.AllLanes, Kind: e.kind, Start: e.start, End: max(e.start, e.end),
-		Request: evidence.NoRequest, Cause: o.b.Name(e.name), Origin: o.b.Origin(e.line)}
+		Request: evidence.NoRequest, Cause: o.id(e.name), Origin: o.b.Origin(e.line)}
 	switch e.kind {
 	case evidence.AllocStall:
 		x.Lane = e.lane
@@ -46,8 +46,21 @@ func (o *output) emit(e *event) {
 
 func (o *output) name(k evidence.Key, s string) {
 	if s != "" {
-		o.extra = append(o.extra, evidence.Extra{Key: k, Value: float64(o.b.Name(s))})
+		o.extra = append(o.extra, evidence.Extra{Key: k, Value: float64(o.id(s))})
 	}
+}
+
+// id is the number of a name. There are few, and looking them up took as long as the rest
+// of an event.
+func (o *output) id(s string) evidence.NameID {
+	if s == "" {
+		return 0
+	}
+	r := &o.recent[(len(s)+int(s[0])+int(s[len(s)/2]))%len(o.recent)]
+	if r.name != s {
+		r.name, r.id = s, o.b.Name(s)
+	}
+	return r.id
 }
 
 func (o *output) figure(k evidence.Key, v int64) {

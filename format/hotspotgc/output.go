@@ -19,6 +19,11 @@ type output struct {
 	events     int64
 	safepoints int64
 
+	recent [16]struct { // names by a hash of them
+		name string
+		id   evidence.NameID
+	}
+
 	size, read int64 // bytes of the log: in all, 0 unknown; so far
 	room       int64 // events there is room for
 
@@ -96,7 +101,7 @@ func (o *output) collector(name string, line int64) {
 
 // version is the JVM's as its banner gives it: "1.8.0_292", "17.0.1+12".
 func (o *output) version(v string) {
-	o.b.Describe(o.process(o.clock.current), func(s *evidence.Subject) { s.Version = v })
+	o.b.Describe(o.process(o.clock.current), func(s *evidence.Subject) { s.Version = evidence.JavaVersion(v) })
 }
 
 // cpus is how many processors the JVM may use.

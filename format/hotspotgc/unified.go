@@ -63,13 +63,15 @@ var gcPrefix = []byte("GC(")
 
 // undecorated says that a line without decorators begins a log of -Xlog:…:none.
 func undecorated(b []byte) bool {
-	for _, p := range []string{"Using G1", "Using Serial", "Using Parallel", "Using Concurrent Mark Sweep", "Using The Z Garbage", "Using Shenandoah", "Using Epsilon",
-		"Heap region size: ", "Heap Region Size: ", "Safepoint \""} {
-		if len(b) >= len(p) && string(b[:len(p)]) == p {
-			return true
+	if words, ok := bytes.CutPrefix(b, []byte("Using ")); ok {
+		for _, x := range usings {
+			if string(words) == x.text {
+				return true
+			}
 		}
+		return false
 	}
-	return false
+	return bytes.HasPrefix(b, []byte("Heap region size: ")) || bytes.HasPrefix(b, []byte("Heap Region Size: ")) || bytes.HasPrefix(b, []byte("Safepoint \""))
 }
 
 // decorated takes the decorators off. A line is decorated if one of them is a stamp, a
