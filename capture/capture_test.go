@@ -26,7 +26,7 @@ import (
 
 var start = time.Date(2020, 11, 21, 14, 2, 10, 0, time.UTC)
 
-var info = Info{Tool: "unstall test", Host: "gw-1", Target: "http://bob:x@gw:6060", Start: start,
+var info = Info{Tool: "unstall test", Host: "gw-1", Target: "http://bob:x@gw:6060", Start: start, ExpectedRate: 12.5,
 	Command: []string{"unstall", "record", "--token", "x", "gw"}}
 
 var gateway = evidence.Subject{Name: "gateway", PID: 4711, StartTime: 5e18, Runtime: "go", Version: "go1.26.8", CPUs: 2, Container: "c"}

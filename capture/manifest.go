@@ -26,6 +26,8 @@ type Info struct {
 	Target  string    // what the user typed
 	Start   time.Time // of the recording
 	Command []string  // the whole command line
+
+	ExpectedRate float64 // requests/s that were agreed on, 0 not known
 }
 
 // Lack is something that could not be seen.
@@ -43,6 +45,8 @@ type manifest struct {
 	Target  string    `json:"target"`
 	Start   time.Time `json:"start"`
 	Command []string  `json:"command"`
+
+	ExpectedRate float64 `json:"expected_rate,omitempty"`
 }
 
 // note is the comment of a chunk.

@@ -126,7 +126,7 @@ func (c *Capture) head(t *tar.Reader, r *io.SectionReader) error {
 	if m.Schema != schema {
 		return fmt.Errorf("was recorded as %s, this version reads %s: use the version that recorded it (%s)", quoted(m.Schema), schema, quoted(m.Tool))
 	}
-	c.Info = Info{printable(m.Tool), printable(m.Host), printable(m.Target), m.Start, m.Command}
+	c.Info = Info{printable(m.Tool), printable(m.Host), printable(m.Target), m.Start, m.Command, max(0, m.ExpectedRate)}
 	c.End = m.Start
 	return nil
 }

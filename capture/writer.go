@@ -82,7 +82,7 @@ func newWriter(f file, path string, info Info) (*Writer, error) {
 	}
 	w := &Writer{path: path, f: f, zstd: z, stop: make(chan struct{}), done: make(chan struct{}),
 		names: map[string]int{manifestName: 1, eventsName: 1}, open: make(map[*artifact]bool), said: make(map[string]bool)}
-	head := manifest{schema, info.Tool, info.Host, redact.URL(info.Target), info.Start.UTC(), redact.Args(info.Command)}
+	head := manifest{schema, info.Tool, info.Host, redact.URL(info.Target), info.Start.UTC(), redact.Args(info.Command), info.ExpectedRate}
 	if err := w.append(manifestName, time.Now(), encode(head), nil); err != nil {
 		return nil, err
 	}

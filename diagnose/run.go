@@ -19,6 +19,7 @@ type Options struct {
 	Requests     []string         // artifacts that the figures about all requests are to come from
 	Since, Until time.Time        // zero: all there is
 	Version      string           // of the tool
+	ExpectedRate float64          // requests/s that were agreed on, 0 not known
 	Baseline     *evidence.Bundle // of when all was well; nil: none. It is aligned, too.
 }
 
@@ -41,6 +42,7 @@ func Run(ctx context.Context, b *evidence.Bundle, opt Options) (*Diagnosis, erro
 	for _, l := range ledgers {
 		quantiles(b, l)
 	}
+	rates(b, ledgers, opt)
 	r := &run{b: b, d: d, ledgers: ledgers}
 	r.names()
 	if err := r.judge(ctx); err != nil {
@@ -65,6 +67,36 @@ func baseline(b, well *evidence.Bundle) ledger.Baseline {
 		b.Warnf(0, "the baseline holds too few requests to say what is slow: give one with an access log or a trace")
 	}
 	return out
+}
+
+// rates says of each service at which rate requests were to come: as agreed, and as they
+// did when all was well. A service of another name, or one of several, has no baseline.
+func rates(b *evidence.Bundle, ledgers []*ledger.Ledger, opt Options) {
+	add := func(s evidence.SubjectID, key string, v float64) {
+		b.Facts = append(b.Facts, evidence.Fact{Subject: s, Key: key, Number: v})
+	}
+	expected := opt.ExpectedRate
+	if expected == 0 {
+		expected = b.ExpectedRate
+	}
+	var well []*ledger.Ledger
+	if opt.Baseline != nil {
+		well = ledger.Build(opt.Baseline, ledger.Options{})
+	}
+	for _, l := range ledgers {
+		if expected > 0 {
+			add(l.Subject, evidence.FactExpectedRate, expected)
+		}
+		for _, w := range well {
+			alone := len(well) == 1 && len(ledgers) == 1
+			if r := w.Requests; r.Rate > 0 && (alone || b.Subjects[l.Subject].Agrees(opt.Baseline.Subjects[w.Subject])) {
+				add(l.Subject, evidence.FactBaselineRate, r.Rate)
+				add(l.Subject, evidence.FactBaselineP50, float64(r.P50))
+				add(l.Subject, evidence.FactBaselineP99, float64(r.P99))
+				break
+			}
+		}
+	}
 }
 
 func nanos(t time.Time) int64 {

@@ -21,8 +21,11 @@ type Bundle struct {
 	Names      Names
 	Stacks     Stacks
 
-	parts   []*Builder
-	aligned bool
+	ExpectedRate float64 // requests/s that were agreed on when it was recorded, 0 not known
+
+	parts     []*Builder
+	stretches []Stretch
+	aligned   bool
 }
 
 // NewBundle returns an empty bundle.
@@ -147,6 +150,11 @@ func (b *Bundle) rename(from, to SubjectID) {
 			b.Processors[i].Subject = to
 		}
 	}
+	for i := range b.stretches {
+		if b.stretches[i].Subject == from {
+			b.stretches[i].Subject = to
+		}
+	}
 }
 
 // Unify makes subjects that are the same process one. Files name their process
@@ -154,7 +162,8 @@ func (b *Bundle) rename(from, to SubjectID) {
 // nothing at all. A description that agrees with exactly one other is taken to
 // be of the same process; one that agrees with several stays on its own and is
 // warned about. Two artifacts of the same format are two processes unless they
-// say that they are one: nobody records the same thing twice.
+// say that they are one, or one begins where the other ends (see [Stretch]): nobody
+// records the same thing twice.
 //
 // An artifact about a host lists processes by pid. The one that has the name of
 // a process known otherwise, else the one listed first, is whom the artifact is
@@ -172,9 +181,12 @@ func (b *Bundle) Unify() {
 			}
 		}
 	}
+	gone := b.joinStretches()
 	var order, listed, seen []SubjectID
 	for s := range b.Subjects {
-		if id := SubjectID(s); listOf[id] != nil {
+		if id := SubjectID(s); gone[id] {
+			continue
+		} else if listOf[id] != nil {
 			listed = append(listed, id)
 		} else {
 			order = append(order, id)

@@ -14,6 +14,7 @@ import (
 // be read, as the one that was being written when target or tool ended, is a
 // warning: the others were recorded at the same time.
 func Evidence(ctx context.Context, c *capture.Capture, b *evidence.Bundle) {
+	b.ExpectedRate = max(b.ExpectedRate, c.Info.ExpectedRate)
 	for _, w := range c.Warnings {
 		b.Warnf(0, "%s", w)
 	}

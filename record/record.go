@@ -34,6 +34,8 @@ type Options struct {
 	Tool    string        // version
 	Command []string      // as typed; secrets are taken out
 
+	ExpectedRate float64 // requests/s that were agreed on, 0 not known
+
 	// Beside runs while the probes record, such as a load; its end is the end of
 	// the recording. Nil: none.
 	Beside func(ctx context.Context, sink probe.Sink) error
@@ -194,7 +196,7 @@ func (f Finding) name() string {
 // else where temporary files go, under a name that is still free.
 func create(opt Options, name string) (*capture.Writer, string, error) {
 	host, _ := os.Hostname()
-	info := capture.Info{Tool: opt.Tool, Host: host, Target: name, Start: time.Now(), Command: opt.Command}
+	info := capture.Info{Tool: opt.Tool, Host: host, Target: name, Start: time.Now(), Command: opt.Command, ExpectedRate: opt.ExpectedRate}
 	if opt.Path != "" {
 		w, err := capture.Create(opt.Path, info)
 		return w, opt.Path, err

@@ -36,7 +36,7 @@ func monitors(c *cause.Case, s *spanned) (all []monitored) {
 		}
 		if l := c.Ledger; l != nil {
 			if means := b.SeriesOf(id, evidence.SeriesDependencyMean); means != nil {
-				if v, watched := means.Mean(l.From, l.To); watched > 0 {
+				if v, ok := during(c, means); ok {
 					m.mean = v
 				}
 				sorted := slices.Sorted(slices.Values(means.V))
@@ -55,6 +55,23 @@ func monitors(c *cause.Case, s *spanned) (all []monitored) {
 	}
 	slices.SortStableFunc(all, func(x, y monitored) int { return int(max(-1, min(1, y.mean*y.calls-x.mean*x.calls))) })
 	return all
+}
+
+// during is the mean of a series while slow requests were under way, of all if none was;
+// false if nothing was read then.
+func during(c *cause.Case, s *evidence.Series) (mean float64, ok bool) {
+	l, r := c.Ledger, &c.Bundle.Requests
+	rows := l.Slow
+	if len(rows) == 0 {
+		rows = l.Rows
+	}
+	var sum, ns float64
+	for _, i := range rows {
+		v, watched := s.Mean(r.End[i]-r.Latency(i), r.End[i]+1)
+		sum += v * float64(watched)
+		ns += float64(watched)
+	}
+	return sum / max(ns, 1), ns > 0
 }
 
 // figures adds what a monitor tells.

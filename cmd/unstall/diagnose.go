@@ -145,7 +145,7 @@ func (s *session) places(name string) bool {
 }
 
 func (c *diagnoseCommand) options(well *evidence.Bundle) diagnose.Options {
-	opt := diagnose.Options{Requests: c.Requests, Baseline: well, Version: version()}
+	opt := diagnose.Options{Requests: c.Requests, Baseline: well, ExpectedRate: c.Expect, Version: version()}
 	if c.SLO != nil {
 		opt.SLO = *c.SLO
 	}

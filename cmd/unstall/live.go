@@ -22,6 +22,7 @@ type recording struct {
 	For     time.Duration `default:"30s" help:"How long to record a live target."`
 	Passive bool          `help:"Only read: switch nothing on in the target."`
 	JFR     bool          `name:"jfr" help:"Have a JVM make a flight recording, too: it is kept in the capture, for JDK Mission Control."`
+	Expect  float64       `name:"expect-rate" placeholder:"10" help:"Requests per second that were agreed on: more is a finding."`
 	Capture string        `placeholder:"FILE" help:"Where the capture goes (default: NAME-HHMM.unstall, here)."`
 }
 
@@ -31,6 +32,9 @@ func (r *recording) check() error {
 	}
 	if r.For < time.Second {
 		return fmt.Errorf("--for %s: record at least 1s", r.For)
+	}
+	if !(r.Expect >= 0 && r.Expect < 1e9) {
+		return fmt.Errorf("--expect-rate %g: give requests per second, as 10", r.Expect)
 	}
 	return nil
 }
@@ -49,7 +53,7 @@ func (s *session) record(r recording, targets []target.Target, sends *sending, f
 	}
 	s.announce(found, r)
 	s.found = found
-	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, Path: r.Capture, Tool: version(), Command: os.Args,
+	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, Path: r.Capture, ExpectedRate: r.Expect, Tool: version(), Command: os.Args,
 		Warn: func(text string) { fmt.Fprintln(s.err, "warning:", text) },
 		Fail: func(err error) { s.fail(unreadable, err) }, First: first}
 	if sends != nil {

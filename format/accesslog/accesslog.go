@@ -115,6 +115,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 				e.time = line.Stamp
 			}
 			t.add(&e, line.Number)
+			t.repeats.add(&e, line.Text)
 		case garbled:
 			t.garbled(line)
 		default:

@@ -16,6 +16,7 @@ type tally struct {
 	routes  *routes
 	peers   map[string]evidence.NameID
 	path    evidence.Path
+	repeats *repeats
 
 	lines, requests, others, damaged, untimed int64
 	last                                      verdict
@@ -49,7 +50,7 @@ func newTally(b *evidence.Builder, l *layout) *tally {
 	}
 	c := b.Clock()
 	c.Resolution, c.Stamp = l.resolution, l.stamp
-	return &tally{b: b, l: l, subject: b.Subject(evidence.Subject{Kind: evidence.Process}), routes: newRoutes(b, unknown),
+	return &tally{b: b, l: l, subject: b.Subject(evidence.Subject{Kind: evidence.Process}), routes: newRoutes(b, unknown), repeats: newRepeats(),
 		peers: make(map[string]evidence.NameID), perSecond: make(map[int64]int32)}
 }
 
@@ -223,6 +224,7 @@ func (t *tally) finish() {
 		t.b.Warnf(t.stepLine, "the clock runs backwards %d times, first at line %d, by up to %.1f s: joined with other files, requests there may be misplaced", t.steps, t.stepLine, float64(t.stepSize)/1e9)
 	}
 	t.b.Cover(evidence.Coverage{Subject: t.subject, Kind: evidence.CoverRequests, From: t.from, Until: t.until, Origin: t.b.Origin(0)})
+	t.repeats.emit(t.b, t.subject, t.from, t.until)
 	t.series()
 	t.tables()
 }

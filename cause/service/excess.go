@@ -1,0 +1,129 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/stats"
+)
+
+// explained says what slow requests would have taken at the expected rate, by the first
+// of four ways that the evidence allows: what they took at that rate in the recording, in
+// the baseline, in a replay of a part of the arrivals, or what the processors' use implies.
+type explained struct {
+	c        *cause.Case
+	v        *cause.Verdict
+	a        *arrivals
+	expected float64
+	times    float64 // the rate over the expected one
+}
+
+func (e *explained) byStretch() bool {
+	took := e.a.quiet(e.expected)
+	if len(took) < ledger.MinRequests {
+		return false
+	}
+	p50, p90 := stats.Quantile(took, .5), stats.Quantile(took, .9)
+	e.v.Evidence = append(e.v.Evidence, e.c.Figure(fmt.Sprintf("p50 of the %d requests that came at up to %.3g/s in the same recording", len(took), about*e.expected), float64(p50)/1e6, "ms", cause.From(e.a.source)))
+	return e.against(p50, p90)
+}
+
+func (e *explained) byBaseline() bool {
+	p50, ok := e.c.Bundle.Fact(e.c.Subject, evidence.FactBaselineP50)
+	p99, known := e.c.Bundle.Fact(e.c.Subject, evidence.FactBaselineP99)
+	rate, is := e.c.Bundle.Fact(e.c.Subject, evidence.FactBaselineRate)
+	if !ok || !known || !is || p50.Number <= 0 || rate.Number < e.expected/about {
+		return false // of an idler service it says nothing
+	}
+	e.v.Evidence = append(e.v.Evidence, cause.Evidence{Text: fmt.Sprintf("p50 at %.3g/s, when all was well", rate.Number), Value: cause.Number(p50.Number / 1e6), Unit: "ms", Origin: "--baseline"})
+	return e.against(int64(p50.Number), int64(p99.Number))
+}
+
+// against takes what requests take at the expected rate from what they took.
+func (e *explained) against(usual, high int64) bool {
+	l, r := e.c.Ledger, &e.c.Bundle.Requests
+	per := make([]int64, len(l.Slow))
+	var least, most int64
+	for n, row := range l.Slow {
+		per[n] = max(0, r.Latency(row)-usual)
+		least += max(0, r.Latency(row)-high)
+		most += per[n]
+	}
+	if float64(most) < (1-asSlow)*float64(l.Total) {
+		e.v.Title, e.v.Summary = "", fmt.Sprintf("%.2g × the expected rate, but requests are as slow at that (p50 %s)", e.times, millis(float64(usual)))
+		return true
+	}
+	e.v.State = cause.Supported
+	e.v.Saves = e.c.Save(per, least, most)
+	return true
+}
+
+// byReplay runs the arrivals through the processors, each request with the processor time
+// that one takes in the mean, and again without those that exceed the expected rate. It
+// says something only if the first run gives the latencies that were observed.
+func (e *explained) byReplay() bool {
+	c := e.c
+	used, origin, known := processorsUsed(c)
+	cores := c.Bundle.Subjects[c.Subject].CPUs
+	rows := byArrival(c, e.a.source)
+	if !known || cores == 0 || len(rows) < predict.MinReplay || e.a.rate <= 0 {
+		return false
+	}
+	r := &c.Bundle.Requests
+	need := int64(used / e.a.rate * 1e9)
+	var arrive, demand, observed, thinned, less []int64
+	kept := 0.
+	for _, i := range rows {
+		at := r.End[i] - r.Latency(i)
+		arrive, demand, observed = append(arrive, at), append(demand, need), append(observed, r.Latency(i))
+		if kept += 1 / e.times; kept >= 1 { // one in as many, evenly
+			kept--
+			thinned, less = append(thinned, at), append(less, need)
+		}
+	}
+	q := predict.Queue{Servers: cores}
+	with, err := q.Open(arrive, demand)
+	if err != nil || !predict.FitOf(observed, with.Latency).Used {
+		return false
+	}
+	without, err := q.Open(thinned, less)
+	if err != nil || len(without.Latency) == 0 {
+		return false
+	}
+	slices.Sort(without.Latency)
+	p50, p90 := stats.Quantile(without.Latency, .5), stats.Quantile(without.Latency, .9)
+	e.v.Evidence = append(e.v.Evidence,
+		c.Figure("processor time of a request", float64(need)/1e6, "ms", origin),
+		c.Figure(fmt.Sprintf("p50 had only one in %.2g come (replay of the arrivals through %d processors, which gives p50 and p99 as observed)", e.times, cores), float64(p50)/1e6, "ms", cause.From(e.a.source)))
+	return e.against(p50, p90)
+}
+
+// byProcessors asks how full the processors would be. What requests wait in a queue is in
+// proportion to ρ/(1−ρ) (M/M/1; with more servers the fall is steeper), ρ their use.
+func (e *explained) byProcessors() bool {
+	c := e.c
+	used, origin, known := processorsUsed(c)
+	if !known || procs(c) == 0 {
+		return false
+	}
+	now := min(used/procs(c), .98)
+	then := now / e.times
+	e.v.Evidence = append(e.v.Evidence, c.Figure("processors busy", now, "1", origin),
+		cause.Evidence{Text: fmt.Sprintf("at %.3g/s, if each request needs as much", e.expected), Value: cause.Number(then), Unit: "1", Origin: c.Bundle.OriginText(origin)})
+	if now < saturated || then > .7 {
+		return false
+	}
+	left := (then / (1 - then)) / (now / (1 - now))
+	need := used / e.a.rate * 1e9
+	var waited float64
+	for _, row := range c.Ledger.Slow {
+		waited += max(0, float64(c.Bundle.Requests.Latency(row))-need)
+	}
+	e.v.State = cause.Supported
+	e.v.Saves = c.Bound(waited*(1-left), 0, waited)
+	return true
+}

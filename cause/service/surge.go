@@ -1,0 +1,243 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/stats"
+)
+
+// TrafficSurge is more requests than were agreed on, or than there used to be.
+var TrafficSurge = cause.Cause{
+	ID:    "service.traffic-surge",
+	Title: "far more requests come than were expected",
+	Doc: `A service is built for a rate, and what was agreed with its callers is often only spoken
+of. When more come than it can serve, requests queue for whatever runs out first: the
+processors, a pool, the collector's time. Which of these it is, other causes say; this one
+says that there would be none of it at the rate that was expected.
+
+What was expected is told by --expect-rate, by --baseline, or by the recording itself where
+the rate rises in it and requests get slow with it, not before. That there are more
+requests explains nothing by itself: there must be a stretch at about the expected rate in
+which requests were fast (in the recording or the baseline), or processors that are full
+now and would not be then.
+
+Callers that do not cache show in an access log: one caller asks for the same, query and
+all, again within seconds.
+
+What helps: callers that cache, and a limit at the door that holds them to what was agreed;
+a cache in the service where one request costs many queries.`,
+	Needs: "the rate that was agreed on (--expect-rate 10), or a capture of when all was well (--baseline), and requests",
+	Applies: func(c *cause.Case) bool {
+		if c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests {
+			return false
+		}
+		_, _, known := expectedRate(c)
+		return known || c.Slow() && c.Share(loaded...) >= cause.Material
+	},
+	Judge: judgeSurge,
+}
+
+// loaded is time that a high rate of requests may be the reason of.
+var loaded = []ledger.Mechanism{ledger.RequestsCPU, ledger.Queued, ledger.Pool, ledger.PoolThread, ledger.Unobserved, ledger.Unexplained}
+
+const (
+	surging = 1.5  // times what was expected: less is how traffic varies
+	about   = 1.25 // times a rate that is still about that rate
+	asSlow  = .75  // of the median from which requests are as slow at the expected rate
+	copied  = .2   // of requests that repeat another, from which callers do not cache
+)
+
+// expectedRate is what was agreed on, else what was usual, and who says so.
+func expectedRate(c *cause.Case) (rate float64, by string, known bool) {
+	if f, ok := c.Bundle.Fact(c.Subject, evidence.FactExpectedRate); ok && f.Number > 0 {
+		return f.Number, "--expect-rate", true
+	}
+	if f, ok := c.Bundle.Fact(c.Subject, evidence.FactBaselineRate); ok && f.Number > 0 {
+		return f.Number, "--baseline", true
+	}
+	return 0, "", false
+}
+
+func judgeSurge(c *cause.Case) cause.Verdict {
+	a := arrivalsOf(c)
+	expected, by, known := expectedRate(c)
+	origin := cause.From(a.source)
+	v := cause.Verdict{State: cause.RuledOut}
+	v.Evidence = append(v.Evidence, c.Figure("requests", a.rate, "1/s", origin))
+	step, risen := a.step()
+	switch {
+	case known:
+		v.Evidence = append(v.Evidence, cause.Evidence{Text: "expected", Value: cause.Number(expected), Unit: "1/s", Origin: by})
+	case risen:
+		expected, by = step.before, "the recording before"
+		v.Evidence = append(v.Evidence, c.Figure("before "+clock(step.at), step.before, "1/s", origin), c.Figure("after", step.after, "1/s", origin))
+		a.rate = step.after
+	default:
+		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%.3g requests/s, without a rise; what was agreed on is not known", a.rate)
+		v.Needs = []string{"the rate that was agreed on with the callers, or a capture of when all was well: unstall FILE... --expect-rate N"}
+		return v
+	}
+	times := a.rate / expected
+	v.Summary = fmt.Sprintf("%.3g/s of %.3g/s expected", a.rate, expected)
+	repeated(c, &v)
+	switch {
+	case times < surging:
+		return v
+	case !c.Slow():
+		v.Summary = fmt.Sprintf("%.2g × the expected rate, and hardly a request is slow", times)
+		return v
+	}
+	v.Title = fmt.Sprintf("%.3g requests/s come, %.2g × the expected %.3g.", a.rate, times, expected)
+	if !known {
+		v.Title = fmt.Sprintf("The rate rose %.2g × at %s, to %.3g requests/s, and requests became slow.", times, clock(step.at), step.after)
+	}
+	e := explained{c: c, v: &v, a: a, expected: expected, times: times}
+	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
+		v.State, v.Title = cause.Inconclusive, ""
+		v.Summary = fmt.Sprintf("%.2g × the expected rate; whether requests would be fast at that is not known", times)
+		v.Needs = []string{"the processors' use beside the requests, or a stretch at the expected rate: unstall record PID --expect-rate " + fmt.Sprintf("%.3g", expected)}
+		return v
+	}
+	if v.State == cause.Supported {
+		v.Fix = append(v.Fix,
+			cause.Fix{Text: fmt.Sprintf("hold callers to what was agreed: let them cache answers, and refuse early what exceeds %.3g/s", about*expected)},
+			cause.Fix{Text: "cache in the service what costs a request most; write down which rate was agreed on, and watch it"})
+	}
+	return v
+}
+
+// repeated adds how many requests a cache of the callers would have saved.
+func repeated(c *cause.Case, v *cause.Verdict) {
+	f, ok := c.Bundle.Fact(c.Subject, evidence.FactRepeated)
+	if !ok {
+		return
+	}
+	text := "of the requests repeat one of the same caller within " + f.Value
+	if f.Number >= copied {
+		text += ": callers do not cache"
+	}
+	v.Evidence = append(v.Evidence, c.Figure(text, f.Number, "1", f.Origin))
+}
+
+func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("15:04:05") }
+
+// arrivals is at which rate requests came, and how long they took, over time.
+type arrivals struct {
+	source  evidence.ArtifactID
+	rate    float64 // per second, of all
+	from    int64
+	width   int64 // ns of a stretch
+	rates   []float64
+	medians []float64 // ns; of a stretch without requests that of the one before
+	took    [][]int64
+}
+
+// Stretches a recording is split into: enough of them for a change to be seen, and none
+// so short that there is nothing in it.
+const (
+	stretches      = 60
+	stretch        = int64(1e9)
+	leastStretches = 8
+)
+
+func arrivalsOf(c *cause.Case) *arrivals {
+	l, r := c.Ledger, &c.Bundle.Requests
+	a := &arrivals{source: l.Requests.Source, rate: l.Requests.Rate, from: l.Requests.From, width: max(stretch, (l.Requests.To-l.Requests.From)/stretches)}
+	share := 1.
+	if f, ok := c.Bundle.FactFrom(a.source, c.Subject, evidence.FactSpansSampled); ok && f.Number > 0 {
+		if of, _ := f.Origin.Artifact(); of == a.source {
+			share = f.Number
+		}
+	}
+	a.rate /= share
+	n := int((l.Requests.To - l.Requests.From) / a.width)
+	if n < leastStretches {
+		return a
+	}
+	a.took = make([][]int64, n)
+	for i := range r.Len() {
+		if of, _ := r.Origin[i].Artifact(); of != a.source || r.Subject[i] != c.Subject || !r.Timed(i) {
+			continue
+		}
+		if k := (r.End[i] - r.Latency(i) - a.from) / a.width; k >= 0 && k < int64(n) {
+			a.took[k] = append(a.took[k], r.Latency(i))
+		}
+	}
+	last := 0.
+	for _, took := range a.took {
+		slices.Sort(took)
+		if len(took) > 0 {
+			last = float64(stats.Quantile(took, .5))
+		}
+		a.rates = append(a.rates, float64(len(took))/share/(float64(a.width)/1e9))
+		a.medians = append(a.medians, last)
+	}
+	return a
+}
+
+// rise is a moment from which on more requests came.
+type rise struct {
+	at            int64
+	before, after float64 // per second
+}
+
+// step finds the largest rise of the rate after which requests took longer, and not
+// before: what is slow for another reason is sent again, and that looks alike.
+func (a *arrivals) step() (best rise, ok bool) {
+	const shortest = 3
+	changes := append(stats.ChangePoints(a.rates, shortest), len(a.rates))
+	slower := stats.ChangePoints(a.medians, shortest)
+	begin := 0
+	for n, at := range changes[:len(changes)-1] {
+		before, after := mean(a.rates[begin:at]), mean(a.rates[at:changes[n+1]])
+		begin = at
+		follows := slices.ContainsFunc(slower, func(k int) bool {
+			return k >= at-1 && k < changes[n+1] && mean(a.medians[k:min(k+shortest, len(a.medians))]) > 1.5*mean(a.medians[max(0, k-shortest):k])
+		})
+		early := slices.ContainsFunc(slower, func(k int) bool {
+			return k < at-1 && mean(a.medians[k:]) > 1.5*mean(a.medians[:k])
+		})
+		if before > 0 && after >= surging*before && follows && !early && after/before > best.after/max(best.before, 1e-9) {
+			best, ok = rise{a.from + int64(at)*a.width, before, after}, true
+		}
+	}
+	return best, ok
+}
+
+func mean(v []float64) (m float64) {
+	for _, x := range v {
+		m += x / float64(len(v))
+	}
+	return m
+}
+
+// quiet are the latencies of requests that came while the rate was about what was
+// expected, and had been so in the stretch before, sorted.
+func (a *arrivals) quiet(expected float64) (took []int64) {
+	for i, r := range a.rates {
+		if r <= about*expected && (i == 0 || a.rates[i-1] <= about*expected) {
+			took = append(took, a.took[i]...)
+		}
+	}
+	slices.Sort(took)
+	return took
+}
+
+func byArrival(c *cause.Case, source evidence.ArtifactID) (rows []int) {
+	r := &c.Bundle.Requests
+	for i := range r.Len() {
+		if of, _ := r.Origin[i].Artifact(); of == source && r.Subject[i] == c.Subject && r.Timed(i) {
+			rows = append(rows, i)
+		}
+	}
+	slices.SortFunc(rows, func(i, j int) int {
+		return cmp.Or(cmp.Compare(r.End[i]-r.Latency(i), r.End[j]-r.Latency(j)), cmp.Compare(i, j))
+	})
+	return rows
+}
