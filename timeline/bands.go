@@ -12,15 +12,18 @@ import (
 // bands lays out what the runtime and the host did for a while.
 func (l *layout) bands() {
 	for _, k := range []struct {
-		kind      evidence.Kind
-		id, title string
-		text      func(int) string
+		kind             evidence.Kind
+		cover, id, title string
+		text             func(int) string
 	}{
-		{evidence.GCCycle, "gc-cycle", "collector cycles", l.cycle},
-		{evidence.GCMark, "gc-mark", "concurrent mark", l.cause},
-		{evidence.StopTheWorld, "stop-the-world", "stopped world", l.cause},
+		{evidence.GCCycle, evidence.CoverGC, "gc-cycle", "collector cycles", l.cycle},
+		{evidence.GCMark, evidence.CoverGC, "gc-mark", "concurrent mark", l.cause},
+		{evidence.GCConcurrent, evidence.CoverGC, "gc-concurrent", "concurrent phases", l.stop},
+		{evidence.StopTheWorld, evidence.CoverGC, "stop-the-world", "stopped world", l.stop},
+		{evidence.Safepoint, evidence.CoverSafepoints, "safepoint", "safepoints", l.stop},
+		{evidence.AllocStall, evidence.CoverStalls, "allocation-stall", "threads waiting for memory", l.cause},
 	} {
-		rows, artifacts, watched := l.intervals(k.kind, evidence.CoverGC)
+		rows, artifacts, watched := l.intervals(k.kind, k.cover)
 		spells := make([]spell, 0, len(rows))
 		for _, i := range rows {
 			from, to := l.b.Intervals.Start[i], l.b.Intervals.End[i]

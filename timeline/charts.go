@@ -20,6 +20,7 @@ func (l *layout) charts() {
 	l.host()
 	l.counters()
 	l.heap()
+	l.collections()
 	l.memory()
 	l.simple("faults", "page faults", "1/s", false, figures{
 		{"process.minorFaults", "minor", "minor"}, {"process.majorFaults", "major", "major"}})

@@ -58,6 +58,7 @@ func TestRecorded(t *testing.T) {
 		{"page-faults", "../cause/testdata/linux.page-faults/sick", nil},
 		{"leak", "../cause/testdata/go.goroutine-leak/sick", nil},
 		{"thread pool", "../cause/testdata/dotnet.threadpool-starvation/sick", nil},
+		{"young collections", "../cause/testdata/jvm.young-gc-rate/sick", nil},
 		{"log only", "../lab/go-ballast/recorded/sick", []string{"access.log.gz"}},
 		{"gctrace only", "../lab/go-ballast/recorded/sick", []string{"gctrace.log"}},
 		{"profile only", "../lab/go-ballast/recorded/sick", []string{"cpu.pb.gz"}},

@@ -1,7 +1,7 @@
 // Rows of what lasts: collector cycles, pauses, a quota's stops.
 
 const bandColours = {
-  "gc-cycle": "m-mark_assist", "gc-mark": "w-collector", "stop-the-world": "w-stopped", "cpu-throttled": "m-host_cpu",
+  "gc-cycle": "m-mark_assist", "gc-mark": "w-collector", "gc-concurrent": "w-collector", "stop-the-world": "w-stopped", "safepoint": "m-stop_the_world", "allocation-stall": "m-allocation_stall", "cpu-throttled": "m-host_cpu",
   "pool-starving": "m-task_wait", "pool-adjusted": "m-queue", "lock-wait": "m-lock",
 };
 

@@ -1,0 +1,159 @@
+package timeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// stop says what is known of a stop of the world: by what, why, what it collected.
+func (l *layout) stop(row int) string {
+	v := &l.b.Intervals
+	text := []string{l.cause(row)}
+	for _, k := range []evidence.Key{evidence.Trigger, evidence.Failure} {
+		if n := v.NameOf(row, k); n != 0 {
+			text = append(text, l.b.Names.Text(n))
+		}
+	}
+	for _, k := range []struct {
+		title         string
+		before, after evidence.Key
+	}{{"heap", evidence.HeapBefore, evidence.HeapAfter}, {"young", evidence.YoungBefore, evidence.YoungAfter}} {
+		before, was := v.Get(row, k.before)
+		after, is := v.Get(row, k.after)
+		if was && is {
+			text = append(text, k.title+" "+size(before)+" → "+size(after))
+		}
+	}
+	user, told := v.Get(row, evidence.UserCPU)
+	system, _ := v.Get(row, evidence.SystemCPU)
+	if told && user+system > 0 {
+		text = append(text, fmt.Sprintf("user %s, system %s", seconds(int64(user)), seconds(int64(system))))
+	}
+	if x, ok := v.Get(row, evidence.ToSafepoint); ok && x > 0 {
+		text = append(text, "until all had stopped "+seconds(int64(x)))
+	}
+	return strings.Join(slices.DeleteFunc(text, func(s string) bool { return s == "" }), ", ")
+}
+
+// pauses are the stops of the world that tell of the heap or which part of a collection
+// they are: those of a JVM's log.
+func (l *layout) pauses() (rows []int, source string) {
+	all, artifacts, _ := l.intervals(evidence.StopTheWorld, evidence.CoverGC)
+	v := &l.b.Intervals
+	for _, i := range all {
+		if _, ok := v.PauseOf(i); ok && v.End[i] >= l.t.From && v.Start[i] <= l.t.To {
+			rows = append(rows, i)
+		}
+	}
+	return rows, l.nameOf(artifacts)
+}
+
+// collections adds the heap as it was before and after each pause, how fast it filled, and
+// how much of the time pauses of each kind took.
+func (l *layout) collections() {
+	rows, source := l.pauses()
+	if len(rows) == 0 {
+		return
+	}
+	l.heapAtPauses(rows, source)
+	l.allocation(rows, source)
+	l.pausesByKind(rows, source)
+}
+
+// put appends a point that is later than the last.
+func (c *Curve) put(at int64, v float64) {
+	if n := len(c.T); n > 0 && c.T[n-1] >= at {
+		at = c.T[n-1] + 1
+	}
+	c.T, c.V = append(c.T, at), append(c.V, v)
+}
+
+// heapAtPauses draws the heap as the saw it is, what was left each time as a line of its
+// own, and how large it was.
+func (l *layout) heapAtPauses(rows []int, source string) {
+	v := &l.b.Intervals
+	used := Curve{ID: "used", Title: "heap, at each pause", Source: source}
+	after := Curve{ID: "after", Title: "after a collection", Source: source}
+	old := Curve{ID: "old", Title: "old generation, after", Source: source}
+	capacity := Curve{ID: "limit", Title: "capacity", Source: source}
+	for _, i := range rows {
+		before, was := v.Get(i, evidence.HeapBefore)
+		left, is := v.Get(i, evidence.HeapAfter)
+		if was && is {
+			used.put(v.Start[i], before)
+			used.put(v.End[i], left)
+			after.put(v.End[i], left)
+		}
+		if x, ok := v.Get(i, evidence.OldAfter); ok {
+			old.put(v.End[i], x)
+		} else if young, ok := v.Get(i, evidence.YoungAfter); ok && is {
+			old.put(v.End[i], left-young)
+		}
+		if x, ok := v.Get(i, evidence.HeapCapacity); ok && x > 0 {
+			capacity.put(v.Start[i], x)
+		}
+	}
+	c := Chart{ID: "heap", Title: "heap", Unit: "bytes"}
+	for _, x := range []Curve{used, after, old, capacity} {
+		c.add(l.decimate(x))
+	}
+	l.chart(c)
+}
+
+// allocation is what the heap grew by from one pause to the next. A concurrent collector
+// frees some meanwhile: then only the young generation tells.
+func (l *layout) allocation(rows []int, source string) {
+	v := &l.b.Intervals
+	c := Curve{ID: "allocated", Title: "allocated", Source: source}
+	for n, i := range rows[1:] {
+		q := rows[n] // the one before
+		grown := math.NaN()
+		for _, k := range [][2]evidence.Key{{evidence.YoungAfter, evidence.YoungBefore}, {evidence.HeapAfter, evidence.HeapBefore}} {
+			from, was := v.Get(q, k[0])
+			to, is := v.Get(i, k[1])
+			if was && is {
+				grown = to - from
+				break
+			}
+		}
+		if d := float64(v.Start[i]-v.End[q]) / 1e9; grown >= 0 && d > 0 {
+			c.put(v.End[q], grown/d)
+		} else {
+			c.put(v.End[q], math.NaN())
+		}
+	}
+	if n := len(rows); n > 1 {
+		c.put(v.Start[rows[n-1]], math.NaN())
+	}
+	chart := Chart{ID: "allocation", Title: "allocation rate", Unit: "bytes/s"}
+	chart.add(l.decimate(c))
+	l.chart(chart)
+}
+
+// pausesByKind is how much of each second the world was stopped, by what part of a
+// collection it was.
+func (l *layout) pausesByKind(rows []int, source string) {
+	v := &l.b.Intervals
+	const most = 500
+	g := newGrid(l.t.From, l.t.To, 100e6, most)
+	cells := make(map[evidence.Pause][]float64)
+	var order []evidence.Pause
+	for _, i := range rows {
+		k, _ := v.PauseOf(i)
+		if cells[k] == nil {
+			cells[k] = make([]float64, g.n)
+			order = append(order, k)
+		}
+		g.spread(cells[k], v.Start[i], v.End[i], 1)
+	}
+	slices.Sort(order)
+	c := Chart{ID: "pauses", Title: "stopped by collections", Unit: "ms/s", Stacked: true}
+	for _, k := range order {
+		c.add(g.curve(strings.ReplaceAll(k.String(), " ", "-"), k.String(), source, cells[k], 1e3/float64(g.width), l.t.To))
+	}
+	l.chart(c)
+}
