@@ -179,6 +179,17 @@ func (s *Summary) InPool(name string) (n int) {
 	return n
 }
 
+// Pools says of what the threads counted as a pool's are: "the pool", of a runtime that
+// lets programs have several "pools".
+func (s *Summary) Pools() string {
+	for i := range s.Rows {
+		if v := &s.Rows[i].View; v.Role == Worker && v.Pool != "" {
+			return "pools"
+		}
+	}
+	return "the pool"
+}
+
 // Idle says that a group has nothing to do.
 func (g *Group) Idle() bool { return g.View.State == evidence.Idle }
 

@@ -43,10 +43,17 @@ func Parse(function string) Method {
 }
 
 // Readable is a frame's function as its source names it, with namespaces.
-func Readable(function string) string { return Parse(function).text(false) }
+func Readable(function string) string { return text(function, false) }
 
 // Short is [Readable] without namespaces.
-func Short(function string) string { return Parse(function).text(true) }
+func Short(function string) string { return text(function, true) }
+
+func text(function string, short bool) string {
+	if pseudo(function) {
+		return function
+	}
+	return Parse(function).text(short)
+}
 
 func (m Method) text(short bool) string {
 	if m.Module == "" && m.Type == "" && pseudo(m.Name) {

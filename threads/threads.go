@@ -31,6 +31,19 @@ func Read(runtime string, frames []string, entry string) View {
 	return read(frames, entry)
 }
 
+// Framework says whether a function is of what comes with a runtime, and calls the
+// program's code or is called by it; so is what stands for no function.
+func Framework(runtime, function string) bool {
+	if pseudo(function) {
+		return true
+	}
+	if runtime == "jvm" {
+		return readJVM(function, "").own == framework
+	}
+	module, rest := splitModule(function)
+	return (&owners{}).of(module, rest) == framework
+}
+
 // Threads looks at the threads of a bundle's processes.
 type Threads struct {
 	b     *evidence.Bundle

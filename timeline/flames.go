@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -185,12 +184,10 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class 
 		kind := "own"
 		switch {
 		case threads.Reads(l.frames.runtime):
-			if frameworks.MatchString(f) {
+			if threads.Framework(l.frames.runtime, f) {
 				kind = inner
 			}
-			if !strings.HasPrefix(f, "[") {
-				f = threads.Short(f)
-			}
+			f = threads.Short(f)
 		case isRuntime(f):
 			under = inner
 		}
@@ -201,10 +198,6 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class 
 	}
 	return at
 }
-
-// frameworks are the assemblies that come with .NET. They call the program's code,
-// which calls them.
-var frameworks = regexp.MustCompile(`^(System|Microsoft|mscorlib|netstandard|coreclr|libcoreclr)[.!]|^Anonymously Hosted DynamicMethods Assembly!|^\[`)
 
 // isRuntime says whether a function is the runtime's or makes system calls.
 // Goroutines begin there: the main one in runtime.main.

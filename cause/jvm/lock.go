@@ -109,10 +109,10 @@ func (w *locks) deadlock(c *cause.Case, v cause.Verdict, f evidence.Fact) cause.
 	if l := c.Ledger; l != nil && l.Sampled && c.Slow() {
 		v.Saves = c.SaveMechanism(ledger.Lock)
 	}
-	title := v.Title
-	w.found(c, &v)
-	v.Title = title
-	v.Fix = []cause.Fix{{Text: "take these locks in one order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: w.owner}}
+	if len(w.circle) > 0 {
+		v.Evidence = append(v.Evidence, cause.Evidence{Text: "they wait for each other in " + strings.Join(w.circle, ", "), Origin: c.Bundle.OriginText(f.Origin)})
+	}
+	v.Fix = []cause.Fix{{Text: "take these locks in one order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: strings.Join(w.circle, ", ")}}
 	return v
 }
 

@@ -100,9 +100,10 @@ func TestLock(t *testing.T) {
 
 // A deadlock needs no second look, nor requests.
 func TestDeadlock(t *testing.T) {
-	d := dump().looks(1, blocked, blocked)
+	d := dump().looks(1, strings.ReplaceAll(blocked, "Prices", "Stock"), blocked)
+	d.p.Interval(evidence.Interval{Subject: d.id, Kind: evidence.LockWait, Lane: 1, Start: epoch, End: epoch, Holder: 2}) // the first waits for the second, too
 	d.p.Fact(evidence.Fact{Subject: d.id, Key: evidence.FactDeadlock, Value: `"a", "b"`, Number: 2, Origin: d.p.Origin(9)})
-	if v := d.judge(); v.State != cause.Supported || !strings.HasPrefix(v.Title, "Deadlock") || !strings.Contains(fmt.Sprint(v.Fix), "one order") {
+	if v := d.judge(); v.State != cause.Supported || !strings.HasPrefix(v.Title, "Deadlock") || !strings.Contains(fmt.Sprint(v.Fix), "one order") || v.Fix[0].Code != "Prices.get(), Stock.get()" {
 		t.Errorf("%s %q %v", v.State, v.Title, v.Fix)
 	}
 }

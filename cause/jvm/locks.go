@@ -24,6 +24,7 @@ type locks struct {
 	stands bool            // it waited itself
 	told   bool            // the dump says who held it
 	times  int             // looks in which the holder was there
+	circle []string        // code of threads that wait for each other, as far as the dump names holders
 	origin evidence.Origin
 }
 
@@ -65,7 +66,29 @@ func locksOf(c *cause.Case) *locks {
 	delete(owners, "")
 	w.owner = most(owners)
 	w.heldBy(c, bursts, at)
+	w.around(c, at)
 	return w
+}
+
+// around finds the code of threads that wait for each other in a circle.
+func (w *locks) around(c *cause.Case, at map[moment]*threads.Look) {
+	v := &c.Bundle.Intervals
+	waitsFor := make(map[moment]evidence.LaneID)
+	for _, i := range v.Select(evidence.LockWait, c.Subject) {
+		if v.Holder[i] != 0 {
+			waitsFor[moment{v.Lane[i], v.Start[i]}] = v.Holder[i]
+		}
+	}
+	for from := range waitsFor {
+		lane := waitsFor[from]
+		for n := 0; lane != 0 && lane != from.lane && n < len(waitsFor); n++ {
+			lane = waitsFor[moment{lane, from.at}]
+		}
+		if l := at[from]; lane == from.lane && l != nil && l.View.Owner != "" && !slices.Contains(w.circle, l.View.Owner) {
+			w.circle = append(w.circle, l.View.Owner)
+		}
+	}
+	slices.Sort(w.circle)
 }
 
 // act is what a holder does.

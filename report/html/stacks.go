@@ -114,7 +114,11 @@ func says(s *threads.Summary) string {
 		text += " at " + time.Unix(0, s.At).UTC().Format("15:04:05.000") + " UTC"
 	}
 	if s.Pool > 0 {
-		text += fmt.Sprintf(": %s of the runtime's pool, %s of them with work, %s of these standing still", figure.Count(s.Pool), figure.Count(s.Busy), figure.Count(s.Blocked))
+		pool := s.Pools()
+		if pool == "the pool" {
+			pool = "the runtime's pool"
+		}
+		text += fmt.Sprintf(": %s of %s, %s of them with work, %s of these standing still", figure.Count(s.Pool), pool, figure.Count(s.Busy), figure.Count(s.Blocked))
 	}
 	return text + ". Those that do the same are one row; open it for the stack, innermost frame first."
 }

@@ -20,7 +20,7 @@ type ThreadGroup struct {
 func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, rest string) {
 	all = counted(s.Threads, "thread")
 	if s.Pool > 0 {
-		all += fmt.Sprintf(", %s of the pool: %s with work, %s of them waiting", figure.Count(int64(s.Pool)), figure.Count(int64(s.Busy)), figure.Count(int64(s.Blocked)))
+		all += fmt.Sprintf(", %s of %s: %s with work, %s of them waiting", figure.Count(int64(s.Pool)), s.Pools(), figure.Count(int64(s.Busy)), figure.Count(int64(s.Blocked)))
 	}
 	idle, others := 0, 0
 	for i := range s.Groups {
