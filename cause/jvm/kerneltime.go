@@ -47,8 +47,7 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 	}
 	user, system, _ := g.cpu(g.pauses)
 	if math.IsNaN(user) && len(g.pauses) > 0 {
-		return cause.Verdict{State: cause.Inconclusive, Summary: "the log does not tell the CPU time of collections",
-			Needs: []string{"a log with CPU times: -Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags, before JDK 9 -XX:+PrintGCDetails"}}
+		return g.untold()
 	}
 	p := g.pauses.where(g.inKernel)
 	var v cause.Verdict

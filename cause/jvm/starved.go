@@ -56,8 +56,7 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	}
 	timed := g.pauses.where(func(x pause) bool { return !math.IsNaN(g.get(x, evidence.UserCPU)) })
 	if len(timed) == 0 && len(g.pauses) > 0 {
-		return cause.Verdict{State: cause.Inconclusive, Summary: "the log does not tell the CPU time of collections",
-			Needs: []string{"a log with CPU times: -Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags, before JDK 9 -XX:+PrintGCDetails"}}
+		return g.untold()
 	}
 	pace := g.pace(timed)
 	starved := timed.where(func(x pause) bool { return g.starved(x, pace) })

@@ -12,6 +12,17 @@ func unwatched(c *cause.Case) cause.Verdict {
 	return cause.Verdict{State: cause.Inconclusive, Summary: "no collection was watched", Needs: []string{logging}}
 }
 
+// untold is the answer where a log does not say what CPU time its collections took: no
+// matter where they take hardly any time at all, as those of concurrent collectors.
+func (g *collector) untold() cause.Verdict {
+	if share := g.stopped(g.pauses); share < stoppedPart {
+		return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections stop %.2g %% of the time", 100*share),
+			Evidence: []cause.Evidence{g.c.Figure("share of the time in which collections stop the world", share, "1", g.origin)}}
+	}
+	return cause.Verdict{State: cause.Inconclusive, Summary: "the log does not tell the CPU time of collections",
+		Needs: []string{"a log with CPU times: -Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags, before JDK 9 -XX:+PrintGCDetails"}}
+}
+
 // judge fills in what some pauses cost, whatever makes them: by the requests they met, else
 // by the share of the time they stopped the world, of which least is worth naming. What
 // names them: "young collections". The bill is nil without requests on the same time line.

@@ -124,8 +124,11 @@ const defaultRatio = 8
 // else the log's capacity with the survivor space that it leaves out, else what was seen in
 // it; 0 unknown.
 func (g *collector) youngSize(y *predict.YoungGen) float64 {
-	if min, max := g.told("NewSize"), g.told("MaxNewSize"); max > 0 && min == max {
-		return max
+	if least, most := g.told("NewSize"), g.told("MaxNewSize"); most > 0 && least == most {
+		return most
+	}
+	if whole := g.told("heap.young.capacity"); whole > 0 {
+		return whole
 	}
 	if y.Size > 0 && (g.is("ParNew") || g.is("Serial") || g.is("Parallel")) {
 		ratio := g.told("SurvivorRatio")
