@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -96,7 +97,7 @@ func (l *logs) rotated(x *log) {
 		return
 	}
 	for _, w := range files {
-		if w.path != x.path || w.id == x.id {
+		if w.id == x.id || !succeeds(w.path, x.path) {
 			continue
 		}
 		f, err := os.Open(fmt.Sprintf("%s/fd/%d", l.process.dir, w.fd))
@@ -109,10 +110,26 @@ func (l *logs) rotated(x *log) {
 			l.write(x, len(x.pending))
 		}
 		_ = x.f.Close()
-		x.f, x.fd, x.id, x.offset, x.lost = f, w.fd, w.id, 0, 0
+		x.f, x.fd, x.id, x.path, x.offset, x.lost = f, w.fd, w.id, w.path, 0, 0
 		l.appended(x)
 		return
 	}
+}
+
+// succeeds says whether a log goes on in another file: under the same path, or as JVMs
+// before JDK 9 do it (-XX:+UseGCLogFileRotation), after gc.log.0.current in
+// gc.log.1.current.
+func succeeds(path, old string) bool {
+	numbered := func(path string) string {
+		rest, ok := strings.CutSuffix(path, ".current")
+		base := strings.TrimRight(rest, "0123456789")
+		if !ok || base == rest || !strings.HasSuffix(base, ".") {
+			return ""
+		}
+		return base
+	}
+	base := numbered(old)
+	return path == old || base != "" && base == numbered(path)
 }
 
 // appended reads what is new.

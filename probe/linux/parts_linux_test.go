@@ -66,6 +66,25 @@ func TestArtifactName(t *testing.T) {
 }
 
 // Where no more files may be kept open, they are read all the same.
+func TestSucceeds(t *testing.T) {
+	for _, c := range []struct {
+		path, old string
+		want      bool
+	}{
+		{"/var/log/gc.log", "/var/log/gc.log", true},
+		{"/var/log/gc.log.1.current", "/var/log/gc.log.0.current", true},
+		{"/var/log/gc.log.0.current", "/var/log/gc.log.9.current", true},
+		{"/var/log/gc.log.0.current", "/var/log/other.log.0.current", false},
+		{"/var/log/gc.log.1", "/var/log/gc.log.0", false},
+		{"/var/log/a.current", "/var/log/b.current", false},
+		{"/var/log/access.log", "/var/log/gc.log", false},
+	} {
+		if got := succeeds(c.path, c.old); got != c.want {
+			t.Errorf("%s after %s: %v", c.path, c.old, got)
+		}
+	}
+}
+
 func TestFewDescriptors(t *testing.T) {
 	var few, many strings.Builder
 	for _, x := range []struct {
