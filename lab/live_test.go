@@ -6,10 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/format"
 )
 
 const fakeService = `package main
@@ -35,12 +39,7 @@ func main() {
 
 // A whole lab, with a service that is built outside of the repository.
 func TestRun(t *testing.T) {
-	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Skip("there is no Go toolchain on PATH to build the service with")
-	}
-	t.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	outside(t)
 	sizes := Sizes{Blocks: 6, Record: time.Second, Load: Storm{Peak: 200, Spike: 20, Base: 50 * time.Millisecond, For: 100 * time.Millisecond,
 		SLO: time.Second, Warm: 100 * time.Millisecond, Hold: 100 * time.Millisecond}}
 	l := &Lab{
@@ -80,5 +79,63 @@ func TestRun(t *testing.T) {
 		if info, err := os.Stat(v.Capture); err != nil || info.Size() == 0 || filepath.Dir(v.Capture) != keep {
 			t.Errorf("%s: capture %q: %v", v.Name, v.Capture, err)
 		}
+	}
+}
+
+// outside lets services be built in a cache that ends with the test.
+func outside(t *testing.T) {
+	t.Helper()
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Skip("there is no Go toolchain on PATH to build the service with")
+	}
+	t.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+}
+
+// A load that rises: a variant that is another's service at part of its rate, and one
+// that is started for its diagnosis alone, whose dependency has a monitor.
+func TestRunRising(t *testing.T) {
+	outside(t)
+	sizes := Sizes{Blocks: 1, Record: 1200 * time.Millisecond, Load: Rising{Base: 20, Peak: 100, Warm: 50 * time.Millisecond, Before: 50 * time.Millisecond,
+		Ramp: 50 * time.Millisecond, For: 200 * time.Millisecond, SLO: time.Second, Patience: 2 * time.Second}}
+	l := &Lab{
+		Name: "rising", Path: "/", Quick: sizes, Sick: "sick", Fixed: "fixed",
+		Runtime: Go{Sources: fstest.MapFS{"program/main.go": {Data: []byte(fakeService)}}},
+		Variants: []Variant{
+			{Name: "sick", Program: "program", Compared: true},
+			{Name: "half", Program: "program", Of: "sick", Part: .5},
+			{Name: "fixed", Program: "program", Compared: true},
+			{Name: "alone", Program: "program", Rate: 50, Dependency: []string{"-monitor={monitor}"}},
+			{Name: "long", Program: "program", Long: true},
+		},
+	}
+	keep := t.TempDir()
+	o, err := Run(t.Context(), l, Options{Quick: true, Keep: keep, Progress: func(text string) { t.Log(text) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, v := range o.Variants {
+		names = append(names, v.Name)
+		if v.Served == nil || v.Served.Sent == 0 || v.Served.Slow == nil || v.Served.P99Ms <= 0 {
+			t.Errorf("%s: what clients got: %+v", v.Name, v.Served)
+		}
+	}
+	if got := strings.Join(names, " "); got != "sick half fixed alone" {
+		t.Errorf("diagnosed %s", got)
+	}
+	if sick, half := o.Result("sick"), o.Result("half"); sick.Served.Sent < half.Served.Sent {
+		t.Errorf("%d requests for all, %d for the half", sick.Served.Sent, half.Served.Sent)
+	}
+	if len(o.Runs) != 2 || o.Runs[0].Metrics["mean_ms"] <= 0 {
+		t.Errorf("runs: %+v", o.Runs)
+	}
+	c, err := capture.Open(filepath.Join(keep, "rising-alone.unstall"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(c.Artifacts(), func(a *format.Artifact) bool { return a.Name == "alone.dependency.csv" }) {
+		t.Errorf("its capture lacks what the dependency's monitor says: %v", c.Artifacts())
 	}
 }

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"math"
 	"slices"
 	"time"
 
@@ -97,16 +96,25 @@ func (l *rising) ready() error {
 	if knees[0] == nil || knees[1] == nil {
 		return nil // that is told already
 	}
-	low, high := beyondKnee**knees[0], belowKnee**knees[1]
+	peak, low, high := l.between(*knees[0], *knees[1])
 	if low > high {
 		l.warnf("there is no rate well above the knee of %s and well below that of %s", l.Between[0], l.Between[1])
 	}
-	if peak := rounded(max(min(l.Peak, high), low)); math.Abs(peak-l.Peak) >= 5 {
+	if peak != l.Peak {
 		l.warnf("the peak is %.0f requests/s instead of %.0f, so that it lies between %.0f and %.0f: beyond the knee of %s and below that of %s",
 			peak, l.Peak, low, high, l.Between[0], l.Between[1])
 		l.Peak = peak
 	}
 	return nil
+}
+
+// between is the peak for two knees: the one that was planned, if it is well between them.
+func (l Rising) between(first, second float64) (peak, low, high float64) {
+	low, high = beyondKnee*first, belowKnee*second
+	if l.Peak >= low && l.Peak <= high {
+		return l.Peak, low, high
+	}
+	return rounded(max(min(l.Peak, high), low)), low, high
 }
 
 func (l *rising) knee(one *Service) (*float64, error) {
