@@ -74,6 +74,7 @@ type Ledger struct {
 	b         *evidence.Bundle
 	stops     stops
 	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
+	stalled   *stalled                  // nil: the requests' states are known, or no thread waited for memory
 	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
@@ -125,6 +126,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	}
 	l.queued = l.queue()
 	if !l.Traced {
+		l.stalled = l.stalling()
 		l.occupancy = l.occupied()
 		if l.Sampled = l.occupancy != nil; l.Sampled {
 			l.inside = l.insideFloors(sources)
@@ -305,7 +307,7 @@ func (l *Ledger) charge() {
 		case k.m == HostCPU:
 			e.Method = MethodShare
 			e.Basis, e.Interval = bound(l.Host.bounds(v))
-		case l.queued != nil && k.m == PoolThread:
+		case l.queued != nil && k.m == PoolThread, l.stalled != nil && k.m == AllocationStall:
 			e.Method = MethodShare
 		case l.Traced:
 		case l.occupancy != nil && k.m != StopTheWorld && k.m != Unobserved && k.m != Queued && k.m != GeneratorLag:

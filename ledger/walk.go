@@ -126,6 +126,15 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 		w.moved = min(w.moved, s.Dur-stopped)
 		w.amplified(&at, &s)
 	}
+	// A thread that waits for memory is stopped with the world as well.
+	waits := min(w.l.stalled.over(at, s.Dur), s.Dur-stopped)
+	if waits > 0 {
+		w.c = Charges{AllocationStall: waits}
+		part := s
+		part.Dur = waits
+		w.yield(at, part, &w.c, false)
+		at, s.Dur = at+waits, s.Dur-waits
+	}
 	w.shared(&at, &s, stopped)
 	if s.Dur == 0 {
 		return
