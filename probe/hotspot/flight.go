@@ -28,7 +28,9 @@ type flight struct {
 func (r *recording) takeOff(ctx context.Context) (*flight, error) {
 	f := &flight{r: r, file: ownFile("jfr", r.vm, "jfr")}
 	f.name = strings.TrimPrefix(strings.TrimSuffix(filepath.Base(f.file), ".jfr"), ".")
-	left := max(time.Until(r.end), time.Second) + undoing
+	left := max(time.Until(r.end), time.Second) + 2*undoing
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // it takes seconds, and is on if that is not waited for
+	defer cancel()
 	said, err := r.vm.Text(ctx, fmt.Sprintf("JFR.start name=%s filename=%s duration=%ds settings=default", f.name, f.file, int(left.Seconds())), 4<<10)
 	if errors.Is(err, attach.ErrRefused) || err == nil && !strings.Contains(said, "Started recording") {
 		why := short(said)

@@ -64,6 +64,8 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 		what = safepoints
 	}
 	l := &gcLog{r: r, file: ownFile("gc", r.vm, "log"), before: all}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // it may be on even if that is not waited for
+	defer cancel()
 	said, err := r.vm.Text(ctx, fmt.Sprintf("VM.log output=%s output_options=%s what=%s decorators=%s", l.file, logOptions, what, decorators), 4<<10)
 	if said = strings.TrimSpace(said); err == nil && said != "" {
 		r.sink.Lack(probe.Lack{What: "GC log", Why: "the JVM cannot write one: " + short(said), Do: "start it with " + ownLog})

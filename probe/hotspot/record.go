@@ -77,11 +77,11 @@ func (r *recording) attached(ctx context.Context) error {
 	}
 	if r.plan.Flight {
 		f, err := r.takeOff(ctx)
-		if err != nil {
-			return err
-		}
 		if f != nil {
 			defer func() { r.undo(ctx, f.land) }()
+		}
+		if err != nil {
+			return err
 		}
 	}
 	for _, a := range []struct{ name, series, command string }{
