@@ -163,7 +163,7 @@ func (b *Bundle) rename(from, to SubjectID) {
 // be of the same process; one that agrees with several stays on its own and is
 // warned about. Two artifacts of the same format are two processes unless they
 // say that they are one, or one begins where the other ends (see [Stretch]): nobody
-// records the same thing twice.
+// records the same thing twice. Looks at one moment are taken again and again, though.
 //
 // An artifact about a host lists processes by pid. The one that has the name of
 // a process known otherwise, else the one listed first, is whom the artifact is
@@ -206,7 +206,7 @@ func (b *Bundle) Unify() {
 			x, y := &b.Subjects[to], &b.Subjects[from]
 			named := x.PID != 0 && x.PID == y.PID || x.Instance != "" && x.Instance == y.Instance || x.Name != "" && sameName(x.Name, y.Name)
 			if named || (list == nil || lead[list] == from) &&
-				!slices.ContainsFunc(formatsOf[to], func(f string) bool { return slices.Contains(formatsOf[from], f) }) {
+				!slices.ContainsFunc(formatsOf[to], func(f string) bool { return !slices.Contains(looks, f) && slices.Contains(formatsOf[from], f) }) {
 				candidates = append(candidates, to)
 			}
 		}
@@ -224,6 +224,9 @@ func (b *Bundle) Unify() {
 		}
 	}
 }
+
+// looks are formats of what is so at a moment: of one process there may be many.
+var looks = []string{"classhisto", "threaddump", "jvmtext"}
 
 // leads finds whom each list of processes is about: the first that has the name
 // of one of those seen, else the first.

@@ -121,3 +121,24 @@ func TestUnifyListsByPID(t *testing.T) {
 		t.Error("warned:", b.Warnings)
 	}
 }
+
+// Two class histograms without a PID beside a log are of the log's process: they are
+// taken to be compared.
+func TestUnifyLooks(t *testing.T) {
+	b := NewBundle()
+	for _, x := range []struct {
+		format string
+		of     Subject
+	}{{"hotspotgc", Subject{Runtime: "jvm", Version: "17.0.15"}}, {"classhisto", Subject{Runtime: "jvm"}}, {"classhisto", Subject{Runtime: "jvm"}}, {"accesslog", Subject{}}} {
+		p := b.Builder(b.AddArtifact(Artifact{Name: x.format}), x.format)
+		s := p.Subject(x.of)
+		p.Cover(Coverage{Subject: s, Kind: x.format, From: 1, Until: 2})
+		p.Close()
+	}
+	b.Unify()
+	for _, c := range b.Coverage {
+		if c.Subject != b.Coverage[0].Subject {
+			t.Errorf("%s is of another process", c.Kind)
+		}
+	}
+}
