@@ -31,9 +31,16 @@ type process struct {
 	start   int64 // date − uptime, ns since the epoch
 	started bool  // start is known
 	shift   int64 // of its uptimes to the log's clock
+	up      int64 // the first uptime, unknown before
+	number  int64 // of its first and last collection, unknown before
+	latest  int64
 	from    int64 // the first and the last time on the log's clock
 	until   int64
 	seen    bool
+}
+
+func newProcess() process {
+	return process{uptime: unknown, up: unknown, number: unknown, latest: unknown}
 }
 
 type basis uint8
@@ -52,7 +59,7 @@ const maxProcesses = 256
 const maxUptime = 10 * 366 * 86400e9
 
 func newClock() clock {
-	return clock{processes: []process{{uptime: unknown}}}
+	return clock{processes: []process{newProcess()}}
 }
 
 // at is the time of a moment with these stamps, each of them unknown where it is not
@@ -80,6 +87,9 @@ func (c *clock) at(date, uptime int64) int64 {
 	p := &c.processes[c.current]
 	if uptime != unknown {
 		p.uptime = uptime
+		if p.up == unknown {
+			p.up = uptime
+		}
 	}
 	if date != unknown && uptime != unknown && !p.started {
 		p.start, p.started = date-uptime, true
@@ -194,7 +204,7 @@ func (c *clock) turn(is func(*process) bool, uptime int64) {
 		c.processes[c.current].uptime = unknown
 		return
 	}
-	p := process{uptime: unknown}
+	p := newProcess()
 	if c.basis == byUptime && uptime != unknown {
 		p.shift = c.now - uptime
 	}
@@ -213,8 +223,14 @@ func (c *clock) pass(end int64) {
 }
 
 // reached widens what the running process was watched for to an event of it.
-func (c *clock) reached(start, end int64) {
+func (c *clock) reached(start, end, number int64) {
 	p := &c.processes[c.current]
+	if number != unknown {
+		if p.number == unknown {
+			p.number = number
+		}
+		p.latest = max(p.latest, number)
+	}
 	if !p.seen {
 		p.seen, p.from, p.until = true, start, end
 	}

@@ -11,7 +11,7 @@ func (o *output) emit(e *event) {
 	if e.kind == evidence.Safepoint {
 		o.safepoints++
 	}
-	o.clock.reached(e.start, e.end)
+	o.clock.reached(e.start, e.end, e.number)
 	x := evidence.Interval{Subject: o.process(o.clock.current), Lane: evidence.AllLanes, Kind: e.kind, Start: e.start, End: max(e.start, e.end),
 		Request: evidence.NoRequest, Cause: o.id(e.name), Origin: o.b.Origin(e.line)}
 	switch e.kind {

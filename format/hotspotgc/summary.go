@@ -66,6 +66,11 @@ func (o *output) cover() {
 		if !p.seen {
 			continue
 		}
+		s := evidence.Stretch{Subject: o.subjects[i], From: p.up, Until: p.uptime, First: p.number, Last: p.latest}
+		if p.started {
+			s.Began = p.start
+		}
+		o.b.Stretch(s)
 		c := evidence.Coverage{Subject: o.subjects[i], From: p.from, Until: p.until, Kind: evidence.CoverGC}
 		o.b.Cover(c)
 		if o.safepoints > 0 {

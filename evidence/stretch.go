@@ -1,0 +1,100 @@
+package evidence
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Stretch is the part of a process's life that one piece of a rotated log tells of. Such
+// pieces name no process; what goes on from one to the next shows that they are of one.
+type Stretch struct {
+	Subject     SubjectID
+	Began       int64 // when the process began, ns since the epoch; 0 unknown
+	From, Until int64 // on the process's own clock, ns; -1 unknown
+	First, Last int64 // numbers of its collections; -1 unknown
+
+	artifact ArtifactID
+	clock    ClockID
+	format   string
+}
+
+// Stretch tells of a process that a piece of a log is of.
+func (p *Builder) Stretch(s Stretch) {
+	s.artifact, s.clock, s.format = p.Artifact, p.clock, p.format
+	p.bundle.stretches = append(p.bundle.stretches, s)
+}
+
+// joinStretches makes one process of those of which one piece of a log begins where
+// another ends. It returns what was renamed.
+func (b *Bundle) joinStretches() map[SubjectID]bool {
+	gone := make(map[SubjectID]bool)
+	for again := true; again; {
+		again = false
+		for i := range b.stretches {
+			for j := range b.stretches {
+				x, y := &b.stretches[i], &b.stretches[j]
+				if x.Subject == y.Subject || !b.follows(x, y) || !b.Subjects[x.Subject].Agrees(b.Subjects[y.Subject]) {
+					continue
+				}
+				to, from := min(x.Subject, y.Subject), max(x.Subject, y.Subject)
+				b.Subjects[to].merge(b.Subjects[from])
+				b.rename(from, to)
+				gone[from], again = true, true
+			}
+		}
+	}
+	for i := range b.stretches {
+		for j := range b.stretches[:i] {
+			x, y := &b.stretches[j], &b.stretches[i]
+			if x.Subject == y.Subject && x.clock != y.clock && x.Began == 0 && y.Began == 0 {
+				b.sameClock(y.clock, x.clock)
+				y.clock = x.clock
+				break
+			}
+		}
+	}
+	return gone
+}
+
+// atOnce is how many collections may go on at once: concurrent ones and young ones within.
+const atOnce = 4
+
+// follows says that y goes on with what x tells of.
+func (b *Bundle) follows(x, y *Stretch) bool {
+	if x.artifact == y.artifact || x.format != y.format || x.From < 0 || y.From < 0 || y.From < x.Until {
+		return false
+	}
+	if x.Began != 0 && y.Began != 0 {
+		return abs(x.Began-y.Began) <= startSlack
+	}
+	if x.Last >= 0 && y.First >= 0 {
+		return y.First <= x.Last+1 && y.First > x.Last-atOnce && y.Last >= x.Last
+	}
+	return unrotated(b.Artifacts[x.artifact].Name) == unrotated(b.Artifacts[y.artifact].Name)
+}
+
+// unrotated takes off a name what rotating adds: gc.log.3, gc.log.0.current, gc.log.1.gz.
+func unrotated(name string) string {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".current")
+	if ext := filepath.Ext(name); len(ext) > 1 && strings.Trim(ext[1:], "0123456789") == "" {
+		name = strings.TrimSuffix(name, ext)
+	}
+	return name
+}
+
+// sameClock puts the rows of one clock on another that counts from the same moment.
+func (b *Bundle) sameClock(from, to ClockID) {
+	if b.Clocks[from].Anchored() || b.Clocks[to].Anchored() {
+		return
+	}
+	for i, c := range b.Intervals.Clock {
+		if c == from {
+			b.Intervals.Clock[i] = to
+		}
+	}
+	for i := range b.Coverage {
+		if b.Coverage[i].Clock == from {
+			b.Coverage[i].Clock = to
+		}
+	}
+}
