@@ -97,12 +97,12 @@ type Rates struct {
 	Promote *float64 `json:"promote_bytes_s"`
 }
 
-// gc sums the collector's events of one artifact, nil if it has none.
-func gc(b *evidence.Bundle, a evidence.ArtifactID) *GC {
+// gc sums the collector's events of artifacts, nil if they have none.
+func gc(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 	v := &b.Intervals
 	var pauses, cycles, marks, stalls, phases, stops []int
 	for i := range v.Len() {
-		if of, ok := v.Origin[i].Artifact(); !ok || of != a {
+		if of, ok := v.Origin[i].Artifact(); !ok || !slices.Contains(a, of) {
 			continue
 		}
 		switch v.Kind[i] {
@@ -140,7 +140,7 @@ func gc(b *evidence.Bundle, a evidence.ArtifactID) *GC {
 // collectors of the runtimes that have only one.
 var collectors = map[string]string{"go": "concurrent mark-sweep"}
 
-func (g *GC) name(b *evidence.Bundle, a evidence.ArtifactID, rows ...[]int) {
+func (g *GC) name(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
 	for _, r := range rows {
 		if len(r) == 0 {
 			continue
@@ -344,19 +344,22 @@ func last(v *evidence.Intervals, rows []int, k evidence.Key) *float64 {
 	return nil
 }
 
-func lines(b *evidence.Bundle, a evidence.ArtifactID, key string) *int64 {
-	f, ok := fact(b, a, key)
-	if !ok {
-		return nil
+func lines(b *evidence.Bundle, a []evidence.ArtifactID, key string) (n *int64) {
+	for _, f := range b.Facts {
+		if of, ok := f.Origin.Artifact(); ok && slices.Contains(a, of) && f.Key == key {
+			if n == nil {
+				n = new(int64)
+			}
+			*n += int64(f.Number)
+		}
 	}
-	n := int64(f.Number)
-	return &n
+	return n
 }
 
-// fact returns a fact that is from an artifact.
-func fact(b *evidence.Bundle, a evidence.ArtifactID, key string) (evidence.Fact, bool) {
+// fact returns the first fact that is from one of the artifacts.
+func fact(b *evidence.Bundle, a []evidence.ArtifactID, key string) (evidence.Fact, bool) {
 	for _, f := range b.Facts {
-		if of, ok := f.Origin.Artifact(); ok && of == a && f.Key == key {
+		if of, ok := f.Origin.Artifact(); ok && slices.Contains(a, of) && f.Key == key {
 			return f, true
 		}
 	}

@@ -15,12 +15,14 @@ const (
 	GCSchema = "unstall.gc/v1"
 )
 
-// Report is what a bundle's artifacts hold. For one artifact with a collector's
-// events it is that collector's summary, with the artifacts beside it.
+// Report is what a bundle's artifacts hold. For one artifact with a collector's events,
+// and for the pieces of one process's log, it is that collector's summary, with the
+// artifacts beside it.
 type Report struct {
 	Schema string `json:"schema"`
 	*GC
 	Artifacts []Artifact `json:"artifacts"`
+	Tables    []Table    `json:"tables,omitempty"`  // of the pieces of one log together
 	Threads   []Threads  `json:"threads,omitempty"` // of each process whose stacks are there
 	Warnings  []Warning  `json:"warnings"`          // of no artifact in particular
 }
@@ -100,9 +102,13 @@ func Of(b *evidence.Bundle) *Report {
 			a.Tables = append(a.GC.tables(), a.Tables...)
 		}
 	}
-	if len(r.Artifacts) == 1 && r.Artifacts[0].GC != nil {
+	switch pieces := piecesOf(b, r.Artifacts); {
+	case len(r.Artifacts) == 1 && r.Artifacts[0].GC != nil:
 		r.Schema, r.GC = GCSchema, r.Artifacts[0].GC
 		r.Artifacts[0].GC = nil // it is the report itself
+	case len(pieces) > 1:
+		r.Schema, r.GC = GCSchema, gc(b, pieces...)
+		r.Tables = r.GC.tables()
 	}
 	return r
 }
@@ -153,4 +159,27 @@ func moment(ns int64) *time.Time {
 func seconds(ns int64) *float64 {
 	s := float64(ns) / 1e9
 	return &s
+}
+
+// piecesOf are the artifacts with a collector's events if these are all of one process,
+// and at least two tell of pauses.
+func piecesOf(b *evidence.Bundle, all []Artifact) (pieces []evidence.ArtifactID) {
+	subject := evidence.SubjectID(-1)
+	v := &b.Intervals
+	seen := make(map[evidence.ArtifactID]bool)
+	for i := range v.Len() {
+		a, ok := v.Origin[i].Artifact()
+		if !ok || int(a) >= len(all) || all[a].GC == nil || v.Kind[i] != evidence.StopTheWorld {
+			continue
+		}
+		if subject >= 0 && v.Subject[i] != subject {
+			return nil
+		}
+		subject = v.Subject[i]
+		if !seen[a] {
+			seen[a] = true
+			pieces = append(pieces, a)
+		}
+	}
+	return pieces
 }

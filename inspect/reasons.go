@@ -224,9 +224,9 @@ func promotion(v *evidence.Intervals, i int) float64 {
 }
 
 // ignored lists the lines of no use by what they are, where the format says.
-func (g *GC) ignored(b *evidence.Bundle, a evidence.ArtifactID) {
+func (g *GC) ignored(b *evidence.Bundle, a []evidence.ArtifactID) {
 	for _, f := range b.Facts {
-		if of, ok := f.Origin.Artifact(); !ok || of != a {
+		if of, ok := f.Origin.Artifact(); !ok || !slices.Contains(a, of) {
 			continue
 		}
 		if kind, ok := strings.CutPrefix(f.Key, evidence.FactLinesIgnored+": "); ok {

@@ -20,6 +20,14 @@ func (o Options) Inspect(w io.Writer, r *inspect.Report) error {
 		p.blank()
 		p.artifact(&r.Artifacts[i])
 	}
+	if len(r.Tables) > 0 {
+		p.blank()
+		p.line(p.paint(bold, "The pieces together"))
+		for _, t := range r.Tables {
+			p.blank()
+			p.table(&t)
+		}
+	}
 	for _, t := range r.Threads {
 		p.blank()
 		about := t.Subject
