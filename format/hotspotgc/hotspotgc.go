@@ -123,7 +123,7 @@ func (r *reader) line(l format.Line) {
 		r.o.ignore(emptyLine)
 		return
 	}
-	if r.old && legacyMatch(l.Text) || !r.unified.line(l.Text, l.Number, !r.old) {
+	if r.old && (isDigit(l.Text[0]) || legacyMatch(l.Text)) || !r.unified.line(l.Text, l.Number, !r.old) {
 		r.old = true
 		r.legacy.line(l.Text, l.Number)
 	}

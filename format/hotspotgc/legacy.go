@@ -25,7 +25,11 @@ type legacy struct {
 	inner int64 // how long the young collection within the remark that is open took
 	conc  event // a concurrent phase that has ended and waits for its processor times
 	concs bool  // there is one
-	last  timed // what [Times: …] would be of
+
+	trigger string // of the latest pause that had one
+	day     dateCache
+
+	last timed // what [Times: …] would be of
 
 	heads   map[string]*head // of Shenandoah's brackets
 	opened  int64            // when the one that is open was stamped

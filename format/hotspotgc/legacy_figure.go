@@ -23,21 +23,30 @@ func fraction(s []byte) bool {
 // figure reads what begins with a digit: a stamp, sizes, a duration.
 func (l *legacy) figure(text []byte, i int) int {
 	s := text[i:]
-	if len(s) > len(dateShape) && s[4] == '-' {
-		if ns, n := date(s); n > 0 {
+	whole, n := int64(0), 0
+	for n < len(s) && isDigit(s[n]) && whole < maxSize {
+		whole = whole*10 + int64(s[n]-'0')
+		n++
+	}
+	if n == len(s) {
+		return l.plain(text, i, n)
+	}
+	switch c := s[n]; {
+	case unit(c) > 0:
+		return i + l.sizes(s, whole*unit(c), n+1)
+	case c == '-' && n == 4:
+		if ns, m := l.day.read(s); m > 0 {
 			l.date, l.uptime = ns, unknown
-			return i + n
+			return i + m
 		}
+		return l.plain(text, i, n)
 	}
 	ns, n := decimal(s)
-	if n == 0 { // too large for a time
-		for n < len(s) && isDigit(s[n]) {
-			n++
-		}
+	if n == 0 || n == len(s) {
+		return l.plain(text, i, n+1)
 	}
 	rest := s[n:]
 	switch {
-	case len(rest) == 0:
 	case rest[0] == ':' && n > 3 && fraction(s[:n]):
 		l.uptime = ns
 		return i + n + 1
@@ -48,11 +57,15 @@ func (l *legacy) figure(text []byte, i int) int {
 		}
 		l.took(ns)
 		return i + n
-	case has(rest, "ms") || has(rest, " ms"): // JDK 6 in places
+	case has(rest, "ms"):
 		l.took(ns / 1e3)
-		return i + n + len(rest) - len(trimmed(rest)) + 2
-	case unit(rest[0]) > 0:
-		return i + l.sizes(s)
+		return i + n + len("ms")
+	case has(rest, " ms"):
+		l.took(ns / 1e3)
+		return i + n + len(" ms")
+	case unit(rest[0]) > 0: // 9223.5K
+		v, m := size(s)
+		return i + l.sizes(s, v, m)
 	case l.depth == 0 && fraction(s[:n]) && (rest[0] == '.' || rest[0] == 'T' || rest[0] == 'A'):
 		// Two threads' stamps in one: "492098.818492098.818: : Total time …".
 		for n < len(s) && (isDigit(s[n]) || s[n] == '.' || s[n] == ':') {
@@ -60,22 +73,47 @@ func (l *legacy) figure(text []byte, i int) int {
 		}
 		return i + n
 	}
-	if l.depth == 0 {
-		if rotated := []byte("GC log "); bytes.Contains(s, rotated) { // its date has another form
-			l.ignore(bannerLine)
-		} else {
-			l.strange = true
-		}
-		return nextCollection(text, i+n)
-	}
-	return i + n
+	return l.plain(text, i, n)
 }
 
-func trimmed(s []byte) []byte {
-	for len(s) > 0 && s[0] == ' ' {
-		s = s[1:]
+// plain passes over a number of n bytes that says nothing here.
+func (l *legacy) plain(text []byte, i, n int) int {
+	if l.depth > 0 {
+		return i + n
 	}
-	return s
+	if rotated := []byte("GC log "); bytes.Contains(text[i:], rotated) { // its date has another form
+		l.ignore(bannerLine)
+	} else {
+		l.strange = true
+	}
+	return nextCollection(text, min(i+n, len(text)))
+}
+
+// maxSize bounds what is read as a size, in its unit: 64 GiB in bytes fit 40 bits.
+const maxSize = 1 << 32
+
+// dateCache remembers the day and second of the date read last: the next one mostly
+// is of the same.
+type dateCache struct {
+	text [len("2020-03-25T16:16:18.000+0800")]byte
+	ns   int64 // of the text with .000
+}
+
+// read reads a date as [date] does.
+func (c *dateCache) read(s []byte) (ns int64, n int) {
+	const second = len("2020-03-25T16:16:18.")
+	if len(s) >= len(c.text) && string(s[:second]) == string(c.text[:second]) && string(s[second+3:len(c.text)]) == string(c.text[second+3:]) {
+		if ms, ok := digits(s[second : second+3]); ok {
+			return c.ns + ms*1e6, len(c.text)
+		}
+	}
+	ns, n = date(s)
+	if n == len(c.text) {
+		copy(c.text[:], s)
+		ms, _ := digits(s[second : second+3])
+		c.ns = ns - ms*1e6
+	}
+	return ns, n
 }
 
 // took notes a duration in the innermost bracket.
@@ -88,9 +126,9 @@ func (l *legacy) took(ns int64) {
 	l.stack[l.depth-1].duration = ns
 }
 
-// sizes reads "325407K->83000K(776768K)" or "229432K(458752K)" and returns its length.
-func (l *legacy) sizes(s []byte) int {
-	v, n := size(s)
+// sizes reads what follows the first size v, of n bytes, in "325407K->83000K(776768K)" or
+// "229432K(458752K)", and returns the length of all.
+func (l *legacy) sizes(s []byte, v int64, n int) int {
 	if l.depth == 0 {
 		l.strange = true
 		return n
@@ -98,15 +136,14 @@ func (l *legacy) sizes(s []byte) int {
 	l.gave = true
 	f := &l.stack[l.depth-1]
 	x := sizes{v, v, unknown}
-	if has(s[n:], "->") {
+	f.used = true
+	if n+1 < len(s) && s[n] == '-' && s[n+1] == '>' {
 		after, m := size(s[n+2:])
 		if m == 0 {
 			return n + 2
 		}
 		x.after, n = after, n+2+m
-		f.last = unknown
-	} else {
-		f.last = v
+		f.used = false
 	}
 	if n < len(s) && s[n] == '(' {
 		if c, m := size(s[n+1:]); m > 0 && n+1+m < len(s) && s[n+1+m] == ')' {
@@ -136,23 +173,27 @@ func unit(c byte) int64 {
 // does not begin with one.
 func size(s []byte) (v int64, n int) {
 	whole := int64(0)
-	for n < len(s) && isDigit(s[n]) && whole < 1<<40 {
+	for n < len(s) && isDigit(s[n]) && whole < maxSize {
 		whole = whole*10 + int64(s[n]-'0')
 		n++
-	}
-	tenths, scale := int64(0), int64(1)
-	if n > 0 && n+1 < len(s) && (s[n] == '.' || s[n] == ',') && isDigit(s[n+1]) {
-		for n++; n < len(s) && isDigit(s[n]) && scale < 1e6; n++ {
-			tenths, scale = tenths*10+int64(s[n]-'0'), scale*10
-		}
 	}
 	if n == 0 || n == len(s) {
 		return 0, 0
 	}
-	u := unit(s[n])
-	if u == 0 || whole > (1<<62)/u {
+	if u := unit(s[n]); u > 0 {
+		return whole * u, n + 1
+	}
+	if s[n] != '.' && s[n] != ',' || n+1 == len(s) || !isDigit(s[n+1]) {
 		return 0, 0
 	}
+	tenths, scale := int64(0), int64(1)
+	for n++; n < len(s) && isDigit(s[n]) && scale < 1e6; n++ {
+		tenths, scale = tenths*10+int64(s[n]-'0'), scale*10
+	}
+	if n == len(s) || unit(s[n]) == 0 {
+		return 0, 0
+	}
+	u := unit(s[n])
 	return whole*u + (tenths*u+scale/2)/scale, n + 1
 }
 

@@ -9,7 +9,7 @@ type frame struct {
 
 	sizes    sizes
 	duration int64 // ns
-	last     int64 // the size read last was in bytes, for "used(capacity)"
+	used     bool  // the sizes are "used(capacity)": nothing was collected
 }
 
 type frameKind uint8
@@ -86,7 +86,7 @@ func (l *legacy) open(text []byte, i int) int {
 			l.seen |= seenG1
 			return l.openPause(g1Cleanup, i+len("[GC cleanup"))
 		case has(r, " Worker"), has(r, " ref-proc"):
-			return l.push(frame{kind: detailFrame}, i+len("[GC "))
+			return l.push(detailFrame, "", i+len("[GC "))
 		case pauseFollows(r):
 			return l.openPause(gcFrame, i+len("[GC"))
 		}
@@ -105,10 +105,10 @@ func (l *legacy) open(text []byte, i int) int {
 	case has(s, "Class Histogram"):
 		l.ignore(classLine)
 		if l.depth > 0 {
-			return l.push(newFrame(detailFrame, ""), i+1)
+			return l.push(detailFrame, "", i+1)
 		}
 		l.opened = l.at()
-		return l.push(newFrame(histogramFrame, ""), i+len("[Class Histogram"))
+		return l.push(histogramFrame, "", i+len("[Class Histogram"))
 	case has(s, "Pause "), has(s, "Concurrent ") && len(s) > len("Concurrent ") && !isUpper(s[len("Concurrent ")]):
 		return l.openShenandoah(text, i)
 	}
@@ -116,7 +116,7 @@ func (l *legacy) open(text []byte, i int) int {
 		if f := &frameNames[j]; has(s, f.text) {
 			l.seen |= f.from
 			l.date, l.uptime = unknown, unknown
-			return l.push(newFrame(f.kind, f.name), i+1+len(f.text))
+			return l.push(f.kind, f.name, i+1+len(f.text))
 		}
 	}
 	return l.openOther(text, i)
@@ -145,28 +145,26 @@ func (l *legacy) openOther(text []byte, i int) int {
 		if l.depth == 1 && l.stack[0].kind == gcFrame && has(text[i+1:], "YG occupancy") {
 			l.e.pause = evidence.PauseRemark
 		}
-		return l.push(frame{kind: detailFrame}, i+1)
+		return l.push(detailFrame, "", i+1)
 	}
 	if l.depth > 0 {
-		return l.push(frame{kind: detailFrame}, i+1)
+		return l.push(detailFrame, "", i+1)
 	}
 	if s := text[i+1:]; l.held && len(s) > 0 && (s[0] == ' ' || s[0] == '[') {
-		return l.push(newFrame(heapFrame, ""), i+1)
+		return l.push(heapFrame, "", i+1)
 	}
 	l.strange = true
 	return nextCollection(text, i+1)
 }
 
-func newFrame(kind frameKind, name string) frame {
-	return frame{kind: kind, name: name, sizes: sizes{unknown, unknown, unknown}, duration: unknown, last: unknown}
-}
-
-func (l *legacy) push(f frame, next int) int {
+func (l *legacy) push(kind frameKind, name string, next int) int {
 	if l.depth == maxDepth {
 		l.abandon()
 		l.strange = true
 	}
-	l.stack[l.depth] = f
+	f := &l.stack[l.depth]
+	f.kind, f.name, f.duration, f.used = kind, name, unknown, false
+	f.sizes = sizes{unknown, unknown, unknown}
 	l.depth++
 	return next
 }
@@ -180,12 +178,12 @@ func (l *legacy) openPause(kind frameKind, next int) int {
 	}
 	if l.depth == 0 {
 		l.flush()
-		l.e = newEvent(evidence.StopTheWorld)
+		l.e = newPause
 		l.e.start, l.inner = l.at(), unknown
 		l.begunAt, l.begunN = l.number, 0
 	}
 	l.date, l.uptime = unknown, unknown
-	return l.push(newFrame(kind, ""), next)
+	return l.push(kind, "", next)
 }
 
 // remarking says whether the pause that is open is CMS's remark: by its trigger, or for

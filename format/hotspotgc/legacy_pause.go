@@ -16,6 +16,8 @@ const (
 	toSpaceOverflow  = "to-space overflow"
 )
 
+var newPause = newEvent(evidence.StopTheWorld)
+
 // ended finishes the outermost bracket of a pause.
 func (l *legacy) ended(f *frame) {
 	e := &l.e
@@ -58,7 +60,7 @@ func (l *legacy) judge(f *frame) {
 		e.pause, e.name = evidence.PauseRemark, "CMS-remark"
 		l.seen |= seenCMS
 	case e.pause == evidence.PauseFull: // the old generation was collected too
-	case f.last != unknown && f.sizes.before == f.sizes.after && e.name == "": // used(capacity): nothing was collected
+	case f.used && e.name == "":
 		e.name = "GC without a collection"
 		l.seen |= seenCMS
 	default:
@@ -119,7 +121,10 @@ func (l *legacy) paren(text []byte, i int) int {
 		l.e.trigger = "System.gc()"
 	default:
 		if f.pause() && l.depth == 1 && l.e.trigger == "" && len(s) > 0 && !isDigit(s[0]) {
-			l.e.trigger = l.o.text(s)
+			if l.trigger != string(s) { // most are as the one before
+				l.trigger = l.o.text(s)
+			}
+			l.e.trigger = l.trigger
 		}
 	}
 	return j + 1

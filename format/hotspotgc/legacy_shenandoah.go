@@ -37,11 +37,11 @@ func (l *legacy) openShenandoah(text []byte, i int) int {
 	l.gave = true
 	l.opened = l.at()
 	if kind == pauseFrame {
-		l.e = newEvent(evidence.StopTheWorld)
+		l.e = newPause
 		l.e.start = l.opened
 	}
 	l.begunAt, l.begunN = l.number, 0
-	return l.push(newFrame(kind, name), next)
+	return l.push(kind, name, next)
 }
 
 // shenandoahTitle is the name of what begins at i, with what stands in parentheses behind

@@ -66,6 +66,9 @@ func days(year, month, day int64) int64 {
 // maxWhole keeps a decimal of 10⁻⁹ within 63 bits.
 const maxWhole = 1 << 33
 
+// tenths are 10⁻ⁿ in units of 10⁻⁹.
+var tenths = [...]int64{1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 10, 1}
+
 // decimal reads "12.345" or, as some locales write it, "12,345" in units of 10⁻⁹, and
 // returns its length; 0, 0 if s does not begin with a digit, or with more than fit.
 func decimal(s []byte) (nanos int64, n int) {
@@ -81,11 +84,14 @@ func decimal(s []byte) (nanos int64, n int) {
 	}
 	nanos = whole * 1e9
 	if n+1 < len(s) && (s[n] == '.' || s[n] == ',') && s[n+1] >= '0' && s[n+1] <= '9' {
-		unit := int64(1e8)
+		parts, digits := int64(0), 0
 		for n++; n < len(s) && s[n] >= '0' && s[n] <= '9'; n++ {
-			nanos += int64(s[n]-'0') * unit
-			unit /= 10
+			if digits < len(tenths)-1 {
+				parts = parts*10 + int64(s[n]-'0')
+				digits++
+			}
 		}
+		nanos += parts * tenths[digits]
 	}
 	return nanos, n
 }
