@@ -11,8 +11,9 @@ import (
 
 // What stands for commands that only a Go process answers.
 const (
-	notTold  = "only processes of Go and .NET tell that of themselves so far"
+	notTold  = "only processes of Go, .NET and the JVM tell that of themselves so far"
 	notHeard = "its diagnostics socket tells that, once unstall may use it"
+	notAsked = "its thread dumps tell that, once unstall may attach to it"
 )
 
 // pasteable puts the address and the process id of the one target that was
@@ -36,8 +37,11 @@ func pasteable(d *diagnose.Diagnosis, f record.Finding) {
 		v := &d.Verdicts[i]
 		for k, need := range v.Needs {
 			if v.Needs[k] = fill.Replace(need); t.Runtime != "" && t.Runtime != "go" && strings.Contains(need, "HOST:PORT/debug/pprof") {
-				if v.Needs[k] = notTold; t.Runtime == "dotnet" {
+				switch v.Needs[k] = notTold; t.Runtime {
+				case "dotnet":
 					v.Needs[k] = notHeard
+				case "jvm":
+					v.Needs[k] = notAsked
 				}
 			}
 		}
