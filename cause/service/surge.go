@@ -38,9 +38,22 @@ a cache in the service where one request costs many queries.`,
 			return false
 		}
 		_, _, known := expectedRate(c)
-		return known || c.Slow() && c.Share(loaded...) >= cause.Material
+		return known || c.Slow() && c.Share(loaded...) >= cause.Material && !spare(c)
 	},
 	Judge: judgeSurge,
+}
+
+// spare says whether the processors are known to have had room for what came, where it is
+// also known what requests waited for: then there are nearer reasons.
+func spare(c *cause.Case) bool {
+	if !c.Spent() {
+		return false
+	}
+	busy, known := ownUtilisation(c)
+	if used, _, ok := processorsUsed(c); !known && ok && procs(c) > 0 {
+		busy, known = used/procs(c), true
+	}
+	return known && busy < saturated
 }
 
 // loaded is time that a high rate of requests may be the reason of.
@@ -153,6 +166,13 @@ func arrivalsOf(c *cause.Case) *arrivals {
 	if f, ok := c.Bundle.FactFrom(a.source, c.Subject, evidence.FactSpansSampled); ok && f.Number > 0 {
 		if of, _ := f.Origin.Artifact(); of == a.source {
 			share = f.Number
+		}
+	}
+	// What came, not what was served: a service that is overrun finishes less.
+	if rows := byArrival(c, a.source); len(rows) > 1 {
+		first, last := rows[0], rows[len(rows)-1]
+		if d := r.End[last] - r.Latency(last) - (r.End[first] - r.Latency(first)); d > 0 {
+			a.rate = float64(len(rows)) / (float64(d) / 1e9)
 		}
 	}
 	a.rate /= share

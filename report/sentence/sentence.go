@@ -20,6 +20,8 @@ func Target(t diagnose.Target) (name string, about []string) {
 	name = t.Name
 	if name == "" {
 		name = t.ID
+	} else if t.Kind == "dependency" {
+		about = append(about, "dependency")
 	} else if t.PID != nil {
 		about = append(about, fmt.Sprintf("pid %d", *t.PID))
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/unstall/unstall/report/figure"
 )
 
-// Split sorts verdicts by what was found, keeping their order. Those that are
+// Split sorts verdicts by what was found, keeping their order, but that what was ruled out
+// comes in the order in which one would ask for it. Those that are
 // only listed say whom they are about if there is more than one.
 func Split(d *diagnose.Diagnosis) (supported, open, ruledOut []diagnose.Verdict) {
 	for _, v := range d.Verdicts {
@@ -24,6 +25,7 @@ func Split(d *diagnose.Diagnosis) (supported, open, ruledOut []diagnose.Verdict)
 			open = append(open, v)
 		}
 	}
+	eliminate(ruledOut)
 	return supported, open, ruledOut
 }
 
