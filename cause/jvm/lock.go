@@ -66,7 +66,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	charged := l != nil && l.Sampled
 	share := 0.0
 	if charged {
-		share = c.Share(ledger.Lock)
+		share = c.Share(ledger.Lock) + w.behind*c.Share(ledger.PoolThread)
 		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", cause.From(l.Source)))
 	}
 	switch {
@@ -78,10 +78,10 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		if share < cause.Material {
 			return v
 		}
-		v.Saves = c.SaveMechanism(ledger.Lock)
+		v.Saves = w.saves(c)
 		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
 			ch := l.Of(row)
-			return ch[ledger.Lock]
+			return ch[ledger.Lock] + int64(w.behind*float64(ch[ledger.PoolThread]))
 		}))
 	case w.looks < fewLooks && w.mean >= queueing:
 		v.State = cause.Inconclusive
@@ -107,13 +107,23 @@ func (w *locks) deadlock(c *cause.Case, v cause.Verdict, f evidence.Fact) cause.
 	v.Summary = fmt.Sprintf("%.0f threads wait for each other", f.Number)
 	v.Evidence = append(v.Evidence, cause.Evidence{Text: "the JVM found a deadlock: " + f.Value, Origin: c.Bundle.OriginText(f.Origin)})
 	if l := c.Ledger; l != nil && l.Sampled && c.Slow() {
-		v.Saves = c.SaveMechanism(ledger.Lock)
+		v.Saves = w.saves(c)
 	}
 	if len(w.circle) > 0 {
 		v.Evidence = append(v.Evidence, cause.Evidence{Text: "they wait for each other in " + strings.Join(w.circle, ", "), Origin: c.Bundle.OriginText(f.Origin)})
 	}
 	v.Fix = []cause.Fix{{Text: "take these locks in one order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: strings.Join(w.circle, ", ")}}
 	return v
+}
+
+// saves is the slow time spent waiting for locks, and for threads that do.
+func (w *locks) saves(c *cause.Case) *cause.Saves {
+	l := c.Ledger
+	lock, thread := float64(l.Charges[ledger.Lock]), float64(l.Charges[ledger.PoolThread])
+	if w.behind == 0 || thread == 0 {
+		return c.SaveMechanism(ledger.Lock)
+	}
+	return c.Bound(lock+w.behind*thread, lock, lock+thread)
 }
 
 // found names the lock by the code that waits for it and its class, and who holds it.

@@ -24,6 +24,7 @@ type locks struct {
 	stands bool            // it waited itself
 	told   bool            // the dump says who held it
 	times  int             // looks in which the holder was there
+	behind float64         // part of the threads that serve requests which waited for one
 	circle []string        // code of threads that wait for each other, as far as the dump names holders
 	origin evidence.Origin
 }
@@ -65,9 +66,39 @@ func locksOf(c *cause.Case) *locks {
 	w.mean = float64(waited) / float64(w.looks)
 	delete(owners, "")
 	w.owner = most(owners)
+	w.behind = behind(bursts)
 	w.heldBy(c, bursts, at)
 	w.around(c, at)
 	return w
+}
+
+// behind is which part of the threads of the pools that serve requests waited for a lock, in
+// the mean: of the requests that wait for a thread, as many wait because of it. One of the
+// threads holds the lock.
+func behind(bursts [][]threads.Look) float64 {
+	serve := make(map[string]bool)
+	for _, looks := range bursts {
+		for i := range looks {
+			if v := &looks[i].View; v.Role == threads.Worker && v.Request {
+				serve[v.Pool] = true
+			}
+		}
+	}
+	sum := 0.
+	for _, looks := range bursts {
+		all, waited := 0, 0
+		for i := range looks {
+			if v := &looks[i].View; v.Role == threads.Worker && serve[v.Pool] {
+				if all++; v.State == evidence.LockWait {
+					waited++
+				}
+			}
+		}
+		if all > 1 {
+			sum += min(1, float64(waited)/float64(all-1))
+		}
+	}
+	return sum / float64(len(bursts))
 }
 
 // around finds the code of threads that wait for each other in a circle.
