@@ -57,6 +57,7 @@ func (b *Bundle) joinStretches() map[SubjectID]bool {
 }
 
 // atOnce is how many collections may go on at once: concurrent ones and young ones within.
+// By so much the first number of a piece may differ from the one after the last.
 const atOnce = 4
 
 // follows says that y goes on with what x tells of.
@@ -68,7 +69,7 @@ func (b *Bundle) follows(x, y *Stretch) bool {
 		return abs(x.Began-y.Began) <= startSlack
 	}
 	if x.Last >= 0 && y.First >= 0 {
-		return y.First <= x.Last+1 && y.First > x.Last-atOnce && y.Last >= x.Last
+		return y.First <= x.Last+atOnce && y.First > x.Last-atOnce && y.Last >= x.Last
 	}
 	return unrotated(b.Artifacts[x.artifact].Name) == unrotated(b.Artifacts[y.artifact].Name)
 }
