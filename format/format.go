@@ -9,6 +9,8 @@
 package format
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,11 +134,14 @@ func looksLike(head []byte) string {
 		{"BZh", "it is bzip2: unpack it first"},
 		{"\xfd7zXZ", "it is xz: unpack it first"},
 		{"%PDF", "it is a PDF"},
-		{"<", "it looks like HTML or XML"},
+		{"<", cmp.Or(otherJVM(head), "it looks like HTML or XML")},
 	} {
 		if strings.HasPrefix(string(head), k.magic) {
 			return k.what
 		}
+	}
+	if what := otherJVM(head); what != "" {
+		return what
 	}
 	line, _, _ := strings.Cut(string(head[:min(len(head), 400)]), "\n")
 	shown := []rune(line)
@@ -149,4 +154,22 @@ func looksLike(head []byte) string {
 		}
 	}
 	return fmt.Sprintf("no format knows lines like %q", strings.TrimSpace(string(shown)))
+}
+
+// otherJVM names a JVM's GC log that is not HotSpot's, "" if it is none.
+func otherJVM(head []byte) string {
+	for _, k := range []struct{ words, what string }{
+		{"<verbosegc", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot's logs are read"},
+		{"<gc-op ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot's logs are read"},
+		{"<af type=\"", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot's logs are read"},
+		{"<exclusive-start ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot's logs are read"},
+		{"[memory ][", "it is a GC log of JRockit; of JVMs only HotSpot's logs are read"},
+		{"[INFO ][memory ]", "it is a GC log of JRockit; of JVMs only HotSpot's logs are read"},
+		{"[memory ] ", "it is a GC log of JRockit; of JVMs only HotSpot's logs are read"},
+	} {
+		if bytes.Contains(head, []byte(k.words)) {
+			return k.what
+		}
+	}
+	return ""
 }
