@@ -2,6 +2,7 @@ package jvmparnew
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/stats"
@@ -21,7 +22,8 @@ func checks(o *lab.Outcome) (all []lab.Check) {
 			all = append(all, within(r))
 		}
 	}
-	return append(all, knees(o)...)
+	all = append(all, knees(o)...)
+	return append(all, eliminated(o)...)
 }
 
 // collections are those of the sick one.
@@ -85,4 +87,44 @@ func knees(o *lab.Outcome) []lab.Check {
 	free.OK = free.Got != nil && *free.Got > rate
 	report := lab.Check{Name: "peak", Unit: "1/s", Asked: "as in the report", Got: &rate, Article: number(peak), OK: rate == peak, Told: true}
 	return []lab.Check{sick, free, report}
+}
+
+// steps are the report's: what it looked at, one after the other, and what our diagnosis
+// of the sick one has to say on each. Text is a part of the figure's.
+var steps = []struct {
+	name, cause, text, unit string
+	asked                   string
+	is                      func(float64) bool
+	article                 *float64
+}{
+	{"a query takes, as the database sees it (mean)", dependency, "as the monitor of", "ms", "≤ 0.3", func(v float64) bool { return v <= .3 }, number(.3)},
+	{"connections in use at most, of 10", pool, "in use at most", "count", "< 10", func(v float64) bool { return v < 10 }, number(7)},
+	{"local time of a slow request", dependency, "local time", "ms", "to be known", nil, number(267)},
+	{"processors of the host that were busy", saturation, "that were busy", "CPUs", "to be known", nil, nil},
+	{"collections a minute", young, "young collections a minute", "1/min", "> 100", func(v float64) bool { return v > 100 }, number(article.collections)},
+	{"the class that fills most of the heap", young, "in the heap", "bytes", "to be known", nil, nil},
+}
+
+// eliminated says that the diagnosis of the sick one has a figure for every step.
+func eliminated(o *lab.Outcome) (all []lab.Check) {
+	r := o.Result("sick")
+	if r == nil || r.Diagnosis == nil {
+		return nil
+	}
+	for i, s := range steps {
+		c := lab.Check{Name: fmt.Sprintf("step %d: %s", i+1, s.name), Unit: s.unit, Asked: s.asked, Article: s.article, Why: "the diagnosis has no such figure"}
+		for _, v := range r.Diagnosis.Verdicts {
+			if v.Cause != s.cause {
+				continue
+			}
+			for _, e := range v.Evidence {
+				if c.Got == nil && e.Value != nil && e.Unit == s.unit && strings.Contains(e.Text, s.text) {
+					c.Got, c.Why = e.Value, ""
+					c.OK = s.is == nil || s.is(*e.Value)
+				}
+			}
+		}
+		all = append(all, c)
+	}
+	return all
 }
