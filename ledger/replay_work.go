@@ -112,22 +112,24 @@ func (l *Ledger) replayWork() {
 // why that is no measure of its queue.
 func (l *Ledger) workEach() (ns float64, why string) {
 	cpu := l.b.SeriesFrom(l.Source, l.Subject, "process.cpu")
-	if cpu == nil || l.To <= l.From {
+	if cpu == nil || len(cpu.T) < 2 || l.To <= l.From {
 		return 0, "the CPU time of the process was not recorded"
 	}
-	used, watched := cpu.Mean(l.From, l.To)
-	if watched < (l.To-l.From)*9/10 || math.IsNaN(used) {
-		return 0, "the CPU time of the process is known of a part of the time only"
+	// A recording may end before the last answers of a queue have come.
+	from, to := max(l.From, cpu.T[0]), min(l.To, cpu.T[len(cpu.T)-1])
+	used, watched := cpu.Mean(from, to)
+	if watched < (l.To-l.From)/2 || math.IsNaN(used) {
+		return 0, "the CPU time of the process is known of less than half of the time"
 	}
-	span := float64(l.To-l.From) / 1e9
-	collected := l.collecting() / span
+	span := float64(to-from) / 1e9
+	collected := l.collecting(from, to) / span
 	done := 0
 	for _, i := range l.Rows {
-		if end := l.b.Requests.End[i]; end >= l.From && end <= l.To {
+		if end := l.b.Requests.End[i]; end >= from && end <= to {
 			done++
 		}
 	}
-	stopped := float64(l.stops.overlap(l.From, l.To)) / float64(l.To-l.From)
+	stopped := float64(l.stops.overlap(from, to)) / float64(to-from)
 	free := float64(l.Replay.Servers) * (1 - stopped)
 	if busy := (used - collected) / free; busy < .4 {
 		return 0, fmt.Sprintf("its requests use %.0f %% of the processors: they do not queue for those", 100*busy)
@@ -140,10 +142,10 @@ func (l *Ledger) workEach() (ns float64, why string) {
 
 // collecting is the CPU time (s) of the collector while it stopped the world: as it is told,
 // else all processors.
-func (l *Ledger) collecting() (s float64) {
+func (l *Ledger) collecting(from, to int64) (s float64) {
 	v := &l.b.Intervals
 	for _, i := range v.Select(evidence.StopTheWorld, l.Subject) {
-		if v.Start[i] < l.From || v.Start[i] >= l.To {
+		if v.Start[i] < from || v.Start[i] >= to {
 			continue
 		}
 		user, ok := v.Get(i, evidence.UserCPU)
