@@ -92,7 +92,7 @@ func TestReadRefuses(t *testing.T) {
 		{"program", text("\x7fELF\x02\x01\x01"), ErrUnknown, "it is an ELF program"},
 		{"zip", text("PK\x03\x04"), ErrUnknown, "zip archive: unpack it first"},
 		{"html", text("<!DOCTYPE html>"), ErrUnknown, "HTML or XML"},
-		{"J9", text("<?xml version=\"1.0\" ?>\n<verbosegc version=\"R28\">\n"), ErrUnknown, "OpenJ9"},
+		{"J9", text("<?xml version=\"1.0\" ?>\n<verbosegc>\n<gc-op id=\"4\">\n"), ErrUnknown, "OpenJ9"},
 		{"JRockit", text("[INFO ][memory ] [YC#1] 1.234-1.345: YC 524288KB->12345KB (1048576KB), 0.111 s\n"), ErrUnknown, "JRockit"},
 		{"cut gzip header", text(gz(t, "x")[:6]), nil, "test: its gzip header is damaged"},
 		{"gzip cut before its first byte", text(gz(t, numbered(10))[:12]), ErrCut, "test: ends in the middle: unexpected EOF"},
