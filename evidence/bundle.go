@@ -204,7 +204,11 @@ func (b *Bundle) Unify() {
 				continue
 			}
 			x, y := &b.Subjects[to], &b.Subjects[from]
-			named := x.PID != 0 && x.PID == y.PID || x.Instance != "" && x.Instance == y.Instance || x.Name != "" && sameName(x.Name, y.Name)
+			named := x.PID != 0 && x.PID == y.PID || x.Instance != "" && x.Instance == y.Instance || x.Name != "" && sameName(x.Name, y.Name) || x.Service != "" && x.Service == y.Service
+			if !named && b.rivals(from, to) {
+				b.Warnf(0, "cannot tell whether %s, or another service of the same spans, is what the other files are about: give the spans of one service", b.Subjects[from].Title())
+				continue
+			}
 			if named || (list == nil || lead[list] == from) &&
 				!slices.ContainsFunc(formatsOf[to], func(f string) bool { return !slices.Contains(looks, f) && slices.Contains(formatsOf[from], f) }) {
 				candidates = append(candidates, to)
@@ -227,6 +231,25 @@ func (b *Bundle) Unify() {
 
 // looks are formats of what is so at a moment: of one process there may be many.
 var looks = []string{"classhisto", "threaddump", "jvmtext"}
+
+// rivals says whether another service of the same file could be to as well as from: traces
+// tell of several, a log of one.
+func (b *Bundle) rivals(from, to SubjectID) bool {
+	if b.Subjects[from].Service == "" {
+		return false
+	}
+	for _, p := range b.parts {
+		if !slices.Contains(p.subjects, from) {
+			continue
+		}
+		for _, s := range p.subjects {
+			if s != from && b.Subjects[s].Service != "" && b.Subjects[s].Service != b.Subjects[from].Service && b.Subjects[to].Agrees(b.Subjects[s]) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // leads finds whom each list of processes is about: the first that has the name
 // of one of those seen, else the first.

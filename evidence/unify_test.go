@@ -142,3 +142,47 @@ func TestUnifyLooks(t *testing.T) {
 		}
 	}
 }
+
+// Traces tell of several services, of which a log that names nobody can be any.
+func TestUnifyServices(t *testing.T) {
+	for _, logFirst := range []bool{true, false} {
+		b := NewBundle()
+		part := func(format string, subjects ...Subject) {
+			p := b.Builder(b.AddArtifact(Artifact{Name: format}), format)
+			for _, s := range subjects {
+				id := p.Subject(s)
+				p.Cover(Coverage{Subject: id, Kind: CoverRequests, From: 1, Until: 2})
+			}
+			p.Close()
+		}
+		spans := func() {
+			part("spans", Subject{Service: "shop", Runtime: "jvm"}, Subject{Service: "stock", Runtime: "jvm"}, Subject{Service: "mail", Runtime: "go"})
+		}
+		if !logFirst {
+			spans()
+		}
+		part("hotspotgc", Subject{Runtime: "jvm"})
+		if logFirst {
+			spans()
+		}
+		b.Unify()
+		titles := make(map[string]bool)
+		for _, title := range b.Titles() {
+			titles[title] = title != ""
+		}
+		if !titles["jvm process"] || !titles["shop"] || !titles["stock"] || !titles["mail"] || len(b.Warnings) == 0 {
+			t.Errorf("log first %v: %v, %v", logFirst, titles, b.Warnings)
+		}
+	}
+	b := NewBundle()
+	p := b.Builder(b.AddArtifact(Artifact{Name: "gc.log"}), "hotspotgc")
+	p.Cover(Coverage{Subject: p.Subject(Subject{Runtime: "jvm"}), Kind: CoverGC, From: 1, Until: 2})
+	p.Close()
+	p = b.Builder(b.AddArtifact(Artifact{Name: "spans.json"}), "spans")
+	p.Cover(Coverage{Subject: p.Subject(Subject{Service: "shop", Runtime: "jvm"}), Kind: CoverSpans, From: 1, Until: 2})
+	p.Close()
+	b.Unify()
+	if b.Coverage[0].Subject != b.Coverage[1].Subject || b.Subjects[b.Coverage[0].Subject].Title() != "shop" {
+		t.Errorf("one service: %+v, %v", b.Coverage, b.Subjects)
+	}
+}
