@@ -18,6 +18,7 @@ type output struct {
 	extra      []evidence.Extra     // of the event being written, reused
 	events     int64
 	safepoints int64
+	disorder   int64 // collections whose numbers are in no order
 
 	recent [16]struct { // names by a hash of them
 		name string

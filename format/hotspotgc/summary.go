@@ -34,6 +34,9 @@ func (o *output) finish(lines int64) {
 			o.b.Warnf(0, "the log holds %d runs of a JVM, one after the other: their uptimes begin anew", n)
 		}
 	}
+	if o.disorder >= 3 && !o.clock.mixed() {
+		o.b.Warnf(0, "the numbers of collections jump back %d times: several JVMs wrote to this log at once, and are summed as if they were one: give every JVM a log of its own (-Xlog:…:file=gc-%%p.log)", o.disorder)
+	}
 	if o.unexplained > 0 {
 		o.b.Warnf(o.exampleLine, "%d of %d lines were not understood, the first: %q", o.unexplained, lines, o.example)
 	}

@@ -24,10 +24,13 @@ type unified struct {
 	inner      int64 // the number of the last full collection, which may lie within a young one
 	innerTook  int64 // ns, with those right before it
 	innerStart int64
+
+	lastYoung   int64 // the number of the last young collection
+	lastProcess int   // and whose it was
 }
 
 func newUnified(o *output) *unified {
-	return &unified{o: o, heads: make(map[string]*head), lanes: make(map[string]int64), inner: unknown}
+	return &unified{o: o, heads: make(map[string]*head), lanes: make(map[string]int64), inner: unknown, lastYoung: unknown}
 }
 
 // decorators are those of one line that matter here.

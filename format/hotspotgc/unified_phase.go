@@ -61,6 +61,7 @@ func (u *unified) phase(id int64, b []byte, line int64) bool {
 		e.start, e.end = end, end+took
 	}
 	u.enclose(e, h, took)
+	u.order(e, h)
 	c.done = true
 	u.regionSizes(c)
 	u.o.clock.pass(e.end)
@@ -68,6 +69,9 @@ func (u *unified) phase(id int64, b []byte, line int64) bool {
 }
 
 func (c *collection) oldPending() bool { return c.pending.old.before != unknown }
+
+// fullWithin is what went wrong in a young collection that turned into a full one.
+const fullWithin = "full collection"
 
 // enclose takes the full collection out of the young one that turned into it: Serial and
 // CMS print the full one within, and the young one's time with it.
@@ -84,10 +88,25 @@ func (u *unified) enclose(e *event, h *head, took int64) {
 	if h.young && u.inner != unknown && e.number != unknown && e.number < u.inner && took >= u.innerTook {
 		e.end = e.start + took - u.innerTook
 		if e.failure == "" {
-			e.failure = "full collection"
+			e.failure = fullWithin
 		}
 	}
 	u.inner, u.innerTook = unknown, 0
+}
+
+// order notices collections that are numbered in no order though the stamps do not begin
+// anew: two JVMs write to one log at once.
+func (u *unified) order(e *event, h *head) {
+	if !h.young || e.number == unknown || e.failure == fullWithin {
+		return
+	}
+	if process := u.o.clock.current; process != u.lastProcess {
+		u.lastProcess, u.lastYoung = process, unknown
+	}
+	if e.number <= u.lastYoung {
+		u.o.disorder++
+	}
+	u.lastYoung = e.number
 }
 
 // begins notes when a collection begins, and that the one before it is complete.
