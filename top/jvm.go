@@ -110,12 +110,12 @@ func jvmReadings(d *hsperf.Data) (out []Reading) {
 		return Reading{ID: id, Group: group, Title: title, Unit: "%", Kind: Total, Scale: 100, Value: seconds}
 	}
 	var all float64
-	for i := 0; ; i++ {
+	for i := range mostCollectors {
 		base := "sun.gc.collector." + strconv.Itoa(i)
 		name := d.Text(base + ".name")
 		n, ok := d.Value(base + ".invocations")
 		if !ok {
-			break
+			continue // ZGC has no number 1, and before JDK 21 no 0
 		}
 		id := "jvm/gc-" + strconv.Itoa(i)
 		if isFull(name) {
@@ -149,6 +149,10 @@ func jvmReadings(d *hsperf.Data) (out []Reading) {
 	}
 	return out
 }
+
+// mostCollectors is above all numbers that collectors have: G1's pauses of a concurrent
+// cycle are 2.
+const mostCollectors = 8
 
 // mostSpaces bounds what a damaged file may name; a young generation has 3.
 const mostSpaces = 16
