@@ -237,7 +237,7 @@ func (l *Ledger) reproduces(out predict.Replay, observed, model int64, what stri
 func (l *Ledger) replayLog() {
 	r := &l.b.Requests
 	l.Replay.Splits = Unobserved
-	l.Replay.Servers = l.processors()
+	l.Replay.Servers = l.b.CPUsOf(l.Subject)
 	if l.Replay.Servers == 0 {
 		l.Replay.Why = "the number of processors is not known"
 		return

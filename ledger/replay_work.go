@@ -157,21 +157,3 @@ func (l *Ledger) collecting(from, to int64) (s float64) {
 	}
 	return s
 }
-
-// processors is how many of them the service may use, 0 unknown: those its runtime counts,
-// else a container's quota or the host's.
-func (l *Ledger) processors() int {
-	if n := l.b.Subjects[l.Subject].CPUs; n > 0 {
-		return n
-	}
-	n := 0
-	for _, s := range l.b.Subjects {
-		if s.Kind == evidence.Host {
-			n = s.CPUs
-		}
-	}
-	if f, ok := l.b.Fact(l.Subject, evidence.FactContainerCPU); ok && f.Number > 0 && (n == 0 || f.Number < float64(n)) {
-		n = int(math.Ceil(f.Number))
-	}
-	return n
-}

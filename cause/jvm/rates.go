@@ -83,17 +83,4 @@ func (g *collector) cpu(p pauses) (user, system, real float64) {
 }
 
 // processors is how many processors the JVM may use; 0 unknown.
-func (g *collector) processors() float64 {
-	if n := g.c.Bundle.Subjects[g.c.Subject].CPUs; n > 0 {
-		return float64(n)
-	}
-	if f, ok := g.c.Fact(evidence.FactContainerCPU); ok && f.Number > 0 {
-		return math.Ceil(f.Number) // as the runtime rounds a quota
-	}
-	for _, s := range g.c.Bundle.Subjects {
-		if s.Kind == evidence.Host && s.CPUs > 0 {
-			return float64(s.CPUs)
-		}
-	}
-	return 0
-}
+func (g *collector) processors() float64 { return float64(g.c.Bundle.CPUsOf(g.c.Subject)) }

@@ -83,7 +83,7 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	return v
 }
 
-func procs(c *cause.Case) float64 { return float64(c.Bundle.Subjects[c.Subject].CPUs) }
+func procs(c *cause.Case) float64 { return float64(c.Bundle.CPUsOf(c.Subject)) }
 
 // ownUtilisation is the share of its processors that the program's own code,
 // not the collector's workers, was on.
