@@ -101,6 +101,10 @@ func beside(c *cause.Case, v *cause.Verdict, spans *spanned, all []monitored) {
 	for i := range all {
 		all[i].figures(c, v)
 	}
+	if l := c.Ledger; spans == nil && len(all) > 0 && all[0].calls > 0 && len(l.Slow) > 0 {
+		m := &all[0]
+		v.Summary = product(m.calls, m.mean, m.calls*m.mean, float64(l.Total)/float64(len(l.Slow))) + "; " + v.Summary
+	}
 }
 
 // judgeBeside judges by spans of other requests than those that are charged: a sample of
