@@ -13,7 +13,7 @@ type Threads struct {
 	Subject string        `json:"subject"`
 	At      *time.Time    `json:"at"` // null: of no known time
 	Threads int           `json:"threads"`
-	Pool    int           `json:"pool"`    // of them the runtime's pool
+	Pool    int           `json:"pool"`    // of them the runtime's pool, or one of the program's
 	Busy    int           `json:"busy"`    // of the pool: with work
 	Blocked int           `json:"blocked"` // of those: waiting
 	Samples int           `json:"samples"` // in all files
@@ -25,6 +25,7 @@ type Threads struct {
 // ThreadGroup is the threads that do the same at the same place.
 type ThreadGroup struct {
 	Threads int      `json:"threads"`
+	Name    string   `json:"name"`    // what a JVM's threads are called, without their numbers: "http-nio-8080-exec"; "" of runtimes that name none
 	Role    string   `json:"role"`    // "pool", "main", "io", "gate", "timer", "finalizer", "runtime", ""
 	State   string   `json:"state"`   // "running", "task wait", "idle", …
 	Pattern string   `json:"pattern"` // ".Result", "lock", …
@@ -44,7 +45,7 @@ func threadsOf(b *evidence.Bundle) (out []Threads) {
 		}
 		for i := range s.Groups {
 			g := &s.Groups[i]
-			x.Groups = append(x.Groups, ThreadGroup{Threads: g.Count, Role: string(g.View.Role), State: g.View.State.String(), Pattern: g.View.Pattern,
+			x.Groups = append(x.Groups, ThreadGroup{Threads: g.Count, Name: g.View.Pool, Role: string(g.View.Role), State: g.View.State.String(), Pattern: g.View.Pattern,
 				Owner: g.View.Owner, Samples: g.Seen, Stack: g.Frames})
 		}
 		out = append(out, x)

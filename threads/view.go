@@ -34,7 +34,7 @@ type View struct {
 	Library bool          // User is a library's: no code of the user's own is on the stack
 	Owner   string        // User without namespaces: "Shop!CartController.Get()"; "" none
 	Request bool          // it works on a server's request
-	Pool    string        // what its threads are named after, where a runtime has several pools: "http-nio-8080-exec"
+	Pool    string        // what its thread is called, without its number, where a runtime's threads have names: "http-nio-8080-exec"
 }
 
 // Waiting says whether the thread stands still, though it has work.
