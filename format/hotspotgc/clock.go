@@ -222,19 +222,19 @@ func (c *clock) pass(end int64) {
 	}
 }
 
-// reached widens what the running process was watched for to an event of it.
-func (c *clock) reached(start, end, number int64) {
-	p := &c.processes[c.current]
-	if number != unknown {
+// reached widens what a process was watched for to an event of it.
+func (c *clock) reached(process int, e *event) {
+	p := &c.processes[process]
+	if e.number != unknown {
 		if p.number == unknown {
-			p.number = number
+			p.number = e.number
 		}
-		p.latest = max(p.latest, number)
+		p.latest = max(p.latest, e.number)
 	}
 	if !p.seen {
-		p.seen, p.from, p.until = true, start, end
+		p.seen, p.from, p.until = true, e.start, e.end
 	}
-	p.from, p.until = min(p.from, start), max(p.until, end)
+	p.from, p.until = min(p.from, e.start), max(p.until, e.end)
 }
 
 // envelopeBounds narrow down where the log's clock lies by when a collector took a line

@@ -11,8 +11,12 @@ func (o *output) emit(e *event) {
 	if e.kind == evidence.Safepoint {
 		o.safepoints++
 	}
-	o.clock.reached(e.start, e.end, e.number)
-	x := evidence.Interval{Subject: o.process(o.clock.current), Lane: evidence.AllLanes, Kind: e.kind, Start: e.start, End: max(e.start, e.end),
+	process := o.clock.current
+	if e.of > 0 {
+		process = e.of - 1
+	}
+	o.clock.reached(process, e)
+	x := evidence.Interval{Subject: o.process(process), Lane: evidence.AllLanes, Kind: e.kind, Start: e.start, End: max(e.start, e.end),
 		Request: evidence.NoRequest, Cause: o.id(e.name), Origin: o.b.Origin(e.line)}
 	switch e.kind {
 	case evidence.AllocStall:
@@ -40,6 +44,7 @@ func (o *output) emit(e *event) {
 	o.figure(evidence.SystemCPU, e.system)
 	o.figure(evidence.RealTime, e.real)
 	o.figure(evidence.ToSafepoint, e.toSafepoint)
+	o.figure(evidence.YoungTime, e.youngTime)
 	x.Extra = o.extra
 	o.b.Interval(x)
 }

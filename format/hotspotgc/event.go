@@ -11,6 +11,7 @@ type event struct {
 	kind  evidence.Kind  // StopTheWorld, GCConcurrent, Safepoint, AllocStall
 	pause evidence.Pause // of StopTheWorld
 	line  int64          // of the line that ends it
+	of    int            // process of the clock, one higher; 0: the current one
 
 	name    string // the collector's own: "ParNew", "Pause Young (Normal)", "concurrent mark"
 	trigger string // why: "Allocation Failure", "G1 Evacuation Pause"; "" not told
@@ -28,6 +29,7 @@ type event struct {
 
 	user, system, real int64 // ns of [Times: …] or User=…
 	toSafepoint        int64 // ns
+	youngTime          int64 // ns of the young generation's own bracket in a legacy log
 }
 
 // sizes are bytes in use before and after a collection, and the capacity after it.
@@ -38,5 +40,5 @@ func newEvent(kind evidence.Kind) event {
 	none := sizes{unknown, unknown, unknown}
 	return event{kind: kind, number: unknown, heap: none, young: none, old: none, meta: none,
 		humongousBefore: unknown, humongousAfter: unknown, survivors: unknown, tenuring: unknown,
-		user: unknown, system: unknown, real: unknown, toSafepoint: unknown}
+		user: unknown, system: unknown, real: unknown, toSafepoint: unknown, youngTime: unknown}
 }

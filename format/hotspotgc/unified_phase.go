@@ -32,6 +32,9 @@ func (u *unified) phase(id int64, b []byte, line int64) bool {
 		if b[0] == 'C' && id == unknown || bytes.IndexByte(b, '=') >= 0 || bytes.HasSuffix(b, []byte(" us")) {
 			return false
 		}
+		if bytes.Contains(b, []byte("->")) || bytes.IndexByte(b, '[') >= 0 || bytes.Count(b, []byte("(")) != bytes.Count(b, []byte(")")) {
+			return false // broken off
+		}
 		u.begins(id, b)
 		return true
 	}
@@ -39,6 +42,9 @@ func (u *unified) phase(id int64, b []byte, line int64) bool {
 	h := u.head(trailingSpan(rest))
 	end := u.now()
 	u.seen = true
+	if u.o.clock.current != u.lastProcess {
+		u.anew()
+	}
 	if h.name[0] == 'C' || len(h.name) > 3 && h.name[3] == 'C' {
 		e := newEvent(evidence.GCConcurrent)
 		e.name, e.number, e.line, e.heap = h.name, id, line, heap
@@ -52,6 +58,7 @@ func (u *unified) phase(id int64, b []byte, line int64) bool {
 	u.flushAll()
 	c := u.of(id)
 	e := &c.pending
+	e.of = u.o.clock.current + 1
 	e.kind, e.pause, e.name, e.trigger, e.line, e.heap, e.number = evidence.StopTheWorld, h.pause, h.name, h.trigger, line, heap, id
 	if h.failure != "" {
 		e.failure = h.failure
@@ -94,14 +101,18 @@ func (u *unified) enclose(e *event, h *head, took int64) {
 	u.inner, u.innerTook = unknown, 0
 }
 
+// anew forgets the collections of one process, as the line is of another.
+func (u *unified) anew() {
+	u.flushAll()
+	u.open = [maxOpen]collection{}
+	u.lastProcess, u.lastYoung, u.inner, u.innerTook = u.o.clock.current, unknown, unknown, 0
+}
+
 // order notices collections that are numbered in no order though the stamps do not begin
 // anew: two JVMs write to one log at once.
 func (u *unified) order(e *event, h *head) {
 	if !h.young || e.number == unknown || e.failure == fullWithin {
 		return
-	}
-	if process := u.o.clock.current; process != u.lastProcess {
-		u.lastProcess, u.lastYoung = process, unknown
 	}
 	if e.number <= u.lastYoung {
 		u.o.disorder++
