@@ -125,10 +125,7 @@ func (l *rising) knee(one *Service) (*float64, error) {
 	plan := l.request(one, Demand{Rate: l.Peak, For: l.Hold, Patience: l.Patience, Seed: l.out.Plan.Seed})
 	k, err := load.Knee(l.ctx, plan, load.SLO{P99: l.SLO, Achieved: keepsUp}, load.KneeOptions{Start: l.Peak, Step: l.Hold, Confirm: l.Confirm, Precision: l.Precision,
 		Tried: func(step load.KneeStep) { l.say("%s", step.Line()) },
-		Run: func(ctx context.Context, p load.Plan) (*load.Result, error) {
-			l.quiet()
-			return load.Run(ctx, p, nil)
-		}})
+		Run:   func(ctx context.Context, p load.Plan) (*load.Result, error) { return l.try(ctx, one, p) }})
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +138,19 @@ func (l *rising) knee(one *Service) (*float64, error) {
 	}
 	l.out.Knees = append(l.out.Knees, found)
 	return k.Rate, nil
+}
+
+// try makes one run of the search, again where others spoilt it.
+func (l *rising) try(ctx context.Context, one *Service, p load.Plan) (*load.Result, error) {
+	for attempt := 1; ; attempt++ {
+		l.quiet()
+		before, begin := usageOf(one.pids()...), time.Now()
+		r, err := load.Run(ctx, p, nil)
+		if err != nil || attempt == attempts || l.patience <= 0 || usageOf(one.pids()...).others(before, time.Since(begin).Seconds()) < others {
+			return r, err
+		}
+		l.say("others used the host meanwhile: once more")
+	}
 }
 
 // warm lets a service compile what it runs.
