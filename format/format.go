@@ -131,6 +131,7 @@ func looksLike(head []byte) string {
 		{"PK\x03\x04", "it is a zip archive: unpack it first"},
 		{"JAVA PROFILE", "it is a Java heap dump"},
 		{"PERFILE2", "it is perf.data"},
+		{"0SECTION", "it is a javacore of an IBM or OpenJ9 JVM: read are HotSpot's thread dumps"},
 		{"BZh", "it is bzip2: unpack it first"},
 		{"\xfd7zXZ", "it is xz: unpack it first"},
 		{"%PDF", "it is a PDF"},

@@ -92,6 +92,7 @@ func TestReadRefuses(t *testing.T) {
 		{"program", text("\x7fELF\x02\x01\x01"), ErrUnknown, "it is an ELF program"},
 		{"zip", text("PK\x03\x04"), ErrUnknown, "zip archive: unpack it first"},
 		{"html", text("<!DOCTYPE html>"), ErrUnknown, "HTML or XML"},
+		{"javacore", text("0SECTION       TITLE subcomponent dump routine\nNULL           =====\n"), ErrUnknown, "javacore of an IBM or OpenJ9 JVM"},
 		{"J9", text("<?xml version=\"1.0\" ?>\n<verbosegc>\n<gc-op id=\"4\">\n"), ErrUnknown, "OpenJ9"},
 		{"JRockit", text("[INFO ][memory ] [YC#1] 1.234-1.345: YC 524288KB->12345KB (1048576KB), 0.111 s\n"), ErrUnknown, "JRockit"},
 		{"cut gzip header", text(gz(t, "x")[:6]), nil, "test: its gzip header is damaged"},
