@@ -130,14 +130,32 @@ func (l *Ledger) workEach() (ns float64, why string) {
 		}
 	}
 	stopped := float64(l.stops.overlap(from, to)) / float64(to-from)
-	free := float64(l.Replay.Servers) * (1 - stopped)
+	// What others on the host use is not there for requests, which take longer for it.
+	all := float64(l.Replay.Servers)
+	left := max(all/8, all-l.others(used, from, to))
+	free := left * (1 - stopped)
 	if busy := (used - collected) / free; busy < .4 {
 		return 0, fmt.Sprintf("its requests use %.0f %% of the processors: they do not queue for those", 100*busy)
 	}
 	if done == 0 || used <= collected {
 		return 0, "no request was answered"
 	}
-	return (used - collected) * span / float64(done) * 1e9, ""
+	return (used - collected) * span / float64(done) * 1e9 * all / left, ""
+}
+
+// others is how many processors of the host, in the mean, were not there for a process that
+// used some itself; 0 where the host was not watched.
+func (l *Ledger) others(used float64, from, to int64) (cpus float64) {
+	for i := range l.b.Series {
+		s := &l.b.Series[i]
+		if l.b.Subjects[s.Subject].Kind != evidence.Host || s.Name != "host.cpu.busy" && s.Name != "host.cpu.steal" {
+			continue
+		}
+		if mean, watched := s.Mean(from, to); watched > (to-from)/2 {
+			cpus += mean
+		}
+	}
+	return max(0, cpus-used)
 }
 
 // collecting is the CPU time (s) of the collector while it stopped the world: as it is told,

@@ -1,6 +1,7 @@
 package jvm
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/unstall/unstall/cause"
@@ -32,6 +33,7 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 	if cpu == nil {
 		return w, false
 	}
+	left := g.left(cores)
 	r := &c.Bundle.Requests
 	var came []int64
 	for _, i := range l.Rows {
@@ -55,10 +57,10 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 		in := p.where(func(x pause) bool { return x.from >= from && x.from < to })
 		user, system, _ := g.cpu(in)
 		if math.IsNaN(user) {
-			user, system = cores*in.seconds(), 0 // its threads had all processors
+			user, system = left*in.seconds(), 0 // its threads had all processors
 		}
 		rate := float64(done) / seconds
-		k = predict.Knee{Processors: cores, Work: max(0, used-(user+system)/seconds) / rate, Stopped: in.seconds() / seconds / rate}
+		k = predict.Knee{Processors: left, Work: max(0, used-(user+system)/seconds) / rate, Stopped: in.seconds() / seconds / rate}
 		return k, float64(n) / seconds, k.Work > 0
 	}
 	if w.knee, w.offered, ok = share(g.from, g.to); !ok {
@@ -75,6 +77,17 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 	w.knee.Spread = spread(at)
 	w.knee.SpreadFree = spread(free)
 	return w, true
+}
+
+// left is how many processors others on the host left to the process, in the mean.
+func (g *collector) left(cores float64) float64 {
+	own, _, known := g.mean("process.cpu")
+	busy, _, watched := g.mean("host.cpu.busy")
+	if !known || !watched {
+		return cores
+	}
+	steal, _, _ := g.mean("host.cpu.steal")
+	return min(cores, max(cores/8, cores-(busy+steal-own)))
 }
 
 // spread is the relative 95 % interval of a mean by its parts, NaN of too few.
@@ -96,7 +109,7 @@ func (w load) figures(c *cause.Case) []cause.Evidence {
 	from := cause.From(c.Ledger.Source)
 	return []cause.Evidence{
 		c.Figure("requests that came", w.offered, "1/s", from),
-		c.Figure("knee: the rate at which work and collections fill the processors", w.knee.Rate().Value, "1/s", w.cpu),
+		c.Figure(fmt.Sprintf("knee: the rate at which work and collections fill %.2g processors", w.knee.Processors), w.knee.Rate().Value, "1/s", w.cpu),
 		c.Figure("the same without these collections", w.knee.Free().Value, "1/s", w.cpu),
 		c.Figure("processor time per request, collections not counted", 1e3*w.knee.Work, "ms", w.cpu),
 	}
