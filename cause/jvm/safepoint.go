@@ -62,6 +62,9 @@ func judgeSafepoint(c *cause.Case) cause.Verdict {
 		p = append(p, s.pause)
 	}
 	g.judge(&v, p, "stops besides collections", least(p))
+	if v.Saves == nil && p.longest().seconds() < perceptible {
+		v.State, v.Needs = cause.RuledOut, nil
+	}
 	v.Weight = float64(length(p.spans())) / 1e9 / max(g.span, 1e-9)
 	if v.State != cause.Supported {
 		return v
@@ -94,13 +97,20 @@ func judgeSafepoint(c *cause.Case) cause.Verdict {
 		g.adviseLate(&v)
 		return v
 	}
-	v.Title = fmt.Sprintf("%s stops all threads %d times for %s in all.", operation(names[0]), len(by[names[0]]), inSeconds(by[names[0]].seconds()))
+	v.Title = fmt.Sprintf("All threads are stopped %[2]d times for %[3]s in all by %[1]s.", operation(names[0]), len(by[names[0]]), inSeconds(by[names[0]].seconds()))
 	g.adviseOperation(&v, names[0])
 	return v
 }
 
+// perceptible is a stop from which on it is worth naming without requests, s: each JVM has
+// many that are shorter.
+const perceptible = .01
+
+// nameless is the name of stops whose log does not tell the operation.
+const nameless = "stopped"
+
 func operation(name string) string {
-	if name == "" {
+	if name == "" || name == nameless {
 		return "an operation the log does not name"
 	}
 	return name
@@ -180,7 +190,7 @@ func (g *collector) adviseOperation(v *cause.Verdict, name string) {
 		add("an agent redefines classes in a running JVM: attach it at the start", "")
 	case strings.Contains(name, "Heap"):
 		add("somebody inspects or dumps the heap of a running service", "")
-	case name == "" || strings.HasPrefix(name, "no vm operation"):
+	case name == "" || name == nameless || strings.HasPrefix(name, "no vm operation"):
 		add("which operation it is says -Xlog:safepoint (JDK 9 and later), before -XX:+PrintSafepointStatistics -XX:PrintSafepointStatisticsCount=1", "")
 	default:
 		add(name+" stops all threads: ask for it less often", "")

@@ -83,15 +83,15 @@ func oldCollections() []recording {
 // concurrentCollections are of collectors that work beside the program, and do not keep up.
 func concurrentCollections() []recording {
 	const bursts = "live=60 compute=300 garbage=512k chunk=8k lasting=512k lasted=220 grain=128 wait=5"
-	const humongous = "live=60 compute=300 array=600k kept=320 garbage=64k chunk=8k wait=10"
+	const humongous = "live=150 compute=300 kept=40 garbage=64k chunk=8k wait=5"
 	const churning = "live=150 compute=300 garbage=2m chunk=8k lasting=256k lasted=200 grain=64 wait=3"
-	const degenerating = "live=180 compute=300 garbage=2m chunk=1k lasting=256k lasted=200 grain=1k wait=3"
+	const degenerating = "live=150 compute=300 garbage=2m chunk=8k lasting=256k lasted=180 grain=256 wait=3"
 	const small = "live=60 compute=300 garbage=512k chunk=8k wait=3"
 	return []recording{
-		jvmFixture("jvm.g1-humongous/sick", "requests keep arrays of 600 KiB for seconds, each in a region of 1 MiB of its own", 120, 25,
-			"-XX:+UseG1GC -Xms400m -Xmx400m", humongous).expecting(bound{"p99 ms", 60, 0}),
-		jvmFixture("jvm.g1-humongous/healthy", "the same in regions of 4 MiB, where they are none", 120, 25,
-			"-XX:+UseG1GC -Xms400m -Xmx400m -XX:G1HeapRegionSize=4m", humongous).expecting(bound{"p99 ms", 0, 32}),
+		jvmFixture("jvm.g1-humongous/sick", "each request makes an array of 3 MiB of references, in four adjacent regions of 1 MiB", 40, 17,
+			"-XX:+UseG1GC -Xms420m -Xmx420m", humongous+" array=3m").watched().expecting(bound{"p99 ms", 100, 0}),
+		jvmFixture("jvm.g1-humongous/healthy", "the same with arrays of 300 KiB, which are none", 80, 17,
+			"-XX:+UseG1GC -Xms420m -Xmx420m", humongous+" array=300k").expecting(bound{"p99 ms", 0, 19}),
 
 		jvmFixture("jvm.g1-evacuation-failure/sick", "all of a large young generation survives, and half of it has no region to go to", 150, 25,
 			"-XX:+UseG1GC -Xms400m -Xmx400m -Xmn200m", bursts).expecting(bound{"p99 ms", 80, 0}),
@@ -107,8 +107,8 @@ func concurrentCollections() []recording {
 		jvmFixture("jvm.allocation-stall/healthy", "the same collector with room", 120, 17,
 			"-XX:+UseZGC -Xms1500m -Xmx1500m", small).expecting(bound{"p99 ms", 0, 12}),
 
-		jvmFixture("jvm.degenerated-gc/sick", "Shenandoah in a heap too small for what is allocated while it works", 150, 17,
-			"-XX:+UseShenandoahGC -Xms512m -Xmx512m", degenerating).expecting(bound{"p99 ms", 100, 0}),
+		jvmFixture("jvm.degenerated-gc/sick", "Shenandoah in a heap too small for what is allocated while it works, without pacing", 100, 17,
+			"-XX:+UseShenandoahGC -Xms450m -Xmx450m -XX:+UnlockExperimentalVMOptions -XX:-ShenandoahPacing", degenerating).watched().expecting(bound{"p99 ms", 100, 0}),
 		jvmFixture("jvm.degenerated-gc/healthy", "the same collector with room", 150, 17,
 			"-XX:+UseShenandoahGC -Xms1500m -Xmx1500m", small).expecting(bound{"p99 ms", 0, 12}),
 	}

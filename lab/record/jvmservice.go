@@ -32,7 +32,7 @@ type jvm struct {
 	release int      // 11, 17 or 25
 	flags   []string // without those of its log
 	log     string   // what -Xlog takes; "": all of gc, and safepoints
-	dumps   int      // thread dumps, spread over the load
+	dumps   int      // thread dumps at most, spread over the load
 	classes bool     // class histograms, at the beginning and the end of the load
 	silent  bool     // no load is recorded: the GC log is all there is
 }
@@ -203,7 +203,7 @@ func jdk(ctx context.Context, release int) (string, error) {
 }
 
 // jvmFiles are those kept of a recording.
-func (r recording) jvmFiles() (kept []artifact) {
+func (r recording) jvmFiles(tmp string) (kept []artifact) {
 	kept = append(kept, artifact{"gc.log", "gc.log.gz", true})
 	if !r.jvm.silent {
 		kept = append(kept, artifact{"requests.txt", "requests.txt.gz", true})
@@ -211,9 +211,9 @@ func (r recording) jvmFiles() (kept []artifact) {
 	if r.procfs > 0 {
 		kept = append(kept, artifact{"procfs.txtar", "procfs.txtar.gz", true})
 	}
-	for n := range r.jvm.dumps {
-		name := fmt.Sprintf("threads-%d.txt", n+1)
-		kept = append(kept, artifact{name, name, false})
+	dumps, _ := filepath.Glob(filepath.Join(tmp, "threads-*.txt")) // the pattern is well-formed
+	for _, dump := range dumps {
+		kept = append(kept, artifact{filepath.Base(dump), filepath.Base(dump), false})
 	}
 	if r.jvm.classes {
 		kept = append(kept, artifact{"histogram-1.txt", "histogram-1.txt", false}, artifact{"histogram-2.txt", "histogram-2.txt", false})

@@ -60,7 +60,7 @@ type artifact struct {
 func (r recording) artifacts(tmp string) (kept []artifact) {
 	switch {
 	case r.jvm != nil:
-		return r.jvmFiles()
+		return r.jvmFiles(tmp)
 	case r.capture > 0:
 		return capturedFiles(tmp)
 	case r.flat != "":

@@ -7,7 +7,7 @@ final class Work {
     private final long garbage; // bytes of it, in arrays of chunk
     private final int chunk;
     private final int tree; // nodes of a tree that lives as long as the request
-    private final int array; // bytes of one array a request, which the last kept of them keep
+    private final int array; // bytes of one array a request, which the last kept requests keep
     private final int wait; // ms, for a dependency
     private final int classes; // class loaders of their own, which the last loaders of them keep
     private final byte[] body;
@@ -60,7 +60,7 @@ final class Work {
             forever.add(arraysOf(leaked));
         }
         if (array > 0) {
-            arrays.add(new byte[array]);
+            arrays.add(new Object[array / 4]); // of references, as lists and maps have
         }
         for (int n = 0; n < classes; n++) {
             loaders.add(new Loader().load());
