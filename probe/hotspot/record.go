@@ -120,7 +120,8 @@ func (r *recording) undo(ctx context.Context, off func(context.Context)) {
 
 // answer stores what a command says. That this JVM does not know it is no failure.
 func (r *recording) answer(ctx context.Context, file, series, command string) error {
-	if file == "" {
+	numbered := file == ""
+	if numbered {
 		file = r.name(series, "txt")
 	}
 	w := &lazy{r: r, meta: capture.Meta{Name: file, Series: series, Probe: name, Origin: command, About: r.about, Lines: true}}
@@ -129,6 +130,9 @@ func (r *recording) answer(ctx context.Context, file, series, command string) er
 		to = &commands{to: w}
 	}
 	err := r.vm.Ask(ctx, command, to)
+	if numbered && w.to == nil {
+		r.unname(series)
+	}
 	if e := w.Close(); err == nil || e != nil {
 		return e
 	}
@@ -182,6 +186,13 @@ func (r *recording) name(series, extension string) string {
 	defer r.mu.Unlock()
 	r.pieces[series]++
 	return fmt.Sprintf("%s-%04d.%s", series, r.pieces[series], extension)
+}
+
+// unname takes back a number that nothing was stored under.
+func (r *recording) unname(series string) {
+	r.mu.Lock()
+	r.pieces[series]--
+	r.mu.Unlock()
 }
 
 func (r *recording) store() {
