@@ -91,3 +91,29 @@ func TestReplayOfRequestsSentLate(t *testing.T) {
 		t.Error("the generator's delay is nobody's")
 	}
 }
+
+// Others take one of the host's two processors: the service queues for the other.
+func TestReplayBesideOthersOnTheHost(t *testing.T) {
+	used := 0
+	for seed := range uint64(6) {
+		q := queueing{servers: 1, seed: seed, load: .75, demand: uniform(13*ms, 39*ms), pause: 60 * ms, every: 450 * ms, cpus: 2, slo: 300 * ms}
+		b, truth := q.build()
+		q.used(b, 1)
+		b.Subjects = append(b.Subjects, evidence.Subject{Kind: evidence.Host, CPUs: 2})
+		mean, _ := b.SeriesOf(0, "process.cpu").Mean(epoch, epoch+queueSpan)
+		p := newSource(b, "stat.txt", exact, 1)
+		p.Series(evidence.Series{Subject: 1, Name: "host.cpu.busy", T: []int64{epoch, epoch + 2*queueSpan}, V: []float64{1 + mean, 0}, Origin: p.Origin(1)})
+		l := one(t, b, Options{SLO: time.Duration(q.slo)})
+		if !l.Replay.Used {
+			t.Logf("seed %d: %s", seed, l.Replay.Why)
+			continue
+		}
+		used++
+		if e := replayEntry(l); e == nil || float64(e.Ns) < .6*float64(truth) || float64(e.Ns) > 1.2*float64(truth) {
+			t.Errorf("seed %d: %.0f ms were waited behind pauses, the ledger says %+v", seed, float64(truth)/1e6, e)
+		}
+	}
+	if used < 3 {
+		t.Errorf("used in %d of 6 runs", used)
+	}
+}
