@@ -43,7 +43,9 @@ func TestOld(t *testing.T) {
 			t.Errorf("kept %q, not %s", kept, want)
 		}
 	}
-	if !slices.ContainsFunc(to.lacks, func(l probe.Lack) bool { return l.What == "GC log" && strings.Contains(l.Why, "before JDK 9") && strings.Contains(l.Do, "-Xloggc") }) {
+	if !slices.ContainsFunc(to.lacks, func(l probe.Lack) bool {
+		return l.What == "GC log" && strings.Contains(l.Why, "before JDK 9") && strings.Contains(l.Do, "-Xloggc")
+	}) {
 		t.Errorf("lacks %+v", to.lacks)
 	}
 	if slices.ContainsFunc(s.Commands(), func(c string) bool { return strings.Contains(c, "what=") || strings.Contains(c, "disable") }) {
