@@ -240,6 +240,7 @@ var figureColumns = [evidence.NumKeys]string{
 	evidence.RealTime:          "real_ns",
 	evidence.ToSafepoint:       "to_safepoint_ns",
 	evidence.RegionSize:        "region_bytes",
+	evidence.YoungTime:         "young_ns",
 }
 
 func lane(id evidence.LaneID) string {

@@ -211,6 +211,7 @@ func (l *legacy) shut() {
 		l.phaseEnded(f)
 	case youngFrame:
 		l.generation(f, &l.e.young)
+		l.e.youngTime = f.duration
 		if l.e.name == "" {
 			l.e.name = f.name
 		}
