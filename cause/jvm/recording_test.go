@@ -34,7 +34,7 @@ type service struct {
 type stop struct {
 	at, took                        int64
 	of                              evidence.Pause
-	name, trigger                   string
+	name, trigger, failure          string
 	before, after, capacity         float64 // MiB, of the heap
 	youngBefore, youngAfter, youngC float64 // MiB; 0 unknown
 	user, system                    int64   // ns; 0 unknown
@@ -54,6 +54,7 @@ func (s service) build() *cause.Case {
 		put := func(k evidence.Key, value float64) { v.Extra = append(v.Extra, evidence.Extra{Key: k, Value: value}) }
 		put(evidence.PauseOf, float64(x.of))
 		put(evidence.Trigger, float64(p.Name(x.trigger)))
+		put(evidence.Failure, float64(p.Name(x.failure)))
 		put(evidence.HeapBefore, x.before*mib)
 		put(evidence.HeapAfter, x.after*mib)
 		put(evidence.HeapCapacity, x.capacity*mib)
