@@ -1,0 +1,67 @@
+package jvm_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	formats "github.com/unstall/unstall/format/all"
+)
+
+// corpus is a folder of other people's GC logs beside the repository.
+const corpus = "../../../shared/corpus/gclog"
+
+// TestLogsAlone holds logs of which nothing else is known to what they are about: that
+// must be supported, ranked by the time that was stopped.
+func TestLogsAlone(t *testing.T) {
+	if _, err := os.Stat(corpus); err != nil {
+		t.Skipf("the corpus of GC logs is not beside the repository: %v", err)
+	}
+	for name, want := range map[string]string{
+		"2858ab-8CMSParser.log":                     "jvm.cms-concurrent-mode-failure",
+		"93b2be-8CMSPromotionFailed.log":            "jvm.cms-concurrent-mode-failure",
+		"a50434-dataset69.txt":                      "jvm.cms-concurrent-mode-failure",
+		"16cd1e-dataset53.txt":                      "jvm.g1-evacuation-failure",
+		"986e62-gc_with_overflow.log":               "jvm.g1-evacuation-failure",
+		"faddfc-dataset180.txt":                     "jvm.g1-evacuation-failure",
+		"713bb0-dataset232.txt":                     "jvm.g1-humongous",
+		"f28daa-dataset118.txt":                     "jvm.g1-humongous",
+		"0e8998-factorization-serialgc-tip.log":     "jvm.explicit-gc",
+		"9d6635-dataset220.txt":                     "jvm.explicit-gc",
+		"a3d3ef-SampleSun1_8_0G1SystemGcYoung.txt":  "jvm.explicit-gc",
+		"36455f-dataset219.txt":                     "jvm.metaspace-gc",
+		"71b2a4-dataset210.txt":                     "jvm.metaspace-gc",
+		"2e770d-SampleSun1_7_0-01_G1_young.txt":     "",
+		"9a4b53-11G1ParserDetectHeapRegionSize.log": "",
+	} {
+		path := filepath.Join(corpus, name)
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		b := evidence.NewBundle()
+		if err := format.Read(context.Background(), formats.Formats, format.File(path), b); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		d, err := diagnose.Run(context.Background(), b, diagnose.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		first := ""
+		if len(d.Verdicts) > 0 && d.Verdicts[0].Verdict == cause.Supported {
+			first = d.Verdicts[0].Cause
+		}
+		if first != want {
+			t.Errorf("%s: first is %q, want %q", name, first, want)
+		}
+		if d.RankedBy != "stopped_time" || d.Requests != nil {
+			t.Errorf("%s: ranked by %s", name, d.RankedBy)
+		}
+	}
+}
