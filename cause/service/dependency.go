@@ -96,6 +96,10 @@ func sum(v []int64) (s int64) {
 func beside(c *cause.Case, v *cause.Verdict, spans *spanned, all []monitored) {
 	if spans != nil {
 		v.Summary = fmt.Sprintf("%s; local time %s", spans.sum(), millis(spans.local()))
+		// A caller that is stopped, or has no processor, sees long calls.
+		if len(all) > 0 && all[0].mean < spans.call/2 {
+			v.Summary += fmt.Sprintf("; a call is %s as %s itself sees it", millis(all[0].mean), all[0].name)
+		}
 		spans.figures(c, v)
 	}
 	for i := range all {

@@ -68,7 +68,7 @@ func (e *explained) against(usual, high int64) bool {
 func (e *explained) byReplay() bool {
 	c := e.c
 	used, origin, known := processorsUsed(c)
-	cores := c.Bundle.Subjects[c.Subject].CPUs
+	cores := c.Bundle.CPUsOf(c.Subject)
 	rows := byArrival(c, e.a.source)
 	if !known || cores == 0 || len(rows) < predict.MinReplay || e.a.rate <= 0 {
 		return false

@@ -15,7 +15,7 @@ import (
 // says that it waits, is taken to run; who waits for a thread of the pool waits for those.
 func judgeSampled(c *cause.Case) cause.Verdict {
 	l := c.Ledger
-	used, origin, known := processorsUsed(c)
+	used, origin, known := ownProcessors(c)
 	cores := procs(c)
 	if !known || cores == 0 || l.To <= l.From {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "how busy the processors were is not known", Needs: []string{"the process's CPU time over the same seconds: unstall record PID"}}
@@ -34,7 +34,7 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread) + outside*c.Share(ledger.Unobserved)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f %% of %.0f CPUs busy", 100*used/cores, cores)}
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("CPUs the process used, of %.0f", cores), used, "CPUs", origin),
+		c.Figure(fmt.Sprintf("CPUs the process used, its collector apart, of %.0f", cores), used, "CPUs", origin),
 		c.Figure("requests that ran or were ready to, in the mean", at, "1", cause.From(l.Source)))
 	if used < saturated*cores || share < cause.Material || !c.Slow() {
 		return v
@@ -64,7 +64,7 @@ func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 	if !c.OnThreads() || l == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
 		return v, false
 	}
-	used, origin, known := processorsUsed(c)
+	used, origin, known := ownProcessors(c)
 	delay := c.Series("process.runDelay")
 	cores := procs(c)
 	if !known || delay == nil || cores == 0 || used < full*cores || !c.Slow() {
@@ -78,7 +78,7 @@ func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 	v.State, v.Summary = cause.Supported, fmt.Sprintf("%.0f %% of %.0f CPUs busy", 100*used/cores, cores)
 	v.Title = fmt.Sprintf("The service is saturated: it keeps %.0f %% of the processors busy by itself.", 100*used/cores)
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("CPUs the process used, of %.0f", cores), used, "CPUs", origin),
+		c.Figure(fmt.Sprintf("CPUs the process used, its collector apart, of %.0f", cores), used, "CPUs", origin),
 		c.Figure("of its threads waited for one, in the mean", ready, "count", delay.Origin))
 	v.Saves = c.Bound(waited, 0, waited)
 	lighten(c, &v, used)
@@ -117,6 +117,26 @@ func lighten(c *cause.Case, v *cause.Verdict, used float64) {
 		cause.Fix{Text: "take load off: callers that cache, a limit at the door that refuses early"},
 		cause.Fix{Text: "make requests cheaper: the stacks of running threads show where their time goes"},
 		cause.Fix{Text: fmt.Sprintf("add processors: at 70 %% utilisation this load needs %.1f", used/.7)})
+}
+
+// ownProcessors is processorsUsed without what the collector took, as far as its log tells:
+// that is no work of requests, and fewer collections give it back.
+func ownProcessors(c *cause.Case) (cpus float64, origin evidence.Origin, ok bool) {
+	cpus, origin, ok = processorsUsed(c)
+	if !ok {
+		return 0, 0, false
+	}
+	l, v := c.Ledger, &c.Bundle.Intervals
+	var ns float64
+	for i, k := range v.Kind {
+		if k != evidence.StopTheWorld && k != evidence.GCConcurrent || v.Subject[i] != c.Subject || v.Start[i] < l.From || v.Start[i] >= l.To {
+			continue
+		}
+		user, _ := v.Get(i, evidence.UserCPU)
+		system, _ := v.Get(i, evidence.SystemCPU)
+		ns += user + system
+	}
+	return max(0, cpus-ns/float64(max(1, l.To-l.From))), origin, true
 }
 
 // processorsUsed is how many processors the process was on while its requests were

@@ -63,6 +63,7 @@ const (
 	surging = 1.5  // times what was expected: less is how traffic varies
 	about   = 1.25 // times a rate that is still about that rate
 	asSlow  = .75  // of the median from which requests are as slow at the expected rate
+	foreign = .2   // of the host's processors that others use, from which they are a reason of their own
 	copied  = .2   // of requests that repeat another, from which callers do not cache
 )
 
@@ -110,6 +111,13 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 	if !known {
 		v.Title = fmt.Sprintf("The rate rose %.2g × at %s, to %.3g requests/s, and requests became slow.", times, clock(step.at), step.after)
 	}
+	if share, origin, none := withheld(c); none {
+		v.State, v.Title = cause.Inconclusive, ""
+		v.Evidence = append(v.Evidence, c.Figure("of the host's processors others used, and left none", share, "1", origin))
+		v.Summary = fmt.Sprintf("%.2g × the expected rate, but others used %.0f %% of the host: which of the two is it?", times, 100*share)
+		v.Needs = []string{"a recording on a host that has processors left: unstall record PID --expect-rate " + fmt.Sprintf("%.3g", expected)}
+		return v
+	}
 	e := explained{c: c, v: &v, a: a, expected: expected, times: times}
 	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
 		v.State, v.Title = cause.Inconclusive, ""
@@ -123,6 +131,27 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 			cause.Fix{Text: "cache in the service what costs a request most; write down which rate was agreed on, and watch it"})
 	}
 	return v
+}
+
+// withheld says whether others left the service no processor, and which share they used.
+func withheld(c *cause.Case) (share float64, origin evidence.Origin, none bool) {
+	l, b := c.Ledger, c.Bundle
+	busy, stolen := b.SeriesOf(-1, "host.cpu.busy"), b.SeriesOf(-1, "host.cpu.steal")
+	used, _, known := processorsUsed(c)
+	if busy == nil || !known {
+		return 0, 0, false
+	}
+	host := float64(b.Subjects[busy.Subject].CPUs)
+	all, watched := busy.Mean(l.From, l.To)
+	if stolen != nil {
+		v, _ := stolen.Mean(l.From, l.To)
+		all += v
+	}
+	if host == 0 || watched < (l.To-l.From)/2 {
+		return 0, 0, false
+	}
+	share = max(0, all-used) / host
+	return share, busy.Origin, all >= full*host && share >= foreign
 }
 
 // repeated adds how many requests a cache of the callers would have saved.
