@@ -36,9 +36,10 @@ func (r *recording) threads(ctx context.Context) error {
 	for {
 		before, began := r.stored(), time.Now()
 		err := r.answer(ctx, "", "threads", command)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // an answer that the end of the recording cut off
+		}
 		switch known := r.stored() > before; {
-		case ctx.Err() != nil:
-			return nil
 		case err != nil:
 			return err
 		case !known && command != "Thread.print":
@@ -67,10 +68,11 @@ const mostHeap = 1 << 30
 // classes counts the objects of each class, dead ones included: without -all the JVM
 // would first collect the whole heap.
 func (r *recording) classes(ctx context.Context) error {
-	switch n, err := r.used(); {
-	case err != nil:
-		return nil // it has ended
-	case n > mostHeap:
+	n, err := r.used()
+	if err != nil {
+		return nil //nolint:nilerr // it has ended
+	}
+	if n > mostHeap {
 		command := fmt.Sprintf("jcmd %d GC.class_histogram -all > classes.txt", r.pid)
 		r.sink.Lack(probe.Lack{What: "class histogram",
 			Why: fmt.Sprintf("the heap has %.1f GiB: walking it stops all threads, for up to 1.3 s a GiB", float64(n)/(1<<30)),

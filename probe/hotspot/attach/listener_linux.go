@@ -62,11 +62,14 @@ func (v *VM) noListener(ctx context.Context) error {
 
 // listens says whether somebody listens on the socket, and that it is the JVM.
 func (v *VM) listens(ctx context.Context) (bool, error) {
-	fi, err := os.Lstat(v.Socket())
-	switch {
+	switch fi, err := os.Lstat(v.Socket()); {
 	case errors.Is(err, fs.ErrPermission):
 		return false, denied(v.pid, v.Socket())
-	case err != nil || fi.Mode()&fs.ModeSocket == 0 || !owned(fi, v.uid):
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, v.failed(ctx, err)
+	case fi.Mode()&fs.ModeSocket == 0 || !owned(fi, v.uid):
 		return false, nil
 	}
 	conn, err := v.dial(ctx)
