@@ -75,6 +75,9 @@ func TestNoCollector(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(g1Log(2))
 	f.Add(cmsLog(2))
+	for _, log := range legacyLogs(f) {
+		f.Add(log)
+	}
 	f.Add([]byte("[1.5s][info][gc,phases] GC(2) Y: Pause Mark Start (Major) 0.013ms\n[1.5s][info][gc] GC(2) Major Collection (Warmup) 76M(79%)->86M(90%) 0.010s\n[1.6s][info][gc] Allocation Stall (worker 1) 9.880ms\n"))
 	f.Add([]byte("GC(1) Pause Full (System.gc()) 31M->2M(96M) 9.8ms\nGC(0) Pause Young (Allocation Failure) 31M->2M(96M) 9.9ms\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -64,8 +64,9 @@ func (l *legacy) figure(text []byte, i int) int {
 		l.took(ns / 1e3)
 		return i + n + len(" ms")
 	case unit(rest[0]) > 0: // 9223.5K
-		v, m := size(s)
-		return i + l.sizes(s, v, m)
+		if v, m := size(s); m > 0 {
+			return i + l.sizes(s, v, m)
+		}
 	case l.depth == 0 && fraction(s[:n]) && (rest[0] == '.' || rest[0] == 'T' || rest[0] == 'A'):
 		// Two threads' stamps in one: "492098.818492098.818: : Total time …".
 		for n < len(s) && (isDigit(s[n]) || s[n] == '.' || s[n] == ':') {
@@ -187,8 +188,10 @@ func size(s []byte) (v int64, n int) {
 		return 0, 0
 	}
 	tenths, scale := int64(0), int64(1)
-	for n++; n < len(s) && isDigit(s[n]) && scale < 1e6; n++ {
-		tenths, scale = tenths*10+int64(s[n]-'0'), scale*10
+	for n++; n < len(s) && isDigit(s[n]); n++ {
+		if scale < 1e6 {
+			tenths, scale = tenths*10+int64(s[n]-'0'), scale*10
+		}
 	}
 	if n == len(s) || unit(s[n]) == 0 {
 		return 0, 0
