@@ -45,7 +45,8 @@ type Access struct {
 
 	// Record writes artifacts until the context ends or, if the plan has a
 	// duration, until that has passed. What it wrote stays when it fails. The end
-	// of the context is no error; what was switched on is off when it returns.
+	// of the context is no error; what was switched on is off when it returns. Its
+	// cause is context.DeadlineExceeded where the recording ends as planned.
 	Record func(ctx context.Context, plan Plan, sink Sink) error
 }
 

@@ -120,6 +120,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	}
 	ctx, stop := context.WithTimeout(ctx, opt.For+settle)
 	defer stop()
+	ctx, end := context.WithCancelCause(ctx)
 	plan := probe.Plan{For: opt.For, Passive: opt.Passive, Flight: opt.Flight}
 	var probes, beside sync.WaitGroup
 	var mu sync.Mutex
@@ -147,7 +148,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 		beside.Add(1)
 		go func() {
 			defer beside.Done()
-			defer stop()
+			defer end(context.DeadlineExceeded) // no interruption
 			besides = opt.Beside(ctx, s)
 		}()
 	}
@@ -166,9 +167,10 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	}
 	probes.Wait()
 	if opt.Beside == nil {
-		stop()
+		end(nil)
 	}
 	beside.Wait()
+	end(nil)
 	if full := w.Err(); full != nil && errors.Is(besides, full) {
 		besides = nil // is said by the capture
 	}

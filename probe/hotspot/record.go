@@ -104,7 +104,7 @@ func (r *recording) attached(ctx context.Context) error {
 	if log != nil {
 		log.off(late) // so that walking the heap is not taken for the service's own doing
 	}
-	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		r.sink.Lack(probe.Lack{What: "class histogram", Why: "the recording was interrupted, and it is taken last", Do: "record to the end"})
 		return nil
 	}
