@@ -144,22 +144,20 @@ func (y *YoungGen) fitPause(copied, took []float64) {
 // pause is how long copying so much takes, s.
 func (y *YoungGen) pause(copied float64) float64 { return y.Base + y.PerByte*copied }
 
-// mostPairs bounds the pairs a slope is the median of.
-const mostPairs = 200_000
+// mostPoints bounds the points between whose pairs a slope is the median.
+const mostPoints = 600
 
 // slope is the median slope of all pairs of points, of evenly drawn ones where there are
 // many; 0 where x does not vary.
 func slope(x, t []float64) float64 {
-	stride := max(1, len(x)*len(x)/2/mostPairs)
+	n := min(len(x), mostPoints)
+	at := func(i int) int { return i * len(x) / n }
 	var all []float64
-	n := 0
-	for i := range x {
-		for j := i + 1; j < len(x); j++ {
-			if n++; n%stride != 0 {
-				continue
-			}
-			if d := x[j] - x[i]; math.Abs(d) > 1e-3*(math.Abs(x[i])+math.Abs(x[j])) {
-				all = append(all, (t[j]-t[i])/d)
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			p, q := at(i), at(j)
+			if d := x[q] - x[p]; math.Abs(d) > 1e-3*(math.Abs(x[p])+math.Abs(x[q])) {
+				all = append(all, (t[q]-t[p])/d)
 			}
 		}
 	}
