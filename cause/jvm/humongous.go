@@ -62,8 +62,8 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 	add(text, region, "bytes")
 	add("objects are humongous from", region/2, "bytes")
 	before, freed := g.humongousOf(p)
-	add("held by humongous objects before collections, in the median", before, "bytes")
-	add("of that freed, in the median", freed, "bytes")
+	add("regions of humongous objects before collections, in the median", before, "count")
+	add("of these freed, in the median", freed, "count")
 	add("heap capacity", g.capacity(), "bytes")
 	v.Title = fmt.Sprintf("Humongous objects make G1 collect %.0f times a minute.", 60*g.rate(p))
 	if region > 0 {
@@ -91,7 +91,8 @@ func (g *collector) regionSize() (size float64, guess bool) {
 	return min(32<<20, max(1<<20, math.Exp2(math.Floor(math.Log2(heap/2048))))), true
 }
 
-// humongousOf is what humongous regions held before collections, and what these freed of it.
+// humongousOf is how many humongous regions there were before collections, and how many of
+// them these freed.
 func (g *collector) humongousOf(p pauses) (before, freed float64) {
 	var held, gone []float64
 	for _, x := range p {

@@ -43,8 +43,13 @@ func (g *collector) reasons() map[int]reason {
 		r := g.reasonOf(p)
 		wake := i > 0 && p.from-g.all[i-1].to < sameStop
 		switch {
-		case r == ordinary && g.is("G1") && p.of == evidence.PauseFull && wake:
-			r = last
+		case r == ordinary && g.is("G1") && p.of == evidence.PauseFull:
+			if wake {
+				r = last
+			}
+			if r == ordinary && g.freedHumongous(p) {
+				r = humongous
+			}
 		case r == ordinary && g.is("G1") && (p.of == evidence.PauseRemark || p.of == evidence.PauseCleanup):
 			r = cycle
 		}
@@ -60,6 +65,14 @@ func (g *collector) reasons() map[int]reason {
 		last = r
 	}
 	return out
+}
+
+// freedHumongous says whether most of what a collection freed were humongous objects: they
+// had filled the heap, whatever was to be allocated when it was full.
+func (g *collector) freedHumongous(p pause) bool {
+	region, _ := g.regionSize()
+	freed := region * (g.get(p, evidence.HumongousBefore) - g.get(p, evidence.HumongousAfter))
+	return freed > 0 && freed >= .5*(g.get(p, evidence.HeapBefore)-g.get(p, evidence.HeapAfter))
 }
 
 func (g *collector) reasonOf(p pause) reason {
