@@ -51,12 +51,12 @@ func judgeDegenerated(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("degenerated collections", float64(len(p)-len(full)), "count", g.at(p[0])),
 		c.Figure("full collections", float64(len(full)), "count", g.at(p[0])))
-	capacity, live := g.capacity(), math.NaN()
+	capacity := g.capacity()
 	var after []float64
 	for _, x := range p {
 		after = append(after, g.get(x, evidence.HeapAfter))
 	}
-	live = known(after)
+	live := known(after)
 	if r := g.ratesOf(); !math.IsNaN(r.alloc) {
 		v.Evidence = append(v.Evidence, c.Figure("allocation rate", r.alloc, "bytes/s", g.origin))
 	}

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/loadgen"
 	"github.com/unstall/unstall/lab/process"
 	"github.com/unstall/unstall/load"
@@ -50,7 +50,7 @@ func recordJVM(ctx context.Context, b *builder, r recording, tmp string, say fun
 			err = errors.Join(err, p.Stop())
 		}
 	}()
-	home, address, err := s.startJVM(ctx, b)
+	home, address, err := s.startJVM(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +78,12 @@ func recordJVM(ctx context.Context, b *builder, r recording, tmp string, say fun
 
 // startJVM compiles the service and starts it in the temporary folder, so that its log
 // names nobody's paths.
-func (s *session) startJVM(ctx context.Context, b *builder) (home, address string, err error) {
-	classes, err := b.java(ctx)
+func (s *session) startJVM(ctx context.Context) (home, address string, err error) {
+	classes, err := s.java(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	if home, err = jdk(ctx, s.jvm.release); err != nil {
+	if home, err = build.FindJDK(ctx, s.jvm.release, true, func(text string) { fmt.Fprintln(os.Stderr, text) }); err != nil {
 		return "", "", err
 	}
 	log := s.jvm.log
@@ -168,38 +168,20 @@ func (s *session) look(ctx context.Context, home string, d time.Duration) error 
 	return nil
 }
 
-// java compiles the service for the oldest release that it runs on.
-func (b *builder) java(ctx context.Context) (classes string, err error) {
-	if at := b.done["java"]; at != "" {
-		return at, nil
-	}
-	sources := filepath.Join(b.dir, "java")
-	if err := os.CopyFS(b.dir, javaSources); err != nil {
-		return "", err
-	}
-	files, err := fs.Glob(os.DirFS(sources), "*.java")
+// java compiles the service for the oldest release that it runs on. Its classes are copied
+// beside what is recorded: where its maker keeps them is nobody's business.
+func (s *session) java(ctx context.Context) (classes string, err error) {
+	told := func(text string) { fmt.Fprintln(os.Stderr, text) }
+	javac, err := build.FindJavac(ctx, true, told)
 	if err != nil {
 		return "", err
 	}
-	classes = filepath.Join(b.dir, "classes")
-	cmd := exec.CommandContext(ctx, "javac", append([]string{"--release", "11", "-d", classes}, files...)...)
-	cmd.Dir = sources
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("javac: %w: %s", err, said)
-	}
-	b.done["java"] = classes
-	return classes, nil
-}
-
-// jdk is the home of one of a release.
-func jdk(ctx context.Context, release int) (string, error) {
-	cmd := exec.CommandContext(ctx, "bash", "tools/jdk.sh", strconv.Itoa(release))
-	cmd.Stderr = os.Stderr
-	home, err := cmd.Output()
+	built, err := build.Java(ctx, javac, "record", javaSources, nil, 11, told)
 	if err != nil {
-		return "", fmt.Errorf("tools/jdk.sh %d: %w", release, err)
+		return "", err
 	}
-	return strings.TrimSpace(string(home)), nil
+	classes = s.path("classes")
+	return classes, os.CopyFS(classes, os.DirFS(built))
 }
 
 // jvmFiles are those kept of a recording.
