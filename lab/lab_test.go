@@ -179,9 +179,9 @@ func TestNoToolchain(t *testing.T) {
 func TestBetween(t *testing.T) {
 	for _, x := range []struct{ first, second, want float64 }{
 		{100, 200, 120},
-		{150, 300, 160}, // a faster host
+		{150, 300, 170}, // a faster host
 		{50, 100, 90},   // a slower one
-		{110, 118, 120}, // none is well between: beyond the first
+		{110, 118, 130}, // none is well between: beyond the first
 	} {
 		if got, _, _ := (Rising{Peak: 120}).between(x.first, x.second); got != x.want {
 			t.Errorf("between %v and %v: %v, want %v", x.first, x.second, got, x.want)

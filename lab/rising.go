@@ -34,8 +34,8 @@ type Rising struct {
 
 // Beyond and below the knees: a queue is to grow soon, and not by chance.
 const (
-	beyondKnee = 1.08
-	belowKnee  = .85
+	beyondKnee = 1.15
+	belowKnee  = .9
 )
 
 // Knee is the highest rate at which a variant keeps the SLO.

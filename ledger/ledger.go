@@ -24,6 +24,7 @@ const (
 	MethodSpan    = "span" // a duration that the requests' own source gives
 	MethodReplay  = "replay"
 	MethodShare   = "share"
+	MethodBacklog = "backlog" // of what busy processors answered: only of what would have been ([Spared])
 	MethodSampled = "sampled" // states seen now and then: each look stands for the time around it
 )
 

@@ -13,10 +13,12 @@ type Spared struct {
 	// room.
 	Direct    []int64
 	Low, High int64
-	// Behind is what each waited besides, behind the backlog they left, by the replay; nil
-	// where it did not reproduce what was observed, and Why says so.
+	// Behind is what each waited besides, behind the backlog they left, and Method how that
+	// is known: by the replay, or where it did not reproduce what was observed (Why says so)
+	// by the answers of busy processors ([MethodBacklog]). Nil where it is not.
 	Behind                []int64
 	BehindLow, BehindHigh int64
+	Method                string
 	Why                   string
 }
 
@@ -42,19 +44,33 @@ func (l *Ledger) Spare(without Stops) Spared {
 		s.High += max(most, s.Direct[n])
 	}
 	if !l.Replay.Used {
-		return s
+		return l.spareBacklog(s, gone)
 	}
 	k.moved, k.Replay = nil, Replay{}
 	if k.replay(); !k.Replay.Used {
 		s.Why = k.Replay.Why
-		return s
+		return l.spareBacklog(s, gone)
 	}
+	s.Method = MethodReplay
 	s.Behind = make([]int64, len(l.Slow))
 	for n, row := range l.Slow {
 		s.Behind[n] = min(k.moved[row].ns, max(0, r.Latency(row)-s.Direct[n]))
 	}
 	low, high := k.movedBounds()
 	s.BehindLow, s.BehindHigh = int64(low), int64(high)
+	return s
+}
+
+func (l *Ledger) spareBacklog(s Spared, gone stops) Spared {
+	if l.Replay.Splits != Unobserved || l.Replay.Servers == 0 || s.High == 0 || len(l.Slow) == 0 {
+		return s // no model of processors that requests queue for
+	}
+	behind, low, high, why := l.backlog(gone)
+	if why != "" {
+		s.Why += "; " + why
+		return s
+	}
+	s.Behind, s.BehindLow, s.BehindHigh, s.Method = behind, low, high, MethodBacklog
 	return s
 }
 

@@ -12,15 +12,16 @@ import (
 //
 //	direct  the time they were stopped themselves
 //	behind  what they waited besides, in the queue that pauses leave behind, by replay of
-//	        the recorded arrivals; where no replay reproduces what was observed, it lies
+//	        the recorded arrivals or, where none reproduces what was observed, by the
+//	        answers of processors that were never idle; where neither is known, it lies
 //	        between nothing and all that the requests which met a pause waited
 type bill struct {
 	direct, behind int64   // ns
 	low, high      int64   // ns: bounds of the sum
 	slow           []int64 // of each slow request, ns
-	replayed       bool
-	why            string // why there is no replay
-	total          int64  // ns: all slow time
+	method         string  // how what is behind is known, "": it is not
+	why            string  // why there is no replay
+	total          int64   // ns: all slow time
 }
 
 // billOf charges pauses to a case's slow requests; nil where there are none, or nothing
@@ -35,11 +36,11 @@ func (g *collector) billOf(p pauses) *bill {
 		stops = append(stops, [2]int64{s.From, s.To})
 	}
 	s := l.Spare(stops)
-	b := &bill{slow: s.Direct, low: s.Low, high: s.High, replayed: s.Behind != nil, why: s.Why, total: l.Total}
+	b := &bill{slow: s.Direct, low: s.Low, high: s.High, method: s.Method, why: s.Why, total: l.Total}
 	for _, v := range s.Direct {
 		b.direct += v
 	}
-	if b.replayed {
+	if b.method != "" {
 		for n, v := range s.Behind {
 			b.behind += v
 			b.slow[n] += v
@@ -88,10 +89,14 @@ func (b *bill) saves(c *cause.Case) *cause.Saves { return c.Save(b.slow, b.low, 
 func (g *collector) figures(b *bill, what string) (out []cause.Evidence) {
 	from := cause.From(g.c.Ledger.Source)
 	out = append(out, g.c.Figure("slow time: stopped by "+what, float64(b.direct)/1e6, "ms", from))
-	if !b.replayed {
+	if b.method == "" {
 		return append(out, g.c.Figure(fmt.Sprintf("slow time: at most, with what queued up behind them (no replay: %s)", b.why), float64(max(b.high, b.direct))/1e6, "ms", from))
 	}
+	by := "by replay of the arrivals"
+	if b.method == ledger.MethodBacklog {
+		by = "by the answers of processors that were never idle"
+	}
 	return append(out,
-		g.c.Figure("slow time: behind the queue they left, by replay of the arrivals", float64(b.behind)/1e6, "ms", from),
+		g.c.Figure("slow time: behind the queue they left, "+by, float64(b.behind)/1e6, "ms", from),
 		g.c.Figure("slow time left without them", float64(b.total-b.sum())/1e6, "ms", from))
 }

@@ -66,7 +66,7 @@ func (g *collector) judgeBilled(v *cause.Verdict, b *bill, what string) {
 	case b.share() >= cause.Material:
 		v.State = cause.Supported
 		v.Saves = b.saves(g.c)
-	case !b.replayed && b.most() >= cause.Material && v.Weight >= .01:
+	case b.method == "" && b.most() >= cause.Material && v.Weight >= .01:
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("%s stop slow requests for %.1f %% of their time; what queued up behind them is not known", what, 100*b.share())
 		v.Needs = append(v.Needs, "what pauses amount to by queueing: the arrivals of all requests (rows of a load generator, or an access log with times in ms), and the CPU of the process beside them (unstall record PID)")

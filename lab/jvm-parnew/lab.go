@@ -39,12 +39,12 @@ const (
 	waiting = 10 * time.Second
 )
 
-// The article's JVM with half of its memory, for half of its processors: young is half of
+// The article's JVM with a quarter of its memory, for half of its processors: young is half of
 // the heap whatever NewRatio says.
 var (
-	shape = []string{"-XX:+UseConcMarkSweepGC", "-Xms2g", "-Xmx2g", "-XX:NewSize=1g", "-XX:MaxNewSize=1g", "-XX:SurvivorRatio=10",
+	shape = []string{"-XX:+UseConcMarkSweepGC", "-Xms1g", "-Xmx1g", "-XX:NewSize=512m", "-XX:MaxNewSize=512m", "-XX:SurvivorRatio=10",
 		"-XX:MetaspaceSize=128m", "-XX:MaxMetaspaceSize=256m"}
-	heap = []string{"-Xms2g", "-Xmx2g"}
+	heap = []string{"-Xms1g", "-Xmx1g"}
 )
 
 // Eight threads of Tomcat, four for a processor, share the article's pool of ten
@@ -74,11 +74,11 @@ var Lab = lab.Lab{
 	}},
 	Path: "/tree",
 	Full: lab.Sizes{Blocks: 6, Record: 12 * time.Second, Patience: 40 * time.Second, Load: lab.Rising{
-		Base: usual, Peak: peak, Warm: 8 * time.Second, Before: time.Second, Ramp: 3 * time.Second, For: 8 * time.Second,
+		Base: usual, Peak: peak, Warm: 12 * time.Second, Before: time.Second, Ramp: 3 * time.Second, For: 8 * time.Second,
 		SLO: slo, Patience: waiting, Between: between, Hold: 4 * time.Second, Confirm: 2, Precision: .05,
 	}},
 	Quick: lab.Sizes{Blocks: 1, Record: 10 * time.Second, Patience: 10 * time.Second, Load: lab.Rising{
-		Base: usual, Peak: peak, Warm: 6 * time.Second, Before: time.Second, Ramp: 2 * time.Second, For: 8 * time.Second,
+		Base: usual, Peak: peak, Warm: 10 * time.Second, Before: time.Second, Ramp: 2 * time.Second, For: 8 * time.Second,
 		SLO: slo, Patience: waiting, Between: between, Hold: 2 * time.Second, Confirm: 1, Precision: .15,
 	}},
 	Sick:  "sick",
