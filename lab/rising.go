@@ -11,10 +11,10 @@ import (
 
 // Rising is an open loop that rises from a usual rate to another and stays there:
 // callers who do not wait for each other. Only the services that are compared are
-// resident; each is warmed up by one client before its first load.
+// resident; each is warmed up before its first load.
 type Rising struct {
 	Base, Peak        float64       // requests/s
-	Warm              time.Duration // one client, asking again and again
+	Warm              time.Duration // by some clients that ask again and again
 	Before, Ramp, For time.Duration // at the base rate, on the way to the peak, there
 
 	// SLO is what a request may take: its callers give up then.
@@ -154,13 +154,18 @@ func (l *rising) try(ctx context.Context, one *Service, p load.Plan) (*load.Resu
 }
 
 // warm lets a service compile what it runs.
+// warming is how many clients warm a service up: all processors are busy, and what is
+// compiled late in a service's life is compiled before it is measured.
+const warming = 4
+
 func (l *rising) warm(one *Service) error {
 	if slices.Contains(l.warmed, one.PID) {
 		return nil
 	}
 	l.say("warming up %s: %s", one.Variant.Name, one.Variant.About)
 	l.warmed = append(l.warmed, one.PID)
-	return l.alone(l.ctx, one, l.Warm)
+	_, err := load.Run(l.ctx, l.request(one, Demand{Connections: warming, For: l.Warm}), nil)
+	return err
 }
 
 func (l *rising) demand(one *Service) (Demand, error) {

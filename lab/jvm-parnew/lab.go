@@ -39,12 +39,12 @@ const (
 	waiting = 10 * time.Second
 )
 
-// The article's JVM with a quarter of its memory, for half of its processors: young is half of
+// The article's JVM with less than a fifth of its memory, for half of its processors: young is half of
 // the heap whatever NewRatio says.
 var (
-	shape = []string{"-XX:+UseConcMarkSweepGC", "-Xms1g", "-Xmx1g", "-XX:NewSize=512m", "-XX:MaxNewSize=512m", "-XX:SurvivorRatio=10",
+	shape = []string{"-XX:+UseConcMarkSweepGC", "-Xms768m", "-Xmx768m", "-XX:NewSize=384m", "-XX:MaxNewSize=384m", "-XX:SurvivorRatio=10",
 		"-XX:MetaspaceSize=128m", "-XX:MaxMetaspaceSize=256m"}
-	heap = []string{"-Xms1g", "-Xmx1g"}
+	heap = []string{"-Xms768m", "-Xmx768m"}
 )
 
 // Eight threads of Tomcat, four for a processor, share the article's pool of ten
@@ -79,7 +79,7 @@ var Lab = lab.Lab{
 	}},
 	Quick: lab.Sizes{Blocks: 1, Record: 10 * time.Second, Patience: 10 * time.Second, Load: lab.Rising{
 		Base: usual, Peak: peak, Warm: 10 * time.Second, Before: time.Second, Ramp: 2 * time.Second, For: 8 * time.Second,
-		SLO: slo, Patience: waiting, Between: between, Hold: 2 * time.Second, Confirm: 1, Precision: .15,
+		SLO: slo, Patience: waiting, Between: between, Hold: 3 * time.Second, Confirm: 1, Precision: .15,
 	}},
 	Sick:  "sick",
 	Fixed: "server-cache",

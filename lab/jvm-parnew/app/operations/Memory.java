@@ -10,6 +10,7 @@ final class Memory {
     private int nextRow;
     private final Rows[] lists = new Rows[256];
     private int nextList;
+    private byte[] text = new byte[0];
     /** Arrays by the power of two that they hold. */
     private final Row[][][] arrays = new Row[24][64][];
     private final int[] nextArray = new int[24];
@@ -66,6 +67,16 @@ final class Memory {
             array = arrays[power][next] = new Row[1 << power];
         }
         return array;
+    }
+
+    byte[] bytes(int size) {
+        if (!reuse) {
+            return new byte[size];
+        }
+        if (text.length < size) {
+            text = new byte[size];
+        }
+        return text;
     }
 
     /** The query is over: nothing that came from here is used any more. */

@@ -9,12 +9,12 @@ final class Options {
 
     /** Queries of a request, what each lists and how much of that becomes part of the answer. */
     int queries = 40;
-    int rows = 4300;
+    int rows = 3900;
     int nodes = 20;
     int details = 24;
 
     /** How long answers are kept for the journal, ms. */
-    int journal = 700;
+    int journal = 600;
 
     /** Memory is used again instead of left to the collector. */
     boolean reuse;

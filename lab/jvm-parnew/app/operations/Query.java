@@ -28,9 +28,12 @@ final class Query {
         for (int i = 0; i < shown.size; i++) {
             groups[shown.of[i].parent].add(shown.of[i]);
         }
+        byte[] text = memory.bytes(2 * Row.NAME * count); // as long as it can become, two bytes a character
         for (int i = 0; i < nodes; i++) {
             Rows group = groups[i % GROUPS];
-            tree.add(group.of[i / GROUPS % group.size]);
+            Row row = group.of[i / GROUPS % group.size];
+            System.arraycopy(row.name, 0, text, i * Row.NAME, Row.NAME);
+            tree.add(row);
         }
         memory.over();
     }
