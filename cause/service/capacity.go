@@ -24,7 +24,7 @@ wait instead of sending.
 
 What helps: fewer requests (callers that cache, a limit at the door), cheaper ones (a
 CPU profile says where), more processors.`,
-	Needs:   "states of requests: an execution trace of Go, of .NET looks at its threads and its CPU (unstall record PID)",
+	Needs:   "states of requests: an execution trace of Go, of others looks at their threads and their CPU (unstall record PID)",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgeCapacity,
 }

@@ -30,7 +30,7 @@ local time, between the calls.
 
 What helps: the dependency's own diagnosis; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat.`,
-	Needs:   "states of requests (an execution trace of Go, of .NET looks at its threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitor (CSV)",
+	Needs:   "states of requests (an execution trace of Go, of others looks at their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitor (CSV)",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgeDependency,
 }

@@ -21,7 +21,7 @@ type cli struct {
 	Export   exportCommand   `cmd:"" help:"Write what files hold for other tools: go tool pprof, speedscope, Perfetto, CSV."`
 	Load     loadCommand     `cmd:"" help:"Make requests on a schedule and say how long they took."`
 	Compare  compareCommand  `cmd:"" help:"Say whether a change helped: runs before it against runs after it."`
-	Predict  predictCommand  `cmd:"" help:"Say what another heap of a Go process or other threads of a .NET process would do, and how much is worth it."`
+	Predict  predictCommand  `cmd:"" help:"Say what another heap of a Go process, other threads of a .NET process or another young generation of a JVM would do, and how much is worth it."`
 	Top      topCommand      `cmd:"" help:"Show a process's counters live, and the rules they are read by."`
 	Lab      labCommand      `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
 	Causes   causesCommand   `cmd:"" help:"List the causes that are known, or explain one."`
