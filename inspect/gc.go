@@ -27,6 +27,7 @@ type GC struct {
 	Failures   []Kind      `json:"failures,omitempty"` // pauses in which something went wrong
 	CPU        *CPU        `json:"cpu,omitempty"`
 	Safepoints *Safepoints `json:"safepoints,omitempty"`
+	Longest    []Longest   `json:"longest,omitempty"` // of a JVM, a few
 
 	// Lines known and of no use, and lines not understood.
 	IgnoredLines     *int64 `json:"ignored_lines"`
@@ -131,6 +132,9 @@ func gc(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 	g.rates(v, cycles)
 	g.reasons(b, pauses, phases, stalls)
 	g.Safepoints = safepoints(b, stops)
+	if g.Runtime != nil && *g.Runtime == "jvm" {
+		g.Longest = longest(b, pauses)
+	}
 	g.IgnoredLines = lines(b, a, evidence.FactLinesIgnored)
 	g.UnexplainedLines = lines(b, a, evidence.FactLinesUnexplained)
 	g.ignored(b, a)

@@ -24,6 +24,9 @@ func (g *GC) tables() (out []Table) {
 		all = append(append([]Kind(nil), all...), Kind{Kind: "all", Count: p.Count, TotalS: p.TotalS, MeanS: *p.MeanS, P99S: *p.P99S, MaxS: *p.MaxS})
 	}
 	add("Pauses", "kind", all)
+	if len(g.Longest) > 0 {
+		out = append(out, longestTable(g.Longest))
+	}
 	add("Causes of pauses", "cause", g.Causes)
 	add("Failures in pauses", "what went wrong", g.Failures)
 	add("Stalls of single threads (not pauses)", "kind", g.Stalls.ByKind)
