@@ -71,7 +71,11 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 	}
 	chosen := choose(formats, head)
 	if len(chosen) == 0 {
-		return fmt.Errorf("%s: %w: %s; read are %s", a.Name, ErrUnknown, looksLike(head), names(formats))
+		what, named := looksLike(head)
+		if named {
+			return fmt.Errorf("%s: %w: %s", a.Name, ErrUnknown, what)
+		}
+		return fmt.Errorf("%s: %w: %s; read are %s", a.Name, ErrUnknown, what, names(formats))
 	}
 	id := bundle.AddArtifact(evidence.Artifact{Name: a.Name, Envelopes: a.Envelopes(), Bytes: a.Size, Modified: a.Modified,
 		About: a.About, Series: a.Series})
@@ -124,8 +128,8 @@ func names(formats []Format) string {
 }
 
 // looksLike tells the user what the file seems to be, for files that people
-// really hand in by mistake.
-func looksLike(head []byte) string {
+// really hand in by mistake; named says that it is known by name.
+func looksLike(head []byte) (what string, named bool) {
 	for _, k := range []struct{ magic, what string }{
 		{"\x7fELF", "it is an ELF program"},
 		{"PK\x03\x04", "it is a zip archive: unpack it first"},
@@ -138,11 +142,11 @@ func looksLike(head []byte) string {
 		{"<", cmp.Or(otherJVM(head), "it looks like HTML or XML")},
 	} {
 		if strings.HasPrefix(string(head), k.magic) {
-			return k.what
+			return k.what, true
 		}
 	}
 	if what := otherJVM(head); what != "" {
-		return what
+		return what, true
 	}
 	line, _, _ := strings.Cut(string(head[:min(len(head), 400)]), "\n")
 	shown := []rune(line)
@@ -151,10 +155,10 @@ func looksLike(head []byte) string {
 	}
 	for _, r := range shown {
 		if r < ' ' && r != '\t' && r != '\r' || r == '\uFFFD' {
-			return "it is binary data of an unknown kind"
+			return "it is binary data of an unknown kind", false
 		}
 	}
-	return fmt.Sprintf("no format knows lines like %q", strings.TrimSpace(string(shown)))
+	return fmt.Sprintf("no format knows lines like %q", strings.TrimSpace(string(shown))), false
 }
 
 // otherJVM names a JVM's GC log that is not HotSpot's, "" if it is none.
