@@ -89,6 +89,9 @@ func (o *output) unknownLine(text []byte, number int64) {
 // fact notes something about the process: a JVM flag by its own name, a size. Number is
 // in the base unit, NaN for what is none. The last telling holds.
 func (o *output) fact(key, value string, number float64, line int64) {
+	if _, known := o.facts[key]; !known && len(o.facts) >= maxNames {
+		return // of a damaged log: no JVM has as many flags
+	}
 	o.facts[key] = factOf{value, number, line}
 }
 

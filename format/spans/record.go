@@ -42,21 +42,20 @@ func (p *parser) keep(b []byte) []byte {
 
 // thing reads any value: wherever spans are in it, they are found.
 func (p *parser) thing(depth int) {
-	switch p.s.peek() {
-	case '[':
+	switch c := p.s.peek(); {
+	case depth > maxNesting:
+		p.s.skip()
+	case c == '[':
 		p.s.array(func() { p.thing(depth + 1) })
-	case '{':
-		if depth > maxNesting {
-			p.s.skip()
-			return
-		}
+	case c == '{':
 		p.object(depth)
 	default:
 		p.s.skip()
 	}
 }
 
-// maxNesting is how deep spans may lie in a document: the deepest are five objects down.
+// maxNesting is how deep spans may lie in a document: the deepest are five objects down, each
+// in an array.
 const maxNesting = 24
 
 // object reads a span, or something that holds spans: OTLP's resource, Jaeger's trace, an

@@ -105,9 +105,12 @@ func (p *parser) emit() {
 	})
 	serves := make([]bool, len(p.services)+1) // whether the service has spans of requests
 	e := emitter{p: p, serves: serves, subjects: make(map[int32]evidence.SubjectID), calls: make(map[evidence.NameID]*dependency), routes: make(map[evidence.NameID]*route)}
+	same := p.sameServices()
 	for i := range p.spans {
 		s := &p.spans[i]
-		e.name(s)
+		if s.service >= 0 {
+			s.service = same[s.service]
+		}
 		if s.kind.serves() {
 			serves[s.service+1] = true
 		}
@@ -147,17 +150,18 @@ type call struct {
 	serverNs int64 // −1 not told
 }
 
-// name fills in what a service or a peer is called where the span does not tell.
-func (e *emitter) name(s *span) {
-	if s.service >= 0 && int(s.service) < len(e.p.services) {
-		first := service{name: e.p.services[s.service].name} // instances of one service are taken together
-		for n := range e.p.services[:s.service] {
-			if e.p.services[n].name == first.name {
-				s.service = int32(n)
-				break
-			}
+// sameServices gives for each service the first of its name: instances of one service are
+// taken together.
+func (p *parser) sameServices() []int32 {
+	first := make(map[string]int32)
+	same := make([]int32, len(p.services))
+	for n, s := range p.services {
+		if _, ok := first[s.name]; !ok {
+			first[s.name] = int32(n)
 		}
+		same[n] = first[s.name]
 	}
+	return same
 }
 
 func (e *emitter) subject(n int32) evidence.SubjectID {

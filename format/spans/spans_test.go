@@ -204,6 +204,16 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// What nests without end ends the reading, not the program.
+func TestNesting(t *testing.T) {
+	const deep = 5_000_000
+	for _, open := range []string{"[", `{"spans":`, `[{"spans":`} {
+		if _, err := read([]byte(`{"resourceSpans":` + strings.Repeat(open, deep/len(open)))); err == nil {
+			t.Errorf("%s…: no error", open)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	golden, _ := filepath.Glob("testdata/*.txtar")
 	for _, name := range golden {
