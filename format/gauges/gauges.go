@@ -127,13 +127,17 @@ type gauge struct {
 }
 
 func (p *parser) pool(name, unit string, line int64) *pool {
+	if p.readings == maxReadings {
+		return nil // one without a reading says nothing
+	}
+	name = clip(name)
 	x := p.pools[name]
 	if x == nil {
 		if len(p.pools) == maxSubjects {
 			return nil
 		}
-		x = &pool{name: clip(name), unit: unit, line: line}
-		p.pools[x.name] = x
+		x = &pool{name: name, unit: unit, line: line}
+		p.pools[name] = x
 	}
 	return x
 }
