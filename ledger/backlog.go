@@ -114,6 +114,7 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 	if cpu == nil || l.Replay.Servers == 0 {
 		return "the CPU time of the process was not recorded"
 	}
+	collecting := l.collecting()
 	var used, free, watched, waited float64 // s of processors; of time
 	for n := 1; n < len(answers); n++ {
 		if !waits[n] {
@@ -131,7 +132,7 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 		}
 		s := float64(to-from) / 1e9
 		watched += float64(of) / 1e9
-		used += mean*s - l.collecting(from, to)
+		used += mean*s - collecting(from, to)
 		all := float64(l.Replay.Servers)
 		free += max(all/8, all-l.others(mean, from, to)) * (s - float64(l.stops.mean(from, to))/1e9)
 	}

@@ -122,7 +122,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 		return 0, "the CPU time of the process is known of less than half of the time"
 	}
 	span := float64(to-from) / 1e9
-	collected := l.collecting(from, to) / span
+	collected := l.collecting()(from, to) / span
 	done := 0
 	for _, i := range l.Rows {
 		if end := l.b.Requests.End[i]; end >= from && end <= to {
@@ -158,20 +158,23 @@ func (l *Ledger) others(used float64, from, to int64) (cpus float64) {
 	return max(0, cpus-used)
 }
 
-// collecting is the CPU time (s) of the collector while it stopped the world: as it is told,
-// else all processors.
-func (l *Ledger) collecting(from, to int64) (s float64) {
+// collecting gives the CPU time (s) of the collector's pauses that began within a time: as
+// it is told, else all processors. A log has many pauses, and is asked for many times.
+func (l *Ledger) collecting() func(from, to int64) (s float64) {
 	v := &l.b.Intervals
-	for _, i := range v.Select(evidence.StopTheWorld, l.Subject) {
-		if v.Start[i] < from || v.Start[i] >= to {
-			continue
-		}
+	rows := v.Select(evidence.StopTheWorld, l.Subject)
+	began, until := make([]int64, len(rows)), make([]float64, len(rows)+1)
+	for n, i := range rows {
 		user, ok := v.Get(i, evidence.UserCPU)
 		system, _ := v.Get(i, evidence.SystemCPU)
 		if !ok {
 			user, system = float64(l.Replay.Servers)*float64(v.End[i]-v.Start[i]), 0
 		}
-		s += (user + system) / 1e9
+		began[n], until[n+1] = v.Start[i], until[n]+(user+system)/1e9
 	}
-	return s
+	return func(from, to int64) float64 {
+		first, _ := slices.BinarySearch(began, from)
+		last, _ := slices.BinarySearch(began, to)
+		return until[max(first, last)] - until[first]
+	}
 }
