@@ -63,7 +63,7 @@ const (
 	OldCapacity                  //   … its capacity
 	MetaBefore                   // class metadata (metaspace, perm gen) in use, before
 	MetaAfter                    //   … after
-	HumongousBefore              // G1 regions that hold humongous objects, before
+	HumongousBefore              // how many G1 regions hold humongous objects, before: a count
 	HumongousAfter               //   … after
 	SurvivorTotal                // bytes of all ages in the survivor space (PrintTenuringDistribution, age tables)
 	TenuringThreshold            // collections an object survives before it is promoted

@@ -153,11 +153,11 @@ func (l *rising) try(ctx context.Context, one *Service, p load.Plan) (*load.Resu
 	}
 }
 
-// warm lets a service compile what it runs.
 // warming is how many clients warm a service up: all processors are busy, and what is
 // compiled late in a service's life is compiled before it is measured.
 const warming = 4
 
+// warm lets a service compile what it runs.
 func (l *rising) warm(one *Service) error {
 	if slices.Contains(l.warmed, one.PID) {
 		return nil

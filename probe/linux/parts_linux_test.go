@@ -65,7 +65,6 @@ func TestArtifactName(t *testing.T) {
 	}
 }
 
-// Where no more files may be kept open, they are read all the same.
 func TestSucceeds(t *testing.T) {
 	for _, c := range []struct {
 		path, old string
@@ -85,6 +84,7 @@ func TestSucceeds(t *testing.T) {
 	}
 }
 
+// Where no more files may be kept open, they are read all the same.
 func TestFewDescriptors(t *testing.T) {
 	var few, many strings.Builder
 	for _, x := range []struct {
