@@ -84,12 +84,13 @@ func (s YoungSituation) measured() YoungOutcome {
 }
 
 // Flags are those of a young generation so many times as large, with a heap that still
-// holds what is live in its old generation.
+// holds what is live in its old generation. Such a heap is there from the start: a JVM gives
+// its young generation no more than fits into what it began with, and lets it grow late.
 func (s YoungSituation) Flags(times float64) string {
 	young := times * s.Size
 	text := "-Xmn" + flagSize(young)
 	if heap := s.heapFor(young); heap > s.Heap {
-		text += " -Xmx" + flagSize(heap)
+		text += " -Xms" + flagSize(heap) + " -Xmx" + flagSize(heap)
 	}
 	return text
 }

@@ -121,7 +121,7 @@ func TestAskOfAYoungGeneration(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "raise -Xmx") || len(p.Young.Outcomes) != 1 || len(p.Young.Outcomes[0].Outcome.Cautions) != 1 || p.Empty() {
 		t.Errorf("%v: %+v", err, p.Young)
 	}
-	if s.Flags(2) != "-Xmn1200m -Xmx1624m" {
+	if s.Flags(2) != "-Xmn1200m -Xms1624m -Xmx1624m" {
 		t.Error(s.Flags(2))
 	}
 	if p, err := s.Ask("shop", nil); err != nil || len(p.Young.Outcomes) != 3 || p.Young.Outcomes[0].Text != "Xmn=1200m Xmx=1624m" {

@@ -15,7 +15,7 @@ func TestYoungCollectionsNearTheKnee(t *testing.T) {
 	if v.Saves == nil || v.Saves.Value < .6*float64(c.Ledger.Total)/1e6 {
 		t.Errorf("saves %v of %d ms: without a pause %.0f %% of the slow time is gone", v.Saves, c.Ledger.Total/ms, 100*.73)
 	}
-	if len(v.Fix) == 0 || v.Fix[0].Setting != "-Xmn3g -Xmx3840m" {
+	if len(v.Fix) == 0 || v.Fix[0].Setting != "-Xmn3g -Xms3840m -Xmx3840m" {
 		t.Errorf("%+v", v.Fix)
 	}
 	if len(v.Prediction) == 0 || v.Prediction[0].Metric != "young collections" || !near(*v.Prediction[0].Then, 133./4, .02) {
@@ -48,4 +48,10 @@ func TestYoungCollectionsOfALogAlone(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	only(t, service{collector: "ParNew+CMS", pauses: every(5000*ms, parnew(60*ms)), alone: true}.build(), "")
+
+	one := parnew(40 * ms)
+	line := service{collector: "ParNew+CMS", pauses: []stop{one}, alone: true, watched: one.took}.build()
+	if v := judged(t, line, YoungGCRate); v.State != cause.Inconclusive || !strings.Contains(v.Summary, "too few young collections (1)") {
+		t.Errorf("a log of one line: %s, %s", v.State, v.Summary)
+	}
 }
