@@ -24,7 +24,7 @@ func (g *collector) adviseYoung(v *cause.Verdict, r rates, l load, known bool) {
 	}
 	text := "allocate less per request"
 	if reqs := g.c.Ledger; reqs != nil && reqs.Requests.Rate > 0 && !math.IsNaN(r.alloc) && g.meets() {
-		text += fmt.Sprintf(": %.3g MiB now", r.alloc/reqs.Requests.Rate/(1<<20))
+		text += fmt.Sprintf(": %s MiB now", cause.Digits(3, r.alloc/reqs.Requests.Rate/(1<<20)))
 	}
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: text + "; an allocation profile names the code (jcmd PID JFR.start duration=60s settings=profile), the class histogram what fills eden: buffers of large responses, temporary lists, the same rows read again"},
@@ -46,7 +46,7 @@ func (g *collector) enlarge(v *cause.Verdict, s predict.YoungSituation) {
 		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("a larger young generation would help, but the memory of %.1f GiB holds no larger heap", s.Room/(1<<30))})
 		return
 	}
-	fix := cause.Fix{Text: fmt.Sprintf("enlarge the young generation %.2g times, and the heap by as much: collections become as much rarer, and each copies little more", times)}
+	fix := cause.Fix{Text: fmt.Sprintf("enlarge the young generation %s times, and the heap by as much: collections become as much rarer, and each copies little more", cause.Digits(2, times))}
 	switch {
 	case g.is("G1"):
 		// G1 with a fixed young generation no longer aims at its pause goal.

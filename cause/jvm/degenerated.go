@@ -94,7 +94,7 @@ func (g *collector) adviseConcurrent(v *cause.Verdict, live, capacity float64) {
 	}
 	text := "allocate less: an allocation profile says where (jcmd PID JFR.start duration=60s settings=profile)"
 	if r, l := g.ratesOf(), g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() && !math.IsNaN(r.alloc) {
-		text += fmt.Sprintf("; now %.3g MiB a request", r.alloc/l.Requests.Rate/(1<<20))
+		text += fmt.Sprintf("; now %s MiB a request", cause.Digits(3, r.alloc/l.Requests.Rate/(1<<20)))
 	}
 	v.Fix = append(v.Fix, cause.Fix{Text: text})
 }

@@ -133,9 +133,9 @@ func (g *collector) adviseHumongous(v *cause.Verdict, region float64) {
 func inBytes(v float64) string {
 	switch {
 	case v >= 1<<30:
-		return fmt.Sprintf("%.3g GiB", v/(1<<30))
+		return fmt.Sprintf("%s GiB", cause.Digits(3, v/(1<<30)))
 	case v >= 1<<20:
-		return fmt.Sprintf("%.3g MiB", v/(1<<20))
+		return fmt.Sprintf("%s MiB", cause.Digits(3, v/(1<<20)))
 	}
 	return fmt.Sprintf("%.0f KiB", v/(1<<10))
 }

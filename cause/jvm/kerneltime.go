@@ -52,7 +52,7 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 	p := g.pauses.where(g.inKernel)
 	var v cause.Verdict
 	if len(p) == 0 {
-		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections took %.3g s of user and %.3g s of system time", user, system)
+		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections took %s s of user and %s s of system time", cause.Digits(3, user), cause.Digits(3, system))
 		if len(g.pauses) == 0 {
 			v.Summary = "no collection"
 		}

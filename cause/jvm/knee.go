@@ -109,7 +109,7 @@ func (w load) figures(c *cause.Case) []cause.Evidence {
 	from := cause.From(c.Ledger.Source)
 	return []cause.Evidence{
 		c.Figure("requests that came", w.offered, "1/s", from),
-		c.Figure(fmt.Sprintf("knee: the rate at which work and collections fill %.2g processors", w.knee.Processors), w.knee.Rate().Value, "1/s", w.cpu),
+		c.Figure(fmt.Sprintf("knee: the rate at which work and collections fill %s processors", cause.Digits(2, w.knee.Processors)), w.knee.Rate().Value, "1/s", w.cpu),
 		c.Figure("the same without these collections", w.knee.Free().Value, "1/s", w.cpu),
 		c.Figure("processor time per request, collections not counted", 1e3*w.knee.Work, "ms", w.cpu),
 	}

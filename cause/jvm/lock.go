@@ -57,7 +57,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure(fmt.Sprintf("threads that waited for a lock, in the mean of %d looks", w.looks), w.mean, "count", w.origin))
 	if w.mean > 0 {
-		v.Summary = fmt.Sprintf("%.2g threads waited for a lock, in the mean", w.mean)
+		v.Summary = fmt.Sprintf("%s threads waited for a lock, in the mean", cause.Digits(2, w.mean))
 	}
 	if f, ok := c.Fact(evidence.FactDeadlock); ok {
 		return w.deadlock(c, v, f)
@@ -85,7 +85,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		}))
 	case w.looks < fewLooks && w.mean >= queueing:
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%.2g threads waited for a lock at once: %d looks do not say for how much of the time", w.mean, w.looks)
+		v.Summary = fmt.Sprintf("%s threads waited for a lock at once: %d looks do not say for how much of the time", cause.Digits(2, w.mean), w.looks)
 		v.Needs = []string{"more looks: " + dumps}
 		w.found(c, &v)
 		v.Title = ""

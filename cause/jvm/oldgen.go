@@ -94,7 +94,7 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("What is live after collections of the old generation grows by %.3g MiB a minute.", 60*slope/(1<<20))
+	v.Title = fmt.Sprintf("What is live after collections of the old generation grows by %s MiB a minute.", cause.Digits(3, 60*slope/(1<<20)))
 	full := g.pauses.where(func(p pause) bool {
 		return p.of == evidence.PauseFull || p.of == evidence.PauseMixed || p.of == evidence.PauseDegenerated || p.of == evidence.PauseRemark || p.of == evidence.PauseInitialMark
 	})

@@ -48,7 +48,7 @@ func judgeStall(c *cause.Case) cause.Verdict {
 	if len(s.rows) == 0 {
 		return v
 	}
-	v.Summary = fmt.Sprintf("threads wait for memory in %.2g %% of the time", 100*share)
+	v.Summary = fmt.Sprintf("threads wait for memory in %s %% of the time", cause.Digits(2, 100*share))
 	v.Evidence = append(v.Evidence,
 		c.Figure("stalls of single threads", float64(len(s.rows)), "count", s.origin),
 		c.Figure("their sum over all threads, which is no pause", s.sum, "thread s", s.origin),

@@ -60,7 +60,7 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	}
 	pace := g.pace(timed)
 	starved := timed.where(func(x pause) bool { return g.starved(x, pace) })
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections had %.2g processors at their best, and no long one less than half of that", pace)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections had %s processors at their best, and no long one less than half of what others of its kind had", cause.Digits(2, pace.best(timed)))}
 	if len(g.pauses) == 0 {
 		v.Summary = "no collection"
 	}
@@ -170,10 +170,10 @@ func (g *collector) judgeHost(v *cause.Verdict, p pauses, lost float64) {
 			v.Fix = append(v.Fix, cause.Fix{Text: "find who has the processors and give this service its own: cpuset, weights, fewer neighbours"})
 		}
 	}
-	v.Title = fmt.Sprintf("%d of %d collections had %.2g processors: they lost %s.", len(p), len(g.pauses), g.meanUsed(p), inSeconds(lost))
+	v.Title = fmt.Sprintf("%d of %d collections had %s processors: they lost %s.", len(p), len(g.pauses), cause.Digits(2, g.meanUsed(p)), inSeconds(lost))
 	switch {
 	case who != "":
-		v.Title = fmt.Sprintf("%d of %d collections had %.2g processors and lost %s: %s.", len(p), len(g.pauses), g.meanUsed(p), inSeconds(lost), who)
+		v.Title = fmt.Sprintf("%d of %d collections had %s processors and lost %s: %s.", len(p), len(g.pauses), cause.Digits(2, g.meanUsed(p)), inSeconds(lost), who)
 	case seen:
 		v.State, v.Saves = cause.Inconclusive, nil
 		v.Summary = "the collector's threads did not run, though the host had processors to give: swapped pages, or a log on a slow disk?"

@@ -16,7 +16,7 @@ func unwatched(c *cause.Case) cause.Verdict {
 // matter where they take hardly any time at all, as those of concurrent collectors.
 func (g *collector) untold() cause.Verdict {
 	if share := g.stopped(g.pauses); share < stoppedPart {
-		return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections stop %.2g %% of the time", 100*share),
+		return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections stop %s %% of the time", cause.Digits(2, 100*share)),
 			Evidence: []cause.Evidence{g.c.Figure("share of the time in which collections stop the world", share, "1", g.origin)}}
 	}
 	return cause.Verdict{State: cause.Inconclusive, Summary: "the log does not tell the CPU time of collections",
@@ -30,7 +30,7 @@ func (g *collector) judge(v *cause.Verdict, p pauses, what string, least float64
 	c := g.c
 	share := g.stopped(p)
 	v.State = cause.RuledOut
-	v.Summary = fmt.Sprintf("%s stop %.2g %% of the time", what, 100*share)
+	v.Summary = fmt.Sprintf("%s stop %s %% of the time", what, cause.Digits(2, 100*share))
 	v.Evidence = append(v.Evidence,
 		c.Figure(what, float64(len(p)), "count", g.origin),
 		c.Figure("share of the time they stop the world", share, "1", g.origin))
@@ -62,7 +62,7 @@ func (g *collector) judgeBilled(v *cause.Verdict, b *bill, what string) {
 	v.Summary = fmt.Sprintf("%s cost %.1f %% of slow time", what, 100*b.share())
 	switch {
 	case !g.c.Slow():
-		v.Summary = fmt.Sprintf("%s stop %.2g %% of the time, and hardly a request is slow", what, 100*v.Weight)
+		v.Summary = fmt.Sprintf("%s stop %s %% of the time, and hardly a request is slow", what, cause.Digits(2, 100*v.Weight))
 	case b.share() >= cause.Material:
 		v.State = cause.Supported
 		v.Saves = b.saves(g.c)

@@ -74,7 +74,7 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	}
 	if v.State == cause.Supported && (g.rate(p) < oftenYoung || len(p) < someYoung || g.stopped(p) < leastYoung) {
 		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
-		v.Summary = fmt.Sprintf("%.2g young collections a minute stop %.2g %% of the time: they are rare, or short", perMinute, 100*g.stopped(p))
+		v.Summary = fmt.Sprintf("%s young collections a minute stop %s %% of the time: they are rare, or short", cause.Digits(2, perMinute), cause.Digits(2, 100*g.stopped(p)))
 		return v
 	}
 	if known && c.Slow() && load.offered > load.knee.Free().Value {
@@ -163,7 +163,7 @@ func inSeconds(s float64) string {
 	case s < 1:
 		return fmt.Sprintf("%.0f ms", 1e3*s)
 	case s < 120:
-		return fmt.Sprintf("%.3g s", s)
+		return fmt.Sprintf("%s s", cause.Digits(3, s))
 	}
 	return fmt.Sprintf("%.0f min", s/60)
 }

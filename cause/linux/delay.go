@@ -57,9 +57,9 @@ func (d delay) clears(c *cause.Case, v *cause.Verdict) bool {
 	v.State = cause.RuledOut
 	v.Evidence = append(v.Evidence, c.Figure("threads of the process that waited for a CPU, in the mean", d.threads, "count", d.origin))
 	if d.slow {
-		v.Summary += fmt.Sprintf("; its threads waited for one for %.2g %% of the slow time at most", 100*d.share)
+		v.Summary += fmt.Sprintf("; its threads waited for one for %s %% of the slow time at most", cause.Digits(2, 100*d.share))
 	} else {
-		v.Summary += fmt.Sprintf("; of its threads %.2g waited for one, in the mean", d.threads)
+		v.Summary += fmt.Sprintf("; of its threads %s waited for one, in the mean", cause.Digits(2, d.threads))
 	}
 	return true
 }

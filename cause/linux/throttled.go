@@ -155,7 +155,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
 	v.Saves = saves
 	if t.quota > 0 {
-		v.Title = fmt.Sprintf("A quota of %.2g CPUs stops the process in %.0f of %.0f periods.", t.quota, t.throttled, t.periods)
+		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", cause.Digits(2, t.quota), t.throttled, t.periods)
 	}
 	v.Evidence = append(v.Evidence, c.Figure("in the mean, of each slow request, in which the process was stopped", saves.Value/float64(len(per)), "ms", cause.From(c.Ledger.Source)))
 	if s.measured && s.host != nil {

@@ -156,9 +156,9 @@ func (s *spanned) sum() string {
 // product says what so many calls of so long come to; those that run side by side take
 // less than their sum.
 func product(n, each, all, of float64) string {
-	text := fmt.Sprintf("%.3g calls × %s = %s of %s", n, millis(each), millis(n*each), millis(of))
+	text := fmt.Sprintf("%s calls × %s = %s of %s", cause.Digits(3, n), millis(each), millis(n*each), millis(of))
 	if all < .95*n*each {
-		text = fmt.Sprintf("%.3g calls × %s, side by side %s of %s", n, millis(each), millis(all), millis(of))
+		text = fmt.Sprintf("%s calls × %s, side by side %s of %s", cause.Digits(3, n), millis(each), millis(all), millis(of))
 	}
 	return text
 }
@@ -169,9 +169,9 @@ func millis(ns float64) string {
 	case ms >= 100:
 		return fmt.Sprintf("%.0f ms", ms)
 	case ms < .01:
-		return fmt.Sprintf("%.2g ms", ms)
+		return fmt.Sprintf("%s ms", cause.Digits(2, ms))
 	}
-	return fmt.Sprintf("%.3g ms", ms)
+	return fmt.Sprintf("%s ms", cause.Digits(3, ms))
 }
 
 // figures adds what spans tell.

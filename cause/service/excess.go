@@ -28,7 +28,7 @@ func (e *explained) byStretch() bool {
 		return false
 	}
 	p50, p90 := stats.Quantile(took, .5), stats.Quantile(took, .9)
-	e.v.Evidence = append(e.v.Evidence, e.c.Figure(fmt.Sprintf("p50 of the %d requests that came at up to %.3g/s in the same recording", len(took), about*e.expected), float64(p50)/1e6, "ms", cause.From(e.a.source)))
+	e.v.Evidence = append(e.v.Evidence, e.c.Figure(fmt.Sprintf("p50 of the %d requests that came at up to %s/s in the same recording", len(took), cause.Digits(3, about*e.expected)), float64(p50)/1e6, "ms", cause.From(e.a.source)))
 	return e.against(p50, p90)
 }
 
@@ -39,7 +39,7 @@ func (e *explained) byBaseline() bool {
 	if !ok || !known || !is || p50.Number <= 0 || rate.Number < e.expected/about {
 		return false // of an idler service it says nothing
 	}
-	e.v.Evidence = append(e.v.Evidence, cause.Evidence{Text: fmt.Sprintf("p50 at %.3g/s, when all was well", rate.Number), Value: cause.Number(p50.Number / 1e6), Unit: "ms", Origin: "--baseline"})
+	e.v.Evidence = append(e.v.Evidence, cause.Evidence{Text: fmt.Sprintf("p50 at %s/s, when all was well", cause.Digits(3, rate.Number)), Value: cause.Number(p50.Number / 1e6), Unit: "ms", Origin: "--baseline"})
 	return e.against(int64(p50.Number), int64(p99.Number))
 }
 
@@ -54,7 +54,7 @@ func (e *explained) against(usual, high int64) bool {
 		most += per[n]
 	}
 	if float64(most) < (1-asSlow)*float64(l.Total) {
-		e.v.Title, e.v.Summary = "", fmt.Sprintf("%.2g × the expected rate, but requests are as slow at that (p50 %s)", e.times, millis(float64(usual)))
+		e.v.Title, e.v.Summary = "", fmt.Sprintf("%s × the expected rate, but requests are as slow at that (p50 %s)", cause.Digits(2, e.times), millis(float64(usual)))
 		return true
 	}
 	e.v.State = cause.Supported
@@ -98,7 +98,7 @@ func (e *explained) byReplay() bool {
 	p50, p90 := stats.Quantile(without.Latency, .5), stats.Quantile(without.Latency, .9)
 	e.v.Evidence = append(e.v.Evidence,
 		c.Figure("processor time of a request", float64(need)/1e6, "ms", origin),
-		c.Figure(fmt.Sprintf("p50 had only one in %.2g come (replay of the arrivals through %d processors, which gives p50 and p99 as observed)", e.times, cores), float64(p50)/1e6, "ms", cause.From(e.a.source)))
+		c.Figure(fmt.Sprintf("p50 had only one in %s come (replay of the arrivals through %d processors, which gives p50 and p99 as observed)", cause.Digits(2, e.times), cores), float64(p50)/1e6, "ms", cause.From(e.a.source)))
 	return e.against(p50, p90)
 }
 
@@ -113,7 +113,7 @@ func (e *explained) byProcessors() bool {
 	now := min(used/procs(c), .98)
 	then := now / e.times
 	e.v.Evidence = append(e.v.Evidence, c.Figure("processors busy", now, "1", origin),
-		cause.Evidence{Text: fmt.Sprintf("at %.3g/s, if each request needs as much", e.expected), Value: cause.Number(then), Unit: "1", Origin: c.Bundle.OriginText(origin)})
+		cause.Evidence{Text: fmt.Sprintf("at %s/s, if each request needs as much", cause.Digits(3, e.expected)), Value: cause.Number(then), Unit: "1", Origin: c.Bundle.OriginText(origin)})
 	if now < saturated || then > .7 {
 		return false
 	}

@@ -82,7 +82,7 @@ func (g *gauged) sum() string {
 	case g.queue == 0:
 		text += ", nobody waited"
 	default:
-		text += fmt.Sprintf(", %.2g waited in the mean", g.waiting)
+		text += fmt.Sprintf(", %s waited in the mean", cause.Digits(2, g.waiting))
 	}
 	if g.readings == 1 {
 		return text + " at one reading"

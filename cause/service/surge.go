@@ -93,41 +93,41 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("before "+clock(step.at), step.before, "1/s", origin), c.Figure("after", step.after, "1/s", origin))
 		a.rate = step.after
 	default:
-		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%.3g requests/s, without a rise; what was agreed on is not known", a.rate)
+		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%s requests/s, without a rise; what was agreed on is not known", cause.Digits(3, a.rate))
 		v.Needs = []string{"the rate that was agreed on with the callers, or a capture of when all was well: unstall FILE... --expect-rate N"}
 		return v
 	}
 	times := a.rate / expected
-	v.Summary = fmt.Sprintf("%.3g/s of %.3g/s expected", a.rate, expected)
+	v.Summary = fmt.Sprintf("%s/s of %s/s expected", cause.Digits(3, a.rate), cause.Digits(3, expected))
 	repeated(c, &v)
 	switch {
 	case times < surging:
 		return v
 	case !c.Slow():
-		v.Summary = fmt.Sprintf("%.2g × the expected rate, and hardly a request is slow", times)
+		v.Summary = fmt.Sprintf("%s × the expected rate, and hardly a request is slow", cause.Digits(2, times))
 		return v
 	}
-	v.Title = fmt.Sprintf("%.3g requests/s come, %.2g × the expected %.3g.", a.rate, times, expected)
+	v.Title = fmt.Sprintf("%s requests/s come, %s × the expected %s.", cause.Digits(3, a.rate), cause.Digits(2, times), cause.Digits(3, expected))
 	if !known {
-		v.Title = fmt.Sprintf("The rate rose %.2g × at %s, to %.3g requests/s, and requests became slow.", times, clock(step.at), step.after)
+		v.Title = fmt.Sprintf("The rate rose %s × at %s, to %s requests/s, and requests became slow.", cause.Digits(2, times), clock(step.at), cause.Digits(3, step.after))
 	}
 	if share, origin, none := withheld(c); none {
 		v.State, v.Title = cause.Inconclusive, ""
 		v.Evidence = append(v.Evidence, c.Figure("of the host's processors others used, and left none", share, "1", origin))
-		v.Summary = fmt.Sprintf("%.2g × the expected rate, but others used %.0f %% of the host: which of the two is it?", times, 100*share)
-		v.Needs = []string{"a recording on a host that has processors left: unstall record PID --expect-rate " + fmt.Sprintf("%.3g", expected)}
+		v.Summary = fmt.Sprintf("%s × the expected rate, but others used %.0f %% of the host: which of the two is it?", cause.Digits(2, times), 100*share)
+		v.Needs = []string{"a recording on a host that has processors left: unstall record PID --expect-rate " + cause.Digits(3, expected)}
 		return v
 	}
 	e := explained{c: c, v: &v, a: a, expected: expected, times: times}
 	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
 		v.State, v.Title = cause.Inconclusive, ""
-		v.Summary = fmt.Sprintf("%.2g × the expected rate; whether requests would be fast at that is not known", times)
-		v.Needs = []string{"the processors' use beside the requests, or a stretch at the expected rate: unstall record PID --expect-rate " + fmt.Sprintf("%.3g", expected)}
+		v.Summary = fmt.Sprintf("%s × the expected rate; whether requests would be fast at that is not known", cause.Digits(2, times))
+		v.Needs = []string{"the processors' use beside the requests, or a stretch at the expected rate: unstall record PID --expect-rate " + cause.Digits(3, expected)}
 		return v
 	}
 	if v.State == cause.Supported {
 		v.Fix = append(v.Fix,
-			cause.Fix{Text: fmt.Sprintf("hold callers to what was agreed: let them cache answers, and refuse early what exceeds %.3g/s", about*expected)},
+			cause.Fix{Text: fmt.Sprintf("hold callers to what was agreed: let them cache answers, and refuse early what exceeds %s/s", cause.Digits(3, about*expected))},
 			cause.Fix{Text: "cache in the service what costs a request most; write down which rate was agreed on, and watch it"})
 	}
 	return v
