@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ func (f *flight) land(ctx context.Context) {
 	if err != nil && !errors.Is(err, attach.ErrRefused) {
 		f.r.warn("the flight recording could not be stopped (%s): it ends by itself", lack(err).Why)
 	}
-	in, err := os.Open(f.r.vm.Path(f.file))
+	in, err := openOwn(f.r.vm, f.file)
 	if err != nil {
 		f.r.warn("there is no flight recording: %v", err)
 		return

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/unstall/unstall/capture"
@@ -166,12 +165,8 @@ func (l *gcLog) follow(ctx context.Context) {
 }
 
 func (l *gcLog) open() *os.File {
-	f, err := os.OpenFile(l.r.vm.Path(l.file), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := openOwn(l.r.vm, l.file)
 	if err != nil {
-		return nil
-	}
-	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
-		_ = f.Close()
 		return nil
 	}
 	return f

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attach"
@@ -58,6 +59,24 @@ func abandoned(file string, vm *attach.VM) bool {
 	}
 	start, err := attach.Started(n[2])
 	return err != nil || start != uint64(n[3])
+}
+
+// openOwn opens a file that the JVM wrote, and nothing that somebody put in its place: the
+// JVM's /tmp is not ours, and who records may be root.
+func openOwn(vm *attach.VM, file string) (*os.File, error) {
+	f, err := os.OpenFile(vm.Path(file), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", file)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // remove removes a file that the JVM wrote, and what rotation made of it.

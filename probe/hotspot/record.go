@@ -55,7 +55,7 @@ func record(ctx context.Context, vm *attach.VM, t target.Target, plan probe.Plan
 		r.warn("the target ended; what came is kept")
 		cancel()
 		return nil
-	case err != nil && ctx.Err() == nil && r.stored() == 0:
+	case err != nil && !errors.Is(err, context.Canceled) && r.stored() == 0: // a JVM that never answered, however short the recording
 		r.sink.Lack(lack(err))
 	case err != nil && ctx.Err() == nil:
 		r.warn("%s; what came is kept", lack(err).Why)
@@ -98,11 +98,11 @@ func (r *recording) attached(ctx context.Context) error {
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
 	defer cancel()
+	if log != nil {
+		log.off(late) // first: nothing may stay on, nor walking the heap be taken for the service's own doing
+	}
 	if err := r.answer(late, "", "heap", "GC.heap_info"); err != nil {
 		return err
-	}
-	if log != nil {
-		log.off(late) // so that walking the heap is not taken for the service's own doing
 	}
 	if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		r.sink.Lack(probe.Lack{What: "class histogram", Why: "the recording was interrupted, and it is taken last", Do: "record to the end"})

@@ -160,7 +160,7 @@ func hotspot(pid int) error {
 		}
 		library := strings.TrimSuffix(path.Base(string(lines.Bytes()[i:])), " (deleted)")
 		if strings.HasPrefix(library, "libj9vm") || strings.HasPrefix(library, "libj9jit") {
-			return problem(pid, "it is an OpenJ9 JVM, which has another protocol", "give its logs: -Xverbosegclog is not read yet, what /proc tells is", ErrNotJVM)
+			return problem(pid, "it is an OpenJ9 JVM, which has another protocol", "what /proc tells is recorded all the same; its GC log (-Xverbosegclog) is not read", ErrNotJVM)
 		}
 		found = found || library == "libjvm.so"
 	}
