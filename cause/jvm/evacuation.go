@@ -3,7 +3,6 @@ package jvm
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -50,13 +49,9 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 	}
 	full := p.of(evidence.PauseFull)
 	young := p.where(func(x pause) bool { return x.of != evidence.PauseFull })
-	pinned := young.where(func(x pause) bool { return strings.Contains(g.failure(x), "Pinned") })
 	v.Evidence = append(v.Evidence, c.Figure("collections whose evacuation failed", float64(len(young)), "count", g.at(p[0])))
 	if len(full) > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("full collections after them", float64(len(full)), "count", g.at(full[0])))
-	}
-	if len(pinned) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("of them for pinned regions", float64(len(pinned)), "count", g.at(pinned[0])))
 	}
 	var before, after []float64
 	for _, x := range p {
@@ -72,16 +67,12 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 		}
 	}
 	v.Title = fmt.Sprintf("G1 has no region to copy to %d times; that and %d full collections after it stop %.1f %% of the time.", len(young), len(full), 100*g.stopped(p))
-	g.adviseEvacuation(&v, len(pinned) > len(young)/2, live, capacity)
+	g.adviseEvacuation(&v, live, capacity)
 	return v
 }
 
-func (g *collector) adviseEvacuation(v *cause.Verdict, pinned bool, live, capacity float64) {
+func (g *collector) adviseEvacuation(v *cause.Verdict, live, capacity float64) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting}) }
-	if pinned {
-		add("native code holds arrays while collections run (GetPrimitiveArrayCritical: compression, cryptography, native drivers): hold them for less time, or copy (GetByteArrayRegion)", "")
-		return
-	}
 	if young := g.fixedYoung(); young > 0 {
 		text := "let G1 size the young generation itself: one that is fixed may not shrink when regions run short"
 		if capacity > 0 {

@@ -84,7 +84,7 @@ func (g *collector) reasonOf(p pause) reason {
 		return metadata
 	case g.is("CMS") && (holds(failure, fellBackBy) || p.of == evidence.PauseFull):
 		return fellBack
-	case holds(failure, evacuatedBy):
+	case holds(failure, evacuatedBy) && !strings.HasSuffix(failure, ": pinned"): // a region that native code holds stays, which costs little
 		return evacuation
 	case strings.Contains(trigger, "Humongous"):
 		return humongous

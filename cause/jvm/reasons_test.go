@@ -26,6 +26,7 @@ func TestReasons(t *testing.T) {
 			{1011, evidence.PauseFull, "Pause Full", "G1 Compaction Pause", "", evacuation}, // in its wake
 			{2000, evidence.PauseYoung, "Pause Young (Concurrent Start)", "G1 Humongous Allocation", "", humongous},
 			{2100, evidence.PauseRemark, "Pause Remark", "", "", humongous}, // of the cycle it began
+			{2500, evidence.PauseYoung, "Pause Young (Normal)", "GCLocker", "evacuation failure: pinned", ordinary},
 			{3000, evidence.PauseFull, "Pause Full", "G1 Compaction Pause", "", ordinary},
 			{4000, evidence.PauseYoung, "GC pause (young)", "G1 Evacuation Pause", "to-space exhausted", evacuation},
 			{5000, evidence.PauseFull, "Pause Full", "System.gc()", "", requested},

@@ -41,7 +41,7 @@ host), a higher quota, fewer neighbours. What does not help: tuning the heap.`,
 }
 
 // Starved collections: those of at least so many ns that had fewer processors than this,
-// or than half of what the log's best had. The times of logs have a resolution of 10 ms.
+// or than half of what the best of their kind had. The times of logs have a resolution of 10 ms.
 const (
 	worthStarved = 50e6
 	halfOne      = .5
@@ -58,7 +58,7 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	if len(timed) == 0 && len(g.pauses) > 0 {
 		return g.untold()
 	}
-	pace := g.pace(timed)
+	pace := g.paces(timed)
 	starved := timed.where(func(x pause) bool { return g.starved(x, pace) })
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections had %s processors at their best, and no long one less than half of what others of its kind had", cause.Digits(2, pace.best(timed)))}
 	if len(g.pauses) == 0 {
@@ -69,7 +69,7 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	}
 	var lost float64
 	for _, x := range starved {
-		lost += max(0, x.seconds()-g.used(x)*x.seconds()/max(pace, 1))
+		lost += max(0, x.seconds()-g.used(x)*x.seconds()/max(pace[x.of], 1))
 	}
 	part := lost / max(starved.seconds(), 1e-9)
 	what := "collections whose threads did not run"
@@ -77,7 +77,7 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	g.judgePart(&v, starved, part, what)
 	v.Evidence = append(v.Evidence,
 		c.Figure("processors the collector's threads had in these collections, in the mean", g.meanUsed(starved), "CPUs", g.at(starved[0])),
-		c.Figure("in those that had most", pace, "CPUs", g.origin),
+		c.Figure("in those that had most", pace.best(starved), "CPUs", g.origin),
 		c.Figure("of their time, for want of processors", part, "1", g.origin))
 	if v.State != cause.Supported {
 		return v
@@ -87,15 +87,15 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 }
 
 // starved says whether a collection's threads did not run for most of it.
-func (g *collector) starved(x pause, pace float64) bool {
+func (g *collector) starved(x pause, pace paces) bool {
 	used := g.used(x)
-	return float64(x.to-x.from) >= worthStarved && (used < halfOne || used < pacePart*pace)
+	return float64(x.to-x.from) >= worthStarved && (used < halfOne || used < pacePart*pace[x.of])
 }
 
 // own are the pauses whose length is the collector's own doing: not the kernel's, nor the
 // host's, which have causes of their own.
 func (g *collector) own(p pauses) pauses {
-	pace := g.pace(g.pauses.where(func(x pause) bool { return !math.IsNaN(g.get(x, evidence.UserCPU)) }))
+	pace := g.paces(g.pauses.where(func(x pause) bool { return !math.IsNaN(g.get(x, evidence.UserCPU)) }))
 	return p.where(func(x pause) bool { return !g.inKernel(x) && !g.starved(x, pace) })
 }
 
@@ -109,8 +109,33 @@ func (g *collector) meanUsed(p pauses) float64 {
 	return (user + system) / max(real, 1e-9)
 }
 
-// pace is how many processors collections can use: those of the 9th decile had so many, of
-// pauses long enough for their times to tell.
+// paces are how many processors each kind of collection can use: one thread makes the full
+// collections of CMS, and of G1 before JDK 10, while all make the young ones.
+type paces map[evidence.Pause]float64
+
+func (g *collector) paces(p pauses) paces {
+	by := make(map[evidence.Pause]pauses)
+	for _, x := range p {
+		by[x.of] = append(by[x.of], x)
+	}
+	out := make(paces)
+	for of, all := range by {
+		out[of] = g.pace(all)
+	}
+	return out
+}
+
+// best is the most that a kind of some pauses can use.
+func (s paces) best(p pauses) float64 {
+	most := 1.
+	for _, x := range p {
+		most = max(most, s[x.of])
+	}
+	return most
+}
+
+// pace is how many processors collections of a kind can use: those of the 9th decile had so
+// many, of pauses long enough for their times to tell.
 func (g *collector) pace(p pauses) float64 {
 	var all []float64
 	for _, x := range p {
