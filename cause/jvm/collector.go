@@ -95,7 +95,7 @@ func (g *collector) logs() (all []*log) {
 	of := make(map[evidence.ArtifactID]*log)
 	for _, w := range b.Covered(g.c.Subject, evidence.CoverGC) {
 		a, ok := w.Origin.Artifact()
-		if !ok || w.Until <= w.From {
+		if !ok || w.Until <= w.From || !stamped(b.Clocks[w.Clock]) {
 			continue
 		}
 		x := of[a]
@@ -120,6 +120,10 @@ func (g *collector) logs() (all []*log) {
 	})
 	return all
 }
+
+// stamped is false of a log without time stamps: its pauses lie one after another, and no
+// time between them is known.
+func stamped(c evidence.Clock) bool { return c.Anchored() || c.Resolution > 0 }
 
 func compareBool(a, b bool) int {
 	switch {

@@ -69,7 +69,10 @@ func judgeExplicit(c *cause.Case) cause.Verdict {
 	if !math.IsNaN(every) {
 		v.Evidence = append(v.Evidence, c.Figure("from one to the next, in the median", every, "s", g.origin))
 	}
-	v.Title = fmt.Sprintf("%s stops the world %d times for %s in all.", most, len(full), inSeconds(callers[most].seconds()))
+	v.Title = fmt.Sprintf("%s stops the world for %s in all, in %d pauses.", most, inSeconds(callers[most].seconds()), len(callers[most]))
+	if n := len(callers[most]); n > len(full) { // a young collection before each full one, or a remark after it
+		v.Title = fmt.Sprintf("%s stops the world for %s in all, in %d pauses: %d full collections and what goes with them.", most, inSeconds(callers[most].seconds()), n, len(full))
+	}
 	g.adviseExplicit(&v, most, every)
 	return v
 }

@@ -82,9 +82,9 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		c.Figure("trend of what is live (median of slopes)", 3600*slope, "bytes/h", g.origin),
 		c.Figure("at least", 3600*low, "bytes/h", g.origin),
 		c.Figure("at most", 3600*high, "bytes/h", g.origin))
-	v.Summary = fmt.Sprintf("what is live after old collections changes by %+.2g %% of the heap in %s", 100*growth/capacity, inSeconds(took))
+	v.Summary = fmt.Sprintf("what is live after old collections changes by %s %% of the heap in %s", signed(2, 100*growth/capacity), inSeconds(took))
 	if math.IsNaN(capacity) {
-		v.Summary = fmt.Sprintf("what is live after old collections changes by %+.3g MiB in %s", growth/(1<<20), inSeconds(took))
+		v.Summary = fmt.Sprintf("what is live after old collections changes by %s MiB in %s", signed(3, growth/(1<<20)), inSeconds(took))
 	}
 	if !(low > 0) || growth < grown*first.live && !(growth >= grown*capacity) {
 		return v
@@ -168,6 +168,14 @@ func (g *collector) live() (points []point) {
 	}
 	slices.SortStableFunc(points, func(a, b point) int { return int(max(-1, min(1, a.at-b.at))) })
 	return points
+}
+
+// signed words a change.
+func signed(n int, v float64) string {
+	if v > 0 {
+		return "+" + cause.Digits(n, v)
+	}
+	return cause.Digits(n, v)
 }
 
 // cycles are when concurrent cycles had marked what is live: after that the old generation

@@ -1,7 +1,9 @@
 package jvm
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +121,44 @@ func TestStarvedCollections(t *testing.T) {
 	s.series = nil
 	if v := judged(t, s.build(), GCStarved); v.State != cause.Supported || len(v.Needs) == 0 {
 		t.Errorf("%+v", v)
+	}
+}
+
+// CMS makes its full collections with one thread, while all make the young ones: that is no
+// want of processors.
+func TestOneThreadOnPurpose(t *testing.T) {
+	young := parnew(40 * ms)
+	young.user, young.system = 220*ms, 10*ms
+	s := service{collector: "ParNew+CMS", cores: 8, rate: 20, demand: 10 * ms, pauses: every(4000*ms, young)}
+	one := full(1500*ms, 850)
+	one.at = 21_000 * ms
+	s.pauses = append(s.pauses, one)
+	slices.SortFunc(s.pauses, func(a, b stop) int { return int(a.at - b.at) })
+	if v := judged(t, s.build(), GCStarved); v.State != cause.RuledOut {
+		t.Errorf("%s: %s %s", v.State, v.Title, v.Summary)
+	}
+	if v := judged(t, s.build(), CMSConcurrentModeFailure); v.State != cause.Supported {
+		t.Errorf("%s: %s", v.State, v.Summary)
+	}
+}
+
+// A call of System.gc() is a young collection and a full one with some collectors: title and
+// figures count the same.
+func TestExplicitCollectionsAreCountedOnce(t *testing.T) {
+	s := service{collector: "Parallel", cores: 2, rate: 20, demand: 10 * ms, pauses: every(4000*ms, full(900*ms, 300))}
+	for i := range s.pauses {
+		s.pauses[i].trigger = "System.gc()"
+	}
+	calls := len(s.pauses)
+	for _, x := range s.pauses[:calls] {
+		young := parnew(20 * ms)
+		young.at, young.trigger = x.at-25*ms, x.trigger
+		s.pauses = append(s.pauses, young)
+	}
+	slices.SortFunc(s.pauses, func(a, b stop) int { return int(a.at - b.at) })
+	v := judged(t, s.build(), ExplicitGC)
+	if want := fmt.Sprintf("in %d pauses: %d full collections", 2*calls, calls); v.State != cause.Supported || !strings.Contains(v.Title, want) {
+		t.Errorf("%s: %s, want %q", v.State, v.Title, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package jvm
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"testing"
 
@@ -28,6 +29,7 @@ type service struct {
 	facts     map[string]float64
 	series    map[string]float64 // over the whole span
 	alone     bool               // only the log
+	watched   int64              // how long the log is, 0: the span
 }
 
 // stop is a pause, from its offset to the span's beginning.
@@ -70,7 +72,7 @@ func (s service) build() *cause.Case {
 		p.Interval(v)
 		queue.Stops = append(queue.Stops, predict.Stop{From: x.at, To: x.at + x.took})
 	}
-	p.Cover(evidence.Coverage{Kind: evidence.CoverGC, From: epoch, Until: epoch + span})
+	p.Cover(evidence.Coverage{Kind: evidence.CoverGC, From: epoch, Until: epoch + cmp.Or(s.watched, span)})
 	p.Close()
 	if s.alone {
 		return &cause.Case{Bundle: b}

@@ -9,6 +9,11 @@ import (
 
 // unwatched is the answer where nobody watched the collector.
 func unwatched(c *cause.Case) cause.Verdict {
+	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
+		if !stamped(c.Bundle.Clocks[w.Clock]) {
+			return cause.Verdict{State: cause.Inconclusive, Summary: "the log has no time stamps: how often it collects is not known", Needs: []string{logging}}
+		}
+	}
 	return cause.Verdict{State: cause.Inconclusive, Summary: "no collection was watched", Needs: []string{logging}}
 }
 

@@ -65,6 +65,11 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	if len(p) == 0 {
 		return v
 	}
+	if b == nil && v.State != cause.RuledOut && len(p) < someYoung {
+		v.State, v.Needs = cause.Inconclusive, []string{"a longer log, of some minutes under load"}
+		v.Summary = fmt.Sprintf("too few young collections (%d) to say how often they come", len(p))
+		return v
+	}
 	perMinute := 60 * g.rate(p)
 	v.Evidence = append(v.Evidence, c.Figure("young collections a minute ("+g.cause(p[0])+")", perMinute, "1/min", g.at(p[0])))
 	v.Evidence = append(v.Evidence, g.youngFigures(p, r)...)
