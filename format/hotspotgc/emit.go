@@ -1,6 +1,10 @@
 package hotspotgc
 
-import "github.com/unstall/unstall/evidence"
+import (
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+)
 
 // emit writes an event as a row.
 func (o *output) emit(e *event) {
@@ -10,6 +14,9 @@ func (o *output) emit(e *event) {
 	}
 	if e.kind == evidence.Safepoint {
 		o.safepoints++
+		o.hidden = o.hidden || collects(e.name)
+	} else {
+		o.collections++
 	}
 	process := o.clock.current
 	if e.of > 0 {
@@ -92,4 +99,16 @@ func (o *output) makeRoom() {
 	more := int64(min(rest*1.05, 1<<28)) + enough
 	o.b.RoomForIntervals(int(more))
 	o.room = o.events + more
+}
+
+// collects says whether an operation at a safepoint is a collection's. The names are those
+// of vmOperations.hpp and of each collector's operations; a histogram is none of them
+// (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/runtime/vmOperation.hpp).
+func collects(operation string) bool {
+	for _, part := range []string{"Collect", "ParallelGC", "CMS_", "CGC_", "G1Pause", "ZMark", "XMark", "Shenandoah"} {
+		if strings.Contains(operation, part) {
+			return true
+		}
+	}
+	return false
 }

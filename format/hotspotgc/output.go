@@ -11,14 +11,16 @@ import (
 type output struct {
 	clock clock
 
-	b          *evidence.Builder
-	subjects   []evidence.SubjectID // of the processes of clock
-	subject    evidence.SubjectID   // the first of them
-	names      map[string]string    // those that text handed out
-	extra      []evidence.Extra     // of the event being written, reused
-	events     int64
-	safepoints int64
-	disorder   int64 // collections whose numbers are in no order
+	b           *evidence.Builder
+	subjects    []evidence.SubjectID // of the processes of clock
+	subject     evidence.SubjectID   // the first of them
+	names       map[string]string    // those that text handed out
+	extra       []evidence.Extra     // of the event being written, reused
+	events      int64
+	safepoints  int64
+	collections int64 // events of the collector
+	hidden      bool  // a safepoint was a collection's
+	disorder    int64 // collections whose numbers are in no order
 
 	recent [16]struct { // names by a hash of them
 		name string

@@ -75,7 +75,9 @@ func (o *output) cover() {
 		}
 		o.b.Stretch(s)
 		c := evidence.Coverage{Subject: o.subjects[i], From: p.from, Until: p.until, Kind: evidence.CoverGC}
-		o.b.Cover(c)
+		if o.collections > 0 || !o.hidden { // else it is a log of safepoints alone, and collections stand elsewhere
+			o.b.Cover(c)
+		}
 		if o.safepoints > 0 {
 			c.Kind = evidence.CoverSafepoints
 			o.b.Cover(c)
