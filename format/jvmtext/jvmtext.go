@@ -63,7 +63,7 @@ func match(head []byte) format.Confidence {
 
 // begins says whether one of the answers begins like this.
 func begins(l []byte) bool {
-	for _, s := range []string{"-XX:", "VM Flags:", "Non-default VM flags:", "jvm_args: ", "[Global flags]"} {
+	for _, s := range []string{"-XX:", "VM Flags:", "Non-default VM flags:", "jvm_args: ", "java_command: ", "[Global flags]"} {
 		if bytes.HasPrefix(l, []byte(s)) {
 			return true
 		}
