@@ -10,7 +10,6 @@ package format
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,25 +127,26 @@ func names(formats []Format) string {
 }
 
 // looksLike tells the user what the file seems to be, for files that people
-// really hand in by mistake; named says that it is known by name.
+// really hand in by mistake; named says that it is of another JVM, which is said by its name.
 func looksLike(head []byte) (what string, named bool) {
 	for _, k := range []struct{ magic, what string }{
 		{"\x7fELF", "it is an ELF program"},
 		{"PK\x03\x04", "it is a zip archive: unpack it first"},
 		{"JAVA PROFILE", "it is a Java heap dump"},
 		{"PERFILE2", "it is perf.data"},
-		{"0SECTION", "it is a javacore of an IBM or OpenJ9 JVM: read are HotSpot's thread dumps"},
 		{"BZh", "it is bzip2: unpack it first"},
 		{"\xfd7zXZ", "it is xz: unpack it first"},
 		{"%PDF", "it is a PDF"},
-		{"<", cmp.Or(otherJVM(head), "it looks like HTML or XML")},
 	} {
 		if strings.HasPrefix(string(head), k.magic) {
-			return k.what, true
+			return k.what, false
 		}
 	}
 	if what := otherJVM(head); what != "" {
 		return what, true
+	}
+	if head[0] == '<' {
+		return "it looks like HTML or XML", false
 	}
 	line, _, _ := strings.Cut(string(head[:min(len(head), 400)]), "\n")
 	shown := []rune(line)
@@ -161,8 +161,11 @@ func looksLike(head []byte) (what string, named bool) {
 	return fmt.Sprintf("no format knows lines like %q", strings.TrimSpace(string(shown))), false
 }
 
-// otherJVM names a JVM's GC log that is not HotSpot's, "" if it is none.
+// otherJVM names a log or dump of a JVM that is not HotSpot, "" if it is none.
 func otherJVM(head []byte) string {
+	if bytes.HasPrefix(head, []byte("0SECTION")) {
+		return "it is a javacore of an IBM or OpenJ9 JVM: read are HotSpot's thread dumps"
+	}
 	for _, k := range []struct{ words, what string }{
 		{"<verbosegc", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot's logs are read"},
 		{"<gc-op ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot's logs are read"},
