@@ -79,6 +79,11 @@ var incidents = []incident{{
 	folders: [2]string{"cause/testdata/dotnet.threadpool-starvation/sick", "cause/testdata/dotnet.threadpool-starvation/healthy"},
 	sick:    "An ASP.NET Core service whose handlers wait for a query with .Result: the pool's threads are all blocked, it grows by one or two a second, and the processors idle. The method to change, the stacks, and thread count, CPU, queue and latency on one time line.",
 	fixed:   "The same load where the handlers await the query: few threads serve it, and no cause is found.",
+}, {
+	lab:     "jvm-parnew",
+	folders: [2]string{"cause/testdata/jvm.young-gc-rate/sick", "cause/testdata/jvm.young-gc-rate/healthy"},
+	sick:    "An HTTP service on a JVM with a young generation so small that ParNew stops it three times a second: what slow requests waited in pauses, the sizes to set and what they would do, heap, allocation and pauses on one time line.",
+	fixed:   "The same JVM under the same load where a request allocates a quarter and keeps nothing: short collections now and then, and no cause is found.",
 }}
 
 // pages makes the gallery's pages of the recordings of a checkout.

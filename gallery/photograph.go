@@ -36,6 +36,8 @@ var shots = []shot{
 	{"dotnet-starvation.png", "dotnet-starvation-sick.html", 800, firstScreen, "The first screen of the report of a starved thread pool"},
 	{"dotnet-starvation-threads.png", "dotnet-starvation-sick.html", 800, atThreads, "What its threads do, grouped"},
 	{"dotnet-starvation-timeline.png", "dotnet-starvation-sick.html", 1050, atTimeline, "Its thread count, CPU, queue and latency on one time line"},
+	{"jvm-parnew.png", "jvm-parnew-sick.html", 800, firstScreen, "The first screen of the report of young collections that come too often"},
+	{"jvm-parnew-timeline.png", "jvm-parnew-sick.html", 1050, atTimeline, "Its requests, pauses, heap and allocation on one time line"},
 }
 
 // photograph takes the pictures that READMEs show.
