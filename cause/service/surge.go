@@ -89,7 +89,7 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 	case known:
 		v.Evidence = append(v.Evidence, cause.Evidence{Text: "expected", Value: cause.Number(expected), Unit: "1/s", Origin: by})
 	case risen:
-		expected, by = step.before, "the recording before"
+		expected = step.before
 		v.Evidence = append(v.Evidence, c.Figure("before "+clock(step.at), step.before, "1/s", origin), c.Figure("after", step.after, "1/s", origin))
 		a.rate = step.after
 	default:

@@ -48,7 +48,7 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		if !ok {
 			return true
 		}
-		zoned := true
+		var zoned bool
 		if g.t, zoned, ok = stamp(text); !ok {
 			g.t = l.Stamp
 		}

@@ -184,7 +184,7 @@ func (x *scrapes) line(text string, line int64) {
 }
 
 func (x *scrapes) sample(text string, line int64) {
-	metric, labels, rest := text, "", ""
+	var metric, labels, rest string
 	if i := strings.IndexByte(text, '{'); i >= 0 {
 		j := strings.LastIndexByte(text, '}')
 		if j < i {
