@@ -227,6 +227,7 @@ func (b *Bundle) Unify() {
 			b.Warnf(0, "cannot tell which of %d processes %s is about: give the files of one process at a time", len(candidates), describe(formatsOf[from]))
 		}
 	}
+	b.dateStretches()
 }
 
 // looks are formats of what is so at a moment: of one process there may be many.

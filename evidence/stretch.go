@@ -56,6 +56,32 @@ func (b *Bundle) joinStretches() map[SubjectID]bool {
 	return gone
 }
 
+// dateStretches places a log that counts from its process's start, by another log of the
+// same process that tells when that was. One of several processes in turn counts on.
+func (b *Bundle) dateStretches() {
+	whose, several := make(map[ClockID]SubjectID), make(map[ClockID]bool)
+	for i := range b.stretches {
+		s := &b.stretches[i]
+		if first, ok := whose[s.clock]; ok && first != s.Subject {
+			several[s.clock] = true
+		}
+		whose[s.clock] = s.Subject
+	}
+	for i := range b.stretches {
+		y := &b.stretches[i]
+		k := &b.Clocks[y.clock]
+		if k.Anchored() || k.Resolution == 0 || y.Began != 0 || several[y.clock] {
+			continue
+		}
+		for j := range b.stretches {
+			if x := &b.stretches[j]; x.Subject == y.Subject && x.Began != 0 && x.format == y.format {
+				k.Offset, k.Error = x.Began, 2*k.Resolution
+				break
+			}
+		}
+	}
+}
+
 // atOnce is how many collections may go on at once: concurrent ones and young ones within.
 // By so much the first number of a piece may differ from the one after the last.
 const atOnce = 4

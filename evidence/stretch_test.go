@@ -47,3 +47,29 @@ func TestPiecesOfOneLog(t *testing.T) {
 		}
 	}
 }
+
+// A log that knows only the time since its process began lies where another log of the
+// process, which also has dates, says it began.
+func TestLogsBesideADatedOne(t *testing.T) {
+	b := NewBundle()
+	about := Subject{Runtime: "jvm", PID: 4711}
+	log := func(name string, k Clock, pid int, s Stretch) *Builder {
+		p := b.Builder(b.AddArtifact(Artifact{Name: name}), "hotspotgc")
+		*p.Clock() = k
+		about.PID = pid
+		s.Subject = p.Subject(about)
+		p.Interval(Interval{Subject: s.Subject, Kind: StopTheWorld, Start: s.From, End: s.From + 1})
+		p.Stretch(s)
+		p.Close()
+		return p
+	}
+	uptime := Clock{Name: "since JVM start", Error: Unanchored, Resolution: 1e6}
+	log("safepoints.log", Clock{Name: "dates of the log", Error: 1e6, Resolution: 1e6}, 4711, Stretch{Began: 1e18, From: 3e9, Until: 9e9, First: -1, Last: -1})
+	log("own.log", uptime, 4711, Stretch{From: 2e9, Until: 8e9, First: 0, Last: 9})
+	log("other.log", uptime, 12, Stretch{From: 2e9, Until: 8e9, First: 0, Last: 9})
+	b.Unify()
+	own, other := b.Clocks[b.Intervals.Clock[1]], b.Clocks[b.Intervals.Clock[2]]
+	if !own.Anchored() || own.Offset != 1e18 || other.Anchored() {
+		t.Errorf("own log %+v, another process's %+v", own, other)
+	}
+}
