@@ -147,6 +147,9 @@ func (s *scanner) field(i int) int {
 		return i
 	}
 	if open, n := quote(b, j); open > 0 {
+		if end := s.attribute(name, open, n); end > 0 {
+			return end
+		}
 		return s.quoted(open, n)
 	}
 	switch c := b[j]; {
@@ -171,6 +174,41 @@ func (s *scanner) field(i int) int {
 		return i
 	}
 	return s.value(name, j)
+}
+
+// attribute is a name in quotes that stands apart from its value, as spans have them:
+// {"key":"http.route","value":{"stringValue":"/"}}. Of a secret the value is hidden, and
+// not the name. It returns 0 where it is none.
+func (s *scanner) attribute(name []byte, open, slashes int) int {
+	b := s.in
+	if !equalsAny(name, "key") {
+		return 0
+	}
+	end := quoteEnd(b, open, slashes)
+	j := min(len(b), end+slashes+1)
+	next := b[j:min(len(b), j+64)] // Jaeger's has a type between
+	at := bytes.Index(next, []byte(`"value`))
+	if at < 0 || next[0] != ',' && next[0] != ' ' || bytes.ContainsAny(next[:at], "{}[]") {
+		return 0
+	}
+	if weigh(b[open:end]) != strong {
+		return end
+	}
+	for k := j + at; k < len(b) && b[k] != '}'; k++ {
+		if b[k] != ':' {
+			continue
+		}
+		for k++; k < len(b) && b[k] == ' '; {
+			k++
+		}
+		if k == len(b) {
+			break
+		}
+		if open, n := quote(b, k); open > 0 {
+			return s.quoted(open, n)
+		}
+	}
+	return end
 }
 
 // quoted hides a quoted value, and what follows if it was the name of another.
