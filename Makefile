@@ -29,18 +29,18 @@ test: ## what CI runs: gofmt, go vet, all tests
 	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
 
 chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools
-	@tools/chromium.sh
+	@dev/tools/chromium.sh
 
 dotnet: ## a .NET SDK for the tests and the lab of a .NET service: one installed, else 3.1 into .tools
-	@tools/dotnet.sh
+	@dev/tools/dotnet.sh
 
 jdk: ## JDKs 11, 17 and 25, a javac and Tomcat for the tests and the lab of a JVM: installed ones, else into .tools
-	@for major in 11 17 25; do tools/jdk.sh $$major; done
-	@tools/javac.sh
-	@tools/tomcat.sh
+	@for major in 11 17 25; do dev/tools/jdk.sh $$major; done
+	@dev/tools/javac.sh
+	@dev/tools/tomcat.sh
 
 gallery: ## docs/gallery: the reports of the recorded incidents as pages, with pictures of them
-	$(GO) run ./gallery -screenshots "$$(tools/chromium.sh)"
+	$(GO) run ./dev/gallery -screenshots "$$(dev/tools/chromium.sh)"
 
 demo: build ## a live incident: a sick Go gateway, diagnosed, fixed and verified (under 4 minutes)
 	bin/unstall lab run go-ballast --quick
@@ -52,17 +52,17 @@ recordings: ## record the fixtures anew on this machine (FIXTURE=go.gc-rate/ or 
 	@echo 'Sick and healthy services run under load, some seconds each, and what is recorded takes'
 	@echo 'the place of what came with the project (git checkout cause format lab undoes it). Others'
 	@echo 'busy on this machine spoil a recording: it is repeated, and given up after four times.'
-	$(GO) run ./lab/record $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
+	$(GO) run ./dev/recorder $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
 	$(GO) test -count=1 ./cause/... ./diagnose/...
 
 predictions: ## measure a grid of heap settings and write docs/predictions.md (15 minutes; goes on where it was cut)
-	$(GO) run ./lab/grid measure -dir $(GRID)/runs $(GRIDFLAGS)
-	$(GO) run ./lab/grid table -dir $(GRID)/runs -o $(PREDICTIONS)
+	$(GO) run ./dev/grid measure -dir $(GRID)/runs $(GRIDFLAGS)
+	$(GO) run ./dev/grid table -dir $(GRID)/runs -o $(PREDICTIONS)
 	@rm -rf $(GRID)/last && mv $(GRID)/runs $(GRID)/last   # the next time measures anew
 
 bench: ## speed and memory of reading, what recording and making load cost: ratios, with what was asked
-	$(GO) run ./bench
-	$(GO) run ./bench/recording
+	$(GO) run ./dev/bench
+	$(GO) run ./dev/bench/recording
 	$(GO) test ./load -run "^$$" -bench Against -benchtime 1x
 
 fuzz: ## every fuzz target in turn, FUZZTIME=60s each

@@ -15,11 +15,11 @@ func (c *Case) Stopped() float64 {
 		}
 		return sum
 	}
-	periods := mean(c.Series("cgroup.cpu.periods"))
+	periods := mean(c.Series(evidence.SeriesCgroupCPUPeriods))
 	if periods <= 0 {
 		return 0
 	}
-	return mean(c.Series("cgroup.cpu.throttledPeriods")) / periods
+	return mean(c.Series(evidence.SeriesCgroupCPUThrottledPeriods)) / periods
 }
 
 // OftenStopped is the share of periods from which a p90 meets a stop.

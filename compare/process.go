@@ -113,17 +113,17 @@ func (m *measurement) system(s evidence.SubjectID) {
 	own := func(name string) (float64, bool) {
 		return mean(func(x *evidence.Series) bool { return x.Subject == s && x.Name == name })
 	}
-	cores, ok := own("process.cpu")
+	cores, ok := own(evidence.SeriesProcessCPU)
 	if ok {
 		m.set("cpu_cores", cores)
 	}
 	if c, ok := m.run.Metrics["cpu_cores"]; ok {
 		m.perRequest("cpu_ms_per_request", 1e3*c)
 	}
-	if v, ok := own("process.rss"); ok {
+	if v, ok := own(evidence.SeriesProcessRSS); ok {
 		m.set("rss_mib", v/(1<<20))
 	}
-	if v, ok := own("process.minorFaults"); ok {
+	if v, ok := own(evidence.SeriesProcessMinorFaults); ok {
 		m.set("minor_faults_per_s", v)
 	}
 	cpus := 0
@@ -136,8 +136,8 @@ func (m *measurement) system(s evidence.SubjectID) {
 			return true
 		})
 	}
-	busy, watched := host("host.cpu.busy")
-	stolen, _ := host("host.cpu.steal") // kernels that do not count it have none
+	busy, watched := host(evidence.SeriesHostCPUBusy)
+	stolen, _ := host(evidence.SeriesHostCPUSteal) // kernels that do not count it have none
 	if ok && watched && cpus > 0 {
 		others := min(1, max(0, busy-cores+stolen)/float64(cpus))
 		m.run.Load.Others = &others

@@ -96,29 +96,6 @@ func (s *Series) Mean(from, until int64) (mean float64, watched int64) {
 	return sum / float64(watched), watched
 }
 
-// Names of series about a managed runtime, whatever gave them: .NET's EventCounters
-// have these, and what other sources call otherwise is renamed to them. Rates are
-// per second.
-const (
-	SeriesCPU              = "System.Runtime/cpu-usage"                                // percent of all processors
-	SeriesWorkingSet       = "System.Runtime/working-set"                              // bytes
-	SeriesPoolThreads      = "System.Runtime/threadpool-thread-count"                  // threads
-	SeriesPoolQueue        = "System.Runtime/threadpool-queue-length"                  // work items
-	SeriesPoolCompleted    = "System.Runtime/threadpool-completed-items-count"         // work items/s
-	SeriesTimers           = "System.Runtime/active-timer-count"                       // timers
-	SeriesContentions      = "System.Runtime/monitor-lock-contention-count"            // contentions/s
-	SeriesGCTime           = "System.Runtime/time-in-gc"                               // percent since the last collection
-	SeriesRequestsInFlight = "Microsoft.AspNetCore.Hosting/current-requests"           // requests
-	SeriesRequestRate      = "Microsoft.AspNetCore.Hosting/requests-per-second"        // requests/s
-	SeriesClientPoolUsed   = "pool/active"                                             // connections of a pool in use; pool's name after a colon: "pool/active:db"
-	SeriesClientPoolMax    = "pool/max"                                                // the most it may have
-	SeriesClientPoolWaits  = "pool/pending"                                            // who waits for one
-	SeriesDependencyMean   = "dependency/mean"                                         // ns a call took as the dependency's own monitor saw it, mean of the readings' time
-	SeriesDependencyP99    = "dependency/p99"                                          // ns, likewise
-	SeriesDependencyCalls  = "dependency/calls"                                        // calls/s that it saw
-	SeriesConnections      = "Microsoft-AspNetCore-Server-Kestrel/current-connections" // connections
-)
-
 // Fact is something that was so during a time: a flag, a limit, a version.
 type Fact struct {
 	Subject SubjectID
@@ -129,80 +106,6 @@ type Fact struct {
 	Until   int64   // ns, 0: always
 	Origin  Origin
 }
-
-// Names of facts that causes ask for.
-const (
-	FactGOGC             = "GOGC"               // percent; "off" is -1
-	FactGOMEMLIMIT       = "GOMEMLIMIT"         // bytes; "off" is -1
-	FactGODEBUG          = "GODEBUG"            // as set
-	FactGOMAXPROCS       = "GOMAXPROCS"         // as set in the environment
-	FactCommand          = "command"            // the command line, secrets taken out
-	FactContainerLimit   = "container.memory"   // bytes
-	FactContainerCPU     = "container.cpu"      // quota in CPUs
-	FactHostMemory       = "host.memory"        // bytes
-	FactLinesIgnored     = "lines.ignored"      // lines of an artifact that are known and of no use
-	FactLinesUnexplained = "lines.unexplained"  // lines that were not understood
-	FactVersionAtLeast   = "go.version.atLeast" // "go1.19": the evidence's own format says so
-
-	// Facts of execution traces that tell processor time from wall time on a
-	// processor: on a host that does not run the threads, short things take long.
-	FactShortCalls      = "trace.shortCalls"      // system calls on sockets that never block, how many
-	FactShortCallMedian = "trace.shortCallMedian" // ns
-	FactShortCallMean   = "trace.shortCallMean"   // ns
-	FactLongRuns        = "trace.longRuns"        // ns run in stretches over twice the preemption quantum of 10 ms
-	FactRunTime         = "trace.runTime"         // ns goroutines were on processors
-	// Goroutines that began during a trace and still wait at its end, of the kind
-	// with most of them: Value says where they wait, Number how many.
-	FactGoroutinesLeft      = "trace.goroutinesLeft"
-	FactGoroutinesLeftEarly = "trace.goroutinesLeftEarly" // those begun in its first half
-
-	// Facts of a JVM. Flags are facts by their own names, as "MaxHeapSize", in bytes.
-	FactCollector = "collector" // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
-
-	// Threads that wait for each other in a circle, as the runtime found: Value are their
-	// names, Number how many.
-	FactDeadlock = "deadlock"
-
-	FactExpectedRate = "expected.rate" // requests/s that were agreed on (--expect-rate)
-	FactBaselineRate = "baseline.rate" // requests/s when all was well (--baseline)
-	FactBaselineP50  = "baseline.p50"  // ns that requests took then
-	FactBaselineP99  = "baseline.p99"  // ns, likewise
-
-	// The share of an access log's requests that one caller had sent before, with the same
-	// query, in the seconds before; Value says within how many.
-	FactRepeated = "requests.repeated"
-
-	// What a dependency's own monitor says of all calls of a time, ns and plain numbers.
-	FactDependencyMean  = "dependency.mean"
-	FactDependencyMax   = "dependency.max" // the slowest call, or the highest mean of one reading: Value says which
-	FactDependencyCalls = "dependency.calls"
-
-	FactSpansSampled = "spans.sampled" // the share of requests that tracing kept, 0…1; NaN: some, and not told how many
-
-	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
-)
-
-// Names of what can be covered.
-const (
-	CoverRequests   = "requests"
-	CoverStates     = "goroutine states"
-	CoverGC         = "gc cycles"
-	CoverCPUProfile = "cpu profile"
-	CoverGoroutines = "goroutines"
-	CoverLocks      = "lock profile"
-	CoverHeap       = "heap profile"
-	CoverHostCPU    = "host cpu"
-	CoverFaults     = "page faults"
-	CoverThrottling = "cpu throttling"
-	CoverThreads    = "thread stacks"
-	CoverThreadPool = "thread pool" // its size and queue over time
-	CoverWaits      = "lock waits"  // contended locks of each thread
-	CoverSafepoints = "safepoints"  // every stop of the world, not the collector's alone
-	CoverStalls     = "allocation stalls"
-	CoverSpans      = "spans"       // calls to dependencies within requests
-	CoverPool       = "pool gauges" // a connection pool's use over time
-	CoverClasses    = "class histogram"
-)
 
 // Coverage says that something was watched, from when to when.
 type Coverage struct {

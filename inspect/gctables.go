@@ -1,7 +1,7 @@
 package inspect
 
 import (
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 )
 
 // tables renders what a collector that prints its reasons did, for people.

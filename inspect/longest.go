@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 )
 
 // Longest is one of the longest pauses, as the collector tells of it. Unknown is null, or

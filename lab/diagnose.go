@@ -12,12 +12,12 @@ import (
 
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/load"
 	"github.com/unstall/unstall/probe"
 	probes "github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/target"
 )
 
 // attempts is how often a spoilt diagnosis is made.
@@ -73,7 +73,7 @@ func asExpected(ok bool) string {
 // diagnoseOnce does what unstall PID --load URL does: it records the process while
 // the load runs, and diagnoses the capture.
 func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
-	t, err := target.Resolve(s.ctx, strconv.Itoa(one.PID))
+	t, err := discover.Resolve(s.ctx, strconv.Itoa(one.PID))
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	if err != nil {
 		return err
 	}
-	found := record.Find(s.ctx, probes.Probes, []target.Target{t})
+	found := record.Find(s.ctx, probes.Probes, []discover.Target{t})
 	lasts := demand.lead() + s.Sizes.Record + settle
 	if demand.Rate == 0 { // clients are still there when the probes take their last look
 		lasts = demand.Before + s.Sizes.Record

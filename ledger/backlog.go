@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -110,7 +111,7 @@ func (l *Ledger) congested(m *replayed, answers []int64) []bool {
 
 // keptBusy says why the processors were not what requests waited for.
 func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
-	cpu := l.b.SeriesFrom(l.Source, l.Subject, "process.cpu")
+	cpu := l.b.SeriesFrom(l.Source, l.Subject, evidence.SeriesProcessCPU)
 	if cpu == nil || l.Replay.Servers == 0 {
 		return "the CPU time of the process was not recorded"
 	}

@@ -67,7 +67,7 @@ func (l *Ledger) denied() (share float64, ok bool) {
 	var used, watched float64 // ns
 	for i := range l.b.Series {
 		s := &l.b.Series[i]
-		if s.Subject != l.Subject || s.Name != "process.cpu" {
+		if s.Subject != l.Subject || s.Name != evidence.SeriesProcessCPU {
 			continue
 		}
 		var u, w float64

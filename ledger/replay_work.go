@@ -111,7 +111,7 @@ func (l *Ledger) replayWork() {
 // workEach is the CPU time (ns) the process used for each request besides collecting, and
 // why that is no measure of its queue.
 func (l *Ledger) workEach() (ns float64, why string) {
-	cpu := l.b.SeriesFrom(l.Source, l.Subject, "process.cpu")
+	cpu := l.b.SeriesFrom(l.Source, l.Subject, evidence.SeriesProcessCPU)
 	if cpu == nil || len(cpu.T) < 2 || l.To <= l.From {
 		return 0, "the CPU time of the process was not recorded"
 	}
@@ -148,7 +148,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 func (l *Ledger) others(used float64, from, to int64) (cpus float64) {
 	for i := range l.b.Series {
 		s := &l.b.Series[i]
-		if l.b.Subjects[s.Subject].Kind != evidence.Host || s.Name != "host.cpu.busy" && s.Name != "host.cpu.steal" {
+		if l.b.Subjects[s.Subject].Kind != evidence.Host || s.Name != evidence.SeriesHostCPUBusy && s.Name != evidence.SeriesHostCPUSteal {
 			continue
 		}
 		if mean, watched := s.Mean(from, to); watched > (to-from)/2 {

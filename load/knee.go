@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 )
 
 // SLO is what the service is held to.

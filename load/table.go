@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 )
 
 // Table writes a result for people.

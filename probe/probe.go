@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/target"
+	"github.com/unstall/unstall/discover"
 )
 
 // Probe is a kind of endpoint of a target and how it is recorded.
@@ -23,7 +23,7 @@ type Probe struct {
 
 	// Find says what of the target this probe can record, without switching
 	// anything on. A target it has nothing for gives none.
-	Find func(ctx context.Context, t target.Target) []Access
+	Find func(ctx context.Context, t discover.Target) []Access
 }
 
 // Access is one endpoint that can be recorded.

@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/target"
 )
 
 // Options are what the user decides, and whom to tell.
@@ -63,13 +63,13 @@ const settle = 10 * time.Second
 
 // Finding is what can be recorded of the targets.
 type Finding struct {
-	Targets  []target.Target
+	Targets  []discover.Target
 	Accesses []probe.Access
 }
 
 // Find asks the probes what they can record of the targets; nothing is switched
 // on.
-func Find(ctx context.Context, probes []probe.Probe, targets []target.Target) Finding {
+func Find(ctx context.Context, probes []probe.Probe, targets []discover.Target) Finding {
 	f := Finding{Targets: targets}
 	found := make([][]probe.Access, len(targets)*len(probes))
 	var all sync.WaitGroup

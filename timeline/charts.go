@@ -23,14 +23,14 @@ func (l *layout) charts() {
 	l.collections()
 	l.memory()
 	l.simple("faults", "page faults", "1/s", false, figures{
-		{"process.minorFaults", "minor", "minor"}, {"process.majorFaults", "major", "major"}})
+		{evidence.SeriesProcessMinorFaults, "minor", "minor"}, {evidence.SeriesProcessMajorFaults, "major", "major"}})
 	l.goroutines()
 	l.simple("delay", "waiting for a CPU of the host", "s/s", false, figures{
-		{"process.runDelay", "threads", "all threads"}, {"process.mainThread.runDelay", "main", "main thread"}})
+		{evidence.SeriesProcessRunDelay, "threads", "all threads"}, {evidence.SeriesProcessMainThreadRunDelay, "main", "main thread"}})
 	l.simple("pressure", "pressure (some)", "s/s", false, figures{
-		{"cgroup.pressure.cpu.some", "cgroup-cpu", "CPU, container"}, {"cgroup.pressure.memory.some", "cgroup-memory", "memory, container"},
-		{"cgroup.pressure.io.some", "cgroup-io", "I/O, container"}, {"host.pressure.cpu.some", "host-cpu", "CPU, host"},
-		{"host.pressure.memory.some", "host-memory", "memory, host"}, {"host.pressure.io.some", "host-io", "I/O, host"}})
+		{evidence.SeriesCgroupPressureCPUSome, "cgroup-cpu", "CPU, container"}, {evidence.SeriesCgroupPressureMemorySome, "cgroup-memory", "memory, container"},
+		{evidence.SeriesCgroupPressureIOSome, "cgroup-io", "I/O, container"}, {evidence.SeriesHostPressureCPUSome, "host-cpu", "CPU, host"},
+		{evidence.SeriesHostPressureMemorySome, "host-memory", "memory, host"}, {evidence.SeriesHostPressureIOSome, "host-io", "I/O, host"}})
 }
 
 // figures are series that share a chart.
@@ -64,9 +64,9 @@ func (c *Chart) add(x Curve) {
 // processor adds the CPU time of the process by mode.
 func (l *layout) processor() {
 	c := Chart{ID: "cpu", Title: "CPU of the process", Unit: "cores", Stacked: true}
-	for _, s := range l.series("process.cpu") {
+	for _, s := range l.series(evidence.SeriesProcessCPU) {
 		user := *s
-		if system := l.like(s, "process.cpu.system"); system != nil && len(system.T) == len(s.T) {
+		if system := l.like(s, evidence.SeriesProcessCPUSystem); system != nil && len(system.T) == len(s.T) {
 			user.V = make([]float64, len(s.V))
 			for i := range s.V {
 				user.V[i] = max(0, s.V[i]-system.V[i])
@@ -83,9 +83,9 @@ func (l *layout) processor() {
 // host adds the CPU time of the host by mode, and what a quota withheld.
 func (l *layout) host() {
 	l.simple("cpu-host", "CPU of the host", "cores", true, figures{
-		{"host.cpu.user", "user", "user"}, {"host.cpu.system", "system", "system"}, {"host.cpu.softirq", "softirq", "interrupts"},
-		{"host.cpu.steal", "steal", "stolen"}, {"host.cpu.iowait", "iowait", "idle, with I/O under way"}})
-	l.simple("cpu-quota", "stopped by the CPU quota", "cores", false, figures{{"cgroup.cpu.throttled", "throttled", "stopped, all threads"}})
+		{evidence.SeriesHostCPUUser, "user", "user"}, {evidence.SeriesHostCPUSystem, "system", "system"}, {evidence.SeriesHostCPUSoftirq, "softirq", "interrupts"},
+		{evidence.SeriesHostCPUSteal, "steal", "stolen"}, {evidence.SeriesHostCPUIowait, "iowait", "idle, with I/O under way"}})
+	l.simple("cpu-quota", "stopped by the CPU quota", "cores", false, figures{{evidence.SeriesCgroupCPUThrottled, "throttled", "stopped, all threads"}})
 }
 
 // Names of the series that traces and memory statistics give.
@@ -199,13 +199,13 @@ func (l *layout) atCycles(looked spans) (used, goal Curve) {
 // memory adds what the process takes of the host's memory, and its limits.
 func (l *layout) memory() {
 	c := Chart{ID: "memory", Title: "memory", Unit: "bytes"}
-	taken := figures{{"process.rss", "rss", "resident (RSS)"}, {"cgroup.memory", "cgroup", "container"}, {seriesSys, "runtime", "taken from the kernel by the runtime"}}
+	taken := figures{{evidence.SeriesProcessRSS, "rss", "resident (RSS)"}, {evidence.SeriesCgroupMemory, "cgroup", "container"}, {seriesSys, "runtime", "taken from the kernel by the runtime"}}
 	for _, f := range taken {
 		for _, s := range l.series(f.series) {
 			c.add(l.curve(f.id, f.title, s))
 		}
 	}
-	if len(l.series("process.rss")) == 0 {
+	if len(l.series(evidence.SeriesProcessRSS)) == 0 {
 		for _, s := range l.series(evidence.SeriesWorkingSet) {
 			c.add(l.curve("rss", "working set", s))
 		}
@@ -223,7 +223,7 @@ func (l *layout) memory() {
 
 // goroutines adds how many goroutines and threads there were.
 func (l *layout) goroutines() {
-	l.simple("threads", "threads", "1", false, figures{{"process.threads", "threads", "threads"}, {seriesThreads, "gomaxprocs", "GOMAXPROCS"}})
+	l.simple("threads", "threads", "1", false, figures{{evidence.SeriesProcessThreads, "threads", "threads"}, {seriesThreads, "gomaxprocs", "GOMAXPROCS"}})
 	c := Curve{ID: "goroutines", Title: "goroutines", Readings: true}
 	typ := l.b.Names.Lookup("goroutine")
 	if typ == 0 {

@@ -10,7 +10,7 @@ import (
 // ThrottledPeriods is the series that counts in how many of its periods a CPU quota
 // stopped a control group
 // (https://docs.kernel.org/scheduler/sched-bwc.html#statistics), each second.
-const ThrottledPeriods = "cgroup.cpu.throttledPeriods"
+const ThrottledPeriods = evidence.SeriesCgroupCPUThrottledPeriods
 
 // ThrottledTitle is what a row of [Throttle]s is called. They are as long as the time
 // between two readings: within it a stop may have been a moment.
@@ -31,7 +31,7 @@ func Throttles(b *evidence.Bundle, s *evidence.Series) (out []Throttle) {
 		}
 		return nil
 	}
-	stopped, periods := like("cgroup.cpu.throttled"), like("cgroup.cpu.periods")
+	stopped, periods := like(evidence.SeriesCgroupCPUThrottled), like(evidence.SeriesCgroupCPUPeriods)
 	for i := 0; i+1 < len(s.T); i++ {
 		if !(s.V[i] > 0) {
 			continue

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
 	"github.com/unstall/unstall/probe/dotnet/ipc"
-	"github.com/unstall/unstall/report/figure"
 )
 
 // .NET's EventCounters, as dotnet-counters shows them:

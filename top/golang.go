@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe/gopprof"
-	"github.com/unstall/unstall/target"
 )
 
 // A Go process's memory statistics (https://pkg.go.dev/runtime#MemStats), from
@@ -50,7 +50,7 @@ type golang struct {
 	plain  bool // it serves no expvar
 }
 
-func openGo(ctx context.Context, t target.Target, now func() time.Time) (*golang, error) {
+func openGo(ctx context.Context, t discover.Target, now func() time.Time) (*golang, error) {
 	c, err := gopprof.Dial(ctx, t)
 	if err != nil {
 		return nil, err

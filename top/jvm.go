@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/hsperf"
-	"github.com/unstall/unstall/target"
 )
 
 // HotSpot's counters, which it writes into a file whether anybody reads it or not.
@@ -53,7 +53,7 @@ type jvm struct {
 }
 
 func openJVM(pid int, now func() time.Time) (*jvm, error) {
-	f, err := target.Hsperfdata(pid)
+	f, err := discover.Hsperfdata(pid)
 	if err != nil {
 		return nil, fmt.Errorf("pid %d: %w", pid, err)
 	}

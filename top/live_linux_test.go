@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/lab/dotnetapp"
-	"github.com/unstall/unstall/target"
 )
 
 // TestMain lets the test binary be a Go service, too.
@@ -84,7 +84,7 @@ func live(t *testing.T, pid int, want ...string) *Watch {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	found, err := target.Resolve(ctx, strconv.Itoa(pid))
+	found, err := discover.Resolve(ctx, strconv.Itoa(pid))
 	if err != nil {
 		t.Fatal(err)
 	}

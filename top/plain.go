@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 )
 
 // Plain writes a table each interval, for files and pipes, until its context or

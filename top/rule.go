@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 )
 
 // Rule is how a counter that matters is read.

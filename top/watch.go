@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/target"
+	"github.com/unstall/unstall/discover"
 )
 
 // Watch is a process that is looked at: its sources and what they showed.
@@ -32,7 +32,7 @@ const patient = 3
 
 // Open begins to look at a target, each interval. What a source cannot give is a
 // note; the error says that there is nothing at all.
-func Open(ctx context.Context, t target.Target, about string, every time.Duration) (*Watch, error) {
+func Open(ctx context.Context, t discover.Target, about string, every time.Duration) (*Watch, error) {
 	w := &Watch{Board: NewBoard(Subject{Text: about}, every), began: time.Now(), now: time.Now}
 	switch t.Runtime {
 	case "dotnet":

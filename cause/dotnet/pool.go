@@ -41,14 +41,14 @@ func poolOf(c *cause.Case) *pool {
 	}
 	if s := c.Series(evidence.SeriesCPU); s != nil && len(s.T) > 0 {
 		p.cpu, p.used = counter(c, evidence.SeriesCPU).mean()/100, s.Origin
-	} else if s := c.Series("process.cpu"); s != nil && len(s.T) > 1 && p.cores > 0 {
+	} else if s := c.Series(evidence.SeriesProcessCPU); s != nil && len(s.T) > 1 && p.cores > 0 {
 		from, until := p.window(s)
 		if mean, watched := s.Mean(from, until); watched > 0 {
 			p.cpu, p.used = mean/p.cores, s.Origin
 		}
 	}
 	if p.cores > 0 {
-		p.seen.standing(p.cpu*p.cores, counter(c, "process.runDelay").mean(), p.cores, full(c))
+		p.seen.standing(p.cpu*p.cores, counter(c, evidence.SeriesProcessRunDelay).mean(), p.cores, full(c))
 	}
 	return p
 }
@@ -56,7 +56,7 @@ func poolOf(c *cause.Case) *pool {
 // full says whether others, too, use up the processors of the host.
 func full(c *cause.Case) bool {
 	for _, s := range c.Bundle.Series {
-		if s.Name == "host.cpu.busy" && len(s.T) > 1 {
+		if s.Name == evidence.SeriesHostCPUBusy && len(s.T) > 1 {
 			mean, _ := s.Mean(s.T[0], s.T[len(s.T)-1])
 			return mean >= saturated*float64(c.Bundle.Subjects[s.Subject].CPUs)
 		}
@@ -112,7 +112,7 @@ func (p *pool) starved() int { return p.raised[starvation] + p.raised[cooperativ
 
 // processThreads counts all threads of the process, those of the pool among them.
 func processThreads(c *cause.Case) *curve {
-	k := counter(c, "process.threads")
+	k := counter(c, evidence.SeriesProcessThreads)
 	if k != nil {
 		k.loose = true
 	}

@@ -149,8 +149,8 @@ func (g *collector) resources(c *cause.Case) (rss, cores float64) {
 			}
 		}
 	}
-	mean("process.rss", &rss)
-	mean("process.cpu", &cores)
+	mean(evidence.SeriesProcessRSS, &rss)
+	mean(evidence.SeriesProcessCPU, &cores)
 	if math.IsNaN(cores) {
 		var watched float64
 		for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverCPUProfile) {

@@ -141,13 +141,13 @@ func (g *collector) kernelWork() (w kernelWork, seen bool) {
 		w.figures = append(w.figures, g.c.Figure(text, m, "1/s", origin))
 		return m
 	}
-	major := read("process.majorFaults", "major page faults of the process")
-	swap := read("host.swapIn", "pages the host read from swap")
-	minor := read("process.minorFaults", "minor page faults of the process")
-	huge := read("host.thp.faults", "huge pages the host allocated")
-	split := read("host.thp.splits", "huge pages it split")
-	stall := read("host.compactStalls", "times somebody waited for compaction")
-	if m, origin, ok := g.mean("host.pressure.memory.some"); ok && m >= muchStalled {
+	major := read(evidence.SeriesProcessMajorFaults, "major page faults of the process")
+	swap := read(evidence.SeriesHostSwapIn, "pages the host read from swap")
+	minor := read(evidence.SeriesProcessMinorFaults, "minor page faults of the process")
+	huge := read(evidence.SeriesHostTHPFaults, "huge pages the host allocated")
+	split := read(evidence.SeriesHostTHPSplits, "huge pages it split")
+	stall := read(evidence.SeriesHostCompactStalls, "times somebody waited for compaction")
+	if m, origin, ok := g.mean(evidence.SeriesHostPressureMemorySome); ok && m >= muchStalled {
 		w.figures = append(w.figures, g.c.Figure("share of the time in which somebody waited for memory", m, "1", origin))
 	}
 	switch {

@@ -29,7 +29,7 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 	if l == nil || !g.meets() || cores == 0 || len(l.Rows) < 100 {
 		return w, false
 	}
-	cpu := c.Series("process.cpu")
+	cpu := c.Series(evidence.SeriesProcessCPU)
 	if cpu == nil {
 		return w, false
 	}
@@ -81,12 +81,12 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 
 // left is how many processors others on the host left to the process, in the mean.
 func (g *collector) left(cores float64) float64 {
-	own, _, known := g.mean("process.cpu")
-	busy, _, watched := g.mean("host.cpu.busy")
+	own, _, known := g.mean(evidence.SeriesProcessCPU)
+	busy, _, watched := g.mean(evidence.SeriesHostCPUBusy)
 	if !known || !watched {
 		return cores
 	}
-	steal, _, _ := g.mean("host.cpu.steal")
+	steal, _, _ := g.mean(evidence.SeriesHostCPUSteal)
 	return min(cores, max(cores/8, cores-(busy+steal-own)))
 }
 

@@ -166,8 +166,8 @@ const (
 func (g *collector) judgeHost(v *cause.Verdict, p pauses, lost float64) {
 	c := g.c
 	who := ""
-	throttled, origin, ok := g.mean("cgroup.cpu.throttledPeriods")
-	periods, _, counted := g.mean("cgroup.cpu.periods")
+	throttled, origin, ok := g.mean(evidence.SeriesCgroupCPUThrottledPeriods)
+	periods, _, counted := g.mean(evidence.SeriesCgroupCPUPeriods)
 	watched := ok && counted
 	if watched && periods > 0 {
 		share := throttled / periods
@@ -177,8 +177,8 @@ func (g *collector) judgeHost(v *cause.Verdict, p pauses, lost float64) {
 			v.Fix = append(v.Fix, g.quotaFix()...)
 		}
 	}
-	hostBusy, from, seen := g.mean("host.cpu.busy")
-	steal, _, _ := g.mean("host.cpu.steal")
+	hostBusy, from, seen := g.mean(evidence.SeriesHostCPUBusy)
+	steal, _, _ := g.mean(evidence.SeriesHostCPUSteal)
 	cores := 0.
 	for _, s := range c.Bundle.Subjects {
 		if s.Kind == evidence.Host {
@@ -187,7 +187,7 @@ func (g *collector) judgeHost(v *cause.Verdict, p pauses, lost float64) {
 	}
 	if seen && cores > 0 {
 		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs of the host that were busy or stolen, of %.0f", cores), hostBusy+steal, "CPUs", from))
-		if own, o, ok := g.mean("process.cpu"); ok {
+		if own, o, ok := g.mean(evidence.SeriesProcessCPU); ok {
 			v.Evidence = append(v.Evidence, c.Figure("CPUs the process used", own, "CPUs", o))
 		}
 		if who == "" && hostBusy+steal >= busy*cores {

@@ -117,7 +117,7 @@ func (g *collector) youngFigures(p pauses, r rates) (out []cause.Evidence) {
 	add("promoted to the old generation", r.promote, "bytes/s")
 	if user, system, _ := g.cpu(p); !math.IsNaN(user) && g.span > 0 {
 		add("CPUs that collecting takes, in the mean", (user+system)/g.span, "CPUs")
-		if cpu, origin, ok := g.mean("process.cpu"); ok && cpu > 0 {
+		if cpu, origin, ok := g.mean(evidence.SeriesProcessCPU); ok && cpu > 0 {
 			out = append(out, g.c.Figure("of the process's CPU time", (user+system)/g.span/cpu, "1", origin))
 		}
 	}

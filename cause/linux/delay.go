@@ -22,7 +22,9 @@ type delay struct {
 // delayOf is false where half of the window was not watched.
 func delayOf(c *cause.Case) (d delay, ok bool) {
 	h := window(c)
-	s := h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == "process.runDelay" })
+	s := h.series(c, func(s *evidence.Series) bool {
+		return s.Subject == c.Subject && s.Name == evidence.SeriesProcessRunDelay
+	})
 	if s == nil {
 		return d, false
 	}

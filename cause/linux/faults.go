@@ -39,11 +39,11 @@ func faultsOf(c *cause.Case) *faults {
 	named := func(name string) *evidence.Series {
 		return h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == name })
 	}
-	minor := named("process.minorFaults")
+	minor := named(evidence.SeriesProcessMinorFaults)
 	if minor == nil {
 		return nil
 	}
-	f := &faults{rate: h.mean(minor), otherwise: math.NaN(), system: h.mean(named("process.cpu.system")), run: h.run, origin: minor.Origin}
+	f := &faults{rate: h.mean(minor), otherwise: math.NaN(), system: h.mean(named(evidence.SeriesProcessCPUSystem)), run: h.run, origin: minor.Origin}
 	whole := host{from: minor.T[0], until: minor.T[len(minor.T)-1]}
 	watched := min(h.until, whole.until) - max(h.from, whole.from)
 	if rest := whole.until - whole.from - watched; rest > 0 {

@@ -76,7 +76,7 @@ func window(c *cause.Case) *host {
 // watched.
 func hostOf(c *cause.Case) *host {
 	h := window(c)
-	own := h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == "process.cpu" })
+	own := h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == evidence.SeriesProcessCPU })
 	h.process = h.mean(own)
 	var from evidence.ArtifactID = -1
 	if own != nil {
@@ -87,7 +87,7 @@ func hostOf(c *cause.Case) *host {
 		a, _ := s.Origin.Artifact()
 		return from < 0 || a == from
 	}
-	busy := h.series(c, func(s *evidence.Series) bool { return s.Name == "host.cpu.busy" && same(s) })
+	busy := h.series(c, func(s *evidence.Series) bool { return s.Name == evidence.SeriesHostCPUBusy && same(s) })
 	if busy == nil {
 		return nil
 	}
@@ -100,15 +100,15 @@ func hostOf(c *cause.Case) *host {
 		if !same(s) {
 			continue
 		}
-		if s.Name == "process.cpu" && s.Subject != c.Subject {
+		if s.Name == evidence.SeriesProcessCPU && s.Subject != c.Subject {
 			h.beside(c.Bundle.Subjects[s.Subject].Name, h.mean(s))
 		}
 	}
-	stolen := h.series(c, func(s *evidence.Series) bool { return s.Name == "host.cpu.steal" && same(s) })
+	stolen := h.series(c, func(s *evidence.Series) bool { return s.Name == evidence.SeriesHostCPUSteal && same(s) })
 	if h.steal = h.mean(stolen); math.IsNaN(h.steal) {
 		h.steal = 0 // kernels that do not count it have none
 	}
-	h.pressure = h.mean(h.series(c, func(s *evidence.Series) bool { return s.Name == "host.pressure.cpu.some" && same(s) }))
+	h.pressure = h.mean(h.series(c, func(s *evidence.Series) bool { return s.Name == evidence.SeriesHostPressureCPUSome && same(s) }))
 	for i, v := range busy.V {
 		if i+1 < len(busy.T) && busy.T[i+1] > h.from && busy.T[i] < h.until {
 			if stolen != nil && len(stolen.V) == len(busy.V) {

@@ -73,13 +73,13 @@ func throttleOf(c *cause.Case) *throttle {
 	named := func(name string) *evidence.Series {
 		return h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == name })
 	}
-	periods, throttled := named("cgroup.cpu.periods"), named("cgroup.cpu.throttledPeriods")
+	periods, throttled := named(evidence.SeriesCgroupCPUPeriods), named(evidence.SeriesCgroupCPUThrottledPeriods)
 	if periods == nil || throttled == nil {
 		return nil
 	}
 	seconds := float64(h.until-h.from) / 1e9
 	t := &throttle{periods: h.mean(periods) * seconds, throttled: h.mean(throttled) * seconds,
-		stopped: h.mean(named("cgroup.cpu.throttled")), used: h.mean(named("process.cpu")), origin: throttled.Origin}
+		stopped: h.mean(named(evidence.SeriesCgroupCPUThrottled)), used: h.mean(named(evidence.SeriesProcessCPU)), origin: throttled.Origin}
 	if f, ok := c.Fact(evidence.FactContainerCPU); ok {
 		t.quota, t.set = f.Number, f.Origin
 	}

@@ -65,7 +65,7 @@ func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 		return v, false
 	}
 	used, origin, known := ownProcessors(c)
-	delay := c.Series("process.runDelay")
+	delay := c.Series(evidence.SeriesProcessRunDelay)
 	cores := procs(c)
 	if !known || delay == nil || cores == 0 || used < full*cores || !c.Slow() {
 		return v, false
@@ -146,7 +146,7 @@ func processorsUsed(c *cause.Case) (cpus float64, origin evidence.Origin, ok boo
 	for _, x := range []struct {
 		name string
 		unit float64
-	}{{"process.cpu", 1}, {evidence.SeriesCPU, procs(c) / 100}} {
+	}{{evidence.SeriesProcessCPU, 1}, {evidence.SeriesCPU, procs(c) / 100}} {
 		if s := c.Series(x.name); s != nil {
 			if mean, watched := s.Mean(l.From, l.To); watched > (l.To-l.From)/2 && !math.IsNaN(mean) {
 				return mean * x.unit, s.Origin, true

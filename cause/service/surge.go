@@ -136,7 +136,7 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 // withheld says whether others left the service no processor, and which share they used.
 func withheld(c *cause.Case) (share float64, origin evidence.Origin, none bool) {
 	l, b := c.Ledger, c.Bundle
-	busy, stolen := b.SeriesOf(-1, "host.cpu.busy"), b.SeriesOf(-1, "host.cpu.steal")
+	busy, stolen := b.SeriesOf(-1, evidence.SeriesHostCPUBusy), b.SeriesOf(-1, evidence.SeriesHostCPUSteal)
 	used, _, known := processorsUsed(c)
 	if busy == nil || !known {
 		return 0, 0, false

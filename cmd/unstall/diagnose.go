@@ -13,11 +13,11 @@ import (
 
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/report/sentence"
-	"github.com/unstall/unstall/target"
 )
 
 type diagnoseCommand struct {
@@ -130,7 +130,7 @@ func (s *session) readable(files []string) []string {
 		if name == "-" || err == nil {
 			return false
 		}
-		s.fail(unreadable, target.Explain(fmt.Errorf("%s: %w", name, errors.Unwrap(err))))
+		s.fail(unreadable, discover.Explain(fmt.Errorf("%s: %w", name, errors.Unwrap(err))))
 		return true
 	})
 }

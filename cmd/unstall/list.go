@@ -7,10 +7,10 @@ import (
 	"os"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/report/json"
 	"github.com/unstall/unstall/report/text"
-	"github.com/unstall/unstall/target"
 )
 
 type listCommand struct{ output }
@@ -23,7 +23,7 @@ func (c *listCommand) Run(s *session) error {
 	if form.Name != "text" && form.Name != "json" {
 		return fmt.Errorf("--format %s: what runs here is shown as text or json", form.Name)
 	}
-	found, err := target.Discover(context.Background())
+	found, err := discover.Discover(context.Background())
 	if err != nil {
 		s.fail(unreadable, err)
 		if form.Name == "text" {
@@ -72,7 +72,7 @@ type listedProcess struct {
 	Next       string     `json:"next"`
 }
 
-func listed(found []target.Found) list {
+func listed(found []discover.Found) list {
 	l := list{Schema: "unstall.list/v1", Processes: []listedProcess{}}
 	for _, f := range found {
 		p := listedProcess{PID: f.PID, Name: f.Name, Main: orNull(f.Main), Runtime: f.Runtime, Version: orNull(f.Version), Exe: orNull(f.Exe),

@@ -7,33 +7,33 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/text"
-	"github.com/unstall/unstall/target"
 )
 
 // column is one of the table of what runs here.
 type column struct {
 	head  string
 	right bool // aligned
-	cell  func(target.Found) string
-	brief func(target.Found) string // shorter; nil: it has no shorter form
+	cell  func(discover.Found) string
+	brief func(discover.Found) string // shorter; nil: it has no shorter form
 }
 
 var columns = []column{
-	{head: "PID", cell: func(f target.Found) string { return fmt.Sprint(f.PID) }},
-	{head: "NAME", cell: programName, brief: func(f target.Found) string { return cut(programName(f), 20) }},
+	{head: "PID", cell: func(f discover.Found) string { return fmt.Sprint(f.PID) }},
+	{head: "NAME", cell: programName, brief: func(f discover.Found) string { return cut(programName(f), 20) }},
 	{head: "RUNTIME", cell: runtimeName},
-	{head: "USER", cell: func(f target.Found) string { return f.User }, brief: func(f target.Found) string { return cut(f.User, 8) }},
-	{head: "CPU", right: true, cell: func(f target.Found) string { return figure.Fixed(f.CPU, 2) }},
-	{head: "RSS", right: true, cell: func(f target.Found) string { return figure.Size(float64(f.RSS)) }},
-	{head: "LISTENS", cell: func(f target.Found) string { return listens(f, 3) },
-		brief: func(f target.Found) string { return strings.ReplaceAll(listens(f, 1), "127.0.0.1:", "lo:") }},
-	{head: "CAN READ", cell: func(f target.Found) string { return strings.Join(f.Reads, ", ") },
-		brief: func(f target.Found) string {
+	{head: "USER", cell: func(f discover.Found) string { return f.User }, brief: func(f discover.Found) string { return cut(f.User, 8) }},
+	{head: "CPU", right: true, cell: func(f discover.Found) string { return figure.Fixed(f.CPU, 2) }},
+	{head: "RSS", right: true, cell: func(f discover.Found) string { return figure.Size(float64(f.RSS)) }},
+	{head: "LISTENS", cell: func(f discover.Found) string { return listens(f, 3) },
+		brief: func(f discover.Found) string { return strings.ReplaceAll(listens(f, 1), "127.0.0.1:", "lo:") }},
+	{head: "CAN READ", cell: func(f discover.Found) string { return strings.Join(f.Reads, ", ") },
+		brief: func(f discover.Found) string {
 			return strings.ReplaceAll(strings.Join(f.Reads, ", "), "environment", "env")
 		}},
-	{head: "NEXT", cell: func(f target.Found) string { return f.Next }},
+	{head: "NEXT", cell: func(f discover.Found) string { return f.Next }},
 }
 
 // narrower is what gives way in a narrow window, in this order.
@@ -44,7 +44,7 @@ var narrower = []struct {
 
 // listing is the table of what runs here, what is hidden from this user, and
 // what to type next.
-func listing(found []target.Found, o text.Options, root bool) string {
+func listing(found []discover.Found, o text.Options, root bool) string {
 	var b strings.Builder
 	if len(found) == 0 {
 		b.WriteString("Nothing runs here that can be diagnosed: no Go, Java, .NET or Redis process")
@@ -72,7 +72,7 @@ func listing(found []target.Found, o text.Options, root bool) string {
 	return b.String()
 }
 
-func table(found []target.Found, o text.Options) []string {
+func table(found []discover.Found, o text.Options) []string {
 	columns := slices.Clone(columns)
 	rows, size := layOut(found, columns, o.ASCII)
 	for _, n := range narrower {
@@ -94,7 +94,7 @@ func table(found []target.Found, o text.Options) []string {
 }
 
 // layOut aligns the cells and returns the width of the table beside its lines.
-func layOut(found []target.Found, columns []column, ascii bool) (lines []string, size int) {
+func layOut(found []discover.Found, columns []column, ascii bool) (lines []string, size int) {
 	cells := make([][]string, len(found)+1)
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -126,7 +126,7 @@ func layOut(found []target.Found, columns []column, ascii bool) (lines []string,
 }
 
 // hidden says what this user may not read, by who may.
-func hidden(b *strings.Builder, found []target.Found, o text.Options, root bool) {
+func hidden(b *strings.Builder, found []discover.Found, o text.Options, root bool) {
 	var order []string
 	by := map[string][]string{}
 	for _, f := range found {
@@ -156,14 +156,14 @@ func hidden(b *strings.Builder, found []target.Found, o text.Options, root bool)
 
 // programName is the process's name and, where that is the runtime's, that of
 // what runs in it.
-func programName(f target.Found) string {
+func programName(f discover.Found) string {
 	if f.Main == "" || f.Runtime == "go" {
 		return f.Name
 	}
 	return f.Name + " " + f.Main
 }
 
-func runtimeName(f target.Found) string {
+func runtimeName(f discover.Found) string {
 	if f.Runtime == "go" && f.Version != "" {
 		return f.Version
 	}
@@ -172,7 +172,7 @@ func runtimeName(f target.Found) string {
 }
 
 // listens names the first ports; sockets with a path only where there are none.
-func listens(f target.Found, most int) string {
+func listens(f discover.Found, most int) string {
 	var names []string
 	for _, l := range f.Listens {
 		if l.Addr.IsValid() {

@@ -6,16 +6,16 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/report/text"
-	"github.com/unstall/unstall/target"
 )
 
-var running = []target.Found{
-	{Target: target.Target{PID: 4711, Name: "gateway", Runtime: "go", Version: "go1.26.8", User: "app", Listens: []target.Listener{
+var running = []discover.Found{
+	{Target: discover.Target{PID: 4711, Name: "gateway", Runtime: "go", Version: "go1.26.8", User: "app", Listens: []discover.Listener{
 		{Addr: netip.MustParseAddrPort("0.0.0.0:8080")}, {Addr: netip.MustParseAddrPort("[::]:8080")}, {Addr: netip.MustParseAddrPort("127.0.0.1:6060")}}},
 		CPU: 1.2, RSS: 107 << 20, Reads: []string{"pprof", "/proc", "environment"}, Next: "unstall 4711"},
-	{Target: target.Target{PID: 12, Name: "java\x1b[2J", Main: "Gateway", Runtime: "jvm", Version: "17.0.15", User: "tomcat", Needs: "root or user tomcat",
-		Listens: []target.Listener{{Path: "/run/app.sock"}}}, RSS: 2 << 30, Reads: []string{"/proc"}, Next: "unstall 12"},
+	{Target: discover.Target{PID: 12, Name: "java\x1b[2J", Main: "Gateway", Runtime: "jvm", Version: "17.0.15", User: "tomcat", Needs: "root or user tomcat",
+		Listens: []discover.Listener{{Path: "/run/app.sock"}}}, RSS: 2 << 30, Reads: []string{"/proc"}, Next: "unstall 12"},
 }
 
 func TestListing(t *testing.T) {

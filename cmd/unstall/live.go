@@ -11,10 +11,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/target"
 )
 
 // recording is what recording live targets takes.
@@ -42,7 +42,7 @@ func (r *recording) check() error {
 // record records targets into a capture and returns its path; "" if there is
 // none. What keeps it from recording is said. Ctrl-C ends the recording, a second
 // one the program.
-func (s *session) record(r recording, targets []target.Target, sends *sending, first func(path string)) string {
+func (s *session) record(r recording, targets []discover.Target, sends *sending, first func(path string)) string {
 	beNice()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -95,7 +95,7 @@ func (s *session) announce(f record.Finding, r recording) {
 		}
 	}
 	on := f.SwitchesOn()
-	if r.JFR && slices.ContainsFunc(f.Targets, func(t target.Target) bool { return t.Runtime == "jvm" }) {
+	if r.JFR && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return t.Runtime == "jvm" }) {
 		on = append(on, "flight recording")
 	}
 	switch {
@@ -106,7 +106,7 @@ func (s *session) announce(f record.Finding, r recording) {
 	}
 }
 
-func describe(t target.Target) string {
+func describe(t discover.Target) string {
 	parts := []string{t.Name}
 	if t.Name == "" {
 		parts[0] = typed(t)
@@ -129,7 +129,7 @@ func describe(t target.Target) string {
 }
 
 // typed is what the user typed, without passwords.
-func typed(t target.Target) string {
+func typed(t discover.Target) string {
 	if t.URL != nil {
 		return t.URL.Redacted()
 	}
@@ -140,7 +140,7 @@ func typed(t target.Target) string {
 func (s *session) note(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }
 
 // saved says where the capture is and what can be done with it.
-func (s *session) saved(path string, targets []target.Target) {
+func (s *session) saved(path string, targets []discover.Target) {
 	then := "unstall " + path
 	if len(targets) == 1 {
 		then = "unstall compare " + path + " " + typed(targets[0])
@@ -149,8 +149,8 @@ func (s *session) saved(path string, targets []target.Target) {
 }
 
 // inputs are what a command was given, live targets apart from files.
-func (s *session) inputs(args []string) (live []target.Target, files []string) {
-	live, files, errs := target.Split(context.Background(), args)
+func (s *session) inputs(args []string) (live []discover.Target, files []string) {
+	live, files, errs := discover.Split(context.Background(), args)
 	s.said(errs)
 	return live, files
 }
@@ -159,7 +159,7 @@ func (s *session) inputs(args []string) (live []target.Target, files []string) {
 func (s *session) said(errs []error) {
 	for _, err := range errs {
 		code := unreadable
-		if errors.Is(err, target.ErrUse) {
+		if errors.Is(err, discover.ErrUse) {
 			code = wrongUse
 		}
 		s.fail(code, err)

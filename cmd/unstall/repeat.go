@@ -4,12 +4,12 @@ import (
 	"os"
 	"strings"
 
-	"github.com/unstall/unstall/target"
+	"github.com/unstall/unstall/discover"
 )
 
 // repeatable are the commands that give a report again: from files that which was
 // typed; of live targets that which reads the capture, and what to do with it then.
-func repeatable(capture string, live []target.Target) []string {
+func repeatable(capture string, live []discover.Target) []string {
 	if capture == "" {
 		return []string{typedCommand()}
 	}

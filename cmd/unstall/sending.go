@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/load"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/report/text"
-	"github.com/unstall/unstall/target"
 )
 
 // besides is the load that can be made while a target is recorded. Flags that
@@ -52,7 +52,7 @@ func (b *besides) sending(d time.Duration) (*sending, error) {
 }
 
 // run is what runs beside the recording.
-func (x *sending) run(s *session, targets []target.Target) func(context.Context, probe.Sink) error {
+func (x *sending) run(s *session, targets []discover.Target) func(context.Context, probe.Sink) error {
 	var about evidence.Subject
 	if len(targets) == 1 {
 		about = targets[0].Subject()

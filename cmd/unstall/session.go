@@ -11,11 +11,11 @@ import (
 	"syscall"
 
 	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
 	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/target"
 )
 
 // Exit codes; of several the highest is returned.
@@ -46,7 +46,7 @@ func (s *session) fail(code int, err error) {
 func (s *session) read(names []string) *evidence.Bundle {
 	beNice()
 	debug.SetGCPercent(50) // memory is worth more than our time on a host that is sick
-	artifacts, done, errs := target.Files(names, s.in)
+	artifacts, done, errs := discover.Files(names, s.in)
 	defer done()
 	for _, err := range errs {
 		s.fail(unreadable, err)
@@ -56,14 +56,14 @@ func (s *session) read(names []string) *evidence.Bundle {
 		if isCapture(a) {
 			c, err := capture.Open(a.Name)
 			if err != nil {
-				s.fail(unreadable, target.Explain(err))
+				s.fail(unreadable, discover.Explain(err))
 				continue
 			}
 			record.Evidence(context.Background(), c, bundle)
 			continue
 		}
 		if err := format.Read(context.Background(), all.Formats, a, bundle); err != nil {
-			s.fail(unreadable, target.Explain(err))
+			s.fail(unreadable, discover.Explain(err))
 		}
 	}
 	if len(bundle.Artifacts) == 0 {

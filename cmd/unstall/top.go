@@ -11,8 +11,8 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/report/text"
-	"github.com/unstall/unstall/target"
 	"github.com/unstall/unstall/top"
 )
 
@@ -29,7 +29,7 @@ func (c *topCommand) Run(s *session) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	found, err := target.Resolve(ctx, c.Target)
+	found, err := discover.Resolve(ctx, c.Target)
 	if err != nil {
 		s.said([]error{err})
 		return nil

@@ -98,7 +98,7 @@ func (x *process) emit(b *evidence.Builder, subject evidence.SubjectID) {
 	}
 	series(subject, evidence.SeriesCPU, "%", x.cpu)
 	if len(x.load.t) > 0 {
-		series(b.Subject(evidence.Subject{Kind: evidence.Host}), "host.load1", "1", x.load)
+		series(b.Subject(evidence.Subject{Kind: evidence.Host}), evidence.SeriesHostLoad1, "1", x.load)
 	}
 	var rate points
 	for i := 1; i < len(x.requests.t); i++ {

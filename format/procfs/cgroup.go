@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"path"
 	"strings"
+
+	"github.com/unstall/unstall/evidence"
 )
 
 // cgroup is a control group some of whose files were read. Its path is that of
@@ -64,15 +66,15 @@ func (p *parser) cgroupCPU(line []byte) bool {
 	t := &p.group.tracks
 	switch string(key) {
 	case "usage_usec":
-		p.count(t, "cgroup.cpu", "cores", float64(n)/1e6)
+		p.count(t, evidence.SeriesCgroupCPU, "cores", float64(n)/1e6)
 	case "nr_periods":
-		p.count(t, "cgroup.cpu.periods", "1/s", float64(n))
+		p.count(t, evidence.SeriesCgroupCPUPeriods, "1/s", float64(n))
 	case "nr_throttled":
-		p.count(t, "cgroup.cpu.throttledPeriods", "1/s", float64(n))
+		p.count(t, evidence.SeriesCgroupCPUThrottledPeriods, "1/s", float64(n))
 	case "throttled_usec":
-		p.count(t, "cgroup.cpu.throttled", "cores", float64(n)/1e6)
+		p.count(t, evidence.SeriesCgroupCPUThrottled, "cores", float64(n)/1e6)
 	case "throttled_time":
-		p.count(t, "cgroup.cpu.throttled", "cores", float64(n)/1e9)
+		p.count(t, evidence.SeriesCgroupCPUThrottled, "cores", float64(n)/1e9)
 	default:
 		p.ignored++
 	}
@@ -83,7 +85,7 @@ func (p *parser) cgroupCPU(line []byte) bool {
 func (p *parser) cgroupUsage(line []byte) bool {
 	n, ok := whole(line)
 	if ok {
-		p.count(&p.group.tracks, "cgroup.cpu", "cores", float64(n)/1e9)
+		p.count(&p.group.tracks, evidence.SeriesCgroupCPU, "cores", float64(n)/1e9)
 	}
 	return ok
 }
@@ -144,15 +146,15 @@ func (p *parser) cgroupMemory(line []byte) bool {
 }
 
 func (p *parser) cgroupCurrent(line []byte) bool {
-	return p.gauge(line, &p.group.tracks, "cgroup.memory", "bytes")
+	return p.gauge(line, &p.group.tracks, evidence.SeriesCgroupMemory, "bytes")
 }
 
 // eventSeries are the counters of memory.events that become series.
 var eventSeries = map[string]string{
-	"high":     "cgroup.memory.high", // times it was slowed down for memory.high
-	"max":      "cgroup.memory.max",  // times it met its limit and had to reclaim
-	"oom":      "cgroup.memory.oom",
-	"oom_kill": "cgroup.memory.oomKills",
+	"high":     evidence.SeriesCgroupMemoryHigh, // times it was slowed down for memory.high
+	"max":      evidence.SeriesCgroupMemoryMax,  // times it met its limit and had to reclaim
+	"oom":      evidence.SeriesCgroupMemoryOOM,
+	"oom_kill": evidence.SeriesCgroupMemoryOOMKills,
 }
 
 func (p *parser) cgroupEvents(line []byte) bool {
@@ -170,21 +172,21 @@ func (p *parser) cgroupEvents(line []byte) bool {
 
 // cgroupFailures reads version 1's count of times the limit was met.
 func (p *parser) cgroupFailures(line []byte) bool {
-	return p.counter(line, &p.group.tracks, "cgroup.memory.max", "1/s")
+	return p.counter(line, &p.group.tracks, evidence.SeriesCgroupMemoryMax, "1/s")
 }
 
 // memoryGauges and memoryCounters are the lines of memory.stat that become series.
 var (
 	memoryGauges = map[string]string{
-		"anon": "cgroup.memory.anonymous", "total_rss": "cgroup.memory.anonymous",
-		"file": "cgroup.memory.files", "total_cache": "cgroup.memory.files",
+		"anon": evidence.SeriesCgroupMemoryAnonymous, "total_rss": evidence.SeriesCgroupMemoryAnonymous,
+		"file": evidence.SeriesCgroupMemoryFiles, "total_cache": evidence.SeriesCgroupMemoryFiles,
 	}
 	memoryCounters = map[string]string{
-		"pgscan_direct":           "cgroup.reclaim.scanned",
-		"pgsteal_direct":          "cgroup.reclaim.direct",
-		"workingset_refault_anon": "cgroup.refaults.anonymous",
-		"workingset_refault_file": "cgroup.refaults.files",
-		"pgmajfault":              "cgroup.majorFaults", "total_pgmajfault": "cgroup.majorFaults",
+		"pgscan_direct":           evidence.SeriesCgroupReclaimScanned,
+		"pgsteal_direct":          evidence.SeriesCgroupReclaimDirect,
+		"workingset_refault_anon": evidence.SeriesCgroupRefaultsAnonymous,
+		"workingset_refault_file": evidence.SeriesCgroupRefaultsFiles,
+		"pgmajfault":              evidence.SeriesCgroupMajorFaults, "total_pgmajfault": evidence.SeriesCgroupMajorFaults,
 	}
 )
 

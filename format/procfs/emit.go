@@ -79,7 +79,7 @@ func (p *parser) put(s *tracks, name, unit string, counter bool, v float64) {
 			}
 			return
 		case counter && v < t.v[n-1]:
-			if name == "host.cpu.iowait" {
+			if name == evidence.SeriesHostCPUIowait {
 				return // known to
 			}
 			p.shrunk++
@@ -131,7 +131,7 @@ func (p *parser) finish() {
 	if p.memory.value > 0 {
 		p.b.Fact(evidence.Fact{Subject: host, Key: evidence.FactHostMemory, Value: fmt.Sprintf("%.0f MiB", p.memory.value/(1<<20)), Number: p.memory.value, Origin: p.b.Origin(p.memory.line)})
 	}
-	p.cover(host, evidence.CoverHostCPU, p.host.get("host.cpu.busy"))
+	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
 	var faults track // from the first to the last time any process's were read
 	for _, q := range p.processes {
 		for id := range q.threads {
@@ -147,7 +147,7 @@ func (p *parser) finish() {
 		}
 		id := p.b.Subject(s)
 		p.series(id, &q.tracks)
-		if f := q.get("process.minorFaults"); f != nil && len(f.t) > 1 {
+		if f := q.get(evidence.SeriesProcessMinorFaults); f != nil && len(f.t) > 1 {
 			if len(faults.t) == 0 {
 				faults = track{t: []int64{f.t[0], f.t[len(f.t)-1]}, line: f.line}
 			}
@@ -195,7 +195,7 @@ func (p *parser) limits(id evidence.SubjectID, q *process) {
 				if g.cores() > 0 && (quota == nil || g.cores() < quota.cores()) {
 					quota = g
 				}
-				if throttled == nil && g.get("cgroup.cpu.periods") != nil {
+				if throttled == nil && g.get(evidence.SeriesCgroupCPUPeriods) != nil {
 					throttled = g
 				}
 			}
@@ -204,7 +204,7 @@ func (p *parser) limits(id evidence.SubjectID, q *process) {
 			}
 		}
 	}
-	if quota != nil && quota.get("cgroup.cpu.periods") != nil {
+	if quota != nil && quota.get(evidence.SeriesCgroupCPUPeriods) != nil {
 		throttled = quota
 	}
 	for _, own := range q.cgroups {
@@ -215,7 +215,7 @@ func (p *parser) limits(id evidence.SubjectID, q *process) {
 	if throttled != nil {
 		own := contains(q.cgroups, throttled.path)
 		p.groupSeries(id, throttled, func(name string) bool { return own || throttling[name] })
-		p.cover(id, evidence.CoverThrottling, throttled.get("cgroup.cpu.periods"))
+		p.cover(id, evidence.CoverThrottling, throttled.get(evidence.SeriesCgroupCPUPeriods))
 	}
 	if memory != nil {
 		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerLimit, Value: fmt.Sprintf("%.0f MiB", memory.memory.value/(1<<20)), Number: memory.memory.value, Origin: p.b.Origin(memory.memory.line)})
@@ -226,7 +226,7 @@ func (p *parser) limits(id evidence.SubjectID, q *process) {
 }
 
 // throttling are the series that count where the quota is.
-var throttling = map[string]bool{"cgroup.cpu.periods": true, "cgroup.cpu.throttledPeriods": true, "cgroup.cpu.throttled": true}
+var throttling = map[string]bool{evidence.SeriesCgroupCPUPeriods: true, evidence.SeriesCgroupCPUThrottledPeriods: true, evidence.SeriesCgroupCPUThrottled: true}
 
 func (p *parser) groupSeries(id evidence.SubjectID, g *cgroup, wanted func(string) bool) {
 	for _, t := range g.list {
@@ -260,7 +260,7 @@ func (p *parser) tables() {
 	}
 	busy := slices.Clone(p.processes)
 	slices.SortStableFunc(busy, func(a, b *process) int {
-		return -cmp.Compare(orZero(a.get("process.cpu").mean()), orZero(b.get("process.cpu").mean()))
+		return -cmp.Compare(orZero(a.get(evidence.SeriesProcessCPU).mean()), orZero(b.get(evidence.SeriesProcessCPU).mean()))
 	})
 	const most = 20
 	title := "processes"
@@ -270,8 +270,8 @@ func (p *parser) tables() {
 	}
 	t = evidence.Table{Title: title, Columns: []string{"process", "pid", "cores", "of it system", "minor faults/s", "RSS MiB", "run delay s/s", "CPUs"}}
 	for _, q := range busy {
-		t.Rows = append(t.Rows, []string{q.name, strconv.Itoa(q.pid), figure(q.get("process.cpu").mean()), figure(q.get("process.cpu.system").mean()),
-			figure(q.get("process.minorFaults").mean()), figure(q.get("process.rss").mean() / (1 << 20)), figure(q.get("process.runDelay").mean()), q.allowed})
+		t.Rows = append(t.Rows, []string{q.name, strconv.Itoa(q.pid), figure(q.get(evidence.SeriesProcessCPU).mean()), figure(q.get(evidence.SeriesProcessCPUSystem).mean()),
+			figure(q.get(evidence.SeriesProcessMinorFaults).mean()), figure(q.get(evidence.SeriesProcessRSS).mean() / (1 << 20)), figure(q.get(evidence.SeriesProcessRunDelay).mean()), q.allowed})
 	}
 	p.b.Table(t)
 }
@@ -307,7 +307,7 @@ func (p *parser) warn() {
 	if p.dropped > 0 {
 		b.Warnf(0, "%s not kept: more than %d processes or %d readings; record fewer of them", some(p.dropped, "reading was", "readings were"), maxProcesses, maxPoints)
 	}
-	if busy := p.host.get("host.cpu.busy"); busy != nil && len(busy.t) < 2 {
+	if busy := p.host.get(evidence.SeriesHostCPUBusy); busy != nil && len(busy.t) < 2 {
 		b.Warnf(busy.line, "/proc/stat was read once: processor time is the difference of two readings")
 	}
 	for _, g := range p.cgroups {

@@ -3,6 +3,8 @@ package procfs
 import (
 	"bytes"
 	"slices"
+
+	"github.com/unstall/unstall/evidence"
 )
 
 // hz is USER_HZ: how many ticks the files count in a second.
@@ -25,12 +27,12 @@ var cpuSeries = []struct {
 	name    string
 	columns []int
 }{
-	{"host.cpu.busy", []int{user, nice, system, irq, softirq}},
-	{"host.cpu.user", []int{user, nice}},
-	{"host.cpu.system", []int{system}},
-	{"host.cpu.iowait", []int{iowait}},
-	{"host.cpu.softirq", []int{irq, softirq}},
-	{"host.cpu.steal", []int{steal}},
+	{evidence.SeriesHostCPUBusy, []int{user, nice, system, irq, softirq}},
+	{evidence.SeriesHostCPUUser, []int{user, nice}},
+	{evidence.SeriesHostCPUSystem, []int{system}},
+	{evidence.SeriesHostCPUIowait, []int{iowait}},
+	{evidence.SeriesHostCPUSoftirq, []int{irq, softirq}},
+	{evidence.SeriesHostCPUSteal, []int{steal}},
 }
 
 func (p *parser) stat(line []byte) bool {
@@ -57,17 +59,17 @@ func (p *parser) stat(line []byte) bool {
 		}
 		return true
 	case "ctxt":
-		return p.counter(value, &p.host, "host.contextSwitches", "1/s")
+		return p.counter(value, &p.host, evidence.SeriesHostContextSwitches, "1/s")
 	case "btime":
 		n, ok := whole(value)
 		p.btime = n
 		return ok
 	case "processes":
-		return p.counter(value, &p.host, "host.forks", "1/s")
+		return p.counter(value, &p.host, evidence.SeriesHostForks, "1/s")
 	case "procs_running":
-		return p.gauge(value, &p.host, "host.procs_running", "1")
+		return p.gauge(value, &p.host, evidence.SeriesHostProcsRunning, "1")
 	case "procs_blocked":
-		return p.gauge(value, &p.host, "host.procs_blocked", "1")
+		return p.gauge(value, &p.host, evidence.SeriesHostProcsBlocked, "1")
 	}
 	if digits, ok := bytes.CutPrefix(key, []byte("cpu")); ok {
 		n, ok := whole(digits)
@@ -90,7 +92,7 @@ func (p *parser) loadavg(line []byte) bool {
 	}
 	v, ok := decimal(first)
 	if ok {
-		p.put(&p.host, "host.load1", "1", false, v)
+		p.put(&p.host, evidence.SeriesHostLoad1, "1", false, v)
 	}
 	return ok
 }
@@ -138,31 +140,31 @@ func (p *parser) pressure(line []byte) bool {
 // hostPressure and groupPressure are the series of what some, and all, waited for.
 var (
 	hostPressure = map[string][2]string{
-		"cpu":    {"host.pressure.cpu.some", "host.pressure.cpu.full"},
-		"memory": {"host.pressure.memory.some", "host.pressure.memory.full"},
-		"io":     {"host.pressure.io.some", "host.pressure.io.full"},
+		"cpu":    {evidence.SeriesHostPressureCPUSome, evidence.SeriesHostPressureCPUFull},
+		"memory": {evidence.SeriesHostPressureMemorySome, evidence.SeriesHostPressureMemoryFull},
+		"io":     {evidence.SeriesHostPressureIOSome, evidence.SeriesHostPressureIOFull},
 	}
 	groupPressure = map[string][2]string{
-		"cpu.pressure":    {"cgroup.pressure.cpu.some", "cgroup.pressure.cpu.full"},
-		"memory.pressure": {"cgroup.pressure.memory.some", "cgroup.pressure.memory.full"},
-		"io.pressure":     {"cgroup.pressure.io.some", "cgroup.pressure.io.full"},
+		"cpu.pressure":    {evidence.SeriesCgroupPressureCPUSome, evidence.SeriesCgroupPressureCPUFull},
+		"memory.pressure": {evidence.SeriesCgroupPressureMemorySome, evidence.SeriesCgroupPressureMemoryFull},
+		"io.pressure":     {evidence.SeriesCgroupPressureIOSome, evidence.SeriesCgroupPressureIOFull},
 	}
 )
 
 // vmstatSeries are the counters of /proc/vmstat that become series.
 var vmstatSeries = map[string]string{
-	"pgfault":            "host.faults", // minor and major
-	"pgmajfault":         "host.majorFaults",
-	"pswpin":             "host.swapIn",
-	"pswpout":            "host.swapOut",
-	"pgsteal_kswapd":     "host.reclaim.background",
-	"pgsteal_direct":     "host.reclaim.direct",
-	"compact_stall":      "host.compactStalls",
-	"thp_fault_alloc":    "host.thp.faults",
-	"thp_fault_fallback": "host.thp.fallbacks",
-	"thp_collapse_alloc": "host.thp.collapses",
-	"thp_split_page":     "host.thp.splits",
-	"oom_kill":           "host.oomKills",
+	"pgfault":            evidence.SeriesHostFaults, // minor and major
+	"pgmajfault":         evidence.SeriesHostMajorFaults,
+	"pswpin":             evidence.SeriesHostSwapIn,
+	"pswpout":            evidence.SeriesHostSwapOut,
+	"pgsteal_kswapd":     evidence.SeriesHostReclaimBackground,
+	"pgsteal_direct":     evidence.SeriesHostReclaimDirect,
+	"compact_stall":      evidence.SeriesHostCompactStalls,
+	"thp_fault_alloc":    evidence.SeriesHostTHPFaults,
+	"thp_fault_fallback": evidence.SeriesHostTHPFallbacks,
+	"thp_collapse_alloc": evidence.SeriesHostTHPCollapses,
+	"thp_split_page":     evidence.SeriesHostTHPSplits,
+	"oom_kill":           evidence.SeriesHostOOMKills,
 }
 
 func (p *parser) vmstat(line []byte) bool {
@@ -191,7 +193,7 @@ func (p *parser) meminfo(line []byte) bool {
 	case "MemAvailable":
 		v, ok := kib(value)
 		if ok {
-			p.put(&p.host, "host.memory.available", "bytes", false, v)
+			p.put(&p.host, evidence.SeriesHostMemoryAvailable, "bytes", false, v)
 		}
 		return ok
 	}

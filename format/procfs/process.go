@@ -75,13 +75,13 @@ func (p *parser) processStat(line []byte) bool {
 		p.subject = q
 	}
 	q.name, q.started, q.known = clean(line[open+1:close], 64), v[starttime], true
-	p.count(&q.tracks, "process.cpu", "cores", (float64(v[utime])+float64(v[stime]))/hz)
-	p.count(&q.tracks, "process.cpu.system", "cores", float64(v[stime])/hz)
-	p.count(&q.tracks, "process.minorFaults", "1/s", float64(v[minflt]))
-	p.count(&q.tracks, "process.majorFaults", "1/s", float64(v[majflt]))
-	p.put(&q.tracks, "process.threads", "1", false, float64(v[numThreads]))
+	p.count(&q.tracks, evidence.SeriesProcessCPU, "cores", (float64(v[utime])+float64(v[stime]))/hz)
+	p.count(&q.tracks, evidence.SeriesProcessCPUSystem, "cores", float64(v[stime])/hz)
+	p.count(&q.tracks, evidence.SeriesProcessMinorFaults, "1/s", float64(v[minflt]))
+	p.count(&q.tracks, evidence.SeriesProcessMajorFaults, "1/s", float64(v[majflt]))
+	p.put(&q.tracks, evidence.SeriesProcessThreads, "1", false, float64(v[numThreads]))
 	if !q.exact {
-		p.put(&q.tracks, "process.rss", "bytes", false, float64(v[rss])*4096)
+		p.put(&q.tracks, evidence.SeriesProcessRSS, "bytes", false, float64(v[rss])*4096)
 	}
 	return true
 }
@@ -125,16 +125,16 @@ func (p *parser) processStatus(line []byte) bool {
 		v, ok := kib(value)
 		if ok && !q.exact {
 			q.exact = true
-			q.drop("process.rss")
+			q.drop(evidence.SeriesProcessRSS)
 		}
 		if ok {
-			p.put(&q.tracks, "process.rss", "bytes", false, v)
+			p.put(&q.tracks, evidence.SeriesProcessRSS, "bytes", false, v)
 		}
 		return ok
 	case "voluntary_ctxt_switches":
-		return p.counter(value, &q.tracks, "process.mainThread.voluntarySwitches", "1/s")
+		return p.counter(value, &q.tracks, evidence.SeriesProcessMainThreadVoluntarySwitches, "1/s")
 	case "nonvoluntary_ctxt_switches":
-		return p.counter(value, &q.tracks, "process.mainThread.nonvoluntarySwitches", "1/s")
+		return p.counter(value, &q.tracks, evidence.SeriesProcessMainThreadNonvoluntarySwitches, "1/s")
 	case "Cpus_allowed_list":
 		q.allowed = clean(value, 256)
 		return true
@@ -149,7 +149,7 @@ func (p *parser) processSchedstat(line []byte) bool {
 	if fields(line, v[:]) != 3 {
 		return false
 	}
-	p.count(&p.subject.tracks, "process.mainThread.runDelay", "1", float64(v[1])/1e9)
+	p.count(&p.subject.tracks, evidence.SeriesProcessMainThreadRunDelay, "1", float64(v[1])/1e9)
 	return true
 }
 
@@ -187,8 +187,8 @@ func (p *parser) threadSchedstat(line []byte) bool {
 func (p *parser) pass(q *process) {
 	now := p.now
 	p.now = q.at
-	p.count(&q.tracks, "process.threads.run", "cores", q.run)
-	p.count(&q.tracks, "process.runDelay", "1", q.delay)
+	p.count(&q.tracks, evidence.SeriesProcessThreadsRun, "cores", q.run)
+	p.count(&q.tracks, evidence.SeriesProcessRunDelay, "1", q.delay)
 	p.now = now
 	q.round++
 }
@@ -223,12 +223,12 @@ func contains(list []string, s string) bool {
 // ioSeries are the counters of /proc/PID/io that become series: what calls read
 // and wrote, sockets too, and what of it went to disks.
 var ioSeries = map[string][2]string{
-	"rchar":       {"process.io.read", "bytes/s"},
-	"wchar":       {"process.io.written", "bytes/s"},
-	"syscr":       {"process.io.reads", "1/s"},
-	"syscw":       {"process.io.writes", "1/s"},
-	"read_bytes":  {"process.disk.read", "bytes/s"},
-	"write_bytes": {"process.disk.written", "bytes/s"},
+	"rchar":       {evidence.SeriesProcessIORead, "bytes/s"},
+	"wchar":       {evidence.SeriesProcessIOWritten, "bytes/s"},
+	"syscr":       {evidence.SeriesProcessIOReads, "1/s"},
+	"syscw":       {evidence.SeriesProcessIOWrites, "1/s"},
+	"read_bytes":  {evidence.SeriesProcessDiskRead, "bytes/s"},
+	"write_bytes": {evidence.SeriesProcessDiskWritten, "bytes/s"},
 }
 
 func (p *parser) processIO(line []byte) bool {

@@ -12,7 +12,7 @@ import (
 )
 
 // FindDotnet returns a dotnet that builds and runs ASP.NET Core: $DOTNET, the newest
-// on PATH, or one that tools/dotnet.sh fetched: into .tools of the repository the
+// on PATH, or one that dev/tools/dotnet.sh fetched: into .tools of the repository the
 // tool is run in, else into the user's cache directory. With fetch it fetches one
 // where there is none.
 func FindDotnet(ctx context.Context, fetch bool, say func(string)) (string, error) {

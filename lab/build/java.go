@@ -16,20 +16,20 @@ import (
 
 // FindJDK returns the home of a JDK of a major version, 11, 17, 21 or 25, with
 // bin/java, jcmd and jfr, if not with a javac: $JDK11 ($JDK17, …), one installed, or
-// one that tools/jdk.sh fetched. With fetch it fetches one where there is none.
+// one that dev/tools/jdk.sh fetched. With fetch it fetches one where there is none.
 func FindJDK(ctx context.Context, major int, fetch bool, say func(string)) (string, error) {
 	return script(ctx, "jdk.sh", fetch, say, strconv.Itoa(major))
 }
 
 // FindJavac returns a javac that compiles for Java 11 and later: $JAVAC, the first on
-// PATH, one in /usr/lib/jvm, or one that tools/javac.sh fetched. With fetch it fetches
+// PATH, one in /usr/lib/jvm, or one that dev/tools/javac.sh fetched. With fetch it fetches
 // one where there is none.
 func FindJavac(ctx context.Context, fetch bool, say func(string)) (string, error) {
 	return script(ctx, "javac.sh", fetch, say)
 }
 
 // FindTomcat returns a folder with Tomcat 9, its jars in lib: $TOMCAT, or one that
-// tools/tomcat.sh fetched. With fetch it fetches one where there is none.
+// dev/tools/tomcat.sh fetched. With fetch it fetches one where there is none.
 func FindTomcat(ctx context.Context, fetch bool, say func(string)) (string, error) {
 	return script(ctx, "tomcat.sh", fetch, say)
 }

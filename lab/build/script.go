@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/unstall/unstall/tools"
+	"github.com/unstall/unstall/dev/tools"
 )
 
 // script runs one of the tools' scripts, which finds a program or fetches it, and
@@ -30,9 +30,9 @@ func script(ctx context.Context, name string, fetch bool, say func(string), args
 	found, err := cmd.Output()
 	if err != nil {
 		if told.last != "" {
-			return "", fmt.Errorf("%s", strings.TrimPrefix(told.last, "tools/"+name+": "))
+			return "", fmt.Errorf("%s", strings.TrimPrefix(told.last, "dev/tools/"+name+": "))
 		}
-		return "", fmt.Errorf("tools/%s: %w", name, err)
+		return "", fmt.Errorf("dev/tools/%s: %w", name, err)
 	}
 	return strings.TrimSpace(string(found)), nil
 }
@@ -43,11 +43,11 @@ func scripts() (string, error) {
 	dir, err := os.Getwd()
 	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		module, e := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if e == nil && isDir(filepath.Join(dir, "tools")) && bytes.HasPrefix(module, []byte("module github.com/unstall/unstall\n")) {
-			return filepath.Join(dir, "tools"), nil
+		if e == nil && isDir(filepath.Join(dir, "dev", "tools")) && bytes.HasPrefix(module, []byte("module github.com/unstall/unstall\n")) {
+			return filepath.Join(dir, "dev", "tools"), nil
 		}
 	}
-	dir = filepath.Join(cache(), "tools")
+	dir = filepath.Join(cache(), "dev", "tools")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}

@@ -37,9 +37,9 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/dotnet/ipc"
-	"github.com/unstall/unstall/target"
 )
 
 // Probe records .NET processes of this host.
@@ -58,7 +58,7 @@ const recorded = ".NET counters, collections, thread pool, requests, locks and t
 
 // find looks for the socket. A .NET process that has none gives an access all the
 // same, which says why in a Lack.
-func find(_ context.Context, t target.Target) []probe.Access {
+func find(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID == 0 || t.Runtime != "dotnet" {
 		return nil
 	}
@@ -91,7 +91,7 @@ func lack(err error) probe.Lack {
 }
 
 // record asks the runtime what it is, and records it.
-func record(ctx context.Context, client *ipc.Client, t target.Target, plan probe.Plan, sink probe.Sink) error {
+func record(ctx context.Context, client *ipc.Client, t discover.Target, plan probe.Plan, sink probe.Sink) error {
 	if plan.Passive {
 		sink.Lack(probe.Lack{What: recorded, Why: "each of them is switched on in the process", Do: "record without --passive"})
 		return nil

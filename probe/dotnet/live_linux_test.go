@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
 	"github.com/unstall/unstall/lab/dotnetapp"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/dotnet/ipc"
-	"github.com/unstall/unstall/target"
 )
 
 const taskWait = "/api/diagscenario/taskwait"
@@ -24,7 +24,7 @@ const taskWait = "/api/diagscenario/taskwait"
 // live finds what can be recorded of a service that runs.
 func live(t *testing.T, a *dotnetapp.App) probe.Access {
 	t.Helper()
-	on, err := target.Resolve(t.Context(), fmt.Sprint(a.PID))
+	on, err := discover.Resolve(t.Context(), fmt.Sprint(a.PID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func back(t *testing.T, threads func() int, before int) {
 // TestDisabled has a service without the socket.
 func TestDisabled(t *testing.T) {
 	a := dotnetapp.Start(t, "COMPlus_EnableDiagnostics=0", "DOTNET_EnableDiagnostics=0")
-	found := find(t.Context(), target.Target{PID: a.PID, Runtime: "dotnet"})
+	found := find(t.Context(), discover.Target{PID: a.PID, Runtime: "dotnet"})
 	if len(found) != 1 || len(found[0].Lacks) != 1 || found[0].Lacks[0].Do != "restart it without that" {
 		t.Errorf("found %+v", found)
 	}
@@ -204,20 +204,20 @@ func TestDisabled(t *testing.T) {
 func TestNamed(t *testing.T) {
 	a := dotnetapp.Start(t, "TMPDIR="+t.TempDir())
 	const program = "DiagnosticScenarios"
-	on, err := target.Resolve(t.Context(), program)
+	on, err := discover.Resolve(t.Context(), program)
 	switch {
-	case errors.Is(err, target.ErrUse): // others run here, too
+	case errors.Is(err, discover.ErrUse): // others run here, too
 		if !strings.Contains(err.Error(), fmt.Sprint(a.PID)) {
 			t.Error(err)
 		}
 	case err != nil || on.PID != a.PID || on.Name != program:
 		t.Errorf("%+v, %v", on, err)
 	}
-	found, err := target.Discover(t.Context())
+	found, err := discover.Discover(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(found, func(f target.Found) bool { return f.PID == a.PID })
+	i := slices.IndexFunc(found, func(f discover.Found) bool { return f.PID == a.PID })
 	if i < 0 {
 		t.Fatal("it is not listed")
 	}

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/dotnet/ipc"
 	"github.com/unstall/unstall/probe/dotnet/ipctest"
-	"github.com/unstall/unstall/target"
 )
 
 const sampler = "Microsoft-DotNETCore-SampleProfiler"
@@ -34,7 +34,7 @@ func serve(t *testing.T, s *ipctest.Server) probe.Access {
 		s.Close()
 		_ = os.Remove(path)
 	})
-	found := find(t.Context(), target.Target{PID: os.Getpid(), Runtime: "dotnet", Name: "Shop", Version: "3.1.2"})
+	found := find(t.Context(), discover.Target{PID: os.Getpid(), Runtime: "dotnet", Name: "Shop", Version: "3.1.2"})
 	if len(found) != 1 || found[0].Where != path || len(found[0].Lacks) > 0 || found[0].Missing != nil {
 		t.Fatalf("found %+v", found)
 	}
@@ -255,7 +255,7 @@ func TestMute(t *testing.T) {
 }
 
 func TestNoSocket(t *testing.T) {
-	found := find(t.Context(), target.Target{PID: os.Getpid(), Runtime: "dotnet"})
+	found := find(t.Context(), discover.Target{PID: os.Getpid(), Runtime: "dotnet"})
 	if len(found) != 1 || len(found[0].Lacks) != 1 {
 		t.Fatalf("found %+v", found)
 	}
@@ -266,7 +266,7 @@ func TestNoSocket(t *testing.T) {
 	if err := found[0].Record(t.Context(), probe.Plan{For: time.Hour}, newSink()); err != nil {
 		t.Error(err)
 	}
-	for _, other := range []target.Target{{}, {PID: os.Getpid(), Runtime: "go"}, {PID: os.Getpid()}} {
+	for _, other := range []discover.Target{{}, {PID: os.Getpid(), Runtime: "go"}, {PID: os.Getpid()}} {
 		if found := find(t.Context(), other); found != nil {
 			t.Errorf("%+v: found %+v", other, found)
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/target"
 )
 
 // Client reads single pages of the server at which a process serves net/http/pprof:
@@ -17,7 +17,7 @@ type Client struct{ e *endpoint }
 
 // Dial finds the net/http/pprof of a target as recording it does. The error is one
 // line: where, why, and what to do.
-func Dial(ctx context.Context, t target.Target) (*Client, error) {
+func Dial(ctx context.Context, t discover.Target) (*Client, error) {
 	if t.URL != nil {
 		e, err := locate(ctx, t.URL)
 		if err == nil {

@@ -17,8 +17,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/target"
 )
 
 const (
@@ -118,10 +118,10 @@ func (e *endpoint) head(ctx context.Context, path, query string, within time.Dur
 // among asks the sockets a process listens on, all at once; the first in their
 // order that is pprof wins. Only a program with net/http/pprof in it is asked:
 // other servers should not meet requests they do not expect.
-func among(ctx context.Context, t target.Target) (*endpoint, probe.Lack) {
+func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
 	lack := probe.Lack{What: "CPU profile, execution trace, heap, goroutines", Do: `import _ "net/http/pprof" and serve http.DefaultServeMux on a loopback port`}
 	exe := fmt.Sprintf("/proc/%d/exe", t.PID)
-	switch has, err := target.HasPprof(exe); {
+	switch has, err := discover.HasPprof(exe); {
 	case err != nil:
 		// Whether it has is not known; asking would be a guess.
 		lack.Why, lack.Do = "its program cannot be read", fmt.Sprintf("give the URL of its net/http/pprof, or sudo unstall %d", t.PID)
@@ -182,7 +182,7 @@ func (e *endpoint) program(ctx context.Context) string {
 }
 
 // candidates are the ways a socket may serve pprof: plainly or by TLS.
-func candidates(l target.Listener, pid int) []*endpoint {
+func candidates(l discover.Listener, pid int) []*endpoint {
 	if !l.Addr.IsValid() {
 		if l.Path == "" {
 			return nil

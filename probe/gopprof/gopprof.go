@@ -28,9 +28,9 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/target"
 )
 
 // Probe records net/http/pprof.
@@ -51,7 +51,7 @@ var switches = []string{"CPU profile", "execution trace"}
 // process listens on: people name the port that serves, too, or http for https.
 // Where there should be one and is none, the access says so in a Lack, and
 // recording a URL fails with the same line.
-func find(ctx context.Context, t target.Target) []probe.Access {
+func find(ctx context.Context, t discover.Target) []probe.Access {
 	if t.URL != nil {
 		e, err := locate(ctx, t.URL)
 		if err != nil && t.PID != 0 && t.Runtime == "go" {
@@ -83,7 +83,7 @@ func find(ctx context.Context, t target.Target) []probe.Access {
 	}}
 }
 
-func access(e *endpoint, t target.Target) probe.Access {
+func access(e *endpoint, t discover.Target) probe.Access {
 	about := subject(t)
 	return probe.Access{
 		Probe:      name,
@@ -117,7 +117,7 @@ func missing(u *url.URL, why error) probe.Access {
 
 // subject is whom the artifacts are about. That a URL of a process elsewhere
 // serves pprof says that it is Go, and what it is called.
-func subject(t target.Target) evidence.Subject {
+func subject(t discover.Target) evidence.Subject {
 	t.Runtime = "go"
 	return t.Subject()
 }

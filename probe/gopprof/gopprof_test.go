@@ -24,12 +24,12 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	formats "github.com/unstall/unstall/format/gopprof"
 	"github.com/unstall/unstall/format/gotrace"
 	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/target"
 )
 
 // TestMain is also the target of the tests: a process that serves pprof, says
@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 var kept []byte
 
 // child starts the target.
-func child(t *testing.T, mode string) (target.Target, *os.Process) {
+func child(t *testing.T, mode string) (discover.Target, *os.Process) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "UNSTALL_TEST_TARGET="+mode)
@@ -90,12 +90,12 @@ func child(t *testing.T, mode string) (target.Target, *os.Process) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := target.Target{PID: cmd.Process.Pid, Name: "srv", Runtime: "go"}
+	x := discover.Target{PID: cmd.Process.Pid, Name: "srv", Runtime: "go"}
 	address := strings.TrimSpace(line)
 	if at, err := netip.ParseAddrPort(address); err == nil {
-		x.Listens = []target.Listener{{Addr: at}}
+		x.Listens = []discover.Listener{{Addr: at}}
 	} else {
-		x.Listens = []target.Listener{{Path: address}}
+		x.Listens = []discover.Listener{{Path: address}}
 	}
 	return x, cmd.Process
 }
@@ -169,7 +169,7 @@ func (s *sink) Lack(l probe.Lack) {
 }
 
 // one finds the only access to a target, which is not missing.
-func one(t *testing.T, x target.Target) probe.Access {
+func one(t *testing.T, x discover.Target) probe.Access {
 	t.Helper()
 	as := Probe.Find(t.Context(), x)
 	if len(as) != 1 || len(as[0].Lacks) > 0 {
@@ -179,7 +179,7 @@ func one(t *testing.T, x target.Target) probe.Access {
 }
 
 // off makes sure that neither is on: both can be started at once.
-func off(t *testing.T, x target.Target) {
+func off(t *testing.T, x discover.Target) {
 	t.Helper()
 	for _, path := range []string{"trace?seconds=0.01", "profile?seconds=1"} {
 		r, err := http.Get("http://" + x.Listens[0].Addr.String() + "/debug/pprof/" + path)
@@ -354,7 +354,7 @@ func TestForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := one(t, target.Target{URL: u}); a.Where != c.where {
+		if a := one(t, discover.Target{URL: u}); a.Where != c.where {
 			t.Errorf("%s: %s", c.typed, a.Where)
 		}
 	}
@@ -386,7 +386,7 @@ func TestNotPprof(t *testing.T) {
 		if strings.HasSuffix(c.url, silent) {
 			ctx, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
 		}
-		as := Probe.Find(ctx, target.Target{URL: u})
+		as := Probe.Find(ctx, discover.Target{URL: u})
 		cancel()
 		if len(as) != 1 || len(as[0].Lacks) != 1 || !strings.Contains(as[0].Lacks[0].Why, c.want) {
 			t.Errorf("%s: %+v", c.want, as)
@@ -431,7 +431,7 @@ func TestCredentials(t *testing.T) {
 	}))
 	defer s.Close()
 	u, _ := url.Parse(strings.Replace(s.URL, "http://", "http://ops:geheim@", 1) + "?token=secret")
-	a := one(t, target.Target{URL: u})
+	a := one(t, discover.Target{URL: u})
 	out := newSink()
 	if err := a.Record(t.Context(), probe.Plan{For: time.Second, Passive: true}, out); err != nil {
 		t.Fatal(err)
@@ -445,7 +445,7 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 	u.User = nil
-	as := Probe.Find(t.Context(), target.Target{URL: u})
+	as := Probe.Find(t.Context(), discover.Target{URL: u})
 	if len(as) != 1 || len(as[0].Lacks) != 1 || !strings.Contains(as[0].Lacks[0].Why, "401") {
 		t.Errorf("without credentials: %+v", as)
 	}
@@ -465,7 +465,7 @@ func TestWriteTimeout(t *testing.T) {
 	defer s.Close()
 	u, _ := url.Parse(s.URL)
 	out := newSink()
-	if err := one(t, target.Target{URL: u}).Record(t.Context(), probe.Plan{For: 2 * time.Second}, out); err != nil {
+	if err := one(t, discover.Target{URL: u}).Record(t.Context(), probe.Plan{For: 2 * time.Second}, out); err != nil {
 		t.Fatal(err)
 	}
 	if out.data["cpu-0001.pb.gz"] == nil || out.data["trace-0001.out"] == nil || !strings.Contains(strings.Join(out.warnings, "\n"), "WriteTimeout") {

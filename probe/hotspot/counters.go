@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/hsperf"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attach"
-	"github.com/unstall/unstall/target"
 )
 
 // each is how often the counters are read: that costs the JVM nothing, and us some
@@ -23,7 +23,7 @@ const each = time.Second
 
 // counters copies the JVM's counters until the context ends or the JVM.
 func (r *recording) counters(ctx context.Context) {
-	f, err := target.Hsperfdata(r.pid)
+	f, err := discover.Hsperfdata(r.pid)
 	if err != nil {
 		if _, e := attach.Started(r.pid); e == nil {
 			r.sink.Lack(probe.Lack{What: "counters of the JVM", Why: err.Error(), Do: "-XX:+UsePerfData (the default)"})

@@ -36,9 +36,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attach"
-	"github.com/unstall/unstall/target"
 )
 
 // Probe records JVMs of this host.
@@ -57,7 +57,7 @@ const recorded = "GC log, thread dumps, flags and class histogram of the JVM"
 
 // find looks whether the JVM can be attached to. What cannot still gives its
 // counters, and says why in a Lack.
-func find(_ context.Context, t target.Target) []probe.Access {
+func find(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID == 0 || t.Runtime != "jvm" {
 		return nil
 	}

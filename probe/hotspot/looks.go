@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/hsperf"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/redact"
-	"github.com/unstall/unstall/target"
 )
 
 const (
@@ -85,7 +85,7 @@ func (r *recording) classes(ctx context.Context) error {
 // used is how much of the heap is, by the JVM's counters, else no more than the
 // process has in memory.
 func (r *recording) used() (sum int64, err error) {
-	if f, err := target.Hsperfdata(r.pid); err == nil {
+	if f, err := discover.Hsperfdata(r.pid); err == nil {
 		defer f.Close()
 		d, _ := hsperf.Parse(f)
 		for i := range d.Counters {

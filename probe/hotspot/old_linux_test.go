@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attachtest"
-	"github.com/unstall/unstall/target"
 )
 
 // TestOld records a JVM that answers as JDK 8 does: it knows neither VM.log nor the
@@ -31,7 +31,7 @@ func TestOld(t *testing.T) {
 		return "-1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n"
 	}}
 	vm, to := s.Start(t), newSink()
-	if err := record(t.Context(), vm, target.Target{PID: os.Getpid(), Runtime: "jvm"}, probe.Plan{For: 700 * time.Millisecond}, to); err != nil {
+	if err := record(t.Context(), vm, discover.Target{PID: os.Getpid(), Runtime: "jvm"}, probe.Plan{For: 700 * time.Millisecond}, to); err != nil {
 		t.Fatal(err)
 	}
 	var kept []string

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attach"
-	"github.com/unstall/unstall/target"
 )
 
 // undoing is how long switching off and the last looks may take: record waits 10 s.
@@ -34,7 +34,7 @@ type recording struct {
 }
 
 // record records a JVM until the context ends, the plan or the JVM.
-func record(ctx context.Context, vm *attach.VM, t target.Target, plan probe.Plan, sink probe.Sink) error {
+func record(ctx context.Context, vm *attach.VM, t discover.Target, plan probe.Plan, sink probe.Sink) error {
 	r := &recording{vm: vm, about: t.Subject(), pid: t.PID, sink: sink, plan: plan,
 		end: time.Now().Add(plan.For), said: map[string]bool{}, pieces: map[string]int{}}
 	if plan.Passive && vm != nil {

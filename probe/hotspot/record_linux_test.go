@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/lab/jvmapp"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attach"
-	"github.com/unstall/unstall/target"
 )
 
 // busy allocates, has two threads that share a lock, and a secret in its arguments.
@@ -42,9 +42,9 @@ const secret = "-Ddb.password=hunter2secret"
 
 var releases = []int{11, 17, 25}
 
-func resolved(t *testing.T, pid int) target.Target {
+func resolved(t *testing.T, pid int) discover.Target {
 	t.Helper()
-	on, err := target.Resolve(t.Context(), fmt.Sprint(pid))
+	on, err := discover.Resolve(t.Context(), fmt.Sprint(pid))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/target"
 )
 
 // find gives one access for a process of this host.
-func find(_ context.Context, t target.Target) []probe.Access {
+func find(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 {
 		return nil
 	}
@@ -33,7 +33,7 @@ func find(_ context.Context, t target.Target) []probe.Access {
 }
 
 // lacks tries what only the owner of a process and root may read.
-func lacks(t target.Target, dir string) (out []probe.Lack) {
+func lacks(t discover.Target, dir string) (out []probe.Lack) {
 	why, do := "the kernel lets only root read it", fmt.Sprintf("sudo unstall %d", t.PID)
 	switch {
 	case os.Geteuid() == 0: // of a container, or confined

@@ -5,9 +5,9 @@ package linux
 import (
 	"context"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/target"
 )
 
 // find finds nothing: there is no /proc here.
-func find(context.Context, target.Target) []probe.Access { return nil }
+func find(context.Context, discover.Target) []probe.Access { return nil }

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/lab/jvmapp"
 	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/target"
 )
 
 const collecting = `
@@ -26,7 +26,7 @@ func TestRotatedByJVM(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "gc.log")
 	a := jvmapp.Start(t, 17, collecting, "-Xmx16m", "-XX:+UseSerialGC", "-Xlog:gc*:file="+log+":time,uptime,level,tags:filecount=20,filesize=64K")
 	out := newSink()
-	found := Probe.Find(t.Context(), target.Target{PID: a.PID})
+	found := Probe.Find(t.Context(), discover.Target{PID: a.PID})
 	done := make(chan error, 1)
 	go func() { done <- found[0].Record(t.Context(), probe.Plan{For: time.Minute}, out) }()
 	out.wait(t, "gc.log", func(b []byte) bool { return bytes.Count(b, []byte("\n")) > 3000 })

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/gobuild"
-	"github.com/unstall/unstall/target"
 )
 
 func TestSplit(t *testing.T) {
@@ -129,7 +129,7 @@ func TestNoGarbage(t *testing.T) {
 }
 
 func ownRecorder(t testing.TB) *recorder {
-	p, err := openProcess(target.Target{PID: os.Getpid()})
+	p, err := openProcess(discover.Target{PID: os.Getpid()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/target"
 )
 
 // process is the one recorded. Its stat file is kept open: that file is of this
@@ -32,7 +32,7 @@ const startSlack = 3 * time.Second
 
 // openProcess opens a target's process. It is an error if the number has been
 // given to another one since the target was found.
-func openProcess(t target.Target) (*process, error) {
+func openProcess(t discover.Target) (*process, error) {
 	p := &process{pid: t.PID, dir: fmt.Sprintf("/proc/%d", t.PID)}
 	var err error
 	p.fd, err = syscall.Open(p.dir+"/stat", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
@@ -102,7 +102,7 @@ func bootTime() (time.Time, bool) {
 }
 
 // subject is what is known of the process, for its artifacts.
-func (p *process) subject(t target.Target) evidence.Subject {
+func (p *process) subject(t discover.Target) evidence.Subject {
 	if started, ok := p.started(); ok {
 		t.Start = started
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/target"
 )
 
 // How often the files are read where that costs little: the process and the host,
@@ -25,7 +25,7 @@ const (
 const costShare = .006
 
 // record records a process until the context or the plan ends, or the process.
-func record(ctx context.Context, t target.Target, plan probe.Plan, sink probe.Sink) error {
+func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
 	if plan.For > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, plan.For)

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/target"
+	"github.com/unstall/unstall/discover"
 )
 
 // TestMain lets the test binary be the service that the tests record.
@@ -135,8 +135,8 @@ func start(t *testing.T, before string, env ...string) *service {
 	return s
 }
 
-func (s *service) target() target.Target {
-	return target.Target{PID: s.cmd.Process.Pid, Name: "service", Runtime: "go", UID: os.Geteuid(), User: "me"}
+func (s *service) target() discover.Target {
+	return discover.Target{PID: s.cmd.Process.Pid, Name: "service", Runtime: "go", UID: os.Geteuid(), User: "me"}
 }
 
 // get makes requests /NAME/FROM … /NAME/UNTIL-1.

@@ -36,7 +36,7 @@ const patience = time.Minute
 
 // chromium is the program the browser tests use.
 var chromium = sync.OnceValues(func() (string, error) {
-	find := exec.Command("bash", "../../tools/chromium.sh", "find")
+	find := exec.Command("bash", "../../dev/tools/chromium.sh", "find")
 	var stderr bytes.Buffer
 	find.Stderr = &stderr
 	path, err := find.Output()

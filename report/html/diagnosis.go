@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/sentence"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/predict"
-	"github.com/unstall/unstall/report/figure"
 )
 
 // frontierView is what memory would buy: the collector's processors and the p99

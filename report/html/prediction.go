@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/predict"
-	"github.com/unstall/unstall/report/figure"
 	"github.com/unstall/unstall/report/sentence"
 )
 

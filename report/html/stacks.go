@@ -9,7 +9,7 @@ import (
 
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/sentence"
 	"github.com/unstall/unstall/threads"
 )

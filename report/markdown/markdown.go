@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/sentence"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 )
 
 // Compared is the answer of a comparison in one line: "p99 −45 % (−52 to −37),

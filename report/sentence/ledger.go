@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 )
 
 // small is the share of the slow time below which an entry is folded.

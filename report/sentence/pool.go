@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/predict"
-	"github.com/unstall/unstall/report/figure"
 )
 
 // pooled says what a prediction of a thread pool rests on.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/predict"
-	"github.com/unstall/unstall/report/figure"
 )
 
 // Effect is a figure of a prediction: what it is now and what it would be.

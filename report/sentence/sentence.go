@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 )
 
 // versionOf is what a runtime's version is a version of, where it does not say so itself.

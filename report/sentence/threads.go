@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/threads"
 )
 

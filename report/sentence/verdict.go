@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 )
 
 // Split sorts verdicts by what was found, keeping their order, but that what was ruled out

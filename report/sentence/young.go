@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/predict"
-	"github.com/unstall/unstall/report/figure"
 )
 
 // young says what a prediction of a young generation rests on.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/report/figure"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/sentence"
 )
 

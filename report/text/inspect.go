@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/inspect"
-	"github.com/unstall/unstall/report/figure"
 	"github.com/unstall/unstall/report/sentence"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/predict"
-	"github.com/unstall/unstall/report/figure"
 	"github.com/unstall/unstall/report/sentence"
 )
 

@@ -1,0 +1,281 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/format/hotspotgc"
+)
+
+// gcLogSize is what one log that speed is measured with holds at least.
+const gcLogSize = 40 << 20
+
+// gcLogs measures reading GC logs of HotSpot on one processor, in turn with wc -l and
+// with gctoolkit on the same file, by processor time, and the memory that a large log
+// takes (large is in MB, 0: not measured).
+func gcLogs(dir string, rounds, large int) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	other, err := buildGCToolkit(dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: not compared with gctoolkit:", err)
+	}
+	for _, l := range []struct {
+		name  string
+		event func(w io.Writer, i int)
+	}{
+		{"G1 unified", g1Event},
+		{"CMS legacy", cmsEvent},
+	} {
+		path := filepath.Join(dir, "gc.log")
+		if _, err := writeGCLog(path, gcLogSize, l.event); err != nil {
+			return err
+		}
+		if err := gcLogSpeed(l.name, path, other, rounds); err != nil {
+			return err
+		}
+		if large > 0 {
+			if err := gcLogMemory(l.name, path, int64(large)<<20, l.event); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func gcLogSpeed(name, path string, other []string, rounds int) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	heading(fmt.Sprintf("GC log, %s: %.1f MB, by processor time", name, float64(len(data))/1e6))
+	a := artifact(name, data)
+	var peer *gctoolkit
+	if other != nil {
+		if peer, err = startGCToolkit(other, path); err != nil {
+			return err
+		}
+		defer peer.stop()
+		if _, err := peer.measure(); err != nil { // before its compilers are done
+			return err
+		}
+	}
+	var speed, counted, ratio figures
+	for n := range rounds {
+		took, err := measure(func() error { return read(a, hotspotgc.Format) })
+		if err != nil {
+			return err
+		}
+		speed = append(speed, float64(len(data))/1e6/took.cpu)
+		wc, err := countLines(path)
+		if err != nil {
+			return err
+		}
+		counted = append(counted, took.cpu/wc)
+		if peer != nil && n < 5 { // each takes some seconds
+			seconds, err := peer.measure()
+			if err != nil {
+				return err
+			}
+			ratio = append(ratio, seconds/took.cpu)
+		}
+	}
+	row("read whole", speed.of("%.0f")+" MB/s", "", true)
+	row("time: × wc -l", counted.of("%.1f"), "≤ 20", counted.median() <= 20)
+	if peer != nil {
+		row("speed: × gctoolkit", ratio.of("%.0f"), "≥ 50", ratio.median() >= 50)
+	}
+	return nil
+}
+
+// countLines is the processor time (s) of wc -l, of which some runs are one figure: the
+// kernel counts in ticks.
+func countLines(path string) (float64, error) {
+	const runs = 20
+	var sum time.Duration
+	for range runs {
+		cmd := exec.Command("wc", "-l", path)
+		if err := cmd.Run(); err != nil {
+			return 0, err
+		}
+		sum += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	return sum.Seconds() / runs, nil
+}
+
+// gcLogMemory reads a large log in a process of its own.
+func gcLogMemory(name, path string, size int64, event func(io.Writer, int)) error {
+	if _, err := writeGCLog(path, size, event); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	out, err := exec.Command(self, "-peak", path).Output()
+	if err != nil {
+		return err
+	}
+	var requests, rows, peak int64
+	var seconds float64
+	if _, err := fmt.Sscan(string(out), &requests, &rows, &peak, &seconds); err != nil {
+		return fmt.Errorf("reading a large log said %q: %w", out, err)
+	}
+	asked := 64<<20 + 160*rows
+	row(fmt.Sprintf("%d MB, %d events: peak", size>>20, rows), fmt.Sprintf("%.0f MiB in %.1f s", float64(peak)/(1<<20), seconds),
+		fmt.Sprintf("≤ %.0f MiB", float64(asked)/(1<<20)), peak <= asked)
+	return nil
+}
+
+func writeGCLog(path string, size int64, event func(io.Writer, int)) (events int, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	block := new(bytes.Buffer)
+	for written := int64(0); written < size; events++ {
+		block.Reset()
+		event(block, events)
+		n, err := w.Write(block.Bytes())
+		if err != nil {
+			return 0, err
+		}
+		written += int64(n)
+	}
+	return events, w.Flush()
+}
+
+// g1Event writes what JDK 17 does of a young collection under -Xlog:gc*.
+func g1Event(w io.Writer, i int) {
+	at := began.Add(time.Duration(i) * 250 * time.Millisecond)
+	line := func(tags, format string, args ...any) {
+		at = at.Add(300 * time.Microsecond)
+		fmt.Fprintf(w, "[%s][%.3fs][info][%-13s] GC(%d) ", at.Format("2006-01-02T15:04:05.000-0700"), 1+at.Sub(began).Seconds(), tags, i)
+		fmt.Fprintf(w, format+"\n", args...)
+	}
+	before, after := 150+i%37, 12+i%7
+	line("gc,start", "Pause Young (Normal) (G1 Evacuation Pause)")
+	line("gc,task", "Using 2 workers of 2 for evacuation")
+	line("gc,phases", "  Pre Evacuate Collection Set: 0.1ms")
+	line("gc,phases", "  Merge Heap Roots: 0.1ms")
+	line("gc,phases", "  Evacuate Collection Set: %d.%dms", 2+i%3, i%10)
+	line("gc,phases", "  Post Evacuate Collection Set: 0.4ms")
+	line("gc,phases", "  Other: 0.2ms")
+	line("gc,heap", "Eden regions: %d->0(%d)", before-after, before-after)
+	line("gc,heap", "Survivor regions: %d->%d(%d)", 2, 2+i%2, 20)
+	line("gc,heap", "Old regions: %d->%d", 8, 8+i%2)
+	line("gc,heap", "Archive regions: 2->2")
+	line("gc,heap", "Humongous regions: 0->0")
+	line("gc,metaspace", "Metaspace: 3801K(4032K)->3801K(4032K) NonClass: 3400K(3520K)->3400K(3520K) Class: 401K(512K)->401K(512K)")
+	line("gc", "Pause Young (Normal) (G1 Evacuation Pause) %dM->%dM(256M) %d.%03dms", before, after, 3+i%4, i%1000)
+	line("gc,cpu", "User=0.0%ds Sys=0.00s Real=0.01s", 1+i%2)
+}
+
+// cmsEvent writes what JDK 8 does of a ParNew collection under -XX:+PrintGCDetails, and
+// of a concurrent cycle now and then.
+func cmsEvent(w io.Writer, i int) {
+	at := began.Add(time.Duration(i) * 600 * time.Millisecond)
+	stamp := func(more time.Duration) string {
+		t := at.Add(more)
+		return fmt.Sprintf("%s: %.3f", t.Format("2006-01-02T15:04:05.000-0700"), 1+t.Sub(began).Seconds())
+	}
+	live := 25950 + i%1000
+	fmt.Fprintf(w, "%s: [GC (Allocation Failure) %s: [ParNew: 1770060K->%dK(1922432K), 0.0%d secs] 2105763K->%dK(4019584K), 0.0%d secs] [Times: user=0.12 sys=0.00, real=0.04 secs] \n",
+		stamp(0), stamp(time.Millisecond), live, 317141+i%9000, live+335703, 323010+i%9000)
+	if i%50 != 49 {
+		return
+	}
+	ms := time.Millisecond
+	fmt.Fprintf(w, "%s: [GC (CMS Initial Mark) [1 CMS-initial-mark: 1335703K(2097152K)] 1361653K(4019584K), 0.0037432 secs] [Times: user=0.01 sys=0.00, real=0.00 secs] \n", stamp(50*ms))
+	fmt.Fprintf(w, "%s: [CMS-concurrent-mark-start]\n%s: [CMS-concurrent-mark: 0.060/0.060 secs] [Times: user=0.17 sys=0.01, real=0.06 secs] \n", stamp(54*ms), stamp(114*ms))
+	fmt.Fprintf(w, "%s: [CMS-concurrent-preclean-start]\n%s: [CMS-concurrent-preclean: 0.008/0.008 secs] [Times: user=0.01 sys=0.00, real=0.01 secs] \n", stamp(114*ms), stamp(122*ms))
+	fmt.Fprintf(w, "%s: [GC (CMS Final Remark) [YG occupancy: 101322 K (1922432 K)]%s: [Rescan (parallel) , 0.0063000 secs]%s: [weak refs processing, 0.0001000 secs]%s: [class unloading, 0.0042000 secs]%s: [scrub symbol table, 0.0024000 secs]%s: [scrub string table, 0.0003000 secs][1 CMS-remark: 1335703K(2097152K)] 1437025K(4019584K), 0.0141000 secs] [Times: user=0.03 sys=0.00, real=0.01 secs] \n",
+		stamp(122*ms), stamp(122*ms), stamp(128*ms), stamp(128*ms), stamp(133*ms), stamp(135*ms))
+	fmt.Fprintf(w, "%s: [CMS-concurrent-sweep-start]\n%s: [CMS-concurrent-sweep: 0.300/0.300 secs] [Times: user=0.31 sys=0.00, real=0.30 secs] \n", stamp(137*ms), stamp(437*ms))
+	fmt.Fprintf(w, "%s: [CMS-concurrent-reset-start]\n%s: [CMS-concurrent-reset: 0.005/0.005 secs] [Times: user=0.00 sys=0.00, real=0.01 secs] \n", stamp(437*ms), stamp(442*ms))
+}
+
+// buildGCToolkit builds the program that times com.microsoft.gctoolkit, with Maven and a
+// JDK of 17 or later, and gives the command that runs it, but for the file.
+func buildGCToolkit(dir string) ([]string, error) {
+	source, jars := filepath.Join("dev", "bench", "gctoolkit"), filepath.Join(dir, "classpath")
+	if err := quietly("mvn", "-q", "-B", "-f", source, "dependency:build-classpath", "-Dmdep.outputFile="+jars); err != nil {
+		return nil, err
+	}
+	list, err := os.ReadFile(jars)
+	if err != nil {
+		return nil, err
+	}
+	classpath, classes := strings.TrimSpace(string(list)), filepath.Join(dir, "gctoolkit")
+	if err := quietly("javac", "-d", classes, "-cp", classpath, filepath.Join(source, "Main.java")); err != nil {
+		return nil, err
+	}
+	return []string{"java", "-cp", classes + ":" + classpath, "bench.Main"}, nil
+}
+
+// quietly runs a command that says something only if it fails.
+func quietly(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// gctoolkit is that program, which reads one log whenever it is told to.
+type gctoolkit struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startGCToolkit(command []string, path string) (*gctoolkit, error) {
+	g := &gctoolkit{cmd: exec.Command(command[0], append(command[1:], path)...)}
+	in, err := g.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := g.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	g.in, g.out = in, bufio.NewReader(out)
+	return g, g.cmd.Start()
+}
+
+// measure is the processor time in s that one reading takes.
+func (g *gctoolkit) measure() (seconds float64, err error) {
+	if _, err := fmt.Fprintln(g.in); err != nil {
+		return 0, err
+	}
+	for {
+		line, err := g.out.ReadString('\n')
+		if err != nil {
+			return 0, fmt.Errorf("gctoolkit said nothing: %w", err)
+		}
+		var wall, sum float64
+		var pauses int
+		if n, _ := fmt.Sscan(line, &seconds, &wall, &pauses, &sum); n != 4 {
+			continue
+		}
+		if pauses == 0 {
+			return 0, fmt.Errorf("gctoolkit found no pause")
+		}
+		return seconds, nil
+	}
+}
+
+func (g *gctoolkit) stop() {
+	g.in.Close()
+	_ = g.cmd.Wait()
+}

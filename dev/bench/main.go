@@ -1,0 +1,65 @@
+//go:build linux
+
+// Bench measures how fast and in how much memory unstall reads, in one run that
+// needs nothing but this program: it records traces of an HTTP server within
+// itself and writes its own logs.
+//
+//	go run ./dev/bench                       all of it, with a trace of 100 MB for memory
+//	go run ./dev/bench -large 500            what is asked: 500 MB read within 500 MiB, and GC logs of 1 GB
+//	go run ./dev/bench -only events A.nettrace …   streams of .NET only, these too
+//
+// Its opinion: a figure of one machine means little and a ratio measured in turn
+// on the same machine much. So what is compared is run in turn, every figure is
+// a median with the least and the most beside it, ratios are taken within each
+// round, and nothing fails: it reports what was asked and what came out.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+func main() {
+	large := flag.Int("large", 100, "MB of the trace that memory is measured with, and half of a GC log's; 0: not at all")
+	rounds := flag.Int("rounds", 11, "rounds of each measurement")
+	only := flag.String("only", "", "traces, logs, gclogs, events or memory; empty: all")
+	peak := flag.String("peak", "", "read one trace and print the peak of resident memory (the program calls itself)")
+	flag.Parse()
+	if err := run(*large, *rounds, *peak, *only, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(large, rounds int, peak, only string, recorded []string) error {
+	if peak != "" {
+		return readPeak(peak)
+	}
+	dir, err := os.MkdirTemp("", "unstall-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Printf("%s, %d processors, %d rounds; median (least–most)\n", runtime.Version(), runtime.NumCPU(), rounds)
+	for _, part := range []struct {
+		name    string
+		measure func() error
+	}{
+		{"traces", func() error { return traces(dir, rounds) }},
+		{"logs", func() error { return logs(rounds) }},
+		{"gclogs", func() error { return gcLogs(dir, rounds, 2*large) }},
+		{"events", func() error { return events(dir, rounds, recorded) }},
+		{"memory", func() error { return memory(filepath.Join(dir, "large.trace"), large) }},
+	} {
+		if only != "" && only != part.name || part.name == "memory" && large == 0 {
+			continue
+		}
+		if err := part.measure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/unstall/unstall/format/nettrace"
+	"github.com/unstall/unstall/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/format/nettrace/eventpipe/eventpipetest"
+)
+
+// atLeast is how many bytes are read for one figure: short streams several times.
+const atLeast = 32 << 20
+
+// events measures reading .NET's event streams, in turn with dotnetdiag on the same
+// bytes: one that this program writes, and recorded ones. What is asked is asked of
+// one processor, so seconds are of processor time, the garbage collector's included.
+func events(dir string, rounds int, recorded []string) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	other, err := buildDotnetdiag(dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: not compared with dotnetdiag:", err)
+	}
+	if err := stream(dir, "written by this program", eventpipetest.Recording(64<<20), other, rounds); err != nil {
+		return err
+	}
+	for _, name := range recorded {
+		data, err := unpacked(name)
+		if err != nil {
+			return err
+		}
+		if err := stream(dir, filepath.Base(name), data, other, rounds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stream(dir, name string, data []byte, other string, rounds int) error {
+	n, err := nextAll(data)
+	if err != nil {
+		return err
+	}
+	heading(fmt.Sprintf("EventPipe stream, %s: %.1f MB, %d events, by processor time", name, float64(len(data))/1e6, n))
+	var peer *dotnetdiag
+	if other != "" {
+		path := filepath.Join(dir, "stream.nettrace")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			return err
+		}
+		if peer, err = startDotnetdiag(other, path); err != nil {
+			return err
+		}
+		defer peer.stop()
+	}
+	times := 1 + atLeast/len(data)
+	a := artifact(name, data)
+	var decodes, wholes, decodeRatio, wholeRatio figures
+	for range rounds {
+		decode, err := measure(func() error {
+			for range times {
+				if _, err := nextAll(data); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		whole, err := measure(func() error {
+			for range times {
+				if err := read(a, nettrace.Format); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		mb := float64(len(data)*times) / 1e6
+		decodes, wholes = append(decodes, mb/decode.cpu), append(wholes, mb/whole.cpu)
+		if peer == nil {
+			continue
+		}
+		walk, err := peer.measure("decode", times)
+		if err != nil {
+			return err
+		}
+		profile, err := peer.measure("profile", times)
+		if err != nil {
+			return err
+		}
+		decodeRatio = append(decodeRatio, walk*float64(times)/decode.cpu)
+		wholeRatio = append(wholeRatio, profile*float64(times)/whole.cpu)
+	}
+	row("events, sorted", decodes.of("%.0f")+" MB/s", "", true)
+	row("read whole", wholes.of("%.0f")+" MB/s", "≥ 150", wholes.median() >= 150)
+	if peer != nil {
+		row("events: × dotnetdiag, unsorted", decodeRatio.of("%.1f"), "≥ 5", decodeRatio.median() >= 5)
+		row("whole: × dotnetdiag's profile", wholeRatio.of("%.1f"), "≥ 5", wholeRatio.median() >= 5)
+	}
+	return nil
+}
+
+func nextAll(data []byte) (int64, error) {
+	r, err := eventpipe.NewReader(bytes.NewReader(data))
+	for err == nil {
+		_, err = r.Next()
+	}
+	if err == io.EOF {
+		return r.Delivered(), nil
+	}
+	return 0, err
+}
+
+func unpacked(name string) ([]byte, error) {
+	data, err := os.ReadFile(name)
+	if err != nil || !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return data, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return io.ReadAll(z)
+}
+
+// buildDotnetdiag builds the program that times github.com/pyroscope-io/dotnetdiag.
+func buildDotnetdiag(dir string) (string, error) {
+	exe := filepath.Join(dir, "dotnetdiag")
+	cmd := exec.Command("go", "build", "-o", exe, ".")
+	cmd.Dir = filepath.Join("dev", "bench", "dotnetdiag")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return exe, nil
+}
+
+// dotnetdiag is that program, which reads one stream whenever it is told to.
+type dotnetdiag struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startDotnetdiag(exe, path string) (*dotnetdiag, error) {
+	d := &dotnetdiag{cmd: exec.Command(exe, path)}
+	d.cmd.Stderr = os.Stderr
+	in, err := d.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := d.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	d.in, d.out = in, bufio.NewReader(out)
+	return d, d.cmd.Start()
+}
+
+// measure is the processor time in s that one of several times takes.
+func (d *dotnetdiag) measure(what string, times int) (seconds float64, err error) {
+	if _, err := fmt.Fprintln(d.in, what, times); err != nil {
+		return 0, err
+	}
+	if _, err := fmt.Fscanln(d.out, &seconds); err != nil {
+		return 0, fmt.Errorf("dotnetdiag said nothing: %w", err)
+	}
+	return seconds, nil
+}
+
+// stop ends it: it stops reading where there is no more to be told.
+func (d *dotnetdiag) stop() {
+	d.in.Close()
+	_ = d.cmd.Wait()
+}

@@ -1,0 +1,266 @@
+//go:build linux
+
+// Recording measures what recording a live service costs: the recorder itself,
+// the recorded service by its own CPU profiles, and its throughput. It runs the
+// gateway of lab/go-ballast and unstall as a user does.
+//
+//	go run ./dev/bench/recording                       all of it, about 4 minutes
+//	go run ./dev/bench/recording -for 60s -pairs 0     cost only
+//
+// Its opinion: a share of a profile is exact where a difference of throughputs is
+// not, so the share is what a budget is for, and the throughput says that nothing
+// else was forgotten. Throughput is taken in the first seconds of a recording,
+// when profile and trace are both on: over all of it, it costs less.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/stats"
+)
+
+func main() {
+	d := flag.Duration("for", 30*time.Second, "how long to record; 0: not at all")
+	rate := flag.Float64("rate", 800, "requests per second meanwhile")
+	pairs := flag.Int("pairs", 20, "pairs of runs of throughput; 0: none")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *d, *rate, *pairs); err != nil {
+		fmt.Fprintln(os.Stderr, "dev/bench/recording:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is a running gateway and the unstall that records it.
+type bench struct {
+	dir, unstall, url string
+	pid               string
+}
+
+func run(ctx context.Context, d time.Duration, rate float64, pairs int) error {
+	dir, err := os.MkdirTemp("", "unstall-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{dir: dir, unstall: filepath.Join(dir, "unstall")}
+	gateway := filepath.Join(dir, "gateway")
+	for out, pkg := range map[string]string{b.unstall: "./cmd/unstall", gateway: "./lab/go-ballast/gateway"} {
+		if text, err := exec.CommandContext(ctx, "go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", pkg, err, text)
+		}
+	}
+	c := exec.Command(gateway, "-control", "-access-log", filepath.Join(dir, "access.log"))
+	in, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = in.Close() // ends it
+		_ = c.Wait()
+	}()
+	var says struct {
+		Serving string
+		PID     int
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &says)
+	}
+	if err != nil {
+		return fmt.Errorf("the gateway does not say where it serves: %w", err)
+	}
+	b.url, b.pid = "http://"+says.Serving+"/v1/feed", fmt.Sprint(says.PID)
+	fmt.Printf("%s, %d processors\n", runtime.Version(), runtime.NumCPU())
+	if _, err := b.closed(ctx, 3*time.Second); err != nil { // warm
+		return err
+	}
+	if d > 0 {
+		if err := b.cost(ctx, d, rate); err != nil {
+			return err
+		}
+	}
+	return b.throughput(ctx, pairs)
+}
+
+func (b *bench) plan(d time.Duration) load.Plan {
+	return load.Plan{URL: b.url, Duration: d, Header: http.Header{"Authorization": {"Bearer t{n%5000:7}"}}}
+}
+
+// closed is the throughput of eight clients, requests per second.
+func (b *bench) closed(ctx context.Context, d time.Duration) (float64, error) {
+	p := b.plan(d)
+	p.Mode, p.Connections = load.Closed, 8
+	r, err := load.Run(ctx, p, nil)
+	if err != nil {
+		return 0, err
+	}
+	return float64(r.Completed) / r.Duration, nil
+}
+
+// record starts unstall.
+func (b *bench) record(path string, d time.Duration) (*exec.Cmd, error) {
+	c := exec.Command(b.unstall, "record", b.pid, "--for", d.String(), "--capture", path)
+	c.Stderr = os.Stderr
+	return c, c.Start()
+}
+
+// cost records under a load and says what that took of whom.
+func (b *bench) cost(ctx context.Context, d time.Duration, rate float64) error {
+	path := filepath.Join(b.dir, "cost.unstall")
+	began := time.Now()
+	c, err := b.record(path, d)
+	if err != nil {
+		return err
+	}
+	p := b.plan(d)
+	p.Rate, p.Arrivals = rate, load.Poisson
+	r, runErr := load.Run(ctx, p, nil)
+	if err := c.Wait(); err != nil {
+		return err
+	}
+	if runErr != nil {
+		return runErr
+	}
+	wall := time.Since(began).Seconds()
+	used := c.ProcessState.SysUsage().(*syscall.Rusage)
+	cpu := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	fmt.Printf("load       %.0f requests/s, p50 %.2f ms, p99 %.2f ms\n", float64(r.Completed)/r.Duration, deref(r.Latency.P50), deref(r.Latency.P99))
+	fmt.Printf("recorder   %.2f %% of a core, %d MiB at most   (asked: 2 %%, 64 MiB)\n", 100*cpu.Seconds()/wall, used.Maxrss>>10)
+	return shares(path)
+}
+
+// shares prints what the recorded service spent for being recorded, by the CPU
+// profiles in the capture.
+func shares(path string) error {
+	c, err := capture.Open(path)
+	if err != nil {
+		return err
+	}
+	var all int64
+	sums := map[string]int64{}
+	for _, a := range c.Artifacts() {
+		if a.Series != "cpu" {
+			continue
+		}
+		f, err := a.Open()
+		if err != nil {
+			return err
+		}
+		p, err := profile.Parse(f)
+		_ = f.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.Name, err)
+		}
+		for _, s := range p.Sample {
+			all += s.Value[1]
+			sums[what(s)] += s.Value[1]
+		}
+	}
+	share := func(v int64) float64 { return 100 * float64(v) / float64(max(all, 1)) }
+	fmt.Printf("service    of its %.2f s CPU: tracing %.2f %%, profiling %.2f %%, making answers %.2f %%: %.2f %% in all   (asked: 1 %%)\n",
+		float64(all)/1e9, share(sums["trace"]), share(sums["profile"]), share(sums["answer"]), share(sums["trace"]+sums["profile"]+sums["answer"]))
+	return nil
+}
+
+// prefixes of functions that are there because of the recording; of a stack the
+// innermost decides.
+var prefixes = []struct{ prefix, what string }{
+	{"runtime.trace", "trace"}, {"runtime.(*trace", "trace"}, {"runtime.unsafeTraceWriter", "trace"}, {"runtime/trace", "trace"},
+	{"runtime.sigprof", "profile"}, {"runtime.(*cpuProfile", "profile"}, {"runtime.(*profBuf", "profile"}, {"runtime.(*sigctxt", "profile"}, {"runtime.sighandler", "profile"},
+	{"net/http/pprof.", "answer"}, {"runtime/pprof.", "answer"},
+}
+
+func what(s *profile.Sample) string {
+	for _, l := range s.Location {
+		for _, line := range l.Line {
+			for _, p := range prefixes {
+				if strings.HasPrefix(line.Function.Name, p.prefix) {
+					return p.what
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// throughput compares runs with and without a recording in pairs of random order.
+func (b *bench) throughput(ctx context.Context, pairs int) error {
+	const each = 3 * time.Second
+	var without, with, ratios []float64
+	for i := range pairs {
+		var rate [2]float64
+		for _, on := range []int{i % 2, 1 - i%2} {
+			var c *exec.Cmd
+			var err error
+			if on == 1 {
+				if c, err = b.record(filepath.Join(b.dir, fmt.Sprintf("pair-%d.unstall", i)), time.Minute); err != nil {
+					return err
+				}
+			}
+			if rate[on], err = b.closed(ctx, each); err != nil {
+				return err
+			}
+			if c != nil {
+				if err := end(c); err != nil {
+					return err
+				}
+			}
+		}
+		without, with = append(without, rate[0]), append(with, rate[1])
+		ratios = append(ratios, rate[1]/rate[0])
+	}
+	if pairs == 0 {
+		return nil
+	}
+	slices.Sort(ratios)
+	estimate, iv, ok := stats.RatioInterval(without, with, .95, 1)
+	interval := "no interval from so few pairs"
+	if ok {
+		interval = fmt.Sprintf("95 %%: %.3f–%.3f", iv.Low, iv.High)
+	}
+	fmt.Printf("throughput while profile and trace are on, with ÷ without: %.3f (%s), %d pairs, median %.3f (%.3f–%.3f)   (asked: .95)\n",
+		estimate, interval, pairs, stats.Median(ratios), ratios[0], ratios[len(ratios)-1])
+	return nil
+}
+
+// end ends a recording early and waits for it.
+func end(c *exec.Cmd) error {
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		return err
+	}
+	return c.Wait()
+}
+
+func deref(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/lab"
+	probes "github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/record"
+)
+
+// recording is how long a recording lasts.
+const recording = 12 * time.Second
+
+// captureFile is a recording that everything at a load can be predicted from.
+func captureFile(dir string, rate float64, rep int) string {
+	return filepath.Join(dir, fmt.Sprintf("rate%g-rep%d.unstall", rate, rep))
+}
+
+// captures are the recordings of a load.
+func captures(dir string, rate float64) ([]string, error) {
+	all, err := filepath.Glob(filepath.Join(dir, fmt.Sprintf("rate%g-rep*.unstall", rate)))
+	slices.Sort(all)
+	return all, err
+}
+
+// capture records the calibration's service under the load the way a user would:
+// unstall record PID --load URL.
+func (m *measurer) capture(ctx context.Context, j job) (others float64, err error) {
+	i := slices.IndexFunc(m.services, func(r *running) bool { return r.Name == calibration })
+	one := m.services[i]
+	t, err := discover.Resolve(ctx, strconv.Itoa(one.PID))
+	if err != nil {
+		return 0, err
+	}
+	fresh := captureFile(m.work, j.rate, j.rep)
+	found := record.Find(ctx, probes.Probes, []discover.Target{t})
+	busy, stolen := lab.HostBusySeconds()
+	ours, began := lab.CPUSeconds(one.PID)+lab.CPUSeconds(os.Getpid()), time.Now()
+	d := demand{rate: j.rate, lasts: recording, seed: m.seedOf(j)}
+	if _, err := found.Record(ctx, record.Options{For: recording + 5*time.Second, Path: fresh, Command: []string{"unstall", "record"},
+		Beside: record.Load(plan(one, d), t.Subject(), nil, nil)}); err != nil {
+		return 0, err
+	}
+	after, taken := lab.HostBusySeconds()
+	ours = lab.CPUSeconds(one.PID) + lab.CPUSeconds(os.Getpid()) - ours
+	others = max(0, after+taken-busy-stolen-ours) / time.Since(began).Seconds() / processors
+	if err := ctx.Err(); err != nil {
+		return 0, err // cut short
+	}
+	b, err := os.ReadFile(fresh)
+	if err != nil {
+		return 0, err
+	}
+	file := m.file(j)
+	if err := os.WriteFile(file+".new", b, 0o644); err != nil {
+		return 0, err
+	}
+	return others, os.Rename(file+".new", file)
+}

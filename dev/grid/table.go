@@ -1,0 +1,384 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/stats"
+)
+
+// keptUp says how much of what was asked for must have been answered: where a
+// service falls behind, its p99 is as long as the run.
+const keptUp = .97
+
+// compared is a setting under a load: what was predicted and what was measured.
+type compared struct {
+	setting Setting
+	said    forecast
+	// medians of the runs that count; NaN is not known
+	cycles, collector, peak, rss, p50, p99, faults float64
+	low99, high99                                  float64 // of the stretches, the middle half
+	runs, left                                     int     // counted, and left out as others used the host
+	behind                                         bool
+}
+
+// grid is a whole load.
+type grid struct {
+	rate     float64
+	settings []compared
+	models   *calibrated // the settings are predicted from
+	others   []grid      // the same, predicted from the other recordings
+}
+
+// table writes the page of predictions.
+func table(ctx context.Context, o options) error {
+	var p Plan
+	if err := readJSON(filepath.Join(o.dir, planFile), &p); err != nil {
+		return fmt.Errorf("%w: measure first: go run ./dev/grid measure -dir %s", err, o.dir)
+	}
+	rows, err := readRows(o.dir)
+	if err != nil {
+		return err
+	}
+	var grids []grid
+	for _, rate := range ratesOf(rows) {
+		files, err := captures(o.dir, rate)
+		if err != nil {
+			return err
+		}
+		var models []*calibrated
+		for _, file := range files {
+			k, err := calibrate(ctx, file)
+			if err != nil {
+				return err
+			}
+			models = append(models, k)
+		}
+		if len(models) == 0 {
+			continue
+		}
+		usual(models)
+		var of []grid
+		for _, k := range models {
+			g := compareAll(rate, p.Settings, rows, k.forecast)
+			g.models = k
+			of = append(of, g)
+		}
+		of[0].others = of[1:]
+		grids = append(grids, of[0])
+	}
+	if len(grids) == 0 {
+		return fmt.Errorf("%s: nothing was measured: go run ./dev/grid measure -dir %[1]s", o.dir)
+	}
+	if o.out == "" {
+		return render(os.Stdout, p, grids)
+	}
+	var page bytes.Buffer
+	if err := render(&page, p, grids); err != nil {
+		return err
+	}
+	return os.WriteFile(o.out, page.Bytes(), 0o644)
+}
+
+// usual puts the recording first whose own p99 is in the middle. Those the replay
+// refuses come last.
+func usual(models []*calibrated) {
+	observed := func(k *calibrated) float64 {
+		if k.latencies == nil {
+			return math.Inf(1)
+		}
+		return float64(k.latencies.Fit.P99.Observed)
+	}
+	slices.SortStableFunc(models, func(a, b *calibrated) int { return cmp.Compare(observed(a), observed(b)) })
+	used := 0
+	for _, k := range models {
+		if k.latencies != nil {
+			used++
+		}
+	}
+	if middle := (used - 1) / 2; used > 0 {
+		models[0], models[middle] = models[middle], models[0]
+	}
+}
+
+func ratesOf(rows []Row) (rates []float64) {
+	for _, r := range rows {
+		if !slices.Contains(rates, r.Rate) {
+			rates = append(rates, r.Rate)
+		}
+	}
+	slices.SortFunc(rates, func(a, b float64) int { return cmp.Compare(b, a) })
+	return rates
+}
+
+// compareAll holds what is predicted for every setting against its runs.
+func compareAll(rate float64, settings []Setting, rows []Row, of func(Setting) forecast) grid {
+	g := grid{rate: rate}
+	for _, s := range settings {
+		var runs []Row
+		for _, r := range rows {
+			if r.Rate == rate && r.Setting.Name == s.Name {
+				runs = append(runs, r)
+			}
+		}
+		if len(runs) > 0 {
+			g.settings = append(g.settings, measured(s, runs, of(s)))
+		}
+	}
+	return g
+}
+
+func measured(s Setting, runs []Row, said forecast) compared {
+	c := compared{setting: s, said: said}
+	all := len(runs)
+	runs = counted(runs)
+	c.runs, c.left = len(runs), all-len(runs)
+	median := func(of func(Row) float64) float64 {
+		v := make([]float64, 0, len(runs))
+		for _, r := range runs {
+			if x := of(r); !math.IsNaN(x) {
+				v = append(v, x)
+			}
+		}
+		if len(v) == 0 {
+			return math.NaN()
+		}
+		return stats.Median(v)
+	}
+	cycled := func(of func(Row) float64) float64 { // runs with fewer than two cycles say nothing of them
+		return median(func(r Row) float64 {
+			if r.Cycles == 0 {
+				return math.NaN()
+			}
+			return of(r)
+		})
+	}
+	c.cycles = cycled(func(r Row) float64 { return r.Cycles })
+	c.collector = cycled(func(r Row) float64 { return r.Assist + r.Background + r.Idle })
+	c.peak = cycled(func(r Row) float64 { return r.Peak })
+	c.rss = median(func(r Row) float64 { return r.RSS })
+	c.p50 = median(func(r Row) float64 { return r.P50 })
+	c.faults = median(func(r Row) float64 { return r.Faults })
+	var stretches []float64
+	for _, r := range runs {
+		stretches = append(stretches, r.Stretches...)
+	}
+	slices.Sort(stretches)
+	c.p99, c.low99, c.high99 = math.NaN(), math.NaN(), math.NaN()
+	if len(stretches) > 0 {
+		c.p99, c.low99, c.high99 = stats.Median(stretches), stats.Quantile(stretches, .25), stats.Quantile(stretches, .75)
+	}
+	c.behind = median(func(r Row) float64 { return r.Achieved / r.Offered }) < keptUp
+	return c
+}
+
+// enough runs of a setting are left in, whatever others used of the host: a median of
+// one run says less than that of two, one of them disturbed.
+const enough = 2
+
+// counted leaves out runs in which others used the host, if enough are left without
+// them. What a run measured itself is no reason.
+func counted(runs []Row) []Row {
+	runs = slices.Clone(runs)
+	slices.SortStableFunc(runs, func(a, b Row) int { return cmp.Compare(a.Others, b.Others) })
+	n := len(runs)
+	for n > enough && runs[n-1].Others >= spoilt {
+		n--
+	}
+	return runs[:n]
+}
+
+// metric is a column.
+type metric struct {
+	title, unit string
+	target      float64 // that the median error is to stay within; 0: none
+	digits      int
+	scale       float64
+	predicted   func(compared) float64
+	measured    func(compared) float64
+}
+
+var metrics = []metric{
+	{"cycles", "1/s", .10, 2, 1, func(c compared) float64 { return c.said.cycles }, func(c compared) float64 { return c.cycles }},
+	{"collector", "cores", .20, 3, 1, func(c compared) float64 { return c.said.collector }, func(c compared) float64 { return c.collector }},
+	{"peak heap", "MiB", 0, 0, 1 << 20, func(c compared) float64 { return c.said.peak }, func(c compared) float64 { return c.peak }},
+	{"RSS", "MiB", 0, 0, 1 << 20, func(c compared) float64 { return c.said.rss }, func(c compared) float64 { return c.rss }},
+	{"p99", "ms", .25, 1, 1, func(c compared) float64 { return c.said.p99.Value }, func(c compared) float64 {
+		if c.behind {
+			return math.NaN()
+		}
+		return c.p99
+	}},
+}
+
+// off is the relative error of a prediction, NaN where there is nothing to compare.
+func (m metric) off(c compared) float64 {
+	v := m.measured(c)
+	if v == 0 {
+		return math.NaN()
+	}
+	return m.predicted(c)/v - 1
+}
+
+// changed is the relative error of what a setting changes: predicted then/now against
+// measured then/now. A host that is slower all the time cancels.
+func (m metric) changed(c, now compared) float64 {
+	then, before := m.predicted(c)/m.predicted(now), m.measured(c)/m.measured(now)
+	if before == 0 {
+		return math.NaN()
+	}
+	return then/before - 1
+}
+
+// summary is how far a metric is off over a grid: the median of the absolute errors,
+// and the worst one.
+func (g grid) summary(off func(compared) float64) (median, worst float64, where string, n int) {
+	var all []float64
+	for _, c := range g.settings {
+		if c.setting.Name == calibration {
+			continue // is what it was calibrated on
+		}
+		e := off(c)
+		if math.IsNaN(e) || math.IsInf(e, 0) {
+			continue
+		}
+		all = append(all, math.Abs(e))
+		if math.Abs(e) >= math.Abs(worst) {
+			worst, where = e, c.setting.Name
+		}
+	}
+	if len(all) == 0 {
+		return math.NaN(), math.NaN(), "", 0
+	}
+	return stats.Median(all), worst, where, len(all)
+}
+
+// now is the calibration's own setting.
+func (g grid) now() compared {
+	if i := slices.IndexFunc(g.settings, func(c compared) bool { return c.setting.Name == calibration }); i >= 0 {
+		return g.settings[i]
+	}
+	return measured(Setting{}, nil, forecast{math.NaN(), math.NaN(), math.NaN(), math.NaN(), predict.Unknown, ""})
+}
+
+func render(w io.Writer, p Plan, grids []grid) error {
+	b := &strings.Builder{}
+	b.WriteString(introduction)
+	fmt.Fprintf(b, "Measured %s on %s, %s, GOMAXPROCS=%d, seed %d.\n\n", p.Start.Format("2006-01-02"), p.Host, p.Go, p.Processors, p.Seed)
+	b.WriteString("| load | metric | asked for (median) | median error | worst error | median error of then/now |\n|---|---|---|---|---|---|\n")
+	for _, g := range grids {
+		now := g.now()
+		for _, m := range metrics {
+			median, worst, where, n := g.summary(m.off)
+			asked := ""
+			if m.target > 0 {
+				asked = fmt.Sprintf("±%.0f %%", 100*m.target)
+			}
+			if n == 0 {
+				fmt.Fprintf(b, "| %g/s | %s | %s | | | |\n", g.rate, m.title, asked)
+				continue
+			}
+			verdict := ""
+			if m.target > 0 && median > m.target {
+				verdict = " (missed)"
+			}
+			change, _, _, _ := g.summary(func(c compared) float64 { return m.changed(c, now) })
+			fmt.Fprintf(b, "| %g/s | %s | %s | %.0f %%%s | %+.0f %%: %s | %s %% |\n", g.rate, m.title, asked, 100*median, verdict, 100*worst, where, number(100*change, 0))
+		}
+	}
+	for _, g := range grids {
+		g.write(b)
+	}
+	b.WriteString(leftOut)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (g grid) write(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## %g requests/s\n\n", g.rate)
+	if k := g.models; k != nil {
+		switch l := k.latencies; {
+		case l != nil:
+			fmt.Fprintf(b, "Latencies are calibrated on a p50 of %.2f ms and a p99 of %.1f ms. In the replay work takes %.1f times as long while a cycle marks, "+
+				"and cycles mark for %.0f %% of the time.\n\n", float64(l.Fit.P50.Observed)/1e6, float64(l.Fit.P99.Observed)/1e6, l.Slower, 100*l.Mark)
+		case k.unused != "":
+			fmt.Fprintf(b, "There is no p99: %s.\n\n", k.unused)
+		}
+	}
+	for _, other := range g.others {
+		m := metrics[len(metrics)-1]
+		switch median, worst, where, n := other.summary(m.off); {
+		case other.models.latencies == nil:
+			fmt.Fprintf(b, "Another recording gives no p99: %s.\n\n", other.models.unused)
+		case n > 0:
+			fmt.Fprintf(b, "From another recording, with a p99 of %.1f ms, the p99s are %.0f %% off in the median and %+.0f %% at worst (%s).\n\n",
+				float64(other.models.latencies.Fit.P99.Observed)/1e6, 100*median, 100*worst, where)
+		}
+	}
+	b.WriteString("Each cell: predicted / measured, error.\n\n| setting |")
+	rule := "|---|"
+	for _, m := range metrics {
+		fmt.Fprintf(b, " %s, %s |", m.title, m.unit)
+		rule += "---|"
+	}
+	b.WriteString(" p99 of the middle half, ms | runs |\n" + rule + "---|---|\n")
+	var notes []string
+	for _, c := range g.settings {
+		name := c.setting.Name
+		if c.setting.Times > 0 {
+			name += fmt.Sprintf(" (%g × live)", c.setting.Times)
+		}
+		if name == calibration {
+			name += " (calibration)"
+		}
+		fmt.Fprintf(b, "| %s |", name)
+		for _, m := range metrics {
+			fmt.Fprintf(b, " %s |", m.cell(c))
+		}
+		fmt.Fprintf(b, " %s–%s | %d", number(c.low99, 1), number(c.high99, 1), c.runs)
+		if c.left > 0 {
+			fmt.Fprintf(b, " of %d", c.runs+c.left)
+		}
+		b.WriteString(" |\n")
+		if c.said.why != "" {
+			notes = append(notes, fmt.Sprintf("No prediction for %s: %s.", c.setting.Name, c.said.why))
+		}
+		replayed := c.said.why == "" && g.models != nil && g.models.latencies != nil
+		switch {
+		case c.behind && replayed && !c.said.p99.Known():
+			notes = append(notes, fmt.Sprintf("Under %s the service fell behind its load, as predicted: there is no p99.", c.setting.Name))
+		case c.behind:
+			notes = append(notes, fmt.Sprintf("Under %s the service fell behind its load: its p99 is as long as the run, and is not compared.", c.setting.Name))
+		case replayed && !c.said.p99.Known():
+			notes = append(notes, fmt.Sprintf("Under %s the service was predicted to fall behind its load, and did not.", c.setting.Name))
+		}
+	}
+	for _, n := range notes {
+		b.WriteString("\n" + n + "\n")
+	}
+}
+
+func (m metric) cell(c compared) string {
+	said, was := m.predicted(c)/m.scale, m.measured(c)/m.scale
+	text := number(said, m.digits) + " / " + number(was, m.digits)
+	if e := m.off(c); !math.IsNaN(e) && !math.IsInf(e, 0) {
+		text += fmt.Sprintf(", %+.0f %%", 100*e)
+	}
+	return text
+}
+
+func number(v float64, digits int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return fmt.Sprintf("%.*f", digits, v)
+}

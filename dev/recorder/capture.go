@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/lab/dotnet-starvation/app"
+	"github.com/unstall/unstall/lab/loadgen"
+	"github.com/unstall/unstall/lab/process"
+	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/probe"
+	probes "github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/record"
+)
+
+// lastLook is how long the load goes on for what the probes do at the end.
+const lastLook = 3 * time.Second
+
+// dotnetService is the program of recordings in .NET.
+const dotnetService = "dotnet-starvation/app"
+
+// captured records a service that says nothing of itself, as unstall PID --load URL
+// does, and leaves what was recorded as files in the temporary folder.
+func captured(ctx context.Context, r recording, tmp string, say func(string)) (t *truth, err error) {
+	t = &truth{ID: r.id, About: r.about, Recorded: time.Now().UTC().Format(time.RFC3339), Recipe: "go run ./dev/recorder one " + r.id, Cores: runtime.NumCPU(), Env: r.env}
+	service, address, err := startDotnet(ctx, r, t, tmp)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, service.Stop()) }()
+	found, err := discover.Resolve(ctx, strconv.Itoa(service.PID))
+	if err != nil {
+		return nil, err
+	}
+	say("recording")
+	plan := load.Plan{URL: "http://" + address + r.load.Paths[0], Header: http.Header{}, Mode: load.Closed, Connections: r.load.Connections, Duration: r.capture + lastLook, Timeout: r.capture + lastLook}
+	path := filepath.Join(tmp, "capture.unstall")
+	from := markOf(service)
+	_, err = record.Find(ctx, probes.Probes, []discover.Target{found}).Record(ctx, record.Options{For: r.warm + r.capture, Path: path, Tool: "dev/recorder", Command: []string{"unstall", "record"},
+		Beside: func(ctx context.Context, sink probe.Sink) error {
+			first := plan
+			first.Connections, first.Duration = 1, r.warm
+			if _, err := load.Run(ctx, first, nil); err != nil {
+				return err
+			}
+			return record.Load(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loaded(r.load, result) })(ctx, sink)
+		}})
+	if err != nil {
+		return nil, err
+	}
+	t.All = from.until(markOf(service))
+	if t.Load == nil {
+		return nil, errors.New("nothing is known of the load")
+	}
+	return t, unpack(path, tmp)
+}
+
+func startDotnet(ctx context.Context, r recording, t *truth, tmp string) (*process.Process, string, error) {
+	told := func(text string) { fmt.Fprintln(os.Stderr, text) }
+	dotnet, err := build.FindDotnet(ctx, true, told)
+	if err != nil {
+		return nil, "", err
+	}
+	assembly, err := build.Dotnet(ctx, dotnet, "dotnet-starvation", app.Sources, app.Project, told)
+	if err != nil {
+		return nil, "", err
+	}
+	version, err := build.SDK(ctx, dotnet)
+	if err != nil {
+		return nil, "", err
+	}
+	if dotnet, assembly, err = moved(dotnet, assembly, tmp); err != nil {
+		return nil, "", err
+	}
+	var said struct{ Serving string }
+	p, err := process.Start(ctx, dotnet, append([]string{assembly, "--control=true"}, r.args...), r.env, filepath.Join(tmp, "stderr"), &said)
+	if err != nil {
+		return nil, "", err
+	}
+	t.Command, t.Toolchain, t.Procs, t.PID = "dotnet "+filepath.Base(assembly), ".NET SDK "+version, runtime.NumCPU(), p.PID
+	return p, said.Serving, nil
+}
+
+// moved copies a runtime and what it runs into a folder: a recording names the files
+// of both, and where its maker keeps them is nobody's business.
+func moved(dotnet, assembly, to string) (string, string, error) {
+	dotnet, err := filepath.EvalSymlinks(dotnet)
+	if err != nil {
+		return "", "", err
+	}
+	for _, folder := range []string{"host", "shared"} {
+		if err := os.CopyFS(filepath.Join(to, "dotnet", folder), os.DirFS(filepath.Join(filepath.Dir(dotnet), folder))); err != nil {
+			return "", "", err
+		}
+	}
+	if err := os.CopyFS(filepath.Join(to, "app"), os.DirFS(filepath.Dir(assembly))); err != nil {
+		return "", "", err
+	}
+	program, err := os.ReadFile(dotnet)
+	if err != nil {
+		return "", "", err
+	}
+	copied := filepath.Join(to, "dotnet", "dotnet")
+	return copied, filepath.Join(to, "app", filepath.Base(assembly)), os.WriteFile(copied, program, 0o755)
+}
+
+// outside is what can be seen of a process from outside.
+type outside struct {
+	at                                 time.Time
+	process, beside, busy, stolen, own float64 // s of CPU
+}
+
+// markOf looks at a process, and at those that are meant to run beside it.
+func markOf(p *process.Process, beside ...*process.Process) outside {
+	m := outside{at: time.Now(), process: lab.CPUSeconds(p.PID), own: lab.CPUSeconds(os.Getpid())}
+	for _, other := range beside {
+		m.beside += lab.CPUSeconds(other.PID)
+	}
+	m.busy, m.stolen = lab.HostBusySeconds()
+	return m
+}
+
+func (a outside) until(b outside) *window {
+	s := b.at.Sub(a.at).Seconds()
+	ours := b.process - a.process + b.beside - a.beside + b.own - a.own
+	return &window{From: a.at.UnixNano(), Until: b.at.UnixNano(), Seconds: s, Cores: (b.process - a.process) / s, Beside: (b.beside - a.beside) / s,
+		Neighbours: max(0, (b.busy-a.busy-ours)/s), Stolen: (b.stolen - a.stolen) / s}
+}
+
+// loaded is what the clients saw.
+func loaded(p loadgen.Plan, r *load.Result) *loadgen.Result {
+	ms := func(v *float64) float64 {
+		if v == nil {
+			return 0
+		}
+		return *v
+	}
+	return &loadgen.Result{Plan: p, Sent: r.Sent, Finished: r.Completed, Failed: r.Completed - r.Codes.Success, Unanswered: r.Unfinished,
+		Seconds: r.Duration, Achieved: r.Rate.Mean, LagP99: ms(r.SendLag.P99), First: r.Start.UnixNano(),
+		Latency: loadgen.Latency{P50: ms(r.Latency.P50), P90: ms(r.Latency.P90), P99: ms(r.Latency.P99), Max: ms(r.Latency.Max)}}
+}
+
+// zstd is how frames of it begin: RFC 8878.
+var zstd = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// unpack writes what a capture holds as files, as it is stored.
+func unpack(path, dir string) error {
+	c, err := capture.Open(path)
+	if err != nil {
+		return err
+	}
+	for _, a := range c.Artifacts() {
+		b, err := stored(a)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.Name, err)
+		}
+		name := a.Name
+		if bytes.HasPrefix(b, zstd) {
+			name += ".zst"
+		}
+		if err := os.WriteFile(filepath.Join(dir, unpacked+name), b, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stored(a *format.Artifact) ([]byte, error) {
+	f, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// unpacked is how the names of files begin that came out of a capture.
+const unpacked = "captured-"
+
+// capturedFiles are those of a recording.
+func capturedFiles(tmp string) (kept []artifact) {
+	files, _ := filepath.Glob(filepath.Join(tmp, unpacked+"*")) // the pattern is well-formed
+	for _, f := range files {
+		name := filepath.Base(f)
+		kept = append(kept, artifact{name, name[len(unpacked):], false})
+	}
+	return kept
+}

@@ -1,0 +1,172 @@
+// Record makes the recordings that ship with the project: it builds the labs'
+// services, runs them under a known load on loopback ports chosen by the kernel,
+// records what the causes and formats read, and writes beside each recording
+// what is known of it from outside: truth.json.
+//
+//	go run ./dev/recorder list
+//	go run ./dev/recorder one go.lock-contention/sick go.lock-contention/healthy
+//	go run ./dev/recorder all
+//
+// A name that ends in a slash stands for all below it. A recording which a busy
+// neighbour disturbed, or which does not show what it is for, is made again.
+// Everything started ends with the recorder.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/lab"
+)
+
+const usage = `usage: go run ./dev/recorder [flags] list | one NAME... | all
+
+Makes the recordings that the tests and the demo read. Run it from the root of
+the repository. A NAME that ends in / stands for all recordings below it.
+
+`
+
+func main() {
+	tries := flag.Int("tries", 4, "how often to make a recording that turns out implausible")
+	quiet := flag.Float64("quiet", .12, "the most CPUs that others may use meanwhile")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), usage)
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	chosen, err := choose(catalogue(), flag.Args())
+	if err == nil && chosen != nil {
+		err = recordAll(ctx, chosen, *tries, *quiet)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "record:", err)
+		os.Exit(1)
+	}
+}
+
+// choose returns the recordings the arguments ask for; none after a list.
+func choose(all []recording, args []string) (chosen []recording, err error) {
+	if len(args) == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	switch args[0] {
+	case "list":
+		for _, r := range all {
+			fmt.Printf("%-46s %s\n", r.id, r.about)
+		}
+		return nil, nil
+	case "all":
+		return all, nil
+	case "one":
+		for _, name := range args[1:] {
+			before := len(chosen)
+			for _, r := range all {
+				if r.id == name || strings.HasSuffix(name, "/") && strings.HasPrefix(r.id, name) {
+					chosen = append(chosen, r)
+				}
+			}
+			if len(chosen) == before {
+				return nil, fmt.Errorf("%s: no such recording; see: go run ./dev/recorder list", name)
+			}
+		}
+		if chosen == nil {
+			return nil, fmt.Errorf("one: no name given; see: go run ./dev/recorder list")
+		}
+		return chosen, nil
+	}
+	return nil, fmt.Errorf("%s: not a command; use list, one or all", args[0])
+}
+
+func recordAll(ctx context.Context, chosen []recording, tries int, quiet float64) error {
+	if _, err := os.Stat("lab/go1.21.mod"); err != nil {
+		return fmt.Errorf("not in the root of the repository: %w", err)
+	}
+	bins, err := os.MkdirTemp("", "record-bin-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(bins)
+	b := &builder{dir: bins, done: map[string]string{}}
+	for i, r := range chosen {
+		prefix := fmt.Sprintf("[%d/%d] %s", i+1, len(chosen), r.id)
+		switch err := recordOne(ctx, b, r, tries, quiet, prefix); {
+		case errors.Is(err, errNoQuota):
+			fmt.Fprintf(os.Stderr, "%s: left out: %v\n", prefix, err)
+		case err != nil:
+			return fmt.Errorf("%s: %w", r.id, err)
+		}
+	}
+	return nil
+}
+
+// limit is the longest any recording may take.
+const limit = 3 * time.Minute
+
+// awaitQuiet waits until the host has been quiet for a second, at most half a
+// minute: whether that sufficed is judged by the recording.
+func awaitQuiet(ctx context.Context, quiet float64) {
+	for range 30 {
+		before, stolenBefore := lab.HostBusySeconds()
+		if pause(ctx, time.Second) != nil {
+			return
+		}
+		if after, stolen := lab.HostBusySeconds(); after-before+stolen-stolenBefore < quiet {
+			return
+		}
+	}
+}
+
+func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet float64, prefix string) error {
+	for try := 1; ; try++ {
+		tmp, err := os.MkdirTemp("", "record-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		bounded, cancel := context.WithTimeout(ctx, limit)
+		if r.program != "" && r.capture == 0 {
+			err = b.buildAll(bounded, r)
+		}
+		if err != nil {
+			cancel()
+			return err
+		}
+		awaitQuiet(bounded, quiet)
+		begin := time.Now()
+		say := func(what string) {
+			fmt.Fprintf(os.Stderr, "%s: %s (%.0f s)\n", prefix, what, time.Since(begin).Seconds())
+		}
+		var t *truth
+		switch {
+		case r.jvm != nil:
+			t, err = recordJVM(bounded, b, r, tmp, say)
+		case r.capture > 0:
+			t, err = captured(bounded, r, tmp, say)
+		default:
+			t, err = recordService(bounded, b, r, tmp, say)
+		}
+		cancel()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "%s: %s\n", prefix, t.summary())
+		err = plausible(r, t, quiet)
+		if err == nil {
+			return keep(r, t, tmp)
+		}
+		if try == tries {
+			return fmt.Errorf("%w (%d times; nothing kept)", err, tries)
+		}
+		fmt.Fprintf(os.Stderr, "%s: %v; once more\n", prefix, err)
+	}
+}

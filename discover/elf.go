@@ -1,0 +1,97 @@
+package discover
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"debug/elf"
+	"errors"
+	"io"
+	"os"
+	"strings"
+)
+
+// executable is what an executable says of itself.
+type executable struct {
+	goVersion string // "go1.26.8"; "" not built by Go
+	main      string // path of the main module or package, as far as recorded
+	dynamic   bool   // it is linked at run time, so libraries may bring a runtime
+}
+
+// readExecutable looks at the names of an ELF file's sections before it looks
+// for build information, so that what is not built by Go costs next to nothing.
+// The section is there in stripped binaries, too.
+func readExecutable(r io.ReaderAt) (executable, error) {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return executable{}, err
+	}
+	var e executable
+	for _, p := range f.Progs {
+		e.dynamic = e.dynamic || p.Type == elf.PT_INTERP
+	}
+	if f.Section(".go.buildinfo") == nil {
+		return e, nil
+	}
+	info, err := buildinfo.Read(r)
+	if err != nil {
+		return e, err
+	}
+	e.goVersion = info.GoVersion
+	if e.main = info.Main.Path; e.main == "" {
+		e.main = info.Path
+	}
+	return e, nil
+}
+
+// pprofSymbol is in the table of function names of a program that imports
+// net/http/pprof, which no linker flag takes out.
+const pprofSymbol = "net/http/pprof.Index"
+
+// HasPprof says whether an executable, such as /proc/4711/exe, was built with
+// net/http/pprof, whose handlers are then in http.DefaultServeMux; whether it
+// serves that, and where, only asking can tell. An error is one of reading.
+func HasPprof(exe string) (bool, error) {
+	file, err := os.Open(exe)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	f, err := elf.NewFile(file)
+	var format *elf.FormatError
+	switch {
+	case errors.As(err, &format) || errors.Is(err, io.EOF):
+		return false, nil
+	case err != nil:
+		return false, err
+	case f.Section(".go.buildinfo") == nil:
+		return false, nil
+	}
+	for _, s := range f.Sections {
+		// .data.rel.ro.gopclntab in position-independent executables
+		if strings.HasSuffix(s.Name, ".gopclntab") && s.Type != elf.SHT_NOBITS {
+			return contains(s.Open(), pprofSymbol)
+		}
+	}
+	return contains(file, pprofSymbol)
+}
+
+// contains looks for a string as the table of function names has it, between
+// zeros, a piece of the stream at a time.
+func contains(r io.Reader, name string) (bool, error) {
+	want := []byte("\x00" + name + "\x00")
+	buf := make([]byte, 256<<10)
+	kept := 0
+	for {
+		n, err := io.ReadFull(r, buf[kept:])
+		if bytes.Contains(buf[:kept+n], want) {
+			return true, nil
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		kept = copy(buf, buf[kept+n-len(want)+1:kept+n])
+	}
+}

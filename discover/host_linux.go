@@ -1,0 +1,146 @@
+package discover
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// errGone says that there is no such process, or none any more.
+var errGone = errors.New("there is no process with this id")
+
+// host keeps what many processes share while they are looked at. It is not safe
+// for concurrent use, and short-lived: what it keeps grows old.
+type host struct {
+	booted      time.Time
+	mounts      string // our mount namespace
+	users       map[int]string
+	executables map[file]executable
+	programs    map[file]bool // that have net/http/pprof
+	sockets     map[string]map[uint64]socket
+	left        map[string]*traces
+}
+
+// file tells files apart.
+type file struct {
+	device, inode uint64
+	changed       int64
+}
+
+func newHost() *host {
+	h := &host{
+		users:       map[int]string{},
+		executables: map[file]executable{},
+		programs:    map[file]bool{},
+		sockets:     map[string]map[uint64]socket{},
+		left:        map[string]*traces{},
+	}
+	h.booted = bootTime()
+	h.mounts, _ = os.Readlink("/proc/self/ns/mnt")
+	return h
+}
+
+// bootTime is btime of /proc/stat, in whole seconds; zero unknown.
+func bootTime() time.Time {
+	f, err := os.Open("/proc/stat")
+	if err != nil {
+		return time.Time{}
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "btime "); ok {
+			if s, err := strconv.ParseInt(value, 10, 64); err == nil {
+				return time.Unix(s, 0)
+			}
+		}
+	}
+	return time.Time{}
+}
+
+// user is the name of a user, or the number if it has none here.
+func (h *host) user(uid int) string {
+	name, ok := h.users[uid]
+	if !ok {
+		name = strconv.Itoa(uid)
+		if u, err := user.LookupId(name); err == nil {
+			name = u.Username
+		}
+		h.users[uid] = name
+	}
+	return name
+}
+
+// pids lists the processes there are, lowest first.
+func pids() ([]int, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1) // in the order of their ids
+	if err != nil {
+		return nil, err
+	}
+	var ids []int
+	for _, n := range names {
+		if id, err := strconv.Atoi(n); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+func procPath(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }
+
+func readStat(pid int) (stat, error) {
+	f, err := os.Open(procPath(pid, "stat"))
+	if err != nil {
+		return stat{}, gone(err)
+	}
+	defer f.Close()
+	s, err := parseStat(f)
+	return s, gone(err)
+}
+
+func readStatus(pid int) (status, error) {
+	f, err := os.Open(procPath(pid, "status"))
+	if err != nil {
+		return status{}, gone(err)
+	}
+	defer f.Close()
+	s, err := parseStatus(f)
+	return s, gone(err)
+}
+
+// gone turns the ways in which /proc says that a process has ended into one.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return errGone
+	}
+	return err
+}
+
+// openRegular opens what others may have put there: no link is followed at its
+// end, and nothing but a regular file is opened, which could wait for ever.
+func openRegular(path string) (*os.File, os.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a regular file", path)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, fi, nil
+}

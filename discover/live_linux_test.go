@@ -1,0 +1,296 @@
+package discover
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestMain lets the test binary be other processes: what it is called and this
+// variable say which.
+func TestMain(m *testing.M) {
+	switch os.Getenv("TARGET_TEST_ROLE") {
+	case "idle":
+		fmt.Println("up")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	case "redis":
+		answer("+PONG\r\n")
+	case "other":
+		answer("HTTP/1.1 400 Bad Request\r\n\r\n")
+	case "discover":
+		found, err := Discover(context.Background())
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		_ = json.NewEncoder(os.Stdout).Encode(found)
+	case "resolve":
+		t, err := Resolve(context.Background(), os.Args[1])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		_ = json.NewEncoder(os.Stdout).Encode(t)
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// answer is a server that says the same whatever it is asked.
+func answer(what string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			buf := make([]byte, 64)
+			_, _ = c.Read(buf)
+			_, _ = io.WriteString(c, what)
+			_ = c.Close()
+		}
+	}()
+	fmt.Println(l.Addr())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// public is a directory that every user can read, unlike that of t.TempDir.
+func public(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "target-test-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// copyOf puts the test binary into a directory under another name.
+func copyOf(t *testing.T, dir, name string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// play returns the test binary in a role, not started.
+func play(role, path string, args ...string) *exec.Cmd {
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "TARGET_TEST_ROLE="+role)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// start runs a program that prints a line when it is ready and ends when its
+// standard input does; it returns that line.
+func start(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%s: not ready: %v", cmd.Path, err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// service builds and starts testdata/service in a directory and returns its
+// address.
+func service(t *testing.T, dir string, flags ...string) (cmd *exec.Cmd, addr string) {
+	t.Helper()
+	exe := filepath.Join(dir, "profiled-gateway") // longer than what the kernel keeps
+	build := exec.Command("go", append(append([]string{"build", "-o", exe}, flags...), "./testdata/service")...)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	cmd = exec.Command(exe, filepath.Join(dir, "app.sock"))
+	cmd.Stderr = os.Stderr
+	return cmd, start(t, cmd)
+}
+
+func asNobody(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("to be another user takes root")
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	cmd.Dir = "/"
+	return cmd
+}
+
+func find(found []Found, pid int) (Found, bool) {
+	for _, f := range found {
+		if f.PID == pid {
+			return f, true
+		}
+	}
+	return Found{}, false
+}
+
+func discover(t *testing.T) []Found {
+	t.Helper()
+	found, err := Discover(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestDiscoverGo(t *testing.T) {
+	dir := public(t)
+	cmd, addr := service(t, dir)
+	found := discover(t)
+	f, ok := find(found, cmd.Process.Pid)
+	if !ok {
+		t.Fatalf("not among %+v", found)
+	}
+	if f.Name != "profiled-gateway" || f.Runtime != "go" || f.Version != runtime.Version() || !strings.HasPrefix(f.Main, "github.com/unstall/unstall") ||
+		!f.Pprof || strings.Join(f.Reads, " ") != "pprof /proc environment" || f.Needs != "" || f.Next != fmt.Sprint("unstall ", f.PID) ||
+		f.RSS <= 0 || f.CPU < 0 || f.UID != os.Geteuid() || f.Start.IsZero() {
+		t.Errorf("%+v", f)
+	}
+	if len(f.Listens) != 2 || f.Listens[0].String() != addr || f.Listens[1].Path != filepath.Join(dir, "app.sock") {
+		t.Errorf("listens on %v, want %s and a UNIX socket", f.Listens, addr)
+	}
+	if self, ok := find(found, os.Getpid()); ok {
+		t.Errorf("found itself: %+v", self)
+	}
+}
+
+func TestHasPprof(t *testing.T) {
+	dir := t.TempDir()
+	stripped, _ := service(t, dir, "-ldflags=-s -w", "-buildmode=pie")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for exe, want := range map[string]bool{
+		procPath(stripped.Process.Pid, "exe"): true,
+		self:                                  false,
+		"/bin/sh":                             false,
+		"live_linux_test.go":                  false,
+	} {
+		if got, err := HasPprof(exe); got != want || err != nil {
+			t.Errorf("%s: %v, %v; want %v", exe, got, err, want)
+		}
+	}
+	if _, err := HasPprof(filepath.Join(dir, "none")); err == nil {
+		t.Error("a file that is not there: no error")
+	}
+}
+
+func TestContainsAcrossPieces(t *testing.T) {
+	const piece = 256 << 10
+	for _, before := range []int{0, piece - 30, piece - 21, piece - 5, piece, 3*piece - 1} {
+		text := strings.Repeat("x", before) + "\x00" + pprofSymbol + "\x00y"
+		if ok, err := contains(strings.NewReader(text), pprofSymbol); !ok || err != nil {
+			t.Errorf("behind %d bytes: %v, %v", before, ok, err)
+		}
+	}
+	if ok, _ := contains(strings.NewReader("\x00"+pprofSymbol+"X\x00"), pprofSymbol); ok {
+		t.Error("found another name")
+	}
+}
+
+// What runs a JVM is told with its counters, and without.
+func TestJVM(t *testing.T) {
+	java, err := exec.LookPath("java")
+	if err != nil {
+		t.Skip("there is no java here")
+	}
+	h := newHost()
+	for _, flag := range []string{"-XX:+UsePerfData", "-XX:-UsePerfData"} {
+		cmd := exec.Command(java, "-Xmx64m", "-XX:TieredStopAtLevel=1", flag, "testdata/Idle.java")
+		cmd.Stderr = os.Stderr
+		start(t, cmd)
+		got, err := h.resolve(t.Context(), cmd.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Runtime != "jvm" || got.Version == "" || got.Version[0] < '1' || got.Version[0] > '9' {
+			t.Errorf("%s: %+v", flag, got)
+		}
+		if main := map[bool]string{true: "Main"}[flag == "-XX:+UsePerfData"]; got.Main != main {
+			t.Errorf("%s: main %q, want %q", flag, got.Main, main)
+		}
+		h = newHost()
+	}
+}
+
+func TestRedis(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, role, want string }{
+		{"redis-server", "idle", "redis"}, // by its name
+		{"my-redis", "redis", "redis"},    // by its answer
+		{"not-redis", "other", "go"},
+	} {
+		// Go's own traces would tell: an executable without them is none of Go's.
+		exe := copyOf(t, dir, c.name)
+		if c.role == "redis" {
+			hideGo(t, exe)
+		}
+		cmd := play(c.role, exe)
+		start(t, cmd)
+		got, err := Resolve(t.Context(), fmt.Sprint(cmd.Process.Pid))
+		if err != nil || got.Runtime != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.name, got.Runtime, err, c.want)
+		}
+	}
+}
+
+// hideGo renames the section that tells a Go program.
+func hideGo(t *testing.T, exe string) {
+	t.Helper()
+	data, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(data), "\x00.go.buildinfo\x00", "\x00.no.buildinfo\x00")
+	if text == string(data) {
+		t.Fatal("the test binary has no section .go.buildinfo")
+	}
+	if err := os.WriteFile(exe, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}

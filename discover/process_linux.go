@@ -1,0 +1,160 @@
+package discover
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+)
+
+// process is one as it is looked at.
+type process struct {
+	pid int
+	stat
+	status
+	exe     string // "" unreadable
+	mounts  string // mount namespace, "" unreadable
+	command string // what it says it was started as, without arguments
+	program string // what it runs, if it is a launcher of programs, "" unknown
+}
+
+// open reads what every user may read of a process, and where its executable is.
+func open(pid int) (*process, error) {
+	p := &process{pid: pid}
+	var err error
+	if p.stat, err = readStat(pid); err != nil {
+		return nil, err
+	}
+	if p.status, err = readStatus(pid); err != nil {
+		return nil, err
+	}
+	p.locate()
+	return p, nil
+}
+
+func (p *process) locate() {
+	if exe, err := os.Readlink(procPath(p.pid, "exe")); err == nil {
+		p.exe = strings.TrimSuffix(exe, " (deleted)") // it was replaced while it runs
+	}
+	p.mounts, _ = os.Readlink(procPath(p.pid, "ns/mnt"))
+	words := readCommand(p.pid)
+	p.command = words[0]
+	if p.comm == "dotnet" {
+		p.program = launchedByDotnet(words)
+	}
+}
+
+// readCommand is a process's command line, of which only what names its program
+// may be kept: the rest may hold secrets. Programs may write over it. There is
+// always a first word.
+func readCommand(pid int) []string {
+	f, err := os.Open(procPath(pid, "cmdline"))
+	if err != nil {
+		return []string{""}
+	}
+	defer f.Close()
+	buf := make([]byte, 4096)
+	n, _ := io.ReadFull(f, buf)
+	return strings.Split(string(buf[:n]), "\x00")
+}
+
+// name is what the kernel calls it, whole where that was cut at 15 bytes; of a
+// launcher what it runs.
+func (p *process) name() string {
+	if p.program != "" {
+		return p.program
+	}
+	for _, whole := range []string{path.Base(p.exe), path.Base(p.command)} {
+		if len(p.comm) == 15 && strings.HasPrefix(whole, p.comm) {
+			return whole
+		}
+	}
+	return p.comm
+}
+
+// called says whether a user may mean this process by a name.
+func (p *process) called(name string) bool {
+	return name == p.comm || name == p.name() || p.exe != "" && name == path.Base(p.exe)
+}
+
+// describe fills a target in: all but its sockets and what is unreadable, which
+// cost more.
+func (h *host) describe(p *process) Target {
+	t := Target{PID: p.pid, Name: p.name(), Exe: p.exe, UID: p.uid, User: h.user(p.uid)}
+	if !h.booted.IsZero() {
+		t.Start = h.booted.Add(time.Duration(p.start) * tick)
+	}
+	t.Container = container(p.pid)
+	t.Runtime, t.Version, t.Main = h.runtime(p, t.Container)
+	return t
+}
+
+func container(pid int) string {
+	f, err := os.Open(procPath(pid, "cgroup"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	id, _ := parseCgroup(f) // an unreadable line leaves it unknown
+	return id
+}
+
+// access tries what this user may read of a process. One permission is behind
+// all of it: that to trace the process (ptrace(2), PTRACE_MODE_READ_FSCREDS).
+func (h *host) access(t *Target) {
+	for _, file := range []struct {
+		name  string
+		tried func(string) error
+	}{{"environ", readByte}, {"exe", readLink}, {"fd", readAnyLink}, {"io", readByte}, {"maps", readByte}} {
+		if err := file.tried(procPath(t.PID, file.name)); errors.Is(err, fs.ErrPermission) {
+			t.Unreadable = append(t.Unreadable, file.name)
+		}
+	}
+	if len(t.Unreadable) > 0 {
+		t.Needs = h.needs(t.UID)
+	}
+}
+
+// readByte reads one: some files can be opened, and are then refused.
+func readByte(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.Read(make([]byte, 1))
+	return err
+}
+
+func readLink(name string) error {
+	_, err := os.Readlink(name)
+	return err
+}
+
+// readAnyLink reads a link in a directory, for which the same holds.
+func readAnyLink(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(1)
+	if err != nil {
+		return err
+	}
+	return readLink(name + "/" + names[0])
+}
+
+// needs says who may read what of a user's process we may not.
+func (h *host) needs(uid int) string {
+	switch us := os.Geteuid(); {
+	case us == 0:
+		return "CAP_SYS_PTRACE" // root in a container has been denied it
+	case us == uid || uid == 0:
+		return "root" // if ours, it has more rights than we have, or hides itself (prctl(2), PR_SET_DUMPABLE)
+	}
+	return "root or user " + h.user(uid)
+}

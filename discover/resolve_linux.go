@@ -1,0 +1,115 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+)
+
+func resolveProcess(ctx context.Context, arg string) (Target, error) {
+	h := newHost()
+	if digits(arg) {
+		pid, err := strconv.Atoi(arg)
+		if err != nil || pid == 0 {
+			return Target{}, fmt.Errorf("%s: %w: unstall alone lists what runs here", arg, errGone)
+		}
+		return h.resolve(ctx, pid)
+	}
+	ids, err := pids()
+	if err != nil {
+		return Target{}, fmt.Errorf("%s: %w", arg, err)
+	}
+	var named []*process
+	self := os.Getpid()
+	for _, id := range ids {
+		p, err := open(id)
+		if err == nil && id != self && !p.kernel() && !p.ended() && p.called(arg) {
+			named = append(named, p)
+		}
+	}
+	switch len(named) {
+	case 0:
+		return Target{}, fmt.Errorf("%s: no such file or directory, and no process of that name: check the name; unstall alone lists what runs here", arg)
+	case 1:
+		return h.resolve(ctx, named[0].pid)
+	}
+	const most = 8
+	var list []string
+	for i, p := range named {
+		if i == most {
+			list = append(list, fmt.Sprintf("and %d more", len(named)-most))
+			break
+		}
+		where := p.exe
+		if where == "" {
+			where = p.name()
+		}
+		list = append(list, fmt.Sprintf("%d (%s)", p.pid, where))
+	}
+	return Target{}, use("%s: %d processes have that name: choose one by its id: %s", arg, len(named), strings.Join(list, ", "))
+}
+
+// resolve looks at one process.
+func (h *host) resolve(ctx context.Context, pid int) (Target, error) {
+	if pid == os.Getpid() {
+		return Target{}, use("%d: that is unstall itself: unstall alone lists what else runs here", pid)
+	}
+	p, err := open(pid)
+	switch {
+	case errors.Is(err, errGone):
+		return Target{}, fmt.Errorf("%d: %w: unstall alone lists what runs here", pid, err)
+	case errors.Is(err, fs.ErrPermission):
+		return Target{}, fmt.Errorf("%d: permission denied: sudo unstall %d", pid, pid)
+	case err != nil:
+		return Target{}, fmt.Errorf("%d: %w", pid, err)
+	case p.tgid != pid:
+		whose := "a process"
+		if s, err := readStat(p.tgid); err == nil {
+			whose = s.comm
+		}
+		return Target{}, use("%d: that is a thread of %s: unstall %d", pid, whose, p.tgid)
+	case p.kernel():
+		return Target{}, use("%d: %s is a thread of the kernel, which serves no requests: unstall alone lists what runs here", pid, p.comm)
+	case p.ended():
+		return Target{}, fmt.Errorf("%d: %s has ended, and its parent, process %d, has not noticed yet", pid, p.comm, p.ppid)
+	}
+	t := h.describe(p)
+	t.Listens = h.listens(pid)
+	h.askRedis(ctx, &t)
+	h.access(&t)
+	return t, nil
+}
+
+// askRedis settles whether what is called like Redis is it.
+func (h *host) askRedis(ctx context.Context, t *Target) {
+	if t.Runtime == "" && maybeRedis(t.Name) && answersPing(ctx, t.Listens) {
+		t.Runtime = "redis"
+	}
+}
+
+// listener finds the process behind an address of this machine. That there is
+// none to be found is no error: it may listen in another network namespace.
+func listener(ctx context.Context, addrs []netip.Addr, port uint16) (Target, error) {
+	s, ok := listening(addrs, port)
+	if !ok {
+		return Target{Note: fmt.Sprintf("no process of this host's network listens on port %d", port)}, nil
+	}
+	pid, ok := holder(ctx, s.inode)
+	h := newHost()
+	switch {
+	case ctx.Err() != nil:
+		return Target{}, ctx.Err()
+	case pid == os.Getpid():
+		return Target{}, use("unstall itself listens on port %d", port)
+	case !ok && s.uid == os.Geteuid():
+		return Target{Note: fmt.Sprintf("the process that listens on port %d cannot be told from here; its id would add what /proc says of it", port)}, nil
+	case !ok:
+		return Target{Note: fmt.Sprintf("which process listens on port %d is hidden, it belongs to %s: %s, or its process id, adds what /proc says of it", port, h.user(s.uid), h.needs(s.uid))}, nil
+	}
+	return h.resolve(ctx, pid)
+}

@@ -1,0 +1,186 @@
+package evidence
+
+// This file has every name of a series, a fact and a kind of coverage. A format that gives
+// a figure and a cause that asks for it mean the same by it, whatever file it is from; no
+// other file writes such a name (names_test.go).
+
+// Series of a process, from /proc/PID
+// (https://docs.kernel.org/filesystems/proc.html). Cores are seconds of CPU time per second.
+const (
+	SeriesProcessCPU                            = "process.cpu"                             // cores: user and kernel time per second
+	SeriesProcessCPUSystem                      = "process.cpu.system"                      // cores in the kernel
+	SeriesProcessRSS                            = "process.rss"                             // bytes resident
+	SeriesProcessThreads                        = "process.threads"                         // how many threads
+	SeriesProcessThreadsRun                     = "process.threads.run"                     // cores, of all threads by their schedstat
+	SeriesProcessRunDelay                       = "process.runDelay"                        // threads that wait for a CPU, in the mean (schedstat, all threads)
+	SeriesProcessMainThreadRunDelay             = "process.mainThread.runDelay"             // the same of the main thread alone
+	SeriesProcessMainThreadVoluntarySwitches    = "process.mainThread.voluntarySwitches"    // 1/s, of the main thread
+	SeriesProcessMainThreadNonvoluntarySwitches = "process.mainThread.nonvoluntarySwitches" // 1/s, of the main thread
+	SeriesProcessMinorFaults                    = "process.minorFaults"                     // 1/s
+	SeriesProcessMajorFaults                    = "process.majorFaults"                     // 1/s
+	SeriesProcessIORead                         = "process.io.read"                         // bytes/s by read and its like, sockets too
+	SeriesProcessIOWritten                      = "process.io.written"                      // bytes/s, likewise
+	SeriesProcessIOReads                        = "process.io.reads"                        // calls/s
+	SeriesProcessIOWrites                       = "process.io.writes"                       // calls/s
+	SeriesProcessDiskRead                       = "process.disk.read"                       // bytes/s that came from disks
+	SeriesProcessDiskWritten                    = "process.disk.written"                    // bytes/s that go to disks
+)
+
+// Series of a host, from /proc/stat, /proc/vmstat, /proc/meminfo, /proc/loadavg and
+// /proc/pressure (https://docs.kernel.org/accounting/psi.html).
+const (
+	SeriesHostCPUBusy            = "host.cpu.busy"             // cores that were busy: user, nice, system, irq and softirq; steal is apart
+	SeriesHostCPUUser            = "host.cpu.user"             // cores, nice included
+	SeriesHostCPUSystem          = "host.cpu.system"           // cores, interrupts not included
+	SeriesHostCPUIowait          = "host.cpu.iowait"           // cores idle while a disk was waited for
+	SeriesHostCPUSoftirq         = "host.cpu.softirq"          // cores, irq included
+	SeriesHostCPUSteal           = "host.cpu.steal"            // cores the hypervisor gave to others; kernels that do not count it have none
+	SeriesHostContextSwitches    = "host.contextSwitches"      // 1/s
+	SeriesHostForks              = "host.forks"                // 1/s
+	SeriesHostProcsRunning       = "host.procs_running"        // tasks that run or wait for a CPU
+	SeriesHostProcsBlocked       = "host.procs_blocked"        // tasks that wait for a disk
+	SeriesHostLoad1              = "host.load1"                // load average over a minute
+	SeriesHostPressureCPUSome    = "host.pressure.cpu.some"    // share of the time in which a task waited for a CPU
+	SeriesHostPressureCPUFull    = "host.pressure.cpu.full"    // share of the time in which all waited
+	SeriesHostPressureMemorySome = "host.pressure.memory.some" // share of the time in which a task waited for memory
+	SeriesHostPressureMemoryFull = "host.pressure.memory.full" // share of the time in which all waited
+	SeriesHostPressureIOSome     = "host.pressure.io.some"     // share of the time in which a task waited for a disk
+	SeriesHostPressureIOFull     = "host.pressure.io.full"     // share of the time in which all waited
+	SeriesHostMemoryAvailable    = "host.memory.available"     // bytes
+	SeriesHostFaults             = "host.faults"               // 1/s, minor and major
+	SeriesHostMajorFaults        = "host.majorFaults"          // 1/s
+	SeriesHostSwapIn             = "host.swapIn"               // pages/s
+	SeriesHostSwapOut            = "host.swapOut"              // pages/s
+	SeriesHostOOMKills           = "host.oomKills"             // 1/s
+	SeriesHostCompactStalls      = "host.compactStalls"        // 1/s: allocations that compacted memory themselves
+	SeriesHostReclaimBackground  = "host.reclaim.background"   // pages/s scanned by kswapd
+	SeriesHostReclaimDirect      = "host.reclaim.direct"       // pages/s scanned by who allocated
+	SeriesHostTHPFaults          = "host.thp.faults"           // 1/s: faults that got a huge page
+	SeriesHostTHPFallbacks       = "host.thp.fallbacks"        // 1/s: faults that asked for one in vain
+	SeriesHostTHPCollapses       = "host.thp.collapses"        // 1/s, by khugepaged
+	SeriesHostTHPSplits          = "host.thp.splits"           // 1/s
+)
+
+// Series of a process's control group (https://docs.kernel.org/admin-guide/cgroup-v2.html);
+// version 1 gives what it has under the same names.
+const (
+	SeriesCgroupCPU                 = "cgroup.cpu"                  // cores
+	SeriesCgroupCPUPeriods          = "cgroup.cpu.periods"          // periods/s of the quota in which the group ran
+	SeriesCgroupCPUThrottledPeriods = "cgroup.cpu.throttledPeriods" // periods/s in which it was stopped
+	SeriesCgroupCPUThrottled        = "cgroup.cpu.throttled"        // s of stops per second, all CPUs together
+	SeriesCgroupMemory              = "cgroup.memory"               // bytes
+	SeriesCgroupMemoryAnonymous     = "cgroup.memory.anonymous"     // bytes
+	SeriesCgroupMemoryFiles         = "cgroup.memory.files"         // bytes of page cache
+	SeriesCgroupMemoryHigh          = "cgroup.memory.high"          // 1/s: memory.high was met
+	SeriesCgroupMemoryMax           = "cgroup.memory.max"           // 1/s: the limit was met
+	SeriesCgroupMemoryOOM           = "cgroup.memory.oom"           // 1/s
+	SeriesCgroupMemoryOOMKills      = "cgroup.memory.oomKills"      // 1/s
+	SeriesCgroupMajorFaults         = "cgroup.majorFaults"          // 1/s
+	SeriesCgroupRefaultsAnonymous   = "cgroup.refaults.anonymous"   // pages/s read back soon after they were swapped out
+	SeriesCgroupRefaultsFiles       = "cgroup.refaults.files"       // pages/s read back soon after they were dropped
+	SeriesCgroupReclaimDirect       = "cgroup.reclaim.direct"       // pages/s scanned by who allocated
+	SeriesCgroupReclaimScanned      = "cgroup.reclaim.scanned"      // pages/s scanned, by anybody
+	SeriesCgroupPressureCPUSome     = "cgroup.pressure.cpu.some"    // share of the time in which a task of the group waited for a CPU
+	SeriesCgroupPressureCPUFull     = "cgroup.pressure.cpu.full"    // share of the time in which all of the group waited
+	SeriesCgroupPressureMemorySome  = "cgroup.pressure.memory.some" // share of the time in which a task of the group waited for memory
+	SeriesCgroupPressureMemoryFull  = "cgroup.pressure.memory.full" // share of the time in which all of the group waited
+	SeriesCgroupPressureIOSome      = "cgroup.pressure.io.some"     // share of the time in which a task of the group waited for a disk
+	SeriesCgroupPressureIOFull      = "cgroup.pressure.io.full"     // share of the time in which all of the group waited
+)
+
+// Names of series about a managed runtime, whatever gave them: .NET's EventCounters
+// have these, and what other sources call otherwise is renamed to them. Rates are
+// per second.
+const (
+	SeriesCPU              = "System.Runtime/cpu-usage"                                // percent of all processors
+	SeriesWorkingSet       = "System.Runtime/working-set"                              // bytes
+	SeriesPoolThreads      = "System.Runtime/threadpool-thread-count"                  // threads
+	SeriesPoolQueue        = "System.Runtime/threadpool-queue-length"                  // work items
+	SeriesPoolCompleted    = "System.Runtime/threadpool-completed-items-count"         // work items/s
+	SeriesTimers           = "System.Runtime/active-timer-count"                       // timers
+	SeriesContentions      = "System.Runtime/monitor-lock-contention-count"            // contentions/s
+	SeriesGCTime           = "System.Runtime/time-in-gc"                               // percent since the last collection
+	SeriesRequestsInFlight = "Microsoft.AspNetCore.Hosting/current-requests"           // requests
+	SeriesRequestRate      = "Microsoft.AspNetCore.Hosting/requests-per-second"        // requests/s
+	SeriesClientPoolUsed   = "pool/active"                                             // connections of a pool in use; pool's name after a colon: "pool/active:db"
+	SeriesClientPoolMax    = "pool/max"                                                // the most it may have
+	SeriesClientPoolWaits  = "pool/pending"                                            // who waits for one
+	SeriesDependencyMean   = "dependency/mean"                                         // ns a call took as the dependency's own monitor saw it, mean of the readings' time
+	SeriesDependencyP99    = "dependency/p99"                                          // ns, likewise
+	SeriesDependencyCalls  = "dependency/calls"                                        // calls/s that it saw
+	SeriesConnections      = "Microsoft-AspNetCore-Server-Kestrel/current-connections" // connections
+)
+
+// Names of facts that causes ask for.
+const (
+	FactGOGC             = "GOGC"               // percent; "off" is -1
+	FactGOMEMLIMIT       = "GOMEMLIMIT"         // bytes; "off" is -1
+	FactGODEBUG          = "GODEBUG"            // as set
+	FactGOMAXPROCS       = "GOMAXPROCS"         // as set in the environment
+	FactCommand          = "command"            // the command line, secrets taken out
+	FactContainerLimit   = "container.memory"   // bytes
+	FactContainerCPU     = "container.cpu"      // quota in CPUs
+	FactHostMemory       = "host.memory"        // bytes
+	FactLinesIgnored     = "lines.ignored"      // lines of an artifact that are known and of no use
+	FactLinesUnexplained = "lines.unexplained"  // lines that were not understood
+	FactVersionAtLeast   = "go.version.atLeast" // "go1.19": the evidence's own format says so
+
+	// Facts of execution traces that tell processor time from wall time on a
+	// processor: on a host that does not run the threads, short things take long.
+	FactShortCalls      = "trace.shortCalls"      // system calls on sockets that never block, how many
+	FactShortCallMedian = "trace.shortCallMedian" // ns
+	FactShortCallMean   = "trace.shortCallMean"   // ns
+	FactLongRuns        = "trace.longRuns"        // ns run in stretches over twice the preemption quantum of 10 ms
+	FactRunTime         = "trace.runTime"         // ns goroutines were on processors
+	// Goroutines that began during a trace and still wait at its end, of the kind
+	// with most of them: Value says where they wait, Number how many.
+	FactGoroutinesLeft      = "trace.goroutinesLeft"
+	FactGoroutinesLeftEarly = "trace.goroutinesLeftEarly" // those begun in its first half
+
+	// Facts of a JVM. Flags are facts by their own names, as "MaxHeapSize", in bytes.
+	FactCollector = "collector" // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
+
+	// Threads that wait for each other in a circle, as the runtime found: Value are their
+	// names, Number how many.
+	FactDeadlock = "deadlock"
+
+	FactExpectedRate = "expected.rate" // requests/s that were agreed on (--expect-rate)
+	FactBaselineRate = "baseline.rate" // requests/s when all was well (--baseline)
+	FactBaselineP50  = "baseline.p50"  // ns that requests took then
+	FactBaselineP99  = "baseline.p99"  // ns, likewise
+
+	// The share of an access log's requests that one caller had sent before, with the same
+	// query, in the seconds before; Value says within how many.
+	FactRepeated = "requests.repeated"
+
+	// What a dependency's own monitor says of all calls of a time, ns and plain numbers.
+	FactDependencyMean  = "dependency.mean"
+	FactDependencyMax   = "dependency.max" // the slowest call, or the highest mean of one reading: Value says which
+	FactDependencyCalls = "dependency.calls"
+
+	FactSpansSampled = "spans.sampled" // the share of requests that tracing kept, 0…1; NaN: some, and not told how many
+
+	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
+)
+
+// Names of what can be covered.
+const (
+	CoverRequests   = "requests"
+	CoverStates     = "goroutine states"
+	CoverGC         = "gc cycles"
+	CoverCPUProfile = "cpu profile"
+	CoverGoroutines = "goroutines"
+	CoverLocks      = "lock profile"
+	CoverHeap       = "heap profile"
+	CoverHostCPU    = "host cpu"
+	CoverFaults     = "page faults"
+	CoverThrottling = "cpu throttling"
+	CoverThreads    = "thread stacks"
+	CoverThreadPool = "thread pool" // its size and queue over time
+	CoverWaits      = "lock waits"  // contended locks of each thread
+	CoverSafepoints = "safepoints"  // every stop of the world, not the collector's alone
+	CoverStalls     = "allocation stalls"
+	CoverSpans      = "spans"       // calls to dependencies within requests
+	CoverPool       = "pool gauges" // a connection pool's use over time
+	CoverClasses    = "class histogram"
+)
