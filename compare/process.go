@@ -66,11 +66,11 @@ func (m *measurement) collector(s evidence.SubjectID) {
 		m.set("assist_ms_per_s", 1e3*assist)
 		m.perRequest("assist_us_per_request", 1e6*assist)
 	}
-	if cycles, span := m.grown(s, "NumGC"); span > 0 {
-		forced, _ := m.grown(s, "NumForcedGC")
+	if cycles, span := m.grown(s, evidence.FactNumGC); span > 0 {
+		forced, _ := m.grown(s, evidence.FactNumForcedGC)
 		m.set("gc_cycles_per_s", max(0, cycles-forced)/span)
 	}
-	if bytes, span := m.grown(s, "TotalAlloc"); span > 0 {
+	if bytes, span := m.grown(s, evidence.FactTotalAlloc); span > 0 {
 		m.set("alloc_mib_per_s", bytes/span/(1<<20))
 	}
 }

@@ -1,8 +1,8 @@
 package evidence
 
-// This file has every name of a series, a fact and a kind of coverage. A format that gives
-// a figure and a cause that asks for it mean the same by it, whatever file it is from; no
-// other file writes such a name (names_test.go).
+// This file has the names of series, facts and kinds of coverage: those that one room writes
+// and another asks for. A format that gives a figure and a cause that asks for it mean the
+// same by it, whatever file it is from; no other file writes such a name (names_test.go).
 
 // Series of a process, from /proc/PID
 // (https://docs.kernel.org/filesystems/proc.html). Cores are seconds of CPU time per second.
@@ -109,6 +109,40 @@ const (
 	SeriesDependencyP99    = "dependency/p99"                                          // ns, likewise
 	SeriesDependencyCalls  = "dependency/calls"                                        // calls/s that it saw
 	SeriesConnections      = "Microsoft-AspNetCore-Server-Kestrel/current-connections" // connections
+	SeriesRequests         = "requests per second"                                     // requests/s that ended, as an access log or a counter of them tells
+)
+
+// The other counters of .NET that more than one source gives.
+const (
+	SeriesManagedHeap     = "System.Runtime/gc-heap-size"                                 // bytes, after the last collection and what was allocated since
+	SeriesGen0Size        = "System.Runtime/gen-0-size"                                   // bytes, after a collection
+	SeriesGen1Size        = "System.Runtime/gen-1-size"                                   // bytes, likewise
+	SeriesGen2Size        = "System.Runtime/gen-2-size"                                   // bytes, likewise
+	SeriesLOHSize         = "System.Runtime/loh-size"                                     // bytes, likewise: objects of 85,000 bytes and more
+	SeriesPOHSize         = "System.Runtime/poh-size"                                     // bytes, likewise: objects that are pinned
+	SeriesGen2Collections = "System.Runtime/gen-2-gc-count"                               // collections/s
+	SeriesAllocation      = "System.Runtime/alloc-rate"                                   // bytes/s
+	SeriesExceptions      = "System.Runtime/exception-count"                              // exceptions/s
+	SeriesAssemblies      = "System.Runtime/assembly-count"                               // assemblies
+	SeriesConnectionQueue = "Microsoft-AspNetCore-Server-Kestrel/connection-queue-length" // connections that wait for a pool thread
+	SeriesRequestQueue    = "Microsoft-AspNetCore-Server-Kestrel/request-queue-length"    // requests that wait for one
+)
+
+// Series of a Go process: the names of runtime/metrics (https://pkg.go.dev/runtime/metrics)
+// where a trace or runtime.MemStats says the same. "gc." and "memstats." are our own.
+const (
+	SeriesGoHeap         = "/memory/classes/heap/objects:bytes"  // bytes, at every change
+	SeriesGoHeapSnapshot = "memstats.HeapAlloc"                  // bytes, when the process was asked
+	SeriesGoGoal         = "/gc/heap/goal:bytes"                 // bytes at which the next cycle is to end
+	SeriesGoAllocated    = "/gc/heap/allocs:bytes"               // bytes since the start
+	SeriesGoObjects      = "/gc/heap/allocs:objects"             // objects since the start
+	SeriesGoSys          = "/memory/classes/total:bytes"         // bytes taken from the kernel
+	SeriesGoReleased     = "/memory/classes/heap/released:bytes" // bytes given back to it
+	SeriesGoCycles       = "/gc/cycles/total:gc-cycles"          // cycles since the start
+	SeriesGoForced       = "/gc/cycles/forced:gc-cycles"         // of them, by runtime.GC
+	SeriesGoProcs        = "/sched/gomaxprocs:threads"           // GOMAXPROCS
+	SeriesGoPauses       = "gc.pauses"                           // ns: at a cycle's end, the sum of its stop-the-world pauses
+	SeriesGoCPUFraction  = "gc.cpuFraction"                      // the collector's share of available CPU time since the start, 0…1
 )
 
 // Names of facts that causes ask for.
@@ -125,6 +159,16 @@ const (
 	FactLinesUnexplained = "lines.unexplained"  // lines that were not understood
 	FactVersionAtLeast   = "go.version.atLeast" // "go1.19": the evidence's own format says so
 
+	// Counters since the start of a Go process by their names in runtime.MemStats
+	// (https://pkg.go.dev/runtime#MemStats), each time it was asked: From says when.
+	FactNumGC       = "NumGC"
+	FactNumForcedGC = "NumForcedGC" // of them, by runtime.GC
+	FactTotalAlloc  = "TotalAlloc"  // bytes
+
+	// Facts of Go's profiles.
+	FactProfileKind = "profile.kind" // "cpu", "mutex", "block", "goroutine dump": From and Until say when
+	FactProfileRate = "profile.hz"   // samples/s of CPU time
+
 	// Facts of execution traces that tell processor time from wall time on a
 	// processor: on a host that does not run the threads, short things take long.
 	FactShortCalls      = "trace.shortCalls"      // system calls on sockets that never block, how many
@@ -137,8 +181,28 @@ const (
 	FactGoroutinesLeft      = "trace.goroutinesLeft"
 	FactGoroutinesLeftEarly = "trace.goroutinesLeftEarly" // those begun in its first half
 
-	// Facts of a JVM. Flags are facts by their own names, as "MaxHeapSize", in bytes.
-	FactCollector = "collector" // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
+	// Facts of a JVM. Flags are facts by their own names, sizes in bytes; these are asked for.
+	FactCollector         = "collector"           // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
+	FactYoungCapacity     = "heap.young.capacity" // bytes of eden and both survivor spaces
+	FactEdenCapacity      = "heap.eden.capacity"  // bytes
+	FactOldCapacity       = "heap.old.capacity"   // bytes
+	FactConcGCThreads     = "ConcGCThreads"       // threads that collect beside the program
+	FactG1HeapRegionSize  = "G1HeapRegionSize"    // bytes
+	FactInitialHeapSize   = "InitialHeapSize"     // bytes (-Xms)
+	FactMaxHeapSize       = "MaxHeapSize"         // bytes (-Xmx)
+	FactMaxMetaspaceSize  = "MaxMetaspaceSize"    // bytes
+	FactMaxNewSize        = "MaxNewSize"          // bytes
+	FactMinHeapSize       = "MinHeapSize"         // bytes
+	FactNewSize           = "NewSize"             // bytes
+	FactParallelGCThreads = "ParallelGCThreads"   // threads that collect while the program is stopped
+	FactSurvivorRatio     = "SurvivorRatio"       // eden ÷ one survivor space
+
+	// Facts of a .NET process: what the runtime says, and the settings of its environment,
+	// which are hexadecimal and called DOTNET_ or COMPlus_ before (https://learn.microsoft.com/dotnet/core/runtime-config/threading).
+	FactPoolMinimum       = "dotnet.threadpool.minimum" // worker threads created without delay
+	FactPoolMaximum       = "dotnet.threadpool.maximum" // worker threads
+	FactForcedPoolMinimum = "ThreadPool_ForceMinWorkerThreads"
+	FactForcedPoolMaximum = "ThreadPool_ForceMaxWorkerThreads"
 
 	// Threads that wait for each other in a circle, as the runtime found: Value are their
 	// names, Number how many.

@@ -324,9 +324,9 @@ func (p *viewed) counter(root uint64, rank int, x *evidence.Series) {
 
 // counters are names for the runtime's metrics that read better in a list.
 var counters = map[string]string{
-	"/memory/classes/heap/objects:bytes": "heap",
-	"/gc/heap/goal:bytes":                "heap goal",
-	"/gc/heap/allocs:bytes":              "allocated",
-	"/gc/cycles/total:gc-cycles":         "gc cycles so far",
-	"/sched/gomaxprocs:threads":          "GOMAXPROCS",
+	evidence.SeriesGoHeap:      "heap",
+	evidence.SeriesGoGoal:      "heap goal",
+	evidence.SeriesGoAllocated: "allocated",
+	evidence.SeriesGoCycles:    "gc cycles so far",
+	evidence.SeriesGoProcs:     "GOMAXPROCS",
 }

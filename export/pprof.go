@@ -122,7 +122,7 @@ func (s *Source) profilesOf(part string) (out []taken) {
 	last := make(map[evidence.SubjectID]int)
 	for _, f := range b.Facts {
 		a, ok := f.Origin.Artifact()
-		if !ok || f.Key != "profile.kind" || !slices.Contains(kindsOf[part], f.Value) {
+		if !ok || f.Key != evidence.FactProfileKind || !slices.Contains(kindsOf[part], f.Value) {
 			continue
 		}
 		t := taken{artifact: a, subject: f.Subject, from: f.From, to: f.Until}
@@ -145,7 +145,7 @@ func (s *Source) profilesOf(part string) (out []taken) {
 // period is the CPU time between two samples, 0 if it is not the same in all.
 func (s *Source) period(all []taken) (ns int64) {
 	for _, f := range s.Bundle.Facts {
-		if a, ok := f.Origin.Artifact(); !ok || f.Key != "profile.hz" || f.Number <= 0 || !slices.ContainsFunc(all, func(t taken) bool { return t.artifact == a }) {
+		if a, ok := f.Origin.Artifact(); !ok || f.Key != evidence.FactProfileRate || f.Number <= 0 || !slices.ContainsFunc(all, func(t taken) bool { return t.artifact == a }) {
 			continue
 		}
 		p := int64(1e9/f.Number + .5)

@@ -157,7 +157,7 @@ func (g *GC) name(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
 			break
 		}
 	}
-	if f, ok := fact(b, a, "collector"); ok {
+	if f, ok := fact(b, a, evidence.FactCollector); ok {
 		g.Collector = &f.Value
 	}
 }

@@ -88,17 +88,6 @@ func (l *layout) host() {
 	l.simple("cpu-quota", "stopped by the CPU quota", "cores", false, figures{{evidence.SeriesCgroupCPUThrottled, "throttled", "stopped, all threads"}})
 }
 
-// Names of the series that traces and memory statistics give.
-const (
-	seriesHeap    = "/memory/classes/heap/objects:bytes"
-	seriesGoal    = "/gc/heap/goal:bytes"
-	seriesAlloc   = "memstats.HeapAlloc"
-	seriesSys     = "/memory/classes/total:bytes"
-	seriesThreads = "/sched/gomaxprocs:threads"
-
-	seriesManagedHeap = "System.Runtime/gc-heap-size" // of .NET, after the last collection and what was allocated since
-)
-
 // heap adds the heap against its goal: from traces as it grew, from a log of the
 // collector as it was at each cycle where no trace looked, from memory statistics
 // as it was when they were written.
@@ -106,7 +95,7 @@ func (l *layout) heap() {
 	c := Chart{ID: "heap", Title: "heap", Unit: "bytes"}
 	traced := make(map[evidence.ArtifactID]bool)
 	var looked spans
-	for _, s := range l.series(seriesHeap) {
+	for _, s := range l.series(evidence.SeriesGoHeap) {
 		c.add(l.curve("used", "heap", s))
 		if a, ok := s.Origin.Artifact(); ok {
 			for _, p := range l.pieces(a) {
@@ -117,13 +106,13 @@ func (l *layout) heap() {
 	}
 	used, goal := l.atCycles(looked)
 	c.add(used)
-	for _, s := range l.series(seriesAlloc) {
+	for _, s := range l.series(evidence.SeriesGoHeapSnapshot) {
 		c.add(l.readings("snapshot", "heap, when asked for it", s))
 	}
-	for _, s := range l.series(seriesManagedHeap) {
+	for _, s := range l.series(evidence.SeriesManagedHeap) {
 		c.add(l.curve("used", "heap", s))
 	}
-	for _, s := range l.series(seriesGoal) {
+	for _, s := range l.series(evidence.SeriesGoGoal) {
 		if a, ok := s.Origin.Artifact(); ok && traced[a] {
 			c.add(l.curve("goal", "goal", withoutZero(s)))
 		} else {
@@ -199,7 +188,7 @@ func (l *layout) atCycles(looked spans) (used, goal Curve) {
 // memory adds what the process takes of the host's memory, and its limits.
 func (l *layout) memory() {
 	c := Chart{ID: "memory", Title: "memory", Unit: "bytes"}
-	taken := figures{{evidence.SeriesProcessRSS, "rss", "resident (RSS)"}, {evidence.SeriesCgroupMemory, "cgroup", "container"}, {seriesSys, "runtime", "taken from the kernel by the runtime"}}
+	taken := figures{{evidence.SeriesProcessRSS, "rss", "resident (RSS)"}, {evidence.SeriesCgroupMemory, "cgroup", "container"}, {evidence.SeriesGoSys, "runtime", "taken from the kernel by the runtime"}}
 	for _, f := range taken {
 		for _, s := range l.series(f.series) {
 			c.add(l.curve(f.id, f.title, s))
@@ -223,7 +212,7 @@ func (l *layout) memory() {
 
 // goroutines adds how many goroutines and threads there were.
 func (l *layout) goroutines() {
-	l.simple("threads", "threads", "1", false, figures{{evidence.SeriesProcessThreads, "threads", "threads"}, {seriesThreads, "gomaxprocs", "GOMAXPROCS"}})
+	l.simple("threads", "threads", "1", false, figures{{evidence.SeriesProcessThreads, "threads", "threads"}, {evidence.SeriesGoProcs, "gomaxprocs", "GOMAXPROCS"}})
 	c := Curve{ID: "goroutines", Title: "goroutines", Readings: true}
 	typ := l.b.Names.Lookup("goroutine")
 	if typ == 0 {

@@ -78,7 +78,7 @@ func TestPiecesHaveGaps(t *testing.T) {
 		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: []string{"trace-1", "trace-2", "trace-3"}[i], Series: "trace", Formats: []string{"gotrace"}}), "gotrace")
 		id := p.Subject(evidence.Subject{Runtime: "go", PID: 7})
 		from := 1e18 + i*8*s
-		series := evidence.Series{Subject: id, Name: seriesHeap, Unit: "bytes", Origin: p.Origin(0)}
+		series := evidence.Series{Subject: id, Name: evidence.SeriesGoHeap, Unit: "bytes", Origin: p.Origin(0)}
 		for k := range int64(100) {
 			series.T, series.V = append(series.T, from+k*s/100), append(series.V, float64(k))
 		}

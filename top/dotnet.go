@@ -32,13 +32,13 @@ var dotnetRules = []Rule{
 	{evidence.SeriesPoolCompleted, "low beside a queue: its threads block", nil},
 	{evidence.SeriesContentions, "> 100/s: threads fight for a lock", above(100, 3*time.Second, "threads fight for a lock")},
 	{evidence.SeriesGCTime, "> 20 %: the collector takes the time", above(20, 3*time.Second, "the collector takes the time")},
-	{"System.Runtime/gen-2-gc-count", "> 0 all the time: full collections; see LOH size", above(0, 5*time.Second, "full collections all the time")},
-	{"System.Runtime/loh-size", "grows and grows: arrays of 85 kB and more are held", climbing(100e3, 60*time.Second, "arrays of 85 kB and more are held")},
-	{"System.Runtime/exception-count", "> 100/s: each unwinds its stack", above(100, 3*time.Second, "each unwinds its stack")},
+	{evidence.SeriesGen2Collections, "> 0 all the time: full collections; see LOH size", above(0, 5*time.Second, "full collections all the time")},
+	{evidence.SeriesLOHSize, "grows and grows: arrays of 85 kB and more are held", climbing(100e3, 60*time.Second, "arrays of 85 kB and more are held")},
+	{evidence.SeriesExceptions, "> 100/s: each unwinds its stack", above(100, 3*time.Second, "each unwinds its stack")},
 	{evidence.SeriesTimers, "as many as requests in flight: they wait for a delay", nil},
 	{evidence.SeriesRequestsInFlight, "climbing at an even request rate: they pile up", climbing(1, 10*time.Second, "requests pile up")},
-	{"Microsoft-AspNetCore-Server-Kestrel/connection-queue-length", "> 0: connections wait for a pool thread", above(0, 3*time.Second, "connections wait for a pool thread")},
-	{"Microsoft-AspNetCore-Server-Kestrel/request-queue-length", "> 0: requests wait for a pool thread", above(0, 3*time.Second, "requests wait for a pool thread")},
+	{evidence.SeriesConnectionQueue, "> 0: connections wait for a pool thread", above(0, 3*time.Second, "connections wait for a pool thread")},
+	{evidence.SeriesRequestQueue, "> 0: requests wait for a pool thread", above(0, 3*time.Second, "requests wait for a pool thread")},
 }
 
 // poolStarved reads the size of the pool. Up to one for each processor threads

@@ -100,7 +100,7 @@ func (s *starving) stopgap() []cause.Fix {
 	}
 	return []cause.Fix{{
 		Text:    fmt.Sprintf("until then, more threads from the start (%d; hexadecimal here, decimal as System.Threading.ThreadPool.MinThreads in runtimeconfig.json), at the price of their memory%s", n, before),
-		Setting: fmt.Sprintf("%sThreadPool_ForceMinWorkerThreads=%x", prefix, n),
+		Setting: fmt.Sprintf("%s%s=%x", prefix, evidence.FactForcedPoolMinimum, n),
 	}}
 }
 

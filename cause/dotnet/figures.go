@@ -70,7 +70,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 		add(text, n, "count", o)
 		if end := n - p.threads.level(); s.climb.climbs() && s.climb.still && !p.threads.loose && end > 0 {
 			limit := "the pool's maximum"
-			if f, ok := c.Fact("dotnet.threadpool.maximum"); ok && f.Number > 0 {
+			if f, ok := c.Fact(evidence.FactPoolMaximum); ok && f.Number > 0 {
 				limit += fmt.Sprintf(" of %.0f", f.Number)
 			}
 			add("until each of them has a thread, at this rate; the climb ends earlier at "+limit+", or at busy CPUs", end/s.climb.rate, "s", p.threads.origin)

@@ -34,7 +34,7 @@ func (s *starving) situation(n need, pattern predict.PoolPattern, waits string) 
 	flying, _ := s.inFlight()
 	of := predict.PoolSituation{
 		Case: predict.PoolCase{Version: c.Bundle.Subjects[c.Subject].Version, Cores: int(p.cores), Connections: int(flying),
-			Min: s.told("MinWorkerThreads"), Max: s.told("MaxWorkerThreads"), Pattern: pattern,
+			Min: s.told(evidence.FactForcedPoolMinimum), Max: s.told(evidence.FactForcedPoolMaximum), Pattern: pattern,
 			Service: predict.Service{Seconds: n.seconds, From: n.from}},
 		Measured: predict.PoolMeasured{Threads: predict.Exactly(p.level()), Rate: predict.Unknown, Latency: predict.Unknown, P99: predict.Unknown},
 		Waits:    waits, Seconds: p.threads.span(),
@@ -115,7 +115,7 @@ func (s *starving) told(name string) int {
 		if prefix == "DOTNET_" && known && release < 6 {
 			continue
 		}
-		f, ok := s.c.Fact(prefix + "ThreadPool_Force" + name)
+		f, ok := s.c.Fact(prefix + name)
 		if !ok {
 			continue
 		}

@@ -124,7 +124,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 // judgeGCCounter judges by how often the runtime says that it collected, where
 // no cycle itself was watched.
 func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
-	count := c.Series("/gc/cycles/total:gc-cycles")
+	count := c.Series(evidence.SeriesGoCycles)
 	if count == nil {
 		return v, false
 	}

@@ -128,7 +128,7 @@ func earlierLocks(c *cause.Case) map[evidence.ArtifactID]bool {
 	earlier := make(map[evidence.ArtifactID]bool)
 	newest := make(map[string]evidence.Fact)
 	for _, f := range c.Bundle.Facts {
-		if f.Subject != c.Subject || f.Key != "profile.kind" || f.Value != "mutex" && f.Value != "block" || f.Until == 0 {
+		if f.Subject != c.Subject || f.Key != evidence.FactProfileKind || f.Value != "mutex" && f.Value != "block" || f.Until == 0 {
 			continue
 		}
 		old, ok := newest[f.Value]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/predict"
 )
 
@@ -86,7 +87,7 @@ func (g *collector) advisePauses(v *cause.Verdict, r rates) {
 	case g.is("CMS") && version > 0 && version < 14:
 		v.Fix = append(v.Fix, cause.Fix{Text: "CMS was removed in JDK 14: plan for G1 or, from 21 on, generational ZGC, and measure under the same load"})
 	}
-	if n := g.told("ParallelGCThreads"); n > 0 && cores > n {
+	if n := g.told(evidence.FactParallelGCThreads); n > 0 && cores > n {
 		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("ParallelGCThreads is %.0f on %.0f processors: leave it to the JVM", n, cores)})
 	}
 	if r.system > r.user {

@@ -89,7 +89,7 @@ func (g *collector) adviseConcurrent(v *cause.Verdict, live, capacity float64) {
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: fmt.Sprintf("-Xmx%dm", mebi(more))})
 	}
-	if threads, cores := g.told("ConcGCThreads"), g.processors(); threads > 0 && cores >= 4 && threads < cores/2 {
+	if threads, cores := g.told(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= 4 && threads < cores/2 {
 		v.Fix = append(v.Fix, cause.Fix{Text: "more threads beside the program, if processors are idle", Setting: fmt.Sprintf("-XX:ConcGCThreads=%.0f", min(cores/2, 2*threads))})
 	}
 	text := "allocate less: an allocation profile says where (jcmd PID JFR.start duration=60s settings=profile)"

@@ -103,7 +103,7 @@ func (g *collector) adviseEvacuation(v *cause.Verdict, live, capacity float64) {
 // fixedYoung is how large the young generation was made by hand, bytes; 0: G1 sizes it, or
 // nothing tells.
 func (g *collector) fixedYoung() float64 {
-	low, high := g.told("NewSize"), g.told("MaxNewSize")
+	low, high := g.told(evidence.FactNewSize), g.told(evidence.FactMaxNewSize)
 	if low > 0 && low == high {
 		return low
 	}

@@ -109,7 +109,7 @@ func (g *collector) afterFull(p pauses) (live, before, capacity float64) {
 
 // capacity is how large the heap may get, else was; NaN unknown.
 func (g *collector) capacity() float64 {
-	if m := g.told("MaxHeapSize"); m > 0 {
+	if m := g.told(evidence.FactMaxHeapSize); m > 0 {
 		return m
 	}
 	most := math.NaN()

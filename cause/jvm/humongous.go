@@ -76,7 +76,7 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 // regionSize is G1's, bytes; where no source tells it, that which the JVM takes for the
 // heap's size. 0 unknown.
 func (g *collector) regionSize() (size float64, guess bool) {
-	if size := g.told("G1HeapRegionSize"); size > 0 {
+	if size := g.told(evidence.FactG1HeapRegionSize); size > 0 {
 		return size, false
 	}
 	for _, p := range g.all {

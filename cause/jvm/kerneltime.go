@@ -164,7 +164,7 @@ func (g *collector) kernelWork() (w kernelWork, seen bool) {
 
 func (g *collector) kernelFix(w kernelWork) (out []cause.Fix) {
 	touch := cause.Fix{Text: "touch the heap's pages once, at the start, and give none back", Setting: "-XX:+AlwaysPreTouch"}
-	if heap := g.told("MaxHeapSize"); heap > 0 {
+	if heap := g.told(evidence.FactMaxHeapSize); heap > 0 {
 		touch.Setting = fmt.Sprintf("-Xms%dm -XX:+AlwaysPreTouch", mebi(heap))
 	} else if heap := g.capacity(); !math.IsNaN(heap) {
 		touch.Text += "; with -Xms equal to -Xmx"

@@ -53,7 +53,7 @@ func judgeMetaspace(c *cause.Case) cause.Verdict {
 	if math.IsNaN(after) {
 		after = before
 	}
-	limit := g.told("MaxMetaspaceSize")
+	limit := g.told(evidence.FactMaxMetaspaceSize)
 	add := func(text string, x float64, p pause) {
 		if x > 0 {
 			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.at(p)))
@@ -63,7 +63,7 @@ func judgeMetaspace(c *cause.Case) cause.Verdict {
 	add("class metadata before the last of them", before, last)
 	add("class metadata after it", after, last)
 	add("class metadata before the first of them", g.get(first, evidence.MetaBefore), first)
-	add("MaxMetaspaceSize", limit, last)
+	add(evidence.FactMaxMetaspaceSize, limit, last)
 	v.Title = fmt.Sprintf("Class metadata reaches its mark and makes the heap be collected %d times, %s in all.", len(p), inSeconds(p.seconds()))
 	g.adviseMetaspace(&v, p, before, after, limit)
 	return v

@@ -215,7 +215,7 @@ func (g *collector) quotaFix() (out []cause.Fix) {
 	if quota, ok := g.c.Fact(evidence.FactContainerCPU); ok && quota.Number > 0 {
 		cores = math.Max(1, math.Floor(quota.Number))
 	}
-	if n := g.told("ParallelGCThreads"); cores > 0 && n > cores {
+	if n := g.told(evidence.FactParallelGCThreads); cores > 0 && n > cores {
 		out = append(out, cause.Fix{Text: fmt.Sprintf("as many collector threads as there are processors to use: %.0f now", n), Setting: fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)})
 	}
 	out = append(out, cause.Fix{Text: "a higher CPU quota, at least what the process uses in its busiest 100 ms"})

@@ -124,14 +124,14 @@ const defaultRatio = 8
 // else the log's capacity with the survivor space that it leaves out, else what was seen in
 // it; 0 unknown.
 func (g *collector) youngSize(y *predict.YoungGen) float64 {
-	if least, most := g.told("NewSize"), g.told("MaxNewSize"); most > 0 && least == most {
+	if least, most := g.told(evidence.FactNewSize), g.told(evidence.FactMaxNewSize); most > 0 && least == most {
 		return most
 	}
-	if whole := g.told("heap.young.capacity"); whole > 0 {
+	if whole := g.told(evidence.FactYoungCapacity); whole > 0 {
 		return whole
 	}
 	if y.Size > 0 && (g.is("ParNew") || g.is("Serial") || g.is("Parallel")) {
-		ratio := g.told("SurvivorRatio")
+		ratio := g.told(evidence.FactSurvivorRatio)
 		if ratio == 0 {
 			ratio = defaultRatio
 		}

@@ -39,7 +39,7 @@ pre-touching before the service takes traffic; transparent huge pages for the he
 const faultEvidence = "minor faults of the process prove it: field 10 of /proc/PID/stat. While it happens, with the service's PID: " + Record
 
 func judgeFaults(c *cause.Case) cause.Verdict {
-	heap := c.Series("/memory/classes/heap/objects:bytes")
+	heap := c.Series(evidence.SeriesGoHeap)
 	if f := faultsOf(c); f != nil {
 		return f.judge(c, heap)
 	}

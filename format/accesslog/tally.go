@@ -235,7 +235,7 @@ func (t *tally) series() {
 		seconds = append(seconds, s)
 	}
 	slices.Sort(seconds)
-	s := evidence.Series{Subject: t.subject, Name: "requests per second", Unit: "1/s", Origin: t.b.Origin(0)}
+	s := evidence.Series{Subject: t.subject, Name: evidence.SeriesRequests, Unit: "1/s", Origin: t.b.Origin(0)}
 	for i, at := range seconds {
 		if i > 0 && at > seconds[i-1]+1 {
 			s.T, s.V = append(s.T, (seconds[i-1]+1)*1e9), append(s.V, 0)

@@ -106,7 +106,7 @@ func (x *process) emit(b *evidence.Builder, subject evidence.SubjectID) {
 			rate.t, rate.v = append(rate.t, x.requests.t[i-1]), append(rate.v, d/(float64(x.requests.t[i]-x.requests.t[i-1])/1e9))
 		}
 	}
-	series(subject, "requests per second", "1/s", rate)
+	series(subject, evidence.SeriesRequests, "1/s", rate)
 }
 
 // isExposition says whether a text has one of our families in it.

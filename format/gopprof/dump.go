@@ -326,7 +326,7 @@ func (d *dumps) emit(ctx context.Context, b *evidence.Builder, subject evidence.
 	if d.best.whole() {
 		b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverGoroutines, From: at, Until: at, Origin: b.Origin(d.best.goroutines[0].line)})
 		f := facts{b: b, subject: subject, from: at, until: at}
-		f.add("profile.kind", "goroutine dump", math.NaN())
+		f.add(evidence.FactProfileKind, "goroutine dump", math.NaN())
 		f.number("goroutines", float64(d.best.count()))
 	}
 	var (

@@ -26,7 +26,7 @@ func emit(ctx context.Context, r *recording, b *evidence.Builder, subject eviden
 		return err
 	}
 	f := facts{b: b, subject: subject, from: from, until: until}
-	f.add("profile.kind", r.kind, math.NaN())
+	f.add(evidence.FactProfileKind, r.kind, math.NaN())
 	if len(r.Mapping) > 0 && r.Mapping[0].BuildID != "" {
 		f.add("build.id", clip(r.Mapping[0].BuildID), math.NaN())
 	}

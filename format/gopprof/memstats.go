@@ -17,24 +17,16 @@ type metric struct {
 // snapshotMetrics are given as series of one point, at the time of the snapshot,
 // so that several texts of one process can be laid behind one another.
 var snapshotMetrics = []metric{
-	{"NumGC", metricCycles, "count"},
-	{"NumForcedGC", "/gc/cycles/forced:gc-cycles", "count"},
-	{"TotalAlloc", "/gc/heap/allocs:bytes", "bytes"},
-	{"Mallocs", "/gc/heap/allocs:objects", "count"},
-	{"HeapAlloc", "memstats.HeapAlloc", "bytes"}, // not the runtime's name: by that, traces give every change
-	{"NextGC", "/gc/heap/goal:bytes", "bytes"},
-	{"Sys", "/memory/classes/total:bytes", "bytes"},
-	{"HeapReleased", "/memory/classes/heap/released:bytes", "bytes"},
-	{"GCCPUFraction", seriesCPUFraction, "1"},
+	{evidence.FactNumGC, evidence.SeriesGoCycles, "count"},
+	{evidence.FactNumForcedGC, evidence.SeriesGoForced, "count"},
+	{evidence.FactTotalAlloc, evidence.SeriesGoAllocated, "bytes"},
+	{"Mallocs", evidence.SeriesGoObjects, "count"},
+	{"HeapAlloc", evidence.SeriesGoHeapSnapshot, "bytes"}, // not the runtime's name: by that, traces give every change
+	{"NextGC", evidence.SeriesGoGoal, "bytes"},
+	{"Sys", evidence.SeriesGoSys, "bytes"},
+	{"HeapReleased", evidence.SeriesGoReleased, "bytes"},
+	{"GCCPUFraction", evidence.SeriesGoCPUFraction, "1"},
 }
-
-// Names of series. The first is the runtime's, the others have no counterpart in
-// runtime/metrics that says the same.
-const (
-	metricCycles      = "/gc/cycles/total:gc-cycles"
-	seriesPauses      = "gc.pauses"      // ns: at a cycle's end, the sum of its stop-the-world pauses
-	seriesCPUFraction = "gc.cpuFraction" // the collector's share of available CPU time since the start, 0…1
-)
 
 // ring is the last 256 cycles as runtime.MemStats has them
 // (https://pkg.go.dev/runtime#MemStats): entry (n−1) mod 256 is cycle n's.
@@ -102,18 +94,18 @@ func (r *recording) memory(b *evidence.Builder, subject evidence.SubjectID, at i
 	origin := b.Origin(r.statsLine)
 	if at > 0 {
 		for _, m := range snapshotMetrics {
-			if v, ok := r.stat(m.field); ok && m.name != metricCycles {
+			if v, ok := r.stat(m.field); ok && m.name != evidence.SeriesGoCycles {
 				b.Series(evidence.Series{Subject: subject, Name: m.name, Unit: m.unit, T: []int64{at}, V: []float64{v}, Origin: origin})
 			}
 		}
 	}
-	cycles := evidence.Series{Subject: subject, Name: metricCycles, Unit: "count", Origin: origin}
-	pauses := evidence.Series{Subject: subject, Name: seriesPauses, Unit: "ns", Origin: origin}
+	cycles := evidence.Series{Subject: subject, Name: evidence.SeriesGoCycles, Unit: "count", Origin: origin}
+	pauses := evidence.Series{Subject: subject, Name: evidence.SeriesGoPauses, Unit: "ns", Origin: origin}
 	for i, t := range r.ring.ends {
 		cycles.T, cycles.V = append(cycles.T, t), append(cycles.V, float64(r.ring.first+int64(i)))
 		pauses.T, pauses.V = append(pauses.T, t), append(pauses.V, float64(r.ring.pauses[i]))
 	}
-	if n, ok := r.stat("NumGC"); ok && at > 0 {
+	if n, ok := r.stat(evidence.FactNumGC); ok && at > 0 {
 		cycles.T, cycles.V = append(cycles.T, at), append(cycles.V, n) // that there was none since is known, too
 	}
 	if len(cycles.T) > 0 {

@@ -41,11 +41,11 @@ func readRecorded(t *testing.T, text string, modified int64, about evidence.Subj
 
 func TestCyclesOfMemStats(t *testing.T) {
 	b := readRecorded(t, heapText(6, 11, 12, 13, 15), 0, evidence.Subject{})
-	s := b.SeriesOf(0, metricCycles)
+	s := b.SeriesOf(0, evidence.SeriesGoCycles)
 	if s == nil || !slices.Equal(s.T, []int64{1011e9, 1012e9, 1013e9, 1015e9}) || !slices.Equal(s.V, []float64{3, 4, 5, 6}) {
 		t.Fatalf("cycles %+v", s)
 	}
-	if p := b.SeriesOf(0, seriesPauses); p == nil || !slices.Equal(p.V, []float64{3000, 4000, 5000, 6000}) {
+	if p := b.SeriesOf(0, evidence.SeriesGoPauses); p == nil || !slices.Equal(p.V, []float64{3000, 4000, 5000, 6000}) {
 		t.Errorf("pauses %+v", p)
 	}
 	if b.SeriesOf(0, "/gc/heap/goal:bytes") != nil {
@@ -62,7 +62,7 @@ func TestCyclesOfMemStats(t *testing.T) {
 func TestRecordedMemStats(t *testing.T) {
 	srv := evidence.Subject{Name: "srv", PID: 7, Runtime: "go"}
 	b := readRecorded(t, heapText(2, 11, 12), 1017e9, srv)
-	if s := b.SeriesOf(0, metricCycles); s == nil || !slices.Equal(s.T, []int64{1011e9, 1012e9, 1017e9}) || !slices.Equal(s.V, []float64{1, 2, 2}) {
+	if s := b.SeriesOf(0, evidence.SeriesGoCycles); s == nil || !slices.Equal(s.T, []int64{1011e9, 1012e9, 1017e9}) || !slices.Equal(s.V, []float64{1, 2, 2}) {
 		t.Errorf("cycles %+v", s)
 	}
 	for name, want := range map[string]float64{"/gc/heap/goal:bytes": 4096, "/gc/heap/allocs:bytes": 5000, "memstats.HeapAlloc": 700} {
@@ -92,7 +92,7 @@ func TestRingOfAnotherTime(t *testing.T) {
 	}
 	// The clock was set back between the cycles.
 	b := readRecorded(t, heapText(3, 11, 5, 6), 0, evidence.Subject{})
-	if s := b.SeriesOf(0, metricCycles); s != nil && len(s.T) > 2 {
+	if s := b.SeriesOf(0, evidence.SeriesGoCycles); s != nil && len(s.T) > 2 {
 		t.Errorf("cycles %+v", s)
 	}
 }
@@ -105,7 +105,7 @@ func TestLiveRing(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := mustRead(t, buf.Bytes())
-	s := b.SeriesOf(0, metricCycles)
+	s := b.SeriesOf(0, evidence.SeriesGoCycles)
 	if s == nil || s.V[len(s.V)-1] != number(t, b, "NumGC") || float64(s.T[len(s.T)-1]) != number(t, b, "LastGC") {
 		t.Errorf("cycles %+v", s)
 	}

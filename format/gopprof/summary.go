@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/google/pprof/profile"
+
+	"github.com/unstall/unstall/evidence"
 )
 
 // summary is what a recording adds up to.
@@ -116,7 +118,7 @@ func (s *summary) facts(r *recording, f *facts) {
 		cpu := s.cpu(r)
 		f.number("profile.cpuTotal", float64(cpu))
 		if p := period(r); p > 0 {
-			f.number("profile.hz", 1e9/float64(p))
+			f.number(evidence.FactProfileRate, 1e9/float64(p))
 		}
 		if r.DurationNanos > 0 {
 			f.number("profile.cores", float64(cpu)/float64(r.DurationNanos))

@@ -279,7 +279,7 @@ func (s *section) comment(text string, number int64) bool {
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 			s.lastGC = max(n, 0)
 		}
-	case "NumGC":
+	case evidence.FactNumGC:
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 			s.numGC = n
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/exp/trace"
+
+	"github.com/unstall/unstall/evidence"
 )
 
 // op is what happened, as far as the world cares.
@@ -167,11 +169,11 @@ func (e *event) take(ev *trace.Event) {
 	switch kind := ev.Kind(); kind {
 	case trace.EventMetric:
 		switch m := ev.Metric(); m.Name {
-		case metricHeap:
+		case evidence.SeriesGoHeap:
 			e.op, e.value = opHeap, m.Value.Uint64()
-		case metricGoal:
+		case evidence.SeriesGoGoal:
 			e.op, e.value = opGoal, m.Value.Uint64()
-		case metricProcs:
+		case evidence.SeriesGoProcs:
 			e.op, e.value = opProcs, m.Value.Uint64()
 		}
 	case trace.EventStateTransition:

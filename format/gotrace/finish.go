@@ -66,7 +66,7 @@ func (w *world) requests() int64 {
 }
 
 func (w *world) gomaxprocs() evidence.Series {
-	w.procs.Name, w.procs.Unit = metricProcs, "threads"
+	w.procs.Name, w.procs.Unit = evidence.SeriesGoProcs, "threads"
 	return w.procs
 }
 

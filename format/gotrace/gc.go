@@ -32,8 +32,8 @@ type collector struct {
 const maxPoints = 1 << 16
 
 func (c *collector) init() {
-	c.heapT = evidence.Series{Name: metricHeap, Unit: "bytes"}
-	c.goalT = evidence.Series{Name: metricGoal, Unit: "bytes"}
+	c.heapT = evidence.Series{Name: evidence.SeriesGoHeap, Unit: "bytes"}
+	c.goalT = evidence.Series{Name: evidence.SeriesGoGoal, Unit: "bytes"}
 	c.step = 100e3
 }
 

@@ -281,12 +281,6 @@ func (g *goroutine) holder() evidence.Holder {
 	return evidence.HeldByBackground
 }
 
-const (
-	metricHeap  = "/memory/classes/heap/objects:bytes"
-	metricGoal  = "/gc/heap/goal:bytes"
-	metricProcs = "/sched/gomaxprocs:threads"
-)
-
 func (w *world) setProcs(t int64, v uint64) {
 	if n := len(w.procs.V); n == 0 || w.procs.V[n-1] != float64(v) {
 		w.procs.T = append(w.procs.T, t)

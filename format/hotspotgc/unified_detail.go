@@ -93,14 +93,14 @@ func (u *unified) using(b []byte, line int64) bool {
 
 // settings are lines of gc,init whose figure is a flag's.
 var settings = []struct{ label, fact string }{
-	{"Heap region size: ", "G1HeapRegionSize"},
-	{"Heap Region Size: ", "G1HeapRegionSize"},
-	{"Heap Min Capacity: ", "MinHeapSize"},
-	{"Heap Initial Capacity: ", "InitialHeapSize"},
-	{"Heap Max Capacity: ", "MaxHeapSize"},
+	{"Heap region size: ", evidence.FactG1HeapRegionSize},
+	{"Heap Region Size: ", evidence.FactG1HeapRegionSize},
+	{"Heap Min Capacity: ", evidence.FactMinHeapSize},
+	{"Heap Initial Capacity: ", evidence.FactInitialHeapSize},
+	{"Heap Max Capacity: ", evidence.FactMaxHeapSize},
 	{"Memory: ", evidence.FactHostMemory},
-	{"Parallel Workers: ", "ParallelGCThreads"},
-	{"Concurrent Workers: ", "ConcGCThreads"},
+	{"Parallel Workers: ", evidence.FactParallelGCThreads},
+	{"Concurrent Workers: ", evidence.FactConcGCThreads},
 }
 
 // setting reads what a JVM says of itself at its start.
@@ -116,7 +116,7 @@ func (u *unified) setting(b []byte, line int64) bool {
 				break
 			}
 		}
-		if s.fact == "G1HeapRegionSize" {
+		if s.fact == evidence.FactG1HeapRegionSize {
 			u.region, u.guess = v, false
 		}
 		u.o.fact(s.fact, string(rest[:n]), float64(v), line)

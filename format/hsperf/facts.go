@@ -51,9 +51,9 @@ func (p *parser) collector() string {
 
 // capacities are facts and the counter that has them, below sun.gc.generation.
 var capacities = []struct{ fact, part string }{
-	{"heap.young.capacity", "0.capacity"},
-	{"heap.eden.capacity", "0.space.0.capacity"},
-	{"heap.old.capacity", "1.capacity"},
+	{evidence.FactYoungCapacity, "0.capacity"},
+	{evidence.FactEdenCapacity, "0.space.0.capacity"},
+	{evidence.FactOldCapacity, "1.capacity"},
 }
 
 // capacity is how large a part of a heap with generations is.

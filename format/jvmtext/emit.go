@@ -98,18 +98,18 @@ func (p *parser) derive() {
 			return
 		}
 	case "":
-		if region, ok := p.told("G1HeapRegionSize"); ok && region > 0 {
+		if region, ok := p.told(evidence.FactG1HeapRegionSize); ok && region > 0 {
 			return
 		}
 	default:
 		return
 	}
 	young, how := p.youngSize()
-	ratio, ok := p.told("SurvivorRatio")
+	ratio, ok := p.told(evidence.FactSurvivorRatio)
 	if young == 0 || !ok || ratio < 1 {
 		return
 	}
-	line := p.flags["SurvivorRatio"].line
+	line := p.flags[evidence.FactSurvivorRatio].line
 	if _, measured := p.heap["young"]; !measured {
 		p.part("young", size{young, -1, line, how})
 	}
@@ -118,12 +118,12 @@ func (p *parser) derive() {
 
 // youngSize is the most the young generation may become, and what says so; 0 unknown.
 func (p *parser) youngSize() (bytes float64, how string) {
-	heap, _ := p.told("MaxHeapSize")
-	if most, ok := p.told("MaxNewSize"); ok && most > 0 && (heap == 0 || most < heap) {
-		return most, "MaxNewSize"
+	heap, _ := p.told(evidence.FactMaxHeapSize)
+	if most, ok := p.told(evidence.FactMaxNewSize); ok && most > 0 && (heap == 0 || most < heap) {
+		return most, evidence.FactMaxNewSize
 	}
-	if size, ok := p.told("NewSize"); ok && p.flags["NewSize"].set && heap == 0 {
-		return size, "NewSize"
+	if size, ok := p.told(evidence.FactNewSize); ok && p.flags[evidence.FactNewSize].set && heap == 0 {
+		return size, evidence.FactNewSize
 	}
 	if ratio, ok := p.told("NewRatio"); ok && heap > 0 && ratio >= 1 {
 		return math.Floor(heap / (ratio + 1)), fmt.Sprintf("MaxHeapSize/(%v + 1) by NewRatio", ratio)

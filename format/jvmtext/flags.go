@@ -84,7 +84,7 @@ func (p *parser) options(text string) {
 		for _, s := range []struct {
 			option string
 			flags  []string
-		}{{"-Xmx", []string{"MaxHeapSize"}}, {"-Xms", []string{"InitialHeapSize"}}, {"-Xmn", []string{"NewSize", "MaxNewSize"}}, {"-Xss", []string{"ThreadStackSize"}}} {
+		}{{"-Xmx", []string{evidence.FactMaxHeapSize}}, {"-Xms", []string{evidence.FactInitialHeapSize}}, {"-Xmn", []string{evidence.FactNewSize, evidence.FactMaxNewSize}}, {"-Xss", []string{"ThreadStackSize"}}} {
 			v, ok := strings.CutPrefix(o, s.option)
 			n, sized := bytesOf(v)
 			if !ok || !sized {
@@ -140,7 +140,7 @@ func number(value string) float64 {
 }
 
 // telling are parts of the names of flags that are worth keeping though nobody set them.
-var telling = []string{"HeapSize", "HeapFreeRatio", "NewSize", "NewRatio", "OldSize", "SurvivorRatio", "Tenuring", "MetaspaceSize", "PermSize", "GCThreads", "RegionSize", "MaxGCPauseMillis",
+var telling = []string{"HeapSize", "HeapFreeRatio", evidence.FactNewSize, "NewRatio", "OldSize", evidence.FactSurvivorRatio, "Tenuring", "MetaspaceSize", "PermSize", "GCThreads", "RegionSize", "MaxGCPauseMillis",
 	"OccupancyPercent", "OccupancyFraction", "UseG1GC", "UseZGC", "ZGenerational", "UseParallel", "UseSerialGC", "UseConcMarkSweepGC", "UseShenandoahGC", "UseEpsilonGC", "ShenandoahGCMode",
 	"UseAdaptiveSizePolicy", "ExplicitGC", "ThreadStackSize", "PretenureSize", "ActiveProcessorCount", "DirectMemorySize", "UseTransparentHugePages", "UseLargePages", "AlwaysPreTouch", "UseContainerSupport", "MaxRAM",
 	"GuaranteedSafepointInterval", "UseBiasedLocking", "CodeCacheSize"}

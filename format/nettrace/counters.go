@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
 )
 
@@ -140,7 +141,7 @@ func (c *counters) sorted() []*counter {
 // heapSeries are the heap's sizes after each collection, by the names of the
 // counters that show the newest of them every second.
 func (g *collector) heapSeries() map[string]*points {
-	names := [...]string{"System.Runtime/gen-0-size", "System.Runtime/gen-1-size", "System.Runtime/gen-2-size", "System.Runtime/loh-size", "System.Runtime/poh-size"}
+	names := [...]string{evidence.SeriesGen0Size, evidence.SeriesGen1Size, evidence.SeriesGen2Size, evidence.SeriesLOHSize, evidence.SeriesPOHSize}
 	out := make(map[string]*points)
 	for i := range g.heaps {
 		h := &g.heaps[i]

@@ -44,14 +44,14 @@ var twins = map[string]twin{
 	"System.Runtime/dotnet.thread_pool.work_item.count":              {evidence.SeriesPoolCompleted, "count/s"},
 	"System.Runtime/dotnet.timer.count":                              {evidence.SeriesTimers, "count"},
 	"System.Runtime/dotnet.monitor.lock_contentions":                 {evidence.SeriesContentions, "count/s"},
-	"System.Runtime/dotnet.exceptions":                               {"System.Runtime/exception-count", "count/s"},
-	"System.Runtime/dotnet.gc.heap.total_allocated":                  {"System.Runtime/alloc-rate", "bytes/s"},
-	"System.Runtime/dotnet.assembly.count":                           {"System.Runtime/assembly-count", "count"},
+	"System.Runtime/dotnet.exceptions":                               {evidence.SeriesExceptions, "count/s"},
+	"System.Runtime/dotnet.gc.heap.total_allocated":                  {evidence.SeriesAllocation, "bytes/s"},
+	"System.Runtime/dotnet.assembly.count":                           {evidence.SeriesAssemblies, "count"},
 	"Microsoft.AspNetCore.Hosting/http.server.active_requests":       {evidence.SeriesRequestsInFlight, "count"},
 	"Microsoft.AspNetCore.Hosting/http.server.request.duration":      {evidence.SeriesRequestRate, "count/s"}, // its count
 	"Microsoft.AspNetCore.Server.Kestrel/kestrel.active_connections": {evidence.SeriesConnections, "count"},
-	"Microsoft.AspNetCore.Server.Kestrel/kestrel.queued_connections": {"Microsoft-AspNetCore-Server-Kestrel/connection-queue-length", "count"},
-	"Microsoft.AspNetCore.Server.Kestrel/kestrel.queued_requests":    {"Microsoft-AspNetCore-Server-Kestrel/request-queue-length", "count"},
+	"Microsoft.AspNetCore.Server.Kestrel/kestrel.queued_connections": {evidence.SeriesConnectionQueue, "count"},
+	"Microsoft.AspNetCore.Server.Kestrel/kestrel.queued_requests":    {evidence.SeriesRequestQueue, "count"},
 }
 
 // processorCount is the instrument that shows Environment.ProcessorCount.

@@ -91,7 +91,7 @@ func (q *process) poolBounds(e *eventpipe.Event) {
 		q.bad(e)
 		return
 	}
-	q.pool.bounds = append(q.pool.bounds[:0], bound{factMinThreads, least, e.N}, bound{factMaxThreads, most, e.N})
+	q.pool.bounds = append(q.pool.bounds[:0], bound{evidence.FactPoolMinimum, least, e.N}, bound{evidence.FactPoolMaximum, most, e.N})
 }
 
 // managedPool says whether the pool is the one of .NET 6 and later, whose events count

@@ -208,10 +208,8 @@ func clean(s string) string {
 
 // Facts of a .NET process.
 const (
-	factAssembly   = "dotnet.assembly"           // the entry assembly, without .dll
-	factSystem     = "dotnet.os"                 // "Linux x64"
-	factMinThreads = "dotnet.threadpool.minimum" // worker threads created without delay
-	factMaxThreads = "dotnet.threadpool.maximum"
+	factAssembly = "dotnet.assembly" // the entry assembly, without .dll
+	factSystem   = "dotnet.os"       // "Linux x64"
 )
 
 func (q *process) describe() {
