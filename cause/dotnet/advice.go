@@ -115,8 +115,8 @@ func (s *starving) release() (int, bool) {
 // for what releases them; 0 unknown.
 func (s *starving) enough() int {
 	n, _ := s.inFlight()
-	if n == 0 && s.climb.climbs() {
-		n = 2 * s.climb.to // it needs more than it has
+	if n == 0 && climbing(s.climb) {
+		n = 2 * s.climb.To // it needs more than it has
 	}
 	n = max(n, float64(s.pool.seen.blocked()))
 	if n == 0 {

@@ -1,6 +1,7 @@
 package dotnet
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -140,4 +141,14 @@ func (s *starving) waitedForThreads() *cause.Saves {
 		return nil
 	}
 	return s.c.SaveMechanism(ledger.PoolThread)
+}
+
+// most is the key with the largest sum, of equals the first; the zero key of none.
+func most[K cmp.Ordered](sums map[K]int64) (best K) {
+	for _, k := range slices.Sorted(maps.Keys(sums)) {
+		if sums[k] > sums[best] {
+			best = k
+		}
+	}
+	return best
 }

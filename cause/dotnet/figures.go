@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // figures are the evidence of a pool: what blocks its threads, how many it has and how
@@ -24,56 +25,56 @@ func (s *starving) figures() (out []cause.Evidence) {
 			add(fmt.Sprintf("of %d pool threads blocked in %s, %s", w.Pool, place(g.View), on(g.View)), float64(g.Pool), "count", g.Origin)
 		}
 		if p.seen.blocked() == 0 {
-			add(fmt.Sprintf("of %d pool threads blocked at once, at most", w.Pool), 0, "count", p.seen.origin)
+			add(fmt.Sprintf("of %d pool threads blocked at once, at most", w.Pool), 0, "count", p.Looks)
 		}
 	}
-	if k := p.threads; k.known() {
+	if k := p.Threads; k.Known() {
 		whose := "threads of the pool"
-		if k.loose {
+		if p.Loose {
 			whose = "threads of the process"
 		}
-		if s.climb.to > s.climb.from && k.span() >= short {
-			add(fmt.Sprintf("%s, from %.0f", whose, s.climb.from), s.climb.to, "count", k.origin)
+		if s.climb.To > s.climb.From && k.Span() >= reading.Short {
+			add(fmt.Sprintf("%s, from %.0f", whose, s.climb.From), s.climb.To, "count", k.Origin)
 		} else {
-			add(whose, k.level(), "count", k.origin)
+			add(whose, k.Last(), "count", k.Origin)
 		}
-		if s.climb.climbs() && s.climb.steps > 1 {
-			add("growth of the pool", s.climb.rate, "1/s", k.origin)
+		if climbing(s.climb) && s.climb.Steps > 1 {
+			add("growth of the pool", s.climb.Rate, "1/s", k.Origin)
 		}
 	}
-	if n := p.raised[starvation]; n > 0 {
-		add("times the runtime added one as no work had begun for half a second (Starvation)", float64(n), "count", p.reasons)
+	if n := p.Raised[reading.Starvation]; n > 0 {
+		add("times the runtime added one as no work had begun for half a second (Starvation)", float64(n), "count", p.Reasons)
 	}
-	if n := p.raised[cooperative]; n > 0 {
-		add("times the runtime added some as pool threads began to wait for tasks (CooperativeBlocking)", float64(n), "count", p.reasons)
+	if n := p.Raised[reading.CooperativeBlocking]; n > 0 {
+		add("times the runtime added some as pool threads began to wait for tasks (CooperativeBlocking)", float64(n), "count", p.Reasons)
 	}
 	text := "of the CPUs in use"
 	if p.cores > 0 {
 		text = fmt.Sprintf("of %.0f CPUs in use", p.cores)
 	}
 	add(text, p.cpu, "1", p.used)
-	if p.queue.known() {
+	if p.Queue.Known() {
 		text := "work items queued for a thread, in the mean"
 		if s.queued() && c.Ledger != nil && c.Bundle.Requests.Lane[c.Ledger.Rows[0]] != 0 {
 			text += "; requests among them have not begun, and are in no figure about requests"
 		}
-		add(text, p.queue.mean(), "count", p.queue.origin)
+		add(text, p.Queue.Mean(), "count", p.Queue.Origin)
 	}
-	if p.done.known() {
-		add("work items completed", p.done.mean(), "1/s", p.done.origin)
+	if p.Completed.Known() {
+		add("work items completed", p.Completed.Mean(), "1/s", p.Completed.Origin)
 	}
 	if n, o := s.inFlight(); n > 0 {
 		text := "requests in flight"
-		if p.queue.known() && o == p.queue.origin {
+		if p.Queue.Known() && o == p.Queue.Origin {
 			text += " at the end, each queued item taken for one"
 		}
 		add(text, n, "count", o)
-		if end := n - p.threads.level(); s.climb.climbs() && s.climb.still && !p.threads.loose && end > 0 {
+		if end := n - p.Threads.Last(); climbing(s.climb) && s.climb.Still && !p.Loose && end > 0 {
 			limit := "the pool's maximum"
 			if f, ok := c.Fact(evidence.FactPoolMaximum); ok && f.Number > 0 {
 				limit += fmt.Sprintf(" of %.0f", f.Number)
 			}
-			add("until each of them has a thread, at this rate; the climb ends earlier at "+limit+", or at busy CPUs", end/s.climb.rate, "s", p.threads.origin)
+			add("until each of them has a thread, at this rate; the climb ends earlier at "+limit+", or at busy CPUs", end/s.climb.Rate, "s", p.Threads.Origin)
 		}
 	}
 	out = append(out, s.loaded()...)
@@ -86,7 +87,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 // loaded is what else grew from the recording's beginning to its end, where it begins
 // with a pool at rest.
 func (s *starving) loaded() (out []cause.Evidence) {
-	if !s.climb.climbs() || s.climb.from > max(s.pool.cores, s.climb.to/4) {
+	if !climbing(s.climb) || s.climb.From > max(s.pool.cores, s.climb.To/4) {
 		return nil
 	}
 	for _, x := range []struct{ series, text, unit string }{
@@ -94,14 +95,14 @@ func (s *starving) loaded() (out []cause.Evidence) {
 		{evidence.SeriesWorkingSet, "working set", "bytes"},
 	} {
 		k := counter(s.c, x.series)
-		if k.span() < short || k.level() <= k.v[0] {
+		if k.Span() < reading.Short || k.Last() <= k.V[0] {
 			continue
 		}
-		from := fmt.Sprintf("%.0f", k.v[0])
+		from := fmt.Sprintf("%.0f", k.V[0])
 		if x.unit == "bytes" {
-			from = fmt.Sprintf("%.0f MiB", k.v[0]/(1<<20))
+			from = fmt.Sprintf("%.0f MiB", k.V[0]/(1<<20))
 		}
-		out = append(out, s.c.Figure(x.text+", from "+from+" at the beginning", k.level(), x.unit, k.origin))
+		out = append(out, s.c.Figure(x.text+", from "+from+" at the beginning", k.Last(), x.unit, k.Origin))
 	}
 	return out
 }
@@ -122,8 +123,8 @@ func collected(c *cause.Case) (share float64, from evidence.Origin) {
 		}
 		return float64(stopped) / float64(watched), from
 	}
-	if k := counter(c, evidence.SeriesGCTime); k.known() {
-		return k.mean() / 100, k.origin
+	if k := counter(c, evidence.SeriesGCTime); k.Known() {
+		return k.Mean() / 100, k.Origin
 	}
 	return 0, from
 }
@@ -145,16 +146,16 @@ func (s *starving) inFlight() (n float64, origin evidence.Origin) {
 	}
 	held := float64(s.pool.seen.blocked())
 	if s.pool.seen.worst == nil {
-		held = s.pool.level()
+		held = s.pool.Size()
 	}
-	if k := counter(s.c, evidence.SeriesRequestsInFlight); k.known() {
-		n, origin = k.level(), k.origin
+	if k := counter(s.c, evidence.SeriesRequestsInFlight); k.Known() {
+		n, origin = k.Last(), k.Origin
 	} else if l := s.c.Ledger; l != nil {
 		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
 	}
 	// A server that begins requests without a thread counts those that are queued, too.
-	if q := s.pool.queue; s.queued() && n < held+q.mean()/2 {
-		n, origin = held+max(q.level(), q.mean()), q.origin
+	if q := s.pool.Queue; s.queued() && n < held+q.Mean()/2 {
+		n, origin = held+max(q.Last(), q.Mean()), q.Origin
 	}
 	return n, origin
 }

@@ -3,13 +3,11 @@ package dotnet
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/threads"
+	"github.com/unstall/unstall/reading"
 )
 
 // LockContention is threads that queue for a lock that another holds.
@@ -44,41 +42,28 @@ snapshot that is replaced as a whole for what is mostly read
 // naming where no requests show what it costs: one always does.
 const queueing = 1.0
 
-// waits is what is known of a process's locks.
-type waits struct {
-	mean   float64 // threads that waited for one, in the mean
-	known  bool
-	waited int64 // ns, in contention events
-	events int
-	owner  string // code that waits most
-	holder string // code that held the lock meanwhile, "" unknown
-	doing  string // what the holder did
-	stands bool   // it waited itself
-	origin evidence.Origin
-}
-
 func judgeLock(c *cause.Case) cause.Verdict {
 	p := poolOf(c)
-	w := waitsOf(c, p)
+	w := reading.LockEvents(c.Bundle, p.seen.of, c.Subject, p.ThreadPool)
 	v := cause.Verdict{State: cause.RuledOut, Summary: "next to no thread waited for a lock"}
-	if w.known {
-		v.Evidence = append(v.Evidence, c.Figure("threads that waited for a lock, in the mean", w.mean, "count", w.origin))
+	if w.Waiting.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("threads that waited for a lock, in the mean", w.Waiting.Number, "count", w.Waiting.Origin))
 	}
-	if w.mean >= .01 {
-		v.Summary = fmt.Sprintf("%.2g threads waited for a lock, in the mean", w.mean)
+	if w.Waiting.Number >= .01 {
+		v.Summary = fmt.Sprintf("%.2g threads waited for a lock, in the mean", w.Waiting.Number)
 	}
-	if k := counter(c, evidence.SeriesContentions); k.known() {
-		v.Evidence = append(v.Evidence, c.Figure("contended locks, however short the wait", k.mean(), "1/s", k.origin))
+	if k := counter(c, evidence.SeriesContentions); k.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("contended locks, however short the wait", k.Mean(), "1/s", k.Origin))
 	}
 	l := c.Ledger
 	charged := l != nil && (l.Traced || l.Sampled)
-	behind := w.behind(p)
+	behind := w.Behind
 	share := c.Share(ledger.Lock) + behind*c.Share(ledger.PoolThread)
 	if charged {
 		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", cause.From(l.Source)))
 	}
 	switch {
-	case !w.known && !charged:
+	case !w.Waiting.Known() && !charged:
 		return untimed(c, v)
 	case l != nil && len(l.Rows) >= ledger.MinRequests && !c.Slow():
 		v.Summary += ", and hardly a request was slow"
@@ -93,22 +78,15 @@ func judgeLock(c *cause.Case) cause.Verdict {
 			ch := l.Of(row)
 			return ch[ledger.Lock] + int64(behind*float64(ch[ledger.PoolThread]))
 		}))
-	case !w.known || w.mean < queueing || p.busyBy(w.mean):
+	case !w.Waiting.Known() || w.Waiting.Number < queueing || p.busyBy(w.Waiting.Number):
 		return v
 	}
 	v.State = cause.Supported
-	v.Weight = min(1, w.mean/max(1, p.cores))
-	w.found(c, p, &v)
-	return v
-}
-
-// behind is which part of those that wait for a thread of the pool wait because its
-// threads wait for a lock.
-func (w *waits) behind(p *pool) float64 {
-	if n := p.level(); n > 1 { // one of them holds it
-		return min(1, w.mean/(n-1))
+	if w.Waiting.Known() {
+		v.Weight = min(1, w.Waiting.Number/max(1, p.cores))
 	}
-	return 0
+	found(c, w, &v)
+	return v
 }
 
 // waited is the slow time spent waiting for locks, and for threads that do.
@@ -125,13 +103,13 @@ func waited(c *cause.Case, behind float64) *cause.Saves {
 func untimed(c *cause.Case, v cause.Verdict) cause.Verdict {
 	k := counter(c, evidence.SeriesContentions)
 	switch {
-	case !k.known():
+	case !k.Known():
 		v.State, v.Summary, v.Needs = cause.Inconclusive, "locks were not watched", []string{"who waits for locks, and for how long: " + record}
-	case k.mean() < queueing:
-		v.Summary = fmt.Sprintf("%.2g contended locks a second", k.mean())
+	case k.Mean() < queueing:
+		v.Summary = fmt.Sprintf("%.2g contended locks a second", k.Mean())
 	default:
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%.0f contended locks a second: how long each wait took is not in the counter", k.mean())
+		v.Summary = fmt.Sprintf("%.0f contended locks a second: how long each wait took is not in the counter", k.Mean())
 		v.Needs = []string{"who waits for locks, and for how long: " + record}
 	}
 	return v
@@ -142,101 +120,26 @@ func untimed(c *cause.Case, v cause.Verdict) cause.Verdict {
 func (p *pool) busyBy(n float64) bool { return p.busy() && p.cores > 0 && n < p.cores }
 
 // found names the lock by the code that waits for it, and who holds it.
-func (w *waits) found(c *cause.Case, p *pool, v *cause.Verdict) {
-	who := cmp.Or(w.owner, nameless)
+func found(c *cause.Case, w *reading.Locks, v *cause.Verdict) {
+	who := cmp.Or(w.Owner, nameless)
 	v.Title = fmt.Sprintf("Threads wait for a lock in %s.", bare(who))
-	groups := p.seen.waiting(atLock)
+	groups := w.Groups
 	if len(groups) > 0 {
-		v.Title = fmt.Sprintf("%d of %d pool threads wait for a lock in %s.", count(groups), p.seen.worst.Pool, bare(who))
+		v.Title = fmt.Sprintf("%d of %d pool threads wait for a lock in %s.", count(groups), w.Worst.Pool, bare(who))
 		for _, g := range groups[:min(3, len(groups))] {
 			v.Evidence = append(v.Evidence, c.Figure("pool threads waiting for a lock in "+place(g.View), float64(g.Pool), "count", g.Origin))
 		}
 	}
-	if w.events > 0 {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("waited in all, %d times", w.events), float64(w.waited)/1e9, "s", w.origin))
+	if w.Waits > 0 {
+		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("waited in all, %d times", w.Waits), float64(w.Waited)/1e9, "s", w.Waiting.Origin))
 	}
 	fix := cause.Fix{Text: "do less under this lock, take one for each key, or let readers use a snapshot that is replaced as a whole", Code: who}
-	if w.holder != "" {
-		v.Evidence = append(v.Evidence, cause.Evidence{Text: "meanwhile its holder was in " + w.holder + ", " + w.doing, Origin: c.Bundle.OriginText(p.seen.origin)})
-		if w.stands {
+	if w.Holder.Owner != "" {
+		v.Evidence = append(v.Evidence, cause.Evidence{Text: "meanwhile its holder was in " + w.Holder.Owner + ", " + w.Holder.Doing, Origin: c.Bundle.OriginText(w.Looked)})
+		if w.Holder.Stands {
 			fix.Text = "the lock is held by code that waits: do that before taking the lock or after, or use SemaphoreSlim.WaitAsync() where it must be held"
-			fix.Code = w.holder
+			fix.Code = w.Holder.Owner
 		}
 	}
 	v.Fix = append(v.Fix, fix)
-}
-
-// waitsOf reads contention events, else how many threads stacks show waiting.
-func waitsOf(c *cause.Case, p *pool) (w waits) {
-	v := &c.Bundle.Intervals
-	owners := make(map[string]int64)
-	holders := make(map[evidence.LaneID]int64)
-	for _, i := range v.Select(evidence.LockWait, c.Subject) {
-		if v.Lane[i] == evidence.AllLanes {
-			continue
-		}
-		d := v.End[i] - v.Start[i]
-		w.waited += d
-		w.events++
-		w.origin = v.Origin[i]
-		owners[p.seen.of.View(c.Subject, v.Stack[i]).Owner] += d
-		holders[v.Holder[i]] += d
-	}
-	var watched int64
-	for _, s := range c.Bundle.Covered(c.Subject, evidence.CoverWaits) {
-		if s.Until > s.From {
-			watched += s.Until - s.From
-			w.known, w.origin = true, s.Origin
-		}
-	}
-	w.mean = float64(w.waited) / float64(max(1, watched))
-	// A wait that had begun before and never ended is in no event.
-	if p.seen.worst != nil && (p.seen.locked > w.mean || !w.known) {
-		w.known, w.mean, w.origin = true, p.seen.locked, p.seen.origin
-	}
-	for _, g := range p.seen.waiting(atLock) {
-		if g.View.Owner != "" || len(owners) == 0 {
-			owners[g.View.Owner] += int64(g.Pool) * 1e9
-		}
-	}
-	delete(owners, "")
-	w.owner = most(owners)
-	delete(holders, 0)
-	w.heldBy(p.seen.of.Looks(c.Subject), most(holders))
-	return w
-}
-
-// heldBy finds what the holder of the lock was seen doing: the thread that the runtime
-// names, else one that is in the same code without waiting for it.
-func (w *waits) heldBy(looks []threads.Look, lane evidence.LaneID) {
-	type act struct {
-		owner, doing string
-		stands       bool
-	}
-	seen := make(map[act]int64)
-	for i := range looks {
-		l := &looks[i]
-		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || l.View.Owner == "" {
-			continue
-		}
-		if lane != 0 && l.Lane == lane || lane == 0 && l.View.Owner == w.owner {
-			seen[act{l.View.Owner, l.View.Doing(), l.View.Waiting()}]++
-		}
-	}
-	acts := slices.SortedFunc(maps.Keys(seen), func(a, b act) int {
-		return cmp.Or(cmp.Compare(seen[b], seen[a]), cmp.Compare(a.owner, b.owner), cmp.Compare(a.doing, b.doing))
-	})
-	if len(acts) > 0 {
-		w.holder, w.doing, w.stands = acts[0].owner, acts[0].doing, acts[0].stands
-	}
-}
-
-// most is the key with the largest sum, of equals the first; the zero key of none.
-func most[K cmp.Ordered](sums map[K]int64) (best K) {
-	for _, k := range slices.Sorted(maps.Keys(sums)) {
-		if sums[k] > sums[best] {
-			best = k
-		}
-	}
-	return best
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/reading"
 )
 
 // ErrNoPool says that nothing of a pool was recorded; what to record is in the text.
@@ -18,10 +19,10 @@ var ErrNoPool = errors.New("its pool's threads were not watched: record the proc
 // known; the simulation says so.
 func SituationOf(c *cause.Case) (predict.PoolSituation, error) {
 	p := poolOf(c)
-	if !p.threads.known() && p.seen.worst == nil {
+	if !p.Threads.Known() && p.seen.worst == nil {
 		return predict.PoolSituation{}, ErrNoPool
 	}
-	s := &starving{c: c, pool: p, climb: p.threads.climb()}
+	s := &starving{c: c, pool: p, climb: p.Threads.Climb()}
 	pattern, waits, err := s.pattern()
 	if err != nil {
 		return predict.PoolSituation{}, err
@@ -36,8 +37,8 @@ func (s *starving) situation(n need, pattern predict.PoolPattern, waits string) 
 		Case: predict.PoolCase{Version: c.Bundle.Subjects[c.Subject].Version, Cores: int(p.cores), Connections: int(flying),
 			Min: s.told(evidence.FactForcedPoolMinimum), Max: s.told(evidence.FactForcedPoolMaximum), Pattern: pattern,
 			Service: predict.Service{Seconds: n.seconds, From: n.from}},
-		Measured: predict.PoolMeasured{Threads: predict.Exactly(p.level()), Rate: predict.Unknown, Latency: predict.Unknown, P99: predict.Unknown},
-		Waits:    waits, Seconds: p.threads.span(),
+		Measured: predict.PoolMeasured{Threads: predict.Exactly(p.Size()), Rate: predict.Unknown, Latency: predict.Unknown, P99: predict.Unknown},
+		Waits:    waits, Seconds: p.Threads.Span(),
 	}
 	l := c.Ledger
 	if l == nil || l.Requests.To <= l.Requests.From {
@@ -97,11 +98,11 @@ func (s *starving) pattern() (predict.PoolPattern, string, error) {
 	}
 	// The runtime says why it adds threads, not where they wait.
 	switch release, known := s.release(); {
-	case p.raised[cooperative] > 0:
+	case p.Raised[reading.CooperativeBlocking] > 0:
 		return predict.PoolTaskWait, "pool threads wait for tasks", nil
-	case p.raised[starvation] > 0 && known && release >= 6:
+	case p.Raised[reading.Starvation] > 0 && known && release >= 6:
 		return predict.PoolSleepWait, "pool threads are blocked, not in waits for tasks", nil
-	case p.raised[starvation] > 0 || s.climbs():
+	case p.Raised[reading.Starvation] > 0 || s.climbs():
 		return predict.PoolTaskWait, "pool threads are blocked", nil
 	}
 	return predict.PoolAwait, "", nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/reading"
 )
 
 func TestSituation(t *testing.T) {
@@ -21,12 +22,12 @@ func TestSituation(t *testing.T) {
 		{"idle", func() incident { in := blocked; in.threads = flat(4); in.stacks = []stack{{3, 3, idle}}; return in }, predict.PoolAwait, ""},
 		{"no stacks, waits for tasks", func() incident {
 			in := blocked
-			in.stacks, in.reasons = nil, []string{cooperative, cooperative, cooperative}
+			in.stacks, in.reasons = nil, []string{reading.CooperativeBlocking, reading.CooperativeBlocking, reading.CooperativeBlocking}
 			return in
 		}, predict.PoolTaskWait, "pool threads wait for tasks"},
 		{"no stacks, other waits", func() incident {
 			in := blocked
-			in.stacks, in.reasons = nil, []string{starvation, starvation, starvation}
+			in.stacks, in.reasons = nil, []string{reading.Starvation, reading.Starvation, reading.Starvation}
 			return in
 		}, predict.PoolSleepWait, "not in waits for tasks"},
 	} {

@@ -4,55 +4,15 @@ import (
 	"math"
 	"strings"
 
-	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/threads"
 )
 
 // stacks is what the threads of the pool were seen doing.
 type stacks struct {
-	of     *threads.Threads
-	worst  *threads.Summary // when most of them had work; nil: nobody looked
-	origin evidence.Origin
-	pool   curve   // how many there were
-	locked float64 // how many waited for a lock, in the mean
-	still  bool    // those in native code stand still, too
-}
-
-func stacksOf(c *cause.Case) (s stacks) {
-	s.of = threads.Of(c.Bundle)
-	s.worst = s.of.Summary(c.Subject)
-	if s.worst == nil || s.worst.Pool == 0 {
-		s.worst = nil
-		return s
-	}
-	if a, ok := s.worst.Rows[0].Origin.Artifact(); ok {
-		s.origin = cause.From(a)
-	}
-	var locked int
-	for _, looks := range s.of.Bursts(c.Subject) {
-		n := 0
-		for i := range looks {
-			if v := &looks[i].View; v.Role == threads.Worker {
-				n++
-				if v.State == evidence.LockWait {
-					locked++
-				}
-			}
-		}
-		s.pool.t, s.pool.v = append(s.pool.t, looks[0].Time), append(s.pool.v, float64(n))
-	}
-	s.pool.origin = s.origin
-	s.locked = float64(locked) / float64(len(s.pool.t))
-	return s
-}
-
-// curve is how many threads of the pool were seen over time; nil if there was one look.
-func (s *stacks) curve() *curve {
-	if len(s.pool.t) < 2 || s.pool.t[0] == 0 {
-		return nil
-	}
-	return &s.pool
+	of    *threads.Threads
+	worst *threads.Summary // when most of them had work; nil: nobody looked
+	still bool             // those in native code stand still, too
 }
 
 // native says whether a thread is in native code of which its stack does not say that it

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/reading"
 )
 
 // ThreadPoolStarvation is code that blocks the pool's threads, so that none is left for
@@ -67,10 +68,10 @@ const (
 
 func judgeStarvation(c *cause.Case) cause.Verdict {
 	p := poolOf(c)
-	s := &starving{c: c, pool: p, climb: p.threads.climb()}
+	s := &starving{c: c, pool: p, climb: p.Threads.Climb()}
 	v := cause.Verdict{State: cause.RuledOut, Evidence: s.figures()}
 	switch {
-	case !p.threads.known() && p.seen.worst == nil:
+	case !p.Threads.Known() && p.seen.worst == nil:
 		v.State, v.Summary, v.Needs = cause.Inconclusive, "the pool's threads were not watched", []string{allEvidence}
 	case p.busy():
 		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy: what waits, waits for one of them", 100*p.cpu)
@@ -86,20 +87,20 @@ func judgeStarvation(c *cause.Case) cause.Verdict {
 type starving struct {
 	c     *cause.Case
 	pool  *pool
-	climb climb
+	climb reading.Climb
 }
 
 // climbs says whether the pool was given threads one by one because those it had were
 // blocked. Where the runtime tells why it adds them, it must be for that.
 func (s *starving) climbs() bool {
-	return s.pool.starved() >= climbLeast || s.climb.climbs() && (len(s.pool.raised) == 0 || s.pool.starved() > 0)
+	return s.pool.Blocked() >= climbLeast || climbing(s.climb) && (len(s.pool.Raised) == 0 || s.pool.Blocked() > 0)
 }
 
 // grewUnseen says whether the pool was given most of its threads after the last look at
 // them, and none of those that were seen was blocked: then their number tells more.
 func (s *starving) grewUnseen() bool {
 	p := s.pool
-	return p.threads.known() && !p.threads.loose && s.climbs() && p.seen.blocked() == 0 && p.threads.level() >= 2*float64(p.seen.worst.Pool)
+	return p.Threads.Known() && !p.Loose && s.climbs() && p.seen.blocked() == 0 && p.Threads.Last() >= 2*float64(p.seen.worst.Pool)
 }
 
 // byStacks judges by what the threads do.
@@ -134,31 +135,31 @@ func (s *starving) byStacks(v *cause.Verdict) {
 	}
 	fares := starves
 	switch {
-	case s.climbs() && (s.climb.still || p.threads.span() < short):
-	case p.threads.span() < short:
+	case s.climbs() && (s.climb.Still || p.Threads.Span() < reading.Short):
+	case p.Threads.Span() < reading.Short:
 		fares = oneLook
 		v.Needs = append(v.Needs, "whether it still starves: "+countersEvidence)
-	case p.above(p.level()) && !s.queued():
+	case p.above(p.Size()) && !s.queued():
 		fares = madeUpFor
 	}
 	s.supported(v, fares)
 }
 
 // queued says whether work waits for a thread.
-func (s *starving) queued() bool { return s.pool.queue.known() && s.pool.queue.mean() >= 1 }
+func (s *starving) queued() bool { return s.pool.Queue.Known() && s.pool.Queue.Mean() >= 1 }
 
 // tried says whether the pool grew because the runtime tried if more threads do more
 // work, and not for want of any.
 func (s *starving) tried() bool {
-	return len(s.pool.raised) > 0 && s.pool.starved() == 0 && s.climb.climbs() && !s.pool.above(s.climb.from)
+	return len(s.pool.Raised) > 0 && s.pool.Blocked() == 0 && climbing(s.climb) && !s.pool.above(s.climb.From)
 }
 
 // byCount judges by how many threads the pool has, which says that they are blocked but
 // not by what.
 func (s *starving) byCount(v *cause.Verdict) {
 	p := s.pool
-	what, level := "pool", p.threads.level()
-	if p.threads.loose {
+	what, level := "pool", p.Threads.Last()
+	if p.Loose {
 		what = "process"
 	}
 	v.Summary = fmt.Sprintf("the %s has %.0f threads", what, level)
@@ -166,20 +167,20 @@ func (s *starving) byCount(v *cause.Verdict) {
 		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.cores)
 	}
 	paused, _ := collected(s.c)
-	climbs := s.climbs() && (p.above(level) || p.cores == 0 && (s.queued() || s.climb.to-s.climb.from >= long))
+	climbs := s.climbs() && (p.above(level) || p.cores == 0 && (s.queued() || s.climb.To-s.climb.From >= long))
 	switch {
-	case p.threads.loose && s.climb.climbs():
+	case p.Loose && climbing(s.climb):
 		v.State, v.Needs = cause.Inconclusive, []string{allEvidence}
-		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether they are the pool's, and blocked, was not watched", s.climb.rate)
-	case p.threads.loose:
+		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether they are the pool's, and blocked, was not watched", s.climb.Rate)
+	case p.Loose:
 		v.State, v.Needs = cause.Inconclusive, []string{allEvidence}
 		v.Summary += ": how many are the pool's was not watched"
 	case climbs && math.IsNaN(p.cpu):
 		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
-		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether the CPUs are idle meanwhile was not watched", s.climb.rate)
+		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether the CPUs are idle meanwhile was not watched", s.climb.Rate)
 	case climbs && paused >= collecting:
 		v.State, v.Needs = cause.Inconclusive, []string{stacksEvidence}
-		v.Summary += fmt.Sprintf(" and gains %.1f a second, but the collector lets nothing run for %.0f %% of the time", s.climb.rate, 100*paused)
+		v.Summary += fmt.Sprintf(" and gains %.1f a second, but the collector lets nothing run for %.0f %% of the time", s.climb.Rate, 100*paused)
 	case climbs:
 		s.supported(v, starves)
 		v.Needs = append([]string{stacksEvidence}, v.Needs...)
@@ -191,7 +192,7 @@ func (s *starving) byCount(v *cause.Verdict) {
 	case p.cores == 0:
 		v.State, v.Needs = cause.Inconclusive, []string{allEvidence}
 		v.Summary += ": of how many CPUs is not known"
-	case p.threads.span() < short:
+	case p.Threads.Span() < reading.Short:
 		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
 		v.Summary += ": whether it grows was not watched"
 	}
@@ -216,15 +217,15 @@ func (s *starving) supported(v *cause.Verdict, fares string) {
 		v.Title = fmt.Sprintf("%s blocks %d of %d pool threads %s: %s.", method(g.View), g.Pool, w.Pool, on(g.View), fares)
 		v.Summary = fmt.Sprintf("%d of %d pool threads blocked", p.seen.blocked(), w.Pool)
 	} else {
-		v.Title = fmt.Sprintf("Threads of the pool are blocked: it gains %.1f a second, %.0f by now, while the CPUs are %.0f %% busy.", s.climb.rate, p.threads.level(), 100*p.cpu)
-		v.Summary = fmt.Sprintf("%.0f → %.0f pool threads", s.climb.from, s.climb.to)
+		v.Title = fmt.Sprintf("Threads of the pool are blocked: it gains %.1f a second, %.0f by now, while the CPUs are %.0f %% busy.", s.climb.Rate, p.Threads.Last(), 100*p.cpu)
+		v.Summary = fmt.Sprintf("%.0f → %.0f pool threads", s.climb.From, s.climb.To)
 	}
 	need := s.needed()
 	if fares != madeUpFor {
 		v.Weight = 1 // as good as stopped: what is blocked does nothing
 		v.Saves = s.saves(need)
 	} else {
-		v.Weight = idleThread * p.level()
+		v.Weight = idleThread * p.Size()
 		v.Saves = s.waitedForThreads()
 		if need.seconds == 0 {
 			need = s.served()

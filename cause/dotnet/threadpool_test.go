@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 func TestStarvation(t *testing.T) {
@@ -18,7 +19,7 @@ func TestStarvation(t *testing.T) {
 		says  string // parts, in order, separated by …
 		not   string
 	}{
-		{"all signs", incident{version: "3.1.2", cores: 2, threads: ramp(3, 3.8), cpu: 4, queue: 29, inFlight: 125, timers: ramp(0, 12), reasons: []string{starvation, starvation, starvation}, stacks: stuck},
+		{"all signs", incident{version: "3.1.2", cores: 2, threads: ramp(3, 3.8), cpu: 4, queue: 29, inFlight: 125, timers: ramp(0, 12), reasons: []string{reading.Starvation, reading.Starvation, reading.Starvation}, stacks: stuck},
 			cause.Supported, "CartController.Get blocks 37 of 41 pool threads on .Result: the pool starves…Starvation…make CartController.Get async…COMPlus_ThreadPool_ForceMinWorkerThreads=82", "DOTNET_"},
 		{"counters of .NET 8", incident{version: "8.0.11", cores: 4, threads: ramp(5, 1), cpu: 12},
 			cause.Supported, "gains 1.0 a second, 15 by now, while the CPUs are 12 % busy…dotnet-stack report…await instead of blocking…DOTNET_ThreadPool_ForceMinWorkerThreads=", "COMPlus_"},
@@ -27,9 +28,9 @@ func TestStarvation(t *testing.T) {
 		{"counters without processors", incident{threads: ramp(4, 1.5), cpu: 12}, cause.Supported, "gains 1.5 a second", ""},
 		{"counters without processors, of a few threads", incident{threads: ramp(5, .5), cpu: 12}, cause.Inconclusive, "of how many CPUs is not known", ""},
 		{"counters without the CPU", incident{cores: 2, threads: ramp(5, 1)}, cause.Inconclusive, "gains 1.0 a second: whether the CPUs are idle…dotnet-counters", ""},
-		{"the runtime says why", incident{version: "10.0.0", cores: 2, cpu: 10, reasons: strings.Fields(strings.Repeat(cooperative+" ", 30))},
+		{"the runtime says why", incident{version: "10.0.0", cores: 2, cpu: 10, reasons: strings.Fields(strings.Repeat(reading.CooperativeBlocking+" ", 30))},
 			cause.Supported, "gains 4.0 a second…CooperativeBlocking", ""},
-		{"a burst of stacks beside the runtime's reasons", incident{version: "10.0.0", cores: 2, reasons: strings.Fields(strings.Repeat(cooperative+" ", 30)), stacks: blocked},
+		{"a burst of stacks beside the runtime's reasons", incident{version: "10.0.0", cores: 2, reasons: strings.Fields(strings.Repeat(reading.CooperativeBlocking+" ", 30)), stacks: blocked},
 			cause.Supported, "CartController.Get blocks 37 of 38 pool threads on .Result: the pool starves", ""},
 		{"stacks alone, over time", incident{cores: 2, stacks: blocked}, cause.Supported, "CartController.Get blocks 37 of 38…the pool starves", ""},
 		{"stacks alone, once", incident{cores: 2, stacks: blocked, dump: true}, cause.Supported, "starves, or makes up for it…whether it still starves", ""},
@@ -41,7 +42,7 @@ func TestStarvation(t *testing.T) {
 		{"a sleep without a frame", incident{version: "3.1.2", cores: 2, threads: ramp(4, 1), cpu: 3, stacks: []stack{{3, 14, hidden}}},
 			cause.Supported, "CartController.Poll blocks 14 of 14 pool threads on Thread.Sleep or native code: the pool starves…Thread.Sleep up to .NET 5", ""},
 		{"native code that computes", incident{version: "3.1.2", cores: 2, threads: ramp(4, 1), cpu: 80, stacks: []stack{{3, 14, hidden}}}, cause.RuledOut, "none of 14 pool threads", ""},
-		{"grown since the last look", incident{version: "3.1.2", cores: 2, threads: ramp(2, 1), cpu: 3, reasons: []string{starvation, starvation, starvation}, stacks: []stack{{2, 2, works}}},
+		{"grown since the last look", incident{version: "3.1.2", cores: 2, threads: ramp(2, 1), cpu: 3, reasons: []string{reading.Starvation, reading.Starvation, reading.Starvation}, stacks: []stack{{2, 2, works}}},
 			cause.Supported, "gains 1.0 a second, 12 by now, while the CPUs are 3 % busy…dotnet-stack", ""},
 		{"made up for", incident{version: "8.0.11", cores: 2, threads: flat(130), cpu: 20, stacks: []stack{{115, 115, result}, {15, 15, idle}}},
 			cause.Supported, "CartController.Get blocks 115 of 130 pool threads on .Result: more threads make up for it", "starves"},

@@ -8,6 +8,8 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/threads"
 )
 
 // LockContention is threads that queue for a lock that another holds.
@@ -49,24 +51,24 @@ const queueing = 1.0
 const fewLooks = 5
 
 func judgeLock(c *cause.Case) cause.Verdict {
-	w := locksOf(c)
-	if w == nil {
+	w := reading.LockDumps(c.Bundle, threads.Of(c.Bundle), c.Subject)
+	if !w.Waiting.Known() {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "nobody looked at its threads", Needs: []string{"who waits for locks, and for whom: " + dumps}}
 	}
 	v := cause.Verdict{State: cause.RuledOut, Summary: "no thread waited for a lock"}
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("threads that waited for a lock, in the mean of %d looks", w.looks), w.mean, "count", w.origin))
-	if w.mean > 0 {
-		v.Summary = fmt.Sprintf("%s threads waited for a lock, in the mean", cause.Digits(2, w.mean))
+		c.Figure(fmt.Sprintf("threads that waited for a lock, in the mean of %d looks", w.Looks), w.Waiting.Number, "count", w.Waiting.Origin))
+	if w.Waiting.Number > 0 {
+		v.Summary = fmt.Sprintf("%s threads waited for a lock, in the mean", cause.Digits(2, w.Waiting.Number))
 	}
 	if f, ok := c.Fact(evidence.FactDeadlock); ok {
-		return w.deadlock(c, v, f)
+		return deadlock(c, w, v, f)
 	}
 	l := c.Ledger
 	charged := l != nil && l.Sampled
 	share := 0.0
 	if charged {
-		share = c.Share(ledger.Lock) + w.behind*c.Share(ledger.PoolThread)
+		share = c.Share(ledger.Lock) + w.Behind*c.Share(ledger.PoolThread)
 		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", cause.From(l.Source)))
 	}
 	switch {
@@ -78,80 +80,80 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		if share < cause.Material {
 			return v
 		}
-		v.Saves = w.saves(c)
+		v.Saves = lockSaves(c, w)
 		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
 			ch := l.Of(row)
-			return ch[ledger.Lock] + int64(w.behind*float64(ch[ledger.PoolThread]))
+			return ch[ledger.Lock] + int64(w.Behind*float64(ch[ledger.PoolThread]))
 		}))
-	case w.looks < fewLooks && w.mean >= queueing:
+	case w.Looks < fewLooks && w.Waiting.Number >= queueing:
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%s threads waited for a lock at once: %d looks do not say for how much of the time", cause.Digits(2, w.mean), w.looks)
+		v.Summary = fmt.Sprintf("%s threads waited for a lock at once: %d looks do not say for how much of the time", cause.Digits(2, w.Waiting.Number), w.Looks)
 		v.Needs = []string{"more looks: " + dumps}
-		w.found(c, &v)
+		found(c, w, &v)
 		v.Title = ""
 		return v
-	case w.mean < queueing:
+	case w.Waiting.Number < queueing:
 		return v
 	}
 	v.State = cause.Supported
-	v.Weight = min(1, w.mean/max(1, float64(c.Bundle.Subjects[c.Subject].CPUs)))
-	w.found(c, &v)
+	v.Weight = min(1, w.Waiting.Number/max(1, float64(c.Bundle.Subjects[c.Subject].CPUs)))
+	found(c, w, &v)
 	return v
 }
 
 // deadlock answers where threads wait for each other: they will for ever, whatever it costs.
-func (w *locks) deadlock(c *cause.Case, v cause.Verdict, f evidence.Fact) cause.Verdict {
+func deadlock(c *cause.Case, w *reading.Locks, v cause.Verdict, f evidence.Fact) cause.Verdict {
 	v.State = cause.Supported
 	v.Weight = 1
 	v.Title = "Deadlock: threads wait for each other for ever."
 	v.Summary = fmt.Sprintf("%.0f threads wait for each other", f.Number)
 	v.Evidence = append(v.Evidence, cause.Evidence{Text: "the JVM found a deadlock: " + f.Value, Origin: c.Bundle.OriginText(f.Origin)})
 	if l := c.Ledger; l != nil && l.Sampled && c.Slow() {
-		v.Saves = w.saves(c)
+		v.Saves = lockSaves(c, w)
 	}
-	if len(w.circle) > 0 {
-		v.Evidence = append(v.Evidence, cause.Evidence{Text: "they wait for each other in " + strings.Join(w.circle, ", "), Origin: c.Bundle.OriginText(f.Origin)})
+	if len(w.Circle) > 0 {
+		v.Evidence = append(v.Evidence, cause.Evidence{Text: "they wait for each other in " + strings.Join(w.Circle, ", "), Origin: c.Bundle.OriginText(f.Origin)})
 	}
-	v.Fix = []cause.Fix{{Text: "take these locks in one order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: strings.Join(w.circle, ", ")}}
+	v.Fix = []cause.Fix{{Text: "take these locks in one order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: strings.Join(w.Circle, ", ")}}
 	return v
 }
 
-// saves is the slow time spent waiting for locks, and for threads that do.
-func (w *locks) saves(c *cause.Case) *cause.Saves {
+// lockSaves is the slow time spent waiting for locks, and for threads that do.
+func lockSaves(c *cause.Case, w *reading.Locks) *cause.Saves {
 	l := c.Ledger
 	lock, thread := float64(l.Charges[ledger.Lock]), float64(l.Charges[ledger.PoolThread])
-	if w.behind == 0 || thread == 0 {
+	if w.Behind == 0 || thread == 0 {
 		return c.SaveMechanism(ledger.Lock)
 	}
-	return c.Bound(lock+w.behind*thread, lock, lock+thread)
+	return c.Bound(lock+w.Behind*thread, lock, lock+thread)
 }
 
 // found names the lock by the code that waits for it and its class, and who holds it.
-func (w *locks) found(c *cause.Case, v *cause.Verdict) {
-	who := cmp.Or(w.owner, "code that its stack does not name")
+func found(c *cause.Case, w *reading.Locks, v *cause.Verdict) {
+	who := cmp.Or(w.Owner, "code that its stack does not name")
 	class := ""
-	if w.class != "" {
-		class = " (" + w.class + ")"
+	if w.Class != "" {
+		class = " (" + w.Class + ")"
 	}
 	v.Title = fmt.Sprintf("Threads wait for a lock%s in %s.", class, bare(who))
-	for i, g := range w.groups {
+	for i, g := range w.Groups {
 		if i == 0 && g.View.Pool != "" && g.Pool > 1 {
-			v.Title = fmt.Sprintf("%d of %d %s threads wait for a lock%s in %s.", g.Count, w.worst.InPool(g.View.Pool), g.View.Pool, class, bare(cmp.Or(g.View.Owner, who)))
+			v.Title = fmt.Sprintf("%d of %d %s threads wait for a lock%s in %s.", g.Count, w.Worst.InPool(g.View.Pool), g.View.Pool, class, bare(cmp.Or(g.View.Owner, who)))
 		}
 		if i < 3 {
-			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("at worst: %s that waited for a lock (%s) in %s", g.Who(w.worst), g.View.Pattern, cmp.Or(g.View.Owner, "code that its stack does not name")), float64(g.Count), "count", g.Origin))
+			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("at worst: %s that waited for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, "code that its stack does not name")), float64(g.Count), "count", g.Origin))
 		}
 	}
 	fix := cause.Fix{Text: "do less under this lock, take one for each key (ConcurrentHashMap.compute), or let readers use a snapshot that is replaced as a whole", Code: who}
-	if w.holder != "" {
+	if w.Holder.Owner != "" {
 		known := "meanwhile its holder was in "
-		if !w.told {
+		if !w.Holder.Told {
 			known = "meanwhile another thread was in the same code, "
 		}
-		v.Evidence = append(v.Evidence, cause.Evidence{Text: fmt.Sprintf("%s%s, %s: %d of %d looks", known, w.holder, w.doing, w.times, w.looks), Origin: c.Bundle.OriginText(w.origin)})
-		if w.stands {
-			fix.Text = fmt.Sprintf("the lock is held by code that waits (%s): do that before taking the lock or after", w.doing)
-			fix.Code = w.holder
+		v.Evidence = append(v.Evidence, cause.Evidence{Text: fmt.Sprintf("%s%s, %s: %d of %d looks", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, w.Looks), Origin: c.Bundle.OriginText(w.Looked)})
+		if w.Holder.Stands {
+			fix.Text = fmt.Sprintf("the lock is held by code that waits (%s): do that before taking the lock or after", w.Holder.Doing)
+			fix.Code = w.Holder.Owner
 		}
 	}
 	v.Fix = append(v.Fix, fix)

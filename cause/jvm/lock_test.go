@@ -138,14 +138,3 @@ func TestLockCharged(t *testing.T) {
 		t.Errorf("charged %v", of)
 	}
 }
-
-// Requests that wait for a thread do so because of the lock as far as threads wait for it:
-// of five, one holds it, and three of the other four wait.
-func TestBehindALock(t *testing.T) {
-	d := dump().looks(4, sleeps, blocked, blocked, blocked, idle, strings.ReplaceAll(idle, "http-nio-8080-exec", "scheduled"))
-	d.p.Close()
-	d.b.Align()
-	if w := locksOf(&cause.Case{Bundle: d.b, Subject: d.id}); w.behind != .75 || w.mean != 3 || w.looks != 4 {
-		t.Errorf("behind %v, %v in the mean of %d looks", w.behind, w.mean, w.looks)
-	}
-}

@@ -1,0 +1,160 @@
+package reading
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
+)
+
+// moment is one thread at one time.
+type moment struct {
+	lane evidence.LaneID
+	at   int64
+}
+
+// dumps are looks at threads that name who waits for which lock, and who holds it.
+type dumps struct {
+	*Locks
+	b       *evidence.Bundle
+	subject evidence.SubjectID
+	bursts  [][]threads.Look
+	at      map[moment]*threads.Look
+}
+
+// LockDumps reads dumps of threads: who is blocked, and, where the dump says it, by whom.
+// Waiting is NaN if there is none.
+func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.SubjectID) *Locks {
+	l := &Locks{Waiting: Unknown, Worst: of.Summary(subject)}
+	if l.Worst == nil {
+		return l
+	}
+	l.Looked = l.Worst.Rows[0].Origin
+	for _, g := range l.Worst.Groups {
+		if g.View.State == evidence.LockWait {
+			l.Groups = append(l.Groups, g)
+		}
+	}
+	d := dumps{Locks: l, b: b, subject: subject, bursts: of.Bursts(subject), at: make(map[moment]*threads.Look)}
+	l.Looks = len(d.bursts)
+	owners := make(map[string]int)
+	waited := 0
+	for _, looks := range d.bursts {
+		for i := range looks {
+			x := &looks[i]
+			d.at[moment{x.Lane, x.Time}] = x
+			if x.View.State == evidence.LockWait {
+				waited++
+				owners[x.View.Owner]++
+			}
+		}
+	}
+	l.Waiting = Value{Number: float64(waited) / float64(l.Looks), Origin: l.Looked, Watched: 1}
+	delete(owners, "")
+	l.Owner = most(owners)
+	l.Behind = behind(d.bursts)
+	d.holder()
+	d.circle()
+	return l
+}
+
+// behind is which part of the threads of the pools that serve requests waited for a lock, in
+// the mean of looks.
+func behind(bursts [][]threads.Look) float64 {
+	serve := make(map[string]bool)
+	for _, looks := range bursts {
+		for i := range looks {
+			if v := &looks[i].View; v.Role == threads.Worker && v.Request {
+				serve[v.Pool] = true
+			}
+		}
+	}
+	sum := 0.
+	for _, looks := range bursts {
+		all, waited := 0, 0
+		for i := range looks {
+			if v := &looks[i].View; v.Role == threads.Worker && serve[v.Pool] {
+				if all++; v.State == evidence.LockWait {
+					waited++
+				}
+			}
+		}
+		if all > 1 {
+			sum += min(1, float64(waited)/float64(all-1))
+		}
+	}
+	return sum / float64(len(bursts))
+}
+
+// circle finds the code of threads that wait for each other.
+func (d *dumps) circle() {
+	v := &d.b.Intervals
+	waitsFor := make(map[moment]evidence.LaneID)
+	for _, i := range v.Select(evidence.LockWait, d.subject) {
+		if v.Holder[i] != 0 {
+			waitsFor[moment{v.Lane[i], v.Start[i]}] = v.Holder[i]
+		}
+	}
+	for from := range waitsFor {
+		lane := waitsFor[from]
+		for n := 0; lane != 0 && lane != from.lane && n < len(waitsFor); n++ {
+			lane = waitsFor[moment{lane, from.at}]
+		}
+		if x := d.at[from]; lane == from.lane && x != nil && x.View.Owner != "" && !slices.Contains(d.Circle, x.View.Owner) {
+			d.Circle = append(d.Circle, x.View.Owner)
+		}
+	}
+	slices.Sort(d.Circle)
+}
+
+// holder finds the class of the lock that most wait for, and what its holder was seen doing:
+// the thread that the dump names, else one that is in the same code without waiting for it.
+func (d *dumps) holder() {
+	v := &d.b.Intervals
+	classes := make(map[string]int)
+	looks := make(map[act]map[int64]bool)
+	saw := func(x *threads.Look) {
+		a := actOf(&x.View)
+		if looks[a] == nil {
+			looks[a] = make(map[int64]bool)
+		}
+		looks[a][x.Time] = true
+	}
+	for _, i := range v.Select(evidence.LockWait, d.subject) {
+		waits := d.at[moment{v.Lane[i], v.Start[i]}]
+		if waits == nil || waits.View.Owner != d.Owner {
+			continue
+		}
+		classes[d.b.Names.Text(v.Cause[i])]++
+		if h := d.at[moment{v.Holder[i], v.Start[i]}]; v.Holder[i] != 0 && h != nil && h.View.Owner != "" {
+			d.Holder.Told = true
+			saw(h)
+		}
+	}
+	delete(classes, "")
+	d.Class = lockName(most(classes))
+	if !d.Holder.Told && d.Owner != "" {
+		for _, burst := range d.bursts {
+			for i := range burst {
+				if s := burst[i].View.State; s != evidence.LockWait && s != evidence.Idle && burst[i].View.Owner == d.Owner {
+					saw(&burst[i])
+				}
+			}
+		}
+	}
+	seen := make(map[act]int)
+	for a, times := range looks {
+		seen[a] = len(times)
+	}
+	d.heldBy(seen)
+}
+
+// lockName is a lock's class as people call it: that of java.util.concurrent's synchronizer is
+// an inner one, and stands for the lock around it.
+func lockName(class string) string {
+	if rest, ok := strings.CutPrefix(class, "java.util.concurrent.locks."); ok {
+		class, _, _ = strings.Cut(rest, "$")
+	}
+	return class
+}
