@@ -119,6 +119,9 @@ func (e Expected) Met(d *diagnose.Diagnosis) bool {
 	return len(e.NoneOf) > 0
 }
 
+// Nothing says whether nothing may be found but what others do to the host.
+func (e Expected) Nothing() bool { return len(e.NoneOf) > len(all.Causes)/2 }
+
 // Supported are the causes a diagnosis found, by rank.
 func Supported(d *diagnose.Diagnosis) (ids []string) {
 	if d == nil {

@@ -267,7 +267,7 @@ func (e Expected) String() string {
 		return e.First + " first"
 	case len(e.AnyOf) > 0:
 		return "one of " + strings.Join(e.AnyOf, ", ")
-	case len(e.NoneOf) > 3:
+	case e.Nothing():
 		return "nothing"
 	}
 	return "no " + strings.Join(e.NoneOf, ", no ")

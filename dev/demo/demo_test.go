@@ -1,5 +1,5 @@
-// Package demo holds the recorded incident to its known answers, and the README
-// to what the demo really prints.
+// Package demo holds the recorded incident to its known answers, and the reports
+// shown in documents to what is really printed.
 package demo
 
 import (
@@ -21,21 +21,25 @@ import (
 	"github.com/unstall/unstall/report/text"
 )
 
-var update = flag.Bool("update", false, "write the demo's reports into the README")
+var update = flag.Bool("update", false, "write the reports into the documents")
 
-const readme = "../../README.md"
-
-// TestReadme compares the reports in the README with the diagnoses of the
+// TestReports compares the reports in documents with the diagnoses of the
 // recordings named before them: <!-- report of FOLDER -->.
-func TestReadme(t *testing.T) {
-	old, err := os.ReadFile(readme)
+func TestReports(t *testing.T) {
+	for _, name := range []string{"README.md", "docs/report.md"} {
+		t.Run(name, func(t *testing.T) { reports(t, filepath.Join("../..", name)) })
+	}
+}
+
+func reports(t *testing.T, document string) {
+	old, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const marker, fence = "<!-- report of ", "```\n"
 	parts := strings.Split(string(old), marker)
-	if len(parts) != 3 {
-		t.Fatalf("%d reports in the README, want the sick and the fixed one", len(parts)-1)
+	if len(parts) != 2 {
+		t.Fatalf("%d reports, want one", len(parts)-1)
 	}
 	for i, p := range parts[1:] {
 		folder, rest, _ := strings.Cut(p, " -->\n")
@@ -48,13 +52,13 @@ func TestReadme(t *testing.T) {
 	}
 	now := strings.Join(parts, marker)
 	if *update {
-		if err := os.WriteFile(readme, []byte(now), 0o644); err != nil {
+		if err := os.WriteFile(document, []byte(now), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if d := cmp.Diff(strings.Split(string(old), "\n"), strings.Split(now, "\n")); d != "" {
-		t.Errorf("the README shows another report than the demo; if the new one is right: go test ./dev/demo -update\n%s", d)
+		t.Errorf("it shows another report than the demo; if the new one is right: go test ./dev/demo -update\n%s", d)
 	}
 }
 
@@ -77,7 +81,7 @@ func TestKnownAnswers(t *testing.T) {
 // without what only the recorder knows.
 func diagnosis(t *testing.T, folder string) *diagnose.Diagnosis {
 	t.Helper()
-	folder = filepath.Join("..", folder)
+	folder = filepath.Join("../..", folder)
 	files, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)

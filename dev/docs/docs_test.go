@@ -1,0 +1,191 @@
+// Package docs holds the documents to the code: tables in them are made from what the
+// code lists, links lead somewhere, and what ARCHITECTURE.md names exists.
+package docs
+
+import (
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the tables into the documents")
+
+// TestTables compares the tables between <!-- generated: NAME --> and <!-- end -->
+// with what the code lists, and sees that each stands in some document.
+func TestTables(t *testing.T) {
+	var all strings.Builder
+	for name, old := range documents(t) {
+		all.WriteString(old)
+		now, err := fill(old)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if *update && now != old {
+			if err := os.WriteFile(filepath.Join(root, name), []byte(now), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if d := cmp.Diff(strings.Split(old, "\n"), strings.Split(now, "\n")); d != "" {
+			t.Errorf("%s does not show what the code lists: go test ./dev/docs -update\n%s", name, d)
+		}
+	}
+	for name := range tables {
+		if !strings.Contains(all.String(), begin+name+" -->") {
+			t.Errorf("no document has the table %q", name)
+		}
+	}
+}
+
+// link is [text](target) or an image; what is in code has been taken out.
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// TestLinks sees that what documents link to exists: files and their headings.
+func TestLinks(t *testing.T) {
+	all := documents(t)
+	for name, text := range all {
+		for _, m := range link.FindAllStringSubmatch(withoutCode(text), -1) {
+			target, heading, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, ":") {
+				continue // of the web
+			}
+			to := filepath.Join(filepath.Dir(name), target)
+			if target == "" {
+				to = name
+			}
+			if _, err := os.Stat(filepath.Join(root, to)); err != nil {
+				t.Errorf("%s links to %s, which does not exist", name, m[1])
+			} else if heading != "" && strings.HasSuffix(to, ".md") && !slices.Contains(headings(all[to]), heading) {
+				t.Errorf("%s links to %s: %s has no such heading", name, m[1], to)
+			}
+		}
+	}
+}
+
+// TestReachable sees that one gets from the README to every page of docs.
+func TestReachable(t *testing.T) {
+	all := documents(t)
+	seen := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		for _, m := range link.FindAllStringSubmatch(withoutCode(all[name]), -1) {
+			target, _, _ := strings.Cut(m[1], "#")
+			to := filepath.Join(filepath.Dir(name), target)
+			for _, to := range []string{to, filepath.Join(to, "README.md")} {
+				if _, ok := all[to]; ok {
+					visit(to)
+				}
+			}
+		}
+	}
+	visit("README.md")
+	for name := range all {
+		if !seen[name] {
+			t.Errorf("no link leads to %s", name)
+		}
+	}
+}
+
+// TestSizes keeps short what is read first.
+func TestSizes(t *testing.T) {
+	all := documents(t)
+	for name, most := range map[string]int{"README.md": 18 << 10, "CONTRIBUTING.md": 8 << 10} {
+		if n := len(all[name]); n > most {
+			t.Errorf("%s has %d bytes, at most %d are read: move something to docs/", name, n, most)
+		}
+	}
+}
+
+// TestSchemas sees that docs/json.md names every schema that is written.
+func TestSchemas(t *testing.T) {
+	page := documents(t)["docs/json.md"]
+	schema := regexp.MustCompile(`unstall\.[a-z.]+/v[0-9]+`)
+	walk(t, ".go", func(name, text string) {
+		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "dev/") {
+			return
+		}
+		for _, s := range schema.FindAllString(text, -1) {
+			if !strings.Contains(page, "`"+s+"`") {
+				t.Errorf("docs/json.md does not name %s, which %s has", s, name)
+			}
+		}
+	})
+}
+
+// ignored are folders that are not the project's.
+var ignored = map[string]bool{"bin": true, "out": true, "testdata": true}
+
+// documents are the texts of all documents by their paths.
+func documents(t *testing.T) map[string]string {
+	all := make(map[string]string)
+	walk(t, ".md", func(name, text string) {
+		if !strings.HasPrefix(name, "report/html/app/uplot/") { // another project's
+			all[name] = text
+		}
+	})
+	return all
+}
+
+func walk(t *testing.T, suffix string, visit func(name, text string)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && path != root && (strings.HasPrefix(e.Name(), ".") || ignored[e.Name()]):
+			return filepath.SkipDir
+		case e.IsDir() || !strings.HasSuffix(path, suffix):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		visit(filepath.ToSlash(name), string(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	fenced = regexp.MustCompile("(?ms)^```.*?^```")
+	inline = regexp.MustCompile("`[^`\n]*`")
+)
+
+func withoutCode(text string) string {
+	return inline.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
+}
+
+// headings are the names by which a document's headings are linked to, as GitHub
+// makes them: small letters, spaces to hyphens, other signs left out.
+func headings(text string) (all []string) {
+	for _, line := range strings.Split(fenced.ReplaceAllString(text, ""), "\n") {
+		title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")
+		if !ok || !strings.HasPrefix(line, "#") {
+			continue
+		}
+		all = append(all, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-', r == '_', '0' <= r && r <= '9', 'a' <= r && r <= 'z':
+				return r
+			}
+			return -1
+		}, strings.ToLower(strings.TrimSpace(title))))
+	}
+	return all
+}

@@ -1,0 +1,148 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	causes "github.com/unstall/unstall/cause/all"
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/export"
+	formats "github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/lab"
+	labs "github.com/unstall/unstall/lab/all"
+	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/report"
+)
+
+// Root is the checkout, as seen from this package.
+const root = "../.."
+
+// tables by the name that stands in <!-- generated: NAME -->.
+var tables = map[string]func() string{
+	"formats":    formatTable,
+	"causes":     causeTable,
+	"mechanisms": mechanismTable,
+	"reports":    reportTable,
+	"exports":    exportTable,
+	"metrics":    metricTable,
+	"labs":       labTable,
+	"make":       makeTable,
+}
+
+func init() {
+	for _, l := range labs.Labs {
+		tables["variants of "+l.Name] = func() string { return variantTable(l) }
+	}
+}
+
+func formatTable() string {
+	t := newTable("format", "what it reads")
+	for _, f := range formats.Formats {
+		t.row(code(f.Name), f.About)
+	}
+	return t.String()
+}
+
+func causeTable() string {
+	t := newTable("cause", "what it is", "evidence it needs")
+	for _, c := range causes.Causes {
+		t.row(code(c.ID), c.Title, c.Needs)
+	}
+	return t.String()
+}
+
+func mechanismTable() string {
+	t := newTable("in the report", "in JSON")
+	for m := range ledger.NumMechanisms {
+		t.row(m.Title(), code(m.String()))
+	}
+	return t.String()
+}
+
+func reportTable() string {
+	t := newTable("`--format`", "`-o` names ending in", "also for")
+	for _, f := range report.Forms {
+		var other []string
+		for command, there := range map[string]bool{"inspect": f.Inspect != nil, "compare": f.Compare != nil, "predict": f.Predict != nil} {
+			if there {
+				other = append(other, code(command))
+			}
+		}
+		t.row(code(f.Name), codes(f.Extensions), sorted(other))
+	}
+	return t.String()
+}
+
+func exportTable() string {
+	t := newTable("`--to`", "`-o` names ending in", "parts, the first unless asked otherwise")
+	for _, f := range export.Forms {
+		parts := ""
+		if f.Flag != "" {
+			parts = code("--"+f.Flag) + " " + codes(f.Parts)
+		}
+		t.row(code(f.Name), codes(f.Extensions), parts)
+	}
+	return t.String()
+}
+
+func metricTable() string {
+	t := newTable("metric", "in JSON", "unit", "better", "exit code 1 if it regressed")
+	for _, m := range compare.Metrics {
+		gate := ""
+		if m.Gate {
+			gate = "yes"
+		}
+		t.row(m.Title, code(m.Name), m.Unit, string(m.Better), gate)
+	}
+	return t.String()
+}
+
+func labTable() string {
+	t := newTable("lab", "what happens", "made after")
+	for _, l := range labs.Labs {
+		t.row("["+l.Name+"]("+l.Name+"/README.md)", l.About, "["+host(l.Report)+"]("+l.Report+")")
+	}
+	return t.String()
+}
+
+func variantTable(l *lab.Lab) string {
+	t := newTable("variant", "what it does", "must find", "must not find")
+	for _, v := range l.Variants {
+		e := v.Expected
+		must, not := "", codes(append(slices.Clone(e.NoneOf), e.Not...))
+		switch {
+		case e.Nothing():
+			must, not = "nothing", ""
+		case e.First != "":
+			must = code(e.First) + " first"
+		case len(e.AnyOf) > 1:
+			must = "one of " + codes(e.AnyOf)
+		default:
+			must = codes(e.AnyOf)
+		}
+		t.row(v.Name, v.About, must, not)
+	}
+	return t.String()
+}
+
+// makeTable lists the Makefile's targets with the comment behind each.
+func makeTable() string {
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		panic(err)
+	}
+	t := newTable("command", "what it does")
+	for _, m := range regexp.MustCompile(`(?m)^([a-z]+):.*## (.*)$`).FindAllStringSubmatch(string(text), -1) {
+		t.row(code("make "+m[1]), m[2])
+	}
+	return t.String()
+}
+
+func host(url string) string {
+	url = strings.TrimPrefix(strings.TrimPrefix(url, "https://"), "www.")
+	before, _, _ := strings.Cut(url, "/")
+	return before
+}
