@@ -60,7 +60,7 @@ type Verdict struct {
 	Summary    string // one short clause with the deciding figure
 	Saves      *Saves
 	Evidence   []Evidence
-	Needs      []string
+	Needs      []Need
 	Fix        []Fix
 	Prediction []Prediction
 	// Frontier is what memory would buy, where the cause is a collector's: how the fix
@@ -279,24 +279,4 @@ func (c *Case) PredictP99(less func(row int) int64) Prediction {
 	p.Now = Number(float64(stats.Quantile(now, .99)) / 1e6)
 	p.Then = Number(float64(stats.Quantile(then, .99)) / 1e6)
 	return p
-}
-
-// NoStates is the answer of causes that need to see requests' states. Where they were
-// watched for, as by unstall record, but hardly any ended, the same once more is no help.
-func (c *Case) NoStates() Verdict {
-	watched := len(c.Bundle.Covered(c.Subject, evidence.CoverRequests)) > 0 || c.Series(evidence.SeriesRequestsInFlight) != nil // its source has both
-	if c.OnThreads() && watched && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
-		return Verdict{State: Inconclusive, Summary: "too few requests ended while they were watched",
-			Needs: []string{"a recording in which more requests end: longer, or begun before its threads are blocked: unstall record PID --for 5m"}}
-	}
-	return Verdict{State: Inconclusive, Summary: "no request's states are known", Needs: []string{c.Trace("")}}
-}
-
-// Trace asks for what shows the states of requests, in a runtime of this kind, and says
-// what for: " shows whom they waited for", "" for all of it.
-func (c *Case) Trace(shows string) string {
-	if c.OnThreads() {
-		return "requests and what their threads do, over a few seconds under load" + shows + ": unstall record PID"
-	}
-	return "an execution trace of a few seconds under load" + shows + ": curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
 }

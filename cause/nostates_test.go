@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/unstall/unstall/evidence"
@@ -11,16 +10,20 @@ import (
 func TestNoStates(t *testing.T) {
 	b := &evidence.Bundle{Subjects: []evidence.Subject{{Runtime: "dotnet"}}}
 	c := &Case{Bundle: b}
-	if v := c.NoStates(); v.Summary != "no request's states are known" || !strings.HasSuffix(v.Needs[0], "unstall record PID") {
+	if v := c.NoStates(); v.Summary != "no request's states are known" || v.Needs[0].Command != "unstall record PID" {
 		t.Errorf("nobody watched: %+v", v)
 	}
 	b.Coverage = []evidence.Coverage{{Kind: evidence.CoverThreads}}
 	b.Series = []evidence.Series{{Name: evidence.SeriesRequestsInFlight, T: []int64{1}, V: []float64{0}}}
-	if v := c.NoStates(); v.State != Inconclusive || !strings.Contains(v.Needs[0], "--for 5m") {
+	if v := c.NoStates(); v.State != Inconclusive || v.Needs[0].Command != "unstall record PID --for 5m" {
 		t.Errorf("none ended: %+v", v)
 	}
 	b.Subjects[0].Runtime = "go"
-	if v := c.NoStates(); !strings.Contains(v.Needs[0], "execution trace") {
-		t.Errorf("Go: %+v", v)
+	if n := c.NoStates().Needs[0]; n.What != "an execution trace of a few seconds under load" || n.Command != GoTrace {
+		t.Errorf("Go: %+v", n)
+	}
+	b.Subjects[0].Runtime = "redis" // which has no pprof to ask
+	if n := c.NoStates().Needs[0]; n.Command != "" {
+		t.Errorf("Redis: %+v", n)
 	}
 }

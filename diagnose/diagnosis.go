@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"bytes"
+	"encoding/json"
 	"time"
 
 	"github.com/unstall/unstall/cause"
@@ -123,7 +125,7 @@ type Verdict struct {
 	Summary    string       `json:"summary"` // one short clause with the deciding figure, for lists: "0.4 ms"
 	Saves      *Saves       `json:"saves_ms"`
 	Evidence   []Evidence   `json:"evidence"`
-	Needs      []string     `json:"needs"` // what to enable, by command or flag
+	Needs      []Need       `json:"needs_commands"` // what would have to be there to say more; as sentences under "needs", too
 	Fix        []Fix        `json:"fix"`
 	Prediction []Prediction `json:"prediction"`
 
@@ -134,8 +136,55 @@ type Verdict struct {
 	weight float64
 }
 
+// MarshalJSON writes what a verdict needs twice: as sentences under "needs", and by its
+// parts under "needs_commands", where a command that is not known is null.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	type parts struct {
+		What    string  `json:"what"`
+		Command *string `json:"command"`
+	}
+	type verdict Verdict
+	out := struct {
+		verdict
+		Needs []string `json:"needs"`
+		Parts []parts  `json:"needs_commands"`
+	}{verdict(v), []string{}, []parts{}}
+	for _, n := range v.Needs {
+		p := parts{What: n.What}
+		if n.Command != "" {
+			p.Command = &n.Command
+		}
+		out.Needs, out.Parts = append(out.Needs, n.String()), append(out.Parts, p)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // whoever encodes the whole may
+	err := e.Encode(out)
+	return b.Bytes(), err
+}
+
+// UnmarshalJSON reads that again. Before there were needs_commands, there were only
+// sentences: what of them could be typed is not known.
+func (v *Verdict) UnmarshalJSON(text []byte) error {
+	type verdict Verdict
+	in := struct {
+		*verdict
+		Sentences []string `json:"needs"`
+	}{verdict: (*verdict)(v)}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	if len(v.Needs) == 0 {
+		for _, s := range in.Sentences {
+			v.Needs = append(v.Needs, Need{What: s})
+		}
+	}
+	return nil
+}
+
 // What verdicts are made of is the causes' own.
 type (
+	Need       = cause.Need
 	Saves      = cause.Saves
 	Evidence   = cause.Evidence
 	Fix        = cause.Fix

@@ -189,7 +189,7 @@ func verdict(k cause.Cause, v cause.Verdict, subject string) Verdict {
 		out.Evidence = []Evidence{}
 	}
 	if out.Needs == nil {
-		out.Needs = []string{}
+		out.Needs = []Need{}
 	}
 	if out.Fix == nil {
 		out.Fix = []Fix{}

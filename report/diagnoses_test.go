@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/diagnose"
 )
 
@@ -70,7 +71,7 @@ func sick() *diagnose.Diagnosis {
 					{Metric: "p99", Unit: "ms", Now: ptr(6.4), Then: ptr(2.7), Low: ptr(2.3), High: ptr(3.4)},
 					{Metric: "RSS", Unit: "bytes", Now: ptr(107. * (1 << 20)), Then: ptr(760. * (1 << 20))},
 				}},
-			{Cause: "linux.disk-sync", Subject: "gateway pid 4711", Verdict: "inconclusive", Summary: "no disk waits were recorded", Needs: []string{"needs root: sudo unstall 4711"}},
+			{Cause: "linux.disk-sync", Subject: "gateway pid 4711", Verdict: "inconclusive", Summary: "no disk waits were recorded", Needs: []diagnose.Need{{What: "needs root", Command: "sudo unstall 4711"}}},
 			{Cause: "linux.cpu-throttled", Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0 of 300 periods"},
 			{Cause: "linux.noisy-neighbour", Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 % steal"},
 			{Cause: "go.lock-contention", Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 ms"},
@@ -108,7 +109,7 @@ func healthy() *diagnose.Diagnosis {
 		{Cause: "go.gc-rate", Verdict: "ruled_out", Summary: "0.6 GC/s, 0.2 % of request time"},
 		{Cause: "go.lock-contention", Verdict: "ruled_out", Summary: "0.4 ms"},
 		{Cause: "service.over-capacity", Verdict: "ruled_out"},
-		{Cause: "linux.cpu-throttled", Verdict: "inconclusive", Summary: "cpu.stat was not recorded", Needs: []string{"a live look at the host: sudo unstall 4711"}},
+		{Cause: "linux.cpu-throttled", Verdict: "inconclusive", Summary: "cpu.stat was not recorded", Needs: []diagnose.Need{{What: "a live look at the host", Command: "sudo unstall 4711"}}},
 	}
 	return d
 }
@@ -124,14 +125,16 @@ func noRequests() *diagnose.Diagnosis {
 
 func inconclusive() *diagnose.Diagnosis {
 	d := sick()
-	const trace = "an execution trace of a few seconds under load shows %s: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
+	trace := func(shows string) []diagnose.Need {
+		return []diagnose.Need{{What: "an execution trace of a few seconds under load shows " + shows, Command: cause.GoTrace}}
+	}
 	d.Requests.Traced = 0
 	d.Ledger = []diagnose.Entry{{Mechanism: "unobserved", Title: "unobserved", SlowMs: 1840, Low: ptr(1700.), High: ptr(1920.), Basis: ptr("bound"), Method: "overlap"},
 		{Mechanism: "stop_the_world", Title: "stopped with the world", SlowMs: 80, Low: ptr(0.), High: ptr(220.), Basis: ptr("bound"), Method: "overlap"}}
 	d.Verdicts = []diagnose.Verdict{
-		{Cause: "go.gc-rate", Verdict: "inconclusive", Summary: "no request's states are known", Needs: []string{fmt.Sprintf(trace, "who had the processors")}},
-		{Cause: "go.lock-contention", Verdict: "inconclusive", Summary: "no request's states are known", Needs: []string{fmt.Sprintf(trace, "which locks they wait for")}},
-		{Cause: "go.goroutine-leak", Verdict: "inconclusive", Needs: []string{"two goroutine profiles some minutes apart"}},
+		{Cause: "go.gc-rate", Verdict: "inconclusive", Summary: "no request's states are known", Needs: trace("who had the processors")},
+		{Cause: "go.lock-contention", Verdict: "inconclusive", Summary: "no request's states are known", Needs: trace("which locks they wait for")},
+		{Cause: "go.goroutine-leak", Verdict: "inconclusive", Needs: []diagnose.Need{{What: "two goroutine profiles some minutes apart"}}},
 	}
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,6 +50,22 @@ func supported(d *diagnose.Diagnosis) (ids []string) {
 	return ids
 }
 
+// command is how all that can be typed begins: a program, a shell's loop, a setting of the
+// environment, a program's option.
+var command = regexp.MustCompile(`^(unstall|curl|jcmd|perf|dotnet-counters|dotnet-stack) |^for i in |^[A-Z]+=\S+$|^-X\S`)
+
+// typed holds that causes keep what can be typed apart from words.
+func typed(t *testing.T, d *diagnose.Diagnosis) {
+	t.Helper()
+	for _, v := range d.Verdicts {
+		for _, n := range v.Needs {
+			if n.What == "" || strings.HasSuffix(n.What, ":") || command.MatchString(n.What) || n.Command != "" && !command.MatchString(n.Command) {
+				t.Errorf("%s needs %q, shown by %q", v.Cause, n.What, n.Command)
+			}
+		}
+	}
+}
+
 // TestEveryCauseIsKnown requires of every cause what a user and the next
 // developer need: an id of its field, a text, and a recorded pair of a sick
 // service and its healthy twin. The sick one must give this cause first; of the
@@ -74,7 +91,9 @@ func TestEveryCauseIsKnown(t *testing.T) {
 				}
 				for _, dir := range dirs {
 					t.Run(filepath.Base(dir), func(t *testing.T) {
-						ids := supported(diagnosis(t, dir))
+						d := diagnosis(t, dir)
+						typed(t, d)
+						ids := supported(d)
 						switch {
 						case kind == "sick" && (len(ids) == 0 || ids[0] != c.ID):
 							t.Errorf("supported are %v, want %s first", ids, c.ID)

@@ -18,8 +18,6 @@ type need struct {
 	from    string
 }
 
-const needEvidence = "a recording under light load as the baseline: unstall PID --baseline light.unstall"
-
 // alone is how many requests that had the pool to themselves tell what one needs.
 const alone = 2
 

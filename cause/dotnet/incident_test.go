@@ -225,7 +225,9 @@ func said(v cause.Verdict) string {
 	for _, e := range v.Evidence {
 		all = append(all, e.Text)
 	}
-	all = append(all, v.Needs...)
+	for _, n := range v.Needs {
+		all = append(all, n.String())
+	}
 	for _, f := range v.Fix {
 		all = append(all, f.Text, f.Setting, f.Code)
 	}

@@ -104,13 +104,13 @@ func untimed(c *cause.Case, v cause.Verdict) cause.Verdict {
 	k := counter(c, evidence.SeriesContentions)
 	switch {
 	case !k.Known():
-		v.State, v.Summary, v.Needs = cause.Inconclusive, "locks were not watched", []string{"who waits for locks, and for how long: " + record}
+		v.State, v.Summary, v.Needs = cause.Inconclusive, "locks were not watched", []cause.Need{{What: "who waits for locks, and for how long", Command: record}}
 	case k.Mean() < queueing:
 		v.Summary = fmt.Sprintf("%.2g contended locks a second", k.Mean())
 	default:
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("%.0f contended locks a second: how long each wait took is not in the counter", k.Mean())
-		v.Needs = []string{"who waits for locks, and for how long: " + record}
+		v.Needs = []cause.Need{{What: "who waits for locks, and for how long", Command: record}}
 	}
 	return v
 }

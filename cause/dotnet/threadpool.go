@@ -49,10 +49,10 @@ the code still blocks. What does not help: more processors, a larger maximum.`,
 // record is the command that records all that the causes of this package read.
 const record = "unstall record PID"
 
-const (
-	countersEvidence = "the pool's threads and the CPU over time: dotnet-counters collect -p PID --format csv"
-	stacksEvidence   = "which code blocks them, by the threads' stacks: dotnet-stack report -p PID > stacks.txt"
-	allEvidence      = "the pool's threads, their stacks and the CPU over the same seconds: " + record
+var (
+	countersEvidence = cause.Need{What: "the pool's threads and the CPU over time", Command: "dotnet-counters collect -p PID --format csv"}
+	stacksEvidence   = cause.Need{What: "which code blocks them, by the threads' stacks", Command: "dotnet-stack report -p PID > stacks.txt"}
+	allEvidence      = cause.Need{What: "the pool's threads, their stacks and the CPU over the same seconds", Command: record}
 )
 
 // blocking is the share of the pool's threads with work from which it is their standing
@@ -72,7 +72,7 @@ func judgeStarvation(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut, Evidence: s.figures()}
 	switch {
 	case !p.Threads.Known() && p.seen.worst == nil:
-		v.State, v.Summary, v.Needs = cause.Inconclusive, "the pool's threads were not watched", []string{allEvidence}
+		v.State, v.Summary, v.Needs = cause.Inconclusive, "the pool's threads were not watched", []cause.Need{allEvidence}
 	case p.busy():
 		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy: what waits, waits for one of them", 100*p.cpu)
 	case p.seen.worst != nil && !s.grewUnseen():
@@ -120,13 +120,13 @@ func (s *starving) byStacks(v *cause.Verdict) {
 		return
 	case cores == 0 && n > 1 && !s.climbs():
 		g := p.seen.waiting(all)[0]
-		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
 		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s; of how many CPUs, and whether they are idle, is not known", method(g.View), g.Pool, w.Pool, on(g.View))
 		return
 	case !p.above(blocked) && !(s.climbs() && blocked >= cores):
 		return
 	case math.IsNaN(p.cpu) && cores > 0 && float64(w.Busy-n) >= cores:
-		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
 		v.Summary += fmt.Sprintf(", while %d ran: whether the CPUs are busy is not known", w.Busy-n)
 		return
 	case 2*locks > n:
@@ -138,7 +138,7 @@ func (s *starving) byStacks(v *cause.Verdict) {
 	case s.climbs() && (s.climb.Still || p.Threads.Span() < reading.Short):
 	case p.Threads.Span() < reading.Short:
 		fares = oneLook
-		v.Needs = append(v.Needs, "whether it still starves: "+countersEvidence)
+		v.Needs = append(v.Needs, cause.Need{What: "whether it still starves: " + countersEvidence.What, Command: countersEvidence.Command})
 	case p.above(p.Size()) && !s.queued():
 		fares = madeUpFor
 	}
@@ -170,30 +170,30 @@ func (s *starving) byCount(v *cause.Verdict) {
 	climbs := s.climbs() && (p.above(level) || p.cores == 0 && (s.queued() || s.climb.To-s.climb.From >= long))
 	switch {
 	case p.Loose && climbing(s.climb):
-		v.State, v.Needs = cause.Inconclusive, []string{allEvidence}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
 		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether they are the pool's, and blocked, was not watched", s.climb.Rate)
 	case p.Loose:
-		v.State, v.Needs = cause.Inconclusive, []string{allEvidence}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
 		v.Summary += ": how many are the pool's was not watched"
 	case climbs && math.IsNaN(p.cpu):
-		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
 		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether the CPUs are idle meanwhile was not watched", s.climb.Rate)
 	case climbs && paused >= collecting:
-		v.State, v.Needs = cause.Inconclusive, []string{stacksEvidence}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{stacksEvidence}
 		v.Summary += fmt.Sprintf(" and gains %.1f a second, but the collector lets nothing run for %.0f %% of the time", s.climb.Rate, 100*paused)
 	case climbs:
 		s.supported(v, starves)
-		v.Needs = append([]string{stacksEvidence}, v.Needs...)
+		v.Needs = append([]cause.Need{stacksEvidence}, v.Needs...)
 	case s.tried():
 		v.Summary += ", added to try whether more do more"
 	case p.above(level):
-		v.State, v.Needs = cause.Inconclusive, []string{stacksEvidence}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{stacksEvidence}
 		v.Summary += ": work that runs needs no more than one each, so that some are blocked, or were"
 	case p.cores == 0:
-		v.State, v.Needs = cause.Inconclusive, []string{allEvidence}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
 		v.Summary += ": of how many CPUs is not known"
 	case p.Threads.Span() < reading.Short:
-		v.State, v.Needs = cause.Inconclusive, []string{countersEvidence}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
 		v.Summary += ": whether it grows was not watched"
 	}
 }
@@ -234,7 +234,7 @@ func (s *starving) supported(v *cause.Verdict, fares string) {
 	v.Prediction = s.predicted(need)
 	v.Fix = s.fixes(groups, len(v.Prediction) > 0)
 	if need.seconds == 0 && fares != madeUpFor {
-		v.Needs = append(v.Needs, "what a request needs where nothing blocks, for a prediction: "+needEvidence)
+		v.Needs = append(v.Needs, cause.Need{What: "what a request needs where nothing blocks, for a prediction: a recording under light load as the baseline", Command: "unstall PID --baseline light.unstall"})
 	}
 }
 

@@ -8,4 +8,7 @@ package golang
 
 import "github.com/unstall/unstall/cause"
 
+// gcTrace asks for the collector's log.
+var gcTrace = cause.Need{What: "the log of the service, run with its collector's figures switched on in the environment", Command: "GODEBUG=gctrace=1"}
+
 func isGo(c *cause.Case) bool { return c.Runtime() == "go" }

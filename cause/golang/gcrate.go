@@ -58,7 +58,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 			return v
 		}
 		return cause.Verdict{State: cause.Inconclusive, Summary: "no gc cycles were watched",
-			Needs: []string{"run the service with GODEBUG=gctrace=1 and give unstall its log, or record a trace: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}}
+			Needs: []cause.Need{gcTrace, {What: "or an execution trace", Command: cause.GoTrace}}}
 	}
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g cycles/s, marking %.1f %% of the time", g.rate, 100*g.marked)}
 	v.Evidence = append(v.Evidence,
@@ -101,7 +101,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		// That they met does not prove that it was the collector: a bound.
 		v.Saves = c.Bound(float64(met.total()), 0, float64(met.total()))
 		g.advise(c, &v, nil)
-		v.Needs = []string{"an execution trace splits that time exactly: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+		v.Needs = []cause.Need{{What: "an execution trace splits that time exactly", Command: cause.GoTrace}}
 	case profiled && share >= .25 || !profiled && g.procs > 0 && cores/g.procs >= .15:
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.rate)
@@ -110,13 +110,13 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		}
 		v.Summary = fmt.Sprintf("%.1f cycles/s", g.rate)
 		g.advise(c, &v, nil)
-		v.Needs = []string{"requests, to say what it costs them: add the access log of the same time, or a trace"}
+		v.Needs = []cause.Need{{What: "requests, to say what it costs them: add the access log of the same time, or a trace"}}
 	case profiled && share < .1:
 		v.Summary = fmt.Sprintf("%.1f cycles/s, but %.0f %% of the process's CPU", g.rate, 100*share)
 	default:
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("%.1f cycles/s, no request to hold them against", g.rate)
-		v.Needs = []string{"what it costs requests shows in an execution trace: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+		v.Needs = []cause.Need{{What: "what it costs requests shows in an execution trace", Command: cause.GoTrace}}
 	}
 	return v
 }
@@ -156,11 +156,11 @@ func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("The collector runs %.1f×/s and takes %.0f %% of the process's CPU: small heap.", rate, 100*share)
 		v.Fix = append(v.Fix, cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
-		v.Needs = []string{"how large, and what it costs requests, shows in an execution trace: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+		v.Needs = []cause.Need{{What: "how large, and what it costs requests, shows in an execution trace", Command: cause.GoTrace}}
 	default:
 		v.State = cause.Inconclusive
 		v.Summary += ": what they cost was not watched"
-		v.Needs = []string{"an execution trace shows it: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5', or unstall PID without --passive"}
+		v.Needs = []cause.Need{{What: "an execution trace shows it (unstall records one, if not told --passive)", Command: cause.GoTrace}}
 	}
 	return v, true
 }
@@ -171,7 +171,7 @@ func starved(c *cause.Case, v cause.Verdict, share float64, origin evidence.Orig
 	v.State = cause.Inconclusive
 	v.Summary = "the host starved the process: its time on processors is not CPU time"
 	v.Evidence = append(v.Evidence, c.Figure("run time in stretches longer than the runtime allows", share, "1", origin))
-	v.Needs = []string{"the same recording while the host has CPUs free"}
+	v.Needs = []cause.Need{{What: "the same recording while the host has CPUs free"}}
 	return v
 }
 
@@ -195,14 +195,14 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.V
 		}
 		v.State = cause.Inconclusive
 		v.Summary = "the host starved the process: its time on processors is not CPU time"
-		v.Needs = []string{"the same recording on a host with free CPUs, or with /proc beside it"}
+		v.Needs = []cause.Need{{What: "the same recording on a host with free CPUs, or with /proc beside it"}}
 		return v
 	case !c.Slow() || float64(b.total())/total < cause.Material:
 		return v
 	case c.Stopped() >= cause.OftenStopped:
 		v.State = cause.Inconclusive
 		v.Summary += fmt.Sprintf(", while a quota stopped the process in %.0f %% of its periods", 100*c.Stopped())
-		v.Needs = []string{"the same recording with a higher quota"}
+		v.Needs = []cause.Need{{What: "the same recording with a higher quota"}}
 		return v
 	}
 	v.State = cause.Supported

@@ -114,6 +114,10 @@ const (
 	leakCount  = 50
 )
 
+// twoProfiles show whether goroutines pile up.
+var twoProfiles = cause.Need{What: "two goroutine profiles a minute apart",
+	Command: "curl -o g1.pb.gz 'http://HOST:PORT/debug/pprof/goroutine'; sleep 60; curl -o g2.pb.gz 'http://HOST:PORT/debug/pprof/goroutine'"}
+
 func judgeLeak(c *cause.Case) cause.Verdict {
 	profiles := goroutineProfiles(c)
 	if len(profiles) >= 2 {
@@ -123,7 +127,7 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v := cause.Verdict{State: cause.Inconclusive, Summary: "growth of the number of goroutines was not watched",
-		Needs: []string{"two goroutine profiles a minute apart: curl -o g1.pb.gz 'http://HOST:PORT/debug/pprof/goroutine', again as g2.pb.gz"}}
+		Needs: []cause.Need{twoProfiles}}
 	if len(profiles) == 1 {
 		v.Summary = fmt.Sprintf("%d goroutines, once: growth needs a second profile", profiles[0].total)
 	}
@@ -149,7 +153,7 @@ func judgeLeakByProfiles(c *cause.Case, profiles []profile) cause.Verdict {
 	if isServing(worst) {
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("%d more goroutines serve connections: load, not a leak, unless it stays", grown)
-		v.Needs = []string{"a third profile after the load has gone"}
+		v.Needs = []cause.Need{{What: "a third profile after the load has gone"}}
 		return v
 	}
 	v.State = cause.Supported
@@ -196,6 +200,6 @@ func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
 	v.Title = fmt.Sprintf("Goroutines are left behind: %s.", f.Value)
 	v.Summary = fmt.Sprintf("%.0f left over, %d requests", f.Number, requests)
 	v.Fix = leakFix(f.Value)
-	v.Needs = []string{"whether they ever end shows in two goroutine profiles a minute apart"}
+	v.Needs = []cause.Need{{What: "whether they ever end shows in " + twoProfiles.What, Command: twoProfiles.Command}}
 	return v, true
 }

@@ -33,7 +33,7 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "no gc cycles were watched",
-			Needs: []string{"run the service with GODEBUG=gctrace=1 and give unstall its log"}}
+			Needs: []cause.Need{gcTrace}}
 	}
 	v := cause.Verdict{State: cause.RuledOut}
 	ratio := g.goal / g.live
@@ -50,7 +50,7 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 		return v
 	case !known:
 		v.State, v.Summary = cause.Inconclusive, "too few cycles to tell a limit from GOGC"
-		v.Needs = []string{"a longer recording, or the value of GOMEMLIMIT"}
+		v.Needs = []cause.Need{{What: "a longer recording, or the value of GOMEMLIMIT"}}
 		return v
 	case !limited:
 		v.Summary = fmt.Sprintf("the goal follows the live heap (%.2f ×)", ratio)

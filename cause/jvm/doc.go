@@ -43,8 +43,12 @@ func release(c *cause.Case) int {
 	return n
 }
 
-// logging is how a collector's log is switched on, of a running JVM and at its start.
-const logging = "the collector's log of the same time: -Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags (JDK 9 and later; before: -Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps), or unstall record PID, which switches it on for as long as it records"
+// logging is how a collector's log is had, of a running JVM and from its start on.
+var logging = []cause.Need{
+	{What: "the collector's log of the same time; a running JVM is made to write it for as long as it is recorded", Command: "unstall record PID"},
+	{What: "or switched on at the start, from JDK 9 on", Command: "-Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags"},
+	{What: "before JDK 9", Command: "-Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps"},
+}
 
 // requestsEvidence asks for requests that pauses can be laid over.
-const requestsEvidence = "requests of the same time, to say what it costs them: the access log, or the rows of a load generator"
+var requestsEvidence = cause.Need{What: "requests of the same time, to say what it costs them: the access log, or the rows of a load generator"}

@@ -78,7 +78,7 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 	}
 	v.Fix = append(v.Fix, g.kernelFix(why)...)
 	if !seen {
-		v.Needs = append(v.Needs, "which work of the kernel it is: page faults, swap and huge pages of /proc over the same seconds (unstall record PID, or vmstat 1)")
+		v.Needs = append(v.Needs, cause.Need{What: "which work of the kernel it is: page faults, swap and huge pages of /proc over the same seconds (vmstat 1 shows them, too)", Command: "unstall record PID"})
 	}
 	return v
 }

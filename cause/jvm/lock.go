@@ -35,13 +35,16 @@ that few wait at a time and no one place stands out.
 What helps: less work under the lock, nothing under it that waits, a lock for each key
 (ConcurrentHashMap.compute), a snapshot that is replaced as a whole for what is mostly read
 (CopyOnWrite…, a volatile reference). What does not help: more threads.`,
-	Needs:   "what threads do, over some seconds under load: " + dumps,
+	Needs:   "what threads do, over some seconds under load: unstall record PID, or jcmd PID Thread.print some ten times a second apart",
 	Applies: isJVM,
 	Judge:   judgeLock,
 }
 
-// dumps is how looks at the threads of a JVM are had.
-const dumps = "unstall record PID, or jcmd PID Thread.print some ten times a second apart"
+// dumps asks for looks at the threads, which show what.
+func dumps(what string) []cause.Need {
+	return []cause.Need{{What: what, Command: "unstall record PID"},
+		{What: "or thread dumps a second apart", Command: "for i in $(seq 10); do jcmd PID Thread.print >threads-$i.txt; sleep 1; done"}}
+}
 
 // queueing is how many threads must wait for locks, in the mean, for that to be worth
 // naming where no requests show what it costs: one always does.
@@ -53,7 +56,7 @@ const fewLooks = 5
 func judgeLock(c *cause.Case) cause.Verdict {
 	w := reading.LockDumps(c.Bundle, threads.Of(c.Bundle), c.Subject)
 	if !w.Waiting.Known() {
-		return cause.Verdict{State: cause.Inconclusive, Summary: "nobody looked at its threads", Needs: []string{"who waits for locks, and for whom: " + dumps}}
+		return cause.Verdict{State: cause.Inconclusive, Summary: "nobody looked at its threads", Needs: dumps("who waits for locks, and for whom")}
 	}
 	v := cause.Verdict{State: cause.RuledOut, Summary: "no thread waited for a lock"}
 	v.Evidence = append(v.Evidence,
@@ -88,7 +91,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	case w.Looks < fewLooks && w.Waiting.Number >= queueing:
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("%s threads waited for a lock at once: %d looks do not say for how much of the time", cause.Digits(2, w.Waiting.Number), w.Looks)
-		v.Needs = []string{"more looks: " + dumps}
+		v.Needs = dumps("more looks")
 		found(c, w, &v)
 		v.Title = ""
 		return v

@@ -64,7 +64,7 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	if len(points) < leastPoints {
 		v.Summary = fmt.Sprintf("the old generation was collected %d times: what is live then shows no trend", len(points))
 		if len(g.full(g.pauses)) > 0 || len(points) > 0 && points[len(points)-1].live >= crowded*g.capacity() {
-			v.State, v.Needs = cause.Inconclusive, []string{"a longer log: at least six collections of the old generation"}
+			v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer log: at least six collections of the old generation"}}
 		}
 		return v
 	}

@@ -54,7 +54,7 @@ func judgeSafepoint(c *cause.Case) cause.Verdict {
 	}
 	stops, seen := g.besides()
 	if !seen {
-		return cause.Verdict{State: cause.Inconclusive, Summary: "safepoints were not watched", Needs: []string{logging}}
+		return cause.Verdict{State: cause.Inconclusive, Summary: "safepoints were not watched", Needs: logging}
 	}
 	var v cause.Verdict
 	var p pauses

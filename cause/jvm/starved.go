@@ -202,10 +202,10 @@ func (g *collector) judgeHost(v *cause.Verdict, p pauses, lost float64) {
 	case seen:
 		v.State, v.Saves = cause.Inconclusive, nil
 		v.Summary = "the collector's threads did not run, though the host had processors to give: swapped pages, or a log on a slow disk?"
-		v.Needs = []string{"major page faults and disk waits of the same seconds: unstall record PID, or vmstat 1"}
+		v.Needs = []cause.Need{{What: "major page faults and disk waits of the same seconds (vmstat 1 shows them, too)", Command: "unstall record PID"}}
 	default:
 		v.Fix = append(v.Fix, g.quotaFix()...)
-		v.Needs = append(v.Needs, "who had the processors: /proc/stat and the container's cpu.stat of the same seconds (unstall record PID)")
+		v.Needs = append(v.Needs, cause.Need{What: "who had the processors: /proc/stat and the container's cpu.stat of the same seconds", Command: "unstall record PID"})
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 func unwatched(c *cause.Case) cause.Verdict {
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
 		if !stamped(c.Bundle.Clocks[w.Clock]) {
-			return cause.Verdict{State: cause.Inconclusive, Summary: "the log has no time stamps: how often it collects is not known", Needs: []string{logging}}
+			return cause.Verdict{State: cause.Inconclusive, Summary: "the log has no time stamps: how often it collects is not known", Needs: logging}
 		}
 	}
-	return cause.Verdict{State: cause.Inconclusive, Summary: "no collection was watched", Needs: []string{logging}}
+	return cause.Verdict{State: cause.Inconclusive, Summary: "no collection was watched", Needs: logging}
 }
 
 // untold is the answer where a log does not say what CPU time its collections took: no
@@ -25,7 +25,9 @@ func (g *collector) untold() cause.Verdict {
 			Evidence: []cause.Evidence{g.c.Figure("share of the time in which collections stop the world", share, "1", g.origin)}}
 	}
 	return cause.Verdict{State: cause.Inconclusive, Summary: "the log does not tell the CPU time of collections",
-		Needs: []string{"a log with CPU times: -Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags, before JDK 9 -XX:+PrintGCDetails"}}
+		Needs: []cause.Need{
+			{What: "a log with CPU times, from JDK 9 on", Command: "-Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags"},
+			{What: "before JDK 9", Command: "-XX:+PrintGCDetails"}}}
 }
 
 // judge fills in what some pauses cost, whatever makes them: by the requests they met, else
@@ -56,7 +58,9 @@ func (g *collector) judge(v *cause.Verdict, p pauses, what string, least float64
 		v.State = cause.Supported
 		v.Needs = append(v.Needs, requestsEvidence)
 		if c.Ledger != nil {
-			v.Needs = []string{"a log whose lines say the time of day, so that its pauses can be laid over the requests: -Xlog:gc*:file=gc.log:time,uptime,level,tags, before JDK 9 -XX:+PrintGCDateStamps"}
+			v.Needs = []cause.Need{
+				{What: "a log whose lines say the time of day, so that its pauses can be laid over the requests, from JDK 9 on", Command: "-Xlog:gc*:file=gc.log:time,uptime,level,tags"},
+				{What: "before JDK 9", Command: "-XX:+PrintGCDateStamps"}}
 		}
 	}
 	return b
@@ -74,7 +78,7 @@ func (g *collector) judgeBilled(v *cause.Verdict, b *bill, what string) {
 	case b.method == "" && b.most() >= cause.Material && v.Weight >= .01:
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("%s stop slow requests for %.1f %% of their time; what queued up behind them is not known", what, 100*b.share())
-		v.Needs = append(v.Needs, "what pauses amount to by queueing: the arrivals of all requests (rows of a load generator, or an access log with times in ms), and the CPU of the process beside them (unstall record PID)")
+		v.Needs = append(v.Needs, cause.Need{What: "what pauses amount to by queueing: the arrivals of all requests (rows of a load generator, or an access log with times in ms), and the CPU of the process beside them", Command: "unstall record PID"})
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNoYoung says that nothing of a young generation was recorded.
-var ErrNoYoung = errors.New("no young collection was watched: give " + logging)
+var ErrNoYoung = errors.New("no young collection was watched: record the process (unstall record PID), or give the collector's log, written from the start by -Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags (before JDK 9 -Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps)")
 
 // YoungOf is what the model of young generations starts from: the collections of the
 // case's JVM as recorded.

@@ -66,7 +66,7 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return v
 	}
 	if b == nil && v.State != cause.RuledOut && len(p) < someYoung {
-		v.State, v.Needs = cause.Inconclusive, []string{"a longer log, of some minutes under load"}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer log, of some minutes under load"}}
 		v.Summary = fmt.Sprintf("too few young collections (%d) to say how often they come", len(p))
 		return v
 	}

@@ -110,11 +110,11 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	case heap != nil && grew < ledger.MinRequests:
 		v.State = cause.Inconclusive
 		v.Summary += ", but the heap did not grow: memory is given back and taken again"
-		v.Needs = []string{"who gives memory back: GODEBUG=scavtrace=1 prints how much the runtime returns"}
+		v.Needs = []cause.Need{{What: "who gives memory back: run with this in its environment the runtime prints how much it returns", Command: "GODEBUG=scavtrace=1"}}
 		return v
 	case f.part(faultCost) < noticed:
 		v.State = cause.Inconclusive
-		v.Needs = []string{"what a fault costs here: perf stat -e page-faults,cycles:k -p PID"}
+		v.Needs = []cause.Need{{What: "what a fault costs here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
 		return v
 	}
 	v.State = cause.Supported

@@ -15,7 +15,7 @@ import (
 const Record = `for i in $(seq 40); do echo "-- $(date +%s%N) --"; tail -n +1 /proc/stat /proc/pressure/cpu /proc/PID/stat /proc/[0-9]*/stat; sleep .25; done >host.txt 2>/dev/null`
 
 // hostEvidence asks for it.
-const hostEvidence = "the host's own figures say how much, and who it was. On the host, with the service's PID, while it happens: " + Record
+var hostEvidence = cause.Need{What: "the host's own figures say how much, and who it was. On the host, with the service's PID, while it happens", Command: Record}
 
 // host is what /proc said of the machine and of the process over a window. NaN is
 // not known.

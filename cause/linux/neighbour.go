@@ -50,7 +50,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 			v.Summary = "who else used the processors was not watched"
 		}
 		v.State = cause.Inconclusive
-		v.Needs = []string{hostEvidence}
+		v.Needs = []cause.Need{hostEvidence}
 		return v
 	}
 	others := max(0, h.busy-h.process) + h.steal
@@ -117,7 +117,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	default:
 		v.Title = fmt.Sprintf("Others take the processors: %.2f of %.0f CPUs.", others, h.cpus)
 		fix = "find out who they are; " + fix
-		v.Needs = []string{"who they are: " + Record}
+		v.Needs = []cause.Need{{What: "who they are", Command: Record}}
 	}
 	v.Fix = append(v.Fix, cause.Fix{Text: fix})
 	return v

@@ -36,7 +36,7 @@ pre-touching before the service takes traffic; transparent huge pages for the he
 	Judge:   judgeFaults,
 }
 
-const faultEvidence = "minor faults of the process prove it: field 10 of /proc/PID/stat. While it happens, with the service's PID: " + Record
+var faultEvidence = cause.Need{What: "minor faults of the process prove it: field 10 of /proc/PID/stat. While it happens, with the service's PID", Command: Record}
 
 func judgeFaults(c *cause.Case) cause.Verdict {
 	heap := c.Series(evidence.SeriesGoHeap)
@@ -93,7 +93,7 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("The heap fills new memory: a request's own work takes %.1f × as long meanwhile.", float64(in)/float64(out))
 	v.Saves = c.Save(per, -1, -1)
-	v.Needs = []string{faultEvidence}
+	v.Needs = []cause.Need{faultEvidence}
 	v.Fix = append(v.Fix, passes)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
 		if fresh.Within(r.Start[row], r.End[row]) == 0 {
@@ -117,7 +117,7 @@ func alwaysFresh(c *cause.Case, heap *evidence.Series, v cause.Verdict) cause.Ve
 	}
 	pages := (slices.Max(heap.V) - heap.V[0]) / (4 << 10)
 	span := float64(heap.T[len(heap.T)-1]-heap.T[0]) / 1e9
-	v.State, v.Needs = cause.Inconclusive, []string{faultEvidence}
+	v.State, v.Needs = cause.Inconclusive, []cause.Need{faultEvidence}
 	v.Evidence = append(v.Evidence, c.Figure("pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", cause.From(c.Ledger.Source)))
 	v.Summary = fmt.Sprintf("the heap grew all the time, by %.0f pages/s: nothing to compare with", pages/max(span, 1e-9))
 	cleared, origin, ok := clearing(c)
@@ -170,7 +170,7 @@ func clearing(c *cause.Case) (share float64, origin evidence.Origin, ok bool) {
 }
 
 func faultsByProfile(c *cause.Case) cause.Verdict {
-	v := cause.Verdict{State: cause.Inconclusive, Summary: "page faults were not watched", Needs: []string{faultEvidence}}
+	v := cause.Verdict{State: cause.Inconclusive, Summary: "page faults were not watched", Needs: []cause.Need{faultEvidence}}
 	share, origin, ok := clearing(c)
 	if !ok {
 		return v

@@ -64,7 +64,7 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 		if s.host != nil {
 			v.Summary += fmt.Sprintf(": %.2f of %.2f CPUs", s.host.process, s.host.run)
 		}
-		v.Needs = []string{"both of the same seconds and of the same process: check the PID in the host's recording"}
+		v.Needs = []cause.Need{{What: "both of the same seconds and of the same process: check the PID in the host's recording"}}
 		return v
 	}
 	if !s.starved {
@@ -82,7 +82,7 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	case s.host != nil && s.host.idle():
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("not run, but the host never had more than %.1f of %.0f CPUs busy: a quota?", s.host.peak, s.host.cpus)
-		v.Needs = []string{quotaEvidence}
+		v.Needs = []cause.Need{quotaEvidence}
 		return v
 	default:
 		v.State = cause.Supported
@@ -92,7 +92,7 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 		v.Fix = append(v.Fix, cause.Fix{Text: "find who has the processors (top, or /proc/pressure/cpu per cgroup) and give this service its own: cpuset, reserved cores, or fewer neighbours; do not tune the runtime on such a host"})
 	}
 	if !s.measured {
-		v.Needs = []string{hostEvidence}
+		v.Needs = []cause.Need{hostEvidence}
 	}
 	return v
 }
@@ -111,7 +111,7 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 	h := s.host
 	if h == nil {
 		v.Summary = "whether the host ran the threads was not watched"
-		v.Needs = []string{hostEvidence}
+		v.Needs = []cause.Need{hostEvidence}
 		if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
 			v.Summary = fmt.Sprintf("it did not: %.0f %% of the run time is in stretches no scheduler allows; what requests lost was not watched", 100*share)
 			v.Evidence = append(v.Evidence, c.Figure("run time in stretches longer than the runtime allows", share, "1", origin))
@@ -136,11 +136,11 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 
 // traced asks for what would show whether the requests were what the host kept waiting.
 // Nothing in a runtime of threads tells how long they were ready.
-func traced(c *cause.Case) []string {
+func traced(c *cause.Case) []cause.Need {
 	if c.OnThreads() {
 		return nil
 	}
-	return []string{"an execution trace of the same seconds shows whom the host kept waiting: curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+	return []cause.Need{c.Trace("the same seconds", " shows whom the host kept waiting")}
 }
 
 // idle says that the host always had processors to give.

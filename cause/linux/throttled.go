@@ -44,7 +44,7 @@ type throttle struct {
 	set       evidence.Origin // of quota
 }
 
-const quotaEvidence = "whether a quota stopped it: unstall record PID watches cpu.stat of its cgroup, and records a trace beside it"
+var quotaEvidence = cause.Need{What: "whether a quota stopped it: cpu.stat of its cgroup, with a trace beside it", Command: "unstall record PID"}
 
 // rarely is the share of periods below which being stopped explains nothing.
 const rarely = .01
@@ -110,7 +110,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		}
 		v.State = cause.Inconclusive
 		v.Summary = "cpu.stat of its cgroup was not watched"
-		v.Needs = []string{quotaEvidence}
+		v.Needs = []cause.Need{quotaEvidence}
 		return v
 	}
 	v.Evidence = t.figures(c)

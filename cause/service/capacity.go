@@ -57,12 +57,12 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	}
 	if l.Host.Starved() {
 		v.State, v.Summary = cause.Inconclusive, "the host starved the process: how busy it really was is not known"
-		v.Needs = []string{"/proc of the host beside the trace"}
+		v.Needs = []cause.Need{{What: "/proc of the host beside the trace"}}
 		return v
 	}
 	if !known {
 		v.State = cause.Inconclusive
-		v.Needs = []string{"how many processors the process has"}
+		v.Needs = []cause.Need{{What: "how many processors the process has"}}
 		return v
 	}
 	if busy < saturated {

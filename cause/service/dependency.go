@@ -173,5 +173,5 @@ func awaited(c *cause.Case, v *cause.Verdict) {
 	v.State = cause.Inconclusive
 	v.Summary = fmt.Sprintf("%.0f %% of slow time is awaited, beyond the usual %s ms: of whom is not in the evidence", 100*share, cause.Digits(3, float64(usual)/1e6))
 	v.Evidence = append(v.Evidence, c.Figure("slow time awaiting, without a thread, beyond what requests usually do", float64(sum(per))/1e6, "ms", cause.From(l.Source)))
-	v.Needs = []string{"how long the calls took that requests await: the dependency's own log, or an access log with the upstream's time"}
+	v.Needs = []cause.Need{{What: "how long the calls took that requests await: the dependency's own log, or an access log with the upstream's time"}}
 }

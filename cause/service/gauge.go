@@ -102,7 +102,7 @@ func (g *gauged) figures(c *cause.Case, v *cause.Verdict) {
 }
 
 // readPool is what shows whether requests waited for a connection.
-const readPool = "the pool's gauges of the same seconds, as a CSV time,active,max,waiting or by the metrics of its library: unstall FILE... gauges.csv"
+var readPool = cause.Need{What: "the pool's gauges of the same seconds, as a CSV time,active,max,waiting or by the metrics of its library", Command: "unstall FILE... gauges.csv"}
 
 // judgeGauges judges a pool by its gauges, where the service's threads were not looked at.
 // Who waits for a connection is part of a request: of so many that wait in the mean, as
@@ -117,7 +117,7 @@ func judgeGauges(c *cause.Case, all []gauged) cause.Verdict {
 	l := c.Ledger
 	if l == nil || !c.Slow() || l.To <= l.From {
 		if g.waiting > 0 {
-			v.State, v.Needs = cause.Inconclusive, []string{"requests, to say what it costs them: an access log of the same time"}
+			v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "requests, to say what it costs them: an access log of the same time"}}
 		}
 		return v
 	}
@@ -135,9 +135,9 @@ func judgeGauges(c *cause.Case, all []gauged) cause.Verdict {
 	case !g.watched && g.full > 0:
 		v.State = cause.Inconclusive
 		v.Summary += fmt.Sprintf(", all of them in %d; who waited was not recorded", g.full)
-		v.Needs = []string{"how many wait for a connection (hikaricp_connections_pending, waiting), beside how many are in use"}
+		v.Needs = []cause.Need{{What: "how many wait for a connection (hikaricp_connections_pending, waiting), beside how many are in use"}}
 	case !g.watched && g.size == 0:
-		v.State, v.Needs = cause.Inconclusive, []string{"the pool's size, or how many wait for a connection"}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "the pool's size, or how many wait for a connection"}}
 	}
 	return v
 }

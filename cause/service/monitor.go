@@ -86,7 +86,7 @@ func (m *monitored) figures(c *cause.Case, v *cause.Verdict) {
 }
 
 // countCalls is what says how many calls a request makes.
-const countCalls = "how many calls a request makes: spans of some requests (OTLP, Zipkin or Jaeger JSON), or the monitor's count of calls over time"
+var countCalls = cause.Need{What: "how many calls a request makes: spans of some requests (OTLP, Zipkin or Jaeger JSON), or the monitor's count of calls over time"}
 
 // judgeMonitored judges a dependency by what its own monitor says, where nothing in the
 // service itself tells.
@@ -98,7 +98,7 @@ func judgeMonitored(c *cause.Case, all []monitored) cause.Verdict {
 	l := c.Ledger
 	if l == nil || len(l.Rows) == 0 {
 		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call of %s takes %s; of how long requests take there is nothing", all[0].name, millis(all[0].mean))
-		v.Needs = []string{"requests: an access log of the same time"}
+		v.Needs = []cause.Need{{What: "requests: an access log of the same time"}}
 		return v
 	}
 	rows := l.Slow
@@ -112,7 +112,7 @@ func judgeMonitored(c *cause.Case, all []monitored) cause.Verdict {
 	top := &all[0]
 	if top.calls == 0 {
 		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call of %s takes %s, a slow request %s", top.name, millis(top.mean), millis(took))
-		v.Needs = []string{countCalls}
+		v.Needs = []cause.Need{countCalls}
 		return v
 	}
 	in, over := 0.0, 0.0

@@ -57,7 +57,7 @@ func judgePool(c *cause.Case) cause.Verdict {
 	case len(all) > 0:
 		return judgeGauges(c, all)
 	case spans != nil:
-		return cause.Verdict{State: cause.Inconclusive, Summary: "spans do not show who waits for a connection: it would be local time", Needs: []string{readPool}}
+		return cause.Verdict{State: cause.Inconclusive, Summary: "spans do not show who waits for a connection: it would be local time", Needs: []cause.Need{readPool}}
 	default:
 		return c.NoStates()
 	}

@@ -18,7 +18,7 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	used, origin, known := ownProcessors(c)
 	cores := procs(c)
 	if !known || cores == 0 || l.To <= l.From {
-		return cause.Verdict{State: cause.Inconclusive, Summary: "how busy the processors were is not known", Needs: []string{"the process's CPU time over the same seconds: unstall record PID"}}
+		return cause.Verdict{State: cause.Inconclusive, Summary: "how busy the processors were is not known", Needs: []cause.Need{{What: "the process's CPU time over the same seconds", Command: "unstall record PID"}}}
 	}
 	var running int64
 	for _, row := range l.Rows {

@@ -94,7 +94,7 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 		a.rate = step.after
 	default:
 		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%s requests/s, without a rise; what was agreed on is not known", cause.Digits(3, a.rate))
-		v.Needs = []string{"the rate that was agreed on with the callers, or a capture of when all was well: unstall FILE... --expect-rate N"}
+		v.Needs = []cause.Need{{What: "the rate that was agreed on with the callers, or a capture of when all was well", Command: "unstall FILE... --expect-rate N"}}
 		return v
 	}
 	times := a.rate / expected
@@ -115,14 +115,14 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 		v.State, v.Title = cause.Inconclusive, ""
 		v.Evidence = append(v.Evidence, c.Figure("of the host's processors others used, and left none", share, "1", origin))
 		v.Summary = fmt.Sprintf("%s × the expected rate, but others used %.0f %% of the host: which of the two is it?", cause.Digits(2, times), 100*share)
-		v.Needs = []string{"a recording on a host that has processors left: unstall record PID --expect-rate " + cause.Digits(3, expected)}
+		v.Needs = []cause.Need{{What: "a recording on a host that has processors left", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
 		return v
 	}
 	e := explained{c: c, v: &v, a: a, expected: expected, times: times}
 	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
 		v.State, v.Title = cause.Inconclusive, ""
 		v.Summary = fmt.Sprintf("%s × the expected rate; whether requests would be fast at that is not known", cause.Digits(2, times))
-		v.Needs = []string{"the processors' use beside the requests, or a stretch at the expected rate: unstall record PID --expect-rate " + cause.Digits(3, expected)}
+		v.Needs = []cause.Need{{What: "the processors' use beside the requests, or a stretch at the expected rate", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
 		return v
 	}
 	if v.State == cause.Supported {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -9,12 +10,8 @@ import (
 	"github.com/unstall/unstall/record"
 )
 
-// What stands for commands that only a Go process answers.
-const (
-	notTold  = "only processes of Go, .NET and the JVM tell that of themselves so far"
-	notHeard = "its diagnostics socket tells that, once unstall may use it"
-	notAsked = "its thread dumps tell that, once unstall may attach to it"
-)
+// pid stands for the process in a command.
+var pid = regexp.MustCompile(`\bPID\b`)
 
 // pasteable puts the address and the process id of the one target that was
 // recorded into the commands of a diagnosis, so that they work as they are.
@@ -22,31 +19,24 @@ func pasteable(d *diagnose.Diagnosis, f record.Finding) {
 	if len(f.Targets) != 1 {
 		return
 	}
-	t := f.Targets[0]
 	var words []string
 	for _, a := range f.Accesses {
 		if a.Probe == "gopprof" && a.Missing == nil && len(a.SwitchesOn) > 0 {
 			words = curl(a)
 		}
 	}
-	if t.PID != 0 {
-		words = append(words, "/proc/PID/", "/proc/"+strconv.Itoa(t.PID)+"/", "unstall PID", "unstall "+strconv.Itoa(t.PID))
-	}
-	fill := strings.NewReplacer(words...)
+	address := strings.NewReplacer(words...)
 	for i := range d.Verdicts {
 		v := &d.Verdicts[i]
-		for k, need := range v.Needs {
-			if v.Needs[k] = fill.Replace(need); t.Runtime != "" && t.Runtime != "go" && strings.Contains(need, "HOST:PORT/debug/pprof") {
-				switch v.Needs[k] = notTold; t.Runtime {
-				case "dotnet":
-					v.Needs[k] = notHeard
-				case "jvm":
-					v.Needs[k] = notAsked
-				}
+		for k := range v.Needs {
+			n := &v.Needs[k]
+			n.Command = address.Replace(n.Command)
+			if t := f.Targets[0]; t.PID != 0 {
+				n.Command = pid.ReplaceAllString(n.Command, strconv.Itoa(t.PID))
 			}
 		}
 		for k := range v.Fix {
-			v.Fix[k].Code = fill.Replace(v.Fix[k].Code)
+			v.Fix[k].Code = address.Replace(v.Fix[k].Code)
 		}
 	}
 }

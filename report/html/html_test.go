@@ -47,7 +47,7 @@ func attacked() *diagnose.Diagnosis {
 	s := attack
 	evidence := diagnose.Evidence{Text: attack, Value: &v, Unit: attack, Origin: attack}
 	verdict := diagnose.Verdict{Cause: attack, Subject: attack, Verdict: "supported", Title: attack, Summary: attack, Evidence: []diagnose.Evidence{evidence},
-		Needs: []string{attack + ": curl -o " + attack}, Fix: []diagnose.Fix{{Text: attack, Setting: attack, Code: attack}, {Text: attack}},
+		Needs: []diagnose.Need{{What: attack, Command: "curl -o " + attack}}, Fix: []diagnose.Fix{{Text: attack, Setting: attack, Code: attack}, {Text: attack}},
 		Saves: &diagnose.Saves{Value: 1, Basis: &s}, Prediction: []diagnose.Prediction{{Metric: attack, Unit: attack, Now: &v, Then: &v, Low: &v, High: &v}}}
 	open, out := verdict, verdict
 	open.Verdict, out.Verdict = "inconclusive", "ruled_out"

@@ -203,7 +203,7 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 		}
 		p.linef("%s", line)
 		for _, n := range g.Needs {
-			line := "  - " + escape(n.Words)
+			line := "  - " + escape(n.What)
 			if n.Command != "" {
 				line += ": " + code(n.Command)
 			}

@@ -64,57 +64,32 @@ func Predictions(v *diagnose.Verdict) []string {
 type Open struct {
 	Causes  []string
 	Summary string
-	Needs   []Need
+	Needs   []diagnose.Need
 }
-
-// Need is what would have to be there: in words and, perhaps, by which command.
-type Need struct{ Words, Command string }
 
 // NotSeen groups inconclusive verdicts by what they miss. Needs of one command
 // are one need; where the words differ, what they have in common stands.
 func NotSeen(verdicts []diagnose.Verdict) (groups []Open) {
 	for _, v := range verdicts {
-		needs := make([]Need, len(v.Needs))
-		for i, n := range v.Needs {
-			needs[i] = need(n)
-		}
 		i := slices.IndexFunc(groups, func(g Open) bool {
-			return g.Summary == v.Summary && slices.EqualFunc(g.Needs, needs, sameNeed)
+			return g.Summary == v.Summary && slices.EqualFunc(g.Needs, v.Needs, sameNeed)
 		})
 		if i < 0 {
-			groups = append(groups, Open{Causes: []string{v.Cause}, Summary: v.Summary, Needs: needs})
+			groups = append(groups, Open{Causes: []string{v.Cause}, Summary: v.Summary, Needs: slices.Clone(v.Needs)})
 			continue
 		}
 		g := &groups[i]
 		if !slices.Contains(g.Causes, v.Cause) {
 			g.Causes = append(g.Causes, v.Cause)
 		}
-		for j := range needs {
-			g.Needs[j].Words = common(g.Needs[j].Words, needs[j].Words)
+		for j, n := range v.Needs {
+			g.Needs[j].What = common(g.Needs[j].What, n.What)
 		}
 	}
 	return groups
 }
 
-// need splits "a trace shows it: curl …".
-func need(text string) Need {
-	i := strings.LastIndex(text, ": ")
-	if i < 0 || !typed(text[i+2:]) {
-		return Need{Words: text}
-	}
-	return Need{text[:i], text[i+2:]}
-}
-
-// programs are those that a need may be met by.
-var programs = []string{"unstall", "sudo", "curl", "kubectl", "docker"}
-
-// typed says whether a text is a command rather than words.
-func typed(text string) bool {
-	first, rest, more := strings.Cut(text, " ")
-	return more && rest != "" && slices.Contains(programs, first) || strings.ContainsAny(text, "-/=")
-}
-
-func sameNeed(a, b Need) bool {
+func sameNeed(a, b diagnose.Need) bool {
 	return a == b || a.Command != "" && a.Command == b.Command
 }
 

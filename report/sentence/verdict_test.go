@@ -1,18 +1,33 @@
 package sentence
 
-import "testing"
+import (
+	"testing"
 
-func TestNeed(t *testing.T) {
-	for text, want := range map[string]Need{
-		"needs root: sudo unstall 4711":                        {"needs root", "sudo unstall 4711"},
-		"record it: unstall record PID":                        {"record it", "unstall record PID"},
-		"a trace shows it: curl -o trace.out 'http://a/trace'": {"a trace shows it", "curl -o trace.out 'http://a/trace'"},
-		"run it with: GODEBUG=gctrace=1":                       {"run it with", "GODEBUG=gctrace=1"},
-		"requests, to say what it costs them: add a trace":     {Words: "requests, to say what it costs them: add a trace"},
-		"a longer recording":                                   {Words: "a longer recording"},
-	} {
-		if got := need(text); got != want {
-			t.Errorf("%q: %q and %q, want %q and %q", text, got.Words, got.Command, want.Words, want.Command)
-		}
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/unstall/unstall/diagnose"
+)
+
+// Causes that miss the same command are one line; words that look like a command, because
+// there is a "-", a "/" or a "=" in them, are none.
+func TestNotSeen(t *testing.T) {
+	const trace, words = "curl -o trace.out 'http://a/trace'", "a log of the same time: its lines say the time-of-day and/or t=…"
+	open := func(id, summary string, needs ...diagnose.Need) diagnose.Verdict {
+		return diagnose.Verdict{Cause: id, Summary: summary, Needs: needs}
+	}
+	got := NotSeen([]diagnose.Verdict{
+		open("go.gc-rate", "no states", diagnose.Need{What: "a trace shows who had the processors", Command: trace}),
+		open("jvm.full-gc", "no log", diagnose.Need{What: words}),
+		open("go.lock-contention", "no states", diagnose.Need{What: "a trace shows which locks they wait for", Command: trace}),
+		open("jvm.safepoint", "no log", diagnose.Need{What: words}),
+		open("jvm.old-gen-leak", "no log", diagnose.Need{What: "a longer log"}),
+	})
+	want := []Open{
+		{[]string{"go.gc-rate", "go.lock-contention"}, "no states", []diagnose.Need{{What: "a trace shows …", Command: trace}}},
+		{[]string{"jvm.full-gc", "jvm.safepoint"}, "no log", []diagnose.Need{{What: words}}},
+		{[]string{"jvm.old-gen-leak"}, "no log", []diagnose.Need{{What: "a longer log"}}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }

@@ -129,7 +129,7 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 		}
 		lines = append(lines, p.wrap(text, indent)...)
 		for _, n := range g.Needs {
-			words := n.Words
+			words := n.What
 			if n.Command != "" {
 				words += ":"
 			}
