@@ -9,6 +9,7 @@ package cause
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
@@ -22,6 +23,7 @@ import (
 type Cause struct {
 	ID    string // closed list, never renamed: "go.gc-rate"
 	Title string // one line: what it is
+	Step  Step   // when it is asked
 	// Doc explains it to the engineer on call: the mechanism, how it is told from
 	// its look-alikes, what helps and what does not.
 	Doc string
@@ -88,6 +90,7 @@ type Evidence struct {
 	Value  *float64 `json:"value"`
 	Unit   string   `json:"unit"`
 	Origin string   `json:"origin"`
+	Source string   `json:"source"` // the file of it, or the option; "" unknown
 }
 
 // Fix is something to change: a setting or code.
@@ -117,7 +120,23 @@ func Number(v float64) *float64 {
 
 // Figure is evidence with a value.
 func (c *Case) Figure(text string, value float64, unit string, origin evidence.Origin) Evidence {
-	return Evidence{Text: text, Value: Number(value), Unit: unit, Origin: c.Bundle.OriginText(origin)}
+	e := c.Seen(text, origin)
+	e.Value, e.Unit = Number(value), unit
+	return e
+}
+
+// Seen is evidence without a value.
+func (c *Case) Seen(text string, origin evidence.Origin) Evidence {
+	e := Evidence{Text: text, Origin: c.Bundle.OriginText(origin)}
+	if a, ok := origin.Artifact(); ok && int(a) < len(c.Bundle.Artifacts) {
+		e.Source = filepath.Base(c.Bundle.Artifacts[a].Name)
+	}
+	return e
+}
+
+// Given is a figure that the user gave by an option.
+func Given(text string, value float64, unit, option string) Evidence {
+	return Evidence{Text: text, Value: Number(value), Unit: unit, Origin: option, Source: option}
 }
 
 // From names an artifact as an origin.

@@ -120,6 +120,7 @@ type Entry struct {
 type Verdict struct {
 	Cause      string       `json:"cause"`
 	Subject    string       `json:"subject"`
+	Step       cause.Step   `json:"step"`    // its place in the order in which one asks
 	Verdict    string       `json:"verdict"` // supported | ruled_out | inconclusive
 	Title      string       `json:"title"`   // one line: what happens
 	Summary    string       `json:"summary"` // one short clause with the deciding figure, for lists: "0.4 ms"

@@ -180,7 +180,7 @@ func weight(v Verdict) float64 {
 }
 
 func verdict(k cause.Cause, v cause.Verdict, subject string) Verdict {
-	out := Verdict{Cause: k.ID, Subject: subject, Verdict: v.State, Title: v.Title, Summary: v.Summary, Saves: v.Saves,
+	out := Verdict{Cause: k.ID, Subject: subject, Step: k.Step, Verdict: v.State, Title: v.Title, Summary: v.Summary, Saves: v.Saves,
 		Evidence: v.Evidence, Needs: v.Needs, Fix: v.Fix, Prediction: v.Prediction, Frontier: v.Frontier, weight: v.Weight}
 	if out.Title == "" {
 		out.Title = k.Title

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +84,9 @@ func TestEveryCauseIsKnown(t *testing.T) {
 			}
 			if c.Title == "" || len(c.Doc) < 200 || c.Needs == "" || c.Applies == nil || c.Judge == nil {
 				t.Error("title, doc, needs, applies or judge is missing")
+			}
+			if !slices.Contains(cause.Steps, c.Step) {
+				t.Errorf("step %q is none of %v", c.Step, cause.Steps)
 			}
 			for _, kind := range []string{"sick", "healthy"} {
 				dirs, _ := filepath.Glob(filepath.Join(fixtures, c.ID, kind+"*"))

@@ -14,6 +14,7 @@ import (
 var LockContention = cause.Cause{
 	ID:    "dotnet.lock-contention",
 	Title: "threads wait for a lock",
+	Step:  cause.StepLocks,
 	Doc: `Threads queue for one lock (the lock statement, Monitor, System.Threading.Lock,
 ReaderWriterLock): each stands still until the one that holds it lets go. If that is what
 most threads of the pool do, the pool is used up too and gains threads, which only join
@@ -135,7 +136,7 @@ func found(c *cause.Case, w *reading.Locks, v *cause.Verdict) {
 	}
 	fix := cause.Fix{Text: "do less under this lock, take one for each key, or let readers use a snapshot that is replaced as a whole", Code: who}
 	if w.Holder.Owner != "" {
-		v.Evidence = append(v.Evidence, cause.Evidence{Text: "meanwhile its holder was in " + w.Holder.Owner + ", " + w.Holder.Doing, Origin: c.Bundle.OriginText(w.Looked)})
+		v.Evidence = append(v.Evidence, c.Seen("meanwhile its holder was in "+w.Holder.Owner+", "+w.Holder.Doing, w.Looked))
 		if w.Holder.Stands {
 			fix.Text = "the lock is held by code that waits: do that before taking the lock or after, or use SemaphoreSlim.WaitAsync() where it must be held"
 			fix.Code = w.Holder.Owner

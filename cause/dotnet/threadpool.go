@@ -13,6 +13,7 @@ import (
 var ThreadPoolStarvation = cause.Cause{
 	ID:    "dotnet.threadpool-starvation",
 	Title: "code blocks the threads of the pool",
+	Step:  cause.StepPool,
 	Doc: `Everything in ASP.NET Core runs on the threads of one pool: requests, and what continues
 an async method after its await. Code that waits on such a thread for something to end
 (task.Result, Wait(), GetAwaiter().GetResult(), Thread.Sleep, synchronous I/O) keeps it

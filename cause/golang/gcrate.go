@@ -13,6 +13,7 @@ import (
 var GCRate = cause.Cause{
 	ID:    "go.gc-rate",
 	Title: "the collector runs often because its heap is small",
+	Step:  cause.StepCollector,
 	Doc: `Go's collector starts a cycle when the heap has grown by GOGC percent (100: doubled)
 over what was live after the last one. A service with a small live heap and much
 garbage per request therefore collects all the time, on a machine with any amount
@@ -230,7 +231,7 @@ func room(c *cause.Case) (bytes float64, who string) {
 func settings(c *cause.Case) (out []cause.Evidence) {
 	for _, key := range []string{evidence.FactGOGC, evidence.FactGOMEMLIMIT} {
 		if f, ok := c.Fact(key); ok {
-			out = append(out, cause.Evidence{Text: key + "=" + f.Value, Origin: c.Bundle.OriginText(f.Origin)})
+			out = append(out, c.Seen(key+"="+f.Value, f.Origin))
 		}
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 var GoroutineLeak = cause.Cause{
 	ID:    "go.goroutine-leak",
 	Title: "goroutines are started and never end",
+	Step:  cause.StepRest,
 	Doc: `A goroutine that waits for something that never comes stays for ever, with its stack and
 all it refers to: a send on a channel whose reader left after a timeout, a reader of a
 channel nobody closes, a missing cancel(). Their number grows with the traffic; memory,

@@ -12,6 +12,7 @@ import (
 var LockContention = cause.Cause{
 	ID:    "go.lock-contention",
 	Title: "requests wait for a mutex",
+	Step:  cause.StepLocks,
 	Doc: `Goroutines queue for one sync.Mutex or sync.RWMutex. The lock shows as time blocked in
 sync.(*Mutex).Lock; what its holder did meanwhile says what to change: if it ran, the
 critical section is too long or entered too often; if it waited for a dependency, the

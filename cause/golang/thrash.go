@@ -12,6 +12,7 @@ import (
 var MemoryLimitThrash = cause.Cause{
 	ID:    "go.memory-limit-thrash",
 	Title: "the memory limit leaves the collector no room",
+	Step:  cause.StepCollector,
 	Doc: `With GOMEMLIMIT (or debug.SetMemoryLimit) the heap's goal is the limit less all that is
 not heap. If the live heap comes near to that, a cycle starts again as soon as the last
 one has ended, and allocating goroutines must mark (assist) for most of what they

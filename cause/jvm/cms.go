@@ -15,6 +15,7 @@ import (
 var CMSConcurrentModeFailure = cause.Cause{
 	ID:    "jvm.cms-concurrent-mode-failure",
 	Title: "CMS falls back to full collections on one thread",
+	Step:  cause.StepCollector,
 	Doc: `CMS collects the old generation beside the program and does not move objects. It falls
 back to a compacting collection on a single thread, the longest pause a JVM knows, in two
 cases. The cycle began too late or takes too long: young collections promote more than is

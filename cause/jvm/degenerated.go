@@ -12,6 +12,7 @@ import (
 var DegeneratedGC = cause.Cause{
 	ID:    "jvm.degenerated-gc",
 	Title: "Shenandoah ends its cycles with the world stopped",
+	Step:  cause.StepCollector,
 	Doc: `Shenandoah marks, copies and updates references beside the program. If the heap is full
 before a cycle ends (Cancelling GC: Allocation Failure), the program is stopped and the cycle
 goes on from where it was: a degenerated collection, tens to hundreds of ms. If that does not

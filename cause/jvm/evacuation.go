@@ -12,6 +12,7 @@ import (
 var G1EvacuationFailure = cause.Cause{
 	ID:    "jvm.g1-evacuation-failure",
 	Title: "G1 finds no region to copy survivors to",
+	Step:  cause.StepCollector,
 	Doc: `G1's collections copy what survives into free regions. When none is left in the middle of
 one, what could not be copied stays where it is: its regions become old as they are, marks
 are put right object by object, the pause takes several times as long, and often a full

@@ -15,6 +15,7 @@ import (
 var ExplicitGC = cause.Cause{
 	ID:    "jvm.explicit-gc",
 	Title: "collections that somebody asked for stop the world",
+	Step:  cause.StepCollector,
 	Doc: `System.gc() collects the whole heap at once, with the world stopped in Serial, Parallel,
 and, unless told otherwise, CMS and G1. Programs and libraries call it: RMI once an hour
 (sun.rmi.dgc.server.gcInterval), NIO where direct buffers reach their limit, frameworks that

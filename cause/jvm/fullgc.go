@@ -16,6 +16,7 @@ import (
 var FullGC = cause.Cause{
 	ID:    "jvm.full-gc",
 	Title: "full collections stop the world",
+	Step:  cause.StepCollector,
 	Doc: `A full collection marks and compacts the whole heap with the world stopped: a second or
 more per GiB of live objects where one thread does it (Serial, CMS's fallback, G1 before
 JDK 10), a fraction of that in parallel. Serial and Parallel make one when the old
@@ -81,7 +82,7 @@ func judgeFull(c *cause.Case) cause.Verdict {
 	}
 	v.Evidence = append(v.Evidence, c.Figure("full collections a minute", 60*g.rate(p), "1/min", g.at(p[0])))
 	if t := g.trigger(p[0]); t != "" {
-		v.Evidence = append(v.Evidence, cause.Evidence{Text: "triggered by: " + t, Origin: c.Bundle.OriginText(g.at(p[0]))})
+		v.Evidence = append(v.Evidence, c.Seen("triggered by: "+t, g.at(p[0])))
 	}
 	add("heap before them, in the median", before)
 	add("heap after them: what is live", live)

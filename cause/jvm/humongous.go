@@ -12,6 +12,7 @@ import (
 var G1Humongous = cause.Cause{
 	ID:    "jvm.g1-humongous",
 	Title: "G1 collects because of humongous objects",
+	Step:  cause.StepCollector,
 	Doc: `G1 divides the heap into regions of equal size (1 to 32 MiB by the size of the heap: a
 2048th of it, a power of two). An object of half a region or more, nearly always an array, is
 humongous: it is put into the old generation at once, alone in as many adjacent regions as it

@@ -12,6 +12,7 @@ import (
 var GCKernelTime = cause.Cause{
 	ID:    "jvm.gc-kernel-time",
 	Title: "collections spend their time in the kernel",
+	Step:  cause.StepCollector,
 	Doc: `Copying and marking objects is work in user mode. Where the collector's threads use more
 system than user time (user=0.04 sys=0.35 in [Times: …], or the gc,cpu lines of unified
 logs), the kernel does something for them: it gives pages that were never touched (a heap

@@ -16,6 +16,7 @@ import (
 var LockContention = cause.Cause{
 	ID:    "jvm.lock-contention",
 	Title: "threads wait for a lock",
+	Step:  cause.StepLocks,
 	Doc: `Threads queue for one lock (synchronized, ReentrantLock, ReentrantReadWriteLock,
 StampedLock): each stands still until the one that holds it lets go. If that is what most
 threads of a server's pool do, none is left for other requests either.
@@ -110,12 +111,12 @@ func deadlock(c *cause.Case, w *reading.Locks, v cause.Verdict, f evidence.Fact)
 	v.Weight = 1
 	v.Title = "Deadlock: threads wait for each other for ever."
 	v.Summary = fmt.Sprintf("%.0f threads wait for each other", f.Number)
-	v.Evidence = append(v.Evidence, cause.Evidence{Text: "the JVM found a deadlock: " + f.Value, Origin: c.Bundle.OriginText(f.Origin)})
+	v.Evidence = append(v.Evidence, c.Seen("the JVM found a deadlock: "+f.Value, f.Origin))
 	if l := c.Ledger; l != nil && l.Sampled && c.Slow() {
 		v.Saves = lockSaves(c, w)
 	}
 	if len(w.Circle) > 0 {
-		v.Evidence = append(v.Evidence, cause.Evidence{Text: "they wait for each other in " + strings.Join(w.Circle, ", "), Origin: c.Bundle.OriginText(f.Origin)})
+		v.Evidence = append(v.Evidence, c.Seen("they wait for each other in "+strings.Join(w.Circle, ", "), f.Origin))
 	}
 	v.Fix = []cause.Fix{{Text: "take these locks in one order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: strings.Join(w.Circle, ", ")}}
 	return v
@@ -153,7 +154,7 @@ func found(c *cause.Case, w *reading.Locks, v *cause.Verdict) {
 		if !w.Holder.Told {
 			known = "meanwhile another thread was in the same code, "
 		}
-		v.Evidence = append(v.Evidence, cause.Evidence{Text: fmt.Sprintf("%s%s, %s: %d of %d looks", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, w.Looks), Origin: c.Bundle.OriginText(w.Looked)})
+		v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("%s%s, %s: %d of %d looks", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, w.Looks), w.Looked))
 		if w.Holder.Stands {
 			fix.Text = fmt.Sprintf("the lock is held by code that waits (%s): do that before taking the lock or after", w.Holder.Doing)
 			fix.Code = w.Holder.Owner

@@ -12,6 +12,7 @@ import (
 var MetaspaceGC = cause.Cause{
 	ID:    "jvm.metaspace-gc",
 	Title: "class metadata makes the whole heap be collected",
+	Step:  cause.StepCollector,
 	Doc: `Classes live outside the heap, in metaspace (before JDK 8 in the permanent generation), and
 are unloaded only by collections that mark the whole heap. When metaspace in use reaches a
 high-water mark, first -XX:MetaspaceSize (about 21 MiB unless set) and then what the last

@@ -16,6 +16,7 @@ import (
 var OldGenLeak = cause.Cause{
 	ID:    "jvm.old-gen-leak",
 	Title: "what stays in the old generation grows and grows",
+	Step:  cause.StepRest,
 	Doc: `Objects that are still referred to cannot be collected: caches without a bound, listeners
 that nobody removes, thread locals of pooled threads, class loaders of redeployed
 applications. What is left after the old generation has been collected (a full collection,

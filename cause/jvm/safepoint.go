@@ -16,6 +16,7 @@ import (
 var Safepoint = cause.Cause{
 	ID:    "jvm.safepoint",
 	Title: "stopping the threads takes longer than what they are stopped for",
+	Step:  cause.StepRest,
 	Doc: `To collect, to deoptimize, to dump threads the JVM brings all threads to a safepoint, and
 all wait for the last one. A thread looks for the request at method returns and loop ends;
 compiled loops over an int with a known end (counted loops) need not where the collector is

@@ -14,6 +14,7 @@ import (
 var AllocationStall = cause.Cause{
 	ID:    "jvm.allocation-stall",
 	Title: "threads wait for the collector to free memory",
+	Step:  cause.StepCollector,
 	Doc: `ZGC collects beside the program and stops it for less than a ms. If the heap is full
 before a cycle ends, each thread that allocates waits until memory is free: an allocation
 stall, of that thread alone. Relocation stalls are of threads that need an object moved while

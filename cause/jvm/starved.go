@@ -14,6 +14,7 @@ import (
 var GCStarved = cause.Cause{
 	ID:    "jvm.gc-cpu-starved",
 	Title: "the host does not run the collector's threads",
+	Step:  cause.StepProcessors,
 	Doc: `While the world is stopped only the collector's threads run, each on a processor of its
 own: their CPU time together (user + sys) is then about the wall time (real) times their
 number. Where wall time is far above CPU time ÷ threads, they did not get the processors: a

@@ -15,6 +15,7 @@ import (
 var YoungGCRate = cause.Cause{
 	ID:    "jvm.young-gc-rate",
 	Title: "young collections come so often that requests are slow",
+	Step:  cause.StepCollector,
 	Doc: `Requests allocate, eden fills, and a young collection stops the world: ParNew, PSYoungGen,
 DefNew and G1's young pauses alike (many believe that ParNew does not stop it). How often
 is eden ÷ allocation rate; how long each takes depends on what survives, not on how much

@@ -11,6 +11,7 @@ import (
 var NoisyNeighbour = cause.Cause{
 	ID:    "linux.noisy-neighbour",
 	Title: "another process takes the processors",
+	Step:  cause.StepProcessors,
 	Doc: `The host is short of processors (linux.cpu-saturation) and it is others who use them, not
 this service. Who it is decides what to do: move it, weigh it down, or give this service
 processors of its own.

@@ -14,6 +14,7 @@ import (
 var PageFaults = cause.Cause{
 	ID:    "linux.page-faults",
 	Title: "memory is touched for the first time",
+	Step:  cause.StepProcessors,
 	Doc: `Memory a process has asked for is not there until it is touched; then the kernel takes a
 fault, finds a page and clears it: some 0.5–2 µs per 4 KiB, more in virtual machines. A
 heap that grows into new memory pays this in the middle of requests. After a start with

@@ -10,6 +10,7 @@ import (
 var CPUSaturation = cause.Cause{
 	ID:    "linux.cpu-saturation",
 	Title: "the host does not run the process's threads",
+	Step:  cause.StepProcessors,
 	Doc: `The process's threads are ready but the host runs something else: other processes, other
 containers, other virtual machines. From inside the process everything takes longer:
 system calls that never block, stop-the-world pauses, marking, the program's own work.

@@ -12,6 +12,7 @@ import (
 var CPUThrottled = cause.Cause{
 	ID:    "linux.cpu-throttled",
 	Title: "a CPU quota stops the process",
+	Step:  cause.StepProcessors,
 	Doc: `The process's cgroup may use so much CPU time in a period (cpu.max; a Kubernetes CPU limit,
 docker --cpus). Once that is used up, all its threads stop until the next period begins:
 with the usual period of 100 ms for up to that long, whatever the mean use is. Many

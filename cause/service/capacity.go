@@ -12,6 +12,7 @@ import (
 var OverCapacity = cause.Cause{
 	ID:    "service.over-capacity",
 	Title: "more requests arrive than the processors can serve",
+	Step:  cause.StepProcessors,
 	Doc: `Requests wait for a processor that other requests of the same service hold, and the
 processors are busy with that all the time. Nothing is wrong inside: there is too much to
 do. Near saturation waiting grows without bound (at a utilisation of ρ a single server

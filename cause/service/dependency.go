@@ -13,6 +13,7 @@ import (
 var DependencySlow = cause.Cause{
 	ID:    "service.dependency-slow",
 	Title: "a dependency answers slowly",
+	Step:  cause.StepDependency,
 	Doc: `Slow requests spend their extra time waiting for the network: a database, a cache,
 another service. What counts is not how long they wait there but how much longer than
 requests usually do: a call that always takes 20 ms makes no request slower than the
@@ -76,7 +77,7 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
 	}
 	if where := callSite(c, details); where != "" {
-		v.Evidence = append(v.Evidence, cause.Evidence{Text: "called from " + where, Origin: c.Bundle.OriginText(cause.From(l.Source))})
+		v.Evidence = append(v.Evidence, c.Seen("called from "+where, cause.From(l.Source)))
 	}
 	v.Fix = append(v.Fix, boundWait)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))

@@ -39,7 +39,7 @@ func (e *explained) byBaseline() bool {
 	if !ok || !known || !is || p50.Number <= 0 || rate.Number < e.expected/about {
 		return false // of an idler service it says nothing
 	}
-	e.v.Evidence = append(e.v.Evidence, cause.Evidence{Text: fmt.Sprintf("p50 at %s/s, when all was well", cause.Digits(3, rate.Number)), Value: cause.Number(p50.Number / 1e6), Unit: "ms", Origin: "--baseline"})
+	e.v.Evidence = append(e.v.Evidence, cause.Given(fmt.Sprintf("p50 at %s/s, when all was well", cause.Digits(3, rate.Number)), p50.Number/1e6, "ms", "--baseline"))
 	return e.against(int64(p50.Number), int64(p99.Number))
 }
 
@@ -113,7 +113,7 @@ func (e *explained) byProcessors() bool {
 	now := min(used/procs(c), .98)
 	then := now / e.times
 	e.v.Evidence = append(e.v.Evidence, c.Figure("processors busy", now, "1", origin),
-		cause.Evidence{Text: fmt.Sprintf("at %s/s, if each request needs as much", cause.Digits(3, e.expected)), Value: cause.Number(then), Unit: "1", Origin: c.Bundle.OriginText(origin)})
+		c.Figure(fmt.Sprintf("at %s/s, if each request needs as much", cause.Digits(3, e.expected)), then, "1", origin))
 	if now < saturated || then > .7 {
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 var PoolExhausted = cause.Cause{
 	ID:    "service.pool-exhausted",
 	Title: "requests wait for a pool that is used up",
+	Step:  cause.StepPool,
 	Doc: `A pool of connections, a semaphore or a channel of tokens limits how many requests may
 do something at once. When all are out, requests queue for one, before any call is made:
 the dependency sees short calls and looks innocent.

@@ -16,6 +16,7 @@ import (
 var TrafficSurge = cause.Cause{
 	ID:    "service.traffic-surge",
 	Title: "far more requests come than were expected",
+	Step:  cause.StepTraffic,
 	Doc: `A service is built for a rate, and what was agreed with its callers is often only spoken
 of. When more come than it can serve, requests queue for whatever runs out first: the
 processors, a pool, the collector's time. Which of these it is, other causes say; this one
@@ -87,7 +88,7 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 	step, risen := a.step()
 	switch {
 	case known:
-		v.Evidence = append(v.Evidence, cause.Evidence{Text: "expected", Value: cause.Number(expected), Unit: "1/s", Origin: by})
+		v.Evidence = append(v.Evidence, cause.Given("expected", expected, "1/s", by))
 	case risen:
 		expected = step.before
 		v.Evidence = append(v.Evidence, c.Figure("before "+clock(step.at), step.before, "1/s", origin), c.Figure("after", step.after, "1/s", origin))
