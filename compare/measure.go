@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/ledger"
 )
 
@@ -17,11 +18,10 @@ type MeasureOptions struct {
 // Measure reads a run out of the evidence of one: figures of requests from a load
 // generator's result before any other source, as it sees what the service does
 // not; the collector's, processor time and memory from whatever watched the
-// process. Several load results in one file are as many runs. It aligns the
-// bundle's clocks; run it once.
-func Measure(b *evidence.Bundle, name string, opt MeasureOptions) []Run {
-	b.Unify()
-	b.Align()
+// process. Several load results in one file are as many runs. The bundle stays as it is.
+func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
+	i := incident.Of(read, incident.Options{SLO: opt.SLO})
+	b := i.Bundle
 	if len(b.Loads) > 1 && b.Requests.Len() == 0 {
 		var runs []Run
 		for i := range b.Loads {
@@ -37,7 +37,7 @@ func Measure(b *evidence.Bundle, name string, opt MeasureOptions) []Run {
 		m.run.Start = time.Unix(0, m.from).UTC()
 	}
 	var top *ledger.Ledger
-	for _, l := range ledger.Build(b, ledger.Options{SLO: opt.SLO}) {
+	for _, l := range i.Ledgers() {
 		if top == nil || l.Requests.Count > top.Requests.Count {
 			top = l
 		}

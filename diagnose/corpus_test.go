@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 )
 
 const corpus = "../../shared/corpus/go"
@@ -153,6 +154,7 @@ func TestTraceAgreesWithItsLog(t *testing.T) {
 				t.Errorf("%d targets, want one process", len(d.Targets))
 			}
 			starts := map[evidence.ArtifactID][]int64{}
+			b = incident.Of(b, incident.Options{}).Bundle
 			for i, k := range b.Intervals.Kind {
 				if k == evidence.GCMark && b.Intervals.Cause[i] == 0 { // whole within the trace
 					a, _ := b.Intervals.Origin[i].Artifact()

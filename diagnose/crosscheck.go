@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -21,8 +22,8 @@ func crossCheck(b *evidence.Bundle) {
 }
 
 type window struct {
-	artifact    evidence.ArtifactID
-	from, until int64
+	reading.Window
+	artifact evidence.ArtifactID
 }
 
 // windows returns the anchored span of every artifact.
@@ -34,11 +35,11 @@ func windows(b *evidence.Bundle) []window {
 			continue
 		}
 		slack := b.Clocks[c.Clock].Slack()
-		w := window{a, c.From - slack, c.Until + slack}
+		w := window{reading.Window{From: c.From - slack, Until: c.Until + slack}, a}
 		found := false
 		for i := range out {
 			if out[i].artifact == a {
-				out[i].from, out[i].until = min(out[i].from, w.from), max(out[i].until, w.until)
+				out[i].From, out[i].Until = min(out[i].From, w.From), max(out[i].Until, w.Until)
 				found = true
 			}
 		}
@@ -58,17 +59,17 @@ func apart(b *evidence.Bundle) {
 	ws := windows(b)
 	for i, x := range ws {
 		for _, y := range ws[:i] {
-			if x.from < y.until+int64(near) && y.from < x.until+int64(near) {
+			if x.From < y.Until+int64(near) && y.From < x.Until+int64(near) {
 				continue
 			}
 			b.Warnf(evidence.NewOrigin(x.artifact, 0), "%s (%s) and %s (%s) do not overlap in time: neither says anything about the other",
-				b.Artifacts[y.artifact].Name, between(y), b.Artifacts[x.artifact].Name, between(x))
+				b.Artifacts[y.artifact].Name, between(y.Window), b.Artifacts[x.artifact].Name, between(x.Window))
 		}
 	}
 }
 
-func between(w window) string {
-	from, until := time.Unix(0, w.from).UTC(), time.Unix(0, w.until).UTC()
+func between(w reading.Window) string {
+	from, until := time.Unix(0, w.From).UTC(), time.Unix(0, w.Until).UTC()
 	layout := "15:04:05"
 	if from.Truncate(24*time.Hour) != until.Truncate(24*time.Hour) {
 		layout = "2006-01-02 15:04:05"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/predict"
 )
 
@@ -29,20 +29,15 @@ type PredictOptions struct {
 	Version string // of the tool
 }
 
-// Predict says what settings would do to the process a bundle is of. It aligns the
-// bundle's clocks; run it once. What cannot be is an error beside the rest.
-func Predict(b *evidence.Bundle, opt PredictOptions) (*predict.Prediction, error) {
-	b.Unify()
-	b.Align()
-	if !opt.Since.IsZero() || !opt.Until.IsZero() {
-		from, until := b.Window()
-		b.Clip(nanos(opt.Since), nanos(opt.Until))
-		if len(b.Coverage) == 0 {
-			return nil, which("nothing of the evidence lies in the time asked for: it is of %s UTC", between(window{from: from, until: until}))
-		}
+// Predict says what settings would do to the process that was read into a bundle, which
+// stays as it is. What cannot be is an error beside the rest.
+func Predict(read *evidence.Bundle, opt PredictOptions) (*predict.Prediction, error) {
+	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until})
+	if i.Nothing() {
+		return nil, which("nothing of the evidence lies in the time asked for: it is of %s UTC", between(i.Whole))
 	}
-	ledgers := ledger.Build(b, ledger.Options{})
-	r := &run{b: b, d: &Diagnosis{}, ledgers: ledgers}
+	b := i.Bundle
+	r := &run{b: b, d: &Diagnosis{}, ledgers: i.Ledgers()}
 	r.names()
 	id, err := r.modelled(opt.Target)
 	if err != nil {

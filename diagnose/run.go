@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/threads"
 )
 
 // Options are what the user decides.
@@ -20,58 +20,37 @@ type Options struct {
 	Since, Until time.Time        // zero: all there is
 	Version      string           // of the tool
 	ExpectedRate float64          // requests/s that were agreed on, 0 not known
-	Baseline     *evidence.Bundle // of when all was well; nil: none. It is aligned, too.
+	Baseline     *evidence.Bundle // of when all was well; nil: none
 }
 
-// Run diagnoses a bundle. It aligns the bundle's clocks and gives requests the states
-// of their threads; run it once.
-func Run(ctx context.Context, b *evidence.Bundle, opt Options) (*Diagnosis, error) {
-	b.Unify()
-	b.Align()
-	threads.Attach(b)
-	if !opt.Since.IsZero() || !opt.Until.IsZero() {
-		from, until := b.Window()
-		b.Clip(nanos(opt.Since), nanos(opt.Until))
-		if len(b.Coverage) == 0 {
-			b.Warnf(0, "nothing of the evidence lies in the time asked for: it is of %s UTC", between(window{from: from, until: until}))
-		}
+// Run diagnoses what was read into a bundle, which stays as it is.
+func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
+	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until, SLO: opt.SLO, Requests: opt.Requests, Baseline: opt.Baseline})
+	b := i.Bundle
+	if i.Nothing() {
+		b.Warnf(0, "nothing of the evidence lies in the time asked for: it is of %s UTC", between(i.Whole))
 	}
 	crossCheck(b)
-	ledgers := ledger.Build(b, ledger.Options{SLO: opt.SLO, Requests: opt.Requests, Baseline: baseline(b, opt.Baseline)})
 	d := &Diagnosis{Schema: Schema, ToolVersion: opt.Version, RankedBy: "stopped_time", Ledger: []Entry{}, Verdicts: []Verdict{}}
-	for _, l := range ledgers {
+	for _, l := range i.Ledgers() {
 		quantiles(b, l)
 	}
-	rates(b, ledgers, opt)
-	r := &run{b: b, d: d, ledgers: ledgers}
+	rates(i, opt)
+	r := &run{b: b, d: d, ledgers: i.Ledgers()}
 	r.names()
 	if err := r.judge(ctx); err != nil {
 		return nil, err
 	}
 	r.requests()
 	r.describe()
-	d.kept = &kept{bundle: b, ledgers: ledgers, threads: r.threads()}
+	d.kept = &kept{incident: i, threads: r.threads()}
 	return d, nil
-}
-
-// baseline is what the evidence of when all was well says is slow.
-func baseline(b, well *evidence.Bundle) ledger.Baseline {
-	if well == nil {
-		return nil
-	}
-	well.Unify()
-	well.Align()
-	threads.Attach(well)
-	out := ledger.BaselineOf(well, ledger.Options{})
-	if len(out) == 0 {
-		b.Warnf(0, "the baseline holds too few requests to say what is slow: give one with an access log or a trace")
-	}
-	return out
 }
 
 // rates says of each service at which rate requests were to come: as agreed, and as they
 // did when all was well. A service of another name, or one of several, has no baseline.
-func rates(b *evidence.Bundle, ledgers []*ledger.Ledger, opt Options) {
+func rates(i *incident.Incident, opt Options) {
+	b := i.Bundle
 	add := func(s evidence.SubjectID, key string, v float64) {
 		b.Facts = append(b.Facts, evidence.Fact{Subject: s, Key: key, Number: v})
 	}
@@ -80,16 +59,16 @@ func rates(b *evidence.Bundle, ledgers []*ledger.Ledger, opt Options) {
 		expected = b.ExpectedRate
 	}
 	var well []*ledger.Ledger
-	if opt.Baseline != nil {
-		well = ledger.Build(opt.Baseline, ledger.Options{})
+	if i.Baseline != nil {
+		well = i.Baseline.Ledgers()
 	}
-	for _, l := range ledgers {
+	for _, l := range i.Ledgers() {
 		if expected > 0 {
 			add(l.Subject, evidence.FactExpectedRate, expected)
 		}
 		for _, w := range well {
-			alone := len(well) == 1 && len(ledgers) == 1
-			if r := w.Requests; r.Rate > 0 && (alone || b.Subjects[l.Subject].Agrees(opt.Baseline.Subjects[w.Subject])) {
+			alone := len(well) == 1 && len(i.Ledgers()) == 1
+			if r := w.Requests; r.Rate > 0 && (alone || b.Subjects[l.Subject].Agrees(i.Baseline.Bundle.Subjects[w.Subject])) {
 				add(l.Subject, evidence.FactBaselineRate, r.Rate)
 				add(l.Subject, evidence.FactBaselineP50, float64(r.P50))
 				add(l.Subject, evidence.FactBaselineP99, float64(r.P99))
@@ -97,13 +76,6 @@ func rates(b *evidence.Bundle, ledgers []*ledger.Ledger, opt Options) {
 			}
 		}
 	}
-}
-
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
 }
 
 type run struct {

@@ -6,15 +6,15 @@ import (
 	"sync"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/timeline"
 )
 
 // kept is what a diagnosis was made of, for looking at it.
 type kept struct {
-	bundle  *evidence.Bundle
-	ledgers []*ledger.Ledger
-	threads []ThreadStacks
+	incident *incident.Incident
+	threads  []ThreadStacks
 
 	laid     sync.Once
 	timeline *timeline.Timeline
@@ -30,8 +30,9 @@ func (d *Diagnosis) Timeline() *timeline.Timeline {
 		return nil
 	}
 	k.laid.Do(func() {
-		k.timeline = timeline.Of(k.bundle, k.ledgers, subject(k.bundle, k.ledgers))
-		k.bundle, k.ledgers = nil, nil
+		b, ledgers := k.incident.Bundle, k.incident.Ledgers()
+		k.timeline = timeline.Of(b, ledgers, subject(b, ledgers))
+		k.incident = nil
 	})
 	return k.timeline
 }

@@ -18,8 +18,8 @@ type Bundle struct {
 	Tables     []Table
 	Warnings   []Warning
 	Unseen     []Unseen
-	Names      Names
-	Stacks     Stacks
+	Names      *Names
+	Stacks     *Stacks
 
 	ExpectedRate float64 // requests/s that were agreed on when it was recorded, 0 not known
 
@@ -29,7 +29,7 @@ type Bundle struct {
 }
 
 // NewBundle returns an empty bundle.
-func NewBundle() *Bundle { return &Bundle{} }
+func NewBundle() *Bundle { return &Bundle{Names: new(Names), Stacks: new(Stacks)} }
 
 // AddArtifact registers an artifact, so that rows can name it.
 func (b *Bundle) AddArtifact(a Artifact) ArtifactID {

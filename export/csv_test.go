@@ -179,7 +179,7 @@ func strange() *Source {
 	p.Fact(evidence.Fact{Subject: id, Key: "profile.kind", Value: "cpu", From: at, Until: at + 1e9, Origin: p.Origin(0)})
 	p.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverStates, From: at, Until: at + 1e9})
 	p.Close()
-	return Of(b, Options{Ledger: ledger.Options{SLO: 5 * time.Millisecond}})
+	return Of(b, Options{SLO: 5 * time.Millisecond})
 }
 
 // Names are data: they come back as they were.

@@ -20,13 +20,13 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/threads"
 )
 
 // Source is what is exported.
 type Source struct {
-	Bundle  *evidence.Bundle // unified and aligned
+	Bundle  *evidence.Bundle // an incident's
 	Ledgers []*ledger.Ledger // of the bundle
 
 	Omitted []string // by the last export: what is there and could not be said in its form
@@ -36,25 +36,23 @@ type Source struct {
 
 // Options are what the user decides.
 type Options struct {
-	Since, Until time.Time // zero: all there is
-	Ledger       ledger.Options
+	Since, Until time.Time     // zero: all there is
+	SLO          time.Duration // what counts as slow; 0: found from the requests
 }
 
 // Of puts a bundle on one timeline, leaves what lies in the time asked for, and
-// makes its ledgers. Use a bundle once.
-func Of(b *evidence.Bundle, opt Options) *Source {
-	b.Unify()
-	b.Align()
-	threads.Attach(b)
+// makes its ledgers.
+func Of(read *evidence.Bundle, opt Options) *Source {
+	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until, SLO: opt.SLO})
+	b := i.Bundle
 	if !opt.Since.IsZero() || !opt.Until.IsZero() {
 		from, until := nanos(opt.Since), nanos(opt.Until)
-		b.Clip(from, until)
 		for i := range b.Series {
 			clip(&b.Series[i], from, until)
 		}
 		b.Series = slices.DeleteFunc(b.Series, func(x evidence.Series) bool { return len(x.T) == 0 })
 	}
-	return &Source{Bundle: b, Ledgers: ledger.Build(b, opt.Ledger)}
+	return &Source{Bundle: b, Ledgers: i.Ledgers()}
 }
 
 // clip leaves the points of a figure within [from, until), ns; 0 is open. What holds

@@ -17,7 +17,6 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
-	"github.com/unstall/unstall/ledger"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -49,7 +48,7 @@ func recorded(t testing.TB, opt Options) *Source {
 // moments is a window of the recording with one collector's cycle beginning in it.
 func moments() Options {
 	at := time.Date(2026, 11, 21, 3, 18, 10, 350e6, time.UTC)
-	return Options{Since: at, Until: at.Add(4 * time.Millisecond), Ledger: ledger.Options{SLO: time.Millisecond}}
+	return Options{Since: at, Until: at.Add(4 * time.Millisecond), SLO: time.Millisecond}
 }
 
 func form(t testing.TB, name string) Form {
@@ -157,7 +156,7 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%s %s of %s: %v, want one line that begins with %q", c.form, c.part, c.file, err, c.want)
 		}
 	}
-	_, err := pprof(recorded(t, Options{Ledger: ledger.Options{SLO: time.Hour}}), "slow")
+	_, err := pprof(recorded(t, Options{SLO: time.Hour}), "slow")
 	if err == nil || !strings.Contains(err.Error(), "there is no slow request: none of ") {
 		t.Errorf("nothing slow: %v", err)
 	}

@@ -231,7 +231,7 @@ func (p *viewed) request(on uint64, row int, l *ledger.Ledger) {
 
 // state notes what is known of a state.
 func (p *viewed) state(st *state, c *ledger.Charges) {
-	names := &p.s.Bundle.Names
+	names := p.s.Bundle.Names
 	p.t.note("mechanism", st.mechanism.String())
 	p.t.note("state", st.Kind.String())
 	if what := names.Text(st.Cause); what != "" {
@@ -258,7 +258,7 @@ func (p *viewed) state(st *state, c *ledger.Charges) {
 // where is a stack in a few lines, innermost first.
 func (p *viewed) where(id evidence.StackID) string {
 	const most = 12
-	names := &p.s.Bundle.Names
+	names := p.s.Bundle.Names
 	var w strings.Builder
 	for i, f := range p.s.Bundle.Stacks.Frames(id) {
 		if i == most {

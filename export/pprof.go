@@ -280,7 +280,7 @@ func (p *profiler) add(k sampleKey, column int, v int64) {
 
 // done gives the samples their stacks and labels.
 func (p *profiler) done() (*profile.Profile, error) {
-	names := &p.s.Bundle.Names
+	names := p.s.Bundle.Names
 	for _, k := range p.order {
 		x := p.samples[k]
 		x.Label = make(map[string][]string)

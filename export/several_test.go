@@ -9,7 +9,6 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/ledger"
 )
 
 // services are traces and CPU profiles of two services and a third process whose
@@ -31,7 +30,7 @@ func services(slo time.Duration) *Source {
 		p.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverStates, From: 1795231082e9, Until: 1795231083e9})
 		p.Close()
 	}
-	return Of(b, Options{Ledger: ledger.Options{SLO: slo}})
+	return Of(b, Options{SLO: slo})
 }
 
 // Each form says of which service what it shows is, and has all of them.

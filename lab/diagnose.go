@@ -14,6 +14,7 @@ import (
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/load"
 	"github.com/unstall/unstall/probe"
 	probes "github.com/unstall/unstall/probe/all"
@@ -120,8 +121,8 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	if err != nil {
 		return err
 	}
-	bundle := evidence.NewBundle()
-	record.Evidence(s.ctx, c, bundle)
+	bundle := incident.NewBundle()
+	incident.ReadCapture(s.ctx, c, bundle)
 	d, err := diagnose.Run(s.ctx, bundle, diagnose.Options{Version: s.opt.Version, SLO: demand.SLO})
 	if err != nil {
 		return err
@@ -132,8 +133,9 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	} else {
 		d.Forget()
 	}
-	if id, ok := subjectOf(bundle, one.PID); ok {
-		r.figures = s.Runtime.figures(bundle, id, [3]state{one.first, before, after})
+	seen := incident.Of(bundle, incident.Options{}).Bundle
+	if id, ok := subjectOf(seen, one.PID); ok {
+		r.figures = s.Runtime.figures(seen, id, [3]state{one.first, before, after})
 	}
 	return nil
 }

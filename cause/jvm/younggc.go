@@ -131,7 +131,7 @@ const mostClasses = 5
 // classes are the largest of a class histogram: what the heap is full of, garbage included.
 func (g *collector) classes() (out []cause.Evidence) {
 	s := &g.c.Bundle.Samples
-	names := &g.c.Bundle.Names
+	names := g.c.Bundle.Names
 	histograms := make(map[evidence.ArtifactID]bool)
 	for _, w := range g.c.Bundle.Covered(g.c.Subject, evidence.CoverClasses) {
 		a, _ := w.Origin.Artifact()

@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/report/sentence"
@@ -158,9 +159,8 @@ func (s *session) firstFinding(path string, opt diagnose.Options) {
 	if err != nil {
 		return // the whole of it is read in the end, and errors are said then
 	}
-	b := evidence.NewBundle()
-	record.Evidence(context.Background(), c, b)
-	opt.Baseline = nil // is aligned once
+	b := incident.NewBundle()
+	incident.ReadCapture(context.Background(), c, b)
 	if d, err := diagnose.Run(context.Background(), b, opt); err == nil {
 		s.note("after %.0f s: %s", record.FirstAfter.Seconds(), sentence.First(d))
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/export"
-	"github.com/unstall/unstall/ledger"
 )
 
 type exportCommand struct {
@@ -47,7 +46,7 @@ func (c *exportCommand) Run(s *session) error {
 	}
 	opt := export.Options{Since: since, Until: until}
 	if c.SLO != nil {
-		opt.Ledger = ledger.Options{SLO: *c.SLO}
+		opt.SLO = *c.SLO
 	}
 	source := export.Of(bundle, opt)
 	write, err := form.Prepare(source, part)

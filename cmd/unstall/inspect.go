@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/report"
 )
 
@@ -24,8 +25,7 @@ func (c *inspectCommand) Run(s *session) error {
 	if bundle == nil {
 		return nil
 	}
-	bundle.Unify()
-	bundle.Align()
-	s.write(c.Output, c.Files, func(w io.Writer) error { return form.Inspect(w, bundle) })
+	held := incident.Of(bundle, incident.Options{}).Bundle
+	s.write(c.Output, c.Files, func(w io.Writer) error { return form.Inspect(w, held) })
 	return nil
 }

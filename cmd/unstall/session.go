@@ -10,11 +10,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/format"
-	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/record"
 )
 
@@ -51,18 +49,9 @@ func (s *session) read(names []string) *evidence.Bundle {
 	for _, err := range errs {
 		s.fail(unreadable, err)
 	}
-	bundle := evidence.NewBundle()
+	bundle := incident.NewBundle()
 	for _, a := range artifacts {
-		if isCapture(a) {
-			c, err := capture.Open(a.Name)
-			if err != nil {
-				s.fail(unreadable, discover.Explain(err))
-				continue
-			}
-			record.Evidence(context.Background(), c, bundle)
-			continue
-		}
-		if err := format.Read(context.Background(), all.Formats, a, bundle); err != nil {
+		if err := incident.Read(context.Background(), a, bundle); err != nil {
 			s.fail(unreadable, discover.Explain(err))
 		}
 	}
@@ -70,17 +59,6 @@ func (s *session) read(names []string) *evidence.Bundle {
 		return nil
 	}
 	return bundle
-}
-
-func isCapture(a *format.Artifact) bool {
-	f, err := a.Open()
-	if err != nil {
-		return false // is said when it is read
-	}
-	defer f.Close()
-	head := make([]byte, 4096)
-	n, _ := io.ReadFull(f, head)
-	return capture.Is(head[:n])
 }
 
 // write renders into a file, or to the output if it has no name. A file that

@@ -9,10 +9,8 @@ import (
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/cause/golang"
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/predict"
-	"github.com/unstall/unstall/record"
 )
 
 // forecast is what was predicted for a setting. NaN is not known.
@@ -37,12 +35,11 @@ func calibrate(ctx context.Context, file string) (*calibrated, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := evidence.NewBundle()
-	record.Evidence(ctx, c, b)
-	b.Unify()
-	b.Align()
-	for _, l := range ledger.Build(b, ledger.Options{}) {
-		one := &cause.Case{Bundle: b, Subject: l.Subject, Ledger: l}
+	b := incident.NewBundle()
+	incident.ReadCapture(ctx, c, b)
+	i := incident.Of(b, incident.Options{})
+	for _, l := range i.Ledgers() {
+		one := &cause.Case{Bundle: i.Bundle, Subject: l.Subject, Ledger: l}
 		if one.Runtime() != "go" {
 			continue
 		}

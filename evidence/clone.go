@@ -1,0 +1,22 @@
+package evidence
+
+import "slices"
+
+// Clone is a bundle of the same evidence, to be unified, aligned, clipped and added to while
+// the one it is made of stays as it was read. What nobody changes is shared: names, stacks,
+// and the columns that only say what was read.
+func (b *Bundle) Clone() *Bundle {
+	c := *b
+	c.Artifacts, c.Clocks, c.Subjects = slices.Clone(b.Artifacts), slices.Clone(b.Clocks), slices.Clone(b.Subjects)
+	c.Series, c.Facts, c.Coverage = slices.Clone(b.Series), slices.Clone(b.Facts), slices.Clone(b.Coverage)
+	c.Processors, c.Warnings, c.stretches = slices.Clone(b.Processors), slices.Clone(b.Warnings), slices.Clone(b.stretches)
+	c.Loads, c.Tables, c.Unseen, c.parts = slices.Clip(b.Loads), slices.Clip(b.Tables), slices.Clip(b.Unseen), slices.Clip(b.parts)
+	r, v, s := &c.Requests, &c.Intervals, &c.Samples
+	r.Subject, r.Intended, r.Start, r.End = slices.Clone(r.Subject), slices.Clone(r.Intended), slices.Clone(r.Start), slices.Clone(r.End)
+	v.Subject, v.Clock, v.Start, v.End = slices.Clone(v.Subject), slices.Clone(v.Clock), slices.Clone(v.Start), slices.Clone(v.End)
+	s.Subject, s.Time = slices.Clone(s.Subject), slices.Clone(s.Time)
+	for i := range c.Series {
+		c.Series[i].T = slices.Clone(c.Series[i].T)
+	}
+	return &c
+}

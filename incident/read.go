@@ -1,0 +1,59 @@
+package incident
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/all"
+)
+
+// NewBundle is a bundle to read artifacts into.
+func NewBundle() *evidence.Bundle { return evidence.NewBundle() }
+
+// Read adds what an artifact holds to a bundle, of a capture everything in it.
+func Read(ctx context.Context, a *format.Artifact, b *evidence.Bundle) error {
+	if !isCapture(a) {
+		return format.Read(ctx, all.Formats, a, b)
+	}
+	c, err := capture.Open(a.Name)
+	if err != nil {
+		return err
+	}
+	ReadCapture(ctx, c, b)
+	return nil
+}
+
+// ReadCapture adds everything in a capture to a bundle. An artifact that cannot be read, as
+// the one that was being written when target or tool ended, is a warning: the others were
+// recorded at the same time.
+func ReadCapture(ctx context.Context, c *capture.Capture, b *evidence.Bundle) {
+	b.ExpectedRate = max(b.ExpectedRate, c.Info.ExpectedRate)
+	for _, w := range c.Warnings {
+		b.Warnf(0, "%s", w)
+	}
+	for _, l := range c.Lacks {
+		b.Unseen = append(b.Unseen, evidence.Unseen(l))
+	}
+	for _, a := range c.Artifacts() {
+		if err := format.Read(ctx, all.Formats, a, b); err != nil {
+			for line := range strings.Lines(err.Error()) {
+				b.Warnf(0, "%s", strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+func isCapture(a *format.Artifact) bool {
+	f, err := a.Open()
+	if err != nil {
+		return false // is said when it is read
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	return capture.Is(head[:n])
+}
