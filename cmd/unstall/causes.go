@@ -8,7 +8,7 @@ import (
 )
 
 type causesCommand struct {
-	ID string `arg:"" optional:"" help:"The cause to explain."`
+	ID string `arg:"" optional:"" help:"The cause to explain, such as go.gc-rate."`
 }
 
 func (c *causesCommand) Run(s *session) error {

@@ -15,13 +15,13 @@ import (
 )
 
 type compareCommand struct {
-	Runs      []string      `arg:"" optional:"" name:"run" help:"BEFORE and AFTER: URLs of two services that both run, or captures, load results, diagnoses (JSON), or directories of these, the i-th of one with the i-th of the other. AFTER may be a live target: it is recorded for as long as BEFORE was."`
-	Before    several       `placeholder:"RUN..." help:"Several runs before the change …"`
-	After     several       `placeholder:"RUN..." help:"… and as many after it."`
-	Level     float64       `default:"0.95" help:"Of confidence."`
-	MinEffect percentage    `placeholder:"5%" help:"The least change that counts, relative (default: what is usual for each metric)."`
-	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these regressed: metrics by their JSON names, all, or none (default: p50_ms, p99_ms, rate, errors)."`
-	SLO       time.Duration `name:"slo" placeholder:"300ms" help:"Compare the share of requests above this, too."`
+	Runs      []string      `arg:"" optional:"" name:"run" help:"BEFORE and AFTER: captures, load results, diagnoses (JSON), or directories of these; the first of one is paired with the first of the other. Or the URLs of two services that both run. AFTER may be a running process: it is recorded for as long as BEFORE was."`
+	Before    several       `placeholder:"RUN..." help:"Several runs before the change."`
+	After     several       `placeholder:"RUN..." help:"As many runs after it."`
+	Level     float64       `default:"0.95" help:"Level of the intervals."`
+	MinEffect percentage    `placeholder:"5%" help:"The smallest relative change that counts (default: a bound for each metric)."`
+	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these regressed: JSON names of metrics, all, or none (default: p50_ms, p99_ms, rate, errors)."`
+	SLO       time.Duration `name:"slo" placeholder:"300ms" help:"Also compare the share of requests slower than this."`
 	services  `group:"Two services that both run"`
 	output
 }

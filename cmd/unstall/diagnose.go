@@ -22,12 +22,12 @@ import (
 )
 
 type diagnoseCommand struct {
-	Targets  []string       `arg:"" name:"target|file" help:"A live target: a PID, the name of a process, the URL of its net/http/pprof. Or what was recorded: captures, files, directories of files, - for standard input; compressed files and container logs are read as they are."`
-	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests above this are slow (default: 3 × the floor of their route)."`
-	Baseline string         `placeholder:"CAPTURE" help:"A capture of when all was well: slow is what takes longer than its p99 did."`
-	Requests []string       `sep:"none" placeholder:"FILE" help:"The file whose requests head the report: an access log, a load generator's result."`
-	Since    moment         `placeholder:"TIME" help:"Look at what happened from then: RFC 3339, or 14:02:00 (UTC)."`
-	Until    moment         `placeholder:"TIME" help:"… until then."`
+	Targets  []string       `arg:"" name:"target|file" help:"A running process: its PID, its name, or the URL of its net/http/pprof. Or what was recorded: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
+	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × what their route needs undisturbed)."`
+	Baseline string         `placeholder:"CAPTURE" help:"A capture from a good time: slow is what takes longer than its p99 did."`
+	Requests []string       `sep:"none" placeholder:"FILE" help:"The file whose requests head the report: an access log or a load generator's result."`
+	Since    moment         `placeholder:"TIME" help:"Only look at what happened from this time on: RFC 3339, or 14:02:00 (UTC)."`
+	Until    moment         `placeholder:"TIME" help:"Only until this time."`
 	Fail     bool           `help:"Exit with 1 if a cause is supported."`
 	recording
 	besides
@@ -36,9 +36,9 @@ type diagnoseCommand struct {
 
 // output says where a report goes, and in which form.
 type output struct {
-	Format string `placeholder:"FORM" help:"text, json, markdown or html (default: as the name of the output file says)."`
+	Format string `placeholder:"FORM" help:"text, json, markdown or html (default: by the name of the output file)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the report to a file."`
-	Color  string `enum:"auto,always,never" default:"auto" help:"auto, always or never."`
+	Color  string `enum:"auto,always,never" default:"auto" help:"Color: auto, always or never."`
 }
 
 func (c *diagnoseCommand) Run(s *session) error {

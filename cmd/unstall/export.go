@@ -12,13 +12,13 @@ import (
 
 type exportCommand struct {
 	Files  []string       `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
-	To     string         `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv or stacks, as dotnet-stack or jstack prints them (default: as the name of the output file says: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
+	To     string         `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv or stacks, as dotnet-stack or jstack prints them (default: by the name of the output file: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
 	Output string         `short:"o" placeholder:"FILE" help:"Write to a file."`
-	What   string         `placeholder:"PART" help:"Of a pprof export: cpu, slow (the slow requests' time by what it went into and by stack), heap, mutex, block, goroutine or threads (how often those of a .NET process or a JVM were seen where) (default cpu)."`
-	Table  string         `placeholder:"TABLE" help:"Of a csv export: requests, intervals (cycles, pauses) or series (figures over time) (default requests)."`
-	SLO    *time.Duration `name:"slo" placeholder:"300ms" help:"Requests above this are slow (default: 3 × the floor of their route)."`
-	Since  moment         `placeholder:"TIME" help:"Only what happened from then: RFC 3339, or 14:02:00 (UTC)."`
-	Until  moment         `placeholder:"TIME" help:"… until then."`
+	What   string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, or threads (where threads of a .NET process or a JVM were seen) (default cpu)."`
+	Table  string         `placeholder:"TABLE" help:"For csv: requests, intervals (collections, pauses) or series (figures over time) (default requests)."`
+	SLO    *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × what their route needs undisturbed)."`
+	Since  moment         `placeholder:"TIME" help:"Only what happened from this time on: RFC 3339, or 14:02:00 (UTC)."`
+	Until  moment         `placeholder:"TIME" help:"Only until this time."`
 }
 
 func (c *exportCommand) Run(s *session) error {

@@ -21,7 +21,7 @@ import (
 type labCommand struct {
 	List  labListCommand  `cmd:"" help:"List the incidents that can be run here."`
 	Run   labRunCommand   `cmd:"" help:"Run one: sick, fixed and healthy services under load, diagnosed and compared."`
-	Score labScoreCommand `cmd:"" help:"Run all: what was expected against what was found."`
+	Score labScoreCommand `cmd:"" help:"Run all, and count expected answers and false alarms."`
 }
 
 type labListCommand struct{}
@@ -39,8 +39,8 @@ func (*labListCommand) Run(s *session) error {
 // labOptions are what running one and running all have in common.
 type labOptions struct {
 	Quick  bool   `help:"Fewer and shorter measurements."`
-	Keep   string `placeholder:"DIR" help:"Keep the captures there."`
-	Format string `placeholder:"FORM" help:"text, json or (of one) html (default: as the name of the output file says)."`
+	Keep   string `placeholder:"DIR" help:"Keep the captures in this directory."`
+	Format string `placeholder:"FORM" help:"text, json or, for lab run, html (default: by the name of the output file)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the report to a file."`
 }
 
@@ -64,7 +64,7 @@ func (c *labOptions) form(more ...string) (string, error) {
 }
 
 type labRunCommand struct {
-	Name string `arg:"" help:"Which one; see unstall lab list."`
+	Name string `arg:"" help:"The incident to run; unstall lab list shows them."`
 	labOptions
 }
 

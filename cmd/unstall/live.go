@@ -19,11 +19,11 @@ import (
 
 // recording is what recording live targets takes.
 type recording struct {
-	For     time.Duration `default:"30s" help:"How long to record a live target."`
-	Passive bool          `help:"Only read: switch nothing on in the target."`
-	JFR     bool          `name:"jfr" help:"Have a JVM make a flight recording, too: it is kept in the capture, for JDK Mission Control."`
-	Expect  float64       `name:"expect-rate" placeholder:"10" help:"Requests per second that were agreed on: more is a finding."`
-	Capture string        `placeholder:"FILE" help:"Where the capture goes (default: NAME-HHMM.unstall, here)."`
+	For     time.Duration `default:"30s" help:"How long to record a process."`
+	Passive bool          `help:"Switch nothing on in the process, only read."`
+	JFR     bool          `name:"jfr" help:"Also have a JVM make a flight recording; it is kept in the capture, for JDK Mission Control."`
+	Expect  float64       `name:"expect-rate" placeholder:"10" help:"Requests per second that were agreed on; more is a finding."`
+	Capture string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
 }
 
 func (r *recording) check() error {

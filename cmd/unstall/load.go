@@ -18,27 +18,27 @@ import (
 )
 
 type loadCommand struct {
-	URL         string        `arg:"" name:"url" help:"http://host:port/path; {n} in it, in headers and in the body is the number of the request, {n%2000:7} its remainder with 7 digits."`
-	Rate        *float64      `short:"r" placeholder:"N" help:"Requests per second that do not wait for answers (open loop)."`
-	Connections int           `short:"c" placeholder:"N" help:"Without a rate: as fast as answers come over so many connections (closed loop, default 125). With one: at most so many."`
-	For         time.Duration `short:"d" placeholder:"10s" help:"How long (default 10s)."`
-	Requests    int64         `short:"n" name:"requests-count" placeholder:"N" help:"End after so many requests."`
+	URL         string        `arg:"" name:"url" help:"http://host:port/path. {n} in it, in headers and in the body is the number of the request, {n%2000:7} its remainder with 7 digits."`
+	Rate        *float64      `short:"r" placeholder:"N" help:"Requests per second, sent whether or not earlier ones were answered (open loop)."`
+	Connections int           `short:"c" placeholder:"N" help:"Without --rate: this many connections, each sends the next request when it has its answer (closed loop, default 125). With --rate: at most this many."`
+	For         time.Duration `short:"d" placeholder:"10s" help:"How long to send (default 10s)."`
+	Requests    int64         `short:"n" name:"requests-count" placeholder:"N" help:"End after this many requests."`
 	Method      string        `short:"X" placeholder:"GET" help:"The method."`
 	Header      []string      `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"A header; may be repeated."`
 	Body        string        `placeholder:"TEXT|@FILE" help:"The body of each request."`
 	Paths       []string      `name:"path" sep:"none" placeholder:"PATH" help:"Paths to take in turn instead of the URL's; may be repeated."`
-	Poisson     bool          `help:"Arrivals of many independent users instead of even ones."`
-	Seed        uint64        `help:"Another schedule of Poisson arrivals."`
-	Ramp        string        `xor:"pattern" placeholder:"100:1000" help:"From one rate evenly to another."`
-	Steps       string        `xor:"pattern" placeholder:"100,200,400" help:"Rates one after the other."`
-	Spike       string        `xor:"pattern" placeholder:"20x[@AT,FOR]" help:"So many times the rate, in the middle fifth of the time or as it says: 20x@4s,2s."`
-	Timeout     time.Duration `placeholder:"10s" help:"Give a request up after that (default 10s)."`
+	Poisson     bool          `help:"Send at the times of many independent users instead of evenly."`
+	Seed        uint64        `help:"Seed of the Poisson times: another seed is another schedule."`
+	Ramp        string        `xor:"pattern" placeholder:"100:1000" help:"Go evenly from one rate to another."`
+	Steps       string        `xor:"pattern" placeholder:"100,200,400" help:"One rate after the other, for as long each."`
+	Spike       string        `xor:"pattern" placeholder:"20x[@AT,FOR]" help:"Multiply the rate in the middle fifth of the time, or as given: 20x@4s,2s."`
+	Timeout     time.Duration `placeholder:"10s" help:"Give a request up after this time (default 10s)."`
 	Insecure    bool          `short:"k" help:"Accept any TLS certificate."`
 	Unix        string        `placeholder:"SOCKET" help:"Connect to a UNIX socket; the URL gives host and path."`
 	Knee        bool          `help:"Find the highest rate that keeps p99 within --slo; each try takes --for (default 5s)."`
-	SLO         time.Duration `name:"slo" placeholder:"50ms" help:"The p99 --knee keeps."`
-	Rows        string        `placeholder:"FILE" help:"Write a line for each request, to be diagnosed with other files."`
-	Format      string        `placeholder:"FORM" help:"text or json (default: as the name of the output file says)."`
+	SLO         time.Duration `name:"slo" placeholder:"50ms" help:"The p99 that --knee must keep."`
+	Rows        string        `placeholder:"FILE" help:"Also write a line for each request, to diagnose with other files."`
+	Format      string        `placeholder:"FORM" help:"text or json (default: by the name of the output file)."`
 	Output      string        `short:"o" placeholder:"FILE" help:"Write the result to a file."`
 }
 

@@ -2,8 +2,8 @@
 // service's requests slow. This package is wiring: one file per subcommand.
 //
 // Exit codes: 0 done, 1 a cause is supported (with --fail) or a comparison
-// regressed, 2 wrong use, 3 a file could not be read, or runs under different
-// loads not be compared; what the others gave is printed all the same.
+// regressed, 2 wrong use, 3 a target or file could not be read, or runs cannot be
+// compared; what the others gave is printed all the same.
 package main
 
 import (
@@ -14,17 +14,17 @@ import (
 )
 
 type cli struct {
-	Diagnose diagnoseCommand `cmd:"" default:"withargs" help:"Say why requests are slow, and what to change (the default)."`
-	Record   recordCommand   `cmd:"" help:"Record a live target into a capture, to be diagnosed later."`
-	List     listCommand     `cmd:"" help:"List what runs here that can be diagnosed (the default without a target)."`
-	Inspect  inspectCommand  `cmd:"" help:"Show what files hold, without judging it."`
-	Export   exportCommand   `cmd:"" help:"Write what files hold for other tools: go tool pprof, speedscope, Perfetto, CSV."`
+	Diagnose diagnoseCommand `cmd:"" default:"withargs" help:"Say why requests are slow and what to change (the default)."`
+	Record   recordCommand   `cmd:"" help:"Record a process into a capture, to diagnose later."`
+	List     listCommand     `cmd:"" help:"List the processes here that can be diagnosed (the default without a target)."`
+	Inspect  inspectCommand  `cmd:"" help:"Show what files hold, without a verdict."`
+	Export   exportCommand   `cmd:"" help:"Write what files hold for other tools: go tool pprof, speedscope, Perfetto, CSV, stacks."`
 	Load     loadCommand     `cmd:"" help:"Make requests on a schedule and say how long they took."`
-	Compare  compareCommand  `cmd:"" help:"Say whether a change helped: runs before it against runs after it."`
-	Predict  predictCommand  `cmd:"" help:"Say what another heap of a Go process, other threads of a .NET process or another young generation of a JVM would do, and how much is worth it."`
-	Top      topCommand      `cmd:"" help:"Show a process's counters live, and the rules they are read by."`
+	Compare  compareCommand  `cmd:"" help:"Say whether a change helped, from runs before and after it."`
+	Predict  predictCommand  `cmd:"" help:"Say what a setting would do: the heap of a Go process, the thread pool of a .NET process, the young generation of a JVM."`
+	Top      topCommand      `cmd:"" help:"Show a process's counters live, with the rules to read them by."`
 	Lab      labCommand      `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
-	Causes   causesCommand   `cmd:"" help:"List the causes that are known, or explain one."`
+	Causes   causesCommand   `cmd:"" help:"List the causes unstall knows, or explain one."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
@@ -32,26 +32,26 @@ type cli struct {
 
 const usage = `unstall finds which mechanism in a runtime or the kernel makes requests slow.
 
-  unstall                  list what runs here that can be diagnosed
-  unstall TARGET           record a process for 30 s and say why: its PID, its name,
-                           or the URL of its net/http/pprof
-  unstall FILE...          say why from captures, execution traces, profiles, gctrace
-                           logs, access logs and load results; together they tell more
+  unstall                  list the processes here that can be diagnosed
+  unstall TARGET           record a process for 30 s, then say why its requests are slow:
+                           its PID, its name, or the URL of its net/http/pprof
+  unstall FILE...          say why from captures, traces, profiles, GC logs, access logs
+                           and load results; together they tell more
   unstall record TARGET    only record, into a capture
   unstall load URL         make requests on a schedule and say how long they took
   unstall compare A B      say whether a change helped
-  unstall top TARGET       show its counters live: .NET's, a JVM's, Go's, and /proc's
-  unstall predict FILE...  say what GOGC, GOMEMLIMIT or a ballast would do, before trying
-  unstall inspect FILE...  show what files hold
+  unstall predict FILE...  say what a setting would do, before trying it
+  unstall top TARGET       show a process's counters live: .NET's, a JVM's, Go's, /proc's
+  unstall inspect FILE...  show what files hold, without a verdict
   unstall export FILE...   write it for go tool pprof, speedscope, Perfetto, or as CSV
-  unstall causes [ID]      what can be found, and how it is told from its look-alikes
+  unstall causes [ID]      list what can be found, or explain one cause
   unstall lab list|run     incidents that can be run here
 
   unstall gateway --for 10s --load http://127.0.0.1:8080/play -r 500
   unstall trace.out access.log.gz --slo 300ms -o report.md
   kubectl logs gateway --timestamps | unstall -
 
-Flags: unstall --help, and --help after a command
+All flags: unstall --help, and --help after a command
 `
 
 func main() {

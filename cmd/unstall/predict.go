@@ -12,11 +12,11 @@ import (
 )
 
 type predictCommand struct {
-	Files  []string `arg:"" name:"file" help:"What was recorded of a Go, .NET or JVM process under load: a capture, or its gctrace log, GC log, execution trace, profiles, access log; - for standard input."`
-	Set    []string `sep:"none" placeholder:"NAME=VALUE" help:"What to predict. Of a Go process: GOMEMLIMIT=800MiB, GOGC=200 or off, ballast=1GiB; and what else may change: live=120MiB, alloc=800MiB/s. Of a .NET process: await, min-threads=200, max-threads=100; and what requests meet: service-time=500ms, connections=125. Of a JVM: Xmn=2g, Xmx=6g; and what else may change: alloc-rate=×0.5, rate=80. Several of one name are rows of their own; several in one --set, with spaces, go together. Default: what memory buys, and how much is worth it; what becomes of the thread pool, and what helps it; what a larger young generation gives."`
-	Since  moment   `placeholder:"TIME" help:"Calibrate on what happened from then: RFC 3339, or 14:02:00 (UTC)."`
-	Until  moment   `placeholder:"TIME" help:"… until then."`
-	Target string   `placeholder:"NAME|PID" help:"The process, where files are of several."`
+	Files  []string `arg:"" name:"file" help:"What was recorded of a Go, .NET or JVM process under load: a capture, gctrace log, GC log, execution trace, profiles, access log; - for standard input."`
+	Set    []string `sep:"none" placeholder:"NAME=VALUE" help:"The setting to predict. For Go: GOMEMLIMIT=800MiB, GOGC=200 or off, ballast=1GiB, under live=120MiB or alloc=800MiB/s. For .NET: await, min-threads=200, max-threads=100, under service-time=500ms or connections=125. For a JVM: Xmn=2g, Xmx=6g, under alloc-rate=×0.5 or rate=80. The same name again is another row; several in one --set, with spaces, go together. Without it: what memory buys and how much is worth it; what becomes of the thread pool and what helps; what a larger young generation gives."`
+	Since  moment   `placeholder:"TIME" help:"Calibrate on what happened from this time on: RFC 3339, or 14:02:00 (UTC)."`
+	Until  moment   `placeholder:"TIME" help:"Only until this time."`
+	Target string   `placeholder:"NAME|PID" help:"The process, if the files are of several."`
 	output
 }
 

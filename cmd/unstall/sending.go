@@ -16,16 +16,16 @@ import (
 // besides is the load that can be made while a target is recorded. Flags that
 // unstall load has, too, mean the same.
 type besides struct {
-	Load        string   `placeholder:"URL" help:"Make requests there while recording: with --rate, or as fast as answers come."`
-	Rate        *float64 `short:"r" placeholder:"N" help:"… requests per second that do not wait for answers (open loop)."`
-	Connections int      `short:"c" placeholder:"N" help:"… without a rate: over so many connections (default 125)."`
-	Poisson     bool     `help:"… at the times of many independent users instead of even ones."`
-	Spike       string   `placeholder:"20x[@AT,FOR]" help:"… so many times the rate, in the middle fifth of the time or as it says."`
-	Method      string   `short:"X" placeholder:"GET" help:"… with this method."`
-	Header      []string `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"… with this header; may be repeated."`
-	Body        string   `placeholder:"TEXT|@FILE" help:"… with this body."`
-	Paths       []string `name:"path" sep:"none" placeholder:"PATH" help:"… for these paths in turn instead of the URL's; may be repeated."`
-	Insecure    bool     `short:"k" help:"… accepting any TLS certificate."`
+	Load        string   `placeholder:"URL" help:"Make requests to this URL while recording: at --rate, or as fast as answers come."`
+	Rate        *float64 `short:"r" placeholder:"N" help:"With --load: requests per second, sent whether or not earlier ones were answered."`
+	Connections int      `short:"c" placeholder:"N" help:"With --load and without --rate: how many connections (default 125)."`
+	Poisson     bool     `help:"With --load: send at the times of many independent users instead of evenly."`
+	Spike       string   `placeholder:"20x[@AT,FOR]" help:"With --load: multiply the rate in the middle fifth of the time, or as given: 20x@4s,2s."`
+	Method      string   `short:"X" placeholder:"GET" help:"With --load: the method."`
+	Header      []string `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"With --load: a header; may be repeated."`
+	Body        string   `placeholder:"TEXT|@FILE" help:"With --load: the body of each request."`
+	Paths       []string `name:"path" sep:"none" placeholder:"PATH" help:"With --load: paths to take in turn instead of the URL's; may be repeated."`
+	Insecure    bool     `short:"k" help:"With --load: accept any TLS certificate."`
 }
 
 // sending is a load to be made while targets are recorded.

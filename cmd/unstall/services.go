@@ -19,18 +19,18 @@ import (
 // services is how two services that both run are loaded in turn. Flags that
 // unstall load has, too, mean the same.
 type services struct {
-	Rate        *float64      `short:"r" placeholder:"N" help:"Of two URLs: requests per second, offered to one and the other in turn …"`
-	Connections int           `short:"c" placeholder:"N" help:"… or, without a rate, as fast as answers come over so many connections; with one, at most so many."`
-	Blocks      int           `default:"6" help:"How often each is loaded."`
-	For         time.Duration `short:"d" default:"10s" help:"How long each time."`
-	Seed        uint64        `placeholder:"N" help:"Of the random order (default: another one each time; it is printed)."`
-	Poisson     bool          `help:"Arrivals of many independent users instead of even ones; the same for both of a block."`
-	Spike       string        `placeholder:"20x[@AT,FOR]" help:"So many times the rate, in the middle fifth of each time or as it says: 20x@4s,2s."`
+	Rate        *float64      `short:"r" placeholder:"N" help:"Of two URLs: requests per second, to one and the other in turn."`
+	Connections int           `short:"c" placeholder:"N" help:"Of two URLs: without --rate, this many connections as fast as answers come; with it, at most this many."`
+	Blocks      int           `default:"6" help:"How often each service is loaded."`
+	For         time.Duration `short:"d" default:"10s" help:"How long to load a service each time."`
+	Seed        uint64        `placeholder:"N" help:"Seed of the random order (default: a new one each time, which is printed)."`
+	Poisson     bool          `help:"Send at the times of many independent users instead of evenly; both services of a block get the same times."`
+	Spike       string        `placeholder:"20x[@AT,FOR]" help:"Multiply the rate in the middle fifth of each time, or as given: 20x@4s,2s."`
 	Method      string        `short:"X" placeholder:"GET" help:"The method."`
 	Header      []string      `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"A header; may be repeated."`
 	Body        string        `placeholder:"TEXT|@FILE" help:"The body of each request."`
 	Paths       []string      `name:"path" sep:"none" placeholder:"PATH" help:"Paths to take in turn instead of the URL's; may be repeated."`
-	Timeout     time.Duration `placeholder:"10s" help:"Give a request up after that (default 10s)."`
+	Timeout     time.Duration `placeholder:"10s" help:"Give a request up after this time (default 10s)."`
 	Insecure    bool          `short:"k" help:"Accept any TLS certificate."`
 }
 

@@ -17,9 +17,9 @@ import (
 )
 
 type topCommand struct {
-	Target string        `arg:"" help:"PID or name of a process, or the URL of its net/http/pprof."`
-	Every  time.Duration `default:"1s" help:"How often the counters are read."`
-	For    time.Duration `help:"End after so long (default: when q is pressed)."`
+	Target string        `arg:"" help:"A process: its PID, its name, or the URL of its net/http/pprof."`
+	Every  time.Duration `default:"1s" help:"How often to read the counters."`
+	For    time.Duration `help:"End after this time (default: when q is pressed)."`
 	Color  string        `default:"auto" enum:"auto,always,never" help:"${enum}; NO_COLOR turns it off."`
 }
 
