@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 )
 
 // process picks whom the figures of a runtime are about: the process whose
@@ -98,48 +99,21 @@ func (m *measurement) grown(s evidence.SubjectID, key string) (by, span float64)
 
 // system reads what /proc said of the process and of its host.
 func (m *measurement) system(s evidence.SubjectID) {
-	mean := func(is func(*evidence.Series) bool) (float64, bool) {
-		var best float64
-		var most int64
-		for i := range m.b.Series {
-			if x := &m.b.Series[i]; is(x) {
-				if v, watched := x.Mean(m.from, m.until); watched > most {
-					best, most = v, watched
-				}
-			}
+	w := reading.Window{From: m.from, Until: m.until}
+	p, h := reading.ProcessOf(m.b, s, w), reading.HostOf(m.b, s, w)
+	set := func(metric string, v reading.Value, unit float64) {
+		if v.Known() {
+			m.set(metric, v.Number/unit)
 		}
-		return best, most > 0
 	}
-	own := func(name string) (float64, bool) {
-		return mean(func(x *evidence.Series) bool { return x.Subject == s && x.Name == name })
-	}
-	cores, ok := own(evidence.SeriesProcessCPU)
-	if ok {
-		m.set("cpu_cores", cores)
-	}
+	set("cpu_cores", p.CPU, 1)
 	if c, ok := m.run.Metrics["cpu_cores"]; ok {
 		m.perRequest("cpu_ms_per_request", 1e3*c)
 	}
-	if v, ok := own(evidence.SeriesProcessRSS); ok {
-		m.set("rss_mib", v/(1<<20))
-	}
-	if v, ok := own(evidence.SeriesProcessMinorFaults); ok {
-		m.set("minor_faults_per_s", v)
-	}
-	cpus := 0
-	host := func(name string) (float64, bool) {
-		return mean(func(x *evidence.Series) bool {
-			if x.Name != name {
-				return false
-			}
-			cpus = max(cpus, m.b.Subjects[x.Subject].CPUs)
-			return true
-		})
-	}
-	busy, watched := host(evidence.SeriesHostCPUBusy)
-	stolen, _ := host(evidence.SeriesHostCPUSteal) // kernels that do not count it have none
-	if ok && watched && cpus > 0 {
-		others := min(1, max(0, busy-cores+stolen)/float64(cpus))
+	set("rss_mib", p.RSS, 1<<20)
+	set("minor_faults_per_s", p.MinorFaults, 1)
+	if h.Others.Known() && h.CPUs > 0 {
+		others := min(1, h.Others.Number/h.CPUs)
 		m.run.Load.Others = &others
 	}
 }

@@ -2,10 +2,9 @@ package ledger
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
-	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -111,8 +110,8 @@ func (l *Ledger) congested(m *replayed, answers []int64) []bool {
 
 // keptBusy says why the processors were not what requests waited for.
 func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
-	cpu := l.b.SeriesFrom(l.Source, l.Subject, evidence.SeriesProcessCPU)
-	if cpu == nil || l.Replay.Servers == 0 {
+	cpu, host := l.processors()
+	if !cpu.Known() || l.Replay.Servers == 0 {
 		return "the CPU time of the process was not recorded"
 	}
 	collecting := l.collecting()
@@ -127,15 +126,15 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 		}
 		from, to := answers[first-1], answers[n]
 		waited += float64(to-from) / 1e9
-		mean, of := cpu.Mean(from, to)
-		if of <= 0 || math.IsNaN(mean) {
+		mean := cpu.Over(reading.Window{From: from, Until: to})
+		if !mean.Known() {
 			continue
 		}
 		s := float64(to-from) / 1e9
-		watched += float64(of) / 1e9
-		used += mean*s - collecting(from, to)
+		watched += s * mean.Watched
+		used += mean.Number*s - collecting(from, to)
 		all := float64(l.Replay.Servers)
-		free += max(all/8, all-l.others(mean, from, to)) * (s - float64(l.stops.mean(from, to))/1e9)
+		free += max(all/8, all-others(host, from, to)) * (s - float64(l.stops.mean(from, to))/1e9)
 	}
 	switch {
 	case waited == 0:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -64,32 +65,12 @@ func (l *Ledger) denied() (share float64, ok bool) {
 	if !known || run.Number <= 0 || run.Until <= run.From {
 		return 0, false
 	}
-	var used, watched float64 // ns
-	for i := range l.b.Series {
-		s := &l.b.Series[i]
-		if s.Subject != l.Subject || s.Name != evidence.SeriesProcessCPU {
-			continue
-		}
-		var u, w float64
-		for k := 0; k+1 < len(s.T); k++ {
-			if d := float64(min(s.T[k+1], run.Until) - max(s.T[k], run.From)); d > 0 {
-				u += s.V[k] * d
-				w += d
-			}
-		}
-		if w > watched {
-			used, watched = u, w
-		}
-	}
-	span := float64(run.Until - run.From)
-	if watched < span/2 {
+	had := run.Number / float64(run.Until-run.From) // processors, as its runtime believes
+	used := reading.ProcessOf(l.b, l.Subject, reading.Window{From: run.From, Until: run.Until}).CPU
+	if !used.MostlyKnown() || reading.Strange(used.Number, had) {
 		return 0, false
 	}
-	used *= span / watched
-	if used < .02*run.Number {
-		return 0, false
-	}
-	return max(0, 1-used/run.Number), true
+	return max(0, 1-used.Number/had), true
 }
 
 // suggested compares what took wall time with what it takes in processor time

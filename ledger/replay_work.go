@@ -2,10 +2,10 @@ package ledger
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -111,16 +111,17 @@ func (l *Ledger) replayWork() {
 // workEach is the CPU time (ns) the process used for each request besides collecting, and
 // why that is no measure of its queue.
 func (l *Ledger) workEach() (ns float64, why string) {
-	cpu := l.b.SeriesFrom(l.Source, l.Subject, evidence.SeriesProcessCPU)
-	if cpu == nil || len(cpu.T) < 2 || l.To <= l.From {
+	cpu, host := l.processors()
+	if cpu.Span() == 0 || l.To <= l.From {
 		return 0, "the CPU time of the process was not recorded"
 	}
 	// A recording may end before the last answers of a queue have come.
 	from, to := max(l.From, cpu.T[0]), min(l.To, cpu.T[len(cpu.T)-1])
-	used, watched := cpu.Mean(from, to)
-	if watched < (l.To-l.From)/2 || math.IsNaN(used) {
+	mean := cpu.Over(reading.Window{From: from, Until: to})
+	if !mean.Known() || mean.Watched*float64(to-from) < reading.Most*float64(l.To-l.From) {
 		return 0, "the CPU time of the process is known of less than half of the time"
 	}
+	used := mean.Number
 	span := float64(to-from) / 1e9
 	collected := l.collecting()(from, to) / span
 	done := 0
@@ -132,7 +133,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	stopped := float64(l.stops.overlap(from, to)) / float64(to-from)
 	// What others on the host use is not there for requests, which take longer for it.
 	all := float64(l.Replay.Servers)
-	left := max(all/8, all-l.others(used, from, to))
+	left := max(all/8, all-others(host, from, to))
 	free := left * (1 - stopped)
 	if busy := (used - collected) / free; busy < .4 {
 		return 0, fmt.Sprintf("its requests use %.0f %% of the processors: they do not queue for those", 100*busy)
@@ -143,19 +144,19 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	return (used - collected) * span / float64(done) * 1e9 * all / left, ""
 }
 
-// others is how many processors of the host, in the mean, were not there for a process that
-// used some itself; 0 where the host was not watched.
-func (l *Ledger) others(used float64, from, to int64) (cpus float64) {
-	for i := range l.b.Series {
-		s := &l.b.Series[i]
-		if l.b.Subjects[s.Subject].Kind != evidence.Host || s.Name != evidence.SeriesHostCPUBusy && s.Name != evidence.SeriesHostCPUSteal {
-			continue
-		}
-		if mean, watched := s.Mean(from, to); watched > (to-from)/2 {
-			cpus += mean
-		}
+// processors are the CPU time of the process over time, and its host.
+func (l *Ledger) processors() (cpu *reading.Curve, host *reading.Host) {
+	w := reading.Window{From: l.From, Until: l.To}
+	return reading.ProcessorTime(l.b, l.Subject, w), reading.HostOf(l.b, l.Subject, w)
+}
+
+// others is how many processors of the host, in the mean, were not there for the process; 0
+// where the host was not watched: none are known to have been taken.
+func others(host *reading.Host, from, to int64) float64 {
+	if v := host.OthersOver(reading.Window{From: from, Until: to}); v.MostlyKnown() {
+		return v.Number
 	}
-	return max(0, cpus-used)
+	return 0
 }
 
 // collecting gives the CPU time (s) of the collector's pauses that began within a time: as

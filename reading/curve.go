@@ -16,21 +16,30 @@ type Curve struct {
 // CurveOf is a subject's series of a name, nil if none has a value. Of several it is the
 // one by which most of a window was watched, else the first.
 func CurveOf(b *evidence.Bundle, subject evidence.SubjectID, name string, w Window) *Curve {
-	var best *evidence.Series
+	return curve(pick(b, w, func(s *evidence.Series) bool { return s.Subject == subject && s.Name == name }))
+}
+
+// pick finds the series by which most of a window was watched, of equals the first.
+func pick(b *evidence.Bundle, w Window, is func(*evidence.Series) bool) (best *evidence.Series) {
 	var most int64
 	for i := range b.Series {
 		s := &b.Series[i]
-		if s.Subject != subject || s.Name != name || len(s.T) == 0 {
+		if len(s.T) == 0 || !is(s) {
 			continue
 		}
 		if d := min(w.Until, s.T[len(s.T)-1]) - max(w.From, s.T[0]); best == nil || d > most {
 			best, most = s, max(d, 0)
 		}
 	}
-	if best == nil {
+	return best
+}
+
+// curve is a series as a curve, nil of none.
+func curve(s *evidence.Series) *Curve {
+	if s == nil {
 		return nil
 	}
-	return &Curve{T: best.T, V: best.V, Origin: best.Origin}
+	return &Curve{T: s.T, V: s.V, Origin: s.Origin}
 }
 
 // Known says whether it has a value.
@@ -73,6 +82,41 @@ func (k *Curve) Mean() float64 {
 		sum += k.V[i] * float64(k.T[i+1]-k.T[i])
 	}
 	return sum / float64(k.T[len(k.T)-1]-k.T[0])
+}
+
+// Over is the mean over a window, of what was watched of it.
+func (k *Curve) Over(w Window) Value {
+	if !k.Known() {
+		return Unknown
+	}
+	if w == Whole {
+		w = k.Window()
+	}
+	s := evidence.Series{T: k.T, V: k.V}
+	mean, watched := s.Mean(w.From, w.Until)
+	if watched <= 0 {
+		return Unknown
+	}
+	return Value{Number: mean, Origin: k.Origin, Watched: float64(watched) / float64(w.Until-w.From)}
+}
+
+// Outside is the mean over what was watched before a window and after it.
+func (k *Curve) Outside(w Window) Value {
+	all, in := k.Over(Whole), k.Over(w)
+	if !all.Known() {
+		return Unknown
+	}
+	whole := k.Window()
+	watched := max(0, min(w.Until, whole.Until)-max(w.From, whole.From))
+	rest := whole.Until - whole.From - watched
+	if rest <= 0 {
+		return Unknown
+	}
+	sum := all.Number * float64(whole.Until-whole.From)
+	if watched > 0 {
+		sum -= in.Number * float64(watched)
+	}
+	return Value{Number: max(0, sum/float64(rest)), Origin: k.Origin, Watched: float64(rest) / float64(whole.Until-whole.From)}
 }
 
 // Climb is the growth of a curve from its lowest value to the highest after it.

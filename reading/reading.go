@@ -20,6 +20,9 @@ type Window struct{ From, Until int64 }
 // Seconds is how long it is.
 func (w Window) Seconds() float64 { return float64(w.Until-w.From) / 1e9 }
 
+// Whole is all that was recorded of whatever is asked for.
+var Whole = Window{math.MinInt64 / 2, math.MaxInt64 / 2}
+
 // Value is a figure and where it is from.
 type Value struct {
 	Number  float64 // NaN: not known
@@ -39,19 +42,16 @@ const Most = .5
 // MostlyKnown says whether there is a figure of most of the window.
 func (v Value) MostlyKnown() bool { return v.Known() && v.Watched >= Most }
 
+// Mostly is the figure if it is of most of the window, else none.
+func (v Value) Mostly() Value {
+	if v.MostlyKnown() {
+		return v
+	}
+	return Unknown
+}
+
 // Mean is the mean over a window of a subject's series of a name; of several that with
 // which most of the window was watched.
 func Mean(b *evidence.Bundle, subject evidence.SubjectID, name string, w Window) Value {
-	best := Unknown
-	for i := range b.Series {
-		s := &b.Series[i]
-		if s.Subject != subject || s.Name != name {
-			continue
-		}
-		mean, watched := s.Mean(w.From, w.Until)
-		if part := float64(watched) / float64(max(1, w.Until-w.From)); part > best.Watched {
-			best = Value{Number: mean, Origin: s.Origin, Watched: part}
-		}
-	}
-	return best
+	return CurveOf(b, subject, name, w).Over(w)
 }

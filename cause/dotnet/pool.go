@@ -27,14 +27,18 @@ func poolOf(c *cause.Case) *pool {
 	p.seen = stacks{of: of, worst: p.Worst}
 	if s := c.Series(evidence.SeriesCPU); s != nil && len(s.T) > 0 {
 		p.cpu, p.used = counter(c, evidence.SeriesCPU).Mean()/100, s.Origin
-	} else if s := c.Series(evidence.SeriesProcessCPU); s != nil && len(s.T) > 1 && p.cores > 0 {
-		from, until := p.window(s)
-		if mean, watched := s.Mean(from, until); watched > 0 {
-			p.cpu, p.used = mean/p.cores, s.Origin
+	} else if p.cores > 0 {
+		w := reading.Whole
+		if p.Threads.Span() > 0 {
+			w = p.Threads.Window() // when the pool was watched
+		}
+		if v := reading.ProcessOf(c.Bundle, c.Subject, w).CPU; v.Known() {
+			p.cpu, p.used = v.Number/p.cores, v.Origin
 		}
 	}
 	if p.cores > 0 {
-		p.seen.standing(p.cpu*p.cores, counter(c, evidence.SeriesProcessRunDelay).Mean(), p.cores, full(c))
+		whole := reading.ProcessOf(c.Bundle, c.Subject, reading.Whole)
+		p.seen.standing(p.cpu*p.cores, whole.RunDelay.Number, p.cores, full(c))
 	}
 	return p
 }
@@ -54,22 +58,8 @@ func counter(c *cause.Case, name string) *reading.Curve {
 
 // full says whether others, too, use up the processors of the host.
 func full(c *cause.Case) bool {
-	for _, s := range c.Bundle.Series {
-		if s.Name == evidence.SeriesHostCPUBusy && len(s.T) > 1 {
-			mean, _ := s.Mean(s.T[0], s.T[len(s.T)-1])
-			return mean >= saturated*float64(c.Bundle.Subjects[s.Subject].CPUs)
-		}
-	}
-	return false
-}
-
-// window is when the pool was watched, else when s was.
-func (p *pool) window(s *evidence.Series) (from, until int64) {
-	if p.Threads.Span() > 0 {
-		w := p.Threads.Window()
-		return w.From, w.Until
-	}
-	return s.T[0], s.T[len(s.T)-1]
+	h := reading.HostOf(c.Bundle, c.Subject, reading.Whole)
+	return h.Busy.Number >= saturated*h.CPUs
 }
 
 func coresOf(c *cause.Case) float64 {

@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -136,21 +137,8 @@ func (g *collector) pieces(c *cause.Case) (all []*collector) {
 // resources are what /proc says was resident and used while the collector was
 // watched; where it was not read, the CPU time of a profile. NaN is not known.
 func (g *collector) resources(c *cause.Case) (rss, cores float64) {
-	rss, cores = math.NaN(), math.NaN()
-	mean := func(name string, v *float64) {
-		var most int64
-		for i := range c.Bundle.Series {
-			s := &c.Bundle.Series[i]
-			if s.Subject != c.Subject || s.Name != name {
-				continue
-			}
-			if m, watched := s.Mean(g.from, g.to); watched > most && m > 0 {
-				*v, most = m, watched
-			}
-		}
-	}
-	mean(evidence.SeriesProcessRSS, &rss)
-	mean(evidence.SeriesProcessCPU, &cores)
+	p := reading.ProcessOf(c.Bundle, c.Subject, reading.Window{From: g.from, Until: g.to})
+	rss, cores = p.RSS.Number, p.CPU.Number
 	if math.IsNaN(cores) {
 		var watched float64
 		for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverCPUProfile) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // GCKernelTime is collections that spend their time in the kernel instead of on objects.
@@ -133,23 +134,23 @@ const (
 
 // kernelWork reads it; seen is false where nobody looked.
 func (g *collector) kernelWork() (w kernelWork, seen bool) {
-	read := func(series, text string) float64 {
-		m, origin, ok := g.mean(series)
-		if !ok || math.IsNaN(m) {
+	p, h := reading.ProcessOf(g.c.Bundle, g.c.Subject, g.window()), reading.HostMemoryOf(g.c.Bundle, g.window())
+	read := func(v reading.Value, text string) float64 {
+		if !v.MostlyKnown() {
 			return 0
 		}
 		seen = true
-		w.figures = append(w.figures, g.c.Figure(text, m, "1/s", origin))
-		return m
+		w.figures = append(w.figures, g.c.Figure(text, v.Number, "1/s", v.Origin))
+		return v.Number
 	}
-	major := read(evidence.SeriesProcessMajorFaults, "major page faults of the process")
-	swap := read(evidence.SeriesHostSwapIn, "pages the host read from swap")
-	minor := read(evidence.SeriesProcessMinorFaults, "minor page faults of the process")
-	huge := read(evidence.SeriesHostTHPFaults, "huge pages the host allocated")
-	split := read(evidence.SeriesHostTHPSplits, "huge pages it split")
-	stall := read(evidence.SeriesHostCompactStalls, "times somebody waited for compaction")
-	if m, origin, ok := g.mean(evidence.SeriesHostPressureMemorySome); ok && m >= muchStalled {
-		w.figures = append(w.figures, g.c.Figure("share of the time in which somebody waited for memory", m, "1", origin))
+	major := read(p.MajorFaults, "major page faults of the process")
+	swap := read(h.SwapIn, "pages the host read from swap")
+	minor := read(p.MinorFaults, "minor page faults of the process")
+	huge := read(h.HugeFaults, "huge pages the host allocated")
+	split := read(h.HugeSplits, "huge pages it split")
+	stall := read(h.CompactStalls, "times somebody waited for compaction")
+	if h.Pressure.MostlyKnown() && h.Pressure.Number >= muchStalled {
+		w.figures = append(w.figures, g.c.Figure("share of the time in which somebody waited for memory", h.Pressure.Number, "1", h.Pressure.Origin))
 	}
 	switch {
 	case major >= muchSwap || swap >= muchSwap:

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -29,8 +30,8 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 	if l == nil || !g.meets() || cores == 0 || len(l.Rows) < 100 {
 		return w, false
 	}
-	cpu := c.Series(evidence.SeriesProcessCPU)
-	if cpu == nil {
+	cpu := reading.ProcessorTime(c.Bundle, c.Subject, g.window())
+	if !cpu.Known() {
 		return w, false
 	}
 	left := g.left(cores)
@@ -41,7 +42,7 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 	}
 	share := func(from, to int64) (k predict.Knee, offered float64, ok bool) {
 		seconds := float64(to-from) / 1e9
-		used, watched := cpu.Mean(from, to)
+		used := cpu.Over(reading.Window{From: from, Until: to})
 		n, done := 0, 0
 		for j, i := range l.Rows {
 			if came[j] >= from && came[j] < to {
@@ -51,7 +52,7 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 				done++
 			}
 		}
-		if watched < (to-from)/2 || n == 0 || done == 0 || math.IsNaN(used) {
+		if !used.MostlyKnown() || n == 0 || done == 0 {
 			return k, 0, false
 		}
 		in := p.where(func(x pause) bool { return x.from >= from && x.from < to })
@@ -60,7 +61,7 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 			user, system = left*in.seconds(), 0 // its threads had all processors
 		}
 		rate := float64(done) / seconds
-		k = predict.Knee{Processors: left, Work: max(0, used-(user+system)/seconds) / rate, Stopped: in.seconds() / seconds / rate}
+		k = predict.Knee{Processors: left, Work: max(0, used.Number-(user+system)/seconds) / rate, Stopped: in.seconds() / seconds / rate}
 		return k, float64(n) / seconds, k.Work > 0
 	}
 	if w.knee, w.offered, ok = share(g.from, g.to); !ok {
@@ -81,13 +82,11 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 
 // left is how many processors others on the host left to the process, in the mean.
 func (g *collector) left(cores float64) float64 {
-	own, _, known := g.mean(evidence.SeriesProcessCPU)
-	busy, _, watched := g.mean(evidence.SeriesHostCPUBusy)
-	if !known || !watched {
+	others := reading.HostOf(g.c.Bundle, g.c.Subject, g.window()).Others
+	if !others.MostlyKnown() {
 		return cores
 	}
-	steal, _, _ := g.mean(evidence.SeriesHostCPUSteal)
-	return min(cores, max(cores/8, cores-(busy+steal-own)))
+	return min(cores, max(cores/8, cores-others.Number))
 }
 
 // spread is the relative 95 % interval of a mean by its parts, NaN of too few.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -167,32 +168,23 @@ const (
 func (g *collector) judgeHost(v *cause.Verdict, p pauses, lost float64) {
 	c := g.c
 	who := ""
-	throttled, origin, ok := g.mean(evidence.SeriesCgroupCPUThrottledPeriods)
-	periods, _, counted := g.mean(evidence.SeriesCgroupCPUPeriods)
-	watched := ok && counted
-	if watched && periods > 0 {
-		share := throttled / periods
-		v.Evidence = append(v.Evidence, c.Figure("periods in which a quota stopped the process", share, "1", origin))
+	if q := reading.QuotaOf(c.Bundle, c.Subject, -1, g.window()); q.Stopped.MostlyKnown() && q.Periods.Number > 0 {
+		share := q.Share()
+		v.Evidence = append(v.Evidence, c.Figure("periods in which a quota stopped the process", share, "1", q.Stopped.Origin))
 		if share >= oftenThrottled {
 			who = fmt.Sprintf("a quota stopped it in %.0f %% of its periods", 100*share)
 			v.Fix = append(v.Fix, g.quotaFix()...)
 		}
 	}
-	hostBusy, from, seen := g.mean(evidence.SeriesHostCPUBusy)
-	steal, _, _ := g.mean(evidence.SeriesHostCPUSteal)
-	cores := 0.
-	for _, s := range c.Bundle.Subjects {
-		if s.Kind == evidence.Host {
-			cores = float64(s.CPUs)
+	host := reading.HostOf(c.Bundle, c.Subject, g.window())
+	seen := host.Busy.MostlyKnown()
+	if cores := host.CPUs; seen && cores > 0 {
+		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs of the host that were busy or stolen, of %.0f", cores), host.Taken(), "CPUs", host.Busy.Origin))
+		if own := reading.ProcessOf(c.Bundle, c.Subject, g.window()).CPU; own.MostlyKnown() {
+			v.Evidence = append(v.Evidence, c.Figure("CPUs the process used", own.Number, "CPUs", own.Origin))
 		}
-	}
-	if seen && cores > 0 {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs of the host that were busy or stolen, of %.0f", cores), hostBusy+steal, "CPUs", from))
-		if own, o, ok := g.mean(evidence.SeriesProcessCPU); ok {
-			v.Evidence = append(v.Evidence, c.Figure("CPUs the process used", own, "CPUs", o))
-		}
-		if who == "" && hostBusy+steal >= busy*cores {
-			who = fmt.Sprintf("the host's %.0f CPUs were %.0f %% busy", cores, 100*(hostBusy+steal)/cores)
+		if who == "" && host.Taken() >= busy*cores {
+			who = fmt.Sprintf("the host's %.0f CPUs were %.0f %% busy", cores, 100*host.Taken()/cores)
 			v.Fix = append(v.Fix, cause.Fix{Text: "find who has the processors and give this service its own: cpuset, weights, fewer neighbours"})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // unwatched is the answer where nobody watched the collector.
@@ -106,21 +107,5 @@ func (g *collector) told(flag string) float64 {
 	return 0
 }
 
-// mean is the mean of a series over the window; ok is false where less than half of the
-// window was watched. A series of the host is that of the only host.
-func (g *collector) mean(name string) (mean float64, origin evidence.Origin, ok bool) {
-	for _, own := range []bool{true, false} {
-		for i := range g.c.Bundle.Series {
-			s := &g.c.Bundle.Series[i]
-			mine := s.Subject == g.c.Subject
-			host := g.c.Bundle.Subjects[s.Subject].Kind == evidence.Host
-			if s.Name != name || own && !mine || !own && !host {
-				continue
-			}
-			if m, watched := s.Mean(g.from, g.to); watched > (g.to-g.from)/2 {
-				return m, s.Origin, true
-			}
-		}
-	}
-	return 0, 0, false
-}
+// window is when it was watched.
+func (g *collector) window() reading.Window { return reading.Window{From: g.from, Until: g.to} }

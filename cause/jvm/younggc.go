@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // YoungGCRate is a young generation that fills so often that collecting it makes requests
@@ -118,8 +119,8 @@ func (g *collector) youngFigures(p pauses, r rates) (out []cause.Evidence) {
 	add("promoted to the old generation", r.promote, "bytes/s")
 	if user, system, _ := g.cpu(p); !math.IsNaN(user) && g.span > 0 {
 		add("CPUs that collecting takes, in the mean", (user+system)/g.span, "CPUs")
-		if cpu, origin, ok := g.mean(evidence.SeriesProcessCPU); ok && cpu > 0 {
-			out = append(out, g.c.Figure("of the process's CPU time", (user+system)/g.span/cpu, "1", origin))
+		if cpu := reading.ProcessOf(g.c.Bundle, g.c.Subject, g.window()).CPU; cpu.MostlyKnown() && cpu.Number > 0 {
+			out = append(out, g.c.Figure("of the process's CPU time", (user+system)/g.span/cpu.Number, "1", cpu.Origin))
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 )
 
 // delay is what the kernel counted of the time the process's threads were ready and did
@@ -21,14 +22,12 @@ type delay struct {
 
 // delayOf is false where half of the window was not watched.
 func delayOf(c *cause.Case) (d delay, ok bool) {
-	h := window(c)
-	s := h.series(c, func(s *evidence.Series) bool {
-		return s.Subject == c.Subject && s.Name == evidence.SeriesProcessRunDelay
-	})
-	if s == nil {
+	w, _ := window(c)
+	delay := reading.ProcessOf(c.Bundle, c.Subject, w).RunDelay
+	if !delay.MostlyKnown() {
 		return d, false
 	}
-	d.threads, d.origin = h.mean(s), s.Origin
+	d.threads, d.origin = delay.Number, delay.Origin
 	d.share = d.threads
 	if l := c.Ledger; l != nil && l.Total > 0 {
 		ch := &l.Charges
@@ -37,7 +36,7 @@ func delayOf(c *cause.Case) (d delay, ok bool) {
 			queued += ch[ledger.Unobserved]
 		}
 		if 2*queued <= l.Total { // else most waits for those few, who may wait for a processor
-			d.slow, d.share = true, min(1, d.threads*float64(h.until-h.from)/float64(l.Total))
+			d.slow, d.share = true, min(1, d.threads*float64(w.Until-w.From)/float64(l.Total))
 		}
 	}
 	return d, true

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 )
 
 // What one fault costs the process, ns: measured 1.7 µs per 4 KiB; the bounds are
@@ -35,21 +36,12 @@ type faults struct {
 }
 
 func faultsOf(c *cause.Case) *faults {
-	h := window(c)
-	named := func(name string) *evidence.Series {
-		return h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == name })
-	}
-	minor := named(evidence.SeriesProcessMinorFaults)
-	if minor == nil {
+	w, run := window(c)
+	p := reading.ProcessOf(c.Bundle, c.Subject, w)
+	if !p.MinorFaults.MostlyKnown() {
 		return nil
 	}
-	f := &faults{rate: h.mean(minor), otherwise: math.NaN(), system: h.mean(named(evidence.SeriesProcessCPUSystem)), run: h.run, origin: minor.Origin}
-	whole := host{from: minor.T[0], until: minor.T[len(minor.T)-1]}
-	watched := min(h.until, whole.until) - max(h.from, whole.from)
-	if rest := whole.until - whole.from - watched; rest > 0 {
-		f.otherwise = max(0, (whole.mean(minor)*float64(whole.until-whole.from)-f.rate*float64(watched))/float64(rest))
-	}
-	return f
+	return &faults{rate: p.MinorFaults.Number, otherwise: p.FaultsElse.Number, system: p.System.Mostly().Number, run: run, origin: p.MinorFaults.Origin}
 }
 
 // part is the share of the process's time on processors that went into faults if

@@ -3,11 +3,11 @@ package linux
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 )
 
 // Record writes the host's side of an incident for ten seconds, in the form that
@@ -17,189 +17,70 @@ const Record = `for i in $(seq 40); do echo "-- $(date +%s%N) --"; tail -n +1 /p
 // hostEvidence asks for it.
 var hostEvidence = cause.Need{What: "the host's own figures say how much, and who it was. On the host, with the service's PID, while it happens", Command: Record}
 
-// host is what /proc said of the machine and of the process over a window. NaN is
-// not known.
+// host is what /proc said of the machine and of the process over the case's window.
 type host struct {
-	from, until int64
-	cpus        float64
-	busy        float64 // cores, steal not included
-	steal       float64 // cores the hypervisor gave to others
-	peak        float64 // the most cores that were busy or stolen between two readings
-	pressure    float64 // share of the time in which somebody waited for a processor
-	process     float64 // cores the process used
-	run         float64 // cores its runtime believes it had
-	others      []neighbour
-	origin      evidence.Origin
-	own         evidence.Origin // of process
-}
-
-// neighbour is the processes of one name beside the service.
-type neighbour struct {
-	name    string
-	count   int
-	cores   float64
-	largest float64 // cores of the one that used most
-}
-
-func (n neighbour) String() string {
-	if n.count == 1 {
-		return n.name
-	}
-	return fmt.Sprintf("%s (%d processes)", n.name, n.count)
+	*reading.Host
+	process reading.Value // cores it used
+	run     float64       // cores its runtime believes it had, NaN unknown
 }
 
 // window is the time the process was traced, else that of its requests, else that
-// in which it was watched.
-func window(c *cause.Case) *host {
-	h := &host{run: math.NaN()}
+// in which it was watched; run is how many cores its runtime believes it had, NaN
+// unknown.
+func window(c *cause.Case) (w reading.Window, run float64) {
+	run = math.NaN()
 	if f, ok := c.Fact(evidence.FactRunTime); ok && f.Until > f.From && c.Traced() {
-		h.from, h.until, h.run = f.From, f.Until, f.Number/float64(f.Until-f.From)
+		w, run = reading.Window{From: f.From, Until: f.Until}, f.Number/float64(f.Until-f.From)
 	} else if c.Ledger != nil {
-		h.from, h.until = c.Ledger.From, c.Ledger.To
+		w = reading.Window{From: c.Ledger.From, Until: c.Ledger.To}
 	}
-	if h.until > h.from {
-		return h
+	if w.Until > w.From {
+		return w, run
 	}
-	for i := range c.Bundle.Series {
-		s := &c.Bundle.Series[i]
-		if s.Subject != c.Subject || len(s.T) < 2 || !strings.HasPrefix(s.Name, "process.") {
-			continue
-		}
-		if from, until := s.T[0], s.T[len(s.T)-1]; until-from > h.until-h.from {
-			h.from, h.until = from, until
-		}
-	}
-	return h
+	return reading.Watched(c.Bundle, c.Subject), run
 }
 
 // hostOf reads the host's figures over the window; nil if half of it was not
 // watched.
 func hostOf(c *cause.Case) *host {
-	h := window(c)
-	own := h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == evidence.SeriesProcessCPU })
-	h.process = h.mean(own)
-	var from evidence.ArtifactID = -1
-	if own != nil {
-		h.own = own.Origin
-		from, _ = own.Origin.Artifact()
-	}
-	same := func(s *evidence.Series) bool {
-		a, _ := s.Origin.Artifact()
-		return from < 0 || a == from
-	}
-	busy := h.series(c, func(s *evidence.Series) bool { return s.Name == evidence.SeriesHostCPUBusy && same(s) })
-	if busy == nil {
+	w, run := window(c)
+	h := &host{Host: reading.HostOf(c.Bundle, c.Subject, w), run: run}
+	if !h.Busy.MostlyKnown() {
 		return nil
 	}
-	from, _ = busy.Origin.Artifact()
-	h.origin = busy.Origin
-	h.cpus = float64(c.Bundle.Subjects[busy.Subject].CPUs)
-	h.busy = h.mean(busy)
-	for i := range c.Bundle.Series {
-		s := &c.Bundle.Series[i]
-		if !same(s) {
-			continue
-		}
-		if s.Name == evidence.SeriesProcessCPU && s.Subject != c.Subject {
-			h.beside(c.Bundle.Subjects[s.Subject].Name, h.mean(s))
-		}
-	}
-	stolen := h.series(c, func(s *evidence.Series) bool { return s.Name == evidence.SeriesHostCPUSteal && same(s) })
-	if h.steal = h.mean(stolen); math.IsNaN(h.steal) {
-		h.steal = 0 // kernels that do not count it have none
-	}
-	h.pressure = h.mean(h.series(c, func(s *evidence.Series) bool { return s.Name == evidence.SeriesHostPressureCPUSome && same(s) }))
-	for i, v := range busy.V {
-		if i+1 < len(busy.T) && busy.T[i+1] > h.from && busy.T[i] < h.until {
-			if stolen != nil && len(stolen.V) == len(busy.V) {
-				v += stolen.V[i]
-			}
-			h.peak = max(h.peak, v)
-		}
-	}
+	h.process, h.Pressure = reading.ProcessOf(c.Bundle, c.Subject, w).CPU.Mostly(), h.Pressure.Mostly()
 	return h
 }
 
-// series finds the series that watched most of the window, nil if none did half
-// of it.
-func (h *host) series(c *cause.Case, is func(*evidence.Series) bool) (best *evidence.Series) {
-	most := (h.until - h.from) / 2
-	for i := range c.Bundle.Series {
-		s := &c.Bundle.Series[i]
-		if len(s.T) < 2 || !is(s) {
-			continue
-		}
-		if d := min(h.until, s.T[len(s.T)-1]) - max(h.from, s.T[0]); d > 0 && d >= most {
-			best, most = s, d+1
-		}
-	}
-	return best
-}
-
-// mean is a series' mean over the part of the window it watched, NaN if that is
-// nothing.
-func (h *host) mean(s *evidence.Series) float64 {
-	if s == nil {
-		return math.NaN()
-	}
-	var sum, watched float64
-	for i := 0; i+1 < len(s.T); i++ {
-		if d := float64(min(s.T[i+1], h.until) - max(s.T[i], h.from)); d > 0 {
-			sum += s.V[i] * d
-			watched += d
-		}
-	}
-	return sum / watched
-}
-
-func (h *host) beside(name string, cores float64) {
-	if math.IsNaN(cores) {
-		return
-	}
-	for i := range h.others {
-		if h.others[i].name == name {
-			h.others[i].count++
-			h.others[i].cores += cores
-			h.others[i].largest = max(h.others[i].largest, cores)
-			return
-		}
-	}
-	h.others = append(h.others, neighbour{name, 1, cores, cores})
-}
-
 // top is the neighbour that used most, "" if none was recorded.
-func (h *host) top() (most neighbour) {
-	for _, n := range h.others {
-		if n.cores > most.cores {
+func (h *host) top() (most reading.Neighbour) {
+	for _, n := range h.Neighbours() {
+		if n.Cores > most.Cores {
 			most = n
 		}
 	}
 	return most
 }
 
-// stranger is the part of its time on processors below which a process's CPU time
-// cannot be that of the process which was traced.
-const stranger = .02
-
 // strange says that the process in the host's recording is not the one traced.
-func (h *host) strange() bool { return h.process < stranger*h.run }
+func (h *host) strange() bool { return reading.Strange(h.process.Number, h.run) }
 
 // figures are the evidence of the host.
 func (h *host) figures(c *cause.Case) []cause.Evidence {
-	out := []cause.Evidence{c.Figure(fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.cpus), h.busy, "CPUs", h.origin)}
-	if h.steal >= .01 {
-		out = append(out, c.Figure("CPUs the hypervisor gave to others", h.steal, "CPUs", h.origin))
+	out := []cause.Evidence{c.Figure(fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.CPUs), h.Busy.Number, "CPUs", h.Busy.Origin)}
+	if h.Steal.Number >= .01 {
+		out = append(out, c.Figure("CPUs the hypervisor gave to others", h.Steal.Number, "CPUs", h.Busy.Origin))
 	}
-	if !math.IsNaN(h.pressure) {
-		out = append(out, c.Figure("share of the time in which somebody waited for a CPU", h.pressure, "1", h.origin))
+	if h.Pressure.Known() {
+		out = append(out, c.Figure("share of the time in which somebody waited for a CPU", h.Pressure.Number, "1", h.Busy.Origin))
 	}
-	if !math.IsNaN(h.process) {
-		out = append(out, c.Figure("CPUs the process used", h.process, "CPUs", h.own))
+	if h.process.Known() {
+		out = append(out, c.Figure("CPUs the process used", h.process.Number, "CPUs", h.process.Origin))
 	}
 	if l := c.Ledger; l != nil && l.Host.Measured {
 		out = append(out,
 			c.Figure("CPUs its runtime believed it had", h.run, "CPUs", cause.From(l.Source)),
-			c.Figure("its time on processors that was not CPU time, measured", l.Host.Denied, "1", h.own))
+			c.Figure("its time on processors that was not CPU time, measured", l.Host.Denied, "1", h.process.Origin))
 	}
 	return out
 }

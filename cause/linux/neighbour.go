@@ -2,7 +2,6 @@ package linux
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/unstall/unstall/cause"
 )
@@ -38,10 +37,10 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	if s.known && !s.measured {
 		v.Evidence = append(v.Evidence, dilation(c)...)
 	}
-	if h == nil || math.IsNaN(h.process) || h.strange() {
+	if h == nil || !h.process.Known() || h.strange() {
 		switch {
 		case h != nil && h.strange():
-			v.Summary = fmt.Sprintf("the process in the host's recording used %.2f CPUs and cannot be the one that was traced", h.process)
+			v.Summary = fmt.Sprintf("the process in the host's recording used %.2f CPUs and cannot be the one that was traced", h.process.Number)
 		case s.known && !s.starved:
 			v.Summary = fmt.Sprintf("the host ran the threads (dilation %.1f)", c.Ledger.Host.Dilation)
 			return v
@@ -54,23 +53,23 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 		v.Needs = []cause.Need{hostEvidence}
 		return v
 	}
-	others := max(0, h.busy-h.process) + h.steal
+	others := h.Others.Number
 	top := h.top()
-	v.Summary = fmt.Sprintf("others use %.2f of %.0f CPUs", others, h.cpus)
-	v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs that others used, of %.0f", h.cpus), others, "CPUs", h.origin))
-	if top.cores > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("of them "+top.String(), top.cores, "CPUs", h.origin))
+	v.Summary = fmt.Sprintf("others use %.2f of %.0f CPUs", others, h.CPUs)
+	v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs that others used, of %.0f", h.CPUs), others, "CPUs", h.Busy.Origin))
+	if top.Cores > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("of them "+top.String(), top.Cores, "CPUs", h.Busy.Origin))
 	}
 	v.Evidence = append(v.Evidence, h.figures(c)...)
 	quota := throttleOf(c)
 	switch {
-	case others < few*h.cpus:
+	case others < few*h.CPUs:
 		return v
 	case s.known && !s.starved:
 		v.Summary += ", and the host ran the threads"
 		if !s.agree {
 			v.State = cause.Inconclusive
-			v.Summary = fmt.Sprintf("the trace looks starved, but the process had all its CPU time; others use %.2f of %.0f CPUs", others, h.cpus)
+			v.Summary = fmt.Sprintf("the trace looks starved, but the process had all its CPU time; others use %.2f of %.0f CPUs", others, h.CPUs)
 		}
 		return v
 	case !s.known:
@@ -83,12 +82,12 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 		v.Needs = traced(c)
 		return v
 	case h.idle():
-		v.Summary += fmt.Sprintf(": it never had more than %.1f busy", h.peak)
+		v.Summary += fmt.Sprintf(": it never had more than %.1f busy", h.Peak)
 		return v
 	case quota.explains(s, h.run):
-		v.Summary += fmt.Sprintf(": a quota stopped it in %.0f of %.0f periods", quota.throttled, quota.periods)
+		v.Summary += fmt.Sprintf(": a quota stopped it in %.0f of %.0f periods", quota.Stopped.Number, quota.Periods.Number)
 		return v
-	case others < h.busy/2 && !(others >= s.share*h.run):
+	case others < h.Busy.Number/2 && !(others >= s.share*h.run):
 		v.Summary += ", less than what is missing: the process itself fills the host"
 		return v
 	}
@@ -100,23 +99,23 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	}
 	v.State = cause.Supported
 	v.Saves = saves
-	v.Summary = fmt.Sprintf("others use %.2f of %.0f CPUs, %.0f %% of slow time", others, h.cpus, 100*share)
+	v.Summary = fmt.Sprintf("others use %.2f of %.0f CPUs, %.0f %% of slow time", others, h.CPUs, 100*share)
 	fix := "weigh it down (cpu.weight, nice), or give this service processors of its own: cpuset, reserved cores"
 	switch {
-	case h.steal >= others/2:
-		v.Title = fmt.Sprintf("Other virtual machines take the processors: the hypervisor gave them %.2f of %.0f CPUs.", h.steal, h.cpus)
+	case h.Steal.Number >= others/2:
+		v.Title = fmt.Sprintf("Other virtual machines take the processors: the hypervisor gave them %.2f of %.0f CPUs.", h.Steal.Number, h.CPUs)
 		fix = "move the virtual machine, or rent one whose processors are its own"
-	case top.largest >= others/2:
-		v.Title = fmt.Sprintf("%s takes the processors: %.2f of %.0f CPUs.", top.name, top.largest, h.cpus)
-		fix = fmt.Sprintf("move %s, %s", top.name, fix)
-	case top.cores > 0:
+	case top.Largest >= others/2:
+		v.Title = fmt.Sprintf("%s takes the processors: %.2f of %.0f CPUs.", top.Name, top.Largest, h.CPUs)
+		fix = fmt.Sprintf("move %s, %s", top.Name, fix)
+	case top.Cores > 0:
 		// Without the largest, the others are still there.
-		part := top.largest / others
+		part := top.Largest / others
 		v.Saves = &cause.Saves{Value: saves.Value * part, Low: cause.Number(0), High: saves.High, Basis: cause.Basis("bound")}
-		v.Title = fmt.Sprintf("Many take the processors, no one more than %.2f of %.0f CPUs: most of it %s.", top.largest, h.cpus, top)
-		fix = fmt.Sprintf("move %s, %s", top.name, fix)
+		v.Title = fmt.Sprintf("Many take the processors, no one more than %.2f of %.0f CPUs: most of it %s.", top.Largest, h.CPUs, top)
+		fix = fmt.Sprintf("move %s, %s", top.Name, fix)
 	default:
-		v.Title = fmt.Sprintf("Others take the processors: %.2f of %.0f CPUs.", others, h.cpus)
+		v.Title = fmt.Sprintf("Others take the processors: %.2f of %.0f CPUs.", others, h.CPUs)
 		fix = "find out who they are; " + fix
 		v.Needs = []cause.Need{{What: "who they are", Command: Record}}
 	}

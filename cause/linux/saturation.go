@@ -63,7 +63,7 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 		v.State = cause.Inconclusive
 		v.Summary = "the trace looks starved, but all of its time on processors was CPU time"
 		if s.host != nil {
-			v.Summary += fmt.Sprintf(": %.2f of %.2f CPUs", s.host.process, s.host.run)
+			v.Summary += fmt.Sprintf(": %.2f of %.2f CPUs", s.host.process.Number, s.host.run)
 		}
 		v.Needs = []cause.Need{{What: "both of the same seconds and of the same process: check the PID in the host's recording"}}
 		return v
@@ -72,17 +72,18 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 		return v
 	}
 	saves, share := s.saves(c)
+	_, run := window(c)
 	switch t := throttleOf(c); {
-	case t.explains(s, window(c).run):
+	case t.explains(s, run):
 		v.State = cause.RuledOut
-		v.Summary += fmt.Sprintf(": a quota stopped it in %.0f of %.0f periods", t.throttled, t.periods)
+		v.Summary += fmt.Sprintf(": a quota stopped it in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
 		return v
 	case share < cause.Material || !c.Slow():
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("signs of a busy host, but %.1f %% of slow time", 100*share)
 	case s.host != nil && s.host.idle():
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("not run, but the host never had more than %.1f of %.0f CPUs busy: a quota?", s.host.peak, s.host.cpus)
+		v.Summary = fmt.Sprintf("not run, but the host never had more than %.1f of %.0f CPUs busy: a quota?", s.host.Peak, s.host.CPUs)
 		v.Needs = []cause.Need{quotaEvidence}
 		return v
 	default:
@@ -119,14 +120,14 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 		}
 		return v
 	}
-	v.Summary = fmt.Sprintf("the host uses %.1f of %.0f CPUs", h.busy+h.steal, h.cpus)
+	v.Summary = fmt.Sprintf("the host uses %.1f of %.0f CPUs", h.Taken(), h.CPUs)
 	d, waited := delayOf(c)
 	switch {
-	case h.pressure < calm && h.peak < full*h.cpus:
+	case h.Pressure.Number < calm && h.Peak < full*h.CPUs:
 		v.State = cause.RuledOut
-		v.Summary += fmt.Sprintf(", nobody waited for more than %.0f %% of the time", 100*h.pressure)
+		v.Summary += fmt.Sprintf(", nobody waited for more than %.0f %% of the time", 100*h.Pressure.Number)
 	case waited && d.clears(c, &v):
-	case h.busy+h.steal >= full*h.cpus:
+	case h.Taken() >= full*h.CPUs:
 		v.Summary += d.blames(waited, ": whether it is these requests that wait was not watched")
 		v.Needs = traced(c)
 	default:
@@ -145,7 +146,7 @@ func traced(c *cause.Case) []cause.Need {
 }
 
 // idle says that the host always had processors to give.
-func (h *host) idle() bool { return h.cpus > 0 && h.peak < .6*h.cpus }
+func (h *host) idle() bool { return h.Peak < .6*h.CPUs }
 
 // dilation is how much longer than usual calls that never block take; nothing
 // where the trace does not time them.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // stops are when the quota stopped the process, as far as its traced requests
@@ -14,10 +15,10 @@ import (
 // taken, no more than the kernel counted of either; a handler that computes for
 // as long looks the same, so that what requests lost in them is a bound where
 // the quota was rarely met.
-func (t *throttle) stops(c *cause.Case, h *host) cause.Spans {
-	quiet := silences(c, h)
+func (t *throttle) stops(c *cause.Case, w reading.Window) cause.Spans {
+	quiet := silences(c, w)
 	slices.SortFunc(quiet, func(a, b cause.Span) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
-	left, span := int(t.throttled+1), int64(t.stopped*float64(h.until-h.from))
+	left, span := int(t.Stopped.Number+1), int64(t.Waiting.Number*float64(w.Until-w.From))
 	quiet = slices.DeleteFunc(quiet, func(x cause.Span) bool {
 		if d := x.To - x.From; left > 0 && d <= span {
 			left, span = left-1, span-d
@@ -37,17 +38,17 @@ const (
 
 // silences are the stretches in which requests were at work but none changed its
 // state, to the cell.
-func silences(c *cause.Case, h *host) (out cause.Spans) {
-	width := max(cell, (h.until-h.from)/mostCells+1)
-	cells := int((h.until - h.from) / width)
+func silences(c *cause.Case, w reading.Window) (out cause.Spans) {
+	width := max(cell, (w.Until-w.From)/mostCells+1)
+	cells := int((w.Until - w.From) / width)
 	if cells < 1 {
 		return nil
 	}
 	changed, working := make([]bool, cells), make([]int32, cells+1) // working: how many more than in the cell before
-	at := func(ns int64) int { return int(min(max((ns-h.from)/width, 0), int64(cells-1))) }
+	at := func(ns int64) int { return int(min(max((ns-w.From)/width, 0), int64(cells-1))) }
 	for _, row := range c.Ledger.Rows {
 		eachState(c, row, func(from, to int64, k evidence.Kind) {
-			if to <= h.from || from >= h.until {
+			if to <= w.From || from >= w.Until {
 				return
 			}
 			changed[at(from)], changed[at(to)] = true, true
@@ -66,7 +67,7 @@ func silences(c *cause.Case, h *host) (out cause.Spans) {
 			}
 		} else if begin >= 0 {
 			if int64(i-begin)*width >= silence {
-				out = append(out, cause.Span{From: h.from + int64(begin)*width, To: h.from + int64(i)*width})
+				out = append(out, cause.Span{From: w.From + int64(begin)*width, To: w.From + int64(i)*width})
 			}
 			begin = -1
 		}
@@ -95,10 +96,10 @@ func lost(c *cause.Case, stops cause.Spans, row int) (sum int64) {
 // are those the kernel counted. It counts a stop for each processor that had a
 // thread of the process to run: the process stood for that long at most, and at
 // least for its part.
-func (t *throttle) bounds(c *cause.Case, h *host, stops cause.Spans, sum int64) (low, high int64) {
-	most := t.stopped * float64(h.until-h.from)
+func (t *throttle) bounds(c *cause.Case, w reading.Window, stops cause.Spans, sum int64) (low, high int64) {
+	most := t.Waiting.Number * float64(w.Until-w.From)
 	least := most / float64(max(1, c.Bundle.Subjects[c.Subject].CPUs))
-	found := float64(max(1, stops.Within(h.from, h.until)))
+	found := float64(max(1, stops.Within(w.From, w.Until)))
 	return int64(float64(sum) * min(1, least/found)), min(c.Ledger.Total, int64(float64(sum)*max(1, most/found)))
 }
 

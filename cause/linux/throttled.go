@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // CPUThrottled is a CPU quota that stops the process while processors are free.
@@ -34,15 +35,10 @@ while its workers use up the quota.`,
 	Judge:   judgeThrottled,
 }
 
-// throttle is what the kernel counted of a quota over a window.
+// throttle is what the kernel counted of a quota over a window, and what the process used.
 type throttle struct {
-	periods   float64 // in which anything ran
-	throttled float64 // of them, in which it was stopped
-	stopped   float64 // processors' queues that were, in the mean, NaN unknown
-	used      float64 // CPUs, NaN unknown
-	quota     float64 // CPUs, 0 none
-	origin    evidence.Origin
-	set       evidence.Origin // of quota
+	reading.Quota
+	used reading.Value
 }
 
 var quotaEvidence = cause.Need{What: "whether a quota stopped it: cpu.stat of its cgroup, with a trace beside it", Command: "unstall record PID"}
@@ -50,51 +46,39 @@ var quotaEvidence = cause.Need{What: "whether a quota stopped it: cpu.stat of it
 // rarely is the share of periods below which being stopped explains nothing.
 const rarely = .01
 
-// share is the part of the periods in which the process was stopped.
-func (t *throttle) share() float64 {
-	if t.periods <= 0 {
-		return 0
-	}
-	return t.throttled / t.periods
-}
-
 // explains says whether it is the quota that did not let the process run, and not
 // who else is on the host: the kernel stopped it for at least half of what it is
 // missing.
 func (t *throttle) explains(s starvation, run float64) bool {
-	if t == nil || t.share() < rarely {
+	if t == nil || t.Share() < rarely {
 		return false
 	}
-	return !s.measured || !(t.stopped < s.share*run/2)
+	return !s.measured || !(t.Waiting.Number < s.share*run/2)
 }
 
 // throttleOf reads cpu.stat over the window; nil if half of it was not watched.
 func throttleOf(c *cause.Case) *throttle {
-	h := window(c)
-	named := func(name string) *evidence.Series {
-		return h.series(c, func(s *evidence.Series) bool { return s.Subject == c.Subject && s.Name == name })
+	w, _ := window(c)
+	told := evidence.ArtifactID(-1)
+	if c.Ledger != nil {
+		told = c.Ledger.Source
 	}
-	periods, throttled := named(evidence.SeriesCgroupCPUPeriods), named(evidence.SeriesCgroupCPUThrottledPeriods)
-	if periods == nil || throttled == nil {
+	t := &throttle{Quota: reading.QuotaOf(c.Bundle, c.Subject, told, w), used: reading.ProcessOf(c.Bundle, c.Subject, w).CPU.Mostly()}
+	if !t.Periods.MostlyKnown() || !t.Stopped.MostlyKnown() {
 		return nil
 	}
-	seconds := float64(h.until-h.from) / 1e9
-	t := &throttle{periods: h.mean(periods) * seconds, throttled: h.mean(throttled) * seconds,
-		stopped: h.mean(named(evidence.SeriesCgroupCPUThrottled)), used: h.mean(named(evidence.SeriesProcessCPU)), origin: throttled.Origin}
-	if f, ok := c.Fact(evidence.FactContainerCPU); ok {
-		t.quota, t.set = f.Number, f.Origin
-	}
+	t.Waiting = t.Waiting.Mostly()
 	return t
 }
 
 // figures are the evidence of the quota.
 func (t *throttle) figures(c *cause.Case) []cause.Evidence {
-	out := []cause.Evidence{c.Figure(fmt.Sprintf("periods in which the quota stopped it, of %.0f", t.periods), t.throttled, "1", t.origin)}
-	if t.quota > 0 {
-		out = append(out, c.Figure("quota", t.quota, "CPUs", t.set))
+	out := []cause.Evidence{c.Figure(fmt.Sprintf("periods in which the quota stopped it, of %.0f", t.Periods.Number), t.Stopped.Number, "1", t.Stopped.Origin)}
+	if t.CPUs.Known() {
+		out = append(out, c.Figure("quota", t.CPUs.Number, "CPUs", t.CPUs.Origin))
 	}
-	if !math.IsNaN(t.used) {
-		out = append(out, c.Figure("CPUs the process used", t.used, "CPUs", t.origin))
+	if t.used.Known() {
+		out = append(out, c.Figure("CPUs the process used", t.used.Number, "CPUs", t.Stopped.Origin))
 	}
 	return out
 }
@@ -115,57 +99,57 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.Evidence = t.figures(c)
-	v.Summary = fmt.Sprintf("%.0f of %.0f periods", t.throttled, t.periods)
-	if t.periods < .5 {
+	v.Summary = fmt.Sprintf("%.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
+	if t.Periods.Number < .5 {
 		v.Summary = "its cgroup has no quota"
 	}
-	if t.share() < rarely {
+	if t.Share() < rarely {
 		return v
 	}
 	if !c.Slow() || !s.known {
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods: what requests lost by it was not watched", 100*t.share())
+		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods: what requests lost by it was not watched", 100*t.Share())
 		v.Needs = traced(c)
 		return v
 	}
-	h := window(c)
-	stops := t.stops(c, h)
+	w, run := window(c)
+	stops := t.stops(c, w)
 	per, sum := make([]int64, len(c.Ledger.Slow)), int64(0)
 	for i, row := range c.Ledger.Slow {
 		per[i] = lost(c, stops, row)
 		sum += per[i]
 	}
-	low, high := t.bounds(c, h, stops, sum)
+	low, high := t.bounds(c, w, stops, sum)
 	total := float64(max(1, c.Ledger.Total))
 	saves, share, most := c.Save(per, low, high), float64(sum)/total, float64(high)/total
 	if by, part := s.saves(c); part > share { // also where it stopped one processor only
 		saves, share = by, part
 	}
 	switch { // where the kernel counted many stops, what they may have cost is enough
-	case !t.explains(s, h.run):
+	case !t.explains(s, run):
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but the host withheld more", 100*t.share())
+		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but the host withheld more", 100*t.Share())
 		return v
-	case share < cause.Material && !(t.share() >= cause.OftenStopped && sum > 0 && most >= cause.Material):
+	case share < cause.Material && !(t.Share() >= cause.OftenStopped && sum > 0 && most >= cause.Material):
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but that is %.0f %% of slow time", 100*t.share(), 100*share)
+		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but that is %.0f %% of slow time", 100*t.Share(), 100*share)
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f of %.0f periods.", t.throttled, t.periods)
+	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f of %.0f periods.", t.Stopped.Number, t.Periods.Number)
 	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
 	v.Saves = saves
-	if t.quota > 0 {
-		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", cause.Digits(2, t.quota), t.throttled, t.periods)
+	if t.CPUs.Known() {
+		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", cause.Digits(2, t.CPUs.Number), t.Stopped.Number, t.Periods.Number)
 	}
 	v.Evidence = append(v.Evidence, c.Figure("in the mean, of each slow request, in which the process was stopped", saves.Value/float64(len(per)), "ms", cause.From(c.Ledger.Source)))
 	if s.measured && s.host != nil {
-		v.Evidence = append(v.Evidence, c.Figure("its time on processors that was not CPU time, measured", s.share, "1", s.host.own))
+		v.Evidence = append(v.Evidence, c.Figure("its time on processors that was not CPU time, measured", s.share, "1", s.host.process.Origin))
 	}
 	v.Fix = append(v.Fix, cause.Fix{Text: "raise the CPU limit of the container, or take it off and leave the request (weights still share fairly)"})
-	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.quota > 0 && float64(cpus) > math.Ceil(t.quota)+.5 && cpus > 2 {
+	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.CPUs.Known() && float64(cpus) > math.Ceil(t.CPUs.Number)+.5 && cpus > 2 {
 		v.Fix = append(v.Fix, cause.Fix{Text: "or let fewer threads use it up at once; Go 1.25 and later does so by itself",
-			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.quota)))})
+			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.CPUs.Number)))})
 	}
 	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))
 	return v

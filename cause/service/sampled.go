@@ -2,11 +2,11 @@ package service
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 )
 
 // judgeSampled judges where threads were looked at now and then, to which one that runs
@@ -65,21 +65,20 @@ func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 		return v, false
 	}
 	used, origin, known := ownProcessors(c)
-	delay := c.Series(evidence.SeriesProcessRunDelay)
 	cores := procs(c)
-	if !known || delay == nil || cores == 0 || used < full*cores || !c.Slow() {
+	if !known || cores == 0 || used < full*cores || !c.Slow() {
 		return v, false
 	}
-	ready, watched := delay.Mean(l.From, l.To)
-	waited := min(float64(l.Total), ready*float64(l.To-l.From)+queuedOutside(c)*float64(l.Charges[ledger.Unobserved]))
-	if watched < (l.To-l.From)/2 || waited < cause.Material*float64(l.Total) {
+	ready := reading.ProcessOf(c.Bundle, c.Subject, window(c)).RunDelay
+	waited := min(float64(l.Total), ready.Number*float64(l.To-l.From)+queuedOutside(c)*float64(l.Charges[ledger.Unobserved]))
+	if !ready.MostlyKnown() || waited < cause.Material*float64(l.Total) {
 		return v, false
 	}
 	v.State, v.Summary = cause.Supported, fmt.Sprintf("%.0f %% of %.0f CPUs busy", 100*used/cores, cores)
 	v.Title = fmt.Sprintf("The service is saturated: it keeps %.0f %% of the processors busy by itself.", 100*used/cores)
 	v.Evidence = append(v.Evidence,
 		c.Figure(fmt.Sprintf("CPUs the process used, its collector apart, of %.0f", cores), used, "CPUs", origin),
-		c.Figure("of its threads waited for one, in the mean", ready, "count", delay.Origin))
+		c.Figure("of its threads waited for one, in the mean", ready.Number, "count", ready.Origin))
 	v.Saves = c.Bound(waited, 0, waited)
 	lighten(c, &v, used)
 	return v, true
@@ -90,12 +89,11 @@ func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 // law); 0 where the requests are the service's own.
 func queuedOutside(c *cause.Case) float64 {
 	l := c.Ledger
-	queue := c.Series(evidence.SeriesPoolQueue)
-	if queue == nil || l.Charges[ledger.Unobserved] == 0 || c.Bundle.Requests.Lane[l.Rows[0]] != 0 {
+	queue := reading.Mean(c.Bundle, c.Subject, evidence.SeriesPoolQueue, window(c))
+	if !queue.Known() || l.Charges[ledger.Unobserved] == 0 || c.Bundle.Requests.Lane[l.Rows[0]] != 0 {
 		return 0
 	}
-	mean, watched := queue.Mean(l.From, l.To)
-	return min(1, mean*float64(watched)/float64(unobserved(c)))
+	return min(1, queue.Number*queue.Watched*float64(l.To-l.From)/float64(unobserved(c)))
 }
 
 // unobserved is the time of all requests, slow or not, that nobody saw.
@@ -142,16 +140,11 @@ func ownProcessors(c *cause.Case) (cpus float64, origin evidence.Origin, ok bool
 // processorsUsed is how many processors the process was on while its requests were
 // watched.
 func processorsUsed(c *cause.Case) (cpus float64, origin evidence.Origin, ok bool) {
-	l := c.Ledger
-	for _, x := range []struct {
-		name string
-		unit float64
-	}{{evidence.SeriesProcessCPU, 1}, {evidence.SeriesCPU, procs(c) / 100}} {
-		if s := c.Series(x.name); s != nil {
-			if mean, watched := s.Mean(l.From, l.To); watched > (l.To-l.From)/2 && !math.IsNaN(mean) {
-				return mean * x.unit, s.Origin, true
-			}
-		}
-	}
-	return 0, 0, false
+	v := reading.ProcessorsUsed(c.Bundle, c.Subject, procs(c), window(c))
+	return v.Number, v.Origin, v.Known()
+}
+
+// window is the time of the requests that the ledger charges.
+func window(c *cause.Case) reading.Window {
+	return reading.Window{From: c.Ledger.From, Until: c.Ledger.To}
 }

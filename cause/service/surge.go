@@ -3,12 +3,14 @@ package service
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -136,23 +138,13 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 
 // withheld says whether others left the service no processor, and which share they used.
 func withheld(c *cause.Case) (share float64, origin evidence.Origin, none bool) {
-	l, b := c.Ledger, c.Bundle
-	busy, stolen := b.SeriesOf(-1, evidence.SeriesHostCPUBusy), b.SeriesOf(-1, evidence.SeriesHostCPUSteal)
+	h := reading.HostOf(c.Bundle, c.Subject, window(c))
 	used, _, known := processorsUsed(c)
-	if busy == nil || !known {
+	if !h.Busy.MostlyKnown() || !known || math.IsNaN(h.CPUs) {
 		return 0, 0, false
 	}
-	host := float64(b.Subjects[busy.Subject].CPUs)
-	all, watched := busy.Mean(l.From, l.To)
-	if stolen != nil {
-		v, _ := stolen.Mean(l.From, l.To)
-		all += v
-	}
-	if host == 0 || watched < (l.To-l.From)/2 {
-		return 0, 0, false
-	}
-	share = max(0, all-used) / host
-	return share, busy.Origin, all >= full*host && share >= foreign
+	share = max(0, h.Taken()-used) / h.CPUs
+	return share, h.Busy.Origin, h.Taken() >= full*h.CPUs && share >= foreign
 }
 
 // repeated adds how many requests a cache of the callers would have saved.
