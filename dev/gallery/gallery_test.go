@@ -15,7 +15,7 @@ import (
 // Styles, scripts and what these draw are left out: they change more often, and
 // have tests of their own.
 func TestGallery(t *testing.T) {
-	pages, err := pages("..")
+	pages, err := pages("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestGallery(t *testing.T) {
 	}
 	const most = 2 << 20
 	for name, now := range files {
-		was, err := os.ReadFile(filepath.Join("..", folder, name))
+		was, err := os.ReadFile(filepath.Join("../..", folder, name))
 		if err != nil {
 			t.Error(err)
 			continue

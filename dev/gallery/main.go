@@ -71,19 +71,19 @@ type incident struct {
 var incidents = []incident{{
 	lab:     "go-ballast",
 	folders: [2]string{"lab/go-ballast/recorded/sick", "lab/go-ballast/recorded/fixed"},
-	sick:    "A gateway in Go whose collector runs all the time: a small heap on a big machine. The cause, what it costs the slow requests, and the setting that ends it.",
+	sick:    "A gateway in Go that collects garbage all the time: a small heap on a big machine. The cause, what it costs slow requests, and the setting that fixes it.",
 	fixed:   "The same gateway under the same load with GOMEMLIMIT: no cause is found, and what was looked for and ruled out is listed.",
-	before:  "The two held against each other: what changed, and why one pair of runs decides nothing yet.",
+	before:  "The two compared: what changed, and why one pair of runs decides nothing yet.",
 }, {
 	lab:     "dotnet-starvation",
 	folders: [2]string{"cause/testdata/dotnet.threadpool-starvation/sick", "cause/testdata/dotnet.threadpool-starvation/healthy"},
-	sick:    "An ASP.NET Core service whose handlers wait for a query with .Result: the pool's threads are all blocked, it grows by one or two a second, and the processors idle. The method to change, the stacks, and thread count, CPU, queue and latency on one time line.",
+	sick:    "An ASP.NET Core service whose handlers wait for a query with .Result: all threads of the pool are blocked, it grows by one or two per second, and the CPUs are idle. The method to change, the stacks, and thread count, CPU, queue and latency on one timeline.",
 	fixed:   "The same load where the handlers await the query: few threads serve it, and no cause is found.",
 }, {
 	lab:     "jvm-parnew",
 	folders: [2]string{"cause/testdata/jvm.young-gc-rate/sick", "cause/testdata/jvm.young-gc-rate/healthy"},
-	sick:    "An HTTP service on a JVM with a young generation so small that ParNew stops it three times a second: what slow requests waited in pauses, the sizes to set and what they would do, heap, allocation and pauses on one time line.",
-	fixed:   "The same JVM under the same load where a request allocates a quarter and keeps nothing: short collections now and then, and no cause is found.",
+	sick:    "An HTTP service on a JVM with a young generation so small that ParNew stops it three times per second: how long slow requests waited in pauses, the sizes to set and what they would do, and heap, allocation and pauses on one timeline.",
+	fixed:   "The same JVM under the same load, but a request allocates a quarter and keeps nothing: short collections now and then, and no cause is found.",
 }}
 
 // pages makes the gallery's pages of the recordings of a checkout.
@@ -169,7 +169,7 @@ func index(pages []entry) []byte {
 <style>:root { color-scheme: light dark } body { font: 1rem/1.5 sans-serif; max-width: 44rem; margin: 3rem auto; padding: 0 1rem } dt { margin-top: 1rem; font-weight: bold } dd { margin: 0 }</style>
 </head><body><main>
 <h1>Reports of incidents</h1>
-<p>As unstall writes them. Each is one file that holds all it shows.</p>
+<p>Reports on recorded incidents, as unstall writes them. Each is one file that loads nothing.</p>
 <dl>
 `)
 	for _, p := range pages {
@@ -181,7 +181,7 @@ func index(pages []entry) []byte {
 
 func readme(pages []entry) []byte {
 	var b strings.Builder
-	b.WriteString("# Reports of incidents\n\nAs unstall writes them: each is one file that holds all it shows. Download one and open it; GitHub shows only its source. `make gallery` makes them of what was recorded.\n\n| report | |\n|---|---|\n")
+	b.WriteString("# Reports of incidents\n\nThese are reports on recorded incidents, as unstall writes them with `-o report.html`. Each is one file that loads nothing. Download one and open it: GitHub shows only its source. `make gallery` writes them from the recordings in this repository.\n\n| report | |\n|---|---|\n")
 	for _, p := range pages {
 		if p.Title != "" {
 			fmt.Fprintf(&b, "| [%s](%s) | %s |\n", p.Title, p.Name, p.About)

@@ -3,18 +3,17 @@ package main
 const introduction = `# Predictions against measurements
 
 ` + "`unstall predict`" + ` and the advice of ` + "`go.gc-rate`" + ` say what another setting of the heap
-would do. Here is how far they are off: the gateway of the go-ballast incident runs
-under fixed open-loop loads with many settings, and everything is predicted from one
-recording of one of them, the default, of the kind a user makes
-(` + "`unstall record PID --load URL`" + `, 12 s). Nothing that was measured elsewhere moves a
-prediction. There is one recording in each repetition; that whose own p99 is in the
-middle is the one predictions are made of, and how far off those of the others are is
-told, too.
+would do. This page shows how far they are off. The gateway of the go-ballast incident runs
+under fixed open-loop loads with many settings; everything is predicted from one recording
+of the default setting, of the kind a user makes
+(` + "`unstall record PID --load URL`" + `, 12 s). Nothing that was measured elsewhere goes into a
+prediction. Each repetition has one recording. Predictions are made from the one whose own
+p99 is the median; how far off those from the others are is shown, too.
 
     make predictions      # measures anew, about 15 minutes on a quiet host, and writes this page
 
 *then/now* is the change from the default to a setting: predicted against measured. What
-makes the whole host slower is in both and cancels.
+slows the whole host down is in both and cancels.
 
 `
 
@@ -22,17 +21,17 @@ const leftOut = `
 ## How it was measured
 
 All services are resident at once and warmed up until their memory is on a plateau;
-memory that a large heap needs was touched before. Each repetition runs every setting
-once at each load, in random order and under the same arrivals, so that settings take
-turns and a slow minute of the host meets different ones. A run lasts five seconds, or
+memory that a large heap needs is touched before. Each repetition runs every setting
+once at each load, in random order and under the same arrivals, so a slow minute of the
+host meets different settings. A run lasts five seconds, or
 as long as four cycles should take, but no more than twelve, after a second and a half
 that does not count.
 
-A run is spoilt if others, or the host's host, used more than a tenth of the processors.
-Spoilt runs are made again at the end, the worst first, as long as there is time, and
-the run with the least of it is kept. One that is still spoilt is left out if two runs of
-its setting remain without it. Nothing else leaves a run out: not its latencies, not its
-own CPU. Figures are medians of the runs.
+A run is spoilt if other programs, or the hypervisor, used more than a tenth of the CPUs.
+Spoilt runs are repeated at the end, the worst first, as long as there is time; of each the
+least spoilt run is kept. One that is still spoilt is left out if two runs of its setting
+remain. Runs are left out for nothing else: not for their latencies, not for their own CPU.
+Figures are medians of the runs.
 
 *cycles* are counted from the end of the first to the end of the last one under the
 load. *collector* is what gctrace says assists, workers and idle workers took; a CPU
