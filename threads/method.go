@@ -48,6 +48,15 @@ func Readable(function string) string { return text(function, false) }
 // Short is [Readable] without namespaces.
 func Short(function string) string { return text(function, true) }
 
+// Bare is a frame's method without its module and parameters, as a title names it.
+func Bare(frame string) string {
+	if _, after, ok := strings.Cut(frame, "!"); ok {
+		frame = after
+	}
+	name, _, _ := strings.Cut(frame, "(")
+	return name
+}
+
 func text(function string, short bool) string {
 	if pseudo(function) {
 		return function

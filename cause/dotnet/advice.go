@@ -68,7 +68,7 @@ func callers(g *threads.Group) string {
 	if v := g.View; v.Outer <= v.User || v.Outer >= len(g.Frames) {
 		return ""
 	}
-	outer := bare(threads.Short(g.Frames[g.View.Outer]))
+	outer := threads.Bare(threads.Short(g.Frames[g.View.Outer]))
 	if outer == method(g.View) { // the async method whose body blocks
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/threads"
 )
@@ -85,20 +86,9 @@ func count(groups []threads.Group) (n int) {
 // stack does not hold it, what it does is all that is known.
 func method(v threads.View) string {
 	if v.Owner == "" {
-		return nameless
+		return cause.Nameless
 	}
-	return bare(v.Owner)
-}
-
-const nameless = "code that its stack does not name"
-
-// bare is a frame's method without its assembly and parameters.
-func bare(frame string) string {
-	if _, after, ok := strings.Cut(frame, "!"); ok {
-		frame = after
-	}
-	name, _, _ := strings.Cut(frame, "(")
-	return name
+	return threads.Bare(v.Owner)
 }
 
 // on says what a group waits on: "on .Result", "for a lock".
