@@ -67,6 +67,20 @@ func typed(t *testing.T, d *diagnose.Diagnosis) {
 	}
 }
 
+// fileOf is where a cause is: go.gc-rate in golang/gc_rate.go.
+func fileOf(id string) string {
+	field, name, _ := strings.Cut(id, ".")
+	if field == "go" {
+		field = "golang"
+	}
+	return filepath.Join("..", field, strings.ReplaceAll(name, "-", "_")+".go")
+}
+
+func declares(file, id string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && strings.Contains(string(text), `"`+id+`",`)
+}
+
 // TestEveryCauseIsKnown requires of every cause what a user and the next
 // developer need: an id of its field, a text, and a recorded pair of a sick
 // service and its healthy twin. The sick one must give this cause first; of the
@@ -81,6 +95,9 @@ func TestEveryCauseIsKnown(t *testing.T) {
 			seen[c.ID] = true
 			if field, name, ok := strings.Cut(c.ID, "."); !ok || field == "" || name == "" {
 				t.Error("the id is not field.name")
+			}
+			if file := fileOf(c.ID); !declares(file, c.ID) {
+				t.Errorf("it is not in %s, where one would look for it", file)
 			}
 			if c.Title == "" || len(c.Doc) < 200 || c.Needs == "" || c.Applies == nil || c.Judge == nil {
 				t.Error("title, doc, needs, applies or judge is missing")
