@@ -135,7 +135,7 @@ func TestRoutesAreBounded(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&log, "10.0.0.1 - - [10/Oct/2026:13:55:36 +0000] \"GET /%s/x HTTP/1.1\" 200 1 \"-\" \"-\" 0.001\n", letters(i))
 	}
-	b := mustRead(t, log.Bytes())
+	b := suite.MustRead(t, log.Bytes())
 	if n := b.Names.Len(); n > maxFolded+101 {
 		t.Errorf("%d routes", n)
 	}
@@ -190,7 +190,7 @@ func TestInferredUnits(t *testing.T) {
 		{"Apache s", 200 * time.Millisecond, time.Second, true, evidence.StampStart},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := mustRead(t, timed(3000, c.median, c.unit, c.atStart))
+			b := suite.MustRead(t, timed(3000, c.median, c.unit, c.atStart))
 			var d []float64
 			for i := range b.Requests.Len() {
 				d = append(d, float64(b.Requests.Latency(i)))
@@ -251,10 +251,10 @@ func jsonOf(n int) []byte {
 
 func TestCutAnywhere(t *testing.T) {
 	for name, log := range map[string][]byte{"text": logOf(60), "json": jsonOf(60)} {
-		whole := mustRead(t, log)
+		whole := suite.MustRead(t, log)
 		for i := range 50 {
 			at := len(log)/3 + i*len(log)/80
-			b, err := read(t, log[:at])
+			b, err := suite.Read(log[:at])
 			if err != nil {
 				t.Fatalf("%s cut at %d: %v", name, at, err)
 			}
@@ -282,15 +282,15 @@ func TestEnvelopes(t *testing.T) {
 		fmt.Fprintf(&cri, "%s stdout F %s", at.Format(time.RFC3339Nano), l)
 	}
 	for name, data := range map[string][]byte{"gzip": zipped.Bytes(), "cri": cri.Bytes(), "crlf": bytes.ReplaceAll(log, []byte("\n"), []byte("\r\n"))} {
-		if n := mustRead(t, data).Requests.Len(); n != 40 {
+		if n := suite.MustRead(t, data).Requests.Len(); n != 40 {
 			t.Errorf("%s: %d requests", name, n)
 		}
 	}
-	b := mustRead(t, cri.Bytes())
+	b := suite.MustRead(t, cri.Bytes())
 	if c := b.Clocks[0]; c.Resolution != 1e6 || b.Requests.End[0] != at.UnixNano() {
 		t.Errorf("the collector's finer stamps were not used: %+v, end %s", c, clock(b.Requests.End[0]))
 	}
-	short := mustRead(t, zipped.Bytes()[:zipped.Len()*3/4])
+	short := suite.MustRead(t, zipped.Bytes()[:zipped.Len()*3/4])
 	if short.Requests.Len() == 0 || !short.Artifacts[0].Tail || len(short.Warnings) == 0 {
 		t.Errorf("cut gzip: %d requests, %+v, %v", short.Requests.Len(), short.Artifacts[0], short.Warnings)
 	}
@@ -304,7 +304,7 @@ func TestLateCollector(t *testing.T) {
 	for l := range bytes.Lines(logOf(40)) {
 		fmt.Fprintf(&cri, "%s stdout F %s", at.Format(time.RFC3339Nano), l)
 	}
-	if b := mustRead(t, cri.Bytes()); b.Clocks[0].Resolution != 1e9 || b.Requests.End[0]%1e9 != 0 {
+	if b := suite.MustRead(t, cri.Bytes()); b.Clocks[0].Resolution != 1e9 || b.Requests.End[0]%1e9 != 0 {
 		t.Errorf("took the stamp of a late collector: %+v", b.Clocks[0])
 	}
 }
@@ -314,7 +314,7 @@ func TestDamage(t *testing.T) {
 	lines[10] = []byte("\x00\xff\x01garbage\x02" + strings.Repeat("\xfe", 100) + "\n")
 	lines[20] = []byte("10.0.0.1 - - [10/Oct/2026:13:00:00 +0000] \"GET /" + strings.Repeat("a", 3<<20) + " HTTP/1.1\" 200 1 \"-\" \"-\" 0.001 0.001\n")
 	lines[25] = []byte("[10/Oct/2026:13:00:00 +0000] \"what\n")
-	b := mustRead(t, bytes.Join(lines, nil))
+	b := suite.MustRead(t, bytes.Join(lines, nil))
 	if n := b.Requests.Len(); n != 37 {
 		t.Errorf("%d requests", n)
 	}
@@ -328,33 +328,26 @@ func TestMostlyDamaged(t *testing.T) {
 	for i := range 20 {
 		log = fmt.Appendf(log, "203.0.113.9 [10/Oct/2026:13:00:00 +0000] \"oops %d\n", i)
 	}
-	b := mustRead(t, append(log, logOf(1)...))
+	b := suite.MustRead(t, append(log, logOf(1)...))
 	if len(b.Warnings) != 1 || !strings.Contains(b.Warnings[0].Text, `"203.0.113.9 [10/Oct`) {
 		t.Errorf("no example of what was not understood: %v", b.Warnings)
 	}
 }
 
-func TestMatch(t *testing.T) {
-	app := strings.Repeat("2026-10-10T13:00:00Z INFO worker started\n", 500)
-	for _, c := range []struct {
-		name, head string
-		want       format.Confidence
-	}{
-		{"empty", "", format.No},
-		{"text", "hello\nworld\n", format.No},
-		{"one line", string(logOf(1)), format.Sure},
-		{"few among many", app + string(logOf(3)), format.Sure},
-		{"one among many", app + string(logOf(1)), format.No},
-		{"cut", string(logOf(9)[:1000]), format.Sure},
-		{"gctrace", strings.Repeat("gc 1 @0.012s 2%: 0.026+0.39+0.10 ms clock, 0.21+0.88/0.52/0+0.80 ms cpu, 4->5->1 MB, 5 MB goal, 8 P\n", 50), format.No},
-		{"unified gc log", strings.Repeat("[2026-10-10T13:55:36.123+0000][0.012s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 2.345ms\n", 50), format.No},
-		{"prometheus", strings.Repeat("http_requests_total{code=\"200\",method=\"GET\"} 1027 1791640536123\n", 50), format.No},
-		{"binary", strings.Repeat("\x00\x01\xffGET / \n", 50), format.No},
-		{"spans", strings.Repeat(`{"traceId":"5af7183fb1d4cf5f","parentId":"6b221d5bc9e6496c","id":"352bff9a74ca9ad2","name":"get /api","timestamp":1791640536123456,"duration":1431,"tags":{"http.method":"GET","http.path":"/api"}}`+"\n", 5), format.No},
-		{"json without times", strings.Repeat(`{"a":1,"duration":3}`+"\n", 5), format.No},
-	} {
-		if got := match([]byte(c.head)); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
+// heads are what Match sees of logs and of what looks like them.
+var heads = map[string]format.Confidence{
+	"":                        format.No,
+	"hello\nworld\n":          format.No,
+	string(logOf(1)):          format.Sure,
+	worker + string(logOf(3)): format.Sure,
+	worker + string(logOf(1)): format.No,
+	string(logOf(9)[:1000]):   format.Sure,
+	strings.Repeat("gc 1 @0.012s 2%: 0.026+0.39+0.10 ms clock, 0.21+0.88/0.52/0+0.80 ms cpu, 4->5->1 MB, 5 MB goal, 8 P\n", 50):                     format.No,
+	strings.Repeat("[2026-10-10T13:55:36.123+0000][0.012s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 2.345ms\n", 50): format.No,
+	strings.Repeat("http_requests_total{code=\"200\",method=\"GET\"} 1027 1791640536123\n", 50):                                                     format.No,
+	strings.Repeat("\x00\x01\xffGET / \n", 50): format.No,
+	strings.Repeat(`{"traceId":"5af7183fb1d4cf5f","parentId":"6b221d5bc9e6496c","id":"352bff9a74ca9ad2","name":"get /api","timestamp":1791640536123456,"duration":1431,"tags":{"http.method":"GET","http.path":"/api"}}`+"\n", 5): format.No,
+	strings.Repeat(`{"a":1,"duration":3}`+"\n", 5): format.No,
 }
+
+var worker = strings.Repeat("2026-10-10T13:00:00Z INFO worker started\n", 500)

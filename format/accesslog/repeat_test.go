@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
 // One caller that asks for the same again within ten seconds, query and all; another
@@ -27,7 +28,7 @@ func TestRepeats(t *testing.T) {
 		line(at+4, "10.0.0.1", "POST", "/tree?id=7")
 	}
 	b := evidence.NewBundle()
-	if err := format.Read(context.Background(), []format.Format{Format}, artifact("access.log", []byte(w.String())), b); err != nil {
+	if err := format.Read(context.Background(), []format.Format{Format}, formattest.Artifact("access.log", []byte(w.String())), b); err != nil {
 		t.Fatal(err)
 	}
 	f, ok := b.Fact(-1, evidence.FactRepeated)

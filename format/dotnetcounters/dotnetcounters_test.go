@@ -2,37 +2,22 @@ package dotnetcounters
 
 import (
 	"bytes"
-	"context"
-	"flag"
 	"fmt"
-	"io"
-	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var suite = formattest.Suite{Format: Format, Name: "counters", Render: render, Match: heads}
 
-func artifact(data []byte) *format.Artifact {
-	return &format.Artifact{Name: "counters", Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
-	}}
-}
-
-func read(a *format.Artifact) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	err := format.Read(context.Background(), []format.Format{Format}, a, b)
-	return b, err
-}
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
 func render(b *evidence.Bundle, err error) string {
 	var w strings.Builder
@@ -65,35 +50,6 @@ func render(b *evidence.Bundle, err error) string {
 		fmt.Fprintf(&w, "warning @%d: %s\n", x.Origin.Position(), x.Text)
 	}
 	return w.String()
-}
-
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := render(read(artifact(a.Files[0].Data)))
-			if *update {
-				a.Files = append(a.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if len(a.Files) != 2 {
-				t.Fatal("no outcome: run with -update")
-			}
-			if d := cmp.Diff(string(a.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
 }
 
 // Times of all cultures; day and month are told apart by the file as a whole.
@@ -154,9 +110,9 @@ func TestZone(t *testing.T) {
 		{8*time.Hour + 7*time.Minute, 0, "taken as UTC"},
 		{40 * time.Hour, 0, "taken as UTC"},
 	} {
-		a := artifact(text)
+		a := suite.Artifact(text)
 		a.Modified = stamped.Add(c.later).UnixNano()
-		b, err := read(a)
+		b, err := suite.ReadArtifact(a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,20 +124,14 @@ func TestZone(t *testing.T) {
 	}
 }
 
-func TestMatch(t *testing.T) {
-	for text, want := range map[string]format.Confidence{
-		"Timestamp,Provider,Counter Name,Counter Type,Mean/Increment\n":          format.Sure,
-		"\ufeffTimestamp,Provider,Counter Name,Counter Type,Mean/Increment\r\n1": format.Sure,
-		`{ "TargetProcess": "", "StartTime": "", "Events": [`:                    format.Sure,
-		`{ "Target Process": "", "Events":[{`:                                    format.Sure,
-		`{"Events":[{"TargetProcess":""}]}`:                                      format.No,
-		"timestamp,provider\n":                                                   format.No,
-		"1,2\nTimestamp,Provider,Counter Name,Counter Type,Mean/Increment\n":     format.No,
-	} {
-		if got := match([]byte(text)); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
+var heads = map[string]format.Confidence{
+	"Timestamp,Provider,Counter Name,Counter Type,Mean/Increment\n":          format.Sure,
+	"\ufeffTimestamp,Provider,Counter Name,Counter Type,Mean/Increment\r\n1": format.Sure,
+	`{ "TargetProcess": "", "StartTime": "", "Events": [`:                    format.Sure,
+	`{ "Target Process": "", "Events":[{`:                                    format.Sure,
+	`{"Events":[{"TargetProcess":""}]}`:                                      format.No,
+	"timestamp,provider\n":                                                   format.No,
+	"1,2\nTimestamp,Provider,Counter Name,Counter Type,Mean/Increment\n":     format.No,
 }
 
 func TestBounds(t *testing.T) {
@@ -190,47 +140,13 @@ func TestBounds(t *testing.T) {
 	for i := range maxSeries + 10 {
 		fmt.Fprintf(&w, "11/21/2026 09:00:01,Shop,orders[customer=%d],Metric,1\n", i)
 	}
-	b, err := read(artifact(w.Bytes()))
+	b, err := suite.Read((w.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(b.Series) != maxSeries || len(b.Warnings) != 2 || !strings.Contains(b.Warnings[1].Text, "10 readings were left out") {
 		t.Errorf("%d series, %v", len(b.Series), b.Warnings)
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	golden, _ := filepath.Glob("testdata/*.txtar")
-	for _, name := range golden {
-		if a, err := txtar.ParseFile(name); err == nil {
-			f.Add(a.Files[0].Data)
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		b := evidence.NewBundle()
-		id := b.AddArtifact(evidence.Artifact{Name: "counters"})
-		p := b.Builder(id, "dotnetcounters")
-		err := Format.Parse(context.Background(), artifact(data), p)
-		p.Close()
-		if err != nil && len(b.Series) > 0 {
-			t.Fatalf("series and an error: %v", err)
-		}
-		for _, s := range b.Series {
-			if len(s.T) != len(s.V) || len(s.T) == 0 || s.Name == "" {
-				t.Fatalf("%q has %d times and %d values", s.Name, len(s.T), len(s.V))
-			}
-			for i, v := range s.V {
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					t.Fatalf("%s is %v", s.Name, v)
-				}
-				if i > 0 && s.T[i] <= s.T[i-1] {
-					t.Fatalf("%s runs backwards", s.Name)
-				}
-			}
-		}
-		b.Unify()
-		b.Align()
-	})
 }
 
 func BenchmarkParse(b *testing.B) {
@@ -247,7 +163,7 @@ func BenchmarkParse(b *testing.B) {
 	b.SetBytes(int64(w.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := read(artifact(w.Bytes())); err != nil {
+		if _, err := suite.Read((w.Bytes())); err != nil {
 			b.Fatal(err)
 		}
 	}

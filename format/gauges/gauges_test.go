@@ -2,37 +2,20 @@ package gauges
 
 import (
 	"bytes"
-	"context"
-	"flag"
 	"fmt"
-	"io"
-	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
-
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var suite = formattest.Suite{Format: Format, Others: []format.Format{Log}, Modified: 1_700_000_000e9, Render: render, Match: heads}
 
-func artifact(data []byte) *format.Artifact {
-	return &format.Artifact{Name: "gauges", Size: int64(len(data)), Modified: 1_700_000_000e9, Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
-	}}
-}
-
-func read(data []byte) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	err := format.Read(context.Background(), []format.Format{Format, Log}, artifact(data), b)
-	return b, err
-}
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
 func render(b *evidence.Bundle, err error) string {
 	var w strings.Builder
@@ -70,54 +53,19 @@ func render(b *evidence.Bundle, err error) string {
 	return w.String()
 }
 
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := render(read(a.Files[0].Data))
-			if *update {
-				a.Files = append(a.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if len(a.Files) != 2 {
-				t.Fatal("no outcome: run with -update")
-			}
-			if d := cmp.Diff(string(a.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
-func TestMatch(t *testing.T) {
-	for text, want := range map[string]bool{
-		"time,active,max,waiting\n":                                                  true,
-		"Timestamp;Pool Name;Num Active;Num Idle;Max Total\r\n":                      true,
-		`{"ts":1700000000,"active":7,"max":10}`:                                      true,
-		`[{"time":"2026-11-21T14:02:00Z","dependency":"db","count":3,"avg_ms":0.3}]`: true,
-		"# HELP x\nhikaricp_connections_active{pool=\"db\"} 7\n":                     true,
-		"time,count,mean_ms\n":                                                       true,
-		"time,path,count,mean_ms,status\n":                                           false,
-		`{"time":"x","active":true,"max":1,"msg":"a log line"}`:                      false,
-		"go_goroutines 7\n":                                                          false,
-		"active\n":                                                                   false,
-		"":                                                                           false,
-		`{"time":1,"active":7,"max":`:                                                false,
-	} {
-		if got := Format.Match([]byte(text)) == format.Sure; got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
+var heads = map[string]format.Confidence{
+	"time,active,max,waiting\n":                                                  format.Sure,
+	"Timestamp;Pool Name;Num Active;Num Idle;Max Total\r\n":                      format.Sure,
+	`{"ts":1700000000,"active":7,"max":10}`:                                      format.Sure,
+	`[{"time":"2026-11-21T14:02:00Z","dependency":"db","count":3,"avg_ms":0.3}]`: format.Sure,
+	"# HELP x\nhikaricp_connections_active{pool=\"db\"} 7\n":                     format.Sure,
+	"time,count,mean_ms\n":                                                       format.Sure,
+	"time,path,count,mean_ms,status\n":                                           format.No,
+	`{"time":"x","active":true,"max":1,"msg":"a log line"}`:                      format.No,
+	"go_goroutines 7\n":                                                          format.No,
+	"active\n":                                                                   format.No,
+	"":                                                                           format.No,
+	`{"time":1,"active":7,"max":`:                                                format.No,
 }
 
 func TestInstant(t *testing.T) {
@@ -135,41 +83,6 @@ func TestInstant(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
-	golden, _ := filepath.Glob("testdata/*.txtar")
-	for _, name := range golden {
-		if a, err := txtar.ParseFile(name); err == nil {
-			f.Add(a.Files[0].Data)
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, x := range []format.Format{Format, Log} {
-			b := evidence.NewBundle()
-			p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "gauges"}), x.Name)
-			err := x.Parse(context.Background(), artifact(data), p)
-			p.Close()
-			if err != nil && len(b.Series) > 0 {
-				t.Fatalf("series and an error: %v", err)
-			}
-			for _, s := range b.Series {
-				if len(s.T) != len(s.V) || len(s.T) == 0 {
-					t.Fatalf("%q has %d times and %d values", s.Name, len(s.T), len(s.V))
-				}
-				for i, v := range s.V {
-					if math.IsNaN(v) || math.IsInf(v, 0) {
-						t.Fatalf("%s is %v", s.Name, v)
-					}
-					if i > 0 && s.T[i] <= s.T[i-1] {
-						t.Fatalf("%s runs backwards", s.Name)
-					}
-				}
-			}
-			b.Unify()
-			b.Align()
-		}
-	})
-}
-
 func BenchmarkParse(b *testing.B) {
 	var w bytes.Buffer
 	w.WriteString("time,pool,active,idle,pending,total,max\n")
@@ -179,7 +92,7 @@ func BenchmarkParse(b *testing.B) {
 	b.SetBytes(int64(w.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := read(w.Bytes()); err != nil {
+		if _, err := suite.Read(w.Bytes()); err != nil {
 			b.Fatal(err)
 		}
 	}

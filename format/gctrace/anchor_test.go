@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/formattest"
 )
 
 func TestStamps(t *testing.T) {
@@ -86,7 +87,7 @@ func TestAnchorHoldsTheTruth(t *testing.T) {
 				w.WriteString(c.lines(time.Unix(0, stamp-stamp%c.cut).UTC(), gc))
 				at += mark + 50e6 + r.Int64N(300e6)
 			}
-			b, err := read("log", []byte(w.String()))
+			b, err := suite.Read([]byte(w.String()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +113,7 @@ func TestNothingWhole(t *testing.T) {
 	} {
 		b := evidence.NewBundle()
 		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "log"}), "gctrace")
-		err := Format.Parse(context.Background(), artifact("log", []byte(c.log)), p)
+		err := Format.Parse(context.Background(), formattest.Artifact("log", []byte(c.log)), p)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.20q: %v, want %q", c.log, err, c.want)
 		}
@@ -129,7 +130,7 @@ func TestManyRestarts(t *testing.T) {
 	for i := range 2 * maxRuns {
 		w.WriteString(strings.Replace(line, "+14+", fmt.Sprintf("+%d+", 14+i), 1) + "\n")
 	}
-	b, err := read("log", []byte(w.String()))
+	b, err := suite.Read([]byte(w.String()))
 	if err != nil {
 		t.Fatal(err)
 	}

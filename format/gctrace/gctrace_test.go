@@ -5,35 +5,27 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
-
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-func artifact(name string, data []byte) *format.Artifact {
-	return &format.Artifact{Name: name, Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
+var suite = formattest.Suite{Format: Format, Name: "log", Render: render, Match: heads, Certain: true,
+	More: func(testing.TB) [][]byte {
+		return [][]byte{[]byte(modern), []byte("gc76(1): 2+1+1390+1 us, 1 -> 3 MB, 16397 (1015746-999349) objects\n"),
+			[]byte("svc-1  | " + modern + "2026-11-20 22:49:44,123 " + modern + "20/Nov/2026:22:49:44 +0100 \"ts\":1795215384.5 " + modern),
+			[]byte("2026-11-20T22:49:44.1Z stderr F " + modern)}
 	}}
-}
 
-func read(name string, data []byte) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	err := format.Read(context.Background(), []format.Format{Format}, artifact(name, data), b)
-	return b, err
-}
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
 // render writes everything a parse gave, one thing a line.
 func render(b *evidence.Bundle, err error) string {
@@ -95,38 +87,6 @@ func figure(k evidence.Key, x float64) string {
 	return fmt.Sprint(x)
 }
 
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(a.Files) == 0 || a.Files[0].Name != "log" {
-				t.Fatal("the first file must be named log")
-			}
-			got := render(read("log", a.Files[0].Data))
-			if *update {
-				a.Files = append(a.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if len(a.Files) != 2 {
-				t.Fatal("no outcome: run with -update")
-			}
-			if d := cmp.Diff(string(a.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
 const corpus = "../../../shared/corpus/go"
 
 // Every line that begins with "gc " is a cycle, whatever else is in the log.
@@ -145,7 +105,7 @@ func TestCorpus(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := bytes.Count(append([]byte("\n"), data...), []byte("\ngc "))
-		b, err := read(name, data)
+		b, err := suite.Read(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -198,7 +158,7 @@ func TestCutAnywhere(t *testing.T) {
 			lines := strings.SplitAfter(log, "\n")
 			for k := 1; k <= 50; k++ {
 				n := len(log) * k / 50
-				b, err := read("log", []byte(log[:n]))
+				b, err := suite.Read([]byte(log[:n]))
 				whole := strings.Count(log[:n], "\n")
 				got := len(b.Intervals.Select(evidence.GCCycle, -1))
 				if got < whole || got > whole+1 {
@@ -219,31 +179,22 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-func TestMatch(t *testing.T) {
-	for _, c := range []struct {
-		head string
-		want format.Confidence
-	}{
-		{modern, format.Sure},
-		{"I1120 22:49:44.1 starting\n" + modern, format.Sure},
-		{modern[:len(modern)/2], format.Sure},
-		{"gc76(1): 2+1+1390+1 us, 1 -> 3 MB, 16397 (1015746-999349) objects\n", format.Sure},
-		{"", format.No},
-		{"gc 1 @0.007s 18%: 0.10+14", format.No},
-		{"mail to root @7 or gc@example.org: gc 5 @home, gc 1(2)\n", format.No},
-		{strings.Repeat("@ gc(", 1000), format.No},
-	} {
-		if got := Format.Match([]byte(c.head)); got != c.want {
-			t.Errorf("%.40q: %v, want %v", c.head, got, c.want)
-		}
-	}
+var heads = map[string]format.Confidence{
+	modern:                                 format.Sure,
+	"I1120 22:49:44.1 starting\n" + modern: format.Sure,
+	modern[:len(modern)/2]:                 format.Sure,
+	"gc76(1): 2+1+1390+1 us, 1 -> 3 MB, 16397 (1015746-999349) objects\n": format.Sure,
+	"":                          format.No,
+	"gc 1 @0.007s 18%: 0.10+14": format.No,
+	"mail to root @7 or gc@example.org: gc 5 @home, gc 1(2)\n": format.No,
+	strings.Repeat("@ gc(", 1000):                              format.No,
 }
 
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	b := evidence.NewBundle()
-	err := format.Read(ctx, []format.Format{Format}, artifact("log", bytes.Repeat([]byte(modern), 5000)), b)
+	err := format.Read(ctx, []format.Format{Format}, formattest.Artifact("log", bytes.Repeat([]byte(modern), 5000)), b)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
 // pure is a log of n cycles and nothing else.
@@ -37,7 +38,7 @@ func BenchmarkParse(b *testing.B) {
 		name string
 		log  []byte
 	}{{"pure", pure(100_000)}, {"mixed", mixed(1000)}} {
-		a := artifact(c.name, c.log)
+		a := formattest.Artifact(c.name, c.log)
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(c.log)))
 			b.ReportAllocs()
@@ -74,42 +75,4 @@ func TestNoAllocationPerLine(t *testing.T) {
 	if n != 0 {
 		t.Errorf("%v allocations for 99 lines", n)
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	f.Add([]byte(modern))
-	f.Add([]byte("gc76(1): 2+1+1390+1 us, 1 -> 3 MB, 16397 (1015746-999349) objects\n"))
-	f.Add([]byte("svc-1  | " + modern + "2026-11-20 22:49:44,123 " + modern + "20/Nov/2026:22:49:44 +0100 \"ts\":1795215384.5 " + modern))
-	f.Add([]byte("2026-11-20T22:49:44.1Z stderr F " + modern))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p := evidence.NewBundle()
-		id := p.AddArtifact(evidence.Artifact{Name: "log"})
-		b := p.Builder(id, "gctrace")
-		err := Format.Parse(context.Background(), artifact("log", data), b)
-		b.Close()
-		v := &p.Intervals
-		if Format.Match(data) == format.Sure && err != nil && len(data) < format.HeadSize && !wrapped(data) {
-			t.Fatalf("recognised, then %v", err)
-		}
-		if err != nil && v.Len() > 0 {
-			t.Fatalf("rows and an error: %v", err)
-		}
-		for i := range v.Len() {
-			if v.End[i] < v.Start[i] {
-				t.Fatalf("row %d ends at %d before it starts at %d", i, v.End[i], v.Start[i])
-			}
-			if int(v.Subject[i]) >= len(p.Subjects) {
-				t.Fatalf("row %d is about subject %d of %d", i, v.Subject[i], len(p.Subjects))
-			}
-		}
-		p.Align()
-	})
-}
-
-// wrapped says that the frame takes something off, so that Match would have
-// seen other bytes.
-func wrapped(data []byte) bool {
-	a := artifact("log", data)
-	_ = a.Lines(func(format.Line) bool { return false })
-	return len(a.Envelopes()) > 0
 }

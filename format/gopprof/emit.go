@@ -77,10 +77,7 @@ func cover(r *recording, b *evidence.Builder, subject evidence.SubjectID, at int
 		clock.Error = startError
 		switch {
 		case r.kind == kindCPU:
-			from = r.TimeNanos
-			if duration > 0 {
-				until = from + duration
-			}
+			from, until = r.TimeNanos, r.TimeNanos+duration
 		case duration > 0:
 			from, until = r.TimeNanos-duration, r.TimeNanos
 		case r.kind == kindHeap || strings.HasPrefix(r.kind, kindGoroutine):

@@ -3,13 +3,11 @@ package gopprof
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"flag"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,28 +18,37 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+// Archives hold text profiles and dumps, or "cpu": a CPU profile in the notation of
+// parseNotation.
+var suite = formattest.Suite{Format: Format, Name: "in", Render: render,
+	Input: func(t testing.TB, f txtar.File) []byte {
+		if f.Name == "cpu" {
+			return uncompressed(t, parseNotation(t, string(f.Data)))
+		}
+		return f.Data
+	},
+	More: func(t testing.TB) [][]byte { return [][]byte{encode(t, parseNotation(t, small))} },
+	Part: func(t testing.TB, data []byte, n int, part *evidence.Bundle, err error, whole *evidence.Bundle) {
+		zipped, protobuf := bytes.HasPrefix(data, []byte{0x1f, 0x8b}), bytes.HasPrefix(data, []byte{0x0a})
+		if zipped && err == nil || protobuf && err == nil && !slices.Equal(part.Samples.Value, whole.Samples.Value) {
+			t.Error("a part of a protobuf was read as if whole")
+		}
+	},
+	Hold: func(t testing.TB, b *evidence.Bundle, _ error) {
+		for _, s := range b.Samples.Stack {
+			if len(b.Stacks.Frames(s)) > maxFrames {
+				t.Error("too many frames")
+			}
+		}
+	}}
 
-func artifact(data []byte) *format.Artifact {
-	return &format.Artifact{Name: "in", Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
-}
+const small = "samples/count cpu/nanoseconds\nat 2026-11-20T22:49:06Z\nfor 1s\n1 10000000 main.work main.main\n2 20000000 runtime.mallocgc main.main"
 
-func read(data []byte) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	err := format.Read(context.Background(), []format.Format{Format}, artifact(data), b)
-	return b, err
-}
-
-func mustRead(t testing.TB, data []byte) *evidence.Bundle {
-	t.Helper()
-	b, err := read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
 func number(t testing.TB, b *evidence.Bundle, key string) float64 {
 	t.Helper()
@@ -50,39 +57,6 @@ func number(t testing.TB, b *evidence.Bundle, key string) float64 {
 		t.Fatalf("no fact %s", key)
 	}
 	return f.Number
-}
-
-// TestGolden reads testdata/*.txtar: "in" is a text profile or dump, "cpu" a
-// CPU profile in the notation of parseNotation.
-func TestGolden(t *testing.T) {
-	files, _ := filepath.Glob("testdata/*.txtar")
-	if len(files) == 0 {
-		t.Fatal("no golden files")
-	}
-	for _, name := range files {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			in := a.Files[0].Data
-			if a.Files[0].Name == "cpu" {
-				in = encode(t, parseNotation(t, string(in)))
-			}
-			b, err := read(in)
-			got := render(b, err)
-			if *update {
-				a.Files = []txtar.File{a.Files[0], {Name: "want", Data: []byte(got)}}
-				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if want := string(a.Files[1].Data); got != want {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
-		})
-	}
 }
 
 // parseNotation reads a profile: the first line "type/unit …", then "at TIME",
@@ -153,6 +127,16 @@ func encode(t testing.TB, p *profile.Profile) []byte {
 	return buf.Bytes()
 }
 
+// uncompressed is what other programs than Go's write.
+func uncompressed(t testing.TB, p *profile.Profile) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := p.WriteUncompressed(&buf); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
 // render prints a bundle as text.
 func render(b *evidence.Bundle, err error) string {
 	var w strings.Builder
@@ -208,15 +192,7 @@ func render(b *evidence.Bundle, err error) string {
 }
 
 func TestMatch(t *testing.T) {
-	whole := encode(t, parseNotation(t, "samples/count cpu/nanoseconds\nat 2026-11-20T22:49:06Z\nfor 1s\n1 10000000 main.work main.main\n"))
-	plain := whole
-	if p, err := profile.ParseData(whole); err != nil {
-		t.Fatal(err)
-	} else {
-		var buf bytes.Buffer
-		_ = p.WriteUncompressed(&buf)
-		plain = buf.Bytes()
-	}
+	plain := uncompressed(t, parseNotation(t, small))
 	for _, c := range []struct {
 		name, head string
 		want       format.Confidence
@@ -264,12 +240,12 @@ func TestOtherRuntimes(t *testing.T) {
 		{"samples/count cpu/nanoseconds\n1 10000000 malloc@malloc.c", "C or C++"},
 		{"samples/count cpu/nanoseconds\n1 10000000 " + strings.Join(unknown(fewPlaces+1), " "), "none of its functions"},
 	} {
-		_, err := read(encode(t, parseNotation(t, c.notation)))
+		_, err := suite.Read(encode(t, parseNotation(t, c.notation)))
 		if err == nil || !strings.Contains(err.Error(), "profile of another runtime ("+c.want) || !strings.Contains(err.Error(), "unstall reads Go profiles") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", c.want, err)
 		}
 	}
-	if _, err := read([]byte("heap profile:      1:    1 [     1:    1] @ heap_v2/524288\n")); err == nil || !strings.Contains(err.Error(), "tcmalloc") {
+	if _, err := suite.Read([]byte("heap profile:      1:    1 [     1:    1] @ heap_v2/524288\n")); err == nil || !strings.Contains(err.Error(), "tcmalloc") {
 		t.Errorf("tcmalloc: %v", err)
 	}
 	// Go, though little says so.
@@ -284,7 +260,7 @@ func TestOtherRuntimes(t *testing.T) {
 		"alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes",
 		"samples/count cpu/nanoseconds\n1 10000000 crypto_md5_block@md5.c main.(*T).hash@x",
 	} {
-		b, err := read(encode(t, parseNotation(t, n)))
+		b, err := suite.Read(encode(t, parseNotation(t, n)))
 		if err != nil {
 			t.Errorf("%q: %v", n, err)
 		}
@@ -302,42 +278,9 @@ func unknown(n int) (names []string) {
 	return names
 }
 
-// TestCut cuts a protobuf and the texts at 50 places each: a result that says
-// it is one, or one line of error.
-func TestCut(t *testing.T) {
-	var in [][]byte
-	whole := encode(t, parseNotation(t, "samples/count cpu/nanoseconds\nat 2026-11-20T22:49:06Z\nfor 1s\n1 10000000 main.work main.main\n2 20000000 runtime.mallocgc main.main"))
-	in = append(in, whole)
-	p, _ := profile.ParseData(whole)
-	var plain bytes.Buffer
-	_ = p.WriteUncompressed(&plain)
-	in = append(in, plain.Bytes())
-	files, _ := filepath.Glob("testdata/*.txtar")
-	for _, name := range files {
-		if a, _ := txtar.ParseFile(name); a.Files[0].Name == "in" {
-			in = append(in, a.Files[0].Data)
-		}
-	}
-	for k, data := range in {
-		for i := range 50 {
-			n := len(data) * i / 50
-			b, err := read(data[:n])
-			if err != nil && strings.Contains(err.Error(), "\n") {
-				t.Errorf("input %d cut at %d: error of several lines: %q", k, n, err)
-			}
-			if k < 2 && err == nil {
-				t.Errorf("protobuf %d cut at %d of %d was read as if whole: %s", k, n, len(data), render(b, nil))
-			}
-		}
-	}
-}
-
 func TestTooLarge(t *testing.T) {
 	p := parseNotation(t, "samples/count cpu/nanoseconds\n1 10000000 main.work main.f main.main\n2 20000000 runtime.mallocgc main.f main.main")
-	var buf bytes.Buffer
-	if err := p.WriteUncompressed(&buf); err != nil {
-		t.Fatal(err)
-	}
+	data := uncompressed(t, p)
 	for _, c := range []struct {
 		most bounds
 		want string
@@ -347,7 +290,7 @@ func TestTooLarge(t *testing.T) {
 		{bounds{1 << 20, 10, 1000}, "parts"},
 		{bounds{1 << 20, 1000, 5}, "stack entries"},
 	} {
-		_, err := c.most.read(bytes.NewReader(buf.Bytes()))
+		_, err := c.most.read(bytes.NewReader(data))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v", c.most, err)
 		}
@@ -355,45 +298,10 @@ func TestTooLarge(t *testing.T) {
 }
 
 func TestDeepStack(t *testing.T) {
-	b := mustRead(t, encode(t, parseNotation(t, "cpu/nanoseconds\n1 "+strings.Repeat("main.f ", 2000)+"runtime.main")))
+	b := suite.MustRead(t, encode(t, parseNotation(t, "cpu/nanoseconds\n1 "+strings.Repeat("main.f ", 2000)+"runtime.main")))
 	if n := len(b.Stacks.Frames(b.Samples.Stack[0])); n != maxFrames {
 		t.Errorf("%d frames kept, want %d", n, maxFrames)
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*.txtar")
-	for _, name := range files {
-		a, err := txtar.ParseFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		in := a.Files[0].Data
-		if a.Files[0].Name == "cpu" {
-			p := parseNotation(f, string(in))
-			var buf bytes.Buffer
-			if p.CheckValid() == nil && p.WriteUncompressed(&buf) == nil {
-				in = buf.Bytes()
-			}
-		}
-		f.Add(in)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		Format.Match(data)
-		b := evidence.NewBundle()
-		id := b.AddArtifact(evidence.Artifact{Name: "in"})
-		p := b.Builder(id, "gopprof")
-		err := Format.Parse(context.Background(), artifact(data), p)
-		p.Close()
-		if err != nil && strings.Contains(err.Error(), "\n") {
-			t.Errorf("error of several lines: %q", err)
-		}
-		for i := range b.Samples.Len() {
-			if len(b.Stacks.Frames(b.Samples.Stack[i])) > maxFrames {
-				t.Error("too many frames")
-			}
-		}
-	})
 }
 
 func BenchmarkParseCPU(b *testing.B) {
@@ -401,7 +309,7 @@ func BenchmarkParseCPU(b *testing.B) {
 	if err != nil {
 		b.Skip("no corpus")
 	}
-	benchmark(b, data)
+	suite.Benchmark(b, data)
 }
 
 func BenchmarkParseDump(b *testing.B) {
@@ -409,15 +317,5 @@ func BenchmarkParseDump(b *testing.B) {
 	for i := range 10000 {
 		fmt.Fprintf(&buf, "goroutine %d [select, %d minutes]:\nmain.worker(0xc000012345)\n\t/src/main.go:%d +0x1d\nmain.run()\n\t/src/main.go:7 +0x2a\ncreated by main.main in goroutine 1\n\t/src/main.go:3 +0x1\n\n", i+1, i%60, 10+i%20)
 	}
-	benchmark(b, buf.Bytes())
-}
-
-func benchmark(b *testing.B, data []byte) {
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := read(data); err != nil {
-			b.Fatal(err)
-		}
-	}
+	suite.Benchmark(b, buf.Bytes())
 }

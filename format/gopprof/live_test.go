@@ -26,7 +26,7 @@ func TestLiveCPU(t *testing.T) {
 		}
 		burn(work)
 		pprof.StopCPUProfile()
-		b := mustRead(t, buf.Bytes())
+		b := suite.MustRead(t, buf.Bytes())
 		if number(t, b, "profile.hz") != 100 {
 			t.Fatalf("hz %v", number(t, b, "profile.hz"))
 		}
@@ -93,7 +93,7 @@ func TestLiveHeap(t *testing.T) {
 			if err := pprof.Lookup(name).WriteTo(&buf, debug); err != nil {
 				t.Fatal(err)
 			}
-			b := mustRead(t, buf.Bytes())
+			b := suite.MustRead(t, buf.Bytes())
 			if got := sumOf(b, "inuse_space", "gopprof.keep") / (64 << 20); got < 0.8 || got > 1.6 {
 				t.Errorf("%s, debug=%d: %.2f of what is kept was found", name, debug, got)
 			}
@@ -154,7 +154,7 @@ func TestLiveGoroutines(t *testing.T) {
 		if err := pprof.Lookup("goroutine").WriteTo(&buf, debug); err != nil {
 			t.Fatal(err)
 		}
-		b := mustRead(t, buf.Bytes())
+		b := suite.MustRead(t, buf.Bytes())
 		if got := sumOf(b, "goroutine", "gopprof.park"); got != n {
 			t.Errorf("debug=%d: %v goroutines found, want %d", debug, got, n)
 		}
@@ -185,7 +185,7 @@ func TestLiveLocks(t *testing.T) {
 			if err := pprof.Lookup(name).WriteTo(&buf, debug); err != nil {
 				t.Fatal(err)
 			}
-			b := mustRead(t, buf.Bytes())
+			b := suite.MustRead(t, buf.Bytes())
 			if f, _ := b.Fact(-1, "profile.kind"); f.Value != name {
 				t.Errorf("%s, debug=%d: kind %q", name, debug, f.Value)
 			}
@@ -231,7 +231,7 @@ func TestLiveOthers(t *testing.T) {
 			if err := p.WriteTo(&buf, debug); err != nil {
 				t.Fatal(err)
 			}
-			b := mustRead(t, buf.Bytes())
+			b := suite.MustRead(t, buf.Bytes())
 			if f, _ := b.Fact(-1, "profile.kind"); f.Value != name {
 				t.Errorf("%s, debug=%d: kind %q", name, debug, f.Value)
 			}
@@ -259,7 +259,7 @@ func TestCorpus(t *testing.T) {
 		if err != nil {
 			t.Skip("the corpus is not here: ", err)
 		}
-		b := mustRead(t, data)
+		b := suite.MustRead(t, data)
 		cpu := number(t, b, "profile.cpuTotal")
 		if math.Abs(cpu/1e9-c.cpu) > 0.005 {
 			t.Errorf("%s: CPU %.3f s, want %.2f", c.name, cpu/1e9, c.cpu)

@@ -104,7 +104,7 @@ func TestLiveRing(t *testing.T) {
 	if err := pprof.Lookup("heap").WriteTo(&buf, 1); err != nil {
 		t.Fatal(err)
 	}
-	b := mustRead(t, buf.Bytes())
+	b := suite.MustRead(t, buf.Bytes())
 	s := b.SeriesOf(0, evidence.SeriesGoCycles)
 	if s == nil || s.V[len(s.V)-1] != number(t, b, "NumGC") || float64(s.T[len(s.T)-1]) != number(t, b, "LastGC") {
 		t.Errorf("cycles %+v", s)

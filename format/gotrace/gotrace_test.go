@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,13 +15,33 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
+// Traces are cut at 50 places: each piece gives what it holds with a warning, or an
+// error of one line.
+var suite = formattest.Suite{Format: Format, Name: "trace.out", Cuts: 50,
+	More: func(t testing.TB) (in [][]byte) {
+		for _, name := range []string{"go1.21.13-plain-unsat", "go1.22.12-plain-unsat", "go1.25.5-tcpdep-unsat", "go1.26.8-tcpdep-unsat"} {
+			in = append(in, decompressed(t, "testdata/http/"+name+".trace.gz"))
+		}
+		return in
+	},
+	Part: func(t testing.TB, _ []byte, n int, part *evidence.Bundle, err error, _ *evidence.Bundle) {
+		if err == nil && (len(part.Warnings) == 0 || !part.Artifacts[0].Tail) {
+			t.Error("that it was cut is not said")
+		}
+	},
+	Hold: func(t testing.TB, b *evidence.Bundle, _ error) {
+		for i := range b.Processors {
+			spentBy(t, &b.Processors[i])
+		}
+	}}
+
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
 const corpus = "../../../shared/corpus/go"
 
@@ -38,13 +57,6 @@ func readFile(t testing.TB, path string) *evidence.Bundle {
 func tryFile(path string) (*evidence.Bundle, error) {
 	b := evidence.NewBundle()
 	err := format.Read(context.Background(), []format.Format{Format}, format.File(path), b)
-	return b, err
-}
-
-func tryBytes(data []byte) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	a := &format.Artifact{Name: "trace.out", Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
-	err := format.Read(context.Background(), []format.Format{Format}, a, b)
 	return b, err
 }
 
@@ -183,20 +195,7 @@ func inspect(b *evidence.Bundle) string {
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"go1.21.13-tcpdep-unsat", "go1.22.12-plain-unsat", "go1.26.8-httpdep-sat", "go1.26.8-tcpdep-middle"} {
 		t.Run(name, func(t *testing.T) {
-			got := inspect(readFile(t, "testdata/http/"+name+".trace.gz"))
-			golden := "testdata/" + name + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Error(d)
-			}
+			formattest.Golden(t, "testdata/"+name+".golden", inspect(readFile(t, "testdata/http/"+name+".trace.gz")))
 		})
 	}
 }
@@ -246,26 +245,6 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCut cuts traces of every version at 50 places: each piece gives what it
-// holds with a warning, or an error of one line.
-func TestCut(t *testing.T) {
-	for _, name := range []string{"go1.21.13-plain-unsat", "go1.22.12-plain-unsat", "go1.25.5-tcpdep-unsat", "go1.26.8-tcpdep-unsat"} {
-		data := decompressed(t, "testdata/http/"+name+".trace.gz")
-		for i := range 50 {
-			n := len(data) * (i + 1) / 51
-			b, err := tryBytes(data[:n])
-			switch {
-			case err != nil:
-				if s := err.Error(); strings.Contains(s, "\n") || s == "" {
-					t.Errorf("%s cut to %d: error is not one line: %q", name, n, s)
-				}
-			case len(b.Warnings) == 0 || !b.Artifacts[0].Tail:
-				t.Errorf("%s cut to %d of %d bytes: no warning", name, n, len(data))
-			}
-		}
-	}
-}
-
 func TestBadInput(t *testing.T) {
 	newer := append([]byte("go 1.99 trace\x00\x00\x00"), make([]byte, 100)...)
 	for _, c := range []struct {
@@ -276,45 +255,20 @@ func TestBadInput(t *testing.T) {
 		{"older", "begin with Go 1.11", []byte("go 1.9 trace\x00\x00\x00\x00")},
 		{"header only", "execution trace of Go 1.26", []byte("go 1.26 trace\x00\x00\x00")},
 	} {
-		_, err := tryBytes(c.data)
+		_, err := suite.Read(c.data)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", c.name, err, c.want)
 		}
 	}
-	if _, err := tryBytes([]byte("go 1.26 race\n")); !errors.Is(err, format.ErrUnknown) {
+	if _, err := suite.Read([]byte("go 1.26 race\n")); !errors.Is(err, format.ErrUnknown) {
 		t.Errorf("not a trace: %v", err)
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	for _, name := range []string{"go1.21.13-plain-middle", "go1.26.8-plain-middle"} {
-		data := decompressed(f, "testdata/http/"+name+".trace.gz")
-		f.Add(data[:min(len(data), 64<<10)])
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := tryBytes(data)
-		if err != nil && strings.Contains(err.Error(), "\n") {
-			t.Errorf("error is not one line: %q", err)
-		}
-		for i := range b.Requests.Len() {
-			var sum int64
-			for s := range b.Requests.Path(i).All {
-				sum += s.Dur
-			}
-			if sum != b.Requests.Latency(i) {
-				t.Fatalf("request %d: states sum to %d ns, latency is %d", i, sum, b.Requests.Latency(i))
-			}
-		}
-		for i := range b.Processors {
-			spentBy(t, &b.Processors[i])
-		}
-	})
 }
 
 // BenchmarkRead reads a trace whole; BenchmarkBare is the decoder alone, which
 // it is held against.
 func BenchmarkRead(b *testing.B) {
-	benchmark(b, func(data []byte) error { _, err := tryBytes(data); return err })
+	benchmark(b, func(data []byte) error { _, err := suite.Read(data); return err })
 }
 
 func BenchmarkBare(b *testing.B) {

@@ -33,7 +33,7 @@ func record(t *testing.T, f func()) *evidence.Bundle {
 	f()
 	trace.Stop()
 	stopped = true
-	b, err := tryBytes(out.Bytes())
+	b, err := suite.Read(out.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

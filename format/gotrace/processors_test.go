@@ -3,7 +3,6 @@ package gotrace
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
 // spent is time (ns) by processor, goroutine and what it was spent on.
@@ -54,7 +54,7 @@ func TestProcessorsTile(t *testing.T) {
 	}
 }
 
-func spentBy(t *testing.T, p *evidence.Occupancy) spent {
+func spentBy(t testing.TB, p *evidence.Occupancy) spent {
 	got := make(spent)
 	if p.Quantum != 0 || p.Omitted != 0 {
 		t.Errorf("joined below %d ns, %d processors omitted", p.Quantum, p.Omitted)
@@ -304,17 +304,5 @@ func TestProcessorsGolden(t *testing.T) {
 			fmt.Fprintln(&s, strings.TrimRight(line, " "))
 		}
 	}
-	golden := "testdata/" + name + ".processors.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(s.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), s.String()); d != "" {
-		t.Error(d)
-	}
+	formattest.Golden(t, "testdata/"+name+".processors.golden", s.String())
 }

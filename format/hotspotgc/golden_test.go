@@ -1,50 +1,11 @@
 package hotspotgc
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 
 	"github.com/unstall/unstall/evidence"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
-
-// TestGolden reads the logs of testdata and compares all that came of them.
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, path := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := render(readLog(string(a.Files[0].Data)))
-			if *update {
-				a.Files = append(a.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(path, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if len(a.Files) != 2 {
-				t.Fatal("no want in it: run with -update")
-			}
-			if d := cmp.Diff(string(a.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
 
 // render writes all that a log gave, a line each; times are ms since its first row.
 func render(b *evidence.Bundle, err error) string {

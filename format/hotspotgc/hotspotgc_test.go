@@ -1,50 +1,49 @@
 package hotspotgc
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
-func artifact(name string, data []byte) *format.Artifact {
-	return &format.Artifact{Name: name, Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
-}
+// The forms of JDK 9 and later, and of all releases what came in the field; those of JDK
+// 1.3 to 8 are in legacy, a file for a collector.
+var (
+	suite = formattest.Suite{Format: Format, Name: "gc.log", Render: render, Match: heads,
+		More: func(testing.TB) [][]byte {
+			return [][]byte{g1Log(2), cmsLog(2),
+				[]byte("[1.5s][info][gc,phases] GC(2) Y: Pause Mark Start (Major) 0.013ms\n[1.5s][info][gc] GC(2) Major Collection (Warmup) 76M(79%)->86M(90%) 0.010s\n[1.6s][info][gc] Allocation Stall (worker 1) 9.880ms\n"),
+				[]byte("GC(1) Pause Full (System.gc()) 31M->2M(96M) 9.8ms\nGC(0) Pause Young (Allocation Failure) 31M->2M(96M) 9.9ms\n"),
+				[]byte("1294233.100: [GC (Allocation Failure) 1294233.100: [ParNew: 1770060K->25950K(1922432K), 0.03171450K(19] 2105763K->361653K(4019584K), 0.0323010 secs] [Times: user=0.12 sys=0.00, real=0.04 secs]\n")}
+		}}
+	legacySuite = formattest.Suite{Format: Format, Name: "gc.log", Dir: "testdata/legacy", Render: rendered}
+)
 
-func readLog(log string) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	return b, format.Read(context.Background(), []format.Format{Format}, artifact("gc.log", []byte(log)), b)
-}
+func TestFormat(t *testing.T) { suite.Test(t) }
+func TestLegacy(t *testing.T) { legacySuite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
+func FuzzLegacy(f *testing.F) { legacySuite.Fuzz(f) }
 
-func TestMatch(t *testing.T) {
-	for _, c := range []struct {
-		head string
-		want format.Confidence
-	}{
-		{"[0.016s][info][gc] Using Serial\n", format.Sure},
-		{"[2026-11-21T13:45:06.064+0000][host-1][4711][info ][gc,heap      ] GC(0) DefNew: 26240K->1092K(29504K)\n", format.Sure},
-		{"some application says this first\nGC(3) Pause Young (Normal) (G1 Evacuation Pause) 24M->3M(256M) 3.405ms\n", format.Sure},
-		{"2020-03-25T16:16:18.390+0800: 1294233.934: [GC (Allocation Failure) 1294233.935: [ParNew: 1K->1K(2K), 0.03 secs] 1K->1K(2K), 0.03 secs]\n", format.Sure},
-		{"[info] listening on :8080\n[warning] slow\n", format.No},
-		{"[2026-11-21T13:45:06.064+0000] GET /gc 200\n", format.No},
-		{"[0.016s] done\n", format.No},
-		{"Using G1000 units\n", format.No},
-		{"gc 1 @0.1s 1%: 0.1+1+0.1 ms clock, 0.1+0/1/1+0.1 ms cpu, 4->4->1 MB, 5 MB goal, 2 P\n", format.No},
-		{"", format.No},
-	} {
-		if got := Format.Match([]byte(c.head)); got != c.want {
-			t.Errorf("%q: %v, want %v", c.head, got, c.want)
-		}
-	}
+var heads = map[string]format.Confidence{
+	"[0.016s][info][gc] Using Serial\n": format.Sure,
+	"[2026-11-21T13:45:06.064+0000][host-1][4711][info ][gc,heap      ] GC(0) DefNew: 26240K->1092K(29504K)\n":                                  format.Sure,
+	"some application says this first\nGC(3) Pause Young (Normal) (G1 Evacuation Pause) 24M->3M(256M) 3.405ms\n":                                format.Sure,
+	"2020-03-25T16:16:18.390+0800: 1294233.934: [GC (Allocation Failure) 1294233.935: [ParNew: 1K->1K(2K), 0.03 secs] 1K->1K(2K), 0.03 secs]\n": format.Sure,
+	"[info] listening on :8080\n[warning] slow\n":  format.No,
+	"[2026-11-21T13:45:06.064+0000] GET /gc 200\n": format.No,
+	"[0.016s] done\n":     format.No,
+	"Using G1000 units\n": format.No,
+	"gc 1 @0.1s 1%: 0.1+1+0.1 ms clock, 0.1+0/1/1+0.1 ms cpu, 4->4->1 MB, 5 MB goal, 2 P\n": format.No,
+	"": format.No,
 }
 
 // The incident's line, to the kilobyte and microsecond.
 func TestIncident(t *testing.T) {
-	b, err := readLog("2020-03-25T16:16:18.390+0800: 1294233.934: [GC (Allocation Failure) 2020-03-25T16:16:18.391+0800: 1294233.935: [ParNew: 1770060K->25950K(1922432K), 0.0317141 secs] 2105763K->361653K(4019584K), 0.0323010 secs] [Times: user=0.12 sys=0.00, real=0.04 secs]\n")
+	b, err := suite.Read([]byte("2020-03-25T16:16:18.390+0800: 1294233.934: [GC (Allocation Failure) 2020-03-25T16:16:18.391+0800: 1294233.935: [ParNew: 1770060K->25950K(1922432K), 0.0317141 secs] 2105763K->361653K(4019584K), 0.0323010 secs] [Times: user=0.12 sys=0.00, real=0.04 secs]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,39 +65,8 @@ func TestIncident(t *testing.T) {
 func TestNoCollector(t *testing.T) {
 	b := evidence.NewBundle()
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "log"}), "hotspotgc")
-	err := Format.Parse(context.Background(), artifact("log", []byte("hello\nworld\n")), p)
+	err := Format.Parse(context.Background(), formattest.Artifact("log", []byte("hello\nworld\n")), p)
 	if err == nil || !strings.Contains(err.Error(), "none of its 2 lines") || b.Intervals.Len() > 0 {
 		t.Errorf("%v, %d rows", err, b.Intervals.Len())
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	f.Add(g1Log(2))
-	f.Add(cmsLog(2))
-	for _, log := range legacyLogs(f) {
-		f.Add(log)
-	}
-	f.Add([]byte("[1.5s][info][gc,phases] GC(2) Y: Pause Mark Start (Major) 0.013ms\n[1.5s][info][gc] GC(2) Major Collection (Warmup) 76M(79%)->86M(90%) 0.010s\n[1.6s][info][gc] Allocation Stall (worker 1) 9.880ms\n"))
-	f.Add([]byte("GC(1) Pause Full (System.gc()) 31M->2M(96M) 9.8ms\nGC(0) Pause Young (Allocation Failure) 31M->2M(96M) 9.9ms\n"))
-	f.Add([]byte("1294233.100: [GC (Allocation Failure) 1294233.100: [ParNew: 1770060K->25950K(1922432K), 0.03171450K(19] 2105763K->361653K(4019584K), 0.0323010 secs] [Times: user=0.12 sys=0.00, real=0.04 secs]\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		b := evidence.NewBundle()
-		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "log"}), "hotspotgc")
-		err := Format.Parse(context.Background(), artifact("log", data), p)
-		p.Close()
-		v := &b.Intervals
-		if err != nil && v.Len() > 0 {
-			t.Fatalf("rows and an error: %v", err)
-		}
-		for i := range v.Len() {
-			if v.End[i] < v.Start[i] {
-				t.Fatalf("row %d ends at %d before it starts at %d", i, v.End[i], v.Start[i])
-			}
-			if int(v.Subject[i]) >= len(b.Subjects) {
-				t.Fatalf("row %d is about subject %d of %d", i, v.Subject[i], len(b.Subjects))
-			}
-		}
-		b.Unify()
-		b.Align()
-	})
 }

@@ -2,50 +2,12 @@ package hotspotgc
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
-
 	"github.com/unstall/unstall/evidence"
 )
-
-// TestLegacyGolden reads logs in the forms of JDK 1.3 to 8, one file for a collector.
-// Each log of a file stands alone and is followed by what it gives.
-func TestLegacyGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/legacy/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, name := range files {
-		a, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := &txtar.Archive{Comment: a.Comment}
-		for _, f := range a.Files {
-			log, isLog := strings.CutSuffix(f.Name, ".log")
-			if !isLog {
-				continue
-			}
-			b, err := readLog(string(f.Data))
-			got.Files = append(got.Files, f, txtar.File{Name: log + ".want", Data: []byte(rendered(b, err))})
-		}
-		if *update {
-			if err := os.WriteFile(name, txtar.Format(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if d := cmp.Diff(string(txtar.Format(a)), string(txtar.Format(got))); d != "" {
-			t.Errorf("%s (-want +got):\n%s", name, d)
-		}
-	}
-}
 
 func rendered(b *evidence.Bundle, err error) string {
 	var w strings.Builder
@@ -85,30 +47,10 @@ func rendered(b *evidence.Bundle, err error) string {
 	return w.String()
 }
 
-// legacyLogs are the logs of the golden files.
-func legacyLogs(t testing.TB) (logs [][]byte) {
-	files, err := filepath.Glob("testdata/legacy/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		a, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range a.Files {
-			if strings.HasSuffix(f.Name, ".log") {
-				logs = append(logs, f.Data)
-			}
-		}
-	}
-	return logs
-}
-
 // A collection cut short by the next one counts as not understood, and takes nothing of
 // it.
 func TestLegacyCut(t *testing.T) {
-	b, err := readLog("1.000: [GC 1.000: [ParNew: 10K->2K(20K), 0.0010000 secs]\n2.000: [GC 2.000: [ParNew: 11K->3K(20K), 0.0020000 secs] 30K->22K(100K), 0.0021000 secs]\n3.000: [GC 3.000: [ParNew\n")
+	b, err := suite.Read([]byte("1.000: [GC 1.000: [ParNew: 10K->2K(20K), 0.0010000 secs]\n2.000: [GC 2.000: [ParNew: 11K->3K(20K), 0.0020000 secs] 30K->22K(100K), 0.0021000 secs]\n3.000: [GC 3.000: [ParNew\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

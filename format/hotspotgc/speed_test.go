@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
 // g1Log is what JDK 17 prints of n young collections.
@@ -56,7 +57,7 @@ func BenchmarkParse(b *testing.B) {
 		name string
 		log  []byte
 	}{{"g1", g1Log(10_000)}, {"cms", cmsLog(50_000)}} {
-		a := artifact(c.name, c.log)
+		a := formattest.Artifact(c.name, c.log)
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(c.log)))
 			b.ReportAllocs()

@@ -1,33 +1,23 @@
 package hsperf
 
 import (
-	"bytes"
-	"context"
 	"encoding/binary"
-	"flag"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var suite = formattest.Suite{Format: Format, Name: "hsperfdata.txt", Render: render,
+	More: func(testing.TB) [][]byte { return [][]byte{file()} }}
 
-func read(data []byte) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	a := &format.Artifact{Name: "hsperfdata.txt", Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
-	err := format.Read(context.Background(), []format.Format{Format}, a, b)
-	return b, err
-}
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
 // render writes everything a parse gave; times are since the first point.
 func render(b *evidence.Bundle, err error) string {
@@ -73,32 +63,6 @@ func render(b *evidence.Bundle, err error) string {
 	return w.String()
 }
 
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, name := range files {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			ar, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := render(read(ar.Files[0].Data))
-			if *update {
-				ar.Files = append(ar.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(ar), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if d := cmp.Diff(string(ar.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
 // binary is a file as a JVM has it, of two counters.
 func file() []byte {
 	b := []byte{0xca, 0xfe, 0xc0, 0xc0, 1, 2, 0, 1}
@@ -127,26 +91,13 @@ subject jvm pid 0
 threads/live count @0: 12@0s
 fact collector G1 NaN
 `
-	if d := cmp.Diff(want, render(read(file()))); d != "" {
+	if d := cmp.Diff(want, render(suite.Read(file()))); d != "" {
 		t.Error(d)
 	}
-	b, err := read(file()[:len(file())-20])
+	b, err := suite.Read(file()[:len(file())-20])
 	if err != nil || !b.Artifacts[0].Tail || len(b.Facts) != 1 {
 		t.Errorf("cut: %s", render(b, err))
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	f.Add(file())
-	files, _ := filepath.Glob("testdata/*.txtar")
-	for _, name := range files {
-		ar, err := txtar.ParseFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(ar.Files[0].Data)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) { _, _ = read(data) })
 }
 
 func BenchmarkParse(b *testing.B) {
@@ -157,7 +108,7 @@ func BenchmarkParse(b *testing.B) {
 	data := []byte(text.String())
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := read(data); err != nil {
+		if _, err := suite.Read(data); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,21 +1,22 @@
 package jfr
 
 import (
-	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 	"github.com/unstall/unstall/lab/jvmapp"
 )
+
+var suite = formattest.Suite{Format: Format, Name: "a.jfr", More: func(testing.TB) [][]byte { return [][]byte{recorded(2)} }}
+
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
 // recorded is a recording of chunks of 100 bytes, a second each.
 func recorded(chunks int) (b []byte) {
@@ -32,15 +33,8 @@ func recorded(chunks int) (b []byte) {
 	return b
 }
 
-func parsed(t testing.TB, data []byte) (*evidence.Bundle, error) {
-	t.Helper()
-	b := evidence.NewBundle()
-	a := &format.Artifact{Name: "a.jfr", Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
-	return b, format.Read(context.Background(), []format.Format{Format}, a, b)
-}
-
 func TestWhole(t *testing.T) {
-	b, err := parsed(t, recorded(3))
+	b, err := suite.Read(recorded(3))
 	if err != nil || len(b.Tables) != 1 || len(b.Warnings) != 1 || b.Artifacts[0].Tail {
 		t.Fatalf("%+v, %v", b, err)
 	}
@@ -54,7 +48,7 @@ func TestWhole(t *testing.T) {
 func TestCut(t *testing.T) {
 	whole := recorded(2)
 	for n := 5; n < len(whole); n++ {
-		b, err := parsed(t, whole[:n])
+		b, err := suite.Read(whole[:n])
 		switch {
 		case n < headerSize && (err == nil || !strings.Contains(err.Error(), "it ends within a chunk")):
 			t.Fatalf("%d bytes: %v", n, err)
@@ -64,10 +58,10 @@ func TestCut(t *testing.T) {
 	}
 	open := recorded(1)
 	copy(open[8:16], make([]byte, 8))
-	if b, err := parsed(t, open); err != nil || !strings.Contains(b.Warnings[0].Text, "never finished") {
+	if b, err := suite.Read(open); err != nil || !strings.Contains(b.Warnings[0].Text, "never finished") {
 		t.Errorf("an open chunk: %v", err)
 	}
-	if b, err := parsed(t, append(recorded(1), "something else"...)); err != nil || !strings.Contains(b.Warnings[0].Text, "is none") {
+	if b, err := suite.Read(append(recorded(1), "something else"...)); err != nil || !strings.Contains(b.Warnings[0].Text, "is none") {
 		t.Errorf("something else behind it: %v", err)
 	}
 }
@@ -86,7 +80,7 @@ func TestLive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := parsed(t, data)
+			b, err := suite.Read(data)
 			if err != nil || b.Artifacts[0].Tail || len(b.Tables) != 1 {
 				t.Fatalf("%+v, %v", b.Warnings, err)
 			}
@@ -104,9 +98,4 @@ func TestLive(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	f.Add(recorded(2))
-	f.Fuzz(func(t *testing.T, data []byte) { _, _ = parsed(t, data) })
 }

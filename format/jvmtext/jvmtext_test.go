@@ -1,35 +1,29 @@
 package jvmtext
 
 import (
-	"bytes"
 	"context"
-	"flag"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
-
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-func artifact(data []byte) *format.Artifact {
-	return &format.Artifact{Name: "jvm.txt", Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
+var suite = formattest.Suite{Format: Format, Name: "jvm.txt", Render: render, Match: heads,
+	Hold: func(t testing.TB, b *evidence.Bundle, err error) {
+		if err != nil && len(b.Facts) > 0 {
+			t.Errorf("%d facts and error %v", len(b.Facts), err)
+		}
 	}}
-}
 
-func render(data []byte) string {
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
+
+func render(b *evidence.Bundle, err error) string {
 	var w strings.Builder
-	b := evidence.NewBundle()
-	if err := format.Read(context.Background(), []format.Format{Format}, artifact(data), b); err != nil {
+	if err != nil {
 		fmt.Fprintf(&w, "error %v\n", err)
 	}
 	for _, x := range b.Subjects {
@@ -47,53 +41,18 @@ func render(data []byte) string {
 	return w.String()
 }
 
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := render(a.Files[0].Data)
-			if *update {
-				a.Files = append(a.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if len(a.Files) != 2 {
-				t.Fatal("no outcome: run with -update")
-			}
-			if d := cmp.Diff(string(a.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
-func TestMatch(t *testing.T) {
-	for text, want := range map[string]format.Confidence{
-		"4711:\n-XX:CICompilerCount=2 -XX:+UseG1GC \n":                                                          format.Sure,
-		"[Global flags]\n      int ActiveProcessorCount = -1 {product} {default}\n":                             format.Sure,
-		"    uintx MaxHeapSize              := 4294967296      {product}\n":                                     format.Sure,
-		"Attaching to process ID 17334, please wait...\nDebugger attached successfully.\nHeap Configuration:\n": format.Sure,
-		"4711:\n PSYoungGen      total 38400K, used 30750K [0x1, 0x2, 0x3)\n":                                   format.Sure,
-		"4711:\nOpenJDK 64-Bit Server VM version 17.0.15+6\nJDK 17.0.15\n":                                      format.Sure,
-		"CommandLine flags: -XX:+UseG1GC\n":                                                                     format.No,
-		"2.1: [GC [PSYoungGen: 1K->2K(3K)] 1K->2K(3K), 0.1 secs]\n":                                             format.No,
-		"OpenJDK 64-Bit Server VM (25.292-b10) for linux-amd64 JRE (1.8.0_292-b10)\n":                           format.No,
-		"int main = 3 {\n": format.No,
-		strings.Repeat("GET / 200\n", 9) + " PSYoungGen      total 38400K, used 30750K [0x1, 0x2, 0x3)\n": format.No,
-	} {
-		if got := match([]byte(text)); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
+var heads = map[string]format.Confidence{
+	"4711:\n-XX:CICompilerCount=2 -XX:+UseG1GC \n":                                                          format.Sure,
+	"[Global flags]\n      int ActiveProcessorCount = -1 {product} {default}\n":                             format.Sure,
+	"    uintx MaxHeapSize              := 4294967296      {product}\n":                                     format.Sure,
+	"Attaching to process ID 17334, please wait...\nDebugger attached successfully.\nHeap Configuration:\n": format.Sure,
+	"4711:\n PSYoungGen      total 38400K, used 30750K [0x1, 0x2, 0x3)\n":                                   format.Sure,
+	"4711:\nOpenJDK 64-Bit Server VM version 17.0.15+6\nJDK 17.0.15\n":                                      format.Sure,
+	"CommandLine flags: -XX:+UseG1GC\n":                                                                     format.No,
+	"2.1: [GC [PSYoungGen: 1K->2K(3K)] 1K->2K(3K), 0.1 secs]\n":                                             format.No,
+	"OpenJDK 64-Bit Server VM (25.292-b10) for linux-amd64 JRE (1.8.0_292-b10)\n":                           format.No,
+	"int main = 3 {\n": format.No,
+	strings.Repeat("GET / 200\n", 9) + " PSYoungGen      total 38400K, used 30750K [0x1, 0x2, 0x3)\n": format.No,
 }
 
 // What the incident's jmap said: NewSize goes before NewRatio, eden is 2048 MB × 10/12.
@@ -107,7 +66,7 @@ func TestDerived(t *testing.T) {
 		"VM Flags:\njvm_args: -Xmn100m -XX:SurvivorRatio=8 -XX:+UseSerialGC\n":                                                                                                                                  "83886080 = MaxNewSize × 8/(8 + 2) by SurvivorRatio",
 	} {
 		b := evidence.NewBundle()
-		if err := format.Read(context.Background(), []format.Format{Format}, artifact([]byte(text)), b); err != nil {
+		if err := format.Read(context.Background(), []format.Format{Format}, suite.Artifact([]byte(text)), b); err != nil {
 			t.Fatal(err)
 		}
 		if f, _ := b.Fact(0, "heap.eden.capacity"); f.Value != want {
@@ -122,22 +81,4 @@ func TestBytesOf(t *testing.T) {
 			t.Errorf("%q: %v, %v", in, got, ok)
 		}
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	golden, _ := filepath.Glob("testdata/*.txtar")
-	for _, name := range golden {
-		if a, err := txtar.ParseFile(name); err == nil {
-			f.Add(a.Files[0].Data)
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		b := evidence.NewBundle()
-		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "jvm.txt"}), "jvmtext")
-		err := Format.Parse(context.Background(), artifact(data), p)
-		p.Close()
-		if err != nil && len(b.Facts) > 0 {
-			t.Fatalf("%d facts and error %v", len(b.Facts), err)
-		}
-	})
 }

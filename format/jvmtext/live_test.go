@@ -25,7 +25,7 @@ func TestLive(t *testing.T) {
 					t.Fatal(err)
 				}
 				b := evidence.NewBundle()
-				if err := format.Read(context.Background(), []format.Format{Format}, artifact(out), b); err != nil {
+				if err := format.Read(context.Background(), []format.Format{Format}, suite.Artifact(out), b); err != nil {
 					t.Fatal(err)
 				}
 				if b.Subjects[0].PID != a.PID {

@@ -32,6 +32,10 @@ func abText(r *run, line string) bool {
 	if strings.HasPrefix(line, "Server Software:") {
 		r.section = "server" // the value may be empty
 	}
+	if f[0] == "min" { // the columns of the connection times
+		r.section = strings.Join(f, " ")
+		return true
+	}
 	if r.section == "percentiles" && strings.HasSuffix(f[0], "%") && len(f) > 1 {
 		q, ok := percent(f[0])
 		v, ok2 := duration(f[1] + "ms")
@@ -97,7 +101,7 @@ func (r *run) abFigure(name string, v []string) (ok bool) {
 		kb, ok = scaled(v[0], 1024)
 		r.BytesPerS = kb * 1024
 	case "Total": // min, mean, [+/-sd, median,] max
-		if r.section == "percentiles" || len(v) < 3 {
+		if r.section == "percentiles" || len(v) < 3 || strings.Contains(r.section, "[+/-sd]") && len(v) < 5 {
 			return false
 		}
 		r.Mean, ok = duration(v[1] + "ms")

@@ -1,10 +1,8 @@
 package nettrace
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -25,21 +23,6 @@ func readFile(t testing.TB, path string) *evidence.Bundle {
 		t.Fatal(err)
 	}
 	return b
-}
-
-func readBytes(data []byte) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	a := &format.Artifact{Name: "trace.nettrace", Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
-	return b, format.Read(context.Background(), []format.Format{Format}, a, b)
-}
-
-// parseBytes is readBytes without the look at what format it is.
-func parseBytes(data []byte) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	a := &format.Artifact{Name: "trace.nettrace", Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
-	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: a.Name}), Format.Name)
-	defer p.Close()
-	return b, Format.Parse(context.Background(), a, p)
 }
 
 // file skips the test without the corpus.

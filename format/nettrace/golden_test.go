@@ -1,53 +1,30 @@
 package nettrace
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/formattest"
 	"github.com/unstall/unstall/format/nettrace/eventpipe/eventpipetest"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
+// Archives hold streams in the text form (see stream). What is left of one that is cut
+// says so; eventpipe's own tests cut at every byte.
+var suite = formattest.Suite{Format: Format, Name: "trace.nettrace", Render: render, Cuts: 512,
+	Input: func(t testing.TB, f txtar.File) []byte { return stream(t, string(f.Data)) },
+	Part: func(t testing.TB, _ []byte, n int, part *evidence.Bundle, err error, whole *evidence.Bundle) {
+		if err == nil && (!part.Artifacts[0].Tail || len(part.Warnings) == 0) {
+			t.Error("that it was cut is not said")
+		}
+	}}
 
-// TestGolden reads streams written in the text form (see stream) and compares all
-// that came of them.
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, path := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := render(readBytes(stream(t, string(a.Files[0].Data))))
-			if *update {
-				a.Files = append(a.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(path, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if len(a.Files) != 2 {
-				t.Fatal("no want in it: run with -update")
-			}
-			if d := cmp.Diff(string(a.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
 // render writes all that a parse gave, a line each; times are ms since the stream
 // began.

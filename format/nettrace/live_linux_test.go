@@ -42,7 +42,7 @@ func TestLiveRequests(t *testing.T) {
 				}
 				wait.Wait()
 			})
-			b, err := readBytes(data)
+			b, err := suite.Read(data)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,35 +26,6 @@ func golden(t testing.TB, name string) []byte {
 	return stream(t, string(a.Files[0].Data))
 }
 
-// TestEveryOffset cuts a stream at each of its bytes: what was read is kept, and it
-// is said that the rest is not there.
-func TestEveryOffset(t *testing.T) {
-	for _, name := range []string{"threads", "requests-diagnostic", "pool"} {
-		whole := golden(t, name)
-		most := 0
-		for n := range len(whole) {
-			b, err := parseBytes(whole[:n:n])
-			if err != nil {
-				if s := err.Error(); strings.Contains(s, "\n") || len(s) > 300 {
-					t.Fatalf("%s cut at %d: %q", name, n, s)
-				}
-				continue
-			}
-			if !b.Artifacts[0].Tail || len(b.Warnings) == 0 {
-				t.Fatalf("%s cut at %d: nothing is said", name, n)
-			}
-			rows := b.Requests.Len() + b.Intervals.Len() + b.Samples.Len()
-			if rows < most/2 {
-				t.Fatalf("%s cut at %d: %d rows, %d before", name, n, rows, most)
-			}
-			most = max(most, rows)
-		}
-		if b, err := readBytes(whole); err != nil || b.Artifacts[0].Tail {
-			t.Errorf("%s whole: %v", name, err)
-		}
-	}
-}
-
 // TestProcesses reads a stream of version 6 that is of two processes.
 func TestProcesses(t *testing.T) {
 	w := eventpipetest.New(eventpipetest.Stream{Major: 6})
@@ -66,7 +37,7 @@ func TestProcesses(t *testing.T) {
 		eventpipetest.Event{Type: 1, Thread: 2, Capture: 2, Sequence: 1, Ticks: 20, Sorted: true, Payload: begin},
 		eventpipetest.Event{Type: 2, Thread: 1, Capture: 1, Sequence: 2, Ticks: 30, Sorted: true},
 		eventpipetest.Event{Type: 2, Thread: 2, Capture: 2, Sequence: 2, Ticks: 50, Sorted: true})
-	b, err := readBytes(w.End())
+	b, err := suite.Read(w.End())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,12 +57,12 @@ func TestErrors(t *testing.T) {
 		"header":   {"Nettrace\x14\x00\x00", "within its header"},
 		"no event": {string(eventpipetest.New(eventpipetest.Stream{}).End()), "holds no events"},
 	} {
-		_, err := readBytes([]byte(c.data))
+		_, err := suite.Read([]byte(c.data))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := readBytes([]byte("\x14\x00\x00\x00!FastSerialization.1\x05\x05\x01\x03\x00\x00\x00")); !errors.Is(err, eventpipe.ErrVersion) {
+	if _, err := suite.Read([]byte("\x14\x00\x00\x00!FastSerialization.1\x05\x05\x01\x03\x00\x00\x00")); !errors.Is(err, eventpipe.ErrVersion) {
 		t.Errorf("netperf: %v", err)
 	}
 }
@@ -166,7 +137,7 @@ func TestManyRequests(t *testing.T) {
 		add(2, 200+k%threads, 1000*(n+1+k), path(i), nil)
 	}
 	w.Events(events...)
-	b, err := readBytes(w.End())
+	b, err := suite.Read(w.End())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,30 +210,6 @@ func TestPointsAreBounded(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
-	for _, name := range []string{"threads", "requests", "requests-diagnostic", "gc", "pool", "counters"} {
-		f.Add(golden(f, name))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := parseBytes(data)
-		if err != nil {
-			return
-		}
-		for i, to := range b.Intervals.End {
-			if to < b.Intervals.Start[i] {
-				t.Fatalf("interval %d ends before it begins", i)
-			}
-		}
-		for i, to := range b.Requests.End {
-			if to < b.Requests.Start[i] {
-				t.Fatalf("request %d ends before it begins", i)
-			}
-		}
-		b.Unify()
-		b.Align()
-	})
-}
-
 // BenchmarkParse is the whole way from bytes to evidence.
 func BenchmarkParse(b *testing.B) {
 	for _, name := range []string{"starve10", "dotnetcore3.0-win", "truth8", "dotnet5-sampleprofiler"} {
@@ -272,7 +219,7 @@ func BenchmarkParse(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := readBytes(data); err != nil {
+				if _, err := suite.Read(data); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -2,13 +2,12 @@ package procfs
 
 import (
 	"bytes"
-	"context"
-	"flag"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,20 +18,29 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-func artifact(name string, data []byte) *format.Artifact {
-	return &format.Artifact{Name: name, Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
+// The first file of an archive is the recording, "|" standing for the "--" of
+// headers, which are txtar's own too.
+var suite = formattest.Suite{Format: Format, Name: "host.txt", Render: render, Match: heads,
+	Input: func(_ testing.TB, f txtar.File) []byte { return recording(f.Data) },
+	Hold: func(t testing.TB, b *evidence.Bundle, _ error) {
+		for _, s := range b.Series {
+			if slices.Min(s.V) < 0 {
+				t.Errorf("%s is below zero: %v", s.Name, s.V)
+			}
+		}
 	}}
-}
 
-func read(name string, data []byte) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	err := format.Read(context.Background(), []format.Format{Format}, artifact(name, data), b)
-	return b, err
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
+
+func BenchmarkParse(b *testing.B) {
+	for _, data := range fixtures(b) {
+		suite.Benchmark(b, data)
+		return
+	}
 }
 
 // render writes everything a parse gave, one thing a line; times are since the
@@ -84,40 +92,6 @@ func render(b *evidence.Bundle, err error) string {
 	return w.String()
 }
 
-// The first file of an archive is the recording, "|" standing for the "--" of
-// headers, which are txtar's own too.
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(a.Files) == 0 || a.Files[0].Name != "recording" {
-				t.Fatal("the first file must be named recording")
-			}
-			got := render(read("host.txt", recording(a.Files[0].Data)))
-			if *update {
-				a.Files = append(a.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if len(a.Files) != 2 {
-				t.Fatal("no outcome: run with -update")
-			}
-			if d := cmp.Diff(string(a.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
 func recording(data []byte) []byte {
 	lines := strings.Split(string(data), "\n")
 	for i, l := range lines {
@@ -157,7 +131,7 @@ func fixtures(t testing.TB) map[string][]byte {
 // A real host's figures add up.
 func TestRecordings(t *testing.T) {
 	for name, data := range fixtures(t) {
-		b, err := read(name, data)
+		b, err := suite.Read(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,13 +176,13 @@ func mean(s *evidence.Series) float64 {
 // A recording that breaks off gives what was read before.
 func TestCut(t *testing.T) {
 	for name, data := range fixtures(t) {
-		full, err := read(name, data)
+		full, err := suite.Read(data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := 1; i <= 50; i++ {
 			n := len(data)*i/51 + i
-			b, err := read(name, data[:n])
+			b, err := suite.Read(data[:n])
 			if err != nil {
 				t.Fatalf("%s cut at %d: %v", name, n, err)
 			}
@@ -247,7 +221,7 @@ func TestBounds(t *testing.T) {
 			fmt.Fprintf(&w, "-- %d /proc/%d/schedstat --\n%d %d 1\n", int64(1.7e18)+int64(round)*1e9, pid+1, round, round)
 		}
 	}
-	b, err := read("host.txt", w.Bytes())
+	b, err := suite.Read(w.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,71 +233,14 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestMatch(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		want format.Confidence
-	}{
-		{"-- 1763689985000000000 /proc/stat --\n", format.Sure},
-		{"# taken on web-3\n\n-- 1763689985 /proc/7/stat --\r\n", format.Sure},
-		{"-- 1763689985 --\n==> /proc/stat <==\n", format.Sure},
-		{"-- 1763689985000000000 /sys/fs/cgroup/cpu.stat --\n", format.Sure},
-		{"==> /proc/stat <==\n", format.No},
-		{"-- 17 /etc/passwd --\n", format.No},
-		{"-- go.mod --\n", format.No},
-		{"-- x /proc/stat --\n", format.No},
-		{"--  --\n-- \n", format.No},
-	} {
-		if got := match([]byte(c.text)); got != c.want {
-			t.Errorf("%q: %v", c.text, got)
-		}
-	}
-}
-
-func BenchmarkParse(b *testing.B) {
-	for _, data := range fixtures(b) {
-		a := artifact("host.txt", bytes.Repeat(data, 1))
-		b.SetBytes(int64(len(data)))
-		b.ReportAllocs()
-		for b.Loop() {
-			if err := format.Read(context.Background(), []format.Format{Format}, a, evidence.NewBundle()); err != nil {
-				b.Fatal(err)
-			}
-		}
-		return
-	}
-}
-
-func FuzzParse(f *testing.F) {
-	golden, _ := filepath.Glob("testdata/*.txtar")
-	for _, name := range golden {
-		if a, err := txtar.ParseFile(name); err == nil {
-			f.Add(recording(a.Files[0].Data))
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p := evidence.NewBundle()
-		id := p.AddArtifact(evidence.Artifact{Name: "host.txt"})
-		b := p.Builder(id, "procfs")
-		err := Format.Parse(context.Background(), artifact("host.txt", data), b)
-		b.Close()
-		if err != nil && len(p.Series) > 0 {
-			t.Fatalf("series and an error: %v", err)
-		}
-		for _, s := range p.Series {
-			if len(s.T) != len(s.V) || len(s.T) == 0 || s.Name == "" {
-				t.Fatalf("%q has %d times and %d values", s.Name, len(s.T), len(s.V))
-			}
-			for i, v := range s.V {
-				if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-					t.Fatalf("%s is %v", s.Name, v)
-				}
-				if i > 0 && s.T[i] <= s.T[i-1] {
-					t.Fatalf("%s runs backwards", s.Name)
-				}
-			}
-		}
-		p.Unify()
-		p.Align()
-	})
+var heads = map[string]format.Confidence{
+	"-- 1763689985000000000 /proc/stat --\n":                format.Sure,
+	"# taken on web-3\n\n-- 1763689985 /proc/7/stat --\r\n": format.Sure,
+	"-- 1763689985 --\n==> /proc/stat <==\n":                format.Sure,
+	"-- 1763689985000000000 /sys/fs/cgroup/cpu.stat --\n":   format.Sure,
+	"==> /proc/stat <==\n":                                  format.No,
+	"-- 17 /etc/passwd --\n":                                format.No,
+	"-- go.mod --\n":                                        format.No,
+	"-- x /proc/stat --\n":                                  format.No,
+	"--  --\n-- \n":                                         format.No,
 }

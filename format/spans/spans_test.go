@@ -2,36 +2,27 @@ package spans
 
 import (
 	"bytes"
-	"context"
-	"flag"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
-
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-func artifact(data []byte) *format.Artifact {
-	return &format.Artifact{Name: "spans", Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
+var suite = formattest.Suite{Format: Format, Render: render, Match: heads,
+	// A span in the middle of which the file ends is left out, what came before is read.
+	Part: func(t testing.TB, _ []byte, n int, part *evidence.Bundle, _ error, whole *evidence.Bundle) {
+		if p, w := part.Requests.Len(), whole.Requests.Len(); p > w {
+			t.Errorf("%d requests, all have %d", p, w)
+		}
 	}}
-}
 
-func read(data []byte) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	err := format.Read(context.Background(), []format.Format{Format}, artifact(data), b)
-	return b, err
-}
+func TestFormat(t *testing.T)     { suite.Test(t) }
+func FuzzParse(f *testing.F)      { suite.Fuzz(f) }
+func BenchmarkParse(b *testing.B) { suite.Benchmark(b, document(200, 40)) }
 
 func render(b *evidence.Bundle, err error) string {
 	var w strings.Builder
@@ -82,73 +73,16 @@ func render(b *evidence.Bundle, err error) string {
 	return w.String()
 }
 
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := render(read(a.Files[0].Data))
-			if *update {
-				a.Files = append(a.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if len(a.Files) != 2 {
-				t.Fatal("no outcome: run with -update")
-			}
-			if d := cmp.Diff(string(a.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
-func TestMatch(t *testing.T) {
-	for text, want := range map[string]format.Confidence{
-		`{"resourceSpans":[`:                                                 format.Sure,
-		"\ufeff" + `{ "resourceSpans" : [`:                                   format.Sure,
-		`[{"traceId":"1","id":"2","localEndpoint":{}`:                        format.Sure,
-		`[[{"traceId":"1","id":"2","timestamp":1,"duration":2}]]`:            format.Sure,
-		`{"data":[{"traceID":"1","spans":[{"spanID":"2","operationName":"x"`: format.Sure,
-		`{"traceId":"1","message":"logged in a trace","id":3}`:               format.No,
-		`{"a":"\"resourceSpans\""}`:                                          format.No,
-		`resourceSpans`:                                                      format.No,
-		``:                                                                   format.No,
-	} {
-		if got := match([]byte(text)); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
-}
-
-// One span in the middle of which the file ends is left out, what came before is read.
-func TestCut(t *testing.T) {
-	a, err := txtar.ParseFile("testdata/otlp.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole := a.Files[0].Data
-	all, err := read(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := 600; n < len(whole); n += 97 {
-		b, err := read(whole[:n])
-		if err != nil && b.Requests.Len() > 0 {
-			t.Fatalf("%d bytes: requests and %v", n, err)
-		}
-		if b.Requests.Len() > all.Requests.Len() {
-			t.Fatalf("%d bytes have %d requests, all have %d", n, b.Requests.Len(), all.Requests.Len())
-		}
-	}
+var heads = map[string]format.Confidence{
+	`{"resourceSpans":[`:                                                 format.Sure,
+	"\ufeff" + `{ "resourceSpans" : [`:                                   format.Sure,
+	`[{"traceId":"1","id":"2","localEndpoint":{}`:                        format.Sure,
+	`[[{"traceId":"1","id":"2","timestamp":1,"duration":2}]]`:            format.Sure,
+	`{"data":[{"traceID":"1","spans":[{"spanID":"2","operationName":"x"`: format.Sure,
+	`{"traceId":"1","message":"logged in a trace","id":3}`:               format.No,
+	`{"a":"\"resourceSpans\""}`:                                          format.No,
+	`resourceSpans`:                                                      format.No,
+	``:                                                                   format.No,
 }
 
 func TestStatement(t *testing.T) {
@@ -208,48 +142,8 @@ func TestStates(t *testing.T) {
 func TestNesting(t *testing.T) {
 	const deep = 5_000_000
 	for _, open := range []string{"[", `{"spans":`, `[{"spans":`} {
-		if _, err := read([]byte(`{"resourceSpans":` + strings.Repeat(open, deep/len(open)))); err == nil {
+		if _, err := suite.Read([]byte(`{"resourceSpans":` + strings.Repeat(open, deep/len(open)))); err == nil {
 			t.Errorf("%s…: no error", open)
-		}
-	}
-}
-
-func FuzzParse(f *testing.F) {
-	golden, _ := filepath.Glob("testdata/*.txtar")
-	for _, name := range golden {
-		if a, err := txtar.ParseFile(name); err == nil {
-			f.Add(a.Files[0].Data)
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		b := evidence.NewBundle()
-		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "spans"}), "spans")
-		err := Format.Parse(context.Background(), artifact(data), p)
-		p.Close()
-		if err != nil && b.Requests.Len() > 0 {
-			t.Fatalf("requests and an error: %v", err)
-		}
-		for i := range b.Requests.Len() {
-			var total int64
-			for s := range b.Requests.Path(i).All {
-				total += s.Dur
-			}
-			if total != b.Requests.Latency(i) {
-				t.Fatalf("request %d took %d, its states %d", i, b.Requests.Latency(i), total)
-			}
-		}
-		b.Unify()
-		b.Align()
-	})
-}
-
-func BenchmarkParse(b *testing.B) {
-	data := document(200, 40)
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := read(data); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

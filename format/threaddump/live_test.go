@@ -70,7 +70,7 @@ func TestLive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := read(out)
+			b, err := suite.Read(out)
 			if err != nil {
 				t.Fatal(err)
 			}

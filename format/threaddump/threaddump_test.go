@@ -3,35 +3,43 @@ package threaddump
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/formattest"
 	"github.com/unstall/unstall/threads"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var suite = formattest.Suite{Format: Format, Name: "threads.txt", Render: render, Match: heads, Hold: grouped}
 
-func artifact(data []byte) *format.Artifact {
-	return &format.Artifact{Name: "threads.txt", Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
-	}}
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
+
+func BenchmarkParse(b *testing.B) {
+	a, err := txtar.ParseFile("testdata/jdk17.txtar")
+	if err != nil {
+		b.Fatal(err)
+	}
+	suite.Benchmark(b, bytes.Repeat(a.Files[0].Data, 100))
 }
 
-func read(data []byte) (*evidence.Bundle, error) {
-	b := evidence.NewBundle()
-	err := format.Read(context.Background(), []format.Format{Format}, artifact(data), b)
-	return b, err
+// grouped: each thread of a dump is in the tree of its threads, once.
+func grouped(t testing.TB, b *evidence.Bundle, err error) {
+	if (err == nil) != (b.Samples.Len() > 0) {
+		t.Errorf("%d threads and error %v", b.Samples.Len(), err)
+	}
+	x := threads.Of(b)
+	for _, s := range x.Subjects() {
+		if sum := x.Summary(s); sum.Threads == 0 || sum.Root.Count != sum.Threads {
+			t.Errorf("%d threads, %d in the tree", sum.Threads, sum.Root.Count)
+		}
+	}
 }
 
 func render(b *evidence.Bundle, err error) string {
@@ -79,59 +87,24 @@ func render(b *evidence.Bundle, err error) string {
 	return w.String()
 }
 
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := render(read(a.Files[0].Data))
-			if *update {
-				a.Files = append(a.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if len(a.Files) != 2 {
-				t.Fatal("no outcome: run with -update")
-			}
-			if d := cmp.Diff(string(a.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
-func TestMatch(t *testing.T) {
-	for text, want := range map[string]format.Confidence{
-		"2026-11-21 13:40:43\nFull thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):\n\n\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n": format.Sure,
-		"\"main\" prio=5 tid=0x1 nid=0x2 runnable\n   java.lang.Thread.State: RUNNABLE\n":                                                         format.Sure,
-		"\"exec-1\" - Thread t@22\r\n   java.lang.Thread.State: WAITING\r\n":                                                                      format.Sure,
-		"17\n2026-11-21T13:40:13.15Z\n25.0.3+9-LTS\n\n#3 \"main\" RUNNABLE 2026-11-21T13:40:13.16Z\n":                                             format.Sure,
-		"{\n \"threadDump\": {\n":                       format.Sure,
-		"we take a Full thread dump now\n":              format.No,
-		"\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n": format.No,
-		"\"GET / HTTP/1.1\" 200 #1\n":                   format.No,
-		"Thread (0x1):\n  [Native Frames]\n":            format.No,
-		"{\"threadName\": 1}":                           format.No,
-		"17\n2026-11-21T13:40:13.15Z\n\n":               format.No,
-	} {
-		if got := match([]byte(text)); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
+var heads = map[string]format.Confidence{
+	"2026-11-21 13:40:43\nFull thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):\n\n\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n": format.Sure,
+	"\"main\" prio=5 tid=0x1 nid=0x2 runnable\n   java.lang.Thread.State: RUNNABLE\n":                                                         format.Sure,
+	"\"exec-1\" - Thread t@22\r\n   java.lang.Thread.State: WAITING\r\n":                                                                      format.Sure,
+	"17\n2026-11-21T13:40:13.15Z\n25.0.3+9-LTS\n\n#3 \"main\" RUNNABLE 2026-11-21T13:40:13.16Z\n":                                             format.Sure,
+	"{\n \"threadDump\": {\n":                       format.Sure,
+	"we take a Full thread dump now\n":              format.No,
+	"\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n": format.No,
+	"\"GET / HTTP/1.1\" 200 #1\n":                   format.No,
+	"Thread (0x1):\n  [Native Frames]\n":            format.No,
+	"{\"threadName\": 1}":                           format.No,
+	"17\n2026-11-21T13:40:13.15Z\n\n":               format.No,
 }
 
 // A recorded dump is of when it came, whatever the zone of the host is that wrote it.
 func TestWhen(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 40, 43, 5e8, time.UTC).UnixNano()
-	a := artifact([]byte("4711:\n2026-11-21 13:40:43\nFull thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):\n\n\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n   java.lang.Thread.State: RUNNABLE\n\tat shop.Shop.main(Shop.java:3)\n"))
+	a := suite.Artifact([]byte("4711:\n2026-11-21 13:40:43\nFull thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):\n\n\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n   java.lang.Thread.State: RUNNABLE\n\tat shop.Shop.main(Shop.java:3)\n"))
 	a.Modified, a.About = at, evidence.Subject{PID: 4711, Name: "java", Runtime: "jvm", Version: "17.0.15"}
 	b := evidence.NewBundle()
 	if err := format.Read(context.Background(), []format.Format{Format}, a, b); err != nil {
@@ -147,7 +120,7 @@ func TestUnify(t *testing.T) {
 	b := evidence.NewBundle()
 	for range 2 {
 		data := []byte("Full thread dump OpenJDK 64-Bit Server VM (25.144-b01 mixed mode):\n\n\"VM Thread\" os_prio=0 tid=0x00007f27 nid=0x3 runnable\n\n\"x\" #9 prio=5 tid=0x1 nid=0x2 runnable\n")
-		if err := format.Read(context.Background(), []format.Format{Format}, artifact(data), b); err != nil {
+		if err := format.Read(context.Background(), []format.Format{Format}, suite.Artifact(data), b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,49 +158,8 @@ func TestBounds(t *testing.T) {
 	for i := range maxThreads {
 		fmt.Fprintf(&w, "\"b\" #%d nid=%d\n", i+2, i+3)
 	}
-	b, err := read(w.Bytes())
+	b, err := suite.Read(w.Bytes())
 	if err != nil || b.Samples.Len() != maxThreads || len(b.Warnings) != 2 {
 		t.Errorf("%v, %d threads, %v", err, b.Samples.Len(), b.Warnings)
-	}
-}
-
-func FuzzParse(f *testing.F) {
-	golden, _ := filepath.Glob("testdata/*.txtar")
-	for _, name := range golden {
-		if a, err := txtar.ParseFile(name); err == nil {
-			f.Add(a.Files[0].Data)
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		b := evidence.NewBundle()
-		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "threads.txt"}), "threaddump")
-		err := Format.Parse(context.Background(), artifact(data), p)
-		p.Close()
-		if (err == nil) != (b.Samples.Len() > 0) {
-			t.Fatalf("%d threads and error %v", b.Samples.Len(), err)
-		}
-		b.Unify()
-		b.Align()
-		x := threads.Of(b)
-		for _, s := range x.Subjects() {
-			if sum := x.Summary(s); sum.Threads == 0 || sum.Root.Count != sum.Threads {
-				t.Fatalf("%d threads, %d in the tree", sum.Threads, sum.Root.Count)
-			}
-		}
-	})
-}
-
-func BenchmarkParse(b *testing.B) {
-	a, err := txtar.ParseFile("testdata/jdk17.txtar")
-	if err != nil {
-		b.Fatal(err)
-	}
-	data := bytes.Repeat(a.Files[0].Data, 100)
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := read(data); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
