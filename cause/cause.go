@@ -10,6 +10,7 @@ package cause
 import (
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
@@ -39,6 +40,8 @@ type Case struct {
 	Bundle  *evidence.Bundle
 	Subject evidence.SubjectID
 	Ledger  *ledger.Ledger // nil: no requests
+
+	read map[reflect.Type]any // by [Once]
 }
 
 // Runtime returns the subject's runtime, "" unknown.

@@ -55,7 +55,7 @@ func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 		m.load(widest)
 	}
 	if s, ok := m.process(top); ok {
-		m.collector(s)
+		m.collector(s, top)
 		m.system(s)
 	}
 	for _, w := range b.Warnings {

@@ -1,11 +1,6 @@
 package compare
 
 import (
-	"cmp"
-	"math"
-	"slices"
-
-	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
@@ -37,64 +32,27 @@ func (m *measurement) process(top *ledger.Ledger) (evidence.SubjectID, bool) {
 	return best, best >= 0
 }
 
-// collector reads what the garbage collector did: counted over the whole run by
-// runtime.MemStats at its ends where they were taken, else over the recording that
-// watched it for longest.
-func (m *measurement) collector(s evidence.SubjectID) {
-	f, watched := golang.FiguresOf(m.b, s)
-	if watched {
-		m.set("gc_cycles_per_s", f.Rate)
-		m.set("stopped_ms_per_s", 1e3*f.Stopped)
-		m.set("alloc_mib_per_s", f.Alloc/(1<<20))
-		m.set("live_heap_mib", f.Live/(1<<20))
-		m.set("heap_goal_mib", f.Goal/(1<<20))
+// collector reads what the garbage collector did over the run; what its runtime has not, or
+// nobody watched, is no figure.
+func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
+	if p, ok := reading.ProfileOf(m.b, s); ok && p.Span > 0 {
+		m.set("cpu_cores", float64(p.All)/1e9/p.Span) // until /proc says better
 	}
-	assist, known := f.Assist, watched
-	if t, ok := golang.CPUOf(m.b, s); ok {
-		m.set("gc_cpu_share", float64(t.GC)/float64(t.All))
-		var span float64 // s
-		for _, c := range m.b.Covered(s, evidence.CoverCPUProfile) {
-			span += float64(c.Until-c.From) / 1e9
-		}
-		if span > 0 {
-			m.set("cpu_cores", float64(t.All)/1e9/span) // until /proc says better
-		}
-		if span > f.Span {
-			assist, known = float64(t.Assist)/1e9/span, true
-		}
+	g := reading.CollectorOf(m.b, s, reading.Scope{Beside: top.Beside(), Whole: true})
+	if g == nil {
+		return
 	}
-	if known {
-		m.set("assist_ms_per_s", 1e3*assist)
-		m.perRequest("assist_us_per_request", 1e6*assist)
-	}
-	if cycles, span := m.grown(s, evidence.FactNumGC); span > 0 {
-		forced, _ := m.grown(s, evidence.FactNumForcedGC)
-		m.set("gc_cycles_per_s", max(0, cycles-forced)/span)
-	}
-	if bytes, span := m.grown(s, evidence.FactTotalAlloc); span > 0 {
-		m.set("alloc_mib_per_s", bytes/span/(1<<20))
-	}
-}
-
-// grown is by how much a counter of runtime.MemStats grew between the first time
-// it was read and the last, and how long that took (s); 0, 0 if it was not read
-// twice, or began again.
-func (m *measurement) grown(s evidence.SubjectID, key string) (by, span float64) {
-	var read []evidence.Fact
-	for _, f := range m.b.Facts {
-		if f.Subject == s && f.Key == key && f.From > 0 && !math.IsNaN(f.Number) {
-			read = append(read, f)
-		}
-	}
-	if len(read) < 2 {
-		return 0, 0
-	}
-	slices.SortStableFunc(read, func(a, b evidence.Fact) int { return cmp.Compare(a.From, b.From) })
-	first, last := read[0], read[len(read)-1]
-	if last.From <= first.From || last.Number < first.Number {
-		return 0, 0
-	}
-	return last.Number - first.Number, float64(last.From-first.From) / 1e9
+	m.set("gc_cycles_per_s", g.Rate.Number)
+	m.set("full_collections_per_s", g.Full.Number)
+	m.set("gc_cpu_share", g.Share.Number)
+	m.set("stopped_ms_per_s", 1e3*g.Stopped.Number)
+	m.set("longest_pause_ms", 1e3*g.Longest.Number)
+	m.set("alloc_mib_per_s", g.Alloc.Number/(1<<20))
+	m.set("promoted_mib_per_s", g.Promoted.Number/(1<<20))
+	m.set("live_heap_mib", g.Live.Number/(1<<20))
+	m.set("assist_ms_per_s", 1e3*g.Assist.Number)
+	m.perRequest("assist_us_per_request", 1e6*g.Assist.Number)
+	m.set("heap_goal_mib", g.Goal.Number/(1<<20))
 }
 
 // system reads what /proc said of the process and of its host.

@@ -7,9 +7,9 @@ import (
 	"path"
 	"slices"
 
-	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/reading"
 )
 
 // shared is what the labs' Go programs have in common. The sources are in the tool
@@ -109,16 +109,16 @@ const (
 )
 
 func (Go) figures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) map[string]float64 {
-	g, ok := golang.FiguresOf(b, about)
-	if !ok {
+	g := reading.GoCollector(b, about, reading.Scope{Whole: true})
+	if g == nil {
 		return nil
 	}
 	f := map[string]float64{cyclesFigure: cyclesPerSecond(looks)}
-	if g.Goal > 0 {
-		f[heapPeakFigure] = g.Goal
+	if g.Goal.Known() {
+		f[heapPeakFigure] = g.Goal.Number
 	}
-	if cpu, ok := golang.CPUOf(b, about); ok && cpu.GC > 0 {
-		f[collectorFigure] = float64(cpu.GC) / float64(cpu.All)
+	if g.Share.Number > 0 {
+		f[collectorFigure] = g.Share.Number
 	}
 	return f
 }

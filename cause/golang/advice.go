@@ -14,14 +14,14 @@ var grow = cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT 
 // advise adds why, fix and prediction: the knee of what memory buys. The bill of
 // traced requests says what p99 would be; nil: it is not known.
 func (g *collector) advise(c *cause.Case, v *cause.Verdict, b *bill) {
-	if g.live <= 0 || g.goal <= g.live {
+	if !(g.Live.Number > 0 && g.Goal.Number > g.Live.Number) {
 		v.Fix = append(v.Fix, grow)
 		return
 	}
 	v.Evidence = append(v.Evidence,
-		c.Figure("live heap", g.live, "bytes", g.origin),
-		c.Figure("heap goal", g.goal, "bytes", g.origin),
-		c.Figure("allocation rate", g.alloc, "bytes/s", g.origin))
+		c.Figure("live heap", g.Live.Number, "bytes", g.Origin),
+		c.Figure("heap goal", g.Goal.Number, "bytes", g.Origin),
+		c.Figure("allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
 	v.Evidence = append(v.Evidence, settings(c)...)
 	h := g.heap(c)
 	latency, why := latencyWith(c, g, b)
@@ -72,7 +72,7 @@ func (g *collector) fixes(c *cause.Case, h *predict.Heap, f *predict.Frontier, a
 // says which.
 func (g *collector) predicted(c *cause.Case, f *predict.Frontier, at predict.Outcome, b *bill, replayed bool) []cause.Prediction {
 	all := []cause.Prediction{
-		prediction("gc cycles", "1/s", g.rate, at.Cycles),
+		prediction("gc cycles", "1/s", g.Rate.Number, at.Cycles),
 		prediction("heap at its peak", "bytes", f.Measured.Peak.Value, at.Peak),
 	}
 	if f.Measured.RSS.Known() {

@@ -4,6 +4,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 )
 
 // bill is what the collector cost requests. Its parts are counterfactual:
@@ -27,10 +28,10 @@ func (b *bill) total() int64 { return b.direct + b.knockOn + b.slower }
 
 // marksOf returns the phases in which the collector marked, as the artifact saw
 // them that g was read from: another's clock may be off by more than a phase.
-func marksOf(c *cause.Case, g *collector) cause.Spans {
+func marksOf(c *cause.Case, g *collector) reading.Spans {
 	v := &c.Bundle.Intervals
-	want, _ := g.origin.Artifact()
-	var out cause.Spans
+	want, _ := g.Origin.Artifact()
+	var out reading.Spans
 	for _, i := range v.Select(evidence.GCMark, c.Subject) {
 		if a, _ := v.Origin[i].Artifact(); a != want {
 			continue
@@ -41,7 +42,7 @@ func marksOf(c *cause.Case, g *collector) cause.Spans {
 }
 
 // met notes whether a request met a cycle.
-func (b *bill) met(marks cause.Spans, from, to int64) bool {
+func (b *bill) met(marks reading.Spans, from, to int64) bool {
 	if marks.Within(from, to) > 0 {
 		b.overlap++
 		b.meanOverlap += (float64(to-from) - b.meanOverlap) / float64(b.overlap)
@@ -131,13 +132,13 @@ func meetings(c *cause.Case, g *collector) *bill {
 	marks := marksOf(c, g)
 	r := &c.Bundle.Requests
 	slack := c.Bundle.Clocks[r.Clock[l.Rows[0]]].Slack()
-	want, _ := g.origin.Artifact()
+	want, _ := g.Origin.Artifact()
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
 		if a, _ := w.Origin.Artifact(); a == want {
 			slack = max(slack, c.Bundle.Clocks[w.Clock].Slack())
 		}
 	}
-	if len(marks) < ledger.MinRequests || g.rate == 0 || float64(slack) > .1e9/g.rate {
+	if len(marks) < ledger.MinRequests || g.Rate.Number == 0 || float64(slack) > .1e9/g.Rate.Number {
 		return nil // off by more than a tenth of a cycle's distance: chance decides
 	}
 	b := &bill{}

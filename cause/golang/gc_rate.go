@@ -61,14 +61,14 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "no gc cycles were watched",
 			Needs: []cause.Need{gcTrace, {What: "or an execution trace", Command: cause.GoTrace}}}
 	}
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g cycles/s, marking %.1f %% of the time", g.rate, 100*g.marked)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g cycles/s, marking %.1f %% of the time", g.Rate.Number, 100*g.Marking.Number)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("collections started by the pacer", g.rate, "1/s", g.origin),
-		c.Figure("share of the time a cycle was marking", g.marked, "1", g.origin))
-	if g.rate < frequent || g.marked < marking {
+		c.Figure("collections started by the pacer", g.Rate.Number, "1/s", g.Origin),
+		c.Figure("share of the time a cycle was marking", g.Marking.Number, "1", g.Origin))
+	if g.Rate.Number < frequent || g.Marking.Number < marking {
 		return v
 	}
-	if limited, known := g.limited(); known && limited && g.live > 0 && g.goal < 2*g.live {
+	if limited, known := g.limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= 2*g.Live.Number) {
 		v.Summary = "frequent, but held down by a memory limit"
 		return v
 	}
@@ -89,34 +89,34 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		return starved(c, v, share, origin)
 	}
 	// Without requests: what it burns.
-	v.Weight = (g.stopped + g.assist*g.span + g.background*g.span) / max(g.span, 1e-9)
-	cores := g.assist + g.background
-	if g.procs > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cores/g.procs, "1", g.origin))
+	v.Weight = g.Stopped.Number + g.Assist.Number + g.Background.Number
+	cores := g.Assist.Number + g.Background.Number
+	if g.Processors.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cores/g.Processors.Number, "1", g.Origin))
 	}
 	switch {
 	case met != nil && c.Slow() && met.meanOverlap >= 2*met.meanFree && float64(met.total()) >= cause.Material*float64(c.Ledger.Total):
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.rate)
+		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
 		v.Summary = fmt.Sprintf("requests that meet a cycle take %.1f × as long", met.meanOverlap/met.meanFree)
 		// That they met does not prove that it was the collector: a bound.
 		v.Saves = c.Bound(float64(met.total()), 0, float64(met.total()))
 		g.advise(c, &v, nil)
 		v.Needs = []cause.Need{{What: "an execution trace splits that time exactly", Command: cause.GoTrace}}
-	case profiled && share >= .25 || !profiled && g.procs > 0 && cores/g.procs >= .15:
+	case profiled && share >= .25 || !profiled && g.Processors.Known() && cores/g.Processors.Number >= .15:
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.rate)
+		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
 		if profiled {
-			v.Title = fmt.Sprintf("The collector runs %.1f×/s and takes %.0f %% of the process's CPU: small heap.", g.rate, 100*share)
+			v.Title = fmt.Sprintf("The collector runs %.1f×/s and takes %.0f %% of the process's CPU: small heap.", g.Rate.Number, 100*share)
 		}
-		v.Summary = fmt.Sprintf("%.1f cycles/s", g.rate)
+		v.Summary = fmt.Sprintf("%.1f cycles/s", g.Rate.Number)
 		g.advise(c, &v, nil)
 		v.Needs = []cause.Need{{What: "requests, to say what it costs them: add the access log of the same time, or a trace"}}
 	case profiled && share < .1:
-		v.Summary = fmt.Sprintf("%.1f cycles/s, but %.0f %% of the process's CPU", g.rate, 100*share)
+		v.Summary = fmt.Sprintf("%.1f cycles/s, but %.0f %% of the process's CPU", g.Rate.Number, 100*share)
 	default:
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%.1f cycles/s, no request to hold them against", g.rate)
+		v.Summary = fmt.Sprintf("%.1f cycles/s, no request to hold them against", g.Rate.Number)
 		v.Needs = []cause.Need{{What: "what it costs requests shows in an execution trace", Command: cause.GoTrace}}
 	}
 	return v
@@ -181,12 +181,12 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.V
 	b := billOf(c, g)
 	total := float64(max(l.Total, 1))
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", b.overlap), b.meanOverlap/1e6, "ms", g.origin),
-		c.Figure(fmt.Sprintf("mean latency of %d requests that met none", b.free), b.meanFree/1e6, "ms", g.origin),
-		c.Figure("slow time: assists, collector's processors, its pauses", float64(b.direct)/1e6, "ms", g.origin),
-		c.Figure("slow time: behind other requests it held up", float64(b.knockOn)/1e6, "ms", g.origin),
-		c.Figure("slow time: running slower beside it", float64(b.slower)/1e6, "ms", g.origin),
-		c.Figure("stop-the-world pauses of cycles, in all", 1e3*g.stopped, "ms", g.origin))
+		c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", b.overlap), b.meanOverlap/1e6, "ms", g.Origin),
+		c.Figure(fmt.Sprintf("mean latency of %d requests that met none", b.free), b.meanFree/1e6, "ms", g.Origin),
+		c.Figure("slow time: assists, collector's processors, its pauses", float64(b.direct)/1e6, "ms", g.Origin),
+		c.Figure("slow time: behind other requests it held up", float64(b.knockOn)/1e6, "ms", g.Origin),
+		c.Figure("slow time: running slower beside it", float64(b.slower)/1e6, "ms", g.Origin),
+		c.Figure("stop-the-world pauses of cycles, in all", 1e3*g.Pauses.Seconds(), "ms", g.Origin))
 	v.Summary = fmt.Sprintf("%.1f %% of slow time", 100*float64(b.total())/total)
 	switch {
 	case l.Host.Starved():
@@ -207,7 +207,7 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.V
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.rate)
+	v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
 	v.Saves = c.Save(b.slow, b.direct, min(b.inMark, l.Total))
 	g.advise(c, &v, b)
 	return v

@@ -36,17 +36,17 @@ func (g *collector) heap(c *cause.Case) *predict.Heap {
 	h := &predict.Heap{Minor: goMinor(c), Exact: c.Bundle.Subjects[c.Subject].Version != "",
 		RSS: math.NaN(), Process: math.NaN(), P99: math.NaN()}
 	h.Most, h.Who = room(c)
+	whole, pieces := g.Recording()
+	h.Span, h.Paced, h.Marking, h.Alloc, h.Procs = whole.Span, whole.Rate.Number, whole.Marking.Number, known(whole.Alloc), known(whole.Processors)
 	var roots []float64
-	pieces := g.pieces(c)
 	for _, p := range pieces {
-		p.into(h)
-		h.Procs = max(h.Procs, p.procs)
-		for _, x := range p.cycles {
-			roots = append(roots, x.roots)
+		h.Cycles = append(h.Cycles, cyclesOf(p)...)
+		for _, x := range p.Cycles {
+			roots = append(roots, x.Roots)
 		}
 	}
 	// Of few cycles the distances say more than how many fell into the recording.
-	if paced := g.paced(); len(pieces) == 1 && len(paced) >= 2 && len(paced) < 12 && paced[len(paced)-1] > paced[0] {
+	if paced := paced(g.Collector); len(pieces) == 1 && len(paced) >= 2 && len(paced) < 12 && paced[len(paced)-1] > paced[0] {
 		h.Paced = float64(len(paced)-1) / (float64(paced[len(paced)-1]-paced[0]) / 1e9)
 	}
 	h.Roots = stats.Median(roots)
@@ -58,78 +58,48 @@ func (g *collector) heap(c *cause.Case) *predict.Heap {
 	return h
 }
 
+// known is a figure as the models take it: 0 is not known.
+func known(v reading.Value) float64 {
+	if !v.Known() {
+		return 0
+	}
+	return v.Number
+}
+
 // paced are the ends of the cycles that the pacer started.
-func (g *collector) paced() (ends []int64) {
-	for _, x := range g.cycles {
-		if !x.forced {
-			ends = append(ends, x.to)
+func paced(g *reading.Collector) (ends []int64) {
+	for _, x := range g.Cycles {
+		if !x.Forced {
+			ends = append(ends, x.To)
 		}
 	}
 	return ends
 }
 
-// into adds a piece of a recording to a heap, rates by its length.
-func (g *collector) into(h *predict.Heap) {
-	if g.span <= 0 {
-		return
-	}
-	mean := func(to *float64, v, before float64) { *to += (v - *to) * g.span / (before + g.span) }
-	mean(&h.Paced, g.rate, h.Span)
-	mean(&h.Marking, g.marked, h.Span)
-	if g.alloc > 0 {
-		known := h.Span
-		if h.Alloc == 0 {
-			known = 0
-		}
-		mean(&h.Alloc, g.alloc, known)
-	}
-	h.Span += g.span
-	forced := len(g.paced()) >= 2
-	whole := slices.ContainsFunc(g.cycles, func(x cycle) bool { return x.before > 0 })
-	for i, x := range g.cycles {
-		if x.forced && forced {
+// cyclesOf are the whole cycles of a piece of a recording, as the model takes them.
+func cyclesOf(g *reading.Collector) (all []predict.Cycle) {
+	forced := len(paced(g)) >= 2
+	whole := slices.ContainsFunc(g.Cycles, func(x reading.Cycle) bool { return x.Before > 0 })
+	for i, x := range g.Cycles {
+		if x.Forced && forced {
 			continue // of another load: a start, a request for a profile
 		}
-		if x.after <= 0 || x.live <= 0 || x.mark <= 0 || whole && x.before <= 0 {
+		if !(x.After > 0 && x.Live > 0 && x.Mark > 0) || whole && !(x.Before > 0) {
 			continue // begun before the recording, or cut by its end
 		}
-		y := predict.Cycle{Mark: x.mark / 1e9, Assist: x.assist / 1e9, Background: x.background / 1e9, Idle: x.idle / 1e9,
-			Before: x.before, After: x.after, Marked: x.live, Goal: x.goal, Forced: x.forced}
-		if i > 0 && g.cycles[i-1].live > 0 && x.to > g.cycles[i-1].to && x.after >= g.cycles[i-1].live {
-			y.Alloc = (x.after - g.cycles[i-1].live) / (float64(x.to-g.cycles[i-1].to) / 1e9)
-		}
-		h.Cycles = append(h.Cycles, y)
-	}
-}
-
-// pieces are the collectors of all artifacts that are one recording with this one's,
-// in the order they were read; of one that stands alone it is the only one.
-func (g *collector) pieces(c *cause.Case) (all []*collector) {
-	own, _ := g.origin.Artifact()
-	series := c.Bundle.Artifacts[own].Series
-	if series == "" {
-		return []*collector{g}
-	}
-	v := &c.Bundle.Intervals
-	cycles := v.Select(evidence.GCCycle, c.Subject)
-	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
-		a, known := w.Origin.Artifact()
-		if !known || c.Bundle.Artifacts[a].Series != series || w.Until <= w.From {
-			continue
-		}
-		if a == own {
-			all = append(all, g)
-			continue
-		}
-		var rows []int
-		for _, i := range cycles {
-			if of, _ := v.Origin[i].Artifact(); of == a {
-				rows = append(rows, i)
+		y := predict.Cycle{Mark: x.Mark / 1e9, Assist: x.Assist / 1e9, Background: x.Background / 1e9, Idle: x.Idle / 1e9,
+			Before: x.Before, After: x.After, Marked: x.Live, Goal: x.Goal, Forced: x.Forced}
+		for _, v := range []*float64{&y.Assist, &y.Background, &y.Idle, &y.Before, &y.Goal} {
+			if math.IsNaN(*v) {
+				*v = 0 // as the model takes what is not known
 			}
 		}
-		p := &collector{origin: cause.From(a)}
-		p.read(c, rows, w.From, w.Until)
-		all = append(all, p)
+		if i > 0 {
+			if last := g.Cycles[i-1]; last.Live > 0 && x.To > last.To && x.After >= last.Live {
+				y.Alloc = (x.After - last.Live) / (float64(x.To-last.To) / 1e9)
+			}
+		}
+		all = append(all, y)
 	}
 	return all
 }
@@ -137,16 +107,10 @@ func (g *collector) pieces(c *cause.Case) (all []*collector) {
 // resources are what /proc says was resident and used while the collector was
 // watched; where it was not read, the CPU time of a profile. NaN is not known.
 func (g *collector) resources(c *cause.Case) (rss, cores float64) {
-	p := reading.ProcessOf(c.Bundle, c.Subject, reading.Window{From: g.from, Until: g.to})
-	rss, cores = p.RSS.Number, p.CPU.Number
-	if math.IsNaN(cores) {
-		var watched float64
-		for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverCPUProfile) {
-			watched += float64(w.Until - w.From)
-		}
-		if t, ok := CPUOf(c.Bundle, c.Subject); ok && watched > 0 {
-			cores = float64(t.All) / watched
-		}
+	used := reading.ProcessOf(c.Bundle, c.Subject, g.Window)
+	rss, cores = used.RSS.Number, used.CPU.Number
+	if p, ok := reading.ProfileOf(c.Bundle, c.Subject); !used.CPU.Known() && ok && p.Span > 0 {
+		cores = float64(p.All) / 1e9 / p.Span
 	}
 	return rss, cores
 }
@@ -170,7 +134,7 @@ func (g *collector) setting(c *cause.Case) (s predict.Setting, told bool) {
 	switch {
 	case known && limited && s.Limit == 0:
 		s.GOGC = predict.Off
-		s.Limit = predict.LimitFor(g.goal)
+		s.Limit = predict.LimitFor(g.Goal.Number)
 	case !percent:
 		s.GOGC = g.ratio()
 	}
@@ -181,11 +145,11 @@ func (g *collector) setting(c *cause.Case) (s predict.Setting, told bool) {
 // near.
 func (g *collector) ratio() float64 {
 	var percents []float64
-	for i := 1; i < len(g.cycles); i++ {
-		prev, x := g.cycles[i-1], g.cycles[i]
-		if prev.live >= 4<<20 && x.goal > prev.live && x.goal < 1<<42 {
+	for i := 1; i < len(g.Cycles); i++ {
+		prev, x := g.Cycles[i-1], g.Cycles[i]
+		if prev.Live >= 4<<20 && x.Goal > prev.Live && x.Goal < 1<<42 {
 			// goal = live + (live + roots)·GOGC/100
-			percents = append(percents, 100*(x.goal-prev.live)/(prev.live+x.roots))
+			percents = append(percents, 100*(x.Goal-prev.Live)/(prev.Live+x.Roots))
 		}
 	}
 	p := stats.Median(percents)
@@ -246,9 +210,9 @@ func SourceOf(c *cause.Case) string {
 	if g == nil {
 		return ""
 	}
-	a, _ := g.origin.Artifact()
-	if n := len(g.pieces(c)); n > 1 {
-		return fmt.Sprintf("%s ×%d", c.Bundle.Artifacts[a].Series, n)
+	a, _ := g.Origin.Artifact()
+	if _, pieces := g.Recording(); len(pieces) > 1 {
+		return fmt.Sprintf("%s ×%d", c.Bundle.Artifacts[a].Series, len(pieces))
 	}
 	return c.Bundle.Artifacts[a].Name
 }
@@ -258,7 +222,7 @@ func SourceOf(c *cause.Case) string {
 func QuotaOf(c *cause.Case) (quota float64, ok bool) {
 	g := collectorOf(c)
 	f, known := c.Bundle.Fact(c.Subject, evidence.FactContainerCPU)
-	if g == nil || !known || f.Number <= 0 || f.Number >= g.procs {
+	if g == nil || !known || f.Number <= 0 || !(f.Number < g.Processors.Number) {
 		return 0, false
 	}
 	return f.Number, true

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -33,13 +34,13 @@ func LatenciesOf(c *cause.Case) (*predict.Latencies, error) {
 }
 
 func (g *collector) latencies(c *cause.Case) (*predict.Latencies, error) {
-	r := predict.Recorded{Processors: int(g.procs), Cycles: g.rate, Marking: g.marked}
-	if g.rate > 0 {
-		r.MarkWork = 1e9 * (g.assist + g.background + g.idle) / g.rate
-		r.Stop = 1e9 * g.stopped / g.rate / g.span / 2
+	r := predict.Recorded{Processors: int(known(g.Processors)), Cycles: g.Rate.Number, Marking: g.Marking.Number}
+	if g.Rate.Number > 0 {
+		r.MarkWork = 1e9 * (g.Assist.Number + g.Background.Number + g.Idle.Number) / g.Rate.Number
+		r.Stop = 1e9 * g.Stopped.Number / g.Rate.Number / 2
 		r.Runway = g.runway()
-		for _, x := range g.cycles {
-			if work := x.assist + x.background + x.idle; work > 0 && !x.forced {
+		for _, x := range g.Cycles {
+			if work := x.Assist + x.Background + x.Idle; work > 0 && !x.Forced {
 				r.MarkWorks = append(r.MarkWorks, work)
 			}
 		}
@@ -71,21 +72,21 @@ func (g *collector) replay(c *cause.Case, r predict.Recorded, source evidence.Ar
 // https://go.dev/src/runtime/mgcpacer.go). 0: not known.
 func (g *collector) runway() float64 {
 	var grown, n float64
-	for _, x := range g.cycles {
-		if x.before > 0 && x.after >= x.before {
-			grown += x.after - x.before
+	for _, x := range g.Cycles {
+		if x.Before > 0 && x.After >= x.Before {
+			grown += x.After - x.Before
 			n++
 		}
 	}
-	if n == 0 || g.alloc <= 0 || g.marked <= 0 || g.procs <= 0 {
+	if n == 0 || !(g.Alloc.Number > 0) || g.Marking.Number <= 0 || !g.Processors.Known() {
 		return 0
 	}
-	utilization := .25 + g.assist/g.marked/g.procs
-	idle := g.idle / g.marked / g.procs
+	utilization := .25 + g.Assist.Number/g.Marking.Number/g.Processors.Number
+	idle := g.Idle.Number / g.Marking.Number / g.Processors.Number
 	if utilization >= .95 {
 		return 0
 	}
-	return 3 * grown / n * (utilization + idle) / (1 - utilization) / (g.alloc / g.rate)
+	return 3 * grown / n * (utilization + idle) / (1 - utilization) / (g.Alloc.Number / g.Rate.Number)
 }
 
 // requestsFor fills in arrivals and latencies of the requests one artifact saw, and what
@@ -164,13 +165,13 @@ func rowsOf(c *cause.Case, a evidence.ArtifactID) (rows []int) {
 // quiet is the time between cycles, where it is known that there is none and the
 // backlog of the one before should be gone: the second half of each gap.
 type quiet struct {
-	spans cause.Spans
+	spans reading.Spans
 	clock evidence.ClockID
 }
 
 func quietOf(c *cause.Case, g *collector) (q quiet) {
 	marks := marksOf(c, g)
-	want, _ := g.origin.Artifact()
+	want, _ := g.Origin.Artifact()
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
 		if a, _ := w.Origin.Artifact(); a != want {
 			continue

@@ -2,7 +2,6 @@ package golang
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/unstall/unstall/cause"
 )
@@ -37,17 +36,14 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 			Needs: []cause.Need{gcTrace}}
 	}
 	v := cause.Verdict{State: cause.RuledOut}
-	ratio := g.goal / g.live
-	if g.live == 0 {
-		ratio = math.NaN()
-	}
+	ratio := g.Goal.Number / g.Live.Number
 	v.Evidence = append(v.Evidence,
-		c.Figure("collections started by the pacer", g.rate, "1/s", g.origin),
-		c.Figure("heap goal ÷ live heap", ratio, "1", g.origin))
+		c.Figure("collections started by the pacer", g.Rate.Number, "1/s", g.Origin),
+		c.Figure("heap goal ÷ live heap", ratio, "1", g.Origin))
 	limited, known := g.limited()
 	switch {
-	case g.rate < frequent:
-		v.Summary = fmt.Sprintf("%.2g cycles/s", g.rate)
+	case g.Rate.Number < frequent:
+		v.Summary = fmt.Sprintf("%.2g cycles/s", g.Rate.Number)
 		return v
 	case !known:
 		v.State, v.Summary = cause.Inconclusive, "too few cycles to tell a limit from GOGC"
@@ -61,18 +57,21 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.Evidence = append(v.Evidence,
-		c.Figure("live heap", g.live, "bytes", g.origin),
-		c.Figure("heap goal, where a limit holds it", g.goal, "bytes", g.origin))
+		c.Figure("live heap", g.Live.Number, "bytes", g.Origin),
+		c.Figure("heap goal, where a limit holds it", g.Goal.Number, "bytes", g.Origin))
 	var b *bill
-	cost := (g.assist + g.background) / max(g.procs, 1)
-	v.Weight = g.assist + g.background + g.stopped/max(g.span, 1e-9)
+	cost := g.Assist.Number + g.Background.Number
+	v.Weight = cost + g.Stopped.Number
+	if g.Processors.Known() {
+		cost /= g.Processors.Number
+	}
 	if c.Traced() {
 		b = billOf(c, g)
 		total := float64(max(c.Ledger.Total, 1))
 		v.Evidence = append(v.Evidence,
-			c.Figure("slow time: assists, collector's processors, its pauses", float64(b.direct)/1e6, "ms", g.origin),
-			c.Figure("slow time: behind other requests it held up", float64(b.knockOn)/1e6, "ms", g.origin),
-			c.Figure("slow time: running slower beside it", float64(b.slower)/1e6, "ms", g.origin))
+			c.Figure("slow time: assists, collector's processors, its pauses", float64(b.direct)/1e6, "ms", g.Origin),
+			c.Figure("slow time: behind other requests it held up", float64(b.knockOn)/1e6, "ms", g.Origin),
+			c.Figure("slow time: running slower beside it", float64(b.slower)/1e6, "ms", g.Origin))
 		if !c.Slow() || float64(b.total())/total < cause.Material {
 			v.Summary = fmt.Sprintf("tight, but %.1f %% of slow time", 100*float64(b.total())/total)
 			return v
@@ -90,15 +89,15 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 		if profiled {
 			v.Evidence = append(v.Evidence, c.Figure("collector's part of the process's CPU time", share, "1", profile))
 		}
-		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cost, "1", g.origin))
+		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cost, "1", g.Origin))
 		if cost < .05 && !(profiled && share >= .25) {
 			v.Summary = fmt.Sprintf("tight, but %.1f %% of the processors", 100*cost)
 			return v
 		}
 	}
 	v.State = cause.Supported
-	v.Summary = fmt.Sprintf("goal %.2f × live, %.1f cycles/s", ratio, g.rate)
-	v.Title = fmt.Sprintf("A memory limit holds the goal at %.0f MiB with %.0f MiB live: %.1f cycles/s.", g.goal/(1<<20), g.live/(1<<20), g.rate)
+	v.Summary = fmt.Sprintf("goal %.2f × live, %.1f cycles/s", ratio, g.Rate.Number)
+	v.Title = fmt.Sprintf("A memory limit holds the goal at %.0f MiB with %.0f MiB live: %.1f cycles/s.", g.Goal.Number/(1<<20), g.Live.Number/(1<<20), g.Rate.Number)
 	g.widen(c, &v, b)
 	return v
 }
@@ -119,7 +118,7 @@ func (g *collector) widen(c *cause.Case, v *cause.Verdict, b *bill) {
 	if !ok {
 		text := f.Why + ": give it more memory, or keep less"
 		if f.Most > 0 {
-			text = fmt.Sprintf("of the %s's memory %.0f MiB can be used, which leaves no room for %.0f MiB live: give it more, or keep less", f.Who, f.Most/(1<<20), g.live/(1<<20))
+			text = fmt.Sprintf("of the %s's memory %.0f MiB can be used, which leaves no room for %.0f MiB live: give it more, or keep less", f.Who, f.Most/(1<<20), g.Live.Number/(1<<20))
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: text}, less)
 		return

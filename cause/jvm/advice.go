@@ -15,7 +15,7 @@ import (
 const worthwhile = 4
 
 // adviseYoung adds fix and prediction.
-func (g *collector) adviseYoung(v *cause.Verdict, r rates, l load, known bool) {
+func (g *collector) adviseYoung(v *cause.Verdict, l load, known bool) {
 	s, err := g.young()
 	if err == nil && known {
 		s.Knee, s.Rate = &l.knee, l.offered
@@ -24,13 +24,13 @@ func (g *collector) adviseYoung(v *cause.Verdict, r rates, l load, known bool) {
 		g.enlarge(v, s)
 	}
 	text := "allocate less per request"
-	if reqs := g.c.Ledger; reqs != nil && reqs.Requests.Rate > 0 && !math.IsNaN(r.alloc) && g.meets() {
-		text += fmt.Sprintf(": %s MiB now", cause.Digits(3, r.alloc/reqs.Requests.Rate/(1<<20)))
+	if reqs := g.c.Ledger; reqs != nil && reqs.Requests.Rate > 0 && !math.IsNaN(g.Alloc.Number) && g.meets() {
+		text += fmt.Sprintf(": %s MiB now", cause.Digits(3, g.Alloc.Number/reqs.Requests.Rate/(1<<20)))
 	}
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: text + "; an allocation profile names the code (jcmd PID JFR.start duration=60s settings=profile), the class histogram what fills eden: buffers of large responses, temporary lists, the same rows read again"},
 		cause.Fix{Text: "fewer requests: callers that cache what they ask for again and again; a cache in the service where one request makes many queries"})
-	g.advisePauses(v, r)
+	g.advisePauses(v)
 }
 
 // enlarge advises a larger young generation, as far as memory allows.
@@ -49,14 +49,14 @@ func (g *collector) enlarge(v *cause.Verdict, s predict.YoungSituation) {
 	}
 	fix := cause.Fix{Text: fmt.Sprintf("enlarge the young generation %s times, and the heap by as much: collections become as much rarer, and each copies little more", cause.Digits(2, times))}
 	switch {
-	case g.is("G1"):
+	case g.Is("G1"):
 		// G1 with a fixed young generation no longer aims at its pause goal.
 		fix.Text = "let G1 take a larger young generation: a heap with room for it, and a longer pause goal (-Xmn or NewRatio would switch its own sizing off)"
 		fix.Setting = fmt.Sprintf("-Xmx%dm -XX:MaxGCPauseMillis=%d", mebi(s.Heap+(times-1)*s.Size), 400)
 		if s.Heap == 0 {
 			fix.Setting = "-XX:MaxGCPauseMillis=400"
 		}
-	case g.is("ZGC") || g.is("Shenandoah"):
+	case g.Is("ZGC") || g.Is("Shenandoah"):
 		fix.Text = "give the heap more room: its young generation grows with it"
 		if s.Heap > 0 {
 			fix.Setting = fmt.Sprintf("-Xmx%dm", mebi(times*s.Heap))
@@ -78,19 +78,19 @@ func (g *collector) enlarge(v *cause.Verdict, s predict.YoungSituation) {
 }
 
 // advisePauses adds what shortens each collection, by release and collector.
-func (g *collector) advisePauses(v *cause.Verdict, r rates) {
+func (g *collector) advisePauses(v *cause.Verdict) {
 	version := release(g.c)
 	cores := g.processors()
 	switch {
-	case strings.Contains(g.name, "Serial") && cores >= 2:
+	case strings.Contains(g.Name, "Serial") && cores >= 2:
 		v.Fix = append(v.Fix, cause.Fix{Text: "one thread collects, though there are more processors: the JVM takes a machine below 2 processors or 1792 MiB for a client", Setting: "-XX:+UseParallelGC"})
-	case g.is("CMS") && version > 0 && version < 14:
+	case g.Is("CMS") && version > 0 && version < 14:
 		v.Fix = append(v.Fix, cause.Fix{Text: "CMS was removed in JDK 14: plan for G1 or, from 21 on, generational ZGC, and measure under the same load"})
 	}
-	if n := g.told(evidence.FactParallelGCThreads); n > 0 && cores > n {
+	if n := g.Told(evidence.FactParallelGCThreads); n > 0 && cores > n {
 		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("ParallelGCThreads is %.0f on %.0f processors: leave it to the JVM", n, cores)})
 	}
-	if r.system > r.user {
+	if user, system, _ := g.CPUOf(g.Pauses); system > user {
 		v.Fix = append(v.Fix, cause.Fix{Text: "collections spend more time in the kernel than on copying: see jvm.gc-kernel-time"})
 	}
 }

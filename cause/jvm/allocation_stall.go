@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // AllocationStall is threads that wait for memory until the collector has freed some.
@@ -44,7 +45,7 @@ func judgeStall(c *cause.Case) cause.Verdict {
 		return unwatched(c)
 	}
 	s := g.stalls()
-	share := float64(length(s.anybody)) / 1e9 / max(g.span, 1e-9)
+	share := float64(length(s.anybody)) / 1e9 / max(g.Span, 1e-9)
 	v := cause.Verdict{State: cause.RuledOut, Summary: "no thread waited for memory", Weight: share}
 	if len(s.rows) == 0 {
 		return v
@@ -83,21 +84,21 @@ func judgeStall(c *cause.Case) cause.Verdict {
 	}
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("Threads wait for memory %d times, the longest for %s: ZGC frees less than the program allocates.", len(s.rows), inSeconds(s.longest))
-	capacity, live := g.capacity(), g.inUse()
-	if r := g.allocated(); r > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("allocation rate", r, "bytes/s", g.origin))
+	capacity, live := g.Capacity.Number, g.Live.Number
+	if g.Alloc.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
 	}
 	for _, f := range []struct {
 		text string
 		x    float64
 	}{{"heap in use after cycles, in the median", live}, {"heap capacity", capacity}} {
 		if !math.IsNaN(f.x) {
-			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.origin))
+			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.Origin))
 		}
 	}
 	g.adviseConcurrent(&v, live, capacity)
 	switch version := release(c); {
-	case g.is("generational"):
+	case g.Is("generational"):
 	case version == 0 || version == 21 || version == 22:
 		v.Fix = append(v.Fix, cause.Fix{Text: "generational ZGC (JDK 21 and 22): its young cycles free most in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
 	case version < 21:
@@ -109,16 +110,16 @@ func judgeStall(c *cause.Case) cause.Verdict {
 // stalls are the times in which single threads waited for memory, within the window.
 type stalls struct {
 	rows    []int
-	anybody cause.Spans // when at least one thread did
-	sum     float64     // s, over all threads
-	longest float64     // s
+	anybody reading.Spans // when at least one thread did
+	sum     float64       // s, over all threads
+	longest float64       // s
 	origin  evidence.Origin
 }
 
 func (g *collector) stalls() (s stalls) {
 	v := &g.c.Bundle.Intervals
 	for _, i := range v.Select(evidence.AllocStall, g.c.Subject) {
-		if v.End[i] <= g.from || v.Start[i] >= g.to {
+		if v.End[i] <= g.From || v.Start[i] >= g.Until {
 			continue
 		}
 		d := float64(v.End[i]-v.Start[i]) / 1e9
@@ -173,40 +174,4 @@ func (g *collector) stalled(s stalls) (per []int64, sum int64) {
 		sum += per[n]
 	}
 	return per, sum
-}
-
-// allocated is the allocation rate, bytes/s, of a collector whose pauses do not tell the
-// heap: by what it grew from one cycle's end to the next one's beginning; NaN unknown.
-func (g *collector) allocated() float64 {
-	v := &g.c.Bundle.Intervals
-	var grown, took, last float64
-	var at int64
-	for _, i := range v.Select(evidence.GCCycle, g.c.Subject) {
-		before, ok1 := v.Get(i, evidence.HeapBefore)
-		after, ok2 := v.Get(i, evidence.HeapAfter)
-		if !ok1 || !ok2 || v.Start[i] < g.from || v.End[i] > g.to {
-			continue
-		}
-		if at > 0 && v.Start[i] > at && before > last {
-			grown += before - last
-			took += float64(v.Start[i]-at) / 1e9
-		}
-		at, last = v.End[i], after
-	}
-	if took == 0 {
-		return math.NaN()
-	}
-	return grown / took
-}
-
-// inUse is the heap after cycles, bytes, in the median; NaN unknown.
-func (g *collector) inUse() float64 {
-	v := &g.c.Bundle.Intervals
-	var after []float64
-	for _, i := range v.Select(evidence.GCCycle, g.c.Subject) {
-		if x, ok := v.Get(i, evidence.HeapAfter); ok && v.End[i] > g.from && v.Start[i] < g.to {
-			after = append(after, x)
-		}
-	}
-	return known(after)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 )
 
 // bill is what some of a collector's pauses cost slow requests. It is counterfactual:
@@ -26,13 +27,13 @@ type bill struct {
 
 // billOf charges pauses to a case's slow requests; nil where there are none, or nothing
 // says how the clocks of requests and pauses lie to each other.
-func (g *collector) billOf(p pauses) *bill {
+func (g *collector) billOf(p reading.Pauses) *bill {
 	l := g.c.Ledger
 	if l == nil || len(l.Slow) == 0 || !g.meets() {
 		return nil
 	}
 	var stops ledger.Stops
-	for _, s := range p.spans() {
+	for _, s := range p.Spans() {
 		stops = append(stops, [2]int64{s.From, s.To})
 	}
 	s := l.Spare(stops)
@@ -67,7 +68,7 @@ func (g *collector) meets() bool {
 	}
 	clock := g.c.Bundle.Requests.Clock[l.Rows[0]]
 	for _, w := range g.c.Bundle.Covered(g.c.Subject, evidence.CoverGC) {
-		if w.Until > l.From && w.From < l.To && (w.Clock == clock || g.placed && g.c.Bundle.Clocks[clock].Anchored()) {
+		if w.Until > l.From && w.From < l.To && (w.Clock == clock || g.Placed && g.c.Bundle.Clocks[clock].Anchored()) {
 			return true
 		}
 	}

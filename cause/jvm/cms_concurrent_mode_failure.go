@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -63,13 +64,13 @@ func judgeCMS(c *cause.Case) cause.Verdict {
 	for _, f := range []struct{ word, text string }{
 		{"concurrent mode failure", "concurrent mode failures"}, {"concurrent mode interrupted", "cycles interrupted"}, {"promotion failed", "failed promotions"},
 	} {
-		if n := len(p.where(func(x pause) bool { return strings.Contains(g.failure(x), f.word) })); n > 0 {
-			v.Evidence = append(v.Evidence, c.Figure(f.text, float64(n), "count", g.at(p[0])))
+		if n := len(p.Where(func(x reading.Pause) bool { return strings.Contains(g.FailureOf(x), f.word) })); n > 0 {
+			v.Evidence = append(v.Evidence, c.Figure(f.text, float64(n), "count", g.OriginOf(p[0])))
 		}
 	}
 	s := g.cmsOf(p)
 	v.Evidence = append(v.Evidence, s.figures(g)...)
-	v.Title = fmt.Sprintf("CMS falls back to a full collection %d times, %s in all: %s.", len(p), inSeconds(p.seconds()), s.why())
+	v.Title = fmt.Sprintf("CMS falls back to a full collection %d times, %s in all: %s.", len(p), inSeconds(p.Seconds()), s.why())
 	s.advise(g, &v)
 	return v
 }
@@ -87,23 +88,23 @@ type cms struct {
 	at       evidence.Origin
 }
 
-func (g *collector) cmsOf(p pauses) cms {
-	s := cms{promoted: g.ratesOf().promote, cycle: g.cmsCycle(), need: math.NaN(), capacity: math.NaN(), at: g.at(p[0])}
+func (g *collector) cmsOf(p reading.Pauses) cms {
+	s := cms{promoted: g.Promoted.Number, cycle: g.cmsCycle(), need: math.NaN(), capacity: math.NaN(), at: g.OriginOf(p[0])}
 	var began, free, live []float64
-	for _, x := range g.all {
-		if capacity := g.get(x, evidence.OldCapacity); !math.IsNaN(capacity) {
+	for _, x := range g.All {
+		if capacity := g.Get(x, evidence.OldCapacity); !math.IsNaN(capacity) {
 			s.capacity = capacity
 		}
-		if x.of == evidence.PauseInitialMark {
-			began = append(began, g.get(x, evidence.OldBefore)/g.get(x, evidence.OldCapacity))
+		if x.Of == evidence.PauseInitialMark {
+			began = append(began, g.Get(x, evidence.OldBefore)/g.Get(x, evidence.OldCapacity))
 		}
-		if before, after := g.oldOf(x); x.of == evidence.PauseYoung && g.reasonOf(x) == ordinary && !(after-before <= s.need) {
+		if before, after := g.OldOf(x); x.Of == evidence.PauseYoung && g.reasonOf(x) == ordinary && !(after-before <= s.need) {
 			s.need = after - before
 		}
-		s.young = max(s.young, g.get(x, evidence.YoungCapacity))
+		s.young = max(s.young, g.Get(x, evidence.YoungCapacity))
 	}
 	for _, x := range p {
-		before, after := g.oldOf(x)
+		before, after := g.OldOf(x)
 		free = append(free, s.capacity-before)
 		live = append(live, after/s.capacity)
 	}
@@ -128,18 +129,18 @@ func known(all []float64) float64 {
 // cmsCycle is how long cycles took that came to their end, s; NaN if none did.
 func (g *collector) cmsCycle() float64 {
 	v := &g.c.Bundle.Intervals
-	marks := g.all.of(evidence.PauseInitialMark)
+	marks := g.All.Of(evidence.PauseInitialMark)
 	var took []float64
 	next := 0
 	for _, i := range v.Select(evidence.GCConcurrent, g.c.Subject) {
 		if !strings.Contains(strings.ToLower(g.c.Bundle.Names.Text(v.Cause[i])), "sweep") {
 			continue
 		}
-		for next+1 < len(marks) && marks[next+1].from < v.Start[i] {
+		for next+1 < len(marks) && marks[next+1].From < v.Start[i] {
 			next++
 		}
-		if next < len(marks) && marks[next].from < v.Start[i] {
-			took = append(took, float64(v.End[i]-marks[next].from)/1e9)
+		if next < len(marks) && marks[next].From < v.Start[i] {
+			took = append(took, float64(v.End[i]-marks[next].From)/1e9)
 			next++
 		}
 	}

@@ -48,30 +48,30 @@ func judgeDegenerated(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
-	full := p.of(evidence.PauseFull)
+	full := p.Of(evidence.PauseFull)
 	v.Evidence = append(v.Evidence,
-		c.Figure("degenerated collections", float64(len(p)-len(full)), "count", g.at(p[0])),
-		c.Figure("full collections", float64(len(full)), "count", g.at(p[0])))
-	capacity := g.capacity()
+		c.Figure("degenerated collections", float64(len(p)-len(full)), "count", g.OriginOf(p[0])),
+		c.Figure("full collections", float64(len(full)), "count", g.OriginOf(p[0])))
+	capacity := g.Capacity.Number
 	var after []float64
 	for _, x := range p {
-		after = append(after, g.get(x, evidence.HeapAfter))
+		after = append(after, g.Get(x, evidence.HeapAfter))
 	}
 	live := known(after)
-	if r := g.ratesOf(); !math.IsNaN(r.alloc) {
-		v.Evidence = append(v.Evidence, c.Figure("allocation rate", r.alloc, "bytes/s", g.origin))
+	if g.Alloc.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
 	}
 	if !math.IsNaN(live) {
-		v.Evidence = append(v.Evidence, c.Figure("heap after them, in the median", live, "bytes", g.at(p[0])))
+		v.Evidence = append(v.Evidence, c.Figure("heap after them, in the median", live, "bytes", g.OriginOf(p[0])))
 	}
 	if !math.IsNaN(capacity) {
-		v.Evidence = append(v.Evidence, c.Figure("heap capacity", capacity, "bytes", g.at(p[0])))
+		v.Evidence = append(v.Evidence, c.Figure("heap capacity", capacity, "bytes", g.OriginOf(p[0])))
 	}
-	v.Title = fmt.Sprintf("Shenandoah cannot free as fast as the program allocates: %d degenerated and %d full collections stop %.1f %% of the time.", len(p)-len(full), len(full), 100*g.stopped(p))
+	v.Title = fmt.Sprintf("Shenandoah cannot free as fast as the program allocates: %d degenerated and %d full collections stop %.1f %% of the time.", len(p)-len(full), len(full), 100*g.ShareOf(p))
 	g.adviseConcurrent(&v, live, capacity)
 	threshold := "-XX:ShenandoahMinFreeThreshold=25"
 	v.Fix = append(v.Fix, cause.Fix{Text: "begin cycles while more is free (10 % unless set)", Setting: "-XX:+UnlockExperimentalVMOptions " + threshold})
-	if version := release(c); version >= 25 && !g.is("generational") {
+	if version := release(c); version >= 25 && !g.Is("generational") {
 		v.Fix = append(v.Fix, cause.Fix{Text: "its generational mode frees what dies young without a whole cycle", Setting: "-XX:ShenandoahGCMode=generational"})
 	}
 	return v
@@ -90,12 +90,12 @@ func (g *collector) adviseConcurrent(v *cause.Verdict, live, capacity float64) {
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: fmt.Sprintf("-Xmx%dm", mebi(more))})
 	}
-	if threads, cores := g.told(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= 4 && threads < cores/2 {
+	if threads, cores := g.Told(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= 4 && threads < cores/2 {
 		v.Fix = append(v.Fix, cause.Fix{Text: "more threads beside the program, if processors are idle", Setting: fmt.Sprintf("-XX:ConcGCThreads=%.0f", min(cores/2, 2*threads))})
 	}
 	text := "allocate less: an allocation profile says where (jcmd PID JFR.start duration=60s settings=profile)"
-	if r, l := g.ratesOf(), g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() && !math.IsNaN(r.alloc) {
-		text += fmt.Sprintf("; now %s MiB a request", cause.Digits(3, r.alloc/l.Requests.Rate/(1<<20)))
+	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() && g.Alloc.Known() {
+		text += fmt.Sprintf("; now %s MiB a request", cause.Digits(3, g.Alloc.Number/l.Requests.Rate/(1<<20)))
 	}
 	v.Fix = append(v.Fix, cause.Fix{Text: text})
 }

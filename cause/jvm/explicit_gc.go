@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // ExplicitGC is somebody who asks for collections: the program, a library, a tool.
@@ -50,29 +51,29 @@ func judgeExplicit(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
-	callers := make(map[string]pauses)
+	callers := make(map[string]reading.Pauses)
 	most := ""
 	for _, x := range p {
-		t := g.trigger(x)
+		t := g.TriggerOf(x)
 		callers[t] = append(callers[t], x)
-		if callers[t].seconds() > callers[most].seconds() || most == "" {
+		if callers[t].Seconds() > callers[most].Seconds() || most == "" {
 			most = t
 		}
 	}
 	for _, t := range slices.Sorted(maps.Keys(callers)) {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("of them, by %s", t), float64(len(callers[t])), "count", g.at(callers[t][0])))
+		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("of them, by %s", t), float64(len(callers[t])), "count", g.OriginOf(callers[t][0])))
 	}
-	full := callers[most].of(evidence.PauseFull)
+	full := callers[most].Of(evidence.PauseFull)
 	if len(full) == 0 {
 		full = callers[most]
 	}
-	every := full.interval()
+	every := full.Interval()
 	if !math.IsNaN(every) {
-		v.Evidence = append(v.Evidence, c.Figure("from one to the next, in the median", every, "s", g.origin))
+		v.Evidence = append(v.Evidence, c.Figure("from one to the next, in the median", every, "s", g.Origin))
 	}
-	v.Title = fmt.Sprintf("%s stops the world for %s in all, in %d pauses.", most, inSeconds(callers[most].seconds()), len(callers[most]))
+	v.Title = fmt.Sprintf("%s stops the world for %s in all, in %d pauses.", most, inSeconds(callers[most].Seconds()), len(callers[most]))
 	if n := len(callers[most]); n > len(full) { // a young collection before each full one, or a remark after it
-		v.Title = fmt.Sprintf("%s stops the world for %s in all, in %d pauses: %d full collections and what goes with them.", most, inSeconds(callers[most].seconds()), n, len(full))
+		v.Title = fmt.Sprintf("%s stops the world for %s in all, in %d pauses: %d full collections and what goes with them.", most, inSeconds(callers[most].Seconds()), n, len(full))
 	}
 	g.adviseExplicit(&v, most, every)
 	return v
@@ -104,9 +105,9 @@ func (g *collector) adviseExplicit(v *cause.Verdict, trigger string, every float
 	add("find the caller and take the call away: a breakpoint or a profiler on java.lang.Runtime.gc, or thread dumps while it is stopped; in the sources: System.gc()", "")
 	version := release(g.c)
 	switch {
-	case g.is("CMS"), g.is("G1"):
+	case g.Is("CMS"), g.Is("G1"):
 		add("else let a concurrent cycle do it: one short pause instead of a full collection; System.gc() still waits for its end", "-XX:+ExplicitGCInvokesConcurrent")
-	case g.is("Shenandoah"), g.is("ZGC"):
+	case g.Is("Shenandoah"), g.Is("ZGC"):
 		add("it is concurrent in this collector already: what stops are its short pauses", "")
 	case version == 0 || version >= 9:
 		add("Serial and Parallel cannot collect beside the program; G1 can", "-XX:+UseG1GC -XX:+ExplicitGCInvokesConcurrent")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -55,8 +56,8 @@ func holds(text string, words []string) bool {
 
 // full are the full collections of some pauses that came for want of room. Those of CMS are
 // its failure each time, and have a cause of their own.
-func (g *collector) full(p pauses) pauses {
-	return g.ordinary(p.of(evidence.PauseFull))
+func (g *collector) full(p reading.Pauses) reading.Pauses {
+	return g.ordinary(p.Of(evidence.PauseFull))
 }
 
 func judgeFull(c *cause.Case) cause.Verdict {
@@ -65,7 +66,7 @@ func judgeFull(c *cause.Case) cause.Verdict {
 		return unwatched(c)
 	}
 	var v cause.Verdict
-	p := g.own(g.full(g.pauses))
+	p := g.own(g.full(g.Pauses))
 	g.judge(&v, p, "full collections", stoppedFull)
 	if v.State == cause.Supported && v.Saves == nil && len(p) < frequentFull {
 		v.State, v.Needs = cause.RuledOut, nil
@@ -77,27 +78,27 @@ func judgeFull(c *cause.Case) cause.Verdict {
 	live, before, capacity := g.afterFull(p)
 	add := func(text string, x float64) {
 		if !math.IsNaN(x) {
-			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.at(p[0])))
+			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.OriginOf(p[0])))
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("full collections a minute", 60*g.rate(p), "1/min", g.at(p[0])))
-	if t := g.trigger(p[0]); t != "" {
-		v.Evidence = append(v.Evidence, c.Seen("triggered by: "+t, g.at(p[0])))
+	v.Evidence = append(v.Evidence, c.Figure("full collections a minute", 60*g.PerSecond(p), "1/min", g.OriginOf(p[0])))
+	if t := g.TriggerOf(p[0]); t != "" {
+		v.Evidence = append(v.Evidence, c.Seen("triggered by: "+t, g.OriginOf(p[0])))
 	}
 	add("heap before them, in the median", before)
 	add("heap after them: what is live", live)
 	add("heap capacity", capacity)
-	v.Title = fmt.Sprintf("%d full collections of %s each stop %.1f %% of the time.", len(p), inSeconds(p.seconds()/float64(len(p))), 100*g.stopped(p))
+	v.Title = fmt.Sprintf("%d full collections of %s each stop %.1f %% of the time.", len(p), inSeconds(p.Seconds()/float64(len(p))), 100*g.ShareOf(p))
 	g.adviseFull(&v, live, before, capacity)
 	return v
 }
 
 // afterFull is the median heap after and before full collections, and the heap's limit,
 // else its capacity, bytes; NaN unknown.
-func (g *collector) afterFull(p pauses) (live, before, capacity float64) {
+func (g *collector) afterFull(p reading.Pauses) (live, before, capacity float64) {
 	var lives, befores []float64
 	for _, x := range p {
-		if a, b := g.get(x, evidence.HeapAfter), g.get(x, evidence.HeapBefore); !math.IsNaN(a) && !math.IsNaN(b) {
+		if a, b := g.Get(x, evidence.HeapAfter), g.Get(x, evidence.HeapBefore); !math.IsNaN(a) && !math.IsNaN(b) {
 			lives, befores = append(lives, a), append(befores, b)
 		}
 	}
@@ -105,21 +106,7 @@ func (g *collector) afterFull(p pauses) (live, before, capacity float64) {
 	if len(lives) > 0 {
 		live, before = stats.Median(lives), stats.Median(befores)
 	}
-	return live, before, g.capacity()
-}
-
-// capacity is how large the heap may get, else was; NaN unknown.
-func (g *collector) capacity() float64 {
-	if m := g.told(evidence.FactMaxHeapSize); m > 0 {
-		return m
-	}
-	most := math.NaN()
-	for _, p := range g.all {
-		if x := g.get(p, evidence.HeapCapacity); !math.IsNaN(x) && !(x <= most) {
-			most = x
-		}
-	}
-	return most
+	return live, before, g.Capacity.Number
 }
 
 // Of the heap, what is live from which on it is too small for that, and what a full
@@ -146,9 +133,9 @@ func (g *collector) adviseFull(v *cause.Verdict, live, before, capacity float64)
 		v.Fix = append(v.Fix, cause.Fix{Text: "more room, or less that is kept: what is live after a full collection decides"})
 	}
 	switch v8 := release(g.c); {
-	case g.is("G1") && v8 > 0 && v8 < 10:
+	case g.Is("G1") && v8 > 0 && v8 < 10:
 		v.Fix = append(v.Fix, cause.Fix{Text: "G1's full collection runs on one thread before JDK 10: a newer JDK takes a fraction of it"})
-	case g.is("Serial") || g.is("Parallel"):
+	case g.Is("Serial") || g.Is("Parallel"):
 		if v8 >= 21 || v8 == 0 {
 			v.Fix = append(v.Fix, cause.Fix{Text: "where pauses are the trouble, a collector that compacts beside the program: G1, or generational ZGC (-XX:+UseZGC, in 21 and 22 with -XX:+ZGenerational)"})
 		} else {

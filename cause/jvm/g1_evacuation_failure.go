@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // G1EvacuationFailure is G1 that has no free region to copy survivors to.
@@ -48,26 +49,26 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
-	full := p.of(evidence.PauseFull)
-	young := p.where(func(x pause) bool { return x.of != evidence.PauseFull })
-	v.Evidence = append(v.Evidence, c.Figure("collections whose evacuation failed", float64(len(young)), "count", g.at(p[0])))
+	full := p.Of(evidence.PauseFull)
+	young := p.Where(func(x reading.Pause) bool { return x.Of != evidence.PauseFull })
+	v.Evidence = append(v.Evidence, c.Figure("collections whose evacuation failed", float64(len(young)), "count", g.OriginOf(p[0])))
 	if len(full) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("full collections after them", float64(len(full)), "count", g.at(full[0])))
+		v.Evidence = append(v.Evidence, c.Figure("full collections after them", float64(len(full)), "count", g.OriginOf(full[0])))
 	}
 	var before, after []float64
 	for _, x := range p {
-		before, after = append(before, g.get(x, evidence.HeapBefore)), append(after, g.get(x, evidence.HeapAfter))
+		before, after = append(before, g.Get(x, evidence.HeapBefore)), append(after, g.Get(x, evidence.HeapAfter))
 	}
-	capacity, live := g.capacity(), known(after)
+	capacity, live := g.Capacity.Number, known(after)
 	for _, f := range []struct {
 		text string
 		x    float64
 	}{{"heap before them, in the median", known(before)}, {"heap after them, in the median", live}, {"heap capacity", capacity}} {
 		if !math.IsNaN(f.x) {
-			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.at(p[0])))
+			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.OriginOf(p[0])))
 		}
 	}
-	v.Title = fmt.Sprintf("G1 has no region to copy to %d times; that and %d full collections after it stop %.1f %% of the time.", len(young), len(full), 100*g.stopped(p))
+	v.Title = fmt.Sprintf("G1 has no region to copy to %d times; that and %d full collections after it stop %.1f %% of the time.", len(young), len(full), 100*g.ShareOf(p))
 	g.adviseEvacuation(&v, live, capacity)
 	return v
 }
@@ -104,7 +105,7 @@ func (g *collector) adviseEvacuation(v *cause.Verdict, live, capacity float64) {
 // fixedYoung is how large the young generation was made by hand, bytes; 0: G1 sizes it, or
 // nothing tells.
 func (g *collector) fixedYoung() float64 {
-	low, high := g.told(evidence.FactNewSize), g.told(evidence.FactMaxNewSize)
+	low, high := g.Told(evidence.FactNewSize), g.Told(evidence.FactMaxNewSize)
 	if low > 0 && low == high {
 		return low
 	}

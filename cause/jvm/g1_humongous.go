@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // G1Humongous is objects of half a region and more, each in regions of its own.
@@ -53,22 +54,22 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 	}
 	add := func(text string, x float64, unit string) {
 		if x > 0 {
-			v.Evidence = append(v.Evidence, c.Figure(text, x, unit, g.at(p[0])))
+			v.Evidence = append(v.Evidence, c.Figure(text, x, unit, g.OriginOf(p[0])))
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("collections for humongous objects a minute", 60*g.rate(p), "1/min", g.at(p[0])))
-	if full := p.of(evidence.PauseFull); len(full) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("of them full", float64(len(full)), "count", g.at(full[0])))
+	v.Evidence = append(v.Evidence, c.Figure("collections for humongous objects a minute", 60*g.PerSecond(p), "1/min", g.OriginOf(p[0])))
+	if full := p.Of(evidence.PauseFull); len(full) > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("of them full", float64(len(full)), "count", g.OriginOf(full[0])))
 	}
 	add(text, region, "bytes")
 	add("objects are humongous from", region/2, "bytes")
 	before, freed := g.humongousOf(p)
 	add("regions of humongous objects before collections, in the median", before, "count")
 	add("of these freed, in the median", freed, "count")
-	add("heap capacity", g.capacity(), "bytes")
-	v.Title = fmt.Sprintf("Humongous objects make G1 collect %.0f times a minute.", 60*g.rate(p))
+	add("heap capacity", g.Capacity.Number, "bytes")
+	v.Title = fmt.Sprintf("Humongous objects make G1 collect %.0f times a minute.", 60*g.PerSecond(p))
 	if region > 0 {
-		v.Title = fmt.Sprintf("Arrays of %s and more make G1 collect %.0f times a minute.", inBytes(region/2), 60*g.rate(p))
+		v.Title = fmt.Sprintf("Arrays of %s and more make G1 collect %.0f times a minute.", inBytes(region/2), 60*g.PerSecond(p))
 	}
 	g.adviseHumongous(&v, region)
 	return v
@@ -77,15 +78,15 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 // regionSize is G1's, bytes; where no source tells it, that which the JVM takes for the
 // heap's size. 0 unknown.
 func (g *collector) regionSize() (size float64, guess bool) {
-	if size := g.told(evidence.FactG1HeapRegionSize); size > 0 {
+	if size := g.Told(evidence.FactG1HeapRegionSize); size > 0 {
 		return size, false
 	}
-	for _, p := range g.all {
-		if size := g.get(p, evidence.RegionSize); size > 0 {
+	for _, p := range g.All {
+		if size := g.Get(p, evidence.RegionSize); size > 0 {
 			return size, false
 		}
 	}
-	heap := g.capacity()
+	heap := g.Capacity.Number
 	if math.IsNaN(heap) || heap <= 0 {
 		return 0, true
 	}
@@ -94,10 +95,10 @@ func (g *collector) regionSize() (size float64, guess bool) {
 
 // humongousOf is how many humongous regions there were before collections, and how many of
 // them these freed.
-func (g *collector) humongousOf(p pauses) (before, freed float64) {
+func (g *collector) humongousOf(p reading.Pauses) (before, freed float64) {
 	var held, gone []float64
 	for _, x := range p {
-		b, a := g.get(x, evidence.HumongousBefore), g.get(x, evidence.HumongousAfter)
+		b, a := g.Get(x, evidence.HumongousBefore), g.Get(x, evidence.HumongousAfter)
 		held, gone = append(held, b), append(gone, b-a)
 	}
 	return known(held), known(gone)
@@ -115,7 +116,7 @@ func (g *collector) adviseHumongous(v *cause.Verdict, region float64) {
 	}
 	if region > 0 && region < most {
 		size := min(most, larger*region)
-		for heap := g.capacity(); size > 2*region && heap > 0 && heap/size < 64; {
+		for heap := g.Capacity.Number; size > 2*region && heap > 0 && heap/size < 64; {
 			size /= 2 // fewer regions leave G1 nothing to choose from
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("larger regions: arrays below %s are then ordinary objects; if the class histogram or a flight recording (jdk.ObjectAllocationOutsideTLAB) shows larger ones, regions twice their size", inBytes(size/2)),

@@ -56,14 +56,14 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	if g == nil {
 		return unwatched(c)
 	}
-	timed := g.pauses.where(func(x pause) bool { return !math.IsNaN(g.get(x, evidence.UserCPU)) })
-	if len(timed) == 0 && len(g.pauses) > 0 {
+	timed := g.Pauses.Where(func(x reading.Pause) bool { return !math.IsNaN(g.Get(x, evidence.UserCPU)) })
+	if len(timed) == 0 && len(g.Pauses) > 0 {
 		return g.untold()
 	}
 	pace := g.paces(timed)
-	starved := timed.where(func(x pause) bool { return g.starved(x, pace) })
+	starved := timed.Where(func(x reading.Pause) bool { return g.starved(x, pace) })
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections had %s processors at their best, and no long one less than half of what others of its kind had", cause.Digits(2, pace.best(timed)))}
-	if len(g.pauses) == 0 {
+	if len(g.Pauses) == 0 {
 		v.Summary = "no collection"
 	}
 	if len(starved) == 0 {
@@ -71,16 +71,16 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	}
 	var lost float64
 	for _, x := range starved {
-		lost += max(0, x.seconds()-g.used(x)*x.seconds()/max(pace[x.of], 1))
+		lost += max(0, x.Seconds()-g.used(x)*x.Seconds()/max(pace[x.Of], 1))
 	}
-	part := lost / max(starved.seconds(), 1e-9)
+	part := lost / max(starved.Seconds(), 1e-9)
 	what := "collections whose threads did not run"
 	v = cause.Verdict{}
 	g.judgePart(&v, starved, part, what)
 	v.Evidence = append(v.Evidence,
-		c.Figure("processors the collector's threads had in these collections, in the mean", g.meanUsed(starved), "CPUs", g.at(starved[0])),
-		c.Figure("in those that had most", pace.best(starved), "CPUs", g.origin),
-		c.Figure("of their time, for want of processors", part, "1", g.origin))
+		c.Figure("processors the collector's threads had in these collections, in the mean", g.meanUsed(starved), "CPUs", g.OriginOf(starved[0])),
+		c.Figure("in those that had most", pace.best(starved), "CPUs", g.Origin),
+		c.Figure("of their time, for want of processors", part, "1", g.Origin))
 	if v.State != cause.Supported {
 		return v
 	}
@@ -89,25 +89,25 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 }
 
 // starved says whether a collection's threads did not run for most of it.
-func (g *collector) starved(x pause, pace paces) bool {
+func (g *collector) starved(x reading.Pause, pace paces) bool {
 	used := g.used(x)
-	return float64(x.to-x.from) >= worthStarved && (used < halfOne || used < pacePart*pace[x.of])
+	return float64(x.To-x.From) >= worthStarved && (used < halfOne || used < pacePart*pace[x.Of])
 }
 
 // own are the pauses whose length is the collector's own doing: not the kernel's, nor the
 // host's, which have causes of their own.
-func (g *collector) own(p pauses) pauses {
-	pace := g.paces(g.pauses.where(func(x pause) bool { return !math.IsNaN(g.get(x, evidence.UserCPU)) }))
-	return p.where(func(x pause) bool { return !g.inKernel(x) && !g.starved(x, pace) })
+func (g *collector) own(p reading.Pauses) reading.Pauses {
+	pace := g.paces(g.Pauses.Where(func(x reading.Pause) bool { return !math.IsNaN(g.Get(x, evidence.UserCPU)) }))
+	return p.Where(func(x reading.Pause) bool { return !g.inKernel(x) && !g.starved(x, pace) })
 }
 
 // used is how many processors the collector's threads had during a pause.
-func (g *collector) used(x pause) float64 {
-	return (g.get(x, evidence.UserCPU) + g.get(x, evidence.SystemCPU)) / float64(max(1, x.to-x.from))
+func (g *collector) used(x reading.Pause) float64 {
+	return (g.Get(x, evidence.UserCPU) + g.Get(x, evidence.SystemCPU)) / float64(max(1, x.To-x.From))
 }
 
-func (g *collector) meanUsed(p pauses) float64 {
-	user, system, real := g.cpu(p)
+func (g *collector) meanUsed(p reading.Pauses) float64 {
+	user, system, real := g.CPUOf(p)
 	return (user + system) / max(real, 1e-9)
 }
 
@@ -115,10 +115,10 @@ func (g *collector) meanUsed(p pauses) float64 {
 // collections of CMS, and of G1 before JDK 10, while all make the young ones.
 type paces map[evidence.Pause]float64
 
-func (g *collector) paces(p pauses) paces {
-	by := make(map[evidence.Pause]pauses)
+func (g *collector) paces(p reading.Pauses) paces {
+	by := make(map[evidence.Pause]reading.Pauses)
 	for _, x := range p {
-		by[x.of] = append(by[x.of], x)
+		by[x.Of] = append(by[x.Of], x)
 	}
 	out := make(paces)
 	for of, all := range by {
@@ -128,20 +128,20 @@ func (g *collector) paces(p pauses) paces {
 }
 
 // best is the most that a kind of some pauses can use.
-func (s paces) best(p pauses) float64 {
+func (s paces) best(p reading.Pauses) float64 {
 	most := 1.
 	for _, x := range p {
-		most = max(most, s[x.of])
+		most = max(most, s[x.Of])
 	}
 	return most
 }
 
 // pace is how many processors collections of a kind can use: those of the 9th decile had so
 // many, of pauses long enough for their times to tell.
-func (g *collector) pace(p pauses) float64 {
+func (g *collector) pace(p reading.Pauses) float64 {
 	var all []float64
 	for _, x := range p {
-		if float64(x.to-x.from) >= worthStarved/2 {
+		if float64(x.To-x.From) >= worthStarved/2 {
 			all = append(all, g.used(x))
 		}
 	}
@@ -165,10 +165,10 @@ const (
 
 // judgeHost says who had the processors, by /proc; where that clears the host, it is
 // something else that kept the threads.
-func (g *collector) judgeHost(v *cause.Verdict, p pauses, lost float64) {
+func (g *collector) judgeHost(v *cause.Verdict, p reading.Pauses, lost float64) {
 	c := g.c
 	who := ""
-	if q := reading.QuotaOf(c.Bundle, c.Subject, -1, g.window()); q.Stopped.MostlyKnown() && q.Periods.Number > 0 {
+	if q := reading.QuotaOf(c.Bundle, c.Subject, -1, g.Window); q.Stopped.MostlyKnown() && q.Periods.Number > 0 {
 		share := q.Share()
 		v.Evidence = append(v.Evidence, c.Figure("periods in which a quota stopped the process", share, "1", q.Stopped.Origin))
 		if share >= oftenThrottled {
@@ -176,11 +176,11 @@ func (g *collector) judgeHost(v *cause.Verdict, p pauses, lost float64) {
 			v.Fix = append(v.Fix, g.quotaFix()...)
 		}
 	}
-	host := reading.HostOf(c.Bundle, c.Subject, g.window())
+	host := reading.HostOf(c.Bundle, c.Subject, g.Window)
 	seen := host.Busy.MostlyKnown()
 	if cores := host.CPUs; seen && cores > 0 {
 		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs of the host that were busy or stolen, of %.0f", cores), host.Taken(), "CPUs", host.Busy.Origin))
-		if own := reading.ProcessOf(c.Bundle, c.Subject, g.window()).CPU; own.MostlyKnown() {
+		if own := reading.ProcessOf(c.Bundle, c.Subject, g.Window).CPU; own.MostlyKnown() {
 			v.Evidence = append(v.Evidence, c.Figure("CPUs the process used", own.Number, "CPUs", own.Origin))
 		}
 		if who == "" && host.Taken() >= busy*cores {
@@ -188,10 +188,10 @@ func (g *collector) judgeHost(v *cause.Verdict, p pauses, lost float64) {
 			v.Fix = append(v.Fix, cause.Fix{Text: "find who has the processors and give this service its own: cpuset, weights, fewer neighbours"})
 		}
 	}
-	v.Title = fmt.Sprintf("%d of %d collections had %s processors: they lost %s.", len(p), len(g.pauses), cause.Digits(2, g.meanUsed(p)), inSeconds(lost))
+	v.Title = fmt.Sprintf("%d of %d collections had %s processors: they lost %s.", len(p), len(g.Pauses), cause.Digits(2, g.meanUsed(p)), inSeconds(lost))
 	switch {
 	case who != "":
-		v.Title = fmt.Sprintf("%d of %d collections had %s processors and lost %s: %s.", len(p), len(g.pauses), cause.Digits(2, g.meanUsed(p)), inSeconds(lost), who)
+		v.Title = fmt.Sprintf("%d of %d collections had %s processors and lost %s: %s.", len(p), len(g.Pauses), cause.Digits(2, g.meanUsed(p)), inSeconds(lost), who)
 	case seen:
 		v.State, v.Saves = cause.Inconclusive, nil
 		v.Summary = "the collector's threads did not run, though the host had processors to give: swapped pages, or a log on a slow disk?"
@@ -208,7 +208,7 @@ func (g *collector) quotaFix() (out []cause.Fix) {
 	if quota, ok := g.c.Fact(evidence.FactContainerCPU); ok && quota.Number > 0 {
 		cores = math.Max(1, math.Floor(quota.Number))
 	}
-	if n := g.told(evidence.FactParallelGCThreads); cores > 0 && n > cores {
+	if n := g.Told(evidence.FactParallelGCThreads); cores > 0 && n > cores {
 		out = append(out, cause.Fix{Text: fmt.Sprintf("as many collector threads as there are processors to use: %.0f now", n), Setting: fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)})
 	}
 	out = append(out, cause.Fix{Text: "a higher CPU quota, at least what the process uses in its busiest 100 ms"})

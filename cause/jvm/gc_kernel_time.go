@@ -47,36 +47,36 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 	if g == nil {
 		return unwatched(c)
 	}
-	user, system, _ := g.cpu(g.pauses)
-	if math.IsNaN(user) && len(g.pauses) > 0 {
+	user, system, _ := g.CPUOf(g.Pauses)
+	if math.IsNaN(user) && len(g.Pauses) > 0 {
 		return g.untold()
 	}
-	p := g.pauses.where(g.inKernel)
+	p := g.Pauses.Where(g.inKernel)
 	var v cause.Verdict
 	if len(p) == 0 {
 		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections took %s s of user and %s s of system time", cause.Digits(3, user), cause.Digits(3, system))
-		if len(g.pauses) == 0 {
+		if len(g.Pauses) == 0 {
 			v.Summary = "no collection"
 		}
 		return v
 	}
-	u, s, _ := g.cpu(p)
+	u, s, _ := g.CPUOf(p)
 	part := s / (u + s)
 	what := "collections with more system than user time"
 	g.judgePart(&v, p, part, what)
 	v.Evidence = append(v.Evidence,
-		c.Figure("user time of these collections", u, "s", g.at(p[0])),
-		c.Figure("their system time", s, "s", g.at(p[0])),
-		c.Figure("user time of all collections", user, "s", g.origin),
-		c.Figure("their system time in all", system, "s", g.origin))
+		c.Figure("user time of these collections", u, "s", g.OriginOf(p[0])),
+		c.Figure("their system time", s, "s", g.OriginOf(p[0])),
+		c.Figure("user time of all collections", user, "s", g.Origin),
+		c.Figure("their system time in all", system, "s", g.Origin))
 	why, seen := g.kernelWork()
 	v.Evidence = append(v.Evidence, why.figures...)
 	if v.State != cause.Supported {
 		return v
 	}
-	v.Title = fmt.Sprintf("%d of %d collections spend %.0f %% of their CPU time in the kernel.", len(p), len(g.pauses), 100*part)
+	v.Title = fmt.Sprintf("%d of %d collections spend %.0f %% of their CPU time in the kernel.", len(p), len(g.Pauses), 100*part)
 	if why.what != "" {
-		v.Title = fmt.Sprintf("%d of %d collections spend %.0f %% of their CPU time in the kernel: %s.", len(p), len(g.pauses), 100*part, why.what)
+		v.Title = fmt.Sprintf("%d of %d collections spend %.0f %% of their CPU time in the kernel: %s.", len(p), len(g.Pauses), 100*part, why.what)
 	}
 	v.Fix = append(v.Fix, g.kernelFix(why)...)
 	if !seen {
@@ -86,13 +86,13 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 }
 
 // inKernel says whether a collection spent most of its CPU time in the kernel.
-func (g *collector) inKernel(x pause) bool {
-	s := g.get(x, evidence.SystemCPU)
-	return s >= worthKernel && s > g.get(x, evidence.UserCPU)
+func (g *collector) inKernel(x reading.Pause) bool {
+	s := g.Get(x, evidence.SystemCPU)
+	return s >= worthKernel && s > g.Get(x, evidence.UserCPU)
 }
 
 // judgePart is judge for a part of what pauses cost.
-func (g *collector) judgePart(v *cause.Verdict, p pauses, part float64, what string) {
+func (g *collector) judgePart(v *cause.Verdict, p reading.Pauses, part float64, what string) {
 	c := g.c
 	g.judge(v, p, what, stoppedPart/max(part, .01))
 	if v.Saves == nil && v.State != cause.RuledOut {
@@ -134,7 +134,7 @@ const (
 
 // kernelWork reads it; seen is false where nobody looked.
 func (g *collector) kernelWork() (w kernelWork, seen bool) {
-	p, h := reading.ProcessOf(g.c.Bundle, g.c.Subject, g.window()), reading.HostMemoryOf(g.c.Bundle, g.window())
+	p, h := reading.ProcessOf(g.c.Bundle, g.c.Subject, g.Window), reading.HostMemoryOf(g.c.Bundle, g.Window)
 	read := func(v reading.Value, text string) float64 {
 		if !v.MostlyKnown() {
 			return 0
@@ -166,12 +166,12 @@ func (g *collector) kernelWork() (w kernelWork, seen bool) {
 
 func (g *collector) kernelFix(w kernelWork) (out []cause.Fix) {
 	touch := cause.Fix{Text: "touch the heap's pages once, at the start, and give none back", Setting: "-XX:+AlwaysPreTouch"}
-	if heap := g.told(evidence.FactMaxHeapSize); heap > 0 {
+	if heap := g.Told(evidence.FactMaxHeapSize); heap > 0 {
 		touch.Setting = fmt.Sprintf("-Xms%dm -XX:+AlwaysPreTouch", mebi(heap))
-	} else if heap := g.capacity(); !math.IsNaN(heap) {
+	} else if heap := g.Capacity.Number; !math.IsNaN(heap) {
 		touch.Text += "; with -Xms equal to -Xmx"
 	}
-	if release(g.c) >= 12 && g.is("G1") || g.is("ZGC") || g.is("Shenandoah") {
+	if release(g.c) >= 12 && g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah") {
 		touch.Text += " (with -Xms equal to -Xmx this collector gives no memory back while idle)"
 	}
 	pages := cause.Fix{Text: "huge pages only where they are asked for, and ask for them", Setting: "-XX:+UseTransparentHugePages", Code: "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled\necho defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag"}

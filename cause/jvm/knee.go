@@ -23,14 +23,14 @@ const kneeBlocks = 8
 
 // loadOf reads it from the process's CPU time, its pauses and its requests; ok is false
 // where one of them was not watched.
-func (g *collector) loadOf(p pauses) (w load, ok bool) {
+func (g *collector) loadOf(p reading.Pauses) (w load, ok bool) {
 	c := g.c
 	l := c.Ledger
 	cores := g.processors()
 	if l == nil || !g.meets() || cores == 0 || len(l.Rows) < 100 {
 		return w, false
 	}
-	cpu := reading.ProcessorTime(c.Bundle, c.Subject, g.window())
+	cpu := reading.ProcessorTime(c.Bundle, c.Subject, g.Window)
 	if !cpu.Known() {
 		return w, false
 	}
@@ -55,22 +55,22 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 		if !used.MostlyKnown() || n == 0 || done == 0 {
 			return k, 0, false
 		}
-		in := p.where(func(x pause) bool { return x.from >= from && x.from < to })
-		user, system, _ := g.cpu(in)
+		in := p.Where(func(x reading.Pause) bool { return x.From >= from && x.From < to })
+		user, system, _ := g.CPUOf(in)
 		if math.IsNaN(user) {
-			user, system = left*in.seconds(), 0 // its threads had all processors
+			user, system = left*in.Seconds(), 0 // its threads had all processors
 		}
 		rate := float64(done) / seconds
-		k = predict.Knee{Processors: left, Work: max(0, used.Number-(user+system)/seconds) / rate, Stopped: in.seconds() / seconds / rate}
+		k = predict.Knee{Processors: left, Work: max(0, used.Number-(user+system)/seconds) / rate, Stopped: in.Seconds() / seconds / rate}
 		return k, float64(n) / seconds, k.Work > 0
 	}
-	if w.knee, w.offered, ok = share(g.from, g.to); !ok {
+	if w.knee, w.offered, ok = share(g.From, g.Until); !ok {
 		return w, false
 	}
 	w.cpu = cpu.Origin
 	var at, free []float64
 	for b := range int64(kneeBlocks) {
-		k, _, ok := share(g.from+(g.to-g.from)*b/kneeBlocks, g.from+(g.to-g.from)*(b+1)/kneeBlocks)
+		k, _, ok := share(g.From+(g.Until-g.From)*b/kneeBlocks, g.From+(g.Until-g.From)*(b+1)/kneeBlocks)
 		if ok {
 			at, free = append(at, k.Rate().Value), append(free, k.Free().Value)
 		}
@@ -82,7 +82,7 @@ func (g *collector) loadOf(p pauses) (w load, ok bool) {
 
 // left is how many processors others on the host left to the process, in the mean.
 func (g *collector) left(cores float64) float64 {
-	others := reading.HostOf(g.c.Bundle, g.c.Subject, g.window()).Others
+	others := reading.HostOf(g.c.Bundle, g.c.Subject, g.Window).Others
 	if !others.MostlyKnown() {
 		return cores
 	}

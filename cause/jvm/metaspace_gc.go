@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // MetaspaceGC is class metadata that makes the heap be collected.
@@ -50,22 +51,22 @@ func judgeMetaspace(c *cause.Case) cause.Verdict {
 		return v
 	}
 	first, last := p[0], p[len(p)-1]
-	before, after := g.get(last, evidence.MetaBefore), g.get(last, evidence.MetaAfter)
+	before, after := g.Get(last, evidence.MetaBefore), g.Get(last, evidence.MetaAfter)
 	if math.IsNaN(after) {
 		after = before
 	}
-	limit := g.told(evidence.FactMaxMetaspaceSize)
-	add := func(text string, x float64, p pause) {
+	limit := g.Told(evidence.FactMaxMetaspaceSize)
+	add := func(text string, x float64, p reading.Pause) {
 		if x > 0 {
-			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.at(p)))
+			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.OriginOf(p)))
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("collections for class metadata a minute", 60*g.rate(p), "1/min", g.at(first)))
+	v.Evidence = append(v.Evidence, c.Figure("collections for class metadata a minute", 60*g.PerSecond(p), "1/min", g.OriginOf(first)))
 	add("class metadata before the last of them", before, last)
 	add("class metadata after it", after, last)
-	add("class metadata before the first of them", g.get(first, evidence.MetaBefore), first)
+	add("class metadata before the first of them", g.Get(first, evidence.MetaBefore), first)
 	add(evidence.FactMaxMetaspaceSize, limit, last)
-	v.Title = fmt.Sprintf("Class metadata reaches its mark and makes the heap be collected %d times, %s in all.", len(p), inSeconds(p.seconds()))
+	v.Title = fmt.Sprintf("Class metadata reaches its mark and makes the heap be collected %d times, %s in all.", len(p), inSeconds(p.Seconds()))
 	g.adviseMetaspace(&v, p, before, after, limit)
 	return v
 }
@@ -77,11 +78,11 @@ const (
 	limitNear = .75
 )
 
-func (g *collector) adviseMetaspace(v *cause.Verdict, p pauses, before, after, limit float64) {
+func (g *collector) adviseMetaspace(v *cause.Verdict, p reading.Pauses, before, after, limit float64) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting}) }
 	perm := release(g.c) > 0 && release(g.c) < 8
 	for _, x := range p {
-		perm = perm || holds(g.trigger(x), []string{"Permanent"})
+		perm = perm || holds(g.TriggerOf(x), []string{"Permanent"})
 	}
 	size, most := "-XX:MetaspaceSize", "-XX:MaxMetaspaceSize"
 	if perm {
@@ -107,9 +108,9 @@ func (g *collector) adviseMetaspace(v *cause.Verdict, p pauses, before, after, l
 		add(fmt.Sprintf("and do not keep it so small: %.0f MiB is the limit", limit/(1<<20)), fmt.Sprintf("%s=%dm", most, mebi(4*limit)))
 	}
 	switch version := release(g.c); {
-	case g.is("CMS") && version > 0 && version < 8:
+	case g.Is("CMS") && version > 0 && version < 8:
 		add("CMS before JDK 8 does not unload classes unless told", "-XX:+CMSClassUnloadingEnabled")
-	case g.is("Serial") || g.is("Parallel"):
+	case g.Is("Serial") || g.Is("Parallel"):
 		add("G1 makes a concurrent cycle of it rather than a full collection", "-XX:+UseG1GC")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -43,17 +44,10 @@ postpones it. What does not help: collecting more often.`,
 // A trend needs so many points, of which the first third, a start, is left out where there
 // are as many as enough.
 const (
-	leastPoints = 6
+	leastPoints = reading.FewLeft
 	enough      = 12
 	grown       = .1 // of the heap's capacity, or of what was live at first, over the window
 )
-
-// point is what was live at a time.
-type point struct {
-	at     int64
-	live   float64
-	origin evidence.Origin
-}
 
 func judgeLeak(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
@@ -61,10 +55,10 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		return unwatched(c)
 	}
 	v := cause.Verdict{State: cause.RuledOut}
-	points := g.live()
+	points := g.Lefts()
 	if len(points) < leastPoints {
 		v.Summary = fmt.Sprintf("the old generation was collected %d times: what is live then shows no trend", len(points))
-		if len(g.full(g.pauses)) > 0 || len(points) > 0 && points[len(points)-1].live >= crowded*g.capacity() {
+		if len(g.full(g.Pauses)) > 0 || len(points) > 0 && points[len(points)-1].Bytes >= crowded*g.Capacity.Number {
 			v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer log: at least six collections of the old generation"}}
 		}
 		return v
@@ -74,20 +68,20 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	}
 	slope, low, high := trend(points)
 	first, last := points[0], points[len(points)-1]
-	took := float64(last.at-first.at) / 1e9
-	capacity := g.capacity()
+	took := float64(last.At-first.At) / 1e9
+	capacity := g.Capacity.Number
 	growth := slope * took
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("live after %d collections of the old generation, the first", len(points)), first.live, "bytes", first.origin),
-		c.Figure("the last", last.live, "bytes", last.origin),
-		c.Figure("trend of what is live (median of slopes)", 3600*slope, "bytes/h", g.origin),
-		c.Figure("at least", 3600*low, "bytes/h", g.origin),
-		c.Figure("at most", 3600*high, "bytes/h", g.origin))
+		c.Figure(fmt.Sprintf("live after %d collections of the old generation, the first", len(points)), first.Bytes, "bytes", first.Origin),
+		c.Figure("the last", last.Bytes, "bytes", last.Origin),
+		c.Figure("trend of what is live (median of slopes)", 3600*slope, "bytes/h", g.Origin),
+		c.Figure("at least", 3600*low, "bytes/h", g.Origin),
+		c.Figure("at most", 3600*high, "bytes/h", g.Origin))
 	v.Summary = fmt.Sprintf("what is live after old collections changes by %s %% of the heap in %s", signed(2, 100*growth/capacity), inSeconds(took))
 	if math.IsNaN(capacity) {
 		v.Summary = fmt.Sprintf("what is live after old collections changes by %s MiB in %s", signed(3, growth/(1<<20)), inSeconds(took))
 	}
-	if !(low > 0) || growth < grown*first.live && !(growth >= grown*capacity) {
+	if !(low > 0) || growth < grown*first.Bytes && !(growth >= grown*capacity) {
 		return v
 	}
 	if late, latest, _ := trend(points[len(points)/2:]); late < slope/3 || latest <= 0 {
@@ -96,20 +90,21 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	}
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("What is live after collections of the old generation grows by %s MiB a minute.", cause.Digits(3, 60*slope/(1<<20)))
-	full := g.pauses.where(func(p pause) bool {
-		return p.of == evidence.PauseFull || p.of == evidence.PauseMixed || p.of == evidence.PauseDegenerated || p.of == evidence.PauseRemark || p.of == evidence.PauseInitialMark
+	full := g.Pauses.Where(func(p reading.Pause) bool {
+		return p.Of == evidence.PauseFull || p.Of == evidence.PauseMixed || p.Of == evidence.PauseDegenerated || p.Of == evidence.PauseRemark || p.Of == evidence.PauseInitialMark
 	})
-	v.Weight = g.stopped(full)
+
+	v.Weight = g.ShareOf(full)
 	if b := g.billOf(full); b != nil && c.Slow() && b.sum() > 0 {
 		v.Evidence = append(v.Evidence, g.figures(b, "collections of the old generation")...)
 		v.Saves = b.saves(c)
 	}
 	if !math.IsNaN(capacity) {
-		left := (capacity - last.live) / slope
-		v.Evidence = append(v.Evidence, c.Figure("heap capacity", capacity, "bytes", g.origin),
-			c.Figure("until nothing is free, at this trend", left, "s", g.origin))
+		left := (capacity - last.Bytes) / slope
+		v.Evidence = append(v.Evidence, c.Figure("heap capacity", capacity, "bytes", g.Origin),
+			c.Figure("until nothing is free, at this trend", left, "s", g.Origin))
 		v.Prediction = append(v.Prediction, cause.Prediction{Metric: "heap exhausted in", Unit: "s", Then: cause.Number(left),
-			Low: cause.Number((capacity - last.live) / high), High: cause.Number((capacity - last.live) / low)})
+			Low: cause.Number((capacity - last.Bytes) / high), High: cause.Number((capacity - last.Bytes) / low)})
 		v.Title = strings.TrimSuffix(v.Title, ".") + fmt.Sprintf(": the heap is exhausted in %s.", inSeconds(left))
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)
@@ -120,57 +115,6 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	return v
 }
 
-// live is what was in the heap right after collections that collect the old generation:
-// full ones, and for concurrent cycles the least heap seen after any pause from one cycle's
-// end to the next one's beginning, when mixed collections or the sweep are done.
-func (g *collector) live() (points []point) {
-	v := &g.c.Bundle.Intervals
-	put := func(at int64, live float64, o evidence.Origin) {
-		if !math.IsNaN(live) && live > 0 {
-			points = append(points, point{at, live, o})
-		}
-	}
-	for _, p := range g.all {
-		if p.of == evidence.PauseFull {
-			put(p.to, g.get(p, evidence.HeapAfter), g.at(p))
-		}
-	}
-	// Collectors that do all of it beside the program tell the heap of each cycle.
-	for _, kind := range []evidence.Kind{evidence.GCConcurrent, evidence.GCCycle} {
-		for _, i := range v.Select(kind, g.c.Subject) {
-			// A cycle of the young generation alone leaves the old one as it was.
-			if x, ok := v.Get(i, evidence.HeapAfter); ok && !holds(g.c.Bundle.Names.Text(v.Cause[i]), []string{"Minor", "Young", "young"}) {
-				put(v.End[i], x, v.Origin[i])
-			}
-		}
-	}
-	if ends := g.cycles(); len(points) < leastPoints && len(ends) > 0 {
-		points = points[:0]
-		for n, from := range ends {
-			until := int64(math.MaxInt64)
-			if n+1 < len(ends) {
-				until = ends[n+1]
-			}
-			least := point{live: math.Inf(1)}
-			for _, p := range g.all {
-				// What a young collection leaves in the young generation is not old.
-				_, after := g.oldOf(p)
-				if math.IsNaN(after) {
-					after = g.get(p, evidence.HeapAfter)
-				}
-				if p.from >= from && p.from < until && after < least.live {
-					least = point{p.to, after, g.at(p)}
-				}
-			}
-			if !math.IsInf(least.live, 1) {
-				put(least.at, least.live, least.origin)
-			}
-		}
-	}
-	slices.SortStableFunc(points, func(a, b point) int { return int(max(-1, min(1, a.at-b.at))) })
-	return points
-}
-
 // signed words a change.
 func signed(n int, v float64) string {
 	if v > 0 {
@@ -179,22 +123,11 @@ func signed(n int, v float64) string {
 	return cause.Digits(n, v)
 }
 
-// cycles are when concurrent cycles had marked what is live: after that the old generation
-// is swept, or collected by mixed pauses.
-func (g *collector) cycles() (ends []int64) {
-	for _, p := range g.all {
-		if p.of == evidence.PauseRemark && (len(ends) == 0 || p.to > ends[len(ends)-1]) {
-			ends = append(ends, p.to)
-		}
-	}
-	return ends
-}
-
 // trend is the median of the slopes between all pairs of points (bytes/s), and its 95 %
 // interval (P. K. Sen, Journal of the American Statistical Association 63, 1968).
-func trend(points []point) (slope, low, high float64) {
+func trend(points []reading.Left) (slope, low, high float64) {
 	if len(points) > 600 { // as many of all as will do
-		var some []point
+		var some []reading.Left
 		for i := range 600 {
 			some = append(some, points[i*len(points)/600])
 		}
@@ -203,8 +136,8 @@ func trend(points []point) (slope, low, high float64) {
 	var all []float64
 	for i, p := range points {
 		for _, q := range points[i+1:] {
-			if q.at > p.at {
-				all = append(all, (q.live-p.live)/(float64(q.at-p.at)/1e9))
+			if q.At > p.At {
+				all = append(all, (q.Bytes-p.Bytes)/(float64(q.At-p.At)/1e9))
 			}
 		}
 	}

@@ -173,7 +173,7 @@ func TestTwoLogsOfTheSame(t *testing.T) {
 	}
 	p.Cover(evidence.Coverage{Kind: evidence.CoverGC, From: epoch, Until: epoch + span/2})
 	p.Close()
-	if g := collectorOf(c); len(g.pauses) != len(rows) || !near(g.span, 60, .01) {
-		t.Errorf("%d pauses in %v s, want %d", len(g.pauses), g.span, len(rows))
+	if g := collectorOf(c); len(g.Pauses) != len(rows) || !near(g.Span, 60, .01) {
+		t.Errorf("%d pauses in %v s, want %d", len(g.Pauses), g.Span, len(rows))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // reason is which cause of its own a pause has; the others are judged by what they
@@ -39,28 +40,28 @@ const sameStop = 20e6
 func (g *collector) reasons() map[int]reason {
 	out := make(map[int]reason)
 	var cycle, last reason
-	for i, p := range g.all {
+	for i, p := range g.All {
 		r := g.reasonOf(p)
-		wake := i > 0 && p.from-g.all[i-1].to < sameStop
+		wake := i > 0 && p.From-g.All[i-1].To < sameStop
 		switch {
-		case r == ordinary && g.is("G1") && p.of == evidence.PauseFull:
+		case r == ordinary && g.Is("G1") && p.Of == evidence.PauseFull:
 			if wake {
 				r = last
 			}
 			if r == ordinary && g.freedHumongous(p) {
 				r = humongous
 			}
-		case r == ordinary && g.is("G1") && (p.of == evidence.PauseRemark || p.of == evidence.PauseCleanup):
+		case r == ordinary && g.Is("G1") && (p.Of == evidence.PauseRemark || p.Of == evidence.PauseCleanup):
 			r = cycle
 		}
-		if begins := g.cause(p); strings.Contains(begins, "Concurrent Start") || strings.Contains(begins, "nitial") {
+		if begins := g.NameOf(p); strings.Contains(begins, "Concurrent Start") || strings.Contains(begins, "nitial") {
 			cycle = r
 			if r == evacuation {
 				cycle = ordinary // its cycle frees what could not be copied
 			}
 		}
 		if r != ordinary {
-			out[p.row] = r
+			out[p.Row] = r
 		}
 		last = r
 	}
@@ -69,41 +70,41 @@ func (g *collector) reasons() map[int]reason {
 
 // freedHumongous says whether most of what a collection freed were humongous objects: they
 // had filled the heap, whatever was to be allocated when it was full.
-func (g *collector) freedHumongous(p pause) bool {
+func (g *collector) freedHumongous(p reading.Pause) bool {
 	region, _ := g.regionSize()
-	freed := region * (g.get(p, evidence.HumongousBefore) - g.get(p, evidence.HumongousAfter))
-	return freed > 0 && freed >= .5*(g.get(p, evidence.HeapBefore)-g.get(p, evidence.HeapAfter))
+	freed := region * (g.Get(p, evidence.HumongousBefore) - g.Get(p, evidence.HumongousAfter))
+	return freed > 0 && freed >= .5*(g.Get(p, evidence.HeapBefore)-g.Get(p, evidence.HeapAfter))
 }
 
-func (g *collector) reasonOf(p pause) reason {
-	trigger, failure := g.trigger(p), strings.ToLower(g.failure(p))
+func (g *collector) reasonOf(p reading.Pause) reason {
+	trigger, failure := g.TriggerOf(p), strings.ToLower(g.FailureOf(p))
 	switch {
 	case holds(trigger, requestedBy) || trigger == "System":
 		return requested
 	case holds(trigger, metadataBy):
 		return metadata
-	case g.is("CMS") && (holds(failure, fellBackBy) || p.of == evidence.PauseFull):
+	case g.Is("CMS") && (holds(failure, fellBackBy) || p.Of == evidence.PauseFull):
 		return fellBack
 	case holds(failure, evacuatedBy) && !strings.HasSuffix(failure, ": pinned"): // a region that native code holds stays, which costs little
 		return evacuation
 	case strings.Contains(trigger, "Humongous"):
 		return humongous
-	case p.of == evidence.PauseDegenerated || g.is("Shenandoah") && p.of == evidence.PauseFull:
+	case p.Of == evidence.PauseDegenerated || g.Is("Shenandoah") && p.Of == evidence.PauseFull:
 		return degenerated
 	}
 	return ordinary
 }
 
 // with returns the pauses of the window that have a reason.
-func (g *collector) with(r reason) pauses {
+func (g *collector) with(r reason) reading.Pauses {
 	all := g.reasons()
-	return g.pauses.where(func(p pause) bool { return all[p.row] == r })
+	return g.Pauses.Where(func(p reading.Pause) bool { return all[p.Row] == r })
 }
 
 // ordinary returns those of some pauses that have no reason of their own.
-func (g *collector) ordinary(p pauses) pauses {
+func (g *collector) ordinary(p reading.Pauses) reading.Pauses {
 	all := g.reasons()
-	return p.where(func(x pause) bool { return all[x.row] == ordinary })
+	return p.Where(func(x reading.Pause) bool { return all[x.Row] == ordinary })
 }
 
 // stoppedSpecial is the share of the time from which pauses with a reason of their own are
@@ -115,8 +116,8 @@ const stoppedSpecial = .01
 const aSecond = 1.
 
 // least is the share of the time from which such pauses are worth naming.
-func least(p pauses) float64 {
-	if p.longest().seconds() >= aSecond {
+func least(p reading.Pauses) float64 {
+	if p.Longest().Seconds() >= aSecond {
 		return 0
 	}
 	return stoppedSpecial

@@ -57,8 +57,8 @@ func TestReasons(t *testing.T) {
 		g := collectorOf(service{collector: x.collector, pauses: pauses, alone: true}.build())
 		all := g.reasons()
 		var got []reason
-		for _, p := range g.all {
-			got = append(got, all[p.row])
+		for _, p := range g.All {
+			got = append(got, all[p.Row])
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: reasons %v, want %v", x.collector, got, want)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // Safepoint is time that stops cost besides collections: until all threads have stopped,
@@ -43,7 +44,7 @@ anything about the heap.`,
 
 // halt is a stop of all threads, or that part of it which is no collection.
 type halt struct {
-	pause
+	reading.Pause
 	operation string
 	reaching  bool // it is the way to the safepoint, of a collection
 }
@@ -58,47 +59,47 @@ func judgeSafepoint(c *cause.Case) cause.Verdict {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "safepoints were not watched", Needs: logging}
 	}
 	var v cause.Verdict
-	var p pauses
+	var p reading.Pauses
 	for _, s := range stops {
-		p = append(p, s.pause)
+		p = append(p, s.Pause)
 	}
 	g.judge(&v, p, "stops besides collections", least(p))
-	if v.Saves == nil && p.longest().seconds() < perceptible {
+	if v.Saves == nil && p.Longest().Seconds() < perceptible {
 		v.State, v.Needs = cause.RuledOut, nil
 	}
-	v.Weight = float64(length(p.spans())) / 1e9 / max(g.span, 1e-9)
+	v.Weight = float64(length(p.Spans())) / 1e9 / max(g.Span, 1e-9)
 	if v.State != cause.Supported {
 		return v
 	}
-	reaching := make(map[bool]pauses)
-	by := make(map[string]pauses)
+	reaching := make(map[bool]reading.Pauses)
+	by := make(map[string]reading.Pauses)
 	for _, s := range stops {
-		reaching[s.reaching] = append(reaching[s.reaching], s.pause)
-		by[s.operation] = append(by[s.operation], s.pause)
+		reaching[s.reaching] = append(reaching[s.reaching], s.Pause)
+		by[s.operation] = append(by[s.operation], s.Pause)
 	}
-	var late pauses // all ways to safepoints, those of other operations included
+	var late reading.Pauses // all ways to safepoints, those of other operations included
 	for _, s := range stops {
-		if d := g.get(s.pause, evidence.ToSafepoint); d > 0 {
-			late = append(late, pause{row: s.row, from: s.from, to: s.from + int64(d)})
+		if d := g.Get(s.Pause, evidence.ToSafepoint); d > 0 {
+			late = append(late, reading.Pause{Row: s.Row, From: s.From, To: s.From + int64(d)})
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("until all threads had stopped, in all", late.seconds(), "s", g.origin))
-	if most := late.longest(); len(late) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("the longest time to safepoint", 1e3*most.seconds(), "ms", g.at(most)))
+	v.Evidence = append(v.Evidence, c.Figure("until all threads had stopped, in all", late.Seconds(), "s", g.Origin))
+	if most := late.Longest(); len(late) > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("the longest time to safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	}
-	v.Evidence = append(v.Evidence, c.Figure("operations that are no collections, the way to them included", reaching[false].seconds(), "s", g.origin))
+	v.Evidence = append(v.Evidence, c.Figure("operations that are no collections, the way to them included", reaching[false].Seconds(), "s", g.Origin))
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
-		return cmp.Or(cmp.Compare(by[b].seconds(), by[a].seconds()), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(by[b].Seconds(), by[a].Seconds()), cmp.Compare(a, b))
 	})
 	for _, name := range names[:min(4, len(names))] {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("stops for %s", operation(name)), by[name].seconds(), "s", g.at(by[name].longest())))
+		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("stops for %s", operation(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
 	}
-	if late.seconds() >= p.seconds()/2 {
-		v.Title = fmt.Sprintf("Some thread takes up to %s to stop, and all others wait for it.", inSeconds(late.longest().seconds()))
+	if late.Seconds() >= p.Seconds()/2 {
+		v.Title = fmt.Sprintf("Some thread takes up to %s to stop, and all others wait for it.", inSeconds(late.Longest().Seconds()))
 		g.adviseLate(&v)
 		return v
 	}
-	v.Title = fmt.Sprintf("All threads are stopped %[2]d times for %[3]s in all by %[1]s.", operation(names[0]), len(by[names[0]]), inSeconds(by[names[0]].seconds()))
+	v.Title = fmt.Sprintf("All threads are stopped %[2]d times for %[3]s in all by %[1]s.", operation(names[0]), len(by[names[0]]), inSeconds(by[names[0]].Seconds()))
 	g.adviseOperation(&v, names[0])
 	return v
 }
@@ -122,17 +123,17 @@ func operation(name string) string {
 // collection has one that its log does not print.
 func (g *collector) besides() (out []halt, seen bool) {
 	v := &g.c.Bundle.Intervals
-	collected := g.all.spans()
+	collected := g.All.Spans()
 	for _, i := range v.Select(evidence.Safepoint, g.c.Subject) {
 		seen = true
-		if v.Start[i] < g.from || v.Start[i] >= g.to {
+		if v.Start[i] < g.From || v.Start[i] >= g.Until {
 			continue
 		}
 		name := g.c.Bundle.Names.Text(v.Cause[i])
-		s := halt{pause{row: i, from: v.Start[i], to: v.End[i]}, name, false}
+		s := halt{reading.Pause{Row: i, From: v.Start[i], To: v.End[i]}, name, false}
 		reach, told := v.Get(i, evidence.ToSafepoint)
-		if collects(name) || collected.Within(s.from, s.to) > (s.to-s.from)/10 {
-			s.to, s.reaching = s.from+int64(reach), true
+		if collects(name) || collected.Within(s.From, s.To) > (s.To-s.From)/10 {
+			s.To, s.reaching = s.From+int64(reach), true
 			if !told || reach <= 0 {
 				continue
 			}
@@ -149,7 +150,7 @@ func collects(operation string) bool {
 }
 
 // length is how long spans are in all, ns.
-func length(s cause.Spans) (sum int64) {
+func length(s reading.Spans) (sum int64) {
 	for _, x := range s {
 		sum += x.To - x.From
 	}
@@ -161,7 +162,7 @@ func (g *collector) adviseLate(v *cause.Verdict) {
 	version := release(g.c)
 	add("find who comes late: the JVM prints the threads that have not stopped after that many ms", "-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100")
 	switch {
-	case g.is("G1") || g.is("ZGC") || g.is("Shenandoah"):
+	case g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah"):
 		if version > 0 && version < 10 {
 			add("if it is a counted loop: let compiled loops look for safepoints", "-XX:+UseCountedLoopSafepoints")
 			break

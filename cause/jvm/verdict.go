@@ -11,7 +11,7 @@ import (
 // unwatched is the answer where nobody watched the collector.
 func unwatched(c *cause.Case) cause.Verdict {
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
-		if !stamped(c.Bundle.Clocks[w.Clock]) {
+		if !reading.Stamped(c.Bundle.Clocks[w.Clock]) {
 			return cause.Verdict{State: cause.Inconclusive, Summary: "the log has no time stamps: how often it collects is not known", Needs: logging}
 		}
 	}
@@ -21,9 +21,9 @@ func unwatched(c *cause.Case) cause.Verdict {
 // untold is the answer where a log does not say what CPU time its collections took: no
 // matter where they take hardly any time at all, as those of concurrent collectors.
 func (g *collector) untold() cause.Verdict {
-	if share := g.stopped(g.pauses); share < stoppedPart {
+	if share := g.ShareOf(g.Pauses); share < stoppedPart {
 		return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections stop %s %% of the time", cause.Digits(2, 100*share)),
-			Evidence: []cause.Evidence{g.c.Figure("share of the time in which collections stop the world", share, "1", g.origin)}}
+			Evidence: []cause.Evidence{g.c.Figure("share of the time in which collections stop the world", share, "1", g.Origin)}}
 	}
 	return cause.Verdict{State: cause.Inconclusive, Summary: "the log does not tell the CPU time of collections",
 		Needs: []cause.Need{
@@ -34,16 +34,16 @@ func (g *collector) untold() cause.Verdict {
 // judge fills in what some pauses cost, whatever makes them: by the requests they met, else
 // by the share of the time they stopped the world, of which least is worth naming. What
 // names them: "young collections". The bill is nil without requests on the same time line.
-func (g *collector) judge(v *cause.Verdict, p pauses, what string, least float64) *bill {
+func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least float64) *bill {
 	c := g.c
-	share := g.stopped(p)
+	share := g.ShareOf(p)
 	v.State = cause.RuledOut
 	v.Summary = fmt.Sprintf("%s stop %s %% of the time", what, cause.Digits(2, 100*share))
 	v.Evidence = append(v.Evidence,
-		c.Figure(what, float64(len(p)), "count", g.origin),
-		c.Figure("share of the time they stop the world", share, "1", g.origin))
-	if most := p.longest(); len(p) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("the longest of them", 1e3*most.seconds(), "ms", g.at(most)))
+		c.Figure(what, float64(len(p)), "count", g.Origin),
+		c.Figure("share of the time they stop the world", share, "1", g.Origin))
+	if most := p.Longest(); len(p) > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("the longest of them", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	}
 	v.Weight = share
 	b := g.billOf(p)
@@ -98,14 +98,3 @@ func (b *bill) scaled(part float64) *bill {
 	}
 	return &s
 }
-
-// told returns a flag's value (bytes, counts), 0 where nothing tells it.
-func (g *collector) told(flag string) float64 {
-	if f, ok := g.c.Fact(flag); ok && f.Number > 0 {
-		return f.Number
-	}
-	return 0
-}
-
-// window is when it was watched.
-func (g *collector) window() reading.Window { return reading.Window{From: g.from, Until: g.to} }

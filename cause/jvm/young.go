@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/reading"
 )
 
 // ErrNoYoung says that nothing of a young generation was recorded.
@@ -23,7 +24,7 @@ func YoungOf(c *cause.Case) (predict.YoungSituation, error) {
 	if err != nil {
 		return s, err
 	}
-	if load, ok := g.loadOf(g.pauses); ok {
+	if load, ok := g.loadOf(g.Pauses); ok {
 		s.Knee, s.Rate = &load.knee, load.offered
 	} else if l := c.Ledger; l != nil && g.meets() {
 		s.Rate = l.Requests.Rate
@@ -37,21 +38,21 @@ func YoungPauses(c *cause.Case) []predict.YoungPause {
 	if g == nil {
 		return nil
 	}
-	return g.youngPauses(g.pauses)
+	return g.youngPauses(g.Pauses)
 }
 
 func (g *collector) young() (s predict.YoungSituation, err error) {
-	y, err := predict.NewYoungGen(g.youngPauses(g.pauses))
+	y, err := predict.NewYoungGen(g.youngPauses(g.Pauses))
 	if err != nil {
 		return s, err
 	}
-	y.Collector = g.name
+	y.Collector = g.Name
 	y.Size = g.youngSize(y)
-	if heap := g.capacity(); !math.IsNaN(heap) {
+	if heap := g.Capacity.Number; !math.IsNaN(heap) {
 		y.Heap = heap
 	}
 	y.OldLive = g.oldLive()
-	a, _ := g.origin.Artifact()
+	a, _ := g.Origin.Artifact()
 	s = predict.YoungSituation{YoungGen: y, Source: g.c.Bundle.Artifacts[a].Name, Version: g.c.Bundle.Subjects[g.c.Subject].Version, Room: g.roomBeside()}
 	return s, nil
 }
@@ -60,9 +61,9 @@ func (g *collector) young() (s predict.YoungSituation, err error) {
 // never was the most that was seen, which holds what has died there, too. 0 unknown.
 func (g *collector) oldLive() (bytes float64) {
 	collected := false
-	for _, p := range g.pauses {
-		_, after := g.oldOf(p)
-		if p.of == evidence.PauseFull || p.of == evidence.PauseRemark {
+	for _, p := range g.Pauses {
+		_, after := g.OldOf(p)
+		if p.Of == evidence.PauseFull || p.Of == evidence.PauseRemark {
 			if !collected {
 				bytes = math.Inf(1)
 			}
@@ -84,36 +85,22 @@ func (g *collector) oldLive() (bytes float64) {
 
 // youngPauses are the young collections of some pauses, with what was allocated since the
 // pause before each, of whatever kind.
-func (g *collector) youngPauses(all pauses) (out []predict.YoungPause) {
+func (g *collector) youngPauses(all reading.Pauses) (out []predict.YoungPause) {
 	for i, p := range all {
-		if p.of != evidence.PauseYoung && p.of != evidence.PauseMixed {
+		if p.Of != evidence.PauseYoung && p.Of != evidence.PauseMixed {
 			continue
 		}
-		x := predict.YoungPause{At: float64(p.from) / 1e9, Took: p.seconds(), Allocated: math.NaN(),
-			Survived: g.get(p, evidence.YoungAfter), Capacity: g.get(p, evidence.YoungCapacity), Promoted: math.NaN()}
-		if before, after := g.oldOf(p); p.of == evidence.PauseYoung {
+		x := predict.YoungPause{At: float64(p.From) / 1e9, Took: p.Seconds(), Allocated: math.NaN(),
+			Survived: g.Get(p, evidence.YoungAfter), Capacity: g.Get(p, evidence.YoungCapacity), Promoted: math.NaN()}
+		if before, after := g.OldOf(p); p.Of == evidence.PauseYoung {
 			x.Promoted = math.Max(0, after-before)
 		}
 		if i > 0 {
-			x.Allocated = g.between(all[i-1], p)
+			x.Allocated = g.Between(all[i-1], p)
 		}
 		out = append(out, x)
 	}
 	return out
-}
-
-// between is what was allocated from one pause to the next, bytes; NaN unknown. A
-// concurrent collector frees memory between two pauses: then only the young generation,
-// which it leaves alone, tells.
-func (g *collector) between(p, q pause) float64 {
-	after, before := g.get(p, evidence.YoungAfter), g.get(q, evidence.YoungBefore)
-	if math.IsNaN(after) || math.IsNaN(before) {
-		after, before = g.get(p, evidence.HeapAfter), g.get(q, evidence.HeapBefore)
-	}
-	if before < after || q.from <= p.to {
-		return math.NaN()
-	}
-	return before - after
 }
 
 // defaultRatio is SurvivorRatio where nobody set it
@@ -124,14 +111,14 @@ const defaultRatio = 8
 // else the log's capacity with the survivor space that it leaves out, else what was seen in
 // it; 0 unknown.
 func (g *collector) youngSize(y *predict.YoungGen) float64 {
-	if least, most := g.told(evidence.FactNewSize), g.told(evidence.FactMaxNewSize); most > 0 && least == most {
+	if least, most := g.Told(evidence.FactNewSize), g.Told(evidence.FactMaxNewSize); most > 0 && least == most {
 		return most
 	}
-	if whole := g.told(evidence.FactYoungCapacity); whole > 0 {
+	if whole := g.Told(evidence.FactYoungCapacity); whole > 0 {
 		return whole
 	}
-	if y.Size > 0 && (g.is("ParNew") || g.is("Serial") || g.is("Parallel")) {
-		ratio := g.told(evidence.FactSurvivorRatio)
+	if y.Size > 0 && (g.Is("ParNew") || g.Is("Serial") || g.Is("Parallel")) {
+		ratio := g.Told(evidence.FactSurvivorRatio)
 		if ratio == 0 {
 			ratio = defaultRatio
 		}
@@ -141,8 +128,8 @@ func (g *collector) youngSize(y *predict.YoungGen) float64 {
 		return y.Size
 	}
 	most := 0.
-	for _, p := range g.pauses {
-		if x := g.get(p, evidence.YoungBefore); x > most {
+	for _, p := range g.Pauses {
+		if x := g.Get(p, evidence.YoungBefore); x > most {
 			most = x
 		}
 	}
@@ -153,7 +140,7 @@ func (g *collector) youngSize(y *predict.YoungGen) float64 {
 // is not known. The heap grows by as much where it could not hold it.
 func (g *collector) largerYoung(times float64) string {
 	s, err := g.young()
-	if err != nil || s.Size == 0 || g.is("G1") || g.is("ZGC") || g.is("Shenandoah") {
+	if err != nil || s.Size == 0 || g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah") {
 		return ""
 	}
 	return s.Flags(times)

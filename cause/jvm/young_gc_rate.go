@@ -60,8 +60,7 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return unwatched(c)
 	}
 	var v cause.Verdict
-	p := g.own(g.pauses.of(evidence.PauseYoung, evidence.PauseMixed))
-	r := g.ratesOf()
+	p := g.own(g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed))
 	what := "young collections"
 	b := g.judge(&v, p, what, stoppedYoung)
 	if len(p) == 0 {
@@ -72,16 +71,16 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		v.Summary = fmt.Sprintf("too few young collections (%d) to say how often they come", len(p))
 		return v
 	}
-	perMinute := 60 * g.rate(p)
-	v.Evidence = append(v.Evidence, c.Figure("young collections a minute ("+g.cause(p[0])+")", perMinute, "1/min", g.at(p[0])))
-	v.Evidence = append(v.Evidence, g.youngFigures(p, r)...)
-	load, known := g.loadOf(g.pauses)
+	perMinute := 60 * g.PerSecond(p)
+	v.Evidence = append(v.Evidence, c.Figure("young collections a minute ("+g.NameOf(p[0])+")", perMinute, "1/min", g.OriginOf(p[0])))
+	v.Evidence = append(v.Evidence, g.youngFigures(p)...)
+	load, known := g.loadOf(g.Pauses)
 	if known {
 		v.Evidence = append(v.Evidence, load.figures(c)...)
 	}
-	if v.State == cause.Supported && (g.rate(p) < oftenYoung || len(p) < someYoung || g.stopped(p) < leastYoung) {
+	if v.State == cause.Supported && (g.PerSecond(p) < oftenYoung || len(p) < someYoung || g.ShareOf(p) < leastYoung) {
 		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
-		v.Summary = fmt.Sprintf("%s young collections a minute stop %s %% of the time: they are rare, or short", cause.Digits(2, perMinute), cause.Digits(2, 100*g.stopped(p)))
+		v.Summary = fmt.Sprintf("%s young collections a minute stop %s %% of the time: they are rare, or short", cause.Digits(2, perMinute), cause.Digits(2, 100*g.ShareOf(p)))
 		return v
 	}
 	if known && c.Slow() && load.offered > load.knee.Free().Value {
@@ -94,33 +93,33 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
-	v.Title = fmt.Sprintf("%s runs %.0f× a minute and stops %.1f %% of the time: eden fills every %s.", g.cause(p[0]), perMinute, 100*g.stopped(p), inSeconds(p.interval()))
+	v.Title = fmt.Sprintf("%s runs %.0f× a minute and stops %.1f %% of the time: eden fills every %s.", g.NameOf(p[0]), perMinute, 100*g.ShareOf(p), inSeconds(p.Interval()))
 	if knee := load.knee.Rate(); known && load.offered >= nearKnee*knee.Value {
 		v.Summary += fmt.Sprintf("; knee about %.0f requests/s, %.0f came", knee.Value, load.offered)
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)
-	g.adviseYoung(&v, r, load, known)
+	g.adviseYoung(&v, load, known)
 	return v
 }
 
 // youngFigures say how often eden fills, with what, and what collecting takes.
-func (g *collector) youngFigures(p pauses, r rates) (out []cause.Evidence) {
+func (g *collector) youngFigures(p reading.Pauses) (out []cause.Evidence) {
 	add := func(text string, v float64, unit string) {
 		if !math.IsNaN(v) && v > 0 {
-			out = append(out, g.c.Figure(text, v, unit, g.origin))
+			out = append(out, g.c.Figure(text, v, unit, g.Origin))
 		}
 	}
-	add("from one to the next, in the median", 1e3*p.interval(), "ms")
-	add("allocation rate", r.alloc, "bytes/s")
-	add("allocated between two of them: what eden holds", r.each, "bytes")
+	add("from one to the next, in the median", 1e3*p.Interval(), "ms")
+	add("allocation rate", g.Alloc.Number, "bytes/s")
+	add("allocated between two of them: what eden holds", g.Each.Number, "bytes")
 	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() {
-		add("allocated per request", r.alloc/l.Requests.Rate, "bytes")
+		add("allocated per request", g.Alloc.Number/l.Requests.Rate, "bytes")
 	}
-	add("promoted to the old generation", r.promote, "bytes/s")
-	if user, system, _ := g.cpu(p); !math.IsNaN(user) && g.span > 0 {
-		add("CPUs that collecting takes, in the mean", (user+system)/g.span, "CPUs")
-		if cpu := reading.ProcessOf(g.c.Bundle, g.c.Subject, g.window()).CPU; cpu.MostlyKnown() && cpu.Number > 0 {
-			out = append(out, g.c.Figure("of the process's CPU time", (user+system)/g.span/cpu.Number, "1", cpu.Origin))
+	add("promoted to the old generation", g.Promoted.Number, "bytes/s")
+	if user, system, _ := g.CPUOf(p); !math.IsNaN(user) && g.Span > 0 {
+		add("CPUs that collecting takes, in the mean", (user+system)/g.Span, "CPUs")
+		if cpu := reading.ProcessOf(g.c.Bundle, g.c.Subject, g.Window).CPU; cpu.MostlyKnown() && cpu.Number > 0 {
+			out = append(out, g.c.Figure("of the process's CPU time", (user+system)/g.Span/cpu.Number, "1", cpu.Origin))
 		}
 	}
 	return out

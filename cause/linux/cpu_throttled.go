@@ -158,7 +158,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 // predicted is the p99 without the stops. What piles up behind one is not taken
 // away, so that it is rather the most; low and high are the bounds of what was
 // lost, of what was seen.
-func predicted(c *cause.Case, stops cause.Spans, low, high float64) cause.Prediction {
+func predicted(c *cause.Case, stops reading.Spans, low, high float64) cause.Prediction {
 	without := func(part float64) cause.Prediction {
 		return c.PredictP99(func(row int) int64 { return int64(part * float64(lost(c, stops, row))) })
 	}

@@ -137,7 +137,7 @@ const noticed = .1
 
 // freshMemory returns when the heap was larger than ever before in the
 // recording.
-func freshMemory(s *evidence.Series) (out cause.Spans) {
+func freshMemory(s *evidence.Series) (out reading.Spans) {
 	if len(s.V) == 0 {
 		return nil
 	}

@@ -15,18 +15,18 @@ import (
 // taken, no more than the kernel counted of either; a handler that computes for
 // as long looks the same, so that what requests lost in them is a bound where
 // the quota was rarely met.
-func (t *throttle) stops(c *cause.Case, w reading.Window) cause.Spans {
+func (t *throttle) stops(c *cause.Case, w reading.Window) reading.Spans {
 	quiet := silences(c, w)
-	slices.SortFunc(quiet, func(a, b cause.Span) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	slices.SortFunc(quiet, func(a, b reading.Span) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	left, span := int(t.Stopped.Number+1), int64(t.Waiting.Number*float64(w.Until-w.From))
-	quiet = slices.DeleteFunc(quiet, func(x cause.Span) bool {
+	quiet = slices.DeleteFunc(quiet, func(x reading.Span) bool {
 		if d := x.To - x.From; left > 0 && d <= span {
 			left, span = left-1, span-d
 			return false
 		}
 		return true
 	})
-	slices.SortFunc(quiet, func(a, b cause.Span) int { return cmp.Compare(a.From, b.From) })
+	slices.SortFunc(quiet, func(a, b reading.Span) int { return cmp.Compare(a.From, b.From) })
 	return quiet
 }
 
@@ -38,7 +38,7 @@ const (
 
 // silences are the stretches in which requests were at work but none changed its
 // state, to the cell.
-func silences(c *cause.Case, w reading.Window) (out cause.Spans) {
+func silences(c *cause.Case, w reading.Window) (out reading.Spans) {
 	width := max(cell, (w.Until-w.From)/mostCells+1)
 	cells := int((w.Until - w.From) / width)
 	if cells < 1 {
@@ -67,7 +67,7 @@ func silences(c *cause.Case, w reading.Window) (out cause.Spans) {
 			}
 		} else if begin >= 0 {
 			if int64(i-begin)*width >= silence {
-				out = append(out, cause.Span{From: w.From + int64(begin)*width, To: w.From + int64(i)*width})
+				out = append(out, reading.Span{From: w.From + int64(begin)*width, To: w.From + int64(i)*width})
 			}
 			begin = -1
 		}
@@ -83,7 +83,7 @@ var atWork = map[evidence.Kind]bool{
 
 // lost is what a request lost in the stops, ns: also what it stood in a socket
 // nobody read.
-func lost(c *cause.Case, stops cause.Spans, row int) (sum int64) {
+func lost(c *cause.Case, stops reading.Spans, row int) (sum int64) {
 	eachState(c, row, func(from, to int64, k evidence.Kind) {
 		if atWork[k] || k == evidence.Unobserved {
 			sum += stops.Within(from, to)
@@ -96,7 +96,7 @@ func lost(c *cause.Case, stops cause.Spans, row int) (sum int64) {
 // are those the kernel counted. It counts a stop for each processor that had a
 // thread of the process to run: the process stood for that long at most, and at
 // least for its part.
-func (t *throttle) bounds(c *cause.Case, w reading.Window, stops cause.Spans, sum int64) (low, high int64) {
+func (t *throttle) bounds(c *cause.Case, w reading.Window, stops reading.Spans, sum int64) (low, high int64) {
 	most := t.Waiting.Number * float64(w.Until-w.From)
 	least := most / float64(max(1, c.Bundle.Subjects[c.Subject].CPUs))
 	found := float64(max(1, stops.Within(w.From, w.Until)))

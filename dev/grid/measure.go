@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/gctrace"
 	"github.com/unstall/unstall/format/gopprof"
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -229,7 +229,7 @@ func (row *Row) readProfile(ctx context.Context, path string, seconds float64) e
 		return err
 	}
 	for i := range b.Subjects {
-		if cpu, ok := golang.CPUOf(b, evidence.SubjectID(i)); ok {
+		if cpu, ok := reading.ProfileOf(b, evidence.SubjectID(i)); ok {
 			row.Profile = float64(cpu.GC) / 1e9 / seconds
 			row.Sampled = cpu.GC / 10e6 // a sample stands for 10 ms
 		}

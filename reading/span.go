@@ -1,4 +1,4 @@
-package cause
+package reading
 
 import (
 	"cmp"
@@ -27,4 +27,14 @@ func (s Spans) Within(from, to int64) (sum int64) {
 		sum += max(0, min(to, s[i].To)-max(from, s[i].From))
 	}
 	return sum
+}
+
+// union adds a span to others that may lie before and after it.
+func (s Spans) union(from, to int64) (out Spans) {
+	all := append(slices.Clone(s), Span{From: from, To: to})
+	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	for _, x := range all {
+		out = out.Add(x.From, x.To)
+	}
+	return out
 }

@@ -1,4 +1,4 @@
-package golang
+package reading
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 
 // The longest recording counts: three traces of a second each that are one, not
 // the log of two seconds beside them, and not what lies between the traces.
-func TestFiguresOf(t *testing.T) {
+func TestGoCollectorOfTheWhole(t *testing.T) {
 	b := evidence.NewBundle()
 	const s = int64(1e9)
 	var subject evidence.SubjectID
@@ -30,11 +30,13 @@ func TestFiguresOf(t *testing.T) {
 	record("trace-2", "trace", 20*s, 21*s, 8)
 	record("trace-3", "trace", 30*s, 31*s, 0)
 	record("gctrace", "", 10*s, 12*s, 100)
-	f, ok := FiguresOf(b, subject)
-	if !ok || f.Span != 3 || math.Abs(f.Rate-4) > 1e-9 || math.Abs(f.Assist-.004) > 1e-9 || f.Live != 1<<20 || !math.IsNaN(f.Goal) {
-		t.Errorf("%+v, %v", f, ok)
+	g := GoCollector(b, subject, Scope{Whole: true})
+	if g == nil || g.Span != 3 || math.Abs(g.Rate.Number-4) > 1e-9 || math.Abs(g.Assist.Number-.004) > 1e-9 || g.Live.Number != 1<<20 || g.Goal.Known() {
+		t.Errorf("%+v", g)
 	}
-	if _, ok := FiguresOf(evidence.NewBundle(), 0); ok {
-		t.Error("figures of nothing")
+	nothing := evidence.NewBundle()
+	nothing.Subjects = []evidence.Subject{{Runtime: "go"}}
+	if g := GoCollector(nothing, 0, Scope{Whole: true}); g != nil {
+		t.Errorf("figures of nothing: %+v", g)
 	}
 }

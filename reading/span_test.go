@@ -1,4 +1,4 @@
-package cause
+package reading
 
 import "testing"
 

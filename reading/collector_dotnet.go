@@ -1,0 +1,44 @@
+package reading
+
+import (
+	"github.com/unstall/unstall/evidence"
+)
+
+// oldest is .NET's generation of the whole heap.
+const oldest = 2
+
+// DotnetCollector reads the collections of a .NET process from its events, over the
+// requests' time where the clocks meet, else all of the recording; what was allocated from
+// its counter. The whole of a run is the same.
+func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
+	g := newCollector(b, subject, scope.source())
+	if !g.watch(scope.Beside) {
+		return nil
+	}
+	v := &b.Intervals
+	var began, full float64
+	var left []float64
+	for _, i := range v.Select(evidence.GCCycle, subject) {
+		x := cycleOf(v, i)
+		if x.From < g.From || x.From >= g.Until {
+			continue
+		}
+		g.Cycles = append(g.Cycles, x)
+		began++
+		if x.Generation == oldest {
+			full++
+			if x.After > 0 {
+				left = append(left, x.After)
+			}
+		}
+	}
+	if g.Span > 0 {
+		g.Rate, g.Full = g.value(began/g.Span), g.value(full/g.Span)
+	}
+	g.Live = g.median(left)
+	g.Alloc = Mean(b, subject, evidence.SeriesAllocation, g.Window)
+	if n := b.CPUsOf(subject); n > 0 {
+		g.Processors = g.value(float64(n))
+	}
+	return g
+}
