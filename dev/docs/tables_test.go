@@ -47,9 +47,9 @@ func formatTable() string {
 }
 
 func causeTable() string {
-	t := newTable("cause", "what it is", "evidence it needs")
+	t := newTable("cause", "step", "what it is", "evidence it needs")
 	for _, c := range causes.Causes {
-		t.row(code(c.ID), c.Title, c.Needs)
+		t.row(code(c.ID), string(c.Step), c.Title, c.Needs)
 	}
 	return t.String()
 }
