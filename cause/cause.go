@@ -184,10 +184,14 @@ func (c *Case) Traced() bool {
 	return c.Ledger != nil && c.Ledger.Traced && len(c.Ledger.Rows) >= ledger.MinRequests
 }
 
+// unseen is the share of slow time that nobody saw from which what was seen does not speak
+// for all of it: the larger part decides.
+const unseen = .5
+
 // Spent says whether it is known where slow requests spent their time: each of them is
 // traced, or looks at the service's threads say it of all together.
 func (c *Case) Spent() bool {
-	return c.Traced() || c.Ledger != nil && c.Ledger.Sampled && len(c.Ledger.Rows) >= ledger.MinRequests && c.Share(ledger.Unobserved) < .5
+	return c.Traced() || c.Ledger != nil && c.Ledger.Sampled && len(c.Ledger.Rows) >= ledger.MinRequests && c.Share(ledger.Unobserved) < unseen
 }
 
 // LongRuns is the share of its run time that a trace shows in stretches no
@@ -206,18 +210,25 @@ func (c *Case) LongRuns() (share float64, origin evidence.Origin, ok bool) {
 // processors. On quiet hosts there are none.
 const Starved = .05
 
-// Slow says whether slow requests are common enough to look for a reason: at
-// least five, and 1 % of all time spent in requests.
+// Requests that are slow are common enough to look for a reason from so many on, which is
+// more than a chance meeting or two, and from such a part of all time spent in requests:
+// below, nobody who looks at all requests notices.
+const (
+	someSlow  = 5
+	slowShare = .01
+)
+
+// Slow says whether slow requests are common enough to look for a reason.
 func (c *Case) Slow() bool {
 	l := c.Ledger
-	if l == nil || len(l.Slow) < 5 {
+	if l == nil || len(l.Slow) < someSlow {
 		return false
 	}
 	var all int64
 	for _, i := range l.Rows {
 		all += c.Bundle.Requests.Latency(i)
 	}
-	return float64(l.Total) >= .01*float64(all)
+	return float64(l.Total) >= slowShare*float64(all)
 }
 
 // Save turns what each slow request would have saved (ns, in the order of

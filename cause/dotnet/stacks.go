@@ -22,21 +22,24 @@ func native(v threads.View) bool {
 	return v.State == evidence.KindUnknown || v.Pattern == threads.HiddenSleep
 }
 
+// asMany is the part of the threads that seem to run which must have run, or been ready to:
+// of fewer, most stand still.
+const asMany = .5
+
 // standing judges the threads that are in native code, of which nothing says that they
-// wait: if less of them ran, or was ready to, than half of those that seem to, they
-// stand still. How many were ready is the kernel's count, NaN where nobody asked; then
+// wait: if fewer ran, or were ready to, than [asMany] of those that seem to, they stand still. How many were ready is the kernel's count, NaN where nobody asked; then
 // the process must use far less of the processors than they would, and less by more
 // where others use up the host.
 func (s *stacks) standing(used, ready, cores float64, full bool) {
 	called := count(s.groups(native))
 	seem := float64(called + count(s.groups(func(v threads.View) bool { return v.State == evidence.Running })))
-	most := .5 * min(seem, cores)
+	most := asMany * min(seem, cores)
 	switch {
 	case !math.IsNaN(ready):
 		used += ready
-		most = .5 * seem
+		most = asMany * seem
 	case full:
-		most /= 2
+		most /= 2 // others may have taken the processors that they were to have
 	}
 	s.still = float64(called) > cores && used < most // as many may be in a short call each
 }

@@ -115,6 +115,10 @@ const (
 	leakCount  = 50
 )
 
+// steady is the part of the goroutines left over in a trace which must be of its first half
+// for them to be a leak: a steady pace leaves a half there, work in progress hardly any.
+const steady = .25
+
 // twoProfiles show whether goroutines pile up.
 var twoProfiles = cause.Need{What: "two goroutine profiles a minute apart",
 	Command: "curl -o g1.pb.gz 'http://HOST:PORT/debug/pprof/goroutine'; sleep 60; curl -o g2.pb.gz 'http://HOST:PORT/debug/pprof/goroutine'"}
@@ -193,7 +197,7 @@ func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
 	// progress leaves only the newest.
 	early, _ := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeftEarly)
 	v.Evidence = append(v.Evidence, c.Figure("of those, started in the first half of the trace", early.Number, "1", f.Origin))
-	if early.Number < .25*f.Number {
+	if early.Number < steady*f.Number {
 		v.Summary += ", all of them new"
 		return v, true
 	}

@@ -145,8 +145,12 @@ func traced(c *cause.Case) []cause.Need {
 	return []cause.Need{c.Trace("the same seconds", " shows whom the host kept waiting")}
 }
 
+// spare is the share of the host's processors of which, if no more were ever busy between
+// two readings, some were always free: a queue shorter than a reading needs more.
+const spare = .6
+
 // idle says that the host always had processors to give.
-func (h *host) idle() bool { return h.Peak < .6*h.CPUs }
+func (h *host) idle() bool { return h.Peak < spare*h.CPUs }
 
 // dilation is how much longer than usual calls that never block take; nothing
 // where the trace does not time them.

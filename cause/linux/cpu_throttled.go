@@ -43,6 +43,10 @@ type throttle struct {
 
 var quotaEvidence = cause.Need{What: "whether a quota stopped it: cpu.stat of its cgroup, with a trace beside it", Command: "unstall record PID"}
 
+// noPeriod is what is counted of periods in which a quota was looked at where there is none:
+// the kernel counts none, and what was read between two of them is less than one.
+const noPeriod = .5
+
 // rarely is the share of periods below which being stopped explains nothing.
 const rarely = .01
 
@@ -100,7 +104,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	}
 	v.Evidence = t.figures(c)
 	v.Summary = fmt.Sprintf("%.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
-	if t.Periods.Number < .5 {
+	if t.Periods.Number < noPeriod {
 		v.Summary = "its cgroup has no quota"
 	}
 	if t.Share() < rarely {

@@ -65,10 +65,13 @@ func (h *host) top() (most reading.Neighbour) {
 // strange says that the process in the host's recording is not the one traced.
 func (h *host) strange() bool { return reading.Strange(h.process.Number, h.run) }
 
+// anySteal is from how many CPUs on, given to other virtual machines, that is told.
+const anySteal = .01
+
 // figures are the evidence of the host.
 func (h *host) figures(c *cause.Case) []cause.Evidence {
 	out := []cause.Evidence{c.Figure(fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.CPUs), h.Busy.Number, "CPUs", h.Busy.Origin)}
-	if h.Steal.Number >= .01 {
+	if h.Steal.Number >= anySteal {
 		out = append(out, c.Figure("CPUs the hypervisor gave to others", h.Steal.Number, "CPUs", h.Busy.Origin))
 	}
 	if h.Pressure.Known() {

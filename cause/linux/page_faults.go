@@ -39,6 +39,22 @@ pre-touching before the service takes traffic; transparent huge pages for the he
 
 var faultEvidence = cause.Need{What: "minor faults of the process prove it: field 10 of /proc/PID/stat. While it happens, with the service's PID", Command: Record}
 
+// A request met new memory if the heap grew for most of it. Its own work then takes longer
+// by a share that is more than how requests differ.
+const (
+	mostly = .5
+	longer = 1.5
+)
+
+// Of its CPU time what a process clears for allocations from which on faults are worth
+// naming, and from which on they may be the reason where nothing can be compared. A profile
+// sees the clearing, about half of what a fault costs.
+const (
+	clears     = .1
+	clearsMuch = .2
+	ofFault    = .5
+)
+
 func judgeFaults(c *cause.Case) cause.Verdict {
 	heap := c.Series(evidence.SeriesGoHeap)
 	if f := faultsOf(c); f != nil {
@@ -55,7 +71,7 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 		ch := l.Of(row)
 		work := ch[ledger.Own] + ch[ledger.Kernel]
 		switch part := float64(fresh.Within(r.Start[row], r.End[row])) / float64(max(1, r.Latency(row))); {
-		case part > .5:
+		case part > mostly:
 			inside = append(inside, work)
 		case part == 0:
 			outside = append(outside, work)
@@ -88,7 +104,7 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 	}
 	share := float64(extra) / float64(max(1, l.Total))
 	v.Summary = fmt.Sprintf("%.1f × the work in new memory, %.1f %% of slow time", float64(in)/float64(max(out, 1)), 100*share)
-	if float64(in) < 1.5*float64(out) || share < cause.Material || !c.Slow() || l.Host.Starved() {
+	if float64(in) < longer*float64(out) || share < cause.Material || !c.Slow() || l.Host.Starved() {
 		return v
 	}
 	v.State = cause.Supported
@@ -126,7 +142,7 @@ func alwaysFresh(c *cause.Case, heap *evidence.Series, v cause.Verdict) cause.Ve
 		return v
 	}
 	v.Evidence = append(v.Evidence, c.Figure("share of CPU time clearing memory for allocations", cleared, "1", origin))
-	if cleared*work < cause.Material*.5 || cleared < .2 || c.Ledger.Host.Starved() {
+	if cleared*work < ofFault*cause.Material || cleared < clearsMuch || c.Ledger.Host.Starved() {
 		return v
 	}
 	v.State = cause.Supported
@@ -178,7 +194,7 @@ func faultsByProfile(c *cause.Case) cause.Verdict {
 	}
 	v.Summary = fmt.Sprintf("%.0f %% of CPU clears new memory", 100*share)
 	v.Evidence = append(v.Evidence, c.Figure("share of CPU time clearing memory for allocations", share, "1", origin))
-	if share < .1 {
+	if share < clears {
 		v.State, v.Needs = cause.RuledOut, nil
 	}
 	return v

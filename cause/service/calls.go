@@ -153,11 +153,15 @@ func (s *spanned) sum() string {
 	return product(s.perRequest(), s.call, s.called, s.took)
 }
 
+// aside is the part of what calls take one by one below which some ran side by side; what is
+// above it is rounding.
+const aside = .95
+
 // product says what so many calls of so long come to; those that run side by side take
 // less than their sum.
 func product(n, each, all, of float64) string {
 	text := fmt.Sprintf("%s calls × %s = %s of %s", cause.Digits(3, n), millis(each), millis(n*each), millis(of))
-	if all < .95*n*each {
+	if all < aside*n*each {
 		text = fmt.Sprintf("%s calls × %s, side by side %s of %s", cause.Digits(3, n), millis(each), millis(all), millis(of))
 	}
 	return text

@@ -34,6 +34,10 @@ CPU profile says where), more processors.`,
 // its own doing.
 const saturated = .8
 
+// comfortable is the utilisation to plan for: in a queue with one server requests wait 2.3
+// times as long as they take at it, and at 80 % 4 times (ρ/(1−ρ)); several servers wait less.
+const comfortable = .7
+
 func judgeCapacity(c *cause.Case) cause.Verdict {
 	if l := c.Ledger; l != nil && l.Sampled && len(l.Rows) >= ledger.MinRequests {
 		return judgeSampled(c)
@@ -80,7 +84,7 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: "take load off: callers that cache, a limit at the door that refuses early"},
 		cause.Fix{Text: "make requests cheaper: a CPU profile shows where their time goes", Code: "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=10'"},
-		cause.Fix{Text: fmt.Sprintf("add processors: at 70 %% utilisation this load needs %.1f", busy*procs(c)/.7)})
+		cause.Fix{Text: fmt.Sprintf("add processors: at %.0f %% utilisation this load needs %.1f", 100*comfortable, busy*procs(c)/comfortable)})
 	return v
 }
 

@@ -114,7 +114,7 @@ func lighten(c *cause.Case, v *cause.Verdict, used float64) {
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: "take load off: callers that cache, a limit at the door that refuses early"},
 		cause.Fix{Text: "make requests cheaper: the stacks of running threads show where their time goes"},
-		cause.Fix{Text: fmt.Sprintf("add processors: at 70 %% utilisation this load needs %.1f", used/.7)})
+		cause.Fix{Text: fmt.Sprintf("add processors: at %.0f %% utilisation this load needs %.1f", 100*comfortable, used/comfortable)})
 }
 
 // ownProcessors is processorsUsed without what the collector took, as far as its log tells:
