@@ -1,10 +1,8 @@
 package dotnet
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -133,16 +131,8 @@ func collected(c *cause.Case) (share float64, from evidence.Origin) {
 // clients count them, else what the pool's threads held and what waited for one when the
 // recording ended, else as the server counts those it has begun; 0 unknown.
 func (s *starving) inFlight() (n float64, origin evidence.Origin) {
-	for _, l := range s.c.Bundle.Loads {
-		if float64(l.Connection) > n {
-			n, origin = float64(l.Connection), l.Origin
-		}
-	}
-	if at, from := s.clients(); at > n {
-		n, origin = at, from
-	}
-	if n > 0 {
-		return n, origin
+	if at := reading.Clients(s.c.Bundle, s.c.Subject); at.Known() {
+		return at.Number, at.Origin
 	}
 	held := float64(s.pool.seen.blocked())
 	if s.pool.seen.worst == nil {
@@ -158,35 +148,4 @@ func (s *starving) inFlight() (n float64, origin evidence.Origin) {
 		n, origin = held+max(q.Last(), q.Mean()), q.Origin
 	}
 	return n, origin
-}
-
-// clients is the most requests that clients had out at once, where they told of each.
-func (s *starving) clients() (most float64, origin evidence.Origin) {
-	type turn struct {
-		at int64
-		by float64
-	}
-	r := &s.c.Bundle.Requests
-	generator := make(map[evidence.ArtifactID]bool)
-	for _, l := range s.c.Bundle.Loads {
-		if a, ok := l.Origin.Artifact(); ok {
-			generator[a] = true
-		}
-	}
-	turns := make(map[evidence.ArtifactID][]turn)
-	for i := range r.Len() {
-		if a, ok := r.Origin[i].Artifact(); ok && r.Subject[i] == s.c.Subject && (generator[a] || r.Intended[i] != 0) && r.Timed(i) {
-			turns[a] = append(turns[a], turn{r.End[i] - r.Latency(i), 1}, turn{r.End[i], -1})
-		}
-	}
-	for a, of := range turns {
-		slices.SortFunc(of, func(x, y turn) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.by, y.by)) })
-		n := 0.
-		for _, t := range of {
-			if n += t.by; n > most {
-				most, origin = n, cause.From(a)
-			}
-		}
-	}
-	return most, origin
 }

@@ -28,7 +28,7 @@ func (e *explained) byStretch() bool {
 		return false
 	}
 	p50, p90 := stats.Quantile(took, .5), stats.Quantile(took, .9)
-	e.v.Evidence = append(e.v.Evidence, e.c.Figure(fmt.Sprintf("p50 of the %d requests that came at up to %s/s in the same recording", len(took), cause.Digits(3, about*e.expected)), float64(p50)/1e6, "ms", cause.From(e.a.source)))
+	e.v.Evidence = append(e.v.Evidence, e.c.Figure(fmt.Sprintf("p50 of the %d requests that came at up to %s/s in the same recording", len(took), cause.Digits(3, about*e.expected)), float64(p50)/1e6, "ms", cause.From(e.a.Source)))
 	return e.against(p50, p90)
 }
 
@@ -69,7 +69,7 @@ func (e *explained) byReplay() bool {
 	c := e.c
 	used, origin, known := processorsUsed(c)
 	cores := c.Bundle.CPUsOf(c.Subject)
-	rows := byArrival(c, e.a.source)
+	rows := e.a.Rows
 	if !known || cores == 0 || len(rows) < predict.MinReplay || e.a.rate <= 0 {
 		return false
 	}
@@ -98,7 +98,7 @@ func (e *explained) byReplay() bool {
 	p50, p90 := stats.Quantile(without.Latency, .5), stats.Quantile(without.Latency, .9)
 	e.v.Evidence = append(e.v.Evidence,
 		c.Figure("processor time of a request", float64(need)/1e6, "ms", origin),
-		c.Figure(fmt.Sprintf("p50 had only one in %s come (replay of the arrivals through %d processors, which gives p50 and p99 as observed)", cause.Digits(2, e.times), cores), float64(p50)/1e6, "ms", cause.From(e.a.source)))
+		c.Figure(fmt.Sprintf("p50 had only one in %s come (replay of the arrivals through %d processors, which gives p50 and p99 as observed)", cause.Digits(2, e.times), cores), float64(p50)/1e6, "ms", cause.From(e.a.Source)))
 	return e.against(p50, p90)
 }
 

@@ -2,102 +2,57 @@ package service
 
 import (
 	"fmt"
-	"slices"
-	"strings"
+	"math"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 )
 
-// gauged is what a pool's gauges tell.
-type gauged struct {
-	name, unit string
-	readings   int
-	most, size float64 // in use at most; 0 not known
-	full       int     // readings with all in use
-	waiting    float64 // who waited for one, in the mean
-	queue      float64 // at most
-	watched    bool    // who waits is told
-	origin     evidence.Origin
-}
+// gauged is a pool of connections as its gauges tell of it.
+type gauged struct{ reading.ConnectionPool }
 
 // gauges are the subject's pools of connections, those that were waited for first.
 func gauges(c *cause.Case) (all []gauged) {
-	from, to := int64(0), int64(1<<62)
+	w := reading.Whole
 	if l := c.Ledger; l != nil && l.To > l.From {
-		from, to = l.From, l.To
+		w = window(c)
 	}
-	b := c.Bundle
-	for i := range b.Series {
-		s := &b.Series[i]
-		name, ok := strings.CutPrefix(s.Name, evidence.SeriesClientPoolUsed+":")
-		if !ok || s.Subject != c.Subject || s.Unit == "threads" {
-			continue
-		}
-		g := gauged{name: name, unit: s.Unit, origin: s.Origin}
-		size := b.SeriesOf(c.Subject, evidence.SeriesClientPoolMax+":"+name)
-		if size != nil {
-			g.size = slices.Max(size.V)
-		}
-		for k, t := range s.T {
-			if t >= from && t < to || len(s.T) == 1 {
-				g.readings++
-				g.most = max(g.most, s.V[k])
-				if g.size > 0 && s.V[k] >= g.size {
-					g.full++
-				}
-			}
-		}
-		if waits := b.SeriesOf(c.Subject, evidence.SeriesClientPoolWaits+":"+name); waits != nil {
-			n := 0
-			for k, t := range waits.T {
-				if t >= from && t < to || len(waits.T) == 1 {
-					n++
-					g.waiting += waits.V[k]
-					g.queue = max(g.queue, waits.V[k])
-				}
-			}
-			if g.watched = n > 0; g.watched {
-				g.waiting /= float64(n)
-			}
-		}
-		if g.readings > 0 {
-			all = append(all, g)
-		}
+	for _, p := range reading.ConnectionPools(c.Bundle, c.Subject, w) {
+		all = append(all, gauged{p})
 	}
-	slices.SortStableFunc(all, func(x, y gauged) int { return int(max(-1, min(1, y.waiting-x.waiting))) })
 	return all
 }
 
 // sum says what a pool's use was: "at most 7 of 10 connections in use, nobody waited".
 func (g *gauged) sum() string {
-	text := fmt.Sprintf("at most %.0f", g.most)
-	if g.size > 0 {
-		text += fmt.Sprintf(" of %.0f", g.size)
+	text := fmt.Sprintf("at most %.0f", g.Most)
+	if g.Size > 0 {
+		text += fmt.Sprintf(" of %.0f", g.Size)
 	}
-	text += " " + g.unit + " in use"
+	text += " " + g.Unit + " in use"
 	switch {
-	case !g.watched:
-	case g.queue == 0:
+	case math.IsNaN(g.Waiting):
+	case g.Queue == 0:
 		text += ", nobody waited"
 	default:
-		text += fmt.Sprintf(", %s waited in the mean", cause.Digits(2, g.waiting))
+		text += fmt.Sprintf(", %s waited in the mean", cause.Digits(2, g.Waiting))
 	}
-	if g.readings == 1 {
+	if g.Readings == 1 {
 		return text + " at one reading"
 	}
-	return text + fmt.Sprintf(" (%d readings)", g.readings)
+	return text + fmt.Sprintf(" (%d readings)", g.Readings)
 }
 
 func (g *gauged) figures(c *cause.Case, v *cause.Verdict) {
-	v.Evidence = append(v.Evidence, c.Figure("in use at most, of the pool "+g.name, g.most, "count", g.origin))
-	if g.size > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("its size", g.size, "count", g.origin),
-			c.Figure("readings with all of them in use", float64(g.full)/float64(g.readings), "1", g.origin))
+	v.Evidence = append(v.Evidence, c.Figure("in use at most, of the pool "+g.Name, g.Most, "count", g.Origin))
+	if g.Size > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("its size", g.Size, "count", g.Origin),
+			c.Figure("readings with all of them in use", float64(g.Full)/float64(g.Readings), "1", g.Origin))
 	}
-	if g.watched {
-		v.Evidence = append(v.Evidence, c.Figure("waited for one (mean)", g.waiting, "count", g.origin))
+	if !math.IsNaN(g.Waiting) {
+		v.Evidence = append(v.Evidence, c.Figure("waited for one (mean)", g.Waiting, "count", g.Origin))
 	}
 }
 
@@ -116,27 +71,27 @@ func judgeGauges(c *cause.Case, all []gauged) cause.Verdict {
 	v.Summary = g.sum()
 	l := c.Ledger
 	if l == nil || !c.Slow() || l.To <= l.From {
-		if g.waiting > 0 {
+		if g.Waiting > 0 {
 			v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "requests, to say what it costs them: an access log of the same time"}}
 		}
 		return v
 	}
-	waited := min(g.waiting*float64(l.To-l.From), float64(l.Total))
+	waited := min(g.Waiting*float64(l.To-l.From), float64(l.Total))
 	switch {
-	case g.watched && waited >= cause.Material*float64(l.Total):
+	case waited >= cause.Material*float64(l.Total):
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("Requests queue for a pool: %s, all %.0f in use.", g.name, g.size)
-		if g.size == 0 {
-			v.Title = fmt.Sprintf("Requests queue for a pool: %s.", g.name)
+		v.Title = fmt.Sprintf("Requests queue for a pool: %s, all %.0f in use.", g.Name, g.Size)
+		if math.IsNaN(g.Size) {
+			v.Title = fmt.Sprintf("Requests queue for a pool: %s.", g.Name)
 		}
 		v.Saves = c.Bound(waited, 0, waited)
-		v.Evidence = append(v.Evidence, c.Figure("that is, of the slow time, at most", waited/float64(l.Total), "1", g.origin))
-		v.Fix = append(v.Fix, enlargePool(g.name))
-	case !g.watched && g.full > 0:
+		v.Evidence = append(v.Evidence, c.Figure("that is, of the slow time, at most", waited/float64(l.Total), "1", g.Origin))
+		v.Fix = append(v.Fix, enlargePool(g.Name))
+	case math.IsNaN(g.Waiting) && g.Full > 0:
 		v.State = cause.Inconclusive
-		v.Summary += fmt.Sprintf(", all of them in %d; who waited was not recorded", g.full)
+		v.Summary += fmt.Sprintf(", all of them in %d; who waited was not recorded", g.Full)
 		v.Needs = []cause.Need{{What: "how many wait for a connection (hikaricp_connections_pending, waiting), beside how many are in use"}}
-	case !g.watched && g.size == 0:
+	case math.IsNaN(g.Waiting) && math.IsNaN(g.Size):
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "the pool's size, or how many wait for a connection"}}
 	}
 	return v

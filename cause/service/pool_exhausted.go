@@ -40,7 +40,7 @@ the door instead of a queue inside.`,
 
 func judgePool(c *cause.Case) cause.Verdict {
 	all, spans := gauges(c), spansOf(c)
-	if usedUp(all) {
+	if len(all) > 0 && all[0].UsedUp() {
 		// The gauges count each that waits; looks at threads know a pool of the program's
 		// own only by its name, and what queues behind as waiting for something else.
 		if v := judgeGauges(c, all); v.State == cause.Supported && (!c.Spent() || c.Share(ledger.Pool) < cause.Material) {
@@ -111,10 +111,4 @@ func taken(c *cause.Case, s *spanned) bool {
 		}
 	}
 	return false
-}
-
-// usedUp says whether a pool's gauges found all of it in use most of the time, and somebody
-// waiting.
-func usedUp(all []gauged) bool {
-	return len(all) > 0 && 2*all[0].full > all[0].readings && all[0].waiting > 0
 }

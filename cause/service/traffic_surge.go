@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -40,8 +39,8 @@ a cache in the service where one request costs many queries.`,
 		if c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests {
 			return false
 		}
-		_, _, known := expectedRate(c)
-		return known || c.Slow() && c.Share(loaded...) >= cause.Material && !spare(c)
+		rate, _ := reading.ExpectedRate(c.Bundle, c.Subject)
+		return rate.Known() || c.Slow() && c.Share(loaded...) >= cause.Material && !spare(c)
 	},
 	Judge: judgeSurge,
 }
@@ -70,21 +69,11 @@ const (
 	copied  = .2   // of requests that repeat another, from which callers do not cache
 )
 
-// expectedRate is what was agreed on, else what was usual, and who says so.
-func expectedRate(c *cause.Case) (rate float64, by string, known bool) {
-	if f, ok := c.Bundle.Fact(c.Subject, evidence.FactExpectedRate); ok && f.Number > 0 {
-		return f.Number, "--expect-rate", true
-	}
-	if f, ok := c.Bundle.Fact(c.Subject, evidence.FactBaselineRate); ok && f.Number > 0 {
-		return f.Number, "--baseline", true
-	}
-	return 0, "", false
-}
-
 func judgeSurge(c *cause.Case) cause.Verdict {
 	a := arrivalsOf(c)
-	expected, by, known := expectedRate(c)
-	origin := cause.From(a.source)
+	rate, by := reading.ExpectedRate(c.Bundle, c.Subject)
+	expected, known := rate.Number, rate.Known()
+	origin := cause.From(a.Source)
 	v := cause.Verdict{State: cause.RuledOut}
 	v.Evidence = append(v.Evidence, c.Figure("requests", a.rate, "1/s", origin))
 	step, risen := a.step()
@@ -162,63 +151,17 @@ func repeated(c *cause.Case, v *cause.Verdict) {
 
 func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("15:04:05") }
 
-// arrivals is at which rate requests came, and how long they took, over time.
+// arrivals is how requests came.
 type arrivals struct {
-	source  evidence.ArtifactID
-	rate    float64 // per second, of all
-	from    int64
-	width   int64 // ns of a stretch
-	rates   []float64
-	medians []float64 // ns; of a stretch without requests that of the one before
-	took    [][]int64
+	*reading.Arrivals
+	rate float64 // per second, of all
 }
 
-// Stretches a recording is split into: enough of them for a change to be seen, and none
-// so short that there is nothing in it.
-const (
-	stretches      = 60
-	stretch        = int64(1e9)
-	leastStretches = 8
-)
-
 func arrivalsOf(c *cause.Case) *arrivals {
-	l, r := c.Ledger, &c.Bundle.Requests
-	a := &arrivals{source: l.Requests.Source, rate: l.Requests.Rate, from: l.Requests.From, width: max(stretch, (l.Requests.To-l.Requests.From)/stretches)}
-	share := 1.
-	if f, ok := c.Bundle.FactFrom(a.source, c.Subject, evidence.FactSpansSampled); ok && f.Number > 0 {
-		if of, _ := f.Origin.Artifact(); of == a.source {
-			share = f.Number
-		}
-	}
-	// What came, not what was served: a service that is overrun finishes less.
-	if rows := byArrival(c, a.source); len(rows) > 1 {
-		first, last := rows[0], rows[len(rows)-1]
-		if d := r.End[last] - r.Latency(last) - (r.End[first] - r.Latency(first)); d > 0 {
-			a.rate = float64(len(rows)) / (float64(d) / 1e9)
-		}
-	}
-	a.rate /= share
-	n := int((l.Requests.To - l.Requests.From) / a.width)
-	if n < leastStretches {
-		return a
-	}
-	a.took = make([][]int64, n)
-	for i := range r.Len() {
-		if of, _ := r.Origin[i].Artifact(); of != a.source || r.Subject[i] != c.Subject || !r.Timed(i) {
-			continue
-		}
-		if k := (r.End[i] - r.Latency(i) - a.from) / a.width; k >= 0 && k < int64(n) {
-			a.took[k] = append(a.took[k], r.Latency(i))
-		}
-	}
-	last := 0.
-	for _, took := range a.took {
-		slices.Sort(took)
-		if len(took) > 0 {
-			last = float64(stats.Quantile(took, .5))
-		}
-		a.rates = append(a.rates, float64(len(took))/share/(float64(a.width)/1e9))
-		a.medians = append(a.medians, last)
+	r := &c.Ledger.Requests
+	a := &arrivals{Arrivals: reading.ArrivalsOf(c.Bundle, c.Subject, r.Source, reading.Window{From: r.From, Until: r.To})}
+	if a.rate = a.Rate.Number; !a.Rate.Known() {
+		a.rate = r.Rate
 	}
 	return a
 }
@@ -233,20 +176,20 @@ type rise struct {
 // before: what is slow for another reason is sent again, and that looks alike.
 func (a *arrivals) step() (best rise, ok bool) {
 	const shortest = 3
-	changes := append(stats.ChangePoints(a.rates, shortest), len(a.rates))
-	slower := stats.ChangePoints(a.medians, shortest)
+	changes := append(stats.ChangePoints(a.Rates, shortest), len(a.Rates))
+	slower := stats.ChangePoints(a.Medians, shortest)
 	begin := 0
 	for n, at := range changes[:len(changes)-1] {
-		before, after := mean(a.rates[begin:at]), mean(a.rates[at:changes[n+1]])
+		before, after := mean(a.Rates[begin:at]), mean(a.Rates[at:changes[n+1]])
 		begin = at
 		follows := slices.ContainsFunc(slower, func(k int) bool {
-			return k >= at-1 && k < changes[n+1] && mean(a.medians[k:min(k+shortest, len(a.medians))]) > 1.5*mean(a.medians[max(0, k-shortest):k])
+			return k >= at-1 && k < changes[n+1] && mean(a.Medians[k:min(k+shortest, len(a.Medians))]) > 1.5*mean(a.Medians[max(0, k-shortest):k])
 		})
 		early := slices.ContainsFunc(slower, func(k int) bool {
-			return k < at-1 && mean(a.medians[k:]) > 1.5*mean(a.medians[:k])
+			return k < at-1 && mean(a.Medians[k:]) > 1.5*mean(a.Medians[:k])
 		})
 		if before > 0 && after >= surging*before && follows && !early && after/before > best.after/max(best.before, 1e-9) {
-			best, ok = rise{a.from + int64(at)*a.width, before, after}, true
+			best, ok = rise{a.From + int64(at)*a.Width, before, after}, true
 		}
 	}
 	return best, ok
@@ -262,24 +205,11 @@ func mean(v []float64) (m float64) {
 // quiet are the latencies of requests that came while the rate was about what was
 // expected, and had been so in the stretch before, sorted.
 func (a *arrivals) quiet(expected float64) (took []int64) {
-	for i, r := range a.rates {
-		if r <= about*expected && (i == 0 || a.rates[i-1] <= about*expected) {
-			took = append(took, a.took[i]...)
+	for i, r := range a.Rates {
+		if r <= about*expected && (i == 0 || a.Rates[i-1] <= about*expected) {
+			took = append(took, a.Took[i]...)
 		}
 	}
 	slices.Sort(took)
 	return took
-}
-
-func byArrival(c *cause.Case, source evidence.ArtifactID) (rows []int) {
-	r := &c.Bundle.Requests
-	for i := range r.Len() {
-		if of, _ := r.Origin[i].Artifact(); of == source && r.Subject[i] == c.Subject && r.Timed(i) {
-			rows = append(rows, i)
-		}
-	}
-	slices.SortFunc(rows, func(i, j int) int {
-		return cmp.Or(cmp.Compare(r.End[i]-r.Latency(i), r.End[j]-r.Latency(j)), cmp.Compare(i, j))
-	})
-	return rows
 }
