@@ -40,17 +40,17 @@ func (v View) busy() float64 { return v.Of(cpuID) / v.Board.cores() }
 // before the last one is busy.
 const saturated = 90
 
-// The rules of all runtimes, what decides first.
-var allRules = slices.Concat(procRules, dotnetRules, goRules, jvmRules)
+// Rules are those of all runtimes, what decides first.
+var Rules = slices.Concat(procRules, dotnetRules, goRules, jvmRules)
 
 // ruleOf finds a counter's rule and its place; nil if there is none.
 func ruleOf(id string) (*Rule, int) {
-	for i := range allRules {
-		if allRules[i].ID == id {
-			return &allRules[i], i
+	for i := range Rules {
+		if Rules[i].ID == id {
+			return &Rules[i], i
 		}
 	}
-	return nil, len(allRules)
+	return nil, len(Rules)
 }
 
 // above holds where a value is above a bound for a time.

@@ -76,7 +76,7 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range allRules {
+	for _, r := range Rules {
 		if n := len([]rune(r.Text)); n == 0 || n > 74 || strings.Contains(r.Text, "\n") {
 			t.Errorf("%s: its text has %d characters, want one short line", r.ID, n)
 		}

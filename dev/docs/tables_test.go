@@ -15,6 +15,7 @@ import (
 	labs "github.com/unstall/unstall/lab/all"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/top"
 )
 
 // Root is the checkout, as seen from this package.
@@ -28,6 +29,7 @@ var tables = map[string]func() string{
 	"reports":    reportTable,
 	"exports":    exportTable,
 	"metrics":    metricTable,
+	"rules":      ruleTable,
 	"labs":       labTable,
 	"make":       makeTable,
 }
@@ -96,6 +98,18 @@ func metricTable() string {
 			gate = "yes"
 		}
 		t.row(m.Title, code(m.Name), m.Unit, string(m.Better), gate)
+	}
+	return t.String()
+}
+
+func ruleTable() string {
+	t := newTable("counter", "its rule", "said when it holds")
+	for _, r := range top.Rules {
+		said := ""
+		if r.Holds != nil {
+			said = "yes"
+		}
+		t.row(code(r.ID), r.Text, said)
 	}
 	return t.String()
 }
