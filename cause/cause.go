@@ -15,7 +15,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/stats"
 	"github.com/unstall/unstall/threads"
 )
@@ -70,7 +70,7 @@ type Verdict struct {
 	Prediction []Prediction
 	// Frontier is what memory would buy, where the cause is a collector's: how the fix
 	// was chosen.
-	Frontier *predict.Frontier
+	Frontier *model.Frontier
 	// Weight ranks verdicts without request evidence: seconds stopped or burnt per
 	// second.
 	Weight float64

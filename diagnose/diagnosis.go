@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
 )
 
 // Schema is the version of the JSON form of a Diagnosis. Fields are added,
@@ -132,7 +132,7 @@ type Verdict struct {
 
 	// Frontier is what memory would buy, where the fix is a size of the heap. It is
 	// not in the JSON form: unstall predict gives it.
-	Frontier *predict.Frontier `json:"-"`
+	Frontier *model.Frontier `json:"-"`
 
 	weight float64
 }

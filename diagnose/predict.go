@@ -2,14 +2,15 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/all"
 )
 
 // WhichError says that the question is not about this evidence, or not clear: that is
@@ -23,7 +24,7 @@ func which(format string, args ...any) error { return &WhichError{fmt.Sprintf(fo
 // PredictOptions are what is asked of [Predict].
 type PredictOptions struct {
 	Target  string // a process by its name or PID; "": the only one
-	Wanted  []predict.Wanted
+	Wanted  []model.Wanted
 	Since   time.Time // zero: all there is
 	Until   time.Time
 	Version string // of the tool
@@ -31,7 +32,7 @@ type PredictOptions struct {
 
 // Predict says what settings would do to the process that was read into a bundle, which
 // stays as it is. What cannot be is an error beside the rest.
-func Predict(read *evidence.Bundle, opt PredictOptions) (*predict.Prediction, error) {
+func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until})
 	if i.Nothing() {
 		return nil, which("nothing of the evidence lies in the time asked for: it is of %s UTC", between(i.Whole))
@@ -43,33 +44,19 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*predict.Prediction, er
 	if err != nil {
 		return nil, err
 	}
-	m := models[r.b.Subjects[id].Runtime]
+	m := model.Of(all.Models, b.Subjects[id].Runtime)[0]
 	for _, w := range opt.Wanted {
-		if w.Model() != m.name {
-			return nil, which("--set %s: %s is a %s process, there is nothing like it", w.Text, r.name[id], m.runtime)
+		if w.Model.Runtime != m.Runtime {
+			return nil, which("--set %s: %s is %s, there is nothing like it", w.Text, r.name[id], m.Whose())
 		}
+		m = w.Model // all are of one
 	}
-	p, err := m.ask(r, &cause.Case{Bundle: b, Subject: id, Ledger: r.ledgerOf(id)}, opt.Wanted)
-	if p == nil {
+	a, err := ask[m.ID](model.Question{Bundle: b, Subject: id, Name: r.name[id], Ledger: r.ledgerOf(id), Wanted: opt.Wanted})
+	if a == nil {
 		return nil, fmt.Errorf("%s: %w", r.name[id], err)
 	}
-	p.ToolVersion = opt.Version
-	return p, err
-}
-
-// model is what can be predicted of processes of one runtime.
-type model struct {
-	name    string // of [predict.Prediction]
-	runtime string // in words
-	covers  string // evidence that only the process meant has, where there are several
-	ask     func(*run, *cause.Case, []predict.Wanted) (*predict.Prediction, error)
-}
-
-// models by the runtime of a subject.
-var models = map[string]model{
-	"go":     {predict.ModelHeap, "Go", evidence.CoverGC, predictHeap},
-	"dotnet": {predict.ModelPool, ".NET", evidence.CoverThreadPool, predictPool},
-	"jvm":    {predict.ModelYoung, "JVM", evidence.CoverGC, predictYoung},
+	a.ToolVersion = opt.Version
+	return a, err
 }
 
 // modelled finds the process that is meant.
@@ -84,13 +71,13 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 		if target != "" && target != s.Name && target != strconv.Itoa(s.PID) && target != r.name[id] {
 			continue
 		}
-		m, ok := models[s.Runtime]
-		if !ok {
+		models := model.Of(all.Models, s.Runtime)
+		if len(models) == 0 {
 			others++
 			continue
 		}
 		of = append(of, id)
-		if len(r.b.Covered(id, m.covers)) > 0 {
+		if slices.ContainsFunc(models, func(m *model.Model) bool { return len(r.b.Covered(id, m.Covers)) > 0 }) {
 			watched = append(watched, id)
 		}
 	}
@@ -107,10 +94,10 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 	case len(of) > 1:
 		return 0, which("these are of %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
 	case target != "":
-		return 0, which("--target %s: nothing here is of a Go, .NET or JVM process of that name or PID", target)
+		return 0, which("--target %s: nothing here is of a %s process of that name or PID", target, model.Processes(all.Models))
 	case others > 0:
-		return 0, which("what was recorded is of no Go, .NET or JVM process, or does not say so: the models are of Go's heap (its gctrace log, an execution trace or a capture of it will do), of .NET's thread pool (a capture) and of a JVM's young generation (its GC log, or a capture)")
+		return 0, which("what was recorded is of no %s process, or does not say so: the models are %s", model.Processes(all.Models), model.About(all.Models))
 	default:
-		return 0, which("nothing was recorded of a process: give a capture of a Go, .NET or JVM process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1")
+		return 0, which("nothing was recorded of a process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", model.Processes(all.Models))
 	}
 }

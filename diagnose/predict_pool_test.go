@@ -13,14 +13,16 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	models "github.com/unstall/unstall/model/all"
+	"github.com/unstall/unstall/model/threadpool"
 )
 
 // A recording of .NET 10 under 125 closed connections to a handler that blocks on a task
 // of 500 ms, on 2 processors.
 const starving = "../../shared/corpus/nettrace/starve10.nettrace.gz"
 
-func asked(t *testing.T, sets ...string) (*predict.Prediction, error) {
+func asked(t *testing.T, sets ...string) (*model.Answer, error) {
 	t.Helper()
 	if _, err := os.Stat(starving); err != nil {
 		t.Skip("the corpus is not beside this checkout")
@@ -28,7 +30,7 @@ func asked(t *testing.T, sets ...string) (*predict.Prediction, error) {
 	return askedOf(t, []string{starving}, sets...)
 }
 
-func askedOf(t *testing.T, files []string, sets ...string) (*predict.Prediction, error) {
+func askedOf(t *testing.T, files []string, sets ...string) (*model.Answer, error) {
 	t.Helper()
 	b := evidence.NewBundle()
 	for _, f := range files {
@@ -36,27 +38,29 @@ func askedOf(t *testing.T, files []string, sets ...string) (*predict.Prediction,
 			t.Fatal(err)
 		}
 	}
-	wanted, err := predict.ParseSets(sets)
+	wanted, err := model.ParseSets(models.Models, sets)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return diagnose.Predict(b, diagnose.PredictOptions{Wanted: wanted})
 }
 
+func of(a *model.Answer) *threadpool.Prediction { return a.Own.(*threadpool.Prediction) }
+
 func TestPredictPool(t *testing.T) {
 	p, err := asked(t, "service-time=500ms", "connections=125")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := p.Pool.Calibration
-	if p.Model != predict.ModelPool || c.Pattern != predict.PoolTaskWait || c.Processors != 2 || c.Connections != 125 || !strings.Contains(c.Waits, ".Result") {
+	c := of(p).Calibration
+	if p.Model != threadpool.ID || c.Pattern != threadpool.TaskWait || c.Processors != 2 || c.Connections != 125 || !strings.Contains(c.Waits, ".Result") {
 		t.Errorf("%+v", c)
 	}
-	if len(p.Pool.Outcomes) != 3 {
-		t.Fatalf("%d outcomes: as it is, await and more threads were expected", len(p.Pool.Outcomes))
+	if len(of(p).Outcomes) != 3 {
+		t.Fatalf("%d outcomes: as it is, await and more threads were expected", len(of(p).Outcomes))
 	}
-	await, more := p.Pool.Outcomes[1].Outcome, p.Pool.Outcomes[2].Outcome
-	for name, o := range map[string]predict.PoolOutcome{"await": await, "more threads": more} { // 243 and 227 to 244 were measured
+	await, more := of(p).Outcomes[1].Outcome, of(p).Outcomes[2].Outcome
+	for name, o := range map[string]threadpool.Outcome{"await": await, "more threads": more} { // 243 and 227 to 244 were measured
 		if !(math.Abs(o.Rate.Value-243) <= .15*243) {
 			t.Errorf("%s: %.0f requests/s", name, o.Rate.Value)
 		}
@@ -76,25 +80,25 @@ func TestPredictPoolAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := p.Pool.Calibration
-	if c.Version != "3.1.2" || c.Pattern != predict.PoolTaskWait || !(math.Abs(c.Service-.5) <= .03) || c.Connections < 120 || c.Connections > 140 {
+	c := of(p).Calibration
+	if c.Version != "3.1.2" || c.Pattern != threadpool.TaskWait || !(math.Abs(c.Service-.5) <= .03) || c.Connections < 120 || c.Connections > 140 {
 		t.Errorf("%+v", c)
 	}
-	if len(p.Pool.Outcomes) == 0 {
+	if len(of(p).Outcomes) == 0 {
 		t.Fatal("no outcome")
 	}
-	for _, a := range p.Pool.Outcomes {
+	for _, a := range of(p).Outcomes {
 		if want := float64(c.Connections) / c.Service; !(math.Abs(a.Outcome.Rate.Value-want) <= .15*want) {
 			t.Errorf("%s: %.0f requests/s, want %.0f", a.Text, a.Outcome.Rate.Value, want)
 		}
 	}
-	if m := p.Pool.Measured; m.Rate.Value > 20 || !m.Threads.Known() {
+	if m := of(p).Measured; m.Rate.Value > 20 || !m.Threads.Known() {
 		t.Errorf("measured: %+v", m)
 	}
 }
 
 func TestPredictPoolNeeds(t *testing.T) {
-	if _, err := asked(t, "await"); !errors.Is(err, predict.ErrServiceTime) {
+	if _, err := asked(t, "await"); !errors.Is(err, threadpool.ErrServiceTime) {
 		t.Errorf("without a service time: %v", err)
 	}
 	_, err := asked(t, "GOGC=200")

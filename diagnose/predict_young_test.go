@@ -18,7 +18,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/younggen"
 )
 
 const gclogs = "../../shared/corpus/gclog"
@@ -28,7 +28,7 @@ var updatePredictions = flag.Bool("update-predictions", false, "write docs/predi
 // backTest is the back-test of one log.
 type backTest struct {
 	collector string
-	predict.BackTest
+	younggen.BackTest
 }
 
 // leastYoung is how many young collections a log needs for a back-test.
@@ -59,7 +59,7 @@ func TestYoungBackTest(t *testing.T) {
 				continue
 			}
 			enough++
-			x, err := predict.BackTestYoung(p)
+			x, err := younggen.BackTestOf(p)
 			if err != nil {
 				t.Logf("%s: %d young collections, %v", l.File, len(p), err)
 				continue
@@ -78,8 +78,8 @@ func TestYoungBackTest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	interval, _ := off(tests, func(x predict.BackTest) predict.Foretold { return x.Interval }, true)
-	total, _ := off(tests, func(x predict.BackTest) predict.Foretold { return x.Total }, true)
+	interval, _ := off(tests, func(x younggen.BackTest) younggen.Foretold { return x.Interval }, true)
+	total, _ := off(tests, func(x younggen.BackTest) younggen.Foretold { return x.Total }, true)
 	if interval > .15 || total > .35 {
 		t.Errorf("the interval is %.0f %% off in the median, the total pause %.0f %%", 100*interval, 100*total)
 	}
@@ -89,7 +89,7 @@ func TestYoungBackTest(t *testing.T) {
 }
 
 // off is the median and the 9th decile of the absolute errors.
-func off(tests []backTest, of func(predict.BackTest) predict.Foretold, told bool) (median, ninth float64) {
+func off(tests []backTest, of func(younggen.BackTest) younggen.Foretold, told bool) (median, ninth float64) {
 	var all []float64
 	for _, x := range tests {
 		f := of(x.BackTest)
@@ -145,13 +145,13 @@ taken to go on; what is off there is mostly the load that changed, and start-ups
 		}
 		fmt.Fprintf(&w, "| %s | %d | %d |", name, len(tests), n)
 		for _, k := range []struct {
-			of   func(predict.BackTest) predict.Foretold
+			of   func(younggen.BackTest) younggen.Foretold
 			told bool
 		}{
-			{func(x predict.BackTest) predict.Foretold { return x.Interval }, true},
-			{func(x predict.BackTest) predict.Foretold { return x.Total }, true},
-			{func(x predict.BackTest) predict.Foretold { return x.Count }, false},
-			{func(x predict.BackTest) predict.Foretold { return x.Total }, false},
+			{func(x younggen.BackTest) younggen.Foretold { return x.Interval }, true},
+			{func(x younggen.BackTest) younggen.Foretold { return x.Total }, true},
+			{func(x younggen.BackTest) younggen.Foretold { return x.Count }, false},
+			{func(x younggen.BackTest) younggen.Foretold { return x.Total }, false},
 		} {
 			median, ninth := off(tests, k.of, k.told)
 			fmt.Fprintf(&w, " %s | %s |", far(median), far(ninth))

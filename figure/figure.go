@@ -119,6 +119,9 @@ func Ms(ms float64) string { return Time(ms * 1e6) }
 // Size writes a number of bytes.
 func Size(bytes float64) string { return SizeUnit(bytes).of(bytes) }
 
+// MiB writes sizes that are to be compared, in one unit.
+func MiB(bytes float64) string { return sizes[2].of(bytes) }
+
 func (u Unit) of(v float64) string { return Num(v/u.Size) + " " + u.Name }
 
 // scales are the units that figures come in, by name: what one of them is in

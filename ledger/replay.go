@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/queue"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -41,7 +41,7 @@ type Replay struct {
 	Why     string // why it is not used, "" if it is
 	Splits  Mechanism
 	Servers int
-	Fit     predict.Fit
+	Fit     queue.Fit
 }
 
 // amplified is what a replay moves of one request, ns.
@@ -55,8 +55,8 @@ func (l *Ledger) replay() {
 		l.Replay.Why = "no pause is known on the requests' timeline"
 	case reach > typical:
 		l.Replay.Why = fmt.Sprintf("the clocks of requests and pauses may be %v apart, and a pause lasts %v", time.Duration(reach), time.Duration(typical))
-	case len(l.Rows) < predict.MinReplay:
-		l.Replay.Why = fmt.Sprintf("a replay needs at least %d requests, there are %d", predict.MinReplay, len(l.Rows))
+	case len(l.Rows) < queue.MinReplay:
+		l.Replay.Why = fmt.Sprintf("a replay needs at least %d requests, there are %d", queue.MinReplay, len(l.Rows))
 	case l.queues():
 		l.replayQueue()
 	case l.Traced:
@@ -124,14 +124,14 @@ func placed(p evidence.Path) bool {
 }
 
 // run replays with the pauses moved by −d, that is with every request moved by d.
-func (l *Ledger) run(m *replayed, d int64) (predict.Replay, bool) {
-	q := predict.Queue{Servers: l.Replay.Servers, Stops: make([]predict.Stop, len(l.stops.pauses))}
+func (l *Ledger) run(m *replayed, d int64) (queue.Replay, bool) {
+	q := queue.Queue{Servers: l.Replay.Servers, Stops: make([]queue.Stop, len(l.stops.pauses))}
 	for i, p := range l.stops.pauses {
-		q.Stops[i] = predict.Stop{From: p.from - d, To: p.to - d}
+		q.Stops[i] = queue.Stop{From: p.from - d, To: p.to - d}
 	}
-	var left []predict.Stop
+	var left []queue.Stop
 	for _, p := range l.left.pauses {
-		left = append(left, predict.Stop{From: p.from - d, To: p.to - d})
+		left = append(left, queue.Stop{From: p.from - d, To: p.to - d})
 	}
 	out, err := q.ReplayLeft(m.arrive, m.demand, m.observed, left)
 	if err != nil {
@@ -218,14 +218,14 @@ func (l *Ledger) replayQueue() {
 // reproduces takes the fit, and asks for more: where pauses meet few requests,
 // p50 and p99 agree with any queue. So the very time that is to be split, in
 // all, must agree as well.
-func (l *Ledger) reproduces(out predict.Replay, observed, model int64, what string) bool {
+func (l *Ledger) reproduces(out queue.Replay, observed, model int64, what string) bool {
 	l.Replay.Fit, l.Replay.Why = out.Fit, out.Fit.Why
 	if !out.Fit.Used {
 		return false
 	}
 	off := math.Abs(float64(model-observed)) / float64(max(observed, 1))
-	if off > predict.Tolerance {
-		l.Replay.Why = fmt.Sprintf("the replay's %s %.1f ms where %.1f ms were observed: more than %.0f %% off", what, float64(model)/1e6, float64(observed)/1e6, 100*predict.Tolerance)
+	if off > queue.Tolerance {
+		l.Replay.Why = fmt.Sprintf("the replay's %s %.1f ms where %.1f ms were observed: more than %.0f %% off", what, float64(model)/1e6, float64(observed)/1e6, 100*queue.Tolerance)
 		return false
 	}
 	l.Replay.Fit.Error = max(l.Replay.Fit.Error, off)
@@ -347,7 +347,7 @@ func (l *Ledger) movedBounds() (low, high float64) {
 		low += float64(a.low)
 		high += float64(a.high)
 	}
-	return low * (1 - predict.Tolerance), high * (1 + predict.Tolerance)
+	return low * (1 - queue.Tolerance), high * (1 + queue.Tolerance)
 }
 
 // drawn is a number in [0, n) that is always the same for a seed (SplitMix64).

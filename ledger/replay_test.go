@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/queue"
 )
 
 // queueing is a service of c servers whose demands are known here and nowhere in
@@ -35,9 +35,9 @@ func (q queueing) build() (b *evidence.Bundle, truth int64) {
 	r := rand.New(rand.NewPCG(q.seed, 77))
 	b = newBundle(evidence.Subject{CPUs: q.cpus})
 	log, gc := newSource(b, "access.log", q.clock, 0), newSource(b, "gc.log", exact, 0)
-	model := predict.Queue{Servers: q.servers}
+	model := queue.Queue{Servers: q.servers}
 	for at := q.every; at < queueSpan; at += q.every {
-		model.Stops = append(model.Stops, predict.Stop{From: at, To: at + q.pause})
+		model.Stops = append(model.Stops, queue.Stop{From: at, To: at + q.pause})
 		gc.pause(at, at+q.pause)
 	}
 	gc.watched(evidence.CoverGC, 0, queueSpan)

@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/goheap"
 	"github.com/unstall/unstall/report/html"
 )
 
@@ -49,16 +50,16 @@ func TestPageGolden(t *testing.T) {
 	})
 }
 
-func frontier() *predict.Frontier {
-	f := &predict.Frontier{Knee: 2, Why: "saves 90 % of what the collector costs", Rule: "where it bends", Margin: &predict.Margin{Live: 40 << 20, Quarter: 150 << 20}}
+func frontier() *model.Frontier {
+	f := &goheap.Frontier{Knee: 2, Why: "saves 90 % of what the collector costs", Rule: "where it bends", Margin: &goheap.Margin{Live: 40 << 20, Quarter: 150 << 20}}
 	for i, x := range []struct{ rss, cores, p99 float64 }{{107 << 20, .5, 6.4}, {250 << 20, .2, 4.5}, {760 << 20, .05, 2.7}, {1500 << 20, .03, 2.5}} {
-		o := predict.Outcome{RSS: predict.Estimate{Value: x.rss}, Collector: predict.Estimate{Value: x.cores},
-			P99: predict.Estimate{Value: x.p99, Low: x.p99 * .9, High: x.p99 * 1.2}}
+		o := goheap.Outcome{RSS: model.Estimate{Value: x.rss}, Collector: model.Estimate{Value: x.cores},
+			P99: model.Estimate{Value: x.p99, Low: x.p99 * .9, High: x.p99 * 1.2}}
 		if i > 0 {
-			o.Setting = predict.Setting{GOGC: -1, Limit: x.rss}
+			o.Setting = goheap.Setting{GOGC: -1, Limit: x.rss}
 		}
 		f.Points = append(f.Points, o)
 	}
 	f.Now = f.Points[0]
-	return f
+	return f.Table()
 }

@@ -3,11 +3,11 @@ package report
 import (
 	"io"
 
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/report/text"
 )
 
 // Predictor renders a prediction.
-type Predictor func(w io.Writer, p *predict.Prediction) error
+type Predictor func(w io.Writer, a *model.Answer) error
 
-func predictText(w io.Writer, p *predict.Prediction) error { return text.For(w).Predict(w, p) }
+func predictText(w io.Writer, a *model.Answer) error { return text.For(w).Predict(w, a) }

@@ -9,91 +9,95 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/all"
+	"github.com/unstall/unstall/model/goheap"
+	"github.com/unstall/unstall/model/threadpool"
+	"github.com/unstall/unstall/model/younggen"
 	"github.com/unstall/unstall/report/text"
 )
 
 // heap is a service of 41 MiB live under much garbage.
-func heap(container float64) *predict.Heap {
+func heap(container float64) *goheap.Heap {
 	const mib = 1 << 20
-	h := &predict.Heap{Setting: predict.Default, Told: true, Minor: 26, Exact: true, Procs: 2, Span: 10, Paced: 8.4, Marking: .4, Alloc: 497 * mib,
+	h := &goheap.Heap{Setting: goheap.Default, Told: true, Minor: 26, Exact: true, Procs: 2, Span: 10, Paced: 8.4, Marking: .4, Alloc: 497 * mib,
 		RSS: 142 * mib, Process: 1.17, P99: 35.3, Most: container * mib, Who: "container"}
 	for i := range 80 {
 		w := 1 + .1*float64(i%5-2)/2
-		h.Cycles = append(h.Cycles, predict.Cycle{Mark: .048 * w, Assist: .0273 * w, Background: .0257 * w, Idle: .0072 * w,
+		h.Cycles = append(h.Cycles, goheap.Cycle{Mark: .048 * w, Assist: .0273 * w, Background: .0257 * w, Idle: .0072 * w,
 			Before: 100 * mib, After: (100 + 17.4*w) * mib, Marked: (41 + 17.4*w) * mib, Goal: 118 * mib, Alloc: 497 * mib * w})
 	}
 	return h
 }
 
 // starved is a pool of blocked threads.
-var starved = predict.PoolSituation{
-	Case: predict.PoolCase{Version: "8.0.1", Cores: 2, Pattern: predict.PoolTaskWait, Connections: 24, CPU: .0012},
-	Measured: predict.PoolMeasured{Threads: predict.Exactly(11), Rate: predict.Exactly(3.4), Latency: predict.Exactly(2810),
-		P99: predict.Unknown},
+var starved = threadpool.Situation{
+	Case: threadpool.Case{Version: "8.0.1", Cores: 2, Pattern: threadpool.TaskWait, Connections: 24, CPU: .0012},
+	Measured: threadpool.Measured{Threads: model.Exactly(11), Rate: model.Exactly(3.4), Latency: model.Exactly(2810),
+		P99: model.Unknown},
 	Waits: "9 of 11 pool threads blocked in CartController.Get on .Result", Seconds: 15,
 }
 
 // young is a JVM near the knee: eden of 576 MiB full every half second.
-func young() (s predict.YoungSituation, err error) {
+func young() (s younggen.Situation, err error) {
 	const mib = 1 << 20
-	var p []predict.YoungPause
+	var p []younggen.Pause
 	for i := range 120 {
 		copied := float64(20+i%9) * mib
-		p = append(p, predict.YoungPause{At: .45 * float64(i), Took: .01 + copied/mib*.0018, Allocated: 576 * mib, Survived: copied, Capacity: 640 * mib})
+		p = append(p, younggen.Pause{At: .45 * float64(i), Took: .01 + copied/mib*.0018, Allocated: 576 * mib, Survived: copied, Capacity: 640 * mib})
 	}
-	if s.YoungGen, err = predict.NewYoungGen(p); err != nil {
+	if s.Generation, err = younggen.Fit(p); err != nil {
 		return s, err
 	}
 	s.Collector, s.Size, s.Heap, s.OldLive = "ParNew+CMS", 704*mib, 1536*mib, 300*mib
 	s.Source, s.Version, s.Rate = "gc.log", "11.0.13", 60
-	s.Knee = &predict.Knee{Processors: 2, Work: .025, Stopped: .0019, Spread: .04}
+	s.Knee = &younggen.Knee{Processors: 2, Work: .025, Stopped: .0019, Spread: .04}
 	return s, nil
 }
 
-var asked = map[string]func() (*predict.Prediction, error){
-	"predict-young": func() (*predict.Prediction, error) {
+var asked = map[string]func() (*model.Answer, error){
+	"predict-young": func() (*model.Answer, error) {
 		s, err := young()
 		if err != nil {
 			return nil, err
 		}
-		wanted, err := predict.ParseSets([]string{"Xmn=1400m Xmx=2g rate=50", "Xmn=1400m rate=120", "alloc-rate=×0.3 rate=80"})
+		wanted, err := model.ParseSets(all.Models, []string{"Xmn=1400m Xmx=2g rate=50", "Xmn=1400m rate=120", "alloc-rate=×0.3 rate=80"})
 		if err != nil {
 			return nil, err
 		}
 		return s.Ask("evil|\x1b[31mname", wanted)
 	},
-	"predict-frontier": func() (*predict.Prediction, error) {
-		return heap(8192).Ask("gateway pid 4711", nil, func(_, then predict.Outcome) predict.Estimate {
-			return predict.Exactly(2 + 4*then.Cycles.Value)
+	"predict-frontier": func() (*model.Answer, error) {
+		return heap(8192).Ask("gateway pid 4711", nil, func(_, then goheap.Outcome) model.Estimate {
+			return model.Exactly(2 + 4*then.Cycles.Value)
 		})
 	},
-	"predict-settings": func() (*predict.Prediction, error) {
-		wanted, err := predict.ParseSets([]string{"GOMEMLIMIT=800MiB", "live=80MiB", "GOGC=off GOMEMLIMIT=74MiB alloc=600MiB/s"})
+	"predict-settings": func() (*model.Answer, error) {
+		wanted, err := model.ParseSets(all.Models, []string{"GOMEMLIMIT=800MiB", "live=80MiB", "GOGC=off GOMEMLIMIT=74MiB alloc=600MiB/s"})
 		if err != nil {
 			return nil, err
 		}
 		p, err := heap(300).Ask("evil|\x1b[31mname", wanted, nil)
 		if p != nil {
-			p.Notes = append(p.Notes, "p99 is not predicted: there are no requests")
+			p.Note("p99 is not predicted: there are no requests")
 		}
 		return p, err
 	},
-	"predict-pool": func() (*predict.Prediction, error) {
-		wanted, err := predict.ParseSets([]string{"service-time=200ms", "connections=24"})
+	"predict-pool": func() (*model.Answer, error) {
+		wanted, err := model.ParseSets(all.Models, []string{"service-time=200ms", "connections=24"})
 		if err != nil {
 			return nil, err
 		}
 		return starved.Ask("evil|\x1b[31mname", wanted)
 	},
-	"predict-pool-max": func() (*predict.Prediction, error) {
-		wanted, err := predict.ParseSets([]string{"max-threads=12", "service-time=200ms"})
+	"predict-pool-max": func() (*model.Answer, error) {
+		wanted, err := model.ParseSets(all.Models, []string{"max-threads=12", "service-time=200ms"})
 		if err != nil {
 			return nil, err
 		}
 		return starved.Ask("shop pid 4711", wanted)
 	},
-	"predict-no-room": func() (*predict.Prediction, error) { return heap(150).Ask("gateway", nil, nil) },
+	"predict-no-room": func() (*model.Answer, error) { return heap(150).Ask("gateway", nil, nil) },
 }
 
 func TestPredictGolden(t *testing.T) {
@@ -155,8 +159,8 @@ func TestPredictJSON(t *testing.T) {
 		Schema   string
 		Frontier struct {
 			Points []struct {
-				Cycles predict.Estimate `json:"gc_cycles_per_s"`
-				P99    predict.Estimate `json:"p99_ms"`
+				Cycles model.Estimate `json:"gc_cycles_per_s"`
+				P99    model.Estimate `json:"p99_ms"`
 			}
 			Knee int
 		}
@@ -164,10 +168,11 @@ func TestPredictJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Schema != predict.PredictionSchema || got.Frontier.Knee != p.Frontier.Knee || len(got.Frontier.Points) != len(p.Frontier.Points) {
+	f := p.Own.(*goheap.Prediction).Frontier
+	if got.Schema != model.Schema || got.Frontier.Knee != f.Knee || len(got.Frontier.Points) != len(f.Points) {
 		t.Errorf("%+v", got)
 	}
-	for i, o := range p.Frontier.Points {
+	for i, o := range f.Points {
 		if d := cmp.Diff(o.Cycles, got.Frontier.Points[i].Cycles, cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })); d != "" {
 			t.Error(d)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/inspect"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/report/html"
 	"github.com/unstall/unstall/report/json"
 	"github.com/unstall/unstall/report/markdown"
@@ -70,7 +70,7 @@ func Choose(name, file, color string) (Form, error) {
 		f.Report = func(w io.Writer, d *diagnose.Diagnosis) error { return colored(w, color).Report(w, d) }
 		f.Inspect = func(w io.Writer, b *evidence.Bundle) error { return colored(w, color).Inspect(w, inspect.Of(b)) }
 		f.Compare = func(w io.Writer, c *compare.Comparison) error { return colored(w, color).Compare(w, c) }
-		f.Predict = func(w io.Writer, p *predict.Prediction) error { return colored(w, color).Predict(w, p) }
+		f.Predict = func(w io.Writer, a *model.Answer) error { return colored(w, color).Predict(w, a) }
 	}
 	return f, err
 }

@@ -7,7 +7,8 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -17,27 +18,27 @@ var ErrNoPool = errors.New("its pool's threads were not watched: record the proc
 // SituationOf is what the simulation of a pool starts from: the pool of the case's
 // process as recorded. What a request waits for, and how many are in flight, may not be
 // known; the simulation says so.
-func SituationOf(c *cause.Case) (predict.PoolSituation, error) {
+func SituationOf(c *cause.Case) (threadpool.Situation, error) {
 	p := poolOf(c)
 	if !p.Threads.Known() && p.seen.worst == nil {
-		return predict.PoolSituation{}, ErrNoPool
+		return threadpool.Situation{}, ErrNoPool
 	}
 	s := &starving{c: c, pool: p, climb: p.Threads.Climb()}
 	pattern, waits, err := s.pattern()
 	if err != nil {
-		return predict.PoolSituation{}, err
+		return threadpool.Situation{}, err
 	}
 	return s.situation(s.needed(), pattern, waits), nil
 }
 
-func (s *starving) situation(n need, pattern predict.PoolPattern, waits string) predict.PoolSituation {
+func (s *starving) situation(n need, pattern threadpool.Pattern, waits string) threadpool.Situation {
 	c, p := s.c, s.pool
 	flying, _ := s.inFlight()
-	of := predict.PoolSituation{
-		Case: predict.PoolCase{Version: c.Bundle.Subjects[c.Subject].Version, Cores: int(p.cores), Connections: int(flying),
+	of := threadpool.Situation{
+		Case: threadpool.Case{Version: c.Bundle.Subjects[c.Subject].Version, Cores: int(p.cores), Connections: int(flying),
 			Min: s.told(evidence.FactForcedPoolMinimum), Max: s.told(evidence.FactForcedPoolMaximum), Pattern: pattern,
-			Service: predict.Service{Seconds: n.seconds, From: n.from}},
-		Measured: predict.PoolMeasured{Threads: predict.Exactly(p.Size()), Rate: predict.Unknown, Latency: predict.Unknown, P99: predict.Unknown},
+			Service: threadpool.Service{Seconds: n.seconds, From: n.from}},
+		Measured: threadpool.Measured{Threads: model.Exactly(p.Size()), Rate: model.Unknown, Latency: model.Unknown, P99: model.Unknown},
 		Waits:    waits, Seconds: p.Threads.Span(),
 	}
 	l := c.Ledger
@@ -46,11 +47,11 @@ func (s *starving) situation(n need, pattern predict.PoolPattern, waits string) 
 	}
 	of.Seconds = float64(l.Requests.To-l.Requests.From) / 1e9
 	finished := l.Requests.Count - l.Requests.Unfinished - l.Requests.TimedOut
-	of.Measured.Rate = predict.Exactly(float64(finished) / of.Seconds)
+	of.Measured.Rate = model.Exactly(float64(finished) / of.Seconds)
 	if l.Requests.P99 > 0 {
-		of.Measured.P99 = predict.Exactly(float64(l.Requests.P99) / 1e6)
+		of.Measured.P99 = model.Exactly(float64(l.Requests.P99) / 1e6)
 	}
-	of.Measured.Latency = predict.Exactly(s.answered())
+	of.Measured.Latency = model.Exactly(s.answered())
 	if finished >= enoughToCompute && p.cpu > 0 {
 		of.Case.CPU = p.cpu * p.cores * of.Seconds / float64(finished)
 	}
@@ -75,22 +76,22 @@ func (s *starving) answered() float64 {
 }
 
 // pattern is how most of the pool's blocked threads wait, and in words.
-func (s *starving) pattern() (predict.PoolPattern, string, error) {
+func (s *starving) pattern() (threadpool.Pattern, string, error) {
 	p := s.pool
 	if p.seen.worst != nil {
 		groups := p.seen.waiting(all)
 		if len(groups) == 0 || !p.above(float64(p.seen.worst.Pool)) && float64(p.seen.blocked()) < p.cores {
-			return predict.PoolAwait, "", nil
+			return threadpool.Await, "", nil
 		}
 		g := groups[0]
 		waits := fmt.Sprintf("%d of %d pool threads blocked in %s %s", g.Pool, p.seen.worst.Pool, method(g.View), on(g.View))
 		switch g.View.State {
 		case evidence.TaskWait:
-			return predict.PoolTaskWait, waits, nil
+			return threadpool.TaskWait, waits, nil
 		case evidence.SleepWait, evidence.KindUnknown:
-			return predict.PoolSleepWait, waits, nil
+			return threadpool.SleepWait, waits, nil
 		case evidence.NetWait, evidence.Syscall:
-			return predict.PoolCall, waits, nil
+			return threadpool.Call, waits, nil
 		case evidence.LockWait, evidence.PoolWait:
 			return "", "", fmt.Errorf("%s: how long others keep what they wait for decides, and the model does not know it", waits)
 		}
@@ -99,13 +100,13 @@ func (s *starving) pattern() (predict.PoolPattern, string, error) {
 	// The runtime says why it adds threads, not where they wait.
 	switch release, known := s.release(); {
 	case p.Raised[reading.CooperativeBlocking] > 0:
-		return predict.PoolTaskWait, "pool threads wait for tasks", nil
+		return threadpool.TaskWait, "pool threads wait for tasks", nil
 	case p.Raised[reading.Starvation] > 0 && known && release >= 6:
-		return predict.PoolSleepWait, "pool threads are blocked, not in waits for tasks", nil
+		return threadpool.SleepWait, "pool threads are blocked, not in waits for tasks", nil
 	case p.Raised[reading.Starvation] > 0 || s.climbs():
-		return predict.PoolTaskWait, "pool threads are blocked", nil
+		return threadpool.TaskWait, "pool threads are blocked", nil
 	}
-	return predict.PoolAwait, "", nil
+	return threadpool.Await, "", nil
 }
 
 // told is what the environment says of the pool's size, 0 nothing. The runtime reads it

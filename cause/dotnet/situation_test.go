@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -14,22 +14,22 @@ func TestSituation(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		in      func() incident
-		pattern predict.PoolPattern
+		pattern threadpool.Pattern
 		waits   string
 	}{
-		{"task", func() incident { return blocked }, predict.PoolTaskWait, "CartController.Get on .Result"},
-		{"sleep", func() incident { in := blocked; in.stacks = []stack{{20, 40, sleep}}; return in }, predict.PoolSleepWait, "CartController.Poll on Thread.Sleep"},
-		{"idle", func() incident { in := blocked; in.threads = flat(4); in.stacks = []stack{{3, 3, idle}}; return in }, predict.PoolAwait, ""},
+		{"task", func() incident { return blocked }, threadpool.TaskWait, "CartController.Get on .Result"},
+		{"sleep", func() incident { in := blocked; in.stacks = []stack{{20, 40, sleep}}; return in }, threadpool.SleepWait, "CartController.Poll on Thread.Sleep"},
+		{"idle", func() incident { in := blocked; in.threads = flat(4); in.stacks = []stack{{3, 3, idle}}; return in }, threadpool.Await, ""},
 		{"no stacks, waits for tasks", func() incident {
 			in := blocked
 			in.stacks, in.reasons = nil, []string{reading.CooperativeBlocking, reading.CooperativeBlocking, reading.CooperativeBlocking}
 			return in
-		}, predict.PoolTaskWait, "pool threads wait for tasks"},
+		}, threadpool.TaskWait, "pool threads wait for tasks"},
 		{"no stacks, other waits", func() incident {
 			in := blocked
 			in.stacks, in.reasons = nil, []string{reading.Starvation, reading.Starvation, reading.Starvation}
 			return in
-		}, predict.PoolSleepWait, "not in waits for tasks"},
+		}, threadpool.SleepWait, "not in waits for tasks"},
 	} {
 		s, err := SituationOf(tt.in().subject(t))
 		if err != nil {
@@ -49,7 +49,7 @@ func TestSituationUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Ask("shop", nil); !errors.Is(err, predict.ErrServiceTime) {
+	if _, err := s.Ask("shop", nil); !errors.Is(err, threadpool.ErrServiceTime) {
 		t.Errorf("without a service time: %v", err)
 	}
 	in.stacks = []stack{{5, 12, lock}}

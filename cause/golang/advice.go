@@ -5,7 +5,8 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/goheap"
 )
 
 // grow is said where the recording does not show how large the heap is.
@@ -30,7 +31,7 @@ func (g *collector) advise(c *cause.Case, v *cause.Verdict, b *bill) {
 		v.Fix = append(v.Fix, grow)
 		return
 	}
-	v.Frontier = f
+	v.Frontier = f.Table()
 	at, ok := f.Recommended()
 	if !ok {
 		v.Fix = append(v.Fix, cause.Fix{Text: f.Why + ": allocate less per request, or give it more memory"})
@@ -42,7 +43,7 @@ func (g *collector) advise(c *cause.Case, v *cause.Verdict, b *bill) {
 
 // fixes are the settings for a point of the frontier. Where the release of Go is not
 // known both ways are told.
-func (g *collector) fixes(c *cause.Case, h *predict.Heap, f *predict.Frontier, at predict.Outcome) []cause.Fix {
+func (g *collector) fixes(c *cause.Case, h *goheap.Heap, f *goheap.Frontier, at goheap.Outcome) []cause.Fix {
 	capped := ""
 	if f.Capped {
 		capped = " (as much as the " + f.Who + " allows)"
@@ -70,7 +71,7 @@ func (g *collector) fixes(c *cause.Case, h *predict.Heap, f *predict.Frontier, a
 // predicted is what the model says of the fix, beside what was measured. The p99 is
 // that of the replay, where it holds, else by the bill of traced requests, and its name
 // says which.
-func (g *collector) predicted(c *cause.Case, f *predict.Frontier, at predict.Outcome, b *bill, replayed bool) []cause.Prediction {
+func (g *collector) predicted(c *cause.Case, f *goheap.Frontier, at goheap.Outcome, b *bill, replayed bool) []cause.Prediction {
 	all := []cause.Prediction{
 		prediction("gc cycles", "1/s", g.Rate.Number, at.Cycles),
 		prediction("heap at its peak", "bytes", f.Measured.Peak.Value, at.Peak),
@@ -88,23 +89,23 @@ func (g *collector) predicted(c *cause.Case, f *predict.Frontier, at predict.Out
 	return all
 }
 
-func prediction(metric, unit string, now float64, then predict.Estimate) cause.Prediction {
+func prediction(metric, unit string, now float64, then model.Estimate) cause.Prediction {
 	return cause.Prediction{Metric: metric, Unit: unit, Now: cause.Number(now), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
 }
 
 // predictedP99 is the p99 of traced requests if their bill shrinks as the collector's
 // work does.
-func (g *collector) predictedP99(c *cause.Case, b *bill, f *predict.Frontier, at predict.Outcome) cause.Prediction {
+func (g *collector) predictedP99(c *cause.Case, b *bill, f *goheap.Frontier, at goheap.Outcome) cause.Prediction {
 	left := remains(f.Now, at)
 	return c.PredictP99(func(row int) int64 { return int64(float64(b.less[row]) * (1 - left)) })
 }
 
 // billedLatency is the p99 of the traced requests had the collector cost them less.
-func billedLatency(c *cause.Case, b *bill) predict.Latency {
-	return func(now, then predict.Outcome) predict.Estimate {
+func billedLatency(c *cause.Case, b *bill) goheap.Latency {
+	return func(now, then goheap.Outcome) model.Estimate {
 		left := remains(now, then)
 		p := c.PredictP99(func(row int) int64 { return int64(float64(b.less[row]) * (1 - left)) })
-		e := predict.Unknown
+		e := model.Unknown
 		for to, from := range map[*float64]*float64{&e.Value: p.Then, &e.Low: p.Low, &e.High: p.High} {
 			if from != nil {
 				*to = *from
@@ -115,7 +116,7 @@ func billedLatency(c *cause.Case, b *bill) predict.Latency {
 }
 
 // remains is the part of the collector's work that is left.
-func remains(now, then predict.Outcome) float64 {
+func remains(now, then goheap.Outcome) float64 {
 	left := then.Collector.Value / now.Collector.Value
 	if math.IsNaN(left) || left < 0 {
 		return 1

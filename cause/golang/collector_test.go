@@ -6,7 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/goheap"
 )
 
 const mib = 1 << 20
@@ -117,7 +117,7 @@ func TestAdviceNeverExceedsTheContainer(t *testing.T) {
 			if !ok {
 				continue
 			}
-			asked, err := predict.ParseLimit(value)
+			asked, err := goheap.ParseLimit(value)
 			if err != nil {
 				t.Fatal(err)
 			}

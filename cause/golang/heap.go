@@ -8,7 +8,8 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/goheap"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
@@ -18,7 +19,7 @@ var ErrNoCycles = errors.New("no gc cycles were watched: record the process unde
 	"or give the log of a run with GODEBUG=gctrace=1, or an execution trace of 5 s or more")
 
 // HeapOf calibrates the model of a Go process's heap on what was recorded of it.
-func HeapOf(c *cause.Case) (*predict.Heap, error) {
+func HeapOf(c *cause.Case) (*goheap.Heap, error) {
 	g := collectorOf(c)
 	if g == nil {
 		return nil, ErrNoCycles
@@ -32,8 +33,8 @@ func HeapOf(c *cause.Case) (*predict.Heap, error) {
 
 // heap is what the model of the pacer needs of a collector: its cycles and, where it
 // is a piece of a recording, those of the others.
-func (g *collector) heap(c *cause.Case) *predict.Heap {
-	h := &predict.Heap{Minor: goMinor(c), Exact: c.Bundle.Subjects[c.Subject].Version != "",
+func (g *collector) heap(c *cause.Case) *goheap.Heap {
+	h := &goheap.Heap{Minor: goMinor(c), Exact: c.Bundle.Subjects[c.Subject].Version != "",
 		RSS: math.NaN(), Process: math.NaN(), P99: math.NaN()}
 	h.Most, h.Who = room(c)
 	whole, pieces := g.Recording()
@@ -77,7 +78,7 @@ func paced(g *reading.Collector) (ends []int64) {
 }
 
 // cyclesOf are the whole cycles of a piece of a recording, as the model takes them.
-func cyclesOf(g *reading.Collector) (all []predict.Cycle) {
+func cyclesOf(g *reading.Collector) (all []goheap.Cycle) {
 	forced := len(paced(g)) >= 2
 	whole := slices.ContainsFunc(g.Cycles, func(x reading.Cycle) bool { return x.Before > 0 })
 	for i, x := range g.Cycles {
@@ -87,7 +88,7 @@ func cyclesOf(g *reading.Collector) (all []predict.Cycle) {
 		if !(x.After > 0 && x.Live > 0 && x.Mark > 0) || whole && !(x.Before > 0) {
 			continue // begun before the recording, or cut by its end
 		}
-		y := predict.Cycle{Mark: x.Mark / 1e9, Assist: x.Assist / 1e9, Background: x.Background / 1e9, Idle: x.Idle / 1e9,
+		y := goheap.Cycle{Mark: x.Mark / 1e9, Assist: x.Assist / 1e9, Background: x.Background / 1e9, Idle: x.Idle / 1e9,
 			Before: x.Before, After: x.After, Marked: x.Live, Goal: x.Goal, Forced: x.Forced}
 		for _, v := range []*float64{&y.Assist, &y.Background, &y.Idle, &y.Before, &y.Goal} {
 			if math.IsNaN(*v) {
@@ -117,8 +118,8 @@ func (g *collector) resources(c *cause.Case) (rss, cores float64) {
 
 // setting is what the process was told about its heap. Where its environment could
 // not be read it follows from where the goals lie.
-func (g *collector) setting(c *cause.Case) (s predict.Setting, told bool) {
-	s = predict.Default
+func (g *collector) setting(c *cause.Case) (s goheap.Setting, told bool) {
+	s = goheap.Default
 	gogc, percent := c.Fact(evidence.FactGOGC)
 	if percent {
 		s.GOGC = gogc.Number
@@ -133,8 +134,8 @@ func (g *collector) setting(c *cause.Case) (s predict.Setting, told bool) {
 	}
 	switch {
 	case known && limited && s.Limit == 0:
-		s.GOGC = predict.Off
-		s.Limit = predict.LimitFor(g.Goal.Number)
+		s.GOGC = goheap.Off
+		s.Limit = goheap.LimitFor(g.Goal.Number)
 	case !percent:
 		s.GOGC = g.ratio()
 	}
@@ -154,7 +155,7 @@ func (g *collector) ratio() float64 {
 	}
 	p := stats.Median(percents)
 	if p <= 0 {
-		return predict.Default.GOGC
+		return goheap.Default.GOGC
 	}
 	step := 25.
 	if p > 250 {
@@ -179,7 +180,7 @@ func p99(c *cause.Case) float64 {
 // collector; where that does not hold for the recording and requests were traced, what
 // the collector cost each of them, scaled. The error says what is missing, or why it is
 // not the replay.
-func LatencyOf(c *cause.Case) (predict.Latency, error) {
+func LatencyOf(c *cause.Case) (goheap.Latency, error) {
 	g := collectorOf(c)
 	if g == nil {
 		return nil, ErrNoCycles
@@ -192,11 +193,11 @@ func LatencyOf(c *cause.Case) (predict.Latency, error) {
 }
 
 // latencyWith is that with a bill that is known already; nil: there is none.
-func latencyWith(c *cause.Case, g *collector, b *bill) (predict.Latency, error) {
+func latencyWith(c *cause.Case, g *collector, b *bill) (goheap.Latency, error) {
 	l, err := LatenciesOf(c)
 	switch {
 	case err == nil:
-		return func(now, then predict.Outcome) predict.Estimate { return l.At(now, then).P99 }, nil
+		return func(now, then goheap.Outcome) model.Estimate { return l.At(now, then).P99 }, nil
 	case b != nil:
 		return billedLatency(c, b), err
 	}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/goheap"
 )
 
 // pieces is a process that was traced several times for a second each, with as many
@@ -76,16 +77,16 @@ func TestQuotaOf(t *testing.T) {
 func TestPredictedP99(t *testing.T) {
 	c := log{n: 40, period: 1e8, mark: 3e7, live: wobble, goal: follows, workers: .5}.build()
 	g := collectorOf(c)
-	outcome := func(ms float64) predict.Outcome { return predict.Outcome{P99: predict.Exactly(ms)} }
-	f := &predict.Frontier{Now: outcome(20)}
-	last := func(at predict.Outcome, replayed bool) cause.Prediction {
+	outcome := func(ms float64) goheap.Outcome { return goheap.Outcome{P99: model.Exactly(ms)} }
+	f := &goheap.Frontier{Now: outcome(20)}
+	last := func(at goheap.Outcome, replayed bool) cause.Prediction {
 		all := g.predicted(c, f, at, nil, replayed)
 		return all[len(all)-1]
 	}
 	if p := last(outcome(3), true); p.Metric != "p99 by replay" || *p.Now != 20 || *p.Then != 3 {
 		t.Errorf("%+v", p)
 	}
-	if p := last(predict.Outcome{P99: predict.Unknown, PilesUp: true}, true); p.Metric != "gc cpu" {
+	if p := last(goheap.Outcome{P99: model.Unknown, PilesUp: true}, true); p.Metric != "gc cpu" {
 		t.Errorf("%+v", p)
 	}
 	if p := last(outcome(3), false); p.Metric != "gc cpu" {

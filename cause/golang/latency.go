@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/goheap"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
@@ -22,7 +22,7 @@ import (
 // together. A log that the process itself writes mostly tells how long the handler ran,
 // not how long the request waited for it, and is refused. An error says in a clause what
 // is missing, or why the model does not hold for this recording.
-func LatenciesOf(c *cause.Case) (*predict.Latencies, error) {
+func LatenciesOf(c *cause.Case) (*goheap.Latencies, error) {
 	g := collectorOf(c)
 	switch {
 	case g == nil:
@@ -33,8 +33,8 @@ func LatenciesOf(c *cause.Case) (*predict.Latencies, error) {
 	return g.latencies(c)
 }
 
-func (g *collector) latencies(c *cause.Case) (*predict.Latencies, error) {
-	r := predict.Recorded{Processors: int(known(g.Processors)), Cycles: g.Rate.Number, Marking: g.Marking.Number}
+func (g *collector) latencies(c *cause.Case) (*goheap.Latencies, error) {
+	r := goheap.Recorded{Processors: int(known(g.Processors)), Cycles: g.Rate.Number, Marking: g.Marking.Number}
 	if g.Rate.Number > 0 {
 		r.MarkWork = 1e9 * (g.Assist.Number + g.Background.Number + g.Idle.Number) / g.Rate.Number
 		r.Stop = 1e9 * g.Stopped.Number / g.Rate.Number / 2
@@ -55,12 +55,12 @@ func (g *collector) latencies(c *cause.Case) (*predict.Latencies, error) {
 }
 
 // replay calibrates on the requests that one artifact saw.
-func (g *collector) replay(c *cause.Case, r predict.Recorded, source evidence.ArtifactID) (*predict.Latencies, error) {
+func (g *collector) replay(c *cause.Case, r goheap.Recorded, source evidence.ArtifactID) (*goheap.Latencies, error) {
 	if err := requestsFor(c, g, &r, source); err != nil {
 		return nil, err
 	}
-	l, err := predict.NewLatencies(r)
-	if c.Ledger.Traced || !errors.Is(err, predict.ErrTooSlow) {
+	l, err := goheap.NewLatencies(r)
+	if c.Ledger.Traced || !errors.Is(err, goheap.ErrTooSlow) {
 		return l, err
 	}
 	return nil, fmt.Errorf("%w: the log does not show how long requests waited until their handler ran; record a trace, or the times of a proxy or a load generator", err)
@@ -91,7 +91,7 @@ func (g *collector) runway() float64 {
 
 // requestsFor fills in arrivals and latencies of the requests one artifact saw, and what
 // requests need that met no cycle.
-func requestsFor(c *cause.Case, g *collector, r *predict.Recorded, source evidence.ArtifactID) error {
+func requestsFor(c *cause.Case, g *collector, r *goheap.Recorded, source evidence.ArtifactID) error {
 	l, q := c.Ledger, &c.Bundle.Requests
 	rows := l.Rows
 	if l.Source != source {

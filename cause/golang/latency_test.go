@@ -13,7 +13,9 @@ import (
 	"github.com/unstall/unstall/format"
 	formats "github.com/unstall/unstall/format/all"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/goheap"
+	"github.com/unstall/unstall/model/queue"
 )
 
 // recorded reads files of a recording as a case with its requests.
@@ -58,8 +60,8 @@ func TestReplayOfRecordings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := func(s predict.Setting) predict.Outcome {
-				o, err := h.Predict(predict.Scenario{Setting: s})
+			at := func(s goheap.Setting) goheap.Outcome {
+				o, err := h.Predict(goheap.Scenario{Setting: s})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -68,10 +70,10 @@ func TestReplayOfRecordings(t *testing.T) {
 			now := at(h.Setting)
 			observed, before := float64(l.Fit.P99.Observed)/1e6, l.At(now, now).P99
 			t.Logf("p99 %.2f ms, observed %.2f", before.Value, observed)
-			if math.Abs(before.Value/observed-1) > predict.Tolerance {
+			if math.Abs(before.Value/observed-1) > queue.Tolerance {
 				t.Errorf("p99 %.2f ms now, %.2f were observed", before.Value, observed)
 			}
-			for _, s := range []predict.Setting{{GOGC: 200}, {GOGC: 400}, {GOGC: predict.Off, Limit: 2 << 30}} {
+			for _, s := range []goheap.Setting{{GOGC: 200}, {GOGC: 400}, {GOGC: goheap.Off, Limit: 2 << 30}} {
 				then := l.At(now, at(s)).P99
 				t.Logf("%v: %.2f ms (%.2f–%.2f)", s, then.Value, then.Low, then.High)
 				if !then.Ranged() || then.Value > before.Value {
@@ -105,7 +107,7 @@ func logged(t *testing.T, err int64, handlers bool) *cause.Case {
 			}
 			arrive, own = append(arrive, 1e9+at), append(own, int64(4e5*(.8+.4*chance.Float64())))
 		}
-		out, e := predict.Program{Processors: 2, Marking: predict.Marking{Every: 1e15, Phase: 1, Work: work, Runway: 1e7, Slower: slower}}.Serve(arrive, own)
+		out, e := goheap.Program{Processors: 2, Marking: goheap.Marking{Every: 1e15, Phase: 1, Work: work, Runway: 1e7, Slower: slower}}.Serve(arrive, own)
 		if e != nil || out.Cycles != 1 {
 			t.Fatalf("%d cycles, %v", out.Cycles, e)
 		}
@@ -159,13 +161,13 @@ func TestReplayOfLogs(t *testing.T) {
 			if math.Abs(l.Slower-2) > .4 {
 				t.Errorf("found %.2f times slower, made with 2", l.Slower)
 			}
-			now := predict.Outcome{Cycles: predict.Exactly(10), Collector: predict.Exactly(.3)}
+			now := goheap.Outcome{Cycles: model.Exactly(10), Collector: model.Exactly(.3)}
 			before := l.At(now, now).P99.Value
-			if observed := float64(l.Fit.P99.Observed) / 1e6; math.Abs(before/observed-1) > predict.Tolerance {
+			if observed := float64(l.Fit.P99.Observed) / 1e6; math.Abs(before/observed-1) > queue.Tolerance {
 				t.Errorf("p99 %.2f ms now, %.2f were observed", before, observed)
 			}
 			for _, times := range []float64{.5, .1} {
-				then := l.At(now, predict.Outcome{Cycles: predict.Exactly(10 * times), Collector: predict.Exactly(.3 * times)}).P99.Value
+				then := l.At(now, goheap.Outcome{Cycles: model.Exactly(10 * times), Collector: model.Exactly(.3 * times)}).P99.Value
 				if !(then < before) {
 					t.Errorf("p99 %.2f ms with %g times the cycles, %.2f before", then, times, before)
 				}

@@ -113,7 +113,7 @@ func (g *collector) widen(c *cause.Case, v *cause.Verdict, b *bill) {
 		v.Fix = append(v.Fix, cause.Fix{Text: "raise the limit, if the container has it, so that the live heap is at most half of it"}, less)
 		return
 	}
-	v.Frontier = f
+	v.Frontier = f.Table()
 	at, ok := f.Recommended()
 	if !ok {
 		text := f.Why + ": give it more memory, or keep less"

@@ -11,11 +11,11 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	formats "github.com/unstall/unstall/format/all"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/goheap"
 )
 
 // heapOf calibrates on files; nil if they are not there.
-func heapOf(t *testing.T, dir string, names ...string) *predict.Heap {
+func heapOf(t *testing.T, dir string, names ...string) *goheap.Heap {
 	t.Helper()
 	b := evidence.NewBundle()
 	for _, name := range names {
@@ -50,23 +50,23 @@ func TestPredictsTheOtherRun(t *testing.T) {
 	for _, c := range []struct {
 		name, from, to string
 		files, of      []string
-		setting        predict.Setting // of the other; zero: as its goals show
-		cycles, cores  float64         // how far off, relative
+		setting        goheap.Setting // of the other; zero: as its goals show
+		cycles, cores  float64        // how far off, relative
 	}{
-		{"GOGC=100 to a limit of 2 GiB", lab + "/sick", lab + "/fixed", []string{"gctrace.log"}, []string{"gctrace.log"}, predict.Setting{GOGC: -1, Limit: 2 << 30}, .1, .2},
-		{"its trace", lab + "/sick", lab + "/fixed", []string{"trace.out.gz"}, []string{"gctrace.log"}, predict.Setting{GOGC: -1, Limit: 2 << 30}, .1, .2},
-		{"GOGC=100 to a tight limit", corpus, corpus, []string{"s-default.gctrace", "s-default.cpu.pb.gz"}, []string{"s-tight.gctrace"}, predict.Setting{GOGC: -1, Limit: 75 << 20}, .1, .2},
-		{"a tight limit to GOGC=100", corpus, corpus, []string{"s-tight.gctrace", "s-tight.cpu.pb.gz"}, []string{"s-default.gctrace"}, predict.Setting{GOGC: 100}, .1, .2},
-		{"GOGC=100 to what its healthy twin has", fixtures + "/go.gc-rate/sick", fixtures + "/go.gc-rate/healthy", []string{"gctrace.log"}, []string{"gctrace.log"}, predict.Setting{}, .1, .2},
+		{"GOGC=100 to a limit of 2 GiB", lab + "/sick", lab + "/fixed", []string{"gctrace.log"}, []string{"gctrace.log"}, goheap.Setting{GOGC: -1, Limit: 2 << 30}, .1, .2},
+		{"its trace", lab + "/sick", lab + "/fixed", []string{"trace.out.gz"}, []string{"gctrace.log"}, goheap.Setting{GOGC: -1, Limit: 2 << 30}, .1, .2},
+		{"GOGC=100 to a tight limit", corpus, corpus, []string{"s-default.gctrace", "s-default.cpu.pb.gz"}, []string{"s-tight.gctrace"}, goheap.Setting{GOGC: -1, Limit: 75 << 20}, .1, .2},
+		{"a tight limit to GOGC=100", corpus, corpus, []string{"s-tight.gctrace", "s-tight.cpu.pb.gz"}, []string{"s-default.gctrace"}, goheap.Setting{GOGC: 100}, .1, .2},
+		{"GOGC=100 to what its healthy twin has", fixtures + "/go.gc-rate/sick", fixtures + "/go.gc-rate/healthy", []string{"gctrace.log"}, []string{"gctrace.log"}, goheap.Setting{}, .1, .2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := heapOf(t, c.from, c.files...)
 			m := heapOf(t, c.to, c.of...)
 			want := m.Measured()
-			if c.setting == (predict.Setting{}) {
+			if c.setting == (goheap.Setting{}) {
 				c.setting = m.Setting
 			}
-			got, err := h.Predict(predict.Scenario{Setting: c.setting})
+			got, err := h.Predict(goheap.Scenario{Setting: c.setting})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/younggen"
 )
 
 // worthwhile is how many times the young generation is made larger at most: each doubling
@@ -34,7 +35,7 @@ func (g *collector) adviseYoung(v *cause.Verdict, l load, known bool) {
 }
 
 // enlarge advises a larger young generation, as far as memory allows.
-func (g *collector) enlarge(v *cause.Verdict, s predict.YoungSituation) {
+func (g *collector) enlarge(v *cause.Verdict, s younggen.Situation) {
 	times := float64(worthwhile)
 	if s.Size == 0 {
 		return
@@ -65,8 +66,8 @@ func (g *collector) enlarge(v *cause.Verdict, s predict.YoungSituation) {
 		fix.Setting = s.Flags(times)
 	}
 	v.Fix = append(v.Fix, fix)
-	then := s.YoungGen.Predict(times, 1)
-	now := s.YoungGen.Predict(1, 1)
+	then := s.Generation.Predict(times, 1)
+	now := s.Generation.Predict(1, 1)
 	v.Prediction = append(v.Prediction,
 		prediction("young collections", "1/min", now.Rate.Value, then.Rate),
 		prediction("mean pause", "ms", 1e3*s.Mean, then.Pause),
@@ -97,6 +98,6 @@ func (g *collector) advisePauses(v *cause.Verdict) {
 
 func mebi(bytes float64) int64 { return int64(math.Ceil(bytes / (1 << 20))) }
 
-func prediction(metric, unit string, now float64, then predict.Estimate) cause.Prediction {
+func prediction(metric, unit string, now float64, then model.Estimate) cause.Prediction {
 	return cause.Prediction{Metric: metric, Unit: unit, Now: cause.Number(now), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
 }

@@ -6,14 +6,14 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/younggen"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
 // load is what requests and collections take of the processors, over the window.
 type load struct {
-	knee    predict.Knee
+	knee    younggen.Knee
 	offered float64 // requests that came each second
 	cpu     evidence.Origin
 }
@@ -40,7 +40,7 @@ func (g *collector) loadOf(p reading.Pauses) (w load, ok bool) {
 	for _, i := range l.Rows {
 		came = append(came, r.End[i]-r.Latency(i))
 	}
-	share := func(from, to int64) (k predict.Knee, offered float64, ok bool) {
+	share := func(from, to int64) (k younggen.Knee, offered float64, ok bool) {
 		seconds := float64(to-from) / 1e9
 		used := cpu.Over(reading.Window{From: from, Until: to})
 		n, done := 0, 0
@@ -61,7 +61,7 @@ func (g *collector) loadOf(p reading.Pauses) (w load, ok bool) {
 			user, system = left*in.Seconds(), 0 // its threads had all processors
 		}
 		rate := float64(done) / seconds
-		k = predict.Knee{Processors: left, Work: max(0, used.Number-(user+system)/seconds) / rate, Stopped: in.Seconds() / seconds / rate}
+		k = younggen.Knee{Processors: left, Work: max(0, used.Number-(user+system)/seconds) / rate, Stopped: in.Seconds() / seconds / rate}
 		return k, float64(n) / seconds, k.Work > 0
 	}
 	if w.knee, w.offered, ok = share(g.From, g.Until); !ok {

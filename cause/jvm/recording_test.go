@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/queue"
 )
 
 const (
@@ -50,7 +50,7 @@ func (s service) build() *cause.Case {
 	for k, v := range s.facts {
 		p.Fact(evidence.Fact{Key: k, Number: v, Origin: p.Origin(1)})
 	}
-	queue := predict.Queue{Servers: s.cores}
+	line := queue.Queue{Servers: s.cores}
 	for i, x := range s.pauses {
 		v := evidence.Interval{Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: epoch + x.at, End: epoch + x.at + x.took, Cause: p.Name(x.name), Origin: p.Origin(int64(i + 1))}
 		put := func(k evidence.Key, value float64) { v.Extra = append(v.Extra, evidence.Extra{Key: k, Value: value}) }
@@ -70,7 +70,7 @@ func (s service) build() *cause.Case {
 			put(evidence.SystemCPU, float64(x.system))
 		}
 		p.Interval(v)
-		queue.Stops = append(queue.Stops, predict.Stop{From: x.at, To: x.at + x.took})
+		line.Stops = append(line.Stops, queue.Stop{From: x.at, To: x.at + x.took})
 	}
 	p.Cover(evidence.Coverage{Kind: evidence.CoverGC, From: epoch, Until: epoch + cmp.Or(s.watched, span)})
 	p.Close()
@@ -86,7 +86,7 @@ func (s service) build() *cause.Case {
 		arrive, demand = append(arrive, int64(at)), append(demand, d)
 		work += float64(d)
 	}
-	times, err := queue.Open(arrive, demand)
+	times, err := line.Open(arrive, demand)
 	if err != nil {
 		panic(err)
 	}

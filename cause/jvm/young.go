@@ -6,7 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/younggen"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -15,10 +15,10 @@ var ErrNoYoung = errors.New("no young collection was watched: record the process
 
 // YoungOf is what the model of young generations starts from: the collections of the
 // case's JVM as recorded.
-func YoungOf(c *cause.Case) (predict.YoungSituation, error) {
+func YoungOf(c *cause.Case) (younggen.Situation, error) {
 	g := collectorOf(c)
 	if g == nil {
-		return predict.YoungSituation{}, ErrNoYoung
+		return younggen.Situation{}, ErrNoYoung
 	}
 	s, err := g.young()
 	if err != nil {
@@ -33,7 +33,7 @@ func YoungOf(c *cause.Case) (predict.YoungSituation, error) {
 }
 
 // YoungPauses are the young collections of a case's JVM, for back-tests of the model.
-func YoungPauses(c *cause.Case) []predict.YoungPause {
+func YoungPauses(c *cause.Case) []younggen.Pause {
 	g := collectorOf(c)
 	if g == nil {
 		return nil
@@ -41,8 +41,8 @@ func YoungPauses(c *cause.Case) []predict.YoungPause {
 	return g.youngPauses(g.Pauses)
 }
 
-func (g *collector) young() (s predict.YoungSituation, err error) {
-	y, err := predict.NewYoungGen(g.youngPauses(g.Pauses))
+func (g *collector) young() (s younggen.Situation, err error) {
+	y, err := younggen.Fit(g.youngPauses(g.Pauses))
 	if err != nil {
 		return s, err
 	}
@@ -53,7 +53,7 @@ func (g *collector) young() (s predict.YoungSituation, err error) {
 	}
 	y.OldLive = g.oldLive()
 	a, _ := g.Origin.Artifact()
-	s = predict.YoungSituation{YoungGen: y, Source: g.c.Bundle.Artifacts[a].Name, Version: g.c.Bundle.Subjects[g.c.Subject].Version, Room: g.roomBeside()}
+	s = younggen.Situation{Generation: y, Source: g.c.Bundle.Artifacts[a].Name, Version: g.c.Bundle.Subjects[g.c.Subject].Version, Room: g.roomBeside()}
 	return s, nil
 }
 
@@ -85,12 +85,12 @@ func (g *collector) oldLive() (bytes float64) {
 
 // youngPauses are the young collections of some pauses, with what was allocated since the
 // pause before each, of whatever kind.
-func (g *collector) youngPauses(all reading.Pauses) (out []predict.YoungPause) {
+func (g *collector) youngPauses(all reading.Pauses) (out []younggen.Pause) {
 	for i, p := range all {
 		if p.Of != evidence.PauseYoung && p.Of != evidence.PauseMixed {
 			continue
 		}
-		x := predict.YoungPause{At: float64(p.From) / 1e9, Took: p.Seconds(), Allocated: math.NaN(),
+		x := younggen.Pause{At: float64(p.From) / 1e9, Took: p.Seconds(), Allocated: math.NaN(),
 			Survived: g.Get(p, evidence.YoungAfter), Capacity: g.Get(p, evidence.YoungCapacity), Promoted: math.NaN()}
 		if before, after := g.OldOf(p); p.Of == evidence.PauseYoung {
 			x.Promoted = math.Max(0, after-before)
@@ -110,7 +110,7 @@ const defaultRatio = 8
 // youngSize is what -Xmn would have to be for the young generation as it is: a flag tells,
 // else the log's capacity with the survivor space that it leaves out, else what was seen in
 // it; 0 unknown.
-func (g *collector) youngSize(y *predict.YoungGen) float64 {
+func (g *collector) youngSize(y *younggen.Generation) float64 {
 	if least, most := g.Told(evidence.FactNewSize), g.Told(evidence.FactMaxNewSize); most > 0 && least == most {
 		return most
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/queue"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -70,7 +70,7 @@ func (e *explained) byReplay() bool {
 	used, origin, known := processorsUsed(c)
 	cores := c.Bundle.CPUsOf(c.Subject)
 	rows := e.a.Rows
-	if !known || cores == 0 || len(rows) < predict.MinReplay || e.a.rate <= 0 {
+	if !known || cores == 0 || len(rows) < queue.MinReplay || e.a.rate <= 0 {
 		return false
 	}
 	r := &c.Bundle.Requests
@@ -85,9 +85,9 @@ func (e *explained) byReplay() bool {
 			thinned, less = append(thinned, at), append(less, need)
 		}
 	}
-	q := predict.Queue{Servers: cores}
+	q := queue.Queue{Servers: cores}
 	with, err := q.Open(arrive, demand)
-	if err != nil || !predict.FitOf(observed, with.Latency).Used {
+	if err != nil || !queue.FitOf(observed, with.Latency).Used {
 		return false
 	}
 	without, err := q.Open(thinned, less)

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model/queue"
 )
 
 var update = flag.Bool("update", false, "write the fixtures that are made, not recorded")
@@ -146,7 +146,7 @@ func (m *made) queue(servers int) {
 	for i := range demand {
 		demand[i] = m.vary(18e6)
 	}
-	t, err := predict.Queue{Servers: servers}.Open(m.at, demand)
+	t, err := queue.Queue{Servers: servers}.Open(m.at, demand)
 	if err != nil {
 		panic(err)
 	}

@@ -11,6 +11,9 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/all"
 )
 
 type cli struct {
@@ -64,7 +67,8 @@ func main() {
 		args = []string{"diagnose", "--help"}
 	}
 	s := &session{in: os.Stdin, out: os.Stdout, err: os.Stderr}
-	parser := kong.Must(new(cli), kong.Name("unstall"), kong.Vars{"version": "unstall " + version()},
+	parser := kong.Must(new(cli), kong.Name("unstall"), kong.Vars{"version": "unstall " + version(),
+		"model_processes": model.Processes(all.Models), "model_knobs": model.Help(all.Models), "model_defaults": model.Defaults(all.Models)},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	command, err := parser.Parse(args)
 	if err != nil {

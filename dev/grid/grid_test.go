@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/goheap"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -37,11 +38,11 @@ func TestTable(t *testing.T) {
 	said := func(s Setting) forecast {
 		switch {
 		case s.Name == calibration:
-			return forecast{cycles: 8.5, collector: .42, peak: 135 << 20, rss: 154 << 20, p99: predict.Exactly(21)}
+			return forecast{cycles: 8.5, collector: .42, peak: 135 << 20, rss: 154 << 20, p99: model.Exactly(21)}
 		case s.Times == 1.2:
-			return forecast{math.NaN(), math.NaN(), math.NaN(), math.NaN(), predict.Unknown, "too little memory"}
+			return forecast{math.NaN(), math.NaN(), math.NaN(), math.NaN(), model.Unknown, "too little memory"}
 		}
-		return forecast{cycles: 2, collector: .1, peak: 300 << 20, rss: 350 << 20, p99: predict.Exactly(6)}
+		return forecast{cycles: 2, collector: .1, peak: 300 << 20, rss: 350 << 20, p99: model.Exactly(6)}
 	}
 	g := compareAll(rows[0].Rate, settings, rows, said)
 	var got bytes.Buffer
@@ -101,7 +102,7 @@ func TestOnlyOthersOnTheHostLeaveARunOut(t *testing.T) {
 	}
 	late := run(0, 900)
 	late.Achieved = 900
-	if c := measured(Setting{}, []Row{late}, forecast{p99: predict.Exactly(20)}); !c.behind || !math.IsNaN(metrics[4].off(c)) {
+	if c := measured(Setting{}, []Row{late}, forecast{p99: model.Exactly(20)}); !c.behind || !math.IsNaN(metrics[4].off(c)) {
 		t.Errorf("%+v", c)
 	}
 	few := run(0, 3)
@@ -153,7 +154,7 @@ func TestJobs(t *testing.T) {
 
 func TestTheUsualRecordingComesFirst(t *testing.T) {
 	of := func(p99 int64) *calibrated {
-		k := &calibrated{latencies: &predict.Latencies{}}
+		k := &calibrated{latencies: &goheap.Latencies{}}
 		k.latencies.Fit.P99.Observed = p99
 		return k
 	}

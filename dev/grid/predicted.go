@@ -10,21 +10,22 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/goheap"
 )
 
 // forecast is what was predicted for a setting. NaN is not known.
 type forecast struct {
 	cycles, collector, peak, rss float64 // 1/s, cores, bytes, bytes
-	p99                          predict.Estimate
+	p99                          model.Estimate
 	why                          string // there is none
 }
 
 // calibrated are the models of one capture.
 type calibrated struct {
-	heap      *predict.Heap
-	now       predict.Outcome
-	latencies *predict.Latencies
+	heap      *goheap.Heap
+	now       goheap.Outcome
+	latencies *goheap.Latencies
 	unused    string // why there are no latencies
 }
 
@@ -48,7 +49,7 @@ func calibrate(ctx context.Context, file string) (*calibrated, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		k := &calibrated{heap: heap}
-		if k.now, err = heap.Predict(predict.Scenario{Setting: heap.Setting}); err != nil {
+		if k.now, err = heap.Predict(goheap.Scenario{Setting: heap.Setting}); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		if k.latencies, err = golang.LatenciesOf(one); err != nil {
@@ -62,12 +63,12 @@ func calibrate(ctx context.Context, file string) (*calibrated, error) {
 // forecast asks the models for a setting.
 func (k *calibrated) forecast(s Setting) forecast {
 	nan := math.NaN()
-	then, err := k.heap.Predict(predict.Scenario{Setting: s.predict()})
-	var impossible *predict.Impossible
+	then, err := k.heap.Predict(goheap.Scenario{Setting: s.predict()})
+	var impossible *goheap.Impossible
 	if errors.As(err, &impossible) {
-		return forecast{nan, nan, nan, nan, predict.Unknown, impossible.Error()}
+		return forecast{nan, nan, nan, nan, model.Unknown, impossible.Error()}
 	}
-	f := forecast{cycles: then.Cycles.Value, collector: then.Collector.Value, peak: then.Peak.Value, rss: then.RSS.Value, p99: predict.Unknown}
+	f := forecast{cycles: then.Cycles.Value, collector: then.Collector.Value, peak: then.Peak.Value, rss: then.RSS.Value, p99: model.Unknown}
 	if k.latencies != nil {
 		f.p99 = k.latencies.At(k.now, then).P99
 	}
@@ -75,7 +76,7 @@ func (k *calibrated) forecast(s Setting) forecast {
 }
 
 // predict is the setting as the models take it.
-func (s Setting) predict() predict.Setting {
+func (s Setting) predict() goheap.Setting {
 	const mib = 1 << 20
-	return predict.Setting{GOGC: float64(s.GOGC), Limit: float64(s.Limit) * mib, Ballast: float64(s.Ballast) * mib}
+	return goheap.Setting{GOGC: float64(s.GOGC), Limit: float64(s.Limit) * mib, Ballast: float64(s.Ballast) * mib}
 }

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -267,7 +267,7 @@ func (g grid) now() compared {
 	if i := slices.IndexFunc(g.settings, func(c compared) bool { return c.setting.Name == calibration }); i >= 0 {
 		return g.settings[i]
 	}
-	return measured(Setting{}, nil, forecast{math.NaN(), math.NaN(), math.NaN(), math.NaN(), predict.Unknown, ""})
+	return measured(Setting{}, nil, forecast{math.NaN(), math.NaN(), math.NaN(), math.NaN(), model.Unknown, ""})
 }
 
 func render(w io.Writer, p Plan, grids []grid) error {

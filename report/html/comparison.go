@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
@@ -89,19 +88,11 @@ func (p Compared) add(doc *document) error {
 			contents = append(contents, Link{v.ID + "-metrics", "Before and after"})
 		}
 		for i, s := range v.Sides {
-			contents = append(contents, Link{fmt.Sprintf("diagnosis-%d", doc.diagnoses+i), sentenceCase(s.Label)})
+			contents = append(contents, Link{fmt.Sprintf("diagnosis-%d", doc.diagnoses+i), sentence.Capital(s.Label)})
 		}
 		doc.Parts = append(doc.Parts, partView{Contents: contents})
 	}
 	return nil
-}
-
-// sentenceCase begins a text with a capital letter.
-func sentenceCase(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 func improved(c *compare.Comparison) bool {

@@ -184,7 +184,9 @@ func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int)
 	for _, p := range x.Prediction {
 		c.Predictions = append(c.Predictions, prediction(p))
 	}
-	c.Frontier = frontier(x.Frontier)
+	if f := frontier(x.Frontier); f != nil && f.SVG != "" {
+		c.Frontier = f
+	}
 	return c
 }
 

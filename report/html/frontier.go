@@ -8,15 +8,28 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/figure"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/report/sentence"
 )
 
-// frontierView is what memory would buy: the collector's processors and the p99
-// over the resident memory.
+// frontierView is what more of one thing buys of others: a table, and where there is a
+// choice a chart of what is drawn over the first column.
 type frontierView struct {
-	SVG           template.HTML
-	Aria, Caption string
+	Title, How, Caption string
+	Columns             []string
+	Points              []pointView
+	SVG                 template.HTML // "": there is no choice
+	Aria                string
 }
+
+// pointView is a point of it.
+type pointView struct {
+	Text  string
+	Mark  string // "now", "knee", ""
+	Cells []cellView
+}
+
+type cellView struct{ Label, Text string }
 
 // The picture's measures, in its own units.
 const (
@@ -27,108 +40,130 @@ const (
 	plotWidth, plotHeight   float64 = plotRight - chartLeft, plotBottom - chartTop
 )
 
-// frontier draws what memory buys, with the outcomes of other settings beside; nil
-// where there is no choice.
-func frontier(f *predict.Frontier, others ...predict.Outcome) *frontierView {
+// frontier draws what there is to choose from, with other situations beside; nil where
+// there is nothing.
+func frontier(f *model.Frontier, rows ...model.Row) *frontierView {
 	if f == nil {
 		return nil
 	}
-	c := &chart{}
-	for _, o := range others {
-		if o.RSS.Known() && o.RSS.Value > 0 && o.Collector.Known() {
-			c.others = append(c.others, o)
-		}
+	v := &frontierView{Title: sentence.Capital(f.Title), How: f.How, Caption: f.Caption}
+	for _, c := range f.Columns {
+		v.Columns = append(v.Columns, c.Title)
 	}
 	for i, p := range f.Points {
-		if p.RSS.Known() && p.RSS.Value > 0 && p.Collector.Known() {
-			c.points, c.index = append(c.points, p), append(c.index, i)
+		view := pointView{Text: p.Text, Mark: f.Marked(i)}
+		for k, c := range f.Columns {
+			cell := cellView{Label: c.Title}
+			switch e := p.Values[k]; {
+			case !e.Known():
+			case c.Unit == "bytes":
+				cell.Text = sentence.Cell(f, i, k) // in one unit
+			default:
+				cell.Text = figure.Of(e.Value, c.Unit)
+			}
+			view.Cells = append(view.Cells, cell)
+		}
+		v.Points = append(v.Points, view)
+	}
+	v.draw(f, rows)
+	return v
+}
+
+// draw adds the picture.
+func (v *frontierView) draw(f *model.Frontier, rows []model.Row) {
+	c := &chart{f: f}
+	for k, column := range f.Columns {
+		if column.Drawn && len(c.drawn) < len(curves) {
+			c.drawn = append(c.drawn, k)
+		}
+	}
+	if len(c.drawn) == 0 {
+		return
+	}
+	var others [][]model.Estimate
+	for _, r := range rows {
+		if c.has(r.At) {
+			others = append(others, r.At)
+		}
+	}
+	for _, p := range f.Points {
+		if c.has(p.Values) {
+			c.points = append(c.points, p.Values)
 		}
 	}
 	if len(c.points) < 2 {
-		return nil // one point is no choice
+		return // one point is no choice
 	}
-	c.scale()
+	c.scale(others)
 	c.axes()
-	c.curve("cpu", func(p predict.Outcome) (predict.Estimate, float64) { return p.Collector, c.mostCPU })
-	if c.mostP99 > 0 {
-		c.curve("latency", func(p predict.Outcome) (predict.Estimate, float64) { return p.P99, c.mostP99 })
+	for n := range c.drawn {
+		c.curve(n)
 	}
-	now := c.points[0]
-	c.mark(now, "ring", "now")
-	view := &frontierView{Aria: "What memory buys: now " + outcome(now)}
-	if at, ok := f.Recommended(); ok && at.RSS.Known() && at.Collector.Known() {
-		c.mark(at, "knee", "knee")
-		view.Aria += "; at the knee, " + at.Setting.String() + ": " + outcome(at)
+	now := f.Points[f.Now].Values
+	v.Aria = v.Title + ": now " + c.words(now)
+	if c.has(now) {
+		c.mark(now, "ring", "now")
 	}
-	for i, o := range c.others {
+	if at := f.At(); at != nil && c.has(at.Values) {
+		c.mark(at.Values, "knee", "knee")
+		v.Aria += "; at the knee, " + at.Text + ": " + c.words(at.Values)
+	}
+	for i, o := range others {
 		name := "then"
-		if len(c.others) > 1 {
+		if len(others) > 1 {
 			name = fmt.Sprint(i + 1)
 		}
 		c.mark(o, "other", name)
 	}
 	c.label()
-	view.SVG = template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" aria-hidden="true" focusable="false">%s</svg>`, chartWidth, chartHeight, c.out.String()))
-	view.Caption = caption(f)
-	return view
+	v.SVG = template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" aria-hidden="true" focusable="false">%s</svg>`, chartWidth, chartHeight, c.out.String()))
 }
 
-// outcome is a setting's effect in a few words.
-func outcome(o predict.Outcome) string {
-	s := figure.Size(o.RSS.Value) + " resident, collector " + figure.Num(o.Collector.Value) + " cores"
-	if o.P99.Known() {
-		s += ", p99 " + figure.Ms(o.P99.Value)
-	}
-	return s
-}
+// curves are the looks of what is drawn: over the axis on the left, and on the right.
+var curves = []struct{ class, anchor string }{{"first", "start"}, {"second", "end"}}
 
-// caption says which point is recommended and by which rule.
-func caption(f *predict.Frontier) string {
-	var s []string
-	if at, ok := f.Recommended(); ok {
-		text := "At the knee: " + at.Setting.String()
-		if f.Why != "" {
-			text += ": " + f.Why
-		}
-		s = append(s, text)
-	} else if f.Why != "" {
-		s = append(s, sentenceCase(f.Why))
-	}
-	if f.Rule != "" {
-		s = append(s, "The knee is "+f.Rule)
-	}
-	if m := f.Margin; m != nil && m.Quarter > 0 && m.Live > 0 {
-		s = append(s, fmt.Sprintf("With %s live instead of %s the collector would take a quarter of the CPU", figure.Size(m.Quarter), figure.Size(m.Live)))
-	}
-	if len(s) == 0 {
-		return ""
-	}
-	return strings.Join(s, ". ") + "."
-}
-
-// chart draws the points of a frontier.
+// chart draws figures over the first column, which is told in doublings.
 type chart struct {
-	points           []predict.Outcome
-	others           []predict.Outcome // beside the curve
-	index            []int
-	low, high        float64 // log2 of bytes
-	mostCPU, mostP99 float64 // at the top of each axis
-	names            []named
-	out              strings.Builder
+	f         *model.Frontier
+	drawn     []int              // columns
+	points    [][]model.Estimate // those that can be drawn
+	low, high float64            // log2 of the first column
+	most      []float64          // at the top of each axis; 0: nothing is known of it
+	names     []named
+	out       strings.Builder
 }
 
-func (c *chart) scale() {
-	c.low, c.high = math.Inf(1), math.Inf(-1)
-	for _, p := range slices.Concat(c.points, c.others) {
-		c.low, c.high = min(c.low, math.Log2(p.RSS.Value)), max(c.high, math.Log2(p.RSS.Value))
-		c.mostCPU = max(c.mostCPU, p.Collector.Value)
-		if p.P99.Known() {
-			c.mostP99 = max(c.mostP99, p.P99.Value)
+// has says whether a point can be drawn.
+func (c *chart) has(values []model.Estimate) bool {
+	return values != nil && values[0].Known() && values[0].Value > 0 && values[c.drawn[0]].Known()
+}
+
+// words are a point's figures.
+func (c *chart) words(values []model.Estimate) string {
+	var all []string
+	for _, k := range append([]int{0}, c.drawn...) {
+		if values[k].Known() {
+			all = append(all, c.f.Columns[k].Title+" "+figure.Of(values[k].Value, c.f.Columns[k].Unit))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func (c *chart) scale(others [][]model.Estimate) {
+	c.low, c.high, c.most = math.Inf(1), math.Inf(-1), make([]float64, len(c.drawn))
+	for _, p := range slices.Concat(c.points, others) {
+		c.low, c.high = min(c.low, math.Log2(p[0].Value)), max(c.high, math.Log2(p[0].Value))
+		for n, k := range c.drawn {
+			if p[k].Known() {
+				c.most[n] = max(c.most[n], p[k].Value)
+			}
 		}
 	}
 	margin := max(.04*(c.high-c.low), .05)
 	c.low, c.high = c.low-margin, c.high+margin
-	c.mostCPU, c.mostP99 = round(c.mostCPU), round(c.mostP99)
+	for n := range c.most {
+		c.most[n] = round(c.most[n])
+	}
 }
 
 // round gives the top of an axis: four equal steps of a round figure.
@@ -162,51 +197,63 @@ func (c *chart) text(x, y float64, anchor, class, text string) {
 	c.printf(`<text x="%.1f" y="%.1f" text-anchor="%s" class="%s">%s</text>`, x, y, anchor, class, template.HTMLEscapeString(text))
 }
 
-// axes draws the grid: four steps of cores on the left and of ms on the right,
-// doublings of memory below.
+// axes draws the grid: four steps of what is drawn on either side, doublings below.
 func (c *chart) axes() {
 	const steps = 4
 	for i := 0; i <= steps; i++ {
 		at := y(float64(i), steps)
 		c.printf(`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, plotRight, at, at)
-		c.text(chartLeft-6, at+4, "end", "tick", figure.Num(c.mostCPU*float64(i)/steps))
-		if c.mostP99 > 0 {
-			c.text(plotRight+6, at+4, "start", "tick", figure.Num(c.mostP99*float64(i)/steps))
+		for n, most := range c.most {
+			if most == 0 && n > 0 {
+				continue
+			}
+			x, anchor := float64(chartLeft-6), "end"
+			if n > 0 {
+				x, anchor = plotRight+6, "start"
+			}
+			c.text(x, at+4, anchor, "tick", figure.Num(most*float64(i)/steps))
 		}
 	}
+	below := c.f.Columns[0]
 	every := max(1, math.Ceil((c.high-c.low)/5))
 	for k := math.Ceil(c.low); k <= c.high; k += every {
 		at := c.x(math.Exp2(k))
 		c.printf(`<line class="axis" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`, at, at, plotBottom, plotBottom+4)
-		c.text(at, plotBottom+17, "middle", "tick", figure.Size(math.Exp2(k)))
+		c.text(at, plotBottom+17, "middle", "tick", figure.Of(math.Exp2(k), below.Unit))
 	}
-	c.text(chartLeft+plotWidth/2, chartHeight-6, "middle", "tick", "resident memory")
-	c.printf(`<line class="cpu" x1="%d" x2="%d" y1="10" y2="10"/>`, chartLeft, chartLeft+18)
-	c.text(chartLeft+23, 14, "start", "tick", "collector, cores")
-	if c.mostP99 > 0 {
-		c.printf(`<line class="latency" x1="%d" x2="%d" y1="10" y2="10"/>`, plotRight-18, plotRight)
-		c.text(plotRight-23, 14, "end", "tick", "p99, ms")
+	c.text(chartLeft+plotWidth/2, chartHeight-6, "middle", "tick", below.Title)
+	for n, k := range c.drawn {
+		if c.most[n] == 0 && n > 0 {
+			continue
+		}
+		x, beside := chartLeft, chartLeft+23.
+		if n > 0 {
+			x, beside = plotRight-18, plotRight-23
+		}
+		c.printf(`<line class="%s" x1="%d" x2="%d" y1="10" y2="10"/>`, curves[n].class, x, x+18)
+		c.text(beside, 14, curves[n].anchor, "tick", c.f.Columns[k].Title+", "+c.f.Columns[k].Unit)
 	}
 }
 
-// curve draws an estimate over the memory, with its range where it has one.
-func (c *chart) curve(class string, of func(predict.Outcome) (predict.Estimate, float64)) {
+// curve draws a figure over the first column; the second with its range, where it has one.
+func (c *chart) curve(n int) {
 	var line, low, high []string
 	var dots strings.Builder
+	class, most := curves[n].class, c.most[n]
 	for _, p := range c.points {
-		e, most := of(p)
+		e := p[c.drawn[n]]
 		if !e.Known() {
 			continue
 		}
-		x := c.x(p.RSS.Value)
+		x := c.x(p[0].Value)
 		line = append(line, fmt.Sprintf("%.1f,%.1f", x, y(e.Value, most)))
-		if !math.IsNaN(e.Low) && !math.IsNaN(e.High) && e.High > e.Low {
+		if e.Ranged() && e.High > e.Low {
 			high = append(high, fmt.Sprintf("%.1f,%.1f", x, y(e.High, most)))
 			low = append([]string{fmt.Sprintf("%.1f,%.1f", x, y(e.Low, most))}, low...)
 		}
 		fmt.Fprintf(&dots, `<circle class="%s-dot" cx="%.1f" cy="%.1f" r="2.5"/>`, class, x, y(e.Value, most))
 	}
-	if len(high) > 1 && class == "latency" {
+	if len(high) > 1 && n > 0 {
 		c.printf(`<polygon class="band" points="%s"/>`, strings.Join(append(high, low...), " "))
 	}
 	if len(line) > 1 {
@@ -215,15 +262,15 @@ func (c *chart) curve(class string, of func(predict.Outcome) (predict.Estimate, 
 	c.out.WriteString(dots.String())
 }
 
-// mark draws where an outcome is, on both curves, and names it.
-func (c *chart) mark(p predict.Outcome, class, name string) {
-	x := c.x(p.RSS.Value)
+// mark draws where a point is, on all curves, and names it.
+func (c *chart) mark(values []model.Estimate, class, name string) {
+	x := c.x(values[0].Value)
 	c.printf(`<line class="mark" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`, x, x, chartTop, plotBottom)
-	at := []float64{y(p.Collector.Value, c.mostCPU)}
-	if p.P99.Known() && c.mostP99 > 0 {
-		at = append(at, y(p.P99.Value, c.mostP99))
-	}
-	for _, v := range at {
+	for n, k := range c.drawn {
+		if !values[k].Known() || c.most[n] == 0 && n > 0 {
+			continue
+		}
+		v := y(values[k].Value, c.most[n])
 		switch class {
 		case "knee":
 			c.printf(`<path class="knee" d="M%.1f %.1fl6 6l-6 6l-6 -6z"/>`, x, v-6)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
 )
 
 // Options are what the page says of itself.
@@ -48,8 +48,8 @@ func (o Options) Compare(w io.Writer, c *compare.Comparison, before, after *diag
 }
 
 // Predict renders a prediction.
-func (o Options) Predict(w io.Writer, p *predict.Prediction) error {
-	return Page{Title: p.Subject + ": " + predictedTitle(p), Version: p.ToolVersion, Repeat: o.Repeat, Parts: []Part{Predicted{p}}}.Write(w)
+func (o Options) Predict(w io.Writer, a *model.Answer) error {
+	return Page{Title: a.Subject + ": " + a.Lead.Text, Version: a.ToolVersion, Repeat: o.Repeat, Parts: []Part{Predicted{a}}}.Write(w)
 }
 
 // Report renders a diagnosis.
@@ -59,4 +59,4 @@ func Report(w io.Writer, d *diagnose.Diagnosis) error { return Options{}.Report(
 func Compare(w io.Writer, c *compare.Comparison) error { return Options{}.Compare(w, c, nil, nil) }
 
 // Predict renders a prediction.
-func Predict(w io.Writer, p *predict.Prediction) error { return Options{}.Predict(w, p) }
+func Predict(w io.Writer, a *model.Answer) error { return Options{}.Predict(w, a) }

@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/report/html/app"
 	"github.com/unstall/unstall/timeline"
 )
@@ -72,13 +72,17 @@ func attackedTimeline() *timeline.Timeline {
 		Flames:     []timeline.Flame{{ID: attack, Title: attack, Unit: attack, Total: 1, Nodes: []timeline.Node{{Parent: -1, Name: attack, Kind: attack, Value: 1}}}}}
 }
 
-func predicted() *predict.Prediction {
-	o := func(rss, cores float64) predict.Outcome {
-		return predict.Outcome{Setting: predict.Setting{GOGC: predict.Off, Limit: rss}, RSS: predict.Exactly(rss), Collector: predict.Exactly(cores), P99: predict.Unknown}
+func predicted() *model.Answer {
+	values := func(size, cost float64) []model.Estimate {
+		return []model.Estimate{model.Exactly(size), model.Exactly(cost)}
 	}
-	f := &predict.Frontier{Points: []predict.Outcome{o(100<<20, .5), o(400<<20, .1)}, Knee: 1, Why: attack, Rule: attack, Who: attack, Most: 1 << 30}
-	return &predict.Prediction{Subject: attack, ToolVersion: attack, Frontier: f, Measured: &f.Points[0], Now: &f.Points[0], Notes: []string{attack},
-		Calibration: &predict.Calibration{Source: attack, Go: attack}, Settings: []predict.Asked{{Text: attack, Outcome: o(200<<20, .3)}}}
+	effect := model.Effect{Title: attack, Unit: attack, Now: model.Exactly(1), Then: model.Between(2, 1, 3)}
+	return &model.Answer{Subject: attack, ToolVersion: attack, Source: attack, Basis: []string{attack}, Notes: []string{attack},
+		Lead: model.Lead{Of: attack, Text: attack, Setting: true, Why: attack, Effects: []model.Effect{effect}},
+		Rows: []model.Row{{Text: attack, At: values(200<<20, .3), Effects: []model.Effect{effect}, Facts: model.Cautions(attack)}},
+		Frontier: &model.Frontier{Title: attack, How: attack, Brief: attack, Text: attack, Caption: attack, Knee: 1, Facts: model.Facts(attack, attack),
+			Columns: []model.Column{{Title: attack, Unit: "bytes"}, {Title: attack, Short: attack, Unit: attack, Drawn: true}},
+			Points:  []model.Point{{Text: attack, Values: values(100<<20, .5)}, {Text: attack, Values: values(400<<20, .1)}}}}
 }
 
 // A setting that was asked for is in the picture, beside today's and the knee.
@@ -89,13 +93,14 @@ func TestPredictionIsDrawn(t *testing.T) {
 			t.Errorf("%q is not in the page", want)
 		}
 	}
-	p := predicted()
-	p.Settings[0].Outcome.RSS = predict.Exactly(101 << 20) // so near that the names would touch
-	if got := written(t, Predicted{p}); !strings.Contains(got, ">now, then</text>") {
+	a := predicted()
+	a.Rows[0].At[0] = model.Exactly(101 << 20) // so near that the names would touch
+	if got := written(t, Predicted{a}); !strings.Contains(got, ">now, then</text>") {
 		t.Error("the names overlap")
 	}
-	p.Frontier.Knee, p.Settings = -1, nil
-	if got := written(t, Predicted{p}); !strings.Contains(got, "Keep GOGC=off GOMEMLIMIT=100MiB") {
+	a.Frontier.Knee, a.Rows = -1, nil
+	a.Lead = model.Lead{Of: "what memory buys", Text: "keep GOGC=100"}
+	if got := written(t, Predicted{a}); !strings.Contains(got, "Keep GOGC=100") {
 		t.Error("it does not say to keep the setting")
 	}
 }

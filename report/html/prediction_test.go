@@ -3,7 +3,9 @@ package html
 import (
 	"testing"
 
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/all"
+	"github.com/unstall/unstall/model/goheap"
 )
 
 // asked is a prediction of two settings for a service of much garbage, and of what
@@ -11,20 +13,19 @@ import (
 func asked(t testing.TB) Predicted {
 	t.Helper()
 	const mib = 1 << 20
-	h := &predict.Heap{Setting: predict.Default, Told: true, Minor: 26, Exact: true, Procs: 2, Span: 10, Paced: 8.4, Marking: .4, Alloc: 497 * mib,
-		RSS: 142 * mib, Process: 1.17, P99: 35.3, Most: 8192 * mib, Who: "container"}
+	h := &goheap.Heap{Setting: goheap.Default, Told: true, Minor: 26, Exact: true, Procs: 2, Span: 10, Paced: 8.4, Marking: .4, Alloc: 497 * mib,
+		RSS: 142 * mib, Process: 1.17, P99: 35.3, Most: 8192 * mib, Who: "container", Source: "gateway-1402.unstall"}
 	for range 80 {
-		h.Cycles = append(h.Cycles, predict.Cycle{Mark: .048, Assist: .0273, Background: .0257, Idle: .0072, Before: 100 * mib, After: 117.4 * mib, Marked: 58.4 * mib, Goal: 118 * mib, Alloc: 497 * mib})
+		h.Cycles = append(h.Cycles, goheap.Cycle{Mark: .048, Assist: .0273, Background: .0257, Idle: .0072, Before: 100 * mib, After: 117.4 * mib, Marked: 58.4 * mib, Goal: 118 * mib, Alloc: 497 * mib})
 	}
-	wanted, err := predict.ParseSets([]string{"GOMEMLIMIT=300MiB"})
+	wanted, err := model.ParseSets(all.Models, []string{"GOMEMLIMIT=300MiB"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := h.Ask("gateway pid 4711", wanted, func(_, then predict.Outcome) predict.Estimate { return predict.Exactly(2 + 4*then.Cycles.Value) })
+	p, err := h.Ask("gateway pid 4711", wanted, func(_, then goheap.Outcome) model.Estimate { return model.Exactly(2 + 4*then.Cycles.Value) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Calibration.Source = "gateway-1402.unstall"
 	return Predicted{p}
 }
 

@@ -3,8 +3,8 @@ package json
 import (
 	"io"
 
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
 )
 
 // Predict renders a prediction as it is (schema unstall.prediction/v1).
-func Predict(w io.Writer, p *predict.Prediction) error { return Encode(w, p) }
+func Predict(w io.Writer, a *model.Answer) error { return Encode(w, a) }

@@ -4,45 +4,33 @@ import (
 	"io"
 	"strings"
 
-	"github.com/unstall/unstall/figure"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/report/sentence"
 )
 
 // Predict renders a prediction, for a ticket.
-func Predict(w io.Writer, all *predict.Prediction) error {
+func Predict(w io.Writer, a *model.Answer) error {
 	p := new(page)
-	p.linef("## %s", escape(all.Subject))
-	p.linef("\n%s", escape(strings.Join(sentence.Calibrated(all), " · ")))
-	for i := range all.Settings {
-		a := &all.Settings[i]
-		p.section(escape(a.Text))
+	p.linef("## %s", escape(a.Subject))
+	p.linef("\n%s", escape(strings.Join(sentence.Basis(a), " · ")))
+	for _, r := range a.Rows {
+		p.section(escape(r.Text))
 		p.linef("| | now → then |\n|---|---|")
-		for _, e := range sentence.Effects(all, &a.Outcome) {
-			p.row(e.Title, e.String())
+		for _, e := range r.Effects {
+			p.row(e.Title, sentence.Effect(e))
 		}
-		if f := sentence.Fill(&a.Outcome); f != "" {
-			p.row("First fill", f)
-		}
-		if m := sentence.Margin(a.Margin); m != "" {
-			p.row("Margin", m)
-		}
-		for _, c := range sentence.Cautions(&a.Outcome) {
-			p.row("Caution", c)
-		}
+		p.facts(r.Facts)
 	}
-	if all.Pool != nil {
-		p.pool(all.Pool)
-	} else if all.Young != nil {
-		p.young(all.Young)
-	} else if len(all.Settings) > 0 {
-		p.linef("\nKnee: %s", escape(sentence.KneeInBrief(all.Frontier)))
-	} else {
-		p.frontier(all)
+	switch {
+	case a.Frontier == nil:
+	case len(a.Rows) > 0:
+		p.linef("\nKnee: %s", escape(a.Frontier.Brief))
+	default:
+		p.frontier(a.Frontier)
 	}
-	if len(all.Notes) > 0 {
+	if len(a.Notes) > 0 {
 		p.section("Notes")
-		for _, n := range all.Notes {
+		for _, n := range a.Notes {
 			p.linef("- %s", escape(n))
 		}
 	}
@@ -50,74 +38,36 @@ func Predict(w io.Writer, all *predict.Prediction) error {
 	return err
 }
 
-// pool is a table for each situation of a thread pool.
-func (p *page) pool(all *predict.Pool) {
-	for i := range all.Outcomes {
-		a := &all.Outcomes[i]
-		p.section(escape(a.Text))
-		p.linef("| | now → then |\n|---|---|")
-		for _, e := range sentence.PoolEffects(all, &a.Outcome) {
-			p.row(e.Title, e.String())
-		}
-		if c := sentence.Climb(&a.Outcome); c != "" {
-			p.row("Until then", c)
-		}
-		if e := sentence.PoolEnd(&a.Outcome); e != "" {
-			p.row("Caution", e)
-		}
+func (p *page) facts(all []model.Fact) {
+	for _, f := range all {
+		p.row(sentence.Capital(f.Name), f.Text)
 	}
 }
 
-// young is a table for each change of a young generation.
-func (p *page) young(all *predict.Young) {
-	for i := range all.Outcomes {
-		a := &all.Outcomes[i]
-		p.section(escape(a.Text))
-		p.linef("| | now → then |\n|---|---|")
-		for _, e := range sentence.YoungEffects(all, &a.Outcome) {
-			p.row(e.Title, e.String())
-		}
-		for _, c := range a.Outcome.Cautions {
-			p.row("Caution", c)
-		}
+// frontier is a table of its points, and what to take.
+func (p *page) frontier(f *model.Frontier) {
+	p.section(escape(sentence.Capital(f.Title)))
+	head, rule := "| setting |", "|---|"
+	for _, c := range f.Columns {
+		head += " " + escape(sentence.Head(c)) + " |"
+		rule += "---:|"
 	}
-}
-
-// frontier is a table of what memory buys.
-func (p *page) frontier(all *predict.Prediction) {
-	f := all.Frontier
-	if f == nil {
-		return
-	}
-	p.section("What memory buys")
-	p.linef("| setting | resident | gc/s | gc cpu, cores | p99 |\n|---|---:|---:|---:|---:|")
-	for i, o := range f.Points {
-		setting := code(o.Setting.String())
-		switch i {
-		case 0:
-			setting += " now"
-		case f.Knee:
-			setting = "**" + setting + " knee**"
+	p.linef("%s\n%s", head, rule)
+	for i, point := range f.Points {
+		text := code(point.Text)
+		switch f.Marked(i) {
+		case "now":
+			text += " now"
+		case "knee":
+			text = "**" + text + " knee**"
 		}
-		number := func(e predict.Estimate, write func(float64) string) string {
-			if !e.Known() {
-				return figure.Unknown
-			}
-			return escape(write(e.Value))
+		line := "| " + text + " |"
+		for k := range f.Columns {
+			line += " " + escape(sentence.Cell(f, i, k)) + " |"
 		}
-		p.linef("| %s | %s | %s | %s | %s |", setting, number(o.RSS, sentence.Resident),
-			number(o.Cycles, figure.Num), number(o.Collector, figure.Num), number(o.P99, figure.Ms))
+		p.linef("%s", line)
 	}
 	p.linef("\n| | |\n|---|---|")
-	p.row("Knee", sentence.Knee(f))
-	if all.Ballast != nil {
-		p.row("Before Go 1.19", "a ballast of "+predict.FormatSize(*all.Ballast))
-	}
-	if m := sentence.Margin(f.Margin); m != "" {
-		p.row("Margin", m)
-	}
-	if f.Most > 0 {
-		p.row("Room", sentence.Room(f))
-	}
-	p.row("Rule", "the knee is "+f.Rule)
+	p.row("Knee", f.Text)
+	p.facts(f.Facts)
 }

@@ -1,180 +1,129 @@
 package text
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"strings"
 
-	"github.com/unstall/unstall/figure"
-	"github.com/unstall/unstall/predict"
+	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/report/sentence"
 )
 
-// Predict renders a prediction: what was asked for, then what memory buys and which
-// of it to take.
-func (o Options) Predict(w io.Writer, p *predict.Prediction) error {
+// Predict renders a prediction: what was asked for, else what there is to choose from.
+func (o Options) Predict(w io.Writer, a *model.Answer) error {
 	if o.Width == 0 {
 		o.Width = 80
 	}
 	t := &page{Options: o}
-	name := t.clean(p.Subject)
-	t.line(t.paint(bold, name))
-	t.block("", "", 2, t.flow(sentence.Calibrated(p), 2))
+	t.line(t.paint(bold, t.clean(a.Subject)))
+	t.block("", "", 2, t.flow(sentence.Basis(a), 2))
 	t.blank()
-	for i := range p.Settings {
-		t.asked(p, &p.Settings[i])
+	for i := range a.Rows {
+		t.row(&a.Rows[i])
 	}
-	if p.Pool != nil {
-		t.pool(p.Pool)
-	} else if p.Young != nil {
-		t.young(p.Young)
-	} else if len(p.Settings) > 0 {
-		t.block("KNEE", advice, labels, t.wrap(sentence.KneeInBrief(p.Frontier), labels))
-	} else {
-		t.frontier(p)
+	switch {
+	case a.Frontier == nil:
+	case len(a.Rows) > 0:
+		t.block("KNEE", advice, labels, t.wrap(a.Frontier.Brief, labels))
+	default:
+		t.frontier(a.Frontier)
 	}
-	for _, n := range p.Notes {
+	for _, n := range a.Notes {
 		t.block("NOTE", bold, labels, t.wrap(n, labels))
 	}
 	_, err := io.WriteString(w, strings.TrimRight(t.out.String(), "\n")+"\n")
 	return err
 }
 
-// asked shows one setting: now, then, and in which range.
-func (p *page) asked(all *predict.Prediction, a *predict.Asked) {
-	titles := p.effects(a.Text, sentence.Effects(all, &a.Outcome))
-	if f := sentence.Fill(&a.Outcome); f != "" {
-		p.block("  "+pad("first fill", titles), "", titles+4, p.wrap(f, titles+4))
+// row shows one situation: now, then, and in which range.
+func (p *page) row(r *model.Row) {
+	p.line(p.paint(advice, p.clean(r.Text)))
+	titles := 0
+	for _, e := range r.Effects {
+		titles = max(titles, width(e.Title))
 	}
-	if m := sentence.Margin(a.Margin); m != "" {
-		p.block("  "+pad("margin", titles), "", titles+4, p.wrap(m, titles+4))
+	for _, f := range r.Facts {
+		titles = max(titles, width(f.Name))
 	}
-	for _, c := range sentence.Cautions(&a.Outcome) {
-		p.block("  caution", alarm, titles+4, p.wrap(c, titles+4))
+	for _, e := range r.Effects {
+		p.line("  " + pad(p.clean(e.Title), titles) + "  " + p.clean(sentence.Effect(e)))
+	}
+	for _, f := range r.Facts {
+		s := style("")
+		if f.Caution {
+			s = alarm
+		}
+		p.block("  "+pad(p.clean(f.Name), titles), s, titles+4, p.wrap(f.Text, titles+4))
 	}
 	p.blank()
 }
 
-// effects shows figures under what they are of, and how wide their names are.
-func (p *page) effects(of string, effects []sentence.Effect) (titles int) {
-	p.line(p.paint(advice, p.clean(of)))
-	for _, e := range effects {
-		titles = max(titles, width(e.Title))
-	}
-	for _, e := range effects {
-		p.line("  " + pad(p.clean(e.Title), titles) + "  " + p.clean(e.String()))
-	}
-	return titles
-}
-
-// pool shows situations of a thread pool: now, then, and how it comes to that.
-func (p *page) pool(all *predict.Pool) {
-	for i := range all.Outcomes {
-		a := &all.Outcomes[i]
-		titles := p.effects(a.Text, sentence.PoolEffects(all, &a.Outcome))
-		if c := sentence.Climb(&a.Outcome); c != "" {
-			p.block("  "+pad("until then", titles), "", titles+4, p.wrap(c, titles+4))
+// frontier shows a line for each point, with a bar for the first figure that is drawn.
+func (p *page) frontier(f *model.Frontier) {
+	p.line(p.paint(bold, p.clean(strings.ToUpper(f.Title))))
+	var columns []int // those of which something is known
+	drawn, most := -1, 0.
+	for k, c := range f.Columns {
+		if !f.Any(k) {
+			continue
 		}
-		if e := sentence.PoolEnd(&a.Outcome); e != "" {
-			p.block("  "+pad("caution", titles), alarm, titles+4, p.wrap(e, titles+4))
-		}
-		p.blank()
-	}
-}
-
-// young shows changes of a young generation: now, then, and what stands against them.
-func (p *page) young(all *predict.Young) {
-	for i := range all.Outcomes {
-		a := &all.Outcomes[i]
-		titles := p.effects(a.Text, sentence.YoungEffects(all, &a.Outcome))
-		for _, c := range a.Outcome.Cautions {
-			p.block("  caution", alarm, titles+4, p.wrap(c, titles+4))
-		}
-		p.blank()
-	}
-}
-
-// frontier shows a line for each size of memory.
-func (p *page) frontier(all *predict.Prediction) {
-	f := all.Frontier
-	if f == nil {
-		return
-	}
-	p.line(p.paint(bold, p.clean("WHAT MEMORY BUYS")))
-	const columns = 5
-	head := [columns]string{"resident", "gc/s", "gc cpu", "p99", ""}
-	rows := make([][columns]string, len(f.Points))
-	var most float64
-	latency := false
-	for _, o := range f.Points {
-		most = max(most, o.Collector.Value)
-		latency = latency || o.P99.Known()
-	}
-	widths := [columns]int{}
-	for i, o := range f.Points {
-		setting := o.Setting.String()
-		switch i {
-		case 0:
-			setting += "  now"
-		case f.Knee:
-			setting += "  knee"
-		}
-		p99 := ""
-		if latency {
-			p99 = known(o.P99, figure.Ms)
-		}
-		rows[i] = [columns]string{known(o.RSS, sentence.Resident), known(o.Cycles, figure.Num), known(o.Collector, cores), p99, setting}
-		for k, cell := range rows[i] {
-			rows[i][k] = p.clean(cell)
-			widths[k] = max(widths[k], width(rows[i][k]), width(head[k]))
+		columns = append(columns, k)
+		if c.Drawn && drawn < 0 {
+			drawn = k
+			for _, point := range f.Points {
+				most = max(most, point.Values[k].Value)
+			}
 		}
 	}
-	bars := min(max(p.Width-2-widths[0]-2-widths[1]-2-widths[2]-2-2-widths[4], 4), 12)
-	if latency {
-		bars = min(max(bars-2-widths[3], 4), 12)
-	}
-	line := func(r [columns]string, drawn string) string {
-		s := "  " + padLeft(r[0], widths[0]) + "  " + padLeft(r[1], widths[1]) + "  " + padLeft(r[2], widths[2]) + "  " +
-			p.paint(bar, drawn) + strings.Repeat(" ", max(0, bars-width(drawn)))
-		if latency {
-			s += "  " + padLeft(r[3], widths[3])
+	cell := func(i, k int) string { return p.clean(sentence.Cell(f, i, k)) }
+	point := func(i int) string {
+		text := p.clean(f.Points[i].Text)
+		if mark := f.Marked(i); mark != "" {
+			text += "  " + mark
 		}
-		return s + "  " + r[4]
+		return text
 	}
-	p.line(p.paint(dim, line(head, "")))
-	for i, r := range rows {
-		drawn := p.drawBar(f.Points[i].Collector.Value/math.Max(most, 1e-12), bars)
-		l := line(r, drawn)
+	widths, last := make([]int, len(f.Columns)), 0
+	for _, k := range columns {
+		widths[k] = width(p.clean(sentence.Head(f.Columns[k])))
+	}
+	taken := 0
+	for i := range f.Points {
+		for _, k := range columns {
+			widths[k] = max(widths[k], width(cell(i, k)))
+		}
+		last = max(last, width(point(i)))
+	}
+	for _, k := range columns {
+		taken += 2 + widths[k]
+	}
+	bars := min(max(p.Width-taken-2-2-last, 4), 12)
+	line := func(text func(k int) string, share float64, end string) string {
+		s := ""
+		for _, k := range columns {
+			s += "  " + padLeft(text(k), widths[k])
+			if k == drawn {
+				b := p.drawBar(share, bars)
+				s += "  " + p.paint(bar, b) + strings.Repeat(" ", max(0, bars-width(b)))
+			}
+		}
+		return strings.TrimRight(s+"  "+end, " ")
+	}
+	p.line(p.paint(dim, line(func(k int) string { return p.clean(sentence.Head(f.Columns[k])) }, 0, "")))
+	for i := range f.Points {
+		share := 0.
+		if drawn >= 0 {
+			share = f.Points[i].Values[drawn].Value / math.Max(most, 1e-12)
+		}
+		l := line(func(k int) string { return cell(i, k) }, share, point(i))
 		if i == f.Knee {
-			l = p.paint(advice, line(r, drawn))
+			l = p.paint(advice, l)
 		}
 		p.line(l)
 	}
 	p.blank()
-	p.block("KNEE", advice, labels, p.wrap(sentence.Knee(f), labels))
-	if all.Ballast != nil {
-		p.block("", "", labels, p.wrap(fmt.Sprintf("before Go 1.19 a ballast of %s instead", predict.FormatSize(*all.Ballast)), labels))
+	p.block("KNEE", advice, labels, p.wrap(f.Text, labels))
+	for _, x := range f.Facts {
+		p.block(p.clean(strings.ToUpper(x.Name)), bold, labels, p.wrap(x.Text, labels))
 	}
-	if m := sentence.Margin(f.Margin); m != "" {
-		p.block("MARGIN", bold, labels, p.wrap(m, labels))
-	}
-	if at, ok := f.Recommended(); ok {
-		if s := sentence.Fill(&at); s != "" {
-			p.block("FIRST FILL", bold, labels, p.wrap(s, labels))
-		}
-	}
-	if f.Most > 0 {
-		p.block("ROOM", bold, labels, p.wrap(sentence.Room(f), labels))
-	}
-	p.block("RULE", dim, labels, p.wrap("the knee is "+f.Rule, labels))
 }
-
-func known(e predict.Estimate, write func(float64) string) string {
-	if !e.Known() {
-		return figure.Unknown
-	}
-	return write(e.Value)
-}
-
-func cores(v float64) string { return strings.TrimSuffix(figure.Of(v, "cores"), " cores") }

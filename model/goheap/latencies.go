@@ -1,0 +1,419 @@
+package goheap
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/queue"
+	"github.com/unstall/unstall/stats"
+)
+
+// Recorded is a run of a program with its requests, as a recording shows it: what
+// the model of latencies is calibrated on. Times are ns.
+type Recorded struct {
+	Processors int
+	// Arrive and Latency are those of all requests, in order of arrival.
+	Arrive, Latency []int64
+	// Seen says that Arrive is when the program found the requests, as its own trace
+	// tells it, and Latency what they took from then on. While all processors are busy
+	// nobody looks, so they are found in batches, and batches follow the cycles.
+	Seen bool
+	// Work is the time on a processor of requests that met no cycle, and Free the
+	// latency of such requests. They need not be the same ones, and are drawn from.
+	// Without a trace Work is not known: nil takes it from Free.
+	Work, Free []int64
+
+	Cycles   float64 // begun per second
+	Marking  float64 // share of the time
+	MarkWork float64 // time on processors that a cycle takes, whoever marks; the mean
+	// MarkWorks is that of each cycle, as far as it is known. Nil: all take the mean.
+	MarkWorks []float64
+	Stop      float64 // of the world at either end of a cycle
+	// Runway is how much is to be allocated while a cycle marks, as the pacer sees it,
+	// as a part of what is allocated from cycle to cycle. 0: not known.
+	Runway float64
+}
+
+// mostRunway is the part of the headroom that the pacer leaves to be allocated while
+// a cycle marks, at most (minTriggerRatioDistance in
+// https://go.dev/src/runtime/mgcpacer.go).
+const mostRunway = .3
+
+// Latencies predicts what requests would take if the collector did something else.
+// The recorded arrivals are run through the model of a [Program] once more, with the
+// cycles of another setting.
+//
+// Two of its parameters cannot be read from a recording and are set so that the model
+// gives the recorded p50 and p99: how much slower work is while a cycle marks, and what
+// every request spends elsewhere. That the share of the time in which cycles mark
+// comes out right was not asked for, and is what tells whether to believe the model.
+type Latencies struct {
+	Slower float64 // own work takes that many times as long while a cycle marks
+	Beside float64 // ns of each request that are neither work nor waiting for a processor
+	Fit    queue.Fit
+	Mark   float64 // share of the time in which cycles mark, by the model
+
+	r     Recorded
+	work  []int64 // sorted
+	extra []int64 // what a free request of that rank takes beside its work
+	every float64 // ns of own work from cycle to cycle
+}
+
+// What keeps latencies from being predicted.
+var (
+	errNoCycles = errors.New("no cycles to calibrate on")
+	// ErrTooSlow says that requests took less than they must have in the model, even if
+	// nothing is slower while a cycle marks.
+	ErrTooSlow = errors.New("even without anything running slower while a cycle marks")
+)
+
+// bounds of Slower, and how far the share of marking may be off.
+const (
+	mostSlower  = 6
+	markingMiss = .35
+)
+
+// NewLatencies calibrates the model. An error says in a clause why it cannot be used.
+func NewLatencies(r Recorded) (*Latencies, error) {
+	l := &Latencies{r: r}
+	switch {
+	case r.Processors < 1:
+		return nil, errors.New("the number of processors is not known")
+	case len(r.Arrive) < queue.MinReplay || len(r.Arrive) != len(r.Latency):
+		return nil, fmt.Errorf("a replay needs at least %d requests, there are %d", queue.MinReplay, len(r.Arrive))
+	case len(r.Free) < MinFree:
+		return nil, fmt.Errorf("%d requests met no cycle, too few to know what a request needs", len(r.Free))
+	case !(r.Cycles > 0) || !(r.MarkWork > 0):
+		return nil, errNoCycles
+	}
+	l.distributions()
+	span := float64(r.Arrive[len(r.Arrive)-1]-r.Arrive[0]) / 1e9
+	if span <= 0 {
+		return nil, errors.New("all requests came at once")
+	}
+	l.every = l.meanWork() * float64(len(r.Arrive)) / span / r.Cycles
+	var t typical
+	t.add(r.Arrive, r.Latency, r.Cycles)
+	l.Fit.P50.Observed, l.Fit.P99.Observed = t.at(.5), t.at(.99)
+	if err := l.calibrate(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// MinFree is how many requests must have met no cycle.
+const MinFree = 20
+
+// distributions pairs what a request works and what else it takes by rank: one that
+// works longer than nine of ten also takes longer than nine of ten.
+func (l *Latencies) distributions() {
+	free := slices.Sorted(slices.Values(l.r.Free))
+	if len(l.r.Work) == 0 {
+		l.work, l.extra = free, make([]int64, len(free))
+		return
+	}
+	l.work = slices.Sorted(slices.Values(l.r.Work))
+	l.extra = make([]int64, len(l.work))
+	for i := range l.work {
+		q := (float64(i) + .5) / float64(len(l.work))
+		l.extra[i] = max(0, stats.Quantile(free, q)-l.work[i])
+	}
+}
+
+func (l *Latencies) meanWork() float64 {
+	sum := 0.
+	for _, v := range l.work {
+		sum += float64(v)
+	}
+	return sum / float64(len(l.work))
+}
+
+// draws is how many times the work of the requests and the place of the cycles among
+// them are drawn.
+const draws = 8
+
+// play runs the arrivals once with what draw n gives; latencies are in order of
+// arrival, without Beside.
+func (l *Latencies) play(n uint64, m Marking) (out Served, arrive []int64, err error) {
+	chance := rand.New(rand.NewPCG(n, 0x6c6174))
+	work, extra := make([]int64, len(l.r.Arrive)), make([]int64, len(l.r.Arrive))
+	for i := range work {
+		k := chance.IntN(len(l.work))
+		work[i], extra[i] = l.work[k], l.extra[k]
+	}
+	m.Phase = (float64(n) + chance.Float64()) / draws
+	m.Works = l.works(chance, m.Work)
+	arrive = l.arrivals(chance)
+	out, err = Program{Processors: l.r.Processors, Marking: m}.Serve(arrive, work)
+	for i := range out.Latency {
+		out.Latency[i] += extra[i]
+	}
+	return out, arrive, err
+}
+
+// works puts what the recorded cycles took in another order, mean on average.
+func (l *Latencies) works(chance *rand.Rand, mean float64) []float64 {
+	sum := 0.
+	for _, w := range l.r.MarkWorks {
+		sum += w
+	}
+	if !(sum > 0) {
+		return nil
+	}
+	all := make([]float64, len(l.r.MarkWorks))
+	for i, k := range chance.Perm(len(all)) {
+		all[i] = mean / sum * float64(len(all)) * l.r.MarkWorks[k]
+	}
+	return all
+}
+
+// arrivals are when the requests arrive. Those a trace shows in a batch came one by one
+// before: within the time from cycle to cycle they are drawn anew, so that the load's
+// own changes stay and the batches of the recorded cycles do not.
+func (l *Latencies) arrivals(chance *rand.Rand) []int64 {
+	if !l.r.Seen {
+		return l.r.Arrive
+	}
+	length := int64(1e9 / l.r.Cycles)
+	first, last := l.r.Arrive[0], l.r.Arrive[len(l.r.Arrive)-1]
+	all := make([]int64, len(l.r.Arrive))
+	for i, at := range l.r.Arrive {
+		from := first + (at-first)/length*length
+		all[i] = from + chance.Int64N(max(1, min(length, last-from)))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// shown are the latencies as the recording would show them.
+func (l *Latencies) shown(out Served) []int64 {
+	if !l.r.Seen {
+		return out.Latency
+	}
+	all := slices.Clone(out.Latency)
+	for i := range all {
+		all[i] -= out.Unseen[i]
+	}
+	return all
+}
+
+func (l *Latencies) marking(slower, cycles, work float64) Marking {
+	m := Marking{Work: l.r.MarkWork * work, Slower: slower, Stop: l.r.Stop}
+	if cycles > 0 {
+		m.Every = l.every / cycles
+	}
+	m.Runway = mostRunway * m.Every
+	if l.r.Runway > 0 {
+		m.Runway = min(m.Runway, l.r.Runway*l.every)
+	}
+	return m
+}
+
+// calibrate looks for the parameters under which the model gives the recorded p50
+// and p99.
+func (l *Latencies) calibrate() error {
+	p50, p99 := l.Fit.P50.Observed, l.Fit.P99.Observed
+	try := func(slower float64) (miss float64, err error) {
+		var t typical
+		var marked, span float64
+		for n := range uint64(draws) {
+			out, arrive, err := l.play(n, l.marking(slower, 1, 1))
+			if err != nil {
+				return 0, err
+			}
+			t.add(arrive, l.shown(out), l.r.Cycles)
+			marked, span = marked+out.Marked, span+out.Span
+		}
+		l.Slower, l.Mark = slower, marked/span
+		// Time that nobody needs cannot be negative; then the p50 does not fit.
+		l.Beside = max(0, float64(p50-t.at(.5)))
+		l.Fit.P50.Model = t.at(.5) + int64(l.Beside)
+		l.Fit.P99.Model = t.at(.99) + int64(l.Beside)
+		return float64(l.Fit.P99.Model - p99), nil
+	}
+	const near = .005 // of the p99: closer is chance
+	low, high := 1., float64(mostSlower)
+	miss, err := try(low)
+	for n := 0; err == nil && (miss < 0 || n > 0) && math.Abs(miss) > near*float64(p99) && n < 12; n++ {
+		if n > 0 && miss >= 0 {
+			high = l.Slower
+		} else {
+			low = l.Slower
+		}
+		miss, err = try((low + high) / 2)
+	}
+	if err != nil {
+		return err
+	}
+	return l.judge()
+}
+
+// typical are the quantiles of the requests of usual stretches: the median over
+// stretches of a second, or of three cycles where those take longer. A host that stops
+// for a moment, once, decides the p99 of a whole run, and no model of the collector
+// can or should give it.
+type typical struct {
+	all  []int64
+	each [len(ranks)][]float64
+}
+
+// ranks are the quantiles that are looked at.
+var ranks = [...]float64{.5, .99, .999}
+
+// add adds a run, given in order of arrival, in which so many cycles began per second.
+func (t *typical) add(arrive, latency []int64, cycles float64) {
+	length := int64(1e9)
+	if cycles > 0 {
+		length = int64(max(1, 3/cycles) * 1e9)
+	}
+	from := arrive[0]
+	var stretch []int64
+	end := func() {
+		if len(stretch) >= queue.MinReplay {
+			slices.Sort(stretch)
+			for k, q := range ranks {
+				t.each[k] = append(t.each[k], float64(stats.Quantile(stretch, q)))
+			}
+		}
+		stretch = stretch[:0]
+	}
+	for i, at := range arrive {
+		for at >= from+length {
+			end()
+			from += length
+		}
+		stretch = append(stretch, latency[i])
+	}
+	end()
+	t.all = append(t.all, latency...)
+}
+
+// at is one of the ranks.
+func (t *typical) at(q float64) int64 {
+	k := slices.Index(ranks[:], q)
+	if k >= 0 && len(t.each[k]) >= 3 {
+		return int64(stats.Median(t.each[k]))
+	}
+	slices.Sort(t.all)
+	return stats.Quantile(t.all, q)
+}
+
+// judge says whether the calibrated model may be used.
+func (l *Latencies) judge() error {
+	f := &l.Fit
+	e50, e99 := queue.Off(f.P50.Observed, f.P50.Model), queue.Off(f.P99.Observed, f.P99.Model)
+	f.Error = max(e50, e99)
+	switch {
+	case e99 > queue.Tolerance && l.Slower >= mostSlower-.01:
+		f.Why = queue.NotReproduced("p99", f.P99.Observed, f.P99.Model) + ": the collector alone does not make them that slow"
+	case e99 > queue.Tolerance && l.Slower == 1:
+		err := fmt.Errorf("%s, %w", queue.NotReproduced("p99", f.P99.Observed, f.P99.Model), ErrTooSlow)
+		f.Why = err.Error()
+		return err
+	case e99 > queue.Tolerance:
+		f.Why = queue.NotReproduced("p99", f.P99.Observed, f.P99.Model)
+	case e50 > queue.Tolerance:
+		f.Why = queue.NotReproduced("p50", f.P50.Observed, f.P50.Model)
+	case l.r.Marking > 0 && math.Abs(l.Mark/l.r.Marking-1) > markingMiss:
+		f.Why = fmt.Sprintf("in the replay cycles mark for %.0f %% of the time, and were seen to for %.0f %%", 100*l.Mark, 100*l.r.Marking)
+	default:
+		f.Used = true
+		return nil
+	}
+	return errors.New(f.Why)
+}
+
+// fallsBehind says whether requests pile up, so that what they take depends on how
+// long one watches: those of each quarter of the run take longer than those of the
+// one before, and the last ones many times as long as the first.
+func fallsBehind(latency []int64) bool {
+	var median [4]int64
+	for k := range median {
+		part := slices.Sorted(slices.Values(latency[k*len(latency)/4 : (k+1)*len(latency)/4]))
+		if len(part) == 0 {
+			return false
+		}
+		median[k] = stats.Quantile(part, .5)
+	}
+	return slices.IsSorted(median[:]) && median[3] > 4*max(median[0], 1)
+}
+
+// farther is how far a p99 under another setting lies off in the median of those that
+// were measured (docs/predictions.md): no range is narrower.
+const farther = .4
+
+// Quantiles are the p50, p99 and p99.9 of requests, ms.
+type Quantiles struct{ P50, P99, P999 model.Estimate }
+
+// At returns what the recorded requests would take under another outcome. Now is the
+// model's outcome of the recorded run: only what differs between the two counts. The
+// ranges are those of the draws, and no narrower than predictions have been found true. Where requests would
+// pile up without end nothing is known, nor where it is likely that the collector leaves
+// them too little.
+func (l *Latencies) At(now, then Outcome) Quantiles {
+	unknown := Quantiles{model.Unknown, model.Unknown, model.Unknown}
+	if !now.Cycles.Known() || !then.Cycles.Known() || now.Cycles.Value <= 0 {
+		return unknown
+	}
+	cycles, work := then.Cycles.Value/now.Cycles.Value, 1.
+	if per := now.Collector.Value / now.Cycles.Value; then.Cycles.Value > 0 && per > 0 && then.Collector.Known() {
+		work = then.Collector.Value / then.Cycles.Value / per
+	}
+	if then.Limiter {
+		return unknown
+	}
+	least := queue.Tolerance
+	if cycles != 1 {
+		least = farther
+	}
+	var t typical
+	var each [len(ranks)][]float64
+	behind, marked, span := 0, 0., 0.
+	for n := range uint64(draws) {
+		out, arrive, err := l.play(n, l.marking(l.Slower, cycles, work))
+		if err != nil {
+			return unknown
+		}
+		if fallsBehind(out.Latency) {
+			behind++
+		}
+		marked, span = marked+out.Marked, span+out.Span
+		latency := l.shown(out)
+		for i := range latency {
+			latency[i] += int64(l.Beside)
+		}
+		t.add(arrive, latency, l.r.Cycles*cycles)
+		var one typical
+		one.add(arrive, latency, l.r.Cycles*cycles)
+		for k, q := range ranks {
+			each[k] = append(each[k], float64(one.at(q))/1e6)
+		}
+	}
+	if 2*behind > draws || then.Cycles.Value > now.Cycles.Value && l.overloads(then, marked/span) {
+		return unknown
+	}
+	at := func(k int) model.Estimate {
+		e := model.Exactly(float64(t.at(ranks[k])) / 1e6)
+		e.Low = min(slices.Min(each[k]), e.Value*(1-least))
+		e.High = max(slices.Max(each[k]), e.Value*(1+least))
+		return e
+	}
+	return Quantiles{at(0), at(1), at(2)}
+}
+
+// overloads says whether requests, which take longer while cycles mark, and the
+// collector need more than there are processors. A ratio lets the heap grow with what
+// waits. Under a limit what waits takes the collector's room, so that a backlog feeds
+// itself: there the upper end of what it may take must fit, too.
+func (l *Latencies) overloads(then Outcome, marked float64) bool {
+	collector := then.Collector.Value
+	if then.Bound == ByLimit && then.Collector.Ranged() {
+		collector = then.Collector.High
+	}
+	requests := l.every * l.r.Cycles / 1e9 * (1 + (l.Slower-1)*min(marked, 1))
+	return requests+collector >= float64(l.r.Processors)
+}

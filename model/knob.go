@@ -1,0 +1,226 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Knob is a name that may stand in --set: what a process is told, or what else may change.
+type Knob struct {
+	Name    string
+	Example string // of a value; "": it has none
+	Load    bool   // not what the process is told, but what it has to do
+	Sets    string // the knob that it is another name of; "": it is its own
+	// Parse reads a value; nil where there is none.
+	Parse func(text string) (float64, error)
+}
+
+// as it is written in --set.
+func (k Knob) String() string {
+	if k.Example == "" {
+		return k.Name
+	}
+	return k.Name + "=" + k.Example
+}
+
+// Wanted is one situation that is asked for: values of knobs. What has none stays as it is.
+type Wanted struct {
+	Text   string // as it was asked
+	Model  *Model // whose knobs these are; nil: none is turned
+	values map[string]float64
+}
+
+// Value is that of a knob; false: it stays as it is.
+func (w Wanted) Value(knob string) (v float64, ok bool) {
+	v, ok = w.values[knob]
+	return v, ok
+}
+
+// Has says whether any of the knobs is turned.
+func (w Wanted) Has(knobs ...string) bool {
+	return slices.ContainsFunc(knobs, func(k string) bool { _, ok := w.values[k]; return ok })
+}
+
+// Or is the value of a knob, and v where it stays as it is.
+func (w Wanted) Or(knob string, v float64) float64 {
+	if x, ok := w.values[knob]; ok {
+		return x
+	}
+	return v
+}
+
+// With is the situation with one more knob turned.
+func (w Wanted) With(knob string, v float64) Wanted {
+	w.values = maps.Clone(w.values)
+	if w.values == nil {
+		w.values = make(map[string]float64)
+	}
+	w.values[knob] = v
+	return w
+}
+
+// mostRows bounds a question: each row is a simulation of up to some seconds.
+const mostRows = 100
+
+// ParseSets reads what is asked for: each text is NAME=VALUE, or several of them with
+// spaces between, which then are one row. Of names given alone, values of the same
+// name are rows of their own, and values of different names go together.
+func ParseSets(models []*Model, texts []string) ([]Wanted, error) {
+	rows := []Wanted{}
+	var of *Model
+	var names []string
+	single := make(map[string][]turned)
+	for _, text := range texts {
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			return nil, fmt.Errorf(`--set "": give %s`, examples(models))
+		}
+		row := Wanted{Text: text}
+		for _, word := range words {
+			m, t, err := turn(models, word)
+			switch {
+			case err != nil:
+				return nil, fmt.Errorf("--set %s: %w", word, err)
+			case of != nil && of != m:
+				return nil, fmt.Errorf("--set %s: that is of another runtime than the settings before it: ask for %s alone", word, word)
+			}
+			of = m
+			if len(words) == 1 {
+				if single[t.knob.Name] == nil {
+					names = append(names, t.knob.Name)
+				}
+				single[t.knob.Name] = append(single[t.knob.Name], t)
+			}
+			row = t.in(row)
+		}
+		if len(words) > 1 {
+			rows = append(rows, row)
+		}
+	}
+	product := []Wanted{}
+	if len(names) > 0 {
+		product = append(product, Wanted{})
+	}
+	for _, name := range names {
+		var more []Wanted
+		for _, w := range product {
+			for _, t := range single[name] {
+				x := t.in(w)
+				x.Text = strings.TrimSpace(x.Text + " " + t.text)
+				more = append(more, x)
+			}
+		}
+		product = more
+	}
+	if rows = append(product, rows...); len(rows) > mostRows {
+		return nil, fmt.Errorf("--set: these combine to more than %d rows: ask for fewer at once", mostRows)
+	}
+	for i := range rows {
+		rows[i].Model = of
+	}
+	return rows, nil
+}
+
+// turned is a knob with a value.
+type turned struct {
+	knob  *Knob
+	text  string
+	value float64
+}
+
+func (t turned) in(w Wanted) Wanted {
+	if t.knob.Sets != "" {
+		return w.With(t.knob.Sets, t.value)
+	}
+	return w.With(t.knob.Name, t.value)
+}
+
+// turn reads one NAME=VALUE, or NAME where it has no value.
+func turn(models []*Model, word string) (*Model, turned, error) {
+	name, text, valued := strings.Cut(word, "=")
+	for _, m := range models {
+		for i := range m.Knobs {
+			k := &m.Knobs[i]
+			switch {
+			case k.Name != name:
+				continue
+			case k.Parse == nil && valued:
+				return nil, turned{}, errors.New("it has no value: give " + name)
+			case k.Parse == nil:
+				return m, turned{k, word, 1}, nil
+			case !valued:
+				return nil, turned{}, errors.New("give NAME=VALUE, such as " + k.String())
+			}
+			v, err := k.Parse(text)
+			return m, turned{k, word, v}, err
+		}
+	}
+	if !valued {
+		return nil, turned{}, errors.New("give " + examples(models))
+	}
+	var all []string
+	for _, m := range models {
+		all = append(all, m.names()+" of "+m.Whose())
+	}
+	return nil, turned{}, errors.New("there is no such setting: give " + strings.Join(all, ", "))
+}
+
+// examples are a setting with a value and, where there is one, one without.
+func examples(models []*Model) string {
+	valued, bare := "", ""
+	for _, m := range models {
+		for _, k := range m.Knobs {
+			if k.Parse != nil && valued == "" {
+				valued = "NAME=VALUE, such as " + k.String()
+			}
+			if k.Parse == nil && bare == "" {
+				bare = ", or " + k.Name
+			}
+		}
+	}
+	return valued + bare
+}
+
+// names lists what a model can be asked.
+func (m *Model) names() string {
+	var all []string
+	for _, k := range m.Knobs {
+		all = append(all, k.Name)
+	}
+	return list(all, "or")
+}
+
+// Help says what can be asked for by --set, of each model in turn.
+func Help(models []*Model) string {
+	var text []string
+	for _, m := range models {
+		var told, load []string
+		for _, k := range m.Knobs {
+			switch {
+			case k.Sets != "":
+			case k.Load:
+				load = append(load, k.String())
+			default:
+				told = append(told, k.String())
+			}
+		}
+		s := "For " + m.Process + ": " + strings.Join(told, ", ")
+		if len(load) > 0 {
+			s += ", under " + list(load, "or")
+		}
+		text = append(text, s+".")
+	}
+	return strings.Join(text, " ")
+}
+
+// Defaults says what is predicted where nothing is asked for.
+func Defaults(models []*Model) string {
+	var all []string
+	for _, m := range models {
+		all = append(all, m.Default)
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,309 @@
+package threadpool
+
+// A request is several work items, all in one queue: what arrived at its socket, the
+// input queue of its connection, the request itself, and the output queue that writes
+// the answer. Each stands behind all that came before it, which is why a starved pool
+// answers next to nothing even after operations are complete. So it is in Kestrel on
+// Linux from 3.1 to 10:
+// https://github.com/dotnet/aspnetcore/blob/main/src/Servers/Kestrel/Transport.Sockets/src/Internal/IOQueue.cs
+type itemKind uint8
+
+const (
+	itemSocket  itemKind = iota // something arrived at the socket of connection n; from 6 on at any
+	itemIO                      // the input and output queue n
+	itemRequest                 // the request of connection n, until it waits
+	itemTimers                  // fire what is due in timer queue n
+	itemTimer                   // the timer of connection n: its operation is complete
+	itemReply                   // the reply connection n waits for is at a socket: the same
+)
+
+type item struct {
+	kind itemKind
+	n    int32
+}
+
+// fifo is a queue of work items.
+type fifo struct {
+	items []item
+	head  int
+}
+
+func (f *fifo) put(i item) { f.items = append(f.items, i) }
+
+func (f *fifo) take() (i item, ok bool) {
+	if f.head == len(f.items) {
+		return item{}, false
+	}
+	i = f.items[f.head]
+	if f.head++; f.head > 1024 && f.head*2 > len(f.items) {
+		f.items = append(f.items[:0], f.items[f.head:]...)
+		f.head = 0
+	}
+	return i, true
+}
+
+func (f *fifo) len() int { return len(f.items) - f.head }
+
+// turn is how long a thread has been taking work without asking for more.
+type turn struct {
+	since int64 // tick
+	fresh bool  // it asks now
+}
+
+// burst is what a thread computes, and then does.
+type burst struct {
+	left   int64
+	item   item
+	answer bool // the operation is complete: finish the request of connection item.n
+	turn   turn
+}
+
+// quantum is ThreadPoolWorkQueue.DispatchQuantumMs: after it a thread asks anew, which
+// the gate thread takes for progress.
+const quantum = 30 * millisecond
+
+// queues: before 6 timers are items of the runtime's own; then there is a queue that is
+// asked first, from 7 on for sockets, too.
+func (r *run) timerItems() *fifo {
+	if r.portable() {
+		return &r.urgent
+	}
+	return &r.native
+}
+
+func (r *run) socketItems() *fifo {
+	if r.release >= 7 {
+		return &r.urgent
+	}
+	return &r.global
+}
+
+func (r *run) queued() int { return r.global.len() + r.urgent.len() + r.native.len() }
+
+func (r *run) put(q *fifo, i item) {
+	q.put(i)
+	r.wake()
+}
+
+// wake asks for another thread: before 7 for as many as there are processors, then
+// for one at a time. Whoever finds work asks again.
+func (r *run) wake() {
+	most := r.c.Cores
+	if r.release >= 7 {
+		most = 1
+	}
+	for r.starting < min(most, r.queued()) && r.working < r.goal {
+		r.working++
+		r.starting++
+		if n := len(r.idle); n > 0 {
+			r.idle = r.idle[:n-1]
+			r.after(threadWake, event{kind: eventStart})
+		} else {
+			r.existing++
+			r.after(threadStart, event{kind: eventStart})
+		}
+	}
+}
+
+// next lets a thread take its next item, or stop.
+func (r *run) next(t turn) {
+	if r.working > r.goal {
+		r.stop()
+		return
+	}
+	i, ok := r.take(&t)
+	if !ok {
+		r.stop()
+		return
+	}
+	r.wake()
+	b := burst{left: smallItem, item: i, turn: t}
+	switch i.kind {
+	case itemSocket:
+		b.left *= int64(max(1, len(r.sockets)))
+	case itemIO:
+		b.left *= int64(max(1, len(r.io[i.n].actions)))
+	case itemRequest:
+		b.left += r.compute()
+	}
+	r.schedule(b)
+}
+
+// take is ThreadPoolWorkQueue.Dequeue, and before 6 the choice between the managed and
+// the runtime's own items before it
+// (https://github.com/dotnet/coreclr/blob/release/3.1/src/vm/threadpoolrequest.cpp).
+func (r *run) take(t *turn) (i item, ok bool) {
+	expired := r.tick()-t.since >= quantum
+	if t.fresh || expired && r.release != 6 { // 6 goes on in its loop and tells nobody
+		*t = turn{since: r.tick(), fresh: true}
+		r.dequeued = r.tick()
+	}
+	if !r.portable() {
+		return r.takeNative(t)
+	}
+	t.fresh = false
+	if expired {
+		t.since = r.tick()
+	}
+	if r.release > 6 || expired { // 6 looks at timers after a quantum, or when nothing else is left
+		if i, ok = r.urgent.take(); ok {
+			return i, true
+		}
+	}
+	if i, ok = r.global.take(); ok {
+		return i, true
+	}
+	return r.urgent.take()
+}
+
+// takeNative: a thread that asks takes managed items for a quantum, or one of the
+// runtime's own; the two are taken by turns.
+func (r *run) takeNative(t *turn) (i item, ok bool) {
+	if t.fresh && r.nativeTurn {
+		if i, ok = r.native.take(); ok {
+			r.nativeTurn = false
+			return i, true // and it asks anew
+		}
+	}
+	if i, ok = r.global.take(); ok {
+		if t.fresh {
+			r.nativeTurn = true
+		}
+		t.fresh = false
+		return i, true
+	}
+	t.fresh = true
+	r.nativeTurn = false
+	return r.native.take()
+}
+
+func (r *run) stop() {
+	r.working--
+	r.idle = append(r.idle, r.now)
+	r.after(idleTimeout, event{kind: eventIdle})
+}
+
+// idleTimeout is after how long an idle thread ends.
+const idleTimeout = 20_000 * millisecond
+
+// leave ends threads that were idle for too long.
+func (r *run) leave() {
+	for len(r.idle) > 0 && r.now-r.idle[0] >= idleTimeout {
+		r.idle = r.idle[1:]
+		r.existing--
+		r.goal = max(r.min, min(r.existing, r.goal))
+		r.climb.force(r.goal)
+	}
+}
+
+// compute is half of what a request computes itself, beside its items: before it
+// waits, or after.
+func (r *run) compute() int64 { return max(0, int64(r.c.CPU*1e9)-5*smallItem) / 2 }
+
+func (r *run) schedule(b burst) {
+	if r.cores == r.c.Cores {
+		r.ready = append(r.ready, b)
+		return
+	}
+	r.cores++
+	d := min(b.left, cpuSlice)
+	b.left -= d
+	r.busy += d
+	r.after(d, event{kind: eventBurst, burst: b})
+}
+
+// computed: a slice has passed.
+func (r *run) computed(b burst) {
+	r.cores--
+	if b.left > 0 {
+		r.ready = append(r.ready, b)
+	}
+	if len(r.ready) > 0 {
+		first := r.ready[0]
+		r.ready = r.ready[1:]
+		r.schedule(first)
+	}
+	if b.left == 0 {
+		r.finish(b)
+	}
+}
+
+// finish does what an item does once its thread has computed.
+func (r *run) finish(b burst) {
+	n := b.item.n
+	switch {
+	case b.answer:
+		r.act(ioAction{n, true})
+	case b.item.kind == itemSocket && r.portable():
+		conns := r.sockets
+		r.sockets, r.reading = nil, false
+		for _, conn := range conns {
+			r.act(ioAction{conn, false})
+		}
+	case b.item.kind == itemSocket:
+		r.act(ioAction{n, false})
+	case b.item.kind == itemIO:
+		r.passOn(n)
+	case b.item.kind == itemRequest:
+		if r.begin(n) {
+			return // its thread waits
+		}
+	case b.item.kind == itemTimers:
+		if conn, ok := r.fire(n); ok && r.complete(conn, b.turn) {
+			return // its thread goes on with the request
+		}
+	default:
+		if r.complete(n, b.turn) {
+			return
+		}
+	}
+	r.ended(b.turn)
+}
+
+// ended: a work item is complete, and hill climbing may want to know.
+func (r *run) ended(t turn) {
+	r.completed++
+	r.adjust()
+	r.next(t)
+}
+
+// arrive: a request reached a socket.
+func (r *run) arrive(conn int32) {
+	r.sent[conn] = r.now - roundTrip/2
+	switch {
+	case !r.portable():
+		r.put(&r.global, item{itemSocket, conn})
+	default:
+		r.sockets = append(r.sockets, conn)
+		if !r.reading {
+			r.reading = true
+			r.put(r.socketItems(), item{itemSocket, -1})
+		}
+	}
+}
+
+// act leaves something to the input and output queue of a connection.
+func (r *run) act(a ioAction) {
+	n := int(a.conn) % len(r.io)
+	q := &r.io[n]
+	q.actions = append(q.actions, a)
+	if !q.queued {
+		q.queued = true
+		r.put(&r.global, item{itemIO, int32(n)})
+	}
+}
+
+// passOn does what waits in an input and output queue.
+func (r *run) passOn(n int32) {
+	q := &r.io[n]
+	actions := q.actions
+	q.actions, q.queued = nil, false
+	for _, a := range actions {
+		if !a.write {
+			r.put(&r.global, item{itemRequest, a.conn})
+			continue
+		}
+		r.answers = append(r.answers, answer{r.now, r.now + roundTrip/2 - r.sent[a.conn]})
+		r.after(roundTrip, event{kind: eventArrive, n: a.conn})
+	}
+}

@@ -1,0 +1,12 @@
+package threadpool
+
+import (
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/model"
+)
+
+// Model of .NET's thread pool.
+var Model = &model.Model{
+	ID: ID, About: ".NET's thread pool", From: "a capture", Runtime: "dotnet", Process: ".NET",
+	Covers: evidence.CoverThreadPool, Default: "what becomes of the thread pool, and what helps it", Knobs: Knobs,
+}

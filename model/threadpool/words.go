@@ -1,0 +1,102 @@
+package threadpool
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/model"
+)
+
+// word writes a prediction as rows and sentences.
+func (p *Prediction) word(a *model.Answer) {
+	a.Basis = p.Calibration.basis()
+	for i := range p.Outcomes {
+		o := &p.Outcomes[i].Outcome
+		a.Rows = append(a.Rows, model.Row{Text: p.Outcomes[i].Text, Effects: p.effects(o),
+			Facts: append(model.Facts("until then", o.climb()), model.Cautions(o.end())...)})
+	}
+	a.Lead = model.Lead{Of: "what threads buy", Text: "nothing to predict"}
+	if led := p.led(); led != nil {
+		a.Lead.Text, a.Lead.Effects = led.Text, p.effects(&led.Outcome)
+		a.Lead.Why = figure.Of(led.Outcome.Rate.Value, "1/s") + " with " + figure.Num(led.Outcome.Threads.Value) + " pool threads"
+	}
+}
+
+// led is the situation to lead with: what was asked for, or the first change where
+// nothing was.
+func (p *Prediction) led() *Asked {
+	for i := range p.Outcomes {
+		if !strings.HasPrefix(p.Outcomes[i].Text, AsItIs) {
+			return &p.Outcomes[i]
+		}
+	}
+	if len(p.Outcomes) == 0 {
+		return nil
+	}
+	return &p.Outcomes[0]
+}
+
+func (c *Calibration) basis() []string {
+	items := []string{".NET " + c.Version, figure.Num(float64(c.Processors)) + " processors"}
+	least := fmt.Sprintf("at least %d pool threads", c.Min)
+	if !c.MinTold {
+		least += " (the runtime's own number)"
+	}
+	items = append(items, least)
+	if c.Waits != "" {
+		items = append(items, c.Waits)
+	}
+	items = append(items, figure.Count(c.Connections)+" requests in flight",
+		"an operation takes "+figure.Time(c.Service*1e9)+" ("+c.From+")")
+	if c.CPU != nil {
+		items = append(items, "a request computes "+figure.Time(*c.CPU*1e9))
+	}
+	if c.Seconds > 0 {
+		items = append(items, "from "+figure.Time(c.Seconds*1e9)+" of recording")
+	}
+	return items
+}
+
+// effects are the figures of a situation beside those measured.
+func (p *Prediction) effects(then *Outcome) []model.Effect {
+	now := &p.Measured
+	return model.Known(
+		model.Effect{Title: "requests finished", Unit: "1/s", Now: now.Rate, Then: then.Rate},
+		model.Effect{Title: "mean latency", Unit: "ms", Now: now.Latency, Then: then.Latency},
+		model.Effect{Title: "p99", Unit: "ms", Now: now.P99, Then: then.P99},
+		model.Effect{Title: "pool threads", Unit: "threads", Now: now.Threads, Then: then.Threads},
+	)
+}
+
+// climb says how a pool comes to that, "" where it is so from the start.
+func (o *Outcome) climb() string {
+	if !o.Settles.Known() || o.Settles.Value == 0 {
+		return ""
+	}
+	text := "threads come one by one"
+	if o.Growth.Known() {
+		text = figure.Num(o.Growth.Value) + " threads a second come"
+	}
+	text += fmt.Sprintf(" for %s after each start", figure.Time(o.Settles.Value*1e9))
+	text += "; in the first 10 s " + figure.Of(o.Start.Rate.Value, "1/s")
+	if o.Start.Latency.Known() {
+		text += " at " + figure.Ms(o.Start.Latency.Value)
+	}
+	return text
+}
+
+// end says what ends the climb of a pool's threads, "" where it has enough.
+func (o *Outcome) end() string {
+	switch {
+	case o.Ends == EndsMax && o.Rate.Value == 0:
+		return "every thread waits for what only another one could complete, and there may be no more: nothing is answered until a restart"
+	case o.Ends == EndsMax:
+		return "the pool may have no more threads: requests go on waiting for one"
+	case o.Ends == EndsCPU:
+		return "the processors are in use: more threads would do no more"
+	case o.Ends == EndsClimbing:
+		return "threads still come after " + figure.Time(float64(len(o.Curve))*1e9)
+	}
+	return ""
+}

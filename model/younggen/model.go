@@ -1,0 +1,12 @@
+package younggen
+
+import (
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/model"
+)
+
+// Model of a JVM's young generation.
+var Model = &model.Model{
+	ID: ID, About: "a JVM's young generation", From: "its GC log, or a capture", Runtime: "jvm", Process: "JVM",
+	Covers: evidence.CoverGC, Default: "what a larger young generation gives", Knobs: Knobs,
+}
