@@ -15,6 +15,14 @@ const kept = .8
 // not been: caches that it left cold, and what collects beside the program, take the rest.
 const leastBack = .75
 
+// quickest is the part of all requests that wait for nothing, however long the queue is:
+// what they take is needed.
+const quickest = .05
+
+// congestedFrom times as many requests as processors under way are more than these can
+// serve: one is worked on by each, and one waits behind it.
+const congestedFrom = 2
+
 // backlog says what slow requests waited behind some pauses, where the processors were busy
 // without a break and the replay with drawn demands did not reproduce what was observed:
 // what requests need changed meanwhile, most often. Then the answers themselves tell what
@@ -41,7 +49,7 @@ func (l *Ledger) backlog(gone stops) (behind []int64, low, high int64, why strin
 		return nil, 0, 0, why
 	}
 	sorted := slices.Sorted(slices.Values(m.observed))
-	quick := stats.Quantile(sorted, .05)
+	quick := stats.Quantile(sorted, quickest)
 	usual := quick
 	var free []int64
 	for n := range m.rows {
@@ -103,7 +111,7 @@ func (l *Ledger) congested(m *replayed, answers []int64) []bool {
 		for came < len(m.arrive) && m.arrive[came] <= answers[n-1] {
 			came++
 		}
-		waits[n] = came-n > 2*l.Replay.Servers
+		waits[n] = came-n > congestedFrom*l.Replay.Servers
 	}
 	return waits
 }
@@ -134,12 +142,12 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 		watched += s * mean.Watched
 		used += mean.Number*s - collecting(from, to)
 		all := float64(l.Replay.Servers)
-		free += max(all/8, all-others(host, from, to)) * (s - float64(l.stops.mean(from, to))/1e9)
+		free += max(leastLeft*all, all-others(host, from, to)) * (s - float64(l.stops.mean(from, to))/1e9)
 	}
 	switch {
 	case waited == 0:
 		return "no queue was seen"
-	case watched < waited/2:
+	case watched < reading.Most*waited:
 		return "the CPU time of the process is known of less than half of the time in which requests queued"
 	case used < kept*free:
 		return fmt.Sprintf("requests queued while they used %.0f %% of the processors: it is not those that were short", 100*used/free)

@@ -14,6 +14,10 @@ type Baseline map[string]time.Duration
 // baselineRequests is how many requests a p99 needs.
 const baselineRequests = 100
 
+// baselinePart is the part of a baseline's requests that were not slow in it: what takes
+// longer than its p99 is slow now.
+const baselinePart = .99
+
 // BaselineOf takes the p99 of each route from evidence of when all was well; of
 // routes with too few requests for one, three times their floor. Routes with
 // under [MinRequests] are not in it. Of a route that several services have, the
@@ -31,9 +35,9 @@ func BaselineOf(b *evidence.Bundle, opt Options) Baseline {
 				continue
 			}
 			slices.Sort(v)
-			limit := stats.Quantile(v, .99)
+			limit := stats.Quantile(v, baselinePart)
 			if len(v) < baselineRequests {
-				limit = floorFactor * max(stats.Quantile(floors[route], .1), grain)
+				limit = floorFactor * max(stats.Quantile(floors[route], floorPart), grain)
 			}
 			name := b.Names.Text(route)
 			out[name] = max(out[name], time.Duration(limit))

@@ -34,6 +34,27 @@ const (
 // to twice their median.
 const starvedFrom = 4
 
+// What a trace must show to look starved by itself. On quiet hosts there are no stretches
+// that no scheduler of the runtime allows; requests that do not all need the same run for up
+// to half as long again in the mean as the fastest quarter of them.
+const (
+	enoughCalls = 100 // short calls from which their mean is one
+	longRuns    = .02 // of the run time, in such stretches, where calls are timed and take long
+	workLonger  = 2.  // times the fastest quarter's work, likewise
+	longUntimed = .01 // of the run time, where calls are not timed
+	workUntimed = 1.5 // times the fastest quarter's work, likewise
+)
+
+// quickQuarter is the part of a route's requests whose work is taken for what it needs.
+const quickQuarter = .25
+
+// Of the share that a trace suggests so much is taken out, and so much is the least:
+// recordings that had /proc beside them measured .35, .61, .62, .74 and .93 of it.
+const (
+	credited      = 2. / 3
+	creditedLeast = 1. / 3
+)
+
 // Starved says whether the host withheld processors.
 func (h *HostShare) Starved() bool { return h.Share > 0 }
 
@@ -79,8 +100,7 @@ func (l *Ledger) denied() (share float64, ok bool) {
 // need far more time for the same work in the mean than the fastest quarter
 // does. Both count what is slow for other reasons, too: a call that wakes its
 // peer may lose the processor to it, work beside the collector is slower. Of the
-// smaller of the two, two thirds are used: recordings that had /proc beside them
-// measured .35, .61, .62, .74 and .93 of it. The bounds are as wide as that.
+// smaller of the two a part is credited.
 func (l *Ledger) suggested() (h HostShare) {
 	fact := func(key string) float64 {
 		f, ok := l.b.FactFrom(l.Source, l.Subject, key)
@@ -94,11 +114,11 @@ func (l *Ledger) suggested() (h HostShare) {
 	}
 	work := l.workDilation()
 	median, mean := fact(evidence.FactShortCallMedian), fact(evidence.FactShortCallMean)
-	if fact(evidence.FactShortCalls) < 100 || median == 0 {
+	if fact(evidence.FactShortCalls) < enoughCalls || median == 0 {
 		// Traces up to Go 1.21 do not time calls: only stretches that no
 		// scheduler of the runtime allows can tell. On quiet hosts there are none.
-		if h.LongRuns >= .01 && work >= 1.5 {
-			h.Known, h.Low, h.Share, h.High = true, h.LongRuns, max(h.LongRuns, (1-1/work)*2/3), 1
+		if h.LongRuns >= longUntimed && work >= workUntimed {
+			h.Known, h.Low, h.Share, h.High = true, h.LongRuns, max(h.LongRuns, (1-1/work)*credited), 1
 		}
 		return h
 	}
@@ -106,13 +126,13 @@ func (l *Ledger) suggested() (h HostShare) {
 	if h.Dilation < starvedFrom {
 		return h
 	}
-	if h.LongRuns < .02 && work < 2 {
+	if h.LongRuns < longRuns && work < workLonger {
 		return h // the calls alone: their peer may be what is slow
 	}
 	part := func(d float64) float64 { return max(0, 1-1/max(d, 1)) }
 	most := part(min(work, h.Dilation))
-	h.Low = max(h.LongRuns, most/3)
-	h.Share = max(h.Low, most*2/3)
+	h.Low = max(h.LongRuns, most*creditedLeast)
+	h.Share = max(h.Low, most*credited)
 	h.High = max(h.Share, part(max(h.Dilation, work)))
 	return h
 }
@@ -136,7 +156,7 @@ func (l *Ledger) workDilation() float64 {
 		for _, x := range v {
 			sum += float64(x)
 		}
-		floor += float64(len(v)) * float64(stats.Quantile(v, .25))
+		floor += float64(len(v)) * float64(stats.Quantile(v, quickQuarter))
 	}
 	if floor == 0 {
 		return 1

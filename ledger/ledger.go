@@ -85,6 +85,15 @@ type Ledger struct {
 // MinRequests is how many requests a figure about requests needs.
 const MinRequests = 20
 
+// Which requests are charged, of several sources.
+const (
+	aboutAsMany = 1.25 // times the requests of another source are still about as many
+	mostTraced  = .5   // of a source's requests must have states for these to be charged
+)
+
+// tailRequests is how many requests it takes for one of them to be beyond the p99.9.
+const tailRequests = 1000
+
 // Build makes the ledgers: one for every subject with requests, in order of the
 // subjects.
 func Build(b *evidence.Bundle, opt Options) []*Ledger {
@@ -157,7 +166,7 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 		// accepted is in no server's log. Of clients that still wait when a recording
 		// ends, or had others beside them, there are fewer.
 		n, m := len(sources[x]), len(sources[y])
-		if a, b := l.byClients(x, sources[x]), l.byClients(y, sources[y]); a != b && 4*max(n, m) <= 5*min(n, m) {
+		if a, b := l.byClients(x, sources[x]), l.byClients(y, sources[y]); a != b && float64(max(n, m)) <= aboutAsMany*float64(min(n, m)) {
 			if a {
 				return 1
 			}
@@ -171,7 +180,7 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 		rows := sources[a]
 		traced := l.observed(rows)
 		enough := traced >= MinRequests || a == widest && traced > 0
-		if spent := l.spent(rows); enough && 2*traced >= len(rows) && spent > best {
+		if spent := l.spent(rows); enough && float64(traced) >= mostTraced*float64(len(rows)) && spent > best {
 			l.Source, l.Traced, best = a, true, spent
 		}
 	}
@@ -255,7 +264,7 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 	if len(lat) > 0 {
 		s.P50, s.P99 = stats.Quantile(lat, .5), stats.Quantile(lat, .99)
 	}
-	if len(lat) >= 1000 {
+	if len(lat) >= tailRequests {
 		s.P999 = stats.Quantile(lat, .999)
 	}
 	return s
@@ -273,7 +282,7 @@ func (l *Ledger) charge() {
 	for _, row := range l.Slow {
 		longest = max(longest, l.b.Requests.Latency(row))
 	}
-	block, observed := 5*longest, MethodTrace
+	block, observed := blockStalls*longest, MethodTrace
 	if l.Sampled {
 		observed = MethodSampled
 	}
@@ -335,58 +344,4 @@ func (l *Ledger) sampled() bool {
 		a, ok := c.Origin.Artifact()
 		return c.Sampled > 0 && ok && a == l.Source
 	})
-}
-
-// timeline is the slow requests' charges over time: one by one, or summed in
-// cells far smaller than what is resampled, where that takes less memory.
-type timeline struct {
-	at         []int64
-	charges    []Charges
-	from, cell int64 // cell 0: one by one
-}
-
-func (l *Ledger) timeline(block int64) *timeline {
-	t := &timeline{from: l.From}
-	n := len(l.Slow)
-	if cell := max(1, block/32); l.To > l.From && (l.To-l.From)/cell+1 < int64(n) {
-		t.cell, n = cell, int((l.To-l.From)/cell)+1
-	}
-	t.at, t.charges = make([]int64, n), make([]Charges, n)
-	for i := range t.at {
-		t.at[i] = l.From + int64(i)*t.cell + t.cell/2
-	}
-	return t
-}
-
-func (t *timeline) add(n int, at int64, c *Charges) {
-	if t.cell > 0 {
-		n = int(min(max(0, (at-t.from)/t.cell), int64(len(t.at)-1)))
-	} else {
-		t.at[n] = at
-	}
-	t.charges[n].Add(c)
-}
-
-// intervals gives the larger entries their sampling error.
-func (l *Ledger) intervals(over *timeline, block int64) {
-	if len(l.Slow) < MinRequests || l.To <= l.From {
-		return
-	}
-	v := make([]int64, len(over.at))
-	perMechanism := make(map[Mechanism]int)
-	for _, e := range l.Entries {
-		perMechanism[e.Mechanism]++
-	}
-	for i := range l.Entries {
-		e := &l.Entries[i]
-		if e.Interval != nil || e.Ns*100 < l.Total || perMechanism[e.Mechanism] > 1 {
-			continue
-		}
-		for n := range over.charges {
-			v[n] = over.charges[n][e.Mechanism]
-		}
-		if iv, ok := stats.SumInterval(over.at, v, l.From, l.To+1, block, uint64(e.Mechanism)+1); ok {
-			e.Interval, e.Basis = &iv, "sampling"
-		}
-	}
 }

@@ -38,6 +38,14 @@ const (
 	fringe   = int64(1e9)
 )
 
+// usedUp is the part of a pool's threads that must stand still for requests without a thread
+// to wait for one: else what is not on a thread is elsewhere.
+const usedUp = .5
+
+// wayAndBack times as long as what the service saw of its requests may be the way to it and
+// back; clients who wait for longer wait for something else.
+const wayAndBack = 1.5
+
 // occupied looks at what the subject's threads did while the requests of the source were
 // in flight; nil if nobody looked, or at a time of day that is not known.
 func (l *Ledger) occupied() *occupancy {
@@ -127,7 +135,7 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at
 		add(share{mechanism: Awaiting, part: awaiting - waits})
 	}
 	if rest := inFlight - sum; rest > 0 {
-		if free || 2*blocked <= workers { // then only what is in the pool's queue
+		if free || float64(blocked) <= usedUp*float64(workers) { // then only what is in the pool's queue
 			rest = min(rest, l.queued.length(at))
 		}
 		add(share{mechanism: PoolThread, part: rest})
@@ -143,8 +151,7 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at
 }
 
 // crowded says whether clients waited for far more than the requests whose states were
-// seen: those are not what it is about. Half as much again may be the way to the service
-// and back.
+// seen: those are not what it is about.
 func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bool {
 	from, until := int64(0), int64(0)
 	for _, c := range l.b.Covered(l.Subject, evidence.CoverStates) {
@@ -162,7 +169,7 @@ func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bo
 		}
 		return ns
 	}
-	return within(clients) > 1.5*within(followed)
+	return within(clients) > wayAndBack*within(followed)
 }
 
 // inFlight are when the requests charged began and ended, each sorted.

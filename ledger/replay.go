@@ -269,7 +269,7 @@ func (l *Ledger) replayLog() {
 			l.note(m.rows, first, func(n int) int64 {
 				i := m.rows[n]
 				stopped := l.stops.mean(l.came(i), r.End[i])
-				least := stats.Quantile(quiet.of(r.Route[i]), .1)
+				least := stats.Quantile(quiet.of(r.Route[i]), floorPart)
 				return max(0, min(out.With.Latency[n]-out.Without.Latency[n], m.observed[n]-least)-stopped)
 			})
 		}

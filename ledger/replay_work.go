@@ -16,6 +16,18 @@ const (
 	mostWork  = 1.25
 )
 
+// queuesFrom is the share of the processors from which requests queue for them at all: at it
+// an M/M/1 system holds two thirds of a request in the mean; what those wait for below is
+// something else.
+const queuesFrom = .4
+
+// leastLeft is the part of its processors that others on the host leave a process at least:
+// one that still answers has some, whatever two readings of counters say.
+const leastLeft = .125
+
+// halvings of the range of demands find the scale to a hundred-thousandth.
+const halvings = 16
+
 // replayWork splits the unlabelled time of requests of a service near saturation, of which
 // hardly any ran far from a pause and its backlog. What a request needs of a processor is
 // then taken from the process's CPU time: what it used, without the collector's part, for
@@ -38,7 +50,7 @@ func (l *Ledger) replayWork() {
 	for _, v := range shape {
 		mean += float64(v) / float64(len(shape))
 	}
-	least := stats.Quantile(slices.Sorted(slices.Values(m.observed)), .05)
+	least := stats.Quantile(slices.Sorted(slices.Values(m.observed)), quickest)
 	elsewhere := max(0, least-int64(work))
 	var observed int64
 	for _, v := range m.observed {
@@ -67,7 +79,7 @@ func (l *Ledger) replayWork() {
 	}
 	scale := func(draw uint64) (float64, bool) {
 		from, to := leastWork, mostWork
-		for range 16 {
+		for range halvings {
 			middle := (from + to) / 2
 			total, ok := sum(draw, middle)
 			if !ok {
@@ -133,9 +145,9 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	stopped := float64(l.stops.overlap(from, to)) / float64(to-from)
 	// What others on the host use is not there for requests, which take longer for it.
 	all := float64(l.Replay.Servers)
-	left := max(all/8, all-others(host, from, to))
+	left := max(leastLeft*all, all-others(host, from, to))
 	free := left * (1 - stopped)
-	if busy := (used - collected) / free; busy < .4 {
+	if busy := (used - collected) / free; busy < queuesFrom {
 		return 0, fmt.Sprintf("its requests use %.0f %% of the processors: they do not queue for those", 100*busy)
 	}
 	if done == 0 || used <= collected {

@@ -26,6 +26,11 @@ const stuck = int64(time.Second)
 // way is slow.
 const floorFactor = 3
 
+// floorPart is the part of a route's requests that nothing much stood in the way of: what
+// the last of them takes is the route's floor. The very quickest may have been refused, or
+// were answered by a cache.
+const floorPart = .1
+
 // findSlow decides which requests are slow: those above the objective; else those
 // that took longer than the baseline says of their route; else, and for routes it
 // does not know, those above three times the floor of their route. A service that
@@ -47,7 +52,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	most, known := 0, false
 	for _, route := range slices.Sorted(maps.Keys(byRoute)) {
 		v := byRoute[route]
-		floor := stats.Quantile(v, .1)
+		floor := stats.Quantile(v, floorPart)
 		if inside, ok := l.inside[route]; ok {
 			floor = min(floor, inside)
 		}
@@ -66,7 +71,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		}
 	}
 	if len(baseline) > 0 && !known {
-		l.b.Warnf(evidence.NewOrigin(l.Source, 0), "the baseline has no requests of these routes: slow is what exceeds 3 × the floor of the route")
+		l.b.Warnf(evidence.NewOrigin(l.Source, 0), "the baseline has no requests of these routes: slow is what exceeds %d × the floor of the route", floorFactor)
 	}
 	for _, i := range l.Rows {
 		limit, ok := threshold[r.Route[i]]
@@ -114,7 +119,7 @@ func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidenc
 	for route, v := range took {
 		if len(v) >= MinRequests {
 			slices.Sort(v)
-			floors[route] = stats.Quantile(v, .1)
+			floors[route] = stats.Quantile(v, floorPart)
 		}
 	}
 	return floors
@@ -147,7 +152,7 @@ func (l *Ledger) grain() int64 {
 	grain := int64(1e9)
 	for _, i := range l.Rows {
 		for grain > 1 && l.b.Requests.Latency(i)%grain != 0 {
-			grain /= 1000
+			grain /= 1000 // logs count s, ms, µs or ns
 		}
 	}
 	return grain
