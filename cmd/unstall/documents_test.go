@@ -60,11 +60,7 @@ func parses(args []string) error {
 	if len(args) == 0 {
 		return nil // the list
 	}
-	parser, err := kong.New(new(cli), kong.Vars{"version": ""}, kong.Exit(func(int) {}))
-	if err != nil {
-		return err
-	}
-	_, err = parser.Parse(args)
+	_, err := newParser(kong.Exit(func(int) {})).Parse(args)
 	return err
 }
 

@@ -67,10 +67,7 @@ func main() {
 		args = []string{"diagnose", "--help"}
 	}
 	s := &session{in: os.Stdin, out: os.Stdout, err: os.Stderr}
-	parser := kong.Must(new(cli), kong.Name("unstall"), kong.Vars{"version": "unstall " + version(),
-		"model_processes": model.Processes(all.Models), "model_knobs": model.Help(all.Models), "model_defaults": model.Defaults(all.Models)},
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
-	command, err := parser.Parse(args)
+	command, err := newParser().Parse(args)
 	if err != nil {
 		s.fail(wrongUse, fmt.Errorf("%w; see unstall --help", err))
 		os.Exit(s.code)
@@ -79,4 +76,10 @@ func main() {
 		s.fail(wrongUse, err)
 	}
 	os.Exit(s.code)
+}
+
+func newParser(options ...kong.Option) *kong.Kong {
+	vars := kong.Vars{"version": "unstall " + version(),
+		"model_processes": model.Processes(all.Models), "model_knobs": model.Help(all.Models), "model_defaults": model.Defaults(all.Models)}
+	return kong.Must(new(cli), append(options, kong.Name("unstall"), vars, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))...)
 }

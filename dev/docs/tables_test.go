@@ -14,6 +14,7 @@ import (
 	"github.com/unstall/unstall/lab"
 	labs "github.com/unstall/unstall/lab/all"
 	"github.com/unstall/unstall/ledger"
+	models "github.com/unstall/unstall/model/all"
 	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/top"
 )
@@ -30,6 +31,7 @@ var tables = map[string]func() string{
 	"exports":    exportTable,
 	"metrics":    metricTable,
 	"rules":      ruleTable,
+	"settings":   settingTable,
 	"labs":       labTable,
 	"make":       makeTable,
 }
@@ -110,6 +112,22 @@ func ruleTable() string {
 			said = "yes"
 		}
 		t.row(code(r.ID), r.Text, said)
+	}
+	return t.String()
+}
+
+func settingTable() string {
+	t := newTable("of", "settings", "load")
+	for _, m := range models.Models {
+		var settings, load []string
+		for _, k := range m.Knobs {
+			if k.Load {
+				load = append(load, k.String())
+			} else {
+				settings = append(settings, k.String())
+			}
+		}
+		t.row(m.About, codes(settings), codes(load))
 	}
 	return t.String()
 }
