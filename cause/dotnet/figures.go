@@ -82,10 +82,13 @@ func (s *starving) figures() (out []cause.Evidence) {
 	return out
 }
 
+// atRest is by how much a pool that begins at rest grows at least.
+const atRest = 4
+
 // loaded is what else grew from the recording's beginning to its end, where it begins
 // with a pool at rest.
 func (s *starving) loaded() (out []cause.Evidence) {
-	if !climbing(s.climb) || s.climb.From > max(s.pool.cores, s.climb.To/4) {
+	if !climbing(s.climb) || s.climb.From > max(s.pool.cores, s.climb.To/atRest) {
 		return nil
 	}
 	for _, x := range []struct{ series, text, unit string }{

@@ -120,6 +120,10 @@ func billOf(c *cause.Case, g *collector) *bill {
 	return b
 }
 
+// byChance is the part of the time from one cycle to the next from which on clocks are too
+// far apart: chance decides who met one.
+const byChance = .1
+
 // meetings compares requests whose states are not known by whether a cycle was
 // marking while they ran; nil where the clocks do not allow it. Its bill is what
 // slow requests that met one took longer than those of their route that met
@@ -138,8 +142,8 @@ func meetings(c *cause.Case, g *collector) *bill {
 			slack = max(slack, c.Bundle.Clocks[w.Clock].Slack())
 		}
 	}
-	if len(marks) < ledger.MinRequests || g.Rate.Number == 0 || float64(slack) > .1e9/g.Rate.Number {
-		return nil // off by more than a tenth of a cycle's distance: chance decides
+	if len(marks) < ledger.MinRequests || g.Rate.Number == 0 || float64(slack) > byChance*1e9/g.Rate.Number {
+		return nil
 	}
 	b := &bill{}
 	free := make(map[evidence.NameID][2]float64)

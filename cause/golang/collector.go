@@ -34,6 +34,21 @@ func profileShare(c *cause.Case) (share float64, origin evidence.Origin, ok bool
 	return float64(p.GC) / float64(max(p.All, 1)), p.Origin, ok
 }
 
+// What tells a limit from GOGC.
+const (
+	leastLive = 2 << 20 // bytes: the least heap is 4 MiB × GOGC/100, whatever is live
+	mostGoal  = 1 << 42 // bytes: what is above is no goal, GOGC is off
+	tellingOf = 3       // cycles from which on their goals tell
+	crowded   = .95     // of the goal: who has so much live was asked for less than GOGC gives
+	oneInFive = 5       // of the cycles, in which that was so, are a limit's doing: one alone is a burst
+	early     = .85     // of the goal: cycles that end below were begun for something else
+	better    = 2       // times as far off is the model that does not hold
+	rounding  = .005    // of the goal: what both models may be off by
+	step      = 25.     // per cent: what people set GOGC to is a multiple of it
+	nearStep  = 3.      // per cent: how far off that may be seen
+	usual     = 1.9     // goal by live below which it is a limit's: GOGC=100 gives 2 and stacks
+)
+
 // limited says whether the goal follows a memory limit rather than GOGC.
 //
 // Under GOGC the goal is live·(1 + GOGC/100) plus a share of stacks and
@@ -46,7 +61,7 @@ func (g *collector) limited() (limited, known bool) {
 	above := 0
 	for i := 1; i < len(g.Cycles); i++ {
 		prev, x := g.Cycles[i-1], g.Cycles[i]
-		if !(prev.Live >= 2<<20) || !(x.Goal > 0 && x.Goal <= 1<<42) {
+		if !(prev.Live >= leastLive) || !(x.Goal > 0 && x.Goal <= mostGoal) {
 			continue
 		}
 		ratio = append(ratio, x.Goal/prev.Live)
@@ -55,20 +70,20 @@ func (g *collector) limited() (limited, known bool) {
 		if x.After > 0 {
 			ended = append(ended, x.After/x.Goal)
 		}
-		if prev.Live >= .95*x.Goal {
+		if prev.Live >= crowded*x.Goal {
 			above++ // the limit asks for less than what is live
 		}
 	}
 	if g.Off() {
 		return true, true
 	}
-	if len(ratio) < 3 {
+	if len(ratio) < tellingOf {
 		return false, false
 	}
-	if short := stats.Median(ended); short > 0 && short < .85 {
+	if short := stats.Median(ended); short > 0 && short < early {
 		return true, true // cycles end well below the goal that GOGC sets
 	}
-	if above*5 >= len(ratio) {
+	if above*oneInFive >= len(ratio) {
 		return true, true
 	}
 	m := stats.Median(ratio)
@@ -79,19 +94,18 @@ func (g *collector) limited() (limited, known bool) {
 		byLimit = append(byLimit, math.Abs(goals[i]-goal))
 	}
 	a, b := stats.Median(byGOGC), stats.Median(byLimit)
-	rounding := .005 * goal
 	switch {
-	case a > 2*b+rounding:
+	case a > better*b+rounding*goal:
 		return true, true
-	case b > 2*a+rounding:
+	case b > better*a+rounding*goal:
 		return false, true
 	}
 	gogc := (m - 1) * 100
-	nearest := math.Round(gogc/25) * 25
-	if nearest > 0 && math.Abs(gogc-nearest) <= 3 {
+	nearest := math.Round(gogc/step) * step
+	if nearest > 0 && math.Abs(gogc-nearest) <= nearStep {
 		return false, true
 	}
-	return m < 1.9, true
+	return m < usual, true
 }
 
 // goMinor is the least minor version the evidence allows, 0 unknown.

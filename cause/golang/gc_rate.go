@@ -52,6 +52,25 @@ const (
 	marking  = .05 // share of the time
 )
 
+// What the collector burns decides where no requests tell what it costs them. Marking is
+// to take a quarter of the processors while it lasts (gcBackgroundUtilization in
+// https://go.dev/src/runtime/mgcpacer.go): a quarter of all CPU time is marking nearly all
+// the time. A tenth is bearable, in our opinion. Where processors are idle in part, less than
+// a quarter of all of them says as much.
+const (
+	burning      = .25 // of the process's CPU time, by a profile
+	sparing      = .1  // the same, below which it burns little
+	burningProcs = .15 // of all there is of processors
+)
+
+// hurting is how many times as long requests take that meet a cycle, from which on the
+// collector is named for it: those that take long meet more of everything.
+const hurting = 2
+
+// leastCounted is for how long (ns) the runtime's counter of cycles must have been watched
+// to tell how often they come.
+const leastCounted = 1e9
+
 func judgeGCRate(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
@@ -68,7 +87,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	if g.Rate.Number < frequent || g.Marking.Number < marking {
 		return v
 	}
-	if limited, known := g.limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= 2*g.Live.Number) {
+	if limited, known := g.limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= roomy*g.Live.Number) {
 		v.Summary = "frequent, but held down by a memory limit"
 		return v
 	}
@@ -95,7 +114,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cores/g.Processors.Number, "1", g.Origin))
 	}
 	switch {
-	case met != nil && c.Slow() && met.meanOverlap >= 2*met.meanFree && float64(met.total()) >= cause.Material*float64(c.Ledger.Total):
+	case met != nil && c.Slow() && met.meanOverlap >= hurting*met.meanFree && float64(met.total()) >= cause.Material*float64(c.Ledger.Total):
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
 		v.Summary = fmt.Sprintf("requests that meet a cycle take %.1f × as long", met.meanOverlap/met.meanFree)
@@ -103,7 +122,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Saves = c.Bound(float64(met.total()), 0, float64(met.total()))
 		g.advise(c, &v, nil)
 		v.Needs = []cause.Need{{What: "an execution trace splits that time exactly", Command: cause.GoTrace}}
-	case profiled && share >= .25 || !profiled && g.Processors.Known() && cores/g.Processors.Number >= .15:
+	case profiled && share >= burning || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs:
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
 		if profiled {
@@ -112,7 +131,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Summary = fmt.Sprintf("%.1f cycles/s", g.Rate.Number)
 		g.advise(c, &v, nil)
 		v.Needs = []cause.Need{{What: "requests, to say what it costs them: add the access log of the same time, or a trace"}}
-	case profiled && share < .1:
+	case profiled && share < sparing:
 		v.Summary = fmt.Sprintf("%.1f cycles/s, but %.0f %% of the process's CPU", g.Rate.Number, 100*share)
 	default:
 		v.State = cause.Inconclusive
@@ -137,7 +156,7 @@ func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
 		until = max(until, w.Until)
 	}
 	first, _ := slices.BinarySearch(count.T, from)
-	if until-from < 1e9 || first == len(count.T) {
+	if until-from < leastCounted || first == len(count.T) {
 		return v, false
 	}
 	rate := (count.V[len(count.V)-1] - count.V[first]) / (float64(until-from) / 1e9)
@@ -151,9 +170,9 @@ func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
 		v.Evidence = append(v.Evidence, c.Figure("collector's part of the process's CPU time", share, "1", profile))
 	}
 	switch {
-	case profiled && share < .1:
+	case profiled && share < sparing:
 		v.Summary += fmt.Sprintf(", but %.0f %% of the process's CPU", 100*share)
-	case profiled && share >= .25:
+	case profiled && share >= burning:
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("The collector runs %.1f×/s and takes %.0f %% of the process's CPU: small heap.", rate, 100*share)
 		v.Fix = append(v.Fix, cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
@@ -213,15 +232,21 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.V
 	return v
 }
 
+// Of a container a tenth is left for what the runtime does not count (the GC guide: 5–10 %),
+// of a host half for everybody else.
+const (
+	ofContainer = .9
+	ofHost      = .5
+)
+
 // room is how much memory the process may be told to use, and who says so; 0 if
-// that is not known. Of a container a tenth is left for what the runtime does not
-// count, of a host half for everybody else.
+// that is not known.
 func room(c *cause.Case) (bytes float64, who string) {
 	if limit, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok {
-		return .9 * limit.Number, "container"
+		return ofContainer * limit.Number, "container"
 	}
 	if all, ok := c.Bundle.Fact(-1, evidence.FactHostMemory); ok {
-		return .5 * all.Number, "host"
+		return ofHost * all.Number, "host"
 	}
 	return 0, ""
 }

@@ -63,6 +63,9 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	return v
 }
 
+// told is the share of what holders did from which on it is told.
+const told = .05
+
 // holderStates says what those did who held what slow requests waited for, and
 // what most of it was.
 func holderStates(c *cause.Case, kind evidence.Kind) (out []cause.Evidence, most evidence.Kind) {
@@ -82,7 +85,7 @@ func holderStates(c *cause.Case, kind evidence.Kind) (out []cause.Evidence, most
 		}
 	}
 	for _, k := range []evidence.Kind{evidence.Running, evidence.NetWait, evidence.Runnable, evidence.Syscall, evidence.SleepWait, evidence.SyncWait} {
-		if sums[k]*20 >= total && total > 0 {
+		if total > 0 && float64(sums[k]) >= told*float64(total) {
 			out = append(out, c.Figure("of that, its holder was in: "+k.String(), float64(sums[k])/float64(total), "1", cause.From(c.Ledger.Source)))
 		}
 	}

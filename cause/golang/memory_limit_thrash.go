@@ -29,6 +29,13 @@ same way; look at whether the live heap grows. GOGC has no effect under the limi
 	Judge:   judgeThrash,
 }
 
+// roomy is the goal, by what is live, from which on a limit is no narrower than GOGC=100.
+const roomy = 2
+
+// limping is the share of the processors that the collector takes under a limit from which
+// on it is worth naming where no requests tell what it costs them.
+const limping = .05
+
 func judgeThrash(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
@@ -52,7 +59,7 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	case !limited:
 		v.Summary = fmt.Sprintf("the goal follows the live heap (%.2f ×)", ratio)
 		return v
-	case ratio >= 2:
+	case ratio >= roomy:
 		v.Summary = fmt.Sprintf("a limit, with room: goal %.1f × live", ratio)
 		return v
 	}
@@ -90,7 +97,7 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure("collector's part of the process's CPU time", share, "1", profile))
 		}
 		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cost, "1", g.Origin))
-		if cost < .05 && !(profiled && share >= .25) {
+		if cost < limping && !(profiled && share >= burning) {
 			v.Summary = fmt.Sprintf("tight, but %.1f %% of the processors", 100*cost)
 			return v
 		}

@@ -163,9 +163,14 @@ func (s cms) figures(g *collector) (out []cause.Evidence) {
 	return out
 }
 
-// fragmented says whether more was free than any young collection had needed, several
-// times: what failed was to find a hole.
-func (s cms) fragmented() bool { return s.free >= 3*s.need && s.free >= .2*s.capacity }
+// An old generation with so many times free what any young collection had needed, and such a
+// part of all of it, has room enough: what failed was to find a hole.
+const (
+	timesFree = 3
+	partFree  = .2
+)
+
+func (s cms) fragmented() bool { return s.free >= timesFree*s.need && s.free >= partFree*s.capacity }
 
 func (s cms) full() bool { return s.live >= crowded }
 
@@ -182,10 +187,12 @@ func (s cms) why() string {
 }
 
 // Of what is promoted during a cycle, how much is to be free when it begins; and between
-// which percentages a cycle can sensibly begin.
+// which percentages a cycle can sensibly begin: where nothing tells, at half; below a third it
+// runs all the time. An advice is a round number.
 const (
 	reserve         = 1.5
 	earliest, ahead = 30., 10.
+	atHalf, round   = 50., 5.
 )
 
 func (s cms) advise(g *collector, v *cause.Verdict) {
@@ -196,16 +203,16 @@ func (s cms) advise(g *collector, v *cause.Verdict) {
 	case s.fragmented():
 		add("a collector that compacts while the program runs: G1 (from 8u40 on); until then a larger heap makes it rarer", "-XX:+UseG1GC")
 	default:
-		at := 50.
+		at := atHalf
 		if x := 100 * (1 - (reserve*s.promoted*s.cycle+s.young)/s.capacity); !math.IsNaN(x) {
 			at = x
 		}
 		if !math.IsNaN(s.began) {
 			at = min(at, 100*s.began-ahead)
 		}
-		at = max(earliest, math.Floor(at/5)*5)
+		at = max(earliest, math.Floor(at/round)*round)
 		if !math.IsNaN(s.live) && at < 100*s.live+ahead {
-			add(fmt.Sprintf("what is live fills %.0f %% of the old generation, so that an earlier start alone would make cycles follow each other: give it room as well", 100*s.live), fmt.Sprintf("-Xmx%dm", mebi(1.5*s.capacity+s.young)))
+			add(fmt.Sprintf("what is live fills %.0f %% of the old generation, so that an earlier start alone would make cycles follow each other: give it room as well", 100*s.live), fmt.Sprintf("-Xmx%dm", mebi(enlarged*s.capacity+s.young)))
 		}
 		add("begin cycles earlier, so that what is promoted meanwhile finds room", fmt.Sprintf("-XX:CMSInitiatingOccupancyFraction=%.0f -XX:+UseCMSInitiatingOccupancyOnly", at))
 		add("promote less: survivor spaces that hold what requests keep (see the ages with -XX:+PrintTenuringDistribution, since JDK 9 -Xlog:gc+age*=debug)", "")

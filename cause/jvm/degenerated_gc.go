@@ -77,13 +77,17 @@ func judgeDegenerated(c *cause.Case) cause.Verdict {
 	return v
 }
 
+// concurrently is how many times what is live a heap is to be whose collector frees beside
+// the program, which goes on allocating meanwhile.
+const concurrently = 3
+
 // adviseConcurrent is advice for collectors that free beside the program and do not keep up.
 func (g *collector) adviseConcurrent(v *cause.Verdict, live, capacity float64) {
 	if capacity > 0 {
 		text, more := "more room: the collector has so long as the free part lasts", 2*capacity
 		if live > 0 {
 			text += fmt.Sprintf(" (%.0f %% of the heap is in use when it has just freed)", 100*live/capacity)
-			more = max(1.5*capacity, 3*live)
+			more = max(enlarged*capacity, concurrently*live)
 		}
 		if room := g.roomBeside(); room > 0 && more > room {
 			text += fmt.Sprintf("; the memory of %.1f GiB is too small for that: keep or allocate less", room/(1<<30))

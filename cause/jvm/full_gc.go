@@ -116,13 +116,17 @@ const (
 	freed   = .5
 )
 
+// enlarged is how many times as large as now, or as what is live, a heap is advised to be
+// that is too small. Half as much again leaves a third free; a guess, to be measured.
+const enlarged = 1.5
+
 func (g *collector) adviseFull(v *cause.Verdict, live, before, capacity float64) {
 	room := g.roomBeside()
 	switch {
 	case live >= crowded*capacity:
-		setting := fmt.Sprintf("-Xmx%.0fm", math.Ceil(1.5*live/(1<<20)))
-		text := fmt.Sprintf("%.0f %% of the heap is live after a full collection: give it more room, 1.5 times the live set at least", 100*live/capacity)
-		if room > 0 && 1.5*live > room {
+		setting := fmt.Sprintf("-Xmx%.0fm", math.Ceil(enlarged*live/(1<<20)))
+		text := fmt.Sprintf("%.0f %% of the heap is live after a full collection: give it more room, %.1f times the live set at least", 100*live/capacity, enlarged)
+		if room > 0 && enlarged*live > room {
 			text += fmt.Sprintf(", for which the memory of %.1f GiB is too small: keep less, or give it more", room/(1<<30))
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting},

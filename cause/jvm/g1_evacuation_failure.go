@@ -88,10 +88,10 @@ func (g *collector) adviseEvacuation(v *cause.Verdict, live, capacity float64) {
 		if live > crowded*capacity {
 			text = fmt.Sprintf("more room: %.0f %% of the heap is in use after such a collection", 100*live/capacity)
 		}
-		if room > 0 && 1.5*capacity > room {
+		if room > 0 && enlarged*capacity > room {
 			text += fmt.Sprintf("; the memory of %.1f GiB is too small for that: keep less", room/(1<<30))
 		}
-		add(text, fmt.Sprintf("-Xmx%dm", mebi(1.5*capacity)))
+		add(text, fmt.Sprintf("-Xmx%dm", mebi(enlarged*capacity)))
 	}
 	add("keep more regions in reserve (10 % unless set)", "-XX:G1ReservePercent=20")
 	switch version := release(g.c); {

@@ -90,7 +90,7 @@ func (g *collector) adviseMetaspace(v *cause.Verdict, p reading.Pauses, before, 
 	}
 	ample := "" // a half more than was in use
 	if before > 0 {
-		ample = fmt.Sprintf("%s=%dm", size, mebi(1.5*before))
+		ample = fmt.Sprintf("%s=%dm", size, mebi(enlarged*before))
 	}
 	churn := before > 0 && after < (1-unloaded)*before
 	switch {

@@ -41,11 +41,14 @@ postpones it. What does not help: collecting more often.`,
 	Judge:   judgeLeak,
 }
 
-// A trend needs so many points, of which the first third, a start, is left out where there
-// are as many as enough.
+// A trend needs so many points, of which the first part, a start, is left out where there
+// are as many as enough. What grows in the second half by less than a part of the whole
+// trend levels out.
 const (
 	leastPoints = reading.FewLeft
 	enough      = 12
+	starting    = 3  // the first third
+	levelling   = 3  // a third
 	grown       = .1 // of the heap's capacity, or of what was live at first, over the window
 )
 
@@ -64,7 +67,7 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		return v
 	}
 	if len(points) >= enough {
-		points = points[len(points)/3:]
+		points = points[len(points)/starting:]
 	}
 	slope, low, high := trend(points)
 	first, last := points[0], points[len(points)-1]
@@ -84,7 +87,7 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	if !(low > 0) || growth < grown*first.Bytes && !(growth >= grown*capacity) {
 		return v
 	}
-	if late, latest, _ := trend(points[len(points)/2:]); late < slope/3 || latest <= 0 {
+	if late, latest, _ := trend(points[len(points)/2:]); late < slope/levelling || latest <= 0 {
 		v.Summary += ", and less and less: a start"
 		return v
 	}
@@ -123,13 +126,18 @@ func signed(n int, v float64) string {
 	return cause.Digits(n, v)
 }
 
+const (
+	mostPoints = 600  // points whose pairs are formed; of more, as many as will do
+	normal95   = 1.96 // standard deviations to either side that hold 95 % of a normal distribution
+)
+
 // trend is the median of the slopes between all pairs of points (bytes/s), and its 95 %
 // interval (P. K. Sen, Journal of the American Statistical Association 63, 1968).
 func trend(points []reading.Left) (slope, low, high float64) {
-	if len(points) > 600 { // as many of all as will do
+	if len(points) > mostPoints {
 		var some []reading.Left
-		for i := range 600 {
-			some = append(some, points[i*len(points)/600])
+		for i := range mostPoints {
+			some = append(some, points[i*len(points)/mostPoints])
 		}
 		points = some
 	}
@@ -146,7 +154,7 @@ func trend(points []reading.Left) (slope, low, high float64) {
 	}
 	slices.Sort(all)
 	n := float64(len(points))
-	c := 1.96 * math.Sqrt(n*(n-1)*(2*n+5)/18)
+	c := normal95 * math.Sqrt(n*(n-1)*(2*n+5)/18)
 	at := func(rank float64) float64 {
 		return all[int(min(max(0, rank), float64(len(all)-1)))]
 	}

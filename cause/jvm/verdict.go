@@ -67,6 +67,10 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 	return b
 }
 
+// leastStopped is the share of the time that pauses stop the world from which on what queues
+// up behind them may be much, though what they stop themselves is little.
+const leastStopped = .01
+
 // judgeBilled judges by what the pauses cost slow requests.
 func (g *collector) judgeBilled(v *cause.Verdict, b *bill, what string) {
 	v.Summary = fmt.Sprintf("%s cost %.1f %% of slow time", what, 100*b.share())
@@ -76,7 +80,7 @@ func (g *collector) judgeBilled(v *cause.Verdict, b *bill, what string) {
 	case b.share() >= cause.Material:
 		v.State = cause.Supported
 		v.Saves = b.saves(g.c)
-	case b.method == "" && b.most() >= cause.Material && v.Weight >= .01:
+	case b.method == "" && b.most() >= cause.Material && v.Weight >= leastStopped:
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("%s stop slow requests for %.1f %% of their time; what queued up behind them is not known", what, 100*b.share())
 		v.Needs = append(v.Needs, cause.Need{What: "what pauses amount to by queueing: the arrivals of all requests (rows of a load generator, or an access log with times in ms), and the CPU of the process beside them", Command: "unstall record PID"})

@@ -52,6 +52,7 @@ const (
 	leastYoung   = .02      // share of the time, where requests tell what it costs them
 	stoppedYoung = .05      // share of the time, where none does
 	nearKnee     = .5       // of the knee: from there on it is worth telling
+	mostOfIt     = .5       // of the slow time: so much is theirs, though the work alone were too much
 )
 
 func judgeYoung(c *cause.Case) cause.Verdict {
@@ -85,7 +86,7 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	}
 	if known && c.Slow() && load.offered > load.knee.Free().Value {
 		v.Summary = fmt.Sprintf("%.0f requests/s came, and without any collection %.0f would fill the processors: it is the work itself (service.over-capacity)", load.offered, load.knee.Free().Value)
-		if b == nil || b.share() < .5 {
+		if b == nil || b.share() < mostOfIt {
 			v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
 			return v
 		}
