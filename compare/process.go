@@ -32,8 +32,8 @@ func (m *measurement) process(top *ledger.Ledger) (evidence.SubjectID, bool) {
 	return best, best >= 0
 }
 
-// collector reads what the garbage collector did over the run; what its runtime has not, or
-// nobody watched, is no figure.
+// collector reads what the garbage collector did; what its runtime has not, or nobody
+// watched, is no figure.
 func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
 	if p, ok := reading.ProfileOf(m.b, s); ok && p.Span > 0 {
 		m.set("cpu_cores", float64(p.All)/1e9/p.Span) // until /proc says better
@@ -45,14 +45,20 @@ func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
 	m.set("gc_cycles_per_s", g.Rate.Number)
 	m.set("full_collections_per_s", g.Full.Number)
 	m.set("gc_cpu_share", g.Share.Number)
+	if used := reading.ProcessOf(m.b, s, g.Window).CPU; used.MostlyKnown() {
+		m.set("gc_pause_cpu_share", g.PauseCPU.Number/used.Number)
+	}
+	m.set("assist_ms_per_s", 1e3*g.Assist.Number)
+	m.perRequest("assist_us_per_request", 1e6*g.Assist.Number)
 	m.set("stopped_ms_per_s", 1e3*g.Stopped.Number)
-	m.set("longest_pause_ms", 1e3*g.Longest.Number)
+	if g.Longest.MostlyKnown() { // of a part of the run it says nothing of the rest
+		m.set("longest_pause_ms", 1e3*g.Longest.Number)
+	}
 	m.set("alloc_mib_per_s", g.Alloc.Number/(1<<20))
 	m.set("promoted_mib_per_s", g.Promoted.Number/(1<<20))
 	m.set("live_heap_mib", g.Live.Number/(1<<20))
-	m.set("assist_ms_per_s", 1e3*g.Assist.Number)
-	m.perRequest("assist_us_per_request", 1e6*g.Assist.Number)
 	m.set("heap_goal_mib", g.Goal.Number/(1<<20))
+	m.within(g)
 }
 
 // system reads what /proc said of the process and of its host.

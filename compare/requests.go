@@ -52,7 +52,6 @@ func (m *measurement) requests(l *ledger.Ledger, opt MeasureOptions) {
 	if len(latency) < ledger.MinRequests {
 		return
 	}
-	m.run.Within = make(map[string]stats.Interval)
 	sorted := slices.Clone(latency)
 	slices.Sort(sorted)
 	for _, q := range quantiles {
@@ -61,7 +60,7 @@ func (m *measurement) requests(l *ledger.Ledger, opt MeasureOptions) {
 		}
 		m.set(q.metric, float64(stats.Quantile(sorted, q.q))/1e6)
 		if iv, ok := stats.QuantileInterval(at, latency, q.q, l.Requests.From, l.Requests.To+1, 5*longest, 1); ok {
-			m.run.Within[q.metric] = stats.Interval{Low: iv.Low / 1e6, High: iv.High / 1e6}
+			m.sure(q.metric, stats.Interval{Low: iv.Low / 1e6, High: iv.High / 1e6})
 		}
 	}
 	n := float64(len(latency))

@@ -49,6 +49,7 @@ type Collector struct {
 	bundle  *evidence.Bundle
 	subject evidence.SubjectID
 	source  evidence.ArtifactID // of the requests it is read beside, -1 none
+	began   []int64             // when the collections that Rate counts began
 }
 
 // Beside are the requests that a collector is read beside.

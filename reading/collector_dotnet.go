@@ -16,7 +16,7 @@ func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope
 		return nil
 	}
 	v := &b.Intervals
-	var began, full float64
+	full := 0.
 	var left []float64
 	for _, i := range v.Select(evidence.GCCycle, subject) {
 		x := cycleOf(v, i)
@@ -24,7 +24,7 @@ func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope
 			continue
 		}
 		g.Cycles = append(g.Cycles, x)
-		began++
+		g.began = append(g.began, x.From)
 		if x.Generation == oldest {
 			full++
 			if x.After > 0 {
@@ -33,7 +33,7 @@ func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope
 		}
 	}
 	if g.Span > 0 {
-		g.Rate, g.Full = g.value(began/g.Span), g.value(full/g.Span)
+		g.Rate, g.Full = g.value(float64(len(g.began))/g.Span), g.value(full/g.Span)
 	}
 	g.Live = g.median(left)
 	g.Alloc = Mean(b, subject, evidence.SeriesAllocation, g.Window)

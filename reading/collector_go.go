@@ -102,14 +102,14 @@ func (g *Collector) goCycles(rows []int) {
 	v := &g.bundle.Intervals
 	off := g.Off()
 	var lives, goals []float64
-	var started, allocated, mark, assist, background, idle, processors float64
+	var allocated, mark, assist, background, idle, processors float64
 	for _, i := range rows {
 		if v.End[i] <= g.From || v.Start[i] >= g.Until {
 			continue
 		}
 		x := cycleOf(v, i)
 		if !x.Forced && x.From >= g.From {
-			started++
+			g.began = append(g.began, x.From)
 		}
 		if !(x.Goal > 0) && off {
 			x.Goal = x.After // a trace gives GOGC's goal only: take where cycles really ended
@@ -127,7 +127,7 @@ func (g *Collector) goCycles(rows []int) {
 		}
 		g.Cycles = append(g.Cycles, x)
 	}
-	g.Rate, g.Marking = g.value(started/g.Span), g.value(mark/1e9/g.Span)
+	g.Rate, g.Marking = g.value(float64(len(g.began))/g.Span), g.value(mark/1e9/g.Span)
 	for to, ns := range map[*Value]float64{&g.Assist: assist, &g.Background: background, &g.Idle: idle} {
 		*to = g.value(ns / (1e9 * g.Span))
 	}
@@ -210,6 +210,7 @@ func joined(pieces []*Collector) *Collector {
 			g.Longest = p.Longest
 		}
 		g.Window, g.Span = Window{min(g.From, p.From), max(g.Until, p.Until)}, span
+		g.began = slices.Concat(g.began, p.began)
 		g.All, g.Pauses, g.Cycles = slices.Concat(g.All, p.All), slices.Concat(g.Pauses, p.Pauses), slices.Concat(g.Cycles, p.Cycles)
 	}
 	for _, v := range g.values() {

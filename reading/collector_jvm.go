@@ -19,6 +19,9 @@ func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *
 	if len(g.All.Of(evidence.PauseYoung, evidence.PauseMixed)) == 0 { // ZGC, Shenandoah: each cycle has such a pause
 		collections = g.Pauses.Of(evidence.PauseInitialMark, evidence.PauseFull)
 	}
+	for _, p := range collections {
+		g.began = append(g.began, p.From)
+	}
 	g.Rate = g.value(g.PerSecond(collections))
 	g.Full = g.value(g.PerSecond(g.Pauses.Of(evidence.PauseFull)))
 	g.Capacity = g.value(g.capacity())
@@ -39,36 +42,21 @@ func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *
 // heapRates reads allocation from what the heap grew by between two pauses, and promotion
 // from what the old generation grew by in young ones.
 func (g *Collector) heapRates() {
-	var grown, took, promoted, collected float64
-	n := 0
-	for i, p := range g.Pauses {
-		if p.Of == evidence.PauseYoung {
-			if before, after := g.OldOf(p); after >= before {
-				promoted += after - before
-				collected++
-			} else if after < before {
-				collected++
-			}
-		}
-		if i == 0 {
-			continue
-		}
-		if d := g.Between(g.Pauses[i-1], p); d >= 0 {
-			grown += d
-			took += float64(p.From-g.Pauses[i-1].From) / 1e9
-			n++
+	var took float64
+	for i := 1; i < len(g.Pauses); i++ {
+		if p, q := g.Pauses[i-1], g.Pauses[i]; g.Between(p, q) >= 0 {
+			took += float64(q.From-p.From) / 1e9
 		}
 	}
-	if took > 0 {
-		g.Alloc, g.Each = g.value(grown/took), g.value(grown/float64(n))
+	if grown := g.Allocated(); took > 0 {
+		g.Alloc, g.Each = g.value(grown.Sum()/took), g.value(grown.Sum()/float64(len(grown.V)))
 	}
-	if collected > 0 && g.Span > 0 {
-		g.Promoted = g.value(promoted / g.Span)
+	if promoted := g.Promotions(); len(promoted.V) > 0 && g.Span > 0 {
+		g.Promoted = g.value(promoted.Sum() / g.Span)
 	}
 }
 
-// OldOf is the old generation's size before and after a pause, NaN where neither it nor
-// heap and young generation are told.
+// OldOf is [OldOf] of a pause.
 func (g *Collector) OldOf(p Pause) (before, after float64) {
 	return OldOf(&g.bundle.Intervals, p.Row)
 }
