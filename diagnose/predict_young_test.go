@@ -118,18 +118,18 @@ func backTests(tests []backTest, enough int) string {
 
 `+"`unstall predict gc.log --set Xmn=2g`"+` and the advice of `+"`jvm.young-gc-rate`"+` rest on a model of the
 young generation that is fitted to the log itself: the interval between two young collections
-is eden ÷ allocation rate, a pause is a constant and so much for each byte copied. Here is how
-far it is off where the answer is known: it is fitted to the first half of the young collections
-of every log of a corpus of public GC logs (JDK 1.4 to 21) that has at least %d of them, and held
-against the second half. Errors are absolute, relative to what was measured.
+is eden ÷ allocation rate, a pause is a constant and so much per byte copied. This page shows
+how far the model is off where the answer is known. It is fitted to the first half of the young
+collections of every log that has at least %d of them, of a corpus of public GC logs (JDK 1.4 to
+21), and held against the second half. Errors are absolute, relative to what was measured.
 
-*given the load*: the second half's allocation rate and the size of its young generation are told,
-as they are in a question (`+"`--set Xmn=… alloc-rate=…`"+`). *blind*: nothing is told, the first half is
-taken to go on; what is off there is mostly the load that changed, and start-ups.
+*given the load*: the model is told the second half's allocation rate and the size of its young
+generation, as in a question (`+"`--set Xmn=… alloc-rate=…`"+`). *blind*: it is told nothing and
+assumes that the first half goes on; it is off mostly where the load changed, and by start-ups.
 
     go test ./diagnose -run YoungBackTest -update-predictions    # writes this page
 
-%d of %d such logs tell the sizes that the model needs.
+%d of %d such logs have the sizes that the model needs.
 
 | collector | logs | young collections | interval, given the load: median | 90 %% | total pause: median | 90 %% | count, blind: median | 90 %% | total pause, blind: median | 90 %% |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
@@ -169,8 +169,8 @@ taken to go on; what is off there is mostly the load that changed, and start-ups
 	row("**all**", tests)
 	w.WriteString(`
 The form of the model was chosen with these logs in view (that pauses hardly depend on the rate of
-allocation), its figures were not. What is far off are logs whose second half is idle or of another
-clock, and whose first half is mostly the start of the process.
+allocation), its figures were not. It is far off for logs whose second half is idle or of another
+clock, and for those whose first half is mostly the start of the process.
 
 What it does not know: that a collector which sizes its generations by itself (G1, Parallel with
 its adaptive policy) answers another load with another eden, and how pauses change once the
