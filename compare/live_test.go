@@ -11,7 +11,8 @@ import (
 )
 
 // Two services that both run, one of which does more for each request: the
-// difference is found. It is far larger than what a busy machine adds.
+// difference is found. It is far larger than what a busy machine adds, and each run has
+// more connections than the 20 requests that a median asks for.
 func TestTwoServices(t *testing.T) {
 	service := func(takes time.Duration) *httptest.Server {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -23,7 +24,7 @@ func TestTwoServices(t *testing.T) {
 	}
 	slow, fast := service(20*time.Millisecond), service(time.Millisecond)
 	run := func(ctx context.Context, url string, block int) (Run, error) {
-		r, err := load.Run(ctx, load.Plan{URL: url, Mode: load.Closed, Connections: 16, Duration: 400 * time.Millisecond}, nil)
+		r, err := load.Run(ctx, load.Plan{URL: url, Mode: load.Closed, Connections: 24, Duration: 400 * time.Millisecond}, nil)
 		if err != nil {
 			return Run{}, err
 		}

@@ -33,8 +33,10 @@ func TestCompareServices(t *testing.T) {
 		t.Cleanup(s.Close)
 		return s.URL
 	}
-	fast, slow := service(0), service(8*time.Millisecond)
-	c := &compareCommand{services: services{Connections: 4, Blocks: 6, For: 150 * time.Millisecond, Header: []string{"X-Test: yes"}, Body: "{}", Seed: 7}}
+	// A median is of 20 requests or more: there are as many connections, so that the first
+	// of each suffice on a host that is busy with something else.
+	fast, slow := service(0), service(20*time.Millisecond)
+	c := &compareCommand{services: services{Connections: 24, Blocks: 6, For: 250 * time.Millisecond, Header: []string{"X-Test: yes"}, Body: "{}", Seed: 7}}
 	c.Format = "json"
 	code, out, said, err := compareURLs(c, fast, slow)
 	if err != nil || code != found {
@@ -52,7 +54,7 @@ func TestCompareServices(t *testing.T) {
 	}
 
 	// One block decides nothing, and fails nothing.
-	c = &compareCommand{services: services{Connections: 2, Blocks: 1, For: 50 * time.Millisecond, Header: []string{"X-Test: yes"}, Body: "{}"}}
+	c = &compareCommand{services: services{Connections: 24, Blocks: 1, For: 50 * time.Millisecond, Header: []string{"X-Test: yes"}, Body: "{}"}}
 	if code, out, _, err := compareURLs(c, fast, slow); err != nil || code != 0 || !strings.Contains(out, "1 pair; 6 decide") || !strings.Contains(out, "unclear") {
 		t.Errorf("exit code %d, %v\n%s", code, err, out)
 	}

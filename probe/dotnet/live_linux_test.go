@@ -17,6 +17,7 @@ import (
 	"github.com/unstall/unstall/lab/dotnetapp"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/dotnet/ipc"
+	"github.com/unstall/unstall/probe/probetest"
 )
 
 const taskWait = "/api/diagscenario/taskwait"
@@ -28,20 +29,16 @@ func live(t *testing.T, a *dotnetapp.App) probe.Access {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := find(t.Context(), on)
-	if len(found) != 1 || len(found[0].Lacks) > 0 {
-		t.Fatalf("%+v: found %+v", on, found)
-	}
-	return found[0]
+	return probetest.One(t, find, on)
 }
 
 // events counts what a stream holds, by provider and id, and checks that it is
 // whole.
-func events(t *testing.T, k *kept) map[string]int {
+func events(t *testing.T, k *probetest.Artifact) map[string]int {
 	t.Helper()
 	r, err := eventpipe.NewReader(strings.NewReader(k.String()))
 	if err != nil {
-		t.Fatalf("%s: %v", k.meta.Name, err)
+		t.Fatalf("%s: %v", k.Meta.Name, err)
 	}
 	n := map[string]int{}
 	for {
@@ -50,7 +47,7 @@ func events(t *testing.T, k *kept) map[string]int {
 			break
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", k.meta.Name, err)
+			t.Fatalf("%s: %v", k.Meta.Name, err)
 		}
 		n[fmt.Sprintf("%s/%d", e.Meta.Provider, e.Meta.ID)]++
 		if e.Meta.Name == "RequestStart" && e.Activity != (eventpipe.GUID{}) {
@@ -62,7 +59,7 @@ func events(t *testing.T, k *kept) map[string]int {
 		n[e.Meta.Provider]++
 	}
 	if r.Lost() > 0 {
-		t.Errorf("%s: %d events were lost", k.meta.Name, r.Lost())
+		t.Errorf("%s: %d events were lost", k.Meta.Name, r.Lost())
 	}
 	return n
 }
@@ -72,14 +69,11 @@ func TestStarving(t *testing.T) {
 	a := dotnetapp.Start(t)
 	release := a.Hold(t, taskWait, 125)
 	defer release()
-	to := newSink()
-	if err := live(t, a).Record(t.Context(), probe.Plan{For: 4 * time.Second}, to); err != nil {
-		t.Fatal(err)
+	to := probetest.Record(t, live(t, a), probe.Plan{For: 4 * time.Second})
+	if len(to.Warnings) > 0 {
+		t.Errorf("warned %q", to.Warnings)
 	}
-	if len(to.warnings) > 0 {
-		t.Errorf("warned %q", to.warnings)
-	}
-	all := to.series(t, "events")
+	all := series(t, to.Kept, "events")
 	if len(all) != 1 {
 		t.Fatalf("%d pieces of events", len(all))
 	}
@@ -88,16 +82,16 @@ func TestStarving(t *testing.T) {
 		"Microsoft-Windows-DotNETRuntime/55", // ThreadPoolWorkerThreadAdjustment
 		"Microsoft-Windows-DotNETRuntimeRundown/144", "tracked request"} {
 		if n[want] == 0 {
-			t.Errorf("%s has no %s: %v", all[0].meta.Name, want, n)
+			t.Errorf("%s has no %s: %v", all[0].Meta.Name, want, n)
 		}
 	}
-	stacks := to.series(t, "threads")
+	stacks := series(t, to.Kept, "threads")
 	if len(stacks) < 2 {
 		t.Errorf("%d pieces of threads, want one soon and one at the end", len(stacks))
 	}
 	for _, k := range stacks {
 		if n := events(t, k); n["stack"] == 0 || n["Microsoft-Windows-DotNETRuntimeRundown/144"] == 0 {
-			t.Errorf("%s: %v", k.meta.Name, n)
+			t.Errorf("%s: %v", k.Meta.Name, n)
 		}
 	}
 }
@@ -105,12 +99,10 @@ func TestStarving(t *testing.T) {
 // TestKilled kills the service in the middle of a recording.
 func TestKilled(t *testing.T) {
 	a := dotnetapp.Start(t)
-	to := newSink()
 	record := live(t, a)
-	done := make(chan error)
-	go func() { done <- record.Record(t.Context(), probe.Plan{For: time.Hour}, to) }()
-	to.wait(t, done, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 100_000 }) // its names
-	to.wait(t, done, "events-0001.nettrace", func(b []byte) bool { return len(b) > 0 })
+	to := probetest.Begin(t, record)
+	to.Wait(t, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 100_000 }) // its names
+	to.Wait(t, "events-0001.nettrace", probetest.Some)
 	p, err := os.FindProcess(a.PID)
 	if err != nil {
 		t.Fatal(err)
@@ -119,13 +111,13 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Remove(record.Where) })
-	if err := <-done; err != nil {
+	if err := to.Ended(); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(to.warnings, func(s string) bool { return strings.Contains(s, "the target ended; what came is kept") }) {
-		t.Errorf("warned %q", to.warnings)
+	if !to.Warned("the target ended; what came is kept") {
+		t.Errorf("warned %q", to.Warnings)
 	}
-	if k := to.series(t, "events"); len(k) != 1 || k[0].Len() == 0 {
+	if k := series(t, to.Kept, "events"); len(k) != 1 || k[0].Len() == 0 {
 		t.Errorf("events: %v", k)
 	}
 }
@@ -147,19 +139,12 @@ func TestNothingStaysOn(t *testing.T) {
 		}
 		return len(list)
 	}
-	to := newSink()
-	if err := record.Record(t.Context(), probe.Plan{For: time.Second}, to); err != nil { // threads that stay, such as the counters', are there
-		t.Fatal(err)
-	}
+	probetest.Record(t, record, probe.Plan{For: time.Second}) // threads that stay, such as the counters', are there
 	before := threads()
 
-	ctx, cancel := context.WithCancel(t.Context())
-	to = newSink()
-	done := make(chan error)
-	go func() { done <- record.Record(ctx, probe.Plan{For: time.Hour}, to) }()
-	to.wait(t, done, "threads-0001.nettrace", func(b []byte) bool { return len(b) > 0 })
-	cancel()
-	if err := <-done; err != nil {
+	to := probetest.Begin(t, record)
+	to.Wait(t, "threads-0001.nettrace", probetest.Some)
+	if err := to.End(); err != nil {
 		t.Fatal(err)
 	}
 	back(t, threads, before)

@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/dotnet/ipc"
 	"github.com/unstall/unstall/probe/dotnet/ipctest"
+	"github.com/unstall/unstall/probe/probetest"
 )
 
 const sampler = "Microsoft-DotNETCore-SampleProfiler"
@@ -34,11 +35,29 @@ func serve(t *testing.T, s *ipctest.Server) probe.Access {
 		s.Close()
 		_ = os.Remove(path)
 	})
-	found := find(t.Context(), discover.Target{PID: os.Getpid(), Runtime: "dotnet", Name: "Shop", Version: "3.1.2"})
-	if len(found) != 1 || found[0].Where != path || len(found[0].Lacks) > 0 || found[0].Missing != nil {
-		t.Fatalf("found %+v", found)
+	a := probetest.One(t, find, discover.Target{PID: os.Getpid(), Runtime: "dotnet", Name: "Shop", Version: "3.1.2"})
+	if a.Where != path {
+		t.Fatalf("found %+v", a)
 	}
-	return found[0]
+	return a
+}
+
+// series are the artifacts of a series, all of which must have been closed.
+func series(t testing.TB, kept []*probetest.Artifact, name string) (all []*probetest.Artifact) {
+	t.Helper()
+	for _, k := range kept {
+		if k.Meta.Series != name {
+			continue
+		}
+		if !k.Closed {
+			t.Errorf("%s was not closed", k.Meta.Name)
+		}
+		if !strings.HasPrefix(k.Meta.Name, name+"-0") || !strings.HasSuffix(k.Meta.Name, ".nettrace") || k.Meta.Probe != "dotnet" {
+			t.Errorf("an artifact of %s is %+v", name, k.Meta)
+		}
+		all = append(all, k)
+	}
+	return all
 }
 
 // ended makes sure that nothing stays on.
@@ -64,24 +83,21 @@ func TestRecord(t *testing.T) {
 			return []byte("event ")
 		}}
 	a := serve(t, s)
-	to := newSink()
-	if err := a.Record(t.Context(), probe.Plan{For: time.Second}, to); err != nil {
-		t.Fatal(err)
-	}
-	if len(to.warnings)+len(to.lacks) > 0 {
-		t.Errorf("warned %v, lacks %v", to.warnings, to.lacks)
+	to := probetest.Record(t, a, probe.Plan{For: time.Second})
+	if len(to.Warnings)+len(to.Lacks) > 0 {
+		t.Errorf("warned %v, lacks %v", to.Warnings, to.Lacks)
 	}
 	ended(t, s, "stopped")
-	events, threads := to.series(t, "events"), to.series(t, "threads")
-	if len(events) != 1 || len(threads) != 1 || len(to.kept) != 2 {
-		t.Fatalf("%d artifacts: events %d, threads %d", len(to.kept), len(events), len(threads))
+	events, threads := series(t, to.Kept, "events"), series(t, to.Kept, "threads")
+	if len(events) != 1 || len(threads) != 1 || len(to.Kept) != 2 {
+		t.Fatalf("%d artifacts: events %d, threads %d", len(to.Kept), len(events), len(threads))
 	}
-	for _, k := range to.kept {
+	for _, k := range to.Kept {
 		if text := k.String(); !strings.HasSuffix(text, "names") || strings.Count(text, " ") < 1 {
-			t.Errorf("%s holds %q", k.meta.Name, text)
+			t.Errorf("%s holds %q", k.Meta.Name, text)
 		}
-		if about := k.meta.About; about.PID != os.Getpid() || about.Version != "8.0.4" || about.Name != "Shop" || about.Runtime != "dotnet" {
-			t.Errorf("%s is about %+v", k.meta.Name, about)
+		if about := k.Meta.About; about.PID != os.Getpid() || about.Version != "8.0.4" || about.Name != "Shop" || about.Runtime != "dotnet" {
+			t.Errorf("%s is about %+v", k.Meta.Name, about)
 		}
 	}
 	all := s.Sessions()
@@ -121,12 +137,9 @@ func TestPassive(t *testing.T) {
 	if len(a.SwitchesOn) != 2 {
 		t.Errorf("it says that it switches on %q", a.SwitchesOn)
 	}
-	to := newSink()
-	if err := a.Record(t.Context(), probe.Plan{For: time.Hour, Passive: true}, to); err != nil {
-		t.Fatal(err)
-	}
-	if len(s.Sessions())+len(to.kept) > 0 || len(to.lacks) != 1 || to.lacks[0].Do != "record without --passive" {
-		t.Errorf("sessions %v, artifacts %v, lacks %v", s.Sessions(), to.kept, to.lacks)
+	to := probetest.Record(t, a, probe.Plan{For: time.Hour, Passive: true})
+	if len(s.Sessions())+len(to.Kept) > 0 || len(to.Lacks) != 1 || to.Lacks[0].Do != "record without --passive" {
+		t.Errorf("sessions %v, artifacts %v, lacks %v", s.Sessions(), to.Kept, to.Lacks)
 	}
 }
 
@@ -134,20 +147,16 @@ func TestPassive(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	s := &ipctest.Server{Collect: 2, Info: 2, Version: "6.0.1", Every: 10 * time.Millisecond, Names: []byte("names")}
 	a := serve(t, s)
-	to := newSink()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- a.Record(ctx, probe.Plan{For: time.Hour}, to) }()
+	to := probetest.Begin(t, a)
 	for _, name := range []string{"threads-0001.nettrace", "events-0001.nettrace"} {
-		to.wait(t, done, name, func(b []byte) bool { return len(b) > 0 })
+		to.Wait(t, name, probetest.Some)
 	}
-	cancel()
-	if err := <-done; err != nil {
+	if err := to.End(); err != nil {
 		t.Fatal(err)
 	}
 	ended(t, s, "stopped")
 	for _, name := range []string{"events", "threads"} {
-		if k := to.series(t, name); len(k) != 1 || !bytes.HasSuffix(k[0].Bytes(), []byte("names")) {
+		if k := series(t, to.Kept, name); len(k) != 1 || !bytes.HasSuffix(k[0].Bytes(), []byte("names")) {
 			t.Errorf("%s: %v", name, k)
 		}
 	}
@@ -164,25 +173,21 @@ func TestTooFast(t *testing.T) {
 			return []byte("Nettrace")
 		}}
 	a := serve(t, s)
-	to := newSink()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- a.Record(ctx, probe.Plan{For: time.Hour}, to) }()
-	to.wait(t, done, "events-0002.nettrace", func(b []byte) bool { return len(b) > 0 })
-	to.wait(t, done, "detail-0001.nettrace", func(b []byte) bool { return len(b) > 2*tooFast })
-	cancel()
-	if err := <-done; err != nil {
+	to := probetest.Begin(t, a)
+	to.Wait(t, "events-0002.nettrace", probetest.Some)
+	to.Wait(t, "detail-0001.nettrace", func(b []byte) bool { return len(b) > 2*tooFast })
+	if err := to.End(); err != nil {
 		t.Fatal(err)
 	}
 	ended(t, s, "stopped")
-	if n := len(to.series(t, "events")); n != 2 {
+	if n := len(series(t, to.Kept, "events")); n != 2 {
 		t.Errorf("%d pieces of events, want 2", n)
 	}
-	if k := to.series(t, "detail"); len(k) != 1 || k[0].Len() > 8*tooFast {
+	if k := series(t, to.Kept, "detail"); len(k) != 1 || k[0].Len() > 8*tooFast {
 		t.Errorf("%d pieces of detail", len(k))
 	}
-	if len(to.warnings) != 1 || !strings.Contains(to.warnings[0], "they are recorded 1s at a time") {
-		t.Errorf("warned %q", to.warnings)
+	if len(to.Warnings) != 1 || !strings.Contains(to.Warnings[0], "they are recorded 1s at a time") {
+		t.Errorf("warned %q", to.Warnings)
 	}
 	for _, x := range s.Sessions() {
 		if x.Has("Microsoft-AspNetCore-Server-Kestrel") && x.ID > 2 && slices.ContainsFunc(x.Providers, func(p ipctest.Provider) bool {
@@ -202,21 +207,18 @@ func TestTooFastForOld(t *testing.T) {
 		return []byte("Nettrace")
 	}}
 	a := serve(t, s)
-	to := newSink()
-	if err := a.Record(t.Context(), probe.Plan{For: 3 * time.Second}, to); err != nil { // a stop takes 1.5 s without counters
-		t.Fatal(err)
-	}
+	to := probetest.Record(t, a, probe.Plan{For: 3 * time.Second}) // a stop takes 1.5 s without counters
 	ended(t, s, "stopped")
-	if len(to.series(t, "events")) != 2 || len(to.series(t, "detail")) != 0 || len(to.warnings) != 1 || !strings.Contains(to.warnings[0], "recorded up to here") {
-		t.Errorf("%d artifacts, warned %q", len(to.kept), to.warnings)
+	if len(series(t, to.Kept, "events")) != 2 || len(series(t, to.Kept, "detail")) != 0 || len(to.Warnings) != 1 || !strings.Contains(to.Warnings[0], "recorded up to here") {
+		t.Errorf("%d artifacts, warned %q", len(to.Kept), to.Warnings)
 	}
 }
 
 func TestDiskFull(t *testing.T) {
 	s := &ipctest.Server{Collect: 2, Info: 2, Version: "6.0.1", Every: 10 * time.Millisecond}
 	a := serve(t, s)
-	to := newSink()
-	to.full = true
+	to := probetest.NewSink()
+	to.Fill()
 	if err := a.Record(t.Context(), probe.Plan{For: time.Hour}, to); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("%v", err)
 	}
@@ -227,18 +229,15 @@ func TestDiskFull(t *testing.T) {
 func TestEndedByRuntime(t *testing.T) {
 	s := &ipctest.Server{Collect: 2, Info: 2, Version: "6.0.1", Every: time.Millisecond, EndAfter: 3}
 	a := serve(t, s)
-	to := newSink()
-	if err := a.Record(t.Context(), probe.Plan{For: time.Hour}, to); err != nil {
-		t.Fatal(err)
-	}
-	if len(to.warnings) == 0 || !strings.Contains(to.warnings[0], "the runtime ended the session") {
-		t.Errorf("warned %q", to.warnings)
+	to := probetest.Record(t, a, probe.Plan{For: time.Hour})
+	if len(to.Warnings) == 0 || !strings.Contains(to.Warnings[0], "the runtime ended the session") {
+		t.Errorf("warned %q", to.Warnings)
 	}
 }
 
 func TestHangsUp(t *testing.T) {
 	a := serve(t, &ipctest.Server{HangUp: true})
-	err := a.Record(t.Context(), probe.Plan{For: time.Hour}, newSink())
+	err := a.Record(t.Context(), probe.Plan{For: time.Hour}, probetest.NewSink())
 	if !errors.Is(err, ipc.ErrSilent) {
 		t.Errorf("%v", err)
 	}
@@ -249,7 +248,7 @@ func TestMute(t *testing.T) {
 	a := serve(t, &ipctest.Server{Mute: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := a.Record(ctx, probe.Plan{For: time.Hour}, newSink()); err != nil {
+	if err := a.Record(ctx, probe.Plan{For: time.Hour}, probetest.NewSink()); err != nil {
 		t.Error(err)
 	}
 }
@@ -263,7 +262,7 @@ func TestNoSocket(t *testing.T) {
 	if l.What != recorded || !strings.HasPrefix(l.Why, "no .NET diagnostics socket: ") || l.Do == "" {
 		t.Errorf("lacks %+v", l)
 	}
-	if err := found[0].Record(t.Context(), probe.Plan{For: time.Hour}, newSink()); err != nil {
+	if err := found[0].Record(t.Context(), probe.Plan{For: time.Hour}, probetest.NewSink()); err != nil {
 		t.Error(err)
 	}
 	for _, other := range []discover.Target{{}, {PID: os.Getpid(), Runtime: "go"}, {PID: os.Getpid()}} {

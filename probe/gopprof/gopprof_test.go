@@ -1,8 +1,6 @@
 package gopprof
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,40 +12,39 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
 	"runtime/trace"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/format"
-	formats "github.com/unstall/unstall/format/gopprof"
-	"github.com/unstall/unstall/format/gotrace"
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/probetest"
 )
 
-// TestMain is also the target of the tests: a process that serves pprof, says
-// where, and burns some of its time until its standard input ends.
+// TestMain is also the targets of the tests: processes that serve pprof, say where, and
+// burn some of their time until their standard input ends.
 func TestMain(m *testing.M) {
-	mode := os.Getenv("UNSTALL_TEST_TARGET")
-	if mode == "" {
-		os.Exit(m.Run())
-	}
-	if mode == "profiled" {
-		if err := errors.Join(pprof.StartCPUProfile(io.Discard), trace.Start(io.Discard)); err != nil {
-			panic(err)
-		}
-	}
-	network, address := "tcp", "127.0.0.1:0"
-	if path, ok := strings.CutPrefix(mode, "unix:"); ok {
-		network, address = "unix", path
-	}
+	probetest.Main(m, map[string]func([]string){
+		"serve": func(args []string) {
+			if len(args) > 0 {
+				target("unix", args[0])
+			}
+			target("tcp", "127.0.0.1:0")
+		},
+		"profiled": func([]string) {
+			if err := errors.Join(pprof.StartCPUProfile(io.Discard), trace.Start(io.Discard)); err != nil {
+				panic(err)
+			}
+			target("tcp", "127.0.0.1:0")
+		},
+	})
+}
+
+func target(network, address string) {
 	l, err := net.Listen(network, address)
 	if err != nil {
 		panic(err)
@@ -66,116 +63,14 @@ func TestMain(m *testing.M) {
 var kept []byte
 
 // child starts the target.
-func child(t *testing.T, mode string) (discover.Target, *os.Process) {
+func child(t *testing.T, as string, args ...string) (discover.Target, *os.Process) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "UNSTALL_TEST_TARGET="+mode)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := discover.Target{PID: cmd.Process.Pid, Name: "srv", Runtime: "go"}
-	address := strings.TrimSpace(line)
-	if at, err := netip.ParseAddrPort(address); err == nil {
+	c := probetest.Play(t, as, nil, args...)
+	x := discover.Target{PID: c.Process.Pid, Name: "srv", Runtime: "go", Listens: []discover.Listener{{Path: c.Said}}}
+	if at, err := netip.ParseAddrPort(c.Said); err == nil {
 		x.Listens = []discover.Listener{{Addr: at}}
-	} else {
-		x.Listens = []discover.Listener{{Path: address}}
 	}
-	return x, cmd.Process
-}
-
-// sink keeps artifacts in memory.
-type sink struct {
-	mu       sync.Mutex
-	names    []string
-	data     map[string]*bytes.Buffer
-	metas    map[string]capture.Meta
-	warnings []string
-	lacks    []probe.Lack
-	wrote    func(name string) // called with each write
-	full     int               // bytes that can be stored, 0: any
-	dir      string            // to write files to instead, "" none
-}
-
-func newSink() *sink {
-	return &sink{data: make(map[string]*bytes.Buffer), metas: make(map[string]capture.Meta)}
-}
-
-var errFull = errors.New("the disk is full")
-
-type part struct {
-	s    *sink
-	name string
-}
-
-func (p part) Write(b []byte) (int, error) {
-	p.s.mu.Lock()
-	p.s.data[p.name].Write(b)
-	full := p.s.full > 0 && p.s.data[p.name].Len() > p.s.full
-	p.s.mu.Unlock()
-	if p.s.wrote != nil {
-		p.s.wrote(p.name)
-	}
-	if full {
-		return 0, errFull
-	}
-	return len(b), nil
-}
-
-func (part) Close() error { return nil }
-
-func (s *sink) Create(m capture.Meta) (io.WriteCloser, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.data[m.Name] != nil {
-		return nil, fmt.Errorf("%s: twice", m.Name)
-	}
-	s.names = append(s.names, m.Name)
-	if s.dir != "" {
-		return os.Create(filepath.Join(s.dir, m.Name))
-	}
-	s.data[m.Name], s.metas[m.Name] = &bytes.Buffer{}, m
-	return part{s, m.Name}, nil
-}
-
-func (s *sink) Known([]byte) bool { return false }
-
-func (s *sink) Warnf(f string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.warnings = append(s.warnings, fmt.Sprintf(f, args...))
-}
-
-func (s *sink) Lack(l probe.Lack) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lacks = append(s.lacks, l)
-}
-
-// one finds the only access to a target, which is not missing.
-func one(t *testing.T, x discover.Target) probe.Access {
-	t.Helper()
-	as := Probe.Find(t.Context(), x)
-	if len(as) != 1 || len(as[0].Lacks) > 0 {
-		t.Fatalf("found %+v", as)
-	}
-	return as[0]
+	return x, c.Process
 }
 
 // off makes sure that neither is on: both can be started at once.
@@ -194,44 +89,27 @@ func off(t *testing.T, x discover.Target) {
 	}
 }
 
-// read parses what was recorded.
-func (s *sink) read(t *testing.T) *evidence.Bundle {
-	t.Helper()
-	b := evidence.NewBundle()
-	for _, name := range s.names {
-		data := s.data[name].Bytes()
-		a := &format.Artifact{Name: name, Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
-		if err := format.Read(t.Context(), []format.Format{formats.Format, gotrace.Format}, a, b); err != nil {
-			t.Errorf("%v", err)
-		}
-	}
-	return b
-}
-
 func TestRecord(t *testing.T) {
 	x, _ := child(t, "serve")
-	a := one(t, x)
+	a := probetest.One(t, Probe.Find, x)
 	if len(a.SwitchesOn) != 2 {
 		t.Errorf("switches on %v", a.SwitchesOn)
 	}
-	s := newSink()
-	if err := a.Record(t.Context(), probe.Plan{For: 2 * time.Second}, s); err != nil {
-		t.Fatal(err)
-	}
-	if len(s.warnings)+len(s.lacks) > 0 {
-		t.Errorf("warnings %q, lacks %v", s.warnings, s.lacks)
+	s := probetest.Record(t, a, probe.Plan{For: 2 * time.Second})
+	if len(s.Warnings)+len(s.Lacks) > 0 {
+		t.Errorf("warnings %q, lacks %v", s.Warnings, s.Lacks)
 	}
 	for _, name := range []string{"heap-0001.txt", "heap-0002.txt", "goroutine-1.pb.gz", "goroutine-2.pb.gz", "cpu-0001.pb.gz", "trace-0001.out"} {
-		if s.data[name] == nil {
-			t.Errorf("%s is not among %q", name, s.names)
+		if s.Named(name) == nil {
+			t.Errorf("%s is not among %q", name, s.Names())
 		}
 	}
-	for name, m := range s.metas {
-		if m.About.PID != x.PID || m.About.Runtime != "go" || m.Probe != "gopprof" || !strings.HasPrefix(m.Origin, "http://127.0.0.1:") {
-			t.Errorf("%s: %+v", name, m)
+	for _, k := range s.Kept {
+		if m := k.Meta; m.About.PID != x.PID || m.About.Runtime != "go" || m.Probe != "gopprof" || !strings.HasPrefix(m.Origin, "http://127.0.0.1:") {
+			t.Errorf("%+v", m)
 		}
 	}
-	b := s.read(t)
+	b := s.Read(t, s.Names()...)
 	for _, kind := range []string{evidence.CoverCPUProfile, evidence.CoverGC, evidence.CoverHeap, evidence.CoverGoroutines} {
 		if len(b.Covered(-1, kind)) == 0 {
 			t.Errorf("no %s", kind)
@@ -242,27 +120,21 @@ func TestRecord(t *testing.T) {
 
 func TestPassive(t *testing.T) {
 	x, _ := child(t, "profiled") // which would be noticed
-	s := newSink()
-	if err := one(t, x).Record(t.Context(), probe.Plan{For: time.Second, Passive: true}, s); err != nil {
-		t.Fatal(err)
-	}
-	if len(s.warnings) > 0 || s.data["cpu-0001.pb.gz"] != nil || s.data["trace-0001.out"] != nil || s.data["heap-0002.txt"] == nil {
-		t.Errorf("%q, warnings %q", s.names, s.warnings)
+	s := probetest.Record(t, probetest.One(t, Probe.Find, x), probe.Plan{For: time.Second, Passive: true})
+	if len(s.Warnings) > 0 || s.Named("cpu-0001.pb.gz") != nil || s.Named("trace-0001.out") != nil || s.Named("heap-0002.txt") == nil {
+		t.Errorf("%q, warnings %q", s.Names(), s.Warnings)
 	}
 }
 
 func TestAlreadyInUse(t *testing.T) {
 	x, _ := child(t, "profiled")
-	s := newSink()
-	if err := one(t, x).Record(t.Context(), probe.Plan{For: time.Second}, s); err != nil {
-		t.Fatal(err)
-	}
-	if s.data["heap-0001.txt"] == nil || s.data["cpu-0001.pb.gz"] != nil {
-		t.Errorf("recorded %q", s.names)
+	s := probetest.Record(t, probetest.One(t, Probe.Find, x), probe.Plan{For: time.Second})
+	if s.Named("heap-0001.txt") == nil || s.Named("cpu-0001.pb.gz") != nil {
+		t.Errorf("recorded %q", s.Names())
 	}
 	for _, want := range []string{"Could not enable CPU profiling", "Could not enable tracing"} {
-		if n := strings.Count(strings.Join(s.warnings, "\n"), want); n != 1 {
-			t.Errorf("%q %d times in %q", want, n, s.warnings)
+		if n := strings.Count(strings.Join(s.Warnings, "\n"), want); n != 1 {
+			t.Errorf("%q %d times in %q", want, n, s.Warnings)
 		}
 	}
 }
@@ -270,56 +142,46 @@ func TestAlreadyInUse(t *testing.T) {
 // TestInterrupt ends a recording of a minute when its trace has begun.
 func TestInterrupt(t *testing.T) {
 	x, _ := child(t, "serve")
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	s := newSink()
-	s.wrote = func(name string) {
-		if strings.HasPrefix(name, "trace") {
-			cancel()
-		}
-	}
-	if err := one(t, x).Record(ctx, probe.Plan{For: time.Minute}, s); err != nil {
+	s := probetest.Begin(t, probetest.One(t, Probe.Find, x))
+	s.Wait(t, "trace-0001.out", probetest.Some)
+	if err := s.End(); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.warnings) > 0 || s.data["goroutine-2.pb.gz"] == nil {
-		t.Errorf("%q, warnings %q", s.names, s.warnings)
+	if len(s.Warnings) > 0 || s.Named("goroutine-2.pb.gz") == nil {
+		t.Errorf("%q, warnings %q", s.Names(), s.Warnings)
 	}
 	off(t, x)
 }
 
 func TestTargetEnds(t *testing.T) {
 	x, p := child(t, "serve")
-	a := one(t, x)
-	s := newSink()
-	s.wrote = func(name string) {
-		if strings.HasPrefix(name, "trace") {
-			_ = p.Kill()
-		}
-	}
-	if err := a.Record(t.Context(), probe.Plan{For: time.Minute}, s); err != nil {
+	s := probetest.Begin(t, probetest.One(t, Probe.Find, x))
+	s.Wait(t, "trace-0001.out", probetest.Some)
+	_ = p.Kill()
+	if err := s.Ended(); err != nil {
 		t.Fatal(err)
 	}
-	if s.data["trace-0001.out"].Len() == 0 || !strings.Contains(strings.Join(s.warnings, "\n"), "the target ended") {
-		t.Errorf("%q, warnings %q", s.names, s.warnings)
+	if s.Text("trace-0001.out") == "" || !s.Warned("the target ended") {
+		t.Errorf("%q, warnings %q", s.Names(), s.Warnings)
 	}
 }
 
 func TestDiskFull(t *testing.T) {
 	x, _ := child(t, "serve")
-	s := newSink()
-	s.full = 1
-	if err := one(t, x).Record(t.Context(), probe.Plan{For: time.Minute}, s); !errors.Is(err, errFull) {
+	s := probetest.NewSink()
+	s.Fill()
+	if err := probetest.One(t, Probe.Find, x).Record(t.Context(), probe.Plan{For: time.Minute}, s); !errors.Is(err, probetest.ErrFull) {
 		t.Errorf("error %v", err)
 	}
 	off(t, x)
 }
 
 func TestUnixSocket(t *testing.T) {
-	x, _ := child(t, "unix:"+filepath.Join(t.TempDir(), "s"))
-	s := newSink()
-	a := one(t, x)
-	if err := a.Record(t.Context(), probe.Plan{For: time.Second, Passive: true}, s); err != nil || s.data["heap-0001.txt"] == nil {
-		t.Errorf("%v: %q", err, s.names)
+	x, _ := child(t, "serve", filepath.Join(t.TempDir(), "s"))
+	s := probetest.NewSink()
+	a := probetest.One(t, Probe.Find, x)
+	if err := a.Record(t.Context(), probe.Plan{For: time.Second, Passive: true}, s); err != nil || s.Named("heap-0001.txt") == nil {
+		t.Errorf("%v: %q", err, s.Names())
 	}
 	if !strings.HasPrefix(a.Where, "unix:/") {
 		t.Errorf("where %s", a.Where)
@@ -354,7 +216,7 @@ func TestForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := one(t, discover.Target{URL: u}); a.Where != c.where {
+		if a := probetest.One(t, Probe.Find, discover.Target{URL: u}); a.Where != c.where {
 			t.Errorf("%s: %s", c.typed, a.Where)
 		}
 	}
@@ -392,7 +254,7 @@ func TestNotPprof(t *testing.T) {
 			t.Errorf("%s: %+v", c.want, as)
 			continue
 		}
-		err := as[0].Record(t.Context(), probe.Plan{For: time.Minute}, newSink())
+		err := as[0].Record(t.Context(), probe.Plan{For: time.Minute}, probetest.NewSink())
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v", c.want, err)
 		}
@@ -431,16 +293,13 @@ func TestCredentials(t *testing.T) {
 	}))
 	defer s.Close()
 	u, _ := url.Parse(strings.Replace(s.URL, "http://", "http://ops:geheim@", 1) + "?token=secret")
-	a := one(t, discover.Target{URL: u})
-	out := newSink()
-	if err := a.Record(t.Context(), probe.Plan{For: time.Second, Passive: true}, out); err != nil {
-		t.Fatal(err)
-	}
-	if len(out.names) == 0 {
+	a := probetest.One(t, Probe.Find, discover.Target{URL: u})
+	out := probetest.Record(t, a, probe.Plan{For: time.Second, Passive: true})
+	if len(out.Names()) == 0 {
 		t.Error("nothing recorded")
 	}
-	for _, m := range out.metas {
-		if told := fmt.Sprint(m, a.Where, out.warnings); strings.Contains(told, "geheim") || strings.Contains(told, "secret") || strings.Contains(told, "ops") {
+	for _, k := range out.Kept {
+		if told := fmt.Sprint(k.Meta, a.Where, out.Warnings); strings.Contains(told, "geheim") || strings.Contains(told, "secret") || strings.Contains(told, "ops") {
 			t.Errorf("tells %s", told)
 		}
 	}
@@ -464,12 +323,9 @@ func TestWriteTimeout(t *testing.T) {
 	}))
 	defer s.Close()
 	u, _ := url.Parse(s.URL)
-	out := newSink()
-	if err := one(t, discover.Target{URL: u}).Record(t.Context(), probe.Plan{For: 2 * time.Second}, out); err != nil {
-		t.Fatal(err)
-	}
-	if out.data["cpu-0001.pb.gz"] == nil || out.data["trace-0001.out"] == nil || !strings.Contains(strings.Join(out.warnings, "\n"), "WriteTimeout") {
-		t.Errorf("%q, warnings %q", out.names, out.warnings)
+	out := probetest.Record(t, probetest.One(t, Probe.Find, discover.Target{URL: u}), probe.Plan{For: 2 * time.Second})
+	if out.Named("cpu-0001.pb.gz") == nil || out.Named("trace-0001.out") == nil || !out.Warned("WriteTimeout") {
+		t.Errorf("%q, warnings %q", out.Names(), out.Warnings)
 	}
 }
 

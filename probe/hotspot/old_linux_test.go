@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attachtest"
+	"github.com/unstall/unstall/probe/probetest"
 )
 
 // TestOld records a JVM that answers as JDK 8 does: it knows neither VM.log nor the
@@ -30,23 +31,20 @@ func TestOld(t *testing.T) {
 		}
 		return "-1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n"
 	}}
-	vm, to := s.Start(t), newSink()
+	vm, to := s.Start(t), probetest.NewSink()
 	if err := record(t.Context(), vm, discover.Target{PID: os.Getpid(), Runtime: "jvm"}, probe.Plan{For: 700 * time.Millisecond}, to); err != nil {
 		t.Fatal(err)
 	}
-	var kept []string
-	for _, k := range to.kept {
-		kept = append(kept, k.meta.Name)
-	}
+	kept := to.Names()
 	for _, want := range []string{"vm-version.txt", "vm-flags.txt", "threads-0001.txt", "classes-0001.txt"} {
 		if !slices.Contains(kept, want) {
 			t.Errorf("kept %q, not %s", kept, want)
 		}
 	}
-	if !slices.ContainsFunc(to.lacks, func(l probe.Lack) bool {
+	if !slices.ContainsFunc(to.Lacks, func(l probe.Lack) bool {
 		return l.What == "GC log" && strings.Contains(l.Why, "before JDK 9") && strings.Contains(l.Do, "-Xloggc")
 	}) {
-		t.Errorf("lacks %+v", to.lacks)
+		t.Errorf("lacks %+v", to.Lacks)
 	}
 	if slices.ContainsFunc(s.Commands(), func(c string) bool { return strings.Contains(c, "what=") || strings.Contains(c, "disable") }) {
 		t.Errorf("asked %q", s.Commands())

@@ -1,7 +1,6 @@
 package hotspot
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/unstall/unstall/lab/jvmapp"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attach"
+	"github.com/unstall/unstall/probe/probetest"
 )
 
 // busy allocates, has two threads that share a lock, and a secret in its arguments.
@@ -54,11 +54,7 @@ func resolved(t *testing.T, pid int) discover.Target {
 // live finds what can be recorded of a JVM that runs.
 func live(t *testing.T, a *jvmapp.App) probe.Access {
 	t.Helper()
-	found := find(t.Context(), resolved(t, a.PID))
-	if len(found) != 1 || len(found[0].Lacks) > 0 {
-		t.Fatalf("found %+v", found)
-	}
-	return found[0]
+	return probetest.One(t, find, resolved(t, a.PID))
 }
 
 // start starts a busy JVM.
@@ -98,29 +94,14 @@ func clean(t *testing.T, pid int, before []output) {
 	}
 }
 
-// text is an artifact's content, "" if there is none.
-func (s *sink) text(name string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, k := range s.kept {
-		if k.meta.Name == name {
-			return k.String()
-		}
-	}
-	return ""
-}
-
 func TestLive(t *testing.T) {
 	for _, release := range releases {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
 			a := start(t, release, "-Xmx32m", secret)
 			before := outputsOf(t, a.PID)
-			to := newSink()
-			if err := live(t, a).Record(t.Context(), probe.Plan{For: 3 * time.Second}, to); err != nil {
-				t.Fatal(err)
-			}
-			if len(to.warnings) > 0 || len(to.lacks) > 0 {
-				t.Errorf("warned %q, lacks %+v", to.warnings, to.lacks)
+			to := probetest.Record(t, live(t, a), probe.Plan{For: 3 * time.Second})
+			if len(to.Warnings) > 0 || len(to.Lacks) > 0 {
+				t.Errorf("warned %q, lacks %+v", to.Warnings, to.Lacks)
 			}
 			clean(t, a.PID, before)
 			for name, want := range map[string]string{
@@ -135,13 +116,13 @@ func TestLive(t *testing.T) {
 				"classes-0001.txt": "[B",
 				"hsperfdata.txt":   "sun.gc.collector.0.invocations=",
 			} {
-				if !strings.Contains(to.text(name), want) {
-					t.Errorf("%s has no %q: %.300s", name, want, to.text(name))
+				if !strings.Contains(to.Text(name), want) {
+					t.Errorf("%s has no %q: %.300s", name, want, to.Text(name))
 				}
 			}
-			for _, k := range to.kept {
-				if !k.closed || k.meta.Probe != name || k.meta.About.PID != a.PID || strings.Contains(k.String(), "hunter2") {
-					t.Errorf("%s: closed %v, %+v, or it holds a secret", k.meta.Name, k.closed, k.meta)
+			for _, k := range to.Kept {
+				if !k.Closed || k.Meta.Probe != name || k.Meta.About.PID != a.PID || strings.Contains(k.String(), "hunter2") {
+					t.Errorf("%s: closed %v, %+v, or it holds a secret", k.Meta.Name, k.Closed, k.Meta)
 				}
 			}
 		})
@@ -168,17 +149,14 @@ func TestOwnLogStays(t *testing.T) {
 			t.Run(fmt.Sprint(release, " ", c.name), func(t *testing.T) {
 				a := start(t, release, "-Xmx32m", "-Xlog:"+fmt.Sprintf(c.flag, t.TempDir()))
 				before := outputsOf(t, a.PID)
-				to := newSink()
-				if err := live(t, a).Record(t.Context(), probe.Plan{For: 1500 * time.Millisecond}, to); err != nil {
-					t.Fatal(err)
-				}
+				to := probetest.Record(t, live(t, a), probe.Plan{For: 1500 * time.Millisecond})
 				clean(t, a.PID, before)
-				log := to.text("gc.log")
+				log := to.Text("gc.log")
 				if !strings.Contains(log, c.want) || c.want == "" && log != "" || c.not != "" && strings.Contains(log, c.not) {
 					t.Errorf("gc.log: %.300s", log)
 				}
-				if minimal := len(to.lacks) > 0; minimal != (c.name == "minimal") {
-					t.Errorf("lacks %+v", to.lacks)
+				if minimal := len(to.Lacks) > 0; minimal != (c.name == "minimal") {
+					t.Errorf("lacks %+v", to.Lacks)
 				}
 			})
 		}
@@ -189,39 +167,32 @@ func TestOwnLogStays(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
-	ctx, cancel := context.WithCancel(t.Context())
-	to := newSink()
-	done := make(chan error, 1)
-	record := live(t, a)
-	go func() { done <- record.Record(ctx, probe.Plan{For: time.Hour}, to) }()
-	to.wait(t, done, "gc.log", func(b []byte) bool { return len(b) > 0 })
-	cancel()
-	if err := <-done; err != nil {
+	to := probetest.Begin(t, live(t, a))
+	to.Wait(t, "gc.log", probetest.Some)
+	if err := to.End(); err != nil {
 		t.Fatal(err)
 	}
 	clean(t, a.PID, before)
-	if len(to.warnings) > 0 || to.text("classes-0001.txt") != "" {
-		t.Errorf("warned %q", to.warnings)
+	if len(to.Warnings) > 0 || to.Text("classes-0001.txt") != "" {
+		t.Errorf("warned %q", to.Warnings)
 	}
 }
 
 // TestKilled kills the JVM in the middle of a recording.
 func TestKilled(t *testing.T) {
 	a := start(t, 17, "-Xmx32m")
-	to := newSink()
-	done := make(chan error, 1)
 	record := live(t, a)
-	go func() { done <- record.Record(t.Context(), probe.Plan{For: time.Hour}, to) }()
-	to.wait(t, done, "gc.log", func(b []byte) bool { return len(b) > 0 })
+	to := probetest.Begin(t, record)
+	to.Wait(t, "gc.log", probetest.Some)
 	if err := syscall.Kill(a.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	_ = a.Stop()
-	if err := <-done; err != nil {
+	if err := to.Ended(); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(to.warnings, func(s string) bool { return strings.Contains(s, "the target ended; what came is kept") }) {
-		t.Errorf("warned %q", to.warnings)
+	if !to.Warned("the target ended; what came is kept") {
+		t.Errorf("warned %q", to.Warnings)
 	}
 	if left, _ := filepath.Glob(fmt.Sprintf("/tmp/%s*-%d-*", probe.OwnFile, a.PID)); len(left) > 0 {
 		t.Errorf("left %q", left)
@@ -252,12 +223,9 @@ func TestLeftOn(t *testing.T) {
 			t.Fatal(said, err)
 		}
 	}
-	to := newSink()
-	if err := live(t, a).Record(t.Context(), probe.Plan{For: 1500 * time.Millisecond}, to); err != nil {
-		t.Fatal(err)
-	}
-	if len(to.warnings) != 1 || !strings.Contains(to.warnings[0], "a recording that was killed had left its GC log on: it is off now") {
-		t.Errorf("warned %q", to.warnings)
+	to := probetest.Record(t, live(t, a), probe.Plan{For: 1500 * time.Millisecond})
+	if len(to.Warnings) != 1 || !strings.Contains(to.Warnings[0], "a recording that was killed had left its GC log on: it is off now") {
+		t.Errorf("warned %q", to.Warnings)
 	}
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s: %v", left, err)
@@ -275,13 +243,10 @@ func TestFlight(t *testing.T) {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
 			a := start(t, release, "-Xmx64m")
 			before := outputsOf(t, a.PID)
-			to := newSink()
-			if err := live(t, a).Record(t.Context(), probe.Plan{For: 3 * time.Second, Flight: true}, to); err != nil {
-				t.Fatal(err)
-			}
+			to := probetest.Record(t, live(t, a), probe.Plan{For: 3 * time.Second, Flight: true})
 			clean(t, a.PID, before)
-			if got := to.text("flight-0001.jfr"); !strings.HasPrefix(got, "FLR\x00") || len(got) < 10_000 || len(to.warnings) > 0 || len(to.lacks) > 0 {
-				t.Errorf("a flight recording of %d bytes; warned %q, lacks %+v", len(got), to.warnings, to.lacks)
+			if got := to.Text("flight-0001.jfr"); !strings.HasPrefix(got, "FLR\x00") || len(got) < 10_000 || len(to.Warnings) > 0 || len(to.Lacks) > 0 {
+				t.Errorf("a flight recording of %d bytes; warned %q, lacks %+v", len(got), to.Warnings, to.Lacks)
 			}
 			vm, err := attach.Find(a.PID)
 			if err != nil {
@@ -297,12 +262,9 @@ func TestFlight(t *testing.T) {
 // TestPassive asks the JVM nothing, and does not start its listener.
 func TestPassive(t *testing.T) {
 	a := start(t, 17, "-Xmx32m")
-	to := newSink()
-	if err := live(t, a).Record(t.Context(), probe.Plan{For: 1500 * time.Millisecond, Passive: true}, to); err != nil {
-		t.Fatal(err)
-	}
-	if len(to.kept) != 1 || strings.Count(to.text("hsperfdata.txt"), "== ") < 3 || len(to.lacks) != 1 || to.lacks[0].Do != "record without --passive" {
-		t.Errorf("%d artifacts, lacks %+v", len(to.kept), to.lacks)
+	to := probetest.Record(t, live(t, a), probe.Plan{For: 1500 * time.Millisecond, Passive: true})
+	if len(to.Kept) != 1 || strings.Count(to.Text("hsperfdata.txt"), "== ") < 3 || len(to.Lacks) != 1 || to.Lacks[0].Do != "record without --passive" {
+		t.Errorf("%d artifacts, lacks %+v", len(to.Kept), to.Lacks)
 	}
 	if _, err := os.Stat(fmt.Sprintf("/tmp/.java_pid%d", a.PID)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("its listener: %v", err)
@@ -316,12 +278,9 @@ func TestDisabled(t *testing.T) {
 	if len(found) != 1 || len(found[0].Lacks) != 1 || !strings.Contains(found[0].Lacks[0].Why, "DisableAttachMechanism") || len(found[0].SwitchesOn) > 0 {
 		t.Fatalf("found %+v", found)
 	}
-	to := newSink()
-	if err := found[0].Record(t.Context(), probe.Plan{For: 1500 * time.Millisecond}, to); err != nil {
-		t.Fatal(err)
-	}
-	if len(to.kept) != 1 || to.kept[0].meta.Name != "hsperfdata.txt" {
-		t.Errorf("%d artifacts", len(to.kept))
+	to := probetest.Record(t, found[0], probe.Plan{For: 1500 * time.Millisecond})
+	if len(to.Kept) != 1 || to.Kept[0].Meta.Name != "hsperfdata.txt" {
+		t.Errorf("%d artifacts", len(to.Kept))
 	}
 }
 
@@ -329,8 +288,8 @@ func TestDisabled(t *testing.T) {
 func TestFull(t *testing.T) {
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
-	to := newSink()
-	to.full = true
+	to := probetest.NewSink()
+	to.Fill()
 	if err := live(t, a).Record(t.Context(), probe.Plan{For: 20 * time.Second}, to); err != nil {
 		t.Fatal(err)
 	}

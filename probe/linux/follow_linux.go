@@ -58,15 +58,20 @@ func (l *logs) follow(ctx context.Context) {
 		<-ctx.Done()
 	}
 	for ctx.Err() == nil {
+		l.pollAll()
 		select {
 		case <-ctx.Done():
 		case <-ticks.C:
 		}
-		for _, x := range l.files {
-			l.poll(x)
-		}
 	}
+	l.pollAll() // the end may have come in the middle of the last time
 	l.finish(time.Since(began))
+}
+
+func (l *logs) pollAll() {
+	for _, x := range l.files {
+		l.poll(x)
+	}
 }
 
 // poll reads what was appended to a log, and goes on with its successor where it

@@ -1,15 +1,13 @@
 package linux
 
 import (
-	"bytes"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/lab/jvmapp"
-	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/probetest"
 )
 
 const collecting = `
@@ -25,18 +23,15 @@ public class App {
 func TestRotatedByJVM(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "gc.log")
 	a := jvmapp.Start(t, 17, collecting, "-Xmx16m", "-XX:+UseSerialGC", "-Xlog:gc*:file="+log+":time,uptime,level,tags:filecount=20,filesize=64K")
-	out := newSink()
-	found := Probe.Find(t.Context(), discover.Target{PID: a.PID})
-	done := make(chan error, 1)
-	go func() { done <- found[0].Record(t.Context(), probe.Plan{For: time.Minute}, out) }()
-	out.wait(t, "gc.log", func(b []byte) bool { return bytes.Count(b, []byte("\n")) > 3000 })
+	out := probetest.Begin(t, Probe.Find(t.Context(), discover.Target{PID: a.PID})[0])
+	out.Wait(t, "gc.log", probetest.Lines(3000, ""))
 	if err := a.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-done; err != nil {
+	if err := out.Ended(); err != nil {
 		t.Fatal(err)
 	}
-	b := out.read(t, "gc.log")
+	b := out.Read(t, "gc.log")
 	n := 0
 	for i := range b.Intervals.Len() {
 		if b.Intervals.Kind[i] == evidence.StopTheWorld {

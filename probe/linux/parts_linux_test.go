@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"context"
 	"io"
 	"os"
 	"runtime/debug"
@@ -11,8 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/gobuild"
+	"github.com/unstall/unstall/probe/probetest"
 )
 
 func TestSplit(t *testing.T) {
@@ -158,4 +161,33 @@ func BenchmarkSeldom(b *testing.B) {
 		_ = r.flush()
 	}
 	b.ReportMetric(float64(len(r.neighbours.files)), "processes")
+}
+
+// What was written before the end is read, also where the end came while it was looked
+// at a file.
+func TestReadOnceMoreAtTheEnd(t *testing.T) {
+	path := t.TempDir() + "/access.log"
+	if err := os.WriteFile(path, []byte(oldLine), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p, err := openProcess(discover.Target{PID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := probetest.NewSink()
+	l := openLogs(p, evidence.Subject{}, out)
+	if _, err := f.WriteString(oldLine); err != nil {
+		t.Fatal(err)
+	}
+	over, end := context.WithCancel(t.Context())
+	end()
+	l.follow(over)
+	if got := out.Text("access.log"); got != oldLine {
+		t.Errorf("recorded %q", got)
+	}
 }

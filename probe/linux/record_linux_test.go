@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,55 +15,52 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/probetest"
 )
 
-// begin records a service in the background; the returned function ends that.
-func begin(t *testing.T, s *service, out *sink, plan probe.Plan) (end func() error) {
+// begin records a service in the background.
+func begin(t *testing.T, s *service) *probetest.Recording {
 	t.Helper()
-	found := Probe.Find(context.Background(), s.target())
-	if len(found) != 1 || len(found[0].SwitchesOn) > 0 {
-		t.Fatalf("found %+v", found)
+	a := probetest.One(t, Probe.Find, s.target())
+	if len(a.SwitchesOn) > 0 {
+		t.Errorf("switches on %q", a.SwitchesOn)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
-	result := make(chan error, 1)
-	go func() { result <- found[0].Record(ctx, plan, out) }()
-	out.wait(t, "procfs.txt", func(b []byte) bool { return len(b) > 0 })
-	return func() error { cancel(); return <-result }
+	r := probetest.Begin(t, a)
+	r.Wait(t, "procfs.txt", probetest.Some)
+	return r
 }
 
-func moments(n int) func([]byte) bool {
-	return func(b []byte) bool { return bytes.Count(b, []byte(" /proc/loadavg --\n")) >= n }
-}
+// moments is enough where n are recorded.
+func moments(n int) func([]byte) bool { return probetest.Lines(n, " /proc/loadavg --") }
 
 func TestRecord(t *testing.T) {
 	s := start(t, oldLine, "GOGC=50", "GOMEMLIMIT=1GiB", "GODEBUG=madvdontneed=1", "API_TOKEN=hunter2")
-	out := newSink()
-	end := begin(t, s, out, probe.Plan{For: time.Minute})
+	out := begin(t, s)
 	s.get("a", 0, 200)
-	out.wait(t, "procfs.txt", moments(6))
+	out.Wait(t, "procfs.txt", moments(6))
 	s.command("half")
-	if err := end(); err != nil {
+	if err := out.End(); err != nil {
 		t.Fatal(err)
 	}
-	if len(out.warnings) > 0 || len(out.lacks) > 0 {
-		t.Errorf("warned %v, lacks %v", out.warnings, out.lacks)
+	if len(out.Warnings) > 0 || len(out.Lacks) > 0 {
+		t.Errorf("warned %v, lacks %v", out.Warnings, out.Lacks)
 	}
-	for name, k := range out.artifacts {
+	for _, k := range out.Kept {
+		name := k.Meta.Name
 		if strings.Contains(k.String(), "hunter2") || strings.Contains(k.String(), "API_TOKEN") {
 			t.Errorf("%s holds a secret", name)
 		}
-		if m := k.meta; m.About.PID != s.cmd.Process.Pid || m.About.StartTime == 0 || m.Probe != "linux" || m.Lines != (name == "access.log") {
+		if m := k.Meta; m.About.PID != s.Process.Pid || m.About.StartTime == 0 || m.Probe != "linux" || m.Lines != (name == "access.log") {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
 
-	b := out.read(t, "procfs.txt")
+	b := out.Read(t, "procfs.txt")
 	if len(b.Warnings) > 0 {
 		t.Errorf("procfs.txt: %v", b.Warnings)
 	}
 	about := b.Subjects[1]
-	if about.PID != s.cmd.Process.Pid || about.Name == "" || len(b.Subjects) < 3 {
+	if about.PID != s.Process.Pid || about.Name == "" || len(b.Subjects) < 3 {
 		t.Errorf("it is about %+v", about)
 	}
 	for key, want := range map[string]float64{evidence.FactGOGC: 50, evidence.FactGOMEMLIMIT: 1 << 30} {
@@ -98,23 +96,23 @@ func TestRecord(t *testing.T) {
 	if neighbour := b.SeriesOf(2, "process.cpu"); neighbour == nil || neighbour.T[0]-b.SeriesOf(0, "host.cpu.busy").T[0] > 5e9 {
 		t.Error("no neighbour, or late")
 	}
-	if k := out.artifacts["procfs.txt"]; k.writes != bytes.Count(k.Bytes(), []byte(" /proc/loadavg --\n")) {
-		t.Errorf("%d writes", k.writes)
+	if k := out.Named("procfs.txt"); k.Writes != bytes.Count(k.Bytes(), []byte(" /proc/loadavg --\n")) {
+		t.Errorf("%d writes", k.Writes)
 	}
 
-	b = out.read(t, "build.txt")
+	b = out.Read(t, "build.txt")
 	if got := b.Subjects[0]; got.Version != strings.Fields(runtime.Version())[0] || got.Runtime != "go" {
 		t.Errorf("built with %+v", got)
 	}
 
-	log := out.artifacts["access.log"]
-	if !strings.HasSuffix(log.meta.Origin, fmt.Sprintf("%s (open fd %s)", s.log, log.meta.Origin[strings.LastIndex(log.meta.Origin, " ")+1:len(log.meta.Origin)-1])) {
-		t.Errorf("origin %q", log.meta.Origin)
+	log := out.Named("access.log")
+	if !strings.HasSuffix(log.Meta.Origin, fmt.Sprintf("%s (open fd %s)", s.log, log.Meta.Origin[strings.LastIndex(log.Meta.Origin, " ")+1:len(log.Meta.Origin)-1])) {
+		t.Errorf("origin %q", log.Meta.Origin)
 	}
 	if !strings.HasSuffix(log.String(), `"GET /half HTTP/1.1" 200`) || strings.Contains(log.String(), "/old") {
 		t.Errorf("begins %.100q and ends %q", log, log.Bytes()[max(0, log.Len()-100):])
 	}
-	if b = out.read(t, "access.log"); b.Requests.Len() != 200 {
+	if b = out.Read(t, "access.log"); b.Requests.Len() != 200 {
 		t.Errorf("%d requests", b.Requests.Len())
 	}
 }
@@ -128,15 +126,15 @@ func TestUnset(t *testing.T) {
 		}
 	}
 	s := start(t, "")
-	out := newSink()
-	if err := begin(t, s, out, probe.Plan{For: time.Minute})(); err != nil {
+	out := begin(t, s)
+	if err := out.End(); err != nil {
 		t.Fatal(err)
 	}
-	b := out.read(t, "procfs.txt")
+	b := out.Read(t, "procfs.txt")
 	if f, ok := b.Fact(1, evidence.FactGOGC); !ok || f.Number != 100 {
 		t.Errorf("GOGC %+v", f)
 	}
-	if out.artifacts["access.log"] != nil {
+	if out.Named("access.log") != nil {
 		t.Error("an empty log was recorded")
 	}
 }
@@ -144,26 +142,22 @@ func TestUnset(t *testing.T) {
 // A log that was rotated or emptied is followed, one that just begins is found.
 func TestRotation(t *testing.T) {
 	s := start(t, "")
-	out := newSink()
-	end := begin(t, s, out, probe.Plan{For: time.Minute})
-	lines := func(n int) func([]byte) bool {
-		return func(b []byte) bool { return bytes.Count(b, []byte("\n")) >= n }
-	}
+	out := begin(t, s)
 	s.get("first", 0, 20)
-	out.wait(t, "access.log", lines(20))
+	out.Wait(t, "access.log", probetest.Lines(20, ""))
 	s.get("left", 0, 20)
 	s.command("rotate")
 	s.get("rotated", 0, 20)
-	out.wait(t, "access.log", lines(60))
+	out.Wait(t, "access.log", probetest.Lines(60, ""))
 	s.command("truncate")
 	s.get("emptied", 0, 10)
-	out.wait(t, "access.log", lines(70))
+	out.Wait(t, "access.log", probetest.Lines(70, ""))
 	s.get("last", 0, 10)
 	s.command("nothing")
-	if err := end(); err != nil {
+	if err := out.End(); err != nil {
 		t.Fatal(err)
 	}
-	log := out.artifacts["access.log"].String()
+	log := out.Text("access.log")
 	for name, n := range map[string]int{"first": 20, "left": 20, "rotated": 20, "emptied": 10, "last": 10} {
 		for i := range n {
 			if got := strings.Count(log, fmt.Sprintf(" /%s/%d ", name, i)); got != 1 {
@@ -171,7 +165,7 @@ func TestRotation(t *testing.T) {
 			}
 		}
 	}
-	if b := out.read(t, "access.log"); b.Requests.Len() != 80 {
+	if b := out.Read(t, "access.log"); b.Requests.Len() != 80 {
 		t.Errorf("%d requests", b.Requests.Len())
 	}
 }
@@ -179,12 +173,12 @@ func TestRotation(t *testing.T) {
 // A log into which nothing is written is said to be so.
 func TestSilentLog(t *testing.T) {
 	s := start(t, oldLine)
-	out := newSink()
-	if err := begin(t, s, out, probe.Plan{For: time.Minute})(); err != nil {
+	out := begin(t, s)
+	if err := out.End(); err != nil {
 		t.Fatal(err)
 	}
-	if len(out.warnings) != 1 || !strings.Contains(out.warnings[0], "nothing was written to "+s.log) {
-		t.Errorf("warned %v", out.warnings)
+	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], "nothing was written to "+s.log) {
+		t.Errorf("warned %v", out.Warnings)
 	}
 }
 
@@ -192,28 +186,25 @@ func TestSilentLog(t *testing.T) {
 func TestEnds(t *testing.T) {
 	for _, reap := range []bool{true, false} {
 		s := start(t, oldLine)
-		found := Probe.Find(context.Background(), s.target())
-		out := newSink()
-		result := make(chan error, 1)
-		go func() { result <- found[0].Record(context.Background(), probe.Plan{For: time.Minute}, out) }()
-		out.wait(t, "procfs.txt", moments(2))
+		out := begin(t, s)
+		out.Wait(t, "procfs.txt", moments(2))
 		s.get("a", 0, 10)
-		if err := s.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		if err := s.Process.Signal(syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		if reap {
-			_ = s.cmd.Wait()
+			_ = s.Wait()
 		}
-		if err := <-result; err != nil {
+		if err := out.Ended(); err != nil {
 			t.Fatal(err)
 		}
-		if len(out.warnings) != 1 || !strings.HasPrefix(out.warnings[0], fmt.Sprintf("pid %d ended after ", s.cmd.Process.Pid)) {
-			t.Errorf("warned %v", out.warnings)
+		if len(out.Warnings) != 1 || !strings.HasPrefix(out.Warnings[0], fmt.Sprintf("pid %d ended after ", s.Process.Pid)) {
+			t.Errorf("warned %v", out.Warnings)
 		}
-		if b := out.read(t, "procfs.txt"); b.SeriesOf(1, "process.cpu") == nil || len(b.Warnings) > 0 {
+		if b := out.Read(t, "procfs.txt"); b.SeriesOf(1, "process.cpu") == nil || len(b.Warnings) > 0 {
 			t.Errorf("nothing was kept, or %v", b.Warnings)
 		}
-		if b := out.read(t, "access.log"); b.Requests.Len() != 10 {
+		if b := out.Read(t, "access.log"); b.Requests.Len() != 10 {
 			t.Errorf("%d requests", b.Requests.Len())
 		}
 	}
@@ -224,22 +215,19 @@ func TestReused(t *testing.T) {
 	s := start(t, "")
 	x := s.target()
 	x.Start = time.Now().Add(-time.Hour)
-	out := newSink()
+	out := probetest.NewSink()
 	err := Probe.Find(context.Background(), x)[0].Record(context.Background(), probe.Plan{For: time.Minute}, out)
-	if err == nil || !strings.Contains(err.Error(), "belongs to another process") || len(out.artifacts) > 0 {
-		t.Errorf("%v, %d artifacts", err, len(out.artifacts))
+	if err == nil || !strings.Contains(err.Error(), "belongs to another process") || len(out.Kept) > 0 {
+		t.Errorf("%v, %d artifacts", err, len(out.Kept))
 	}
 }
 
 // A sink that is full ends the recording with its error.
 func TestFull(t *testing.T) {
 	s := start(t, "")
-	out := newSink()
-	end := begin(t, s, out, probe.Plan{For: time.Minute})
-	out.mu.Lock()
-	out.full = true
-	out.mu.Unlock()
-	if err := end(); err == nil || !strings.HasPrefix(err.Error(), "procfs.txt: ") {
+	out := begin(t, s)
+	out.Fill()
+	if err := out.End(); err == nil || !strings.HasPrefix(err.Error(), "procfs.txt: ") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -248,11 +236,8 @@ func TestFull(t *testing.T) {
 func TestDuration(t *testing.T) {
 	s := start(t, oldLine)
 	before := descriptors(t)
-	out := newSink()
-	if err := Probe.Find(context.Background(), s.target())[0].Record(context.Background(), probe.Plan{For: time.Millisecond, Passive: true}, out); err != nil {
-		t.Fatal(err)
-	}
-	if !moments(1)(out.artifacts["procfs.txt"].Bytes()) {
+	out := probetest.Record(t, probetest.One(t, Probe.Find, s.target()), probe.Plan{For: time.Millisecond, Passive: true})
+	if !moments(1)(out.Named("procfs.txt").Bytes()) {
 		t.Error("no moment was written")
 	}
 	if after := descriptors(t); after != before {
@@ -269,7 +254,7 @@ func descriptors(t *testing.T) int {
 }
 
 func TestFindNothing(t *testing.T) {
-	x := (&service{cmd: &exec.Cmd{Process: &os.Process{Pid: 1 << 30}}}).target()
+	x := targetOf(1 << 30)
 	if found := Probe.Find(context.Background(), x); found != nil {
 		t.Errorf("found %+v", found)
 	}
@@ -301,7 +286,7 @@ func TestStranger(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe, fmt.Sprint(s.cmd.Process.Pid))
+	cmd := exec.Command(exe, fmt.Sprint(s.Process.Pid))
 	cmd.Dir = "/"
 	cmd.Env = []string{"UNSTALL_TEST_ROLE=stranger"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -321,22 +306,22 @@ func TestStranger(t *testing.T) {
 
 // stranger is who records another user's process, and says what came of it.
 func stranger(pid string) {
-	var x = (&service{cmd: &exec.Cmd{Process: &os.Process{}}}).target()
-	_, _ = fmt.Sscan(pid, &x.PID)
+	n, _ := strconv.Atoi(pid)
+	x := targetOf(n)
 	x.User, x.UID = "root", 0
 	for _, a := range Probe.Find(context.Background(), x) {
 		for _, l := range a.Lacks {
 			fmt.Printf("lack %s, why %s, do %s\n", l.What, l.Why, l.Do)
 		}
-		out := newSink()
+		out := probetest.NewSink()
 		if err := a.Record(context.Background(), probe.Plan{For: 600 * time.Millisecond}, out); err != nil {
 			fmt.Println("error", err)
 		}
-		for name := range out.artifacts {
+		for _, name := range out.Names() {
 			fmt.Println("recorded", name)
 		}
 		var t testing.T
-		b := out.read(&t, "procfs.txt")
+		b := out.Read(&t, "procfs.txt")
 		for _, f := range b.Facts {
 			fmt.Println("fact", f.Key)
 		}

@@ -8,25 +8,22 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/probe/probetest"
 )
 
-// TestMain lets the test binary be the service that the tests record.
+// TestMain lets the test binary be the service that the tests record, and somebody else
+// who records it.
 func TestMain(m *testing.M) {
-	switch os.Getenv("UNSTALL_TEST_ROLE") {
-	case "service":
-		serve(os.Args[len(os.Args)-1])
-	case "stranger":
-		stranger(os.Args[len(os.Args)-1])
-	default:
-		os.Exit(m.Run())
+	last := func(play func(string)) func([]string) {
+		return func(args []string) { play(args[len(args)-1]) }
 	}
+	probetest.Main(m, map[string]func([]string){"service": last(serve), "stranger": last(stranger)})
 }
 
 // serve is a small HTTP server with an access log, which obeys its standard
@@ -85,12 +82,9 @@ func serve(path string) {
 
 // service is a running one.
 type service struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Reader
-	addr string
-	log  string
+	*probetest.Child
+	t   *testing.T
+	log string
 }
 
 const oldLine = `127.0.0.1 - - [20/Nov/2026:05:00:00 +0000] "GET /old HTTP/1.1" 200 3 "-" "test" 0.000100` + "\n"
@@ -98,52 +92,28 @@ const oldLine = `127.0.0.1 - - [20/Nov/2026:05:00:00 +0000] "GET /old HTTP/1.1" 
 // start runs the service, with lines in its log from before.
 func start(t *testing.T, before string, env ...string) *service {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &service{t: t, log: t.TempDir() + "/access.log"}
 	if err := os.WriteFile(s.log, []byte(before), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s.cmd = exec.Command(exe, "--password=hunter2", "--listen", "http://app:hunter2@127.0.0.1/", s.log)
-	s.cmd.Env = append(os.Environ(), append(env, "UNSTALL_TEST_ROLE=service")...)
-	s.cmd.Stderr = os.Stderr
-	if s.in, err = s.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = s.in.Close()
-		_ = s.cmd.Process.Kill()
-		_ = s.cmd.Wait()
-	})
-	s.out = bufio.NewReader(out)
-	if s.addr, err = s.out.ReadString('\n'); err != nil {
-		t.Fatal("the service did not start: ", err)
-	}
-	s.addr = strings.TrimSpace(s.addr)
-	if _, err := netip.ParseAddrPort(s.addr); err != nil {
+	s.Child = probetest.Play(t, "service", env, "--password=hunter2", "--listen", "http://app:hunter2@127.0.0.1/", s.log)
+	if _, err := netip.ParseAddrPort(s.Said); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func (s *service) target() discover.Target {
-	return discover.Target{PID: s.cmd.Process.Pid, Name: "service", Runtime: "go", UID: os.Geteuid(), User: "me"}
+func (s *service) target() discover.Target { return targetOf(s.Process.Pid) }
+
+func targetOf(pid int) discover.Target {
+	return discover.Target{PID: pid, Name: "service", Runtime: "go", UID: os.Geteuid(), User: "me"}
 }
 
 // get makes requests /NAME/FROM … /NAME/UNTIL-1.
 func (s *service) get(name string, from, until int) {
 	s.t.Helper()
 	for i := from; i < until; i++ {
-		r, err := http.Get(fmt.Sprintf("http://%s/%s/%d", s.addr, name, i))
+		r, err := http.Get(fmt.Sprintf("http://%s/%s/%d", s.Said, name, i))
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -156,10 +126,5 @@ func (s *service) get(name string, from, until int) {
 // answer: a command also waits for that.
 func (s *service) command(what string) {
 	s.t.Helper()
-	if _, err := fmt.Fprintln(s.in, what); err != nil {
-		s.t.Fatal(err)
-	}
-	if _, err := s.out.ReadString('\n'); err != nil {
-		s.t.Fatal(err)
-	}
+	s.Ask(s.t, what)
 }
