@@ -44,7 +44,9 @@ const (
 	early     = .85     // of the goal: cycles that end below were begun for something else
 	better    = 2       // times as far off is the model that does not hold
 	rounding  = .005    // of the goal: what both models may be off by
-	step      = 25.     // per cent: what people set GOGC to is a multiple of it
+	step      = 25.     // per cent: what people set GOGC to is a multiple of it, and
+	wideStep  = 50.     // of this above
+	wide      = 250.    // this
 	nearStep  = 3.      // per cent: how far off that may be seen
 	usual     = 1.9     // goal by live below which it is a limit's: GOGC=100 gives 2 and stacks
 )

@@ -31,6 +31,10 @@ func HeapOf(c *cause.Case) (*goheap.Heap, error) {
 	return h, nil
 }
 
+// fewPaced is from how many cycles on those at the recording's ends no longer matter for how
+// often they come: of twelve, one more or less is 8 %.
+const fewPaced = 12
+
 // heap is what the model of the pacer needs of a collector: its cycles and, where it
 // is a piece of a recording, those of the others.
 func (g *collector) heap(c *cause.Case) *goheap.Heap {
@@ -47,7 +51,7 @@ func (g *collector) heap(c *cause.Case) *goheap.Heap {
 		}
 	}
 	// Of few cycles the distances say more than how many fell into the recording.
-	if paced := paced(g.Collector); len(pieces) == 1 && len(paced) >= 2 && len(paced) < 12 && paced[len(paced)-1] > paced[0] {
+	if paced := paced(g.Collector); len(pieces) == 1 && len(paced) >= 2 && len(paced) < fewPaced && paced[len(paced)-1] > paced[0] {
 		h.Paced = float64(len(paced)-1) / (float64(paced[len(paced)-1]-paced[0]) / 1e9)
 	}
 	h.Roots = stats.Median(roots)
@@ -142,13 +146,20 @@ func (g *collector) setting(c *cause.Case) (s goheap.Setting, told bool) {
 	return s, false
 }
 
+// A GOGC that follows from goals is one that people set, if it is off by no more than the
+// larger of these: goals are rounded, and what is no heap counts for some of them.
+const (
+	nearRatio   = .04 // of it
+	nearPercent = 2   // per cent
+)
+
 // ratio is the GOGC that the goals follow: the nearest of those people set, if it is
 // near.
 func (g *collector) ratio() float64 {
 	var percents []float64
 	for i := 1; i < len(g.Cycles); i++ {
 		prev, x := g.Cycles[i-1], g.Cycles[i]
-		if prev.Live >= 4<<20 && x.Goal > prev.Live && x.Goal < 1<<42 {
+		if prev.Live >= 2*leastLive && x.Goal > prev.Live && x.Goal < mostGoal {
 			// goal = live + (live + roots)·GOGC/100
 			percents = append(percents, 100*(x.Goal-prev.Live)/(prev.Live+x.Roots))
 		}
@@ -157,11 +168,11 @@ func (g *collector) ratio() float64 {
 	if p <= 0 {
 		return goheap.Default.GOGC
 	}
-	step := 25.
-	if p > 250 {
-		step = 50
+	apart := step
+	if p > wide {
+		apart = wideStep
 	}
-	if near := math.Round(p/step) * step; near > 0 && math.Abs(p-near) <= max(.04*p, 2) {
+	if near := math.Round(p/apart) * apart; near > 0 && math.Abs(p-near) <= max(nearRatio*p, nearPercent) {
 		return near
 	}
 	return math.Round(p)

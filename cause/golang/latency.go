@@ -66,6 +66,19 @@ func (g *collector) replay(c *cause.Case, r goheap.Recorded, source evidence.Art
 	return nil, fmt.Errorf("%w: the log does not show how long requests waited until their handler ran; record a trace, or the times of a proxy or a load generator", err)
 }
 
+// Of mgcpacer.go: what marking takes of the processors besides assists
+// (gcBackgroundUtilization), and how many times what is allocated while a cycle marks is to
+// be free for it. From usedUp on too little is left to the program to say.
+const (
+	background = .25
+	runways    = 3
+	usedUp     = .95
+)
+
+// slackOf is the part of the time from one cycle to the next that clocks may be apart for
+// requests to be placed between two of them.
+const slackOf = 4
+
 // runway is what the pacer means to leave for allocation while a cycle marks, as a
 // part of what is allocated from one cycle to the next: three times what the program
 // allocates for what it marks (revise and endCycle in
@@ -81,12 +94,12 @@ func (g *collector) runway() float64 {
 	if n == 0 || !(g.Alloc.Number > 0) || g.Marking.Number <= 0 || !g.Processors.Known() {
 		return 0
 	}
-	utilization := .25 + g.Assist.Number/g.Marking.Number/g.Processors.Number
+	utilization := background + g.Assist.Number/g.Marking.Number/g.Processors.Number
 	idle := g.Idle.Number / g.Marking.Number / g.Processors.Number
-	if utilization >= .95 {
+	if utilization >= usedUp {
 		return 0
 	}
-	return 3 * grown / n * (utilization + idle) / (1 - utilization) / (g.Alloc.Number / g.Rate.Number)
+	return runways * grown / n * (utilization + idle) / (1 - utilization) / (g.Alloc.Number / g.Rate.Number)
 }
 
 // requestsFor fills in arrivals and latencies of the requests one artifact saw, and what
@@ -129,7 +142,7 @@ func requestsFor(c *cause.Case, g *collector, r *goheap.Recorded, source evidenc
 	for _, clock := range []evidence.ClockID{q.Clock[rows[0]], quiet.clock} {
 		slack = max(slack, c.Bundle.Clocks[clock].Slack())
 	}
-	if typical := quiet.typical(); slack > typical/4 {
+	if typical := quiet.typical(); slack > typical/slackOf {
 		if l.Traced {
 			// What clients saw beside it is then the same for each.
 			for _, i := range l.Rows {

@@ -34,17 +34,25 @@ func (g *collector) adviseYoung(v *cause.Verdict, l load, known bool) {
 	g.advisePauses(v)
 }
 
+// besideHeap is what a process takes of memory for each byte of its heap: metaspace, code,
+// threads and the collector's own tables, a quarter as a rule of thumb. A young generation
+// that can only grow by less than leastLarger is not worth a restart.
+const (
+	besideHeap  = 1.25
+	leastLarger = 1.5
+)
+
 // enlarge advises a larger young generation, as far as memory allows.
 func (g *collector) enlarge(v *cause.Verdict, s younggen.Situation) {
 	times := float64(worthwhile)
 	if s.Size == 0 {
 		return
 	}
-	// The heap grows with it; the process takes about a quarter more than its heap.
-	for s.Room > 0 && s.Heap > 0 && 1.25*(s.Heap+(times-1)*s.Size) > s.Room && times > 1.25 {
-		times /= 1.25
+	const step = 1.25
+	for s.Room > 0 && s.Heap > 0 && besideHeap*(s.Heap+(times-1)*s.Size) > s.Room && times > step {
+		times /= step // the heap grows with it
 	}
-	if times < 1.5 {
+	if times < leastLarger {
 		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("a larger young generation would help, but the memory of %.1f GiB holds no larger heap", s.Room/(1<<30))})
 		return
 	}

@@ -21,13 +21,25 @@ type load struct {
 // kneeBlocks is how many parts of the window tell how sure the knee is.
 const kneeBlocks = 8
 
+// kneeRequests is how many requests tell what one takes of the processors, so that each
+// block has a dozen.
+const kneeRequests = 100
+
+// leastLeft is the part of the processors that a process is taken to have, however much the
+// others on the host used: what it uses itself, it has.
+const leastLeft = 1. / 8
+
+// deviation is how many median deviations from the median the standard deviation of a normal
+// distribution is; two of these to either side hold 95 % of it.
+const deviation = 1.4826
+
 // loadOf reads it from the process's CPU time, its pauses and its requests; ok is false
 // where one of them was not watched.
 func (g *collector) loadOf(p reading.Pauses) (w load, ok bool) {
 	c := g.c
 	l := c.Ledger
 	cores := g.processors()
-	if l == nil || !g.meets() || cores == 0 || len(l.Rows) < 100 {
+	if l == nil || !g.meets() || cores == 0 || len(l.Rows) < kneeRequests {
 		return w, false
 	}
 	cpu := reading.ProcessorTime(c.Bundle, c.Subject, g.Window)
@@ -86,7 +98,7 @@ func (g *collector) left(cores float64) float64 {
 	if !others.MostlyKnown() {
 		return cores
 	}
-	return min(cores, max(cores/8, cores-others.Number))
+	return min(cores, max(leastLeft*cores, cores-others.Number))
 }
 
 // spread is the relative 95 % interval of a mean by its parts, NaN of too few.
@@ -99,8 +111,7 @@ func spread(v []float64) float64 {
 	for i, x := range v {
 		dev[i] = math.Abs(x - m)
 	}
-	// 1.4826 × the median deviation is the standard deviation of a normal distribution.
-	return 2 * 1.4826 * stats.Median(dev) / math.Sqrt(float64(len(v))) / m
+	return 2 * deviation * stats.Median(dev) / math.Sqrt(float64(len(v))) / m
 }
 
 // figures are the evidence of the knee.

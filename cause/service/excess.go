@@ -102,6 +102,9 @@ func (e *explained) byReplay() bool {
 	return e.against(p50, p90)
 }
 
+// mostBusy is the use of processors above which ρ/(1−ρ) says only that a queue is long.
+const mostBusy = .98
+
 // byProcessors asks how full the processors would be. What requests wait in a queue is in
 // proportion to ρ/(1−ρ) (M/M/1; with more servers the fall is steeper), ρ their use.
 func (e *explained) byProcessors() bool {
@@ -110,11 +113,11 @@ func (e *explained) byProcessors() bool {
 	if !known || procs(c) == 0 {
 		return false
 	}
-	now := min(used/procs(c), .98)
+	now := min(used/procs(c), mostBusy)
 	then := now / e.times
 	e.v.Evidence = append(e.v.Evidence, c.Figure("processors busy", now, "1", origin),
 		c.Figure(fmt.Sprintf("at %s/s, if each request needs as much", cause.Digits(3, e.expected)), then, "1", origin))
-	if now < saturated || then > .7 {
+	if now < saturated || then > comfortable {
 		return false
 	}
 	left := (then / (1 - then)) / (now / (1 - now))

@@ -166,6 +166,13 @@ func arrivalsOf(c *cause.Case) *arrivals {
 	return a
 }
 
+// A rise lasts for so many stretches at least: fewer are a burst. Requests take longer after
+// one if their median grows by such a factor, more than it varies by itself.
+const (
+	shortest = 3
+	slower   = 1.5
+)
+
 // rise is a moment from which on more requests came.
 type rise struct {
 	at            int64
@@ -175,18 +182,17 @@ type rise struct {
 // step finds the largest rise of the rate after which requests took longer, and not
 // before: what is slow for another reason is sent again, and that looks alike.
 func (a *arrivals) step() (best rise, ok bool) {
-	const shortest = 3
 	changes := append(stats.ChangePoints(a.Rates, shortest), len(a.Rates))
-	slower := stats.ChangePoints(a.Medians, shortest)
+	slowed := stats.ChangePoints(a.Medians, shortest)
 	begin := 0
 	for n, at := range changes[:len(changes)-1] {
 		before, after := mean(a.Rates[begin:at]), mean(a.Rates[at:changes[n+1]])
 		begin = at
-		follows := slices.ContainsFunc(slower, func(k int) bool {
-			return k >= at-1 && k < changes[n+1] && mean(a.Medians[k:min(k+shortest, len(a.Medians))]) > 1.5*mean(a.Medians[max(0, k-shortest):k])
+		follows := slices.ContainsFunc(slowed, func(k int) bool {
+			return k >= at-1 && k < changes[n+1] && mean(a.Medians[k:min(k+shortest, len(a.Medians))]) > slower*mean(a.Medians[max(0, k-shortest):k])
 		})
-		early := slices.ContainsFunc(slower, func(k int) bool {
-			return k < at-1 && mean(a.Medians[k:]) > 1.5*mean(a.Medians[:k])
+		early := slices.ContainsFunc(slowed, func(k int) bool {
+			return k < at-1 && mean(a.Medians[k:]) > slower*mean(a.Medians[:k])
 		})
 		if before > 0 && after >= surging*before && follows && !early && after/before > best.after/max(best.before, 1e-9) {
 			best, ok = rise{a.From + int64(at)*a.Width, before, after}, true
