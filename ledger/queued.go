@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // queued tells, of the requests that hold no thread, those whose work waits in the queue
@@ -17,8 +18,8 @@ type queued struct {
 
 // queue is nil where the length of the pool's queue was not recorded, or nothing was in it.
 func (l *Ledger) queue() *queued {
-	s := l.b.SeriesFrom(l.Source, l.Subject, evidence.SeriesPoolQueue)
-	if s == nil || !slices.ContainsFunc(s.V, func(v float64) bool { return v >= 1 }) {
+	s := reading.CurveOf(l.b, l.Subject, evidence.SeriesPoolQueue, reading.Window{From: l.From, Until: l.To})
+	if !s.Known() || !slices.ContainsFunc(s.V, func(v float64) bool { return v >= 1 }) {
 		return nil
 	}
 	awaiting := l.awaiting()

@@ -32,6 +32,10 @@ const (
 // Short is how long (s) a count must have been watched to say whether it grows.
 const Short = 2
 
+// ManyThreads times its processors are more threads than a pool has unless others are
+// blocked: work that runs needs one for each.
+const ManyThreads = 3
+
 // ThreadPoolOf reads a process's pool. Of those that tell its size the first counts that
 // was watched for long enough to show growth.
 func ThreadPoolOf(b *evidence.Bundle, of *threads.Threads, subject evidence.SubjectID, w Window) *ThreadPool {

@@ -8,14 +8,11 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // What a runtime's pool of threads did, which decides how long requests wait where
 // each needs one: .NET's.
-
-// blocking is how many times the processors a pool has threads when its threads
-// block: it would give work that only computes one thread each.
-const blocking = 3
 
 // pool adds how many threads the pool has and what waits for one. The processor's
 // figures belong between the two: a pool that grows while the processors are idle
@@ -29,8 +26,8 @@ func (l *layout) pool() (found bool) {
 		return false
 	}
 	if n := l.b.Subjects[l.subject].CPUs; n > 0 && l.t.To > l.t.From {
-		many := float64(blocking * n)
-		c.add(Curve{ID: "limit", Title: fmt.Sprintf("%d × processors", blocking), T: []int64{l.t.From, l.t.To}, V: []float64{many, many}})
+		many := float64(reading.ManyThreads * n)
+		c.add(Curve{ID: "limit", Title: fmt.Sprintf("%d × processors", reading.ManyThreads), T: []int64{l.t.From, l.t.To}, V: []float64{many, many}})
 	}
 	l.chart(c)
 	before := len(l.t.Charts)

@@ -16,6 +16,7 @@ import (
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
 	"github.com/unstall/unstall/probe/dotnet/ipc"
+	"github.com/unstall/unstall/reading"
 )
 
 // .NET's EventCounters, as dotnet-counters shows them:
@@ -52,7 +53,7 @@ func poolStarved(v View) string {
 	if rate := v.climb(10 * time.Second); n > cores && rate >= .5 && v.risesFor(10*time.Second) {
 		return fmt.Sprintf("climbs %s/s with CPU at %.0f %%: pool starved", figure.Num(rate), busy)
 	}
-	if v.lasts(5*time.Second, func(x float64) bool { return x > 3*cores }) {
+	if v.lasts(5*time.Second, func(x float64) bool { return x > reading.ManyThreads*cores }) {
 		return fmt.Sprintf("%s × processors with CPU at %.0f %%: threads block", figure.Num(n/cores), busy)
 	}
 	return ""

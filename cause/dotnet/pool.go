@@ -25,8 +25,8 @@ func poolOf(c *cause.Case) *pool {
 	of := threads.Of(c.Bundle)
 	p := &pool{ThreadPool: reading.ThreadPoolOf(c.Bundle, of, c.Subject, window(c)), cores: coresOf(c), cpu: math.NaN()}
 	p.seen = stacks{of: of, worst: p.Worst}
-	if s := c.Series(evidence.SeriesCPU); s != nil && len(s.T) > 0 {
-		p.cpu, p.used = counter(c, evidence.SeriesCPU).Mean()/100, s.Origin
+	if k := counter(c, evidence.SeriesCPU); k.Known() {
+		p.cpu, p.used = k.Mean()/100, k.Origin
 	} else if p.cores > 0 {
 		w := reading.Whole
 		if p.Threads.Span() > 0 {
@@ -84,12 +84,8 @@ const (
 // climbing says whether the growth is that of a pool which is given threads one by one.
 func climbing(g reading.Climb) bool { return g.To-g.From >= climbLeast && g.Rate >= climbRate }
 
-// many is the multiple of its processors above which a pool has threads only because
-// others are blocked: work that runs needs one for each.
-const many = 3
-
 // above says whether n threads are more than a pool of this many processors needs.
-func (p *pool) above(n float64) bool { return p.cores > 0 && n > many*p.cores }
+func (p *pool) above(n float64) bool { return p.cores > 0 && n > reading.ManyThreads*p.cores }
 
 // busy says whether the processors are what is short.
 func (p *pool) busy() bool { return p.cpu >= saturated }

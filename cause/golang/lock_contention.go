@@ -6,6 +6,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 )
 
 // LockContention is requests waiting for a mutex that others hold.
@@ -93,57 +94,18 @@ func holderStates(c *cause.Case, kind evidence.Kind) (out []cause.Evidence, most
 }
 
 func judgeLockByProfile(c *cause.Case) cause.Verdict {
-	delay := c.Bundle.Names.Lookup("delay")
-	earlier := earlierLocks(c)
-	s := &c.Bundle.Samples
-	var total, top int64
-	var where evidence.StackID
-	var origin evidence.Origin
-	for i := range s.Len() {
-		if delay == 0 || s.Subject[i] != c.Subject || s.Type[i] != delay {
-			continue
-		}
-		if a, _ := s.Origin[i].Artifact(); earlier[a] {
-			continue
-		}
-		total += s.Value[i]
-		if s.Value[i] > top {
-			top, where, origin = s.Value[i], s.Stack[i], s.Origin[i]
-		}
-	}
+	p, ok := reading.LockProfileOf(c.Bundle, c.Subject)
 	v := c.NoStates()
-	if total == 0 {
+	if !ok {
 		return v
 	}
-	v.Summary = fmt.Sprintf("%.3g s of waiting in the profile, no request to hold it against", float64(total)/1e9)
-	v.Evidence = append(v.Evidence, c.Figure("time waited for locks and channels since the profile's start", float64(total)/1e9, "s", origin))
-	for _, f := range c.Bundle.Stacks.Frames(where) {
+	v.Summary = fmt.Sprintf("%.3g s of waiting in the profile, no request to hold it against", float64(p.Waited)/1e9)
+	v.Evidence = append(v.Evidence, c.Figure("time waited for locks and channels since the profile's start", float64(p.Waited)/1e9, "s", p.Origin))
+	for _, f := range c.Bundle.Stacks.Frames(p.At) {
 		if name := c.Bundle.Names.Text(f.Func); name != "" && !internalFrame(name) {
-			v.Evidence = append(v.Evidence, c.Figure("most of it at "+name, float64(top)/1e9, "s", origin))
+			v.Evidence = append(v.Evidence, c.Figure("most of it at "+name, float64(p.There)/1e9, "s", p.Origin))
 			break
 		}
 	}
 	return v
-}
-
-// earlierLocks are the lock profiles that a later one of their kind contains:
-// they count from the process's start.
-func earlierLocks(c *cause.Case) map[evidence.ArtifactID]bool {
-	earlier := make(map[evidence.ArtifactID]bool)
-	newest := make(map[string]evidence.Fact)
-	for _, f := range c.Bundle.Facts {
-		if f.Subject != c.Subject || f.Key != evidence.FactProfileKind || f.Value != "mutex" && f.Value != "block" || f.Until == 0 {
-			continue
-		}
-		old, ok := newest[f.Value]
-		if !ok || f.Until >= old.Until {
-			newest[f.Value] = f
-		} else {
-			old = f
-		}
-		if a, known := old.Origin.Artifact(); ok && known {
-			earlier[a] = true
-		}
-	}
-	return earlier
 }

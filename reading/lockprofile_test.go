@@ -1,9 +1,8 @@
-package golang
+package reading
 
 import (
 	"testing"
 
-	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 )
 
@@ -24,8 +23,10 @@ func TestLockProfilesOfOneProcess(t *testing.T) {
 		p.Close()
 	}
 	b.Unify()
-	v := judgeLockByProfile(&cause.Case{Bundle: b})
-	if len(v.Evidence) == 0 || *v.Evidence[0].Value != 75 {
-		t.Errorf("evidence %+v, want 75 s", v.Evidence)
+	if p, ok := LockProfileOf(b, 0); !ok || p.Waited != 75e9 || p.There != 70e9 {
+		t.Errorf("waited %d ns, %d of it at one place; want 75 s, 70 s", p.Waited, p.There)
+	}
+	if _, ok := LockProfileOf(evidence.NewBundle(), 0); ok {
+		t.Error("nothing tells of waits")
 	}
 }
