@@ -16,8 +16,8 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/stats"
-	"github.com/unstall/unstall/threads"
 )
 
 // Cause is one mechanism that can make requests slow.
@@ -49,7 +49,7 @@ func (c *Case) Runtime() string { return c.Bundle.Subjects[c.Subject].Runtime }
 
 // OnThreads says whether the subject's requests run on threads whose stacks tell what they
 // do, as .NET's: a recording has looks at them, where Go has an execution trace.
-func (c *Case) OnThreads() bool { return threads.Reads(c.Runtime()) }
+func (c *Case) OnThreads() bool { return runtime.Of(c.Runtime()).Stacks != nil }
 
 // States of a [Verdict].
 const (

@@ -1,6 +1,9 @@
 package cause
 
-import "github.com/unstall/unstall/evidence"
+import (
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/runtime"
+)
 
 // Need is what would have to be there for more to be known: in words, and what is to be
 // typed for it. Nothing else takes one for the other.
@@ -21,25 +24,13 @@ func (n Need) String() string {
 	return n.What + ": " + n.Command
 }
 
-// GoTrace records an execution trace of a Go process.
-const GoTrace = "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
-
-// recorded is what shows the states of requests, by the runtime that serves them. A
-// process of which nothing is known may be one of Go.
-var recorded = map[string]Need{
-	"":       {"an execution trace", GoTrace},
-	"go":     {"an execution trace", GoTrace},
-	"dotnet": {"requests and what their threads do", "unstall record PID"},
-	"jvm":    {"requests and what their threads do", "unstall record PID"},
-}
-
 // Trace asks for what shows the states of requests, in a runtime of this kind: over which
 // time, and what for (" shows whom they waited for", "" for all of it).
 func (c *Case) Trace(over, shows string) Need {
-	n, ok := recorded[c.Runtime()]
+	n := Need(runtime.Of(c.Runtime()).States)
 	switch {
-	case !ok:
-		return Need{What: "only processes of Go, .NET and the JVM tell that of themselves so far"}
+	case n.What == "":
+		return Need{What: "only processes of " + runtime.Titles(func(r *runtime.Runtime) bool { return r.States.What != "" }) + " tell that of themselves so far"}
 	case c.OnThreads():
 		n.What += ", over " + over + shows
 	default:

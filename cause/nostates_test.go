@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/runtime"
 )
 
 // Who has recorded a service that answers nobody is not told to do just that.
@@ -19,7 +20,7 @@ func TestNoStates(t *testing.T) {
 		t.Errorf("none ended: %+v", v)
 	}
 	b.Subjects[0].Runtime = "go"
-	if n := c.NoStates().Needs[0]; n.What != "an execution trace of a few seconds under load" || n.Command != GoTrace {
+	if n := c.NoStates().Needs[0]; n.What != "an execution trace of a few seconds under load" || n.Command != runtime.GoTrace {
 		t.Errorf("Go: %+v", n)
 	}
 	b.Subjects[0].Runtime = "redis" // which has no pprof to ask

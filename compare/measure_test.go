@@ -14,6 +14,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -22,7 +23,7 @@ const ms = int64(1e6)
 // watched is a service that was watched for ten seconds from all sides: its access
 // log, its collector, MemStats at both ends, a CPU profile, /proc.
 func watched() *evidence.Bundle {
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	from := noon.UnixNano()
 	source := func(name string) *evidence.Builder {
 		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: name}), name)
@@ -132,14 +133,14 @@ func TestTheLoadGeneratorSeesMore(t *testing.T) {
 }
 
 func TestNothingToMeasure(t *testing.T) {
-	if runs := Measure(evidence.NewBundle(), "x", MeasureOptions{}); len(runs) != 1 || len(runs[0].Metrics) != 0 {
+	if runs := Measure(incident.NewBundle(), "x", MeasureOptions{}); len(runs) != 1 || len(runs[0].Metrics) != 0 {
 		t.Errorf("%+v", runs)
 	}
 }
 
 func reader(t *testing.T) Reader {
 	return func(names []string) *evidence.Bundle {
-		b := evidence.NewBundle()
+		b := incident.NewBundle()
 		for _, name := range names {
 			paths := []string{name}
 			if entries, err := os.ReadDir(name); err == nil {

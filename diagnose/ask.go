@@ -50,10 +50,7 @@ func goVersion(q model.Question) string {
 	if v := q.Bundle.Subjects[q.Subject].Version; v != "" {
 		return v
 	}
-	if release, ok := q.Bundle.VersionAtLeast(q.Subject); ok {
-		return release + " or later"
-	}
-	return ""
+	return atLeast(q.Bundle, q.Subject)
 }
 
 func askPool(q model.Question) (*model.Answer, error) {

@@ -22,7 +22,7 @@ const corpus = "../../shared/corpus/go"
 
 func run(t *testing.T, files ...string) *diagnose.Diagnosis {
 	t.Helper()
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, f := range files {
 		if err := format.Read(context.Background(), all.Formats, format.File(f), b); err != nil {
 			t.Fatal(err)
@@ -140,7 +140,7 @@ func TestTraceAgreesWithItsLog(t *testing.T) {
 	for _, log := range logs {
 		version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(log), "g-"), ".log")
 		t.Run(version, func(t *testing.T) {
-			b := evidence.NewBundle()
+			b := incident.NewBundle()
 			for _, f := range []string{filepath.Join(corpus, "t-"+version+".trace.gz"), log} {
 				if err := format.Read(context.Background(), all.Formats, format.File(f), b); err != nil {
 					t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/runtime"
 )
 
 // requests fills in what is known of the requests and the ledger's entries.
@@ -65,7 +66,7 @@ func ms(ns int64) *float64 {
 }
 
 func (r *run) entry(l *ledger.Ledger, e ledger.Entry) Entry {
-	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleOf(r.b.Subjects[l.Subject].Lanes()), Detail: r.b.Names.Text(e.Detail),
+	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleOf(runtime.Of(r.b.Subjects[l.Subject].Runtime).Lane), Detail: r.b.Names.Text(e.Detail),
 		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
 	if e.Interval != nil {
 		out.Low, out.High = cause.Number(e.Interval.Low/1e6), cause.Number(e.Interval.High/1e6)
@@ -107,9 +108,7 @@ func (r *run) describe() {
 			t.CPUs = &s.CPUs
 		}
 		if t.Version == "" {
-			if release, ok := r.b.VersionAtLeast(evidence.SubjectID(i)); ok {
-				t.Version = release + " or later"
-			}
+			t.Version = atLeast(r.b, evidence.SubjectID(i))
 		}
 		if f, ok := r.b.Fact(evidence.SubjectID(i), evidence.FactContainerLimit); ok {
 			limit := int64(f.Number)
@@ -176,4 +175,14 @@ func (r *run) load(l evidence.LoadResult) Load {
 func instant(ns int64) *time.Time {
 	t := time.Unix(0, ns).UTC()
 	return &t
+}
+
+// atLeast is the oldest release that the evidence leaves possible, in words; "" unknown.
+func atLeast(b *evidence.Bundle, id evidence.SubjectID) string {
+	if of := runtime.Of(b.Subjects[id].Runtime); of.AtLeast != nil {
+		if release, ok := of.AtLeast(b, id); ok {
+			return release + " or later"
+		}
+	}
+	return ""
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/model"
 	models "github.com/unstall/unstall/model/all"
 	"github.com/unstall/unstall/model/threadpool"
@@ -32,7 +32,7 @@ func asked(t *testing.T, sets ...string) (*model.Answer, error) {
 
 func askedOf(t *testing.T, files []string, sets ...string) (*model.Answer, error) {
 	t.Helper()
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, f := range files {
 		if err := format.Read(context.Background(), all.Formats, format.File(f), b); err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/model/younggen"
 )
 
@@ -48,7 +49,7 @@ func TestYoungBackTest(t *testing.T) {
 	var tests []backTest
 	enough := 0
 	for _, l := range logs {
-		b := evidence.NewBundle()
+		b := incident.NewBundle()
 		if err := format.Read(context.Background(), all.Formats, format.File(filepath.Join(gclogs, l.File)), b); err != nil {
 			continue
 		}

@@ -68,7 +68,7 @@ func rates(i *incident.Incident, opt Options) {
 		}
 		for _, w := range well {
 			alone := len(well) == 1 && len(i.Ledgers()) == 1
-			if r := w.Requests; r.Rate > 0 && (alone || b.Subjects[l.Subject].Agrees(i.Baseline.Bundle.Subjects[w.Subject])) {
+			if r := w.Requests; r.Rate > 0 && (alone || b.Agree(b.Subjects[l.Subject], i.Baseline.Bundle.Subjects[w.Subject])) {
 				add(l.Subject, evidence.FactBaselineRate, r.Rate)
 				add(l.Subject, evidence.FactBaselineP50, float64(r.P50))
 				add(l.Subject, evidence.FactBaselineP99, float64(r.P99))

@@ -1,6 +1,9 @@
 package diagnose
 
-import "github.com/unstall/unstall/threads"
+import (
+	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/threads"
+)
 
 // ThreadStacks is what the threads of a process did.
 type ThreadStacks struct {
@@ -19,7 +22,7 @@ func (d *Diagnosis) Threads() []ThreadStacks {
 }
 
 func (r *run) threads() (out []ThreadStacks) {
-	t := threads.Of(r.b)
+	t := threads.Of(r.b, runtime.Stacks())
 	for _, s := range t.Subjects() {
 		if name, ok := r.name[s]; ok {
 			out = append(out, ThreadStacks{Subject: name, Summary: t.Summary(s)})

@@ -104,11 +104,14 @@ func TestAlignPlacesALongLogByTheFewCyclesOfATrace(t *testing.T) {
 // TestUnifyLauncher has a program that is called after its launcher by the kernel.
 func TestUnifyLauncher(t *testing.T) {
 	shop, kernel, other := Subject{Name: "Shop", PID: 7}, Subject{Name: "dotnet", PID: 7}, Subject{Name: "dotnet", PID: 8}
-	if !shop.Agrees(kernel) || !kernel.Agrees(shop) || shop.Agrees(other) || shop.Agrees(Subject{Name: "dotnet"}) || shop.Agrees(Subject{Name: "bash", PID: 7}) {
+	b := NewBundle()
+	b.Launchers = []string{"dotnet"}
+	if !b.Agree(shop, kernel) || !b.Agree(kernel, shop) || b.Agree(shop, other) || b.Agree(shop, Subject{Name: "dotnet"}) || b.Agree(shop, Subject{Name: "bash", PID: 7}) {
 		t.Error("which names agree")
 	}
 	for _, order := range [][]Subject{{shop, kernel, other}, {kernel, shop, other}} {
 		b := NewBundle()
+		b.Launchers = []string{"dotnet"}
 		for i, s := range order {
 			p := b.Builder(b.AddArtifact(Artifact{Name: fmt.Sprint(i)}), fmt.Sprint(i))
 			p.Fact(Fact{Subject: p.Subject(s)})

@@ -5,6 +5,7 @@ package evidence
 // that they can be moved when the clock is aligned.
 type Builder struct {
 	Artifact   ArtifactID
+	Moments    bool // it tells what is so at a moment: of one process there may be many such
 	bundle     *Bundle
 	format     string
 	clock      ClockID
@@ -61,8 +62,8 @@ func (p *Builder) Recorded() bool {
 // Subject registers who the following rows are about. A process without a pid, or with
 // the same, is the one that the artifact is known to be of, unless it contradicts that.
 func (p *Builder) Subject(s Subject) SubjectID {
-	if about := p.bundle.Artifacts[p.Artifact].About; s.Kind == Process && about != (Subject{}) && (s.PID == 0 || s.PID == about.PID) && s.Agrees(about) {
-		s.merge(about)
+	if about := p.bundle.Artifacts[p.Artifact].About; s.Kind == Process && about != (Subject{}) && (s.PID == 0 || s.PID == about.PID) && p.bundle.Agree(s, about) {
+		p.bundle.merge(&s, about)
 	}
 	p.bundle.Subjects = append(p.bundle.Subjects, s)
 	id := SubjectID(len(p.bundle.Subjects) - 1)

@@ -23,6 +23,10 @@ type Bundle struct {
 
 	ExpectedRate float64 // requests/s that were agreed on when it was recorded, 0 not known
 
+	// Launchers are programs that run others, such as java: a process that the kernel knows
+	// by such a name may be called after its program elsewhere.
+	Launchers []string
+
 	parts     []*Builder
 	stretches []Stretch
 	aligned   bool
@@ -170,12 +174,12 @@ func (b *Bundle) rename(from, to SubjectID) {
 // about; the others are its neighbours, and nobody's description but that of the
 // same pid is taken to be of them.
 func (b *Bundle) Unify() {
-	formatsOf := make(map[SubjectID][]string)
+	partsOf := make(map[SubjectID][]*Builder)
 	listOf := make(map[SubjectID]*Builder)
 	for _, p := range b.parts {
 		host := slices.ContainsFunc(p.subjects, func(s SubjectID) bool { return b.Subjects[s].Kind == Host })
 		for _, s := range p.subjects {
-			formatsOf[s] = append(formatsOf[s], p.format)
+			partsOf[s] = append(partsOf[s], p)
 			if x := b.Subjects[s]; host && x.Kind == Process && x.PID != 0 {
 				listOf[s] = p
 			}
@@ -200,7 +204,7 @@ func (b *Bundle) Unify() {
 		}
 		var candidates []SubjectID
 		for _, to := range seen {
-			if !b.Subjects[to].Agrees(b.Subjects[from]) {
+			if !b.Agree(b.Subjects[to], b.Subjects[from]) {
 				continue
 			}
 			x, y := &b.Subjects[to], &b.Subjects[from]
@@ -210,7 +214,9 @@ func (b *Bundle) Unify() {
 				continue
 			}
 			if named || (list == nil || lead[list] == from) &&
-				!slices.ContainsFunc(formatsOf[to], func(f string) bool { return !slices.Contains(looks, f) && slices.Contains(formatsOf[from], f) }) {
+				!slices.ContainsFunc(partsOf[to], func(x *Builder) bool {
+					return !x.Moments && slices.ContainsFunc(partsOf[from], func(y *Builder) bool { return x.format == y.format })
+				}) {
 				candidates = append(candidates, to)
 			}
 		}
@@ -219,19 +225,16 @@ func (b *Bundle) Unify() {
 			seen = append(seen, from)
 		case 1:
 			to := candidates[0]
-			b.Subjects[to].merge(b.Subjects[from])
-			formatsOf[to] = append(formatsOf[to], formatsOf[from]...)
+			b.merge(&b.Subjects[to], b.Subjects[from])
+			partsOf[to] = append(partsOf[to], partsOf[from]...)
 			b.rename(from, to)
 		default:
 			seen = append(seen, from)
-			b.Warnf(0, "cannot tell which of %d processes %s is about: give the files of one process at a time", len(candidates), describe(formatsOf[from]))
+			b.Warnf(0, "cannot tell which of %d processes %s is about: give the files of one process at a time", len(candidates), describe(partsOf[from]))
 		}
 	}
 	b.dateStretches()
 }
-
-// looks are formats of what is so at a moment: of one process there may be many.
-var looks = []string{"classhisto", "threaddump", "jvmtext"}
 
 // rivals says whether another service of the same file could be to as well as from: traces
 // tell of several, a log of one.
@@ -244,7 +247,7 @@ func (b *Bundle) rivals(from, to SubjectID) bool {
 			continue
 		}
 		for _, s := range p.subjects {
-			if s != from && b.Subjects[s].Service != "" && b.Subjects[s].Service != b.Subjects[from].Service && b.Subjects[to].Agrees(b.Subjects[s]) {
+			if s != from && b.Subjects[s].Service != "" && b.Subjects[s].Service != b.Subjects[from].Service && b.Agree(b.Subjects[to], b.Subjects[s]) {
 				return true
 			}
 		}
@@ -260,7 +263,7 @@ func (b *Bundle) leads(listed []SubjectID, listOf map[SubjectID]*Builder, seen [
 		p, y := listOf[s], b.Subjects[s]
 		known := slices.ContainsFunc(seen, func(o SubjectID) bool {
 			x := b.Subjects[o]
-			return x.Name != "" && sameName(x.Name, y.Name) && x.Agrees(y)
+			return x.Name != "" && sameName(x.Name, y.Name) && b.Agree(x, y)
 		})
 		if _, ok := lead[p]; !ok || known && !named[p] {
 			lead[p], named[p] = s, known
@@ -268,9 +271,9 @@ func (b *Bundle) leads(listed []SubjectID, listOf map[SubjectID]*Builder, seen [
 	}
 }
 
-func describe(formats []string) string {
-	if len(formats) == 0 {
+func describe(parts []*Builder) string {
+	if len(parts) == 0 {
 		return "a file"
 	}
-	return "the " + formats[0] + " evidence"
+	return "the " + parts[0].format + " evidence"
 }

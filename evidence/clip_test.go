@@ -91,7 +91,7 @@ func TestSubjectAgrees(t *testing.T) {
 		{Subject{CPUs: 2}, Subject{CPUs: 4}, false},
 		{Subject{Kind: Host}, Subject{}, false},
 	} {
-		if c.a.Agrees(c.b) != c.want || c.b.Agrees(c.a) != c.want {
+		if b := NewBundle(); b.Agree(c.a, c.b) != c.want || b.Agree(c.b, c.a) != c.want {
 			t.Errorf("%+v and %+v: want %v", c.a, c.b, c.want)
 		}
 	}

@@ -33,11 +33,11 @@ func (b *Bundle) joinStretches() map[SubjectID]bool {
 		for i := range b.stretches {
 			for j := range b.stretches {
 				x, y := &b.stretches[i], &b.stretches[j]
-				if x.Subject == y.Subject || !b.follows(x, y) || !b.Subjects[x.Subject].Agrees(b.Subjects[y.Subject]) {
+				if x.Subject == y.Subject || !b.follows(x, y) || !b.Agree(b.Subjects[x.Subject], b.Subjects[y.Subject]) {
 					continue
 				}
 				to, from := min(x.Subject, y.Subject), max(x.Subject, y.Subject)
-				b.Subjects[to].merge(b.Subjects[from])
+				b.merge(&b.Subjects[to], b.Subjects[from])
 				b.rename(from, to)
 				gone[from], again = true, true
 			}

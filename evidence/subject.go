@@ -3,6 +3,7 @@ package evidence
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +29,7 @@ type Subject struct {
 	Name      string // executable, service or host name
 	PID       int
 	StartTime int64  // ns since the epoch
-	Runtime   string // "go", "jvm", "dotnet", "redis"
+	Runtime   string // the id of one that package runtime knows; "" unknown
 	Version   string // "go1.26.8"
 	CPUs      int    // processors the runtime schedules on (GOMAXPROCS)
 	Container string
@@ -90,12 +91,12 @@ func (b *Bundle) Titles() []string {
 	return titles
 }
 
-// Agrees says whether two descriptions can be of the same subject: nothing
+// Agree says whether two descriptions can be of the same subject: nothing
 // known of one contradicts the other. Versions agree when one is a prefix of
 // the other at a dot, as traces carry "go1.26" and binaries "go1.26.8".
-func (s Subject) Agrees(o Subject) bool {
+func (b *Bundle) Agree(s, o Subject) bool {
 	return s.Kind == o.Kind &&
-		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name) || s.PID != 0 && s.PID == o.PID && (isLauncher(s.Name) || isLauncher(o.Name))) &&
+		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name) || s.PID != 0 && s.PID == o.PID && (b.launches(s) || b.launches(o))) &&
 		(s.PID == 0 || o.PID == 0 || s.PID == o.PID) &&
 		(s.StartTime == 0 || o.StartTime == 0 || abs(s.StartTime-o.StartTime) <= startSlack) &&
 		(s.Runtime == "" || o.Runtime == "" || s.Runtime == o.Runtime) &&
@@ -112,9 +113,7 @@ const startSlack = 2e9
 // commLength is how much of a name the kernel keeps.
 const commLength = 15
 
-// isLauncher knows what runs most programs of .NET and of Java: a process that the kernel
-// knows by this name may be called after its program elsewhere.
-func isLauncher(name string) bool { return name == "dotnet" || name == "java" }
+func (b *Bundle) launches(s Subject) bool { return slices.Contains(b.Launchers, s.Name) }
 
 // sameName compares the names of executables, one of which the kernel may have
 // cut.
@@ -128,8 +127,8 @@ func versionPrefix(a, b string) bool {
 
 // merge fills what s does not know from o; of two versions or names the longer wins,
 // and any name over that of a launcher.
-func (s *Subject) merge(o Subject) {
-	if (s.Name == "" || isLauncher(s.Name)) && o.Name != "" || len(o.Name) > len(s.Name) && !isLauncher(o.Name) {
+func (b *Bundle) merge(s *Subject, o Subject) {
+	if (s.Name == "" || b.launches(*s)) && o.Name != "" || len(o.Name) > len(s.Name) && !b.launches(o) {
 		s.Name = o.Name
 	}
 	if s.PID == 0 {
@@ -156,12 +155,4 @@ func (s *Subject) merge(o Subject) {
 	if s.Service == "" {
 		s.Service = o.Service
 	}
-}
-
-// Lanes is what the subject's runtime runs requests on: "goroutine" or "thread".
-func (s *Subject) Lanes() string {
-	if s.Runtime == "go" || s.Runtime == "" {
-		return "goroutine"
-	}
-	return "thread"
 }

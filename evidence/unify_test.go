@@ -131,6 +131,7 @@ func TestUnifyLooks(t *testing.T) {
 		of     Subject
 	}{{"hotspotgc", Subject{Runtime: "jvm", Version: "17.0.15"}}, {"classhisto", Subject{Runtime: "jvm"}}, {"classhisto", Subject{Runtime: "jvm"}}, {"accesslog", Subject{}}} {
 		p := b.Builder(b.AddArtifact(Artifact{Name: x.format}), x.format)
+		p.Moments = x.format == "classhisto"
 		s := p.Subject(x.of)
 		p.Cover(Coverage{Subject: s, Kind: x.format, From: 1, Until: 2})
 		p.Close()

@@ -17,6 +17,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -31,7 +32,7 @@ func read(t testing.TB, opt Options, names ...string) *Source {
 // readOf is read of files that are known to be of one process.
 func readOf(t testing.TB, opt Options, about evidence.Subject, names ...string) *Source {
 	t.Helper()
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, name := range names {
 		a := &format.Artifact{Name: filepath.Base(name), About: about, Open: func() (io.ReadCloser, error) { return os.Open(name) }}
 		if err := format.Read(context.Background(), all.Formats, a, b); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/threaddump"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -23,7 +24,7 @@ func TestJavaStacks(t *testing.T) {
 		}
 		s := &Source{Bundle: b}
 		var says []string
-		of := threads.Of(b)
+		of := threads.Of(b, runtime.Stacks())
 		for _, l := range of.Looks(0) {
 			says = append(says, l.View.Pool+" "+l.View.Doing()+" "+l.View.Owner)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -20,7 +21,7 @@ var missingThreads = &Missing{"no stack of a thread", "unstall record TARGET rec
 // (https://github.com/dotnet/diagnostics/blob/main/src/Tools/dotnet-stack/ReportCommand.cs),
 // and of a JVM as jstack does, of each process the newest; a line before it says which.
 func stacks(s *Source, _ string) (Writer, error) {
-	t := threads.Of(s.Bundle)
+	t := threads.Of(s.Bundle, runtime.Stacks())
 	subjects := t.Subjects()
 	if len(subjects) == 0 {
 		return nil, missingThreads
@@ -33,15 +34,19 @@ func stacks(s *Source, _ string) (Writer, error) {
 			}
 			bursts := t.Bursts(id)
 			for _, l := range bursts[len(bursts)-1] {
-				if s.Bundle.Subjects[id].Runtime == "jvm" {
-					s.javaThread(out, &l)
-				} else {
-					s.thread(out, &l)
+				if print, ok := printers[runtime.Of(s.Bundle.Subjects[id].Runtime).Dump]; ok {
+					print(s, out, &l)
 				}
 			}
 		}
 		return out.Flush()
 	}, nil
+}
+
+// printers write a thread as the tool of their name does.
+var printers = map[string]func(*Source, *bufio.Writer, *threads.Look){
+	"dotnet-stack": (*Source).thread,
+	"jstack":       (*Source).javaThread,
 }
 
 func (s *Source) thread(out *bufio.Writer, l *threads.Look) {
@@ -93,7 +98,7 @@ func (s *Source) javaThread(out *bufio.Writer, l *threads.Look) {
 // threadProfile is how often threads were seen where, in all looks; what each did is
 // the label class.
 func (s *Source) threadProfile() (*profile.Profile, error) {
-	t := threads.Of(s.Bundle)
+	t := threads.Of(s.Bundle, runtime.Stacks())
 	subjects := t.Subjects()
 	if len(subjects) == 0 {
 		return nil, missingThreads
@@ -126,7 +131,7 @@ func (s *Source) looked(id evidence.SubjectID, a evidence.ArtifactID) taken {
 
 // threads writes how often the threads of each process were seen where.
 func (f *scope) threads() {
-	t := threads.Of(f.s.Bundle)
+	t := threads.Of(f.s.Bundle, runtime.Stacks())
 	for _, id := range t.Subjects() {
 		f.sampled("threads seen, "+f.s.subject(id), "none", func(yield func([]int, int64)) {
 			for _, l := range t.Looks(id) {

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 )
 
 // starving is a report of dotnet-stack.
@@ -27,7 +27,7 @@ func starving(t testing.TB) []byte {
 
 func ofText(t testing.TB, text []byte) *Source {
 	t.Helper()
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	a := &format.Artifact{Name: "stacks.txt", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 	if err := format.Read(context.Background(), all.Formats, a, b); err != nil {
 		t.Fatal(err)

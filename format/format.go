@@ -38,6 +38,10 @@ type Format struct {
 	// no other format reads them, whatever their lines look like.
 	Whole bool
 
+	// Moments says that such an artifact tells what is so at a moment: of one process
+	// there may be many.
+	Moments bool
+
 	// Match judges the unwrapped beginning of an artifact, up to HeadSize bytes,
 	// cut anywhere.
 	Match func(head []byte) Confidence
@@ -82,6 +86,7 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 	for _, f := range chosen {
 		bundle.Artifacts[id].Formats = append(bundle.Artifacts[id].Formats, f.Name)
 		b := bundle.Builder(id, f.Name)
+		b.Moments = f.Moments
 		err := f.Parse(ctx, a, b)
 		if a.unended && !f.Whole { // a document need not end in a new line
 			b.Cut()

@@ -16,6 +16,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -44,7 +45,7 @@ func Of(read *evidence.Bundle, opt Options) *Incident {
 	b := read.Clone()
 	b.Unify()
 	b.Align()
-	threads.Attach(b)
+	threads.Attach(b, runtime.Stacks())
 	i := &Incident{Bundle: b, opt: opt}
 	i.Whole.From, i.Whole.Until = b.Window()
 	if !opt.Since.IsZero() || !opt.Until.IsZero() {
@@ -64,7 +65,7 @@ func (i *Incident) Nothing() bool {
 // Ledgers are those of the services with requests, made when they are asked for first.
 func (i *Incident) Ledgers() []*ledger.Ledger {
 	i.build.Do(func() {
-		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.usual()})
+		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.usual(), Stacks: runtime.Stacks()})
 	})
 	return i.ledgers
 }
@@ -84,7 +85,7 @@ func (i *Incident) usual() ledger.Baseline {
 	if i.Baseline == nil {
 		return nil
 	}
-	out := ledger.BaselineOf(i.Baseline.Bundle, ledger.Options{})
+	out := ledger.BaselineOf(i.Baseline.Bundle, ledger.Options{Stacks: runtime.Stacks()})
 	if len(out) == 0 {
 		i.Bundle.Warnf(0, "the baseline holds too few requests to say what is slow: give one with an access log or a trace")
 	}

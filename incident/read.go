@@ -9,10 +9,15 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/runtime"
 )
 
 // NewBundle is a bundle to read artifacts into.
-func NewBundle() *evidence.Bundle { return evidence.NewBundle() }
+func NewBundle() *evidence.Bundle {
+	b := evidence.NewBundle()
+	b.Launchers = runtime.Launchers()
+	return b
+}
 
 // Read adds what an artifact holds to a bundle, of a capture everything in it.
 func Read(ctx context.Context, a *format.Artifact, b *evidence.Bundle) error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -132,7 +133,7 @@ func gc(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 	g.rates(v, cycles)
 	g.reasons(b, pauses, phases, stalls)
 	g.Safepoints = safepoints(b, stops)
-	if g.Runtime != nil && *g.Runtime == "jvm" {
+	if g.reasoned() {
 		g.Longest = longest(b, pauses)
 	}
 	g.IgnoredLines = lines(b, a, evidence.FactLinesIgnored)
@@ -141,17 +142,17 @@ func gc(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 	return g
 }
 
-// collectors of the runtimes that have only one.
-var collectors = map[string]string{"go": "concurrent mark-sweep"}
+// reasoned says whether the runtime's log tells why each pause was.
+func (g *GC) reasoned() bool { return g.Runtime != nil && runtime.Of(*g.Runtime).Reasons }
 
 func (g *GC) name(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
 	for _, r := range rows {
 		if len(r) == 0 {
 			continue
 		}
-		if runtime := b.Subjects[b.Intervals.Subject[r[0]]].Runtime; runtime != "" {
-			g.Runtime = &runtime
-			if c, ok := collectors[runtime]; ok {
+		if id := b.Subjects[b.Intervals.Subject[r[0]]].Runtime; id != "" {
+			g.Runtime = &id
+			if c := runtime.Of(id).Collector; c != "" {
 				g.Collector = &c
 			}
 			break

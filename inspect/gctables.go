@@ -6,7 +6,7 @@ import (
 
 // tables renders what a collector that prints its reasons did, for people.
 func (g *GC) tables() (out []Table) {
-	if g.Runtime == nil || *g.Runtime != "jvm" {
+	if !g.reasoned() {
 		return nil
 	}
 	add := func(title, first string, all []Kind) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -35,7 +36,7 @@ type ThreadGroup struct {
 }
 
 func threadsOf(b *evidence.Bundle) (out []Threads) {
-	t := threads.Of(b)
+	t := threads.Of(b, runtime.Stacks())
 	titles := b.Titles()
 	for _, id := range t.Subjects() {
 		s := t.Summary(id)

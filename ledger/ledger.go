@@ -8,13 +8,15 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/threads"
 )
 
 // Options are what the user decides.
 type Options struct {
-	SLO      time.Duration // what counts as slow; 0: found from the requests themselves
-	Requests []string      // artifacts the user named as those with the requests
-	Baseline Baseline      // without an SLO: what requests of a route took when all was well
+	SLO      time.Duration   // what counts as slow; 0: found from the requests themselves
+	Requests []string        // artifacts the user named as those with the requests
+	Baseline Baseline        // without an SLO: what requests of a route took when all was well
+	Stacks   threads.Readers // of runtimes whose stacks tell what threads do
 }
 
 // How an entry was measured.
@@ -137,7 +139,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	l.queued = l.queue()
 	if !l.Traced {
 		l.stalled = l.stalling()
-		l.occupancy = l.occupied()
+		l.occupancy = l.occupied(opt.Stacks)
 		if l.Sampled = l.occupancy != nil; l.Sampled {
 			l.inside = l.insideFloors(sources)
 		}

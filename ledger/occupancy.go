@@ -48,8 +48,8 @@ const wayAndBack = 1.5
 
 // occupied looks at what the subject's threads did while the requests of the source were
 // in flight; nil if nobody looked, or at a time of day that is not known.
-func (l *Ledger) occupied() *occupancy {
-	bursts := threads.Of(l.b).Bursts(l.Subject)
+func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
+	bursts := threads.Of(l.b, stacks).Bursts(l.Subject)
 	if len(bursts) == 0 || bursts[0][0].Time == 0 || !l.b.Clocks[l.b.Requests.Clock[l.Rows[0]]].Anchored() ||
 		!slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverThreads), func(c evidence.Coverage) bool { return l.b.Clocks[c.Clock].Anchored() }) {
 		return nil

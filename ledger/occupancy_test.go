@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
 )
 
 const (
@@ -49,7 +50,7 @@ func TestClientsOfAStarvingService(t *testing.T) {
 		}
 		s.watched(evidence.CoverThreads, 0, 10_000*ms)
 		s.Close()
-		return one(t, b, Options{})
+		return one(t, b, Options{Stacks: threads.Readers{"dotnet": threads.DotnetStacks}})
 	}
 	of := func(l *Ledger, m Mechanism) float64 { return float64(l.Charges[m]) / 1e9 }
 	l := build(0)
@@ -111,7 +112,7 @@ func TestClientsThatAllWaitAlike(t *testing.T) {
 	s.looked(9000*ms, 2, 1)
 	s.watched(evidence.CoverThreads, 0, 10_000*ms)
 	s.Close()
-	if l := one(t, b, Options{}); l.Threshold != 30*ms || len(l.Slow) != 100 {
+	if l := one(t, b, Options{Stacks: threads.Readers{"dotnet": threads.DotnetStacks}}); l.Threshold != 30*ms || len(l.Slow) != 100 {
 		t.Errorf("%d slow above %d ms, want all above 30", len(l.Slow), l.Threshold/ms)
 	}
 }

@@ -16,9 +16,6 @@ type Stage struct {
 // Pattern is how the rate changes over time.
 type Pattern []Stage
 
-// Steady keeps one rate.
-func Steady(rate float64, d time.Duration) Pattern { return Pattern{{d, rate, rate}} }
-
 // Ramp goes evenly from one rate to another.
 func Ramp(from, to float64, d time.Duration) Pattern { return Pattern{{d, from, to}} }
 

@@ -32,7 +32,7 @@ func TestSchedule(t *testing.T) {
 		pattern Pattern
 		want    []int // requests in each second
 	}{
-		{"steady", Steady(100, 3*s), []int{100, 100, 100, 0}},
+		{"steady", Pattern{{3 * s, 100, 100}}, []int{100, 100, 100, 0}},
 		{"ramp", Ramp(0, 300, 3*s), []int{50, 150, 250, 0}},
 		{"down", Ramp(300, 0, 3*s), []int{250, 150, 50, 0}},
 		{"steps", Steps([]float64{10, 0, 30}, 3*s), []int{10, 0, 30, 0}},
@@ -61,7 +61,7 @@ func TestSchedule(t *testing.T) {
 }
 
 func TestPoissonGapsVaryAsTheyShould(t *testing.T) {
-	all := times(Plan{Pattern: Steady(1000, 20*time.Second), Arrivals: Poisson, Seed: 7})
+	all := times(Plan{Pattern: Pattern{{20 * time.Second, 1000, 1000}}, Arrivals: Poisson, Seed: 7})
 	var sum, squares float64
 	for i := 1; i < len(all); i++ {
 		gap := float64(all[i] - all[i-1])

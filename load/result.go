@@ -136,8 +136,4 @@ func (r *Result) rounded() *Result {
 	return &c
 }
 
-// Broken is how many requests were neither answered nor given up: their
-// connections broke, or could not be made.
-func (r *Result) Broken() int64 { return r.Offered - r.Completed - r.Unfinished }
-
 func cpus() int { return runtime.NumCPU() }

@@ -67,7 +67,7 @@ func TestLockDumps(t *testing.T) {
 		}
 	}
 	b := x.done()
-	l := LockDumps(b, threads.Of(b), x.id)
+	l := LockDumps(b, threads.Of(b, stacks), x.id)
 	if l.Behind != .75 || l.Waiting.Number != 3 || l.Looks != 4 {
 		t.Errorf("behind %v, %v in the mean of %d looks", l.Behind, l.Waiting.Number, l.Looks)
 	}
@@ -79,7 +79,7 @@ func TestLockDumps(t *testing.T) {
 func TestNoDumps(t *testing.T) {
 	x := newProcess("jvm")
 	b := x.done()
-	if l := LockDumps(b, threads.Of(b), x.id); l.Waiting.Known() || l.Looks != 0 || l.Worst != nil {
+	if l := LockDumps(b, threads.Of(b, stacks), x.id); l.Waiting.Known() || l.Looks != 0 || l.Worst != nil {
 		t.Errorf("%+v of nothing", l)
 	}
 }
@@ -94,7 +94,7 @@ func TestLockEvents(t *testing.T) {
 	x.p.Cover(evidence.Coverage{Subject: x.id, Kind: evidence.CoverWaits, From: epoch, Until: epoch + 4*sec})
 	x.series(x.id, evidence.SeriesPoolThreads, 7, 7, 7)
 	b := x.done()
-	of := threads.Of(b)
+	of := threads.Of(b, stacks)
 	l := LockEvents(b, of, x.id, ThreadPoolOf(b, of, x.id, Window{}))
 	if l.Waiting.Number != 1.5 || l.Waits != 3 || l.Waited != 6*sec || l.Behind != .25 || l.Owner != "Shop!Ledger.Append(int)" || l.Holder.Owner != "" {
 		t.Errorf("%+v", l)
@@ -104,7 +104,7 @@ func TestLockEvents(t *testing.T) {
 func TestNoLockEvents(t *testing.T) {
 	x := newProcess("dotnet")
 	b := x.done()
-	of := threads.Of(b)
+	of := threads.Of(b, stacks)
 	if l := LockEvents(b, of, x.id, ThreadPoolOf(b, of, x.id, Window{})); l.Waiting.Known() || l.Behind != 0 {
 		t.Errorf("%+v of nothing", l)
 	}
@@ -118,3 +118,6 @@ func (x *process) series(of evidence.SubjectID, name string, v ...float64) {
 	}
 	x.p.Series(s)
 }
+
+// stacks reads those of the tests.
+var stacks = threads.Readers{"dotnet": threads.DotnetStacks, "jvm": threads.JVMStacks}

@@ -31,7 +31,7 @@ func TestConnectionPools(t *testing.T) {
 func TestThreadPool(t *testing.T) {
 	read := func(x *process) *ThreadPool {
 		b := x.done()
-		return ThreadPoolOf(b, threads.Of(b), x.id, Window{})
+		return ThreadPoolOf(b, threads.Of(b, stacks), x.id, Window{})
 	}
 	p := read(newProcess("dotnet"))
 	near(t, "the size of no pool", p.Size(), nan)

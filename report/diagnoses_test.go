@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/runtime"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -126,7 +127,7 @@ func noRequests() *diagnose.Diagnosis {
 func inconclusive() *diagnose.Diagnosis {
 	d := sick()
 	trace := func(shows string) []diagnose.Need {
-		return []diagnose.Need{{What: "an execution trace of a few seconds under load shows " + shows, Command: cause.GoTrace}}
+		return []diagnose.Need{{What: "an execution trace of a few seconds under load shows " + shows, Command: runtime.GoTrace}}
 	}
 	d.Requests.Traced = 0
 	d.Ledger = []diagnose.Entry{{Mechanism: "unobserved", Title: "unobserved", SlowMs: 1840, Low: ptr(1700.), High: ptr(1920.), Basis: ptr("bound"), Method: "overlap"},

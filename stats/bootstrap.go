@@ -13,7 +13,6 @@ const (
 	maxBlocks     = 256
 	cellsPerBlock = 8
 	resamples     = 2000
-	confidence    = 0.95
 )
 
 // blocks is a window of time cut into cells, to be resampled by runs of cells.
@@ -131,31 +130,6 @@ func QuantileInterval[N Number](at []int64, v []N, q float64, from, until, block
 	for i := range figures {
 		b.draw(&r, starts)
 		figures[i] = h.quantile(starts, q)
-	}
-	return b.interval(figures), true
-}
-
-// QuantileDiffInterval returns a 95 % interval for the difference between the
-// q-quantiles of then and now, two figures of the same requests: what was
-// measured and what a model predicts. Both see the same resampled blocks, so
-// what varies with the traffic cancels.
-func QuantileDiffInterval[N Number](at []int64, now, then []N, q float64, from, until, block int64, seed uint64) (Interval, bool) {
-	b, ok := newBlocks(from, until, block)
-	if !ok {
-		return Interval{}, false
-	}
-	n := min(len(now), len(then))
-	hn, ok := newHistogram(&b, at, now[:n])
-	if !ok {
-		return Interval{}, false
-	}
-	ht, _ := newHistogram(&b, at, then[:n])
-	r := random(seed)
-	starts := make([]int, b.count)
-	figures := make([]float64, resamples)
-	for i := range figures {
-		b.draw(&r, starts)
-		figures[i] = ht.quantile(starts, q) - hn.quantile(starts, q)
 	}
 	return b.interval(figures), true
 }

@@ -122,9 +122,6 @@ func TestIntervalNeedsTwentyBlocks(t *testing.T) {
 		if _, ok := QuantileInterval(at, v, .5, c.from, c.until, c.block, 1); ok != c.want {
 			t.Errorf("%s: QuantileInterval ok = %v", c.name, ok)
 		}
-		if _, ok := QuantileDiffInterval(at, v, v, .5, c.from, c.until, c.block, 1); ok != c.want {
-			t.Errorf("%s: QuantileDiffInterval ok = %v", c.name, ok)
-		}
 	}
 }
 
@@ -149,26 +146,6 @@ func TestIntervalsRepeat(t *testing.T) {
 	c, _ := SumInterval(at, v, 0, 60*second, second, 8)
 	if a != b || a == c {
 		t.Errorf("seed 7 gives %v and %v, seed 8 %v", a, b, c)
-	}
-}
-
-// What varies with the traffic cancels in a paired difference.
-func TestQuantileDiffIntervalIsPaired(t *testing.T) {
-	r := random(5)
-	at, now := stalls(&r, 60*second)
-	then := slices.Clone(now)
-	for i := range then {
-		then[i] /= 2
-	}
-	got, _ := QuantileDiffInterval(at, now, then, .9, 0, 60*second, second, 1)
-	alone, _ := QuantileInterval(at, now, .9, 0, 60*second, second, 1)
-	slices.Sort(now)
-	want := -float64(Quantile(now, .9)) / 2
-	if !got.Contains(want) {
-		t.Errorf("halving gives %v, want around %v", got, want)
-	}
-	if got.High-got.Low > .6*(alone.High-alone.Low) {
-		t.Errorf("difference %v is no narrower than the figure %v", got, alone)
 	}
 }
 

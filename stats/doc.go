@@ -1,6 +1,5 @@
 // Package stats holds the few statistics a diagnosis needs: quantiles, intervals
-// for figures of one recording, tests for pairs of runs, change points and
-// periods.
+// for figures of one recording, tests for pairs of runs, and change points.
 //
 // The package's opinion: requests of one service are not independent, so within
 // a recording only blocks of time are resampled and too few blocks give no

@@ -22,8 +22,8 @@ import (
 //
 // What is known exactly is laid over that: contended locks of the thread, stop-the-world
 // pauses over what ran, and the request's own calls to others over what it awaited.
-func Attach(b *evidence.Bundle) {
-	t := Of(b)
+func Attach(b *evidence.Bundle, of Readers) {
+	t := Of(b, of)
 	a := &attacher{t: t, b: b, lanes: make(map[laneOf][]Look), turns: make(map[turnsOf][]int64), attached: make(map[charged]bool)}
 	a.index()
 	if len(a.lanes) == 0 && len(a.locks) == 0 && len(a.calls) == 0 {

@@ -49,7 +49,7 @@ func (r *recording) request(lane evidence.LaneID, from, to int64) evidence.Reque
 func (r *recording) done() *evidence.Bundle {
 	r.p.Close()
 	r.Align()
-	Attach(r.Bundle)
+	Attach(r.Bundle, stacks)
 	return r.Bundle
 }
 

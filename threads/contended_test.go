@@ -25,7 +25,7 @@ func TestNativeCodeBesideLocks(t *testing.T) {
 			r.p.Interval(evidence.Interval{Subject: r.subject, Lane: 7, Kind: evidence.LockWait, Start: 1, End: 1 + tt.waited, Stack: r.stack(handler)})
 			r.look(8, 5e9, inside)
 			r.look(9, 5e9, other)
-			looks := Of(r.done()).Looks(r.subject)
+			looks := Of(r.done(), stacks).Looks(r.subject)
 			if got := looks[0].View; got.State != tt.want {
 				t.Errorf("in the code that waits for a lock: %s, want %s", got.State, tt.want)
 			}

@@ -31,7 +31,7 @@ func TestSummary(t *testing.T) {
 		r.look(lane+1, 9e9, elsewise)
 	}
 	r.look(5, 1e9+1e6, blocked) // of the same burst: the newest counts
-	s := Of(r.Bundle).Summary(r.subject)
+	s := Of(r.Bundle, stacks).Summary(r.subject)
 	want := []string{
 		"5 of 7 pool threads · waiting for a task (.Result) · Shop!Cart.Get()",
 		"1 of 7 pool threads · waiting for a task (.Result or .Wait()) · who waits is not on the stack",
@@ -53,7 +53,7 @@ func TestTree(t *testing.T) {
 	r.look(2, 1, blocked)
 	r.look(3, 1, locked)
 	r.look(4, 1, elsewise)
-	root := Of(r.Bundle).Summary(r.subject).Root
+	root := Of(r.Bundle, stacks).Summary(r.subject).Root
 	type box struct {
 		Frames int
 		Count  int
@@ -79,8 +79,11 @@ func TestUnknownRuntime(t *testing.T) {
 	r := record()
 	r.Subjects[r.subject].Runtime = "other"
 	r.look(1, 1, blocked)
-	s := Of(r.Bundle).Summary(r.subject)
+	s := Of(r.Bundle, stacks).Summary(r.subject)
 	if s.Pool != 0 || s.Groups[0].View.State != evidence.KindUnknown || len(s.Groups[0].Frames) != len(blocked) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// stacks are the readers of all stacks that tests have.
+var stacks = Readers{"dotnet": DotnetStacks, "jvm": JVMStacks}

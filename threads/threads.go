@@ -10,43 +10,41 @@ import (
 // SampleType is the type of samples that are the stack of one thread at one moment.
 const SampleType = "thread"
 
-// runtimes are the readers of stacks, by the runtime of the subject. One more is a
-// file beside dotnet.go and a line here.
-var runtimes = map[string]func(frames []string, entry string) View{
-	"dotnet": Dotnet,
-	"jvm":    JVM,
+// Reader reads the stacks of a runtime's threads. One more is a file beside dotnet.go.
+type Reader struct {
+	// Read reads a stack, innermost frame first. Entry is what the program is called, ""
+	// unknown.
+	Read func(frames []string, entry string) View
+	// Framework says whether a function is of what comes with the runtime, and calls the
+	// program's code or is called by it.
+	Framework func(function string) bool
 }
 
-// Reads says whether the stacks of a runtime's threads tell what they do. Of others,
-// such as Go, the states of requests come from elsewhere.
-func Reads(runtime string) bool { return runtimes[runtime] != nil }
+// Readers are those of the runtimes whose stacks tell what threads do, by the ID of the
+// runtime. Of others, such as Go, the states of requests come from elsewhere.
+type Readers map[string]Reader
 
-// Read reads a stack, innermost frame first, of a runtime; a stack of another runtime says
-// nothing. Entry is what the program is called, "" unknown.
-func Read(runtime string, frames []string, entry string) View {
-	read := runtimes[runtime]
-	if read == nil {
-		return View{State: evidence.KindUnknown, Wait: -1, User: -1, Outer: -1, Began: -1}
+// read reads a stack; one of another runtime says nothing.
+func (r Readers) read(runtime string, frames []string, entry string) View {
+	if of, ok := r[runtime]; ok {
+		return of.Read(frames, entry)
 	}
-	return read(frames, entry)
+	return View{State: evidence.KindUnknown, Wait: -1, User: -1, Outer: -1, Began: -1}
 }
 
-// Framework says whether a function is of what comes with a runtime, and calls the
-// program's code or is called by it; so is what stands for no function.
-func Framework(runtime, function string) bool {
-	if pseudo(function) {
-		return true
-	}
-	if runtime == "jvm" {
-		return readJVM(function, "").own == framework
-	}
-	module, rest := splitModule(function)
-	return (&owners{}).of(module, rest) == framework
-}
+// The readers there are.
+var (
+	DotnetStacks = Reader{Dotnet, func(function string) bool {
+		module, rest := splitModule(function)
+		return pseudo(function) || (&owners{}).of(module, rest) == framework
+	}}
+	JVMStacks = Reader{JVM, func(function string) bool { return pseudo(function) || readJVM(function, "").own == framework }}
+)
 
 // Threads looks at the threads of a bundle's processes.
 type Threads struct {
 	b     *evidence.Bundle
+	of    Readers
 	views map[key]View
 	looks map[evidence.SubjectID][]Look
 	locks map[place]bool // where threads wait for locks
@@ -69,8 +67,8 @@ type Look struct {
 
 // Of looks at a bundle, which has been unified: what a process is called says which
 // code is its own.
-func Of(b *evidence.Bundle) *Threads {
-	t := &Threads{b: b, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look)}
+func Of(b *evidence.Bundle, of Readers) *Threads {
+	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look)}
 	typ := b.Names.Lookup(SampleType)
 	if typ == 0 {
 		return t
@@ -96,7 +94,7 @@ func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) View {
 	v, ok := t.views[k]
 	if !ok {
 		of := &t.b.Subjects[s]
-		v = t.besideLocks(s, Read(of.Runtime, t.frames(stack), of.Name))
+		v = t.besideLocks(s, t.of.read(of.Runtime, t.frames(stack), of.Name))
 		t.views[k] = v
 	}
 	return v

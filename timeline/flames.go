@@ -183,8 +183,8 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class 
 		}
 		kind := "own"
 		switch {
-		case threads.Reads(l.frames.runtime):
-			if threads.Framework(l.frames.runtime, f) {
+		case l.frames.stacks != nil:
+			if l.frames.stacks.Framework(f) {
 				kind = inner
 			}
 			f = threads.Short(f)

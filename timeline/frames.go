@@ -11,8 +11,8 @@ import (
 
 // frames words stacks, each once.
 type frames struct {
-	known   map[evidence.StackID]string
-	runtime string // whose they are
+	known  map[evidence.StackID]string
+	stacks *threads.Reader // nil: they are no threads' whose stacks tell what they do
 }
 
 // mechanics are the packages that carry a wait out and say nothing of what it is
@@ -59,8 +59,8 @@ func (f *frames) where(b *evidence.Bundle, id evidence.StackID) string {
 		f.known = make(map[evidence.StackID]string)
 	}
 	text := ""
-	if threads.Reads(f.runtime) {
-		text = whereThread(b, f.runtime, b.Stacks.Frames(id))
+	if f.stacks != nil {
+		text = whereThread(b, f.stacks, b.Stacks.Frames(id))
 	} else {
 		text = where(b, b.Stacks.Frames(id))
 	}
@@ -113,12 +113,12 @@ func where(b *evidence.Bundle, stack []evidence.Frame) string {
 
 // whereThread names a thread's stack by the call that waits and the first frame of
 // the user's own code below it.
-func whereThread(b *evidence.Bundle, runtime string, stack []evidence.Frame) string {
+func whereThread(b *evidence.Bundle, stacks *threads.Reader, stack []evidence.Frame) string {
 	names := make([]string, len(stack))
 	for i, x := range stack {
 		names[i] = b.Names.Text(x.Func)
 	}
-	v := threads.Read(runtime, names, "")
+	v := stacks.Read(names, "")
 	var text []string
 	for _, i := range []int{v.Wait, v.User} {
 		if i >= 0 && i < len(names) && (len(text) == 0 || i != v.Wait) {

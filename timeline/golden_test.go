@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/timeline"
 )
 
@@ -28,7 +28,7 @@ func recording(t testing.TB, dir string, names ...string) *diagnose.Diagnosis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, f := range files {
 		if f.Name() == "truth.json" || len(names) > 0 && !slices.Contains(names, f.Name()) {
 			continue

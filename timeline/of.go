@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/runtime"
 )
 
 // Of lays out what happened to a subject. Ledgers are those of the bundle, of
@@ -27,7 +28,7 @@ func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID
 	l.titles = b.Titles()
 	t.Subject = l.titles[subject]
 	t.Lanes = l.lanes()
-	l.frames.runtime = b.Subjects[subject].Runtime
+	l.frames.stacks = runtime.Of(b.Subjects[subject].Runtime).Stacks
 	l.findSources()
 	l.place()
 	l.chosen()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/runtime"
 )
 
 // collector turns what a ledger walks along into states. Of a request with too
@@ -168,7 +169,7 @@ func (l *layout) holder(s *evidence.Segment) string {
 }
 
 // lanes is what the subject's runtime calls its lanes.
-func (l *layout) lanes() string { return l.b.Subjects[l.subject].Lanes() }
+func (l *layout) lanes() string { return runtime.Of(l.b.Subjects[l.subject].Runtime).Lane }
 
 // held says who held the processors, the largest share first.
 func held(s *evidence.Shares) string {

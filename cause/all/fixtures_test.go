@@ -12,9 +12,9 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	formats "github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 )
 
 const fixtures = "../testdata"
@@ -26,7 +26,7 @@ func diagnosis(t *testing.T, dir string) *diagnose.Diagnosis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, f := range files {
 		if f.Name() == "truth.json" {
 			continue

@@ -9,6 +9,9 @@
 // told (https://learn.microsoft.com/dotnet/core/diagnostics/debug-threadpool-starvation).
 package dotnet
 
-import "github.com/unstall/unstall/cause"
+import (
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/runtime"
+)
 
-func isDotnet(c *cause.Case) bool { return c.Runtime() == "dotnet" }
+func isDotnet(c *cause.Case) bool { return c.Runtime() == runtime.Dotnet.ID }

@@ -6,6 +6,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -22,7 +23,7 @@ type pool struct {
 const saturated = .9
 
 func poolOf(c *cause.Case) *pool {
-	of := threads.Of(c.Bundle)
+	of := threads.Of(c.Bundle, runtime.Stacks())
 	p := &pool{ThreadPool: reading.ThreadPoolOf(c.Bundle, of, c.Subject, window(c)), cores: coresOf(c), cpu: math.NaN()}
 	p.seen = stacks{of: of, worst: p.Worst}
 	if k := counter(c, evidence.SeriesCPU); k.Known() {

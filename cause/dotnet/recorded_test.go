@@ -9,15 +9,15 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/cause/dotnet"
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 )
 
 // recorded diagnoses the files of a fixture that have one of the names.
 func recorded(t *testing.T, dir string, names ...string) *diagnose.Diagnosis {
 	t.Helper()
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, n := range names {
 		files, _ := filepath.Glob(filepath.Join("../testdata", dir, n))
 		if len(files) == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -63,7 +64,7 @@ func (g *collector) limited() (limited, known bool) {
 	above := 0
 	for i := 1; i < len(g.Cycles); i++ {
 		prev, x := g.Cycles[i-1], g.Cycles[i]
-		if !(prev.Live >= leastLive) || !(x.Goal > 0 && x.Goal <= mostGoal) {
+		if !(prev.Live >= 2<<20) || !(x.Goal > 0 && x.Goal <= 1<<42) {
 			continue
 		}
 		ratio = append(ratio, x.Goal/prev.Live)
@@ -72,20 +73,20 @@ func (g *collector) limited() (limited, known bool) {
 		if x.After > 0 {
 			ended = append(ended, x.After/x.Goal)
 		}
-		if prev.Live >= crowded*x.Goal {
+		if prev.Live >= .95*x.Goal {
 			above++ // the limit asks for less than what is live
 		}
 	}
 	if g.Off() {
 		return true, true
 	}
-	if len(ratio) < tellingOf {
+	if len(ratio) < 3 {
 		return false, false
 	}
-	if short := stats.Median(ended); short > 0 && short < early {
+	if short := stats.Median(ended); short > 0 && short < .85 {
 		return true, true // cycles end well below the goal that GOGC sets
 	}
-	if above*oneInFive >= len(ratio) {
+	if above*5 >= len(ratio) {
 		return true, true
 	}
 	m := stats.Median(ratio)
@@ -96,24 +97,25 @@ func (g *collector) limited() (limited, known bool) {
 		byLimit = append(byLimit, math.Abs(goals[i]-goal))
 	}
 	a, b := stats.Median(byGOGC), stats.Median(byLimit)
+	rounding := .005 * goal
 	switch {
-	case a > better*b+rounding*goal:
+	case a > 2*b+rounding:
 		return true, true
-	case b > better*a+rounding*goal:
+	case b > 2*a+rounding:
 		return false, true
 	}
 	gogc := (m - 1) * 100
-	nearest := math.Round(gogc/step) * step
-	if nearest > 0 && math.Abs(gogc-nearest) <= nearStep {
+	nearest := math.Round(gogc/25) * 25
+	if nearest > 0 && math.Abs(gogc-nearest) <= 3 {
 		return false, true
 	}
-	return m < usual, true
+	return m < 1.9, true
 }
 
 // goMinor is the least minor version the evidence allows, 0 unknown.
 func goMinor(c *cause.Case) int {
 	release := c.Bundle.Subjects[c.Subject].Version
-	if least, ok := c.Bundle.VersionAtLeast(c.Subject); ok && version.Compare(least, release) > 0 {
+	if least, ok := runtime.Go.AtLeast(c.Bundle, c.Subject); ok && version.Compare(least, release) > 0 {
 		release = least
 	}
 	release, _, _ = strings.Cut(release, " ") // without its experiments

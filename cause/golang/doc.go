@@ -6,9 +6,12 @@
 // golang/go#19497: the collector's "cpu" figures are time on a P.
 package golang
 
-import "github.com/unstall/unstall/cause"
+import (
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/runtime"
+)
 
 // gcTrace asks for the collector's log.
 var gcTrace = cause.Need{What: "the log of the service, run with its collector's figures switched on in the environment", Command: "GODEBUG=gctrace=1"}
 
-func isGo(c *cause.Case) bool { return c.Runtime() == "go" }
+func isGo(c *cause.Case) bool { return c.Runtime() == runtime.Go.ID }

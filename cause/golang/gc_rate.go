@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/runtime"
 )
 
 // GCRate is a collector that runs often because the heap it manages is small,
@@ -78,7 +79,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 			return v
 		}
 		return cause.Verdict{State: cause.Inconclusive, Summary: "no gc cycles were watched",
-			Needs: []cause.Need{gcTrace, {What: "or an execution trace", Command: cause.GoTrace}}}
+			Needs: []cause.Need{gcTrace, {What: "or an execution trace", Command: runtime.GoTrace}}}
 	}
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g cycles/s, marking %.1f %% of the time", g.Rate.Number, 100*g.Marking.Number)}
 	v.Evidence = append(v.Evidence,
@@ -121,7 +122,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		// That they met does not prove that it was the collector: a bound.
 		v.Saves = c.Bound(float64(met.total()), 0, float64(met.total()))
 		g.advise(c, &v, nil)
-		v.Needs = []cause.Need{{What: "an execution trace splits that time exactly", Command: cause.GoTrace}}
+		v.Needs = []cause.Need{{What: "an execution trace splits that time exactly", Command: runtime.GoTrace}}
 	case profiled && share >= burning || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs:
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
@@ -136,7 +137,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	default:
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("%.1f cycles/s, no request to hold them against", g.Rate.Number)
-		v.Needs = []cause.Need{{What: "what it costs requests shows in an execution trace", Command: cause.GoTrace}}
+		v.Needs = []cause.Need{{What: "what it costs requests shows in an execution trace", Command: runtime.GoTrace}}
 	}
 	return v
 }
@@ -176,11 +177,11 @@ func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("The collector runs %.1f×/s and takes %.0f %% of the process's CPU: small heap.", rate, 100*share)
 		v.Fix = append(v.Fix, cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
-		v.Needs = []cause.Need{{What: "how large, and what it costs requests, shows in an execution trace", Command: cause.GoTrace}}
+		v.Needs = []cause.Need{{What: "how large, and what it costs requests, shows in an execution trace", Command: runtime.GoTrace}}
 	default:
 		v.State = cause.Inconclusive
 		v.Summary += ": what they cost was not watched"
-		v.Needs = []cause.Need{{What: "an execution trace shows it (unstall records one, if not told --passive)", Command: cause.GoTrace}}
+		v.Needs = []cause.Need{{What: "an execution trace shows it (unstall records one, if not told --passive)", Command: runtime.GoTrace}}
 	}
 	return v, true
 }

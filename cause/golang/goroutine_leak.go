@@ -76,7 +76,7 @@ func goroutineProfiles(c *cause.Case) []profile {
 
 // anonymous says whether a subject is one the bundle could not tell apart.
 func anonymous(c *cause.Case, s evidence.SubjectID) bool {
-	return c.Bundle.Subjects[s].Agrees(c.Bundle.Subjects[c.Subject])
+	return c.Bundle.Agree(c.Bundle.Subjects[s], c.Bundle.Subjects[c.Subject])
 }
 
 // site names where a goroutine waits and where its function is from.

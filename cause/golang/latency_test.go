@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	formats "github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/model/goheap"
@@ -21,7 +22,7 @@ import (
 // recorded reads files of a recording as a case with its requests.
 func recorded(t *testing.T, dir string, names ...string) *cause.Case {
 	t.Helper()
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, name := range names {
 		if err := format.Read(context.Background(), formats.Formats, format.File(filepath.Join(dir, name)), b); err != nil {
 			t.Fatal(err)
@@ -91,7 +92,7 @@ func TestReplayOfRecordings(t *testing.T) {
 func logged(t *testing.T, err int64, handlers bool) *cause.Case {
 	t.Helper()
 	const stretch, work, slower = 100_000_000, 30e6, 2
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	gc := b.Builder(b.AddArtifact(evidence.Artifact{Name: "gc.log"}), "gctrace")
 	s := gc.Subject(evidence.Subject{Runtime: "go", CPUs: 2})
 	log := b.Builder(b.AddArtifact(evidence.Artifact{Name: "requests.log"}), "accesslog")

@@ -11,13 +11,14 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	formats "github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/model/goheap"
 )
 
 // heapOf calibrates on files; nil if they are not there.
 func heapOf(t *testing.T, dir string, names ...string) *goheap.Heap {
 	t.Helper()
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if _, err := os.Stat(path); err != nil {

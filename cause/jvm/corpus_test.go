@@ -8,9 +8,9 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	formats "github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 )
 
 // corpus is a folder of other people's GC logs beside the repository.
@@ -43,7 +43,7 @@ func TestLogsAlone(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		b := evidence.NewBundle()
+		b := incident.NewBundle()
 		if err := format.Read(context.Background(), formats.Formats, format.File(path), b); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

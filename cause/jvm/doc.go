@@ -20,11 +20,12 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/runtime"
 )
 
 // isJVM says whether a subject is a JVM, or has at least a JVM's collector.
 func isJVM(c *cause.Case) bool {
-	if c.Runtime() == "jvm" {
+	if c.Runtime() == runtime.JVM.ID {
 		return true
 	}
 	_, ok := c.Fact(evidence.FactCollector)

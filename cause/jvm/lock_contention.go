@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -50,7 +51,7 @@ func dumps(what string) []cause.Need {
 const fewLooks = 5
 
 func judgeLock(c *cause.Case) cause.Verdict {
-	w := reading.LockDumps(c.Bundle, threads.Of(c.Bundle), c.Subject)
+	w := reading.LockDumps(c.Bundle, threads.Of(c.Bundle, runtime.Stacks()), c.Subject)
 	if !w.Waiting.Known() {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "nobody looked at its threads", Needs: dumps("who waits for locks, and for whom")}
 	}

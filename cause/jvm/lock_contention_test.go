@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -126,7 +127,7 @@ func TestLockCharged(t *testing.T) {
 	p.Cover(evidence.Coverage{Subject: d.id, Kind: evidence.CoverRequests, From: epoch, Until: epoch + 10_000*ms})
 	p.Close()
 	d.b.Align()
-	ledgers := ledger.Build(d.b, ledger.Options{})
+	ledgers := ledger.Build(d.b, ledger.Options{Stacks: runtime.Stacks()})
 	if len(ledgers) != 1 {
 		t.Fatalf("%d ledgers", len(ledgers))
 	}

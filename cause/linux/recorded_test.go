@@ -13,10 +13,10 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/cause/linux"
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
 	"github.com/unstall/unstall/format/procfs"
+	"github.com/unstall/unstall/incident"
 )
 
 // The recorded hosts: what is supported of them, with and without their /proc.
@@ -38,7 +38,7 @@ func TestRecorded(t *testing.T) {
 		{"linux.page-faults/healthy", []string{seen, measured}, map[string]string{linux.CPUSaturation.ID: cause.RuledOut, linux.PageFaults.ID: cause.RuledOut}},
 	} {
 		t.Run(c.dir+" "+strings.Join(c.files, " "), func(t *testing.T) {
-			b := evidence.NewBundle()
+			b := incident.NewBundle()
 			for _, f := range c.files {
 				name := filepath.Join("../testdata", c.dir, f)
 				if err := format.Read(context.Background(), all.Formats, format.File(name), b); err != nil {
@@ -85,7 +85,7 @@ func TestRecordRuns(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	a := format.File(filepath.Join(dir, "host.txt"))
 	if err := format.Read(context.Background(), []format.Format{procfs.Format}, a, b); err != nil {
 		r, _ := a.Reader()

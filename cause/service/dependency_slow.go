@@ -6,6 +6,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -152,7 +153,7 @@ func callSite(c *cause.Case, details []ledger.Entry) string {
 		}
 	}
 	if c.OnThreads() {
-		return threads.Of(c.Bundle).View(c.Subject, top).Owner
+		return threads.Of(c.Bundle, runtime.Stacks()).View(c.Subject, top).Owner
 	}
 	for _, f := range c.Bundle.Stacks.Frames(top) {
 		name := c.Bundle.Names.Text(f.Func)

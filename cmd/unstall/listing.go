@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/runtime"
 )
 
 // column is one of the table of what runs here.
@@ -157,18 +158,18 @@ func hidden(b *strings.Builder, found []discover.Found, o text.Options, root boo
 // programName is the process's name and, where that is the runtime's, that of
 // what runs in it.
 func programName(f discover.Found) string {
-	if f.Main == "" || f.Runtime == "go" {
+	if f.Main == "" || !runtime.Of(f.Runtime).Hosts {
 		return f.Name
 	}
 	return f.Name + " " + f.Main
 }
 
 func runtimeName(f discover.Found) string {
-	if f.Runtime == "go" && f.Version != "" {
-		return f.Version
+	r := runtime.Of(f.Runtime)
+	if r.Versioned == "" && f.Version != "" {
+		return f.Version // which says it
 	}
-	name := map[string]string{"jvm": "JVM", "dotnet": ".NET", "redis": "Redis", "go": "go"}[f.Runtime]
-	return strings.TrimSpace(name + " " + f.Version)
+	return strings.TrimSpace(r.Title + " " + f.Version)
 }
 
 // listens names the first ports; sockets with a path only where there are none.

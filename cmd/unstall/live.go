@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/runtime"
 )
 
 // recording is what recording live targets takes.
@@ -95,7 +96,7 @@ func (s *session) announce(f record.Finding, r recording) {
 		}
 	}
 	on := f.SwitchesOn()
-	if r.JFR && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return t.Runtime == "jvm" }) {
+	if r.JFR && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return runtime.Of(t.Runtime).Records }) {
 		on = append(on, "flight recording")
 	}
 	switch {

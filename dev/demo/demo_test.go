@@ -15,9 +15,9 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/report/text"
 )
 
@@ -86,7 +86,7 @@ func diagnosis(t *testing.T, folder string) *diagnose.Diagnosis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, f := range files {
 		if f.Name() == "truth.json" {
 			continue

@@ -21,6 +21,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/report/html"
 )
 
@@ -61,14 +62,14 @@ type entry struct {
 	HTML               []byte
 }
 
-// incident is a recording of a service that was sick and of the same after its fix.
-type incident struct {
+// recording is of a service that was sick and of the same after its fix.
+type recording struct {
 	lab                 string
 	folders             [2]string // of the recordings: sick, fixed
 	sick, fixed, before string    // about each page; "": there is none
 }
 
-var incidents = []incident{{
+var incidents = []recording{{
 	lab:     "go-ballast",
 	folders: [2]string{"lab/go-ballast/recorded/sick", "lab/go-ballast/recorded/fixed"},
 	sick:    "A gateway in Go that collects garbage all the time: a small heap on a big machine. The cause, what it costs slow requests, and the setting that fixes it.",
@@ -146,7 +147,7 @@ func read(folder string) (*evidence.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, f := range files {
 		if f.Name() == "truth.json" {
 			continue

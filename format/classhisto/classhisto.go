@@ -29,10 +29,11 @@ import (
 
 // Format is class histograms.
 var Format = format.Format{
-	Name:  "classhisto",
-	About: "class histograms of a JVM: jmap -histo, jcmd GC.class_histogram, and those in GC logs",
-	Match: match,
-	Parse: parse,
+	Name:    "classhisto",
+	About:   "class histograms of a JVM: jmap -histo, jcmd GC.class_histogram, and those in GC logs",
+	Moments: true,
+	Match:   match,
+	Parse:   parse,
 }
 
 // Bounds of what is kept: what is smaller than the largest 2,000 classes leaks too slowly to

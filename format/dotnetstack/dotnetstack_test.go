@@ -38,7 +38,7 @@ func grouped(t testing.TB, b *evidence.Bundle, err error) {
 	if (err == nil) != (b.Samples.Len() > 0) {
 		t.Errorf("%d threads and error %v", b.Samples.Len(), err)
 	}
-	x := threads.Of(b)
+	x := threads.Of(b, stacks)
 	for _, s := range x.Subjects() {
 		if sum := x.Summary(s); sum.Threads == 0 || sum.Root.Count != sum.Threads {
 			t.Errorf("%d threads, %d in the tree", sum.Threads, sum.Root.Count)
@@ -58,7 +58,7 @@ func render(b *evidence.Bundle, err error) string {
 		fmt.Fprintf(&w, "covered %s %d..%d @%d, clock %q anchored %v\n", c.Kind, c.From, c.Until, c.Origin.Position(), b.Clocks[i].Name, b.Clocks[i].Anchored())
 	}
 	x := &b.Samples
-	t := threads.Of(b)
+	t := threads.Of(b, stacks)
 	for i := range x.Len() {
 		v := t.View(x.Subject[i], x.Stack[i])
 		fmt.Fprintf(&w, "%#x @%d: %d frames, %q %s, owner %q\n", int64(x.Lane[i]), x.Origin[i].Position(), len(b.Stacks.Frames(x.Stack[i])), v.Role, v.Doing(), v.Owner)
@@ -120,3 +120,6 @@ func TestThreadLine(t *testing.T) {
 		}
 	}
 }
+
+// stacks reads those of the tests.
+var stacks = threads.Readers{"dotnet": threads.DotnetStacks}

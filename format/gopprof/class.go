@@ -314,17 +314,5 @@ func (d *decision) result() string {
 	return class
 }
 
-// Classify says what the CPU time of a stack, innermost function first, was
-// for: one of the Class constants.
-func Classify(stack []string) string {
-	var d decision
-	for _, f := range stack {
-		if d.add(ruleOf(f)) {
-			break
-		}
-	}
-	return d.result()
-}
-
 // IsGC says whether a class is the collector's work.
 func IsGC(class string) bool { return strings.HasPrefix(class, "gc ") }

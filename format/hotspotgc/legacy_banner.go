@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/java"
 )
 
 // flags reads what JDK 7u and 8 print at the head of a log:
@@ -97,6 +98,6 @@ func (l *legacy) version(s []byte) {
 	}
 	s = s[i+len(word):]
 	if i = bytes.IndexByte(s, ')'); i > 0 {
-		l.o.version(evidence.JavaVersion(string(s[:i])))
+		l.o.version(java.Version(string(s[:i])))
 	}
 }

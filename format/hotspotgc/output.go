@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/java"
 )
 
 // output is where both dialects put what they read: events, facts, and lines that gave
@@ -107,7 +108,7 @@ func (o *output) collector(name string, line int64) {
 
 // version is the JVM's as its banner gives it: "1.8.0_292", "17.0.1+12".
 func (o *output) version(v string) {
-	o.b.Describe(o.process(o.clock.current), func(s *evidence.Subject) { s.Version = evidence.JavaVersion(v) })
+	o.b.Describe(o.process(o.clock.current), func(s *evidence.Subject) { s.Version = java.Version(v) })
 }
 
 // cpus is how many processors the JVM may use.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/java"
 )
 
 // Bounds of what a damaged file may name.
@@ -212,7 +213,7 @@ func (p *parser) finish() error {
 	} else {
 		*clock = evidence.Clock{Name: "unix", Error: 1e6, Resolution: 1}
 	}
-	id := p.b.Subject(evidence.Subject{Runtime: "jvm", PID: p.pid, Version: evidence.JavaVersion(p.words("java.property.java.version"))})
+	id := p.b.Subject(evidence.Subject{Runtime: "jvm", PID: p.pid, Version: java.Version(p.words("java.property.java.version"))})
 	for _, t := range p.order {
 		if t.total && !t.rate() {
 			continue

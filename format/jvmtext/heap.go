@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/java"
 )
 
 // named reads lines that begin by saying what they are.
@@ -51,7 +51,7 @@ func (p *parser) named(text string) bool {
 }
 
 func (p *parser) version1(text string) {
-	if v := evidence.JavaVersion(strings.TrimSpace(text)); len(v) > len(p.about.Version) {
+	if v := java.Version(strings.TrimSpace(text)); len(v) > len(p.about.Version) {
 		p.about.Version = v
 	}
 }

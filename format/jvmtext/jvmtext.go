@@ -29,10 +29,11 @@ import (
 
 // Format is the texts about a JVM's settings.
 var Format = format.Format{
-	Name:  "jvmtext",
-	About: "settings and heap of a JVM: jcmd VM.flags, VM.command_line, VM.version, GC.heap_info; jinfo; jmap -heap; -XX:+PrintFlagsFinal",
-	Match: match,
-	Parse: parse,
+	Name:    "jvmtext",
+	About:   "settings and heap of a JVM: jcmd VM.flags, VM.command_line, VM.version, GC.heap_info; jinfo; jmap -heap; -XX:+PrintFlagsFinal",
+	Moments: true,
+	Match:   match,
+	Parse:   parse,
 }
 
 // Bounds of what is kept.

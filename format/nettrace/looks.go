@@ -138,7 +138,7 @@ func (l *looks) join(from int) {
 // looked at most.
 func (l *looks) every() int64 {
 	var most *laneLooks
-	for _, lane := range l.lanes {
+	for _, lane := range l.order { // of several, the first that was seen
 		if most == nil || lane.count > most.count {
 			most = lane
 		}

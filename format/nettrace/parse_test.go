@@ -9,22 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
 	"github.com/unstall/unstall/format/nettrace/eventpipe/eventpipetest"
 )
-
-func golden(t testing.TB, name string) []byte {
-	t.Helper()
-	a, err := txtar.ParseFile("testdata/" + name + ".txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return stream(t, string(a.Files[0].Data))
-}
 
 // TestProcesses reads a stream of version 6 that is of two processes.
 func TestProcesses(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/java"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -118,7 +119,7 @@ func (p *parser) begin(l format.Line, text []byte) {
 	}
 	// Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
 	if _, rest, ok := bytes.Cut(text, []byte(" VM (")); ok {
-		if v := evidence.JavaVersion(string(rest[:min(len(rest), 100)])); v != "" {
+		if v := java.Version(string(rest[:min(len(rest), 100)])); v != "" {
 			p.about.Version = v
 		}
 	}

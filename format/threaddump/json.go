@@ -9,8 +9,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/java"
 )
 
 // isJSON knows what Thread.dump_to_file -format=json writes
@@ -92,7 +92,7 @@ func (p *parser) jsonField(key, value string) {
 			p.at = at
 		}
 	case "runtimeVersion":
-		p.about.Version = evidence.JavaVersion(value)
+		p.about.Version = java.Version(value)
 	}
 }
 

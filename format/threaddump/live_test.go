@@ -79,7 +79,7 @@ func TestLive(t *testing.T) {
 				t.Errorf("of %+v", s)
 			}
 			seen := make(map[string]threads.Look)
-			for _, l := range threads.Of(b).Looks(0) {
+			for _, l := range threads.Of(b, stacks).Looks(0) {
 				seen[l.View.Pool] = l
 			}
 			for pool, want := range map[string]struct {

@@ -38,10 +38,11 @@ import (
 
 // Format is thread dumps of HotSpot.
 var Format = format.Format{
-	Name:  "threaddump",
-	About: "stacks of a JVM's threads: jstack, jcmd Thread.print, SIGQUIT (JDK 6 to 25), Thread.dump_to_file (21 and later)",
-	Match: match,
-	Parse: parse,
+	Name:    "threaddump",
+	About:   "stacks of a JVM's threads: jstack, jcmd Thread.print, SIGQUIT (JDK 6 to 25), Thread.dump_to_file (21 and later)",
+	Moments: true,
+	Match:   match,
+	Parse:   parse,
 }
 
 // Bounds of what is kept.

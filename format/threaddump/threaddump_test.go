@@ -34,7 +34,7 @@ func grouped(t testing.TB, b *evidence.Bundle, err error) {
 	if (err == nil) != (b.Samples.Len() > 0) {
 		t.Errorf("%d threads and error %v", b.Samples.Len(), err)
 	}
-	x := threads.Of(b)
+	x := threads.Of(b, stacks)
 	for _, s := range x.Subjects() {
 		if sum := x.Summary(s); sum.Threads == 0 || sum.Root.Count != sum.Threads {
 			t.Errorf("%d threads, %d in the tree", sum.Threads, sum.Root.Count)
@@ -61,7 +61,7 @@ func render(b *evidence.Bundle, err error) string {
 		fmt.Fprintf(&w, "covered %s %s..%s every %v @%d, clock %q anchored %v\n", c.Kind, day(c.From), day(c.Until), time.Duration(c.Sampled), c.Origin.Position(), b.Clocks[i].Name, b.Clocks[i].Anchored())
 	}
 	x := &b.Samples
-	t := threads.Of(b)
+	t := threads.Of(b, stacks)
 	for i := range x.Len() {
 		v := t.View(x.Subject[i], x.Stack[i])
 		frames := b.Stacks.Frames(x.Stack[i])
@@ -163,3 +163,6 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%v, %d threads, %v", err, b.Samples.Len(), b.Warnings)
 	}
 }
+
+// stacks reads those of the tests.
+var stacks = threads.Readers{"jvm": threads.JVMStacks}

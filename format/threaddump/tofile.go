@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/java"
 )
 
 // isToFile knows the text that Thread.dump_to_file writes by its first lines:
@@ -68,7 +68,7 @@ func (p *parser) toFile(text []byte) bool {
 		case p.line == 1 && number(string(text)) > 0:
 			p.about.PID = int(number(string(text)))
 		case p.at != 0 && p.about.Version == "" && p.line <= 4:
-			p.about.Version = evidence.JavaVersion(string(bytes.TrimSpace(text)))
+			p.about.Version = java.Version(string(bytes.TrimSpace(text)))
 		case p.at != 0:
 			h, ok := numbered(text)
 			if !ok {

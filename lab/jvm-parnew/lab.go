@@ -12,16 +12,14 @@ import (
 )
 
 const (
-	young       = "jvm.young-gc-rate"
-	full        = "jvm.full-gc"
-	leak        = "jvm.old-gen-leak"
-	locks       = "jvm.lock-contention"
-	dependency  = "service.dependency-slow"
-	pool        = "service.pool-exhausted"
-	capacity    = "service.over-capacity"
-	surge       = "service.traffic-surge"
-	saturation  = "linux.cpu-saturation"
-	allocStalls = "jvm.allocation-stall"
+	young      = "jvm.young-gc-rate"
+	full       = "jvm.full-gc"
+	leak       = "jvm.old-gen-leak"
+	locks      = "jvm.lock-contention"
+	dependency = "service.dependency-slow"
+	pool       = "service.pool-exhausted"
+	capacity   = "service.over-capacity"
+	saturation = "linux.cpu-saturation"
 )
 
 // Causes that are about the host a lab happens to run on.

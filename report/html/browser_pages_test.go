@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/timeline"
 )
 
@@ -29,7 +29,7 @@ var recorded = map[string]func() (*diagnose.Diagnosis, error){
 }
 
 func diagnosisOf(folder string) (*diagnose.Diagnosis, error) {
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	for _, name := range []string{"access.log.gz", "cpu.pb.gz", "gctrace.log", "trace.out.gz"} {
 		if err := format.Read(context.Background(), all.Formats, format.File(filepath.Join(folder, name)), b); err != nil {
 			return nil, err

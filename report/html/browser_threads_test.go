@@ -11,9 +11,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 )
 
 // stacked is a page that is only what threads did.
@@ -91,7 +91,7 @@ func TestStarved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := evidence.NewBundle()
+	e := incident.NewBundle()
 	for _, f := range files {
 		if f.Name() == "truth.json" {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/sentence"
+	"github.com/unstall/unstall/runtime"
 )
 
 // diagnosisView is a diagnosis in the words of the reports.
@@ -289,7 +290,7 @@ func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
 func onGoroutines(d *diagnose.Diagnosis, subject string) bool {
 	for _, t := range d.Targets {
 		if t.ID == subject {
-			return (&evidence.Subject{Runtime: t.Runtime}).Lanes() == "goroutine"
+			return runtime.Of(t.Runtime).Lane == runtime.Go.Lane
 		}
 	}
 	return true

@@ -4,16 +4,13 @@ package sentence
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/runtime"
 )
-
-// versionOf is what a runtime's version is a version of, where it does not say so itself.
-var versionOf = map[string]string{"dotnet": ".NET", "jvm": "Java", "redis": "Redis"}
 
 // Target names a target and lists what is known of it.
 func Target(t diagnose.Target) (name string, about []string) {
@@ -26,7 +23,7 @@ func Target(t diagnose.Target) (name string, about []string) {
 		about = append(about, fmt.Sprintf("pid %d", *t.PID))
 	}
 	if t.Version != "" {
-		about = append(about, strings.TrimSpace(versionOf[t.Runtime]+" "+t.Version))
+		about = append(about, runtime.Of(t.Runtime).Release(t.Version))
 	} else if t.Runtime != "" && !strings.Contains(name, t.Runtime) {
 		about = append(about, t.Runtime)
 	}
@@ -149,9 +146,12 @@ const AddRequests = "unstall FILE... --requests access.log"
 
 // NoRequests says that there are none, and what has them.
 func NoRequests(d *diagnose.Diagnosis) string {
-	add := "an access log or an execution trace"
-	if slices.ContainsFunc(d.Targets, func(t diagnose.Target) bool { return t.Runtime == "dotnet" }) {
-		add = "an access log, or what a load generator measured,"
+	add := runtime.Of("").Requests
+	for _, t := range d.Targets {
+		if own := runtime.Of(t.Runtime).Requests; own != add {
+			add = own
+			break
+		}
 	}
 	return "none in the evidence, so causes are ranked by the time they stopped the service. To see what that cost requests, add " + add + " of the same time"
 }

@@ -100,8 +100,8 @@ func TestPieces(t *testing.T) {
 	for err == nil {
 		_, err = r.Next()
 	}
-	if err != io.EOF || r.Delivered() != int64(len(ends)) || r.Offset() != int64(len(data)) {
-		t.Error(err, r.Delivered(), r.Offset())
+	if err != io.EOF || r.Delivered() != int64(len(ends)) || r.in.offset != int64(len(data)) {
+		t.Error(err, r.Delivered(), r.in.offset)
 	}
 	why := errors.New("the process is gone")
 	r, err = NewReader(io.MultiReader(bytes.NewReader(data[:len(data)-1]), iotest.ErrReader(why)))

@@ -2,10 +2,8 @@ package eventpipe
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
-	"time"
 )
 
 // Record is the values of a payload or of an object in it, in order.
@@ -49,27 +47,6 @@ func (v Value) Number() float64 {
 		return v.Float
 	}
 	return float64(v.Int)
-}
-
-func (v Value) String() string {
-	switch v.Type {
-	case Single, Double:
-		return strconv.FormatFloat(v.Float, 'g', -1, 64)
-	case String, Guid, Decimal:
-		return v.Text
-	case Char, UTF8Char:
-		return string(rune(v.Int))
-	case Boolean, Boolean8:
-		return strconv.FormatBool(v.Int != 0)
-	case DateTime:
-		return time.Unix(0, v.Int).UTC().Format(time.RFC3339Nano)
-	case Object, Array, FixedArray, RelLoc, DataLoc:
-		if v.List == nil {
-			return v.Text
-		}
-		return fmt.Sprint([]Value(v.List))
-	}
-	return strconv.FormatInt(v.Int, 10)
 }
 
 // ErrPayload: a payload is shorter than its type says.

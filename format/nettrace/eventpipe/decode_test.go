@@ -3,7 +3,9 @@ package eventpipe
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/unstall/unstall/format/nettrace/eventpipe/eventpipetest"
 )
@@ -121,14 +123,36 @@ func TestCursor(t *testing.T) {
 	if s := c.AppendUTF16([]byte("a ")); string(s) != "a né" {
 		t.Errorf("%q", s)
 	}
-	if s, f := c.UTF8(), c.F32(); s != "utf8" || f != 0.5 || c.Len() != 5 || len(c.Rest()) != 5 || !c.OK() {
+	if s, f := c.Bytes(5), c.F32(); string(s) != "utf8\x00" || f != 0.5 || c.Len() != 5 || len(c.Rest()) != 5 || !c.OK() {
 		t.Error(s, f, c.Len())
 	}
-	if s := c.UTF16(); s != "" || c.OK() || c.Len() != 0 || c.U64() != 0 || c.U16() != 0 || c.U8() != 0 || c.GUID() != (GUID{}) || c.Varint() != 0 || c.UTF8() != "" {
+	if s := c.UTF16(); s != "" || c.OK() || c.Len() != 0 || c.U64() != 0 || c.U16() != 0 || c.U8() != 0 || c.GUID() != (GUID{}) || c.Varint() != 0 {
 		t.Errorf("%q", s)
 	}
 	lone := r.Cursor([]byte{0x3d, 0xd8, 'x', 0, 0, 0}) // half of a pair
 	if s := lone.UTF16(); s != "�x" || !lone.OK() {
 		t.Errorf("%q", s)
 	}
+}
+
+// String is how tests compare values.
+func (v Value) String() string {
+	switch v.Type {
+	case Single, Double:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case String, Guid, Decimal:
+		return v.Text
+	case Char, UTF8Char:
+		return string(rune(v.Int))
+	case Boolean, Boolean8:
+		return strconv.FormatBool(v.Int != 0)
+	case DateTime:
+		return time.Unix(0, v.Int).UTC().Format(time.RFC3339Nano)
+	case Object, Array, FixedArray, RelLoc, DataLoc:
+		if v.List == nil {
+			return v.Text
+		}
+		return fmt.Sprint([]Value(v.List))
+	}
+	return strconv.FormatInt(v.Int, 10)
 }

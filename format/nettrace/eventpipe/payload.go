@@ -1,7 +1,6 @@
 package eventpipe
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"unicode/utf16"
@@ -184,18 +183,6 @@ func AppendUTF16(dst, b []byte) []byte {
 		}
 	}
 	return dst
-}
-
-// UTF8 reads a string up to its zero, as some runtime events write theirs.
-func (c *Cursor) UTF8() string {
-	i := bytes.IndexByte(c.rest, 0)
-	if i < 0 {
-		c.Bytes(-1)
-		return ""
-	}
-	s := string(c.rest[:i])
-	c.rest = c.rest[i+1:]
-	return s
 }
 
 // counted is a string after its length, as version 6 writes names.

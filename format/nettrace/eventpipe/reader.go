@@ -89,9 +89,6 @@ func (r *Reader) Lost() int64 { return r.lost }
 // Unknown counts what was skipped so far.
 func (r *Reader) Unknown() Unknown { return r.unknown }
 
-// Offset is how many bytes of the stream were read.
-func (r *Reader) Offset() int64 { return r.in.offset }
-
 // Stacks is how many distinct stacks there are so far, numbered from 1.
 func (r *Reader) Stacks() int { return len(r.stacks.of) - 1 }
 

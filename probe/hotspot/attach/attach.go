@@ -71,9 +71,6 @@ func (v *VM) Inner() int { return v.inner }
 // Path is a file of the JVM's as it is reached from here.
 func (v *VM) Path(name string) string { return v.root + name }
 
-// Owner is whom the JVM's files belong to: its effective user and group.
-func (v *VM) Owner() (uid, gid int) { return v.uid, v.gid }
-
 // Socket is where the listener is, or will be, as it is reached from here.
 func (v *VM) Socket() string { return v.root + "/tmp/" + v.socketName() }
 

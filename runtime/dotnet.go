@@ -1,0 +1,17 @@
+package runtime
+
+import "github.com/unstall/unstall/threads"
+
+// Dotnet is .NET from Core 3.1 on (https://github.com/dotnet/runtime).
+var Dotnet = &Runtime{
+	ID:        "dotnet",
+	Title:     ".NET",
+	Versioned: ".NET",
+	Lane:      "thread",
+	Launchers: []string{"dotnet"},
+	Hosts:     true,
+	States:    looksAtThreads,
+	Requests:  "an access log, or what a load generator measured,",
+	Dump:      "dotnet-stack",
+	Stacks:    &threads.DotnetStacks,
+}

@@ -1,0 +1,32 @@
+package runtime
+
+import (
+	"go/version"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// GoTrace records an execution trace of a Go process.
+const GoTrace = "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
+
+// Go is the Go runtime (https://go.dev/doc).
+var Go = &Runtime{
+	ID:        "go",
+	Title:     "Go",
+	Lane:      "goroutine",
+	States:    Evidence{"an execution trace", GoTrace},
+	Requests:  "an access log or an execution trace",
+	Collector: "concurrent mark-sweep",
+	AtLeast:   goAtLeast,
+}
+
+// goAtLeast is the newest of the versions that the evidence about a subject shows it to have
+// at least: each format knows only when its own form came up.
+func goAtLeast(b *evidence.Bundle, subject evidence.SubjectID) (release string, ok bool) {
+	for _, f := range b.Facts {
+		if f.Subject == subject && f.Key == evidence.FactVersionAtLeast && version.Compare(f.Value, release) > 0 {
+			release = f.Value
+		}
+	}
+	return release, release != ""
+}

@@ -1,0 +1,97 @@
+// Package runtime knows the runtimes that services run on: what each is called, how its
+// processes are recognised and its threads' stacks read, which counters of it can be watched
+// live, and what to type for what is missing. A runtime is a file here and a line in [All].
+//
+// Its opinion: what is asked of a runtime is asked through it. A room that switches on a
+// runtime's name would have to be found and changed for the next one.
+package runtime
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
+)
+
+// Runtime is what services run on.
+type Runtime struct {
+	ID        string   // as evidence and JSON have it: "go"
+	Title     string   // "Go"
+	Versioned string   // what a version is one of, where it does not say so itself: "Java"
+	Lane      string   // what serves a request: "goroutine" or "thread"
+	Launchers []string // names of executables that run any program: java
+	Hosts     bool     // programs run inside its executable: a process is not called after its program
+
+	States    Evidence // what shows the states of requests
+	Requests  string   // what shows requests where nothing does, in words
+	Collector string   // the only one there is, as people call it; "" there are several
+	Reasons   bool     // its collector's log says of each pause why it was, and what went wrong
+	Records   bool     // it records itself on request (Java Flight Recorder)
+	Dump      string   // the tool that prints its threads' stacks, and whose form they are given to others in
+
+	Stacks *threads.Reader // reads its threads' stacks; nil: requests' states come from elsewhere
+	// AtLeast is the oldest release that the evidence about a subject leaves possible, where
+	// it does not name the release; nil: nothing tells.
+	AtLeast func(b *evidence.Bundle, subject evidence.SubjectID) (release string, ok bool)
+}
+
+// Evidence is what would show something: in words, and what is to be typed for it. PID and
+// HOST:PORT stand for those of the process; "" if nothing that can be typed would help.
+type Evidence struct{ What, Command string }
+
+// All are the runtimes that are known.
+var All = []*Runtime{Go, JVM, Dotnet, Redis}
+
+// unknown stands for a process of which nothing is known: it may be one of Go, whose traces
+// and profiles need not say so.
+var unknown = &Runtime{Lane: Go.Lane, States: Go.States, Requests: Go.Requests}
+
+// Of is the runtime of an ID. One that is not known is called by its ID and shows nothing.
+func Of(id string) *Runtime {
+	if id == "" {
+		return unknown
+	}
+	if i := slices.IndexFunc(All, func(r *Runtime) bool { return r.ID == id }); i >= 0 {
+		return All[i]
+	}
+	return &Runtime{ID: id, Title: id, Lane: "thread", Requests: Go.Requests}
+}
+
+// Release is a version as people call it: "Java 17.0.15", "go1.26.8".
+func (r *Runtime) Release(version string) string {
+	return strings.TrimSpace(r.Versioned + " " + version)
+}
+
+// Launchers are the executables of all runtimes that run any program.
+func Launchers() (names []string) {
+	for _, r := range All {
+		names = append(names, r.Launchers...)
+	}
+	return names
+}
+
+// Stacks are the readers of threads' stacks, by the runtime of their process.
+func Stacks() threads.Readers {
+	of := make(threads.Readers)
+	for _, r := range All {
+		if r.Stacks != nil {
+			of[r.ID] = *r.Stacks
+		}
+	}
+	return of
+}
+
+// Titles are those of the runtimes of which something holds, as in a sentence: "Go, JVM and .NET".
+func Titles(holds func(*Runtime) bool) string {
+	var names []string
+	for _, r := range All {
+		if holds(r) {
+			names = append(names, r.Title)
+		}
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
