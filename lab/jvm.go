@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/hsperf"
 	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/reading"
 )
 
 // JVM is the runtime of services in Java on an embedded Tomcat 9. A variant's Program
@@ -72,7 +73,8 @@ func (j JVM) build(ctx context.Context, l *Lab, say func(string)) (*programs, er
 	}}, nil
 }
 
-// look reads /proc, and what the JVM counts for jstat.
+// look reads /proc, and what the JVM counts for jstat: young collections, and the time of
+// all.
 func (JVM) look(one *Service) (st state, err error) {
 	p, err := statOf(one.PID)
 	st.Time = time.Now().UnixNano()
@@ -93,16 +95,22 @@ func (JVM) look(one *Service) (st state, err error) {
 	if err != nil {
 		return st, fmt.Errorf("%s: %w", names[0], err)
 	}
-	cycles, _ := counters.Value("sun.gc.collector.0.invocations")
-	st.GCCycles = uint64(cycles)
-	st.stopped, _ = counters.Seconds("sun.gc.collector.0.time")
+	young, _ := counters.Value("sun.gc.collector.0.invocations")
+	st.GCCycles = uint64(young)
+	for i := range 3 { // young, old, and G1's pauses of a concurrent cycle
+		if t, ok := counters.Seconds(fmt.Sprintf("sun.gc.collector.%d.time", i)); ok {
+			st.stopped, st.counted = st.stopped+t, true
+		}
+	}
 	return st, nil
 }
 
 func (JVM) between(a, b state) map[string]float64 {
 	m := a.process(b)
-	m["gc_cycles_per_s"] = float64(b.GCCycles-a.GCCycles) / a.until(b)
-	m["stopped_ms_per_s"] = 1e3 * (b.stopped - a.stopped) / a.until(b)
+	if a.counted && b.counted {
+		m["gc_cycles_per_s"] = float64(b.GCCycles-a.GCCycles) / a.until(b)
+		m["stopped_ms_per_s"] = 1e3 * (b.stopped - a.stopped) / a.until(b)
+	}
 	return m
 }
 
@@ -116,36 +124,33 @@ const (
 
 // figures are of the time in which requests came.
 func (JVM) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
-	from, until := requested(b)
-	var n, stopped int64
-	rows := &b.Intervals
-	for i := range rows.Len() {
-		of, ok := rows.PauseOf(i)
-		if !ok || of != evidence.PauseYoung && of != evidence.PauseMixed || rows.Subject[i] != about || rows.Start[i] < from || rows.Start[i] >= until {
-			continue
-		}
-		n++
-		stopped += rows.End[i] - rows.Start[i]
+	beside := reading.Beside{Window: requested(b), Source: -1}
+	if b.Requests.Len() > 0 {
+		beside.Clock = b.Requests.Clock[0]
 	}
-	if n == 0 || until == from {
+	g := reading.JVMCollector(b, about, reading.Scope{Beside: &beside})
+	if g == nil {
 		return nil
 	}
-	lasted := float64(until-from) / 1e9
+	young := g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed)
+	if len(young) == 0 {
+		return nil
+	}
 	return map[string]float64{
-		YoungCollections: 60 * float64(n) / lasted,
-		YoungPause:       float64(stopped) / float64(n) / 1e6,
-		YoungStopped:     float64(stopped) / 1e9 / lasted,
+		YoungCollections: 60 * g.PerSecond(young),
+		YoungPause:       1e3 * young.Seconds() / float64(len(young)),
+		YoungStopped:     g.ShareOf(young),
 	}
 }
 
-// requested is from when until when requests were meant to come, ns since the epoch.
-func requested(b *evidence.Bundle) (from, until int64) {
+// requested is from when until when requests were meant to come.
+func requested(b *evidence.Bundle) (w reading.Window) {
 	for i := range b.Requests.Len() {
 		at := cmp.Or(b.Requests.Intended[i], b.Requests.Start[i])
-		if from == 0 || at < from {
-			from = at
+		if w.From == 0 || at < w.From {
+			w.From = at
 		}
-		until = max(until, at)
+		w.Until = max(w.Until, at)
 	}
-	return from, until
+	return w
 }

@@ -35,6 +35,7 @@ type state struct {
 	service.State
 	usage
 	threads int     // of the process
+	counted bool    // the collector's figures are known
 	stopped float64 // by its collector so far, s
 }
 
