@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // CPU is the processor time of the collector's threads in pauses, in seconds, as the
@@ -165,7 +166,9 @@ func (g *GC) growth(v *evidence.Intervals, pauses, phases []int) {
 				first[s] = v.Start[j]
 			}
 			if of == evidence.PauseYoung {
-				promoted += promotion(v, j)
+				if before, after := reading.OldOf(v, j); after > before {
+					promoted += after - before
+				}
 			}
 		}
 		if !ok {
@@ -204,23 +207,6 @@ func (g *GC) growth(v *evidence.Intervals, pauses, phases []int) {
 			g.Rates.Cycles = &rate
 		}
 	}
-}
-
-// promotion is by how much (bytes) a young collection made the old generation grow.
-func promotion(v *evidence.Intervals, i int) float64 {
-	before, ok1 := v.Get(i, evidence.OldBefore)
-	after, ok2 := v.Get(i, evidence.OldAfter)
-	if ok1 && ok2 {
-		return max(0, after-before)
-	}
-	heapBefore, ok1 := v.Get(i, evidence.HeapBefore)
-	heapAfter, ok2 := v.Get(i, evidence.HeapAfter)
-	youngBefore, ok3 := v.Get(i, evidence.YoungBefore)
-	youngAfter, ok4 := v.Get(i, evidence.YoungAfter)
-	if ok1 && ok2 && ok3 && ok4 {
-		return max(0, heapAfter-youngAfter-(heapBefore-youngBefore))
-	}
-	return 0
 }
 
 // ignored lists the lines of no use by what they are, where the format says.

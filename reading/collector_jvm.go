@@ -72,15 +72,18 @@ func OldOf(v *evidence.Intervals, row int) (before, after float64) {
 	return before, after
 }
 
-// Between is what was allocated from one pause to the next, bytes; NaN unknown. A
-// concurrent collector frees memory between two pauses: then only the young generation,
+// Between is [Grown] of pauses.
+func (g *Collector) Between(p, q Pause) float64 { return Grown(&g.bundle.Intervals, p.Row, q.Row) }
+
+// Grown is what was allocated from the pause of a row to the next one's, bytes; NaN unknown.
+// A concurrent collector frees memory between two pauses: then only the young generation,
 // which it leaves alone, tells.
-func (g *Collector) Between(p, q Pause) float64 {
-	after, before := g.Get(p, evidence.YoungAfter), g.Get(q, evidence.YoungBefore)
+func Grown(v *evidence.Intervals, row, next int) float64 {
+	after, before := get(v, row, evidence.YoungAfter), get(v, next, evidence.YoungBefore)
 	if math.IsNaN(after) || math.IsNaN(before) {
-		after, before = g.Get(p, evidence.HeapAfter), g.Get(q, evidence.HeapBefore)
+		after, before = get(v, row, evidence.HeapAfter), get(v, next, evidence.HeapBefore)
 	}
-	if before < after || q.From <= p.To {
+	if before < after || v.Start[next] <= v.End[row] {
 		return math.NaN()
 	}
 	return before - after

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // stop says what is known of a stop of the world: by what, why, what it collected.
@@ -104,27 +105,13 @@ func (l *layout) heapAtPauses(rows []int, source string) {
 	l.chart(c)
 }
 
-// allocation is what the heap grew by from one pause to the next. A concurrent collector
-// frees some meanwhile: then only the young generation tells.
+// allocation is what the heap grew by from one pause to the next.
 func (l *layout) allocation(rows []int, source string) {
 	v := &l.b.Intervals
 	c := Curve{ID: "allocated", Title: "allocated", Source: source}
 	for n, i := range rows[1:] {
-		q := rows[n] // the one before
-		grown := math.NaN()
-		for _, k := range [][2]evidence.Key{{evidence.YoungAfter, evidence.YoungBefore}, {evidence.HeapAfter, evidence.HeapBefore}} {
-			from, was := v.Get(q, k[0])
-			to, is := v.Get(i, k[1])
-			if was && is {
-				grown = to - from
-				break
-			}
-		}
-		if d := float64(v.Start[i]-v.End[q]) / 1e9; grown >= 0 && d > 0 {
-			c.put(v.End[q], grown/d)
-		} else {
-			c.put(v.End[q], math.NaN())
-		}
+		last := rows[n]
+		c.put(v.End[last], reading.Grown(v, last, i)/(float64(v.Start[i]-v.End[last])/1e9))
 	}
 	if n := len(rows); n > 1 {
 		c.put(v.Start[rows[n-1]], math.NaN())
