@@ -128,8 +128,10 @@ func (g *Collector) goCycles(rows []int) {
 		g.Cycles = append(g.Cycles, x)
 	}
 	g.Rate, g.Marking = g.value(float64(len(g.began))/g.Span), g.value(mark/1e9/g.Span)
-	for to, ns := range map[*Value]float64{&g.Assist: assist, &g.Background: background, &g.Idle: idle} {
-		*to = g.value(ns / (1e9 * g.Span))
+	if len(g.Cycles) == 0 || slices.ContainsFunc(g.Cycles, func(x Cycle) bool { return x.Assist >= 0 || x.Background >= 0 || x.Idle >= 0 }) { // logs before Go 1.5 do not tell
+		for to, ns := range map[*Value]float64{&g.Assist: assist, &g.Background: background, &g.Idle: idle} {
+			*to = g.value(ns / (1e9 * g.Span))
+		}
 	}
 	if processors = cmp.Or(processors, float64(g.bundle.Subjects[g.subject].CPUs)); processors > 0 {
 		g.Processors = g.value(processors)

@@ -161,19 +161,3 @@ func TestExplicitCollectionsAreCountedOnce(t *testing.T) {
 		t.Errorf("%s: %s, want %q", v.State, v.Title, want)
 	}
 }
-
-// Of two logs of the same pauses none counts twice.
-func TestTwoLogsOfTheSame(t *testing.T) {
-	c := service{collector: "ParNew+CMS", cores: 2, rate: 20, demand: 10 * ms, pauses: every(1000*ms, parnew(50*ms))}.build()
-	b := c.Bundle
-	rows := b.Intervals.Select(evidence.StopTheWorld, 0)
-	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "gc2.log"}), "hotspotgc")
-	for _, i := range rows[:len(rows)/2] {
-		p.Interval(evidence.Interval{Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: b.Intervals.Start[i] + 20_000, End: b.Intervals.End[i] + 20_000, Origin: p.Origin(1)})
-	}
-	p.Cover(evidence.Coverage{Kind: evidence.CoverGC, From: epoch, Until: epoch + span/2})
-	p.Close()
-	if g := collectorOf(c); len(g.Pauses) != len(rows) || !near(g.Span, 60, .01) {
-		t.Errorf("%d pauses in %v s, want %d", len(g.Pauses), g.Span, len(rows))
-	}
-}
