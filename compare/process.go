@@ -4,6 +4,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/runtime"
 )
 
 // process picks whom the figures of a runtime are about: the process whose
@@ -38,7 +39,11 @@ func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
 	if p, ok := reading.ProfileOf(m.b, s); ok && p.Span > 0 {
 		m.set("cpu_cores", float64(p.All)/1e9/p.Span) // until /proc says better
 	}
-	g := reading.CollectorOf(m.b, s, reading.Scope{Beside: top.Beside(), Whole: true})
+	read := runtime.Of(m.b.Subjects[s].Runtime).ReadCollector
+	if read == nil {
+		return
+	}
+	g := read(m.b, s, reading.Scope{Beside: top.Beside(), Whole: true})
 	if g == nil {
 		return
 	}

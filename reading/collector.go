@@ -78,18 +78,6 @@ func (s Scope) source() evidence.ArtifactID {
 // CollectorReader reads the collector of a runtime; nil: nobody watched it.
 type CollectorReader func(*evidence.Bundle, evidence.SubjectID, Scope) *Collector
 
-// collectors by the runtime of their subject.
-var collectors = map[string]CollectorReader{"go": GoCollector, "jvm": JVMCollector, "dotnet": DotnetCollector}
-
-// CollectorOf reads the collector of a process, whatever its runtime; nil: nobody watched
-// it, or its runtime has none.
-func CollectorOf(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
-	if read := collectors[b.Subjects[subject].Runtime]; read != nil {
-		return read(b, subject, scope)
-	}
-	return nil
-}
-
 // newCollector is one of which nothing is known.
 func newCollector(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID) *Collector {
 	g := &Collector{bundle: b, subject: subject, source: source}

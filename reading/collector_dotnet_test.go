@@ -28,7 +28,7 @@ func TestDotnetCollector(t *testing.T) {
 	p.Series(evidence.Series{Subject: subject, Name: evidence.SeriesAllocation, T: []int64{10 * s, 15 * s}, V: []float64{100, 100}})
 	p.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverGC, From: 5 * s, Until: 15 * s})
 	p.Close()
-	g := CollectorOf(b, subject, Scope{Beside: &Beside{Window: Window{10 * s, 15 * s}}})
+	g := DotnetCollector(b, subject, Scope{Beside: &Beside{Window: Window{10 * s, 15 * s}}})
 	if g == nil {
 		t.Fatal("nobody watched")
 	}

@@ -26,7 +26,7 @@ func TestGoCollectorsAreTrue(t *testing.T) {
 			}
 		}
 		b.Unify()
-		g := reading.CollectorOf(b, 0, reading.Scope{Whole: true})
+		g := reading.GoCollector(b, 0, reading.Scope{Whole: true})
 		if g == nil {
 			t.Fatalf("%s: nobody watched", name)
 		}

@@ -1,6 +1,9 @@
 package runtime
 
-import "github.com/unstall/unstall/threads"
+import (
+	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/threads"
+)
 
 // Dotnet is .NET from Core 3.1 on (https://github.com/dotnet/runtime).
 var Dotnet = &Runtime{
@@ -14,4 +17,6 @@ var Dotnet = &Runtime{
 	Requests:  "an access log, or what a load generator measured,",
 	Dump:      "dotnet-stack",
 	Stacks:    &threads.DotnetStacks,
+
+	ReadCollector: reading.DotnetCollector,
 }

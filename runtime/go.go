@@ -4,6 +4,7 @@ import (
 	"go/version"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // GoTrace records an execution trace of a Go process.
@@ -18,6 +19,8 @@ var Go = &Runtime{
 	Requests:  "an access log or an execution trace",
 	Collector: "concurrent mark-sweep",
 	AtLeast:   goAtLeast,
+
+	ReadCollector: reading.GoCollector,
 }
 
 // goAtLeast is the newest of the versions that the evidence about a subject shows it to have

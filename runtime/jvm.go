@@ -1,6 +1,9 @@
 package runtime
 
-import "github.com/unstall/unstall/threads"
+import (
+	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/threads"
+)
 
 // JVM is a Java virtual machine: HotSpot and what is built from it
 // (https://openjdk.org/groups/hotspot).
@@ -17,6 +20,8 @@ var JVM = &Runtime{
 	Records:   true,
 	Dump:      "jstack",
 	Stacks:    &threads.JVMStacks,
+
+	ReadCollector: reading.JVMCollector,
 }
 
 // looksAtThreads shows the states of requests that run on threads.

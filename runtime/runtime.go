@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -29,6 +30,9 @@ type Runtime struct {
 	Reasons   bool     // its collector's log says of each pause why it was, and what went wrong
 	Records   bool     // it records itself on request (Java Flight Recorder)
 	Dump      string   // the tool that prints its threads' stacks, and whose form they are given to others in
+
+	// ReadCollector reads what its garbage collector did; nil: it has none.
+	ReadCollector reading.CollectorReader
 
 	Stacks *threads.Reader // reads its threads' stacks; nil: requests' states come from elsewhere
 	// AtLeast is the oldest release that the evidence about a subject leaves possible, where
