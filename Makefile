@@ -17,14 +17,14 @@ PREDICTIONS   ?= docs/predictions.md
 build: ## bin/unstall, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.release=$(VERSION)' -o bin/unstall ./cmd/unstall
 
-test: ## what CI runs: gofmt, go vet, all tests
+test: ## what CI runs: gofmt, go vet, all tests; ends with what was skipped
 	@echo '== gofmt'
 	@bad=$$(find . \( -path ./.tools -o -path ./out \) -prune -o -name '*.go' -print0 | xargs -0 "$$($(GO) env GOROOT)/bin/gofmt" -l); \
 	if [ -n "$$bad" ]; then printf 'not formatted, run gofmt -w on:\n%s\n' "$$bad" >&2; exit 1; fi
 	@echo '== go vet'
 	@$(GO) vet ./...
 	@echo '== go test'
-	@$(GO) test ./...
+	@$(GO) test -v ./... | awk -f dev/tools/tests.awk
 	@echo '== go test, of the modules users import'
 	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
 
