@@ -6,15 +6,13 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/cause/dotnet"
 	"github.com/unstall/unstall/cause/golang"
-	"github.com/unstall/unstall/cause/jvm"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/model/goheap"
 	"github.com/unstall/unstall/model/threadpool"
-	"github.com/unstall/unstall/model/younggen"
 )
 
-// ask are the models, calibrated by the causes of their field.
-var ask = map[string]func(model.Question) (*model.Answer, error){goheap.ID: askHeap, threadpool.ID: askPool, younggen.ID: askYoung}
+// ask are models that are calibrated by the causes of their field.
+var ask = map[string]func(model.Question) (*model.Answer, error){goheap.ID: askHeap, threadpool.ID: askPool}
 
 func caseOf(q model.Question) *cause.Case {
 	return &cause.Case{Bundle: q.Bundle, Subject: q.Subject, Ledger: q.Ledger}
@@ -55,14 +53,6 @@ func goVersion(q model.Question) string {
 
 func askPool(q model.Question) (*model.Answer, error) {
 	s, err := dotnet.SituationOf(caseOf(q))
-	if err != nil {
-		return nil, err
-	}
-	return s.Ask(q.Name, q.Wanted)
-}
-
-func askYoung(q model.Question) (*model.Answer, error) {
-	s, err := jvm.YoungOf(caseOf(q))
 	if err != nil {
 		return nil, err
 	}

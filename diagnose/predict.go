@@ -51,7 +51,11 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 		}
 		m = w.Model // all are of one
 	}
-	a, err := ask[m.ID](model.Question{Bundle: b, Subject: id, Name: r.name[id], Ledger: r.ledgerOf(id), Wanted: opt.Wanted})
+	asked := m.Ask
+	if asked == nil {
+		asked = ask[m.ID]
+	}
+	a, err := asked(model.Question{Bundle: b, Subject: id, Name: r.name[id], Ledger: r.ledgerOf(id), Wanted: opt.Wanted})
 	if a == nil {
 		return nil, fmt.Errorf("%s: %w", r.name[id], err)
 	}

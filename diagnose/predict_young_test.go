@@ -13,13 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/cause/jvm"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
 	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/model/younggen"
+	"github.com/unstall/unstall/reading"
 )
 
 const gclogs = "../../shared/corpus/gclog"
@@ -54,8 +53,11 @@ func TestYoungBackTest(t *testing.T) {
 			continue
 		}
 		for s := range b.Subjects {
-			c := &cause.Case{Bundle: b, Subject: evidence.SubjectID(s)}
-			p := jvm.YoungPauses(c)
+			g := reading.JVMCollector(b, evidence.SubjectID(s), reading.Scope{})
+			if g == nil {
+				continue
+			}
+			p := younggen.Pauses(g)
 			if len(p) < leastYoung {
 				continue
 			}
@@ -65,7 +67,7 @@ func TestYoungBackTest(t *testing.T) {
 				t.Logf("%s: %d young collections, %v", l.File, len(p), err)
 				continue
 			}
-			name, _ := b.Fact(c.Subject, evidence.FactCollector)
+			name, _ := b.Fact(evidence.SubjectID(s), evidence.FactCollector)
 			tests = append(tests, backTest{cmp.Or(name.Value, "not told"), x})
 		}
 	}

@@ -199,6 +199,19 @@ func (g *Collector) watch(beside *Beside) bool {
 	return true
 }
 
+// Meets says whether what it did can be laid over requests; nil: there are none.
+func (g *Collector) Meets(r *Beside) bool {
+	if r == nil {
+		return false
+	}
+	for _, w := range g.bundle.Covered(g.subject, evidence.CoverGC) {
+		if w.Until > r.From && w.From < r.Until && (w.Clock == r.Clock || g.Placed && g.bundle.Clocks[r.Clock].Anchored()) {
+			return true
+		}
+	}
+	return false
+}
+
 // longest notes the longest pause of the window, where it was read.
 func (g *Collector) longest() {
 	if most := g.Pauses.Longest(); len(g.Pauses) > 0 {

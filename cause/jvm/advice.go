@@ -16,10 +16,10 @@ import (
 const worthwhile = 4
 
 // adviseYoung adds fix and prediction.
-func (g *collector) adviseYoung(v *cause.Verdict, l load, known bool) {
-	s, err := g.young()
+func (g *collector) adviseYoung(v *cause.Verdict, l younggen.Load, known bool) {
+	s, err := younggen.SituationOf(g.c.Bundle, g.c.Subject, g.Collector)
 	if err == nil && known {
-		s.Knee, s.Rate = &l.knee, l.offered
+		s.Knee, s.Rate = &l.Knee, l.Offered
 	}
 	if err == nil {
 		g.enlarge(v, s)

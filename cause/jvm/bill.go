@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 )
@@ -61,19 +60,7 @@ func (g *collector) billOf(p reading.Pauses) *bill {
 }
 
 // meets says whether the pauses can be laid over the requests.
-func (g *collector) meets() bool {
-	l := g.c.Ledger
-	if l == nil || len(l.Rows) == 0 {
-		return false
-	}
-	clock := g.c.Bundle.Requests.Clock[l.Rows[0]]
-	for _, w := range g.c.Bundle.Covered(g.c.Subject, evidence.CoverGC) {
-		if w.Until > l.From && w.From < l.To && (w.Clock == clock || g.Placed && g.c.Bundle.Clocks[clock].Anchored()) {
-			return true
-		}
-	}
-	return false
-}
+func (g *collector) meets() bool { return g.Meets(g.c.Ledger.Beside()) }
 
 func (b *bill) sum() int64 { return b.direct + b.behind }
 

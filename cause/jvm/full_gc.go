@@ -150,11 +150,9 @@ func (g *collector) adviseFull(v *cause.Verdict, live, before, capacity float64)
 
 // roomBeside is the memory the process may have, bytes; 0 unknown.
 func (g *collector) roomBeside() float64 {
-	if f, ok := g.c.Bundle.Fact(g.c.Subject, evidence.FactContainerLimit); ok {
-		return f.Number
+	room, _ := reading.RoomOf(g.c.Bundle, g.c.Subject)
+	if !room.Known() {
+		return 0
 	}
-	if f, ok := g.c.Bundle.Fact(-1, evidence.FactHostMemory); ok {
-		return f.Number
-	}
-	return 0
+	return room.Number
 }

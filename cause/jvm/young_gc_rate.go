@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/model/younggen"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -75,17 +76,17 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	perMinute := 60 * g.PerSecond(p)
 	v.Evidence = append(v.Evidence, c.Figure("young collections a minute ("+g.NameOf(p[0])+")", perMinute, "1/min", g.OriginOf(p[0])))
 	v.Evidence = append(v.Evidence, g.youngFigures(p)...)
-	load, known := g.loadOf(g.Pauses)
+	load, known := younggen.LoadOf(c.Bundle, c.Subject, c.Ledger, g.Collector)
 	if known {
-		v.Evidence = append(v.Evidence, load.figures(c)...)
+		v.Evidence = append(v.Evidence, kneeFigures(c, load)...)
 	}
 	if v.State == cause.Supported && (g.PerSecond(p) < oftenYoung || len(p) < someYoung || g.ShareOf(p) < leastYoung) {
 		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
 		v.Summary = fmt.Sprintf("%s young collections a minute stop %s %% of the time: they are rare, or short", cause.Digits(2, perMinute), cause.Digits(2, 100*g.ShareOf(p)))
 		return v
 	}
-	if known && c.Slow() && load.offered > load.knee.Free().Value {
-		v.Summary = fmt.Sprintf("%.0f requests/s came, and without any collection %.0f would fill the processors: it is the work itself (service.over-capacity)", load.offered, load.knee.Free().Value)
+	if known && c.Slow() && load.Offered > load.Knee.Free().Value {
+		v.Summary = fmt.Sprintf("%.0f requests/s came, and without any collection %.0f would fill the processors: it is the work itself (service.over-capacity)", load.Offered, load.Knee.Free().Value)
 		if b == nil || b.share() < mostOfIt {
 			v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
 			return v
@@ -95,8 +96,8 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.Title = fmt.Sprintf("%s runs %.0f× a minute and stops %.1f %% of the time: eden fills every %s.", g.NameOf(p[0]), perMinute, 100*g.ShareOf(p), inSeconds(p.Interval()))
-	if knee := load.knee.Rate(); known && load.offered >= nearKnee*knee.Value {
-		v.Summary += fmt.Sprintf("; knee about %.0f requests/s, %.0f came", knee.Value, load.offered)
+	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee*knee.Value {
+		v.Summary += fmt.Sprintf("; knee about %.0f requests/s, %.0f came", knee.Value, load.Offered)
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)
 	g.adviseYoung(&v, load, known)

@@ -8,5 +8,5 @@ import (
 // Model of a JVM's young generation.
 var Model = &model.Model{
 	ID: ID, About: "a JVM's young generation", From: "its GC log, or a capture", Runtime: "jvm", Process: "JVM",
-	Covers: evidence.CoverGC, Default: "what a larger young generation gives", Knobs: Knobs,
+	Covers: evidence.CoverGC, Default: "what a larger young generation gives", Knobs: Knobs, Ask: ask,
 }

@@ -1,0 +1,21 @@
+package reading
+
+import "github.com/unstall/unstall/evidence"
+
+// Who limits a process's memory.
+const (
+	Container = "container"
+	OfHost    = "host"
+)
+
+// RoomOf is how much memory a process may have, bytes, and who says so: [Container], or
+// [OfHost], whose memory it shares with others.
+func RoomOf(b *evidence.Bundle, subject evidence.SubjectID) (v Value, who string) {
+	if f, ok := b.Fact(subject, evidence.FactContainerLimit); ok {
+		return Value{Number: f.Number, Origin: f.Origin, Watched: 1}, Container
+	}
+	if f, ok := b.Fact(-1, evidence.FactHostMemory); ok {
+		return Value{Number: f.Number, Origin: f.Origin, Watched: 1}, OfHost
+	}
+	return Unknown, ""
+}
