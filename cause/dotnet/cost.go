@@ -18,6 +18,10 @@ type need struct {
 	from    string
 }
 
+// undisturbed is the quantile of what such requests took that one needs: others met something
+// all the same.
+const undisturbed = .25
+
 // alone is how many requests that had the pool to themselves tell what one needs.
 const alone = 2
 
@@ -49,7 +53,7 @@ func (s *starving) needed() need {
 		return need{}
 	}
 	slices.Sort(best)
-	return need{float64(stats.Quantile(best, .25)) / 1e9, "requests of this recording that came one by one"}
+	return need{float64(stats.Quantile(best, undisturbed)) / 1e9, "requests of this recording that came one by one"}
 }
 
 // served is what requests take where each has a thread, blocked as that is.

@@ -81,6 +81,9 @@ func judgeDegenerated(c *cause.Case) cause.Verdict {
 // the program, which goes on allocating meanwhile.
 const concurrently = 3
 
+// manyCores is from how many processors on some can be spared for the collector.
+const manyCores = 4
+
 // adviseConcurrent is advice for collectors that free beside the program and do not keep up.
 func (g *collector) adviseConcurrent(v *cause.Verdict, live, capacity float64) {
 	if capacity > 0 {
@@ -94,7 +97,7 @@ func (g *collector) adviseConcurrent(v *cause.Verdict, live, capacity float64) {
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: fmt.Sprintf("-Xmx%dm", mebi(more))})
 	}
-	if threads, cores := g.Told(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= 4 && threads < cores/2 {
+	if threads, cores := g.Told(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= manyCores && threads < cores/2 {
 		v.Fix = append(v.Fix, cause.Fix{Text: "more threads beside the program, if processors are idle", Setting: fmt.Sprintf("-XX:ConcGCThreads=%.0f", min(cores/2, 2*threads))})
 	}
 	text := "allocate less: an allocation profile says where (jcmd PID JFR.start duration=60s settings=profile)"

@@ -75,6 +75,18 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 	return v
 }
 
+// How G1 sizes its regions, bytes: so many of them, a power of two, within bounds of which
+// the upper one may be set larger from JDK 18 on
+// (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/gc/g1/g1HeapRegionBounds.hpp).
+// With fewer than so many G1 has nothing to choose from.
+const (
+	regions      = 2048
+	leastRegion  = 1 << 20
+	mostRegion   = 32 << 20
+	mostRegion18 = 512 << 20
+	leastRegions = 64
+)
+
 // regionSize is G1's, bytes; where no source tells it, that which the JVM takes for the
 // heap's size. 0 unknown.
 func (g *collector) regionSize() (size float64, guess bool) {
@@ -90,7 +102,7 @@ func (g *collector) regionSize() (size float64, guess bool) {
 	if math.IsNaN(heap) || heap <= 0 {
 		return 0, true
 	}
-	return min(32<<20, max(1<<20, math.Exp2(math.Floor(math.Log2(heap/2048))))), true
+	return min(mostRegion, max(leastRegion, math.Exp2(math.Floor(math.Log2(heap/regions))))), true
 }
 
 // humongousOf is how many humongous regions there were before collections, and how many of
@@ -110,14 +122,14 @@ const larger = 4
 
 func (g *collector) adviseHumongous(v *cause.Verdict, region float64) {
 	version := release(g.c)
-	most := 32. * (1 << 20)
+	most := float64(mostRegion)
 	if version >= 18 {
-		most = 512 << 20
+		most = mostRegion18
 	}
 	if region > 0 && region < most {
 		size := min(most, larger*region)
-		for heap := g.Capacity.Number; size > 2*region && heap > 0 && heap/size < 64; {
-			size /= 2 // fewer regions leave G1 nothing to choose from
+		for heap := g.Capacity.Number; size > 2*region && heap > 0 && heap/size < leastRegions; {
+			size /= 2
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("larger regions: arrays below %s are then ordinary objects; if the class histogram or a flight recording (jdk.ObjectAllocationOutsideTLAB) shows larger ones, regions twice their size", inBytes(size/2)),
 			Setting: fmt.Sprintf("-XX:G1HeapRegionSize=%dm", mebi(size))})

@@ -91,10 +91,14 @@ func (g *collector) inKernel(x reading.Pause) bool {
 	return s >= worthKernel && s > g.Get(x, evidence.UserCPU)
 }
 
+// leastPart bounds how long pauses may be of which only a part counts: below, none are long
+// enough for it.
+const leastPart = .01
+
 // judgePart is judge for a part of what pauses cost.
 func (g *collector) judgePart(v *cause.Verdict, p reading.Pauses, part float64, what string) {
 	c := g.c
-	g.judge(v, p, what, stoppedPart/max(part, .01))
+	g.judge(v, p, what, stoppedPart/max(part, leastPart))
 	if v.Saves == nil && v.State != cause.RuledOut {
 		v.Weight *= part
 		return

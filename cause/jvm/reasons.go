@@ -68,12 +68,15 @@ func (g *collector) reasons() map[int]reason {
 	return out
 }
 
+// mostFreed is the part of what a collection freed that is most of it.
+const mostFreed = .5
+
 // freedHumongous says whether most of what a collection freed were humongous objects: they
 // had filled the heap, whatever was to be allocated when it was full.
 func (g *collector) freedHumongous(p reading.Pause) bool {
 	region, _ := g.regionSize()
 	freed := region * (g.Get(p, evidence.HumongousBefore) - g.Get(p, evidence.HumongousAfter))
-	return freed > 0 && freed >= .5*(g.Get(p, evidence.HeapBefore)-g.Get(p, evidence.HeapAfter))
+	return freed > 0 && freed >= mostFreed*(g.Get(p, evidence.HeapBefore)-g.Get(p, evidence.HeapAfter))
 }
 
 func (g *collector) reasonOf(p reading.Pause) reason {

@@ -151,7 +151,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("its time on processors that was not CPU time, measured", s.share, "1", s.host.process.Origin))
 	}
 	v.Fix = append(v.Fix, cause.Fix{Text: "raise the CPU limit of the container, or take it off and leave the request (weights still share fairly)"})
-	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.CPUs.Known() && float64(cpus) > math.Ceil(t.CPUs.Number)+.5 && cpus > 2 {
+	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.CPUs.Known() && cpus > int(math.Ceil(t.CPUs.Number)) && cpus > 2 {
 		v.Fix = append(v.Fix, cause.Fix{Text: "or let fewer threads use it up at once; Go 1.25 and later does so by itself",
 			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.CPUs.Number)))})
 	}
