@@ -64,7 +64,7 @@ func (g *collector) limited() (limited, known bool) {
 	above := 0
 	for i := 1; i < len(g.Cycles); i++ {
 		prev, x := g.Cycles[i-1], g.Cycles[i]
-		if !(prev.Live >= 2<<20) || !(x.Goal > 0 && x.Goal <= 1<<42) {
+		if !(prev.Live >= leastLive) || !(x.Goal > 0 && x.Goal <= mostGoal) {
 			continue
 		}
 		ratio = append(ratio, x.Goal/prev.Live)
@@ -73,20 +73,20 @@ func (g *collector) limited() (limited, known bool) {
 		if x.After > 0 {
 			ended = append(ended, x.After/x.Goal)
 		}
-		if prev.Live >= .95*x.Goal {
+		if prev.Live >= crowded*x.Goal {
 			above++ // the limit asks for less than what is live
 		}
 	}
 	if g.Off() {
 		return true, true
 	}
-	if len(ratio) < 3 {
+	if len(ratio) < tellingOf {
 		return false, false
 	}
-	if short := stats.Median(ended); short > 0 && short < .85 {
+	if short := stats.Median(ended); short > 0 && short < early {
 		return true, true // cycles end well below the goal that GOGC sets
 	}
-	if above*5 >= len(ratio) {
+	if above*oneInFive >= len(ratio) {
 		return true, true
 	}
 	m := stats.Median(ratio)
@@ -97,19 +97,18 @@ func (g *collector) limited() (limited, known bool) {
 		byLimit = append(byLimit, math.Abs(goals[i]-goal))
 	}
 	a, b := stats.Median(byGOGC), stats.Median(byLimit)
-	rounding := .005 * goal
 	switch {
-	case a > 2*b+rounding:
+	case a > better*b+rounding*goal:
 		return true, true
-	case b > 2*a+rounding:
+	case b > better*a+rounding*goal:
 		return false, true
 	}
 	gogc := (m - 1) * 100
-	nearest := math.Round(gogc/25) * 25
-	if nearest > 0 && math.Abs(gogc-nearest) <= 3 {
+	nearest := math.Round(gogc/step) * step
+	if nearest > 0 && math.Abs(gogc-nearest) <= nearStep {
 		return false, true
 	}
-	return m < 1.9, true
+	return m < usual, true
 }
 
 // goMinor is the least minor version the evidence allows, 0 unknown.
