@@ -96,10 +96,42 @@ func TestReachable(t *testing.T) {
 	}
 }
 
+// TestMap sees that every folder and Go file that ARCHITECTURE.md names in code exists,
+// and that it names every folder that a newcomer sees first.
+func TestMap(t *testing.T) {
+	text := documents(t)["ARCHITECTURE.md"]
+	spans := regexp.MustCompile("`[^`\n]+`").FindAllString(text, -1)
+	path := regexp.MustCompile(`^[a-z][a-zA-Z0-9_/.-]*(/|\.go|\.md|\.mod|\.sh)$`)
+	var folders []string
+	for _, span := range spans {
+		name := strings.Trim(span, "`")
+		if !path.MatchString(name) {
+			continue
+		}
+		folders = append(folders, name)
+		if info, err := os.Stat(filepath.Join(root, name)); err != nil || strings.HasSuffix(name, "/") != info.IsDir() {
+			t.Errorf("ARCHITECTURE.md names %s, which does not exist", name)
+		}
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := e.Name() + "/"
+		if !e.IsDir() || strings.HasPrefix(name, ".") || ignored[e.Name()] {
+			continue
+		}
+		if !slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(f, name) }) {
+			t.Errorf("ARCHITECTURE.md does not name %s", name)
+		}
+	}
+}
+
 // TestSizes keeps short what is read first.
 func TestSizes(t *testing.T) {
 	all := documents(t)
-	for name, most := range map[string]int{"README.md": 18 << 10, "CONTRIBUTING.md": 8 << 10} {
+	for name, most := range map[string]int{"README.md": 18 << 10, "ARCHITECTURE.md": 10 << 10, "CONTRIBUTING.md": 8 << 10} {
 		if n := len(all[name]); n > most {
 			t.Errorf("%s has %d bytes, at most %d are read: move something to docs/", name, n, most)
 		}
