@@ -9,11 +9,12 @@ const oldest = 2
 
 // DotnetCollector reads the collections of a .NET process from its events, over the
 // requests' time where the clocks meet, else all of the recording; what was allocated from
-// its counter. The whole of a run is the same.
+// its counter. Where there are counters alone, they tell little: how often the collector ran
+// only of generation 2, and of no pause. The whole of a run is the same.
 func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
 	g := newCollector(b, subject, scope.source())
 	if !g.watch(scope.Beside) {
-		return nil
+		return g.dotnetCounters()
 	}
 	v := &b.Intervals
 	full := 0.
@@ -40,5 +41,18 @@ func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope
 	if n := b.CPUsOf(subject); n > 0 {
 		g.Processors = g.value(float64(n))
 	}
+	return g
+}
+
+// dotnetCounters reads what counters tell without the collector's events; nil: nothing.
+func (g *Collector) dotnetCounters() *Collector {
+	s := g.bundle.SeriesOf(g.subject, evidence.SeriesAllocation)
+	if s == nil || len(s.T) < 2 {
+		return nil
+	}
+	g.Window = Window{s.T[0], s.T[len(s.T)-1]}
+	g.Span, g.Origin = g.Window.Seconds(), s.Origin
+	g.Alloc = Mean(g.bundle, g.subject, evidence.SeriesAllocation, g.Window)
+	g.Full = Mean(g.bundle, g.subject, evidence.SeriesGen2Collections, g.Window)
 	return g
 }

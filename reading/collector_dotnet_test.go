@@ -49,3 +49,21 @@ func TestDotnetCollector(t *testing.T) {
 		t.Errorf("%d collections began", n)
 	}
 }
+
+// Counters without events tell what was allocated, and nothing of pauses.
+func TestDotnetCounters(t *testing.T) {
+	b := evidence.NewBundle()
+	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "counters.csv"}), "dotnetcounters")
+	subject := p.Subject(evidence.Subject{Runtime: "dotnet"})
+	for name, v := range map[string]float64{evidence.SeriesAllocation: 100, evidence.SeriesGen2Collections: .5} {
+		p.Series(evidence.Series{Subject: subject, Name: name, T: []int64{10 * second, 20 * second}, V: []float64{v, v}})
+	}
+	p.Close()
+	g := DotnetCollector(b, subject, Scope{})
+	if g == nil || g.Alloc.Number != 100 || g.Full.Number != .5 || g.Rate.Known() || g.Stopped.Known() || g.Longest.Known() || g.Live.Known() {
+		t.Errorf("%+v", g)
+	}
+	if g := DotnetCollector(evidence.NewBundle(), subject, Scope{}); g != nil {
+		t.Errorf("figures of nothing: %+v", g)
+	}
+}
