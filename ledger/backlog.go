@@ -134,15 +134,15 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 		}
 		from, to := answers[first-1], answers[n]
 		waited += float64(to-from) / 1e9
-		mean := cpu.Over(reading.Window{From: from, Until: to})
+		w := reading.Window{From: from, Until: to}
+		mean := cpu.Over(w)
 		if !mean.Known() {
 			continue
 		}
 		s := float64(to-from) / 1e9
 		watched += s * mean.Watched
 		used += mean.Number*s - collecting(from, to)
-		all := float64(l.Replay.Servers)
-		free += max(leastLeft*all, all-others(host, from, to)) * (s - float64(l.stops.mean(from, to))/1e9)
+		free += host.Left(float64(l.Replay.Servers), w) * (s - float64(l.stops.mean(from, to))/1e9)
 	}
 	switch {
 	case waited == 0:

@@ -21,10 +21,6 @@ const (
 // something else.
 const queuesFrom = .4
 
-// leastLeft is the part of its processors that others on the host leave a process at least:
-// one that still answers has some, whatever two readings of counters say.
-const leastLeft = .125
-
 // halvings of the range of demands find the scale to a hundred-thousandth.
 const halvings = 16
 
@@ -145,7 +141,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	stopped := float64(l.stops.overlap(from, to)) / float64(to-from)
 	// What others on the host use is not there for requests, which take longer for it.
 	all := float64(l.Replay.Servers)
-	left := max(leastLeft*all, all-others(host, from, to))
+	left := host.Left(all, reading.Window{From: from, Until: to})
 	free := left * (1 - stopped)
 	if busy := (used - collected) / free; busy < queuesFrom {
 		return 0, fmt.Sprintf("its requests use %.0f %% of the processors: they do not queue for those", 100*busy)
@@ -160,15 +156,6 @@ func (l *Ledger) workEach() (ns float64, why string) {
 func (l *Ledger) processors() (cpu *reading.Curve, host *reading.Host) {
 	w := reading.Window{From: l.From, Until: l.To}
 	return reading.ProcessorTime(l.b, l.Subject, w), reading.HostOf(l.b, l.Subject, w)
-}
-
-// others is how many processors of the host, in the mean, were not there for the process; 0
-// where the host was not watched: none are known to have been taken.
-func others(host *reading.Host, from, to int64) float64 {
-	if v := host.OthersOver(reading.Window{From: from, Until: to}); v.MostlyKnown() {
-		return v.Number
-	}
-	return 0
 }
 
 // collecting gives the CPU time (s) of the collector's pauses that began within a time: as

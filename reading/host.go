@@ -98,6 +98,20 @@ func (h *Host) OthersOver(w Window) Value {
 	return v
 }
 
+// leastLeft is the part of its processors that others leave a process at least: what it uses
+// itself it has, whatever two readings of counters say.
+const leastLeft = .125
+
+// Left is how many of a process's processors others left it in a part of the window; all of
+// them where that was not watched.
+func (h *Host) Left(processors float64, w Window) float64 {
+	others := h.OthersOver(w)
+	if !others.MostlyKnown() {
+		return processors
+	}
+	return max(leastLeft*processors, processors-others.Number)
+}
+
 // Taken is how many of its cores were busy or stolen.
 func (h *Host) Taken() float64 { return h.Busy.Number + h.Steal.Number }
 

@@ -71,6 +71,18 @@ func TestHost(t *testing.T) {
 	}
 }
 
+func TestLeft(t *testing.T) {
+	w := Window{epoch, epoch + 4*sec}
+	x := newProcess("go")
+	near(t, "left where nobody watched", HostOf(x.b, x.id, w).Left(2, w), 2)
+	x.series(x.id, evidence.SeriesProcessCPU, 1, 1, 1, 1, 0)
+	x.series(x.host, evidence.SeriesHostCPUBusy, 1, 2, 4, 4, 0)
+	h := HostOf(x.done(), x.id, w)
+	near(t, "left in all", h.Left(4, w), 4-1.75)
+	near(t, "left in the first second", h.Left(4, Window{epoch, epoch + sec}), 4)
+	near(t, "left of two while others use three", h.Left(2, Window{epoch + 2*sec, epoch + 4*sec}), .25)
+}
+
 func TestNeighbours(t *testing.T) {
 	x := newProcess("go")
 	x.series(x.id, evidence.SeriesProcessCPU, 1, 1, 0)

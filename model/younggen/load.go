@@ -24,10 +24,6 @@ const kneeBlocks = 8
 // block has a dozen.
 const kneeRequests = 100
 
-// leastLeft is the part of the processors that a process is taken to have, however much the
-// others on the host used: what it uses itself, it has.
-const leastLeft = 1. / 8
-
 // deviation is how many median deviations from the median the standard deviation of a normal
 // distribution is; two of these to either side hold 95 % of it.
 const deviation = 1.4826
@@ -43,10 +39,7 @@ func LoadOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, g 
 	if !cpu.Known() {
 		return w, false
 	}
-	left := cores // by others on the host, in the mean
-	if others := reading.HostOf(b, subject, g.Window).Others; others.MostlyKnown() {
-		left = min(cores, max(leastLeft*cores, cores-others.Number))
-	}
+	left := reading.HostOf(b, subject, g.Window).Left(cores, g.Window)
 	r := &b.Requests
 	var came []int64
 	for _, i := range l.Rows {
