@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
@@ -115,30 +114,18 @@ func cyclesWithin(b *evidence.Bundle, s evidence.SubjectID, origin evidence.Orig
 // counts it, with its CPU time in a profile. On a host that does not run the
 // threads the first is a multiple of the second (golang/go#19497).
 func collectorTime(b *evidence.Bundle, s evidence.SubjectID) {
-	cpu := b.Names.Lookup("cpu")
-	profiles := b.Covered(s, evidence.CoverCPUProfile)
-	if cpu == 0 || len(profiles) == 0 {
+	p, ok := reading.ProfileOf(b, s)
+	if !ok || p.Span == 0 {
 		return
 	}
-	var marked int64
-	for i, t := range b.Samples.Type {
-		if t != cpu || b.Samples.Subject[i] != s {
-			continue
+	var from, until int64
+	for _, c := range b.Covered(s, evidence.CoverCPUProfile) {
+		if from == 0 || c.From < from {
+			from = c.From
 		}
-		switch class := b.Names.Text(b.Samples.Class[i]); {
-		case strings.HasPrefix(class, "gc background mark"), class == "gc assist":
-			marked += b.Samples.Value[i]
-		}
+		until = max(until, c.Until)
 	}
-	var watched, from, until int64
-	for _, p := range profiles {
-		watched += p.Until - p.From
-		if from == 0 || p.From < from {
-			from = p.From
-		}
-		until = max(until, p.Until)
-	}
-	byProfile := float64(marked) / float64(max(watched, 1))
+	byProfile := float64(p.Marked) / 1e9 / p.Span
 	for _, g := range b.Covered(s, evidence.CoverGC) {
 		a, _ := g.Origin.Artifact()
 		if g.Until <= from || g.From >= until {

@@ -227,6 +227,14 @@ const (
 	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
 )
 
+// Classes of CPU samples that are a collector's: what the work was for. All of them begin
+// with ClassGC, marking beside the program with ClassGCMark.
+const (
+	ClassGC       = "gc "
+	ClassGCMark   = "gc background mark"
+	ClassGCAssist = "gc assist" // marking that goroutines of the program had to do
+)
+
 // Names of what can be covered.
 const (
 	CoverRequests   = "requests"

@@ -11,6 +11,7 @@ type Profile struct {
 	All    int64
 	GC     int64   // background and idle marking, assists, sweeping
 	Assist int64   // the part of it that goroutines of the program had to do
+	Marked int64   // marking: beside the program, and Assist
 	Span   float64 // s that were profiled; 0 unknown
 	Origin evidence.Origin
 }
@@ -29,10 +30,13 @@ func ProfileOf(b *evidence.Bundle, subject evidence.SubjectID) (p Profile, ok bo
 		p.All += s.Value[i]
 		a, _ := s.Origin[i].Artifact()
 		p.Origin = evidence.NewOrigin(a, 0)
-		if class := b.Names.Text(s.Class[i]); strings.HasPrefix(class, "gc ") {
+		if class := b.Names.Text(s.Class[i]); strings.HasPrefix(class, evidence.ClassGC) {
 			p.GC += s.Value[i]
-			if class == "gc assist" {
+			if class == evidence.ClassGCAssist {
 				p.Assist += s.Value[i]
+			}
+			if class == evidence.ClassGCAssist || strings.HasPrefix(class, evidence.ClassGCMark) {
+				p.Marked += s.Value[i]
 			}
 		}
 	}

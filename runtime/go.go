@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/top"
 )
 
 // GoTrace records an execution trace of a Go process.
@@ -12,15 +13,15 @@ const GoTrace = "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5
 
 // Go is the Go runtime (https://go.dev/doc).
 var Go = &Runtime{
-	ID:        "go",
-	Title:     "Go",
-	Lane:      "goroutine",
-	States:    Evidence{"an execution trace", GoTrace},
-	Requests:  "an access log or an execution trace",
-	Collector: "concurrent mark-sweep",
-	AtLeast:   goAtLeast,
-
+	ID:            "go",
+	Title:         "Go",
+	Lane:          "goroutine",
+	States:        Evidence{"an execution trace", GoTrace},
+	Requests:      "an access log or an execution trace",
+	Collector:     "concurrent mark-sweep",
+	Counters:      &top.Go,
 	ReadCollector: reading.GoCollector,
+	AtLeast:       goAtLeast,
 }
 
 // goAtLeast is the newest of the versions that the evidence about a subject shows it to have

@@ -3,24 +3,25 @@ package runtime
 import (
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
+	"github.com/unstall/unstall/top"
 )
 
 // JVM is a Java virtual machine: HotSpot and what is built from it
 // (https://openjdk.org/groups/hotspot).
 var JVM = &Runtime{
-	ID:        "jvm",
-	Title:     "JVM",
-	Versioned: "Java",
-	Lane:      "thread",
-	Launchers: []string{"java"},
-	Hosts:     true,
-	States:    looksAtThreads,
-	Requests:  Go.Requests,
-	Reasons:   true,
-	Records:   true,
-	Dump:      "jstack",
-	Stacks:    &threads.JVMStacks,
-
+	ID:            "jvm",
+	Title:         "JVM",
+	Versioned:     "Java",
+	Lane:          "thread",
+	Launchers:     []string{"java"},
+	Hosts:         true,
+	States:        looksAtThreads,
+	Requests:      Go.Requests,
+	Reasons:       true,
+	Records:       true,
+	Dump:          "jstack",
+	Stacks:        &threads.JVMStacks,
+	Counters:      &top.JVM,
 	ReadCollector: reading.JVMCollector,
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
+	"github.com/unstall/unstall/top"
 )
 
 // Runtime is what services run on.
@@ -31,10 +32,10 @@ type Runtime struct {
 	Records   bool     // it records itself on request (Java Flight Recorder)
 	Dump      string   // the tool that prints its threads' stacks, and whose form they are given to others in
 
-	// ReadCollector reads what its garbage collector did; nil: it has none.
-	ReadCollector reading.CollectorReader
-
 	Stacks *threads.Reader // reads its threads' stacks; nil: requests' states come from elsewhere
+	// ReadCollector reads what its garbage collector did; nil: it has none that is read.
+	ReadCollector reading.CollectorReader
+	Counters      *top.Counters // that it keeps of itself, to be watched live; nil: none that are read
 	// AtLeast is the oldest release that the evidence about a subject leaves possible, where
 	// it does not name the release; nil: nothing tells.
 	AtLeast func(b *evidence.Bundle, subject evidence.SubjectID) (release string, ok bool)
@@ -45,7 +46,7 @@ type Runtime struct {
 type Evidence struct{ What, Command string }
 
 // All are the runtimes that are known.
-var All = []*Runtime{Go, JVM, Dotnet, Redis}
+var All = []*Runtime{Go, Dotnet, JVM, Redis}
 
 // unknown stands for a process of which nothing is known: it may be one of Go, whose traces
 // and profiles need not say so.

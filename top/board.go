@@ -54,7 +54,7 @@ func (b *Board) Add(readings []Reading) {
 		r := b.rows[x.ID]
 		if r == nil {
 			r = &row{id: x.ID, title: x.Title, unit: x.Unit, group: x.Group, order: len(b.rows)}
-			r.rule, r.rank = ruleOf(x.ID)
+			r.rule, r.rank = b.Subject.ruleOf(x.ID)
 			b.rows[x.ID] = r
 			if !slices.Contains(b.groups, x.Group) {
 				b.groups = append(b.groups, x.Group)

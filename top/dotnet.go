@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
@@ -72,9 +73,12 @@ type dotnet struct {
 	end     error // why the stream ended, nil: it has not
 }
 
+// Dotnet are the EventCounters of a .NET process.
+var Dotnet = Counters{openDotnet, dotnetRules}
+
 // openDotnet starts a session. The runtime sends counters once a second at most.
-func openDotnet(ctx context.Context, pid int, every time.Duration) (*dotnet, error) {
-	client, err := ipc.Find(pid)
+func openDotnet(ctx context.Context, t discover.Target, every time.Duration, _ func() time.Time) (Source, error) {
+	client, err := ipc.Find(t.PID)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,10 @@ type golang struct {
 	plain  bool // it serves no expvar
 }
 
-func openGo(ctx context.Context, t discover.Target, now func() time.Time) (*golang, error) {
+// Go are the counters that a Go process serves beside its net/http/pprof.
+var Go = Counters{openGo, goRules}
+
+func openGo(ctx context.Context, t discover.Target, _ time.Duration, now func() time.Time) (Source, error) {
 	c, err := gopprof.Dial(ctx, t)
 	if err != nil {
 		return nil, err

@@ -52,12 +52,15 @@ type jvm struct {
 	now  func() time.Time
 }
 
-func openJVM(pid int, now func() time.Time) (*jvm, error) {
-	f, err := discover.Hsperfdata(pid)
+// JVM are the counters in a JVM's hsperfdata.
+var JVM = Counters{openJVM, jvmRules}
+
+func openJVM(_ context.Context, t discover.Target, _ time.Duration, now func() time.Time) (Source, error) {
+	f, err := discover.Hsperfdata(t.PID)
 	if err != nil {
-		return nil, fmt.Errorf("pid %d: %w", pid, err)
+		return nil, fmt.Errorf("pid %d: %w", t.PID, err)
 	}
-	return &jvm{file: f, pid: pid, now: now}, nil
+	return &jvm{file: f, pid: t.PID, now: now}, nil
 }
 
 // Read reads the file once.

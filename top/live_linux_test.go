@@ -88,7 +88,7 @@ func live(t *testing.T, pid int, want ...string) *Watch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(ctx, found, "test", time.Second)
+	w, err := Open(ctx, found, "test", time.Second, map[string]*Counters{"go": &Go, "dotnet": &Dotnet, "jvm": &JVM}[found.Runtime])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,8 @@ const (
 	threadsID = "proc/threads"
 )
 
-var procRules = []Rule{
+// ProcRules are how the counters that every process has are read.
+var ProcRules = []Rule{
 	{cpuID, "90 % of its processors or more: requests queue for a CPU", func(v View) string {
 		bound := saturated * v.Board.cores()
 		return above(bound, 5*time.Second, "saturated: what waits, waits for a CPU")(v)

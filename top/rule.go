@@ -2,7 +2,6 @@ package top
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/unstall/unstall/figure"
@@ -40,17 +39,18 @@ func (v View) busy() float64 { return v.Of(cpuID) / v.Board.cores() }
 // before the last one is busy.
 const saturated = 90
 
-// Rules are those of all runtimes, what decides first.
-var Rules = slices.Concat(procRules, dotnetRules, goRules, jvmRules)
-
-// ruleOf finds a counter's rule and its place; nil if there is none.
-func ruleOf(id string) (*Rule, int) {
-	for i := range Rules {
-		if Rules[i].ID == id {
-			return &Rules[i], i
+// ruleOf finds a counter's rule and its place, what decides first; nil if there is none.
+func (s *Subject) ruleOf(id string) (*Rule, int) {
+	rank := 0
+	for _, rules := range [][]Rule{ProcRules, s.Rules} {
+		for i := range rules {
+			if rules[i].ID == id {
+				return &rules[i], rank
+			}
+			rank++
 		}
 	}
-	return nil, len(Rules)
+	return nil, rank
 }
 
 // above holds where a value is above a bound for a time.

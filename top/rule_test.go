@@ -1,6 +1,7 @@
 package top
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +77,7 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range Rules {
+	for _, r := range slices.Concat(ProcRules, dotnetRules, goRules, jvmRules) {
 		if n := len([]rune(r.Text)); n == 0 || n > 74 || strings.Contains(r.Text, "\n") {
 			t.Errorf("%s: its text has %d characters, want one short line", r.ID, n)
 		}

@@ -15,6 +15,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/unstall/unstall/discover"
 )
 
 // Kind says how the values of a counter are meant.
@@ -49,6 +51,12 @@ type Source interface {
 	Close() error
 }
 
+// Counters are those that a runtime keeps of itself.
+type Counters struct {
+	Open  func(ctx context.Context, t discover.Target, every time.Duration, now func() time.Time) (Source, error)
+	Rules []Rule // what decides first
+}
+
 // ErrEnded is wrapped by errors about a process that is gone.
 var ErrEnded = errors.New("the process has ended")
 
@@ -56,4 +64,5 @@ var ErrEnded = errors.New("the process has ended")
 type Subject struct {
 	Text  string  // "gateway  pid 4711 · go1.26.8"
 	Cores float64 // processors it may use; 0 unknown
+	Rules []Rule  // how its runtime's counters are read
 }

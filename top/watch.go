@@ -30,20 +30,16 @@ type Watch struct {
 // address is taken to be gone.
 const patient = 3
 
-// Open begins to look at a target, each interval. What a source cannot give is a
-// note; the error says that there is nothing at all.
-func Open(ctx context.Context, t discover.Target, about string, every time.Duration) (*Watch, error) {
+// Open begins to look at a target, each interval, and at the counters of its runtime, if it
+// has any. What a source cannot give is a note; the error says that there is nothing at all.
+func Open(ctx context.Context, t discover.Target, about string, every time.Duration, counters *Counters) (*Watch, error) {
 	w := &Watch{Board: NewBoard(Subject{Text: about}, every), began: time.Now(), now: time.Now}
-	switch t.Runtime {
-	case "dotnet":
-		w.open(func() (Source, error) { return nilIfFailed(openDotnet(ctx, t.PID, every)) })
-	case "jvm":
-		w.open(func() (Source, error) { return nilIfFailed(openJVM(t.PID, w.now)) })
-	case "go":
-		w.open(func() (Source, error) { return nilIfFailed(openGo(ctx, t, w.now)) })
-	default:
-		if t.URL != nil {
-			w.open(func() (Source, error) { return nilIfFailed(openGo(ctx, t, w.now)) })
+	if counters != nil {
+		w.Subject.Rules = counters.Rules
+		if s, err := counters.Open(ctx, t, every, w.now); err != nil {
+			w.Notes = append(w.Notes, err.Error())
+		} else {
+			w.sources = append(w.sources, s)
 		}
 	}
 	if t.PID != 0 {
@@ -57,23 +53,6 @@ func Open(ctx context.Context, t discover.Target, about string, every time.Durat
 		return nil, errors.New("there is nothing to look at here: give the id or name of a process on this host, or the URL of its net/http/pprof")
 	}
 	return w, nil
-}
-
-func (w *Watch) open(f func() (Source, error)) {
-	s, err := f()
-	if err != nil {
-		w.Notes = append(w.Notes, err.Error())
-		return
-	}
-	w.sources = append(w.sources, s)
-}
-
-// nilIfFailed keeps a nil pointer from becoming a source that is not nil.
-func nilIfFailed[S Source](s S, err error) (Source, error) {
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // New looks at sources, the last of which knows whether the process lives: what

@@ -13,6 +13,7 @@ import (
 
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/top"
 )
 
@@ -34,7 +35,7 @@ func (c *topCommand) Run(s *session) error {
 		s.said([]error{err})
 		return nil
 	}
-	watch, err := top.Open(ctx, found, describe(found), c.Every)
+	watch, err := top.Open(ctx, found, describe(found), c.Every, counters(found))
 	if err != nil {
 		s.fail(unreadable, fmt.Errorf("%s: %w", typed(found), err))
 		return nil
@@ -53,6 +54,15 @@ func (c *topCommand) Run(s *session) error {
 }
 
 // show draws on a terminal, else writes tables.
+// counters are those of a target's runtime; behind an address of which nothing else is known
+// only Go's can be.
+func counters(t discover.Target) *top.Counters {
+	if t.Runtime == "" && t.URL != nil {
+		return runtime.Go.Counters
+	}
+	return runtime.Of(t.Runtime).Counters
+}
+
 func (c *topCommand) show(ctx context.Context, s *session, watch *top.Watch) error {
 	if c.For > 0 {
 		limited, cancel := context.WithTimeout(ctx, c.For+c.Every/2) // with the table of its end

@@ -7,16 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	causes "github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/export"
-	formats "github.com/unstall/unstall/format/all"
 	"github.com/unstall/unstall/lab"
-	labs "github.com/unstall/unstall/lab/all"
 	"github.com/unstall/unstall/ledger"
 	models "github.com/unstall/unstall/model/all"
 	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/top"
+	causes "github.com/unstall/unstall/cause/all"
+	formats "github.com/unstall/unstall/format/all"
+	labs "github.com/unstall/unstall/lab/all"
 )
 
 // Root is the checkout, as seen from this package.
@@ -106,7 +107,13 @@ func metricTable() string {
 
 func ruleTable() string {
 	t := newTable("counter", "its rule", "said when it holds")
-	for _, r := range top.Rules {
+	rules := top.ProcRules
+	for _, r := range runtime.All {
+		if r.Counters != nil {
+			rules = append(slices.Clip(rules), r.Counters.Rules...)
+		}
+	}
+	for _, r := range rules {
 		said := ""
 		if r.Holds != nil {
 			said = "yes"

@@ -1,19 +1,23 @@
 package gopprof
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+)
 
 // Classes of CPU time: what the work was for. "" is the program's own code,
 // which includes C called through cgo, copying (memmove) and stack growth.
 const (
-	ClassDedicated    = "gc background mark (dedicated)"
-	ClassFractional   = "gc background mark (fractional)"
-	ClassIdle         = "gc background mark (idle)"
-	ClassBackground   = "gc background mark" // of a kind the profile does not show: before Go 1.22
-	ClassAssist       = "gc assist"
-	ClassSweep        = "gc sweep"
-	ClassWriteBarrier = "gc write barrier"
-	ClassSTW          = "gc stop-the-world"
-	ClassGCOther      = "gc other"
+	ClassDedicated    = evidence.ClassGCMark + " (dedicated)"
+	ClassFractional   = evidence.ClassGCMark + " (fractional)"
+	ClassIdle         = evidence.ClassGCMark + " (idle)"
+	ClassBackground   = evidence.ClassGCMark // of a kind the profile does not show: before Go 1.22
+	ClassAssist       = evidence.ClassGCAssist
+	ClassSweep        = evidence.ClassGC + "sweep"
+	ClassWriteBarrier = evidence.ClassGC + "write barrier"
+	ClassSTW          = evidence.ClassGC + "stop-the-world"
+	ClassGCOther      = evidence.ClassGC + "other"
 	ClassMalloc       = "malloc"
 	ClassZeroing      = "page fault / zeroing"
 	ClassScheduler    = "scheduler"
