@@ -7,9 +7,6 @@ import (
 	"os"
 	"slices"
 	"time"
-
-	"github.com/unstall/unstall/probe/dotnet/ipc"
-	"github.com/unstall/unstall/probe/hotspot/attach"
 )
 
 // lookTime is how long processor use is watched: /proc counts it in steps of
@@ -53,15 +50,8 @@ func Discover(ctx context.Context) ([]Found, error) {
 		}
 		h.access(&f.Target)
 		f.RSS = p.rss * int64(os.Getpagesize())
-		if f.Runtime == "dotnet" && (p.uid == os.Geteuid() || os.Geteuid() == 0) {
-			_, err := ipc.Find(id)
-			f.Socket = err == nil
-		}
-		if f.Runtime == "jvm" && (p.uid == os.Geteuid() || os.Geteuid() == 0) {
-			_, err := attach.Find(id)
-			f.Attach = err == nil
-		}
-		h.next(&f)
+		h.ways(p, &f)
+		next(&f)
 		all = append(all, seen{f, p.cpu, at, p.stat.start})
 	}
 	if len(all) == 0 {
@@ -97,9 +87,8 @@ func Discover(ctx context.Context) ([]Found, error) {
 }
 
 // next says what can be read and what to type.
-func (h *host) next(f *Found) {
-	tcp := slices.ContainsFunc(f.Listens, func(l Listener) bool { return l.Addr.IsValid() })
-	if f.Pprof = f.Runtime == "go" && tcp && h.pprof(f.PID); f.Pprof {
+func next(f *Found) {
+	if f.Pprof {
 		f.Reads = append(f.Reads, "pprof")
 	}
 	if f.Socket {

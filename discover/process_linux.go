@@ -42,8 +42,10 @@ func (p *process) locate() {
 	p.mounts, _ = os.Readlink(procPath(p.pid, "ns/mnt"))
 	words := readCommand(p.pid)
 	p.command = words[0]
-	if p.comm == "dotnet" {
-		p.program = launchedByDotnet(words)
+	for _, k := range kinds {
+		if k.program != nil && p.comm == k.launcher {
+			p.program = k.program(words)
+		}
 	}
 }
 

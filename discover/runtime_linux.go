@@ -15,34 +15,22 @@ import (
 // runtime tells a process's runtime by what it leaves behind, the cheapest trace
 // first.
 func (h *host) runtime(p *process, container string) (name, version, main string) {
-	if j, ok := h.hotspot(p); ok {
-		return "jvm", j.version, j.main
-	}
-	if h.diagnosticSocket(p) {
-		version, _ := h.library(p, "libcoreclr.so")
-		return "dotnet", version, ""
-	}
-	if isRedis(p.comm) || isRedis(path.Base(p.exe)) {
-		return "redis", "", ""
+	for _, k := range kinds {
+		if version, main, ok := k.traces(h, p, container); ok {
+			return k.id, version, main
+		}
 	}
 	e, ok := h.executable(p, container)
-	if e.goVersion != "" {
-		return "go", e.goVersion, e.main
-	}
-	if ok && p.exe == "" { // which libraries it has loaded is hidden, too
-		switch p.comm {
-		case "java":
-			return "jvm", "", ""
-		case "dotnet":
-			return "dotnet", "", ""
+	for _, k := range kinds {
+		if ok && p.exe == "" && k.launcher != "" && p.comm == k.launcher { // which libraries it has loaded is hidden, too
+			return k.id, "", ""
 		}
 	}
-	if e.dynamic && p.exe != "" {
-		if version, ok := h.library(p, "libjvm.so"); ok {
-			return "jvm", version, ""
-		}
-		if version, ok := h.library(p, "libcoreclr.so"); ok {
-			return "dotnet", version, ""
+	for _, k := range kinds {
+		if e.dynamic && p.exe != "" && k.library != "" {
+			if where, ok := h.library(p, k.library); ok {
+				return k.id, k.version(procPath(p.pid, "root"), where), ""
+			}
 		}
 	}
 	return "", "", ""
@@ -112,9 +100,8 @@ func (h *host) pprof(pid int) bool {
 // target's page tables while it prints them.
 const mapsLimit = 8 << 20
 
-// library says whether a process has a shared library mapped and, if it is
-// libjvm.so or libcoreclr.so, the version of the runtime it came with.
-func (h *host) library(p *process, name string) (version string, mapped bool) {
+// library says where a shared library is that a process has mapped.
+func (h *host) library(p *process, name string) (where string, mapped bool) {
 	f, err := os.Open(procPath(p.pid, "maps"))
 	if err != nil {
 		return "", false
@@ -127,15 +114,12 @@ func (h *host) library(p *process, name string) (version string, mapped bool) {
 		if !bytes.Contains(lines.Bytes(), want) {
 			continue
 		}
-		_, where, _ := strings.Cut(lines.Text(), "/")
+		_, where, _ = strings.Cut(lines.Text(), "/")
 		where = "/" + strings.TrimSuffix(where, " (deleted)")
 		if path.Base(where) != name {
 			continue
 		}
-		if name == "libcoreclr.so" {
-			return coreVersion(where), true
-		}
-		return releaseVersion(procPath(p.pid, "root"), where), true
+		return where, true
 	}
 	return "", false
 }
@@ -143,7 +127,7 @@ func (h *host) library(p *process, name string) (version string, mapped bool) {
 // coreVersion takes the version out of where a shared .NET runtime is installed:
 // …/shared/Microsoft.NETCore.App/8.0.4/libcoreclr.so. Programs that bring their
 // own have none.
-func coreVersion(library string) string {
+func coreVersion(_, library string) string {
 	dir := path.Dir(library)
 	if path.Base(path.Dir(dir)) != "Microsoft.NETCore.App" {
 		return ""

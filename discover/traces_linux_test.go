@@ -73,7 +73,7 @@ func TestVersionsByPlace(t *testing.T) {
 		"/usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.4/libcoreclr.so": "8.0.4",
 		"/srv/app/libcoreclr.so": "",
 	} {
-		if got := coreVersion(library); got != want {
+		if got := coreVersion("", library); got != want {
 			t.Errorf("%s: %q, want %q", library, got, want)
 		}
 	}
