@@ -75,7 +75,8 @@ func misnamed(t *testing.T, path string, source any, names map[string]bool) (fou
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CompositeLit:
-			if !slices.Contains([]string{"Series", "Fact", "Coverage"}, last(n.Type)) {
+			of, ok := n.Type.(*ast.SelectorExpr)
+			if !ok || last(of.X) != "evidence" || !slices.Contains([]string{"Series", "Fact", "Coverage"}, of.Sel.Name) {
 				break
 			}
 			for _, e := range n.Elts {
@@ -92,7 +93,7 @@ func misnamed(t *testing.T, path string, source any, names map[string]bool) (fou
 			}
 		case *ast.BinaryExpr:
 			for _, side := range [][2]ast.Expr{{n.X, n.Y}, {n.Y, n.X}} {
-				if s, ok := side[0].(*ast.SelectorExpr); ok && (s.Sel.Name == "Key" || (s.Sel.Name == "Name" || s.Sel.Name == "Kind") && isName(side[1], names)) {
+				if s, ok := side[0].(*ast.SelectorExpr); ok && slices.Contains([]string{"Key", "Name", "Kind"}, s.Sel.Name) && isName(side[1], names) {
 					wrong(side[1])
 				}
 			}
