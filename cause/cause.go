@@ -11,7 +11,6 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
-	"slices"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
@@ -231,10 +230,6 @@ func (c *Case) Slow() bool {
 	return float64(l.Total) >= slowShare*float64(all)
 }
 
-// blockOf is how many times the longest request a block of the bootstrap lasts, so that what
-// requests did to each other stays within one.
-const blockOf = 5
-
 // Save turns what each slow request would have saved (ns, in the order of
 // Ledger.Slow) into a figure with its sampling error. Where the recording is
 // too short for one, the bounds low and high (ns) are given instead; pass -1
@@ -249,7 +244,7 @@ func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 		longest = max(longest, c.Bundle.Requests.Latency(row))
 	}
 	s := &Saves{Value: float64(sum) / 1e6}
-	if iv, ok := stats.SumInterval(at, perRequest, l.From, l.To, blockOf*longest, 1); ok {
+	if iv, ok := stats.SumInterval(at, perRequest, l.From, l.To, ledger.BlockOf*longest, 1); ok {
 		// No more can be saved than was lost; the resampled totals vary with the traffic.
 		s.Low, s.High, s.Basis = Number(iv.Low/1e6), Number(min(iv.High, float64(l.Total))/1e6), Basis("sampling")
 	} else if low >= 0 && high >= low {
@@ -293,27 +288,10 @@ func (c *Case) Details(m ledger.Mechanism) (out []ledger.Entry) {
 // less returns for its row (ns).
 func (c *Case) PredictP99(less func(row int) int64) Prediction {
 	l := c.Ledger
-	r := &c.Bundle.Requests
-	at := make([]int64, len(l.Rows))
-	now := make([]int64, len(l.Rows))
-	then := make([]int64, len(l.Rows))
-	var longest int64
-	for n, row := range l.Rows {
-		at[n] = r.End[row]
-		now[n] = r.Latency(row)
-		then[n] = max(0, now[n]-less(row))
-		longest = max(longest, now[n])
-	}
-	p := Prediction{Metric: "p99", Unit: "ms"}
+	x := l.Shorten(less)
+	p := Prediction{Metric: "p99", Unit: "ms", Now: Number(x.Now), Then: Number(x.Then), Low: Number(x.Low), High: Number(x.High)}
 	if l.Source != l.Requests.Source {
 		p.Metric = "p99 while traced" // the head of the report gives that of all requests
 	}
-	if iv, ok := stats.QuantileInterval(at, then, .99, l.From, l.To, blockOf*longest, 1); ok {
-		p.Low, p.High = Number(iv.Low/1e6), Number(iv.High/1e6)
-	}
-	slices.Sort(now)
-	slices.Sort(then)
-	p.Now = Number(float64(stats.Quantile(now, .99)) / 1e6)
-	p.Then = Number(float64(stats.Quantile(then, .99)) / 1e6)
 	return p
 }

@@ -179,10 +179,16 @@ func instant(ns int64) *time.Time {
 
 // atLeast is the oldest release that the evidence leaves possible, in words; "" unknown.
 func atLeast(b *evidence.Bundle, id evidence.SubjectID) string {
-	if of := runtime.Of(b.Subjects[id].Runtime); of.AtLeast != nil {
-		if release, ok := of.AtLeast(b, id); ok {
-			return release + " or later"
-		}
+	if r := release(b, id); r != "" {
+		return r + " or later"
 	}
 	return ""
+}
+
+// release is the oldest one that the evidence leaves possible; "" unknown.
+func release(b *evidence.Bundle, id evidence.SubjectID) (release string) {
+	if of := runtime.Of(b.Subjects[id].Runtime); of.AtLeast != nil {
+		release, _ = of.AtLeast(b, id)
+	}
+	return release
 }

@@ -37,6 +37,7 @@ type Question struct {
 	Bundle  *evidence.Bundle // unified and aligned
 	Subject evidence.SubjectID
 	Name    string         // of the subject, for people
+	AtLeast string         // the oldest release of its runtime that the evidence leaves possible; "" unknown
 	Ledger  *ledger.Ledger // of its requests; nil: there are none
 	Wanted  []Wanted       // all of this model; none: what is worth knowing without
 }

@@ -2,7 +2,6 @@ package golang
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/model"
@@ -14,7 +13,7 @@ var grow = cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT 
 
 // advise adds why, fix and prediction: the knee of what memory buys. The bill of
 // traced requests says what p99 would be; nil: it is not known.
-func (g *collector) advise(c *cause.Case, v *cause.Verdict, b *bill) {
+func (g *collector) advise(c *cause.Case, v *cause.Verdict, b *goheap.Bill) {
 	if !(g.Live.Number > 0 && g.Goal.Number > g.Live.Number) {
 		v.Fix = append(v.Fix, grow)
 		return
@@ -24,8 +23,8 @@ func (g *collector) advise(c *cause.Case, v *cause.Verdict, b *bill) {
 		c.Figure("heap goal", g.Goal.Number, "bytes", g.Origin),
 		c.Figure("allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
 	v.Evidence = append(v.Evidence, settings(c)...)
-	h := g.heap(c)
-	latency, why := latencyWith(c, g, b)
+	h := g.Heap()
+	latency, why := g.Latency(b)
 	f, err := h.Frontier(c.Bundle.Subjects[c.Subject].Name, latency)
 	if err != nil {
 		v.Fix = append(v.Fix, grow)
@@ -71,7 +70,7 @@ func (g *collector) fixes(c *cause.Case, h *goheap.Heap, f *goheap.Frontier, at 
 // predicted is what the model says of the fix, beside what was measured. The p99 is
 // that of the replay, where it holds, else by the bill of traced requests, and its name
 // says which.
-func (g *collector) predicted(c *cause.Case, f *goheap.Frontier, at goheap.Outcome, b *bill, replayed bool) []cause.Prediction {
+func (g *collector) predicted(c *cause.Case, f *goheap.Frontier, at goheap.Outcome, b *goheap.Bill, replayed bool) []cause.Prediction {
 	all := []cause.Prediction{
 		prediction("gc cycles", "1/s", g.Rate.Number, at.Cycles),
 		prediction("heap at its peak", "bytes", f.Measured.Peak.Value, at.Peak),
@@ -95,31 +94,6 @@ func prediction(metric, unit string, now float64, then model.Estimate) cause.Pre
 
 // predictedP99 is the p99 of traced requests if their bill shrinks as the collector's
 // work does.
-func (g *collector) predictedP99(c *cause.Case, b *bill, f *goheap.Frontier, at goheap.Outcome) cause.Prediction {
-	left := remains(f.Now, at)
-	return c.PredictP99(func(row int) int64 { return int64(float64(b.less[row]) * (1 - left)) })
-}
-
-// billedLatency is the p99 of the traced requests had the collector cost them less.
-func billedLatency(c *cause.Case, b *bill) goheap.Latency {
-	return func(now, then goheap.Outcome) model.Estimate {
-		left := remains(now, then)
-		p := c.PredictP99(func(row int) int64 { return int64(float64(b.less[row]) * (1 - left)) })
-		e := model.Unknown
-		for to, from := range map[*float64]*float64{&e.Value: p.Then, &e.Low: p.Low, &e.High: p.High} {
-			if from != nil {
-				*to = *from
-			}
-		}
-		return e
-	}
-}
-
-// remains is the part of the collector's work that is left.
-func remains(now, then goheap.Outcome) float64 {
-	left := then.Collector.Value / now.Collector.Value
-	if math.IsNaN(left) || left < 0 {
-		return 1
-	}
-	return min(left, 2)
+func (g *collector) predictedP99(c *cause.Case, b *goheap.Bill, f *goheap.Frontier, at goheap.Outcome) cause.Prediction {
+	return c.PredictP99(b.Without(f.Now, at))
 }

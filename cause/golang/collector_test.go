@@ -68,7 +68,7 @@ func TestLimited(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := collectorOf(log{n: 40, period: 100e6, mark: 20e6, live: c.live, goal: c.goal}.build())
-			if limited, ok := g.limited(); limited != c.limited || ok != c.ok {
+			if limited, ok := g.Limited(); limited != c.limited || ok != c.ok {
 				t.Errorf("limited %v, known %v; want %v, %v", limited, ok, c.limited, c.ok)
 			}
 		})

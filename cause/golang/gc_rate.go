@@ -88,7 +88,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	if g.Rate.Number < frequent || g.Marking.Number < marking {
 		return v
 	}
-	if limited, known := g.limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= roomy*g.Live.Number) {
+	if limited, known := g.Limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= roomy*g.Live.Number) {
 		v.Summary = "frequent, but held down by a memory limit"
 		return v
 	}
@@ -99,11 +99,11 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	if c.Traced() {
 		return judgeGCRateByRequests(c, g, v)
 	}
-	met := meetings(c, g)
+	met := g.Meetings()
 	if met != nil {
 		v.Evidence = append(v.Evidence,
-			c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", met.overlap), met.meanOverlap/1e6, "ms", cause.From(c.Ledger.Source)),
-			c.Figure(fmt.Sprintf("mean latency of %d requests that met none", met.free), met.meanFree/1e6, "ms", cause.From(c.Ledger.Source)))
+			c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", met.Overlap), met.MeanOverlap/1e6, "ms", cause.From(c.Ledger.Source)),
+			c.Figure(fmt.Sprintf("mean latency of %d requests that met none", met.Free), met.MeanFree/1e6, "ms", cause.From(c.Ledger.Source)))
 	}
 	if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
 		return starved(c, v, share, origin)
@@ -115,12 +115,12 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cores/g.Processors.Number, "1", g.Origin))
 	}
 	switch {
-	case met != nil && c.Slow() && met.meanOverlap >= hurting*met.meanFree && float64(met.total()) >= cause.Material*float64(c.Ledger.Total):
+	case met != nil && c.Slow() && met.MeanOverlap >= hurting*met.MeanFree && float64(met.Total()) >= cause.Material*float64(c.Ledger.Total):
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
-		v.Summary = fmt.Sprintf("requests that meet a cycle take %.1f × as long", met.meanOverlap/met.meanFree)
+		v.Summary = fmt.Sprintf("requests that meet a cycle take %.1f × as long", met.MeanOverlap/met.MeanFree)
 		// That they met does not prove that it was the collector: a bound.
-		v.Saves = c.Bound(float64(met.total()), 0, float64(met.total()))
+		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
 		g.advise(c, &v, nil)
 		v.Needs = []cause.Need{{What: "an execution trace splits that time exactly", Command: runtime.GoTrace}}
 	case profiled && share >= burning || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs:
@@ -198,19 +198,19 @@ func starved(c *cause.Case, v cause.Verdict, share float64, origin evidence.Orig
 
 func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.Verdict {
 	l := c.Ledger
-	b := billOf(c, g)
+	b := g.Bill()
 	total := float64(max(l.Total, 1))
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", b.overlap), b.meanOverlap/1e6, "ms", g.Origin),
-		c.Figure(fmt.Sprintf("mean latency of %d requests that met none", b.free), b.meanFree/1e6, "ms", g.Origin),
-		c.Figure("slow time: assists, collector's processors, its pauses", float64(b.direct)/1e6, "ms", g.Origin),
-		c.Figure("slow time: behind other requests it held up", float64(b.knockOn)/1e6, "ms", g.Origin),
-		c.Figure("slow time: running slower beside it", float64(b.slower)/1e6, "ms", g.Origin),
+		c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", b.Overlap), b.MeanOverlap/1e6, "ms", g.Origin),
+		c.Figure(fmt.Sprintf("mean latency of %d requests that met none", b.Free), b.MeanFree/1e6, "ms", g.Origin),
+		c.Figure("slow time: assists, collector's processors, its pauses", float64(b.Direct)/1e6, "ms", g.Origin),
+		c.Figure("slow time: behind other requests it held up", float64(b.KnockOn)/1e6, "ms", g.Origin),
+		c.Figure("slow time: running slower beside it", float64(b.Slower)/1e6, "ms", g.Origin),
 		c.Figure("stop-the-world pauses of cycles, in all", 1e3*g.Pauses.Seconds(), "ms", g.Origin))
-	v.Summary = fmt.Sprintf("%.1f %% of slow time", 100*float64(b.total())/total)
+	v.Summary = fmt.Sprintf("%.1f %% of slow time", 100*float64(b.Total())/total)
 	switch {
 	case l.Host.Starved():
-		if float64(b.direct)/total < cause.Material {
+		if float64(b.Direct)/total < cause.Material {
 			v.Summary += ", on a host that starved the process"
 			return v
 		}
@@ -218,7 +218,7 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.V
 		v.Summary = "the host starved the process: its time on processors is not CPU time"
 		v.Needs = []cause.Need{{What: "the same recording on a host with free CPUs, or with /proc beside it"}}
 		return v
-	case !c.Slow() || float64(b.total())/total < cause.Material:
+	case !c.Slow() || float64(b.Total())/total < cause.Material:
 		return v
 	case c.Stopped() >= cause.OftenStopped:
 		v.State = cause.Inconclusive
@@ -228,28 +228,9 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.V
 	}
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
-	v.Saves = c.Save(b.slow, b.direct, min(b.inMark, l.Total))
+	v.Saves = c.Save(b.Slow, b.Direct, min(b.InMark, l.Total))
 	g.advise(c, &v, b)
 	return v
-}
-
-// Of a container a tenth is left for what the runtime does not count (the GC guide: 5–10 %),
-// of a host half for everybody else.
-const (
-	ofContainer = .9
-	ofHost      = .5
-)
-
-// room is how much memory the process may be told to use, and who says so; 0 if
-// that is not known.
-func room(c *cause.Case) (bytes float64, who string) {
-	if limit, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok {
-		return ofContainer * limit.Number, "container"
-	}
-	if all, ok := c.Bundle.Fact(-1, evidence.FactHostMemory); ok {
-		return ofHost * all.Number, "host"
-	}
-	return 0, ""
 }
 
 // settings are what the process was told about its heap, where its environment

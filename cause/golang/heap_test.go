@@ -41,21 +41,21 @@ func pieces(series string, cycles ...int) *cause.Case {
 // too; traces that are not one recording do not add up.
 func TestHeapOfPieces(t *testing.T) {
 	c := pieces("trace", 4, 8, 0)
-	h, err := HeapOf(c)
+	h, err := heapOfCase(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(h.Cycles) != 12 || h.Span != 3 || math.Abs(h.Paced-4) > 1e-9 || math.Abs(h.Marking-12*.02/3) > 1e-9 || h.Procs != 2 {
 		t.Errorf("%d cycles in %g s, %g/s, marking %g on %g", len(h.Cycles), h.Span, h.Paced, h.Marking, h.Procs)
 	}
-	if s := SourceOf(c); s != "trace ×3" {
+	if s := h.Source; s != "trace ×3" {
 		t.Errorf("from %q", s)
 	}
 	alone := pieces("", 4, 8, 0)
-	if h, err = HeapOf(alone); err != nil || len(h.Cycles) != 4 || h.Span != 1 {
+	if h, err = heapOfCase(alone); err != nil || len(h.Cycles) != 4 || h.Span != 1 {
 		t.Errorf("%d cycles in %g s of traces that are not one recording (%v)", len(h.Cycles), h.Span, err)
 	}
-	if s := SourceOf(alone); s != "trace-1" {
+	if s := h.Source; s != "trace-1" {
 		t.Errorf("from %q", s)
 	}
 }
@@ -66,7 +66,7 @@ func TestQuotaOf(t *testing.T) {
 		p := c.Bundle.Builder(c.Bundle.AddArtifact(evidence.Artifact{Name: "cgroup"}), "procfs")
 		p.Fact(evidence.Fact{Subject: c.Subject, Key: evidence.FactContainerCPU, Number: quota})
 		p.Close()
-		if got, ok := QuotaOf(c); ok != below || ok && got != quota {
+		if got, ok := collectorOf(c).Quota(); ok != below || ok && got != quota {
 			t.Errorf("a quota of %g of 2: %g, %v", quota, got, ok)
 		}
 	}

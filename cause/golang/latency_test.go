@@ -53,11 +53,11 @@ func TestReplayOfRecordings(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := recorded(t, tt.dir, tt.files...)
-			l, err := LatenciesOf(c)
+			l, err := collectorOf(c).Latencies()
 			if err != nil {
 				t.Fatal(err)
 			}
-			h, err := HeapOf(c)
+			h, err := heapOfCase(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestReplayOfLogs(t *testing.T) {
 		{"handlers alone", 1e3, true, "the log does not show how long requests waited until their handler ran"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l, err := LatenciesOf(logged(t, tt.err, tt.handlers))
+			l, err := collectorOf(logged(t, tt.err, tt.handlers)).Latencies()
 			if tt.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.refused) {
 					t.Fatalf("%v, want %q", err, tt.refused)
@@ -177,7 +177,7 @@ func TestReplayOfLogs(t *testing.T) {
 		})
 	}
 	t.Run("cycles without stamps", func(t *testing.T) {
-		_, err := LatenciesOf(recorded(t, "../../lab/go-ballast/recorded/sick", "gctrace.log", "access.log.gz"))
+		_, err := collectorOf(recorded(t, "../../lab/go-ballast/recorded/sick", "gctrace.log", "access.log.gz")).Latencies()
 		if err == nil || !strings.Contains(err.Error(), "stamp its lines") {
 			t.Errorf("%v", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/model/goheap"
 )
 
 // MemoryLimitThrash is a collector driven by a memory limit that the live heap
@@ -47,7 +48,7 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("collections started by the pacer", g.Rate.Number, "1/s", g.Origin),
 		c.Figure("heap goal ÷ live heap", ratio, "1", g.Origin))
-	limited, known := g.limited()
+	limited, known := g.Limited()
 	switch {
 	case g.Rate.Number < frequent:
 		v.Summary = fmt.Sprintf("%.2g cycles/s", g.Rate.Number)
@@ -66,28 +67,28 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("live heap", g.Live.Number, "bytes", g.Origin),
 		c.Figure("heap goal, where a limit holds it", g.Goal.Number, "bytes", g.Origin))
-	var b *bill
+	var b *goheap.Bill
 	cost := g.Assist.Number + g.Background.Number
 	v.Weight = cost + g.Stopped.Number
 	if g.Processors.Known() {
 		cost /= g.Processors.Number
 	}
 	if c.Traced() {
-		b = billOf(c, g)
+		b = g.Bill()
 		total := float64(max(c.Ledger.Total, 1))
 		v.Evidence = append(v.Evidence,
-			c.Figure("slow time: assists, collector's processors, its pauses", float64(b.direct)/1e6, "ms", g.Origin),
-			c.Figure("slow time: behind other requests it held up", float64(b.knockOn)/1e6, "ms", g.Origin),
-			c.Figure("slow time: running slower beside it", float64(b.slower)/1e6, "ms", g.Origin))
-		if !c.Slow() || float64(b.total())/total < cause.Material {
-			v.Summary = fmt.Sprintf("tight, but %.1f %% of slow time", 100*float64(b.total())/total)
+			c.Figure("slow time: assists, collector's processors, its pauses", float64(b.Direct)/1e6, "ms", g.Origin),
+			c.Figure("slow time: behind other requests it held up", float64(b.KnockOn)/1e6, "ms", g.Origin),
+			c.Figure("slow time: running slower beside it", float64(b.Slower)/1e6, "ms", g.Origin))
+		if !c.Slow() || float64(b.Total())/total < cause.Material {
+			v.Summary = fmt.Sprintf("tight, but %.1f %% of slow time", 100*float64(b.Total())/total)
 			return v
 		}
-		if c.Ledger.Host.Starved() && float64(b.direct)/total < cause.Material {
+		if c.Ledger.Host.Starved() && float64(b.Direct)/total < cause.Material {
 			v.Summary = "tight, but the host starved the process"
 			return v
 		}
-		v.Saves = c.Save(b.slow, b.direct, min(b.inMark, c.Ledger.Total))
+		v.Saves = c.Save(b.Slow, b.Direct, min(b.InMark, c.Ledger.Total))
 	} else {
 		if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
 			return starved(c, v, share, origin)
@@ -111,10 +112,10 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 
 // widen advises a limit that leaves room, by the knee of what memory buys. Who keeps
 // nearly as much live as it may use is told to keep less, or to get more.
-func (g *collector) widen(c *cause.Case, v *cause.Verdict, b *bill) {
+func (g *collector) widen(c *cause.Case, v *cause.Verdict, b *goheap.Bill) {
 	less := cause.Fix{Text: "keep less alive: look at the heap profile for caches and what holds sessions (go tool pprof -sample_index=inuse_space)"}
-	h := g.heap(c)
-	latency, why := latencyWith(c, g, b)
+	h := g.Heap()
+	latency, why := g.Latency(b)
 	f, err := h.Frontier(c.Bundle.Subjects[c.Subject].Name, latency)
 	if err != nil {
 		v.Fix = append(v.Fix, cause.Fix{Text: "raise the limit, if the container has it, so that the live heap is at most half of it"}, less)

@@ -15,6 +15,16 @@ import (
 	"github.com/unstall/unstall/model/goheap"
 )
 
+// heapOfCase calibrates on a case.
+func heapOfCase(c *cause.Case) (*goheap.Heap, error) {
+	g := collectorOf(c)
+	if g == nil {
+		return nil, goheap.ErrNoCycles
+	}
+	h := g.Heap()
+	return h, h.Check()
+}
+
 // heapOf calibrates on files; nil if they are not there.
 func heapOf(t *testing.T, dir string, names ...string) *goheap.Heap {
 	t.Helper()
@@ -34,7 +44,7 @@ func heapOf(t *testing.T, dir string, names ...string) *goheap.Heap {
 		if s.Runtime != "go" {
 			continue
 		}
-		h, err := HeapOf(&cause.Case{Bundle: b, Subject: evidence.SubjectID(i)})
+		h, err := heapOfCase(&cause.Case{Bundle: b, Subject: evidence.SubjectID(i)})
 		if err != nil {
 			t.Fatal(err)
 		}

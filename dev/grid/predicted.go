@@ -7,11 +7,10 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/model/goheap"
+	"github.com/unstall/unstall/runtime"
 )
 
 // forecast is what was predicted for a setting. NaN is not known.
@@ -40,19 +39,20 @@ func calibrate(ctx context.Context, file string) (*calibrated, error) {
 	incident.ReadCapture(ctx, c, b)
 	i := incident.Of(b, incident.Options{})
 	for _, l := range i.Ledgers() {
-		one := &cause.Case{Bundle: i.Bundle, Subject: l.Subject, Ledger: l}
-		if one.Runtime() != "go" {
+		if b.Subjects[l.Subject].Runtime != goheap.Model.Runtime {
 			continue
 		}
-		heap, err := golang.HeapOf(one)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+		release, _ := runtime.Go.AtLeast(b, l.Subject)
+		one := goheap.ProcessOf(b, l.Subject, l, release)
+		if one == nil {
+			return nil, fmt.Errorf("%s: %w", file, goheap.ErrNoCycles)
 		}
+		heap := one.Heap()
 		k := &calibrated{heap: heap}
 		if k.now, err = heap.Predict(goheap.Scenario{Setting: heap.Setting}); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		if k.latencies, err = golang.LatenciesOf(one); err != nil {
+		if k.latencies, err = one.Latencies(); err != nil {
 			k.unused = err.Error()
 		}
 		return k, nil

@@ -1,13 +1,14 @@
-package golang
+package goheap
 
 import (
-	"github.com/unstall/unstall/cause"
+	"math"
+
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 )
 
-// bill is what the collector cost requests. Its parts are counterfactual:
+// Bill is what the collector cost requests. Its parts are counterfactual:
 //
 //	direct   assists and other waits for the collector, waiting for a processor
 //	         that mark workers held, stop-the-world pauses of cycles
@@ -15,24 +16,25 @@ import (
 //	         requests that met no cycle wait
 //	slower   running longer while a cycle marked than requests that met none
 //	         (write barriers, caches, memory bandwidth)
-type bill struct {
-	direct, knockOn, slower int64 // ns of all slow requests
-	slow                    []int64
-	inMark                  int64 // ns of slow requests' time that lies inside cycles
-	overlap, free           int   // requests that met a cycle, and that met none
-	meanOverlap, meanFree   float64
-	less                    map[int]int64
+type Bill struct {
+	Direct, KnockOn, Slower int64         // ns of all slow requests
+	Slow                    []int64       // ns of each of them
+	InMark                  int64         // ns of slow requests' time that lies inside cycles
+	Overlap, Free           int           // requests that met a cycle, and that met none
+	MeanOverlap, MeanFree   float64       // ns
+	less                    map[int]int64 // ns by row
 }
 
-func (b *bill) total() int64 { return b.direct + b.knockOn + b.slower }
+// Total is all of it.
+func (b *Bill) Total() int64 { return b.Direct + b.KnockOn + b.Slower }
 
-// marksOf returns the phases in which the collector marked, as the artifact saw
+// marks returns the phases in which the collector marked, as the artifact saw
 // them that g was read from: another's clock may be off by more than a phase.
-func marksOf(c *cause.Case, g *collector) reading.Spans {
-	v := &c.Bundle.Intervals
+func (g *Process) marks() reading.Spans {
+	v := &g.Bundle.Intervals
 	want, _ := g.Origin.Artifact()
 	var out reading.Spans
-	for _, i := range v.Select(evidence.GCMark, c.Subject) {
+	for _, i := range v.Select(evidence.GCMark, g.Subject) {
 		if a, _ := v.Origin[i].Artifact(); a != want {
 			continue
 		}
@@ -42,23 +44,23 @@ func marksOf(c *cause.Case, g *collector) reading.Spans {
 }
 
 // met notes whether a request met a cycle.
-func (b *bill) met(marks reading.Spans, from, to int64) bool {
+func (b *Bill) met(marks reading.Spans, from, to int64) bool {
 	if marks.Within(from, to) > 0 {
-		b.overlap++
-		b.meanOverlap += (float64(to-from) - b.meanOverlap) / float64(b.overlap)
+		b.Overlap++
+		b.MeanOverlap += (float64(to-from) - b.MeanOverlap) / float64(b.Overlap)
 		return true
 	}
-	b.free++
-	b.meanFree += (float64(to-from) - b.meanFree) / float64(b.free)
+	b.Free++
+	b.MeanFree += (float64(to-from) - b.MeanFree) / float64(b.Free)
 	return false
 }
 
-// billOf charges the collector. It needs traced requests.
-func billOf(c *cause.Case, g *collector) *bill {
-	marks := marksOf(c, g)
-	l := c.Ledger
-	r := &c.Bundle.Requests
-	b := &bill{less: make(map[int]int64, len(l.Rows))}
+// Bill charges the collector. It needs traced requests.
+func (g *Process) Bill() *Bill {
+	marks := g.marks()
+	l := g.Ledger
+	r := &g.Bundle.Requests
+	b := &Bill{less: make(map[int]int64, len(l.Rows))}
 
 	// What requests of a route need that met no cycle.
 	type control struct{ n, own, queue float64 }
@@ -106,16 +108,16 @@ func billOf(c *cause.Case, g *collector) *bill {
 		}
 		b.less[row] = direct + knockOn + slower
 		if slow[row] {
-			b.direct += direct
-			b.knockOn += knockOn
-			b.slower += slower
-			b.inMark += in
+			b.Direct += direct
+			b.KnockOn += knockOn
+			b.Slower += slower
+			b.InMark += in
 			bills[row] = b.less[row]
 		}
 	}
-	b.slow = make([]int64, len(l.Slow))
+	b.Slow = make([]int64, len(l.Slow))
 	for n, row := range l.Slow {
-		b.slow[n] = bills[row]
+		b.Slow[n] = bills[row]
 	}
 	return b
 }
@@ -124,28 +126,28 @@ func billOf(c *cause.Case, g *collector) *bill {
 // far apart: chance decides who met one.
 const byChance = .1
 
-// meetings compares requests whose states are not known by whether a cycle was
+// Meetings compares requests whose states are not known by whether a cycle was
 // marking while they ran; nil where the clocks do not allow it. Its bill is what
 // slow requests that met one took longer than those of their route that met
 // none: an upper bound, for long requests meet more of everything.
-func meetings(c *cause.Case, g *collector) *bill {
-	l := c.Ledger
+func (g *Process) Meetings() *Bill {
+	l := g.Ledger
 	if l == nil || len(l.Rows) < 2*ledger.MinRequests {
 		return nil
 	}
-	marks := marksOf(c, g)
-	r := &c.Bundle.Requests
-	slack := c.Bundle.Clocks[r.Clock[l.Rows[0]]].Slack()
+	marks := g.marks()
+	r := &g.Bundle.Requests
+	slack := g.Bundle.Clocks[r.Clock[l.Rows[0]]].Slack()
 	want, _ := g.Origin.Artifact()
-	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
+	for _, w := range g.Bundle.Covered(g.Subject, evidence.CoverGC) {
 		if a, _ := w.Origin.Artifact(); a == want {
-			slack = max(slack, c.Bundle.Clocks[w.Clock].Slack())
+			slack = max(slack, g.Bundle.Clocks[w.Clock].Slack())
 		}
 	}
 	if len(marks) < ledger.MinRequests || g.Rate.Number == 0 || float64(slack) > byChance*1e9/g.Rate.Number {
 		return nil
 	}
-	b := &bill{}
+	b := &Bill{}
 	free := make(map[evidence.NameID][2]float64)
 	for _, row := range l.Rows {
 		if b.met(marks, r.Start[row], r.End[row]) {
@@ -154,13 +156,32 @@ func meetings(c *cause.Case, g *collector) *bill {
 		f := free[r.Route[row]]
 		free[r.Route[row]] = [2]float64{f[0] + 1, f[1] + float64(r.Latency(row))}
 	}
-	if b.overlap < ledger.MinRequests || b.free < ledger.MinRequests {
+	if b.Overlap < ledger.MinRequests || b.Free < ledger.MinRequests {
 		return nil
 	}
 	for _, row := range l.Slow {
 		if f := free[r.Route[row]]; f[0] >= ledger.MinRequests && marks.Within(r.Start[row], r.End[row]) > 0 {
-			b.direct += max(0, r.Latency(row)-int64(f[1]/f[0]))
+			b.Direct += max(0, r.Latency(row)-int64(f[1]/f[0]))
 		}
 	}
 	return b
+}
+
+// Without is by how much each request would be shorter had the collector another outcome.
+func (b *Bill) Without(now, then Outcome) func(row int) int64 {
+	left := remains(now, then)
+	return func(row int) int64 { return int64(float64(b.less[row]) * (1 - left)) }
+}
+
+// mostLeft bounds what a request is made longer by: what was recorded says little of a
+// collector that works twice as much.
+const mostLeft = 2
+
+// remains is the part of the collector's work that is left.
+func remains(now, then Outcome) float64 {
+	left := then.Collector.Value / now.Collector.Value
+	if math.IsNaN(left) || left < 0 {
+		return 1
+	}
+	return min(left, mostLeft)
 }

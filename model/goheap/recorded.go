@@ -1,4 +1,4 @@
-package golang
+package goheap
 
 import (
 	"cmp"
@@ -7,34 +7,24 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/model/goheap"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
-// LatenciesOf calibrates the model of latencies on a case's requests and cycles. Any
+// Latencies calibrates the model of latencies on the process's requests and cycles. Any
 // of these will do: an execution trace alone; a trace and the rows of a load generator
 // or a proxy, which then give the arrivals and what clients saw, unless the model does
 // not hold for them; such rows and a log of cycles, whose stamps lie close enough
 // together. A log that the process itself writes mostly tells how long the handler ran,
 // not how long the request waited for it, and is refused. An error says in a clause what
 // is missing, or why the model does not hold for this recording.
-func LatenciesOf(c *cause.Case) (*goheap.Latencies, error) {
-	g := collectorOf(c)
-	switch {
-	case g == nil:
-		return nil, ErrNoCycles
-	case c.Ledger == nil || len(c.Ledger.Rows) == 0:
+func (g *Process) Latencies() (*Latencies, error) {
+	if g.Ledger == nil || len(g.Ledger.Rows) == 0 {
 		return nil, errors.New("there are no requests")
 	}
-	return g.latencies(c)
-}
-
-func (g *collector) latencies(c *cause.Case) (*goheap.Latencies, error) {
-	r := goheap.Recorded{Processors: int(known(g.Processors)), Cycles: g.Rate.Number, Marking: g.Marking.Number}
+	r := Recorded{Processors: int(known(g.Processors)), Cycles: g.Rate.Number, Marking: g.Marking.Number}
 	if g.Rate.Number > 0 {
 		r.MarkWork = 1e9 * (g.Assist.Number + g.Background.Number + g.Idle.Number) / g.Rate.Number
 		r.Stop = 1e9 * g.Stopped.Number / g.Rate.Number / 2
@@ -45,9 +35,9 @@ func (g *collector) latencies(c *cause.Case) (*goheap.Latencies, error) {
 			}
 		}
 	}
-	l, err := g.replay(c, r, c.Ledger.Requests.Source)
-	if traced := c.Ledger.Source; err != nil && c.Ledger.Traced && traced != c.Ledger.Requests.Source {
-		if l, e := g.replay(c, r, traced); e == nil {
+	l, err := g.replay(r, g.Ledger.Requests.Source)
+	if traced := g.Ledger.Source; err != nil && g.Ledger.Traced && traced != g.Ledger.Requests.Source {
+		if l, e := g.replay(r, traced); e == nil {
 			return l, nil
 		}
 	}
@@ -55,12 +45,12 @@ func (g *collector) latencies(c *cause.Case) (*goheap.Latencies, error) {
 }
 
 // replay calibrates on the requests that one artifact saw.
-func (g *collector) replay(c *cause.Case, r goheap.Recorded, source evidence.ArtifactID) (*goheap.Latencies, error) {
-	if err := requestsFor(c, g, &r, source); err != nil {
+func (g *Process) replay(r Recorded, source evidence.ArtifactID) (*Latencies, error) {
+	if err := g.requestsFor(&r, source); err != nil {
 		return nil, err
 	}
-	l, err := goheap.NewLatencies(r)
-	if c.Ledger.Traced || !errors.Is(err, goheap.ErrTooSlow) {
+	l, err := NewLatencies(r)
+	if g.Ledger.Traced || !errors.Is(err, ErrTooSlow) {
 		return l, err
 	}
 	return nil, fmt.Errorf("%w: the log does not show how long requests waited until their handler ran; record a trace, or the times of a proxy or a load generator", err)
@@ -83,7 +73,7 @@ const slackOf = 4
 // part of what is allocated from one cycle to the next: three times what the program
 // allocates for what it marks (revise and endCycle in
 // https://go.dev/src/runtime/mgcpacer.go). 0: not known.
-func (g *collector) runway() float64 {
+func (g *Process) runway() float64 {
 	var grown, n float64
 	for _, x := range g.Cycles {
 		if x.Before > 0 && x.After >= x.Before {
@@ -104,11 +94,11 @@ func (g *collector) runway() float64 {
 
 // requestsFor fills in arrivals and latencies of the requests one artifact saw, and what
 // requests need that met no cycle.
-func requestsFor(c *cause.Case, g *collector, r *goheap.Recorded, source evidence.ArtifactID) error {
-	l, q := c.Ledger, &c.Bundle.Requests
+func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
+	l, q := g.Ledger, &g.Bundle.Requests
 	rows := l.Rows
 	if l.Source != source {
-		rows = rowsOf(c, source)
+		rows = g.rowsOf(source)
 	}
 	began := func(i int) int64 { return q.End[i] - q.Latency(i) }
 	rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return q.Outcome[i] == evidence.Unfinished || q.Latency(i) < 0 })
@@ -120,7 +110,7 @@ func requestsFor(c *cause.Case, g *collector, r *goheap.Recorded, source evidenc
 		r.Arrive = append(r.Arrive, began(i))
 		r.Latency = append(r.Latency, q.Latency(i))
 	}
-	quiet := quietOf(c, g)
+	quiet := g.quiet()
 	r.Seen = l.Traced && l.Source == source
 	if l.Traced {
 		for _, i := range l.Rows {
@@ -140,7 +130,7 @@ func requestsFor(c *cause.Case, g *collector, r *goheap.Recorded, source evidenc
 	// Another artifact's requests: its clock must place them between two cycles.
 	slack := int64(0)
 	for _, clock := range []evidence.ClockID{q.Clock[rows[0]], quiet.clock} {
-		slack = max(slack, c.Bundle.Clocks[clock].Slack())
+		slack = max(slack, g.Bundle.Clocks[clock].Slack())
 	}
 	if typical := quiet.typical(); slack > typical/slackOf {
 		if l.Traced {
@@ -165,10 +155,10 @@ func requestsFor(c *cause.Case, g *collector, r *goheap.Recorded, source evidenc
 	return nil
 }
 
-func rowsOf(c *cause.Case, a evidence.ArtifactID) (rows []int) {
-	q := &c.Bundle.Requests
+func (g *Process) rowsOf(a evidence.ArtifactID) (rows []int) {
+	q := &g.Bundle.Requests
 	for i := range q.Len() {
-		if o, _ := q.Origin[i].Artifact(); o == a && q.Subject[i] == c.Subject {
+		if o, _ := q.Origin[i].Artifact(); o == a && q.Subject[i] == g.Subject {
 			rows = append(rows, i)
 		}
 	}
@@ -182,10 +172,10 @@ type quiet struct {
 	clock evidence.ClockID
 }
 
-func quietOf(c *cause.Case, g *collector) (q quiet) {
-	marks := marksOf(c, g)
+func (g *Process) quiet() (q quiet) {
+	marks := g.marks()
 	want, _ := g.Origin.Artifact()
-	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
+	for _, w := range g.Bundle.Covered(g.Subject, evidence.CoverGC) {
 		if a, _ := w.Origin.Artifact(); a != want {
 			continue
 		}

@@ -1,0 +1,40 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/stats"
+)
+
+// BlockOf is how many times the longest request a block of the bootstrap lasts, so that what
+// requests did to each other stays within one.
+const BlockOf = 5
+
+// Shorter is the p99 (ms) of requests as they were, and had each been shorter; the 95 %
+// interval of the latter is NaN where too few blocks of time were watched.
+type Shorter struct{ Now, Then, Low, High float64 }
+
+// Shorten gives the p99 of all requests had each been shorter by what less returns for its
+// row (ns).
+func (l *Ledger) Shorten(less func(row int) int64) Shorter {
+	r := &l.b.Requests
+	at := make([]int64, len(l.Rows))
+	now := make([]int64, len(l.Rows))
+	then := make([]int64, len(l.Rows))
+	var longest int64
+	for n, row := range l.Rows {
+		at[n] = r.End[row]
+		now[n] = r.Latency(row)
+		then[n] = max(0, now[n]-less(row))
+		longest = max(longest, now[n])
+	}
+	p := Shorter{Low: math.NaN(), High: math.NaN()}
+	if iv, ok := stats.QuantileInterval(at, then, .99, l.From, l.To, BlockOf*longest, 1); ok {
+		p.Low, p.High = iv.Low/1e6, iv.High/1e6
+	}
+	slices.Sort(now)
+	slices.Sort(then)
+	p.Now, p.Then = float64(stats.Quantile(now, .99))/1e6, float64(stats.Quantile(then, .99))/1e6
+	return p
+}
