@@ -284,7 +284,7 @@ func (l *Ledger) charge() {
 	for _, row := range l.Slow {
 		longest = max(longest, l.b.Requests.Latency(row))
 	}
-	block, observed := blockStalls*longest, MethodTrace
+	block, observed := BlockOf*longest, MethodTrace
 	if l.Sampled {
 		observed = MethodSampled
 	}

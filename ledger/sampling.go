@@ -6,9 +6,9 @@ import (
 
 // How an entry's sampling error is found: by resampling blocks of time.
 const (
-	blockStalls = 5   // times the longest stall: what one stall delays is in one block
-	blockCells  = 32  // cells of time a block is summed in: far smaller than what is resampled
-	leastShare  = .01 // of the slow time, below which an entry's error is nobody's question
+	BlockOf    = 5   // times the longest stall: what one stall delays is in one block
+	blockCells = 32  // cells of time a block is summed in: far smaller than what is resampled
+	leastShare = .01 // of the slow time, below which an entry's error is nobody's question
 )
 
 // timeline is the slow requests' charges over time: one by one, or summed in

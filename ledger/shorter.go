@@ -7,10 +7,6 @@ import (
 	"github.com/unstall/unstall/stats"
 )
 
-// BlockOf is how many times the longest request a block of the bootstrap lasts, so that what
-// requests did to each other stays within one.
-const BlockOf = 5
-
 // Shorter is the p99 (ms) of requests as they were, and had each been shorter; the 95 %
 // interval of the latter is NaN where too few blocks of time were watched.
 type Shorter struct{ Now, Then, Low, High float64 }
