@@ -108,7 +108,7 @@ func rows(all []Row) []rowJSON {
 	for _, r := range all {
 		j := rowJSON{Asked: r.Text, Effects: []effectJSON{}, Facts: facts(r.Facts)}
 		for _, e := range r.Effects {
-			j.Effects = append(j.Effects, effectJSON{e.Title, e.Unit, e.Now, e.Then})
+			j.Effects = append(j.Effects, effectJSON(e))
 		}
 		out = append(out, j)
 	}
