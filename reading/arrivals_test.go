@@ -38,11 +38,14 @@ func TestArrivals(t *testing.T) {
 
 func TestExpectedRate(t *testing.T) {
 	x := newProcess("go")
-	rate, _ := ExpectedRate(x.b, x.id)
+	rate, by := ExpectedRate(x.b, x.id)
+	if by != "" {
+		t.Errorf("told by nobody, and yet by %q", by)
+	}
 	near(t, "told by nobody", rate.Number, nan)
 	near(t, "clients of nobody", Clients(x.b, x.id).Number, nan)
 	x.p.Fact(evidence.Fact{Subject: x.id, Key: evidence.FactBaselineRate, Number: 12})
-	if rate, by := ExpectedRate(x.b, x.id); rate.Number != 12 || by != "--baseline" {
+	if rate, by = ExpectedRate(x.b, x.id); rate.Number != 12 || by != "--baseline" {
 		t.Errorf("%v by %s", rate.Number, by)
 	}
 	x.p.Fact(evidence.Fact{Subject: x.id, Key: evidence.FactExpectedRate, Number: 10})
