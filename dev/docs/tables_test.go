@@ -7,17 +7,17 @@ import (
 	"slices"
 	"strings"
 
+	causes "github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/export"
+	formats "github.com/unstall/unstall/format/all"
 	"github.com/unstall/unstall/lab"
+	labs "github.com/unstall/unstall/lab/all"
 	"github.com/unstall/unstall/ledger"
 	models "github.com/unstall/unstall/model/all"
 	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/top"
-	causes "github.com/unstall/unstall/cause/all"
-	formats "github.com/unstall/unstall/format/all"
-	labs "github.com/unstall/unstall/lab/all"
 )
 
 // Root is the checkout, as seen from this package.
