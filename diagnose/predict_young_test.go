@@ -28,7 +28,7 @@ var updatePredictions = flag.Bool("update-predictions", false, "write docs/predi
 // backTest is the back-test of one log.
 type backTest struct {
 	collector string
-	younggen.BackTest
+	halves
 }
 
 // leastYoung is how many young collections a log needs for a back-test.
@@ -62,7 +62,7 @@ func TestYoungBackTest(t *testing.T) {
 				continue
 			}
 			enough++
-			x, err := younggen.BackTestOf(p)
+			x, err := halvesOf(p)
 			if err != nil {
 				t.Logf("%s: %d young collections, %v", l.File, len(p), err)
 				continue
@@ -81,8 +81,8 @@ func TestYoungBackTest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	interval, _ := off(tests, func(x younggen.BackTest) younggen.Foretold { return x.Interval }, true)
-	total, _ := off(tests, func(x younggen.BackTest) younggen.Foretold { return x.Total }, true)
+	interval, _ := off(tests, func(x halves) foretold { return x.Interval }, true)
+	total, _ := off(tests, func(x halves) foretold { return x.Total }, true)
 	if interval > .15 || total > .35 {
 		t.Errorf("the interval is %.0f %% off in the median, the total pause %.0f %%", 100*interval, 100*total)
 	}
@@ -92,10 +92,10 @@ func TestYoungBackTest(t *testing.T) {
 }
 
 // off is the median and the 9th decile of the absolute errors.
-func off(tests []backTest, of func(younggen.BackTest) younggen.Foretold, told bool) (median, ninth float64) {
+func off(tests []backTest, of func(halves) foretold, told bool) (median, ninth float64) {
 	var all []float64
 	for _, x := range tests {
-		f := of(x.BackTest)
+		f := of(x.halves)
 		v := f.Blind
 		if told {
 			v = f.Load
@@ -148,13 +148,13 @@ assumes that the first half goes on; it is off mostly where the load changed, an
 		}
 		fmt.Fprintf(&w, "| %s | %d | %d |", name, len(tests), n)
 		for _, k := range []struct {
-			of   func(younggen.BackTest) younggen.Foretold
+			of   func(halves) foretold
 			told bool
 		}{
-			{func(x younggen.BackTest) younggen.Foretold { return x.Interval }, true},
-			{func(x younggen.BackTest) younggen.Foretold { return x.Total }, true},
-			{func(x younggen.BackTest) younggen.Foretold { return x.Count }, false},
-			{func(x younggen.BackTest) younggen.Foretold { return x.Total }, false},
+			{func(x halves) foretold { return x.Interval }, true},
+			{func(x halves) foretold { return x.Total }, true},
+			{func(x halves) foretold { return x.Count }, false},
+			{func(x halves) foretold { return x.Total }, false},
 		} {
 			median, ninth := off(tests, k.of, k.told)
 			fmt.Fprintf(&w, " %s | %s |", far(median), far(ninth))

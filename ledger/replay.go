@@ -133,7 +133,7 @@ func (l *Ledger) run(m *replayed, d int64) (queue.Replay, bool) {
 	for _, p := range l.left.pauses {
 		left = append(left, queue.Stop{From: p.from - d, To: p.to - d})
 	}
-	out, err := q.ReplayLeft(m.arrive, m.demand, m.observed, left)
+	out, err := q.Replay(m.arrive, m.demand, m.observed, left)
 	if err != nil {
 		l.Replay.Why = err.Error()
 		return out, false

@@ -49,7 +49,7 @@ func (q queueing) build() (b *evidence.Bundle, truth int64) {
 	for at := 0.; at < float64(queueSpan); at += r.ExpFloat64() * mean / (q.load * float64(q.servers)) {
 		arrive, demand = append(arrive, int64(at)), append(demand, q.demand(r))
 	}
-	out, err := model.Replay(arrive, demand, make([]int64, len(arrive)))
+	out, err := model.Replay(arrive, demand, make([]int64, len(arrive)), nil)
 	if err != nil {
 		panic(err)
 	}

@@ -129,36 +129,3 @@ func (s *servers) up() {
 		i = p
 	}
 }
-
-// send is a request that a client will send.
-type send struct {
-	at     int64
-	client int
-	n      int // of the client's requests
-	row    int // in the result
-}
-
-// sends is a heap: the first is the next to be sent; of two at the same time
-// the one of the client that was named first.
-type sends []send
-
-func (h sends) before(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].client < h[j].client
-}
-
-func (h sends) down() {
-	for i := 0; ; {
-		c := 2*i + 1
-		if c >= len(h) {
-			return
-		}
-		if c+1 < len(h) && h.before(c+1, c) {
-			c++
-		}
-		if !h.before(c, i) {
-			return
-		}
-		h[i], h[c] = h[c], h[i]
-		i = c
-	}
-}

@@ -4,7 +4,6 @@
 package queue
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -40,22 +39,13 @@ type Times struct {
 	Latency []int64 // from arrival until it was done
 }
 
-// Client is one client of a closed loop: it sends its first request at
-// Start + Think[0], and each next one its think time after the answer to the one
-// before. Thinking goes on while the world is stopped: clients are elsewhere.
-type Client struct {
-	Start  int64   // ns
-	Think  []int64 // ns before each request
-	Demand []int64 // ns of service of each request
-}
-
 // What a queue cannot run.
 var (
 	ErrServers = errors.New("a queue needs at least one server")
 	ErrStops   = errors.New("stops must be ascending and must not overlap")
 	ErrLengths = errors.New("there must be one demand for each arrival")
 	ErrOrder   = errors.New("arrivals must be ascending")
-	ErrDemand  = errors.New("a demand or a think time is negative")
+	ErrDemand  = errors.New("a demand is negative")
 )
 
 // Open runs requests that arrive (ns, ascending) whatever becomes of those
@@ -78,50 +68,6 @@ func (q Queue) Open(arrive, demand []int64) (Times, error) {
 	for i, at := range arrive {
 		start, end := s.serve(&axis, at, demand[i])
 		t.Wait[i], t.Latency[i] = start-at, end-at
-	}
-	return t, nil
-}
-
-// Closed runs the clients' loops. The times are in order of the clients, and of
-// each client's requests. It takes O(n (log c + log N)).
-func (q Queue) Closed(clients []Client) (Times, error) {
-	axis, err := q.axis()
-	if err != nil {
-		return Times{}, err
-	}
-	total := 0
-	next := make(sends, 0, len(clients))
-	for c, k := range clients {
-		switch {
-		case len(k.Think) != len(k.Demand):
-			return Times{}, ErrLengths
-		case slices.ContainsFunc(k.Think, negative), slices.ContainsFunc(k.Demand, negative):
-			return Times{}, ErrDemand
-		}
-		if len(k.Think) > 0 {
-			next = append(next, send{at: k.Start + k.Think[0], client: c, row: total})
-		}
-		total += len(k.Think)
-	}
-	slices.SortFunc(next, func(a, b send) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.client, b.client)) })
-	t := Times{make([]int64, total), make([]int64, total)}
-	s := newServers(q.Servers)
-	// A client's next request is never sent before the one it now sends, so the
-	// first of all pending sends is the next to arrive.
-	for len(next) > 0 {
-		x := &next[0]
-		k := &clients[x.client]
-		start, end := s.serve(&axis, x.at, k.Demand[x.n])
-		t.Wait[x.row], t.Latency[x.row] = start-x.at, end-x.at
-		x.n++
-		x.row++
-		if x.n < len(k.Think) {
-			x.at = end + k.Think[x.n]
-		} else {
-			next[0] = next[len(next)-1]
-			next = next[:len(next)-1]
-		}
-		next.down()
 	}
 	return t, nil
 }
@@ -183,37 +129,20 @@ func Off(observed, model int64) float64 {
 	return math.Abs(float64(model-observed)) / float64(observed)
 }
 
-// Replay is a queue run on recorded requests with its stops and without them.
+// Replay is a queue run on recorded requests with its stops and without those that a change
+// takes away. Its arrivals are as recorded: clients that wait for answers are not followed.
 type Replay struct {
 	With, Without Times
 	Fit           Fit
 }
 
-// Replay runs recorded requests with the stops and without, and compares the
-// former with the latencies observed (ns).
-func (q Queue) Replay(arrive, demand, observed []int64) (r Replay, err error) {
-	return q.ReplayLeft(arrive, demand, observed, nil)
-}
-
-// ReplayLeft is Replay for a change that leaves some of the stops as they are.
-func (q Queue) ReplayLeft(arrive, demand, observed []int64, left []Stop) (r Replay, err error) {
+// Replay runs recorded requests with the stops and with those that a change leaves, and
+// compares the former with the latencies observed (ns).
+func (q Queue) Replay(arrive, demand, observed []int64, left []Stop) (r Replay, err error) {
 	if r.With, err = q.Open(arrive, demand); err != nil {
 		return r, err
 	}
 	if r.Without, err = (Queue{Servers: q.Servers, Stops: left}).Open(arrive, demand); err != nil {
-		return r, err
-	}
-	r.Fit = FitOf(observed, r.With.Latency)
-	return r, nil
-}
-
-// ReplayClosed is Replay for clients that wait for their answers. Observed is in
-// the order of [Queue.Closed].
-func (q Queue) ReplayClosed(clients []Client, observed []int64) (r Replay, err error) {
-	if r.With, err = q.Closed(clients); err != nil {
-		return r, err
-	}
-	if r.Without, err = (Queue{Servers: q.Servers}).Closed(clients); err != nil {
 		return r, err
 	}
 	r.Fit = FitOf(observed, r.With.Latency)

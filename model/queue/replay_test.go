@@ -52,24 +52,6 @@ func TestOpenByHand(t *testing.T) {
 	}
 }
 
-func TestClosedByHand(t *testing.T) {
-	q := Queue{1, []Stop{{100, 130}}}
-	got, err := q.Closed([]Client{
-		{Start: 0, Think: []int64{0, 90, 10}, Demand: []int64{5, 10, 10}},  // sends at 0, 95 (5 before the pause, done 135), 145
-		{Start: 1, Think: []int64{0, 100, 50}, Demand: []int64{5, 10, 10}}, // sends at 1 (waits 4), 110 (in the pause; done 145), 195
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Times{
-		Wait:    []int64{0, 0, 0, 4, 25, 0},
-		Latency: []int64{5, 40, 10, 9, 35, 10},
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-}
-
 // poisson returns n arrivals at a rate and exponential demands with a mean; a
 // time unit is 1e6.
 func poisson(n int, seed uint64, rate, mean float64) (arrive, demand []int64) {
@@ -219,7 +201,7 @@ func TestWithoutStopsNothingIsLater(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 3000 {
 		q, arrive, demand := randomQueue(r)
-		got, err := q.Replay(arrive, demand, nil)
+		got, err := q.Replay(arrive, demand, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,75 +229,6 @@ func TestMoreServersNeverWaitLonger(t *testing.T) {
 				t.Fatalf("request %d waits %d with one server more, %d before", i, more.Wait[i], few.Wait[i])
 			}
 		}
-	}
-}
-
-func TestClosedIsOpenWithTheArrivalsItMakes(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 8))
-	for n := range 1000 {
-		q, _, _ := randomQueue(r)
-		clients := make([]Client, 1+r.IntN(6))
-		for c := range clients {
-			clients[c].Start = r.Int64N(20)
-			for range r.IntN(8) {
-				clients[c].Think = append(clients[c].Think, 1+r.Int64N(20))
-				clients[c].Demand = append(clients[c].Demand, 1+r.Int64N(20))
-			}
-		}
-		got, err := q.Closed(clients)
-		if err != nil {
-			t.Fatal(err)
-		}
-		type sent struct{ at, demand, wait int64 }
-		var all []sent
-		row := 0
-		for _, k := range clients {
-			at := k.Start
-			for i := range k.Think {
-				at += k.Think[i]
-				all = append(all, sent{at, k.Demand[i], got.Wait[row]})
-				at += got.Latency[row]
-				row++
-			}
-		}
-		slices.SortStableFunc(all, func(a, b sent) int { return int(a.at - b.at) })
-		var arrive, demand, want []int64
-		for _, s := range all {
-			arrive, demand, want = append(arrive, s.at), append(demand, s.demand), append(want, s.wait)
-		}
-		open, err := q.Open(arrive, demand)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(want, open.Wait) && len(want) > 0 {
-			t.Fatalf("case %d: closed waits %v, the same arrivals in an open queue %v", n, want, open.Wait)
-		}
-	}
-}
-
-func TestClosedLoopSlowsDownWithTheServer(t *testing.T) {
-	// 8 clients that never think on one server of 1 ms: each waits for the 7
-	// others, and a pause delays each of them once.
-	clients := make([]Client, 8)
-	for c := range clients {
-		clients[c] = Client{Think: make([]int64, 100), Demand: slices.Repeat([]int64{1e6}, 100)}
-	}
-	q := Queue{1, []Stop{{100e6, 150e6}}}
-	got, err := q.ReplayClosed(clients, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	delayed := 0
-	for i, l := range got.With.Latency {
-		if i%100 > 0 && got.Without.Latency[i] != 8e6 {
-			t.Fatalf("without the pause request %d takes %d ns, not 8 ms", i, got.Without.Latency[i])
-		}
-		if l > 8e6 {
-			delayed++
-		}
-	}
-	if delayed != 8 {
-		t.Errorf("the pause delayed %d requests of 8 clients, want each one once", delayed)
 	}
 }
 
@@ -377,18 +290,6 @@ func TestBadQueues(t *testing.T) {
 	} {
 		if _, err := tt.q.Open(tt.arrive, tt.demand); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
-		}
-	}
-	for _, tt := range []struct {
-		name string
-		k    Client
-		want error
-	}{
-		{"no demand", Client{Think: one}, ErrLengths},
-		{"negative think time", Client{Think: []int64{-1}, Demand: one}, ErrDemand},
-	} {
-		if _, err := (Queue{Servers: 1}).Closed([]Client{tt.k}); !errors.Is(err, tt.want) {
-			t.Errorf("closed, %s: %v, want %v", tt.name, err, tt.want)
 		}
 	}
 }
