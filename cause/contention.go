@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/threads"
 )
 
 // Contention is what a runtime whose requests run on threads tells of its locks, in its
@@ -32,9 +33,6 @@ const Queueing = 1.0
 
 // hardly is how many waiting threads, in the mean, are none to speak of.
 const hardly = .01
-
-// Nameless is code that a stack does not name.
-const Nameless = "code that its stack does not name"
 
 // Contended judges threads that queue for a lock.
 func (c *Case) Contended(k Contention) Verdict {
@@ -89,7 +87,7 @@ func (c *Case) SaveLocks(w *reading.Locks) *Saves {
 // found says who waits, who holds the lock, and what to change.
 func (k *Contention) found(v *Verdict) {
 	v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
-	fix := Fix{Text: k.Shorten, Code: cmp.Or(k.Owner, Nameless)}
+	fix := Fix{Text: k.Shorten, Code: cmp.Or(k.Owner, threads.Nameless)}
 	if k.Holder.Stands {
 		fix = Fix{Text: k.Outside, Code: k.Holder.Owner}
 	}

@@ -51,11 +51,7 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 		}
 		m = w.Model // all are of one
 	}
-	asked := m.Ask
-	if asked == nil {
-		asked = ask[m.ID]
-	}
-	a, err := asked(model.Question{Bundle: b, Subject: id, Name: r.name[id], AtLeast: release(b, id), Ledger: r.ledgerOf(id), Wanted: opt.Wanted})
+	a, err := m.Ask(model.Question{Bundle: b, Subject: id, Name: r.name[id], AtLeast: release(b, id), Ledger: r.ledgerOf(id), Wanted: opt.Wanted})
 	if a == nil {
 		return nil, fmt.Errorf("%s: %w", r.name[id], err)
 	}

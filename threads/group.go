@@ -242,3 +242,6 @@ func counted(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
+
+// Nameless is code that a stack does not name.
+const Nameless = "code that its stack does not name"

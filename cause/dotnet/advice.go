@@ -3,11 +3,11 @@ package dotnet
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -19,7 +19,7 @@ const predictCommand = `unstall predict CAPTURE --set "await service-time=500ms"
 func (s *starving) fixes(groups []threads.Group, predicted bool) (out []cause.Fix) {
 	kinds := make(map[evidence.Kind]bool)
 	for _, g := range groups {
-		if !kinds[g.View.State] && (len(out) == 0 || 4*g.Pool >= s.pool.seen.blocked()) {
+		if !kinds[g.View.State] && (len(out) == 0 || 4*g.Pool >= s.pool.Standing()) {
 			out = append(out, unblock(&g))
 			kinds[g.View.State] = true
 		}
@@ -36,10 +36,10 @@ func (s *starving) fixes(groups []threads.Group, predicted bool) (out []cause.Fi
 // unblock is how a blocking call is turned into one that is awaited.
 func unblock(g *threads.Group) cause.Fix {
 	v := g.View
-	where := method(v)
+	where := threadpool.Method(v)
 	f := cause.Fix{Code: place(v)}
 	call := strings.TrimPrefix(v.Pattern, "sync I/O: ")
-	if native(v) {
+	if threadpool.Native(v) {
 		f.Text = fmt.Sprintf("make %s async: it stands still in native code, which is Thread.Sleep up to .NET 5 (in a loop that polls a task, often), or a call of its own; await the task, or Task.Delay, or move the call to a thread of its own", where)
 		return f
 	}
@@ -69,7 +69,7 @@ func callers(g *threads.Group) string {
 		return ""
 	}
 	outer := threads.Bare(threads.Short(g.Frames[g.View.Outer]))
-	if outer == method(g.View) { // the async method whose body blocks
+	if outer == threadpool.Method(g.View) { // the async method whose body blocks
 		return ""
 	}
 	return " (it comes from " + outer + ")"
@@ -78,7 +78,7 @@ func callers(g *threads.Group) string {
 // place is the frame to change, as stacks print it.
 func place(v threads.View) string {
 	if v.Owner == "" {
-		return method(v)
+		return threadpool.Method(v)
 	}
 	return v.Owner
 }
@@ -92,7 +92,7 @@ func (s *starving) stopgap() []cause.Fix {
 		return nil
 	}
 	prefix, before := "DOTNET_", ""
-	switch release, known := s.release(); {
+	switch release, known := s.pool.Release(); {
 	case !known:
 		before = "; before .NET 6 the variable begins with COMPlus_"
 	case release < 6:
@@ -104,23 +104,16 @@ func (s *starving) stopgap() []cause.Fix {
 	}}
 }
 
-// release is the number of .NET's version before the first point.
-func (s *starving) release() (int, bool) {
-	first, _, _ := strings.Cut(s.c.Bundle.Subjects[s.c.Subject].Version, ".")
-	n, err := strconv.Atoi(first)
-	return n, err == nil
-}
-
 // enough is how many threads let every request in flight block one, with some to spare
 // for what releases them; 0 unknown.
 func (s *starving) enough() int {
-	n, _ := s.inFlight()
-	if n == 0 && climbing(s.climb) {
-		n = 2 * s.climb.To // it needs more than it has
+	n, _ := s.pool.InFlight()
+	if n == 0 && s.pool.Grows() {
+		n = 2 * s.pool.Climb.To // it needs more than it has
 	}
-	n = max(n, float64(s.pool.seen.blocked()))
+	n = max(n, float64(s.pool.Standing()))
 	if n == 0 {
 		return 0
 	}
-	return int(math.Ceil((n+2*s.pool.cores)/10) * 10)
+	return int(math.Ceil((n+2*s.pool.Cores)/10) * 10)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -18,11 +19,11 @@ func (s *starving) figures() (out []cause.Evidence) {
 			out = append(out, c.Figure(text, v, unit, o))
 		}
 	}
-	if w := p.seen.worst; w != nil {
-		for _, g := range p.seen.waiting(all)[:min(3, len(p.seen.waiting(all)))] {
-			add(fmt.Sprintf("of %d pool threads blocked in %s, %s", w.Pool, place(g.View), on(g.View)), float64(g.Pool), "count", g.Origin)
+	if w := p.Worst; w != nil {
+		for _, g := range p.Waiting()[:min(3, len(p.Waiting()))] {
+			add(fmt.Sprintf("of %d pool threads blocked in %s, %s", w.Pool, place(g.View), threadpool.On(g.View)), float64(g.Pool), "count", g.Origin)
 		}
-		if p.seen.blocked() == 0 {
+		if p.Standing() == 0 {
 			add(fmt.Sprintf("of %d pool threads blocked at once, at most", w.Pool), 0, "count", p.Looks)
 		}
 	}
@@ -31,13 +32,13 @@ func (s *starving) figures() (out []cause.Evidence) {
 		if p.Loose {
 			whose = "threads of the process"
 		}
-		if s.climb.To > s.climb.From && k.Span() >= reading.Short {
-			add(fmt.Sprintf("%s, from %.0f", whose, s.climb.From), s.climb.To, "count", k.Origin)
+		if p.Climb.To > p.Climb.From && k.Span() >= reading.Short {
+			add(fmt.Sprintf("%s, from %.0f", whose, p.Climb.From), p.Climb.To, "count", k.Origin)
 		} else {
 			add(whose, k.Last(), "count", k.Origin)
 		}
-		if climbing(s.climb) && s.climb.Steps > 1 {
-			add("growth of the pool", s.climb.Rate, "1/s", k.Origin)
+		if p.Grows() && p.Climb.Steps > 1 {
+			add("growth of the pool", p.Climb.Rate, "1/s", k.Origin)
 		}
 	}
 	if n := p.Raised[reading.Starvation]; n > 0 {
@@ -47,13 +48,13 @@ func (s *starving) figures() (out []cause.Evidence) {
 		add("times the runtime added some as pool threads began to wait for tasks (CooperativeBlocking)", float64(n), "count", p.Reasons)
 	}
 	text := "of the CPUs in use"
-	if p.cores > 0 {
-		text = fmt.Sprintf("of %.0f CPUs in use", p.cores)
+	if p.Cores > 0 {
+		text = fmt.Sprintf("of %.0f CPUs in use", p.Cores)
 	}
-	add(text, p.cpu, "1", p.used)
+	add(text, p.CPU, "1", p.Used)
 	if p.Queue.Known() {
 		text := "work items queued for a thread, in the mean"
-		if s.queued() && c.Ledger != nil && c.Bundle.Requests.Lane[c.Ledger.Rows[0]] != 0 {
+		if p.Queued() && c.Ledger != nil && c.Bundle.Requests.Lane[c.Ledger.Rows[0]] != 0 {
 			text += "; requests among them have not begun, and are in no figure about requests"
 		}
 		add(text, p.Queue.Mean(), "count", p.Queue.Origin)
@@ -61,22 +62,22 @@ func (s *starving) figures() (out []cause.Evidence) {
 	if p.Completed.Known() {
 		add("work items completed", p.Completed.Mean(), "1/s", p.Completed.Origin)
 	}
-	if n, o := s.inFlight(); n > 0 {
+	if n, o := p.InFlight(); n > 0 {
 		text := "requests in flight"
 		if p.Queue.Known() && o == p.Queue.Origin {
 			text += " at the end, each queued item taken for one"
 		}
 		add(text, n, "count", o)
-		if end := n - p.Threads.Last(); climbing(s.climb) && s.climb.Still && !p.Loose && end > 0 {
+		if end := n - p.Threads.Last(); p.Grows() && p.Climb.Still && !p.Loose && end > 0 {
 			limit := "the pool's maximum"
 			if f, ok := c.Fact(evidence.FactPoolMaximum); ok && f.Number > 0 {
 				limit += fmt.Sprintf(" of %.0f", f.Number)
 			}
-			add("until each of them has a thread, at this rate; the climb ends earlier at "+limit+", or at busy CPUs", end/s.climb.Rate, "s", p.Threads.Origin)
+			add("until each of them has a thread, at this rate; the climb ends earlier at "+limit+", or at busy CPUs", end/p.Climb.Rate, "s", p.Threads.Origin)
 		}
 	}
 	out = append(out, s.loaded()...)
-	if share, from := collected(c); share > 0 {
+	if share, from := s.collected(); share > 0 {
 		add("time the collector let nothing run", share, "1", from)
 	}
 	return out
@@ -88,14 +89,14 @@ const atRest = 4
 // loaded is what else grew from the recording's beginning to its end, where it begins
 // with a pool at rest.
 func (s *starving) loaded() (out []cause.Evidence) {
-	if !climbing(s.climb) || s.climb.From > max(s.pool.cores, s.climb.To/atRest) {
+	if !s.pool.Grows() || s.pool.Climb.From > max(s.pool.Cores, s.pool.Climb.To/atRest) {
 		return nil
 	}
 	for _, x := range []struct{ series, text, unit string }{
 		{evidence.SeriesTimers, "active timers", "count"},
 		{evidence.SeriesWorkingSet, "working set", "bytes"},
 	} {
-		k := counter(s.c, x.series)
+		k := s.pool.Counter(x.series)
 		if k.Span() < reading.Short || k.Last() <= k.V[0] {
 			continue
 		}
@@ -110,7 +111,8 @@ func (s *starving) loaded() (out []cause.Evidence) {
 
 // collected is the share of the watched time in which the collector stopped all threads;
 // 0 where that was not watched.
-func collected(c *cause.Case) (share float64, from evidence.Origin) {
+func (s *starving) collected() (share float64, from evidence.Origin) {
+	c := s.c
 	var watched int64
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
 		watched += w.Until - w.From
@@ -124,31 +126,8 @@ func collected(c *cause.Case) (share float64, from evidence.Origin) {
 		}
 		return float64(stopped) / float64(watched), from
 	}
-	if k := counter(c, evidence.SeriesGCTime); k.Known() {
+	if k := s.pool.Counter(evidence.SeriesGCTime); k.Known() {
 		return k.Mean() / 100, k.Origin
 	}
 	return 0, from
-}
-
-// inFlight is how many requests were at once in the service, or on their way to it: as
-// clients count them, else what the pool's threads held and what waited for one when the
-// recording ended, else as the server counts those it has begun; 0 unknown.
-func (s *starving) inFlight() (n float64, origin evidence.Origin) {
-	if at := reading.Clients(s.c.Bundle, s.c.Subject); at.Known() {
-		return at.Number, at.Origin
-	}
-	held := float64(s.pool.seen.blocked())
-	if s.pool.seen.worst == nil {
-		held = s.pool.Size()
-	}
-	if k := counter(s.c, evidence.SeriesRequestsInFlight); k.Known() {
-		n, origin = k.Last(), k.Origin
-	} else if l := s.c.Ledger; l != nil {
-		n, origin = float64(l.Requests.Unfinished), cause.From(l.Requests.Source)
-	}
-	// A server that begins requests without a thread counts those that are queued, too.
-	if q := s.pool.Queue; s.queued() && n < held+q.Mean()/2 {
-		n, origin = held+max(q.Last(), q.Mean()), q.Origin
-	}
-	return n, origin
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
 )
@@ -40,18 +41,19 @@ snapshot that is replaced as a whole for what is mostly read
 }
 
 func judgeLock(c *cause.Case) cause.Verdict {
-	p := poolOf(c)
-	w := reading.LockEvents(c.Bundle, p.seen.of, c.Subject, p.ThreadPool)
+	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger)
+	w := reading.LockEvents(c.Bundle, p.Stacks, c.Subject, p.ThreadPool)
 	k := cause.Contention{
-		Locks: w, Charged: c.Ledger != nil && (c.Ledger.Traced || c.Ledger.Sampled), Cores: p.cores, Excused: p.busyBy(w.Waiting.Number),
-		Title:   fmt.Sprintf("Threads wait for a lock in %s.", threads.Bare(cmp.Or(w.Owner, cause.Nameless))),
+		Locks: w, Charged: c.Ledger != nil && (c.Ledger.Traced || c.Ledger.Sampled), Cores: p.Cores,
+		Excused: p.Busy() && p.Cores > 0 && w.Waiting.Number < p.Cores,
+		Title:   fmt.Sprintf("Threads wait for a lock in %s.", threads.Bare(cmp.Or(w.Owner, threads.Nameless))),
 		Shorten: "do less under this lock, take one for each key, or let readers use a snapshot that is replaced as a whole",
 		Outside: "the lock is held by code that waits: do that before taking the lock or after, or use SemaphoreSlim.WaitAsync() where it must be held",
 	}
 	if w.Waiting.Known() {
 		k.Figures = append(k.Figures, c.Figure("threads that waited for a lock, in the mean", w.Waiting.Number, "count", w.Waiting.Origin))
 	}
-	contended := counter(c, evidence.SeriesContentions)
+	contended := p.Counter(evidence.SeriesContentions)
 	if contended.Known() {
 		k.Figures = append(k.Figures, c.Figure("contended locks, however short the wait", contended.Mean(), "1/s", contended.Origin))
 	}
@@ -59,7 +61,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		return untimed(contended, k.Figures)
 	}
 	if len(w.Groups) > 0 {
-		k.Title = fmt.Sprintf("%d of %d pool threads wait for a lock in %s.", count(w.Groups), w.Worst.Pool, threads.Bare(cmp.Or(w.Owner, cause.Nameless)))
+		k.Title = fmt.Sprintf("%d of %d pool threads wait for a lock in %s.", threadpool.Count(w.Groups), w.Worst.Pool, threads.Bare(cmp.Or(w.Owner, threads.Nameless)))
 		for _, g := range w.Groups[:min(3, len(w.Groups))] {
 			k.At = append(k.At, c.Figure("pool threads waiting for a lock in "+place(g.View), float64(g.Pool), "count", g.Origin))
 		}
@@ -87,7 +89,3 @@ func untimed(contended *reading.Curve, figures []cause.Evidence) cause.Verdict {
 	}
 	return v
 }
-
-// busyBy says whether threads that queue for a lock, n of them, are no more than what
-// busy processors leave behind: a holder that is not run keeps its lock.
-func (p *pool) busyBy(n float64) bool { return p.busy() && p.cores > 0 && n < p.cores }

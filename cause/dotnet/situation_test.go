@@ -5,9 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
 )
+
+func situation(c *cause.Case) (threadpool.Situation, error) {
+	return threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger).Situation()
+}
 
 func TestSituation(t *testing.T) {
 	blocked := incident{version: "8.0.1", cores: 2, threads: ramp(30, 4), cpu: 4, inFlight: 125, stacks: []stack{{30, 70, result}, {2, 2, idle}}}
@@ -31,7 +36,7 @@ func TestSituation(t *testing.T) {
 			return in
 		}, threadpool.SleepWait, "not in waits for tasks"},
 	} {
-		s, err := SituationOf(tt.in().subject(t))
+		s, err := situation(tt.in().subject(t))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -45,7 +50,7 @@ func TestSituation(t *testing.T) {
 // What a request needs is never invented.
 func TestSituationUnknown(t *testing.T) {
 	in := incident{version: "3.1.2", cores: 2, threads: ramp(3, 1), cpu: 4, inFlight: 125, stacks: []stack{{5, 12, result}}}
-	s, err := SituationOf(in.subject(t))
+	s, err := situation(in.subject(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +58,10 @@ func TestSituationUnknown(t *testing.T) {
 		t.Errorf("without a service time: %v", err)
 	}
 	in.stacks = []stack{{5, 12, lock}}
-	if _, err := SituationOf(in.subject(t)); err == nil || !strings.Contains(err.Error(), "Ledger.Append") {
+	if _, err := situation(in.subject(t)); err == nil || !strings.Contains(err.Error(), "Ledger.Append") {
 		t.Errorf("a lock: %v", err)
 	}
-	if _, err := SituationOf(incident{version: "3.1.2", cores: 2}.subject(t)); !errors.Is(err, ErrNoPool) {
+	if _, err := situation(incident{version: "3.1.2", cores: 2}.subject(t)); !errors.Is(err, threadpool.ErrNoPool) {
 		t.Errorf("nothing recorded: %v", err)
 	}
 }

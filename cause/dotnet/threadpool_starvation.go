@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -68,15 +70,15 @@ const (
 )
 
 func judgeStarvation(c *cause.Case) cause.Verdict {
-	p := poolOf(c)
-	s := &starving{c: c, pool: p, climb: p.Threads.Climb()}
+	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger)
+	s := &starving{c: c, pool: p}
 	v := cause.Verdict{State: cause.RuledOut, Evidence: s.figures()}
 	switch {
-	case !p.Threads.Known() && p.seen.worst == nil:
+	case !p.Watched():
 		v.State, v.Summary, v.Needs = cause.Inconclusive, "the pool's threads were not watched", []cause.Need{allEvidence}
-	case p.busy():
-		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy: what waits, waits for one of them", 100*p.cpu)
-	case p.seen.worst != nil && !s.grewUnseen():
+	case p.Busy():
+		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy: what waits, waits for one of them", 100*p.CPU)
+	case p.Worst != nil && !s.grewUnseen():
 		s.byStacks(&v)
 	default:
 		s.byCount(&v)
@@ -86,30 +88,28 @@ func judgeStarvation(c *cause.Case) cause.Verdict {
 
 // starving is a case and what is known of its pool.
 type starving struct {
-	c     *cause.Case
-	pool  *pool
-	climb reading.Climb
-}
-
-// climbs says whether the pool was given threads one by one because those it had were
-// blocked. Where the runtime tells why it adds them, it must be for that.
-func (s *starving) climbs() bool {
-	return s.pool.Blocked() >= climbLeast || climbing(s.climb) && (len(s.pool.Raised) == 0 || s.pool.Blocked() > 0)
+	c    *cause.Case
+	pool *threadpool.Process
 }
 
 // grewUnseen says whether the pool was given most of its threads after the last look at
 // them, and none of those that were seen was blocked: then their number tells more.
 func (s *starving) grewUnseen() bool {
 	p := s.pool
-	return p.Threads.Known() && !p.Loose && s.climbs() && p.seen.blocked() == 0 && p.Threads.Last() >= 2*float64(p.seen.worst.Pool)
+	return p.Threads.Known() && !p.Loose && p.Climbs() && p.Standing() == 0 && p.Threads.Last() >= 2*float64(p.Worst.Pool)
 }
 
 // byStacks judges by what the threads do.
 func (s *starving) byStacks(v *cause.Verdict) {
-	p, w := s.pool, s.pool.seen.worst
-	n, cores := p.seen.blocked(), p.cores
+	p, w := s.pool, s.pool.Worst
+	n, cores := p.Standing(), p.Cores
 	blocked := float64(n)
-	locks := count(p.seen.waiting(atLock))
+	locks := 0
+	for _, g := range p.Waiting() {
+		if g.View.State == evidence.LockWait {
+			locks += g.Pool
+		}
+	}
 	if v.Summary = fmt.Sprintf("at most %d of %d pool threads were blocked at once", n, w.Pool); n == 0 {
 		v.Summary = fmt.Sprintf("none of %d pool threads was blocked", w.Pool)
 	}
@@ -119,14 +119,14 @@ func (s *starving) byStacks(v *cause.Verdict) {
 	switch {
 	case n == 0 || blocked < blocking*float64(w.Busy):
 		return
-	case cores == 0 && n > 1 && !s.climbs():
-		g := p.seen.waiting(all)[0]
+	case cores == 0 && n > 1 && !p.Climbs():
+		g := p.Waiting()[0]
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
-		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s; of how many CPUs, and whether they are idle, is not known", method(g.View), g.Pool, w.Pool, on(g.View))
+		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s; of how many CPUs, and whether they are idle, is not known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
 		return
-	case !p.above(blocked) && !(s.climbs() && blocked >= cores):
+	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores):
 		return
-	case math.IsNaN(p.cpu) && cores > 0 && float64(w.Busy-n) >= cores:
+	case math.IsNaN(p.CPU) && cores > 0 && float64(w.Busy-n) >= cores:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
 		v.Summary += fmt.Sprintf(", while %d ran: whether the CPUs are busy is not known", w.Busy-n)
 		return
@@ -136,23 +136,20 @@ func (s *starving) byStacks(v *cause.Verdict) {
 	}
 	fares := starves
 	switch {
-	case s.climbs() && (s.climb.Still || p.Threads.Span() < reading.Short):
+	case p.Climbs() && (p.Climb.Still || p.Threads.Span() < reading.Short):
 	case p.Threads.Span() < reading.Short:
 		fares = oneLook
 		v.Needs = append(v.Needs, cause.Need{What: "whether it still starves: " + countersEvidence.What, Command: countersEvidence.Command})
-	case p.above(p.Size()) && !s.queued():
+	case p.Above(p.Size()) && !p.Queued():
 		fares = madeUpFor
 	}
 	s.supported(v, fares)
 }
 
-// queued says whether work waits for a thread.
-func (s *starving) queued() bool { return s.pool.Queue.Known() && s.pool.Queue.Mean() >= 1 }
-
 // tried says whether the pool grew because the runtime tried if more threads do more
 // work, and not for want of any.
 func (s *starving) tried() bool {
-	return len(s.pool.Raised) > 0 && s.pool.Blocked() == 0 && climbing(s.climb) && !s.pool.above(s.climb.From)
+	return len(s.pool.Raised) > 0 && s.pool.Blocked() == 0 && s.pool.Grows() && !s.pool.Above(s.pool.Climb.From)
 }
 
 // byCount judges by how many threads the pool has, which says that they are blocked but
@@ -164,33 +161,33 @@ func (s *starving) byCount(v *cause.Verdict) {
 		what = "process"
 	}
 	v.Summary = fmt.Sprintf("the %s has %.0f threads", what, level)
-	if p.cores > 0 {
-		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.cores)
+	if p.Cores > 0 {
+		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.Cores)
 	}
-	paused, _ := collected(s.c)
-	climbs := s.climbs() && (p.above(level) || p.cores == 0 && (s.queued() || s.climb.To-s.climb.From >= long))
+	paused, _ := s.collected()
+	climbs := p.Climbs() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long))
 	switch {
-	case p.Loose && climbing(s.climb):
+	case p.Loose && p.Grows():
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
-		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether they are the pool's, and blocked, was not watched", s.climb.Rate)
+		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether they are the pool's, and blocked, was not watched", p.Climb.Rate)
 	case p.Loose:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
 		v.Summary += ": how many are the pool's was not watched"
-	case climbs && math.IsNaN(p.cpu):
+	case climbs && math.IsNaN(p.CPU):
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
-		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether the CPUs are idle meanwhile was not watched", s.climb.Rate)
+		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether the CPUs are idle meanwhile was not watched", p.Climb.Rate)
 	case climbs && paused >= collecting:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{stacksEvidence}
-		v.Summary += fmt.Sprintf(" and gains %.1f a second, but the collector lets nothing run for %.0f %% of the time", s.climb.Rate, 100*paused)
+		v.Summary += fmt.Sprintf(" and gains %.1f a second, but the collector lets nothing run for %.0f %% of the time", p.Climb.Rate, 100*paused)
 	case climbs:
 		s.supported(v, starves)
 		v.Needs = append([]cause.Need{stacksEvidence}, v.Needs...)
 	case s.tried():
 		v.Summary += ", added to try whether more do more"
-	case p.above(level):
+	case p.Above(level):
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{stacksEvidence}
 		v.Summary += ": work that runs needs no more than one each, so that some are blocked, or were"
-	case p.cores == 0:
+	case p.Cores == 0:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
 		v.Summary += ": of how many CPUs is not known"
 	case p.Threads.Span() < reading.Short:
@@ -212,29 +209,29 @@ const collecting = .3
 func (s *starving) supported(v *cause.Verdict, fares string) {
 	p := s.pool
 	v.State = cause.Supported
-	groups := p.seen.waiting(all)
+	groups := p.Waiting()
 	if len(groups) > 0 {
-		g, w := groups[0], p.seen.worst
-		v.Title = fmt.Sprintf("%s blocks %d of %d pool threads %s: %s.", method(g.View), g.Pool, w.Pool, on(g.View), fares)
-		v.Summary = fmt.Sprintf("%d of %d pool threads blocked", p.seen.blocked(), w.Pool)
+		g, w := groups[0], p.Worst
+		v.Title = fmt.Sprintf("%s blocks %d of %d pool threads %s: %s.", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View), fares)
+		v.Summary = fmt.Sprintf("%d of %d pool threads blocked", p.Standing(), w.Pool)
 	} else {
-		v.Title = fmt.Sprintf("Threads of the pool are blocked: it gains %.1f a second, %.0f by now, while the CPUs are %.0f %% busy.", s.climb.Rate, p.Threads.Last(), 100*p.cpu)
-		v.Summary = fmt.Sprintf("%.0f → %.0f pool threads", s.climb.From, s.climb.To)
+		v.Title = fmt.Sprintf("Threads of the pool are blocked: it gains %.1f a second, %.0f by now, while the CPUs are %.0f %% busy.", p.Climb.Rate, p.Threads.Last(), 100*p.CPU)
+		v.Summary = fmt.Sprintf("%.0f → %.0f pool threads", p.Climb.From, p.Climb.To)
 	}
-	need := s.needed()
+	need := p.Needed()
 	if fares != madeUpFor {
 		v.Weight = 1 // as good as stopped: what is blocked does nothing
 		v.Saves = s.saves(need)
 	} else {
 		v.Weight = idleThread * p.Size()
 		v.Saves = s.waitedForThreads()
-		if need.seconds == 0 {
-			need = s.served()
+		if need.Seconds == 0 {
+			need = p.Served()
 		}
 	}
 	v.Prediction = s.predicted(need)
 	v.Fix = s.fixes(groups, len(v.Prediction) > 0)
-	if need.seconds == 0 && fares != madeUpFor {
+	if need.Seconds == 0 && fares != madeUpFor {
 		v.Needs = append(v.Needs, cause.Need{What: "what a request needs where nothing blocks, for a prediction: a recording under light load as the baseline", Command: "unstall PID --baseline light.unstall"})
 	}
 }

@@ -67,7 +67,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	if w.Looks < fewLooks {
 		k.More = dumps("more looks")
 	}
-	who, class := cmp.Or(w.Owner, cause.Nameless), ""
+	who, class := cmp.Or(w.Owner, threads.Nameless), ""
 	if w.Class != "" {
 		class = " (" + w.Class + ")"
 	}
@@ -76,7 +76,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		if i == 0 && g.View.Pool != "" && g.Pool > 1 {
 			k.Title = fmt.Sprintf("%d of %d %s threads wait for a lock%s in %s.", g.Count, w.Worst.InPool(g.View.Pool), g.View.Pool, class, threads.Bare(cmp.Or(g.View.Owner, who)))
 		}
-		k.At = append(k.At, c.Figure(fmt.Sprintf("at worst: %s that waited for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, cause.Nameless)), float64(g.Count), "count", g.Origin))
+		k.At = append(k.At, c.Figure(fmt.Sprintf("at worst: %s that waited for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, threads.Nameless)), float64(g.Count), "count", g.Origin))
 	}
 	if w.Holder.Owner != "" {
 		known := "meanwhile its holder was in "

@@ -12,8 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/unstall/unstall/model"
 )
@@ -103,7 +101,7 @@ func (c Case) Check() error {
 	case c.Max > 0 && c.Min > c.Max:
 		return fmt.Errorf("min-threads=%d is above max-threads=%d: the runtime would refuse it", c.Min, c.Max)
 	}
-	if _, ok := c.release(); !ok {
+	if n, ok := release(c.Version); !ok || n < 3 || n > 99 {
 		return fmt.Errorf("version %q: the model knows the pools of .NET Core 3.1 and of .NET 5 to 10", c.Version)
 	}
 	return nil
@@ -125,13 +123,6 @@ func (c Case) WithMin(threads int) Case {
 // request in flight, and those that pass requests and answers on.
 func (c Case) EnoughThreads() int { return c.Connections + 2*c.Cores }
 
-// release is the number before the first point.
-func (c Case) release() (int, bool) {
-	major, _, _ := strings.Cut(c.Version, ".")
-	n, err := strconv.Atoi(major)
-	return n, err == nil && n >= 3 && n <= 99
-}
-
 // defaultMax is MaxThreads where nobody sets it.
 const defaultMax = math.MaxInt16
 
@@ -149,7 +140,7 @@ func (c Case) Predict() (Outcome, error) {
 	if c.Max == 0 {
 		c.Max = max(defaultMax, c.Min)
 	}
-	release, _ := c.release()
+	release, _ := release(c.Version)
 	var runs []result
 	events := 0
 	for seed, socket := range []bool{false, true, false, true, false} {

@@ -1,0 +1,237 @@
+package threadpool
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/stats"
+)
+
+// ErrNoPool says that nothing of a pool was recorded; what to record is in the text.
+var ErrNoPool = errors.New("its pool's threads were not watched: record the process under load (unstall record PID --for 30s)")
+
+// ask is the model's answer from what was recorded.
+func ask(q model.Question) (*model.Answer, error) {
+	s, err := ProcessOf(q.Bundle, q.Subject, q.Ledger).Situation()
+	if err != nil {
+		return nil, err
+	}
+	return s.Ask(q.Name, q.Wanted)
+}
+
+// Situation is what the simulation of the pool starts from: the pool as recorded. What a
+// request waits for, and how many are in flight, may not be known; the simulation says so.
+func (p *Process) Situation() (Situation, error) {
+	if !p.Watched() {
+		return Situation{}, ErrNoPool
+	}
+	pattern, waits, err := p.pattern()
+	if err != nil {
+		return Situation{}, err
+	}
+	s := p.With(p.Needed(), pattern)
+	s.Waits = waits
+	return s, nil
+}
+
+// With is the pool as recorded with threads that do the given while an operation is out
+// that takes so long.
+func (p *Process) With(operation Service, pattern Pattern) Situation {
+	flying, _ := p.InFlight()
+	s := Situation{
+		Case: Case{Version: p.Bundle.Subjects[p.Subject].Version, Cores: int(p.Cores), Connections: int(flying),
+			Min: p.told(evidence.FactForcedPoolMinimum), Max: p.told(evidence.FactForcedPoolMaximum), Pattern: pattern, Service: operation},
+		Measured: Measured{Threads: model.Exactly(p.Size()), Rate: model.Unknown, Latency: model.Unknown, P99: model.Unknown},
+		Seconds:  p.Threads.Span(),
+	}
+	l := p.Ledger
+	if l == nil || l.Requests.To <= l.Requests.From {
+		return s
+	}
+	s.Seconds = float64(l.Requests.To-l.Requests.From) / 1e9
+	finished := l.Requests.Count - l.Requests.Unfinished - l.Requests.TimedOut
+	s.Measured.Rate = model.Exactly(float64(finished) / s.Seconds)
+	if l.Requests.P99 > 0 {
+		s.Measured.P99 = model.Exactly(float64(l.Requests.P99) / 1e6)
+	}
+	s.Measured.Latency = model.Exactly(p.answered())
+	if finished >= enoughToCompute && p.CPU > 0 {
+		s.Case.CPU = p.CPU * p.Cores * s.Seconds / float64(finished)
+	}
+	return s
+}
+
+// enoughToCompute is from how many requests on the CPU of a process is theirs, and not
+// what it does anyway.
+const enoughToCompute = 200
+
+// answered is the mean latency of the requests that were answered, ms, as those saw it who
+// told of rate and p99; NaN: none was.
+func (p *Process) answered() float64 {
+	r := &p.Bundle.Requests
+	var sum, n float64
+	for i := range r.Len() {
+		if a, ok := r.Origin[i].Artifact(); ok && a == p.Ledger.Requests.Source && r.Subject[i] == p.Subject && r.Outcome[i] == evidence.OK {
+			sum += float64(r.Latency(i)) / 1e6
+			n++
+		}
+	}
+	return sum / n
+}
+
+// pattern is how most of the pool's blocked threads wait, and in words.
+func (p *Process) pattern() (Pattern, string, error) {
+	if p.Worst != nil {
+		groups := p.Waiting()
+		if len(groups) == 0 || !p.Above(float64(p.Worst.Pool)) && float64(p.Standing()) < p.Cores {
+			return Await, "", nil
+		}
+		g := groups[0]
+		waits := fmt.Sprintf("%d of %d pool threads blocked in %s %s", g.Pool, p.Worst.Pool, Method(g.View), On(g.View))
+		switch g.View.State {
+		case evidence.TaskWait:
+			return TaskWait, waits, nil
+		case evidence.SleepWait, evidence.KindUnknown:
+			return SleepWait, waits, nil
+		case evidence.NetWait, evidence.Syscall:
+			return Call, waits, nil
+		case evidence.LockWait, evidence.PoolWait:
+			return "", "", fmt.Errorf("%s: how long others keep what they wait for decides, and the model does not know it", waits)
+		}
+		return "", "", fmt.Errorf("%s: the model knows waits for tasks, sleeps and synchronous I/O", waits)
+	}
+	// The runtime says why it adds threads, not where they wait.
+	switch release, known := p.Release(); {
+	case p.Raised[reading.CooperativeBlocking] > 0:
+		return TaskWait, "pool threads wait for tasks", nil
+	case p.Raised[reading.Starvation] > 0 && known && release >= 6:
+		return SleepWait, "pool threads are blocked, not in waits for tasks", nil
+	case p.Raised[reading.Starvation] > 0 || p.Climbs():
+		return TaskWait, "pool threads are blocked", nil
+	}
+	return Await, "", nil
+}
+
+// told is what the environment says of the pool's size, 0 nothing. The runtime reads it
+// as hexadecimal; DOTNET_ goes before COMPlus_, and is not known before 6.
+func (p *Process) told(name string) int {
+	release, known := p.Release()
+	for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
+		if prefix == "DOTNET_" && known && release < 6 {
+			continue
+		}
+		f, ok := p.Fact(prefix + name)
+		if !ok {
+			continue
+		}
+		if n, err := strconv.ParseUint(f.Value, 16, 15); err == nil && n > 0 {
+			return int(n)
+		}
+	}
+	return 0
+}
+
+// undisturbed is the quantile of what such requests took that one needs: others met something
+// all the same.
+const undisturbed = .25
+
+// alone is how many requests that had the pool to themselves tell what one needs.
+const alone = 2
+
+// Needed is what a request takes where it need not wait for a thread, which a starving
+// service hardly ever shows: found among requests of the route that is slow which ended
+// while no more of them were there than the pool has threads from the beginning, whoever saw
+// them.
+func (p *Process) Needed() Service {
+	l := p.Ledger
+	if l == nil {
+		return Service{}
+	}
+	if l.Rule == ledger.RuleBaseline {
+		return Service{float64(l.Threshold) / 1e9, "the baseline"}
+	}
+	r := &p.Bundle.Requests
+	route := routeOf(r, l)
+	seen := make(map[evidence.ArtifactID][]int)
+	for i := range r.Len() {
+		if a, ok := r.Origin[i].Artifact(); ok && r.Subject[i] == p.Subject && r.Timed(i) {
+			seen[a] = append(seen[a], i)
+		}
+	}
+	var best []int64
+	for _, a := range slices.Sorted(maps.Keys(seen)) {
+		if took := p.alone(seen[a], route); len(took) > len(best) {
+			best = took
+		}
+	}
+	if len(best) < alone {
+		return Service{}
+	}
+	slices.Sort(best)
+	return Service{float64(stats.Quantile(best, undisturbed)) / 1e9, "requests of this recording that came one by one"}
+}
+
+// Served is what requests take where each has a thread, blocked as that is.
+func (p *Process) Served() Service {
+	l := p.Ledger
+	if l == nil {
+		return Service{}
+	}
+	r := &p.Bundle.Requests
+	route := routeOf(r, l)
+	var took []int64
+	for _, i := range l.Rows {
+		if r.Route[i] == route && r.Outcome[i] == evidence.OK {
+			took = append(took, r.Latency(i))
+		}
+	}
+	if len(took) < ledger.MinRequests {
+		return Service{}
+	}
+	return Service{stats.Median(took) / 1e9, "requests of this recording, none of which waited for a thread"}
+}
+
+// routeOf is the route of most slow requests, else of most.
+func routeOf(r *evidence.Requests, l *ledger.Ledger) evidence.NameID {
+	rows := l.Slow
+	if len(rows) == 0 {
+		rows = l.Rows
+	}
+	n := make(map[evidence.NameID]int64)
+	for _, i := range rows {
+		n[r.Route[i]]++
+	}
+	var most evidence.NameID
+	for _, k := range slices.Sorted(maps.Keys(n)) {
+		if n[k] > n[most] {
+			most = k
+		}
+	}
+	return most
+}
+
+// alone is what the requests of a route took beside which there were hardly others.
+func (p *Process) alone(rows []int, route evidence.NameID) (took []int64) {
+	r := &p.Bundle.Requests
+	var starts, ends []int64
+	for _, i := range rows {
+		starts, ends = append(starts, r.End[i]-r.Latency(i)), append(ends, r.End[i])
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	before := func(at []int64, t int64) int { n, _ := slices.BinarySearch(at, t); return n }
+	for _, i := range rows {
+		from, to := r.End[i]-r.Latency(i), r.End[i]
+		if beside := before(starts, to) - before(ends, from); r.Route[i] == route && r.Outcome[i] == evidence.OK && float64(beside) <= max(1, p.Cores) {
+			took = append(took, r.Latency(i))
+		}
+	}
+	return took
+}
