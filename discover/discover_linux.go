@@ -16,12 +16,12 @@ const lookTime = 200 * time.Millisecond
 // Discover finds the processes here whose runtime is known, most processor use
 // first, without asking them anything but for the one case in the package's
 // comment. It takes [lookTime] and little more, and leaves out unstall itself.
-func Discover(ctx context.Context) ([]Found, error) {
+func Discover(ctx context.Context, known []Recogniser) ([]Found, error) {
 	ids, err := pids()
 	if err != nil {
 		return nil, err
 	}
-	h := newHost()
+	h := newHost(known)
 	self := os.Getpid()
 	type seen struct {
 		Found
@@ -34,24 +34,23 @@ func Discover(ctx context.Context) ([]Found, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		p, err := open(id)
+		p, err := h.open(id)
 		at := time.Now()
 		if err != nil || id == self || p.kernel() || p.ended() {
 			continue // it has ended since, or hidepid hides it
 		}
 		f := Found{Target: h.describe(p)}
-		if f.Runtime == "" && !maybeRedis(f.Name) {
+		if f.Runtime == "" && !slices.ContainsFunc(known, func(r Recogniser) bool { return r.suggested(f.Name) }) {
 			continue
 		}
 		f.Listens = h.listens(id)
-		h.askRedis(ctx, &f.Target)
+		h.ask(ctx, &f.Target)
 		if f.Runtime == "" {
 			continue
 		}
 		h.access(&f.Target)
 		f.RSS = p.rss * int64(os.Getpagesize())
-		h.ways(p, &f)
-		next(&f)
+		f.next(h.way(p, f.Target))
 		all = append(all, seen{f, p.cpu, at, p.stat.start})
 	}
 	if len(all) == 0 {
@@ -87,15 +86,9 @@ func Discover(ctx context.Context) ([]Found, error) {
 }
 
 // next says what can be read and what to type.
-func next(f *Found) {
-	if f.Pprof {
-		f.Reads = append(f.Reads, "pprof")
-	}
-	if f.Socket {
-		f.Reads = append(f.Reads, "diagnostics")
-	}
-	if f.Attach {
-		f.Reads = append(f.Reads, "attach")
+func (f *Found) next(way string) {
+	if way != "" {
+		f.Reads = append(f.Reads, way)
 	}
 	f.Reads = append(f.Reads, "/proc")
 	if !slices.Contains(f.Unreadable, "environ") {

@@ -10,24 +10,17 @@ import (
 	"strings"
 )
 
-// executable is what an executable says of itself.
-type executable struct {
-	goVersion string // "go1.26.8"; "" not built by Go
-	main      string // path of the main module or package, as far as recorded
-	dynamic   bool   // it is linked at run time, so libraries may bring a runtime
-}
-
 // readExecutable looks at the names of an ELF file's sections before it looks
 // for build information, so that what is not built by Go costs next to nothing.
 // The section is there in stripped binaries, too.
-func readExecutable(r io.ReaderAt) (executable, error) {
+func readExecutable(r io.ReaderAt) (Executable, error) {
 	f, err := elf.NewFile(r)
 	if err != nil {
-		return executable{}, err
+		return Executable{}, err
 	}
-	var e executable
+	var e Executable
 	for _, p := range f.Progs {
-		e.dynamic = e.dynamic || p.Type == elf.PT_INTERP
+		e.Dynamic = e.Dynamic || p.Type == elf.PT_INTERP
 	}
 	if f.Section(".go.buildinfo") == nil {
 		return e, nil
@@ -36,9 +29,9 @@ func readExecutable(r io.ReaderAt) (executable, error) {
 	if err != nil {
 		return e, err
 	}
-	e.goVersion = info.GoVersion
-	if e.main = info.Main.Path; e.main == "" {
-		e.main = info.Path
+	e.GoVersion = info.GoVersion
+	if e.Main = info.Main.Path; e.Main == "" {
+		e.Main = info.Path
 	}
 	return e, nil
 }

@@ -19,13 +19,14 @@ var errGone = errors.New("there is no process with this id")
 // host keeps what many processes share while they are looked at. It is not safe
 // for concurrent use, and short-lived: what it keeps grows old.
 type host struct {
+	known       []Recogniser
 	booted      time.Time
 	mounts      string // our mount namespace
 	users       map[int]string
-	executables map[file]executable
+	executables map[file]Executable
 	programs    map[file]bool // that have net/http/pprof
 	sockets     map[string]map[uint64]socket
-	left        map[string]*traces
+	left        map[string][]string // paths, by mount namespace and pattern
 }
 
 // file tells files apart.
@@ -34,13 +35,14 @@ type file struct {
 	changed       int64
 }
 
-func newHost() *host {
+func newHost(known []Recogniser) *host {
 	h := &host{
+		known:       known,
 		users:       map[int]string{},
-		executables: map[file]executable{},
+		executables: map[file]Executable{},
 		programs:    map[file]bool{},
 		sockets:     map[string]map[uint64]socket{},
-		left:        map[string]*traces{},
+		left:        map[string][]string{},
 	}
 	h.booted = bootTime()
 	h.mounts, _ = os.Readlink("/proc/self/ns/mnt")

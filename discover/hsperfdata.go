@@ -8,15 +8,11 @@ import (
 	"github.com/unstall/unstall/hsperf"
 )
 
-// jvm is what is used of a JVM's counters.
-type jvm struct {
-	version string // "17.0.15"
-	main    string // main class without its package, or jar file; "" unknown
-}
-
-func parseHsperfdata(r io.Reader) (jvm, error) {
+// parseHsperfdata takes out of a JVM's counters what is used here; of the main class its name
+// without the package.
+func parseHsperfdata(r io.Reader) (Seen, error) {
 	d, err := hsperf.Parse(r)
-	return jvm{version: d.Text("java.property.java.version"), main: mainOf(d.Text("sun.rt.javaCommand"))}, err
+	return Seen{Version: d.Text("java.property.java.version"), Main: mainOf(d.Text("sun.rt.javaCommand"))}, err
 }
 
 // mainOf takes the program out of a command, "com.example.Main --port 80" or

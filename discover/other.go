@@ -13,14 +13,16 @@ import (
 // errLinux is for what needs /proc.
 var errLinux = errors.New("processes are looked at on Linux only: give files, or the http://host:port of a Go service's net/http/pprof")
 
-func resolveProcess(_ context.Context, arg string) (Target, error) {
+func resolveProcess(_ context.Context, arg string, _ []Recogniser) (Target, error) {
 	return Target{}, fmt.Errorf("%s: there is no such file, and %w", arg, errLinux)
 }
 
-func listener(context.Context, []netip.Addr, uint16) (Target, error) { return Target{}, nil }
+func listener(context.Context, []netip.Addr, uint16, []Recogniser) (Target, error) {
+	return Target{}, nil
+}
 
 // Discover finds the processes here that can be diagnosed: on Linux.
-func Discover(context.Context) ([]Found, error) { return nil, errLinux }
+func Discover(context.Context, []Recogniser) ([]Found, error) { return nil, errLinux }
 
 // Hsperfdata opens the counters of a JVM: on Linux.
 func Hsperfdata(int) (*os.File, error) { return nil, errLinux }

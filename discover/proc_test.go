@@ -87,10 +87,10 @@ func TestParseHsperfdata(t *testing.T) {
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		data := hsperfdata(order, "java.property.java.version", "17.0.15", "sun.gc.cause", "No GC", "sun.rt.javaCommand", "/srv/app.jar --password hunter2")
 		got, err := parseHsperfdata(strings.NewReader(string(data)))
-		if want := (jvm{"17.0.15", "app.jar"}); got != want || err != nil {
+		if want := (Seen{"17.0.15", "app.jar"}); got != want || err != nil {
 			t.Errorf("%v: %+v, %v; want %+v", order, got, err, want)
 		}
-		if got, err := parseHsperfdata(strings.NewReader(string(data[:len(data)-9]))); err == nil || got.version != "17.0.15" {
+		if got, err := parseHsperfdata(strings.NewReader(string(data[:len(data)-9]))); err == nil || got.Version != "17.0.15" {
 			t.Errorf("cut off: %+v, %v", got, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,11 +20,12 @@ type process struct {
 	mounts  string // mount namespace, "" unreadable
 	command string // what it says it was started as, without arguments
 	program string // what it runs, if it is a launcher of programs, "" unknown
+	host    *host
 }
 
 // open reads what every user may read of a process, and where its executable is.
-func open(pid int) (*process, error) {
-	p := &process{pid: pid}
+func (h *host) open(pid int) (*process, error) {
+	p := &process{pid: pid, host: h}
 	var err error
 	if p.stat, err = readStat(pid); err != nil {
 		return nil, err
@@ -42,9 +44,9 @@ func (p *process) locate() {
 	p.mounts, _ = os.Readlink(procPath(p.pid, "ns/mnt"))
 	words := readCommand(p.pid)
 	p.command = words[0]
-	for _, k := range kinds {
-		if k.program != nil && p.comm == k.launcher {
-			p.program = k.program(words)
+	for _, r := range p.host.known {
+		if r.Program != nil && slices.Contains(r.Launchers, p.comm) {
+			p.program = r.Program(words)
 		}
 	}
 }
@@ -90,7 +92,9 @@ func (h *host) describe(p *process) Target {
 		t.Start = h.booted.Add(time.Duration(p.start) * tick)
 	}
 	t.Container = container(p.pid)
-	t.Runtime, t.Version, t.Main = h.runtime(p, t.Container)
+	var seen Seen
+	t.Runtime, seen = h.recognise(p, t.Container)
+	t.Version, t.Main = seen.Version, seen.Main
 	return t
 }
 

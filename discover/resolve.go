@@ -28,14 +28,14 @@ func use(format string, args ...any) error {
 // files, for [Files]. What exists as a file is one, whatever else bears that
 // name, and so is what looks like a path; but in the folder of a program its name
 // means the process. Errors are one line each.
-func Split(ctx context.Context, args []string) (live []Target, files []string, errs []error) {
+func Split(ctx context.Context, args []string, known []Recogniser) (live []Target, files []string, errs []error) {
 	for _, arg := range args {
 		file := isFile(arg)
 		if file && !isProgram(arg) {
 			files = append(files, arg)
 			continue
 		}
-		t, err := Resolve(ctx, arg)
+		t, err := Resolve(ctx, arg, known)
 		if file && err != nil && !errors.Is(err, ErrUse) { // there is no such process
 			files = append(files, arg)
 			continue
@@ -71,7 +71,7 @@ func isFile(arg string) bool {
 		return false
 	}
 	// A word that may be a process's name, or the name of a file that is not there.
-	return strings.ContainsAny(arg, `/\`) || strings.HasPrefix(arg, ".") || known(arg)
+	return strings.ContainsAny(arg, `/\`) || strings.HasPrefix(arg, ".") || endsLikeFile(arg)
 }
 
 // isProgram says whether a bare name is that of an ELF program, which nobody reads
@@ -90,9 +90,9 @@ func isProgram(arg string) bool {
 	return err == nil && string(magic) == "\x7fELF"
 }
 
-// known says whether a name ends like the files people have of a service;
+// endsLikeFile says whether a name ends like the files people have of a service;
 // hardly any process is called so.
-func known(name string) bool {
+func endsLikeFile(name string) bool {
 	_, extension, ok := cutLast(name, '.')
 	switch strings.ToLower(extension) {
 	case "log", "txt", "out", "gz", "zst", "bz2", "xz", "json", "csv", "pb", "pprof", "prof", "trace", "jfr", "unstall", "nettrace", "html", "md":
@@ -106,15 +106,15 @@ func known(name string) bool {
 // for the process that listens there, so that both can be read; without one the
 // target has a URL and no PID. It connects to nothing, but for the one case in
 // the package's comment.
-func Resolve(ctx context.Context, arg string) (Target, error) {
+func Resolve(ctx context.Context, arg string, known []Recogniser) (Target, error) {
 	var t Target
 	var err error
 	if host, port, ok := hostPort(arg); ok {
-		t, err = resolveURL(ctx, "http://"+net.JoinHostPort(host, port))
+		t, err = resolveURL(ctx, "http://"+net.JoinHostPort(host, port), known)
 	} else if strings.Contains(arg, "://") {
-		t, err = resolveURL(ctx, arg)
+		t, err = resolveURL(ctx, arg, known)
 	} else {
-		t, err = resolveProcess(ctx, arg)
+		t, err = resolveProcess(ctx, arg, known)
 	}
 	t.Arg = arg
 	return t, err
@@ -132,7 +132,7 @@ func hostPort(arg string) (host, port string, ok bool) {
 	return host, port, true
 }
 
-func resolveURL(ctx context.Context, arg string) (Target, error) {
+func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, error) {
 	u, err := url.Parse(arg)
 	if err != nil {
 		var reason *url.Error // quotes all of it, with the password
@@ -171,7 +171,7 @@ func resolveURL(ctx context.Context, arg string) (Target, error) {
 	}
 	t := Target{}
 	if slices.ContainsFunc(addrs, here) {
-		if t, err = listener(ctx, addrs, uint16(number)); err != nil {
+		if t, err = listener(ctx, addrs, uint16(number), known); err != nil {
 			return Target{}, fmt.Errorf("%s: %w", name, err)
 		}
 	}

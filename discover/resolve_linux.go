@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-func resolveProcess(ctx context.Context, arg string) (Target, error) {
-	h := newHost()
+func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target, error) {
+	h := newHost(known)
 	if digits(arg) {
 		pid, err := strconv.Atoi(arg)
 		if err != nil || pid == 0 {
@@ -27,7 +27,7 @@ func resolveProcess(ctx context.Context, arg string) (Target, error) {
 	var named []*process
 	self := os.Getpid()
 	for _, id := range ids {
-		p, err := open(id)
+		p, err := h.open(id)
 		if err == nil && id != self && !p.kernel() && !p.ended() && p.called(arg) {
 			named = append(named, p)
 		}
@@ -59,7 +59,7 @@ func (h *host) resolve(ctx context.Context, pid int) (Target, error) {
 	if pid == os.Getpid() {
 		return Target{}, use("%d: that is unstall itself: unstall alone lists what else runs here", pid)
 	}
-	p, err := open(pid)
+	p, err := h.open(pid)
 	switch {
 	case errors.Is(err, errGone):
 		return Target{}, fmt.Errorf("%d: %w: unstall alone lists what runs here", pid, err)
@@ -80,27 +80,31 @@ func (h *host) resolve(ctx context.Context, pid int) (Target, error) {
 	}
 	t := h.describe(p)
 	t.Listens = h.listens(pid)
-	h.askRedis(ctx, &t)
+	h.ask(ctx, &t)
 	h.access(&t)
 	return t, nil
 }
 
-// askRedis settles whether what is called like Redis is it.
-func (h *host) askRedis(ctx context.Context, t *Target) {
-	if t.Runtime == "" && maybeRedis(t.Name) && answersPing(ctx, t.Listens) {
-		t.Runtime = "redis"
+// ask settles whether what is called like a runtime that answers is it.
+func (h *host) ask(ctx context.Context, t *Target) {
+	for _, r := range h.known {
+		if t.Runtime == "" && r.suggested(t.Name) && r.Answers(ctx, t.Listens) {
+			t.Runtime = r.Runtime
+		}
 	}
 }
 
+func (r Recogniser) suggested(name string) bool { return r.Suggested != nil && r.Suggested(name) }
+
 // listener finds the process behind an address of this machine. That there is
 // none to be found is no error: it may listen in another network namespace.
-func listener(ctx context.Context, addrs []netip.Addr, port uint16) (Target, error) {
+func listener(ctx context.Context, addrs []netip.Addr, port uint16, known []Recogniser) (Target, error) {
 	s, ok := listening(addrs, port)
 	if !ok {
 		return Target{Note: fmt.Sprintf("no process of this host's network listens on port %d", port)}, nil
 	}
 	pid, ok := holder(ctx, s.inode)
-	h := newHost()
+	h := newHost(known)
 	switch {
 	case ctx.Err() != nil:
 		return Target{}, ctx.Err()

@@ -29,7 +29,7 @@ func TestResolveProcess(t *testing.T) {
 	start(t, cmd)
 	pid := cmd.Process.Pid
 	for _, arg := range []string{fmt.Sprint(pid), name, name[:15]} {
-		got, err := Resolve(t.Context(), arg)
+		got, err := Resolve(t.Context(), arg, known)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestResolveProcess(t *testing.T) {
 
 	second := play("idle", exe, "--password=hunter2")
 	start(t, second)
-	_, err := Resolve(t.Context(), name)
+	_, err := Resolve(t.Context(), name, known)
 	want := []string{fmt.Sprintf("%d (%s)", pid, exe), fmt.Sprintf("%d (%s)", second.Process.Pid, exe)}
 	if !errors.Is(err, ErrUse) || !oneLine(err) || strings.Contains(err.Error(), "hunter2") ||
 		slices.ContainsFunc(want, func(s string) bool { return !strings.Contains(err.Error(), s) }) {
@@ -58,7 +58,7 @@ func TestResolveProcess(t *testing.T) {
 		if err := os.WriteFile(name, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if live, files, errs := Split(t.Context(), []string{name}); len(live) != 0 || len(files) != 1 || len(errs) != 0 {
+		if live, files, errs := Split(t.Context(), []string{name}, known); len(live) != 0 || len(files) != 1 || len(errs) != 0 {
 			t.Errorf("%s: %v, %v, %v", name, live, files, errs)
 		}
 	}
@@ -112,7 +112,7 @@ func TestResolveWhatIsNoAddress(t *testing.T) {
 // says demands one line that tells a text, and no secret.
 func says(t *testing.T, arg, want string, use bool) {
 	t.Helper()
-	got, err := Resolve(t.Context(), arg)
+	got, err := Resolve(t.Context(), arg, known)
 	if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, ErrUse) != use || !oneLine(err) || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%s: %+v, %v; want %q, to be typed differently: %v", arg, got, err, want, use)
 	}
@@ -128,7 +128,7 @@ func TestResolveAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, arg := range []string{addr, ":" + port, "http://" + addr, "http://localhost:" + port + "/debug/pprof", "http://me:hunter2@" + addr + "/debug/pprof/"} {
-		got, err := Resolve(t.Context(), arg)
+		got, err := Resolve(t.Context(), arg, known)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestResolveAddress(t *testing.T) {
 		}
 	}
 
-	live, files, errs := Split(t.Context(), []string{fmt.Sprint(pid), "http://" + addr, "none.log", "-"})
+	live, files, errs := Split(t.Context(), []string{fmt.Sprint(pid), "http://" + addr, "none.log", "-"}, known)
 	if len(live) != 1 || live[0].URL == nil || live[0].URL.Host != addr || len(files) != 2 || len(errs) != 0 {
 		t.Errorf("%+v, %v, %v", live, files, errs)
 	}
@@ -155,11 +155,11 @@ func TestResolveAddress(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Resolve(t.Context(), free); err != nil || got.PID != 0 || got.URL == nil || got.Note == "" {
+	if got, err := Resolve(t.Context(), free, known); err != nil || got.PID != 0 || got.URL == nil || got.Note == "" {
 		t.Errorf("%s: %+v, %v", free, got, err)
 	}
 	// An address of documentation (RFC 5737) is nobody's here.
-	if got, err := Resolve(t.Context(), "192.0.2.1:"+port); err != nil || got.PID != 0 || got.URL == nil || got.Note != "" {
+	if got, err := Resolve(t.Context(), "192.0.2.1:"+port, known); err != nil || got.PID != 0 || got.URL == nil || got.Note != "" {
 		t.Errorf("another host: %+v, %v", got, err)
 	}
 }
@@ -168,7 +168,7 @@ func TestRootReadsOthers(t *testing.T) {
 	name := unique("nobody")
 	cmd := asNobody(t, play("idle", copyOf(t, public(t), name)))
 	start(t, cmd)
-	got, err := Resolve(t.Context(), name)
+	got, err := Resolve(t.Context(), name, known)
 	if err != nil || got.UID != 65534 || got.Runtime != "go" || got.Needs != "" || got.Unreadable != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -188,7 +188,7 @@ func TestOthersSeeWhatTheyMay(t *testing.T) {
 	if !ok {
 		t.Fatalf("not among %+v", found)
 	}
-	if f.Name != "profiled-gateway" || f.Runtime != "go" || f.Version != runtime.Version() || f.Needs != "root" || f.Pprof ||
+	if f.Name != "profiled-gateway" || f.Runtime != "go" || f.Version != runtime.Version() || f.Needs != "root" ||
 		strings.Join(f.Reads, " ") != "/proc" || strings.Join(f.Unreadable, " ") != "environ exe fd io maps" || f.Exe != "" || f.RSS <= 0 {
 		t.Errorf("%+v", f)
 	}
@@ -207,7 +207,7 @@ func TestOthersSeeWhatTheyMay(t *testing.T) {
 	start(t, other)
 	var theirs Target
 	reads(t, asNobody(t, play("resolve", tool, name)), &theirs)
-	if want := "root or user " + newHost().user(1); theirs.Needs != want || theirs.PID != other.Process.Pid {
+	if want := "root or user " + newHost(known).user(1); theirs.Needs != want || theirs.PID != other.Process.Pid {
 		t.Errorf("%+v; want it to need %s", theirs, want)
 	}
 }

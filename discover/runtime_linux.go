@@ -8,55 +8,74 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
 
-// runtime tells a process's runtime by what it leaves behind, the cheapest trace
-// first.
-func (h *host) runtime(p *process, container string) (name, version, main string) {
-	for _, k := range kinds {
-		if version, main, ok := k.traces(h, p, container); ok {
-			return k.id, version, main
-		}
-	}
-	e, ok := h.executable(p, container)
-	for _, k := range kinds {
-		if ok && p.exe == "" && k.launcher != "" && p.comm == k.launcher { // which libraries it has loaded is hidden, too
-			return k.id, "", ""
-		}
-	}
-	for _, k := range kinds {
-		if e.dynamic && p.exe != "" && k.library != "" {
-			if where, ok := h.library(p, k.library); ok {
-				return k.id, k.version(procPath(p.pid, "root"), where), ""
+// recognise tells a process's runtime by what it leaves behind, the cheapest trace first.
+func (h *host) recognise(p *process, container string) (runtime string, seen Seen) {
+	for _, r := range h.known {
+		if r.Traces != nil {
+			if seen, ok := r.Traces(p); ok {
+				return r.Runtime, seen
 			}
 		}
 	}
-	return "", "", ""
+	e, ok := h.executable(p, container)
+	for _, r := range h.known {
+		if r.Built != nil {
+			if seen, ok := r.Built(e); ok {
+				return r.Runtime, seen
+			}
+		}
+	}
+	for _, r := range h.known {
+		if ok && p.exe == "" && slices.Contains(r.Launchers, p.comm) { // which libraries it has loaded is hidden, too
+			return r.Runtime, Seen{}
+		}
+	}
+	for _, r := range h.known {
+		if e.Dynamic && p.exe != "" && r.Library != "" {
+			if where, ok := p.Library(r.Library); ok {
+				return r.Runtime, Seen{Version: r.Version(p, where)}
+			}
+		}
+	}
+	return "", Seen{}
+}
+
+// way is how this user can ask a process of its runtime, "" unknown or not at all.
+func (h *host) way(p *process, t Target) string {
+	for _, r := range h.known {
+		if r.Runtime == t.Runtime && r.Way != nil {
+			return r.Way(p, t.Listens)
+		}
+	}
+	return ""
 }
 
 // executable reads what a process runs. That of other users' processes is
 // hidden, but most of them say where they were started from: that file is taken
 // for it if it bears the process's name, except for processes in containers,
 // whose files are others.
-func (h *host) executable(p *process, container string) (executable, bool) {
+func (h *host) executable(p *process, container string) (Executable, bool) {
 	name := procPath(p.pid, "exe")
 	if p.exe == "" {
 		if container != "" || len(p.status.pids) > 1 {
-			return executable{}, true
+			return Executable{}, true
 		}
 		name = p.command
 		if !strings.Contains(name, "/") {
 			name, _ = exec.LookPath(name)
 		}
 		if !filepath.IsAbs(name) || !strings.HasPrefix(path.Base(name), p.comm) {
-			return executable{}, true
+			return Executable{}, true
 		}
 	}
 	id, ok := identify(name)
 	if !ok {
-		return executable{}, p.exe == ""
+		return Executable{}, p.exe == ""
 	}
 	e, ok := h.executables[id]
 	if !ok {
@@ -81,9 +100,10 @@ func identify(name string) (file, bool) {
 	return file{uint64(s.Dev), s.Ino, fi.ModTime().UnixNano()}, true
 }
 
-// pprof is HasPprof, once for each executable.
-func (h *host) pprof(pid int) bool {
-	name := procPath(pid, "exe")
+// ServesPprof is HasPprof, once for each executable.
+func (p *process) ServesPprof() bool {
+	h := p.host
+	name := procPath(p.pid, "exe")
 	id, ok := identify(name)
 	if !ok {
 		return false
@@ -100,8 +120,8 @@ func (h *host) pprof(pid int) bool {
 // target's page tables while it prints them.
 const mapsLimit = 8 << 20
 
-// library says where a shared library is that a process has mapped.
-func (h *host) library(p *process, name string) (where string, mapped bool) {
+// Library says where a shared library is that a process has mapped.
+func (p *process) Library(name string) (where string, mapped bool) {
 	f, err := os.Open(procPath(p.pid, "maps"))
 	if err != nil {
 		return "", false
@@ -124,34 +144,14 @@ func (h *host) library(p *process, name string) (where string, mapped bool) {
 	return "", false
 }
 
-// coreVersion takes the version out of where a shared .NET runtime is installed:
-// …/shared/Microsoft.NETCore.App/8.0.4/libcoreclr.so. Programs that bring their
-// own have none.
-func coreVersion(_, library string) string {
-	dir := path.Dir(library)
-	if path.Base(path.Dir(dir)) != "Microsoft.NETCore.App" {
-		return ""
-	}
-	return path.Base(dir)
-}
+func (p *process) PID() int        { return p.pid }
+func (p *process) Comm() string    { return p.comm }
+func (p *process) Exe() string     { return p.exe }
+func (p *process) Started() uint64 { return p.start }
 
-// releaseVersion reads JAVA_VERSION from the file "release" of a JDK or JRE,
-// which is above its lib/server/libjvm.so, up to 1.8 lib/amd64/server.
-func releaseVersion(root, library string) string {
-	dir := path.Dir(library)
-	for range 4 {
-		dir = path.Dir(dir)
-		f, _, err := openRegular(root + path.Join(dir, "release"))
-		if err != nil {
-			continue
-		}
-		defer f.Close()
-		for lines := bufio.NewScanner(io.LimitReader(f, procLimit)); lines.Scan(); {
-			if v, ok := strings.CutPrefix(lines.Text(), "JAVA_VERSION="); ok {
-				return strings.Trim(v, `"`)
-			}
-		}
-		return ""
-	}
-	return ""
+func (p *process) Ours() bool { return p.uid == os.Geteuid() || os.Geteuid() == 0 }
+
+func (p *process) Open(path string) (*os.File, error) {
+	f, _, err := openRegular(procPath(p.pid, "root") + path)
+	return f, err
 }

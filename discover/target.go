@@ -1,4 +1,4 @@
-// Package target resolves what a user types into what can be read: files, the
+// Package discover resolves what a user types into what can be read: files, the
 // files in a directory, standard input; and into what runs: processes, by id or
 // name, and addresses. It also finds the processes here that can be diagnosed.
 //

@@ -21,15 +21,10 @@ func TestTracesOfOthers(t *testing.T) {
 	if err := os.WriteFile(counters, hsperfdata(binary.LittleEndian, "java.property.java.version", "21.0.2"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"dotnet-diagnostic-4712-69123-socket", "dotnet-diagnostic-x-1-socket", "dotnet-diagnostic-4711-socket"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h := newHost()
-	h.left[h.mounts] = findTraces(dir)
+	h := newHost(nil)
+	h.left[h.mounts+" hsperfdata_*/*"] = []string{counters}
 	of := func(pid int, started uint64, uid int) *process {
-		return &process{pid: pid, mounts: h.mounts, stat: stat{comm: "app", start: started}, status: status{tgid: pid, uid: uid}}
+		return &process{pid: pid, host: h, mounts: h.mounts, stat: stat{comm: "app", start: started}, status: status{tgid: pid, uid: uid}}
 	}
 	us := os.Geteuid()
 	soon := uint64(time.Since(h.booted)/tick) + 360000
@@ -40,16 +35,12 @@ func TestTracesOfOthers(t *testing.T) {
 		{of(4711, 1, us), "jvm 21.0.2"},
 		{of(4711, soon, us), " "}, // it started after the file was last written to
 		{of(4711, 1, us+1), " "},  // another user's
-		{of(4712, 69123, us), "dotnet "},
-		{of(4712, 69124, us), " "}, // another process with that id
 		{of(4713, 1, us), " "},
 	} {
 		// Processes with such ids may run here: what the traces tell is asked alone.
 		got := " "
-		if j, ok := h.hotspot(c.p); ok {
-			got = "jvm " + j.version
-		} else if h.diagnosticSocket(c.p) {
-			got = "dotnet "
+		if seen, ok := c.p.Hotspot(); ok {
+			got = "jvm " + seen.Version
 		}
 		if got != c.want {
 			t.Errorf("pid %d, started %d, user %d: %q, want %q", c.p.pid, c.p.start, c.p.uid, got, c.want)
@@ -57,28 +48,9 @@ func TestTracesOfOthers(t *testing.T) {
 	}
 }
 
-func TestVersionsByPlace(t *testing.T) {
-	root := t.TempDir()
-	jdk := "/usr/lib/jvm/java-8"
-	if err := os.MkdirAll(root+jdk+"/jre/lib/amd64/server", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(root+jdk+"/release", []byte("IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"1.8.0_402\"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got := releaseVersion(root, jdk+"/jre/lib/amd64/server/libjvm.so"); got != "1.8.0_402" {
-		t.Errorf("release: %q", got)
-	}
-	for library, want := range map[string]string{
-		"/usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.4/libcoreclr.so": "8.0.4",
-		"/srv/app/libcoreclr.so": "",
-	} {
-		if got := coreVersion("", library); got != want {
-			t.Errorf("%s: %q, want %q", library, got, want)
-		}
-	}
+func TestOpenRegular(t *testing.T) {
 	// A pipe in the file's place must not be waited for.
-	fifo := filepath.Join(root, "fifo")
+	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}

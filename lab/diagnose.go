@@ -19,6 +19,7 @@ import (
 	"github.com/unstall/unstall/probe"
 	probes "github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/runtime"
 )
 
 // attempts is how often a spoilt diagnosis is made.
@@ -74,7 +75,7 @@ func asExpected(ok bool) string {
 // diagnoseOnce does what unstall PID --load URL does: it records the process while
 // the load runs, and diagnoses the capture.
 func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
-	t, err := discover.Resolve(s.ctx, strconv.Itoa(one.PID))
+	t, err := discover.Resolve(s.ctx, strconv.Itoa(one.PID), runtime.Recognisers())
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package runtime
 
 import (
 	"go/version"
+	"slices"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/top"
@@ -22,6 +24,17 @@ var Go = &Runtime{
 	Counters:      &top.Go,
 	ReadCollector: reading.GoCollector,
 	AtLeast:       goAtLeast,
+	Recognise: &discover.Recogniser{
+		Built: func(e discover.Executable) (discover.Seen, bool) {
+			return discover.Seen{Version: e.GoVersion, Main: e.Main}, e.GoVersion != ""
+		},
+		Way: func(p discover.Process, listens []discover.Listener) string {
+			if tcp := slices.ContainsFunc(listens, func(l discover.Listener) bool { return l.Addr.IsValid() }); tcp && p.ServesPprof() {
+				return "pprof"
+			}
+			return ""
+		},
+	},
 }
 
 // goAtLeast is the newest of the versions that the evidence about a subject shows it to have

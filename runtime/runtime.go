@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
@@ -31,6 +32,9 @@ type Runtime struct {
 	Reasons   bool     // its collector's log says of each pause why it was, and what went wrong
 	Records   bool     // it records itself on request (Java Flight Recorder)
 	Dump      string   // the tool that prints its threads' stacks, and whose form they are given to others in
+
+	// Recognise tells its processes from others. ID and launchers are put in by [Recognisers].
+	Recognise *discover.Recogniser
 
 	Stacks *threads.Reader // reads its threads' stacks; nil: requests' states come from elsewhere
 	// ReadCollector reads what its garbage collector did; nil: it has none that is read.
@@ -74,6 +78,18 @@ func Launchers() (names []string) {
 		names = append(names, r.Launchers...)
 	}
 	return names
+}
+
+// Recognisers tell the processes of all runtimes.
+func Recognisers() (known []discover.Recogniser) {
+	for _, r := range All {
+		if r.Recognise != nil {
+			one := *r.Recognise
+			one.Runtime, one.Launchers = r.ID, r.Launchers
+			known = append(known, one)
+		}
+	}
+	return known
 }
 
 // Stacks are the readers of threads' stacks, by the runtime of their process.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/runtime"
@@ -20,7 +21,13 @@ var dummy = &runtime.Runtime{
 	Lane:      "fibre",
 	Launchers: []string{"dummyrun"},
 	Hosts:     true,
-	States:    runtime.Evidence{What: "what its fibres do", Command: "dummyctl fibres PID"},
+	Recognise: &discover.Recogniser{
+		Traces: func(p discover.Process) (discover.Seen, bool) {
+			return discover.Seen{Version: "3"}, p.Comm() == "dummyrun"
+		},
+		Program: func(command []string) string { return command[len(command)-2] }, // the last is empty
+	},
+	States: runtime.Evidence{What: "what its fibres do", Command: "dummyctl fibres PID"},
 	Stacks: &threads.Reader{
 		Read: func([]string, string) threads.View {
 			return threads.View{State: evidence.LockWait, Wait: 0, User: -1, Outer: -1, Began: -1}

@@ -79,16 +79,17 @@ func run(t *testing.T, cmd *exec.Cmd) string {
 	return strings.TrimSpace(line)
 }
 
-// live opens a process and reads it until each of the counters has a value.
-func live(t *testing.T, pid int, want ...string) *Watch {
+// live opens a process of a runtime and reads it until each of the counters has a value.
+func live(t *testing.T, pid int, of string, want ...string) *Watch {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	found, err := discover.Resolve(ctx, strconv.Itoa(pid))
+	found, err := discover.Resolve(ctx, strconv.Itoa(pid), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(ctx, found, "test", time.Second, map[string]*Counters{"go": &Go, "dotnet": &Dotnet, "jvm": &JVM}[found.Runtime])
+	found.Runtime = of
+	w, err := Open(ctx, found, "test", time.Second, map[string]*Counters{"go": &Go, "dotnet": &Dotnet, "jvm": &JVM}[of])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestGo(t *testing.T) {
 		cmd := exec.Command("/proc/self/exe")
 		cmd.Env = append(os.Environ(), "TOP_TEST_ROLE="+role)
 		run(t, cmd)
-		w := live(t, cmd.Process.Pid, cpuID, threadsID, "proc/rss", "proc/voluntary", goroutineID, gcCyclesID, "go/heap", "go/goal", "go/alloc", "go/last-pause", "go/forced")
+		w := live(t, cmd.Process.Pid, "go", cpuID, threadsID, "proc/rss", "proc/voluntary", goroutineID, gcCyclesID, "go/heap", "go/goal", "go/alloc", "go/last-pause", "go/forced")
 		if len(w.Missing()) > 0 || w.Subject.Cores < 1 {
 			t.Errorf("%s: not seen: %q; %g processors", role, w.Missing(), w.Subject.Cores)
 		}
@@ -157,7 +158,7 @@ func TestJVM(t *testing.T) {
 	}
 	cmd := exec.Command(java, "-Xmx64m", "-XX:+UseSerialGC", source)
 	run(t, cmd)
-	w := live(t, cmd.Process.Pid, cpuID, "jvm/gc-0", "jvm/gc-0-time", "jvm/gc-time", "jvm/full-gc", "jvm/old-used", "jvm/threads", "jvm/classes", "jvm/safepoints", "jvm/metaspace")
+	w := live(t, cmd.Process.Pid, "jvm", cpuID, "jvm/gc-0", "jvm/gc-0-time", "jvm/gc-time", "jvm/full-gc", "jvm/old-used", "jvm/threads", "jvm/classes", "jvm/safepoints", "jvm/metaspace")
 	if n := w.rows["jvm/threads"].now(); n < 3 || n > 200 {
 		t.Errorf("%g threads", n)
 	}
@@ -171,7 +172,7 @@ func TestJVM(t *testing.T) {
 
 func TestDotnet(t *testing.T) {
 	a := dotnetapp.Start(t)
-	w := live(t, a.PID, evidence.SeriesPoolThreads, evidence.SeriesPoolQueue, evidence.SeriesPoolCompleted, evidence.SeriesWorkingSet,
+	w := live(t, a.PID, "dotnet", evidence.SeriesPoolThreads, evidence.SeriesPoolQueue, evidence.SeriesPoolCompleted, evidence.SeriesWorkingSet,
 		evidence.SeriesTimers, evidence.SeriesRequestsInFlight, evidence.SeriesRequestRate, "System.Runtime/alloc-rate")
 	n := 0
 	for id := range w.rows {

@@ -6,13 +6,14 @@ import (
 
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/runtime"
 )
 
 // again records what follows a capture: a live target named as the run after it is
 // recorded for as long as the capture before it, and the new capture takes its
 // place. Files stay what they are. False if that failed, which has been said.
 func (s *session) again(before, after string) (string, bool) {
-	live, _, errs := discover.Split(context.Background(), []string{after})
+	live, _, errs := discover.Split(context.Background(), []string{after}, runtime.Recognisers())
 	switch {
 	case len(errs) > 0:
 		s.said(errs)

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/report/json"
 	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/runtime"
 )
 
 type listCommand struct{ output }
@@ -23,7 +24,7 @@ func (c *listCommand) Run(s *session) error {
 	if form.Name != "text" && form.Name != "json" {
 		return fmt.Errorf("--format %s: what runs here is shown as text or json", form.Name)
 	}
-	found, err := discover.Discover(context.Background())
+	found, err := discover.Discover(context.Background(), runtime.Recognisers())
 	if err != nil {
 		s.fail(unreadable, err)
 		if form.Name == "text" {

@@ -151,7 +151,7 @@ func (s *session) saved(path string, targets []discover.Target) {
 
 // inputs are what a command was given, live targets apart from files.
 func (s *session) inputs(args []string) (live []discover.Target, files []string) {
-	live, files, errs := discover.Split(context.Background(), args)
+	live, files, errs := discover.Split(context.Background(), args, runtime.Recognisers())
 	s.said(errs)
 	return live, files
 }

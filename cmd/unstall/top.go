@@ -30,7 +30,7 @@ func (c *topCommand) Run(s *session) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	found, err := discover.Resolve(ctx, c.Target)
+	found, err := discover.Resolve(ctx, c.Target, runtime.Recognisers())
 	if err != nil {
 		s.said([]error{err})
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/unstall/unstall/lab"
 	probes "github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/runtime"
 )
 
 // recording is how long a recording lasts.
@@ -35,7 +36,7 @@ func captures(dir string, rate float64) ([]string, error) {
 func (m *measurer) capture(ctx context.Context, j job) (others float64, err error) {
 	i := slices.IndexFunc(m.services, func(r *running) bool { return r.Name == calibration })
 	one := m.services[i]
-	t, err := discover.Resolve(ctx, strconv.Itoa(one.PID))
+	t, err := discover.Resolve(ctx, strconv.Itoa(one.PID), runtime.Recognisers())
 	if err != nil {
 		return 0, err
 	}

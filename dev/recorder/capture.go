@@ -25,6 +25,7 @@ import (
 	"github.com/unstall/unstall/probe"
 	probes "github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
+	runtimes "github.com/unstall/unstall/runtime"
 )
 
 // lastLook is how long the load goes on for what the probes do at the end.
@@ -42,7 +43,7 @@ func captured(ctx context.Context, r recording, tmp string, say func(string)) (t
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, service.Stop()) }()
-	found, err := discover.Resolve(ctx, strconv.Itoa(service.PID))
+	found, err := discover.Resolve(ctx, strconv.Itoa(service.PID), runtimes.Recognisers())
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/dotnet/ipc"
 	"github.com/unstall/unstall/probe/probetest"
+	"github.com/unstall/unstall/runtime"
 )
 
 const taskWait = "/api/diagscenario/taskwait"
@@ -25,7 +26,7 @@ const taskWait = "/api/diagscenario/taskwait"
 // live finds what can be recorded of a service that runs.
 func live(t *testing.T, a *dotnetapp.App) probe.Access {
 	t.Helper()
-	on, err := discover.Resolve(t.Context(), fmt.Sprint(a.PID))
+	on, err := discover.Resolve(t.Context(), fmt.Sprint(a.PID), runtime.Recognisers())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestDisabled(t *testing.T) {
 func TestNamed(t *testing.T) {
 	a := dotnetapp.Start(t, "TMPDIR="+t.TempDir())
 	const program = "DiagnosticScenarios"
-	on, err := discover.Resolve(t.Context(), program)
+	on, err := discover.Resolve(t.Context(), program, runtime.Recognisers())
 	switch {
 	case errors.Is(err, discover.ErrUse): // others run here, too
 		if !strings.Contains(err.Error(), fmt.Sprint(a.PID)) {
@@ -198,7 +199,7 @@ func TestNamed(t *testing.T) {
 	case err != nil || on.PID != a.PID || on.Name != program:
 		t.Errorf("%+v, %v", on, err)
 	}
-	found, err := discover.Discover(t.Context())
+	found, err := discover.Discover(t.Context(), runtime.Recognisers())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +208,7 @@ func TestNamed(t *testing.T) {
 		t.Fatal("it is not listed")
 	}
 	f := found[i]
-	if f.Name != program || f.Runtime != "dotnet" || f.Version == "" || !f.Socket || !slices.Contains(f.Reads, "diagnostics") || len(f.Listens) == 0 {
+	if f.Name != program || f.Runtime != "dotnet" || f.Version == "" || !slices.Contains(f.Reads, "diagnostics") || len(f.Listens) == 0 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attach"
 	"github.com/unstall/unstall/probe/probetest"
+	"github.com/unstall/unstall/runtime"
 )
 
 // busy allocates, has two threads that share a lock, and a secret in its arguments.
@@ -44,7 +45,7 @@ var releases = []int{11, 17, 25}
 
 func resolved(t *testing.T, pid int) discover.Target {
 	t.Helper()
-	on, err := discover.Resolve(t.Context(), fmt.Sprint(pid))
+	on, err := discover.Resolve(t.Context(), fmt.Sprint(pid), runtime.Recognisers())
 	if err != nil {
 		t.Fatal(err)
 	}
