@@ -14,7 +14,7 @@ type chunk struct {
 	crc    string // as in its note
 }
 
-var errDamaged = errors.New("a chunk of it is damaged")
+var errDamaged = errors.New("part of it is damaged")
 
 // read reads it into buf if that is large enough.
 func (c chunk) read(f io.ReaderAt, buf []byte) ([]byte, error) {
@@ -23,7 +23,7 @@ func (c chunk) read(f io.ReaderAt, buf []byte) ([]byte, error) {
 	}
 	buf = buf[:c.size]
 	if n, err := f.ReadAt(buf, c.offset); n < len(buf) {
-		return nil, fmt.Errorf("it was cut after it was opened: %w", err)
+		return nil, fmt.Errorf("it was truncated after it was opened: %w", err)
 	}
 	if checksum(buf) != c.crc {
 		return nil, errDamaged

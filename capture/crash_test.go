@@ -118,12 +118,12 @@ func read(open func() (io.ReadCloser, error)) ([]byte, error) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ content, want string }{
-		{"", "is empty: the recording ended before it began"},
+		{"", "is empty: nothing was recorded"},
 		{"unst", "was cut off before anything was recorded"},
 		{future(t)[:300], "was cut off before anything was recorded"},
 		{"hello, world", "is not a capture: its first member is not unstall.json"},
 		{strings.Repeat("x", 5000), "is not a capture: its first member is not unstall.json"},
-		{future(t), `was recorded as "unstall.capture/v9", this version reads unstall.capture/v1: use the version that recorded it ("unstall 9")`},
+		{future(t), `has the format "unstall.capture/v9", but this version of unstall reads unstall.capture/v1: use the version that recorded it ("unstall 9")`},
 	} {
 		path := filepath.Join(dir, "x.unstall")
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
@@ -196,7 +196,7 @@ func TestDiskFull(t *testing.T) {
 			switch {
 			case err != nil && told == 0:
 				told++
-				if want := "gw.unstall: no space left on device: what was recorded until now is kept, the rest is not"; err.Error() != want || !errors.Is(err, syscall.ENOSPC) {
+				if want := "gw.unstall: no space left on device: the data recorded until now is kept, the rest is lost"; err.Error() != want || !errors.Is(err, syscall.ENOSPC) {
 					t.Errorf("got  %v\nwant %s", err, want)
 				}
 			case err != nil || n != 50_000:

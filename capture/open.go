@@ -109,7 +109,7 @@ func (c *Capture) head(t *tar.Reader, r *io.SectionReader) error {
 		n, _ := r.ReadAt(start, 0)
 		switch {
 		case n == 0:
-			return errors.New("is empty: the recording ended before it began")
+			return errors.New("is empty: nothing was recorded")
 		case errors.Is(err, io.ErrUnexpectedEOF) && (Is(start) || n > 0 && strings.HasPrefix(manifestName, string(start[:min(n, len(manifestName))]))):
 			return errors.New("was cut off before anything was recorded")
 		}
@@ -124,7 +124,7 @@ func (c *Capture) head(t *tar.Reader, r *io.SectionReader) error {
 		return fmt.Errorf("its %s is damaged: %w", manifestName, err)
 	}
 	if m.Schema != schema {
-		return fmt.Errorf("was recorded as %s, this version reads %s: use the version that recorded it (%s)", quoted(m.Schema), schema, quoted(m.Tool))
+		return fmt.Errorf("has the format %s, but this version of unstall reads %s: use the version that recorded it (%s)", quoted(m.Schema), schema, quoted(m.Tool))
 	}
 	c.Info = Info{printable(m.Tool), printable(m.Host), printable(m.Target), m.Start, m.Command, max(0, m.ExpectedRate)}
 	c.End = m.Start
@@ -147,14 +147,14 @@ func (c *Capture) member(h *tar.Header, offset int64, content io.Reader) (damage
 		return ""
 	}
 	if h.Size > maxStored {
-		return fmt.Sprintf("%s is larger than chunks are", quoted(h.Name))
+		return fmt.Sprintf("%s is too large", quoted(h.Name))
 	}
 	a := c.byName[name]
 	switch {
 	case a == nil && n.Meta == nil, a != nil && seq != a.seq+1:
-		return fmt.Sprintf("before %s something is missing", quoted(h.Name))
+		return fmt.Sprintf("data is missing before %s", quoted(h.Name))
 	case a == nil && len(c.artifacts) == maxArtifacts, c.chunks == maxChunks:
-		return "there is more than is read"
+		return "it holds more artifacts or chunks than unstall reads"
 	case a == nil:
 		a = &stored{meta: n.Meta.meta(), seq: seq - 1}
 		a.meta.Name = printable(name)
@@ -213,7 +213,7 @@ func (c *Capture) dropTorn(f io.ReaderAt) {
 }
 
 func (c *Capture) cutOff(damage string) {
-	at := "before it began"
+	at := "at an unknown time"
 	if !c.End.IsZero() {
 		at = "at " + c.End.UTC().Format("15:04:05") + " UTC"
 	}

@@ -60,7 +60,7 @@ func Create(path string, info Info) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, fmt.Errorf("%s: %w: a recording does not overwrite; give another name", path, plain(err))
+		return nil, fmt.Errorf("%s: %w: unstall does not overwrite files; give another name", path, plain(err))
 	case err != nil:
 		return nil, fmt.Errorf("%s: cannot be created: %w", path, plain(err))
 	}
@@ -228,7 +228,7 @@ func (w *Writer) event(e event) {
 		case w.said[key] || len(w.said) > maxEvents:
 			return
 		case len(w.said) == maxEvents:
-			e = event{Event: eventWarning, Text: fmt.Sprintf("there were more than %d warnings: the others are not kept", maxEvents)}
+			e = event{Event: eventWarning, Text: fmt.Sprintf("there were more than %d warnings: the rest was not kept", maxEvents)}
 		}
 		w.said[key] = true
 	}
@@ -269,7 +269,7 @@ func (w *Writer) append(name string, at time.Time, content, comment []byte) erro
 	}
 	if err != nil {
 		_ = w.f.Truncate(w.off) // a reader passes over what stays behind, too
-		w.err = fmt.Errorf("%s: %w: what was recorded until now is kept, the rest is not", w.path, plain(err))
+		w.err = fmt.Errorf("%s: %w: the data recorded until now is kept, the rest is lost", w.path, plain(err))
 		return err
 	}
 	w.off += int64(w.scratch.Len())

@@ -76,7 +76,7 @@ func resolve(name string) ([]string, error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%s: there are no files in this directory: give it the files themselves", name)
+		return nil, fmt.Errorf("%s: there are no files in this directory: give the files themselves", name)
 	}
 	return paths, nil
 }
@@ -90,7 +90,7 @@ func Explain(err error) error {
 		{fs.ErrNotExist, "check the name"},
 		{fs.ErrPermission, "read it as its owner, or with sudo"},
 		{syscall.ENOTDIR, "check the name"},
-		{format.ErrCut, "what came before was read"},
+		{format.ErrCut, "the part before that was read"},
 	} {
 		if errors.Is(err, e.is) && !strings.Contains(err.Error(), e.what) {
 			return fmt.Errorf("%w: %s", err, e.what)

@@ -11,7 +11,7 @@ import (
 )
 
 // errLinux is for what needs /proc.
-var errLinux = errors.New("processes are looked at on Linux only: give files, or the http://host:port of a Go service's net/http/pprof")
+var errLinux = errors.New("processes can be diagnosed on Linux only: give files, or http://host:port of a Go service's net/http/pprof")
 
 func resolveProcess(_ context.Context, arg string, _ []Recogniser) (Target, error) {
 	return Target{}, fmt.Errorf("%s: there is no such file, and %w", arg, errLinux)

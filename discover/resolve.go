@@ -150,9 +150,9 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 			port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 		}
 	case "redis", "rediss", "valkey", "valkeys":
-		return Target{}, use("%s: Redis is not asked over its own protocol yet: give its process id, and what /proc says of it is recorded", name)
+		return Target{}, use("%s: unstall does not ask Redis over its own protocol yet: give its process id to record its data from /proc", name)
 	default:
-		return Target{}, use("%s: %s:// is not known: give http://host:port, a process id or name, or files", name, u.Scheme)
+		return Target{}, use("%s: %s:// is not supported: give http://host:port, a process id or name, or files", name, u.Scheme)
 	}
 	if u.Hostname() == "" {
 		return Target{}, use("%s: there is no host in this URL: give http://host:port", name)

@@ -16,7 +16,7 @@ func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target
 	if digits(arg) {
 		pid, err := strconv.Atoi(arg)
 		if err != nil || pid == 0 {
-			return Target{}, fmt.Errorf("%s: %w: unstall alone lists what runs here", arg, errGone)
+			return Target{}, fmt.Errorf("%s: %w: run unstall without arguments to list what runs here", arg, errGone)
 		}
 		return h.resolve(ctx, pid)
 	}
@@ -34,7 +34,7 @@ func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target
 	}
 	switch len(named) {
 	case 0:
-		return Target{}, fmt.Errorf("%s: no such file or directory, and no process of that name: check the name; unstall alone lists what runs here", arg)
+		return Target{}, fmt.Errorf("%s: no such file or directory, and no process of that name: check the name; run unstall without arguments to list what runs here", arg)
 	case 1:
 		return h.resolve(ctx, named[0].pid)
 	}
@@ -57,12 +57,12 @@ func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target
 // resolve looks at one process.
 func (h *host) resolve(ctx context.Context, pid int) (Target, error) {
 	if pid == os.Getpid() {
-		return Target{}, use("%d: that is unstall itself: unstall alone lists what else runs here", pid)
+		return Target{}, use("%d: that is unstall itself: run unstall without arguments to list what else runs here", pid)
 	}
 	p, err := h.open(pid)
 	switch {
 	case errors.Is(err, errGone):
-		return Target{}, fmt.Errorf("%d: %w: unstall alone lists what runs here", pid, err)
+		return Target{}, fmt.Errorf("%d: %w: run unstall without arguments to list what runs here", pid, err)
 	case errors.Is(err, fs.ErrPermission):
 		return Target{}, fmt.Errorf("%d: permission denied: sudo unstall %d", pid, pid)
 	case err != nil:
@@ -74,9 +74,9 @@ func (h *host) resolve(ctx context.Context, pid int) (Target, error) {
 		}
 		return Target{}, use("%d: that is a thread of %s: unstall %d", pid, whose, p.tgid)
 	case p.kernel():
-		return Target{}, use("%d: %s is a thread of the kernel, which serves no requests: unstall alone lists what runs here", pid, p.comm)
+		return Target{}, use("%d: %s is a kernel thread, which serves no requests: run unstall without arguments to list what runs here", pid, p.comm)
 	case p.ended():
-		return Target{}, fmt.Errorf("%d: %s has ended, and its parent, process %d, has not noticed yet", pid, p.comm, p.ppid)
+		return Target{}, fmt.Errorf("%d: %s has ended: it is a zombie until its parent, process %d, collects it", pid, p.comm, p.ppid)
 	}
 	t := h.describe(p)
 	t.Listens = h.listens(pid)
@@ -101,7 +101,7 @@ func (r Recogniser) suggested(name string) bool { return r.Suggested != nil && r
 func listener(ctx context.Context, addrs []netip.Addr, port uint16, known []Recogniser) (Target, error) {
 	s, ok := listening(addrs, port)
 	if !ok {
-		return Target{Note: fmt.Sprintf("no process of this host's network listens on port %d", port)}, nil
+		return Target{Note: fmt.Sprintf("no process in this network namespace listens on port %d", port)}, nil
 	}
 	pid, ok := holder(ctx, s.inode)
 	h := newHost(known)
@@ -111,9 +111,9 @@ func listener(ctx context.Context, addrs []netip.Addr, port uint16, known []Reco
 	case pid == os.Getpid():
 		return Target{}, use("unstall itself listens on port %d", port)
 	case !ok && s.uid == os.Geteuid():
-		return Target{Note: fmt.Sprintf("the process that listens on port %d cannot be told from here; its id would add what /proc says of it", port)}, nil
+		return Target{Note: fmt.Sprintf("it is unknown which process listens on port %d: give its process id to add data from /proc", port)}, nil
 	case !ok:
-		return Target{Note: fmt.Sprintf("which process listens on port %d is hidden, it belongs to %s: %s, or its process id, adds what /proc says of it", port, h.user(s.uid), h.needs(s.uid))}, nil
+		return Target{Note: fmt.Sprintf("the process that listens on port %d is hidden and belongs to %s: run as %s, or give its process id, to add data from /proc", port, h.user(s.uid), h.needs(s.uid))}, nil
 	}
 	return h.resolve(ctx, pid)
 }

@@ -80,7 +80,7 @@ func TestResolveWhatIsNoTarget(t *testing.T) {
 	says(t, "0", "there is no process with this id", false)
 	says(t, "99999999999999999999", "there is no process with this id", false)
 	if s, err := readStat(2); err == nil && s.kernel() {
-		says(t, "2", "is a thread of the kernel", true)
+		says(t, "2", "is a kernel thread", true)
 	}
 
 	if err := cmd.Process.Kill(); err != nil {
@@ -89,7 +89,7 @@ func TestResolveWhatIsNoTarget(t *testing.T) {
 	for s, err := readStat(pid); err == nil && !s.ended(); s, err = readStat(pid) {
 		runtime.Gosched()
 	}
-	says(t, fmt.Sprint(pid), name+" has ended, and its parent", false)
+	says(t, fmt.Sprint(pid), name+" has ended: it is a zombie", false)
 	_ = cmd.Wait()
 	says(t, fmt.Sprint(pid), "there is no process with this id", false)
 	says(t, name, "no such file or directory, and no process of that name", false)
@@ -98,7 +98,7 @@ func TestResolveWhatIsNoTarget(t *testing.T) {
 func TestResolveWhatIsNoAddress(t *testing.T) {
 	for arg, want := range map[string]string{
 		"redis://user:hunter2@localhost:6379/0": "give its process id",
-		"ftp://localhost":                       "ftp:// is not known",
+		"ftp://localhost":                       "ftp:// is not supported",
 		"http://":                               "there is no host",
 		"http://user:hunter2@localhost:six":     "not a URL",
 		"http://127.0.0.1:0/debug/pprof":        "ports are 1 to 65535",

@@ -84,7 +84,7 @@ func (p *Builder) Request(r Request) RequestID {
 	}
 	if len(r.Path) > pathBlock {
 		r.Path = nil
-		p.Warnf(0, "a request with more than %d bytes of states was kept without them", pathBlock)
+		p.Warnf(0, "a request with more than %d bytes of states was kept without its states", pathBlock)
 	}
 	return p.bundle.Requests.add(r)
 }

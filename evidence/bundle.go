@@ -210,7 +210,7 @@ func (b *Bundle) Unify() {
 			x, y := &b.Subjects[to], &b.Subjects[from]
 			named := x.PID != 0 && x.PID == y.PID || x.Instance != "" && x.Instance == y.Instance || x.Name != "" && sameName(x.Name, y.Name) || x.Service != "" && x.Service == y.Service
 			if !named && b.rivals(from, to) {
-				b.Warnf(0, "cannot tell whether %s, or another service of the same spans, is what the other files are about: give the spans of one service", b.Subjects[from].Title())
+				b.Warnf(0, "the spans are of several services, and it is unclear whether the other files are about %s: give the spans of one service", b.Subjects[from].Title())
 				continue
 			}
 			if named || (list == nil || lead[list] == from) &&
@@ -230,7 +230,7 @@ func (b *Bundle) Unify() {
 			b.rename(from, to)
 		default:
 			seen = append(seen, from)
-			b.Warnf(0, "cannot tell which of %d processes %s is about: give the files of one process at a time", len(candidates), describe(partsOf[from]))
+			b.Warnf(0, "it is unclear which of %d processes %s is about: give the files of one process at a time", len(candidates), describe(partsOf[from]))
 		}
 	}
 	b.dateStretches()

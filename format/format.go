@@ -78,7 +78,7 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 		if named {
 			return fmt.Errorf("%s: %w: %s", a.Name, ErrUnknown, what)
 		}
-		return fmt.Errorf("%s: %w: %s; read are %s", a.Name, ErrUnknown, what, names(formats))
+		return fmt.Errorf("%s: %w: %s; supported formats: %s", a.Name, ErrUnknown, what, names(formats))
 	}
 	id := bundle.AddArtifact(evidence.Artifact{Name: a.Name, Envelopes: a.Envelopes(), Bytes: a.Size, Modified: a.Modified,
 		About: a.About, Series: a.Series})
@@ -163,22 +163,22 @@ func looksLike(head []byte) (what string, named bool) {
 			return "it is binary data of an unknown kind", false
 		}
 	}
-	return fmt.Sprintf("no format knows lines like %q", strings.TrimSpace(string(shown))), false
+	return fmt.Sprintf("no supported format has lines like %q", strings.TrimSpace(string(shown))), false
 }
 
 // otherJVM names a log or dump of a JVM that is not HotSpot, "" if it is none.
 func otherJVM(head []byte) string {
 	if bytes.HasPrefix(head, []byte("0SECTION")) {
-		return "it is a javacore of an IBM or OpenJ9 JVM: read are HotSpot's thread dumps"
+		return "it is a javacore of an IBM or OpenJ9 JVM; of JVMs only HotSpot is supported"
 	}
 	for _, k := range []struct{ words, what string }{
-		{"<verbosegc", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot's logs are read"},
-		{"<gc-op ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot's logs are read"},
-		{"<af type=\"", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot's logs are read"},
-		{"<exclusive-start ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot's logs are read"},
-		{"[memory ][", "it is a GC log of JRockit; of JVMs only HotSpot's logs are read"},
-		{"[INFO ][memory ]", "it is a GC log of JRockit; of JVMs only HotSpot's logs are read"},
-		{"[memory ] ", "it is a GC log of JRockit; of JVMs only HotSpot's logs are read"},
+		{"<verbosegc", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
+		{"<gc-op ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
+		{"<af type=\"", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
+		{"<exclusive-start ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
+		{"[memory ][", "it is a GC log of JRockit; of JVMs only HotSpot is supported"},
+		{"[INFO ][memory ]", "it is a GC log of JRockit; of JVMs only HotSpot is supported"},
+		{"[memory ] ", "it is a GC log of JRockit; of JVMs only HotSpot is supported"},
 	} {
 		if bytes.Contains(head, []byte(k.words)) {
 			return k.what

@@ -86,8 +86,8 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		{"empty", text(""), ErrEmpty, "test: is empty: nothing was recorded into it"},
 		{"empty gzip", text(gz(t, "")), ErrEmpty, "test: is empty: nothing was recorded into it"},
-		{"unknown text", text("once upon a time\n"), ErrUnknown, `test: not a format unstall reads: no format knows lines like "once upon a time"; read are gctrace, gotrace`},
-		{"long unicode text", text(strings.Repeat("ünïcödé ", 100)), ErrUnknown, "no format knows lines like \"" + strings.TrimSpace(strings.Repeat("ünïcödé ", 8)[:len(strings.Repeat("ünïcödé ", 7))+len("ünïc")]) + "…\""},
+		{"unknown text", text("once upon a time\n"), ErrUnknown, `test: not a format unstall reads: no supported format has lines like "once upon a time"; supported formats: gctrace, gotrace`},
+		{"long unicode text", text(strings.Repeat("ünïcödé ", 100)), ErrUnknown, "no supported format has lines like \"" + strings.TrimSpace(strings.Repeat("ünïcödé ", 8)[:len(strings.Repeat("ünïcödé ", 7))+len("ünïc")]) + "…\""},
 		{"binary", text("\x00\x01\x02\x03\x04"), ErrUnknown, "binary data of an unknown kind"},
 		{"program", text("\x7fELF\x02\x01\x01"), ErrUnknown, "it is an ELF program"},
 		{"zip", text("PK\x03\x04"), ErrUnknown, "zip archive: unpack it first"},
@@ -96,7 +96,7 @@ func TestReadRefuses(t *testing.T) {
 		{"J9", text("<?xml version=\"1.0\" ?>\n<verbosegc>\n<gc-op id=\"4\">\n"), ErrUnknown, "OpenJ9"},
 		{"JRockit", text("[INFO ][memory ] [YC#1] 1.234-1.345: YC 524288KB->12345KB (1048576KB), 0.111 s\n"), ErrUnknown, "JRockit"},
 		{"cut gzip header", text(gz(t, "x")[:6]), nil, "test: its gzip header is damaged"},
-		{"gzip cut before its first byte", text(gz(t, numbered(10))[:12]), ErrCut, "test: ends in the middle: unexpected EOF"},
+		{"gzip cut before its first byte", text(gz(t, numbered(10))[:12]), ErrCut, "test: truncated: unexpected EOF"},
 		{"missing", File(filepath.Join(dir, "none")), os.ErrNotExist, "no such file or directory"},
 		{"directory", File(dir), nil, "is a directory"},
 	} {

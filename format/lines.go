@@ -21,7 +21,7 @@ const MaxLine = 1 << 20
 
 // ErrCut is wrapped by errors for an artifact that broke off: what came before
 // is good.
-var ErrCut = errors.New("ends in the middle")
+var ErrCut = errors.New("truncated")
 
 // Lines calls f for each line until f returns false or the artifact ends. It
 // returns an error wrapping ErrCut if the artifact breaks off within its

@@ -35,7 +35,7 @@ func (s *Stand) diagnose(v Variant) error {
 		if r.OK || r.Others < others || r.Attempts == attempts {
 			break
 		}
-		s.warnf("%s: other programs used %.0f %% of the host's processors while it was diagnosed: once more", v.Name, 100*r.Others)
+		s.warnf("%s: other programs used %.0f %% of the host's CPUs during the diagnosis: trying again", v.Name, 100*r.Others)
 	}
 	s.out.Variants = append(s.out.Variants, r)
 	return nil
@@ -69,7 +69,7 @@ func asExpected(ok bool) string {
 	if ok {
 		return "as expected"
 	}
-	return "which is not what was expected"
+	return "not as expected"
 }
 
 // diagnoseOnce does what unstall PID --load URL does: it records the process while

@@ -105,7 +105,7 @@ func finished(s state) (n int64) {
 const (
 	cyclesFigure    = "gc cycles"        // per second
 	heapPeakFigure  = "heap at its peak" // bytes
-	collectorFigure = "CPU of the collector"
+	collectorFigure = "CPU of GC"
 )
 
 func (Go) figures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) map[string]float64 {

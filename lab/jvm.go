@@ -117,9 +117,9 @@ func (JVM) between(a, b state) map[string]float64 {
 // Names of the figures of a JVM: what its young collections do while a diagnosis
 // records, as predictions name them.
 const (
-	YoungCollections = "young collections"         // a minute
-	YoungPause       = "mean pause"                // ms
-	YoungStopped     = "share of the time stopped" // 1
+	YoungCollections = "young collections"          // a minute
+	YoungPause       = "mean pause"                 // ms
+	YoungStopped     = "share of time paused by GC" // 1
 )
 
 // figures are of the time in which requests came.

@@ -21,7 +21,7 @@ func (s *Stand) quiet() {
 		}
 		if !waited {
 			waited = true
-			s.say("other programs use this host: waiting for a quiet moment")
+			s.say("other programs are using this host: waiting until it is quiet")
 		}
 		s.patience -= took
 	}

@@ -149,7 +149,7 @@ func (l *rising) try(ctx context.Context, one *Service, p load.Plan) (*load.Resu
 		if err != nil || attempt == attempts || l.patience <= 0 || usageOf(one.pids()...).others(before, time.Since(begin).Seconds()) < others {
 			return r, err
 		}
-		l.say("others used the host meanwhile: once more")
+		l.say("other programs used the host meanwhile: trying again")
 	}
 }
 

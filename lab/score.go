@@ -77,7 +77,7 @@ func ReportScore(w io.Writer, s Score) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	top := "none has one known cause"
+	top := "no variant has exactly one known cause"
 	if s.Top != nil {
 		top = fmt.Sprintf("%.0f %%", 100**s.Top)
 	}

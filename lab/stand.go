@@ -245,7 +245,7 @@ const spare = 1024
 func (s *Stand) enoughMemory() error {
 	available, ok := memory()
 	if need := s.fill() + spare; ok && available < need {
-		return fmt.Errorf("lab %s: its services fill %d MiB together and %d MiB are available: close other programs, or run it on a larger host", s.Name, need, available)
+		return fmt.Errorf("lab %s: its services need %d MiB together and only %d MiB are available: close other programs, or run it on a larger host", s.Name, need, available)
 	}
 	return nil
 }

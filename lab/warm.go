@@ -38,7 +38,7 @@ func (t *storming) warm(one *Service) error {
 			if err != nil {
 				return err
 			}
-			t.warnf("%s: its memory still moved after %v under load: %d MiB resident", one.Variant.Name, t.Warm, last(resident)>>20)
+			t.warnf("%s: its memory was still changing after %v under load: %d MiB resident", one.Variant.Name, t.Warm, last(resident)>>20)
 			return nil
 		case <-time.After(every):
 		}

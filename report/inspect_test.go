@@ -22,7 +22,7 @@ func inspected() *evidence.Bundle {
 	}
 	p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverGC, From: start, Until: start + 3e9, Lost: 2})
 	p.Table(evidence.Table{Title: "Cycles", Columns: []string{"", "count", "mean"}, Rows: [][]string{{"sweep termination", "3", "12 µs"}, {"a | b \x1b[1m", "1,234,567"}}})
-	p.Warnf(2, "2 gc lines were not understood: other output landed within them; record standard error into a file of its own")
+	p.Warnf(2, "2 gc lines were not understood: other output is mixed into them; write standard error to its own file")
 	p.Close()
 	return b
 }

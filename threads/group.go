@@ -231,7 +231,7 @@ func (g *Group) Sentence(s *Summary) string {
 		}
 		parts = append(parts, owner)
 	} else if g.View.Waiting() && g.View.Request {
-		parts = append(parts, "who waits is not on the stack")
+		parts = append(parts, "the waiting method is not on the stack")
 	}
 	return strings.Join(parts, " · ")
 }

@@ -34,7 +34,7 @@ func TestSummary(t *testing.T) {
 	s := Of(r.Bundle, stacks).Summary(r.subject)
 	want := []string{
 		"5 of 7 pool threads · waiting for a task (.Result) · Shop!Cart.Get()",
-		"1 of 7 pool threads · waiting for a task (.Result or .Wait()) · who waits is not on the stack",
+		"1 of 7 pool threads · waiting for a task (.Result or .Wait()) · the waiting method is not on the stack",
 		"1 of 7 pool threads · idle",
 		"1 timer thread · idle",
 	}

@@ -86,7 +86,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		l.fields = append(l.fields, "time: the log collector's stamps, within 1 s of the line's own")
 	}
 	if l.stampless && !slices.ContainsFunc(head, func(s sampled) bool { return s.stamp != 0 }) {
-		b.Warnf(0, "its access lines have no time: read them with docker logs -t or kubectl logs --timestamps, or add the time to the log format")
+		b.Warnf(0, "its access lines have no time: get them with docker logs -t or kubectl logs --timestamps, or add the time to the log format")
 		return nil
 	}
 	t := newTally(b, l)
@@ -125,10 +125,10 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	})
 	switch {
 	case ctx.Err() != nil:
-		b.Warnf(t.lines, "reading was stopped after line %d", t.lines)
+		b.Warnf(t.lines, "reading stopped after line %d", t.lines)
 		b.Cut()
 	case errors.Is(err, format.ErrCut):
-		b.Warnf(t.lines, "the file breaks off after line %d: %v", t.lines, err)
+		b.Warnf(t.lines, "the file is incomplete after line %d: %v", t.lines, err)
 		b.Cut()
 	case err != nil:
 		return err

@@ -228,7 +228,7 @@ func (t *textual) chooseLabelled(l *layout, stats []columnStats) {
 	t.duration = field{column: columns[k], label: []byte(k.key), measure: m}
 	l.fields = append(l.fields, fmt.Sprintf("duration %s=: %s", k.key, unitName(m.unit)))
 	if assumed {
-		l.notes = append(l.notes, fmt.Sprintf("took %s= as %s: %s; a label with its unit, %s_ms=, would leave no doubt", k.key, unitName(m.unit), why, snake(k.key)))
+		l.notes = append(l.notes, fmt.Sprintf("read %s= as %s (%s): log it with its unit, as %s_ms=, to be sure", k.key, unitName(m.unit), why, snake(k.key)))
 	}
 	if up, um, _, _ := pickDuration(keys, upstreamKeys); up != nil {
 		t.upstream = field{column: columns[up], label: []byte(up.key), measure: um}

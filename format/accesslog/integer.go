@@ -74,7 +74,7 @@ func (t *textual) chooseInteger(l *layout, stats []columnStats, rows []row) {
 			source = "%D of Tomcat 10 and newer"
 		}
 		l.name = "common log format, " + source
-		l.notes = append(l.notes, fmt.Sprintf("took the number in column %d as %s (%s), the time as %s: %s; a label (us=%%D, ms=%%{ms}T) would leave no doubt",
+		l.notes = append(l.notes, fmt.Sprintf("read the number in column %d as %s (%s) and the time as %s (%s): log it with its unit (us=%%D, ms=%%{ms}T) to be sure",
 			c+1, unitName(g.unit), source, stampName(g.stamp), g.why))
 	}
 	t.duration = field{column: c, measure: measure{unit: g.unit}}

@@ -101,7 +101,7 @@ func (k *keyed) chooseDuration(l *layout, keys []*keyStats) {
 	k.add(roleDuration, key.key)
 	l.fields = append(l.fields, fmt.Sprintf("duration %s: %s", key.key, unitName(m.unit)))
 	if assumed {
-		l.notes = append(l.notes, fmt.Sprintf("took %q as %s: %s; a key with its unit, %s_ms, would leave no doubt", key.key, unitName(m.unit), why, strings.TrimSuffix(snake(key.key), "_")))
+		l.notes = append(l.notes, fmt.Sprintf("read %q as %s (%s): log it with its unit, as %s_ms, to be sure", key.key, unitName(m.unit), why, strings.TrimSuffix(snake(key.key), "_")))
 	}
 	if up, um, _, _ := pickDuration(keys, upstreamKeys); up != nil {
 		if assumed {

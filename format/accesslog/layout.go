@@ -73,7 +73,7 @@ func stampName(s evidence.Stamp) string {
 	case evidence.StampStart:
 		return "when the request began"
 	case evidence.StampCompletion:
-		return "when the request was done"
+		return "when the request ended"
 	}
 	return "unknown moment"
 }

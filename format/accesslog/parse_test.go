@@ -206,7 +206,7 @@ func TestInferredUnits(t *testing.T) {
 			if b.Clocks[0].Stamp != c.stamp {
 				t.Errorf("stamp: %s", stampName(b.Clocks[0].Stamp))
 			}
-			if len(b.Warnings) == 0 || !strings.Contains(b.Warnings[0].Text, "took the number") {
+			if len(b.Warnings) == 0 || !strings.Contains(b.Warnings[0].Text, "read the number") {
 				t.Errorf("the guess was not admitted: %v", b.Warnings)
 			}
 		})
@@ -318,7 +318,7 @@ func TestDamage(t *testing.T) {
 	if n := b.Requests.Len(); n != 37 {
 		t.Errorf("%d requests", n)
 	}
-	if len(b.Warnings) != 1 || !strings.Contains(b.Warnings[0].Text, "3 of 40 lines were not understood, the first is line 11") {
+	if len(b.Warnings) != 1 || !strings.Contains(b.Warnings[0].Text, "lines not understood: 3 of 40; the first is line 11") {
 		t.Errorf("warnings %v", b.Warnings)
 	}
 }

@@ -30,7 +30,7 @@ func (t *tally) tables() {
 		{"first", clock(t.from)},
 		{"last", clock(t.until)},
 		{"requests per second, mean", mean},
-		{"requests per second, busiest", strconv.Itoa(int(busiest))},
+		{"requests per second, highest", strconv.Itoa(int(busiest))},
 	}
 	if t.untimed > 0 {
 		rows = slices.Insert(rows, 4, []string{"requests without a duration", strconv.FormatInt(t.untimed, 10)})

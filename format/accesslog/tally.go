@@ -199,11 +199,11 @@ func (t *tally) finish() {
 		t.b.Warnf(0, "%s", n)
 	}
 	if t.requests == 0 {
-		t.b.Warnf(0, "holds no access line that could be read")
+		t.b.Warnf(0, "no access line in it could be read")
 		return
 	}
 	if !t.l.zoned {
-		t.b.Warnf(0, "its times have no zone and were taken as UTC: compare them with the other files")
+		t.b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
 	}
 	if !t.l.timed {
 		t.b.Warnf(0, "%s", howToTime)
@@ -212,16 +212,16 @@ func (t *tally) finish() {
 		t.b.Warnf(0, "its durations are whole seconds: requests under 1 s show as 0; log us=%%D in Apache, ms=%%D in Tomcat up to 9, us=%%D from 10")
 	}
 	if t.untimed*2 > t.requests {
-		t.b.Warnf(0, "%d of %d requests have no duration and were left out", t.untimed, t.requests)
+		t.b.Warnf(0, "requests without a duration, left out: %d of %d", t.untimed, t.requests)
 	}
 	switch {
 	case t.damaged > 0 && t.damaged*2 > t.lines:
-		t.b.Warnf(t.firstDamaged, "%d of %d lines were not understood; the first, line %d: %q", t.damaged, t.lines, t.firstDamaged, t.example)
+		t.b.Warnf(t.firstDamaged, "lines not understood: %d of %d; the first is line %d: %q", t.damaged, t.lines, t.firstDamaged, t.example)
 	case t.damaged > 0:
-		t.b.Warnf(t.firstDamaged, "%d of %d lines were not understood, the first is line %d", t.damaged, t.lines, t.firstDamaged)
+		t.b.Warnf(t.firstDamaged, "lines not understood: %d of %d; the first is line %d", t.damaged, t.lines, t.firstDamaged)
 	}
 	if t.steps > 0 {
-		t.b.Warnf(t.stepLine, "the clock runs backwards %d times, first at line %d, by up to %.1f s: joined with other files, requests there may be misplaced", t.steps, t.stepLine, float64(t.stepSize)/1e9)
+		t.b.Warnf(t.stepLine, "the clock goes backwards %s, first at line %d, by up to %.1f s: requests there may be matched with the wrong moments of other files", format.Times(t.steps), t.stepLine, float64(t.stepSize)/1e9)
 	}
 	t.b.Cover(evidence.Coverage{Subject: t.subject, Kind: evidence.CoverRequests, From: t.from, Until: t.until, Origin: t.b.Origin(0)})
 	t.repeats.emit(t.b, t.subject, t.from, t.until)

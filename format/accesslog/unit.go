@@ -33,12 +33,12 @@ type guess struct {
 //     mostly take 1 s.
 func guessUnit(rows []reading) guess {
 	if unit, late := lateness(rows); unit != 0 {
-		return guess{unit, evidence.StampStart, fmt.Sprintf("%d long requests were logged that much after their time", late)}
+		return guess{unit, evidence.StampStart, fmt.Sprintf("%d long requests were logged that much after they began", late)}
 	}
 	sorted := values(rows)
 	n := len(sorted)
 	if n == 0 {
-		return guess{unit: 1e6, why: "there is no value to judge by"}
+		return guess{unit: 1e6, why: "no value shows the unit"}
 	}
 	zero, small := 0, 0
 	for _, v := range sorted {
@@ -110,7 +110,7 @@ func guessKeyed(rows []reading) guess {
 	sorted := values(rows)
 	n := len(sorted)
 	if n == 0 {
-		return guess{unit: 1e6, why: "there is no value to judge by"}
+		return guess{unit: 1e6, why: "no value shows the unit"}
 	}
 	median := sorted[n/2]
 	fractions := slices.ContainsFunc(rows, func(r reading) bool { return r.v.places > 0 && r.v.value() != float64(int64(r.v.value())) })

@@ -168,9 +168,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case err != nil && len(p.done) == 0:
 		return err
 	case len(p.done) == 0:
-		return errors.New("class histogram: no class in it: take it again with jcmd PID GC.class_histogram")
+		return errors.New("class histogram: it holds no class: take it again with jcmd PID GC.class_histogram")
 	case err != nil:
-		b.Warnf(0, "the histogram breaks off: %v", err)
+		b.Warnf(0, "the histogram is incomplete: %v", err)
 		b.Cut()
 	}
 	p.emit()

@@ -35,10 +35,10 @@ func (p *parser) emit() {
 	}
 	b.Table(p.table())
 	if p.small > 0 {
-		b.Warnf(0, "a histogram has more than %d classes: of the smaller ones, %d, nothing is kept", maxClasses, p.small)
+		b.Warnf(0, "a histogram has more than %d classes: the %d smallest were left out", maxClasses, p.small)
 	}
 	if p.more > 0 {
-		b.Warnf(0, "there are more than %d histograms: of the later ones only the last is kept", maxKept)
+		b.Warnf(0, "there are more than %d histograms: of the later ones only the last is used", maxKept)
 	}
 }
 

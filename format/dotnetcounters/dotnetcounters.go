@@ -93,9 +93,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case len(p.order) == 0 && err != nil && !errors.Is(err, format.ErrCut):
 		return err
 	case len(p.order) == 0:
-		return errors.New("dotnet-counters: no counter in it: let dotnet-counters collect run for some seconds, and end it with q")
+		return errors.New("dotnet-counters: it holds no counter: let dotnet-counters collect run for some seconds and end it with q")
 	case err != nil:
-		b.Warnf(p.rows, "the file breaks off: %v", err)
+		b.Warnf(p.rows, "the file is incomplete: %v", err)
 		b.Cut()
 	}
 	p.emit()

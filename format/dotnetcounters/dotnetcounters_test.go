@@ -104,11 +104,11 @@ func TestZone(t *testing.T) {
 		want  time.Duration
 		warn  string
 	}{
-		{2 * time.Second, 0, "taken as UTC"},
+		{2 * time.Second, 0, "read as UTC"},
 		{-5*time.Hour - 30*time.Minute + 2*time.Second, -5*time.Hour - 30*time.Minute, "they are 5h30m0s from UTC"},
 		{8*time.Hour + time.Second, 8 * time.Hour, "they are -8h0m0s from UTC"},
-		{8*time.Hour + 7*time.Minute, 0, "taken as UTC"},
-		{40 * time.Hour, 0, "taken as UTC"},
+		{8*time.Hour + 7*time.Minute, 0, "read as UTC"},
+		{40 * time.Hour, 0, "read as UTC"},
 	} {
 		a := suite.Artifact(text)
 		a.Modified = stamped.Add(c.later).UnixNano()
@@ -144,7 +144,7 @@ func TestBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(b.Series) != maxSeries || len(b.Warnings) != 2 || !strings.Contains(b.Warnings[1].Text, "10 readings were left out") {
+	if len(b.Series) != maxSeries || len(b.Warnings) != 2 || !strings.Contains(b.Warnings[1].Text, "too many readings: 10 left out") {
 		t.Errorf("%d series, %v", len(b.Series), b.Warnings)
 	}
 }

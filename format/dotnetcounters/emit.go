@@ -198,10 +198,10 @@ func (p *parser) clock(times []int64) (zone string) {
 		steps = (off - quarter/2) / quarter
 	}
 	if rest := off - steps*quarter; steps == 0 || p.b.Modified() == 0 || max(off, -off) > farthest || rest < -int64(time.Second) || rest > late {
-		return "its times have no zone and were taken as UTC: compare them with the other files"
+		return "its times have no time zone and were read as UTC: check them against the other files"
 	}
 	c.Offset = steps * quarter
-	return fmt.Sprintf("its times have no zone: by when the file was written they are %s from UTC", time.Duration(-c.Offset))
+	return fmt.Sprintf("its times have no time zone: by the time the file was written, they are %s from UTC", time.Duration(-c.Offset))
 }
 
 func (p *parser) warn(zone string, certain bool) {
@@ -213,10 +213,10 @@ func (p *parser) warn(zone string, certain bool) {
 		b.Warnf(0, "its dates may be month/day or day/month: month/day was assumed (%s)", day(p.stamps[0]))
 	}
 	if p.dropped > 0 {
-		b.Warnf(0, "it holds more than is kept: %d readings were left out; collect fewer meters", p.dropped)
+		b.Warnf(0, "it holds too many readings: %d left out; collect fewer meters", p.dropped)
 	}
 	if p.strange > 0 {
-		b.Warnf(p.first, "%d of %d readings were not understood, the first is %d", p.strange, p.rows, p.first)
+		b.Warnf(p.first, "readings not understood: %d of %d; the first is reading %d", p.strange, p.rows, p.first)
 	}
 }
 

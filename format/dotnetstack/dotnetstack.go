@@ -142,9 +142,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case err != nil && len(p.threads) == 0:
 		return err
 	case len(p.threads) == 0:
-		return errors.New("dotnet-stack: no thread in it: take it again with dotnet-stack report -p PID")
+		return errors.New("dotnet-stack: it holds no thread: take it again with dotnet-stack report -p PID")
 	case err != nil:
-		b.Warnf(lines, "the report breaks off: %v", err)
+		b.Warnf(lines, "the report is incomplete: %v", err)
 		b.Cut()
 	case long:
 		b.Cut()
@@ -233,15 +233,15 @@ func (p *parser) emit() {
 	}
 	b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverThreads, From: at, Until: at, Origin: b.Origin(p.threads[0].line)})
 	if p.reports > 1 {
-		b.Warnf(p.threads[0].line, "there are %d reports in one file: the last is read; give each a file of its own", p.reports)
+		b.Warnf(p.threads[0].line, "there are %d reports in one file: only the last is used; give each its own file", p.reports)
 	}
 	if p.more > 0 {
-		b.Warnf(0, "the report has more than %d threads: the rest is not read", maxThreads)
+		b.Warnf(0, "the report has more than %d threads: the rest was left out", maxThreads)
 	}
 	if p.deep > 0 {
-		b.Warnf(0, "stacks deeper than %d frames: %d; their outermost frames are left out", maxFrames, p.deep)
+		b.Warnf(0, "stacks deeper than %d frames: %d; their outermost frames were left out", maxFrames, p.deep)
 	}
 	if p.strange > 0 {
-		b.Warnf(p.first, "lines that are no part of a report: %d", p.strange)
+		b.Warnf(p.first, "lines that do not belong to a report: %d", p.strange)
 	}
 }

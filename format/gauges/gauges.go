@@ -74,7 +74,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	_ = r.Close()
 	read := reading(head[:n])
 	if read == nil {
-		return errors.New("no columns of a pool or a dependency in it")
+		return errors.New("it has no columns of a pool or a dependency")
 	}
 	p := newParser(ctx, b)
 	err = read(p, a)
@@ -164,25 +164,25 @@ func (p *parser) finish(err error) error {
 	case !some && err != nil && !errors.Is(err, format.ErrCut):
 		return err
 	case !some:
-		return errors.New("no reading of a pool or a dependency in it")
+		return errors.New("it holds no reading of a pool or a dependency")
 	case err != nil:
-		b.Warnf(0, "the file breaks off: %v", err)
+		b.Warnf(0, "the file is incomplete: %v", err)
 		b.Cut()
 	}
 	if p.untimed {
 		b.Clock().Error, b.Clock().Name = evidence.Unanchored, "scrapes, one after the other"
-		b.Warnf(0, "its scrapes have no time: put one before each, as with: date -u +'# %%FT%%TZ'")
+		b.Warnf(0, "its scrapes have no time: print one before each scrape, for example with: date -u +'# %%FT%%TZ'")
 	}
 	if p.unzoned {
-		b.Warnf(0, "its times have no zone and were taken as UTC: compare them with the other files")
+		b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
 	}
 	p.emitPools()
 	p.emitDependencies()
 	if p.strange > 0 {
-		b.Warnf(p.first, "%d lines were not understood, the first is line %d", p.strange, p.first)
+		b.Warnf(p.first, "lines not understood: %d; the first is line %d", p.strange, p.first)
 	}
 	if p.dropped > 0 {
-		b.Warnf(0, "it holds more than is kept: %d readings were left out", p.dropped)
+		b.Warnf(0, "it holds too many readings: %d left out", p.dropped)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (p *parser) emitPools() {
 	if len(p.pools) == 0 {
 		return
 	}
-	table := evidence.Table{Title: "pools", Columns: []string{"", "readings", "most in use", "mean", "of", "readings full", "most waiting", "mean"}}
+	table := evidence.Table{Title: "pools", Columns: []string{"", "readings", "max in use", "mean", "of", "readings with a full pool", "max waiting", "mean"}}
 	var from, until, line int64
 	for _, name := range sorted(p.pools) {
 		x := p.pools[name]

@@ -60,10 +60,10 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		return true
 	})
 	if untimed {
-		b.Warnf(0, "pool statistics without a time are of no use but for the last: log the date and the time of day")
+		b.Warnf(0, "pool statistics without a time: only the last is used; log the date and the time of day")
 	}
 	if len(p.pools) == 0 && err == nil {
-		return errors.New("no pool statistics in it")
+		return errors.New("it holds no pool statistics")
 	}
 	return p.finish(err)
 }

@@ -107,9 +107,9 @@ func TestAnchorHoldsTheTruth(t *testing.T) {
 
 func TestNothingWhole(t *testing.T) {
 	for _, c := range []struct{ log, want string }{
-		{"hello\n", "no gc line in it"},
-		{modern[:60] + "\nhello\n", "none of its 1 gc lines is whole"},
-		{modern[:60], "none of its 1 gc lines is whole"},
+		{"hello\n", "it holds no gc line"},
+		{modern[:60] + "\nhello\n", "none of its 1 gc lines is complete"},
+		{modern[:60], "none of its 1 gc lines is complete"},
 	} {
 		b := evidence.NewBundle()
 		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "log"}), "gctrace")

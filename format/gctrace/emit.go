@@ -2,9 +2,9 @@ package gctrace
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
 )
 
 // since is the release a form of line appeared in, newest first.
@@ -179,19 +179,19 @@ func (e *emitter) cycle(c *cycle, s evidence.SubjectID, shift int64) {
 func (p *parser) warn() {
 	b := p.b
 	if p.damaged > 0 {
-		b.Warnf(p.firstDamage, "%s not understood: other output landed within them; record standard error into a file of its own", count(p.damaged, "gc line was", "gc lines were"))
+		b.Warnf(p.firstDamage, "%s not understood: other output is mixed into them; write standard error to its own file", format.Count(p.damaged, "gc line was", "gc lines were"))
 	}
 	if p.twice > 0 {
-		b.Warnf(p.firstTwice, "%s given twice and counted once", count(p.twice, "gc line is", "gc lines are"))
+		b.Warnf(p.firstTwice, "%s given twice and counted once", format.Count(p.twice, "gc line is", "gc lines are"))
 	}
 	if p.dropped > 0 {
-		b.Warnf(p.firstDrop, "%s not kept: more than %d, or of more than %d processes; give a part of the log", count(p.dropped, "cycle was", "cycles were"), maxCycles, maxRuns)
+		b.Warnf(p.firstDrop, "%s not kept: more than %d, or of more than %d processes; give a part of the log", format.Count(p.dropped, "cycle was", "cycles were"), maxCycles, maxRuns)
 	}
 	unplaced, missing, missingAt, leakChecks := 0, int64(0), int64(0), int64(0)
 	zoneless, contradicted := false, false
 	for _, r := range p.runs {
 		if r.backwards > 0 {
-			b.Warnf(r.firstBackwards, "%s before the one before it: its clock ran backwards", count(r.backwards, "cycle starts", "cycles start"))
+			b.Warnf(r.firstBackwards, "%s before the previous one: the clock went backwards", format.Count(r.backwards, "cycle starts", "cycles start"))
 		}
 		if !r.anchor.ok {
 			unplaced++
@@ -207,28 +207,21 @@ func (p *parser) warn() {
 	if n := len(p.runs); n > 1 {
 		switch {
 		case unplaced == 0:
-			b.Warnf(p.runs[1].first.line, "%d processes print into this log, as their gc numbers show: each is taken on its own", n)
+			b.Warnf(p.runs[1].first.line, "%d processes write to this log, as their gc numbers show: each is read separately", n)
 		default:
-			b.Warnf(p.runs[1].first.line, "%d processes print into this log, as their gc numbers show: each is taken on its own; %d of them have no time stamps and are put right after what was printed before them", n, unplaced)
+			b.Warnf(p.runs[1].first.line, "%d processes write to this log, as their gc numbers show: each is read separately; %d of them have no time stamps and are placed right after the lines before them", n, unplaced)
 		}
 	}
 	if missing > 0 {
-		b.Warnf(missingAt, "%s not in the log: their numbers are skipped", count(missing, "gc cycle is", "gc cycles are"))
+		b.Warnf(missingAt, "%s not in the log: their numbers are skipped", format.Count(missing, "gc cycle is", "gc cycles are"))
 	}
 	if leakChecks > 0 {
-		b.Warnf(0, "%s for leaked goroutines: that stop is hidden in the mark time", count(leakChecks, "cycle also looked", "cycles also looked"))
+		b.Warnf(0, "%s for leaked goroutines: that pause is counted as mark time", format.Count(leakChecks, "GC cycle also looked", "GC cycles also looked"))
 	}
 	if zoneless {
-		b.Warnf(0, "the log's time stamps name no zone: UTC is assumed")
+		b.Warnf(0, "the log's time stamps have no time zone: UTC is assumed")
 	}
 	if contradicted {
 		b.Warnf(0, "the time stamps between the gc lines contradict each other: they were not used to place the cycles")
 	}
-}
-
-func count(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.FormatInt(n, 10) + " " + many
 }

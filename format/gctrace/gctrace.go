@@ -99,15 +99,15 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	if p.cycles.n == 0 && p.old.cycles == 0 {
 		if p.damaged == 0 && !p.tail {
-			return errors.New("gctrace: no gc line in it: record the standard error of a Go program run with GODEBUG=gctrace=1")
+			return errors.New("gctrace: it holds no gc line: record the standard error of a Go program run with GODEBUG=gctrace=1")
 		}
-		return fmt.Errorf("gctrace: none of its %d gc lines is whole: record standard error into a file of its own", p.damaged+p.cut())
+		return fmt.Errorf("gctrace: none of its %d gc lines is complete: write standard error to its own file", p.damaged+p.cut())
 	}
 	p.finish()
 	b.Fact(evidence.Fact{Key: evidence.FactLinesIgnored, Number: float64(p.ignored), Origin: b.Origin(0)})
 	b.Fact(evidence.Fact{Key: evidence.FactLinesUnexplained, Number: float64(p.damaged), Origin: b.Origin(0)})
 	if err != nil {
-		b.Warnf(p.lines, "the log breaks off here: %v", err)
+		b.Warnf(p.lines, "the log is incomplete after this line: %v", err)
 	}
 	return nil
 }

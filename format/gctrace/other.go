@@ -87,7 +87,7 @@ func (p *parser) emitOld() {
 	n := len(p.old.stamped)
 	if n == 0 {
 		clock.Name, clock.Error = "none", evidence.Unanchored
-		p.b.Warnf(0, "gc lines of Go 1.4 and before carry no time: their pauses are summed and cannot be placed; take the log with time stamps, or use a newer Go")
+		p.b.Warnf(0, "gc lines of Go 1.4 and before have no time: their pauses are added up but cannot be placed in time; log with time stamps, or use a newer Go")
 		return
 	}
 	clock.Resolution = p.stampResolution(func(yield func(int64)) {

@@ -112,7 +112,7 @@ func (p *parser) cyclesTable() evidence.Table {
 		}
 	}
 	if s.util >= 0 {
-		row("collector's share at the end", "%d %%", s.util)
+		row("GC's share of CPU at the end", "%d %%", s.util)
 	}
 	row("live heap", "%s", spread(s.lives))
 	switch {

@@ -138,10 +138,10 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Table(evidence.Table{Title: "modules", Columns: []string{"module", "version", "of"}, Rows: p.rows})
 	}
 	if p.damaged > 0 {
-		b.Warnf(p.firstBad, "%d lines of go version -m were not understood", p.damaged)
+		b.Warnf(p.firstBad, "lines of go version -m not understood: %d", p.damaged)
 	}
 	if p.dropped > 0 {
-		b.Warnf(0, "%d lines of go version -m were not kept: there are too many", p.dropped)
+		b.Warnf(0, "too many lines of go version -m: %d left out", p.dropped)
 	}
 	return nil
 }

@@ -296,20 +296,20 @@ func (d *dumps) finish(b *evidence.Builder) {
 	}
 	at := d.best.goroutines[0].line
 	if d.singles > 0 {
-		b.Warnf(at, "goroutine stacks that stand alone (%d): a panic prints its own goroutine only; GOTRACEBACK=all or /debug/pprof/goroutine?debug=2 prints all", d.singles)
+		b.Warnf(at, "single goroutine stacks: %d; a panic prints its own goroutine only; GOTRACEBACK=all or /debug/pprof/goroutine?debug=2 prints all", d.singles)
 	}
 	if len(d.seen) > 1 {
-		b.Warnf(at, "there are %d goroutine dumps in one file: the largest is read", len(d.seen))
+		b.Warnf(at, "there are %d goroutine dumps in one file: only the largest is used", len(d.seen))
 	}
 	if d.best.more > 0 {
 		b.Warnf(at, "the dump has more than %d goroutines: the rest is counted, not read", maxGoroutines)
 	}
 	if d.best.empty && d.best.count() > 1 {
-		b.Warnf(at, "the goroutine dump breaks off: net/http/pprof gives the first 64 MiB")
+		b.Warnf(at, "the goroutine dump is incomplete: net/http/pprof gives only the first 64 MiB")
 		b.Cut()
 	}
 	if d.strange > 0 {
-		b.Warnf(d.first, "lines within goroutines that are not theirs: %d", d.strange)
+		b.Warnf(d.first, "lines within goroutine stacks that do not belong to them: %d", d.strange)
 	}
 }
 

@@ -264,7 +264,7 @@ func TestOtherRuntimes(t *testing.T) {
 		if err != nil {
 			t.Errorf("%q: %v", n, err)
 		}
-		if doubt := strings.Contains(render(b, nil), "certainly Go's"); doubt != (i == 0) {
+		if doubt := strings.Contains(render(b, nil), "clearly a Go function"); doubt != (i == 0) {
 			t.Errorf("%q: doubt is %v", n, doubt)
 		}
 	}

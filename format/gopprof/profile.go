@@ -79,7 +79,7 @@ func parseProto(ctx context.Context, in io.Reader, b *evidence.Builder) error {
 		return err
 	}
 	if doubt {
-		b.Warnf(0, "no function of the profile is certainly Go's: it is read as Go's because of its types")
+		b.Warnf(0, "no function of the profile is clearly a Go function: it is read as a Go profile because of its value types")
 	}
 	r := &recording{Profile: p, kind: kindOf(p)}
 	s := evidence.Subject{Runtime: "go"}

@@ -31,8 +31,8 @@ const (
 )
 
 var (
-	errBreaksOff = errors.New("breaks off")
-	errNotProto  = errors.New("is no protobuf")
+	errBreaksOff = errors.New("is truncated")
+	errNotProto  = errors.New("is not protobuf")
 )
 
 // outline is what a walk over the protobuf found without decoding it.
@@ -223,7 +223,7 @@ func (most bounds) read(in io.Reader) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("go profile: byte %d %w: the file is damaged: record it again", at, err)
 	case o.parts > most.parts || o.ids > most.ids:
-		return nil, fmt.Errorf("go profile: its %d parts and %d stack entries are more than is read (%d, %d): record a shorter one", o.parts, o.ids, most.parts, most.ids)
+		return nil, fmt.Errorf("go profile: its %d parts and %d stack entries exceed the limits (%d, %d): record a shorter one", o.parts, o.ids, most.parts, most.ids)
 	}
 	return data, nil
 }

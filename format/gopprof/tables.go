@@ -41,7 +41,7 @@ func (s *summary) tables(r *recording) []evidence.Table {
 		cpu := s.cpu(r)
 		row("CPU time", seconds(cpu))
 		if r.DurationNanos > 0 {
-			row("processors used", fmt.Sprintf("%.3f", float64(cpu)/float64(r.DurationNanos)))
+			row("CPUs used", fmt.Sprintf("%.3f", float64(cpu)/float64(r.DurationNanos)))
 		}
 		if p := period(r); p > 0 {
 			row("samples per CPU second", strconv.FormatFloat(1e9/float64(p), 'g', 4, 64))
@@ -86,7 +86,7 @@ func (s *summary) tables(r *recording) []evidence.Table {
 }
 
 func (s *summary) classTable(r *recording, cpu int64) evidence.Table {
-	t := evidence.Table{Title: "CPU time by what it was for", Columns: []string{"", "CPU", "share"}}
+	t := evidence.Table{Title: "CPU time by purpose", Columns: []string{"", "CPU", "share"}}
 	for _, c := range classOrder {
 		v, ok := s.class[c]
 		if !ok {
@@ -98,7 +98,7 @@ func (s *summary) classTable(r *recording, cpu int64) evidence.Table {
 		t.Rows = append(t.Rows, []string{c, seconds(v), share(v, cpu)})
 	}
 	if gc := s.gc(); gc != 0 {
-		t.Rows = append(t.Rows, []string{"all of gc", seconds(gc), share(gc, cpu)})
+		t.Rows = append(t.Rows, []string{"GC in total", seconds(gc), share(gc, cpu)})
 	}
 	return t
 }

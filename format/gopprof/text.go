@@ -293,7 +293,7 @@ func (s *section) comment(text string, number int64) bool {
 // finish ends the section at the end of the text or at the next header.
 func (s *section) finish(b *evidence.Builder) {
 	if s.strange > 0 {
-		b.Warnf(s.first, "lines of the %s profile, or behind it, that were not understood: %d", s.kind, s.strange)
+		b.Warnf(s.first, "lines in or after the %s profile that were not understood: %d", s.kind, s.strange)
 	}
 	if s.full {
 		b.Warnf(s.at, "the %s profile has more than %d stacks: the rest was left out", s.kind, maxTextSamples)
@@ -307,12 +307,12 @@ func (s *section) finish(b *evidence.Builder) {
 		sum = plus(sum, x.Value[0])
 	}
 	if s.announce > sum && !s.full || s.kind == kindHeap && !s.stats {
-		b.Warnf(s.at, "the %s profile is not complete: it was cut, its parts are read", s.kind)
+		b.Warnf(s.at, "the %s profile is incomplete: the part that is there is used", s.kind)
 		b.Cut()
 	}
 	if s.fraction > 1 {
 		// Nothing in the text tells the versions apart.
-		b.Warnf(s.at, "mutex contention was sampled (1 of %d): as text, Go before 1.21 gives what was sampled, later ones the estimated whole, which is assumed", s.fraction)
+		b.Warnf(s.at, "mutex contention was sampled (1 of %d): as text, Go before 1.21 gives the sampled values and later versions the estimated total; the total is assumed", s.fraction)
 	}
 }
 
@@ -382,17 +382,17 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		return lines
 	}
 	if lines != nil {
-		b.Warnf(0, "the file breaks off within its compression: what came before is read")
+		b.Warnf(0, "the compressed file is truncated: the part before that is used")
 		b.Cut()
 	}
 	dumps.finish(b)
 	if len(sections) == 0 && dumps.best == nil {
-		return fmt.Errorf("go profile: no profile and no goroutine in it: record it again with /debug/pprof/…?debug=1 or without debug")
+		return fmt.Errorf("go profile: it holds no profile and no goroutine: record it again with /debug/pprof/…?debug=1 or without debug")
 	}
 	subject := b.Subject(evidence.Subject{Runtime: "go"})
 	for i, s := range sections {
 		if later(sections[i+1:], s.kind) {
-			b.Warnf(s.at, "there are several %s profiles in one file: the last is read", s.kind)
+			b.Warnf(s.at, "there are several %s profiles in one file: only the last is used", s.kind)
 			continue
 		}
 		s.finish(b)

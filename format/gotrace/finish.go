@@ -11,6 +11,7 @@ import (
 	"golang.org/x/exp/trace"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
 )
 
 // finish writes what is only known at the end.
@@ -75,10 +76,10 @@ func (w *world) gomaxprocs() evidence.Series {
 func (w *world) crossCheck() {
 	n, bg := w.serve.recovered+w.serve.unfinished+w.serve.beforeTrace, w.serve.background-w.serve.streams-w.serve.probes
 	if bg > 20 && (float64(n) < .95*float64(bg)) {
-		w.b.Warnf(0, "%d requests were recovered but net/http began %d: %.1f %% are missing from the figures", n, bg, 100*(1-float64(n)/float64(bg)))
+		w.b.Warnf(0, "net/http began %[2]d requests but only %[1]d were recovered: %.1[3]f %% are missing from the figures", n, bg, 100*(1-float64(n)/float64(bg)))
 	}
 	if w.serve.streams > 0 {
-		w.b.Warnf(0, "%d connections were upgraded or hijacked (WebSocket, HTTP/2 over TLS): what happens on them is not counted as requests", w.serve.streams)
+		w.b.Warnf(0, "%s upgraded or hijacked (WebSocket, HTTP/2 over TLS): what happens on them is not counted as requests", format.Count(w.serve.streams, "connection was", "connections were"))
 	}
 }
 

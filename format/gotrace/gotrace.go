@@ -79,18 +79,18 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) (err er
 	case !ok:
 		return errors.New("does not begin like an execution trace")
 	case minor > newest:
-		return fmt.Errorf("is an execution trace in the format of Go 1.%d; this unstall reads up to Go 1.27: a newer one is needed", minor)
+		return fmt.Errorf("is an execution trace in the format of Go 1.%d; this version of unstall reads up to Go 1.27: use a newer one", minor)
 	case minor < 11:
-		return fmt.Errorf("is an execution trace of Go 1.%d; the formats read begin with Go 1.11", minor)
+		return fmt.Errorf("is an execution trace of Go 1.%d; unstall reads Go 1.11 and later", minor)
 	}
 	w := newWorld(b, minor)
 	err = w.read(ctx, r)
 	if w.states == 0 {
 		if err == nil {
-			err = errors.New("holds no events: was the recording stopped at once?")
+			err = errors.New("holds no events: the recording may have been stopped at once")
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) || cutWithin(err) {
-			err = errors.New("is cut within its first generation (about a second), which is not readable in part: record it again, for longer")
+			err = errors.New("is truncated within its first generation (about one second), which can only be read whole: record it again, for longer")
 		}
 		return fmt.Errorf("execution trace of Go 1.%d: %w", minor, oneLine(err))
 	}
@@ -100,7 +100,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) (err er
 			return err
 		}
 		b.Cut()
-		b.Warnf(w.events, "the trace breaks off after %.3f s: %v; what came before is used", float64(w.now-w.first)/1e9, oneLine(err))
+		b.Warnf(w.events, "the trace is incomplete after %.3f s: %v; the part before that is used", float64(w.now-w.first)/1e9, oneLine(err))
 	}
 	return nil
 }

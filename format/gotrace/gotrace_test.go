@@ -252,7 +252,7 @@ func TestBadInput(t *testing.T) {
 		data       []byte
 	}{
 		{"newer", "Go 1.99", newer},
-		{"older", "begin with Go 1.11", []byte("go 1.9 trace\x00\x00\x00\x00")},
+		{"older", "reads Go 1.11 and later", []byte("go 1.9 trace\x00\x00\x00\x00")},
 		{"header only", "execution trace of Go 1.26", []byte("go 1.26 trace\x00\x00\x00")},
 	} {
 		_, err := suite.Read(c.data)

@@ -97,10 +97,10 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	r.legacy.close()
 	if err != nil {
 		b.Cut()
-		b.Warnf(r.number, "the log breaks off here: %v", err)
+		b.Warnf(r.number, "the log is incomplete after this line: %v", err)
 	}
 	if o.events == 0 && o.understood() == 0 {
-		return fmt.Errorf("hotspotgc: none of its %d lines is of a collector: log with -Xlog:gc*,safepoint:file=gc.log (JDK 8: -Xloggc:gc.log -XX:+PrintGCDetails)", r.number)
+		return fmt.Errorf("hotspotgc: none of its %d lines is a GC line: log with -Xlog:gc*,safepoint:file=gc.log (JDK 8: -Xloggc:gc.log -XX:+PrintGCDetails)", r.number)
 	}
 	o.finish(r.number)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
 )
 
 // understood is how many lines were, without those of others and empty ones.
@@ -25,20 +26,20 @@ func (o *output) finish(lines int64) {
 	o.cover()
 	o.b.Table(o.linesTable(lines))
 	if o.clock.basis == noStamps && o.events > 0 {
-		o.b.Warnf(0, "the log has no time stamps: its pauses are laid one after another, so that their sum holds but no rate does: add uptime or time to the decorators of -Xlog (JDK 8: -XX:+PrintGCDateStamps)")
+		o.b.Warnf(0, "the log has no time stamps: the sum of its pauses is right, but no rate can be computed: add uptime or time to the decorators of -Xlog (JDK 8: -XX:+PrintGCDateStamps)")
 	}
 	if n := len(o.clock.processes); n > 1 {
 		if o.clock.mixed() {
-			o.b.Warnf(0, "%d JVMs wrote to this log in turn: each is told apart as far as its stamps go: give every JVM a log of its own (-Xlog:…:file=gc-%%p.log)", n)
+			o.b.Warnf(0, "%d JVMs wrote to this log one after the other and are separated as far as the time stamps allow: give every JVM its own log (-Xlog:…:file=gc-%%p.log)", n)
 		} else {
-			o.b.Warnf(0, "the log holds %d runs of a JVM, one after the other: their uptimes begin anew", n)
+			o.b.Warnf(0, "the log holds %d runs of a JVM, one after the other: the uptime restarts with each", n)
 		}
 	}
 	if o.disorder >= 3 && !o.clock.mixed() {
-		o.b.Warnf(0, "the numbers of collections jump back %d times: several JVMs wrote to this log at once, and are summed as if they were one: give every JVM a log of its own (-Xlog:…:file=gc-%%p.log)", o.disorder)
+		o.b.Warnf(0, "the collection numbers go back %s: several JVMs wrote to this log at once and are added up as one: give every JVM its own log (-Xlog:…:file=gc-%%p.log)", format.Times(o.disorder))
 	}
 	if o.unexplained > 0 {
-		o.b.Warnf(o.exampleLine, "%d of %d lines were not understood, the first: %q", o.unexplained, lines, o.example)
+		o.b.Warnf(o.exampleLine, "lines not understood: %d of %d; the first: %q", o.unexplained, lines, o.example)
 	}
 }
 

@@ -148,7 +148,7 @@ func (p *parser) text(ctx context.Context, a *format.Artifact) error {
 		return err
 	}
 	if err != nil {
-		p.b.Warnf(p.number, "the recording breaks off here: %v", err)
+		p.b.Warnf(p.number, "the recording is incomplete after this line: %v", err)
 		p.b.Cut()
 	}
 	p.snapshot()

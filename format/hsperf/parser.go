@@ -205,7 +205,7 @@ func (p *parser) point(at int64, name, unit string, total bool, scale, v float64
 // finish writes what was read.
 func (p *parser) finish() error {
 	if p.snapshots == 0 {
-		return errors.New("hsperf: there are no counters in it: give what jcmd PID PerfCounter.print prints")
+		return errors.New("hsperf: it holds no counters: give the output of jcmd PID PerfCounter.print")
 	}
 	clock := p.b.Clock()
 	if p.from == 0 {
@@ -268,18 +268,18 @@ func (p *parser) table() {
 		rows = append(rows, []string{p.words(base + ".name"), strconv.FormatInt(n-p.begun[i], 10), strconv.FormatInt(n, 10), took})
 	}
 	if len(rows) > 0 {
-		p.b.Table(evidence.Table{Title: "Collectors, by the JVM's counters", Columns: []string{"collector", "collections meanwhile", "since its start", "took"}, Rows: rows})
+		p.b.Table(evidence.Table{Title: "GC by collector, from the JVM's counters", Columns: []string{"collector", "collections recorded", "since JVM start", "took"}, Rows: rows})
 	}
 }
 
 func (p *parser) warn() {
 	if p.strange > 0 {
-		p.b.Warnf(p.first, "lines that are no counters: %d", p.strange)
+		p.b.Warnf(p.first, "lines that are not counters: %d", p.strange)
 	}
 	if p.backwards > 0 {
-		p.b.Warnf(0, "counters that fell, or of a time that was over: %d are left out", p.backwards)
+		p.b.Warnf(0, "readings that decrease or go back in time, left out: %d", p.backwards)
 	}
 	if p.dropped > 0 {
-		p.b.Warnf(0, "more counters than a JVM has: %d are left out", p.dropped)
+		p.b.Warnf(0, "more counters than a JVM has, left out: %d", p.dropped)
 	}
 }

@@ -26,7 +26,7 @@ import (
 // Format is a Java flight recording.
 var Format = format.Format{
 	Name:  "jfr",
-	About: "Java flight recordings: from when to when; their events are kept, not read",
+	About: "Java flight recordings: start and end only; their events are kept but not read",
 	Whole: true,
 	Match: func(head []byte) format.Confidence {
 		if bytes.HasPrefix(head, []byte(magic)) {
@@ -72,13 +72,13 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		return fmt.Errorf("jfr: %w", err)
 	}
 	if err != nil {
-		b.Warnf(0, "the flight recording is cut short (%v): jfr summary may read what there is", err)
+		b.Warnf(0, "the flight recording is incomplete (%v): jfr summary may still read part of it", err)
 		b.Cut()
 	}
 	b.Subject(evidence.Subject{Runtime: "jvm"})
 	b.Table(evidence.Table{Title: "Flight recording", Columns: []string{"version", "chunks", "bytes", "from", "until"}, Rows: [][]string{{
 		fmt.Sprintf("%d.%d", r.major, r.minor), strconv.Itoa(r.chunks), strconv.FormatInt(r.bytes, 10), clock(r.from), clock(r.until)}}})
-	b.Warnf(0, "the events of flight recordings are not read: jfr print --events GarbageCollection %s shows those of a kind", a.Name)
+	b.Warnf(0, "unstall does not read the events of flight recordings; to see those of one kind: jfr print --events GarbageCollection %s", a.Name)
 	return nil
 }
 
@@ -87,7 +87,7 @@ func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T1
 var (
 	errCut   = errors.New("it ends within a chunk")
 	errOpen  = errors.New("a chunk was never finished")
-	errChunk = errors.New("what follows a chunk is none")
+	errChunk = errors.New("what follows a chunk is not a chunk")
 )
 
 // read reads header after header. What came before an error is returned with it.

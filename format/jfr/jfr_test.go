@@ -61,7 +61,7 @@ func TestCut(t *testing.T) {
 	if b, err := suite.Read(open); err != nil || !strings.Contains(b.Warnings[0].Text, "never finished") {
 		t.Errorf("an open chunk: %v", err)
 	}
-	if b, err := suite.Read(append(recorded(1), "something else"...)); err != nil || !strings.Contains(b.Warnings[0].Text, "is none") {
+	if b, err := suite.Read(append(recorded(1), "something else"...)); err != nil || !strings.Contains(b.Warnings[0].Text, "is not a chunk") {
 		t.Errorf("something else behind it: %v", err)
 	}
 }

@@ -78,7 +78,7 @@ func (p *parser) emit() {
 		*b.Clock() = evidence.Clock{Name: "undated", Error: evidence.Unanchored}
 	}
 	if p.more > 0 {
-		b.Warnf(0, "there are more than %d flags: the rest is not read", maxFlags)
+		b.Warnf(0, "there are more than %d flags: the rest was left out", maxFlags)
 	}
 }
 

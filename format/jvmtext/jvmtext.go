@@ -121,9 +121,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if err != nil {
 			return err
 		}
-		return errors.New("JVM settings: no flag and no size in it: take it again with jcmd PID VM.flags -all")
+		return errors.New("JVM settings: it holds no flag and no size: take it again with jcmd PID VM.flags -all")
 	case err != nil:
-		b.Warnf(p.line, "the text breaks off: %v", err)
+		b.Warnf(p.line, "the text is incomplete: %v", err)
 		b.Cut()
 	}
 	p.emit()

@@ -133,7 +133,7 @@ func (r *run) heyMillion() {
 		return
 	}
 	r.Sent, r.Completed = n, n-r.Codes["other"]
-	r.warn = append(r.warn, "hey keeps only its first million answers: status codes, errors and all latencies are of those")
+	r.warn = append(r.warn, "hey keeps only its first million responses: status codes, errors and all latencies cover only those")
 }
 
 // heyWhole: the distributions at the end must add up to what the rate says.

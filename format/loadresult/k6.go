@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/unstall/unstall/format"
 )
 
 // k6 counts from the send: http_req_duration is sending, waiting and receiving,
@@ -77,7 +79,7 @@ func (r *run) k6Dropped(n int64) {
 	r.Mode = "open"
 	r.unsent = n
 	if n > 0 {
-		r.warn = append(r.warn, "k6 dropped "+plural(n, "iteration")+": no virtual user was free, so less was offered than was asked for; raise maxVUs")
+		r.warn = append(r.warn, "k6 dropped "+format.Count(n, "iteration", "iterations")+": no virtual user was free, so the load was lower than requested; raise maxVUs")
 	}
 }
 

@@ -136,7 +136,7 @@ func (p *parser) json(a *format.Artifact) error {
 		p.cut(0)
 	}
 	if p.runs == 0 {
-		return errors.New("it breaks off before any figure: run the load again and let it finish")
+		return errors.New("it ends before the first result: run the load again and let it finish")
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func summaryOf(t tree) func(tree) *run {
 
 // cut says that the artifact breaks off.
 func (p *parser) cut(line int64) {
-	p.b.Warnf(line, "it breaks off in the middle: the figures are of what came before")
+	p.b.Warnf(line, "it is incomplete: the figures cover only the part that is there")
 	p.b.Cut()
 }
 

@@ -54,7 +54,7 @@ func (p *parser) requests(a *format.Artifact) error {
 	}
 	p.b.Clock().Stamp = evidence.StampStart
 	if !rs.finish(r) {
-		return errors.New("it breaks off before the first request: run the load again and let it finish")
+		return errors.New("it ends before the first request: run the load again and let it finish")
 	}
 	return nil
 }

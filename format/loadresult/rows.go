@@ -177,7 +177,7 @@ func (rs *rows) finish(r *run) bool {
 		p.cut(rs.lastLine)
 	}
 	if rs.unknown > 0 {
-		p.b.Warnf(rs.firstUnk, "%s not understood and left out", plural(rs.unknown, "line"))
+		p.b.Warnf(rs.firstUnk, "%s not understood and left out", format.Count(rs.unknown, "line was", "lines were"))
 	}
 	if rs.dropped > 0 {
 		p.b.Warnf(0, "only the first %d requests were read; %d are left out", maxRows, rs.dropped)

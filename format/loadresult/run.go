@@ -2,7 +2,6 @@ package loadresult
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -111,9 +110,9 @@ func (r *run) settle() {
 
 // What it means where the latency is counted from.
 const (
-	fromIntended   = "the intended time: what a request waited before it could be sent counts"
-	fromSend       = "the send: what a request waited before it could be sent is missing"
-	fromSendClosed = "the send: a stall holds back the requests that would have met it"
+	fromIntended   = "the intended send time: waiting to be sent is included"
+	fromSend       = "the actual send time: waiting to be sent is not included"
+	fromSendClosed = "the actual send time: during a stall no requests are sent, so their wait is not included"
 )
 
 func (r *run) table() evidence.Table {
@@ -217,11 +216,4 @@ func shown(qs []evidence.Quantile) (out []namedQuantile) {
 
 func quantileName(q float64) string {
 	return "p" + strconv.FormatFloat(math.Round(q*1e8)/1e6, 'f', -1, 64)
-}
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -71,7 +71,7 @@ func (p *parser) text(a *format.Artifact) error {
 		err = nil
 	}
 	if err == nil && p.runs == 0 {
-		err = errors.New("the load generator's output breaks off before any figure: run the load again and let it finish")
+		err = errors.New("the load generator's output ends before the first result: run the load again and let it finish")
 	}
 	return err
 }
@@ -118,7 +118,7 @@ func (t *texts) done() {
 	t.p.emit(r)
 	t.broken = !t.cur.tool.whole(r)
 	if t.broken && !r.empty() {
-		t.p.b.Warnf(r.Origin.Position(), "the output of %s is not complete: what is missing is left open", r.Tool)
+		t.p.b.Warnf(r.Origin.Position(), "the output of %s is incomplete: missing values are unknown", r.Tool)
 	}
 	t.cur = nil
 }

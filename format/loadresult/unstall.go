@@ -44,7 +44,7 @@ func unstallJSON(t tree) *run {
 		[2]string{"send lag p99", span(t.ns(ms, "send_lag_ms", "p99"))},
 		[2]string{"send lag max", span(t.ns(ms, "send_lag_ms", "max"))})
 	if limited, _ := t.at("generator_limited").(bool); limited {
-		r.warn = append(r.warn, "the generator did not keep its schedule: part of the latency is its own; use a lower rate or a bigger machine for it")
+		r.warn = append(r.warn, "the load generator did not keep its schedule, so part of the latency is its own: use a lower rate or a larger machine for it")
 	}
 	return r
 }

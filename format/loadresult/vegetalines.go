@@ -41,7 +41,7 @@ func (p *parser) vegetaRows(rs *rows, err error) error {
 	}
 	p.b.Clock().Stamp = evidence.StampStart
 	if !rs.finish(newVegeta()) {
-		return errors.New("it breaks off before the first request: run the load again and let it finish")
+		return errors.New("it ends before the first request: run the load again and let it finish")
 	}
 	return nil
 }

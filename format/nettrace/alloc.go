@@ -164,7 +164,7 @@ func (a *allocations) emit(q *process) {
 			Class: q.b.Name(a.names[s.class]), Value: int64(min(s.bytes, 1<<62)), Origin: q.b.Origin(s.n)})
 	}
 	if a.left > 0 {
-		q.b.Warnf(0, "allocations have more than %d combinations of stack and type: %d events of others are left out", maxAllocations, a.left)
+		q.b.Warnf(0, "allocations have more than %d combinations of stack and type: events of the others left out: %d", maxAllocations, a.left)
 	}
 }
 

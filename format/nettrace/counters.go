@@ -127,7 +127,7 @@ func (c *counters) emit(q *process) {
 		heaps[name].emit(q, name, "bytes")
 	}
 	if c.left > 0 {
-		q.b.Warnf(0, "there are more than %d counters: %d figures of others are left out", maxSeries, c.left)
+		q.b.Warnf(0, "there are more than %d counters: values of the others left out: %d", maxSeries, c.left)
 	}
 	if c.meters.limited > 0 {
 		q.b.Warnf(0, "the process did not publish all series of its meters: the session's MaxTimeSeries or MaxHistograms was reached")

@@ -280,6 +280,6 @@ func (g *collector) emit(q *process) {
 	}
 	q.cover(evidence.CoverGC, q.since(), q.until(), 0)
 	if g.dropped > 0 {
-		q.b.Warnf(0, "more than %d collections or pauses: %d later ones are left out", maxCycles, g.dropped)
+		q.b.Warnf(0, "more than %d collections or pauses: later ones left out: %d", maxCycles, g.dropped)
 	}
 }

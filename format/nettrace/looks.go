@@ -162,7 +162,7 @@ func (l *looks) emit(q *process) {
 			Type: kind, Unit: unit, Value: int64(r.count), Origin: q.b.Origin(r.n)})
 	}
 	if l.left > 0 {
-		q.b.Warnf(0, "threads have more than %d combinations with stacks: the first %d samples are counted only", mostLooks, l.left)
+		q.b.Warnf(0, "threads have more than %d combinations with stacks: the first %d samples are counted without their stacks", mostLooks, l.left)
 	}
 	q.cover(evidence.CoverThreads, l.first, l.last, max(l.every(), l.quantum))
 }

@@ -56,7 +56,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	r, err := eventpipe.NewReader(s)
 	if err != nil {
 		if cut := (*eventpipe.Cut)(nil); errors.As(err, &cut) {
-			return errors.New("breaks off within its header: nothing was recorded into it; was the process gone, or its diagnostics port closed at once?")
+			return errors.New("is truncated within its header: nothing was recorded; the process may have ended, or its diagnostics port was closed at once")
 		}
 		return err
 	}
@@ -67,13 +67,13 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	if p.events == 0 {
 		b.Cut()
-		return errors.New("holds no events: was the session stopped at once, or no provider switched on?")
+		return errors.New("holds no events: the session may have been stopped at once, or no provider was switched on")
 	}
 	p.broken = err != nil
 	p.finish()
 	if err != nil {
 		b.Cut()
-		b.Warnf(p.events, "the stream breaks off after %.3f s, %s; what came before is used%s", float64(p.last-p.first)/1e9, where(err), p.nameless())
+		b.Warnf(p.events, "the stream is incomplete after %.3f s, %s; the part before that is used%s", float64(p.last-p.first)/1e9, where(err), p.nameless())
 	}
 	return nil
 }
@@ -197,10 +197,10 @@ func (p *parser) finish() {
 	}
 	p.tables()
 	if n := p.r.Lost(); n > 0 {
-		p.b.Warnf(0, "%d events were lost: the session's buffer was full; what began or ended in them is missing. Record with a larger buffer or fewer providers", n)
+		p.b.Warnf(0, "%s lost because the session's buffer was full: what began or ended in them is missing. Record with a larger buffer or fewer providers", format.Count(n, "event was", "events were"))
 	}
 	if u := p.r.Unknown(); u.OutOfOrder > 0 {
-		p.b.Warnf(0, "%d events come too late to be put in order: pauses and requests around them may be off", u.OutOfOrder)
+		p.b.Warnf(0, "%s too late to be put in order: pauses and requests around them may be wrong", format.Count(u.OutOfOrder, "event came", "events came"))
 	}
 }
 
@@ -208,7 +208,7 @@ func (p *parser) finish() {
 func (p *parser) nameless() string {
 	for _, q := range p.order {
 		if q.symbols.nameless() {
-			return "; the names of methods come at a stream's end, so that frames are ?!?"
+			return "; method names come at the end of a stream, so frames are shown as ?!?"
 		}
 	}
 	return ""

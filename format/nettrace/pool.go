@@ -126,6 +126,6 @@ func (p *pool) emit(q *process) {
 	p.throughput.emit(q, "ThreadPool/throughput", "work items/s")
 	q.cover(evidence.CoverThreadPool, q.since(), q.until(), 0)
 	if p.dropped > 0 {
-		q.b.Warnf(0, "more than %d adjustments of the thread pool: %d later ones are left out", maxAdjustments, p.dropped)
+		q.b.Warnf(0, "more than %d adjustments of the thread pool: later ones left out: %d", maxAdjustments, p.dropped)
 	}
 }

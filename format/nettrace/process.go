@@ -270,9 +270,9 @@ func (q *process) finish() {
 
 func (q *process) warn() {
 	if n := q.symbols.unresolved; q.symbols.nameless() && !q.p.broken {
-		q.b.Warnf(0, "the stream holds no names of methods (no rundown at its end): %d addresses are ?!?. Record it to its end, with rundown", n)
+		q.b.Warnf(0, "the stream holds no method names (no rundown at its end): addresses shown as ?!?: %d. Record to the end, with rundown", n)
 	}
 	for _, provider := range slices.Sorted(maps.Keys(q.malformed)) {
-		q.b.Warnf(0, "%d events of %s are not as their version has it: they were left out", q.malformed[provider], clean(provider))
+		q.b.Warnf(0, "malformed events of %s, left out: %d", clean(provider), q.malformed[provider])
 	}
 }

@@ -263,10 +263,10 @@ func (r *requests) emit(q *process) {
 	}
 	q.cover(evidence.CoverRequests, q.since(), until, 0)
 	if r.guessed > 0 {
-		q.b.Warnf(0, "%d requests have no activity ids and were paired by thread and order: their sum is right, single latencies may not be. Switch on System.Threading.Tasks.TplEventSource with keyword 0x80", r.guessed)
+		q.b.Warnf(0, "%s no activity id: start and end were paired by thread and order, so the total is right but single latencies may be wrong. Switch on System.Threading.Tasks.TplEventSource with keyword 0x80", format.Count(r.guessed, "request has", "requests have"))
 	}
 	if r.beyond > 0 {
-		q.b.Warnf(0, "more than %d requests were under way at once: %d more are left out", maxOpen, r.beyond)
+		q.b.Warnf(0, "more than %d requests were in progress at once: left out: %d", maxOpen, r.beyond)
 	}
 }
 

@@ -92,7 +92,7 @@ func (p *parser) eventTable() *table {
 		t.row(clean(k.provider+"/"+k.name), count(counts[k]))
 	}
 	for _, provider := range slices.Sorted(maps.Keys(unknown)) {
-		t.row(clean(provider)+", not known", count(unknown[provider]))
+		t.row(clean(provider)+", unknown", count(unknown[provider]))
 	}
 	return t
 }
@@ -212,7 +212,7 @@ func (a *allocations) table(title string) *table {
 	}) {
 		name := a.names[c]
 		if name == "" {
-			name = "not told"
+			name = "unknown"
 		}
 		t.row(name, count(types[c].events), figure(types[c].bytes), count(types[c].large))
 	}

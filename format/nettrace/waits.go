@@ -189,7 +189,7 @@ func (w *waits) emit(q *process) {
 		q.cover(evidence.CoverWaits, q.since(), q.until(), 0)
 	}
 	if w.dropped > 0 {
-		q.b.Warnf(0, "threads waited more than %d times: %d later waits are in the sums only", maxWaits, w.dropped)
+		q.b.Warnf(0, "threads waited more than %d times: later waits, counted in the sums only: %d", maxWaits, w.dropped)
 	}
 }
 

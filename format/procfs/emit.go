@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
 )
 
 // tracks are the figures of one subject over time, in the order they came.
@@ -252,7 +253,7 @@ func (p *parser) tables() {
 		}
 	}
 	t.Rows = append(t.Rows,
-		[]string{"lines known and not used", strconv.FormatInt(p.ignored, 10), "1"},
+		[]string{"lines recognized but not used", strconv.FormatInt(p.ignored, 10), "1"},
 		[]string{"lines not understood", strconv.FormatInt(p.damaged, 10), "1"})
 	p.b.Table(t)
 	if len(p.processes) == 0 {
@@ -268,7 +269,7 @@ func (p *parser) tables() {
 		title = fmt.Sprintf("processes, the %d of %d that used most CPU", most, len(busy))
 		busy = busy[:most]
 	}
-	t = evidence.Table{Title: title, Columns: []string{"process", "pid", "cores", "of it system", "minor faults/s", "RSS MiB", "run delay s/s", "CPUs"}}
+	t = evidence.Table{Title: title, Columns: []string{"process", "pid", "cores", "of it system", "minor faults/s", "RSS MiB", "threads waiting for CPU", "CPUs"}}
 	for _, q := range busy {
 		t.Rows = append(t.Rows, []string{q.name, strconv.Itoa(q.pid), figure(q.get(evidence.SeriesProcessCPU).mean()), figure(q.get(evidence.SeriesProcessCPUSystem).mean()),
 			figure(q.get(evidence.SeriesProcessMinorFaults).mean()), figure(q.get(evidence.SeriesProcessRSS).mean() / (1 << 20)), figure(q.get(evidence.SeriesProcessRunDelay).mean()), q.allowed})
@@ -296,30 +297,23 @@ func figure(v float64) string {
 func (p *parser) warn() {
 	b := p.b
 	if p.damaged > 0 {
-		b.Warnf(p.firstBad, "%s not understood", some(p.damaged, "line of /proc files was", "lines of /proc files were"))
+		b.Warnf(p.firstBad, "%s not understood", format.Count(p.damaged, "line of /proc files was", "lines of /proc files were"))
 	}
 	if p.backwards > 0 {
-		b.Warnf(p.firstBack, "%s older than the one before and left out: the clock was set back, or recordings were joined in the wrong order", some(p.backwards, "file is", "files are"))
+		b.Warnf(p.firstBack, "%s older than the previous one and left out: the clock was set back, or recordings were joined in the wrong order", format.Count(p.backwards, "file is", "files are"))
 	}
 	if p.shrunk > 0 {
-		b.Warnf(p.firstFall, "%s below the one before and left out: counters only grow", some(p.shrunk, "reading of a counter is", "readings of counters are"))
+		b.Warnf(p.firstFall, "%s below the previous one and left out: counters only grow", format.Count(p.shrunk, "reading of a counter is", "readings of counters are"))
 	}
 	if p.dropped > 0 {
-		b.Warnf(0, "%s not kept: more than %d processes or %d readings; record fewer of them", some(p.dropped, "reading was", "readings were"), maxProcesses, maxPoints)
+		b.Warnf(0, "%s not kept: more than %d processes or %d readings; record fewer of them", format.Count(p.dropped, "reading was", "readings were"), maxProcesses, maxPoints)
 	}
 	if busy := p.host.get(evidence.SeriesHostCPUBusy); busy != nil && len(busy.t) < 2 {
-		b.Warnf(busy.line, "/proc/stat was read once: processor time is the difference of two readings")
+		b.Warnf(busy.line, "/proc/stat was read only once: CPU time needs two readings")
 	}
 	for _, g := range p.cgroups {
 		if !slices.ContainsFunc(p.processes, func(q *process) bool { return slices.ContainsFunc(q.cgroups, g.above) }) {
-			b.Warnf(0, "some cgroups are of no process in the recording: add /proc/PID/cgroup")
+			b.Warnf(0, "some cgroups belong to no recorded process: record /proc/PID/cgroup as well")
 		}
 	}
-}
-
-func some(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.FormatInt(n, 10) + " " + many
 }

@@ -158,7 +158,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		return err
 	}
 	if err != nil {
-		b.Warnf(p.number, "the recording breaks off here: %v", err)
+		b.Warnf(p.number, "the recording is incomplete after this line: %v", err)
 	}
 	if p.strange == p.number && p.damaged > 0 {
 		p.damaged-- // the last line is not damaged but unfinished
@@ -168,7 +168,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Cut()
 	}
 	if p.host.list == nil && len(p.processes) == 0 && p.memory.line == 0 {
-		return errors.New("procfs: none of its files is read: record /proc/stat, /proc/pressure/cpu and /proc/PID/stat, each below a line '-- <unix ns> /proc/stat --'")
+		return errors.New("procfs: it holds none of the files unstall needs: record /proc/stat, /proc/pressure/cpu and /proc/PID/stat, each below a line '-- <unix ns> /proc/stat --'")
 	}
 	p.finish()
 	return nil

@@ -187,7 +187,7 @@ func TestCut(t *testing.T) {
 				t.Fatalf("%s cut at %d: %v", name, n, err)
 			}
 			for _, w := range b.Warnings {
-				if !strings.Contains(w.Text, "below the one before") && !strings.Contains(w.Text, "read once") {
+				if !strings.Contains(w.Text, "below the previous one") && !strings.Contains(w.Text, "read only once") {
 					t.Errorf("%s cut at %d: %v", name, n, w)
 				}
 			}

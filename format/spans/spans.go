@@ -141,11 +141,11 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case len(p.spans) == 0 && err != nil:
 		return fmt.Errorf("no span could be read: %w", err)
 	case len(p.spans) == 0 && p.strange > 0:
-		return fmt.Errorf("no span in it has an id, a trace and a time: %d that have not, the first at line %d", p.strange, p.first)
+		return fmt.Errorf("none of its %d spans has an id, a trace id and a time; the first is at line %d", p.strange, p.first)
 	case len(p.spans) == 0:
-		return errors.New("holds no spans: export the traces of the time it was slow")
+		return errors.New("holds no spans: export the traces of the slow period")
 	case err != nil:
-		b.Warnf(p.s.line, "the file breaks off")
+		b.Warnf(p.s.line, "the file is incomplete")
 		b.Cut()
 	}
 	if p.coarse {

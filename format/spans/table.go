@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -149,22 +150,22 @@ func (d *dependency) top() (best evidence.NameID) {
 func (e *emitter) warn() {
 	b, p := e.p.b, e.p
 	if p.strange > 0 {
-		b.Warnf(p.first, "%d spans or lines were not understood, the first is at line %d", p.strange, p.first)
+		b.Warnf(p.first, "spans or lines not understood: %d; the first is at line %d", p.strange, p.first)
 	}
 	if p.dropped > 0 {
-		b.Warnf(0, "it holds more spans than are kept: the last %d were left out; give a shorter time", p.dropped)
+		b.Warnf(0, "it holds too many spans: the last %d left out; export a shorter period", p.dropped)
 	}
 	if e.twice > 0 {
-		b.Warnf(0, "%d spans are in it twice and were counted once", e.twice)
+		b.Warnf(0, "%s in it twice and counted once", format.Count(e.twice, "span is", "spans are"))
 	}
 	if e.nobodys > 0 {
-		b.Warnf(0, "%d calls belong to no request in the file: their parents were not recorded, or not exported", e.nobodys)
+		b.Warnf(0, "%s to no request in the file: the parent spans were not recorded or not exported", format.Count(e.nobodys, "call belongs", "calls belong"))
 	}
 	switch w := p.weights; {
 	case p.weighed > 0 && w > 1.001*float64(p.weighed):
-		b.Warnf(0, "its spans are a sample, one in %s requests by what their sampler says: rates are of the sample", plain(w/float64(p.weighed)))
+		b.Warnf(0, "its spans are a sample, one in %s requests according to the sampler: rates are those of the sample", plain(w/float64(p.weighed)))
 	case p.sampled:
-		b.Warnf(0, "its spans are a sample, and of how many requests is not told: rates are of the sample")
+		b.Warnf(0, "its spans are a sample of an unknown share of the requests: rates are those of the sample")
 	}
 	instances := make(map[string]map[string]bool)
 	for _, x := range p.services {
@@ -175,11 +176,11 @@ func (e *emitter) warn() {
 	}
 	for _, n := range e.numbers() {
 		if n >= 0 && len(instances[p.services[n].name]) > 1 {
-			b.Warnf(0, "spans of %d instances of %s are taken together: held against what one process recorded, give those of that one", len(instances[p.services[n].name]), p.services[n].name)
+			b.Warnf(0, "spans of %d instances of %s are combined: to compare them with the recording of one process, give only the spans of that process", len(instances[p.services[n].name]), p.services[n].name)
 		}
 	}
 	if len(e.subjects) == 0 {
-		b.Warnf(0, "no span of it is a request: none is of kind SERVER or CONSUMER, and none without a parent")
+		b.Warnf(0, "none of its spans is a request: none is of kind SERVER or CONSUMER, and none is without a parent")
 	}
 }
 

@@ -294,6 +294,6 @@ func (p *parser) deadlocked() {
 	}
 	value := `"` + strings.Join(p.circle, `", "`) + `"`
 	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactDeadlock, Value: value, Number: float64(len(p.circle)), Origin: p.b.Origin(p.line)})
-	p.b.Warnf(p.line, "the JVM found a deadlock: %s wait for each other, and will for ever", value)
+	p.b.Warnf(p.line, "the JVM found a deadlock: %s wait for each other and never continue", value)
 	p.circle = p.circle[:0]
 }

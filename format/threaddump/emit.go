@@ -181,16 +181,16 @@ func (p *parser) finish() {
 		p.processorTime()
 	}
 	if p.more > 0 {
-		b.Warnf(0, "a dump has more than %d threads: the rest is not read", maxThreads)
+		b.Warnf(0, "a dump has more than %d threads: the rest was left out", maxThreads)
 	}
 	if p.deep > 0 {
-		b.Warnf(0, "stacks deeper than %d frames: %d; their outermost frames are left out", maxFrames, p.deep)
+		b.Warnf(0, "stacks deeper than %d frames: %d; their outermost frames were left out", maxFrames, p.deep)
 	}
 	if p.stateless {
-		b.Warnf(p.begun, "this dump tells no thread's state: who waits for a monitor looks as if it ran; jcmd PID Thread.print does, and Thread.dump_to_file from JDK 25 on")
+		b.Warnf(p.begun, "this dump has no thread states: a thread that waits for a monitor looks as if it were running; jcmd PID Thread.print gives states, and so does Thread.dump_to_file from JDK 25")
 	}
 	if p.odd > 0 {
-		b.Warnf(p.oddLine, "lines within thread dumps that are no part of one: %d", p.odd)
+		b.Warnf(p.oddLine, "lines within thread dumps that do not belong to one: %d", p.odd)
 	}
 }
 
@@ -206,7 +206,7 @@ func (p *parser) when() {
 		*clock = evidence.Clock{Name: "unix", Offset: b.Modified() - p.last}
 	default:
 		clock.Resolution = 1e9
-		b.Warnf(p.begun, "the times of the thread dumps have no zone and were taken as UTC: compare them with the other files")
+		b.Warnf(p.begun, "the times of the thread dumps have no time zone and were read as UTC: check them against the other files")
 	}
 	if p.first != 0 && p.undated > 0 {
 		b.Warnf(p.begun, "thread dumps without a time: %d", p.undated)

@@ -93,9 +93,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case p.threads == 0 && err != nil:
 		return err
 	case p.threads == 0:
-		return errors.New("thread dump: no thread in it: take it again with jcmd PID Thread.print")
+		return errors.New("thread dump: it holds no thread: take it again with jcmd PID Thread.print")
 	case err != nil:
-		b.Warnf(p.line, "the thread dump breaks off: %v", err)
+		b.Warnf(p.line, "the thread dump is incomplete: %v", err)
 		b.Cut()
 	}
 	p.finish()

@@ -55,7 +55,7 @@ func SDK(ctx context.Context, dotnet string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s --version: %w: %s", dotnet, err, version)
 	case !regexp.MustCompile(`^\d+\.\d+\.`).MatchString(version):
-		return "", fmt.Errorf("%s --version: that is no version: %q", dotnet, version)
+		return "", fmt.Errorf("%s --version: %q is not a version", dotnet, version)
 	}
 	return version, nil
 }

@@ -85,7 +85,7 @@ func javacVersion(ctx context.Context, javac string) (string, error) {
 			return line, nil
 		}
 	}
-	return "", fmt.Errorf("%s -version: it says nothing", javac)
+	return "", fmt.Errorf("%s -version: it prints nothing", javac)
 }
 
 // javaBuild compiles in a folder of its own and puts the classes in their place at

@@ -33,7 +33,7 @@ func checks(o *lab.Outcome) (all []lab.Check) {
 	rate := stats.Median(o.Of(fixed, "rate"))
 	all = append(all, lab.Check{Name: fixed + ": requests answered", Unit: "1/s", Asked: "≥ 220", Got: number(rate), OK: rate >= 220})
 
-	threads := lab.Check{Name: fixed + ": threads of the pool, median", Unit: "threads", Asked: fmt.Sprintf("≤ %d, 3 × cores", 3*runtime.NumCPU())}
+	threads := lab.Check{Name: fixed + ": pool threads, median", Unit: "threads", Asked: fmt.Sprintf("≤ %d, 3 × cores", 3*runtime.NumCPU())}
 	if median, ok := o.Result(fixed).Figure(lab.PoolThreads); ok {
 		most, _ := o.Result(fixed).Figure(lab.MostPoolThreads)
 		threads.Got, threads.Low, threads.High, threads.OK = &median, number(0), &most, median <= float64(3*runtime.NumCPU())

@@ -45,7 +45,7 @@ func closed(d time.Duration) lab.Load {
 // Lab is the incident.
 var Lab = lab.Lab{
 	Name:    "dotnet-starvation",
-	About:   "an ASP.NET Core service answers hardly anybody while its processors lie idle",
+	About:   "an ASP.NET Core service answers hardly any requests while its CPUs are idle",
 	Report:  "https://learn.microsoft.com/en-us/dotnet/core/diagnostics/debug-threadpool-starvation",
 	Runtime: lab.Dotnet{Sources: app.Sources, Project: app.Project},
 	Path:    "/api/diagscenario",
@@ -72,11 +72,11 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{AnyOf: []string{starvation}, Not: []string{capacity, locks}},
 		},
 		{
-			Name: "cpu", About: "computes, more than its processors can", Path: "/api/diagscenario/cpu", Resident: 80,
+			Name: "cpu", About: "computes more than its CPUs can", Path: "/api/diagscenario/cpu", Resident: 80,
 			Expected: lab.Expected{AnyOf: []string{saturation, capacity}, Not: []string{starvation, locks}},
 		},
 		{
-			Name: "lock", About: "computes under one lock", Path: "/api/diagscenario/lock?rounds=80", Resident: 80,
+			Name: "lock", About: "computes while holding one lock", Path: "/api/diagscenario/lock?rounds=80", Resident: 80,
 			Expected: lab.Expected{First: locks, Not: []string{starvation}},
 		},
 	},

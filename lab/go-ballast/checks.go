@@ -26,7 +26,7 @@ func checks(o *lab.Outcome) []lab.Check {
 	cycles := stats.Median(o.Of("sick", "gc_cycles_per_s"))
 	all = append(all, lab.Check{Name: "sick: gc cycles in the storm", Unit: "1/s", Asked: "8–10", Got: number(cycles), Article: number(articleCycles), OK: cycles >= 7.95 && cycles <= 10.05})
 
-	collector := lab.Check{Name: "sick: collector's part of the process's CPU, by its profile", Unit: "1", Asked: "≥ 30 %", Article: number(articleCollector)}
+	collector := lab.Check{Name: "sick: GC's share of the process's CPU, by its profile", Unit: "1", Asked: "≥ 30 %", Article: number(articleCollector)}
 	if share, ok := o.Result("sick").CollectorShare(); ok {
 		collector.Got, collector.OK = number(share), share >= .3
 	} else {
@@ -55,7 +55,7 @@ func checks(o *lab.Outcome) []lab.Check {
 			article, most        float64
 		}{
 			{"gc_cycles_per_s", "gc cycles", "−99 %, rounded", articleFewer, -.985},
-			{"cpu_ms_per_request", "process CPU for each request", "−30 % or more", articleCPU, -.3},
+			{"cpu_ms_per_request", "process CPU per request", "−30 % or more", articleCPU, -.3},
 			{"assist_ms_per_s", "mark assist time", "−99 %, rounded", articleAssist, -.985},
 			{"p99_ms", "p99 in the storm", "better", articleP99, 0},
 		} {
@@ -69,7 +69,7 @@ func checks(o *lab.Outcome) []lab.Check {
 
 // stopTheWorld must be ruled out with a figure: it is what one would blame first.
 func stopTheWorld(o *lab.Outcome) lab.Check {
-	c := lab.Check{Name: "sick: stopped world, of the slow requests' time", Unit: "1", Asked: "< 10 %, told with its figure"}
+	c := lab.Check{Name: "sick: share of the slow requests' time paused by GC", Unit: "1", Asked: "< 10 %, told with its figure"}
 	r := o.Result("sick")
 	if r == nil || r.Diagnosis == nil || r.Diagnosis.Requests == nil || r.Diagnosis.Requests.SlowTotalMs == 0 {
 		c.Why = "no slow requests were seen"

@@ -56,7 +56,7 @@ func follow(s *lab.Stand, one *lab.Service) error {
 	if r, ok := room[one.Variant.Name]; ok {
 		mib := int(math.Round(float64(r.mib) * *s.Plan().Peak / peak))
 		if spare, known := s.Spare(); known && spare < mib-r.mib {
-			return fmt.Errorf("the storm of %.0f requests/s wants a %s of %d MiB instead of %d, and %d MiB are available: close other programs, or run it on a larger host",
+			return fmt.Errorf("the storm of %.0f requests/s needs a %s of %d MiB instead of %d, and only %d MiB are available: close other programs, or run it on a larger host",
 				*s.Plan().Peak, r.command, mib, r.mib, spare)
 		}
 		if _, err := one.Command(r.command, fmt.Sprint(mib)); err != nil {
@@ -74,7 +74,7 @@ func with(args ...string) []string { return append(append([]string{}, gateway...
 // Lab is the incident.
 var Lab = lab.Lab{
 	Name:    "go-ballast",
-	About:   "an API gateway in Go collects nine times a second while memory lies idle",
+	About:   "an API gateway in Go runs GC nine times per second while memory is free",
 	Report:  "https://blog.twitch.tv/en/2019/04/10/go-memory-ballast-how-i-learnt-to-stop-worrying-and-love-the-heap/",
 	Runtime: lab.Go{Sources: sources},
 	Headers: []string{"Authorization: Bearer t0000042"},
@@ -117,7 +117,7 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			Name: "over-capacity", About: "on one processor, 15 % more requests than it can serve", Program: "gateway", Args: with("-garbage=0"), Resident: 300,
+			Name: "over-capacity", About: "on one CPU, 15 % more requests than it can serve", Program: "gateway", Args: with("-garbage=0"), Resident: 300,
 			Env: []string{"GOMAXPROCS=1"}, Warm: 300, Overload: 1.15,
 			Expected: lab.Expected{First: "service.over-capacity", Not: []string{"go.gc-rate", "service.dependency-slow", "service.pool-exhausted"}},
 		},

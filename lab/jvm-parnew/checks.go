@@ -33,13 +33,13 @@ func collections(o *lab.Outcome) []lab.Check {
 	if v, ok := sick.Figure(lab.YoungCollections); ok {
 		n.Got, n.OK = &v, v > 100
 	} else {
-		n.Why = "its log of the collector was not recorded"
+		n.Why = "its GC log was not recorded"
 	}
 	pause := lab.Check{Name: "sick: mean pause", Unit: "ms", Asked: "to be known", Article: number(article.pause), Told: true}
 	if v, ok := sick.Figure(lab.YoungPause); ok {
 		pause.Got, pause.OK = &v, true
 	}
-	stopped := lab.Check{Name: "sick: share of the time stopped", Unit: "1", Asked: "to be known", Article: number(article.collections * article.pause / 60e3), Told: true}
+	stopped := lab.Check{Name: "sick: share of time paused by GC", Unit: "1", Asked: "to be known", Article: number(article.collections * article.pause / 60e3), Told: true}
 	if v, ok := sick.Figure(lab.YoungStopped); ok {
 		stopped.Got, stopped.OK = &v, true
 	}
@@ -100,7 +100,7 @@ var steps = []struct {
 	{"a query takes, as the database sees it (mean)", dependency, "as the monitor of", "ms", "≤ 0.3", func(v float64) bool { return v <= .3 }, number(.3)},
 	{"connections in use at most, of 10", pool, "in use at most", "count", "< 10", func(v float64) bool { return v < 10 }, number(7)},
 	{"local time of a slow request", dependency, "local time", "ms", "to be known", nil, number(267)},
-	{"processors of the host that were busy", saturation, "that were busy", "CPUs", "to be known", nil, nil},
+	{"busy CPUs of the host", saturation, "that were busy", "CPUs", "to be known", nil, nil},
 	{"collections a minute", young, "young collections a minute", "1/min", "> 100", func(v float64) bool { return v > 100 }, number(article.collections)},
 	{"the class that fills most of the heap", young, "in the heap", "bytes", "to be known", nil, nil},
 }

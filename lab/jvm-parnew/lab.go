@@ -63,7 +63,7 @@ var between = [2]string{"sick", "no-garbage"}
 // Lab is the incident.
 var Lab = lab.Lab{
 	Name:   "jvm-parnew",
-	About:  "an HTTP service on a JVM answers after seconds, while its database answers at once",
+	About:  "an HTTP service on a JVM takes seconds to answer while its database answers at once",
 	Report: "https://blog.csdn.net/weixin_36180471/article/details/114968451",
 	Runtime: lab.JVM{Sources: app.Sources, Main: app.Main, Release: 11, Launch: map[string]lab.Launch{
 		"parnew": {JDK: 11, Flags: shape},
@@ -99,7 +99,7 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			Name: "server-cache", About: "the service gives an answer again for a second", Program: "parnew", Args: service("--cache=1000"), Dependency: ready, Compared: true, Resident: 1500,
+			Name: "server-cache", About: "the service caches each answer for one second", Program: "parnew", Args: service("--cache=1000"), Dependency: ready, Compared: true, Resident: 1500,
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{

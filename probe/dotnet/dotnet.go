@@ -52,7 +52,7 @@ var Probe = probe.Probe{
 const name = "dotnet"
 
 // switches are what recording switches on.
-var switches = []string{"event session (counters, collections, thread pool, locks, requests)", "thread stacks (50 ms now and then)"}
+var switches = []string{"event session (counters, collections, thread pool, locks, requests)", "thread stacks (50 ms at a time)"}
 
 const recorded = ".NET counters, collections, thread pool, requests, locks and thread stacks"
 
@@ -93,7 +93,7 @@ func lack(err error) probe.Lack {
 // record asks the runtime what it is, and records it.
 func record(ctx context.Context, client *ipc.Client, t discover.Target, plan probe.Plan, sink probe.Sink) error {
 	if plan.Passive {
-		sink.Lack(probe.Lack{What: recorded, Why: "each of them is switched on in the process", Do: "record without --passive"})
+		sink.Lack(probe.Lack{What: recorded, Why: "they must be switched on in the process, and --passive switches nothing on", Do: "record without --passive"})
 		return nil
 	}
 	info, err := client.Info(ctx)

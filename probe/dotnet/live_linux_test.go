@@ -115,7 +115,7 @@ func TestKilled(t *testing.T) {
 	if err := to.Ended(); err != nil {
 		t.Fatal(err)
 	}
-	if !to.Warned("the target ended; what came is kept") {
+	if !to.Warned("the process ended; the data recorded until then is kept") {
 		t.Errorf("warned %q", to.Warnings)
 	}
 	if k := series(t, to.Kept, "events"); len(k) != 1 || k[0].Len() == 0 {
@@ -180,7 +180,7 @@ func back(t *testing.T, threads func() int, before int) {
 func TestDisabled(t *testing.T) {
 	a := dotnetapp.Start(t, "COMPlus_EnableDiagnostics=0", "DOTNET_EnableDiagnostics=0")
 	found := find(t.Context(), discover.Target{PID: a.PID, Runtime: "dotnet"})
-	if len(found) != 1 || len(found[0].Lacks) != 1 || found[0].Lacks[0].Do != "restart it without that" {
+	if len(found) != 1 || len(found[0].Lacks) != 1 || found[0].Lacks[0].Do != "restart it without this setting" {
 		t.Errorf("found %+v", found)
 	}
 }

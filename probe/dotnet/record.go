@@ -99,10 +99,10 @@ func (r *recording) events(ctx context.Context) {
 		}
 		p = piece{series: "events", providers: rare}
 		if r.fragile {
-			r.warn("requests and locks come so fast that recording all of them would be felt, and this version may hang when that is switched on and off: they are recorded up to here")
+			r.warn("requests and lock waits are too frequent to record them all without slowing the process, and this version may hang when recording is switched on and off: they are recorded up to this moment only")
 			continue
 		}
-		r.warn("requests, locks and waits come so fast that recording all of them would be felt: they are recorded %v at a time", window)
+		r.warn("requests, locks and waits are too frequent to record them all without slowing the process: they are recorded for %v at a time", window)
 		views.Go(func() { r.views(ctx) })
 	}
 }

@@ -186,7 +186,7 @@ func TestTooFast(t *testing.T) {
 	if k := series(t, to.Kept, "detail"); len(k) != 1 || k[0].Len() > 8*tooFast {
 		t.Errorf("%d pieces of detail", len(k))
 	}
-	if len(to.Warnings) != 1 || !strings.Contains(to.Warnings[0], "they are recorded 1s at a time") {
+	if len(to.Warnings) != 1 || !strings.Contains(to.Warnings[0], "they are recorded for 1s at a time") {
 		t.Errorf("warned %q", to.Warnings)
 	}
 	for _, x := range s.Sessions() {
@@ -209,7 +209,7 @@ func TestTooFastForOld(t *testing.T) {
 	a := serve(t, s)
 	to := probetest.Record(t, a, probe.Plan{For: 3 * time.Second}) // a stop takes 1.5 s without counters
 	ended(t, s, "stopped")
-	if len(series(t, to.Kept, "events")) != 2 || len(series(t, to.Kept, "detail")) != 0 || len(to.Warnings) != 1 || !strings.Contains(to.Warnings[0], "recorded up to here") {
+	if len(series(t, to.Kept, "events")) != 2 || len(series(t, to.Kept, "detail")) != 0 || len(to.Warnings) != 1 || !strings.Contains(to.Warnings[0], "recorded up to this moment") {
 		t.Errorf("%d artifacts, warned %q", len(to.Kept), to.Warnings)
 	}
 }

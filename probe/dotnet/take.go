@@ -71,7 +71,7 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 		}
 	}()
 	err = t.copy(func() {
-		r.warn("nothing came from the runtime for %v: it is stopped, or waits to be resumed (DOTNET_DefaultDiagnosticPortSuspend, DOTNET_DiagnosticPorts)", quiet)
+		r.warn("no data from the runtime for %v: the process is stopped, or suspended at startup (DOTNET_DefaultDiagnosticPortSuspend, DOTNET_DiagnosticPorts)", quiet)
 	})
 	names := time.Now()
 	whole := t.wanted.Err() != nil // we ended it
@@ -87,12 +87,12 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 	case errors.Is(err, errStore):
 		r.fail(err)
 	case !whole && r.client.Ended():
-		r.warn("the target ended; what came is kept")
+		r.warn("the process ended; the data recorded until then is kept")
 		r.stop()
 	case err != nil:
-		r.warn("%s: the session broke off: what came is kept", p.series)
+		r.warn("%s: the session was interrupted; the data recorded until then is kept", p.series)
 	case !whole:
-		r.warn("%s: the runtime ended the session: another tool stopped it, or the process is about to end; what came is kept", p.series)
+		r.warn("%s: the runtime ended the session: another tool stopped it, or the process is about to end; the data recorded until then is kept", p.series)
 	}
 	<-stopped
 	return outcome{ok: err == nil && whole, fast: t.fast, names: names.Sub(asked)}
@@ -113,12 +113,12 @@ func end(ctx context.Context, s *ipc.Session) (answered bool) {
 // hangs says so if a server that did not end a session answers nothing else, too.
 func (r *recording) hangs(ctx context.Context) {
 	if _, err := r.client.Info(ctx); errors.Is(err, ipc.ErrSilent) && !r.client.Ended() {
-		r.warn("the runtime did not end a session within %v and answers no more: its diagnostics hang, as they may before .NET 6 (dotnet/runtime#51579): restart the process when you can", grace)
+		r.warn("the runtime did not end a session within %v and no longer answers: its diagnostics hang, a known bug before .NET 6 (dotnet/runtime#51579): restart the process when you can", grace)
 	}
 }
 
 // errStore says that nothing more can be stored.
-var errStore = errors.New("cannot store what is recorded")
+var errStore = errors.New("cannot store the recorded data")
 
 // stream is a session on its way into an artifact.
 type stream struct {
@@ -188,7 +188,7 @@ func (r *recording) refused(ctx context.Context, p piece, err error) {
 	case !any:
 		r.fail(err)
 	case errors.Is(err, ipc.ErrGone):
-		r.warn("the target ended; what came is kept")
+		r.warn("the process ended; the data recorded until then is kept")
 		r.stop()
 	default:
 		r.warn("%s: %v", p.series, lack(err).Why)

@@ -124,9 +124,9 @@ type refused struct {
 
 func (r *refused) Error() string {
 	if r.text == "" {
-		return fmt.Sprintf("status %d", r.status)
+		return fmt.Sprintf("HTTP status %d", r.status)
 	}
-	return fmt.Sprintf("status %d: %s", r.status, r.text)
+	return fmt.Sprintf("HTTP status %d: %s", r.status, r.text)
 }
 
 // get asks for a path below the index page, "" for the page itself. All of it,
@@ -205,7 +205,7 @@ var (
 	errTimeout = errors.New("did not answer in time")
 	errGone    = errors.New("nothing listens there")
 	errNotHTTP = errors.New("does not speak HTTP")
-	errHungUp  = errors.New("hung up")
+	errHungUp  = errors.New("closed the connection")
 	errPlain   = errors.New("it does not speak TLS: use http://")
 	errTLS     = errors.New("it speaks TLS: use https://")
 )

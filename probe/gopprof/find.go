@@ -35,7 +35,7 @@ func locate(ctx context.Context, u *url.URL) (*endpoint, error) {
 		return nil, fmt.Errorf("%q is not http or https", u.Scheme)
 	}
 	if u.Host == "" {
-		return nil, errors.New("the URL names no host")
+		return nil, errors.New("the URL has no host")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
@@ -73,7 +73,7 @@ func paths(typed string) []string {
 	return []string{typed, typed + usual, usual}
 }
 
-var errOther = errors.New("answers, but not with net/http/pprof's index page")
+var errOther = errors.New("answered, but not with the index page of net/http/pprof")
 
 // check makes sure that the endpoint is net/http/pprof: by its index page, or
 // where only single handlers are installed, by the text of the heap profile.
@@ -119,12 +119,12 @@ func (e *endpoint) head(ctx context.Context, path, query string, within time.Dur
 // order that is pprof wins. Only a program with net/http/pprof in it is asked:
 // other servers should not meet requests they do not expect.
 func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
-	lack := probe.Lack{What: "CPU profile, execution trace, heap, goroutines", Do: `import _ "net/http/pprof" and serve http.DefaultServeMux on a loopback port`}
+	lack := probe.Lack{What: "CPU profile, execution trace, heap, goroutines", Do: `add import _ "net/http/pprof" to the program and serve http.DefaultServeMux on a loopback port`}
 	exe := fmt.Sprintf("/proc/%d/exe", t.PID)
 	switch has, err := discover.HasPprof(exe); {
 	case err != nil:
 		// Whether it has is not known; asking would be a guess.
-		lack.Why, lack.Do = "its program cannot be read", fmt.Sprintf("give the URL of its net/http/pprof, or sudo unstall %d", t.PID)
+		lack.Why, lack.Do = "its executable cannot be read", "give the URL of its net/http/pprof, or run unstall as root"
 		if os.Geteuid() == 0 {
 			lack.Do = "give the URL of its net/http/pprof"
 		}
@@ -135,7 +135,7 @@ func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
 	}
 	lack.Do = "give the URL of its net/http/pprof"
 	if elsewhere(t.PID) {
-		lack.Why = "the process has a network of its own: its loopback is not this one's"
+		lack.Why = "the process has its own network namespace: its loopback addresses cannot be reached from here"
 		return nil, lack
 	}
 	var asked []*endpoint
@@ -161,7 +161,7 @@ func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
 	}
 	lack.Why = fmt.Sprintf("the program has net/http/pprof, but none of the sockets it listens on (%d) serves %s/", len(t.Listens), usual)
 	if len(t.Listens) == 0 {
-		lack.Why = "the program has net/http/pprof, but listens on nothing this user can see"
+		lack.Why = "the program has net/http/pprof, but this user can see no socket it listens on"
 	}
 	return nil, lack
 }

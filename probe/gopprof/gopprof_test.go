@@ -161,7 +161,7 @@ func TestTargetEnds(t *testing.T) {
 	if err := s.Ended(); err != nil {
 		t.Fatal(err)
 	}
-	if s.Text("trace-0001.out") == "" || !s.Warned("the target ended") {
+	if s.Text("trace-0001.out") == "" || !s.Warned("the process ended") {
 		t.Errorf("%q, warnings %q", s.Names(), s.Warnings)
 	}
 }
@@ -236,7 +236,7 @@ func TestNotPprof(t *testing.T) {
 	refusing := closed.Addr().String()
 	_ = closed.Close()
 	for _, c := range []struct{ url, want string }{
-		{hello.URL, "not with net/http/pprof's index page"},
+		{hello.URL, "not with the index page of net/http/pprof"},
 		{empty.URL, "status 404"},
 		{"http://" + binary, "does not speak HTTP"},
 		{"http://" + silent, "did not answer in time"},

@@ -66,7 +66,7 @@ func record(ctx context.Context, e *endpoint, about evidence.Subject, plan probe
 		return err
 	}
 	if !r.any && outer.Err() == nil {
-		return fmt.Errorf("%s: nothing could be recorded: it answers no more", r.shown)
+		return fmt.Errorf("%s: nothing could be recorded: it no longer answers", r.shown)
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (r *recording) fetch(ctx context.Context, p piece) (outcome, int64) {
 		return r.broke(ctx, p, plain(err), n), n
 	case n == p.most:
 		r.left(p)
-		r.warn("%s: longer than %d MB: ended early", p.name, p.most>>20)
+		r.warn("%s: ended early at the limit of %d MB", p.name, p.most>>20)
 	}
 	return fetched, n
 }
@@ -182,14 +182,14 @@ func (r *recording) broke(ctx context.Context, p piece, err error, got int64) ou
 	}
 	switch {
 	case errors.Is(err, errGone):
-		r.warn("%s: %v any more: the target ended, what came is kept", r.shown, errGone)
+		r.warn("%s: %v any more: the process ended; the data recorded until then is kept", r.shown, errGone)
 		r.mu.Lock()
 		r.gone = true
 		r.mu.Unlock()
 		r.stop()
 		return ended
 	case got > 0:
-		r.warn("%s: broke off after %d kB: %v; that is kept", p.name, got>>10, err)
+		r.warn("%s: interrupted after %d kB: %v; that part is kept", p.name, got>>10, err)
 	default:
 		r.warn("%s: %s: %v", r.shown, p.path, err)
 	}

@@ -17,11 +17,11 @@ import (
 func (r *recording) refusal(p piece, s *refused) outcome {
 	switch {
 	case s.status == http.StatusInternalServerError && strings.Contains(s.text, "Could not enable"):
-		r.warn("%s: %s: somebody else has it on; it is tried again, the rest is recorded", r.shown, s.text)
+		r.warn("%s: %s: another profiler is using it; unstall tries again and records the rest meanwhile", r.shown, s.text)
 		return busy
 	case s.status == http.StatusBadRequest && strings.Contains(s.text, "WriteTimeout"):
 		// Up to Go 1.22; later versions extend the deadline.
-		r.warn("%s: %s: %s: shorter ones are taken", r.shown, p.path, s.text)
+		r.warn("%s: %s: %s: unstall records shorter ones instead", r.shown, p.path, s.text)
 		return tooLong
 	case s.status == http.StatusNotFound, s.status == http.StatusUnauthorized, s.status == http.StatusForbidden:
 		r.deny(what(p.path), s.Error(), "serve all of net/http/pprof under "+r.shown)
@@ -78,7 +78,7 @@ func (r *recording) settle(ctx context.Context) {
 			off++
 		}
 		if !wait(ctx, 50*time.Millisecond) {
-			r.warn("%s: a profile or trace is still on: one that was begun here ends by itself within %v", r.shown, profileRound)
+			r.warn("%s: a profile or trace is still running: one that unstall started ends by itself within %v", r.shown, profileRound)
 			return
 		}
 	}

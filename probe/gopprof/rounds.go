@@ -44,7 +44,7 @@ func (r *recording) profiles(ctx context.Context) {
 			round = profileRound
 		case tooLong:
 			if longest = time.Duration(seconds) * time.Second / 2; longest < time.Second {
-				r.deny("CPU profile", "the server's WriteTimeout is not over 1 s", "raise http.Server.WriteTimeout, or upgrade to Go 1.23")
+				r.deny("CPU profile", "the server's WriteTimeout is 1 s or less", "raise http.Server.WriteTimeout, or upgrade to Go 1.23")
 				return
 			}
 		case ended:

@@ -26,7 +26,7 @@ func (r *recording) counters(ctx context.Context) {
 	f, err := discover.Hsperfdata(r.pid)
 	if err != nil {
 		if _, e := attach.Started(r.pid); e == nil {
-			r.sink.Lack(probe.Lack{What: "counters of the JVM", Why: err.Error(), Do: "-XX:+UsePerfData (the default)"})
+			r.sink.Lack(probe.Lack{What: "counters of the JVM", Why: err.Error(), Do: "start the JVM with -XX:+UsePerfData (the default)"})
 		}
 		return
 	}

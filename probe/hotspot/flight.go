@@ -36,7 +36,7 @@ func (r *recording) takeOff(ctx context.Context) (*flight, error) {
 		if err != nil {
 			why = lack(err).Why
 		}
-		r.sink.Lack(probe.Lack{What: "flight recording", Why: why, Do: "it takes JDK 11, or 8u262"})
+		r.sink.Lack(probe.Lack{What: "flight recording", Why: why, Do: "use JDK 11 or later, or JDK 8u262 or later"})
 		return nil, nil
 	}
 	return f, err
@@ -51,7 +51,7 @@ func (f *flight) land(ctx context.Context) {
 	}
 	in, err := openOwn(f.r.vm, f.file)
 	if err != nil {
-		f.r.warn("there is no flight recording: %v", err)
+		f.r.warn("the flight recording could not be read: %v", err)
 		return
 	}
 	defer in.Close()

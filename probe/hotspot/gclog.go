@@ -42,7 +42,7 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 	all, err := r.outputs(ctx)
 	switch {
 	case errors.Is(err, attach.ErrRefused): // JDK 8
-		r.sink.Lack(probe.Lack{What: "GC log", Why: "a JVM before JDK 9 cannot be told to write one while it runs; one that it writes already is recorded",
+		r.sink.Lack(probe.Lack{What: "GC log", Why: "a JVM before JDK 9 cannot start a GC log while it runs; a GC log that it already writes is recorded",
 			Do: "start it with -Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps -XX:+PrintGCApplicationStoppedTime"})
 		return nil, nil
 	case err != nil:
@@ -55,7 +55,7 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 	if own, ok := recordedLog(r.vm, all); ok {
 		d := own.detail()
 		if !d.everything {
-			r.sink.Lack(probe.Lack{What: "what collections are made of", Why: "the JVM has a GC log of its own, which is used as it is, without gc*", Do: "start it with " + ownLog})
+			r.sink.Lack(probe.Lack{What: "details of each collection", Why: "the JVM already writes a GC log, which is recorded as it is, and it lacks gc*", Do: "start it with " + ownLog})
 		}
 		if d.safepoints {
 			return nil, nil
@@ -67,7 +67,7 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 	defer cancel()
 	said, err := r.vm.Text(ctx, fmt.Sprintf("VM.log output=%s output_options=%s what=%s decorators=%s", l.file, logOptions, what, decorators), 4<<10)
 	if said = strings.TrimSpace(said); err == nil && said != "" {
-		r.sink.Lack(probe.Lack{What: "GC log", Why: "the JVM cannot write one: " + short(said), Do: "start it with " + ownLog})
+		r.sink.Lack(probe.Lack{What: "GC log", Why: "the JVM could not start one: " + short(said), Do: "start it with " + ownLog})
 		return nil, nil
 	}
 	following, stop := context.WithCancel(context.Background())
@@ -95,7 +95,7 @@ func (r *recording) tidy(ctx context.Context, all []output) ([]output, error) {
 	if !left {
 		return all, nil
 	}
-	r.warn("a recording that was killed had left its GC log on: it is off now")
+	r.warn("an earlier recording was killed and left its GC log on: it is off now")
 	return r.outputs(ctx)
 }
 
@@ -108,7 +108,7 @@ func (l *gcLog) off(ctx context.Context) {
 		ended := errors.Is(err, attach.ErrGone)
 		l.stop()
 		if err != nil && !ended {
-			r.warn("the GC log could not be switched off (%s): it is bounded, and the next recording ends it; or: jcmd %d %s", lack(err).Why, r.pid, command)
+			r.warn("the GC log could not be switched off (%s): its size is limited, and the next recording switches it off; or run: jcmd %d %s", lack(err).Why, r.pid, command)
 			return // its file tells the next one
 		}
 		remove(r.vm, l.file)
@@ -117,7 +117,7 @@ func (l *gcLog) off(ctx context.Context) {
 		}
 		after, err := r.outputs(ctx)
 		if err == nil && !slices.Equal(unowned(l.before), unowned(after)) {
-			r.warn("the JVM does not log as it did before: was %q, is %q", l.before, after)
+			r.warn("the JVM's logging is not as it was before the recording: it was %q, it is %q", l.before, after)
 		}
 	})
 }

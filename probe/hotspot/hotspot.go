@@ -44,14 +44,14 @@ import (
 // Probe records JVMs of this host.
 var Probe = probe.Probe{
 	Name:  name,
-	About: "a HotSpot JVM: GC log, thread dumps, heap and flags by its attach socket; its counters (hsperfdata)",
+	About: "a HotSpot JVM: GC log, thread dumps, heap and flags through its attach socket; its counters (hsperfdata)",
 	Find:  find,
 }
 
 const name = "hotspot"
 
 // switches are what recording switches on.
-var switches = []string{"GC log into a file of ours (JDK 9 on)", "thread dumps (each second, if that costs under 1 %)", "class histogram (once, at the end)"}
+var switches = []string{"GC log into a temporary file (JDK 9 and later)", "thread dumps (one per second, fewer where that costs over 1 %)", "class histogram (once, at the end)"}
 
 const recorded = "GC log, thread dumps, flags and class histogram of the JVM"
 

@@ -52,7 +52,7 @@ func (r *recording) threads(ctx context.Context) error {
 		cost := slices.Min(took)
 		apart := max(least, costShare*cost)
 		if apart >= seldom && apart > least {
-			r.warn("a thread dump takes %v: one is taken each %v or so", cost.Round(10*time.Millisecond), apart.Round(time.Second))
+			r.warn("a thread dump takes %v, so one is taken only about every %v", cost.Round(10*time.Millisecond), apart.Round(time.Second))
 		}
 		if !wait(ctx, min(apart, max(time.Until(r.end)-lastLook, between/2))) {
 			return nil
@@ -75,8 +75,8 @@ func (r *recording) classes(ctx context.Context) error {
 	if n > mostHeap {
 		command := fmt.Sprintf("jcmd %d GC.class_histogram -all > classes.txt", r.pid)
 		r.sink.Lack(probe.Lack{What: "class histogram",
-			Why: fmt.Sprintf("the heap has %.1f GiB: walking it stops all threads, for up to 1.3 s a GiB", float64(n)/(1<<30)),
-			Do:  command + " when that may be, and give the file, too"})
+			Why: fmt.Sprintf("the heap holds %.1f GiB: counting its objects pauses all threads for up to 1.3 s per GiB; run this when such a pause is acceptable, and give the file as well", float64(n)/(1<<30)),
+			Do:  command})
 		return nil
 	}
 	return r.answer(ctx, "", "classes", "GC.class_histogram -all")

@@ -38,7 +38,7 @@ func record(ctx context.Context, vm *attach.VM, t discover.Target, plan probe.Pl
 	r := &recording{vm: vm, about: t.Subject(), pid: t.PID, sink: sink, plan: plan,
 		end: time.Now().Add(plan.For), said: map[string]bool{}, pieces: map[string]int{}}
 	if plan.Passive && vm != nil {
-		sink.Lack(probe.Lack{What: recorded, Why: "each of them is asked of the process", Do: "record without --passive"})
+		sink.Lack(probe.Lack{What: recorded, Why: "the JVM must be asked for them, and --passive asks it nothing", Do: "record without --passive"})
 		r.vm = nil
 	}
 	ctx, cancel := context.WithDeadline(ctx, r.end)
@@ -52,13 +52,13 @@ func record(ctx context.Context, vm *attach.VM, t discover.Target, plan probe.Pl
 	err := r.attached(ctx)
 	switch {
 	case errors.Is(err, attach.ErrGone):
-		r.warn("the target ended; what came is kept")
+		r.warn("the JVM ended; the data recorded until then is kept")
 		cancel()
 		return nil
 	case err != nil && !errors.Is(err, context.Canceled) && r.stored() == 0: // a JVM that never answered, however short the recording
 		r.sink.Lack(lack(err))
 	case err != nil && ctx.Err() == nil:
-		r.warn("%s; what came is kept", lack(err).Why)
+		r.warn("%s; the data recorded until then is kept", lack(err).Why)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (r *recording) attached(ctx context.Context) error {
 		return err
 	}
 	if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		r.sink.Lack(probe.Lack{What: "class histogram", Why: "the recording was interrupted, and it is taken last", Do: "record to the end"})
+		r.sink.Lack(probe.Lack{What: "class histogram", Why: "it is taken at the end, and the recording was interrupted before", Do: "let the recording run to its end"})
 		return nil
 	}
 	return r.classes(late)
@@ -164,7 +164,7 @@ func (l *lazy) Write(p []byte) (int, error) {
 	all := len(p)
 	if l.n+len(p) > mostAnswer {
 		p = p[:max(0, mostAnswer-l.n)]
-		l.r.warn("%s is longer than %d MB: its end is left out", l.meta.Origin, mostAnswer>>20)
+		l.r.warn("%s is longer than %d MB: the rest was not recorded", l.meta.Origin, mostAnswer>>20)
 	}
 	l.n += len(p)
 	if _, err := l.to.Write(p); err != nil {

@@ -192,7 +192,7 @@ func TestKilled(t *testing.T) {
 	if err := to.Ended(); err != nil {
 		t.Fatal(err)
 	}
-	if !to.Warned("the target ended; what came is kept") {
+	if !to.Warned("the JVM ended; the data recorded until then is kept") {
 		t.Errorf("warned %q", to.Warnings)
 	}
 	if left, _ := filepath.Glob(fmt.Sprintf("/tmp/%s*-%d-*", probe.OwnFile, a.PID)); len(left) > 0 {
@@ -225,7 +225,7 @@ func TestLeftOn(t *testing.T) {
 		}
 	}
 	to := probetest.Record(t, live(t, a), probe.Plan{For: 1500 * time.Millisecond})
-	if len(to.Warnings) != 1 || !strings.Contains(to.Warnings[0], "a recording that was killed had left its GC log on: it is off now") {
+	if len(to.Warnings) != 1 || !strings.Contains(to.Warnings[0], "an earlier recording was killed and left its GC log on: it is off now") {
 		t.Errorf("warned %q", to.Warnings)
 	}
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {

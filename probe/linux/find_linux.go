@@ -37,13 +37,13 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 	why, do := "the kernel lets only root read it", fmt.Sprintf("sudo unstall %d", t.PID)
 	switch {
 	case os.Geteuid() == 0: // of a container, or confined
-		why, do = "not even this root may read it", fmt.Sprintf("as root of the host, or with the capability SYS_PTRACE: unstall %d", t.PID)
+		why, do = "root may not read it without full privileges", fmt.Sprintf("run unstall %d as root of the host or with the capability SYS_PTRACE", t.PID)
 	case t.UID != os.Geteuid() && t.User != "":
 		why = "belongs to user " + t.User
 	}
 	for _, x := range []struct{ what, file string }{
 		{"environment (GOGC, GOMEMLIMIT and the like)", "environ"},
-		{"logs among its open files", "fd"},
+		{"log files it has open", "fd"},
 		{"build info of the program", "exe"},
 		{"bytes read and written", "io"},
 	} {
@@ -52,11 +52,11 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 		}
 	}
 	if _, err := os.Stat("/proc/pressure/cpu"); errors.Is(err, fs.ErrNotExist) {
-		out = append(out, probe.Lack{What: "pressure (time somebody waited for CPU, memory, disk)", Why: "this kernel does not count it", Do: "boot with psi=1 (Linux 4.20 and later)"})
+		out = append(out, probe.Lack{What: "pressure (time in which threads waited for CPU, memory or disk)", Why: "this kernel does not measure it", Do: "boot with psi=1 (Linux 4.20 and later)"})
 	}
 	switch ns, err := os.Readlink("/proc/self/ns/pid"); {
 	case err == nil && ns != hostPIDs:
-		out = append(out, probe.Lack{What: "processes outside this container", Why: "it has its own list of processes", Do: "run unstall on the host, or with --pid=host"})
+		out = append(out, probe.Lack{What: "processes outside this container", Why: "this container has its own PID namespace", Do: "run unstall on the host, or with --pid=host"})
 	case hidden():
 		out = append(out, probe.Lack{What: "processes of other users", Why: "/proc is mounted with hidepid", Do: fmt.Sprintf("sudo unstall %d", t.PID)})
 	}

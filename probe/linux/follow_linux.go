@@ -280,7 +280,7 @@ func (l *logs) finish(took time.Duration) {
 			}
 			switch {
 			case x.skipped > 0:
-				l.sink.Warnf("%s grows faster than %d MB/s: %.1f MB of it were skipped", x.name, mostBytes/(1<<20)*int(time.Second/often), float64(x.skipped)/1e6)
+				l.sink.Warnf("%s grows faster than %d MB/s: %.1f MB of it was skipped", x.name, mostBytes/(1<<20)*int(time.Second/often), float64(x.skipped)/1e6)
 			case x.got == 0:
 				l.sink.Warnf("nothing was written to %s in %.0f s: there were no requests, or the program buffers its log: record longer (--for 60s)", x.origin(), took.Seconds())
 			}
@@ -288,6 +288,6 @@ func (l *logs) finish(took time.Duration) {
 		_ = x.f.Close()
 	}
 	if l.refused > 0 {
-		l.sink.Warnf("%d more logs are open and were not recorded: at most %d are", l.refused, mostLogs)
+		l.sink.Warnf("more logs are open than the limit of %[2]d: not recorded: %[1]d", l.refused, mostLogs)
 	}
 }

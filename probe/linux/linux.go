@@ -29,6 +29,6 @@ const name = "linux"
 // Probe records /proc, the cgroup and open logs of a process of this host.
 var Probe = probe.Probe{
 	Name:  name,
-	About: "/proc of the process, its cgroup, its neighbours and the host; logs among its open files",
+	About: "/proc of the process, its cgroup, its neighbours and the host; log files it has open",
 	Find:  find,
 }

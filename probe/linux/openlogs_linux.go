@@ -107,7 +107,7 @@ func openLogs(p *process, about evidence.Subject, sink probe.Sink) *logs {
 		}
 		f, err := os.Open(fmt.Sprintf("%s/fd/%d", p.dir, w.fd))
 		if err != nil {
-			sink.Lack(probe.Lack{What: "log " + w.path, Why: "may not be read by this user", Do: fmt.Sprintf("sudo unstall %d", p.pid)})
+			sink.Lack(probe.Lack{What: "log " + w.path, Why: "this user may not read it", Do: fmt.Sprintf("sudo unstall %d", p.pid)})
 			continue
 		}
 		x := &log{writable: w, f: f}

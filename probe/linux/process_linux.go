@@ -45,7 +45,7 @@ func openProcess(t discover.Target) (*process, error) {
 	started, ok := p.started()
 	if d := started.Sub(t.Start); ok && !t.Start.IsZero() && (d > startSlack || d < -startSlack) {
 		p.close()
-		return nil, fmt.Errorf("pid %d: it ended, and the number belongs to another process since %s: name the process instead", t.PID, started.UTC().Format(time.TimeOnly))
+		return nil, fmt.Errorf("pid %d: it ended, and since %s another process has this id: give the process's name instead", t.PID, started.UTC().Format(time.TimeOnly))
 	}
 	return p, nil
 }

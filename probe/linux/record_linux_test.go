@@ -217,7 +217,7 @@ func TestReused(t *testing.T) {
 	x.Start = time.Now().Add(-time.Hour)
 	out := probetest.NewSink()
 	err := Probe.Find(context.Background(), x)[0].Record(context.Background(), probe.Plan{For: time.Minute}, out)
-	if err == nil || !strings.Contains(err.Error(), "belongs to another process") || len(out.Kept) > 0 {
+	if err == nil || !strings.Contains(err.Error(), "another process has this id") || len(out.Kept) > 0 {
 		t.Errorf("%v, %d artifacts", err, len(out.Kept))
 	}
 }

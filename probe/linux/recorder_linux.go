@@ -55,10 +55,10 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 	r := newRecorder(p, out)
 	ended, err := r.run(ctx)
 	if err == nil && ended {
-		sink.Warnf("pid %d ended after %.1f s: what was recorded until then is kept", t.PID, time.Since(began).Seconds())
+		sink.Warnf("pid %d ended after %.1f s: the data recorded until then is kept", t.PID, time.Since(began).Seconds())
 	}
 	if r.slowest > 2*seldom {
-		sink.Warnf("%d processes are a lot to read: they were read every %.1f s", len(r.neighbours.files), r.slowest.Seconds())
+		sink.Warnf("reading %d processes takes long: they were read only every %.1f s", len(r.neighbours.files), r.slowest.Seconds())
 	}
 	if e := out.Close(); err == nil && e != nil {
 		err = fmt.Errorf("procfs.txt: %w", e)

@@ -157,7 +157,7 @@ func TestDamaged(t *testing.T) {
 	for err == nil {
 		_, err = r.Next()
 	}
-	if want := "nettrace stream broken off in the stream between two objects at byte"; !strings.HasPrefix(err.Error(), want) || r.Delivered() != 6 {
+	if want := "nettrace stream incomplete in the stream between two objects at byte"; !strings.HasPrefix(err.Error(), want) || r.Delivered() != 6 {
 		t.Errorf("%v, after %d events", err, r.Delivered())
 	}
 }
@@ -182,7 +182,7 @@ func TestLies(t *testing.T) {
 			runtime.ReadMemStats(&m)
 			got := dump(open(t, data))
 			runtime.ReadMemStats(&n)
-			if spent := n.TotalAlloc - m.TotalAlloc; spent > 2<<20 || !strings.Contains(got, "what=x") || !strings.Contains(got, "broken off in StackBlock") {
+			if spent := n.TotalAlloc - m.TotalAlloc; spent > 2<<20 || !strings.Contains(got, "what=x") || !strings.Contains(got, "incomplete in StackBlock") {
 				t.Errorf("version %d: %d bytes allocated\n%s", major, spent, got)
 			}
 		}

@@ -148,7 +148,7 @@ type Cut struct {
 }
 
 func (c *Cut) Error() string {
-	return fmt.Sprintf("nettrace stream broken off in %s at byte %d, after %d events: %v", c.In, c.Offset, c.Events, c.Err)
+	return fmt.Sprintf("nettrace stream incomplete in %s at byte %d, after %d events: %v", c.In, c.Offset, c.Events, c.Err)
 }
 
 func (c *Cut) Unwrap() error { return c.Err }

@@ -20,11 +20,11 @@ const (
 )
 
 var codes = map[Code]string{
-	BadEncoding:     "the payload is not laid out as this version wants it",
+	BadEncoding:     "this version expects another layout of the payload",
 	UnknownCommand:  "this version does not know the command",
 	UnknownMagic:    "this version does not speak DOTNET_IPC_V1",
 	NotSupported:    "not supported",
-	Fail:            "it failed",
+	Fail:            "the command failed",
 	InvalidArgument: "an argument is not valid",
 }
 

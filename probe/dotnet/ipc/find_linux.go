@@ -24,7 +24,7 @@ func Find(pid int) (*Client, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, denied(pid, "the process")
 	case err != nil:
-		return nil, problem(pid, "", "unstall alone lists what runs here", ErrGone)
+		return nil, problem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
 	}
 	name := fmt.Sprintf("dotnet-diagnostic-%d-%d-socket", inner, started)
 	env, envErr := environment(pid)
@@ -43,15 +43,15 @@ func Find(pid int) (*Client, error) {
 	}
 	switch setting := disabled(env); {
 	case setting != "":
-		return nil, problem(pid, setting+" in its environment", "restart it without that", ErrDisabled)
+		return nil, problem(pid, setting+" in its environment", "restart it without this setting", ErrDisabled)
 	case refused != "":
 		return nil, denied(pid, refused)
 	case envErr != nil && owner(pid) != "" && os.Geteuid() != 0:
-		return nil, denied(pid, "in /tmp is none, and its TMPDIR")
+		return nil, denied(pid, "there is none in /tmp, and its TMPDIR")
 	case stale > 0:
-		return nil, problem(pid, "only a killed process of the same id left one", restart, ErrNone)
+		return nil, problem(pid, "the only one there was left by a killed process with the same id", restart, ErrNone)
 	}
-	return nil, problem(pid, "it is not .NET Core 3.0 or later, has its diagnostics disabled, or its TMPDIR was emptied", restart, ErrNone)
+	return nil, problem(pid, "it runs a version before .NET Core 3.0, its diagnostics are disabled, or its TMPDIR was emptied", restart, ErrNone)
 }
 
 const restart = "restart it with DOTNET_EnableDiagnostics=1"
@@ -207,7 +207,7 @@ func (c *Client) own(conn *net.UnixConn) error {
 		return err
 	}
 	if e == nil && peer.Pid != 0 && int(peer.Pid) != c.pid {
-		return problem(c.pid, fmt.Sprintf("on %s listens process %d", c.path, peer.Pid), "remove that file, and restart the process", ErrNone)
+		return problem(c.pid, fmt.Sprintf("process %d listens on %s instead", peer.Pid, c.path), "remove that file, and restart the process", ErrNone)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func TestNoSuchProcess(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	_, err := Find(cmd.Process.Pid)
-	if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "there is no such process: unstall alone lists") {
+	if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "there is no such process: run unstall without arguments to list") {
 		t.Error(err)
 	}
 }
@@ -39,7 +39,7 @@ func TestDisabled(t *testing.T) {
 	for _, setting := range []string{"DOTNET_EnableDiagnostics=0", "COMPlus_EnableDiagnostics=0", "DOTNET_EnableDiagnostics_IPC=00"} {
 		cmd := play(t, "idle", func(c *exec.Cmd) { c.Env = append(c.Env, setting) })
 		_, err := Find(cmd.Process.Pid)
-		if !errors.Is(err, ErrDisabled) || !strings.Contains(err.Error(), setting+" in its environment: restart it without that") {
+		if !errors.Is(err, ErrDisabled) || !strings.Contains(err.Error(), setting+" in its environment: restart it without this setting") {
 			t.Error(err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Find(cmd.Process.Pid)
-	if !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "only a killed process of the same id left one") {
+	if !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "left by a killed process with the same id") {
 		t.Error(err)
 	}
 }
@@ -68,7 +68,7 @@ func TestNobodyListens(t *testing.T) {
 	s := &ipctest.Server{}
 	c := serve(t, s)
 	s.Close()
-	if _, err := c.Info(soon(t, time.Minute)); !errors.Is(err, ErrSilent) || !strings.Contains(err.Error(), "nobody listens on") {
+	if _, err := c.Info(soon(t, time.Minute)); !errors.Is(err, ErrSilent) || !strings.Contains(err.Error(), "nothing listens on") {
 		t.Error(err)
 	}
 	if err := os.Remove(c.Path()); err != nil {
@@ -92,7 +92,7 @@ func TestImpostor(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.Info(soon(t, time.Minute))
-	if !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), fmt.Sprintf("listens process %d", cmd.Process.Pid)) {
+	if !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), fmt.Sprintf("process %d listens on", cmd.Process.Pid)) {
 		t.Error(err)
 	}
 }

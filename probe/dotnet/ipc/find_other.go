@@ -6,7 +6,7 @@ import "net"
 
 // Find finds processes on Linux only.
 func Find(pid int) (*Client, error) {
-	return nil, problem(pid, "processes are looked at on Linux only", "give files that dotnet-trace wrote", ErrNone)
+	return nil, problem(pid, "processes can be recorded on Linux only", "give files written by dotnet-trace", ErrNone)
 }
 
 func ended(int) bool   { return false }

@@ -37,8 +37,8 @@ var (
 	ErrDisabled  = errors.New("diagnostics are disabled")
 	ErrNone      = errors.New("no .NET diagnostics socket")
 	ErrSilent    = errors.New("the diagnostics server does not answer")
-	ErrSuspended = errors.New("the runtime waits to be resumed")
-	ErrProtocol  = errors.New("not an answer of a .NET diagnostics server")
+	ErrSuspended = errors.New("the runtime is suspended at startup")
+	ErrProtocol  = errors.New("the answer is not from a .NET diagnostics server")
 )
 
 // patience is how long an answer may take: they come within a millisecond, but
@@ -135,15 +135,15 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &code):
 		if code == notYetAvailable || code == uninitialized {
-			return problem(c.pid, "", "resume it by what started it so (DOTNET_DiagnosticPorts, DOTNET_DefaultDiagnosticPortSuspend), such as dotnet-monitor", ErrSuspended)
+			return problem(c.pid, "", "resume it with the tool that suspended it, such as dotnet-monitor (DOTNET_DiagnosticPorts, DOTNET_DefaultDiagnosticPortSuspend)", ErrSuspended)
 		}
-		return problem(c.pid, "the runtime refuses: "+err.Error(), "update the runtime, or try again", err)
+		return problem(c.pid, "the runtime refused: "+err.Error(), "update the runtime, or try again", err)
 	case errors.Is(err, ErrProtocol):
 		return problem(c.pid, c.path+": "+err.Error(), "remove that file, and restart the process", err)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case ended(c.pid):
-		return problem(c.pid, "it has ended", "unstall alone lists what runs here", ErrGone)
+		return problem(c.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		return denied(c.pid, c.path)
 	case errors.Is(err, os.ErrNotExist):
@@ -152,9 +152,9 @@ func (c *Client) failed(ctx context.Context, err error) error {
 		if stopped(c.pid) {
 			return problem(c.pid, "the process is stopped", fmt.Sprintf("kill -CONT %d", c.pid), ErrSilent)
 		}
-		return problem(c.pid, fmt.Sprintf("no answer within %v", patience), "try again; a debugger or a tool that takes a dump may hold it", ErrSilent)
+		return problem(c.pid, fmt.Sprintf("no answer within %v", patience), "try again; a debugger or a dump may be blocking it", ErrSilent)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return problem(c.pid, "nobody listens on "+c.path, "restart the process", ErrSilent)
+		return problem(c.pid, "nothing listens on "+c.path, "restart the process", ErrSilent)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return problem(c.pid, "it closed the connection", "try again", ErrSilent)
 	}
@@ -162,9 +162,9 @@ func (c *Client) failed(ctx context.Context, err error) error {
 }
 
 func denied(pid int, what string) error {
-	do := fmt.Sprintf("as root of the host, or with the capability SYS_PTRACE: unstall %d", pid)
+	do := fmt.Sprintf("run unstall %d as root of the host or with the capability SYS_PTRACE", pid)
 	if who := owner(pid); who != "" && os.Geteuid() != 0 {
-		what, do = fmt.Sprintf("%s belongs to user %s", what, who), fmt.Sprintf("sudo unstall %d, or as that user", pid)
+		what, do = fmt.Sprintf("%s belongs to user %s", what, who), fmt.Sprintf("sudo unstall %d", pid)
 	}
 	return problem(pid, what, do, ErrDenied)
 }
@@ -172,14 +172,14 @@ func denied(pid int, what string) error {
 // Problem is an error of a process's diagnostics server.
 type Problem struct {
 	PID  int
-	Why  string // "nobody listens on /tmp/…", may be ""
+	Why  string // "nothing listens on /tmp/…", may be ""
 	Do   string // what the user can do: "restart the process"
 	Kind error  // one of this package's sentinels, a Code, or what the system said
 }
 
 func problem(pid int, why, do string, kind error) error { return &Problem{pid, why, do, kind} }
 
-// Error is one line: "pid 4711: the diagnostics server does not answer: nobody
+// Error is one line: "pid 4711: the diagnostics server does not answer: nothing
 // listens on /tmp/…: restart the process".
 func (p *Problem) Error() string { return fmt.Sprintf("pid %d: %s: %s", p.PID, p.Reason(), p.Do) }
 
@@ -213,7 +213,7 @@ const (
 func message(command uint16, payload []byte) ([]byte, error) {
 	size := headerSize + len(payload)
 	if size > 0xffff {
-		return nil, fmt.Errorf("a command of %d bytes does not fit into the 65,535 of the protocol: ask for fewer providers", size)
+		return nil, fmt.Errorf("a command of %d bytes is larger than the protocol's 65,535 bytes: ask for fewer providers", size)
 	}
 	m := make([]byte, 0, size)
 	m = append(m, magic...)
@@ -245,6 +245,6 @@ func readMessage(r io.Reader) ([]byte, error) {
 		}
 		return nil, Code(binary.LittleEndian.Uint32(payload))
 	default:
-		return nil, fmt.Errorf("%w: it is of the kind %#04x", ErrProtocol, kind)
+		return nil, fmt.Errorf("%w: it is of kind %#04x", ErrProtocol, kind)
 	}
 }

@@ -277,7 +277,7 @@ func TestProblems(t *testing.T) {
 		{"hangs up", &ipctest.Server{HangUp: true}, ErrSilent, "it closed the connection: try again"},
 		{"too old", &ipctest.Server{}, UnknownCommand, "update the runtime to .NET Core 3.1 or later"},
 		{"suspended", &ipctest.Server{Other: 0x80131371}, ErrSuspended, "resume it"},
-		{"refuses", &ipctest.Server{Other: 0x80004005}, Fail, "the runtime refuses: it failed (0x80004005)"},
+		{"refuses", &ipctest.Server{Other: 0x80004005}, Fail, "the runtime refused: the command failed (0x80004005)"},
 	}
 	for _, x := range tests {
 		t.Run(x.name, func(t *testing.T) {

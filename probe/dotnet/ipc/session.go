@@ -87,7 +87,7 @@ func (c *Client) Start(ctx context.Context, cfg Config) (*Session, error) {
 		}
 		return s, err
 	}
-	return nil, problem(c.pid, "it knows no form of CollectTracing", "update the runtime to .NET Core 3.1 or later", refused)
+	return nil, problem(c.pid, "it supports no version of CollectTracing", "update the runtime to .NET Core 3.1 or later", refused)
 }
 
 func (c *Client) start(ctx context.Context, cfg Config, version int) (*Session, error) {
@@ -98,7 +98,7 @@ func (c *Client) start(ctx context.Context, cfg Config, version int) (*Session, 
 	form := collectTracing[version-1]
 	answer, err := c.ask(ctx, conn, form.command, form.encode(cfg), patience)
 	if err == nil && len(answer) < 8 {
-		err = problem(c.pid, fmt.Sprintf("CollectTracing %#04x gave no session id", form.command), "try again", ErrProtocol)
+		err = problem(c.pid, fmt.Sprintf("CollectTracing %#04x returned no session id", form.command), "try again", ErrProtocol)
 	}
 	if err != nil {
 		_ = conn.Close()

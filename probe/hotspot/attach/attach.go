@@ -35,12 +35,12 @@ import (
 var (
 	ErrGone     = errors.New("there is no such process")
 	ErrDenied   = errors.New("permission denied")
-	ErrNotJVM   = errors.New("it is no HotSpot JVM")
+	ErrNotJVM   = errors.New("it is not a HotSpot JVM")
 	ErrDisabled = errors.New("attaching is disabled")
 	ErrSilent   = errors.New("the JVM does not answer")
 	ErrStarting = errors.New("the JVM is still starting")
-	ErrProtocol = errors.New("not an answer of a JVM")
-	ErrRefused  = errors.New("the JVM refuses")
+	ErrProtocol = errors.New("the answer is not from a JVM")
+	ErrRefused  = errors.New("the JVM refused")
 )
 
 // Patience is how long an answer, or the start of the listener, may take: they
@@ -81,7 +81,7 @@ func (v *VM) socketName() string { return fmt.Sprintf(".java_pid%d", v.inner) }
 // not know, or refuses, is an error of the kind [ErrRefused]; what it says is in it.
 func (v *VM) Ask(ctx context.Context, command string, to io.Writer) error {
 	if len(command) > longest || strings.ContainsRune(command, 0) {
-		return fmt.Errorf("pid %d: a command of %d bytes does not fit into the %d of the protocol", v.pid, len(command), longest)
+		return fmt.Errorf("pid %d: a command of %d bytes is larger than the protocol's %d bytes", v.pid, len(command), longest)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

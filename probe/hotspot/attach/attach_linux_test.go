@@ -130,7 +130,7 @@ func TestImpostor(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := parent.Text(t.Context(), "VM.version", 100)
-	if err == nil || !strings.Contains(err.Error(), "listens process") {
+	if err == nil || !strings.Contains(err.Error(), " listens on ") {
 		t.Errorf("%v", err)
 	}
 }

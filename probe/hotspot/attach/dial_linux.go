@@ -109,7 +109,7 @@ func (v *VM) own(conn *net.UnixConn) error {
 		return err
 	}
 	if e == nil && peer.Pid != 0 && int(peer.Pid) != v.pid {
-		return problem(v.pid, fmt.Sprintf("on %s listens process %d", v.Socket(), peer.Pid), "remove that file, and try again", ErrSilent)
+		return problem(v.pid, fmt.Sprintf("process %d listens on %s instead", peer.Pid, v.Socket()), "remove that file, and try again", ErrSilent)
 	}
 	return nil
 }

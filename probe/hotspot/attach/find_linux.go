@@ -27,11 +27,11 @@ func Find(pid int) (*VM, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, denied(pid, "the process")
 	case err != nil:
-		return nil, problem(pid, "", "unstall alone lists what runs here", ErrGone)
+		return nil, problem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
 	}
 	v.inner, v.uid, v.gid = s.inner, s.uid, s.gid
 	if v.start, err = started(pid); err != nil {
-		return nil, problem(pid, "", "unstall alone lists what runs here", ErrGone)
+		return nil, problem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
 	}
 	if us := os.Geteuid(); us != 0 && us != v.uid {
 		return nil, denied(pid, "the process")
@@ -42,13 +42,13 @@ func Find(pid int) (*VM, error) {
 	}
 	if us := os.Geteuid(); us != 0 && os.Getegid() != v.gid {
 		return nil, problem(pid, fmt.Sprintf("its group is %s: a JVM answers its own user and group only", groupName(v.gid)),
-			fmt.Sprintf("sudo unstall %d, or newgrp %s before", pid, groupName(v.gid)), ErrDenied)
+			fmt.Sprintf("sudo unstall %d", pid), ErrDenied)
 	}
 	if _, err := os.Stat(v.root + "/tmp/."); errors.Is(err, fs.ErrPermission) {
 		return nil, denied(pid, v.root+"/tmp")
 	}
 	if flag := v.disabled(); flag != "" {
-		return nil, problem(pid, "it runs with "+flag, "restart it without that; what /proc and hsperfdata tell is recorded all the same", ErrDisabled)
+		return nil, problem(pid, "it runs with "+flag, "restart it without this flag; data from /proc and hsperfdata is recorded anyway", ErrDisabled)
 	}
 	return v, nil
 }
@@ -160,7 +160,7 @@ func hotspot(pid int) error {
 		}
 		library := strings.TrimSuffix(path.Base(string(lines.Bytes()[i:])), " (deleted)")
 		if strings.HasPrefix(library, "libj9vm") || strings.HasPrefix(library, "libj9jit") {
-			return problem(pid, "it is an OpenJ9 JVM, which has another protocol", "what /proc tells is recorded all the same; its GC log (-Xverbosegclog) is not read", ErrNotJVM)
+			return problem(pid, "it is an OpenJ9 JVM, which uses a different attach protocol", "data from /proc is recorded anyway; its GC log (-Xverbosegclog) is not supported", ErrNotJVM)
 		}
 		found = found || library == "libjvm.so"
 	}
@@ -168,7 +168,7 @@ func hotspot(pid int) error {
 		return denied(pid, proc(pid, "maps"))
 	}
 	if !found {
-		return problem(pid, "libjvm.so is not among its libraries", "unstall alone lists what runs here", ErrNotJVM)
+		return problem(pid, "libjvm.so is not among its libraries", "run unstall without arguments to list what runs here", ErrNotJVM)
 	}
 	return nil
 }
@@ -238,10 +238,10 @@ func proc(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, 
 
 // denied says who may do what this user may not.
 func denied(pid int, what string) error {
-	do := fmt.Sprintf("as root of the host, or with the capability SYS_PTRACE: unstall %d", pid)
+	do := fmt.Sprintf("run unstall %d as root of the host or with the capability SYS_PTRACE", pid)
 	if fi, err := os.Stat(proc(pid, ".")); err == nil && os.Geteuid() != 0 {
 		if s, ok := fi.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
-			what, do = fmt.Sprintf("%s belongs to user %s", what, userName(int(s.Uid))), fmt.Sprintf("sudo unstall %d, or as that user", pid)
+			what, do = fmt.Sprintf("%s belongs to user %s", what, userName(int(s.Uid))), fmt.Sprintf("sudo unstall %d", pid)
 		}
 	}
 	return problem(pid, what, do, ErrDenied)

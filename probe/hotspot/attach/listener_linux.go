@@ -44,7 +44,7 @@ func (v *VM) listener(ctx context.Context) error {
 			return v.noListener(ctx)
 		}
 		if v.Ended() {
-			return problem(v.pid, "it has ended", "unstall alone lists what runs here", ErrGone)
+			return problem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 		}
 	}
 }
@@ -56,8 +56,8 @@ func (v *VM) noListener(ctx context.Context) error {
 	case stopped(v.pid):
 		return v.silent()
 	}
-	return problem(v.pid, fmt.Sprintf("no %s within %v: its attaching is disabled, or all its threads are stopped", v.Socket(), Patience),
-		"try again; look for "+disableFlag, ErrSilent)
+	return problem(v.pid, fmt.Sprintf("no %s after %v: attaching may be disabled, or all its threads are stopped", v.Socket(), Patience),
+		"try again; check whether it runs with "+disableFlag, ErrSilent)
 }
 
 // listens says whether somebody listens on the socket, and that it is the JVM.
@@ -99,7 +99,7 @@ func (v *VM) request() (remove func(), err error) {
 	if errors.Is(first, fs.ErrPermission) {
 		return nil, denied(v.pid, "its working directory and its /tmp")
 	}
-	return nil, problem(v.pid, "cannot leave a file in its working directory or its /tmp: "+first.Error(), "make one of them writable", first)
+	return nil, problem(v.pid, "cannot create a file in its working directory or its /tmp: "+first.Error(), "make one of them writable", first)
 }
 
 func (v *VM) leave(dir, name string) (remove func(), err error) {
@@ -133,20 +133,20 @@ func (v *VM) leave(dir, name string) (remove func(), err error) {
 func (v *VM) quit() error {
 	p, err := os.FindProcess(v.pid) // a pidfd: the process is this one from here on
 	if err != nil {
-		return problem(v.pid, "it has ended", "unstall alone lists what runs here", ErrGone)
+		return problem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 	}
 	defer func() { _ = p.Release() }()
 	s, err := readStatus(v.pid)
 	if err != nil || v.Ended() {
-		return problem(v.pid, "it has ended", "unstall alone lists what runs here", ErrGone)
+		return problem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 	}
 	switch {
 	case stopped(v.pid):
 		return v.silent()
 	case !s.caught && v.reduces():
-		return problem(v.pid, "it runs with -Xrs, nobody listens on "+v.Socket()+", and the signal that changes that would end it", "restart it without -Xrs", ErrDisabled)
+		return problem(v.pid, "it runs with -Xrs and does not listen on "+v.Socket()+", and the signal that makes it listen would end it", "restart it without -Xrs", ErrDisabled)
 	case !s.caught:
-		return problem(v.pid, "it does not catch SIGQUIT yet, which would end it", "try again in some seconds", ErrStarting)
+		return problem(v.pid, "it does not handle SIGQUIT yet, which would end it", "try again in a few seconds", ErrStarting)
 	}
 	if err := p.Signal(syscall.SIGQUIT); err != nil {
 		return denied(v.pid, "the process")

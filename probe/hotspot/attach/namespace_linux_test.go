@@ -102,7 +102,7 @@ func TestDenied(t *testing.T) {
 	if errors.Is(err, os.ErrPermission) {
 		t.Skip(err)
 	}
-	want := fmt.Sprintf("pid %d: permission denied: the process belongs to user root: sudo unstall %d, or as that user", a.PID, a.PID)
+	want := fmt.Sprintf("pid %d: permission denied: the process belongs to user root: sudo unstall %d", a.PID, a.PID)
 	if err != nil || string(out) != want {
 		t.Errorf("%s, %v", out, err)
 	}

@@ -11,7 +11,7 @@ import (
 func Find(pid int) (*VM, error) { return nil, unsupported(pid) }
 
 func unsupported(pid int) error {
-	return problem(pid, "JVMs are recorded on Linux", "run unstall on the host of the JVM, or give its GC log", ErrDenied)
+	return problem(pid, "JVMs can be recorded on Linux only", "run unstall on the host of the JVM, or give its GC log", ErrDenied)
 }
 
 // Ended says whether the process has ended.

@@ -14,14 +14,14 @@ import (
 type Problem struct {
 	PID  int
 	Why  string // "it runs with -XX:+DisableAttachMechanism", may be ""
-	Do   string // what the user can do: "restart it without that", may be ""
+	Do   string // what the user can do: "restart it without this flag", may be ""
 	Kind error  // one of this package's sentinels, or what the system said
 }
 
 func problem(pid int, why, do string, kind error) error { return &Problem{pid, why, do, kind} }
 
 // Error is one line: "pid 4711: attaching is disabled: it runs with
-// -XX:+DisableAttachMechanism: restart it without that".
+// -XX:+DisableAttachMechanism: restart it without this flag".
 func (p *Problem) Error() string {
 	text := fmt.Sprintf("pid %d: %s", p.PID, p.Reason())
 	if p.Do != "" {
@@ -55,17 +55,17 @@ func (v *VM) failed(ctx context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case v.Ended():
-		return problem(v.pid, "it has ended", "unstall alone lists what runs here", ErrGone)
+		return problem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		return denied(v.pid, v.Socket())
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.EAGAIN):
 		return v.silent()
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return problem(v.pid, "nobody listens on "+v.Socket(), "remove that file, and try again", ErrSilent)
+		return problem(v.pid, "nothing listens on "+v.Socket(), "remove that file, and try again", ErrSilent)
 	case errors.Is(err, os.ErrNotExist):
 		return problem(v.pid, v.Socket()+" has been removed", "try again", ErrSilent)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return problem(v.pid, "it closed the connection", "run unstall as the very user and group of the JVM", ErrSilent)
+		return problem(v.pid, "it closed the connection", "run unstall as the user and group of the JVM", ErrSilent)
 	}
 	return problem(v.pid, v.Socket()+": "+err.Error(), "try again", err)
 }
@@ -74,5 +74,5 @@ func (v *VM) silent() error {
 	if stopped(v.pid) {
 		return problem(v.pid, "the process is stopped", fmt.Sprintf("kill -CONT %d", v.pid), ErrSilent)
 	}
-	return problem(v.pid, fmt.Sprintf("no answer within %v", Patience), "try again: a long collection, a debugger or a starved host may hold it", ErrSilent)
+	return problem(v.pid, fmt.Sprintf("no answer within %v", Patience), "try again; a long GC, a debugger or an overloaded host may be blocking it", ErrSilent)
 }
