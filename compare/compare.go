@@ -45,7 +45,7 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	c := &Comparison{Schema: Schema, Before: opt.Before, After: opt.After, Pairs: pairs, Level: opt.Level, Metrics: []Result{}, Warnings: []string{}}
 	c.Before, c.After = cmp.Or(c.Before, named(before)), cmp.Or(c.After, named(after))
 	if more := max(len(before), len(after)) - pairs; more > 0 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("%d runs before, %d after: %d without a partner left out", len(before), len(after), more))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%d runs before, %d after: %d left out for want of a run to pair with", len(before), len(after), more))
 		before, after = before[:pairs], after[:pairs]
 	}
 	c.Loads = Loads{sideOf(before), sideOf(after)}
@@ -59,8 +59,8 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	}
 	doubt := ""
 	if g.unknown() {
-		doubt = "nothing says under which load the runs were made"
-		c.Why = doubt + ": add a load result, an access log or a trace to each"
+		doubt = "the load of the runs is not known"
+		c.Why = doubt + ": add a load result, an access log or a trace to each side"
 	} else {
 		c.Comparable = &same
 	}
@@ -76,7 +76,7 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 		}
 	}
 	if len(c.Metrics) == 0 {
-		c.Warnings = append(c.Warnings, "no figure is known of both sides: give runs of the same kind")
+		c.Warnings = append(c.Warnings, "no metric is known for both sides: give runs of the same kind")
 	}
 	return c, nil
 }
@@ -102,7 +102,7 @@ func warnings(sides ...[]Run) (out []string) {
 	}
 	for i, w := range order {
 		if i == mostWarnings {
-			return append(out, fmt.Sprintf("and %d more warnings: diagnose the runs by themselves", len(order)-i))
+			return append(out, fmt.Sprintf("and %d more warnings: diagnose each run by itself to see them", len(order)-i))
 		}
 		shape := digits.ReplaceAllString(w, "0")
 		text := first[shape] + ": " + w

@@ -40,10 +40,10 @@ func TestResults(t *testing.T) {
 		{"less finished is worse", "rate", times(six, 100), times(six, 60), Regressed, -.4, ""},
 		{"the same", "p99_ms", six, six, Same, 0, ""},
 		{"by less than counts", "p99_ms", six, times(six, 1.02), Same, .02, ""},
-		{"not to be told apart", "p99_ms", six, []float64{8, 14, 8, 12, 10, 11}, Unclear, math.NaN(), "the runs differ as much by themselves"},
-		{"surely, but perhaps too little", "p99_ms", six, []float64{10.1, 12, 9.2, 10.4, 12.3, 10.3}, Unclear, math.NaN(), "smaller than the least change that counts (5 %)"},
-		{"too few", "p99_ms", few, times(few, .1), Unclear, -.9, "4 pairs; 6 decide"},
-		{"one", "p99_ms", few[:1], few[:1], Unclear, 0, "1 pair; 6 decide"},
+		{"not to be told apart", "p99_ms", six, []float64{8, 14, 8, 12, 10, 11}, Unclear, math.NaN(), "no larger than the differences between runs"},
+		{"surely, but perhaps too little", "p99_ms", six, []float64{10.1, 12, 9.2, 10.4, 12.3, 10.3}, Unclear, math.NaN(), "smaller than the smallest change that counts (5 %)"},
+		{"too few", "p99_ms", few, times(few, .1), Unclear, -.9, "4 pairs of runs, at least 6 needed"},
+		{"one", "p99_ms", few[:1], few[:1], Unclear, 0, "1 pair of runs, at least 6 needed"},
 		{"cycles are gone", "gc_cycles_per_s", []float64{9.3, 9.1, 9.4, 9.2, 9.3, 9.5}, make([]float64, 6), Improved, -1, ""},
 		{"cycles come up", "gc_cycles_per_s", make([]float64, 6), []float64{9.3, 9.1, 9.4, 9.2, 9.3, 9.5}, Regressed, math.NaN(), ""},
 		{"none before, none after", "gc_cycles_per_s", make([]float64, 6), make([]float64, 6), Same, math.NaN(), ""},
@@ -107,7 +107,7 @@ func TestPairsAreInOrderOfTime(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	c, err = Compare(before, after[:5], Options{})
-	if err != nil || c.Pairs != 5 || len(c.Warnings) == 0 || !strings.Contains(c.Warnings[0], "1 without a partner") {
+	if err != nil || c.Pairs != 5 || len(c.Warnings) == 0 || !strings.Contains(c.Warnings[0], "1 left out") {
 		t.Errorf("%v, %d pairs, %q", err, c.Pairs, c.Warnings)
 	}
 }
@@ -154,7 +154,7 @@ func TestWarningsAreSaidOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(c.Warnings, "\n")
-	if strings.Count(all, "not understood") != 1 || !strings.Contains(all, "r and 2 more: 1 line not understood") || !strings.HasSuffix(all, "and 3 more warnings: diagnose the runs by themselves") {
+	if strings.Count(all, "not understood") != 1 || !strings.Contains(all, "r and 2 more: 1 line not understood") || !strings.HasSuffix(all, "and 3 more warnings: diagnose each run by itself to see them") {
 		t.Error(all)
 	}
 }

@@ -60,9 +60,9 @@ func (g *guard) compare() {
 		help string
 	}
 	for _, f := range []figure{
-		{"share of failed requests", (*Load).Errors, func(b, a float64) bool { return math.Abs(b-a) <= sameErrors },
-			": what fails is not the same work"},
-		{"share of the host's processors taken by others", func(l *Load) (float64, bool) {
+		{"failed requests", (*Load).Errors, func(b, a float64) bool { return math.Abs(b-a) <= sameErrors },
+			": they do different work"},
+		{"the host's CPUs used by other processes", func(l *Load) (float64, bool) {
 			if l.Others == nil {
 				return 0, false
 			}
@@ -72,7 +72,7 @@ func (g *guard) compare() {
 		b, known := side(g.before, f.of)
 		a, too := side(g.after, f.of)
 		if known && too && !f.same(b, a) {
-			g.difference("%s %.3g before, %.3g after%s", f.name, b, a, f.help)
+			g.difference("%s %.3g %% before, %.3g %% after%s", f.name, 100*b, 100*a, f.help)
 		}
 	}
 	g.capacity()
@@ -87,7 +87,7 @@ func (g *guard) compare() {
 		}
 	}
 	if limited > 0 {
-		g.warn("the load generator did not keep its schedule in %d of %d runs: part of the latency is its own; use a lower rate, or another machine for it",
+		g.warn("the load generator did not keep its schedule in %d of %d runs: part of the latency comes from the generator; use a lower rate, or run it on another machine",
 			limited, len(g.before)+len(g.after))
 	}
 }
@@ -115,10 +115,10 @@ func (g *guard) capacity() {
 		}
 	}
 	if intended == len(less) && 2*limited <= len(less) {
-		g.warn("achieved ÷ offered %.3g before, %.3g after: the one %s was over capacity; what is per second there is of the fewer requests it served", b, a, name)
+		g.warn("%.3g %% of the offered requests were served before, %.3g %% after: the service was over capacity %s the change; its figures per second there are of fewer requests", 100*b, 100*a, name)
 		return
 	}
-	g.difference("achieved ÷ offered %.3g before, %.3g after: one of them was over capacity, give both a rate that they keep", b, a)
+	g.difference("%.3g %% of the offered requests were served before, %.3g %% after: one of them was over capacity; use a rate that both can serve", 100*b, 100*a)
 }
 
 // plans holds what was meant to be sent in the two runs of a pair against each other.
@@ -131,7 +131,7 @@ func (g *guard) plans(b, a *Load) {
 		return // what follows from the mode differs, too
 	}
 	if b.LatencyFrom != "" && a.LatencyFrom != "" && b.LatencyFrom != a.LatencyFrom {
-		g.difference("latency is counted from %s before, from %s after", from(b.LatencyFrom), from(a.LatencyFrom))
+		g.difference("latency is measured from %s before, from %s after", from(b.LatencyFrom), from(a.LatencyFrom))
 	}
 	switch {
 	case b.Offered > 0 && a.Offered > 0:
@@ -142,12 +142,12 @@ func (g *guard) plans(b, a *Load) {
 		if !within(b.Rate, a.Rate, sameArrivals) {
 			g.difference("%s requests before, %s after", rate(b.Rate), rate(a.Rate))
 		} else {
-			g.warn("the requests came by themselves: nothing says that they would have been the same ones")
+			g.warn("the load was not controlled; the runs may differ")
 		}
 	case b.known() != a.known():
-		g.warn("the load is known of one side only")
+		g.warn("the load is known for one side only")
 	case b.Mode != "closed" && a.Mode != "closed" && b.known():
-		g.warn("at which rate requests were offered is not known of both sides")
+		g.warn("the offered rate is not known for both sides")
 	}
 	if b.Connections > 0 && a.Connections > 0 && b.Connections != a.Connections && (b.Mode == "closed" || a.Mode == "closed") {
 		g.difference("%d connections before, %d after", b.Connections, a.Connections)
@@ -193,7 +193,7 @@ func (g *guard) routes() {
 		}
 	}
 	if apart > sameMix {
-		g.difference("%.0f %% of the requests are of other routes: %s was %.0f %% before, %.0f %% after", 100*apart, which, 100*b[which], 100*a[which])
+		g.difference("%.0f %% of the requests go to different routes: %s was %.0f %% before, %.0f %% after", 100*apart, which, 100*b[which], 100*a[which])
 	}
 }
 
@@ -214,7 +214,7 @@ func (g *guard) times() {
 	for _, b := range g.before {
 		for _, a := range g.after {
 			if b.Name == a.Name && b.Name != "" && b.Start.Equal(a.Start) {
-				g.warn("%s is on both sides", b.Name)
+				g.warn("%s was given for both sides", b.Name)
 				return
 			}
 			if b.Start.IsZero() || a.Start.IsZero() || b.Load.Duration <= 0 || a.Load.Duration <= 0 {
@@ -222,7 +222,7 @@ func (g *guard) times() {
 			}
 			overlap := min(b.Start.Add(b.Load.Duration).UnixNano(), a.Start.Add(a.Load.Duration).UnixNano()) - max(b.Start.UnixNano(), a.Start.UnixNano())
 			if overlap > int64(min(b.Load.Duration, a.Load.Duration))/10 {
-				g.warn("%s and %s were measured at the same time: on one host they take each other's processors", b.Name, a.Name)
+				g.warn("%s and %s were measured at the same time: on one host they compete for CPUs", b.Name, a.Name)
 				return
 			}
 		}
@@ -268,11 +268,11 @@ func rate(v float64) string { return fmt.Sprintf("%.4g/s", v) }
 func from(s string) string {
 	switch s {
 	case "intended":
-		return "the intended time"
+		return "the scheduled send time"
 	case "send":
-		return "the send"
+		return "the actual send time"
 	case "server":
-		return "its beginning in the service"
+		return "when the service began with it"
 	}
 	return s
 }

@@ -23,27 +23,27 @@ func TestLoads(t *testing.T) {
 		{"another host is the point", open(500), with(open(500), func(l *Load) { l.URL = "http://10.0.0.1:9090" }), "", ""},
 		{"another path", open(500), with(open(500), func(l *Load) { l.URL = "http://127.0.0.1:8080/fast" }), "path / before, /fast/ after", ""},
 		{"another mode", open(500), closed, "open loop before, closed loop after", ""},
-		{"another clock", open(500), with(open(500), func(l *Load) { l.LatencyFrom = "send" }), "latency is counted from the intended time before, from the send after", ""},
+		{"another clock", open(500), with(open(500), func(l *Load) { l.LatencyFrom = "send" }), "latency is measured from the scheduled send time before, from the actual send time after", ""},
 		{"more connections", closed, with(closed, func(l *Load) { l.Connections = 65 }), "64 connections before, 65 after", ""},
 		{"a faster closed loop", closed, with(closed, func(l *Load) { l.Rate = 1800; l.Sent = 18000 }), "", ""},
 		{"shorter", open(500), with(open(500), func(l *Load) { l.Duration = 7 * time.Second }), "10s before, 7s after", ""},
-		{"over capacity", open(500), with(open(500), func(l *Load) { l.Rate = 400 }), "", "achieved ÷ offered 1 before, 0.8 after: the one after was over capacity"},
-		{"over the generator's", open(500), with(open(500), func(l *Load) { l.Rate, l.Limited = 400, true }), "achieved ÷ offered 1 before, 0.8 after", "did not keep its schedule"},
+		{"over capacity", open(500), with(open(500), func(l *Load) { l.Rate = 400 }), "", "100 % of the offered requests were served before, 80 % after: the service was over capacity after the change"},
+		{"over the generator's", open(500), with(open(500), func(l *Load) { l.Rate, l.Limited = 400, true }), "100 % of the offered requests were served before, 80 % after: one of them", "did not keep its schedule"},
 		{"over capacity, counted from the send", with(open(500), func(l *Load) { l.LatencyFrom = "send" }), with(open(500), func(l *Load) { l.LatencyFrom, l.Rate = "send", 400 }),
-			"achieved ÷ offered 1 before, 0.8 after", ""},
+			"100 % of the offered requests were served before, 80 % after: one of them", ""},
 		{"both over it, alike", with(open(500), func(l *Load) { l.Rate = 401 }), with(open(500), func(l *Load) { l.Rate = 400 }), "", ""},
-		{"failing", open(500), with(open(500), func(l *Load) { l.Failed = 60 }), "share of failed requests 0 before, 0.012 after", ""},
+		{"failing", open(500), with(open(500), func(l *Load) { l.Failed = 60 }), "failed requests 0 % before, 1.2 % after", ""},
 		{"failing a little", open(500), with(open(500), func(l *Load) { l.Failed = 40 }), "", ""},
 		{"neighbours", with(open(500), func(l *Load) { l.Others = share(.1) }), with(open(500), func(l *Load) { l.Others = share(.4) }),
-			"share of the host's processors taken by others 0.1 before, 0.4 after", ""},
+			"the host's CPUs used by other processes 10 % before, 40 % after", ""},
 		{"neighbours not known", with(open(500), func(l *Load) { l.Others = share(.1) }), open(500), "", ""},
 		{"a lagging generator", open(500), with(open(500), func(l *Load) { l.Limited = true }), "", "did not keep its schedule"},
-		{"what came by itself", came, with(came, func(l *Load) { l.Rate = 320 }), "", "nothing says that they would have been the same"},
+		{"what came by itself", came, with(came, func(l *Load) { l.Rate = 320 }), "", "the load was not controlled"},
 		{"more came", came, with(came, func(l *Load) { l.Rate = 340 }), "300/s requests before, 340/s after", ""},
 		{"others came", came, with(came, func(l *Load) { l.Routes = map[string]float64{"GET /a": .6, "GET /b": .3, "GET /c": .1} }),
-			"10 % of the requests are of other routes: GET /", ""},
+			"10 % of the requests go to different routes: GET /", ""},
 		{"a mix within sampling", came, with(came, func(l *Load) { l.Routes = map[string]float64{"GET /a": .72, "GET /b": .28} }), "", ""},
-		{"one side not known", open(500), Load{}, "", "the load is known of one side only"},
+		{"one side not known", open(500), Load{}, "", "the load is known for one side only"},
 	} {
 		var before, after []Run
 		for i := range 6 {
@@ -85,7 +85,7 @@ func TestAnUnknownLoadDecidesNothing(t *testing.T) {
 func TestRunsAtTheSameTime(t *testing.T) {
 	before, after := series("p99_ms", 1), series("p99_ms", 1)
 	c, err := Compare(before, after, Options{})
-	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "r is on both sides") {
+	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "r was given for both sides") {
 		t.Errorf("%v %q", err, c.Warnings)
 	}
 	after[0].Name = "other"

@@ -40,13 +40,13 @@ var Metrics = []Metric{
 	{Name: "slow_share", Title: "slow requests", Unit: "1", Better: Lower, MinEffect: .1, Floor: .001},
 	{Name: "rate", Title: "requests finished", Unit: "1/s", Better: Higher, MinEffect: .02, Gate: true},
 	{Name: "errors", Title: "errors", Unit: "1", Better: Lower, MinEffect: .1, Floor: .001, Gate: true},
-	{Name: "gc_cycles_per_s", Title: "gc cycles", Unit: "1/s", Better: Lower, MinEffect: .1, Floor: .02},
+	{Name: "gc_cycles_per_s", Title: "GC cycles", Unit: "1/s", Better: Lower, MinEffect: .1, Floor: .02},
 	{Name: "full_collections_per_s", Title: "full collections", Unit: "1/s", Better: Lower, MinEffect: .1, Floor: .02},
-	{Name: "gc_cpu_share", Title: "CPU of the collector", Unit: "1", Better: Lower, MinEffect: .1, Floor: .005},
-	{Name: "gc_pause_cpu_share", Title: "CPU of collections in pauses", Unit: "1", Better: Lower, MinEffect: .1, Floor: .005}, // what runs beside the program is not in a JVM's log
+	{Name: "gc_cpu_share", Title: "GC CPU", Unit: "1", Better: Lower, MinEffect: .1, Floor: .005},
+	{Name: "gc_pause_cpu_share", Title: "GC CPU in pauses", Unit: "1", Better: Lower, MinEffect: .1, Floor: .005}, // what runs beside the program is not in a JVM's log
 	{Name: "assist_ms_per_s", Title: "mark assist", Unit: "ms/s", Better: Lower, MinEffect: .1, Floor: .5},
 	{Name: "assist_us_per_request", Title: "mark assist per request", Unit: "µs", Better: Lower, MinEffect: .1, Floor: 1},
-	{Name: "stopped_ms_per_s", Title: "stopped by collector", Unit: "ms/s", Better: Lower, MinEffect: .1, Floor: .5},
+	{Name: "stopped_ms_per_s", Title: "paused by GC", Unit: "ms/s", Better: Lower, MinEffect: .1, Floor: .5},
 	{Name: "longest_pause_ms", Title: "longest pause", Unit: "ms", Better: Lower, MinEffect: .2, Floor: 5}, // one pause decides: it varies more than a mean does
 	{Name: "cpu_cores", Title: "process CPU", Unit: "cores", Better: Lower, MinEffect: .03, Floor: .005},
 	{Name: "cpu_ms_per_request", Title: "CPU per request", Unit: "ms", Better: Lower, MinEffect: .03, Floor: .001},
@@ -55,7 +55,7 @@ var Metrics = []Metric{
 	{Name: "live_heap_mib", Title: "live heap", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 1},
 	{Name: "heap_goal_mib", Title: "heap goal", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 1},
 	{Name: "rss_mib", Title: "resident memory", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 2},
-	{Name: "minor_faults_per_s", Title: "minor faults", Unit: "1/s", Better: Lower, MinEffect: .2, Floor: 50},
+	{Name: "minor_faults_per_s", Title: "minor page faults", Unit: "1/s", Better: Lower, MinEffect: .2, Floor: 50},
 }
 
 // MetricOf returns a metric by its name.

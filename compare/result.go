@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -56,12 +57,12 @@ func (r *Result) decide(m Metric, change float64, iv, apart stats.Interval) {
 	small := apart.Low == 0 && apart.High == 0 ||
 		m.Floor > 0 && apart.Low >= -m.Floor && apart.High <= m.Floor ||
 		relative && iv.Low >= -m.MinEffect && iv.High <= m.MinEffect
-	least := "the least change that counts"
+	least := "the smallest change that counts"
 	switch {
 	case small:
 		r.Result = Same
 	case iv.Contains(0):
-		r.Why = "the runs differ as much by themselves"
+		r.Why = "no larger than the differences between runs"
 	case relative && math.Abs(change) < m.MinEffect:
 		r.Why = fmt.Sprintf("smaller than %s (%.3g %%)", least, 100*m.MinEffect)
 	case math.Abs(*r.After-*r.Before) < m.Floor:
@@ -79,11 +80,7 @@ func few(n int, level float64) string {
 	for (1-level)/2*math.Exp2(float64(need)) < 1-1e-9 {
 		need++
 	}
-	plural := "s"
-	if n == 1 {
-		plural = ""
-	}
-	return fmt.Sprintf("%d pair%s; %d decide", n, plural, need)
+	return fmt.Sprintf("%s of runs, at least %d needed", figure.Plural(n, "pair"), need)
 }
 
 // fromRequests combines what the requests of each run say about the factor: the limits

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
@@ -61,7 +62,7 @@ func apart(b *evidence.Bundle) {
 			if x.From < y.Until+int64(near) && y.From < x.Until+int64(near) {
 				continue
 			}
-			b.Warnf(evidence.NewOrigin(x.artifact, 0), "%s (%s) and %s (%s) do not overlap in time: neither says anything about the other",
+			b.Warnf(evidence.NewOrigin(x.artifact, 0), "%s (%s) and %s (%s) do not overlap in time: neither can explain the other",
 				b.Artifacts[y.artifact].Name, between(y.Window), b.Artifacts[x.artifact].Name, between(x.Window))
 		}
 	}
@@ -90,7 +91,7 @@ func cycleCounts(b *evidence.Bundle, s evidence.SubjectID) {
 			if d := n - m; d > 2+m/20 || -d > 2+m/20 {
 				xa, _ := x.Origin.Artifact()
 				ya, _ := y.Origin.Artifact()
-				b.Warnf(x.Origin, "%s shows %d gc cycles where %s shows %d: they are not of the same process, or one lost events", b.Artifacts[xa].Name, n, b.Artifacts[ya].Name, m)
+				b.Warnf(x.Origin, "for the same time %s shows %d GC cycles and %s %d: they are of different processes, or one lost events", b.Artifacts[xa].Name, n, b.Artifacts[ya].Name, m)
 			}
 		}
 	}
@@ -151,7 +152,7 @@ func collectorTime(b *evidence.Bundle, s evidence.SubjectID) {
 			continue
 		}
 		if ratio := onP / float64(last-first) / byProfile; ratio > 2 {
-			b.Warnf(g.Origin, "%s counts %.1f × the collector's CPU time that the profile shows: time on a processor was not CPU time, so the host did not run the process's threads", b.Artifacts[a].Name, ratio)
+			b.Warnf(g.Origin, "%s shows %.1f × as much GC CPU time as the profile: part of that time the host did not run the process's threads", b.Artifacts[a].Name, ratio)
 		}
 	}
 }
@@ -211,7 +212,7 @@ func quantiles(b *evidence.Bundle, l *ledger.Ledger) {
 	slices.Sort(own)
 	x, y := stats.Quantile(other, .99), stats.Quantile(own, .99)
 	if y > x+x/2 && y-x > int64(time.Millisecond) {
-		b.Warnf(evidence.NewOrigin(l.Requests.Source, 0), "over the same time %s puts the p99 at %.4g ms and %s at %.4g ms: the first does not count what requests wait before their handler begins",
-			b.Artifacts[l.Requests.Source].Name, float64(x)/1e6, b.Artifacts[l.Source].Name, float64(y)/1e6)
+		b.Warnf(evidence.NewOrigin(l.Requests.Source, 0), "for the same time the p99 is %s in %s and %s in %s: the first does not include the time that requests wait before their handler begins",
+			figure.Time(float64(x)), b.Artifacts[l.Requests.Source].Name, figure.Time(float64(y)), b.Artifacts[l.Source].Name)
 	}
 }

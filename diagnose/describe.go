@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
 )
@@ -50,10 +51,10 @@ func (r *run) requests() {
 	}
 	slices.SortStableFunc(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
 	if out.Outside > 0 {
-		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%d slow requests of %s came while nothing was traced: what is found is of other seconds; record again while it is slow, or longer", out.Outside, r.b.Artifacts[q.Source].Name)
+		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s came outside the traced time, so what is found here may not explain them: record again while it is slow, or for longer", figure.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
 	}
 	if failed := out.Failed - timedOut; 10*failed > out.Count { // who timed out was slow
-		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%.0f %% of the requests failed: what is slow, or is not, may be their failing", 100*float64(failed)/float64(out.Count))
+		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%.0f %% of the requests failed: that they fail may be why they are slow, or fast", 100*float64(failed)/float64(out.Count))
 	}
 	r.d.Requests = out
 }

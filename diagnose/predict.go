@@ -35,7 +35,7 @@ type PredictOptions struct {
 func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until})
 	if i.Nothing() {
-		return nil, which("nothing of the evidence lies in the time asked for: it is of %s UTC", between(i.Whole))
+		return nil, which("no evidence lies between --since and --until: it covers %s UTC", between(i.Whole))
 	}
 	b := i.Bundle
 	r := &run{b: b, d: &Diagnosis{}, ledgers: i.Ledgers()}
@@ -47,7 +47,7 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	m := model.Of(all.Models, b.Subjects[id].Runtime)[0]
 	for _, w := range opt.Wanted {
 		if w.Model.Runtime != m.Runtime {
-			return nil, which("--set %s: %s is %s, there is nothing like it", w.Text, r.name[id], m.Whose())
+			return nil, which("--set %s: %s is %s, which has no such setting", w.Text, r.name[id], m.Whose())
 		}
 		m = w.Model // all are of one
 	}
@@ -92,12 +92,12 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 	case len(of) == 1:
 		return of[0], nil
 	case len(of) > 1:
-		return 0, which("these are of %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
+		return 0, which("the files are of %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
 	case target != "":
-		return 0, which("--target %s: nothing here is of a %s process of that name or PID", target, model.Processes(all.Models))
+		return 0, which("--target %s: the files hold no %s process of that name or PID", target, model.Processes(all.Models))
 	case others > 0:
-		return 0, which("what was recorded is of no %s process, or does not say so: the models are %s", model.Processes(all.Models), model.About(all.Models))
+		return 0, which("the files hold no %s process, or do not say so: there are models of %s", model.Processes(all.Models), model.About(all.Models))
 	default:
-		return 0, which("nothing was recorded of a process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", model.Processes(all.Models))
+		return 0, which("the files hold no process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", model.Processes(all.Models))
 	}
 }

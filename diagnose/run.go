@@ -28,7 +28,7 @@ func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, e
 	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until, SLO: opt.SLO, Requests: opt.Requests, Baseline: opt.Baseline})
 	b := i.Bundle
 	if i.Nothing() {
-		b.Warnf(0, "nothing of the evidence lies in the time asked for: it is of %s UTC", between(i.Whole))
+		b.Warnf(0, "no evidence lies between --since and --until: it covers %s UTC", between(i.Whole))
 	}
 	crossCheck(b)
 	d := &Diagnosis{Schema: Schema, ToolVersion: opt.Version, RankedBy: "stopped_time", Ledger: []Entry{}, Verdicts: []Verdict{}}

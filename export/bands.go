@@ -14,8 +14,8 @@ var lasting = []struct {
 	title string
 }{
 	{evidence.StopTheWorld, "stop-the-world"},
-	{evidence.GCCycle, "gc cycles"},
-	{evidence.GCMark, "gc mark"},
+	{evidence.GCCycle, "GC cycles"},
+	{evidence.GCMark, "GC mark"},
 }
 
 // band writes intervals; those that overlap, as several sources tell of the same

@@ -125,7 +125,7 @@ func (f *Form) Part(value string) (string, error) {
 	case f.Flag == "" || value == "" && len(f.Parts) > 0:
 		return append(f.Parts, "")[0], nil
 	case !slices.Contains(f.Parts, value):
-		return "", fmt.Errorf("--%s %s: there is no such thing: give %s", f.Flag, value, strings.Join(f.Parts, "|"))
+		return "", fmt.Errorf("--%s %s: there is no such choice: give %s", f.Flag, value, strings.Join(f.Parts, "|"))
 	}
 	return value, nil
 }

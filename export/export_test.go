@@ -183,7 +183,7 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	f := form(t, "csv")
-	if _, err := f.Part("rows"); err == nil || err.Error() != "--table rows: there is no such thing: give requests|intervals|series" {
+	if _, err := f.Part("rows"); err == nil || err.Error() != "--table rows: there is no such choice: give requests|intervals|series" {
 		t.Error(err)
 	}
 }

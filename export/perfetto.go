@@ -51,7 +51,7 @@ func (p *viewed) placed(c evidence.ClockID, o evidence.Origin) bool {
 	if !p.dated || p.s.anchored(c) {
 		return true
 	}
-	p.s.omit(fmt.Sprintf("what %s tells is left out: when it was is not known", p.s.artifact(o)))
+	p.s.omit(fmt.Sprintf("%s is left out: its time is not known", p.s.artifact(o)))
 	return false
 }
 
@@ -327,6 +327,6 @@ var counters = map[string]string{
 	evidence.SeriesGoHeap:      "heap",
 	evidence.SeriesGoGoal:      "heap goal",
 	evidence.SeriesGoAllocated: "allocated",
-	evidence.SeriesGoCycles:    "gc cycles so far",
+	evidence.SeriesGoCycles:    "GC cycles so far",
 	evidence.SeriesGoProcs:     "GOMAXPROCS",
 }

@@ -381,7 +381,7 @@ func TestPerfetto(t *testing.T) {
 	if n, _ := count("requests in access.log.gz"); n+len(l.Rows) != s.Bundle.Requests.Len() {
 		t.Errorf("%d requests of the log", n)
 	}
-	if n, _ := count("gc cycles"); n != len(s.Bundle.Intervals.Select(evidence.GCCycle, -1)) || n == 0 {
+	if n, _ := count("GC cycles"); n != len(s.Bundle.Intervals.Select(evidence.GCCycle, -1)) || n == 0 {
 		t.Errorf("%d cycles", n)
 	}
 	if n, _ := count("stop-the-world"); n != len(s.Bundle.Intervals.Select(evidence.StopTheWorld, -1)) || n == 0 {
@@ -442,13 +442,13 @@ func TestUnplaced(t *testing.T) {
 	if r.from < uint64(from) {
 		t.Errorf("an event at %d, the evidence is from %d", r.from, from)
 	}
-	if len(s.Omitted) != 1 || s.Omitted[0] != "what gctrace.log tells is left out: when it was is not known" {
+	if len(s.Omitted) != 1 || s.Omitted[0] != "gctrace.log is left out: its time is not known" {
 		t.Errorf("omitted: %q", s.Omitted)
 	}
 	alone := read(t, Options{}, "testdata/gctrace.log")
 	r = decodeTracks(t, exported(t, alone, "perfetto", ""))
-	if len(r.named("gc cycles")) != 1 || len(r.clocks) != 0 || len(alone.Omitted) != 0 {
-		t.Errorf("alone: %d tracks of cycles, clocks %v, omitted %q", len(r.named("gc cycles")), r.clocks, alone.Omitted)
+	if len(r.named("GC cycles")) != 1 || len(r.clocks) != 0 || len(alone.Omitted) != 0 {
+		t.Errorf("alone: %d tracks of cycles, clocks %v, omitted %q", len(r.named("GC cycles")), r.clocks, alone.Omitted)
 	}
 }
 

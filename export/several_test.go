@@ -98,7 +98,7 @@ func TestTwoClocksInOneFile(t *testing.T) {
 	if row := table(t, exported(t, s, "csv", "requests"))[0]; row["began"] != "2026-11-21T03:18:02.000000000Z" {
 		t.Errorf("the request began at %q", row["began"])
 	}
-	if r := decodeTracks(t, exported(t, s, "perfetto", "")); len(r.named("gc cycles")) != 0 || len(s.Omitted) != 1 {
+	if r := decodeTracks(t, exported(t, s, "perfetto", "")); len(r.named("GC cycles")) != 0 || len(s.Omitted) != 1 {
 		t.Errorf("a cycle of no known time is drawn; omitted: %q", s.Omitted)
 	}
 }

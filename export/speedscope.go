@@ -32,7 +32,7 @@ func speedscope(s *Source, _ string) (Writer, error) {
 	slowest := slowestOf(s, traced)
 	if known := len(slowest); known > maxShown {
 		slowest = slowest[:maxShown]
-		s.omit(fmt.Sprintf("the time lines of %d requests are left out: those of the %d slowest are written", known-maxShown, maxShown))
+		s.omit(fmt.Sprintf("the time lines of %d requests are left out: only those of the %d slowest are written", known-maxShown, maxShown))
 	}
 	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(threads.SampleType) == 0 {
 		return nil, &Missing{"neither a CPU profile, a request whose states are known, nor a stack of a thread", "unstall record TARGET records them"}

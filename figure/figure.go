@@ -1,5 +1,5 @@
 // Package figure writes numbers for people: three significant digits, thousands
-// separators, times in the unit that fits them (ns, µs, ms, s), sizes in binary
+// separators, times in the unit that fits them (ns to days), sizes in binary
 // units. Figures that are to be compared share a unit.
 //
 // Its opinion: an unknown figure is a question mark, never 0; a figure that is
@@ -77,15 +77,17 @@ func group(digits string) string {
 
 func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
-// Unit is a unit and how many base units (ns, bytes) it holds.
+// Unit is a unit, how many base units (ns, bytes) it holds, and from how many of it on
+// it is used.
 type Unit struct {
 	Name string
 	Size float64
+	From float64
 }
 
 var (
-	times = []Unit{{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
-	sizes = []Unit{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}}
+	times = []Unit{{"ns", 1, 1}, {"µs", 1e3, 1}, {"ms", 1e6, 1}, {"s", 1e9, 1}, {"min", 60e9, 10}, {"h", 3600e9, 2}, {"days", 86400e9, 2}}
+	sizes = []Unit{{"B", 1, 1}, {"KiB", 1 << 10, 1}, {"MiB", 1 << 20, 1}, {"GiB", 1 << 30, 1}, {"TiB", 1 << 40, 1}}
 )
 
 // TimeUnit is the unit for a time in ns.
@@ -99,11 +101,11 @@ func TimeUnit(ns float64) Unit {
 // SizeUnit is the unit for a size in bytes.
 func SizeUnit(bytes float64) Unit { return fit(sizes, bytes) }
 
-// fit takes the largest unit of which there is one, as it will be rounded.
+// fit takes the largest unit of which there are enough, as it will be rounded.
 func fit(units []Unit, v float64) Unit {
 	v = math.Abs(v)
 	for i := len(units) - 1; i > 0; i-- {
-		if v >= units[i].Size*0.9995 {
+		if v >= units[i].Size*units[i].From*0.9995 {
 			return units[i]
 		}
 	}
@@ -133,12 +135,12 @@ var scales = map[string]struct {
 }{
 	"ns": {1, TimeUnit, ""}, "us": {1e3, TimeUnit, ""}, "µs": {1e3, TimeUnit, ""}, "ms": {1e6, TimeUnit, ""}, "s": {1e9, TimeUnit, ""},
 	"bytes": {1, SizeUnit, ""}, "B": {1, SizeUnit, ""}, "KiB": {1 << 10, SizeUnit, ""}, "MiB": {1 << 20, SizeUnit, ""}, "GiB": {1 << 30, SizeUnit, ""},
-	"bytes/s": {1, SizeUnit, "/s"}, "B/s": {1, SizeUnit, "/s"}, "MiB/s": {1 << 20, SizeUnit, "/s"},
+	"bytes/s": {1, SizeUnit, "/s"}, "B/s": {1, SizeUnit, "/s"}, "MiB/s": {1 << 20, SizeUnit, "/s"}, "bytes/h": {1, SizeUnit, "/h"},
 }
 
 // Scale returns what figures of a unit are to be multiplied by to be written
 // in the unit that fits v, and that unit. Parts of one (unit "1") are written as
-// percentages, rates (unit "1/s") as "/s".
+// percentages, rates (unit "1/s") as "/s", cores as CPUs.
 func Scale(unit string, v float64) (factor float64, name string) {
 	s, ok := scales[unit]
 	switch {
@@ -147,6 +149,8 @@ func Scale(unit string, v float64) (factor float64, name string) {
 		return 100, "%"
 	case unit == "1" || unit == "count":
 		return 1, ""
+	case unit == "cores":
+		return 1, "CPUs"
 	default:
 		return 1, strings.TrimPrefix(unit, "1")
 	}
@@ -196,7 +200,7 @@ func Change(now, then, low, high *float64, unit string) string {
 }
 
 // least is what figures of a unit are told down to: below, they are as good as none.
-var least = map[string]float64{"cores": .001, "%": .01}
+var least = map[string]float64{"CPUs": .001, "%": .01}
 
 // atLeast writes a number, "<0.001" for one that is as good as none in its unit.
 func atLeast(v float64, unit string) string {
@@ -206,9 +210,13 @@ func atLeast(v float64, unit string) string {
 	return Num(v)
 }
 
+// join writes a number with its unit: "1 CPU", "2 CPUs".
 func join(number, unit string) string {
-	if unit == "" {
+	switch {
+	case unit == "":
 		return number
+	case number == "1" && len(unit) > len("ms") && !strings.Contains(unit, "/"):
+		unit = strings.TrimSuffix(unit, "s")
 	}
 	return number + " " + unit
 }

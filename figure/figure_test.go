@@ -33,7 +33,7 @@ func TestFixed(t *testing.T) {
 }
 
 func TestUnits(t *testing.T) {
-	for ns, want := range map[float64]string{0: "0 s", 0.4: "0.4 ns", 999: "999 ns", 999.6: "1 µs", 1500: "1.5 µs", 2.6e6: "2.6 ms", 999.96e6: "1 s", 1.92e9: "1.92 s", 5.4e12: "5,400 s"} {
+	for ns, want := range map[float64]string{0: "0 s", 0.4: "0.4 ns", 999: "999 ns", 999.6: "1 µs", 1500: "1.5 µs", 2.6e6: "2.6 ms", 999.96e6: "1 s", 1.92e9: "1.92 s", 599e9: "599 s", 5.4e12: "90 min", 40389e9: "11.2 h", 864e12: "10 days"} {
 		if got := Time(ns); got != want {
 			t.Errorf("Time(%v) = %q, want %q", ns, got, want)
 		}
@@ -49,7 +49,8 @@ func TestOf(t *testing.T) {
 	for _, c := range []struct {
 		v          float64
 		unit, want string
-	}{{9.3, "1/s", "9.3 /s"}, {.31, "1", "31 %"}, {1.7, "1", "1.7"}, {1, "1", "1"}, {4711, "1", "4,711"}, {0, "1", "0"}, {390e6, "bytes/s", "372 MiB/s"}, {1320, "ms", "1.32 s"}, {98, "%", "98 %"}, {3, "", "3"}} {
+	}{{9.3, "1/s", "9.3 /s"}, {.31, "1", "31 %"}, {1.7, "1", "1.7"}, {1, "1", "1"}, {4711, "1", "4,711"}, {0, "1", "0"}, {390e6, "bytes/s", "372 MiB/s"}, {1320, "ms", "1.32 s"}, {98, "%", "98 %"}, {3, "", "3"},
+		{1, "CPUs", "1 CPU"}, {1, "cores", "1 CPU"}, {1, "s", "1 s"}, {1, "bytes", "1 B"}, {1, "1/s", "1 /s"}, {38527492188, "bytes/h", "35.9 GiB/h"}} {
 		if got := Of(c.v, c.unit); got != c.want {
 			t.Errorf("Of(%v, %q) = %q, want %q", c.v, c.unit, got, c.want)
 		}
@@ -69,8 +70,8 @@ func TestChange(t *testing.T) {
 		{p(1200), p(300), p(250), nil, "ms", "1.2 → 0.3 s"},
 		{nil, p(3), nil, nil, "%", "3 %"},
 		{p(3), nil, nil, nil, "count", "3 → ?"},
-		{p(.2), p(.00000924), p(.000005), p(.00002), "cores", "0.2 → <0.001 cores"},
-		{p(.2), p(.0004), p(.0001), p(.002), "cores", "0.2 → <0.001 cores (<0.001–0.002)"},
+		{p(.2), p(.00000924), p(.000005), p(.00002), "cores", "0.2 → <0.001 CPUs"},
+		{p(.2), p(.0004), p(.0001), p(.002), "cores", "0.2 → <0.001 CPUs (<0.001–0.002)"},
 		{p(38.7), p(100), p(72), p(100), "%", "38.7 → 100 % (72–100)"},
 	} {
 		if got := Change(c.now, c.then, c.low, c.high, c.unit); got != c.want {

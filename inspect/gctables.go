@@ -35,7 +35,7 @@ func (g *GC) tables() (out []Table) {
 	}
 	add("Concurrent phases", "phase", g.Concurrent.Phases)
 	if s := g.Safepoints; s != nil {
-		add("Safepoints ("+figure.Time(s.TotalS*1e9)+" in all, "+figure.Time(s.ToSafepointS*1e9)+" of it until threads had stopped, at most "+figure.Time(s.ToMaxS*1e9)+"; pauses lie within)",
+		add("Safepoints ("+figure.Time(s.TotalS*1e9)+" in total, "+figure.Time(s.ToSafepointS*1e9)+" of it waiting for threads to stop, at most "+figure.Time(s.ToMaxS*1e9)+"; GC pauses are included)",
 			"operation", s.ByOperation)
 	}
 	return out
@@ -56,14 +56,14 @@ func (g *GC) heapTable() Table {
 	size("after the last full collection", g.Heap.AfterFull, "")
 	size("capacity", g.Heap.Capacity, "")
 	size("young generation's capacity", g.Heap.Young, "")
-	size("class metadata", g.Heap.Metaspace, "")
+	size("metaspace (class metadata)", g.Heap.Metaspace, "")
 	size("allocated", g.Rates.Alloc, "/s")
 	size("promoted", g.Rates.Promote, "/s")
 	if r := g.Rates.Cycles; r != nil {
 		t.Rows = append(t.Rows, []string{"collections", figure.Num(*r*60) + " /min"})
 	}
 	if c := g.CPU; c != nil {
-		t.Rows = append(t.Rows, []string{"processor time in pauses", "user " + figure.Time(c.UserS*1e9) + ", kernel " + figure.Time(c.SystemS*1e9) + ", wall " + figure.Time(c.RealS*1e9)})
+		t.Rows = append(t.Rows, []string{"CPU time in pauses", "user " + figure.Time(c.UserS*1e9) + ", system " + figure.Time(c.SystemS*1e9) + ", wall " + figure.Time(c.RealS*1e9)})
 	}
 	return t
 }

@@ -61,10 +61,10 @@ type KneeResult struct {
 // a step back. A request counts as answered with 2xx or 3xx only.
 func Knee(ctx context.Context, p Plan, slo SLO, o KneeOptions) (*KneeResult, error) {
 	if slo.P99 <= 0 {
-		return nil, planError("an SLO of %s: give a p99 above zero, such as --slo 50ms", slo.P99)
+		return nil, planError("--slo %s: give a p99 above zero, such as 50ms", slo.P99)
 	}
 	if p.Mode != Open {
-		return nil, planError("a knee is searched by rate: leave out closed loops")
+		return nil, planError("--knee searches for a rate: leave out --connections")
 	}
 	if o.Start == 0 {
 		o.Start = p.Rate
@@ -132,7 +132,7 @@ func (k *kneeSearch) search() error {
 			break
 		}
 		if rate /= 2; rate < 1 {
-			k.result.Why = "the SLO is not kept at 1 request per second either"
+			k.result.Why = "not even 1 request per second keeps it"
 			return nil
 		}
 	}
@@ -169,9 +169,9 @@ func (k *kneeSearch) search() error {
 		}
 	}
 	k.result.Rate, k.result.GeneratorLimited = &good, beyond
-	k.result.Why = "beyond it the SLO is not kept"
+	k.result.Why = "above it p99 is higher"
 	if beyond {
-		k.result.Why = "beyond it the generator does not keep its schedule: the service may be able to do more"
+		k.result.Why = "above it the generator cannot keep its schedule: the service may be able to do more"
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (s KneeStep) Line() string {
 	verdict := "kept"
 	switch {
 	case !s.Kept && s.Limited:
-		verdict = "not kept, nor was the schedule by the generator"
+		verdict = "not kept; the generator did not keep its schedule either"
 	case !s.Kept:
 		verdict = "not kept"
 	}
@@ -237,6 +237,6 @@ func (r *KneeResult) Text(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "no rate keeps p99 ≤ %s: %s\n", figure.Ms(r.SLO), r.Why)
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s/s is the highest rate that keeps p99 ≤ %s; %s\n", figure.Num(*r.Rate), figure.Ms(r.SLO), r.Why)
+	_, err := fmt.Fprintf(w, "%s requests/s is the highest rate that keeps p99 ≤ %s; %s\n", figure.Num(*r.Rate), figure.Ms(r.SLO), r.Why)
 	return err
 }

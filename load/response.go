@@ -42,7 +42,7 @@ func (p *responses) fill() error {
 			p.from = 0
 		} else {
 			if len(p.buf) >= maxHead {
-				return fmt.Errorf("%w: its head is longer than %d KiB", errNotHTTP, maxHead>>10)
+				return fmt.Errorf("%w: its header is longer than %d KiB", errNotHTTP, maxHead>>10)
 			}
 			p.buf = append(p.buf, make([]byte, len(p.buf))...)
 		}

@@ -152,7 +152,7 @@ func TestTable(t *testing.T) {
 Statistics            Avg        Stdev          Max
   Reqs/sec          1,990         31.2        2,104
   Latency          2.1 ms      14.2 ms       912 ms
-Latency distribution, from the intended start
+Latency distribution, measured from the scheduled send time
      50%       210 µs
      75%       320 µs
      90%       500 µs

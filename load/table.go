@@ -17,18 +17,18 @@ func (r *Result) Table(w io.Writer) error {
 	if r.OfferedRate != nil {
 		head += " · " + figure.Num(*r.OfferedRate) + "/s " + r.Arrivals
 	} else {
-		head += " · " + plural(int64(r.Connections), "connection")
+		head += " · " + figure.Plural(r.Connections, "connection")
 	}
 	line("%s · %s\n", head, figure.Time(r.Duration*1e9))
 	line("%-12s %12s %12s %12s", "Statistics", "Avg", "Stdev", "Max")
 	line("  %-10s %12s %12s %12s", "Reqs/sec", figure.Num(r.Rate.Mean), number(r.Rate.Stdev), number(r.Rate.Max))
 	l := &r.Latency
 	line("  %-10s %12s %12s %12s", "Latency", duration(l.Mean), duration(l.Stdev), duration(l.Max))
-	from := "the intended start"
+	from := "the scheduled send time"
 	if r.LatencyFrom == "send" {
-		from = "the send"
+		from = "the actual send time"
 	}
-	line("Latency distribution, from %s", from)
+	line("Latency distribution, measured from %s", from)
 	for _, q := range []struct {
 		name string
 		v    *float64
@@ -76,13 +76,6 @@ func duration(ms *float64) string {
 	return figure.Ms(*ms)
 }
 
-func plural(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return figure.Count(n) + " " + what
-}
-
 // Line is the snapshot in one line.
 func (s Snapshot) Line() string {
 	at := s.Elapsed.Round(time.Second).String()
@@ -98,7 +91,7 @@ func (s Snapshot) Line() string {
 	}
 	text += fmt.Sprintf(" · %s under way", figure.Count(s.UnderWay))
 	if s.Waiting > 0 {
-		text += fmt.Sprintf(" (%s wait for a connection)", figure.Count(s.Waiting))
+		text += fmt.Sprintf(" (%s waiting for a connection)", figure.Count(s.Waiting))
 	}
 	if s.Failed > 0 {
 		text += fmt.Sprintf(" · %s failed", figure.Count(s.Failed))

@@ -9,6 +9,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/unstall/unstall/evidence"
+
+	"github.com/unstall/unstall/figure"
 )
 
 // Snapshot is how a run is getting on.
@@ -266,25 +268,25 @@ func (t *tally) judge(r *Result) {
 		lag, latency := *r.SendLag.P99, *r.Latency.P99
 		r.GeneratorLimited = lag > 1 && lag > latency/10
 		if r.GeneratorLimited {
-			r.warn("the generator did not keep its schedule: 1 %% of the requests were sent %.3g ms late or more, and that is in the latencies; use a lower rate or a machine with more free CPU", lag)
+			r.warn("the generator did not keep its schedule: 1 %% of the requests were sent at least %.3g ms late, and their latencies include that; use a lower rate or a machine with more free CPU", lag)
 		}
 	}
 	if need := t.needs(r); need > float64(cpus()) && !r.GeneratorLimited {
 		r.GeneratorLimited = true
-		r.warn("the generator cannot make %.0f/s here: %d requests were never sent, and all would have taken it %.0f CPUs of %d; use a lower rate or a larger machine", *r.OfferedRate, t.neverSent, need, cpus())
+		r.warn("the generator cannot make %.0f requests/s here: %d were never sent; all of them would have needed %.0f CPUs, and there are %d; use a lower rate or a larger machine", *r.OfferedRate, t.neverSent, need, cpus())
 	}
 	if t.plan.Mode == Closed && r.GeneratorCPU != nil && *r.GeneratorCPU > .9*float64(cpus()) {
 		r.GeneratorLimited = true
 		r.warn("the generator used all the CPU it could get: the service may be able to do more")
 	}
 	if t.unfinished > 0 {
-		r.warn("%d requests were not answered in time: their latencies are lower bounds", t.unfinished)
+		r.warn("%s not answered in time: their latencies are lower bounds", figure.Plural(t.unfinished, "request"))
 	}
 	if t.plan.Mode == Open && t.waited+t.neverSent > 0 && t.plan.Connections < DefaultOpenConnections && t.waited > t.sent/100 {
-		r.warn("%d requests waited for one of %d connections; the waiting is in the latencies", t.waited+t.neverSent, t.plan.Connections)
+		r.warn("%s waited for one of %d connections; the latencies include that wait", figure.Plural(t.waited+t.neverSent, "request"), t.plan.Connections)
 	}
 	if t.rowError != nil {
-		r.warn("the rows of the requests were not all stored: %v", t.rowError)
+		r.warn("not all requests were written to the file: %v", t.rowError)
 	}
 }
 

@@ -16,10 +16,10 @@ func (l *layout) bands() {
 		cover, id, title string
 		text             func(int) string
 	}{
-		{evidence.GCCycle, evidence.CoverGC, "gc-cycle", "collector cycles", l.cycle},
+		{evidence.GCCycle, evidence.CoverGC, "gc-cycle", "GC cycles", l.cycle},
 		{evidence.GCMark, evidence.CoverGC, "gc-mark", "concurrent mark", l.cause},
 		{evidence.GCConcurrent, evidence.CoverGC, "gc-concurrent", "concurrent phases", l.stop},
-		{evidence.StopTheWorld, evidence.CoverGC, "stop-the-world", "stopped world", l.stop},
+		{evidence.StopTheWorld, evidence.CoverGC, "stop-the-world", "stop-the-world pauses", l.stop},
 		{evidence.Safepoint, evidence.CoverSafepoints, "safepoint", "safepoints", l.stop},
 		{evidence.AllocStall, evidence.CoverStalls, "allocation-stall", "threads waiting for memory", l.cause},
 	} {

@@ -25,9 +25,9 @@ func (l *layout) charts() {
 	l.simple("faults", "page faults", "1/s", false, figures{
 		{evidence.SeriesProcessMinorFaults, "minor", "minor"}, {evidence.SeriesProcessMajorFaults, "major", "major"}})
 	l.goroutines()
-	l.simple("delay", "waiting for a CPU of the host", "s/s", false, figures{
+	l.simple("delay", "threads waiting for a CPU of the host", "s/s", false, figures{
 		{evidence.SeriesProcessRunDelay, "threads", "all threads"}, {evidence.SeriesProcessMainThreadRunDelay, "main", "main thread"}})
-	l.simple("pressure", "pressure (some)", "s/s", false, figures{
+	l.simple("pressure", "pressure: some thread waited", "share", false, figures{
 		{evidence.SeriesCgroupPressureCPUSome, "cgroup-cpu", "CPU, container"}, {evidence.SeriesCgroupPressureMemorySome, "cgroup-memory", "memory, container"},
 		{evidence.SeriesCgroupPressureIOSome, "cgroup-io", "I/O, container"}, {evidence.SeriesHostPressureCPUSome, "host-cpu", "CPU, host"},
 		{evidence.SeriesHostPressureMemorySome, "host-memory", "memory, host"}, {evidence.SeriesHostPressureIOSome, "host-io", "I/O, host"}})
@@ -84,8 +84,8 @@ func (l *layout) processor() {
 func (l *layout) host() {
 	l.simple("cpu-host", "CPU of the host", "cores", true, figures{
 		{evidence.SeriesHostCPUUser, "user", "user"}, {evidence.SeriesHostCPUSystem, "system", "system"}, {evidence.SeriesHostCPUSoftirq, "softirq", "interrupts"},
-		{evidence.SeriesHostCPUSteal, "steal", "stolen"}, {evidence.SeriesHostCPUIowait, "iowait", "idle, with I/O under way"}})
-	l.simple("cpu-quota", "stopped by the CPU quota", "cores", false, figures{{evidence.SeriesCgroupCPUThrottled, "throttled", "stopped, all threads"}})
+		{evidence.SeriesHostCPUSteal, "steal", "stolen"}, {evidence.SeriesHostCPUIowait, "iowait", "idle, waiting for I/O"}})
+	l.simple("cpu-quota", "throttled by the CPU quota", "cores", false, figures{{evidence.SeriesCgroupCPUThrottled, "throttled", "all threads"}})
 }
 
 // heap adds the heap against its goal: from traces as it grew, from a log of the
@@ -107,7 +107,7 @@ func (l *layout) heap() {
 	used, goal := l.atCycles(looked)
 	c.add(used)
 	for _, s := range l.series(evidence.SeriesGoHeapSnapshot) {
-		c.add(l.readings("snapshot", "heap, when asked for it", s))
+		c.add(l.readings("snapshot", "heap, when read", s))
 	}
 	for _, s := range l.series(evidence.SeriesManagedHeap) {
 		c.add(l.curve("used", "heap", s))
@@ -116,7 +116,7 @@ func (l *layout) heap() {
 		if a, ok := s.Origin.Artifact(); ok && traced[a] {
 			c.add(l.curve("goal", "goal", withoutZero(s)))
 		} else {
-			c.add(l.readings("goal-snapshot", "goal, when asked for it", withoutZero(s)))
+			c.add(l.readings("goal-snapshot", "goal, when read", withoutZero(s)))
 		}
 	}
 	c.add(goal)

@@ -35,7 +35,7 @@ func (l *layout) stop(row int) string {
 		text = append(text, fmt.Sprintf("user %s, system %s", seconds(int64(user)), seconds(int64(system))))
 	}
 	if x, ok := v.Get(row, evidence.ToSafepoint); ok && x > 0 {
-		text = append(text, "until all had stopped "+seconds(int64(x)))
+		text = append(text, "waiting for threads to stop "+seconds(int64(x)))
 	}
 	return strings.Join(slices.DeleteFunc(text, func(s string) bool { return s == "" }), ", ")
 }
@@ -138,9 +138,9 @@ func (l *layout) pausesByKind(rows []int, source string) {
 		g.spread(cells[k], v.Start[i], v.End[i], 1)
 	}
 	slices.Sort(order)
-	c := Chart{ID: "pauses", Title: "stopped by collections", Unit: "ms/s", Stacked: true}
+	c := Chart{ID: "pauses", Title: "paused by GC", Unit: "share", Stacked: true}
 	for _, k := range order {
-		c.add(g.curve(strings.ReplaceAll(k.String(), " ", "-"), k.String(), source, cells[k], 1e3/float64(g.width), l.t.To))
+		c.add(g.curve(strings.ReplaceAll(k.String(), " ", "-"), k.String(), source, cells[k], 1/float64(g.width), l.t.To))
 	}
 	l.chart(c)
 }

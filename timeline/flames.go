@@ -18,7 +18,7 @@ const (
 
 // flames lays out where time and memory went by stack.
 func (l *layout) flames() {
-	l.profile("threads", "looks at threads", threads.SampleType, false) // most of a request that waits for a thread has no stack
+	l.profile("threads", "thread samples", threads.SampleType, false) // most of a request that waits for a thread has no stack
 	l.slowTime()
 	l.profile("cpu", "CPU time", "cpu", false)
 	l.profile("heap", "heap in use", "inuse_space", true)

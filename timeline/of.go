@@ -252,12 +252,12 @@ func (l *layout) others() {
 	}
 	for s, n := range requests {
 		if n > 0 && evidence.SubjectID(s) != l.subject {
-			l.omit("%d requests of %s: this is of %s", n, l.titles[s], l.t.Subject)
+			l.omit("%d requests of %s: this timeline is of %s", n, l.titles[s], l.t.Subject)
 		}
 	}
 	for i := range l.sources {
 		if s := &l.sources[i]; !s.placed {
-			l.omit("the %d requests of %s: at which time of day they were is not known", s.count, s.name)
+			l.omit("the %d requests of %s: their time of day is not known", s.count, s.name)
 		}
 	}
 	apart := make(map[string]bool)
@@ -267,10 +267,10 @@ func (l *layout) others() {
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(apart)) {
-		l.omit("%s: at which time of day it was recorded is not known", n)
+		l.omit("%s: its time of day is not known", n)
 	}
 	if from, to := l.hull(); len(l.sources) > 0 && (from < l.t.From || to > l.t.To) {
-		l.omit("%s without requests, before and after", seconds(max(0, l.t.From-from)+max(0, to-l.t.To)))
+		l.omit("%s without requests, before the first and after the last", seconds(max(0, l.t.From-from)+max(0, to-l.t.To)))
 	}
 }
 

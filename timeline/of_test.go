@@ -106,7 +106,7 @@ func TestApart(t *testing.T) {
 	if len(x.Slow) != 30 || !x.Slow[0].Apart || len(x.Bands) != 0 {
 		t.Errorf("%d slow, %d bands", len(x.Slow), len(x.Bands))
 	}
-	if text := strings.Join(x.Omitted, "\n"); !strings.Contains(text, "the 30 requests of trace.out: at which time of day they were is not known") {
+	if text := strings.Join(x.Omitted, "\n"); !strings.Contains(text, "the 30 requests of trace.out: their time of day is not known") {
 		t.Errorf("omitted: %s", text)
 	}
 }
@@ -139,7 +139,7 @@ func TestOthersAreOmitted(t *testing.T) {
 		t.Errorf("begins %g s before the requests", float64(1e18-x.From)/1e9)
 	}
 	text := strings.Join(x.Omitted, "\n")
-	for _, want := range []string{"50 requests of worker pid 2: this is of gateway pid 1", "without requests, before and after"} {
+	for _, want := range []string{"50 requests of worker pid 2: this timeline is of gateway pid 1", "without requests, before the first and after the last"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

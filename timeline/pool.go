@@ -27,16 +27,16 @@ func (l *layout) pool() (found bool) {
 	}
 	if n := l.b.Subjects[l.subject].CPUs; n > 0 && l.t.To > l.t.From {
 		many := float64(reading.ManyThreads * n)
-		c.add(Curve{ID: "limit", Title: fmt.Sprintf("%d × processors", reading.ManyThreads), T: []int64{l.t.From, l.t.To}, V: []float64{many, many}})
+		c.add(Curve{ID: "limit", Title: fmt.Sprintf("%d × CPUs", reading.ManyThreads), T: []int64{l.t.From, l.t.To}, V: []float64{many, many}})
 	}
 	l.chart(c)
 	before := len(l.t.Charts)
 	l.processor()
 	if n := l.b.Subjects[l.subject].CPUs; n > 0 && len(l.t.Charts) > before {
-		l.t.Charts[before].Title += fmt.Sprintf(", which may use %d", n) // what is idle is not drawn
+		l.t.Charts[before].Title += fmt.Sprintf(", which may use %d CPUs", n) // what is idle is not drawn
 	}
 	if len(l.t.Charts) == before {
-		l.simple("cpu-percent", "CPU, of all processors", "%", false, figures{{evidence.SeriesCPU, "cpu", "process"}})
+		l.simple("cpu-percent", "CPU, of all CPUs", "%", false, figures{{evidence.SeriesCPU, "cpu", "process"}})
 	}
 	l.simple("pool-queue", "work queued for a pool thread", "1", false, figures{{evidence.SeriesPoolQueue, "queue", "work items"}})
 	l.simple("pool-completed", "work items completed", "1/s", false, figures{{evidence.SeriesPoolCompleted, "completed", "completed"}})
@@ -46,7 +46,7 @@ func (l *layout) pool() (found bool) {
 // counters adds what a runtime's counters say that nothing else told.
 func (l *layout) counters() {
 	l.simple("contentions", "contended locks", "1/s", false, figures{{evidence.SeriesContentions, "contentions", "contentions"}})
-	l.simple("gc-time", "time in GC since the last one", "%", false, figures{{evidence.SeriesGCTime, "gc", "collector"}})
+	l.simple("gc-time", "time in GC since the last one", "%", false, figures{{evidence.SeriesGCTime, "gc", "GC"}})
 }
 
 // adjustments lays out the moments at which the pool's size was changed, a row for

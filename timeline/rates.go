@@ -72,7 +72,7 @@ func (l *layout) rates() {
 		}
 		starts, ends = append(starts, at), append(ends, r.End[i])
 	}
-	rate := Chart{ID: "rate", Title: "requests begun", Unit: "1/s"}
+	rate := Chart{ID: "rate", Title: "requests started", Unit: "1/s"}
 	rate.add(g.curve("begun", "begun", s.name, began, 1e9/float64(g.width), s.to))
 	for _, v := range failed {
 		if v > 0 {
@@ -217,7 +217,7 @@ func (l *layout) assists() {
 	if !slices.ContainsFunc(append(marking, waiting...), func(v float64) bool { return v > 0 }) {
 		return
 	}
-	c := Chart{ID: "assist", Title: "requests working for the collector", Unit: "ms/s", Stacked: true}
+	c := Chart{ID: "assist", Title: "requests helping GC", Unit: "ms/s", Stacked: true}
 	c.add(g.perSecond("assist", "mark assist", name, marking, looked))
 	c.add(g.perSecond("assist-wait", "assist, waiting", name, waiting, looked))
 	l.chart(c)
@@ -250,7 +250,7 @@ func (l *layout) mechanisms() {
 	if len(l.ledger.Entries) == 1 && l.ledger.Entries[0].Mechanism == ledger.Unobserved {
 		return // nothing to tell apart
 	}
-	c := Chart{ID: "slow", Title: "where slow requests' time went", Unit: "ms/s", Stacked: true}
+	c := Chart{ID: "slow", Title: "slow requests, by what they did or waited for", Unit: "ms/s", Stacked: true}
 	for _, e := range l.order() {
 		if v := cells[e]; v != nil {
 			c.add(g.curve(e.String(), e.TitleOf(l.lanes()), l.b.Artifacts[l.ledger.Source].Name, v, 1e3/float64(g.width), l.ledger.To))

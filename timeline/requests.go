@@ -121,7 +121,7 @@ func (l *layout) details() {
 	if l.ledger != nil && l.ledger.Host.Starved() && len(l.sources) > 0 {
 		for _, row := range l.shown.slow {
 			if a, _ := l.b.Requests.Origin[row].Artifact(); a != l.ledger.Source {
-				l.omit("what the host withheld from each piece of the trace: it is taken out of all states as measured during %s", l.b.Artifacts[l.ledger.Source].Name)
+				l.omit("how long the host kept threads off the CPU in each piece of the trace: all states are corrected by what was measured during %s", l.b.Artifacts[l.ledger.Source].Name)
 				break
 			}
 		}

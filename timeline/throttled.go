@@ -14,7 +14,7 @@ const ThrottledPeriods = evidence.SeriesCgroupCPUThrottledPeriods
 
 // ThrottledTitle is what a row of [Throttle]s is called. They are as long as the time
 // between two readings: within it a stop may have been a moment.
-const ThrottledTitle = "readings in which a CPU quota stopped it"
+const ThrottledTitle = "readings in which the CPU quota throttled it"
 
 // Throttle is the time between two readings of a quota's counters, if it stopped the
 // group in between.

@@ -84,7 +84,7 @@ const MaxBand = 20_000
 type Chart struct {
 	ID      string // "cpu", "heap", "assist", "rate", "faults": stable
 	Title   string
-	Unit    string // "cores", "bytes", "1/s", "ms/s"
+	Unit    string // "cores", "bytes", "1/s", "share" of the time; "ms/s", "s/s": how many at a time
 	Stacked bool   // the curves are parts of a whole
 	Curves  []Curve
 }

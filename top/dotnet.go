@@ -24,21 +24,21 @@ import (
 // https://learn.microsoft.com/dotnet/core/diagnostics/available-counters
 
 var dotnetRules = []Rule{
-	{evidence.SeriesPoolThreads, "> 3 × processors or climbing 1–2/s, CPU below 90 %: pool starved", poolStarved},
+	{evidence.SeriesPoolThreads, "> 3 × CPUs or growing 1–2/s with CPU below 90 %: pool starved", poolStarved},
 	{evidence.SeriesPoolQueue, "> 0 for seconds: work waits for a pool thread", func(v View) string {
 		if !v.lasts(3*time.Second, func(x float64) bool { return x > 0 }) {
 			return ""
 		}
 		return "work waits for a pool thread"
 	}},
-	{evidence.SeriesPoolCompleted, "low beside a queue: its threads block", nil},
-	{evidence.SeriesContentions, "> 100/s: threads fight for a lock", above(100, 3*time.Second, "threads fight for a lock")},
-	{evidence.SeriesGCTime, "> 20 %: the collector takes the time", above(20, 3*time.Second, "the collector takes the time")},
-	{evidence.SeriesGen2Collections, "> 0 all the time: full collections; see LOH size", above(0, 5*time.Second, "full collections all the time")},
-	{evidence.SeriesLOHSize, "grows and grows: arrays of 85 kB and more are held", climbing(100e3, 60*time.Second, "arrays of 85 kB and more are held")},
-	{evidence.SeriesExceptions, "> 100/s: each unwinds its stack", above(100, 3*time.Second, "each unwinds its stack")},
-	{evidence.SeriesTimers, "as many as requests in flight: they wait for a delay", nil},
-	{evidence.SeriesRequestsInFlight, "climbing at an even request rate: they pile up", climbing(1, 10*time.Second, "requests pile up")},
+	{evidence.SeriesPoolCompleted, "low while work is queued: pool threads block", nil},
+	{evidence.SeriesContentions, "> 100/s: threads compete for locks", above(100, 3*time.Second, "threads compete for locks")},
+	{evidence.SeriesGCTime, "> 20 %: GC takes too much of the time", above(20, 3*time.Second, "GC takes too much of the time")},
+	{evidence.SeriesGen2Collections, "> 0 all the time: full GCs; see LOH size", above(0, 5*time.Second, "full GCs all the time")},
+	{evidence.SeriesLOHSize, "keeps growing: objects of 85 kB and more are held", climbing(100e3, 60*time.Second, "objects of 85 kB and more are held")},
+	{evidence.SeriesExceptions, "> 100/s: costly, each unwinds the stack", above(100, 3*time.Second, "costly, each unwinds the stack")},
+	{evidence.SeriesTimers, "as many as requests in flight: requests wait for timers", nil},
+	{evidence.SeriesRequestsInFlight, "growing at a steady request rate: requests pile up", climbing(1, 10*time.Second, "requests pile up")},
 	{evidence.SeriesConnectionQueue, "> 0: connections wait for a pool thread", above(0, 3*time.Second, "connections wait for a pool thread")},
 	{evidence.SeriesRequestQueue, "> 0: requests wait for a pool thread", above(0, 3*time.Second, "requests wait for a pool thread")},
 }
@@ -52,10 +52,10 @@ func poolStarved(v View) string {
 		return ""
 	}
 	if rate := v.climb(10 * time.Second); n > cores && rate >= .5 && v.risesFor(10*time.Second) {
-		return fmt.Sprintf("climbs %s/s with CPU at %.0f %%: pool starved", figure.Num(rate), busy)
+		return fmt.Sprintf("grows by %s/s with CPU at %.0f %%: pool starved", figure.Num(rate), busy)
 	}
 	if v.lasts(5*time.Second, func(x float64) bool { return x > reading.ManyThreads*cores }) {
-		return fmt.Sprintf("%s × processors with CPU at %.0f %%: threads block", figure.Num(n/cores), busy)
+		return fmt.Sprintf("%s × CPUs with CPU at %.0f %%: pool threads block", figure.Num(n/cores), busy)
 	}
 	return ""
 }

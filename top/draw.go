@@ -96,7 +96,7 @@ func (o Look) foot(w *Watch) []string {
 		keys = "p pause   r resume   q quit   up/down scroll"
 	}
 	over := (shownOver * w.Every).Round(time.Second)
-	text := fmt.Sprintf("%s   every %s, bars: %s   ! a rule holds  * has one", keys, w.Every, strings.TrimSuffix(over.String(), "0s"))
+	text := fmt.Sprintf("%s   every %s, bars: %s   ! rule applies  * has a rule", keys, w.Every, strings.TrimSuffix(over.String(), "0s"))
 	return []string{"", o.style(faint, strings.TrimRight(pad(text, o.Width), " "))}
 }
 

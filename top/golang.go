@@ -31,16 +31,16 @@ const (
 )
 
 var goRules = []Rule{
-	{goroutineID, "climbing and never falling: a leak, or requests pile up", climbing(1, 30*time.Second, "a leak, or requests pile up")},
+	{goroutineID, "growing and never falling: a leak, or requests pile up", climbing(1, 30*time.Second, "a leak, or requests pile up")},
 	{gcCyclesID, "> 1/s with memory to spare: raise GOGC or set GOMEMLIMIT", func(v View) string {
 		if !(v.Of(gcCPUID) >= 5) || !v.lasts(5*time.Second, func(x float64) bool { return x > 1 }) {
 			return ""
 		}
-		return "the collector runs all the time: unstall says what would help"
+		return "GC runs all the time: diagnose this process to see what helps"
 	}},
-	{gcCPUID, "> 10 %: the collector takes the time", above(10, 5*time.Second, "the collector takes the time")},
+	{gcCPUID, "> 10 %: GC takes too much of the time", above(10, 5*time.Second, "GC takes too much of the time")},
 	{"go/forced", "> 0: something calls runtime.GC", above(0, 5*time.Second, "something calls runtime.GC")},
-	{"go/heap", "up to the goal, then a collection", nil},
+	{"go/heap", "grows to the heap goal, then a GC cycle begins", nil},
 }
 
 // golang reads a Go process over HTTP.
@@ -126,20 +126,20 @@ var memStats = []struct {
 	Reading
 }{
 	{"NumGC", Reading{ID: gcCyclesID, Title: "GC cycles", Unit: "1/s", Kind: Total}},
-	{"GCCPUFraction", Reading{ID: gcCPUID, Title: "CPU of the collector, since the start", Unit: "%", Scale: 100}},
+	{"GCCPUFraction", Reading{ID: gcCPUID, Title: "GC CPU, since the start", Unit: "%", Scale: 100}},
 	{"HeapAlloc", Reading{ID: "go/heap", Title: "heap", Unit: "bytes"}},
 	{"NextGC", Reading{ID: "go/goal", Title: "heap goal", Unit: "bytes"}},
 	{"TotalAlloc", Reading{ID: "go/alloc", Title: "allocated", Unit: "bytes/s", Kind: Total}},
 	{"Mallocs", Reading{ID: "go/mallocs", Title: "objects allocated", Unit: "1/s", Kind: Total}},
 	{"HeapObjects", Reading{ID: "go/objects", Title: "objects", Unit: "count"}},
-	{"PauseTotalNs", Reading{ID: "go/paused", Title: "time stopped for GC", Unit: "%", Kind: Total, Scale: 100e-9}},
+	{"PauseTotalNs", Reading{ID: "go/paused", Title: "time paused by GC", Unit: "%", Kind: Total, Scale: 100e-9}},
 	{lastPause, Reading{ID: "go/last-pause", Title: "last GC pause", Unit: "ns"}},
 	{"NumForcedGC", Reading{ID: "go/forced", Title: "forced GC cycles", Unit: "1/s", Kind: Total}},
 	{"HeapInuse", Reading{ID: "go/inuse", Title: "heap in use, with free slots", Unit: "bytes"}},
 	{"HeapIdle", Reading{ID: "go/idle", Title: "heap idle", Unit: "bytes"}},
 	{"HeapReleased", Reading{ID: "go/released", Title: "heap returned to the kernel", Unit: "bytes"}},
 	{"StackInuse", Reading{ID: "go/stacks", Title: "stacks", Unit: "bytes"}},
-	{"Sys", Reading{ID: "go/sys", Title: "taken from the kernel", Unit: "bytes"}},
+	{"Sys", Reading{ID: "go/sys", Title: "memory taken from the kernel", Unit: "bytes"}},
 }
 
 // lastPause is no field of its own: it is PauseNs[(NumGC+255)%256], counted in 32 bits.

@@ -18,21 +18,21 @@ import (
 const (
 	jvmGC      = "garbage collection"
 	jvmHeap    = "heap"
-	jvmRuntime = "virtual machine"
+	jvmRuntime = "JVM"
 )
 
 var jvmRules = []Rule{
-	{"jvm/gc-time", "> 10 %: the collector takes the time", above(10, 5*time.Second, "the collector takes the time")},
-	{"jvm/full-gc", "> 0: all threads stop for the whole heap", func(v View) string {
+	{"jvm/gc-time", "> 10 %: GC takes too much of the time", above(10, 5*time.Second, "GC takes too much of the time")},
+	{"jvm/full-gc", "> 0: each stops all threads for the whole heap", func(v View) string {
 		if !v.within(60*time.Second, func(x float64) bool { return x > 0 }) {
 			return ""
 		}
-		return "full collections within the last minute"
+		return "full GC within the last minute"
 	}},
-	{"jvm/old-used", "near its maximum and staying: full collections follow", above(90, 20*time.Second, "full collections follow: too small, or a leak")},
-	{"jvm/safepoint-time", "well above GC time: something else stops the threads", nil},
-	{"jvm/contended", "> 1,000/s: threads fight for a lock", above(1000, 3*time.Second, "threads fight for a lock")},
-	{"jvm/threads", "climbing: ever more of them block", climbing(.5, 10*time.Second, "ever more of them block")},
+	{"jvm/old-used", "stays near its maximum: full GCs follow", above(90, 20*time.Second, "full GCs follow: heap too small, or a leak")},
+	{"jvm/safepoint-time", "well above GC time: something other than GC stops the threads", nil},
+	{"jvm/contended", "> 1,000/s: threads compete for locks", above(1000, 3*time.Second, "threads compete for locks")},
+	{"jvm/threads", "growing: more and more threads block", climbing(.5, 10*time.Second, "more and more threads block")},
 }
 
 // within says whether any value of the newest time satisfies something.

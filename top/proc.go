@@ -23,16 +23,16 @@ const (
 
 // ProcRules are how the counters that every process has are read.
 var ProcRules = []Rule{
-	{cpuID, "90 % of its processors or more: requests queue for a CPU", func(v View) string {
+	{cpuID, "90 % of its CPUs or more: requests queue for a CPU", func(v View) string {
 		bound := saturated * v.Board.cores()
-		return above(bound, 5*time.Second, "saturated: what waits, waits for a CPU")(v)
+		return above(bound, 5*time.Second, "CPUs saturated: requests queue for a CPU")(v)
 	}},
-	{threadsID, "climbing: ever more of them block", climbing(.5, 10*time.Second, "ever more of them block")},
-	{"proc/involuntary", "hundreds/s for each processor: threads take turns on it", func(v View) string {
+	{threadsID, "growing: more and more threads block", climbing(.5, 10*time.Second, "more and more threads block")},
+	{"proc/involuntary", "> 200/s for each CPU: threads compete for the CPUs", func(v View) string {
 		// Who shares a processor is taken off it every 3 to 4 ms.
-		return above(200*v.Board.cores(), 5*time.Second, "its threads take turns on the processors")(v)
+		return above(200*v.Board.cores(), 5*time.Second, "threads compete for the CPUs")(v)
 	}},
-	{"proc/major-faults", "any for long: memory is read from disk", above(10, 5*time.Second, "it waits for memory to be read from disk")},
+	{"proc/major-faults", "> 10/s for seconds: memory is read back from disk", above(10, 5*time.Second, "memory is read back from disk")},
 }
 
 // tick is the unit of times in /proc: USER_HZ is 100 wherever Go runs.
@@ -79,7 +79,7 @@ func (p *proc) Read(context.Context) ([]Reading, error) {
 	}
 	field := func(n int) float64 { v, _ := strconv.ParseFloat(fields[n-3], 64); return v }
 	out := []Reading{
-		{ID: cpuID, Title: "CPU (100 %: one processor)", Unit: "%", Kind: Total, Scale: 100 * tick.Seconds(), Value: field(14) + field(15)},
+		{ID: cpuID, Title: "CPU (100 % = 1 CPU)", Unit: "%", Kind: Total, Scale: 100 * tick.Seconds(), Value: field(14) + field(15)},
 		{ID: "proc/rss", Title: "resident memory (RSS)", Unit: "bytes", Value: field(24) * float64(os.Getpagesize())},
 		{ID: threadsID, Title: "threads", Unit: "count", Value: field(20)},
 		{ID: "proc/major-faults", Title: "major page faults", Unit: "1/s", Kind: Total, Value: field(12)},
@@ -87,8 +87,8 @@ func (p *proc) Read(context.Context) ([]Reading, error) {
 	}
 	if p.count(int(field(20))) {
 		out = append(out,
-			Reading{ID: "proc/voluntary", Title: "context switches, waiting", Unit: "1/s", Kind: Total, Value: p.switches[0]},
-			Reading{ID: "proc/involuntary", Title: "context switches, forced", Unit: "1/s", Kind: Total, Value: p.switches[1]})
+			Reading{ID: "proc/voluntary", Title: "context switches, voluntary", Unit: "1/s", Kind: Total, Value: p.switches[0]},
+			Reading{ID: "proc/involuntary", Title: "context switches, involuntary", Unit: "1/s", Kind: Total, Value: p.switches[1]})
 	}
 	for i := range out {
 		out[i].Group, out[i].At = procGroup, at

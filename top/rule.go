@@ -71,7 +71,7 @@ func climbing(perSecond float64, over time.Duration, what string) func(View) str
 		if rate < perSecond || !v.risesFor(over) {
 			return ""
 		}
-		return fmt.Sprintf("climbs %s/s: %s", figure.Num(rate), what)
+		return fmt.Sprintf("grows by %s/s: %s", figure.Num(rate), what)
 	}
 }
 

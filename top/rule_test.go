@@ -18,10 +18,10 @@ func TestPoolRule(t *testing.T) {
 		seconds int
 		want    string // begins so; "" nothing
 	}{
-		{"climbing", climb, 14, 30, "climbs 1.3/s with CPU at 7 %: pool starved"},
+		{"climbing", climb, 14, 30, "grows by 1.3/s with CPU at 7 %: pool starved"},
 		{"not seen for long", climb, 14, 5, ""},
 		{"climbing for want of CPU", climb, 196, 30, ""},
-		{"compensated", func(int) float64 { return 41 }, 20, 30, "20.5 × processors with CPU at 10 %: threads block"},
+		{"compensated", func(int) float64 { return 41 }, 20, 30, "20.5 × CPUs with CPU at 10 %: pool threads block"},
 		{"few", func(int) float64 { return 5 }, 20, 30, ""},
 		{"up to one for each processor", func(s int) float64 { return min(2, float64(s)) }, 20, 11, ""},
 		{"up and down", func(s int) float64 { return 3 + float64(s%3) }, 20, 30, ""},

@@ -92,14 +92,14 @@ func TestEnds(t *testing.T) {
 	if _, err := run(alive, dies); !errors.Is(err, ErrEnded) || err.Error() != "the process has ended, after 0s" {
 		t.Errorf("the process ends: %v", err)
 	}
-	if w, err := run(dies, alive); err != nil || strings.Join(w.Missing(), "") != "the runtime has ended the session of its counters" {
+	if w, err := run(dies, alive); err != nil || strings.Join(w.Missing(), "") != "the runtime has closed the session that sends its counters" {
 		t.Errorf("only the session ends: %v, %q", err, w.Missing())
 	}
 	if w, err := run(failing, alive); err != nil || len(w.Missing()) != 1 {
 		t.Errorf("one source fails: %v, %q", err, w.Missing())
 	}
 	late := func(int) ([]Reading, error) { return nil, nil }
-	if w, err := run(late, alive); err != nil || strings.Join(w.Missing(), "") != "the runtime's counters: the first come after a moment" {
+	if w, err := run(late, alive); err != nil || strings.Join(w.Missing(), "") != "the runtime's counters: the first values come after a moment" {
 		t.Errorf("nothing came yet: %v, %q", err, w.Missing())
 	}
 	if _, err := run(failing); err == nil || errors.Is(err, ErrEnded) {

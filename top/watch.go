@@ -50,7 +50,7 @@ func Open(ctx context.Context, t discover.Target, about string, every time.Durat
 		if len(w.Notes) > 0 {
 			return nil, errors.New(w.Notes[0])
 		}
-		return nil, errors.New("there is nothing to look at here: give the id or name of a process on this host, or the URL of its net/http/pprof")
+		return nil, errors.New("nothing to show: give the PID or name of a process on this host, or the URL of its net/http/pprof")
 	}
 	return w, nil
 }
@@ -120,9 +120,9 @@ func (w *Watch) Missing() []string {
 	for i, err := range w.failed {
 		switch {
 		case err == nil && !w.came[i]:
-			out = append(out, "the runtime's counters: the first come after a moment")
+			out = append(out, "the runtime's counters: the first values come after a moment")
 		case errors.Is(err, ErrEnded):
-			out = append(out, "the runtime has ended the session of its counters")
+			out = append(out, "the runtime has closed the session that sends its counters")
 		case err != nil:
 			out = append(out, err.Error())
 		}

@@ -22,7 +22,7 @@ func (s *session) again(before, after string) (string, bool) {
 		return after, true
 	}
 	r := recording{For: lasted(before)}
-	s.note("recording what runs now for as long as %s lasted, %s: it is to have the same load", before, r.For)
+	s.note("recording the running process for %s, as long as %s was: put the same load on it", r.For, before)
 	path := s.record(r, live, nil, nil)
 	if path != "" {
 		s.note("saved %s", path)

@@ -15,14 +15,14 @@ import (
 )
 
 type compareCommand struct {
-	Runs      []string      `arg:"" optional:"" name:"run" help:"BEFORE and AFTER: captures, load results, diagnoses (JSON), or directories of these; the first of one is paired with the first of the other. Or the URLs of two services that both run. AFTER may be a running process: it is recorded for as long as BEFORE was."`
+	Runs      []string      `arg:"" optional:"" name:"run" help:"BEFORE and AFTER: captures, load results, diagnoses (JSON), or directories of these; the first run of one directory is paired with the first of the other. Or the URLs of two running services. AFTER may be a running process: it is recorded for as long as BEFORE was."`
 	Before    several       `placeholder:"RUN..." help:"Several runs before the change."`
 	After     several       `placeholder:"RUN..." help:"As many runs after it."`
-	Level     float64       `default:"0.95" help:"Level of the intervals."`
-	MinEffect percentage    `placeholder:"5%" help:"The smallest relative change that counts (default: a bound for each metric)."`
-	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these regressed: JSON names of metrics, all, or none (default: p50_ms, p99_ms, rate, errors)."`
+	Level     float64       `default:"0.95" help:"Confidence level of the intervals."`
+	MinEffect percentage    `placeholder:"5%" help:"The smallest relative change that counts (default: each metric has its own)."`
+	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these metrics regressed: their JSON names, all, or none (default: p50_ms, p99_ms, rate, errors)."`
 	SLO       time.Duration `name:"slo" placeholder:"300ms" help:"Also compare the share of requests slower than this."`
-	services  `group:"Two services that both run"`
+	services  `group:"Compare two running services"`
 	output
 }
 
@@ -34,7 +34,7 @@ func (l *several) Decode(ctx *kong.DecodeContext) error {
 		*l = append(*l, ctx.Scan.Pop().String())
 	}
 	if len(*l) == 0 {
-		return errors.New("give it runs")
+		return errors.New("give at least one run")
 	}
 	return nil
 }
@@ -114,11 +114,11 @@ func (s *session) compared(c *compareCommand, form report.Form, result *compare.
 func (c *compareCommand) check() error {
 	switch {
 	case len(c.Runs) > 0 && len(c.Before)+len(c.After) > 0:
-		return fmt.Errorf("%s: name all runs behind --before and --after", c.Runs[0])
+		return fmt.Errorf("%s: with --before and --after, give all runs behind these flags", c.Runs[0])
 	case len(c.Before)+len(c.After) > 0 && (len(c.Before) == 0 || len(c.After) == 0):
 		return errors.New("give --before and --after, or two runs")
 	case len(c.Before) == 0 && len(c.Runs) != 2:
-		return fmt.Errorf("%d runs: give two, BEFORE and AFTER; more behind --before and --after", len(c.Runs))
+		return fmt.Errorf("give two runs, BEFORE and AFTER, not %d; for more runs use --before and --after", len(c.Runs))
 	case !(c.Level > 0 && c.Level < 1):
 		return fmt.Errorf("--level %g: give one between 0 and 1, such as 0.95", c.Level)
 	case c.SLO < 0:
@@ -126,7 +126,7 @@ func (c *compareCommand) check() error {
 	}
 	for _, name := range c.FailOn {
 		if _, ok := compare.MetricOf(name); !ok && name != "all" && name != "none" {
-			return fmt.Errorf("--fail-on %s: there is no such metric: give of %s, all, or none", name, metricNames())
+			return fmt.Errorf("--fail-on %s: there is no such metric: choose from %s, all, none", name, metricNames())
 		}
 	}
 	return nil

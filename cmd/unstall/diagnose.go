@@ -23,9 +23,9 @@ import (
 
 type diagnoseCommand struct {
 	Targets  []string       `arg:"" name:"target|file" help:"A running process: its PID, its name, or the URL of its net/http/pprof. Or what was recorded: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
-	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × what their route needs undisturbed)."`
-	Baseline string         `placeholder:"CAPTURE" help:"A capture from a good time: slow is what takes longer than its p99 did."`
-	Requests []string       `sep:"none" placeholder:"FILE" help:"The file whose requests head the report: an access log or a load generator's result."`
+	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
+	Baseline string         `placeholder:"CAPTURE" help:"A capture from a time when all was well: requests that take longer than its p99 are slow."`
+	Requests []string       `sep:"none" placeholder:"FILE" help:"Take the figures about requests from this file: an access log or a load generator's result."`
 	Since    moment         `placeholder:"TIME" help:"Only look at what happened from this time on: RFC 3339, or 14:02:00 (UTC)."`
 	Until    moment         `placeholder:"TIME" help:"Only until this time."`
 	Fail     bool           `help:"Exit with 1 if a cause is supported."`
@@ -62,7 +62,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 	case len(live) == 0 && len(files) == 0:
 		return nil // said
 	case len(live) == 0 && send != nil:
-		return fmt.Errorf("--load %s: it is sent while a live target is recorded; give its PID, name or URL, or use unstall load", c.Load)
+		return fmt.Errorf("--load %s: load is made only while a running process is recorded; give its PID, name or URL, or use unstall load", c.Load)
 	}
 	var well *evidence.Bundle
 	if c.Baseline != "" {
@@ -119,7 +119,7 @@ func (s *session) baselineOf(baseline string, files []string) {
 		if err != nil || was.Info.Target == is.Info.Target || was.Info.Target == "" || is.Info.Target == "" || strings.ContainsAny(was.Info.Target+is.Info.Target, ".:") {
 			continue
 		}
-		s.note("warning: --baseline %s was recorded of %s and %s of %s: what was usual for one need not be for the other", baseline, was.Info.Target, name, is.Info.Target)
+		s.note("warning: --baseline %s was recorded of %s, but %s of %s: the usual latency of one process says little about another", baseline, was.Info.Target, name, is.Info.Target)
 	}
 }
 
@@ -141,7 +141,7 @@ func (s *session) places(name string) bool {
 	if fi, err := os.Stat(filepath.Dir(name)); name == "" || err == nil && fi.IsDir() {
 		return true
 	}
-	s.fail(unreadable, fmt.Errorf("-o %s: there is no directory %s: make it, or give another name", name, filepath.Dir(name)))
+	s.fail(unreadable, fmt.Errorf("-o %s: there is no directory %s: create it, or give another name", name, filepath.Dir(name)))
 	return false
 }
 

@@ -16,7 +16,7 @@ type exportCommand struct {
 	Output string         `short:"o" placeholder:"FILE" help:"Write to a file."`
 	What   string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, or threads (where threads of a .NET process or a JVM were seen) (default cpu)."`
 	Table  string         `placeholder:"TABLE" help:"For csv: requests, intervals (collections, pauses) or series (figures over time) (default requests)."`
-	SLO    *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × what their route needs undisturbed)."`
+	SLO    *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
 	Since  moment         `placeholder:"TIME" help:"Only what happened from this time on: RFC 3339, or 14:02:00 (UTC)."`
 	Until  moment         `placeholder:"TIME" help:"Only until this time."`
 }
@@ -34,7 +34,7 @@ func (c *exportCommand) Run(s *session) error {
 		return fmt.Errorf("--slo %s: give a time above zero", *c.SLO)
 	}
 	if form.Binary && (c.Output == "" || c.Output == "-") && terminal(s.out) {
-		return fmt.Errorf("--to %s is nothing to read on a terminal: add -o FILE%s", form.Name, form.Extensions[0])
+		return fmt.Errorf("--to %s is not for a terminal: add -o FILE%s", form.Name, form.Extensions[0])
 	}
 	bundle := s.read(c.Files)
 	if bundle == nil {
@@ -66,7 +66,7 @@ func (c *exportCommand) part(form *export.Form) (string, error) {
 	given := map[string]string{"what": c.What, "table": c.Table}
 	for _, flag := range []string{"what", "table"} {
 		if given[flag] != "" && flag != form.Flag {
-			return "", fmt.Errorf("--%s %s: a %s export has no such choice", flag, given[flag], form.Name)
+			return "", fmt.Errorf("--%s %s: it does not apply to a %s export", flag, given[flag], form.Name)
 		}
 	}
 	return form.Part(given[form.Flag])

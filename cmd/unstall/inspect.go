@@ -19,7 +19,7 @@ func (c *inspectCommand) Run(s *session) error {
 		return err
 	}
 	if form.Inspect == nil {
-		return fmt.Errorf("--format %s: what files hold is shown as text or json", form.Name)
+		return fmt.Errorf("--format %s: inspect writes text or json", form.Name)
 	}
 	bundle := s.read(c.Files)
 	if bundle == nil {

@@ -22,7 +22,7 @@ func (c *listCommand) Run(s *session) error {
 		return err
 	}
 	if form.Name != "text" && form.Name != "json" {
-		return fmt.Errorf("--format %s: what runs here is shown as text or json", form.Name)
+		return fmt.Errorf("--format %s: the list is text or json", form.Name)
 	}
 	found, err := discover.Discover(context.Background(), runtime.Recognisers())
 	if err != nil {

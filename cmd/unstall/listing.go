@@ -48,11 +48,11 @@ var narrower = []struct {
 func listing(found []discover.Found, o text.Options, root bool) string {
 	var b strings.Builder
 	if len(found) == 0 {
-		b.WriteString("Nothing runs here that can be diagnosed: no Go, Java, .NET or Redis process")
+		b.WriteString("No process here can be diagnosed: no Go, Java, .NET or Redis process found")
 		if root {
 			b.WriteString(".\n\n")
 		} else {
-			b.WriteString("\nwhose runtime this user may see. With root: sudo unstall\n\n")
+			b.WriteString("\nthat this user may inspect. To see those of all users:\n\n  sudo unstall\n\n")
 		}
 		return b.String() + usage
 	}
@@ -148,7 +148,7 @@ func hidden(b *strings.Builder, found []discover.Found, o text.Options, root boo
 		fmt.Fprintf(b, "%s: environment, open files and I/O of %s\n", printable("needs "+needs, o.ASCII), strings.Join(of, ", "))
 	}
 	if !root {
-		b.WriteString("sudo unstall also lists other users' processes whose program is hidden\n")
+		b.WriteString("root also sees processes of other users that are hidden from this user\n")
 	}
 	if len(order) > 0 || !root {
 		b.WriteByte('\n')

@@ -32,7 +32,7 @@ func TestListing(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "sudo") || !strings.Contains(listing(running, text.Options{Width: 80}, false), "sudo unstall also lists") {
+	if strings.Contains(got, "sudo") || !strings.Contains(listing(running, text.Options{Width: 80}, false), "root also sees processes") {
 		t.Error("what root adds is said to others than root")
 	}
 	for _, width := range []int{80, 60, 40} {
@@ -45,7 +45,7 @@ func TestListing(t *testing.T) {
 	if head := table(running, text.Options{Width: 80})[0]; strings.Join(strings.Fields(head), " ") != "PID NAME RUNTIME CPU RSS LISTENS CAN READ" {
 		t.Errorf("80 columns: %s", head)
 	}
-	if got := listing(nil, text.Options{Width: 80}, false); !strings.HasPrefix(got, "Nothing runs here") || !strings.Contains(got, "sudo unstall") || !strings.Contains(got, usage) {
+	if got := listing(nil, text.Options{Width: 80}, false); !strings.HasPrefix(got, "No process here") || !strings.Contains(got, "sudo unstall") || !strings.Contains(got, usage) {
 		t.Errorf("nothing runs:\n%s", got)
 	}
 }

@@ -21,21 +21,21 @@ import (
 // recording is what recording live targets takes.
 type recording struct {
 	For     time.Duration `default:"30s" help:"How long to record a process."`
-	Passive bool          `help:"Switch nothing on in the process, only read."`
-	JFR     bool          `name:"jfr" help:"Also have a JVM make a flight recording; it is kept in the capture, for JDK Mission Control."`
-	Expect  float64       `name:"expect-rate" placeholder:"10" help:"Requests per second that were agreed on; more is a finding."`
+	Passive bool          `help:"Switch nothing on in the process; only read what is there."`
+	JFR     bool          `name:"jfr" help:"Also make a flight recording (JFR) of a JVM; it is kept in the capture, for JDK Mission Control."`
+	Expect  float64       `name:"expect-rate" placeholder:"10" help:"The agreed number of requests per second; more than that is reported as a cause."`
 	Capture string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
 }
 
 func (r *recording) check() error {
 	if r.JFR && r.Passive {
-		return errors.New("--jfr switches the flight recorder on, and --passive nothing: leave one out")
+		return errors.New("--jfr switches the flight recorder on, --passive switches nothing on: leave one out")
 	}
 	if r.For < time.Second {
 		return fmt.Errorf("--for %s: record at least 1s", r.For)
 	}
 	if !(r.Expect >= 0 && r.Expect < 1e9) {
-		return fmt.Errorf("--expect-rate %g: give requests per second, as 10", r.Expect)
+		return fmt.Errorf("--expect-rate %g: give requests per second, such as 10", r.Expect)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (s *session) announce(f record.Finding, r recording) {
 	case len(on) == 0 || r.Passive:
 		s.note("recording for %s; nothing is switched on (Ctrl-C ends it early)", r.For)
 	default:
-		s.note("switching on for %s: %s   (--passive: neither; Ctrl-C ends it early)", r.For, strings.Join(on, ", "))
+		s.note("switching on for %s: %s   (--passive switches nothing on; Ctrl-C ends it early)", r.For, strings.Join(on, ", "))
 	}
 }
 
@@ -142,11 +142,11 @@ func (s *session) note(format string, args ...any) { fmt.Fprintf(s.err, format+"
 
 // saved says where the capture is and what can be done with it.
 func (s *session) saved(path string, targets []discover.Target) {
-	then := "unstall " + path
 	if len(targets) == 1 {
-		then = "unstall compare " + path + " " + typed(targets[0])
+		s.note("saved %s; to compare after a change:\n  unstall compare %s %s", path, path, typed(targets[0]))
+		return
 	}
-	s.note("saved %s · then: %s", path, then)
+	s.note("saved %s; to see this again:\n  unstall %s", path, path)
 }
 
 // inputs are what a command was given, live targets apart from files.

@@ -20,19 +20,19 @@ import (
 type loadCommand struct {
 	URL         string        `arg:"" name:"url" help:"http://host:port/path. {n} in it, in headers and in the body is the number of the request, {n%2000:7} its remainder with 7 digits."`
 	Rate        *float64      `short:"r" placeholder:"N" help:"Requests per second, sent whether or not earlier ones were answered (open loop)."`
-	Connections int           `short:"c" placeholder:"N" help:"Without --rate: this many connections, each sends the next request when it has its answer (closed loop, default 125). With --rate: at most this many."`
+	Connections int           `short:"c" placeholder:"N" help:"Without --rate: this many connections; each sends its next request when it has its answer (closed loop, default 125). With --rate: at most this many connections."`
 	For         time.Duration `short:"d" placeholder:"10s" help:"How long to send (default 10s)."`
 	Requests    int64         `short:"n" name:"requests-count" placeholder:"N" help:"End after this many requests."`
 	Method      string        `short:"X" placeholder:"GET" help:"The method."`
 	Header      []string      `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"A header; may be repeated."`
 	Body        string        `placeholder:"TEXT|@FILE" help:"The body of each request."`
 	Paths       []string      `name:"path" sep:"none" placeholder:"PATH" help:"Paths to take in turn instead of the URL's; may be repeated."`
-	Poisson     bool          `help:"Send at the times of many independent users instead of evenly."`
+	Poisson     bool          `help:"Send at random times, like many independent users (Poisson), instead of evenly."`
 	Seed        uint64        `help:"Seed of the Poisson times: another seed is another schedule."`
-	Ramp        string        `xor:"pattern" placeholder:"100:1000" help:"Go evenly from one rate to another."`
-	Steps       string        `xor:"pattern" placeholder:"100,200,400" help:"One rate after the other, for as long each."`
+	Ramp        string        `xor:"pattern" placeholder:"100:1000" help:"Change the rate evenly from one to another."`
+	Steps       string        `xor:"pattern" placeholder:"100,200,400" help:"One rate after the other, each for the same time."`
 	Spike       string        `xor:"pattern" placeholder:"20x[@AT,FOR]" help:"Multiply the rate in the middle fifth of the time, or as given: 20x@4s,2s."`
-	Timeout     time.Duration `placeholder:"10s" help:"Give a request up after this time (default 10s)."`
+	Timeout     time.Duration `placeholder:"10s" help:"Give up on a request after this time (default 10s)."`
 	Insecure    bool          `short:"k" help:"Accept any TLS certificate."`
 	Unix        string        `placeholder:"SOCKET" help:"Connect to a UNIX socket; the URL gives host and path."`
 	Knee        bool          `help:"Find the highest rate that keeps p99 within --slo; each try takes --for (default 5s)."`
@@ -53,7 +53,7 @@ func (c *loadCommand) Run(s *session) error {
 	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer done()
 	if c.SLO != 0 && !c.Knee {
-		return fmt.Errorf("--slo %s: it is what --knee searches with: give --knee as well", c.SLO)
+		return fmt.Errorf("--slo %s: only --knee uses it: give --knee as well", c.SLO)
 	}
 	if c.Knee {
 		return c.knee(ctx, s, p)
@@ -72,7 +72,7 @@ func (c *loadCommand) Run(s *session) error {
 	o.line.Done()
 	if o.rows != nil {
 		if err := o.rows.Flush(); err != nil && r != nil {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("the rows of the requests were not all stored: %v", err))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("not all requests were written to the file: %v", err))
 		}
 		if r != nil {
 			r.Requests = &c.Rows
@@ -180,9 +180,9 @@ func (c *loadCommand) pattern() (load.Pattern, error) {
 		return load.Steps(rates, d), nil
 	case c.Spike != "":
 		if c.Rate == nil {
-			return nil, fmt.Errorf("--spike %s: times what? give --rate as well", c.Spike)
+			return nil, fmt.Errorf("--spike %s: it multiplies --rate: give --rate as well", c.Spike)
 		}
-		wrong := fmt.Errorf("--spike %s: give how many times the rate, and perhaps when and for how long: 20x or 20x@4s,2s", c.Spike)
+		wrong := fmt.Errorf("--spike %s: give how many times the rate and, if you like, when and for how long: 20x or 20x@4s,2s", c.Spike)
 		size, when, placed := strings.Cut(c.Spike, "@")
 		times, err := strconv.ParseFloat(strings.TrimSuffix(size, "x"), 64)
 		if err != nil || times <= 0 {

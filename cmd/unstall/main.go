@@ -18,14 +18,14 @@ import (
 
 type cli struct {
 	Diagnose diagnoseCommand `cmd:"" default:"withargs" help:"Say why requests are slow and what to change (the default)."`
-	Record   recordCommand   `cmd:"" help:"Record a process into a capture, to diagnose later."`
+	Record   recordCommand   `cmd:"" help:"Record a process into a capture, to be diagnosed later."`
 	List     listCommand     `cmd:"" help:"List the processes here that can be diagnosed (the default without a target)."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what files hold, without a verdict."`
 	Export   exportCommand   `cmd:"" help:"Write what files hold for other tools: go tool pprof, speedscope, Perfetto, CSV, stacks."`
 	Load     loadCommand     `cmd:"" help:"Make requests on a schedule and say how long they took."`
 	Compare  compareCommand  `cmd:"" help:"Say whether a change helped, from runs before and after it."`
 	Predict  predictCommand  `cmd:"" help:"Say what a setting would do: the heap of a Go process, the thread pool of a .NET process, the young generation of a JVM."`
-	Top      topCommand      `cmd:"" help:"Show a process's counters live, with the rules to read them by."`
+	Top      topCommand      `cmd:"" help:"Show a process's counters live, with rules for reading them."`
 	Lab      labCommand      `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
 	Causes   causesCommand   `cmd:"" help:"List the causes unstall knows, or explain one."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
@@ -39,15 +39,15 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall TARGET           record a process for 30 s, then say why its requests are slow:
                            its PID, its name, or the URL of its net/http/pprof
   unstall FILE...          say why from captures, traces, profiles, GC logs, access logs
-                           and load results; together they tell more
-  unstall record TARGET    only record, into a capture
+                           and load results; several together tell more
+  unstall record TARGET    only record, to be diagnosed later
   unstall load URL         make requests on a schedule and say how long they took
   unstall compare A B      say whether a change helped
   unstall predict FILE...  say what a setting would do, before trying it
-  unstall top TARGET       show a process's counters live: .NET's, a JVM's, Go's, /proc's
+  unstall top TARGET       show a process's counters live (.NET, JVM, Go, /proc)
   unstall inspect FILE...  show what files hold, without a verdict
-  unstall export FILE...   write it for go tool pprof, speedscope, Perfetto, or as CSV
-  unstall causes [ID]      list what can be found, or explain one cause
+  unstall export FILE...   convert it for go tool pprof, speedscope or Perfetto, or to CSV
+  unstall causes [ID]      list the causes unstall knows, or explain one
   unstall lab list|run     incidents that can be run here
 
   unstall gateway --for 10s --load http://127.0.0.1:8080/play -r 500

@@ -14,7 +14,7 @@ import (
 
 type predictCommand struct {
 	Files  []string `arg:"" name:"file" help:"What was recorded of a ${model_processes} process under load: a capture, gctrace log, GC log, execution trace, profiles, access log; - for standard input."`
-	Set    []string `sep:"none" placeholder:"NAME=VALUE" help:"The setting to predict. ${model_knobs} The same name again is another row; several in one --set, with spaces, go together. Without it: ${model_defaults}."`
+	Set    []string `sep:"none" placeholder:"NAME=VALUE" help:"The setting to predict. ${model_knobs} Repeat the flag for another row; settings in one --set, separated by spaces, apply together. Without it: ${model_defaults}."`
 	Since  moment   `placeholder:"TIME" help:"Calibrate on what happened from this time on: RFC 3339, or 14:02:00 (UTC)."`
 	Until  moment   `placeholder:"TIME" help:"Only until this time."`
 	Target string   `placeholder:"NAME|PID" help:"The process, if the files are of several."`

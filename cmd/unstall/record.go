@@ -13,13 +13,13 @@ func (c *recordCommand) Run(s *session) error {
 	}
 	live, files := s.inputs(c.Targets)
 	if len(files) > 0 {
-		return fmt.Errorf("%s is a file: there is nothing to record of it; read it with: unstall %s", files[0], files[0])
+		return fmt.Errorf("%s is a file, not a process; to diagnose it: unstall %s", files[0], files[0])
 	}
 	if len(live) == 0 {
 		return nil
 	}
 	if path := s.record(c.recording, live, nil, nil); path != "" {
-		s.note("saved %s · then: unstall %s", path, path)
+		s.note("saved %s; to diagnose it:\n  unstall %s", path, path)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ type besides struct {
 	Load        string   `placeholder:"URL" help:"Make requests to this URL while recording: at --rate, or as fast as answers come."`
 	Rate        *float64 `short:"r" placeholder:"N" help:"With --load: requests per second, sent whether or not earlier ones were answered."`
 	Connections int      `short:"c" placeholder:"N" help:"With --load and without --rate: how many connections (default 125)."`
-	Poisson     bool     `help:"With --load: send at the times of many independent users instead of evenly."`
+	Poisson     bool     `help:"With --load: send at random times, like many independent users (Poisson), instead of evenly."`
 	Spike       string   `placeholder:"20x[@AT,FOR]" help:"With --load: multiply the rate in the middle fifth of the time, or as given: 20x@4s,2s."`
 	Method      string   `short:"X" placeholder:"GET" help:"With --load: the method."`
 	Header      []string `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"With --load: a header; may be repeated."`
@@ -38,7 +38,7 @@ type sending struct {
 func (b *besides) sending(d time.Duration) (*sending, error) {
 	if b.Load == "" {
 		if b.Rate != nil {
-			return nil, fmt.Errorf("--rate %g: of what? give --load URL as well", *b.Rate)
+			return nil, fmt.Errorf("--rate %g: it is the rate of --load: give --load URL as well", *b.Rate)
 		}
 		return nil, nil
 	}

@@ -19,18 +19,18 @@ import (
 // services is how two services that both run are loaded in turn. Flags that
 // unstall load has, too, mean the same.
 type services struct {
-	Rate        *float64      `short:"r" placeholder:"N" help:"Of two URLs: requests per second, to one and the other in turn."`
+	Rate        *float64      `short:"r" placeholder:"N" help:"Of two URLs: requests per second, sent to one and the other in turn."`
 	Connections int           `short:"c" placeholder:"N" help:"Of two URLs: without --rate, this many connections as fast as answers come; with it, at most this many."`
-	Blocks      int           `default:"6" help:"How often each service is loaded."`
+	Blocks      int           `default:"6" help:"How many times each service is loaded."`
 	For         time.Duration `short:"d" default:"10s" help:"How long to load a service each time."`
 	Seed        uint64        `placeholder:"N" help:"Seed of the random order (default: a new one each time, which is printed)."`
-	Poisson     bool          `help:"Send at the times of many independent users instead of evenly; both services of a block get the same times."`
+	Poisson     bool          `help:"Send at random times, like many independent users (Poisson), instead of evenly; both services of a block get the same times."`
 	Spike       string        `placeholder:"20x[@AT,FOR]" help:"Multiply the rate in the middle fifth of each time, or as given: 20x@4s,2s."`
 	Method      string        `short:"X" placeholder:"GET" help:"The method."`
 	Header      []string      `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"A header; may be repeated."`
 	Body        string        `placeholder:"TEXT|@FILE" help:"The body of each request."`
 	Paths       []string      `name:"path" sep:"none" placeholder:"PATH" help:"Paths to take in turn instead of the URL's; may be repeated."`
-	Timeout     time.Duration `placeholder:"10s" help:"Give a request up after this time (default 10s)."`
+	Timeout     time.Duration `placeholder:"10s" help:"Give up on a request after this time (default 10s)."`
 	Insecure    bool          `short:"k" help:"Accept any TLS certificate."`
 }
 
@@ -42,11 +42,11 @@ func (v *services) are(runs []string) bool {
 func (v *services) check(before, after string) error {
 	switch b, a := compare.Path(before), compare.Path(after); {
 	case b != a:
-		return fmt.Errorf("path %s before, %s after: these are different loads, give both URLs the same path", b, a)
+		return fmt.Errorf("path %s before, %s after: these are different loads; give both URLs the same path", b, a)
 	case v.Rate == nil && v.Connections <= 0:
 		return errors.New("two services: give --rate, requests per second, or --connections")
 	case v.Blocks < 1:
-		return fmt.Errorf("--blocks %d: give at least 1; 6 decide", v.Blocks)
+		return fmt.Errorf("--blocks %d: give at least 1; a clear answer needs 6", v.Blocks)
 	case v.For <= 0:
 		return fmt.Errorf("--for %s: give a time above zero", v.For)
 	}
@@ -73,7 +73,7 @@ func (s *session) compareServices(c *compareCommand, form report.Form, opt compa
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program
-	fmt.Fprintf(s.err, "%d blocks in random order (--seed %d), %s each time, about %s in all; Ctrl-C compares what there is\n",
+	fmt.Fprintf(s.err, "%d blocks in random order (--seed %d), %s each time, about %s in all; Ctrl-C stops early and compares what was measured\n",
 		v.Blocks, v.Seed, v.For, (2 * time.Duration(v.Blocks+1) * v.For).Round(time.Second))
 	run := func(ctx context.Context, url string, block int) (compare.Run, error) {
 		p, err := v.plan(url, block)
@@ -91,7 +91,7 @@ func (s *session) compareServices(c *compareCommand, form report.Form, opt compa
 		if r.Latency.P99 != nil {
 			p99 = fmt.Sprintf(", p99 %.3g ms", *r.Latency.P99)
 		}
-		fmt.Fprintf(s.err, "%s: %s %.4g/s%s\n", what, url, r.Rate.Mean, p99)
+		fmt.Fprintf(s.err, "%s: %s %.4g requests/s%s\n", what, url, r.Rate.Mean, p99)
 		made := compare.RunOf(r, fmt.Sprintf("%s, block %d", url, block+1))
 		made.Load.Duration = v.For // not to the last answer
 		return made, nil

@@ -55,7 +55,7 @@ func TestCompareServices(t *testing.T) {
 
 	// One block decides nothing, and fails nothing.
 	c = &compareCommand{services: services{Connections: 24, Blocks: 1, For: 50 * time.Millisecond, Header: []string{"X-Test: yes"}, Body: "{}"}}
-	if code, out, _, err := compareURLs(c, fast, slow); err != nil || code != 0 || !strings.Contains(out, "1 pair; 6 decide") || !strings.Contains(out, "unclear") {
+	if code, out, _, err := compareURLs(c, fast, slow); err != nil || code != 0 || !strings.Contains(out, "1 pair of runs, at least 6 needed") || !strings.Contains(out, "unclear") {
 		t.Errorf("exit code %d, %v\n%s", code, err, out)
 	}
 }

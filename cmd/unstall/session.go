@@ -72,7 +72,7 @@ func (s *session) write(name string, inputs []string, render func(io.Writer) err
 	}
 	for _, in := range inputs {
 		if same(in, name) {
-			s.fail(wrongUse, fmt.Errorf("-o %s: that is a file to be read: give another name", name))
+			s.fail(wrongUse, fmt.Errorf("-o %s: this is one of the files to be read: give another name", name))
 			return
 		}
 	}

@@ -20,13 +20,13 @@ import (
 type topCommand struct {
 	Target string        `arg:"" help:"A process: its PID, its name, or the URL of its net/http/pprof."`
 	Every  time.Duration `default:"1s" help:"How often to read the counters."`
-	For    time.Duration `help:"End after this time (default: when q is pressed)."`
+	For    time.Duration `help:"Stop after this time (default: when q is pressed)."`
 	Color  string        `default:"auto" enum:"auto,always,never" help:"${enum}; NO_COLOR turns it off."`
 }
 
 func (c *topCommand) Run(s *session) error {
 	if c.Every < 100*time.Millisecond {
-		return fmt.Errorf("--every %s: read at most every 100ms", c.Every)
+		return fmt.Errorf("--every %s: give 100ms or more", c.Every)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -62,15 +62,15 @@ func ask(q model.Question) (*model.Answer, error) {
 		return nil, err
 	}
 	if quota, ok := g.Quota(); ok {
-		a.Note(fmt.Sprintf("a quota of %.3g CPUs is below GOMAXPROCS=%.0f: the kernel's stops under it are not modelled, and the collector uses the quota up, too", quota, h.Procs))
+		a.Note(fmt.Sprintf("the CPU quota of %.3g CPUs is below GOMAXPROCS=%.0f: throttling is not modelled, and GC uses part of the quota, too", quota, h.Procs))
 	}
 	switch {
 	case why != nil && latency == nil:
 		a.Note("p99 is not predicted: " + why.Error())
 	case why == nil:
-		a.Note("p99 is that of the recorded requests, run once more beside the predicted cycles; now is what that gives for the cycles as they were")
+		a.Note("p99 is from a replay of the recorded requests with the predicted GC cycles; the figure for now is from the same replay with the recorded cycles")
 	default:
-		a.Note("p99 is that of the traced requests, with what the collector cost them scaled: " + why.Error())
+		a.Note("p99 is that of the traced requests, with the cost of GC scaled: " + why.Error())
 	}
 	return a, err
 }

@@ -307,7 +307,7 @@ func watched(all []diagnose.Coverage) string {
 		}
 	}
 	if len(spans) == 0 && longest == 0 {
-		return "at a moment that is not known"
+		return "at an unknown time"
 	}
 	if len(spans) == 0 {
 		return sentence.Window(diagnose.Window{Duration: cause.Number(longest)})

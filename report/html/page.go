@@ -238,7 +238,7 @@ func headline(level int, text, cost string) template.HTML {
 }
 
 // together are what a line is not broken in: a figure and its unit, a flag.
-var together = regexp.MustCompile(`[−+<~≥≤]?[0-9][0-9.,–−]* (?:ns|µs|ms|s|B|KiB|MiB|GiB|TiB|%|/s|[KMG]iB/s|cores?|CPUs?)(?:[^\pL\pN]|$)|(?:^|\s)-[-\w:+=./]{1,30}`)
+var together = regexp.MustCompile(`[−+<~≥≤]?[0-9][0-9.,–−]* (?:ns|µs|ms|s|min|h|days|B|KiB|MiB|GiB|TiB|%|/s|[KMG]iB/s|CPUs?)(?:[^\pL\pN]|$)|(?:^|\s)-[-\w:+=./]{1,30}`)
 
 // prose writes a text whose lines break where they are read best.
 func prose(text string) template.HTML {

@@ -25,27 +25,27 @@ func pictures(t *timeline.Timeline, n, h int) []pictureView {
 			How: "A point is a request: when it began, how long it took. Those above the line are slow. Below, on the same axis, what the runtime and the host did meanwhile. " +
 				"Drag to look closer, double-click to see all of it; a click on a slow request shows what it waited for.",
 			Present: len(t.Requests)+len(t.Bands)+len(t.Charts) > 0,
-			Missing: "Nothing in the evidence has a time: add an access log, an execution trace, a gctrace log, or record the process",
+			Missing: "Nothing here has a time: add an access log, an execution trace, a gctrace log, or record the process",
 			Do:      "unstall record PID",
 		},
 		{
 			Kind: "request", Title: "One slow request",
 			How:     "What one request did and waited for, from its beginning to its end, and who held what it waited for. Every part of it is in the ledger above.",
 			Present: len(t.Slow) > 0,
-			Missing: "The states of no slow request are known. An execution trace of a few seconds under load shows them",
+			Missing: "It is not known what slow requests waited for. An execution trace of a few seconds under load shows it",
 			Do:      "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'",
 		},
 		{
 			Kind: "processors", Title: "Processors",
-			How: "What each processor (P) of the Go scheduler ran: requests, requests that mark for the collector (assist), the collector's own workers, all else. " +
-				"A request that is ready while others hold every processor waits.",
+			How: "What each processor (P) of the Go scheduler ran: requests, requests that help GC mark (mark assist), GC workers, and everything else. " +
+				"A request that is ready to run waits while others hold every processor.",
 			Present: len(t.Processors) > 0,
-			Missing: "No execution trace of a Go program is in the evidence, so what its processors ran is not known",
+			Missing: "No execution trace of a Go program is in the evidence, so it is not known what its processors ran",
 			Do:      "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'",
 		},
 		{
 			Kind: "flames", Title: "Flames",
-			How:     "Time or samples by stack: the wider, the more; callers above, what they called below. A click looks at one part, the search shows how much of the whole a function is.",
+			How:     "Time or samples by stack: the wider, the more; callers are above what they call. Click a part to see only that; search shows the share of a function in the whole.",
 			Present: len(t.Flames) > 0,
 			Missing: "No profile and no stacks are in the evidence",
 			Do:      "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=30'",
@@ -72,7 +72,7 @@ func ofThreads(all []pictureView) (out []pictureView) {
 				continue
 			}
 		case "request":
-			p.Missing, p.Do = "The states of no slow request are known. Requests and what their threads do, recorded under load, show them", "unstall record PID"
+			p.Missing, p.Do = "It is not known what slow requests waited for. A recording of the requests and their threads under load shows it", "unstall record PID"
 		case "flames":
 			p.Missing, p.Do = "No stacks are in the evidence", "unstall record PID"
 		}

@@ -97,7 +97,7 @@ func stacksOf(s *threads.Summary, named []string) stacksView {
 	v := stacksView{Says: says(s)}
 	for k := range s.Groups {
 		if k == mostGroups {
-			v.Rest = fmt.Sprintf("%s more groups are not shown.", figure.Count(len(s.Groups)-k))
+			v.Rest = fmt.Sprintf("Groups not shown: %s.", figure.Count(len(s.Groups)-k))
 			break
 		}
 		v.Groups = append(v.Groups, c.group(s, &s.Groups[k]))
@@ -118,9 +118,9 @@ func says(s *threads.Summary) string {
 		if pool == "the pool" {
 			pool = "the runtime's pool"
 		}
-		text += fmt.Sprintf(": %s of %s, %s of them with work, %s of these standing still", figure.Count(s.Pool), pool, figure.Count(s.Busy), figure.Count(s.Blocked))
+		text += fmt.Sprintf(": %s of %s; %s of them have work, %s of these are waiting", figure.Count(s.Pool), pool, figure.Count(s.Busy), figure.Count(s.Blocked))
 	}
-	return text + ". Those that do the same are one row; open it for the stack, innermost frame first."
+	return text + ". Threads that do the same are one row; open it for the stack, innermost frame first."
 }
 
 // culprit knows the code that keeps threads.
@@ -225,7 +225,7 @@ func lanes(g *threads.Group) string {
 		text = append(text, s)
 	}
 	if g.Seen > g.Count {
-		text = append(text, fmt.Sprintf("seen %s times in all looks", figure.Count(g.Seen)))
+		text = append(text, fmt.Sprintf("seen %s times in all samples", figure.Count(g.Seen)))
 	}
 	return strings.Join(text, "; ")
 }

@@ -13,7 +13,7 @@ func Compare(w io.Writer, c *compare.Comparison) error {
 	p := new(page)
 	p.linef("## %s", escape(sentence.Compared(c)))
 	if len(c.Metrics) > 0 {
-		p.linef("\n| metric | medians | change of the pairs | result |\n|---|---:|---:|---|")
+		p.linef("\n| metric | medians | change, pair by pair | result |\n|---|---:|---:|---|")
 		for i := range c.Metrics {
 			m := &c.Metrics[i]
 			result := m.Result

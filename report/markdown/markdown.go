@@ -64,7 +64,7 @@ func (p *page) headline(d *diagnose.Diagnosis, supported, open, ruledOut []diagn
 			p.linef("%s", line)
 		}
 		if savings > 1 {
-			p.linef("\nCauses overlap: what they save does not add up.")
+			p.linef("\nCauses overlap: their savings do not add up.")
 		}
 	case !sentence.Unjudged(d, open, ruledOut):
 		p.linef("## Nothing found\n\n%s", escape(sentence.Nothing(d, open, ruledOut)))
@@ -86,7 +86,7 @@ func (p *page) about(d *diagnose.Diagnosis) {
 		p.row("Requests", strings.Join(sentence.Requests(r), " · "))
 		p.row("Slow", strings.Join(sentence.Slow(r), " · "))
 	} else {
-		p.row("Requests", "none in the evidence: causes are ranked by the time they stopped the service")
+		p.row("Requests", "no request data: causes are ranked by how long they stopped the service")
 	}
 	for _, l := range sentence.Loads(d) {
 		p.row("Load", strings.Join(sentence.Load(l), " · "))
@@ -109,6 +109,10 @@ func (p *page) where(d *diagnose.Diagnosis) {
 	p.linef("| mechanism | time | share | method |\n|---|---:|---:|---|")
 	for _, r := range rows {
 		share := math.Round(1000*r.Ms/total) / 10
+		if r.Ms == 0 {
+			p.row(r.Title, "none", "", r.Note)
+			continue
+		}
 		p.row(r.Title, figure.Ms(r.Ms), figure.Num(share)+" %", r.Note)
 	}
 }

@@ -17,7 +17,7 @@ func Compared(c *compare.Comparison) string {
 	}
 	lead, ok := leading(c)
 	if !ok {
-		return "Nothing to compare: no figure is known of both sides."
+		return "Nothing to compare: no metric is known for both sides."
 	}
 	count := make(map[string]int)
 	for _, m := range c.Metrics {
@@ -29,11 +29,7 @@ func Compared(c *compare.Comparison) string {
 	} else {
 		s += " " + Both(&lead)
 	}
-	plural := "s"
-	if len(c.Metrics) == 1 {
-		plural = ""
-	}
-	s += fmt.Sprintf(", %s; %d metric%s: %d improved, %d regressed", lead.Result, len(c.Metrics), plural, count[compare.Improved], count[compare.Regressed])
+	s += fmt.Sprintf(", %s; %s: %d improved, %d regressed", lead.Result, figure.Plural(len(c.Metrics), "metric"), count[compare.Improved], count[compare.Regressed])
 	if n := count[compare.Unclear]; n > 0 {
 		s += fmt.Sprintf(", %d unclear", n)
 	}
@@ -102,18 +98,13 @@ func percent(v float64) string {
 
 // Side lists under which load the runs of one side were made.
 func Side(s *compare.Side) []string {
-	var items []string
-	if n := len(s.Runs); n == 1 {
-		items = append(items, "1 run")
-	} else {
-		items = append(items, figure.Count(n)+" runs")
-	}
+	items := []string{figure.Plural(len(s.Runs), "run")}
 	if s.URL != "" {
 		items = append(items, s.URL)
 	}
 	switch {
 	case s.Mode == "closed" && s.Connections != nil:
-		items = append(items, "closed loop, "+figure.Count(*s.Connections)+" connections")
+		items = append(items, "closed loop, "+figure.Plural(*s.Connections, "connection"))
 	case s.Mode != "":
 		items = append(items, s.Mode+" loop")
 	}
@@ -121,7 +112,7 @@ func Side(s *compare.Side) []string {
 		items = append(items, figure.Num(*s.OfferedRate)+"/s offered")
 	}
 	if s.Rate != nil {
-		items = append(items, figure.Num(*s.Rate)+"/s")
+		items = append(items, figure.Num(*s.Rate)+"/s finished")
 	}
 	if s.DurationS != nil {
 		items = append(items, figure.Time(*s.DurationS*1e9))
@@ -134,7 +125,7 @@ func Side(s *compare.Side) []string {
 		}
 	}
 	if s.Others != nil {
-		items = append(items, "others on the host "+figure.Num(100**s.Others)+" %")
+		items = append(items, "other processes used "+figure.Num(100**s.Others)+" % of the host's CPUs")
 	}
 	return items
 }
@@ -173,13 +164,10 @@ func Doubts(c *compare.Comparison) (out []Doubt) {
 
 // Pairs says what the results rest on.
 func Pairs(c *compare.Comparison) string {
-	s := "1 pair of runs"
-	if c.Pairs != 1 {
-		s = figure.Count(c.Pairs) + " pairs of runs"
-	}
-	s += fmt.Sprintf(", intervals at %s %%", strings.TrimSuffix(figure.Num(100*c.Level), ".0"))
+	s := figure.Plural(c.Pairs, "pair") + " of runs"
+	s += fmt.Sprintf("; %s %% intervals", strings.TrimSuffix(figure.Num(100*c.Level), ".0"))
 	if c.Seed != nil {
-		s += fmt.Sprintf(", order by seed %d", *c.Seed)
+		s += fmt.Sprintf("; random order, --seed %d", *c.Seed)
 	}
 	return s
 }

@@ -24,14 +24,20 @@ type Row struct {
 }
 
 // Amounts returns what writes the rows' times (ms): all in the unit that fits the
-// total and with as many decimals, for their points to stand below each other.
+// total and with as many decimals, for their points to stand below each other; "none"
+// where there is nothing.
 func Amounts(total float64) func(ms float64) string {
 	factor, unit := figure.Scale("ms", total)
 	decimals := 2
 	for v := total * factor; v >= 99.5 && decimals > 0; v /= 10 {
 		decimals--
 	}
-	return func(ms float64) string { return figure.Fixed(ms*factor, decimals) + " " + unit }
+	return func(ms float64) string {
+		if ms == 0 {
+			return "none"
+		}
+		return figure.Fixed(ms*factor, decimals) + " " + unit
+	}
 }
 
 // Ledger returns the entries as they are shown: the larger ones in order, the

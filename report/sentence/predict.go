@@ -49,9 +49,8 @@ func Cell(f *model.Frontier, point, column int) string {
 	case c.Unit == "bytes":
 		return figure.Num(math.Round(e.Value/(1<<20))) + " MiB"
 	case c.Short != "":
-		text := figure.Of(e.Value, c.Unit)
-		_, unit := figure.Scale(c.Unit, e.Value)
-		return strings.TrimSpace(strings.TrimSuffix(text, unit))
+		number, _, _ := strings.Cut(figure.Of(e.Value, c.Unit), " ")
+		return number
 	}
 	return figure.Of(e.Value, c.Unit)
 }

@@ -28,11 +28,7 @@ func Target(t diagnose.Target) (name string, about []string) {
 		about = append(about, t.Runtime)
 	}
 	if t.CPUs != nil {
-		plural := "s"
-		if *t.CPUs == 1 {
-			plural = ""
-		}
-		about = append(about, fmt.Sprintf("%d CPU%s", *t.CPUs, plural))
+		about = append(about, figure.Plural(*t.CPUs, "CPU"))
 	}
 	if t.MemLimit != nil {
 		about = append(about, figure.Size(float64(*t.MemLimit))+" limit")
@@ -74,7 +70,7 @@ func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	if d.Requests != nil {
 		s += " of " + figure.Ms(d.Requests.SlowTotalMs) + " slow time"
 	}
-	if r := figure.Range(v.Saves.Low, v.Saves.High, factor); r != "" {
+	if r := figure.Range(v.Saves.Low, v.Saves.High, factor); r != "" && r != figure.Range(&v.Saves.Value, &v.Saves.Value, factor) {
 		if v.Saves.Basis != nil && *v.Saves.Basis == "bound" {
 			s += " (between " + r + ")"
 		} else {
@@ -90,13 +86,17 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	if r := d.Requests; r != nil {
 		switch {
 		case r.Slow > 0:
-			some := figure.Count(r.Slow)
+			some := figure.Plural(r.Slow, "request")
 			if !elsewhere(r) {
-				some += " of " + figure.Count(r.Count)
+				some = figure.Count(r.Slow) + " of " + figure.Plural(r.Count, "request") + " (" + figure.Num(100*float64(r.Slow)/float64(r.Count)) + " %)"
 			}
-			some += " requests were slow"
+			if r.SlowThresholdMs != nil {
+				some += " took over " + figure.Ms(*r.SlowThresholdMs)
+			} else {
+				some += " took too long"
+			}
 			if len(ruledOut) > 0 {
-				some += ", for none of the causes judged"
+				some += "; none of the causes checked explains it"
 			}
 			s = append(s, some+".")
 		case r.SlowThresholdMs != nil:
@@ -106,20 +106,20 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		}
 	}
 	if r := d.Requests; r != nil && r.Outside > 0 {
-		s = append(s, figure.Count(r.Outside)+" others were slow while nothing was traced: record again while it is slow.")
+		s = append(s, figure.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
 	}
 	switch {
 	case len(ruledOut) == 0 && len(open) == 0:
 		s = append(s, "No known cause applies to this evidence.")
 	case len(ruledOut) == 0:
-		s = append(s, causes(len(open))+" could not be judged: see what is missing under NOT SEEN.")
+		s = append(s, causes(len(open))+" could not be checked: NOT SEEN says what is missing.")
 	case tooFew(open, ruledOut):
-		s = append(s, fmt.Sprintf("%d of %s could not be judged: see what is missing under NOT SEEN. The rest is ruled out by the figures below.",
+		s = append(s, fmt.Sprintf("%d of %s could not be checked: NOT SEEN says what is missing. The others are ruled out by the figures below.",
 			len(open), causes(len(open)+len(ruledOut))))
 	case len(open) == 0:
 		s = append(s, causes(len(ruledOut))+" ruled out by the figures below.")
 	default:
-		s = append(s, causes(len(ruledOut))+fmt.Sprintf(" ruled out by the figures below, %d not judged (NOT SEEN).", len(open)))
+		s = append(s, causes(len(ruledOut))+fmt.Sprintf(" ruled out by the figures below; %d could not be checked (NOT SEEN).", len(open)))
 	}
 	return strings.Join(s, " ")
 }
@@ -134,12 +134,7 @@ func tooFew(open, ruledOut []diagnose.Verdict) bool {
 	return len(open) > len(ruledOut) || len(ruledOut) == 0
 }
 
-func causes(n int) string {
-	if n == 1 {
-		return "1 cause"
-	}
-	return figure.Count(n) + " causes"
-}
+func causes(n int) string { return figure.Plural(n, "cause") }
 
 // AddRequests is the command that adds requests where there are none.
 const AddRequests = "unstall FILE... --requests access.log"
@@ -153,7 +148,7 @@ func NoRequests(d *diagnose.Diagnosis) string {
 			break
 		}
 	}
-	return "none in the evidence, so causes are ranked by the time they stopped the service. To see what that cost requests, add " + add + " of the same time"
+	return "No request data, so causes are ranked by how long they stopped the service. To see how requests were affected, add " + add + " of the same time"
 }
 
 // Requests lists the figures about all requests.
@@ -199,9 +194,9 @@ func Load(l diagnose.Load) []string {
 	}
 	items = append(items, quantiles([]quantile{{"p50", l.P50Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
 	if l.LatencyFrom == "send" {
-		return append(items, "counted from the send: waiting to be sent is not in it")
+		return append(items, "measured from the actual send time: waiting to be sent is not included")
 	}
-	return append(items, "counted from the intended time")
+	return append(items, "measured from the scheduled send time")
 }
 
 type quantile struct {
@@ -209,7 +204,7 @@ type quantile struct {
 	ms   *float64
 }
 
-// Quantiles writes "p50 0.35", "p99 2.7", "p99.9 5.4 ms": all in the unit of the
+// Quantiles writes "p50 0.35 ms", "p99 2.7 ms", "p99.9 5.4 ms": all in the unit of the
 // largest, unless that makes the smallest unreadable.
 func Quantiles(r *diagnose.Requests) []string {
 	return quantiles([]quantile{{"p50", r.P50Ms}, {"p99", r.P99Ms}, {"p99.9", r.P999Ms}})
@@ -230,13 +225,10 @@ func quantiles(qs []quantile) []string {
 	factor, unit := figure.Scale("ms", ms[last])
 	together := ms[0]*factor >= .01
 	for i := range names {
-		switch {
-		case !together:
-			names[i] += " " + figure.Ms(ms[i])
-		case i == last:
+		if together {
 			names[i] += " " + figure.Num(ms[i]*factor) + " " + unit
-		default:
-			names[i] += " " + figure.Num(ms[i]*factor)
+		} else {
+			names[i] += " " + figure.Ms(ms[i])
 		}
 	}
 	return names
@@ -244,8 +236,8 @@ func quantiles(qs []quantile) []string {
 
 // Slow lists how many requests were slow, and by which rule.
 func Slow(r *diagnose.Requests) []string {
-	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the route's floor; set --slo", "baseline": "against the baseline",
-		"unfinished": "of most no end was seen, so that their floor is not known; set --slo"}[r.SlowRule]
+	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the baseline latency of the route; set --slo", "baseline": "longer than at the time of the baseline",
+		"unfinished": "most requests never finished, so there is no baseline latency; set --slo"}[r.SlowRule]
 	if rule == "" {
 		rule = r.SlowRule
 	}
@@ -267,9 +259,20 @@ func Slow(r *diagnose.Requests) []string {
 		case r.Count > 0:
 			items = append(items, figure.Num(100*float64(r.Slow)/float64(r.Count))+" %")
 		}
-		items = append(items, "traced "+figure.Count(r.Traced))
+		items = append(items, traced(r))
 	}
 	return items
+}
+
+// traced says of how many slow requests the waits are known.
+func traced(r *diagnose.Requests) string {
+	switch r.Traced {
+	case 0:
+		return "none of them traced"
+	case r.Slow:
+		return "all of them traced"
+	}
+	return figure.Count(r.Traced) + " of them traced"
 }
 
 // elsewhere says whether the slow requests are those of another artifact than

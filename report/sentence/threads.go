@@ -18,9 +18,9 @@ type ThreadGroup struct {
 // Threads words what threads did: all of them in one line, the largest groups of those
 // that have work one by one, and the others in one line again, "" if there are none.
 func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, rest string) {
-	all = counted(s.Threads, "thread")
+	all = figure.Plural(s.Threads, "thread")
 	if s.Pool > 0 {
-		all += fmt.Sprintf(", %s of %s: %s with work, %s of them waiting", figure.Count(int64(s.Pool)), s.Pools(), figure.Count(int64(s.Busy)), figure.Count(int64(s.Blocked)))
+		all += fmt.Sprintf(", %s of %s: %s with work, %s of these waiting", figure.Count(int64(s.Pool)), s.Pools(), figure.Count(int64(s.Busy)), figure.Count(int64(s.Blocked)))
 	}
 	idle, others := 0, 0
 	for i := range s.Groups {
@@ -36,10 +36,10 @@ func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, re
 	}
 	var parts []string
 	if others > 0 {
-		parts = append(parts, counted(others, "more thread")+" with work")
+		parts = append(parts, figure.Plural(others, "more thread")+" with work")
 	}
 	if idle > 0 {
-		parts = append(parts, counted(idle, "thread")+" standing by")
+		parts = append(parts, figure.Plural(idle, "thread")+" idle")
 	}
 	return all, groups, strings.Join(parts, ", ")
 }
@@ -52,11 +52,4 @@ func unmoduled(frames []string) []string {
 		}
 	}
 	return frames
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return figure.Count(int64(n)) + " " + what + "s"
 }

@@ -107,7 +107,7 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict, most int) {
 		}
 	}
 	if more > 0 {
-		lines = append(lines, "and "+figure.Count(more)+" more (--format json)")
+		lines = append(lines, "and "+figure.Count(more)+" more: see --format json")
 	}
 	p.block("RULED OUT", bold, labels, lines)
 }

@@ -70,7 +70,7 @@ func (p *page) metrics(c *compare.Comparison) {
 	if len(rows) == 0 {
 		return
 	}
-	head := [3]string{"", p.clean("medians"), p.clean("change of the pairs")}
+	head := [3]string{"", p.clean("medians"), p.clean("change, pair by pair")}
 	columns[2] = max(columns[2], width(head[2]))
 	const longest = len("regressed")
 	wide := 2+columns[0]+2+columns[1]+2+columns[2]+2+longest <= p.Width

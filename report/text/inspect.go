@@ -22,7 +22,7 @@ func (o Options) Inspect(w io.Writer, r *inspect.Report) error {
 	}
 	if len(r.Tables) > 0 {
 		p.blank()
-		p.line(p.paint(bold, "The pieces together"))
+		p.line(p.paint(bold, "All pieces together"))
 		for _, t := range r.Tables {
 			p.blank()
 			p.table(&t)
@@ -92,7 +92,7 @@ func clock(c *inspect.Clock) []string {
 			items = append(items, "± "+figure.Time(*c.ErrorS*1e9))
 		}
 	} else {
-		items = append(items, "not anchored to the time of day")
+		items = append(items, "time of day unknown")
 	}
 	if c.ResolutionS != nil {
 		items = append(items, "in steps of "+figure.Time(*c.ResolutionS*1e9))

@@ -135,7 +135,7 @@ func (p *page) flow(items []string, indent int) []string {
 }
 
 var units = map[string]bool{"ns": true, "us": true, "µs": true, "ms": true, "s": true, "B": true, "KiB": true, "MiB": true, "GiB": true,
-	"TiB": true, "MB": true, "GB": true, "MB/s": true, "MiB/s": true, "GiB/s": true, "%": true, "/s": true, "cores": true, "CPUs": true}
+	"TiB": true, "MB": true, "GB": true, "MB/s": true, "MiB/s": true, "GiB/s": true, "%": true, "/s": true, "CPUs": true, "CPU": true, "min": true, "h": true, "days": true}
 
 func words(s string) []string {
 	var out []string

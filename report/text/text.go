@@ -135,7 +135,7 @@ func (p *page) headlines(d *diagnose.Diagnosis, supported []diagnose.Verdict) {
 		}
 	}
 	if savings > 1 {
-		p.block("", "", indent, p.wrap("Causes overlap: what they save does not add up.", indent))
+		p.block("", "", indent, p.wrap("Causes overlap: their savings do not add up.", indent))
 	}
 }
 

@@ -30,7 +30,7 @@ class ChartTrack extends Track {
     const values = chart.curves.map(constant); // words are enough where none ever changes
     this.flat = values.every(Number.isFinite);
     if (this.flat) {
-      this.figures.replaceChildren(chart.curves.map((c, i) => c.title + " " + amount(values[i], chart.unit)).join(", ") + " whenever looked at");
+      this.figures.replaceChildren(chart.curves.map((c, i) => c.title + " stayed at " + amount(values[i], chart.unit)).join(", "));
     } else {
       this.element.append(this.box);
     }
@@ -117,7 +117,7 @@ class ChartTrack extends Track {
     if (this.flat) return;
     this.chart.curves.forEach((c, i) => {
       const v = t === null ? this.peaks[i] : valueAt(c, t, this.reach);
-      this.values[i].textContent = Number.isFinite(v) ? (t === null && v > 0 ? "≤ " : "") + amount(v, this.chart.unit) : "–";
+      this.values[i].textContent = Number.isFinite(v) ? (t === null && v > 0 ? "at most " : "") + amount(v, this.chart.unit) : "–";
     });
   }
 
@@ -138,11 +138,11 @@ class ChartTrack extends Track {
 // axisAmount is shorter than amount: the unit is in the title.
 function axisAmount(v, unit) {
   if (unit.startsWith("bytes")) return v === 0 ? "0" : bytes(v);
-  if (unit === "ms/s" || unit === "s/s") return v === 0 ? "0" : amount(v, unit);
+  if (unit === "ms/s" || unit === "s/s" || unit === "share") return v === 0 ? "0" : amount(v, unit);
   return Math.abs(v) >= 1e5 ? count(v).replace(/^(\d+),000$/, "$1 k") : digits(v);
 }
 
 function unitWords(unit) {
-  const inEach = "time in each second; 1 s/s is one all the time";
-  return { "": "", 1: "", bytes: "", "bytes/s": "per second", "1/s": "per second", "ms/s": inEach, "s/s": inEach }[unit] ?? unit;
+  const atOnce = "how many at a time, on average";
+  return { "": "", 1: "", bytes: "", "bytes/s": "per second", "1/s": "per second", "ms/s": atOnce, "s/s": atOnce, share: "share of the time", cores: "CPUs" }[unit] ?? unit;
 }

@@ -27,7 +27,9 @@ function duration(ns) {
   if (a < 120e9) return digits(ns / 1e9) + " s";
   const s = Math.round(ns / 1e9);
   if (s < 7200) return Math.floor(s / 60) + " min" + (s % 60 ? " " + (s % 60) + " s" : "");
-  return Math.floor(s / 3600) + " h" + (Math.round(s / 60) % 60 ? " " + (Math.round(s / 60) % 60) + " min" : "");
+  if (s >= 172800) return digits(s / 86400) + " days";
+  const minutes = Math.round(s / 60);
+  return Math.floor(minutes / 60) + " h" + (minutes % 60 ? " " + (minutes % 60) + " min" : "");
 }
 
 function bytes(v) {
@@ -59,8 +61,10 @@ function amount(v, unit) {
     case "bytes/s": return bytes(v) + "/s";
     case "1":
     case "": return digits(v);
-    case "s/s": return amount(v * 1e3, "ms/s");
-    case "ms/s": return (v === 0 ? "0 ms" : v >= 999.5 ? digits(v / 1e3) + " s" : duration(v * 1e6)) + "/s"; // never minutes: it is how many at once
+    case "share": return percent(v);
+    case "s/s": return digits(v); // how many at a time, on average
+    case "ms/s": return digits(v / 1e3);
+    case "cores": return digits(v) + (digits(v) === "1" ? " CPU" : " CPUs");
     case "1/s": return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " /s";
     default: return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " " + unit;
   }
@@ -91,7 +95,9 @@ function plain(ns, step, scale = ns) {
   const a = Math.abs(scale);
   const [unit, size] = a >= 1e9 || step >= 1e9 ? ["s", 1e9] : a >= 1e6 || step >= 1e6 ? ["ms", 1e6] : a >= 1e3 || step >= 1e3 ? ["µs", 1e3] : ["ns", 1];
   if (unit === "s" && step >= 1e9 && a >= 600e9) {
-    return (ns < 0 ? minus : "") + Math.floor(Math.abs(ns) / 60e9) + ":" + String(Math.floor((Math.abs(ns) % 60e9) / 1e9)).padStart(2, "0") + " min";
+    const two = (v) => String(Math.floor(v)).padStart(2, "0"), sign = ns < 0 ? minus : "", s = Math.abs(ns) / 1e9;
+    if (a >= 7200e9 && step >= 60e9) return sign + Math.floor(s / 3600) + ":" + two(s % 3600 / 60) + " h";
+    return sign + Math.floor(s / 60) + ":" + two(s % 60) + " min";
   }
   const places = Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9));
   const [whole, part] = (Math.abs(ns) / size).toFixed(places).split(".");

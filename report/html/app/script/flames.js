@@ -2,7 +2,7 @@
 
 const rowHeight = 18;
 const flameColours = { own: "f-own", runtime: "f-runtime", gc: "f-gc", kernel: "f-kernel", wait: "f-wait" };
-const kindTitles = { own: "the program's own code", runtime: "the runtime", gc: "the collector", kernel: "the kernel", wait: "waiting" };
+const kindTitles = { own: "the program's own code", runtime: "the runtime", gc: "GC", kernel: "the kernel", wait: "waiting" };
 
 class FlamesPart {
   constructor(host, model) {

@@ -1,8 +1,8 @@
 // Processors: what each P of a trace ran, and the requests in flight meanwhile.
 
 const workTitles = {
-  idle: "idle", request: "requests", assist: "requests, marking (assist)", collector: "the collector's workers", background: "background goroutines",
-  runtime: "the runtime", stopped: "stopped world",
+  idle: "idle", request: "requests", assist: "requests, helping GC (mark assist)", collector: "GC workers", background: "background goroutines",
+  runtime: "the runtime", stopped: "stop-the-world",
 };
 const mostFlights = 14; // rows of requests in flight
 

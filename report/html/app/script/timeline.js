@@ -10,7 +10,7 @@ class Timeline {
     this.view = new View(0, model.span);
     this.source = 0;
     this.status = new Status();
-    this.apart = el("p", { class: "app-status" }, "Points and rings are of different sources, and each counts from where it saw a request begin: one request may stand at two heights.");
+    this.apart = el("p", { class: "app-status" }, "Points and rings are from different sources, which see a request begin at different moments: the same request may be shown at two latencies.");
     this.stack = el("div", {
       class: "app-stack", tabindex: 0, role: "application", "aria-roledescription": "timeline",
       "aria-label": "Timeline of " + model.subject + ". Plus and minus zoom, arrow keys move, Escape shows all, Enter opens the slowest request in view.",
@@ -109,7 +109,7 @@ class Timeline {
       if (c.requests) words.push("slowest " + duration(c.slowest));
     }
     const cycles = c.bands["gc-cycle"] !== undefined ? c.bands["gc-cycle"] : c.bands["gc-mark"];
-    if (cycles !== undefined) words.push(count(cycles) + (cycles === 1 ? " collector cycle" : " collector cycles"));
+    if (cycles !== undefined) words.push(count(cycles) + (cycles === 1 ? " GC cycle" : " GC cycles"));
     this.status.say(words.join(" · "));
   }
 
