@@ -30,7 +30,7 @@ func (c *Case) Trace(over, shows string) Need {
 	n := Need(runtime.Of(c.Runtime()).States)
 	switch {
 	case n.What == "":
-		return Need{What: "only processes of " + runtime.Titles(func(r *runtime.Runtime) bool { return r.States.What != "" }) + " tell that of themselves so far"}
+		return Need{What: "only processes of " + runtime.Titles(func(r *runtime.Runtime) bool { return r.States.What != "" }, "and") + " tell that of themselves so far"}
 	case c.OnThreads():
 		n.What += ", over " + over + shows
 	default:

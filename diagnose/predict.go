@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/model/all"
+	"github.com/unstall/unstall/runtime"
 )
 
 // WhichError says that the question is not about this evidence, or not clear: that is
@@ -44,10 +44,11 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := model.Of(all.Models, b.Subjects[id].Runtime)[0]
+	of := runtime.Of(b.Subjects[id].Runtime)
+	m := of.Models[0]
 	for _, w := range opt.Wanted {
-		if w.Model.Runtime != m.Runtime {
-			return nil, which("--set %s: %s is %s, which has no such setting", w.Text, r.name[id], m.Whose())
+		if !slices.Contains(of.Models, w.Model) {
+			return nil, which("--set %s: %s is a %s process, which has no such setting", w.Text, r.name[id], of.Title)
 		}
 		m = w.Model // all are of one
 	}
@@ -71,7 +72,7 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 		if target != "" && target != s.Name && target != strconv.Itoa(s.PID) && target != r.name[id] {
 			continue
 		}
-		models := model.Of(all.Models, s.Runtime)
+		models := runtime.Of(s.Runtime).Models
 		if len(models) == 0 {
 			others++
 			continue
@@ -94,10 +95,10 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 	case len(of) > 1:
 		return 0, which("the files are of %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
 	case target != "":
-		return 0, which("--target %s: the files hold no %s process of that name or PID", target, model.Processes(all.Models))
+		return 0, which("--target %s: the files hold no %s process of that name or PID", target, runtime.Modelled())
 	case others > 0:
-		return 0, which("the files hold no %s process, or do not say so: there are models of %s", model.Processes(all.Models), model.About(all.Models))
+		return 0, which("the files hold no %s process, or do not say so: there are models of %s", runtime.Modelled(), model.About(runtime.Models()))
 	default:
-		return 0, which("the files hold no process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", model.Processes(all.Models))
+		return 0, which("the files hold no process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", runtime.Modelled())
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/unstall/unstall/format/all"
 	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/model"
-	models "github.com/unstall/unstall/model/all"
 	"github.com/unstall/unstall/model/threadpool"
+	"github.com/unstall/unstall/runtime"
 )
 
 // A recording of .NET 10 under 125 closed connections to a handler that blocks on a task
@@ -38,7 +38,7 @@ func askedOf(t *testing.T, files []string, sets ...string) (*model.Answer, error
 			t.Fatal(err)
 		}
 	}
-	wanted, err := model.ParseSets(models.Models, sets)
+	wanted, err := model.ParseSets(runtime.Models(), sets)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -163,7 +163,7 @@ func turn(models []*Model, word string) (*Model, turned, error) {
 	}
 	var all []string
 	for _, m := range models {
-		all = append(all, m.names()+" of "+m.Whose())
+		all = append(all, m.names()+" of "+m.About)
 	}
 	return nil, turned{}, errors.New("there is no such setting: give " + strings.Join(all, ", "))
 }
@@ -193,27 +193,23 @@ func (m *Model) names() string {
 	return list(all, "or")
 }
 
-// Help says what can be asked for by --set, of each model in turn.
-func Help(models []*Model) string {
-	var text []string
-	for _, m := range models {
-		var told, load []string
-		for _, k := range m.Knobs {
-			switch {
-			case k.Sets != "":
-			case k.Load:
-				load = append(load, k.String())
-			default:
-				told = append(told, k.String())
-			}
+// Help says what can be asked for by --set: "GOGC=200, GOMEMLIMIT=800MiB, under live=120MiB".
+func (m *Model) Help() string {
+	var told, load []string
+	for _, k := range m.Knobs {
+		switch {
+		case k.Sets != "":
+		case k.Load:
+			load = append(load, k.String())
+		default:
+			told = append(told, k.String())
 		}
-		s := "For " + m.Process + ": " + strings.Join(told, ", ")
-		if len(load) > 0 {
-			s += ", under " + list(load, "or")
-		}
-		text = append(text, s+".")
 	}
-	return strings.Join(text, " ")
+	text := strings.Join(told, ", ")
+	if len(load) > 0 {
+		text += ", under " + list(load, "or")
+	}
+	return text
 }
 
 // Defaults says what is predicted where nothing is asked for.

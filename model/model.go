@@ -1,7 +1,7 @@
 // Package model is what models of a process have in common: what they can be asked
 // (knobs), what they answer, and how sure they are of it. A model is a package below this
 // one that exports a [Model] and names the public formula or source of each of its rules
-// and what it leaves out; a line in model/all makes it known.
+// and what it leaves out; the runtime it is of names it.
 //
 // Its opinion: a model is calibrated on one recording and says nothing about what that
 // recording does not contain. What it needs and does not know is an error that says how to
@@ -10,7 +10,6 @@
 package model
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
@@ -22,8 +21,6 @@ type Model struct {
 	ID      string // "go.heap"; never renamed
 	About   string // what it models, in a clause: "Go's heap"
 	From    string // the recordings it is calibrated on, in a clause
-	Runtime string // of the processes it is of, as [evidence.Subject] has it
-	Process string // such a process in words: "Go", ".NET"
 	Covers  string // the coverage that tells the process meant from others in the same evidence
 	Default string // what it predicts where nothing is asked for, in a clause
 	Knobs   []Knob
@@ -40,30 +37,6 @@ type Question struct {
 	AtLeast string         // the oldest release of its runtime that the evidence leaves possible; "" unknown
 	Ledger  *ledger.Ledger // of its requests; nil: there are none
 	Wanted  []Wanted       // all of this model; none: what is worth knowing without
-}
-
-// Whose is a process that the model is of, in words: "a Go process".
-func (m *Model) Whose() string { return "a " + m.Process + " process" }
-
-// Of are the models of processes of a runtime.
-func Of(models []*Model, runtime string) (all []*Model) {
-	for _, m := range models {
-		if m.Runtime == runtime {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-// Processes are those that there are models of: "Go, .NET or JVM".
-func Processes(models []*Model) string {
-	var all []string
-	for _, m := range models {
-		if !slices.Contains(all, m.Process) {
-			all = append(all, m.Process)
-		}
-	}
-	return list(all, "or")
 }
 
 // About says what there are models of, and what each is calibrated on.

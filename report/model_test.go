@@ -11,7 +11,7 @@ import (
 )
 
 // cache is a model that no report has heard of.
-var cache = &model.Model{ID: "made.cache", About: "a cache", From: "nothing", Runtime: "made", Process: "made", Covers: "made", Default: "twice the size",
+var cache = &model.Model{ID: "made.cache", About: "a cache", From: "nothing", Covers: "made", Default: "twice the size",
 	Knobs: []model.Knob{{Name: "size", Example: "2", Parse: func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }}},
 	Ask: func(q model.Question) (*model.Answer, error) {
 		a := &model.Answer{Model: "made.cache", Subject: q.Name, Basis: []string{"12,345 look-ups"}, Source: "made.log", Notes: []string{"a cache does not know the future"},

@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/model/all"
 	"github.com/unstall/unstall/model/goheap"
 	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/model/younggen"
 	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/runtime"
 )
 
 // heap is a service of 41 MiB live under much garbage.
@@ -61,7 +61,7 @@ var asked = map[string]func() (*model.Answer, error){
 		if err != nil {
 			return nil, err
 		}
-		wanted, err := model.ParseSets(all.Models, []string{"Xmn=1400m Xmx=2g rate=50", "Xmn=1400m rate=120", "alloc-rate=×0.3 rate=80"})
+		wanted, err := model.ParseSets(runtime.Models(), []string{"Xmn=1400m Xmx=2g rate=50", "Xmn=1400m rate=120", "alloc-rate=×0.3 rate=80"})
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ var asked = map[string]func() (*model.Answer, error){
 		})
 	},
 	"predict-settings": func() (*model.Answer, error) {
-		wanted, err := model.ParseSets(all.Models, []string{"GOMEMLIMIT=800MiB", "live=80MiB", "GOGC=off GOMEMLIMIT=74MiB alloc=600MiB/s"})
+		wanted, err := model.ParseSets(runtime.Models(), []string{"GOMEMLIMIT=800MiB", "live=80MiB", "GOGC=off GOMEMLIMIT=74MiB alloc=600MiB/s"})
 		if err != nil {
 			return nil, err
 		}
@@ -84,14 +84,14 @@ var asked = map[string]func() (*model.Answer, error){
 		return p, err
 	},
 	"predict-pool": func() (*model.Answer, error) {
-		wanted, err := model.ParseSets(all.Models, []string{"service-time=200ms", "connections=24"})
+		wanted, err := model.ParseSets(runtime.Models(), []string{"service-time=200ms", "connections=24"})
 		if err != nil {
 			return nil, err
 		}
 		return starved.Ask("evil|\x1b[31mname", wanted)
 	},
 	"predict-pool-max": func() (*model.Answer, error) {
-		wanted, err := model.ParseSets(all.Models, []string{"max-threads=12", "service-time=200ms"})
+		wanted, err := model.ParseSets(runtime.Models(), []string{"max-threads=12", "service-time=200ms"})
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/probe/dotnet/ipc"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
@@ -26,6 +28,7 @@ var Dotnet = &Runtime{
 	Stacks:        &threads.DotnetStacks,
 	Counters:      &top.Dotnet,
 	ReadCollector: reading.DotnetCollector,
+	Models:        []*model.Model{threadpool.Model},
 	Recognise: &discover.Recogniser{
 		Traces: func(p discover.Process) (seen discover.Seen, ok bool) {
 			if ok = diagnosticSocket(p); ok {

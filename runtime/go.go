@@ -6,6 +6,8 @@ import (
 
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/goheap"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/top"
 )
@@ -23,6 +25,7 @@ var Go = &Runtime{
 	Collector:     "concurrent mark-sweep",
 	Counters:      &top.Go,
 	ReadCollector: reading.GoCollector,
+	Models:        []*model.Model{goheap.Model},
 	AtLeast:       goAtLeast,
 	Recognise: &discover.Recogniser{
 		Built: func(e discover.Executable) (discover.Seen, bool) {

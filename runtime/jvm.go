@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/younggen"
 	"github.com/unstall/unstall/probe/hotspot/attach"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
@@ -30,6 +32,7 @@ var JVM = &Runtime{
 	Stacks:        &threads.JVMStacks,
 	Counters:      &top.JVM,
 	ReadCollector: reading.JVMCollector,
+	Models:        []*model.Model{younggen.Model},
 	Recognise: &discover.Recogniser{
 		Traces:  discover.Process.Hotspot,
 		Library: "libjvm.so",

@@ -1,6 +1,7 @@
 // Package runtime knows the runtimes that services run on: what each is called, how its
 // processes are recognised and its threads' stacks read, which counters of it can be watched
-// live, and what to type for what is missing. A runtime is a file here and a line in [All].
+// live, which models there are of it, and what to type for what is missing. A runtime is a
+// file here and a line in [All].
 //
 // Its opinion: what is asked of a runtime is asked through it. A room that switches on a
 // runtime's name would have to be found and changed for the next one.
@@ -12,6 +13,7 @@ import (
 
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
 	"github.com/unstall/unstall/top"
@@ -39,7 +41,8 @@ type Runtime struct {
 	Stacks *threads.Reader // reads its threads' stacks; nil: requests' states come from elsewhere
 	// ReadCollector reads what its garbage collector did; nil: it has none that is read.
 	ReadCollector reading.CollectorReader
-	Counters      *top.Counters // that it keeps of itself, to be watched live; nil: none that are read
+	Counters      *top.Counters  // that it keeps of itself, to be watched live; nil: none that are read
+	Models        []*model.Model // of its processes; the first is asked where nothing says which
 	// AtLeast is the oldest release that the evidence about a subject leaves possible, where
 	// it does not name the release; nil: nothing tells.
 	AtLeast func(b *evidence.Bundle, subject evidence.SubjectID) (release string, ok bool)
@@ -103,8 +106,9 @@ func Stacks() threads.Readers {
 	return of
 }
 
-// Titles are those of the runtimes of which something holds, as in a sentence: "Go, JVM and .NET".
-func Titles(holds func(*Runtime) bool) string {
+// Titles are those of the runtimes of which something holds, as in a sentence with "and" or
+// "or": "Go, .NET and JVM".
+func Titles(holds func(*Runtime) bool, word string) string {
 	var names []string
 	for _, r := range All {
 		if holds(r) {
@@ -112,7 +116,31 @@ func Titles(holds func(*Runtime) bool) string {
 		}
 	}
 	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+		return strings.Join(names[:n-1], ", ") + " " + word + " " + names[n-1]
 	}
 	return strings.Join(names, "")
+}
+
+// Models are those of all runtimes, in the order in which they are told of.
+func Models() (all []*model.Model) {
+	for _, r := range All {
+		all = append(all, r.Models...)
+	}
+	return all
+}
+
+// Modelled are the runtimes that there are models of: "Go, .NET or JVM".
+func Modelled() string {
+	return Titles(func(r *Runtime) bool { return len(r.Models) > 0 }, "or")
+}
+
+// Knobs says what can be asked of each model by --set.
+func Knobs() string {
+	var text []string
+	for _, r := range All {
+		for _, m := range r.Models {
+			text = append(text, "For "+r.Title+": "+m.Help()+".")
+		}
+	}
+	return strings.Join(text, " ")
 }

@@ -62,7 +62,7 @@ func TestOneMore(t *testing.T) {
 	if of.Release("3") != "Dummy 3" || of.Lane != "fibre" || of.States.Command == "" {
 		t.Errorf("%+v", of)
 	}
-	if got := runtime.Titles(func(r *runtime.Runtime) bool { return r.States.What != "" }); got != "Go, .NET, JVM and Dummy" {
+	if got := runtime.Titles(func(r *runtime.Runtime) bool { return r.States.What != "" }, "and"); got != "Go, .NET, JVM and Dummy" {
 		t.Errorf("those whose states can be seen are %q", got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/model/all"
+	"github.com/unstall/unstall/runtime"
 )
 
 type cli struct {
@@ -80,6 +80,6 @@ func main() {
 
 func newParser(options ...kong.Option) *kong.Kong {
 	vars := kong.Vars{"version": "unstall " + version(),
-		"model_processes": model.Processes(all.Models), "model_knobs": model.Help(all.Models), "model_defaults": model.Defaults(all.Models)}
+		"model_processes": runtime.Modelled(), "model_knobs": runtime.Knobs(), "model_defaults": model.Defaults(runtime.Models())}
 	return kong.Must(new(cli), append(options, kong.Name("unstall"), vars, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))...)
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/model/all"
 	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/runtime"
 )
 
 type predictCommand struct {
@@ -26,7 +26,7 @@ func (c *predictCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	wanted, err := model.ParseSets(all.Models, c.Set)
+	wanted, err := model.ParseSets(runtime.Models(), c.Set)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/unstall/unstall/lab"
 	labs "github.com/unstall/unstall/lab/all"
 	"github.com/unstall/unstall/ledger"
-	models "github.com/unstall/unstall/model/all"
 	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/top"
@@ -125,7 +124,7 @@ func ruleTable() string {
 
 func settingTable() string {
 	t := newTable("of", "settings", "load")
-	for _, m := range models.Models {
+	for _, m := range runtime.Models() {
 		var settings, load []string
 		for _, k := range m.Knobs {
 			if k.Load {

@@ -39,7 +39,7 @@ func calibrate(ctx context.Context, file string) (*calibrated, error) {
 	incident.ReadCapture(ctx, c, b)
 	i := incident.Of(b, incident.Options{})
 	for _, l := range i.Ledgers() {
-		if b.Subjects[l.Subject].Runtime != goheap.Model.Runtime {
+		if b.Subjects[l.Subject].Runtime != runtime.Go.ID {
 			continue
 		}
 		release, _ := runtime.Go.AtLeast(b, l.Subject)

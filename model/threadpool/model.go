@@ -7,6 +7,6 @@ import (
 
 // Model of .NET's thread pool.
 var Model = &model.Model{
-	ID: ID, About: ".NET's thread pool", From: "a capture", Runtime: "dotnet", Process: ".NET",
+	ID: ID, About: ".NET's thread pool", From: "a capture",
 	Covers: evidence.CoverThreadPool, Default: "what becomes of the thread pool, and what helps it", Knobs: Knobs, Ask: ask,
 }

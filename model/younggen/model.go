@@ -7,6 +7,6 @@ import (
 
 // Model of a JVM's young generation.
 var Model = &model.Model{
-	ID: ID, About: "a JVM's young generation", From: "its GC log, or a capture", Runtime: "jvm", Process: "JVM",
+	ID: ID, About: "a JVM's young generation", From: "its GC log, or a capture",
 	Covers: evidence.CoverGC, Default: "what a larger young generation gives", Knobs: Knobs, Ask: ask,
 }
