@@ -6,13 +6,7 @@ import "bytes"
 // It does not change what it is given.
 func Line(b []byte) []byte {
 	s := scanner{in: b}
-	for i := 0; i < len(b); {
-		if !starts[b[i]] {
-			i++
-			continue
-		}
-		i = max(i+1, s.at(i))
-	}
+	s.scan(0, len(b))
 	if s.copied == 0 {
 		return b
 	}
@@ -30,6 +24,19 @@ var starts = func() (t [256]bool) {
 type scanner struct {
 	in, out []byte
 	copied  int // how much of in is in out
+}
+
+// scan looks for secrets that begin in in[i:end], and returns where to go on: behind end
+// where one reaches further.
+func (s *scanner) scan(i, end int) int {
+	for i < end {
+		if !starts[s.in[i]] {
+			i++
+			continue
+		}
+		i = max(i+1, s.at(i))
+	}
+	return i
 }
 
 // at looks at one of the bytes in starts and returns where to go on.
@@ -178,7 +185,8 @@ func (s *scanner) field(i int) int {
 
 // attribute is a name in quotes that stands apart from its value, as spans have them:
 // {"key":"http.route","value":{"stringValue":"/"}}. Of a secret the value is hidden, and
-// not the name. It returns 0 where it is none.
+// not the name; whatever else stands in the name or before the value is looked at as
+// anywhere. It returns 0 where it is none.
 func (s *scanner) attribute(name []byte, open, slashes int) int {
 	b := s.in
 	if !equalsAny(name, "key") {
@@ -192,23 +200,34 @@ func (s *scanner) attribute(name []byte, open, slashes int) int {
 		return 0
 	}
 	if weigh(b[open:end]) != strong {
-		return end
+		return open
 	}
-	for k := j + at; k < len(b) && b[k] != '}'; k++ {
+	value, n := valueOf(b, j+at)
+	if value == 0 {
+		return open
+	}
+	if i := s.scan(open, value); i > value {
+		return i
+	}
+	return s.quoted(value, n)
+}
+
+// valueOf finds the first quoted value of an attribute whose "value" begins at k, as
+// quote does; 0 if it has none.
+func valueOf(b []byte, k int) (open, slashes int) {
+	for ; k < len(b) && b[k] != '}'; k++ {
 		if b[k] != ':' {
 			continue
 		}
 		for k++; k < len(b) && b[k] == ' '; {
 			k++
 		}
-		if k == len(b) {
-			break
-		}
 		if open, n := quote(b, k); open > 0 {
-			return s.quoted(open, n)
+			return open, n
 		}
+		k--
 	}
-	return end
+	return 0, 0
 }
 
 // quoted hides a quoted value, and what follows if it was the name of another.

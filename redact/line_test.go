@@ -51,6 +51,9 @@ var lines = []struct{ in, want string }{
 	{`{"key":"http.route","value":{"stringValue":"/play"}}`, ""},
 	{`{"key":"db.system","type":"string","value":"mysql"}`, ""},
 	{`{"key":"http.request.header.authorization","value":{"stringValue":"Bearer x.y"}}`, `{"key":"http.request.header.authorization","value":{"stringValue":"[redacted]"}}`},
+	{`{"key":"a password=hunter2 b","value":"c"}`, `{"key":"a password=[redacted] b","value":"c"}`},
+	{`{"key":"a password=hunter2 x-token","value":"c"}`, `{"key":"a password=[redacted] x-token","value":"[redacted]"}`},
+	{`{"key":"x-token","value" password=hunter2 :"c"}`, `{"key":"x-token","value" password=[redacted] :"[redacted]"}`},
 	{`{"session":"abc","key":"k","code":"OK"}`, `{"session":"[redacted]","key":"[redacted]","code":"OK"}`},
 	{`{"token":"cut in the mid`, `{"token":"[redacted]`},
 	{`{"token":{"value":1},"tokens":512,"token_count":3,"max_tokens":1}`, ``},
@@ -176,6 +179,10 @@ func FuzzLine(f *testing.F) {
 	for _, c := range lines {
 		f.Add([]byte(c.in), []byte(" end"))
 	}
+	f.Add([]byte(`{"key":"a`), []byte(`","value":"c"}`)) // within an attribute
+	f.Add([]byte(`{"key":"a`), []byte(`x-token","value":"c"}`))
+	f.Add([]byte(`{"key":"x-token",`), []byte(`"value":"c"}`))
+	f.Add([]byte(`{"key":"x-token","value"`), []byte(`:"c"}`))
 	const secret = "hUnTeR2xYz"
 	f.Fuzz(func(t *testing.T, before, after []byte) {
 		if bytes.Contains(before, []byte(secret)) || bytes.Contains(after, []byte(secret)) {
