@@ -95,6 +95,19 @@ func (p *Builder) Interval(v Interval) {
 	p.bundle.Intervals.add(v)
 }
 
+// Shift moves the intervals added so far by ns, for who learns late what the times of an
+// artifact count from.
+func (p *Builder) Shift(ns int64) {
+	if ns == 0 {
+		return
+	}
+	v := &p.bundle.Intervals
+	for i := p.from.intervals; i < v.Len(); i++ {
+		v.Start[i] += ns
+		v.End[i] += ns
+	}
+}
+
 // RoomForIntervals makes room for n more intervals, for who knows about how many it will
 // add: growing by doubling needs up to three times the memory.
 func (p *Builder) RoomForIntervals(n int) { p.bundle.Intervals.grow(n) }

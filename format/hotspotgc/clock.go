@@ -9,9 +9,9 @@ import "github.com/unstall/unstall/evidence"
 type clock struct {
 	basis basis
 	now   int64 // the latest time given, or reached by events of a log without stamps
-	some  bool
-	first int64 // the earliest and the latest time of all
-	last  int64
+	laid  bool  // something was given a time before the first stamp
+	rows  bool  // whose uptimes are what now counts from
+	lead  int64 // of now behind what the stamps say, see begin
 
 	processes []process
 	current   int
@@ -63,7 +63,7 @@ func newClock() clock {
 }
 
 // at is the time of a moment with these stamps, each of them unknown where it is not
-// written. Without any it is the latest time.
+// written. Without any it is the latest time. Times are by the stamps less lead.
 func (c *clock) at(date, uptime int64) int64 {
 	if uptime > maxUptime {
 		uptime = unknown
@@ -75,13 +75,11 @@ func (c *clock) at(date, uptime int64) int64 {
 		if c.pid != 0 {
 			c.choose(date, uptime)
 		}
+		c.laid = c.laid || c.basis == noStamps
 		return c.now
 	}
 	if c.basis == noStamps {
-		c.basis = byUptime
-		if date != unknown {
-			c.basis = byDate
-		}
+		c.begin(date, uptime)
 	}
 	c.choose(date, uptime)
 	p := &c.processes[c.current]
@@ -96,27 +94,56 @@ func (c *clock) at(date, uptime int64) int64 {
 	}
 	switch {
 	case c.basis == byDate && date != unknown:
-		c.now = date
+		c.now = date - c.lead
 	case c.basis == byDate && p.started:
-		c.now = p.start + uptime
+		c.now = p.start + uptime - c.lead
 	case c.basis == byUptime && uptime != unknown:
-		c.now = uptime + p.shift
+		c.now = uptime + p.shift - c.lead
 		if date != unknown && !c.anchored {
-			c.anchored, c.offset, c.slack = true, date-c.now, 1e6
+			c.anchored, c.offset, c.slack = true, date-c.now-c.lead, 1e6
 		}
 	}
 	if c.basis == byUptime && c.envelope != 0 {
-		c.wore(c.envelope, c.now)
+		c.wore(c.envelope, c.now+c.lead)
 	}
 	c.saw(p, c.now)
 	return c.now
 }
 
-func (c *clock) saw(p *process, t int64) {
-	if !c.some {
-		c.some, c.first, c.last = true, t, t
+// begin takes the first stamp. Whatever came before it was laid one after another from 0
+// on, and ends here: all times go on from there, and are moved by lead when the whole log
+// was read. Rows that count from the start of the JVM need not be moved to its uptimes.
+func (c *clock) begin(date, uptime int64) {
+	c.basis = byUptime
+	stamp := uptime
+	if date != unknown {
+		c.basis, stamp = byDate, date
 	}
-	c.first, c.last = min(c.first, t), max(c.last, t)
+	switch {
+	case !c.laid:
+	case !c.rows:
+		c.lead = stamp - c.now
+	case date != unknown && uptime != unknown:
+		c.lead = date - uptime
+	case date != unknown:
+		c.lead = date - c.now
+	}
+}
+
+// row is the time of something with an uptime that is printed long after: it does not
+// move the clock. Of a process that told no other uptime it is when it was printed.
+func (c *clock) row(uptime int64) int64 {
+	switch p := &c.processes[c.current]; {
+	case p.uptime != unknown:
+		return c.now - (p.uptime - uptime)
+	case c.basis != noStamps:
+		return c.now
+	}
+	c.rows = true
+	return uptime
+}
+
+func (c *clock) saw(p *process, t int64) {
 	if !p.seen {
 		p.seen, p.from, p.until = true, t, t
 	}
@@ -206,7 +233,7 @@ func (c *clock) turn(is func(*process) bool, uptime int64) {
 	}
 	p := newProcess()
 	if c.basis == byUptime && uptime != unknown {
-		p.shift = c.now - uptime
+		p.shift = c.now + c.lead - uptime
 	}
 	c.processes = append(c.processes, p)
 	c.current = len(c.processes) - 1
@@ -218,7 +245,7 @@ func (c *clock) mixed() bool { return c.back >= 2 }
 // pass lets time go on to the end of something in a log without stamps.
 func (c *clock) pass(end int64) {
 	if c.basis == noStamps {
-		c.now = max(c.now, end)
+		c.now, c.laid = max(c.now, end), true
 	}
 }
 

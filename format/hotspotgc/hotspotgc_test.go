@@ -15,7 +15,7 @@ import (
 var (
 	suite = formattest.Suite{Format: Format, Name: "gc.log", Render: render, Match: heads,
 		More: func(testing.TB) [][]byte {
-			return [][]byte{g1Log(2), cmsLog(2),
+			return [][]byte{g1Log(2), cmsLog(2), []byte(inTurn),
 				[]byte("[1.5s][info][gc,phases] GC(2) Y: Pause Mark Start (Major) 0.013ms\n[1.5s][info][gc] GC(2) Major Collection (Warmup) 76M(79%)->86M(90%) 0.010s\n[1.6s][info][gc] Allocation Stall (worker 1) 9.880ms\n"),
 				[]byte("GC(1) Pause Full (System.gc()) 31M->2M(96M) 9.8ms\nGC(0) Pause Young (Allocation Failure) 31M->2M(96M) 9.9ms\n"),
 				[]byte("1294233.100: [GC (Allocation Failure) 1294233.100: [ParNew: 1770060K->25950K(1922432K), 0.03171450K(19] 2105763K->361653K(4019584K), 0.0323010 secs] [Times: user=0.12 sys=0.00, real=0.04 secs]\n")}

@@ -180,6 +180,7 @@ func (l *legacy) openPause(kind frameKind, next int) int {
 		l.flush()
 		l.e = newPause
 		l.e.start, l.inner = l.at(), unknown
+		l.e.of = l.o.clock.current + 1 // the next line may be of another
 		l.begunAt, l.begunN = l.number, 0
 	}
 	l.date, l.uptime = unknown, unknown

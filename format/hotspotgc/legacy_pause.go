@@ -47,6 +47,7 @@ func (l *legacy) ended(f *frame) {
 		l.judge(f)
 	}
 	l.held, l.last, l.pauseEnd = true, timedPause, e.end
+	l.o.clock.pass(e.end)
 }
 
 // judge says which part of a collection "[GC …]" was, from what it holds.

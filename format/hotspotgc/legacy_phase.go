@@ -56,7 +56,7 @@ func (l *legacy) phase(name string, wall int64, failure string) {
 	l.conc = newEvent(evidence.GCConcurrent)
 	l.conc.name, l.conc.failure, l.conc.line = name, failure, l.number
 	l.conc.end = l.at()
-	l.conc.start = l.conc.end - wall
+	l.conc.start, l.conc.of = l.conc.end-wall, l.o.clock.current+1
 	l.concs, l.last = true, timedPhase
 }
 

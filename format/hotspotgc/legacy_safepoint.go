@@ -104,10 +104,7 @@ func (l *legacy) operation(text []byte, i int) bool {
 	e := newEvent(evidence.Safepoint)
 	up := l.uptime
 	l.date, l.uptime = unknown, unknown
-	e.start = up
-	if c := &l.o.clock; c.processes[c.current].uptime != unknown { // a row from before it does not move the clock
-		e.start = c.now - (c.processes[c.current].uptime - up)
-	}
+	e.start = l.o.clock.row(up)
 	e.toSafepoint = times[2] * 1e6
 	e.end = e.start + e.toSafepoint + (times[3]+times[4])*1e6
 	e.name, e.line = l.o.text(text[begin:nameEnd]), l.number

@@ -38,7 +38,7 @@ func (l *legacy) openShenandoah(text []byte, i int) int {
 	l.opened = l.at()
 	if kind == pauseFrame {
 		l.e = newPause
-		l.e.start = l.opened
+		l.e.start, l.e.of = l.opened, l.o.clock.current+1
 	}
 	l.begunAt, l.begunN = l.number, 0
 	return l.push(kind, name, next)
@@ -89,7 +89,7 @@ func (l *legacy) phaseEnded(f *frame) {
 	}
 	l.flushPhase()
 	l.conc = newEvent(evidence.GCConcurrent)
-	l.conc.name, l.conc.line = l.head(f.name).name, l.number
+	l.conc.name, l.conc.line, l.conc.of = l.head(f.name).name, l.number, l.o.clock.current+1
 	l.conc.heap = f.sizes
 	l.conc.start, l.conc.end = l.span(f)
 	l.concs = true

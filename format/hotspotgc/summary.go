@@ -22,6 +22,7 @@ func (o *output) understood() (n int64) {
 // finish writes what is known when the whole log was read.
 func (o *output) finish(lines int64) {
 	o.clock.set(o.b.Clock())
+	o.b.Shift(o.clock.lead)
 	o.writeFacts()
 	o.cover()
 	o.b.Table(o.linesTable(lines))
@@ -70,12 +71,12 @@ func (o *output) cover() {
 		if !p.seen {
 			continue
 		}
-		s := evidence.Stretch{Subject: o.subjects[i], From: p.up, Until: p.uptime, First: p.number, Last: p.latest}
+		s := evidence.Stretch{Subject: o.process(i), From: p.up, Until: p.uptime, First: p.number, Last: p.latest}
 		if p.started {
 			s.Began = p.start
 		}
 		o.b.Stretch(s)
-		c := evidence.Coverage{Subject: o.subjects[i], From: p.from, Until: p.until, Kind: evidence.CoverGC}
+		c := evidence.Coverage{Subject: o.process(i), From: p.from + o.clock.lead, Until: p.until + o.clock.lead, Kind: evidence.CoverGC}
 		if o.collections > 0 || !o.hidden { // else it is a log of safepoints alone, and collections stand elsewhere
 			o.b.Cover(c)
 		}
