@@ -26,12 +26,20 @@ func diagnosis(t *testing.T, dir string) *diagnose.Diagnosis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := incident.NewBundle()
+	var names []string
 	for _, f := range files {
-		if f.Name() == "truth.json" {
-			continue
+		if f.Name() != "truth.json" {
+			names = append(names, filepath.Join(dir, f.Name()))
 		}
-		if err := format.Read(context.Background(), formats.Formats, format.File(filepath.Join(dir, f.Name())), b); err != nil {
+	}
+	return diagnosed(t, names...)
+}
+
+func diagnosed(t *testing.T, files ...string) *diagnose.Diagnosis {
+	t.Helper()
+	b := incident.NewBundle()
+	for _, name := range files {
+		if err := format.Read(context.Background(), formats.Formats, format.File(name), b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,6 +122,7 @@ func TestEveryCauseIsKnown(t *testing.T) {
 					t.Run(filepath.Base(dir), func(t *testing.T) {
 						d := diagnosis(t, dir)
 						typed(t, d)
+						figured(t, d)
 						ids := supported(d)
 						switch {
 						case kind == "sick" && (len(ids) == 0 || ids[0] != c.ID):

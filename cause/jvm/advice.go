@@ -3,6 +3,7 @@ package jvm
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/cause"
@@ -61,15 +62,13 @@ func (g *collector) enlarge(v *cause.Verdict, s younggen.Situation) {
 	case g.Is("G1"):
 		// G1 with a fixed young generation no longer aims at its pause goal.
 		fix.Text = "let G1 take a larger young generation: a heap with room for it, and a longer pause goal (-Xmn or NewRatio would switch its own sizing off)"
-		fix.Setting = fmt.Sprintf("-Xmx%dm -XX:MaxGCPauseMillis=%d", mebi(s.Heap+(times-1)*s.Size), 400)
-		if s.Heap == 0 {
-			fix.Setting = "-XX:MaxGCPauseMillis=400"
+		fix.Setting = "-XX:MaxGCPauseMillis=400"
+		if s.Heap > 0 {
+			fix.Setting = join(sized("-Xmx", s.Heap+(times-1)*s.Size), fix.Setting)
 		}
 	case g.Is("ZGC") || g.Is("Shenandoah"):
 		fix.Text = "give the heap more room: its young generation grows with it"
-		if s.Heap > 0 {
-			fix.Setting = fmt.Sprintf("-Xmx%dm", mebi(times*s.Heap))
-		}
+		fix.Setting = sized("-Xmx", times*s.Heap)
 	default:
 		fix.Setting = s.Flags(times)
 	}
@@ -104,7 +103,22 @@ func (g *collector) advisePauses(v *cause.Verdict) {
 	}
 }
 
-func mebi(bytes float64) int64 { return int64(math.Ceil(bytes / (1 << 20))) }
+// mostBytes is more memory than a processor's page tables reach (48 bits).
+const mostBytes = 1 << 48
+
+// sized is a flag with a size in MiB, "-Xmx600m", and "" where the size is not known or is
+// none: the advice then stands without a figure.
+func sized(flag string, bytes float64) string {
+	if !(bytes > 0 && bytes < mostBytes) { // NaN, too
+		return ""
+	}
+	return fmt.Sprintf("%s%.0fm", flag, math.Ceil(bytes/(1<<20)))
+}
+
+// join is what is there of some flags.
+func join(flags ...string) string {
+	return strings.Join(slices.DeleteFunc(flags, func(f string) bool { return f == "" }), " ")
+}
 
 func prediction(metric, unit string, now float64, then model.Estimate) cause.Prediction {
 	return cause.Prediction{Metric: metric, Unit: unit, Now: cause.Number(now), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}

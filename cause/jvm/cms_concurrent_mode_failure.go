@@ -89,19 +89,22 @@ type cms struct {
 }
 
 func (g *collector) cmsOf(p reading.Pauses) cms {
-	s := cms{promoted: g.Promoted.Number, cycle: g.cmsCycle(), need: math.NaN(), capacity: math.NaN(), at: g.OriginOf(p[0])}
+	s := cms{promoted: g.Promoted.Number, cycle: g.cmsCycle(), need: math.NaN(), capacity: math.NaN(), young: math.NaN(), at: g.OriginOf(p[0])}
 	var began, free, live []float64
 	for _, x := range g.All {
-		if capacity := g.Get(x, evidence.OldCapacity); !math.IsNaN(capacity) {
+		if capacity := g.Get(x, evidence.OldCapacity); capacity > 0 {
 			s.capacity = capacity
 		}
 		if x.Of == evidence.PauseInitialMark {
 			began = append(began, g.Get(x, evidence.OldBefore)/g.Get(x, evidence.OldCapacity))
 		}
-		if before, after := g.OldOf(x); x.Of == evidence.PauseYoung && g.reasonOf(x) == ordinary && !(after-before <= s.need) {
-			s.need = after - before
+		if before, after := g.OldOf(x); x.Of == evidence.PauseYoung && g.reasonOf(x) == ordinary {
+			s.need = most(s.need, after-before)
 		}
-		s.young = max(s.young, g.Get(x, evidence.YoungCapacity))
+		s.young = most(s.young, g.Get(x, evidence.YoungCapacity))
+	}
+	if math.IsNaN(s.young) {
+		s.young = g.Capacity.Number - s.capacity
 	}
 	for _, x := range p {
 		before, after := g.OldOf(x)
@@ -110,6 +113,14 @@ func (g *collector) cmsOf(p reading.Pauses) cms {
 	}
 	s.began, s.free, s.live = known(began), known(free), known(live)
 	return s
+}
+
+// most is the larger of two figures, of which either may not be known.
+func most(a, b float64) float64 {
+	if math.IsNaN(a) || b > a {
+		return b
+	}
+	return a
 }
 
 // known is the median of the figures that are known, NaN without any.
@@ -199,7 +210,7 @@ func (s cms) advise(g *collector, v *cause.Verdict) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting}) }
 	switch {
 	case s.full():
-		add("the heap is too small for what is live, whenever a cycle begins: give it room", fmt.Sprintf("-Xmx%dm", mebi(2*s.live*s.capacity+s.young)))
+		add("the heap is too small for what is live, whenever a cycle begins: give it room", sized("-Xmx", 2*s.live*s.capacity+s.young))
 	case s.fragmented():
 		add("a collector that compacts while the program runs: G1 (from 8u40 on); until then a larger heap makes it rarer", "-XX:+UseG1GC")
 	default:
@@ -212,7 +223,7 @@ func (s cms) advise(g *collector, v *cause.Verdict) {
 		}
 		at = max(earliest, math.Floor(at/round)*round)
 		if !math.IsNaN(s.live) && at < 100*s.live+ahead {
-			add(fmt.Sprintf("what is live fills %.0f %% of the old generation, so that an earlier start alone would make cycles follow each other: give it room as well", 100*s.live), fmt.Sprintf("-Xmx%dm", mebi(enlarged*s.capacity+s.young)))
+			add(fmt.Sprintf("what is live fills %.0f %% of the old generation, so that an earlier start alone would make cycles follow each other: give it room as well", 100*s.live), sized("-Xmx", enlarged*s.capacity+s.young))
 		}
 		add("begin cycles earlier, so that what is promoted meanwhile finds room", fmt.Sprintf("-XX:CMSInitiatingOccupancyFraction=%.0f -XX:+UseCMSInitiatingOccupancyOnly", at))
 		add("promote less: survivor spaces that hold what requests keep (see the ages with -XX:+PrintTenuringDistribution, since JDK 9 -Xlog:gc+age*=debug)", "")

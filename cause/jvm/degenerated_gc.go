@@ -95,7 +95,7 @@ func (g *collector) adviseConcurrent(v *cause.Verdict, live, capacity float64) {
 		if room := g.roomBeside(); room > 0 && more > room {
 			text += fmt.Sprintf("; the memory of %.1f GiB is too small for that: keep or allocate less", room/(1<<30))
 		}
-		v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: fmt.Sprintf("-Xmx%dm", mebi(more))})
+		v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: sized("-Xmx", more)})
 	}
 	if threads, cores := g.Told(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= manyCores && threads < cores/2 {
 		v.Fix = append(v.Fix, cause.Fix{Text: "more threads beside the program, if processors are idle", Setting: fmt.Sprintf("-XX:ConcGCThreads=%.0f", min(cores/2, 2*threads))})

@@ -124,7 +124,7 @@ func (g *collector) adviseFull(v *cause.Verdict, live, before, capacity float64)
 	room := g.roomBeside()
 	switch {
 	case live >= crowded*capacity:
-		setting := fmt.Sprintf("-Xmx%.0fm", math.Ceil(enlarged*live/(1<<20)))
+		setting := sized("-Xmx", enlarged*live)
 		text := fmt.Sprintf("%.0f %% of the heap is live after a full collection: give it more room, %.1f times the live set at least", 100*live/capacity, enlarged)
 		if room > 0 && enlarged*live > room {
 			text += fmt.Sprintf(", for which the memory of %.1f GiB is too small: keep less, or give it more", room/(1<<30))

@@ -91,7 +91,7 @@ func (g *collector) adviseEvacuation(v *cause.Verdict, live, capacity float64) {
 		if room > 0 && enlarged*capacity > room {
 			text += fmt.Sprintf("; the memory of %.1f GiB is too small for that: keep less", room/(1<<30))
 		}
-		add(text, fmt.Sprintf("-Xmx%dm", mebi(enlarged*capacity)))
+		add(text, sized("-Xmx", enlarged*capacity))
 	}
 	add("keep more regions in reserve (10 % unless set)", "-XX:G1ReservePercent=20")
 	switch version := release(g.c); {

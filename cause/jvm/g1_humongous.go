@@ -132,7 +132,7 @@ func (g *collector) adviseHumongous(v *cause.Verdict, region float64) {
 			size /= 2
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("larger regions: arrays below %s are then ordinary objects; if the class histogram or a flight recording (jdk.ObjectAllocationOutsideTLAB) shows larger ones, regions twice their size", inBytes(size/2)),
-			Setting: fmt.Sprintf("-XX:G1HeapRegionSize=%dm", mebi(size))})
+			Setting: sized("-XX:G1HeapRegionSize=", size)})
 	} else if region >= most {
 		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("regions are as large as they can be (%s in this release): smaller arrays, or another collector", inBytes(most))})
 	}

@@ -213,7 +213,11 @@ func (g *collector) quotaFix() (out []cause.Fix) {
 	}
 	out = append(out, cause.Fix{Text: "a higher CPU quota, at least what the process uses in its busiest 100 ms"})
 	if v := release(g.c); v == 8 {
-		out = append(out, cause.Fix{Text: "JDK 8 before 8u191 takes the host's processors for its own: update, or tell it", Setting: fmt.Sprintf("-XX:ParallelGCThreads=%.0f", max(1, cores))})
+		fix := cause.Fix{Text: "JDK 8 before 8u191 takes the host's processors for its own: update, or tell it how many it may use (-XX:ParallelGCThreads)"}
+		if cores > 0 {
+			fix.Setting = fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)
+		}
+		out = append(out, fix)
 	}
 	return out
 }

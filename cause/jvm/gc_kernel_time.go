@@ -170,8 +170,8 @@ func (g *collector) kernelWork() (w kernelWork, seen bool) {
 
 func (g *collector) kernelFix(w kernelWork) (out []cause.Fix) {
 	touch := cause.Fix{Text: "touch the heap's pages once, at the start, and give none back", Setting: "-XX:+AlwaysPreTouch"}
-	if heap := g.Told(evidence.FactMaxHeapSize); heap > 0 {
-		touch.Setting = fmt.Sprintf("-Xms%dm -XX:+AlwaysPreTouch", mebi(heap))
+	if heap := sized("-Xms", g.Told(evidence.FactMaxHeapSize)); heap != "" {
+		touch.Setting = join(heap, touch.Setting)
 	} else if heap := g.Capacity.Number; !math.IsNaN(heap) {
 		touch.Text += "; with -Xms equal to -Xmx"
 	}

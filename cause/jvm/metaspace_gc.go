@@ -88,24 +88,21 @@ func (g *collector) adviseMetaspace(v *cause.Verdict, p reading.Pauses, before, 
 	if perm {
 		size, most = "-XX:PermSize", "-XX:MaxPermSize"
 	}
-	ample := "" // a half more than was in use
-	if before > 0 {
-		ample = fmt.Sprintf("%s=%dm", size, mebi(enlarged*before))
-	}
+	ample := sized(size+"=", enlarged*before) // a half more than was in use
 	churn := before > 0 && after < (1-unloaded)*before
 	switch {
 	case churn:
 		add(fmt.Sprintf("classes are loaded and dropped all the time: a collection frees %.0f %% of the metadata. Find which loaders make them and use one again (scripts, templates, XML bindings, proxies)", 100*(before-after)/before), "jcmd PID VM.classloader_stats")
 		add("until then let more of them gather between two collections", ample)
 	case limit > 0 && before >= limitNear*limit:
-		add("metaspace is full: what is loaded does not fit within its limit", fmt.Sprintf("%s=%dm", most, mebi(2*limit)))
+		add("metaspace is full: what is loaded does not fit within its limit", sized(most+"=", 2*limit))
 		add("if it grows however large it is made, class loaders leak: find who holds those of earlier deployments", "jcmd PID VM.classloader_stats")
 	default:
 		add("each stage of loading raises the mark once more: begin above what is in use once all is loaded", ample)
 		add("if it goes on when all has been loaded, class loaders leak: find who holds them", "jcmd PID VM.classloader_stats")
 	}
 	if limit > 0 && before >= limitNear*limit && churn {
-		add(fmt.Sprintf("and do not keep it so small: %.0f MiB is the limit", limit/(1<<20)), fmt.Sprintf("%s=%dm", most, mebi(4*limit)))
+		add(fmt.Sprintf("and do not keep it so small: %.0f MiB is the limit", limit/(1<<20)), sized(most+"=", 4*limit))
 	}
 	switch version := release(g.c); {
 	case g.Is("CMS") && version > 0 && version < 8:
