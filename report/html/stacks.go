@@ -109,7 +109,7 @@ func stacksOf(s *threads.Summary, named []string) stacksView {
 
 // says is the moment in one sentence.
 func says(s *threads.Summary) string {
-	text := figure.Count(s.Threads) + " threads"
+	text := figure.Plural(s.Threads, "thread")
 	if s.At != 0 {
 		text += " at " + time.Unix(0, s.At).UTC().Format("15:04:05.000") + " UTC"
 	}
@@ -118,7 +118,7 @@ func says(s *threads.Summary) string {
 		if pool == "the pool" {
 			pool = "the runtime's pool"
 		}
-		text += fmt.Sprintf(": %s of %s; %s of them have work, %s of these are waiting", figure.Count(s.Pool), pool, figure.Count(s.Busy), figure.Count(s.Blocked))
+		text += fmt.Sprintf(", %s of %s: %s", figure.Count(s.Pool), pool, sentence.Working(s))
 	}
 	return text + ". Threads that do the same are one row; open it for the stack, innermost frame first."
 }

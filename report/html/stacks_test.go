@@ -59,7 +59,7 @@ func starved() *threads.Summary {
 
 func TestStacks(t *testing.T) {
 	v := stacksOf(starved(), []string{"Shop!CartController.Get(int)"})
-	if want := "41 threads at 11:06:40.000 UTC: 38 of the runtime's pool, 38 of them with work, 37 of these standing still."; !strings.HasPrefix(v.Says, want) {
+	if want := "41 threads at 11:06:40.000 UTC, 38 of the runtime's pool: 38 with work, 37 of these waiting."; !strings.HasPrefix(v.Says, want) {
 		t.Errorf("says %q, want %q", v.Says, want)
 	}
 	if len(v.Groups) != 3 {
@@ -82,7 +82,7 @@ func TestStacks(t *testing.T) {
 	if first.Frames[0].Text != "[Native Frames]" || first.Frames[4].Tone != "" {
 		t.Errorf("frames %+v", first.Frames)
 	}
-	if want := "threads 17000, 17001, 17002, 17003, 17004, 17005, 17006, 17007, 17008, 17009, 17010, 17011 and 25 more; seen 700 times in all looks"; first.Note != want {
+	if want := "threads 17000, 17001, 17002, 17003, 17004, 17005, 17006, 17007, 17008, 17009, 17010, 17011 and 25 more; seen 700 times in all samples"; first.Note != want {
 		t.Errorf("note %q, want %q", first.Note, want)
 	}
 	if v.Groups[1].Frames[0].Tone != "own" {
@@ -116,7 +116,7 @@ func TestStacksBounded(t *testing.T) {
 		s.Root.Children = append(s.Root.Children, &threads.Node{Frames: []string{"Shop!A.F()"}, Count: 2})
 	}
 	v := stacksOf(s, nil)
-	if len(v.Groups) != mostGroups || v.Rest != "460 more groups are not shown." {
+	if len(v.Groups) != mostGroups || v.Rest != "Groups not shown: 460." {
 		t.Errorf("%d groups, %q", len(v.Groups), v.Rest)
 	}
 	if len(v.Root) != mostNodes || v.Omitted != 2*(500-mostNodes) {

@@ -20,7 +20,7 @@ type ThreadGroup struct {
 func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, rest string) {
 	all = figure.Plural(s.Threads, "thread")
 	if s.Pool > 0 {
-		all += fmt.Sprintf(", %s of %s: %s with work, %s of these waiting", figure.Count(int64(s.Pool)), s.Pools(), figure.Count(int64(s.Busy)), figure.Count(int64(s.Blocked)))
+		all += fmt.Sprintf(", %s of %s: %s", figure.Count(s.Pool), s.Pools(), Working(s))
 	}
 	idle, others := 0, 0
 	for i := range s.Groups {
@@ -52,4 +52,15 @@ func unmoduled(frames []string) []string {
 		}
 	}
 	return frames
+}
+
+// Working says how many threads of the pool have work, and how many of these wait.
+func Working(s *threads.Summary) string {
+	switch {
+	case s.Busy == 0:
+		return "none with work"
+	case s.Blocked == 0:
+		return figure.Count(s.Busy) + " with work, none of these waiting"
+	}
+	return figure.Count(s.Busy) + " with work, " + figure.Count(s.Blocked) + " of these waiting"
 }
