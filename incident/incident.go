@@ -42,9 +42,7 @@ type Incident struct {
 
 // Of makes an incident of a bundle, which it leaves as it is.
 func Of(read *evidence.Bundle, opt Options) *Incident {
-	b := read.Clone()
-	b.Unify()
-	b.Align()
+	b := Held(read)
 	threads.Attach(b, runtime.Stacks())
 	i := &Incident{Bundle: b, opt: opt}
 	i.Whole.From, i.Whole.Until = b.Window()
@@ -55,6 +53,15 @@ func Of(read *evidence.Bundle, opt Options) *Incident {
 		i.Baseline = Of(opt.Baseline, Options{})
 	}
 	return i
+}
+
+// Held is what files hold: their processes are one where they are the same, and clocks agree,
+// but nothing is worked out of one by another.
+func Held(read *evidence.Bundle) *evidence.Bundle {
+	b := read.Clone()
+	b.Unify()
+	b.Align()
+	return b
 }
 
 // Nothing says that none of the evidence lies in the time asked for.

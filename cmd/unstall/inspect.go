@@ -25,7 +25,7 @@ func (c *inspectCommand) Run(s *session) error {
 	if bundle == nil {
 		return nil
 	}
-	held := incident.Of(bundle, incident.Options{}).Bundle
+	held := incident.Held(bundle)
 	s.write(c.Output, c.Files, func(w io.Writer) error { return form.Inspect(w, held) })
 	return nil
 }
