@@ -32,7 +32,8 @@ type Bundle struct {
 	aligned   bool
 }
 
-// NewBundle returns an empty bundle.
+// NewBundle returns an empty bundle that knows no launchers of programs: incident makes those
+// that files are read into.
 func NewBundle() *Bundle { return &Bundle{Names: new(Names), Stacks: new(Stacks)} }
 
 // AddArtifact registers an artifact, so that rows can name it.

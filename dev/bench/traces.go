@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/gotrace"
 	"github.com/unstall/unstall/format/hotspotgc"
+	"github.com/unstall/unstall/incident"
 )
 
 // traces compares reading a trace whole with the loop that only decodes it.
@@ -99,7 +99,7 @@ func artifact(name string, data []byte) *format.Artifact {
 }
 
 func read(a *format.Artifact, f format.Format) error {
-	return format.Read(context.Background(), []format.Format{f}, a, evidence.NewBundle())
+	return format.Read(context.Background(), []format.Format{f}, a, incident.NewBundle())
 }
 
 // memory reads a large trace in a process of its own.
@@ -140,7 +140,7 @@ func memory(path string, mb int) error {
 // readPeak reads one trace or GC log and prints its requests and events, the peak of this
 // process's resident memory in bytes, and the time taken in s.
 func readPeak(path string) error {
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	c, err := measure(func() error {
 		return format.Read(context.Background(), []format.Format{gotrace.Format, hotspotgc.Format}, format.File(path), b)
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/gctrace"
 	"github.com/unstall/unstall/format/gopprof"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/load"
 	"github.com/unstall/unstall/reading"
@@ -224,7 +225,7 @@ func copyFrom(log string, offset int64, to string) error {
 }
 
 func (row *Row) readProfile(ctx context.Context, path string, seconds float64) error {
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	if err := format.Read(ctx, []format.Format{gopprof.Format}, format.File(path), b); err != nil {
 		return err
 	}
@@ -243,7 +244,7 @@ func (row *Row) readCycles(ctx context.Context, path string) error {
 	if b, err := os.ReadFile(path); err != nil || !strings.Contains(string(b), "gc ") {
 		return err
 	}
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	if err := format.Read(ctx, []format.Format{gctrace.Format}, format.File(path), b); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
