@@ -20,7 +20,7 @@ var Redis = &Runtime{
 	Title:     "Redis",
 	Versioned: "Redis",
 	Lane:      "thread",
-	Requests:  Go.Requests,
+	Requests:  measured,
 	Recognise: &discover.Recogniser{
 		Traces: func(p discover.Process) (discover.Seen, bool) {
 			return discover.Seen{}, isRedis(p.Comm()) || isRedis(path.Base(p.Exe()))

@@ -30,6 +30,7 @@ type Runtime struct {
 
 	States    Evidence // what shows the states of requests
 	Requests  string   // what shows requests where nothing does, in words
+	Settings  string   // what its environment says of how it runs, in words; "" nothing that is read
 	Collector string   // the only one there is, as people call it; "" there are several
 	Reasons   bool     // its collector's log says of each pause why it was, and what went wrong
 	Records   bool     // it records itself on request (Java Flight Recorder)
@@ -59,6 +60,9 @@ var All = []*Runtime{Go, Dotnet, JVM, Redis}
 // and profiles need not say so.
 var unknown = &Runtime{Lane: Go.Lane, States: Go.States, Requests: Go.Requests}
 
+// measured has requests whatever a service runs on.
+const measured = "an access log, or what a load generator measured,"
+
 // Of is the runtime of an ID. One that is not known is called by its ID and shows nothing.
 func Of(id string) *Runtime {
 	if id == "" {
@@ -67,7 +71,7 @@ func Of(id string) *Runtime {
 	if i := slices.IndexFunc(All, func(r *Runtime) bool { return r.ID == id }); i >= 0 {
 		return All[i]
 	}
-	return &Runtime{ID: id, Title: id, Lane: "thread", Requests: Go.Requests}
+	return &Runtime{ID: id, Title: id, Lane: "thread", Requests: measured}
 }
 
 // Release is a version as people call it: "Java 17.0.15", "go1.26.8".

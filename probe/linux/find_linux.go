@@ -11,6 +11,7 @@ import (
 
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/runtime"
 )
 
 // find gives one access for a process of this host.
@@ -41,8 +42,12 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 	case t.UID != os.Geteuid() && t.User != "":
 		why = "belongs to user " + t.User
 	}
+	environment := "environment"
+	if holds := runtime.Of(t.Runtime).Settings; holds != "" {
+		environment += " (" + holds + ")"
+	}
 	for _, x := range []struct{ what, file string }{
-		{"environment (GOGC, GOMEMLIMIT and the like)", "environ"},
+		{environment, "environ"},
 		{"log files it has open", "fd"},
 		{"build info of the program", "exe"},
 		{"bytes read and written", "io"},

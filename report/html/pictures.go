@@ -67,6 +67,8 @@ func pictures(t *timeline.Timeline, n, h int) []pictureView {
 func ofThreads(all []pictureView) (out []pictureView) {
 	for _, p := range all {
 		switch p.Kind {
+		case "timeline":
+			p.Missing = "Nothing in the evidence has a time: add an access log or the collector's log, or record the process"
 		case "processors":
 			if !p.Present {
 				continue
