@@ -294,7 +294,7 @@ func TestStranger(t *testing.T) {
 	if err != nil {
 		t.Skip("cannot run as another user: ", err)
 	}
-	for _, want := range []string{"lack environment", "lack logs among", "lack build info", "lack bytes read", "why belongs to user root, do sudo unstall ", "recorded procfs.txt\n"} {
+	for _, want := range []string{"lack environment", "lack log files it has open", "lack build info", "lack bytes read", "why belongs to user root, do sudo unstall ", "recorded procfs.txt\n"} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
