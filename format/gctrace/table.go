@@ -152,7 +152,7 @@ func pauseRow(row func(name, format string, args ...any), sorted []int64, total 
 		return
 	}
 	row("stop-the-world", "%d pauses, %s ms", n, ms(total))
-	row("each", "mean %s, p99 %s, max %s ms", ms(total/n), ms(stats.Quantile(sorted, 0.99)), ms(sorted[n-1]))
+	row("each", "mean %s ms, p99 %s ms, max %s ms", ms(total/n), ms(stats.Quantile(sorted, 0.99)), ms(sorted[n-1]))
 }
 
 func (p *parser) lineCounts(gc int64) string {
@@ -178,7 +178,7 @@ func (p *parser) processTable() evidence.Table {
 
 func spread(sorted []int64) string {
 	n := len(sorted)
-	return fmt.Sprintf("min %d, median %d, max %d MiB", sorted[0], stats.Quantile(sorted, 0.5), sorted[n-1])
+	return fmt.Sprintf("min %d MiB, median %d MiB, max %d MiB", sorted[0], stats.Quantile(sorted, 0.5), sorted[n-1])
 }
 
 func ms(ns int64) string      { return short(float64(ns) / 1e6) }

@@ -101,7 +101,7 @@ func (q *process) processTable(title string) *table {
 	t := newTable(title, "", "")
 	for _, r := range []struct{ name, value string }{
 		{"pid", strconv.Itoa(int(q.pid))}, {"runtime", q.version}, {"command", q.command}, {"assembly", q.assembly}, {"system", q.os + " " + q.arch},
-		{"processors", strconv.Itoa(q.processors())},
+		{"CPUs", strconv.Itoa(q.processors())},
 	} {
 		if r.value != "" && r.value != " " && r.value != "0" {
 			t.row(r.name, r.value)
