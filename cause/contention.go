@@ -36,9 +36,12 @@ const hardly = .01
 
 // Contended judges threads that queue for a lock.
 func (c *Case) Contended(k Contention) Verdict {
-	v := Verdict{State: RuledOut, Summary: "next to no thread waited for a lock", Evidence: k.Figures}
+	v := Verdict{State: RuledOut, Summary: "no thread waited for a lock", Evidence: k.Figures}
+	if k.Waiting.Number > 0 {
+		v.Summary = "almost no thread waited for a lock"
+	}
 	if k.Waiting.Number >= hardly {
-		v.Summary = fmt.Sprintf("%s threads waited for a lock, in the mean", Digits(2, k.Waiting.Number))
+		v.Summary = fmt.Sprintf("on average %s threads waited for a lock", Digits(2, k.Waiting.Number))
 	}
 	l := c.Ledger
 	if k.Charged {
@@ -46,11 +49,11 @@ func (c *Case) Contended(k Contention) Verdict {
 	}
 	switch {
 	case l != nil && len(l.Rows) >= ledger.MinRequests && !c.Slow():
-		v.Summary += ", and hardly a request was slow"
+		v.Summary += ", and almost no requests were slow"
 		return v
 	case k.Charged && c.Slow():
 		share := c.Share(ledger.Lock) + k.Behind*c.Share(ledger.PoolThread)
-		v.Summary = fmt.Sprintf("%.1f %% of slow time", 100*share)
+		v.Summary = SlowWait("for locks", int64(share*float64(l.Total)), share)
 		if share < Material {
 			return v
 		}
@@ -63,7 +66,7 @@ func (c *Case) Contended(k Contention) Verdict {
 		return v
 	case k.More != nil:
 		v.State, v.Needs = Inconclusive, k.More
-		v.Summary = fmt.Sprintf("%s threads waited for a lock at once: %d looks do not say for how much of the time", Digits(2, k.Waiting.Number), k.Looks)
+		v.Summary = fmt.Sprintf("%s threads waited for a lock at the same time, but %d thread dumps are too few to say how often", Digits(2, k.Waiting.Number), k.Looks)
 		k.found(&v)
 		return v
 	}

@@ -30,7 +30,7 @@ func (c *Case) Trace(over, shows string) Need {
 	n := Need(runtime.Of(c.Runtime()).States)
 	switch {
 	case n.What == "":
-		return Need{What: "only processes of " + runtime.Titles(func(r *runtime.Runtime) bool { return r.States.What != "" }, "and") + " tell that of themselves so far"}
+		return Need{What: "this works only for " + runtime.Titles(func(r *runtime.Runtime) bool { return r.States.What != "" }, "and") + " processes so far"}
 	case c.OnThreads():
 		n.What += ", over " + over + shows
 	default:
@@ -44,8 +44,8 @@ func (c *Case) Trace(over, shows string) Need {
 func (c *Case) NoStates() Verdict {
 	watched := len(c.Bundle.Covered(c.Subject, evidence.CoverRequests)) > 0 || c.Series(evidence.SeriesRequestsInFlight) != nil // its source has both
 	if c.OnThreads() && watched && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
-		return Verdict{State: Inconclusive, Summary: "too few requests ended while they were watched",
-			Needs: []Need{{"a recording in which more requests end: longer, or begun before its threads are blocked", "unstall record PID --for 5m"}}}
+		return Verdict{State: Inconclusive, Summary: "too few requests finished during the recording",
+			Needs: []Need{{"a recording in which more requests finish: a longer one, or one started before the threads are blocked", "unstall record PID --for 5m"}}}
 	}
-	return Verdict{State: Inconclusive, Summary: "no request's states are known", Needs: []Need{c.Trace("a few seconds under load", "")}}
+	return Verdict{State: Inconclusive, Summary: "what requests waited for was not recorded", Needs: []Need{c.Trace("a few seconds under load", "")}}
 }

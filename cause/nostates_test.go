@@ -11,7 +11,7 @@ import (
 func TestNoStates(t *testing.T) {
 	b := &evidence.Bundle{Subjects: []evidence.Subject{{Runtime: "dotnet"}}}
 	c := &Case{Bundle: b}
-	if v := c.NoStates(); v.Summary != "no request's states are known" || v.Needs[0].Command != "unstall record PID" {
+	if v := c.NoStates(); v.Summary != "what requests waited for was not recorded" || v.Needs[0].Command != "unstall record PID" {
 		t.Errorf("nobody watched: %+v", v)
 	}
 	b.Coverage = []evidence.Coverage{{Kind: evidence.CoverThreads}}

@@ -198,7 +198,7 @@ func TestStarvedPoolFromTheTraceAlone(t *testing.T) {
 			t.Errorf("%q is from nowhere", e.Text)
 		}
 	}
-	if cpu := figures["of 2 CPUs in use"]; cpu <= 0 || cpu > .2 {
+	if cpu := figures["share of 2 CPUs in use"]; cpu <= 0 || cpu > .2 {
 		t.Errorf("%g of the CPUs in use, want the little that the counters say", cpu)
 	}
 	if grows := figures["growth of the pool"]; grows < 3 || grows > 5 {

@@ -146,11 +146,11 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 	}
 	switch {
 	case waited == 0:
-		return "no queue was seen"
+		return "no requests queued"
 	case watched < reading.Most*waited:
-		return "the CPU time of the process is known of less than half of the time in which requests queued"
+		return "the CPU time of the process is known for less than half of the time in which requests queued"
 	case used < kept*free:
-		return fmt.Sprintf("requests queued while they used %.0f %% of the processors: it is not those that were short", 100*used/free)
+		return fmt.Sprintf("requests queued while using only %.0f %% of the CPUs, so they waited for something else", 100*used/free)
 	}
 	return ""
 }

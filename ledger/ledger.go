@@ -104,7 +104,7 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 		a, _ := b.Requests.Origin[i].Artifact()
 		s := b.Requests.Subject[i]
 		if !b.Requests.Timed(i) {
-			b.Warnf(evidence.NewOrigin(a, 0), "a request without a beginning, or that ends before it begins, was left out")
+			b.Warnf(evidence.NewOrigin(a, 0), "skipped a request without a start, or that ends before it starts")
 			continue
 		}
 		if bySubject[s] == nil {

@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/model/queue"
 	"github.com/unstall/unstall/stats"
 )
@@ -52,15 +52,15 @@ func (l *Ledger) replay() {
 	reach, typical := l.stops.hi-l.stops.lo, l.stops.typical()
 	switch {
 	case typical == 0:
-		l.Replay.Why = "no pause is known on the requests' timeline"
+		l.Replay.Why = "no pauses are known at the time of the requests"
 	case reach > typical:
-		l.Replay.Why = fmt.Sprintf("the clocks of requests and pauses may be %v apart, and a pause lasts %v", time.Duration(reach), time.Duration(typical))
+		l.Replay.Why = fmt.Sprintf("the clocks of requests and pauses may differ by %s, which is more than a pause lasts (%s)", figure.Time(float64(reach)), figure.Time(float64(typical)))
 	case len(l.Rows) < queue.MinReplay:
-		l.Replay.Why = fmt.Sprintf("a replay needs at least %d requests, there are %d", queue.MinReplay, len(l.Rows))
+		l.Replay.Why = fmt.Sprintf("a replay needs at least %d requests, and there are %d", queue.MinReplay, len(l.Rows))
 	case l.queues():
 		l.replayQueue()
 	case l.Traced:
-		l.Replay.Why = "every request's states are known"
+		l.Replay.Why = "not needed: the states of every request are known"
 	default:
 		if l.replayLog(); !l.Replay.Used && l.Replay.Servers > 0 {
 			l.moved = nil
@@ -184,7 +184,7 @@ func (l *Ledger) replayQueue() {
 		}
 	}
 	if waited == 0 {
-		l.Replay.Why = "no request waited before it began"
+		l.Replay.Why = "no request queued before it started"
 		return
 	}
 	slices.Sort(edges)
@@ -206,7 +206,7 @@ func (l *Ledger) replayQueue() {
 		for _, w := range out.With.Wait {
 			model += w
 		}
-		if k == 0 && !l.reproduces(out, waited, model, "requests wait before they begin for") {
+		if k == 0 && !l.reproduces(out, waited, model, "time queued before the start is") {
 			return
 		}
 		l.note(m.rows, k == 0, func(n int) int64 {
@@ -225,7 +225,7 @@ func (l *Ledger) reproduces(out queue.Replay, observed, model int64, what string
 	}
 	off := math.Abs(float64(model-observed)) / float64(max(observed, 1))
 	if off > queue.Tolerance {
-		l.Replay.Why = fmt.Sprintf("the replay's %s %.1f ms where %.1f ms were observed: more than %.0f %% off", what, float64(model)/1e6, float64(observed)/1e6, 100*queue.Tolerance)
+		l.Replay.Why = fmt.Sprintf("in the replay the %s %.1f ms, but %.1f ms was observed: more than %.0f %% off", what, float64(model)/1e6, float64(observed)/1e6, 100*queue.Tolerance)
 		return false
 	}
 	l.Replay.Fit.Error = max(l.Replay.Fit.Error, off)
@@ -239,17 +239,17 @@ func (l *Ledger) replayLog() {
 	l.Replay.Splits = Unobserved
 	l.Replay.Servers = l.b.CPUsOf(l.Subject)
 	if l.Replay.Servers == 0 {
-		l.Replay.Why = "the number of processors is not known"
+		l.Replay.Why = "the number of CPUs is not known"
 		return
 	}
 	if slices.ContainsFunc(l.Rows, func(i int) bool { return !placed(r.Path(i)) }) {
-		l.Replay.Why = "requests wait for something whose place in them is not known"
+		l.Replay.Why = "requests wait for something, but when during the request is not known"
 		return
 	}
 	m := l.arrivals()
 	quiet := l.quiet(&m)
 	if len(quiet.all) < MinRequests {
-		l.Replay.Why = fmt.Sprintf("%d requests ran far from any pause, too few to know what a request needs", len(quiet.all))
+		l.Replay.Why = fmt.Sprintf("only %d requests ran far from any pause, too few to tell how long one takes without pauses", len(quiet.all))
 		return
 	}
 	for draw := range uint64(draws) {
@@ -263,7 +263,7 @@ func (l *Ledger) replayLog() {
 				return
 			}
 			first := draw == 0 && j == 0
-			if first && !l.reproduces(out, near(m.observed, quiet.near), near(out.With.Latency, quiet.near), "requests near pauses take") {
+			if first && !l.reproduces(out, near(m.observed, quiet.near), near(out.With.Latency, quiet.near), "total latency of requests near pauses is") {
 				return
 			}
 			l.note(m.rows, first, func(n int) int64 {

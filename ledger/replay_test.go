@@ -178,17 +178,17 @@ func TestWhereReplayIsNotUsed(t *testing.T) {
 		change func(*evidence.Bundle)
 		why    string
 	}{
-		{"stamps of 1 s beside pauses of .4 s", with(log, func(q *queueing) { q.clock = coarse(1000 * ms) }), nil, "may be 999.999999ms apart, and a pause lasts 400ms"},
-		{"the same with a beginning", with(started, func(q *queueing) { q.clock = coarse(1000 * ms) }), nil, "may be 999.999999ms apart"},
-		{"clocks that cannot be joined", with(log, func(q *queueing) { q.clock.Error = evidence.Unanchored }), nil, "no pause is known"},
-		{"no pause", with(log, func(q *queueing) { q.every = 2 * queueSpan }), nil, "no pause is known"},
-		{"processors unknown", with(log, func(q *queueing) { q.cpus = 0 }), nil, "the number of processors is not known"},
+		{"stamps of 1 s beside pauses of .4 s", with(log, func(q *queueing) { q.clock = coarse(1000 * ms) }), nil, "may differ by 1 s, which is more than a pause lasts (400 ms)"},
+		{"the same with a beginning", with(started, func(q *queueing) { q.clock = coarse(1000 * ms) }), nil, "may differ by 1 s"},
+		{"clocks that cannot be joined", with(log, func(q *queueing) { q.clock.Error = evidence.Unanchored }), nil, "no pauses are known"},
+		{"no pause", with(log, func(q *queueing) { q.every = 2 * queueSpan }), nil, "no pauses are known"},
+		{"processors unknown", with(log, func(q *queueing) { q.cpus = 0 }), nil, "the number of CPUs is not known"},
 		{"few requests", with(log, func(q *queueing) { q.load = .005 }), nil, "at least 100 requests"},
 		{"always near a pause", with(log, func(q *queueing) { q.every, q.pause, q.load = 500*ms, 260*ms, .1 }), nil, "far from any pause"},
 		{"work that varies widely, pauses that hardly matter", with(log, func(q *queueing) {
 			q.demand = exponential(5 * ms)
 			q.pause, q.cpus, q.servers = 10*ms, 4, 4
-		}), nil, "the replay's requests near pauses take"},
+		}), nil, "latency of requests near pauses"},
 		{"requests that wait elsewhere", with(log, func(q *queueing) { q.elsewhere = 40 * ms; q.load = .5 }), nil, "the replay's p50"},
 		{"waits before the beginning that are no queue", with(started, func(q *queueing) { q.load = .05 }), func(b *evidence.Bundle) {
 			for i := range b.Requests.Intended {
@@ -201,7 +201,7 @@ func TestWhereReplayIsNotUsed(t *testing.T) {
 			for i := range b.Requests.Intended {
 				b.Requests.Intended[i] -= 10 * ms
 			}
-		}, "before they begin"},
+		}, "queued before the start"},
 	} {
 		tt.q.seed = 1
 		b, _ := tt.q.build()
@@ -232,7 +232,7 @@ func TestReplayLeavesWaitsForAnUpstreamAlone(t *testing.T) {
 		log.Request(q)
 	}
 	gc.pause(3000*ms, 3400*ms)
-	if l := one(t, full, Options{}); l.Replay.Used || !strings.Contains(l.Replay.Why, "place in them is not known") {
+	if l := one(t, full, Options{}); l.Replay.Used || !strings.Contains(l.Replay.Why, "when during the request is not known") {
 		t.Errorf("%+v", l.Replay)
 	}
 }
@@ -244,7 +244,7 @@ func TestReplayLeavesKnownStatesAlone(t *testing.T) {
 		s.request(i*100*ms, i*100*ms+10*ms, path(state(evidence.Running, 10*ms)))
 	}
 	s.pause(1005*ms, 1050*ms)
-	if l := one(t, b, Options{SLO: 1}); l.Replay.Used || l.Replay.Why != "every request's states are known" {
+	if l := one(t, b, Options{SLO: 1}); l.Replay.Used || l.Replay.Why != "not needed: the states of every request are known" {
 		t.Errorf("%+v", l.Replay)
 	}
 }

@@ -88,7 +88,7 @@ func (l *Ledger) replayWork() {
 			}
 		}
 		if from == leastWork || to == mostWork {
-			l.Replay.Why = fmt.Sprintf("no demand near the CPU time of %.3g ms for each request gives the latencies that were observed", work/1e6)
+			l.Replay.Why = fmt.Sprintf("no CPU demand near the measured %.3g ms per request reproduces the observed latencies", work/1e6)
 			return 0, false
 		}
 		return (from + to) / 2, true
@@ -105,7 +105,7 @@ func (l *Ledger) replayWork() {
 				return
 			}
 			first := draw == 0 && j == 0
-			if first && !l.reproduces(out, near(m.observed, quiet.near), near(out.With.Latency, quiet.near), "requests near pauses take") {
+			if first && !l.reproduces(out, near(m.observed, quiet.near), near(out.With.Latency, quiet.near), "total latency of requests near pauses is") {
 				return
 			}
 			l.note(m.rows, first, func(n int) int64 {
@@ -127,7 +127,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	from, to := max(l.From, cpu.T[0]), min(l.To, cpu.T[len(cpu.T)-1])
 	mean := cpu.Over(reading.Window{From: from, Until: to})
 	if !mean.Known() || mean.Watched*float64(to-from) < reading.Most*float64(l.To-l.From) {
-		return 0, "the CPU time of the process is known of less than half of the time"
+		return 0, "the CPU time of the process is known for less than half of the time"
 	}
 	used := mean.Number
 	span := float64(to-from) / 1e9
@@ -144,10 +144,10 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	left := host.Left(all, reading.Window{From: from, Until: to})
 	free := left * (1 - stopped)
 	if busy := (used - collected) / free; busy < queuesFrom {
-		return 0, fmt.Sprintf("its requests use %.0f %% of the processors: they do not queue for those", 100*busy)
+		return 0, fmt.Sprintf("requests use only %.0f %% of the CPUs, so they do not queue for CPU", 100*busy)
 	}
 	if done == 0 || used <= collected {
-		return 0, "no request was answered"
+		return 0, "no request finished"
 	}
 	return (used - collected) * span / float64(done) * 1e9 * all / left, ""
 }

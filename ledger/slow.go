@@ -71,7 +71,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		}
 	}
 	if len(baseline) > 0 && !known {
-		l.b.Warnf(evidence.NewOrigin(l.Source, 0), "the baseline has no requests of these routes: slow is what exceeds %d × the floor of the route", floorFactor)
+		l.b.Warnf(evidence.NewOrigin(l.Source, 0), "the baseline has no requests to these routes, so requests over %d × the route's baseline latency count as slow; record a baseline with the same routes, or set --slo", floorFactor)
 	}
 	for _, i := range l.Rows {
 		limit, ok := threshold[r.Route[i]]

@@ -85,7 +85,7 @@ func ParseSets(models []*Model, texts []string) ([]Wanted, error) {
 			case err != nil:
 				return nil, fmt.Errorf("--set %s: %w", word, err)
 			case of != nil && of != m:
-				return nil, fmt.Errorf("--set %s: that is of another runtime than the settings before it: ask for %s alone", word, word)
+				return nil, fmt.Errorf("--set %s: this setting is for another runtime than the ones before it: ask for %s alone", word, word)
 			}
 			of = m
 			if len(words) == 1 {
@@ -116,7 +116,7 @@ func ParseSets(models []*Model, texts []string) ([]Wanted, error) {
 		product = more
 	}
 	if rows = append(product, rows...); len(rows) > mostRows {
-		return nil, fmt.Errorf("--set: these combine to more than %d rows: ask for fewer at once", mostRows)
+		return nil, fmt.Errorf("--set: these combine to more than %d rows: ask for fewer at a time", mostRows)
 	}
 	for i := range rows {
 		rows[i].Model = of
@@ -148,7 +148,7 @@ func turn(models []*Model, word string) (*Model, turned, error) {
 			case k.Name != name:
 				continue
 			case k.Parse == nil && valued:
-				return nil, turned{}, errors.New("it has no value: give " + name)
+				return nil, turned{}, errors.New("it takes no value: give " + name)
 			case k.Parse == nil:
 				return m, turned{k, word, 1}, nil
 			case !valued:

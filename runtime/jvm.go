@@ -50,7 +50,7 @@ var JVM = &Runtime{
 }
 
 // looksAtThreads shows the states of requests that run on threads.
-var looksAtThreads = Evidence{"requests and what their threads do", "unstall record PID"}
+var looksAtThreads = Evidence{"a recording of requests and their threads", "unstall record PID"}
 
 // releaseVersion reads JAVA_VERSION from the file "release" of a JDK or JRE,
 // which is above its lib/server/libjvm.so, up to 1.8 lib/amd64/server.

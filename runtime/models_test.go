@@ -72,7 +72,7 @@ func TestYoungSets(t *testing.T) {
 	if w, err := model.ParseSets(runtime.Models(), []string{"NewSize=512M", "NewSize=1g"}); err != nil || len(w) != 2 || w[0].Or("Xmn", 0) != 512<<20 {
 		t.Errorf("%+v, %v", w, err)
 	}
-	for text, want := range map[string]string{"Xmn=": "such as 512m or 2g", "Xmn=-1g": "such as", "Xmn=9999999999g": "such as", "alloc-rate=0": "factor", "alloc-rate=NaN": "factor", "rate=x": "requests a second", "rate=-2": "requests a second"} {
+	for text, want := range map[string]string{"Xmn=": "such as 512m or 2g", "Xmn=-1g": "such as", "Xmn=9999999999g": "such as", "alloc-rate=0": "factor", "alloc-rate=NaN": "factor", "rate=x": "requests per second", "rate=-2": "requests per second"} {
 		if _, err := model.ParseSets(runtime.Models(), []string{text}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}

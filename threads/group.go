@@ -244,4 +244,4 @@ func counted(n int, what string) string {
 }
 
 // Nameless is code that a stack does not name.
-const Nameless = "code that its stack does not name"
+const Nameless = "code without a name in its stack"

@@ -25,10 +25,10 @@ func (s *starving) fixes(groups []threads.Group, predicted bool) (out []cause.Fi
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, cause.Fix{Text: "await instead of blocking: look for .Result, .Wait(), GetAwaiter().GetResult(), Thread.Sleep and synchronous I/O on the path of requests"})
+		out = append(out, cause.Fix{Text: "use await instead of blocking: look for .Result, .Wait(), GetAwaiter().GetResult(), Thread.Sleep and synchronous I/O in the code that requests run"})
 	}
 	if !predicted {
-		out[0].Text += "; what that brings: " + predictCommand
+		out[0].Text += "; to predict the effect: " + predictCommand
 	}
 	return append(out, s.stopgap()...)
 }
@@ -40,23 +40,23 @@ func unblock(g *threads.Group) cause.Fix {
 	f := cause.Fix{Code: place(v)}
 	call := strings.TrimPrefix(v.Pattern, "sync I/O: ")
 	if threadpool.Native(v) {
-		f.Text = fmt.Sprintf("make %s async: it stands still in native code, which is Thread.Sleep up to .NET 5 (in a loop that polls a task, often), or a call of its own; await the task, or Task.Delay, or move the call to a thread of its own", where)
+		f.Text = fmt.Sprintf("make %s async: it blocks in native code, up to .NET 5 often Thread.Sleep (in a loop that polls a task), or in a native call; await the task, use Task.Delay, or move the call to a thread of its own", where)
 		return f
 	}
 	switch v.State {
 	case evidence.TaskWait:
-		f.Text = fmt.Sprintf("make %s async and await the task it blocks on instead of %s, and so on up to the handler", where, call) + callers(g)
+		f.Text = fmt.Sprintf("make %s async and await the task instead of blocking on it with %s; do the same in all callers up to the handler", where, call) + callers(g)
 	case evidence.SleepWait:
-		f.Text = fmt.Sprintf("make %s async: await the task instead of sleeping until it is done, and Task.Delay where only time is to pass", where)
+		f.Text = fmt.Sprintf("make %s async: await the task instead of sleeping until it is done, and use Task.Delay where it only has to wait", where)
 	case evidence.PoolWait:
-		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore, and so on up to the handler", where) + callers(g) +
-			"; it lets as many in as before: if that is the bound then, raise its count, or shorten what is done under it"
+		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore; do the same in all callers up to the handler", where) + callers(g) +
+			"; the semaphore still lets in as many as before: if that becomes the limit, raise its count or do less while holding it"
 	case evidence.LockWait:
-		f.Text = fmt.Sprintf("hold the lock that %s waits for a shorter time; nothing under it may block", where)
+		f.Text = fmt.Sprintf("hold the lock that %s waits for only briefly; nothing under it may block", where)
 	case evidence.NetWait, evidence.Syscall:
-		f.Text = fmt.Sprintf("make %s async and await the asynchronous form of %s, and so on up to the handler", where, call) + callers(g)
+		f.Text = fmt.Sprintf("make %s async and await the asynchronous form of %s; do the same in all callers up to the handler", where, call) + callers(g)
 	default:
-		f.Text = fmt.Sprintf("make %s async and await what it waits for instead of %s; work that must block belongs on a thread of its own (TaskCreationOptions.LongRunning)", where, call)
+		f.Text = fmt.Sprintf("make %s async and await what it waits for instead of %s; run work that must block on a thread of its own (TaskCreationOptions.LongRunning)", where, call)
 	}
 	return f
 }
@@ -94,12 +94,12 @@ func (s *starving) stopgap() []cause.Fix {
 	prefix, before := "DOTNET_", ""
 	switch release, known := s.pool.Release(); {
 	case !known:
-		before = "; before .NET 6 the variable begins with COMPlus_"
+		before = "; before .NET 6 the variable starts with COMPlus_"
 	case release < 6:
 		prefix = "COMPlus_"
 	}
 	return []cause.Fix{{
-		Text:    fmt.Sprintf("until then, more threads from the start (%d; hexadecimal here, decimal as System.Threading.ThreadPool.MinThreads in runtimeconfig.json), at the price of their memory%s", n, before),
+		Text:    fmt.Sprintf("until then, start with more pool threads (%d): they cost memory; the variable is hexadecimal, System.Threading.ThreadPool.MinThreads in runtimeconfig.json is decimal%s", n, before),
 		Setting: fmt.Sprintf("%s%s=%x", prefix, evidence.FactForcedPoolMinimum, n),
 	}}
 }

@@ -21,14 +21,14 @@ func (s *starving) figures() (out []cause.Evidence) {
 	}
 	if w := p.Worst; w != nil {
 		for _, g := range p.Waiting()[:min(3, len(p.Waiting()))] {
-			add(fmt.Sprintf("of %d pool threads blocked in %s, %s", w.Pool, place(g.View), threadpool.On(g.View)), float64(g.Pool), "count", g.Origin)
+			add(fmt.Sprintf("pool threads (of %d) blocked in %s, %s", w.Pool, place(g.View), threadpool.On(g.View)), float64(g.Pool), "count", g.Origin)
 		}
 		if p.Standing() == 0 {
-			add(fmt.Sprintf("of %d pool threads blocked at once, at most", w.Pool), 0, "count", p.Looks)
+			add(fmt.Sprintf("pool threads (of %d) blocked at the same time, at most", w.Pool), 0, "count", p.Looks)
 		}
 	}
 	if k := p.Threads; k.Known() {
-		whose := "threads of the pool"
+		whose := "pool threads"
 		if p.Loose {
 			whose = "threads of the process"
 		}
@@ -42,20 +42,20 @@ func (s *starving) figures() (out []cause.Evidence) {
 		}
 	}
 	if n := p.Raised[reading.Starvation]; n > 0 {
-		add("times the runtime added one as no work had begun for half a second (Starvation)", float64(n), "count", p.Reasons)
+		add("times the runtime added a thread because no work had started for half a second (Starvation)", float64(n), "count", p.Reasons)
 	}
 	if n := p.Raised[reading.CooperativeBlocking]; n > 0 {
-		add("times the runtime added some as pool threads began to wait for tasks (CooperativeBlocking)", float64(n), "count", p.Reasons)
+		add("times the runtime added threads because pool threads waited for tasks (CooperativeBlocking)", float64(n), "count", p.Reasons)
 	}
-	text := "of the CPUs in use"
+	text := "share of the CPUs in use"
 	if p.Cores > 0 {
-		text = fmt.Sprintf("of %.0f CPUs in use", p.Cores)
+		text = fmt.Sprintf("share of %.0f CPUs in use", p.Cores)
 	}
 	add(text, p.CPU, "1", p.Used)
 	if p.Queue.Known() {
-		text := "work items queued for a thread, in the mean"
+		text := "work items waiting for a pool thread, on average"
 		if p.Queued() && c.Ledger != nil && c.Bundle.Requests.Lane[c.Ledger.Rows[0]] != 0 {
-			text += "; requests among them have not begun, and are in no figure about requests"
+			text += "; requests among them have not started and are missing from all figures about requests"
 		}
 		add(text, p.Queue.Mean(), "count", p.Queue.Origin)
 	}
@@ -65,7 +65,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 	if n, o := p.InFlight(); n > 0 {
 		text := "requests in flight"
 		if p.Queue.Known() && o == p.Queue.Origin {
-			text += " at the end, each queued item taken for one"
+			text += " at the end, counting each queued work item as one"
 		}
 		add(text, n, "count", o)
 		if end := n - p.Threads.Last(); p.Grows() && p.Climb.Still && !p.Loose && end > 0 {
@@ -73,12 +73,12 @@ func (s *starving) figures() (out []cause.Evidence) {
 			if f, ok := c.Fact(evidence.FactPoolMaximum); ok && f.Number > 0 {
 				limit += fmt.Sprintf(" of %.0f", f.Number)
 			}
-			add("until each of them has a thread, at this rate; the climb ends earlier at "+limit+", or at busy CPUs", end/p.Climb.Rate, "s", p.Threads.Origin)
+			add("time until each of them has a thread, at this rate; growth ends earlier at "+limit+", or when the CPUs are busy", end/p.Climb.Rate, "s", p.Threads.Origin)
 		}
 	}
 	out = append(out, s.loaded()...)
 	if share, from := s.collected(); share > 0 {
-		add("time the collector let nothing run", share, "1", from)
+		add("share of the time paused by GC", share, "1", from)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
@@ -17,24 +18,24 @@ var LockContention = cause.Cause{
 	Title: "threads wait for a lock",
 	Step:  cause.StepLocks,
 	Doc: `Threads queue for one lock (the lock statement, Monitor, System.Threading.Lock,
-ReaderWriterLock): each stands still until the one that holds it lets go. If that is what
-most threads of the pool do, the pool is used up too and gains threads, which only join
-the queue.
+ReaderWriterLock): each waits until the holder releases it. If most threads of the pool
+wait, the pool is exhausted too and adds threads, which only join the queue.
 
-The runtime tells of each wait that was longer than a spin (Contention events, with the
-place, since .NET 8 also with who held the lock); monitor-lock-contention-count only
-counts them, which says nothing of how long they took. Stacks show who waits
+The runtime reports each wait that was longer than a spin (Contention events, with the
+code, since .NET 8 also with the holder of the lock); monitor-lock-contention-count only
+counts them, which does not show how long they took. Stacks show who waits
 (Monitor.Enter on top) and, where the holder is in the same code, what it does
 meanwhile: if it runs, too much is done under the lock; if it waits, the lock is held
-across a call, a task or a sleep.
+during a call, a task or a sleep.
 
-Told from its look-alikes: threads that wait for tasks or for the network starve the pool
-in the same way (dotnet.threadpool-starvation), but no other thread holds what they need;
-a semaphore or a pool of connections is meant to be held (service.pool-exhausted).
+How to tell it from similar problems: threads that wait for tasks or for the network
+starve the pool in the same way (dotnet.threadpool-starvation), but no other thread
+holds what they need; a semaphore or a connection pool is meant to be held for a while
+(service.pool-exhausted).
 
-What helps: less work under the lock, nothing under it that waits, a lock for each key, a
-snapshot that is replaced as a whole for what is mostly read
-(System.Collections.Concurrent and .Immutable). What does not help: more threads.`,
+What helps: less work under the lock, no waiting under it, one lock per key, a snapshot
+that is replaced as a whole for data that is mostly read (System.Collections.Concurrent
+and .Immutable). What does not help: more threads.`,
 	Needs:   "contention events and the threads' stacks: " + record,
 	Applies: isDotnet,
 	Judge:   judgeLock,
@@ -47,15 +48,15 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		Locks: w, Charged: c.Ledger != nil && (c.Ledger.Traced || c.Ledger.Sampled), Cores: p.Cores,
 		Excused: p.Busy() && p.Cores > 0 && w.Waiting.Number < p.Cores,
 		Title:   fmt.Sprintf("Threads wait for a lock in %s.", threads.Bare(cmp.Or(w.Owner, threads.Nameless))),
-		Shorten: "do less under this lock, take one for each key, or let readers use a snapshot that is replaced as a whole",
-		Outside: "the lock is held by code that waits: do that before taking the lock or after, or use SemaphoreSlim.WaitAsync() where it must be held",
+		Shorten: "do less under this lock, use one lock per key, or let readers use a snapshot that is replaced as a whole",
+		Outside: "the lock is held by code that waits: wait before taking the lock or after releasing it, or use SemaphoreSlim.WaitAsync() where it must be held",
 	}
 	if w.Waiting.Known() {
-		k.Figures = append(k.Figures, c.Figure("threads that waited for a lock, in the mean", w.Waiting.Number, "count", w.Waiting.Origin))
+		k.Figures = append(k.Figures, c.Figure("threads waiting for a lock, on average", w.Waiting.Number, "count", w.Waiting.Origin))
 	}
 	contended := p.Counter(evidence.SeriesContentions)
 	if contended.Known() {
-		k.Figures = append(k.Figures, c.Figure("contended locks, however short the wait", contended.Mean(), "1/s", contended.Origin))
+		k.Figures = append(k.Figures, c.Figure("lock contentions, including very short waits", contended.Mean(), "1/s", contended.Origin))
 	}
 	if !w.Waiting.Known() && !k.Charged {
 		return untimed(contended, k.Figures)
@@ -67,25 +68,25 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		}
 	}
 	if w.Waits > 0 {
-		k.At = append(k.At, c.Figure(fmt.Sprintf("waited in all, %d times", w.Waits), float64(w.Waited)/1e9, "s", w.Waiting.Origin))
+		k.At = append(k.At, c.Figure(fmt.Sprintf("total time waited for it (%s)", figure.Plural(w.Waits, "wait")), float64(w.Waited)/1e9, "s", w.Waiting.Origin))
 	}
 	if w.Holder.Owner != "" {
-		k.Held = append(k.Held, c.Seen("meanwhile its holder was in "+w.Holder.Owner+", "+w.Holder.Doing, w.Looked))
+		k.Held = append(k.Held, c.Seen("its holder was in "+w.Holder.Owner+", "+w.Holder.Doing, w.Looked))
 	}
 	return c.Contended(k)
 }
 
 // untimed answers where at most the number of contended locks is known.
 func untimed(contended *reading.Curve, figures []cause.Evidence) cause.Verdict {
-	v := cause.Verdict{State: cause.Inconclusive, Evidence: figures, Needs: []cause.Need{{What: "who waits for locks, and for how long", Command: record}}}
+	v := cause.Verdict{State: cause.Inconclusive, Evidence: figures, Needs: []cause.Need{{What: "a recording, to show which threads wait for locks and for how long", Command: record}}}
 	switch {
 	case !contended.Known():
-		v.Summary = "locks were not watched"
+		v.Summary = "lock waits were not recorded"
 	case contended.Mean() < cause.Queueing:
 		v.State, v.Needs = cause.RuledOut, nil
-		v.Summary = fmt.Sprintf("%.2g contended locks a second", contended.Mean())
+		v.Summary = fmt.Sprintf("only %.2g lock contentions per second", contended.Mean())
 	default:
-		v.Summary = fmt.Sprintf("%.0f contended locks a second: how long each wait took is not in the counter", contended.Mean())
+		v.Summary = fmt.Sprintf("%.0f lock contentions per second, but the counter does not show how long each wait took", contended.Mean())
 	}
 	return v
 }

@@ -16,16 +16,16 @@ func TestLock(t *testing.T) {
 		says  string
 	}{
 		{"events and stacks", incident{version: "10.0.0", cores: 2, cpu: 40, waits: 12, locks: 30, stacks: []stack{{1, 1, held}, {12, 12, lock}}},
-			cause.Supported, "12 of 13 pool threads wait for a lock in Ledger.Append…waited in all, 12 times…its holder was in Shop!Ledger.Append(int), sleeping…held by code that waits"},
+			cause.Supported, "12 of 13 pool threads wait for a lock in Ledger.Append…total time waited for it (12 waits)…its holder was in Shop!Ledger.Append(int), sleeping…held by code that waits"},
 		{"events alone", incident{cores: 2, cpu: 40, waits: 12}, cause.Supported, "Threads wait for a lock in Ledger.Append"},
 		{"stacks alone", incident{cores: 2, stacks: []stack{{1, 1, held}, {2, 12, lock}}, dump: true}, cause.Supported, "12 of 13 pool threads wait for a lock in Ledger.Append"},
 		{"a holder that works", incident{cores: 2, cpu: 40, waits: 3, stacks: []stack{{1, 1, append([]string{"Shop!Shop.Ledger.Append(int32)"}, dispatch)}, {3, 3, lock}}},
 			cause.Supported, "its holder was in Shop!Ledger.Append(int), running…do less under this lock"},
-		{"a counter of many", incident{cores: 2, locks: 500}, cause.Inconclusive, "500 contended locks a second: how long…unstall record PID"},
-		{"a counter of few", incident{cores: 2, locks: .2}, cause.RuledOut, "0.2 contended locks a second"},
-		{"short waits", incident{cores: 2, locks: 500, stacks: []stack{{4, 4, works}, {1, 1, idle}}}, cause.RuledOut, "next to no thread waited for a lock"},
-		{"tasks", incident{cores: 2, stacks: []stack{{2, 37, result}}}, cause.RuledOut, "next to no thread waited for a lock"},
-		{"nothing", incident{cores: 2}, cause.Inconclusive, "locks were not watched"},
+		{"a counter of many", incident{cores: 2, locks: 500}, cause.Inconclusive, "500 lock contentions per second, but…: unstall record PID"},
+		{"a counter of few", incident{cores: 2, locks: .2}, cause.RuledOut, "0.2 lock contentions per second"},
+		{"short waits", incident{cores: 2, locks: 500, stacks: []stack{{4, 4, works}, {1, 1, idle}}}, cause.RuledOut, "no thread waited for a lock"},
+		{"tasks", incident{cores: 2, stacks: []stack{{2, 37, result}}}, cause.RuledOut, "no thread waited for a lock"},
+		{"nothing", incident{cores: 2}, cause.Inconclusive, "lock waits were not recorded"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := judgeLock(tt.in.subject(t))

@@ -48,7 +48,7 @@ func TestRecordedStarvation(t *testing.T) {
 	}{
 		{[]string{"events-*", "threads-*", "procfs*", "requests*"}, named, true},
 		{[]string{"events-*", "threads-*"}, named, true},
-		{[]string{"events-*"}, "Threads of the pool are blocked: it gains ", true},
+		{[]string{"events-*"}, "Pool threads are blocked: the pool adds ", true},
 		{[]string{"threads-*"}, named, false},
 		{[]string{"threads-*", "procfs*"}, named, false},
 	} {

@@ -14,36 +14,36 @@ import (
 // the work that would release them.
 var ThreadPoolStarvation = cause.Cause{
 	ID:    "dotnet.threadpool-starvation",
-	Title: "code blocks the threads of the pool",
+	Title: "blocking code uses up the threads of the pool",
 	Step:  cause.StepPool,
-	Doc: `Everything in ASP.NET Core runs on the threads of one pool: requests, and what continues
-an async method after its await. Code that waits on such a thread for something to end
-(task.Result, Wait(), GetAwaiter().GetResult(), Thread.Sleep, synchronous I/O) keeps it
-without using it. As the pool begins with one thread for each processor, a few such
-requests take all of them; what they wait for often needs a thread of the pool itself
-to end, and gets none. The service stands still with idle processors.
+	Doc: `Everything in ASP.NET Core runs on the threads of one pool: requests, and the code of an
+async method after its await. Code that waits on such a thread for something to complete
+(task.Result, Wait(), GetAwaiter().GetResult(), Thread.Sleep, synchronous I/O) keeps the
+thread without using it. The pool starts with one thread per CPU, so a few such requests
+take all of them; what they wait for often needs a pool thread itself to complete, and
+gets none. The service stops responding while CPUs are idle.
 
 The pool adds threads, slowly: one or two a second, and since .NET 6 faster where the
-wait is one of Task's own (as many as there are processors at once, then one every 25 to
-250 ms; the runtime calls it cooperative blocking). Two signs decide: the number of the
-pool's threads climbs, and the processors are not busy. A long queue and few completed
-items are often there too, but need not be. The climb ends when every blocked request
-has a thread, at the pool's maximum (32,767), or when the processors are busy. Then it
-may look healthy: a count that stays above three times the processors still means that
-blocked threads are made up for; the next restart or burst starves again.
+wait is one of Task's own (as many at once as there are CPUs, then one every 25 to 250
+ms; the runtime calls it cooperative blocking). Two signs decide: the number of pool
+threads grows, and the CPUs are not busy. A long queue and few completed items are
+common, but not always seen. Growth ends when every blocked request has a thread, at the
+pool's maximum (32,767), or when the CPUs are busy. Then the service may look healthy: a
+count that stays above three times the CPUs still means that extra threads make up for
+blocked ones; after the next restart or burst the pool starves again.
 
-Told from its look-alikes: with busy processors threads climb too, as the pool tries
-whether more of them help (service.over-capacity, linux.cpu-saturation). A dependency
-that is slow and awaited holds no thread: the count stays low. Where the threads wait
-for one lock, the lock is the cause (dotnet.lock-contention). During a collector's pause
-nothing runs, but threads are not blocked in the program's code.
+How to tell it from similar problems: with busy CPUs the pool grows too, as it tries
+whether more threads help (service.over-capacity, linux.cpu-saturation). A slow
+dependency that is awaited holds no thread: the count stays low. Where the threads wait
+for one lock, the lock is the cause (dotnet.lock-contention). During a GC pause nothing
+runs, but threads are not blocked in the program's code.
 
 What helps: await instead of blocking, from the blocking call up to the handler. What
-helps for a while: a higher minimum of threads
-(System.Threading.ThreadPool.MinThreads, or the environment's
-DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each thread costs memory, and
-the code still blocks. What does not help: more processors, a larger maximum.`,
-	Needs: "the pool's threads over time and their stacks: " + record + "; or what dotnet-counters and dotnet-stack wrote",
+helps until then: a higher minimum of threads (System.Threading.ThreadPool.MinThreads,
+or the environment's DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each
+thread costs memory, and the code still blocks. What does not help: more CPUs, a larger
+maximum.`,
+	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
 
 	Applies: isDotnet,
 	Judge:   judgeStarvation,
@@ -53,9 +53,9 @@ the code still blocks. What does not help: more processors, a larger maximum.`,
 const record = "unstall record PID"
 
 var (
-	countersEvidence = cause.Need{What: "the pool's threads and the CPU over time", Command: "dotnet-counters collect -p PID --format csv"}
-	stacksEvidence   = cause.Need{What: "which code blocks them, by the threads' stacks", Command: "dotnet-stack report -p PID > stacks.txt"}
-	allEvidence      = cause.Need{What: "the pool's threads, their stacks and the CPU over the same seconds", Command: record}
+	countersEvidence = cause.Need{What: "the number of pool threads and CPU use over time", Command: "dotnet-counters collect -p PID --format csv"}
+	stacksEvidence   = cause.Need{What: "thread stacks, to show which code blocks the threads", Command: "dotnet-stack report -p PID > stacks.txt"}
+	allEvidence      = cause.Need{What: "pool threads, their stacks and CPU use at the same time", Command: record}
 )
 
 // blocking is the share of the pool's threads with work from which it is their standing
@@ -66,7 +66,7 @@ const blocking = .5
 const (
 	starves   = "the pool starves"
 	madeUpFor = "more threads make up for it"
-	oneLook   = "the pool starves, or makes up for it with threads"
+	oneLook   = "the pool starves, or has added threads to make up for it"
 )
 
 func judgeStarvation(c *cause.Case) cause.Verdict {
@@ -75,9 +75,9 @@ func judgeStarvation(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut, Evidence: s.figures()}
 	switch {
 	case !p.Watched():
-		v.State, v.Summary, v.Needs = cause.Inconclusive, "the pool's threads were not watched", []cause.Need{allEvidence}
+		v.State, v.Summary, v.Needs = cause.Inconclusive, "the pool's threads were not recorded", []cause.Need{allEvidence}
 	case p.Busy():
-		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy: what waits, waits for one of them", 100*p.CPU)
+		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy, so work waits for CPU", 100*p.CPU)
 	case p.Worst != nil && !s.grewUnseen():
 		s.byStacks(&v)
 	default:
@@ -110,7 +110,7 @@ func (s *starving) byStacks(v *cause.Verdict) {
 			locks += g.Pool
 		}
 	}
-	if v.Summary = fmt.Sprintf("at most %d of %d pool threads were blocked at once", n, w.Pool); n == 0 {
+	if v.Summary = fmt.Sprintf("at most %d of %d pool threads were blocked at the same time", n, w.Pool); n == 0 {
 		v.Summary = fmt.Sprintf("none of %d pool threads was blocked", w.Pool)
 	}
 	if cores > 0 {
@@ -122,16 +122,16 @@ func (s *starving) byStacks(v *cause.Verdict) {
 	case cores == 0 && n > 1 && !p.Climbs():
 		g := p.Waiting()[0]
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
-		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s; of how many CPUs, and whether they are idle, is not known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
+		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s, but the number of CPUs and whether they are idle is not known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
 		return
 	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores):
 		return
 	case math.IsNaN(p.CPU) && cores > 0 && float64(w.Busy-n) >= cores:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
-		v.Summary += fmt.Sprintf(", while %d ran: whether the CPUs are busy is not known", w.Busy-n)
+		v.Summary += fmt.Sprintf(", while %d ran; whether the CPUs are busy is not known", w.Busy-n)
 		return
 	case 2*locks > n:
-		v.Summary = fmt.Sprintf("only as a lock does it: %d of %d pool threads wait for one (dotnet.lock-contention)", locks, w.Pool)
+		v.Summary = fmt.Sprintf("%d of %d pool threads wait for a lock: see dotnet.lock-contention", locks, w.Pool)
 		return
 	}
 	fares := starves
@@ -169,30 +169,30 @@ func (s *starving) byCount(v *cause.Verdict) {
 	switch {
 	case p.Loose && p.Grows():
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
-		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether they are the pool's, and blocked, was not watched", p.Climb.Rate)
+		v.Summary += fmt.Sprintf(" and adds %.1f per second; whether they are pool threads, and blocked, was not recorded", p.Climb.Rate)
 	case p.Loose:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
-		v.Summary += ": how many are the pool's was not watched"
+		v.Summary += "; how many of them are pool threads was not recorded"
 	case climbs && math.IsNaN(p.CPU):
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
-		v.Summary += fmt.Sprintf(" and gains %.1f a second: whether the CPUs are idle meanwhile was not watched", p.Climb.Rate)
+		v.Summary += fmt.Sprintf(" and adds %.1f per second; whether the CPUs are idle meanwhile was not recorded", p.Climb.Rate)
 	case climbs && paused >= collecting:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{stacksEvidence}
-		v.Summary += fmt.Sprintf(" and gains %.1f a second, but the collector lets nothing run for %.0f %% of the time", p.Climb.Rate, 100*paused)
+		v.Summary += fmt.Sprintf(" and adds %.1f per second, but GC pauses the program for %.0f %% of the time", p.Climb.Rate, 100*paused)
 	case climbs:
 		s.supported(v, starves)
 		v.Needs = append([]cause.Need{stacksEvidence}, v.Needs...)
 	case s.tried():
-		v.Summary += ", added to try whether more do more"
+		v.Summary += ", some of them added by the runtime to test whether more increase throughput"
 	case p.Above(level):
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{stacksEvidence}
-		v.Summary += ": work that runs needs no more than one each, so that some are blocked, or were"
+		v.Summary += ", more than running work needs: some are blocked, or were"
 	case p.Cores == 0:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
-		v.Summary += ": of how many CPUs is not known"
+		v.Summary += "; the number of CPUs is not known"
 	case p.Threads.Span() < reading.Short:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
-		v.Summary += ": whether it grows was not watched"
+		v.Summary += "; whether the number grows was not recorded"
 	}
 }
 
@@ -215,7 +215,7 @@ func (s *starving) supported(v *cause.Verdict, fares string) {
 		v.Title = fmt.Sprintf("%s blocks %d of %d pool threads %s: %s.", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View), fares)
 		v.Summary = fmt.Sprintf("%d of %d pool threads blocked", p.Standing(), w.Pool)
 	} else {
-		v.Title = fmt.Sprintf("Threads of the pool are blocked: it gains %.1f a second, %.0f by now, while the CPUs are %.0f %% busy.", p.Climb.Rate, p.Threads.Last(), 100*p.CPU)
+		v.Title = fmt.Sprintf("Pool threads are blocked: the pool adds %.1f per second and has %.0f, while the CPUs are only %.0f %% busy.", p.Climb.Rate, p.Threads.Last(), 100*p.CPU)
 		v.Summary = fmt.Sprintf("%.0f → %.0f pool threads", p.Climb.From, p.Climb.To)
 	}
 	need := p.Needed()
@@ -232,7 +232,7 @@ func (s *starving) supported(v *cause.Verdict, fares string) {
 	v.Prediction = s.predicted(need)
 	v.Fix = s.fixes(groups, len(v.Prediction) > 0)
 	if need.Seconds == 0 && fares != madeUpFor {
-		v.Needs = append(v.Needs, cause.Need{What: "what a request needs where nothing blocks, for a prediction: a recording under light load as the baseline", Command: "unstall PID --baseline light.unstall"})
+		v.Needs = append(v.Needs, cause.Need{What: "to predict the effect of a fix: a recording under light load as the baseline", Command: "unstall PID --baseline light.unstall"})
 	}
 }
 

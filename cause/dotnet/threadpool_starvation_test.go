@@ -22,40 +22,40 @@ func TestStarvation(t *testing.T) {
 		{"all signs", incident{version: "3.1.2", cores: 2, threads: ramp(3, 3.8), cpu: 4, queue: 29, inFlight: 125, timers: ramp(0, 12), reasons: []string{reading.Starvation, reading.Starvation, reading.Starvation}, stacks: stuck},
 			cause.Supported, "CartController.Get blocks 37 of 41 pool threads on .Result: the pool starves…Starvation…make CartController.Get async…COMPlus_ThreadPool_ForceMinWorkerThreads=82", "DOTNET_"},
 		{"counters of .NET 8", incident{version: "8.0.11", cores: 4, threads: ramp(5, 1), cpu: 12},
-			cause.Supported, "gains 1.0 a second, 15 by now, while the CPUs are 12 % busy…dotnet-stack report…await instead of blocking…DOTNET_ThreadPool_ForceMinWorkerThreads=", "COMPlus_"},
+			cause.Supported, "adds 1.0 per second and has 15, while the CPUs are only 12 % busy…dotnet-stack report…await instead of blocking…DOTNET_ThreadPool_ForceMinWorkerThreads=", "COMPlus_"},
 		{"counters without processors, with a queue", incident{threads: ramp(1, 2), cpu: 12, queue: 20, timers: ramp(0, 12)},
-			cause.Supported, "gains 2.0 a second, 21 by now…active timers, from 0 at the beginning…(50; hexadecimal here…Threads=32", ""},
-		{"counters without processors", incident{threads: ramp(4, 1.5), cpu: 12}, cause.Supported, "gains 1.5 a second", ""},
-		{"counters without processors, of a few threads", incident{threads: ramp(5, .5), cpu: 12}, cause.Inconclusive, "of how many CPUs is not known", ""},
-		{"counters without the CPU", incident{cores: 2, threads: ramp(5, 1)}, cause.Inconclusive, "gains 1.0 a second: whether the CPUs are idle…dotnet-counters", ""},
+			cause.Supported, "adds 2.0 per second and has 21…active timers, from 0 at the beginning…(50): they cost memory…Threads=32", ""},
+		{"counters without processors", incident{threads: ramp(4, 1.5), cpu: 12}, cause.Supported, "adds 1.5 per second", ""},
+		{"counters without processors, of a few threads", incident{threads: ramp(5, .5), cpu: 12}, cause.Inconclusive, "the number of CPUs is not known", ""},
+		{"counters without the CPU", incident{cores: 2, threads: ramp(5, 1)}, cause.Inconclusive, "adds 1.0 per second; whether the CPUs are idle…dotnet-counters", ""},
 		{"the runtime says why", incident{version: "10.0.0", cores: 2, cpu: 10, reasons: strings.Fields(strings.Repeat(reading.CooperativeBlocking+" ", 30))},
-			cause.Supported, "gains 4.0 a second…CooperativeBlocking", ""},
+			cause.Supported, "adds 4.0 per second…CooperativeBlocking", ""},
 		{"a burst of stacks beside the runtime's reasons", incident{version: "10.0.0", cores: 2, reasons: strings.Fields(strings.Repeat(reading.CooperativeBlocking+" ", 30)), stacks: blocked},
 			cause.Supported, "CartController.Get blocks 37 of 38 pool threads on .Result: the pool starves", ""},
 		{"stacks alone, over time", incident{cores: 2, stacks: blocked}, cause.Supported, "CartController.Get blocks 37 of 38…the pool starves", ""},
-		{"stacks alone, once", incident{cores: 2, stacks: blocked, dump: true}, cause.Supported, "starves, or makes up for it…whether it still starves", ""},
-		{"stacks alone, while others run", incident{cores: 2, stacks: stuck, dump: true}, cause.Inconclusive, "37 of 41 pool threads were blocked at once, on 2 CPUs, while 4 ran: whether the CPUs are busy…dotnet-counters", ""},
-		{"stacks alone, of how many processors is not known", incident{stacks: stuck, dump: true}, cause.Inconclusive, "CartController.Get blocks 37 of 41 pool threads on .Result; of how many CPUs…dotnet-counters", ""},
-		{"threads of the process climb", incident{cores: 2, process: ramp(20, 1), cpu: 5}, cause.Inconclusive, "the process has 30 threads on 2 CPUs and gains 1.0 a second…unstall record PID", ""},
+		{"stacks alone, once", incident{cores: 2, stacks: blocked, dump: true}, cause.Supported, "starves, or has added threads…whether it still starves", ""},
+		{"stacks alone, while others run", incident{cores: 2, stacks: stuck, dump: true}, cause.Inconclusive, "37 of 41 pool threads were blocked at the same time, on 2 CPUs, while 4 ran; whether the CPUs are busy…dotnet-counters", ""},
+		{"stacks alone, of how many processors is not known", incident{stacks: stuck, dump: true}, cause.Inconclusive, "CartController.Get blocks 37 of 41 pool threads on .Result, but the number of CPUs…dotnet-counters", ""},
+		{"threads of the process climb", incident{cores: 2, process: ramp(20, 1), cpu: 5}, cause.Inconclusive, "the process has 30 threads on 2 CPUs and adds 1.0 per second…unstall record PID", ""},
 		{"a sleep loop", incident{version: "6.0.1", cores: 2, threads: ramp(4, 1), cpu: 20, stacks: []stack{{3, 12, sleep}}},
 			cause.Supported, "CartController.Poll blocks 12 of 12 pool threads on Thread.Sleep…await the task instead of sleeping", ""},
 		{"a sleep without a frame", incident{version: "3.1.2", cores: 2, threads: ramp(4, 1), cpu: 3, stacks: []stack{{3, 14, hidden}}},
-			cause.Supported, "CartController.Poll blocks 14 of 14 pool threads on Thread.Sleep or native code: the pool starves…Thread.Sleep up to .NET 5", ""},
+			cause.Supported, "CartController.Poll blocks 14 of 14 pool threads on Thread.Sleep or native code: the pool starves…up to .NET 5 often Thread.Sleep", ""},
 		{"native code that computes", incident{version: "3.1.2", cores: 2, threads: ramp(4, 1), cpu: 80, stacks: []stack{{3, 14, hidden}}}, cause.RuledOut, "none of 14 pool threads", ""},
 		{"grown since the last look", incident{version: "3.1.2", cores: 2, threads: ramp(2, 1), cpu: 3, reasons: []string{reading.Starvation, reading.Starvation, reading.Starvation}, stacks: []stack{{2, 2, works}}},
-			cause.Supported, "gains 1.0 a second, 12 by now, while the CPUs are 3 % busy…dotnet-stack", ""},
+			cause.Supported, "adds 1.0 per second and has 12, while the CPUs are only 3 % busy…dotnet-stack", ""},
 		{"made up for", incident{version: "8.0.11", cores: 2, threads: flat(130), cpu: 20, stacks: []stack{{115, 115, result}, {15, 15, idle}}},
 			cause.Supported, "CartController.Get blocks 115 of 130 pool threads on .Result: more threads make up for it", "starves"},
-		{"stable, and nobody looked", incident{cores: 2, threads: flat(60), cpu: 20}, cause.Inconclusive, "the pool has 60 threads on 2 CPUs: work that runs needs no more…dotnet-stack", ""},
+		{"stable, and nobody looked", incident{cores: 2, threads: flat(60), cpu: 20}, cause.Inconclusive, "the pool has 60 threads on 2 CPUs, more than running work needs…dotnet-stack", ""},
 
 		{"awaited", incident{cores: 2, threads: flat(5), cpu: 30, inFlight: 125, stacks: []stack{{3, 3, idle}, {2, 2, works}}}, cause.RuledOut, "none of 5 pool threads was blocked, on 2 CPUs", ""},
 		{"awaited, by counters", incident{cores: 2, threads: flat(5), cpu: 30}, cause.RuledOut, "the pool has 5 threads on 2 CPUs", ""},
 		{"some block, as many as there always may", incident{cores: 4, threads: flat(8), cpu: 30, stacks: []stack{{4, 4, result}, {4, 4, idle}}}, cause.RuledOut, "at most 4 of 8", ""},
 		{"busy processors", incident{cores: 2, threads: ramp(3, 1), cpu: 97, queue: 100, stacks: []stack{{3, 13, works}}}, cause.RuledOut, "the CPUs are 97 % busy", ""},
-		{"the pool tries more threads", incident{cores: 2, threads: ramp(3, 1), cpu: 70, reasons: []string{"Warmup", "ClimbingMove", "ClimbingMove", "ClimbingMove"}}, cause.RuledOut, "13 threads on 2 CPUs, added to try", ""},
-		{"a collector that stops everything", incident{cores: 2, threads: ramp(3, 1), cpu: 40, paused: .6}, cause.Inconclusive, "the collector lets nothing run for 60 %", ""},
-		{"a lock", incident{cores: 2, threads: ramp(3, 1), cpu: 40, stacks: []stack{{1, 1, held}, {2, 12, lock}}}, cause.RuledOut, "only as a lock does it: 12 of 13 pool threads", ""},
-		{"nothing", incident{cores: 2}, cause.Inconclusive, "were not watched…unstall record PID", ""},
+		{"the pool tries more threads", incident{cores: 2, threads: ramp(3, 1), cpu: 70, reasons: []string{"Warmup", "ClimbingMove", "ClimbingMove", "ClimbingMove"}}, cause.RuledOut, "13 threads on 2 CPUs, some of them added", ""},
+		{"a collector that stops everything", incident{cores: 2, threads: ramp(3, 1), cpu: 40, paused: .6}, cause.Inconclusive, "GC pauses the program for 60 %", ""},
+		{"a lock", incident{cores: 2, threads: ramp(3, 1), cpu: 40, stacks: []stack{{1, 1, held}, {2, 12, lock}}}, cause.RuledOut, "12 of 13 pool threads wait for a lock", ""},
+		{"nothing", incident{cores: 2}, cause.Inconclusive, "were not recorded…unstall record PID", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := judgeStarvation(tt.in.subject(t))
@@ -91,7 +91,7 @@ func TestWhatStarvationCosts(t *testing.T) {
 	if v.Saves == nil || v.Saves.Value < 95_000 || v.Saves.Value > 96_000 || *v.Saves.Low != 0 || *v.Saves.Basis != "bound" {
 		t.Errorf("12 requests that did not end in 8 s: %+v", v.Saves)
 	}
-	if !strings.Contains(said(v), "for a prediction: a recording under light load") || len(v.Prediction) > 0 {
+	if !strings.Contains(said(v), "to predict the effect of a fix: a recording under light load") || len(v.Prediction) > 0 {
 		t.Errorf("what a request needs is not known, and not asked for:\n%s", said(v))
 	}
 

@@ -9,7 +9,7 @@ import (
 )
 
 // grow is said where the recording does not show how large the heap is.
-var grow = cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"}
+var grow = cause.Fix{Text: "let the heap grow more before GC starts: GOMEMLIMIT (since Go 1.19), or a ballast (before)"}
 
 // advise adds why, fix and prediction: the knee of what memory buys. The bill of
 // traced requests says what p99 would be; nil: it is not known.
@@ -51,11 +51,11 @@ func (g *collector) fixes(c *cause.Case, h *goheap.Heap, f *goheap.Frontier, at 
 	if ballast == 0 {
 		ballast = h.BallastFor(at).Ballast
 	}
-	old := cause.Fix{Text: "Go before 1.19: a ballast in main, never touched, so that it costs no resident memory itself" + capped,
+	old := cause.Fix{Text: "for Go before 1.19: a ballast in main; it is never touched, so it uses no resident memory itself" + capped,
 		Code: fmt.Sprintf("ballast := make([]byte, %d<<20)\ndefer runtime.KeepAlive(ballast)", int64(ballast)>>20)}
-	limit := cause.Fix{Text: "Go 1.19 or later, at the next start" + capped + "; leave the container at least a tenth more", Setting: at.Setting.String()}
+	limit := cause.Fix{Text: "set it for the next start (Go 1.19 or later)" + capped + "; set the container limit at least 10 % higher", Setting: at.Setting.String()}
 	if at.Setting.Limit == 0 && at.Setting.Ballast == 0 {
-		limit.Text = "at the next start" + capped + ": a ratio, because under a limit a growing live heap would leave the collector no room"
+		limit.Text = "set it for the next start" + capped + "; a ratio instead of a limit, because under a limit a growing live heap would make GC run all the time"
 	}
 	switch {
 	case at.Setting.Ballast > 0:

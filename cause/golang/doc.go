@@ -12,6 +12,6 @@ import (
 )
 
 // gcTrace asks for the collector's log.
-var gcTrace = cause.Need{What: "the log of the service, run with its collector's figures switched on in the environment", Command: "GODEBUG=gctrace=1"}
+var gcTrace = cause.Need{What: "the log of the service, started with GC logging on in its environment", Command: "GODEBUG=gctrace=1"}
 
 func isGo(c *cause.Case) bool { return c.Runtime() == runtime.Go.ID }

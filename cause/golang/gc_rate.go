@@ -13,35 +13,34 @@ import (
 // while memory lies idle.
 var GCRate = cause.Cause{
 	ID:    "go.gc-rate",
-	Title: "the collector runs often because its heap is small",
+	Title: "GC runs often because the heap is small",
 	Step:  cause.StepCollector,
-	Doc: `Go's collector starts a cycle when the heap has grown by GOGC percent (100: doubled)
-over what was live after the last one. A service with a small live heap and much
-garbage per request therefore collects all the time, on a machine with any amount
-of free memory. Each cycle marks the whole live heap again.
+	Doc: `Go starts a GC cycle when the heap has grown by GOGC percent (100: doubled) over what
+was live after the last one. A service with a small live heap and much garbage per
+request therefore runs GC all the time, however much memory is free. Each cycle marks
+the whole live heap again.
 
 What it costs requests is not the stop-the-world pauses: they are well below a
-millisecond. It is the processors: mark workers take a quarter of them for as long
-as a cycle lasts, and idle ones too; requests wait for a processor, run slower, and
-those that allocate must help to mark (mark assist) before they get memory. All
-three are counted.
+millisecond. It is CPU: mark workers take a quarter of the CPUs for as long as a cycle
+lasts, and idle CPUs too; requests wait for a CPU, run slower, and those that allocate
+must help to mark (mark assist) before they get memory. All three are counted.
 
-Told from its look-alikes: a limit that is too tight makes the collector run often
-too, but then the goal follows the limit, not the live heap (go.memory-limit-thrash).
-On a host that does not run the process's threads every phase looks long, marking
-included (linux.cpu-saturation); then this cause is not claimed.
+How to tell it from similar problems: a memory limit that is too tight makes GC run
+often too, but then the heap goal follows the limit, not the live heap
+(go.memory-limit-thrash). On a host that does not run the process's threads every phase
+looks long, marking included (linux.cpu-saturation); then this cause is not reported.
 
-What helps: let the heap grow before a cycle starts. Since Go 1.19: GOMEMLIMIT with
+What helps: let the heap grow more before a cycle starts. Since Go 1.19: GOMEMLIMIT with
 GOGC=off or a high GOGC; before: a ballast, a large allocation that is never touched.
-Fewer cycles mark less; the memory between the live heap and the goal fills with
-garbage and becomes resident. Twice the headroom halves the cycles: the gain per MiB
-falls quickly, so the advice is the knee of that curve, not all the memory there is:
-the least from which another doubling of the headroom would save less than 5 % of what
-the collector costs now and of the p99 that can be gained (unstall predict shows the
-whole curve). Where the live heap may grow by half before a limit makes the collector
-take a quarter of the CPU, the advice is a limit; else it is GOGC, or more memory.
-What does not help: tuning pauses, more goroutines, runtime.GC().`,
-	Needs:   "gc cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+Fewer cycles mark less; the memory between the live heap and the goal fills with garbage
+and becomes resident. Twice the headroom halves the cycles: the gain per MiB falls
+quickly, so the advice is the knee of that curve, not all the memory there is: the least
+from which another doubling of the headroom would save less than 5 % of what GC costs
+now and of the p99 that can be gained (unstall predict shows the whole curve). Where the
+live heap may grow by half before a limit makes GC take a quarter of the CPUs, the
+advice is a limit; else it is GOGC, or more memory. What does not help: tuning pauses,
+more goroutines, runtime.GC().`,
+	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies: isGo,
 	Judge:   judgeGCRate,
 }
@@ -78,23 +77,23 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		if v, ok := judgeGCCounter(c); ok {
 			return v
 		}
-		return cause.Verdict{State: cause.Inconclusive, Summary: "no gc cycles were watched",
+		return cause.Verdict{State: cause.Inconclusive, Summary: "no GC cycles were recorded",
 			Needs: []cause.Need{gcTrace, {What: "or an execution trace", Command: runtime.GoTrace}}}
 	}
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g cycles/s, marking %.1f %% of the time", g.Rate.Number, 100*g.Marking.Number)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g GC cycles/s, marking %.1f %% of the time", g.Rate.Number, 100*g.Marking.Number)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("collections started by the pacer", g.Rate.Number, "1/s", g.Origin),
-		c.Figure("share of the time a cycle was marking", g.Marking.Number, "1", g.Origin))
+		c.Figure("GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
+		c.Figure("share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
 	if g.Rate.Number < frequent || g.Marking.Number < marking {
 		return v
 	}
 	if limited, known := g.Limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= roomy*g.Live.Number) {
-		v.Summary = "frequent, but held down by a memory limit"
+		v.Summary = "GC runs often, but because of a memory limit"
 		return v
 	}
 	share, profile, profiled := profileShare(c)
 	if profiled {
-		v.Evidence = append(v.Evidence, c.Figure("collector's part of the process's CPU time", share, "1", profile))
+		v.Evidence = append(v.Evidence, c.Figure("share of the process's CPU time used by GC", share, "1", profile))
 	}
 	if c.Traced() {
 		return judgeGCRateByRequests(c, g, v)
@@ -102,8 +101,8 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	met := g.Meetings()
 	if met != nil {
 		v.Evidence = append(v.Evidence,
-			c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", met.Overlap), met.MeanOverlap/1e6, "ms", cause.From(c.Ledger.Source)),
-			c.Figure(fmt.Sprintf("mean latency of %d requests that met none", met.Free), met.MeanFree/1e6, "ms", cause.From(c.Ledger.Source)))
+			c.Figure(fmt.Sprintf("mean latency of %d requests that ran during a GC cycle", met.Overlap), met.MeanOverlap/1e6, "ms", cause.From(c.Ledger.Source)),
+			c.Figure(fmt.Sprintf("mean latency of %d requests that ran without one", met.Free), met.MeanFree/1e6, "ms", cause.From(c.Ledger.Source)))
 	}
 	if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
 		return starved(c, v, share, origin)
@@ -112,32 +111,32 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	v.Weight = g.Stopped.Number + g.Assist.Number + g.Background.Number
 	cores := g.Assist.Number + g.Background.Number
 	if g.Processors.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cores/g.Processors.Number, "1", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("share of all CPU time used by mark assists and mark workers", cores/g.Processors.Number, "1", g.Origin))
 	}
 	switch {
 	case met != nil && c.Slow() && met.MeanOverlap >= hurting*met.MeanFree && float64(met.Total()) >= cause.Material*float64(c.Ledger.Total):
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
-		v.Summary = fmt.Sprintf("requests that meet a cycle take %.1f × as long", met.MeanOverlap/met.MeanFree)
+		v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)
+		v.Summary = fmt.Sprintf("requests during a GC cycle take %.1f × as long", met.MeanOverlap/met.MeanFree)
 		// That they met does not prove that it was the collector: a bound.
 		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
 		g.advise(c, &v, nil)
-		v.Needs = []cause.Need{{What: "an execution trace splits that time exactly", Command: runtime.GoTrace}}
+		v.Needs = []cause.Need{{What: "an execution trace, which shows exactly where that time goes", Command: runtime.GoTrace}}
 	case profiled && share >= burning || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs:
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
+		v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)
 		if profiled {
-			v.Title = fmt.Sprintf("The collector runs %.1f×/s and takes %.0f %% of the process's CPU: small heap.", g.Rate.Number, 100*share)
+			v.Title = fmt.Sprintf("GC runs %.1f times per second and uses %.0f %% of the process's CPU time because the heap is too small.", g.Rate.Number, 100*share)
 		}
-		v.Summary = fmt.Sprintf("%.1f cycles/s", g.Rate.Number)
+		v.Summary = fmt.Sprintf("%.1f GC cycles/s", g.Rate.Number)
 		g.advise(c, &v, nil)
-		v.Needs = []cause.Need{{What: "requests, to say what it costs them: add the access log of the same time, or a trace"}}
+		v.Needs = []cause.Need{{What: "what it costs requests: add an access log of the same time, or an execution trace"}}
 	case profiled && share < sparing:
-		v.Summary = fmt.Sprintf("%.1f cycles/s, but %.0f %% of the process's CPU", g.Rate.Number, 100*share)
+		v.Summary = fmt.Sprintf("%.1f GC cycles/s, but only %.0f %% of the process's CPU time", g.Rate.Number, 100*share)
 	default:
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%.1f cycles/s, no request to hold them against", g.Rate.Number)
-		v.Needs = []cause.Need{{What: "what it costs requests shows in an execution trace", Command: runtime.GoTrace}}
+		v.Summary = fmt.Sprintf("%.1f GC cycles/s, but no requests to show what they cost", g.Rate.Number)
+		v.Needs = []cause.Need{{What: "what it costs requests: an execution trace", Command: runtime.GoTrace}}
 	}
 	return v
 }
@@ -161,27 +160,27 @@ func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
 		return v, false
 	}
 	rate := (count.V[len(count.V)-1] - count.V[first]) / (float64(until-from) / 1e9)
-	v = cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g cycles/s", rate)}
-	v.Evidence = append([]cause.Evidence{c.Figure("collections the runtime counts", rate, "1/s", count.Origin)}, settings(c)...)
+	v = cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g GC cycles/s", rate)}
+	v.Evidence = append([]cause.Evidence{c.Figure("GC cycles, counted by the runtime", rate, "1/s", count.Origin)}, settings(c)...)
 	if rate < frequent {
 		return v, true
 	}
 	share, profile, profiled := profileShare(c)
 	if profiled {
-		v.Evidence = append(v.Evidence, c.Figure("collector's part of the process's CPU time", share, "1", profile))
+		v.Evidence = append(v.Evidence, c.Figure("share of the process's CPU time used by GC", share, "1", profile))
 	}
 	switch {
 	case profiled && share < sparing:
-		v.Summary += fmt.Sprintf(", but %.0f %% of the process's CPU", 100*share)
+		v.Summary += fmt.Sprintf(", but only %.0f %% of the process's CPU time", 100*share)
 	case profiled && share >= burning:
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("The collector runs %.1f×/s and takes %.0f %% of the process's CPU: small heap.", rate, 100*share)
+		v.Title = fmt.Sprintf("GC runs %.1f times per second and uses %.0f %% of the process's CPU time because the heap is too small.", rate, 100*share)
 		v.Fix = append(v.Fix, cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
-		v.Needs = []cause.Need{{What: "how large, and what it costs requests, shows in an execution trace", Command: runtime.GoTrace}}
+		v.Needs = []cause.Need{{What: "how large the heap should be, and what GC costs requests: an execution trace", Command: runtime.GoTrace}}
 	default:
 		v.State = cause.Inconclusive
-		v.Summary += ": what they cost was not watched"
-		v.Needs = []cause.Need{{What: "an execution trace shows it (unstall records one, if not told --passive)", Command: runtime.GoTrace}}
+		v.Summary += ", but what they cost was not recorded"
+		v.Needs = []cause.Need{{What: "what they cost: an execution trace (unstall record takes one, unless --passive)", Command: runtime.GoTrace}}
 	}
 	return v, true
 }
@@ -190,9 +189,9 @@ func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
 // took on processors is no measure of what it cost then.
 func starved(c *cause.Case, v cause.Verdict, share float64, origin evidence.Origin) cause.Verdict {
 	v.State = cause.Inconclusive
-	v.Summary = "the host starved the process: its time on processors is not CPU time"
-	v.Evidence = append(v.Evidence, c.Figure("run time in stretches longer than the runtime allows", share, "1", origin))
-	v.Needs = []cause.Need{{What: "the same recording while the host has CPUs free"}}
+	v.Summary = "the host did not run the process all the time, so the cost of GC cannot be told"
+	v.Evidence = append(v.Evidence, c.Figure("share of run time in stretches longer than the scheduler allows", share, "1", origin))
+	v.Needs = []cause.Need{{What: "the same recording while the host has free CPUs"}}
 	return v
 }
 
@@ -201,33 +200,33 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.V
 	b := g.Bill()
 	total := float64(max(l.Total, 1))
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("mean latency of %d requests that met a cycle", b.Overlap), b.MeanOverlap/1e6, "ms", g.Origin),
-		c.Figure(fmt.Sprintf("mean latency of %d requests that met none", b.Free), b.MeanFree/1e6, "ms", g.Origin),
-		c.Figure("slow time: assists, collector's processors, its pauses", float64(b.Direct)/1e6, "ms", g.Origin),
-		c.Figure("slow time: behind other requests it held up", float64(b.KnockOn)/1e6, "ms", g.Origin),
-		c.Figure("slow time: running slower beside it", float64(b.Slower)/1e6, "ms", g.Origin),
-		c.Figure("stop-the-world pauses of cycles, in all", 1e3*g.Pauses.Seconds(), "ms", g.Origin))
-	v.Summary = fmt.Sprintf("%.1f %% of slow time", 100*float64(b.Total())/total)
+		c.Figure(fmt.Sprintf("mean latency of %d requests that ran during a GC cycle", b.Overlap), b.MeanOverlap/1e6, "ms", g.Origin),
+		c.Figure(fmt.Sprintf("mean latency of %d requests that ran without one", b.Free), b.MeanFree/1e6, "ms", g.Origin),
+		c.Figure("slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
+		c.Figure("slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
+		c.Figure("slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin),
+		c.Figure("stop-the-world pauses of GC, in total", 1e3*g.Pauses.Seconds(), "ms", g.Origin))
+	v.Summary = cause.OfSlow(float64(b.Total()) / total)
 	switch {
 	case l.Host.Starved():
 		if float64(b.Direct)/total < cause.Material {
-			v.Summary += ", on a host that starved the process"
+			v.Summary += ", on a host that did not run the process all the time"
 			return v
 		}
 		v.State = cause.Inconclusive
-		v.Summary = "the host starved the process: its time on processors is not CPU time"
+		v.Summary = "the host did not run the process all the time, so the cost of GC cannot be told"
 		v.Needs = []cause.Need{{What: "the same recording on a host with free CPUs, or with /proc beside it"}}
 		return v
 	case !c.Slow() || float64(b.Total())/total < cause.Material:
 		return v
 	case c.Stopped() >= cause.OftenStopped:
 		v.State = cause.Inconclusive
-		v.Summary += fmt.Sprintf(", while a quota stopped the process in %.0f %% of its periods", 100*c.Stopped())
-		v.Needs = []cause.Need{{What: "the same recording with a higher quota"}}
+		v.Summary += fmt.Sprintf(", while a CPU quota stopped the process in %.0f %% of its periods", 100*c.Stopped())
+		v.Needs = []cause.Need{{What: "the same recording with a higher CPU quota"}}
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The collector runs %.1f×/s: small heap.", g.Rate.Number)
+	v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)
 	v.Saves = c.Save(b.Slow, b.Direct, min(b.InMark, l.Total))
 	g.advise(c, &v, b)
 	return v

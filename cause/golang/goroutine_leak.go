@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 )
 
 // GoroutineLeak is goroutines that are started and never end.
@@ -15,14 +16,14 @@ var GoroutineLeak = cause.Cause{
 	ID:    "go.goroutine-leak",
 	Title: "goroutines are started and never end",
 	Step:  cause.StepRest,
-	Doc: `A goroutine that waits for something that never comes stays for ever, with its stack and
+	Doc: `A goroutine that waits for something that never comes stays forever, with its stack and
 all it refers to: a send on a channel whose reader left after a timeout, a reader of a
 channel nobody closes, a missing cancel(). Their number grows with the traffic; memory,
-the collector's marking (stacks are roots) and finally everything else follow.
+GC marking (stacks are roots) and finally everything else follow.
 
-Told from its look-alikes: a pool of workers or idle connections is large but does not
-grow; under overload goroutines pile up too, but they run or wait for a processor and go
-away with the load. A leak grows at one creation site, in one waiting place, while
+How to tell it from similar problems: a pool of workers or idle connections is large but
+does not grow; under overload goroutines pile up too, but they run or wait for a CPU and
+go away with the load. A leak grows at one creation site, in one waiting place, while
 requests come and go.
 
 What helps: give every goroutine an end: context with cancel, a buffered channel for a
@@ -131,10 +132,10 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	if v, ok := judgeLeakByTrace(c); ok {
 		return v
 	}
-	v := cause.Verdict{State: cause.Inconclusive, Summary: "growth of the number of goroutines was not watched",
+	v := cause.Verdict{State: cause.Inconclusive, Summary: "the number of goroutines over time was not recorded",
 		Needs: []cause.Need{twoProfiles}}
 	if len(profiles) == 1 {
-		v.Summary = fmt.Sprintf("%d goroutines, once: growth needs a second profile", profiles[0].total)
+		v.Summary = fmt.Sprintf("%d goroutines in one profile: a second one is needed to show growth", profiles[0].total)
 	}
 	return v
 }
@@ -144,7 +145,7 @@ func judgeLeakByProfiles(c *cause.Case, profiles []profile) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%d → %d goroutines", first.total, last.total)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("goroutines in the first profile", float64(first.total), "1", first.origin),
-		c.Figure("goroutines in the last", float64(last.total), "1", last.origin))
+		c.Figure("goroutines in the last profile", float64(last.total), "1", last.origin))
 	var worst string
 	var grown int64
 	for s, n := range last.sites {
@@ -157,15 +158,15 @@ func judgeLeakByProfiles(c *cause.Case, profiles []profile) cause.Verdict {
 	}
 	if isServing(worst) {
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%d more goroutines serve connections: load, not a leak, unless it stays", grown)
-		v.Needs = []cause.Need{{What: "a third profile after the load has gone"}}
+		v.Summary = fmt.Sprintf("%d more goroutines serve connections: that is load and not a leak, unless they stay", grown)
+		v.Needs = []cause.Need{{What: "a third goroutine profile, taken after the load has gone"}}
 		return v
 	}
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("Goroutines pile up in %s: %d → %d.", worst, first.sites[worst], last.sites[worst])
 	v.Evidence = append(v.Evidence, c.Figure("more goroutines in "+worst, float64(grown), "1", last.origin))
 	if dt := float64(last.at-first.at) / 1e9; first.at != 0 && dt > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("growth there", float64(grown)/dt, "1/s", last.origin))
+		v.Evidence = append(v.Evidence, c.Figure("growth of their number", float64(grown)/dt, "1/s", last.origin))
 	}
 	v.Fix = leakFix(worst)
 	return v
@@ -176,7 +177,7 @@ func isServing(site string) bool {
 }
 
 func leakFix(site string) []cause.Fix {
-	return []cause.Fix{{Text: "give this goroutine an end: a context that is cancelled, a select on Done, a buffered channel for a result nobody may read", Code: site}}
+	return []cause.Fix{{Text: "make this goroutine end: a context that is cancelled, a select on Done, or a buffered channel for a result that nobody may read", Code: site}}
 }
 
 func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
@@ -188,23 +189,23 @@ func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
 	if c.Ledger != nil {
 		requests = len(c.Ledger.Rows)
 	}
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("at most %.0f goroutines of one kind were left over", f.Number)}
-	v.Evidence = append(v.Evidence, c.Figure("goroutines started in the trace that still wait at its end, most of one kind", f.Number, "1", f.Origin))
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("at most %.0f goroutines of one kind were still waiting at the end", f.Number)}
+	v.Evidence = append(v.Evidence, c.Figure("goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
 	if f.Number < leakCount || isServing(f.Value) {
 		return v, true
 	}
 	// A leak leaves them at a steady pace all through the trace; work in
 	// progress leaves only the newest.
 	early, _ := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeftEarly)
-	v.Evidence = append(v.Evidence, c.Figure("of those, started in the first half of the trace", early.Number, "1", f.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("of these, started in the first half of the trace", early.Number, "1", f.Origin))
 	if early.Number < steady*f.Number {
-		v.Summary += ", all of them new"
+		v.Summary += ", and nearly all had just started"
 		return v, true
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("Goroutines are left behind: %s.", f.Value)
-	v.Summary = fmt.Sprintf("%.0f left over, %d requests", f.Number, requests)
+	v.Title = fmt.Sprintf("Goroutines are started and do not end: %s.", f.Value)
+	v.Summary = fmt.Sprintf("%.0f still waiting at the end, after %s", f.Number, figure.Plural(requests, "request"))
 	v.Fix = leakFix(f.Value)
-	v.Needs = []cause.Need{{What: "whether they ever end shows in " + twoProfiles.What, Command: twoProfiles.Command}}
+	v.Needs = []cause.Need{{What: "whether they ever end: " + twoProfiles.What, Command: twoProfiles.Command}}
 	return v, true
 }

@@ -17,17 +17,17 @@ var LockContention = cause.Cause{
 	Doc: `Goroutines queue for one sync.Mutex or sync.RWMutex. The lock shows as time blocked in
 sync.(*Mutex).Lock; what its holder did meanwhile says what to change: if it ran, the
 critical section is too long or entered too often; if it waited for a dependency, the
-lock is held across a call; if it waited for a processor or for the collector, the lock
-only passes on somebody else's delay.
+lock is held across a call; if it waited for a CPU or for GC, the lock only passes on
+somebody else's delay.
 
-Told from its look-alikes: a pool or semaphore is not a lock, its holders are supposed
-to hold it (service.pool-exhausted). Mutex profiles count waiting of all goroutines,
-background work included; only a trace says which of it requests paid.
+How to tell it from similar problems: a pool or semaphore is not a lock, its holders are
+supposed to hold it (service.pool-exhausted). Mutex profiles count the waiting of all
+goroutines, background work included; only a trace shows what of it made requests slow.
 
-What helps: less work under the lock, no calls under it, shards by key, an atomic
-snapshot (copy on write) for what is mostly read. RWMutex helps only where readers hold
-it for long: its own counter is shared by all cores.`,
-	Needs:   "states of goroutines: an execution trace; a mutex profile gives the place",
+What helps: less work under the lock, no calls under it, one lock per key (sharding), an
+atomic snapshot (copy on write) for what is mostly read. RWMutex helps only where
+readers hold it for long: its own counter is shared by all CPUs.`,
+	Needs:   "what goroutines waited for: an execution trace; a mutex profile shows only where",
 	Applies: isGo,
 	Judge:   judgeLock,
 }
@@ -38,7 +38,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	}
 	l := c.Ledger
 	share := c.Share(ledger.Lock)
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f ms, %.1f %% of slow time", float64(l.Charges[ledger.Lock])/1e6, 100*share)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: cause.SlowWait("for locks", l.Charges[ledger.Lock], share)}
 	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", cause.From(l.Source)))
 	if share < cause.Material || !c.Slow() {
 		return v
@@ -56,9 +56,9 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence, holders...)
 	switch most {
 	case evidence.NetWait:
-		v.Fix = append(v.Fix, cause.Fix{Text: "the lock is held across a call to a dependency: make the call before taking it, or after", Code: site})
+		v.Fix = append(v.Fix, cause.Fix{Text: "the lock is held during a call to a dependency: make the call before taking the lock, or after releasing it", Code: site})
 	default:
-		v.Fix = append(v.Fix, cause.Fix{Text: "do less under this lock, split it by key, or let readers use an atomic snapshot", Code: site})
+		v.Fix = append(v.Fix, cause.Fix{Text: "do less under this lock, use one lock per key, or let readers use an atomic snapshot", Code: site})
 	}
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.Lock] }))
 	return v
@@ -87,7 +87,7 @@ func holderStates(c *cause.Case, kind evidence.Kind) (out []cause.Evidence, most
 	}
 	for _, k := range []evidence.Kind{evidence.Running, evidence.NetWait, evidence.Runnable, evidence.Syscall, evidence.SleepWait, evidence.SyncWait} {
 		if total > 0 && float64(sums[k]) >= told*float64(total) {
-			out = append(out, c.Figure("of that, its holder was in: "+k.String(), float64(sums[k])/float64(total), "1", cause.From(c.Ledger.Source)))
+			out = append(out, c.Figure("share of that time in which the holder was in: "+k.String(), float64(sums[k])/float64(total), "1", cause.From(c.Ledger.Source)))
 		}
 	}
 	return out, most
@@ -99,8 +99,8 @@ func judgeLockByProfile(c *cause.Case) cause.Verdict {
 	if !ok {
 		return v
 	}
-	v.Summary = fmt.Sprintf("%.3g s of waiting in the profile, no request to hold it against", float64(p.Waited)/1e9)
-	v.Evidence = append(v.Evidence, c.Figure("time waited for locks and channels since the profile's start", float64(p.Waited)/1e9, "s", p.Origin))
+	v.Summary = fmt.Sprintf("%.3g s of waiting in the mutex profile, but not how much of it by requests", float64(p.Waited)/1e9)
+	v.Evidence = append(v.Evidence, c.Figure("time waited for locks since the profile started", float64(p.Waited)/1e9, "s", p.Origin))
 	for _, f := range c.Bundle.Stacks.Frames(p.At) {
 		if name := c.Bundle.Names.Text(f.Func); name != "" && !internalFrame(name) {
 			v.Evidence = append(v.Evidence, c.Figure("most of it at "+name, float64(p.There)/1e9, "s", p.Origin))

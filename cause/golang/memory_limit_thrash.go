@@ -11,21 +11,22 @@ import (
 // nearly fills.
 var MemoryLimitThrash = cause.Cause{
 	ID:    "go.memory-limit-thrash",
-	Title: "the memory limit leaves the collector no room",
+	Title: "the memory limit is too close to the live heap, so GC runs all the time",
 	Step:  cause.StepCollector,
 	Doc: `With GOMEMLIMIT (or debug.SetMemoryLimit) the heap's goal is the limit less all that is
 not heap. If the live heap comes near to that, a cycle starts again as soon as the last
 one has ended, and allocating goroutines must mark (assist) for most of what they
-allocate. The runtime caps the collector at half of the processors rather than die, so
-the process limps on, slow, instead of being killed.
+allocate. The runtime caps GC at half of the CPUs, so the process runs on slowly instead
+of being killed.
 
-Told from go.gc-rate: there the goal is a multiple of the live heap (GOGC); here it
-stays where the limit puts it, whatever the live heap does, and may lie below it.
+How to tell it from go.gc-rate: there the goal is a multiple of the live heap (GOGC);
+here the limit sets it, whatever the live heap does, and it may even be below the live
+heap.
 
 What helps: a higher limit if the container allows it (the live heap should be at most
-half of it), or less that is live: caches, sessions, goroutines. A leak shows in the
-same way; look at whether the live heap grows. GOGC has no effect under the limit.`,
-	Needs:   "gc cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+half of it), or less that is live: caches, sessions, goroutines. A leak looks the same:
+check whether the live heap grows. GOGC has no effect under the limit.`,
+	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies: isGo,
 	Judge:   judgeThrash,
 }
@@ -40,33 +41,33 @@ const limping = .05
 func judgeThrash(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return cause.Verdict{State: cause.Inconclusive, Summary: "no gc cycles were watched",
+		return cause.Verdict{State: cause.Inconclusive, Summary: "no GC cycles were recorded",
 			Needs: []cause.Need{gcTrace}}
 	}
 	v := cause.Verdict{State: cause.RuledOut}
 	ratio := g.Goal.Number / g.Live.Number
 	v.Evidence = append(v.Evidence,
-		c.Figure("collections started by the pacer", g.Rate.Number, "1/s", g.Origin),
+		c.Figure("GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
 		c.Figure("heap goal ÷ live heap", ratio, "1", g.Origin))
 	limited, known := g.Limited()
 	switch {
 	case g.Rate.Number < frequent:
-		v.Summary = fmt.Sprintf("%.2g cycles/s", g.Rate.Number)
+		v.Summary = fmt.Sprintf("%.2g GC cycles/s", g.Rate.Number)
 		return v
 	case !known:
-		v.State, v.Summary = cause.Inconclusive, "too few cycles to tell a limit from GOGC"
+		v.State, v.Summary = cause.Inconclusive, "too few GC cycles to tell whether a limit or GOGC starts them"
 		v.Needs = []cause.Need{{What: "a longer recording, or the value of GOMEMLIMIT"}}
 		return v
 	case !limited:
-		v.Summary = fmt.Sprintf("the goal follows the live heap (%.2f ×)", ratio)
+		v.Summary = fmt.Sprintf("the heap goal follows the live heap (%.2f ×), not a limit", ratio)
 		return v
 	case ratio >= roomy:
-		v.Summary = fmt.Sprintf("a limit, with room: goal %.1f × live", ratio)
+		v.Summary = fmt.Sprintf("a memory limit with enough room: the heap goal is %.1f × the live heap", ratio)
 		return v
 	}
 	v.Evidence = append(v.Evidence,
 		c.Figure("live heap", g.Live.Number, "bytes", g.Origin),
-		c.Figure("heap goal, where a limit holds it", g.Goal.Number, "bytes", g.Origin))
+		c.Figure("heap goal, set by the memory limit", g.Goal.Number, "bytes", g.Origin))
 	var b *goheap.Bill
 	cost := g.Assist.Number + g.Background.Number
 	v.Weight = cost + g.Stopped.Number
@@ -77,15 +78,15 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 		b = g.Bill()
 		total := float64(max(c.Ledger.Total, 1))
 		v.Evidence = append(v.Evidence,
-			c.Figure("slow time: assists, collector's processors, its pauses", float64(b.Direct)/1e6, "ms", g.Origin),
-			c.Figure("slow time: behind other requests it held up", float64(b.KnockOn)/1e6, "ms", g.Origin),
-			c.Figure("slow time: running slower beside it", float64(b.Slower)/1e6, "ms", g.Origin))
+			c.Figure("slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
+			c.Figure("slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
+			c.Figure("slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin))
 		if !c.Slow() || float64(b.Total())/total < cause.Material {
-			v.Summary = fmt.Sprintf("tight, but %.1f %% of slow time", 100*float64(b.Total())/total)
+			v.Summary = fmt.Sprintf("the memory limit is tight, but GC is %.1f %% of slow time", 100*float64(b.Total())/total)
 			return v
 		}
 		if c.Ledger.Host.Starved() && float64(b.Direct)/total < cause.Material {
-			v.Summary = "tight, but the host starved the process"
+			v.Summary = "the memory limit is tight, but the host did not run the process all the time"
 			return v
 		}
 		v.Saves = c.Save(b.Slow, b.Direct, min(b.InMark, c.Ledger.Total))
@@ -95,17 +96,17 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 		}
 		share, profile, profiled := profileShare(c)
 		if profiled {
-			v.Evidence = append(v.Evidence, c.Figure("collector's part of the process's CPU time", share, "1", profile))
+			v.Evidence = append(v.Evidence, c.Figure("share of the process's CPU time used by GC", share, "1", profile))
 		}
-		v.Evidence = append(v.Evidence, c.Figure("time on processors of assists and mark workers, of all there is", cost, "1", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("share of all CPU time used by mark assists and mark workers", cost, "1", g.Origin))
 		if cost < limping && !(profiled && share >= burning) {
-			v.Summary = fmt.Sprintf("tight, but %.1f %% of the processors", 100*cost)
+			v.Summary = fmt.Sprintf("the memory limit is tight, but GC uses only %.1f %% of the CPUs", 100*cost)
 			return v
 		}
 	}
 	v.State = cause.Supported
-	v.Summary = fmt.Sprintf("goal %.2f × live, %.1f cycles/s", ratio, g.Rate.Number)
-	v.Title = fmt.Sprintf("A memory limit holds the goal at %.0f MiB with %.0f MiB live: %.1f cycles/s.", g.Goal.Number/(1<<20), g.Live.Number/(1<<20), g.Rate.Number)
+	v.Summary = fmt.Sprintf("heap goal %.2f × the live heap, %.1f GC cycles/s", ratio, g.Rate.Number)
+	v.Title = fmt.Sprintf("GC runs %.1f times per second because the memory limit allows %.0f MiB of heap and %.0f MiB are live.", g.Rate.Number, g.Goal.Number/(1<<20), g.Live.Number/(1<<20))
 	g.widen(c, &v, b)
 	return v
 }
@@ -113,20 +114,20 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 // widen advises a limit that leaves room, by the knee of what memory buys. Who keeps
 // nearly as much live as it may use is told to keep less, or to get more.
 func (g *collector) widen(c *cause.Case, v *cause.Verdict, b *goheap.Bill) {
-	less := cause.Fix{Text: "keep less alive: look at the heap profile for caches and what holds sessions (go tool pprof -sample_index=inuse_space)"}
+	less := cause.Fix{Text: "keep less alive: look for caches and sessions in the heap profile (go tool pprof -sample_index=inuse_space)"}
 	h := g.Heap()
 	latency, why := g.Latency(b)
 	f, err := h.Frontier(c.Bundle.Subjects[c.Subject].Name, latency)
 	if err != nil {
-		v.Fix = append(v.Fix, cause.Fix{Text: "raise the limit, if the container has it, so that the live heap is at most half of it"}, less)
+		v.Fix = append(v.Fix, cause.Fix{Text: "raise the limit, if the container has the memory, to at least twice the live heap"}, less)
 		return
 	}
 	v.Frontier = f.Table()
 	at, ok := f.Recommended()
 	if !ok {
-		text := f.Why + ": give it more memory, or keep less"
+		text := f.Why + ": give it more memory, or keep less alive"
 		if f.Most > 0 {
-			text = fmt.Sprintf("of the %s's memory %.0f MiB can be used, which leaves no room for %.0f MiB live: give it more, or keep less", f.Who, f.Most/(1<<20), g.Live.Number/(1<<20))
+			text = fmt.Sprintf("%.0f MiB of the %s's memory can be used, too little for %.0f MiB of live heap: give it more memory, or keep less alive", f.Most/(1<<20), f.Who, g.Live.Number/(1<<20))
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: text}, less)
 		return

@@ -30,8 +30,8 @@ func (g *collector) adviseYoung(v *cause.Verdict, l younggen.Load, known bool) {
 		text += fmt.Sprintf(": %s MiB now", cause.Digits(3, g.Alloc.Number/reqs.Requests.Rate/(1<<20)))
 	}
 	v.Fix = append(v.Fix,
-		cause.Fix{Text: text + "; an allocation profile names the code (jcmd PID JFR.start duration=60s settings=profile), the class histogram what fills eden: buffers of large responses, temporary lists, the same rows read again"},
-		cause.Fix{Text: "fewer requests: callers that cache what they ask for again and again; a cache in the service where one request makes many queries"})
+		cause.Fix{Text: text + "; an allocation profile shows the code (jcmd PID JFR.start duration=60s settings=profile), the class histogram shows what fills eden, often buffers of large responses, temporary lists, rows read again and again"},
+		cause.Fix{Text: "have fewer requests: let callers cache what they ask for repeatedly, and cache in the service where one request makes many queries"})
 	g.advisePauses(v)
 }
 
@@ -54,20 +54,20 @@ func (g *collector) enlarge(v *cause.Verdict, s younggen.Situation) {
 		times /= step // the heap grows with it
 	}
 	if times < leastLarger {
-		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("a larger young generation would help, but the memory of %.1f GiB holds no larger heap", s.Room/(1<<30))})
+		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("a larger young generation would help, but %.1f GiB of memory is too little for a larger heap", s.Room/(1<<30))})
 		return
 	}
-	fix := cause.Fix{Text: fmt.Sprintf("enlarge the young generation %s times, and the heap by as much: collections become as much rarer, and each copies little more", cause.Digits(2, times))}
+	fix := cause.Fix{Text: fmt.Sprintf("make the young generation %s times as large, and the heap larger by as much memory: there will be as many times fewer collections, and each will copy little more", cause.Digits(2, times))}
 	switch {
 	case g.Is("G1"):
 		// G1 with a fixed young generation no longer aims at its pause goal.
-		fix.Text = "let G1 take a larger young generation: a heap with room for it, and a longer pause goal (-Xmn or NewRatio would switch its own sizing off)"
+		fix.Text = "let G1 use a larger young generation: a larger heap and a longer pause goal (do not set -Xmn or NewRatio, which switch off G1's own sizing)"
 		fix.Setting = "-XX:MaxGCPauseMillis=400"
 		if s.Heap > 0 {
 			fix.Setting = join(sized("-Xmx", s.Heap+(times-1)*s.Size), fix.Setting)
 		}
 	case g.Is("ZGC") || g.Is("Shenandoah"):
-		fix.Text = "give the heap more room: its young generation grows with it"
+		fix.Text = "enlarge the heap: its young generation grows with it"
 		fix.Setting = sized("-Xmx", times*s.Heap)
 	default:
 		fix.Setting = s.Flags(times)
@@ -91,15 +91,15 @@ func (g *collector) advisePauses(v *cause.Verdict) {
 	cores := g.processors()
 	switch {
 	case strings.Contains(g.Name, "Serial") && cores >= 2:
-		v.Fix = append(v.Fix, cause.Fix{Text: "one thread collects, though there are more processors: the JVM takes a machine below 2 processors or 1792 MiB for a client", Setting: "-XX:+UseParallelGC"})
+		v.Fix = append(v.Fix, cause.Fix{Text: "use parallel GC: now one thread collects though there are more CPUs, because the JVM picks Serial on machines below 2 CPUs or 1792 MiB", Setting: "-XX:+UseParallelGC"})
 	case g.Is("CMS") && version > 0 && version < 14:
 		v.Fix = append(v.Fix, cause.Fix{Text: "CMS was removed in JDK 14: plan for G1 or, from 21 on, generational ZGC, and measure under the same load"})
 	}
 	if n := g.Told(evidence.FactParallelGCThreads); n > 0 && cores > n {
-		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("ParallelGCThreads is %.0f on %.0f processors: leave it to the JVM", n, cores)})
+		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("remove ParallelGCThreads (now %.0f, with %.0f CPUs) and let the JVM choose", n, cores)})
 	}
 	if user, system, _ := g.CPUOf(g.Pauses); system > user {
-		v.Fix = append(v.Fix, cause.Fix{Text: "collections spend more time in the kernel than on copying: see jvm.gc-kernel-time"})
+		v.Fix = append(v.Fix, cause.Fix{Text: "see jvm.gc-kernel-time: collections use more CPU time in the kernel than for copying"})
 	}
 }
 

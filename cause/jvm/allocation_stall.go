@@ -8,33 +8,35 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
 // AllocationStall is threads that wait for memory until the collector has freed some.
 var AllocationStall = cause.Cause{
 	ID:    "jvm.allocation-stall",
-	Title: "threads wait for the collector to free memory",
+	Title: "threads wait for GC to free memory",
 	Step:  cause.StepCollector,
-	Doc: `ZGC collects beside the program and stops it for less than a ms. If the heap is full
-before a cycle ends, each thread that allocates waits until memory is free: an allocation
-stall, of that thread alone. Relocation stalls are of threads that need an object moved while
-no room to move it to is left. The log names thread and time. Ten threads that stall for a
-second at the same time are ten seconds in the log, and at most one second for a request:
-stalls are not pauses, and their sum is compared with the requests under way.
+	Doc: `ZGC collects while the program runs and pauses it for less than a ms. If the heap is
+full before a cycle ends, each thread that allocates waits until memory is free: an
+allocation stall, of that thread alone. Relocation stalls are of threads that need an
+object moved while no room to move it to is left. The log gives thread and time. Ten
+threads that stall for a second at the same time are ten seconds in the log, and at most
+one second for a request: stalls are not pauses, and their sum is compared with the
+requests in flight.
 
-Told from its look-alikes: requests that are slow without stalls, while the collector runs
-all the time, compete with it for processors (linux.cpu-saturation). A live set that fills
-the heap whatever is freed is a heap too small or jvm.old-gen-leak: what is in use after
-cycles says so. Shenandoah stops everybody instead (jvm.degenerated-gc).
+How to tell it from similar problems: if requests are slow without stalls while GC runs
+all the time, they compete with GC for CPUs (linux.cpu-saturation). If the heap is still
+full after each GC cycle, it is too small or leaks (jvm.old-gen-leak). Shenandoah pauses
+all threads instead (jvm.degenerated-gc).
 
-What helps: room: ZGC needs free what is allocated during a cycle, and a cycle takes longer
-the more is live; allocating less; generational ZGC (-XX:+ZGenerational in JDK 21 and 22, the
-default from 23 on, the only one from 24 on), whose young cycles are short; more threads for
-it where processors are idle (-XX:ConcGCThreads). -XX:SoftMaxHeapSize below -Xmx makes it
-begin earlier and keeps the rest for bursts. What does not help: a pause goal, which it does
-not have.`,
-	Needs:   "ZGC's log (-Xlog:gc is enough: stalls are printed at the level info); requests of the same time to say what they cost",
+What helps: a larger heap: as much must be free as is allocated during a cycle, and a
+cycle takes longer the more is live; allocating less; generational ZGC
+(-XX:+ZGenerational in JDK 21 and 22, the default from 23 on, the only one from 24 on),
+whose young cycles are short; more GC threads where CPUs are idle (-XX:ConcGCThreads).
+-XX:SoftMaxHeapSize below -Xmx makes cycles start earlier and keeps the rest for bursts.
+What does not help: a pause goal, which it does not have.`,
+	Needs:   "ZGC's log (-Xlog:gc is enough: stalls are logged at level info); requests from the same time, to show what they cost",
 	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "ZGC") },
 	Judge:   judgeStall,
 }
@@ -46,23 +48,23 @@ func judgeStall(c *cause.Case) cause.Verdict {
 	}
 	s := g.stalls()
 	share := float64(length(s.anybody)) / 1e9 / max(g.Span, 1e-9)
-	v := cause.Verdict{State: cause.RuledOut, Summary: "no thread waited for memory", Weight: share}
+	v := cause.Verdict{State: cause.RuledOut, Summary: "no thread waited for GC to free memory", Weight: share}
 	if len(s.rows) == 0 {
 		return v
 	}
-	v.Summary = fmt.Sprintf("threads wait for memory in %s %% of the time", cause.Digits(2, 100*share))
+	v.Summary = fmt.Sprintf("threads waited for memory in %s %% of the time", cause.Digits(2, 100*share))
 	v.Evidence = append(v.Evidence,
-		c.Figure("stalls of single threads", float64(len(s.rows)), "count", s.origin),
-		c.Figure("their sum over all threads, which is no pause", s.sum, "thread s", s.origin),
-		c.Figure("share of the time in which some thread stalled", share, "1", s.origin),
-		c.Figure("the longest of them", 1e3*s.longest, "ms", s.origin))
+		c.Figure("allocation stalls of single threads", float64(len(s.rows)), "count", s.origin),
+		c.Figure("their total over all threads (not a pause)", s.sum, "thread s", s.origin),
+		c.Figure("share of the time in which at least one thread stalled", share, "1", s.origin),
+		c.Figure("longest stall", 1e3*s.longest, "ms", s.origin))
 	l := c.Ledger
 	switch {
 	case l != nil && len(l.Slow) > 0 && g.meets():
 		per, all := g.stalled(s)
 		part := float64(all) / float64(max(l.Total, 1))
-		v.Summary = fmt.Sprintf("waiting for memory costs %.1f %% of slow time", 100*part)
-		v.Evidence = append(v.Evidence, c.Figure("slow time: waiting for memory, by the threads that stalled among the requests under way", float64(all)/1e6, "ms", s.origin))
+		v.Summary = "waiting for memory is " + cause.OfSlow(part)
+		v.Evidence = append(v.Evidence, c.Figure("slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
 		if !c.Slow() || part < cause.Material {
 			return v
 		}
@@ -75,7 +77,7 @@ func judgeStall(c *cause.Case) cause.Verdict {
 		}
 		v.Saves = c.Save(per, 0, most)
 	case l != nil && g.meets():
-		v.Summary += ", and requests are not slow"
+		v.Summary += ", but requests are not slow"
 		return v
 	case share < stoppedSpecial && s.longest < aSecond:
 		return v
@@ -83,7 +85,7 @@ func judgeStall(c *cause.Case) cause.Verdict {
 		v.Needs = append(v.Needs, requestsEvidence)
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("Threads wait for memory %d times, the longest for %s: ZGC frees less than the program allocates.", len(s.rows), inSeconds(s.longest))
+	v.Title = fmt.Sprintf("Threads waited %s for GC to free memory, for up to %s, because the program allocates faster than ZGC frees.", figure.Times(len(s.rows)), inSeconds(s.longest))
 	capacity, live := g.Capacity.Number, g.Live.Number
 	if g.Alloc.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
@@ -91,7 +93,7 @@ func judgeStall(c *cause.Case) cause.Verdict {
 	for _, f := range []struct {
 		text string
 		x    float64
-	}{{"heap in use after cycles, in the median", live}, {"heap capacity", capacity}} {
+	}{{"heap in use after GC cycles (median)", live}, {"heap capacity", capacity}} {
 		if !math.IsNaN(f.x) {
 			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.Origin))
 		}
@@ -100,9 +102,9 @@ func judgeStall(c *cause.Case) cause.Verdict {
 	switch version := release(c); {
 	case g.Is("generational"):
 	case version == 0 || version == 21 || version == 22:
-		v.Fix = append(v.Fix, cause.Fix{Text: "generational ZGC (JDK 21 and 22): its young cycles free most in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
+		v.Fix = append(v.Fix, cause.Fix{Text: "use generational ZGC (JDK 21 and 22): its young cycles free most of the garbage in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
 	case version < 21:
-		v.Fix = append(v.Fix, cause.Fix{Text: "JDK 21 or later has generational ZGC, whose young cycles free most in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
+		v.Fix = append(v.Fix, cause.Fix{Text: "update to JDK 21 or later and use generational ZGC: its young cycles free most of the garbage in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
 	}
 	return v
 }

@@ -76,15 +76,15 @@ func (b *bill) saves(c *cause.Case) *cause.Saves { return c.Save(b.slow, b.low, 
 // figures are the evidence of a bill; what names the pauses: "young collections".
 func (g *collector) figures(b *bill, what string) (out []cause.Evidence) {
 	from := cause.From(g.c.Ledger.Source)
-	out = append(out, g.c.Figure("slow time: stopped by "+what, float64(b.direct)/1e6, "ms", from))
+	out = append(out, g.c.Figure("slow time: paused by "+what, float64(b.direct)/1e6, "ms", from))
 	if b.method == "" {
-		return append(out, g.c.Figure(fmt.Sprintf("slow time: at most, with what queued up behind them (no replay: %s)", b.why), float64(max(b.high, b.direct))/1e6, "ms", from))
+		return append(out, g.c.Figure(fmt.Sprintf("slow time: at most, with queueing behind the pauses (no replay: %s)", b.why), float64(max(b.high, b.direct))/1e6, "ms", from))
 	}
-	by := "by replay of the arrivals"
+	by := "from a replay of the arrivals"
 	if b.method == ledger.MethodBacklog {
-		by = "by the answers of processors that were never idle"
+		by = "from the answers while CPUs were never idle"
 	}
 	return append(out,
-		g.c.Figure("slow time: behind the queue they left, "+by, float64(b.behind)/1e6, "ms", from),
-		g.c.Figure("slow time left without them", float64(b.total-b.sum())/1e6, "ms", from))
+		g.c.Figure("slow time: queued behind these pauses, "+by, float64(b.behind)/1e6, "ms", from),
+		g.c.Figure("slow time that would remain without them", float64(b.total-b.sum())/1e6, "ms", from))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
@@ -17,29 +18,30 @@ var CMSConcurrentModeFailure = cause.Cause{
 	ID:    "jvm.cms-concurrent-mode-failure",
 	Title: "CMS falls back to full collections on one thread",
 	Step:  cause.StepCollector,
-	Doc: `CMS collects the old generation beside the program and does not move objects. It falls
-back to a compacting collection on a single thread, the longest pause a JVM knows, in two
-cases. The cycle began too late or takes too long: young collections promote more than is
-left before it ends (concurrent mode failure). Or enough is free, but in holes too small for
-what is to be promoted (promotion failed): fragmentation. A call of System.gc() during a
-cycle interrupts it (concurrent mode interrupted): that is jvm.explicit-gc.
+	Doc: `CMS collects the old generation while the program runs and does not move objects. It
+falls back to a compacting collection on a single thread, the longest pause a JVM knows,
+in two cases. The cycle began too late or takes too long: young collections promote more
+than is left before it ends (concurrent mode failure). Or enough is free, but in pieces
+too small for what is to be promoted (promotion failed): fragmentation. A call of
+System.gc() during a cycle interrupts it (concurrent mode interrupted): that is
+jvm.explicit-gc.
 
-The figures decide: how full the old generation was when the cycle began, what was promoted
-per second, how long cycles take; and how much was free when promotion failed. JDK 9 to 13
-print the failure only at the level debug: there a full collection for want of room is
-told by its place.
+The figures tell them apart: how full the old generation was when the cycle began, what
+was promoted per second, how long cycles take, and how much was free when promotion
+failed. JDK 9 to 13 log the failure only at level debug; there a full collection for
+lack of space is recognised by its position in the log.
 
-Told from its look-alikes: if most of the old generation is live even after the full
-collection, no setting of CMS helps and the heap is too small (as in jvm.full-gc); if what
-is live grows, it leaks (jvm.old-gen-leak).
+How to tell it from similar problems: if most of the old generation is live even after
+the full collection, no CMS setting helps and the heap is too small (as in jvm.full-gc);
+if the live set grows, it is a leak (jvm.old-gen-leak).
 
 What helps: an earlier start (-XX:CMSInitiatingOccupancyFraction with
--XX:+UseCMSInitiatingOccupancyOnly: without the latter the JVM takes the fraction for the
-first cycle only), room, survivor spaces large enough that less is promoted; against
-fragmentation a collector that compacts: G1. CMS was deprecated in JDK 9 and removed in 14.
-What does not help: more threads for young collections, a larger young generation alone:
-each promotion then needs a larger hole.`,
-	Needs:   "the log of CMS with the sizes of the old generation (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails); requests of the same time to say what it costs",
+-XX:+UseCMSInitiatingOccupancyOnly: without the latter the JVM uses the fraction for the
+first cycle only), a larger heap, survivor spaces large enough that less is promoted;
+against fragmentation a collector that compacts: G1. CMS was deprecated in JDK 9 and
+removed in 14. What does not help: more threads for young collections, a larger young
+generation alone: each promotion then needs a larger free piece.`,
+	Needs:   "a CMS log with the sizes of the old generation (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails); requests from the same time, to show what it costs",
 	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "CMS") },
 	Judge:   judgeCMS,
 }
@@ -62,7 +64,7 @@ func judgeCMS(c *cause.Case) cause.Verdict {
 		return v
 	}
 	for _, f := range []struct{ word, text string }{
-		{"concurrent mode failure", "concurrent mode failures"}, {"concurrent mode interrupted", "cycles interrupted"}, {"promotion failed", "failed promotions"},
+		{"concurrent mode failure", "concurrent mode failures"}, {"concurrent mode interrupted", "concurrent cycles interrupted"}, {"promotion failed", "failed promotions"},
 	} {
 		if n := len(p.Where(func(x reading.Pause) bool { return strings.Contains(g.FailureOf(x), f.word) })); n > 0 {
 			v.Evidence = append(v.Evidence, c.Figure(f.text, float64(n), "count", g.OriginOf(p[0])))
@@ -70,7 +72,7 @@ func judgeCMS(c *cause.Case) cause.Verdict {
 	}
 	s := g.cmsOf(p)
 	v.Evidence = append(v.Evidence, s.figures(g)...)
-	v.Title = fmt.Sprintf("CMS falls back to a full collection %d times, %s in all: %s.", len(p), inSeconds(p.Seconds()), s.why())
+	v.Title = fmt.Sprintf("CMS fell back to a full collection %s, pausing %s in total: %s.", figure.Times(len(p)), inSeconds(p.Seconds()), s.why())
 	s.advise(g, &v)
 	return v
 }
@@ -164,13 +166,13 @@ func (s cms) figures(g *collector) (out []cause.Evidence) {
 			out = append(out, g.c.Figure(text, x, unit, s.at))
 		}
 	}
-	add("of the old generation in use when cycles began", s.began, "1")
-	add("from an initial mark to the end of the sweep", s.cycle, "s")
+	add("share of the old generation in use when cycles began", s.began, "1")
+	add("duration of a cycle, from initial mark to the end of the sweep", s.cycle, "s")
 	add("promoted to the old generation", s.promoted, "bytes/s")
-	add("promoted in the meantime", s.promoted*s.cycle, "bytes")
-	add("free in the old generation when it failed", s.free, "bytes")
-	add("the most that one young collection promoted", s.need, "bytes")
-	add("of the old generation in use after the full collection", s.live, "1")
+	add("promoted during a cycle", s.promoted*s.cycle, "bytes")
+	add("free in the old generation when promotion failed", s.free, "bytes")
+	add("largest promotion by one young collection", s.need, "bytes")
+	add("share of the old generation in use after the full collection", s.live, "1")
 	return out
 }
 
@@ -192,9 +194,9 @@ func (s cms) why() string {
 	case s.fragmented():
 		return "the old generation is fragmented"
 	case !math.IsNaN(s.began):
-		return fmt.Sprintf("its cycles begin at %.0f %% of the old generation, too late", 100*s.began)
+		return fmt.Sprintf("its cycles start too late, when the old generation is %.0f %% full", 100*s.began)
 	}
-	return "its cycles begin too late or take too long"
+	return "its cycles start too late or take too long"
 }
 
 // Of what is promoted during a cycle, how much is to be free when it begins; and between
@@ -210,9 +212,9 @@ func (s cms) advise(g *collector, v *cause.Verdict) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting}) }
 	switch {
 	case s.full():
-		add("the heap is too small for what is live, whenever a cycle begins: give it room", sized("-Xmx", 2*s.live*s.capacity+s.young))
+		add("enlarge the heap: it is too small for the live objects, whenever a cycle starts", sized("-Xmx", 2*s.live*s.capacity+s.young))
 	case s.fragmented():
-		add("a collector that compacts while the program runs: G1 (from 8u40 on); until then a larger heap makes it rarer", "-XX:+UseG1GC")
+		add("use a collector that compacts while the program runs: G1 (8u40 or later); until then a larger heap makes this rarer", "-XX:+UseG1GC")
 	default:
 		at := atHalf
 		if x := 100 * (1 - (reserve*s.promoted*s.cycle+s.young)/s.capacity); !math.IsNaN(x) {
@@ -223,12 +225,12 @@ func (s cms) advise(g *collector, v *cause.Verdict) {
 		}
 		at = max(earliest, math.Floor(at/round)*round)
 		if !math.IsNaN(s.live) && at < 100*s.live+ahead {
-			add(fmt.Sprintf("what is live fills %.0f %% of the old generation, so that an earlier start alone would make cycles follow each other: give it room as well", 100*s.live), sized("-Xmx", enlarged*s.capacity+s.young))
+			add(fmt.Sprintf("also enlarge the heap: live objects fill %.0f %% of the old generation, so starting earlier alone would make CMS run all the time", 100*s.live), sized("-Xmx", enlarged*s.capacity+s.young))
 		}
-		add("begin cycles earlier, so that what is promoted meanwhile finds room", fmt.Sprintf("-XX:CMSInitiatingOccupancyFraction=%.0f -XX:+UseCMSInitiatingOccupancyOnly", at))
-		add("promote less: survivor spaces that hold what requests keep (see the ages with -XX:+PrintTenuringDistribution, since JDK 9 -Xlog:gc+age*=debug)", "")
+		add("start cycles earlier, so that there is room for what is promoted meanwhile", fmt.Sprintf("-XX:CMSInitiatingOccupancyFraction=%.0f -XX:+UseCMSInitiatingOccupancyOnly", at))
+		add("promote less: make survivor spaces large enough for what requests keep (object ages: -XX:+PrintTenuringDistribution, since JDK 9 -Xlog:gc+age*=debug)", "")
 	}
 	if !s.fragmented() {
-		add("CMS is gone since JDK 14: plan for G1, or from 21 on generational ZGC, and measure under the same load", "-XX:+UseG1GC")
+		add("CMS was removed in JDK 14: plan for G1, or from JDK 21 on generational ZGC, and measure under the same load", "-XX:+UseG1GC")
 	}
 }

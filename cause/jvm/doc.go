@@ -46,10 +46,10 @@ func release(c *cause.Case) int {
 
 // logging is how a collector's log is had, of a running JVM and from its start on.
 var logging = []cause.Need{
-	{What: "the collector's log of the same time; a running JVM is made to write it for as long as it is recorded", Command: "unstall record PID"},
-	{What: "or switched on at the start, from JDK 9 on", Command: "-Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags"},
-	{What: "before JDK 9", Command: "-Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps"},
+	{What: "a GC log from the same time (unstall switches it on while it records)", Command: "unstall record PID"},
+	{What: "or start the JVM with (JDK 9 or later)", Command: "-Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags"},
+	{What: "or, before JDK 9", Command: "-Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps"},
 }
 
 // requestsEvidence asks for requests that pauses can be laid over.
-var requestsEvidence = cause.Need{What: "requests of the same time, to say what it costs them: the access log, or the rows of a load generator"}
+var requestsEvidence = cause.Need{What: "what it costs requests: an access log or a load generator's results from the same time"}

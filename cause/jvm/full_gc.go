@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
@@ -16,29 +17,30 @@ import (
 // whole of it is collected again and again.
 var FullGC = cause.Cause{
 	ID:    "jvm.full-gc",
-	Title: "full collections stop the world",
+	Title: "full collections pause the program",
 	Step:  cause.StepCollector,
-	Doc: `A full collection marks and compacts the whole heap with the world stopped: a second or
-more per GiB of live objects where one thread does it (Serial, CMS's fallback, G1 before
-JDK 10), a fraction of that in parallel. Serial and Parallel make one when the old
-generation cannot take what young collections promote; G1, Shenandoah and ZGC only when
-their concurrent work did not keep up, which is a failure each time.
+	Doc: `A full collection marks and compacts the whole heap in one stop-the-world pause: a
+second or more per GiB of live objects where one thread does it (Serial, CMS's fallback,
+G1 before JDK 10), a fraction of that in parallel. Serial and Parallel make one when the
+old generation cannot take what young collections promote; G1, Shenandoah and ZGC only
+when their concurrent work did not keep up, which is a failure each time.
 
-What is freed tells what to do. If little is, the live set nearly fills the heap: it needs
-a larger heap, or smaller caches, or leaks (jvm.old-gen-leak: what stays grows from one full
-collection to the next). If much is, objects are promoted that die soon after: the young
-generation or the survivor spaces are too small for what one request holds.
+How much is freed shows what to do. If little, the live set nearly fills the heap:
+enlarge the heap, shrink caches, or find a leak (jvm.old-gen-leak: what stays grows from
+one full collection to the next). If much, objects are promoted that die soon after: the
+young generation or the survivor spaces are too small for what one request holds.
 
-Told from its look-alikes: the trigger in the log. System.gc() and heap dumps are asked for
-(jvm.explicit-gc), Metadata GC Threshold is of class metadata (jvm.metaspace-gc),
-"concurrent mode failure" and "promotion failed" are CMS's (jvm.cms-concurrent-mode-failure).
-Many short pauses are of the young generation (jvm.young-gc-rate).
+How to tell it from similar problems: look at the trigger in the log. System.gc() and
+heap dumps were requested (jvm.explicit-gc), Metadata GC Threshold is about class
+metadata (jvm.metaspace-gc), "concurrent mode failure" and "promotion failed" are CMS's
+(jvm.cms-concurrent-mode-failure). Many short pauses are young collections
+(jvm.young-gc-rate).
 
-What helps: room (-Xmx to at least 1.5 times what is live after a full collection, as far
-as the container allows, with as much again outside the heap as threads, metaspace and
-buffers take), less that is kept; a collector that compacts concurrently where pauses are
-the trouble. What does not help: calling System.gc() at quiet times.`,
-	Needs:   "the collector's log; requests of the same time to say what it costs them",
+What helps: a larger heap (-Xmx at least 1.5 times what is live after a full collection,
+as far as the container allows, with room outside the heap for threads, metaspace and
+buffers); keeping less; a collector that compacts concurrently where pauses are the
+problem. What does not help: calling System.gc() at quiet times.`,
+	Needs:   "a GC log; requests from the same time, to show what it costs them",
 	Applies: isJVM,
 	Judge:   judgeFull,
 }
@@ -70,7 +72,7 @@ func judgeFull(c *cause.Case) cause.Verdict {
 	g.judge(&v, p, "full collections", stoppedFull)
 	if v.State == cause.Supported && v.Saves == nil && len(p) < frequentFull {
 		v.State, v.Needs = cause.RuledOut, nil
-		v.Summary = "one full collection"
+		v.Summary = "only one full collection"
 	}
 	if len(p) == 0 || v.State != cause.Supported {
 		return v
@@ -81,14 +83,14 @@ func judgeFull(c *cause.Case) cause.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.OriginOf(p[0])))
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("full collections a minute", 60*g.PerSecond(p), "1/min", g.OriginOf(p[0])))
+	v.Evidence = append(v.Evidence, c.Figure("full collections per minute", 60*g.PerSecond(p), "1/min", g.OriginOf(p[0])))
 	if t := g.TriggerOf(p[0]); t != "" {
 		v.Evidence = append(v.Evidence, c.Seen("triggered by: "+t, g.OriginOf(p[0])))
 	}
-	add("heap before them, in the median", before)
-	add("heap after them: what is live", live)
+	add("heap in use before them (median)", before)
+	add("heap in use after them (median): the live objects", live)
 	add("heap capacity", capacity)
-	v.Title = fmt.Sprintf("%d full collections of %s each stop %.1f %% of the time.", len(p), inSeconds(p.Seconds()/float64(len(p))), 100*g.ShareOf(p))
+	v.Title = fmt.Sprintf("%s of %s on average pause the program %.1f %% of the time.", figure.Plural(len(p), "full collection"), inSeconds(p.Seconds()/float64(len(p))), 100*g.ShareOf(p))
 	g.adviseFull(&v, live, before, capacity)
 	return v
 }
@@ -125,25 +127,25 @@ func (g *collector) adviseFull(v *cause.Verdict, live, before, capacity float64)
 	switch {
 	case live >= crowded*capacity:
 		setting := sized("-Xmx", enlarged*live)
-		text := fmt.Sprintf("%.0f %% of the heap is live after a full collection: give it more room, %.1f times the live set at least", 100*live/capacity, enlarged)
+		text := fmt.Sprintf("enlarge the heap to at least %.1f times the live set: %.0f %% of it is still in use after a full collection", enlarged, 100*live/capacity)
 		if room > 0 && enlarged*live > room {
-			text += fmt.Sprintf(", for which the memory of %.1f GiB is too small: keep less, or give it more", room/(1<<30))
+			text += fmt.Sprintf("; %.1f GiB of memory is too little for that: keep less, or give it more", room/(1<<30))
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting},
-			cause.Fix{Text: "or keep less: bounded caches, smaller sessions; two class histograms some minutes apart say what grows (jcmd PID GC.class_histogram -all)"})
+			cause.Fix{Text: "or keep less: bounded caches, smaller sessions; two class histograms some minutes apart show what grows (jcmd PID GC.class_histogram -all)"})
 	case before > 0 && (before-live)/before >= freed:
-		v.Fix = append(v.Fix, cause.Fix{Text: "most of what they collect had been promoted and died soon after: a larger young generation lets it die there", Setting: g.largerYoung(2)})
+		v.Fix = append(v.Fix, cause.Fix{Text: "enlarge the young generation: most of what full collections free died soon after it was promoted", Setting: g.largerYoung(2)})
 	default:
-		v.Fix = append(v.Fix, cause.Fix{Text: "more room, or less that is kept: what is live after a full collection decides"})
+		v.Fix = append(v.Fix, cause.Fix{Text: "enlarge the heap or keep less, depending on what is live after a full collection"})
 	}
 	switch v8 := release(g.c); {
 	case g.Is("G1") && v8 > 0 && v8 < 10:
-		v.Fix = append(v.Fix, cause.Fix{Text: "G1's full collection runs on one thread before JDK 10: a newer JDK takes a fraction of it"})
+		v.Fix = append(v.Fix, cause.Fix{Text: "update the JDK: before JDK 10, G1's full collection runs on one thread and takes several times as long"})
 	case g.Is("Serial") || g.Is("Parallel"):
 		if v8 >= 21 || v8 == 0 {
-			v.Fix = append(v.Fix, cause.Fix{Text: "where pauses are the trouble, a collector that compacts beside the program: G1, or generational ZGC (-XX:+UseZGC, in 21 and 22 with -XX:+ZGenerational)"})
+			v.Fix = append(v.Fix, cause.Fix{Text: "if pauses are the problem, use a collector that compacts while the program runs: G1, or generational ZGC (-XX:+UseZGC, in JDK 21 and 22 with -XX:+ZGenerational)"})
 		} else {
-			v.Fix = append(v.Fix, cause.Fix{Text: "where pauses are the trouble, a collector that works beside the program", Setting: "-XX:+UseG1GC"})
+			v.Fix = append(v.Fix, cause.Fix{Text: "if pauses are the problem, use a collector that works while the program runs", Setting: "-XX:+UseG1GC"})
 		}
 	}
 }

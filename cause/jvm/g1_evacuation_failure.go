@@ -6,34 +6,37 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
 // G1EvacuationFailure is G1 that has no free region to copy survivors to.
 var G1EvacuationFailure = cause.Cause{
 	ID:    "jvm.g1-evacuation-failure",
-	Title: "G1 finds no region to copy survivors to",
+	Title: "G1 runs out of free regions to copy survivors to",
 	Step:  cause.StepCollector,
-	Doc: `G1's collections copy what survives into free regions. When none is left in the middle of
-one, what could not be copied stays where it is: its regions become old as they are, marks
-are put right object by object, the pause takes several times as long, and often a full
-collection follows (G1 Compaction Pause). Logs say to-space exhausted or overflow (JDK 7 to
-21), from 22 on Evacuation Failure: Allocation. Evacuation Failure: Pinned is another thing:
-a thread in native code holds an array (JNI critical), its region stays; that costs little.
+	Doc: `G1's collections copy what survives into free regions. When none is left in the middle
+of one, what could not be copied stays where it is: its regions become old as they are,
+marks are corrected object by object, the pause takes several times as long, and often a
+full collection follows (G1 Compaction Pause). Logs say to-space exhausted or overflow
+(JDK 7 to 21), from 22 on Evacuation Failure: Allocation. Evacuation Failure: Pinned is
+something else: a thread in native code holds an array (JNI critical), its region stays;
+that costs little.
 
-It comes of a heap too full for what survives at once: marking begins too late, so that old
-regions are not free in time; a burst that survives (a cache is loaded, a backlog is read); a
-young generation made large by hand (-Xmn, NewRatio), which G1 may then not shrink;
-humongous objects that take the free regions (jvm.g1-humongous).
+The heap is too full for what survives at one time: marking starts too late, so that old
+regions are not free in time; a burst that survives (a cache is loaded, a backlog is
+read); a young generation set large by hand (-Xmn, NewRatio), which G1 may then not
+shrink; humongous objects that take the free regions (jvm.g1-humongous).
 
-Told from its look-alikes: full collections without it in a heap full of live objects are
-jvm.full-gc; what is live and grows is jvm.old-gen-leak.
+How to tell it from similar problems: full collections without it, in a heap full of
+live objects, are jvm.full-gc; a live set that grows is jvm.old-gen-leak.
 
-What helps: room; no fixed young generation; a larger reserve (-XX:G1ReservePercent, 10 by
-default) and an earlier start of marking (-XX:InitiatingHeapOccupancyPercent; from JDK 9 on
-that is only where G1 begins to adapt it, so -XX:-G1UseAdaptiveIHOP with it); more threads for
-marking. What does not help: a shorter pause goal.`,
-	Needs:   "G1's log; requests of the same time to say what it costs",
+What helps: a larger heap; no fixed young generation; a larger reserve
+(-XX:G1ReservePercent, 10 by default) and an earlier start of marking
+(-XX:InitiatingHeapOccupancyPercent; from JDK 9 on that is only the value G1 starts to
+adapt from, so -XX:-G1UseAdaptiveIHOP with it); more threads for marking. What does not
+help: a shorter pause goal.`,
+	Needs:   "G1's log; requests from the same time, to show what it costs",
 	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "G1") },
 	Judge:   judgeEvacuation,
 }
@@ -45,13 +48,13 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 	}
 	var v cause.Verdict
 	p := g.with(evacuation)
-	g.judge(&v, p, "collections that found no free region, with the full ones after them", least(p))
+	g.judge(&v, p, "collections without a free region, and full collections after them", least(p))
 	if v.State != cause.Supported {
 		return v
 	}
 	full := p.Of(evidence.PauseFull)
 	young := p.Where(func(x reading.Pause) bool { return x.Of != evidence.PauseFull })
-	v.Evidence = append(v.Evidence, c.Figure("collections whose evacuation failed", float64(len(young)), "count", g.OriginOf(p[0])))
+	v.Evidence = append(v.Evidence, c.Figure("collections with evacuation failure", float64(len(young)), "count", g.OriginOf(p[0])))
 	if len(full) > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("full collections after them", float64(len(full)), "count", g.OriginOf(full[0])))
 	}
@@ -63,12 +66,12 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 	for _, f := range []struct {
 		text string
 		x    float64
-	}{{"heap before them, in the median", known(before)}, {"heap after them, in the median", live}, {"heap capacity", capacity}} {
+	}{{"heap in use before them (median)", known(before)}, {"heap in use after them (median)", live}, {"heap capacity", capacity}} {
 		if !math.IsNaN(f.x) {
 			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.OriginOf(p[0])))
 		}
 	}
-	v.Title = fmt.Sprintf("G1 has no region to copy to %d times; that and %d full collections after it stop %.1f %% of the time.", len(young), len(full), 100*g.ShareOf(p))
+	v.Title = fmt.Sprintf("G1 ran out of free regions %s; that and %s after it pause the program %.1f %% of the time.", figure.Times(len(young)), figure.Plural(len(full), "full collection"), 100*g.ShareOf(p))
 	g.adviseEvacuation(&v, live, capacity)
 	return v
 }
@@ -76,29 +79,29 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 func (g *collector) adviseEvacuation(v *cause.Verdict, live, capacity float64) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting}) }
 	if young := g.fixedYoung(); young > 0 {
-		text := "let G1 size the young generation itself: one that is fixed may not shrink when regions run short"
+		text := "let G1 size the young generation: a fixed one cannot shrink when regions run short"
 		if capacity > 0 {
-			text += fmt.Sprintf(" (it is %.0f %% of the heap)", 100*young/capacity)
+			text += fmt.Sprintf(" (now it is %.0f %% of the heap)", 100*young/capacity)
 		}
-		add(text+"; take -Xmn, NewSize and NewRatio away", "")
+		add(text+"; remove -Xmn, NewSize and NewRatio", "")
 	}
 	if capacity > 0 {
 		room := g.roomBeside()
-		text := "more room"
+		text := "enlarge the heap"
 		if live > crowded*capacity {
-			text = fmt.Sprintf("more room: %.0f %% of the heap is in use after such a collection", 100*live/capacity)
+			text = fmt.Sprintf("enlarge the heap: %.0f %% of it is in use after such a collection", 100*live/capacity)
 		}
 		if room > 0 && enlarged*capacity > room {
-			text += fmt.Sprintf("; the memory of %.1f GiB is too small for that: keep less", room/(1<<30))
+			text += fmt.Sprintf("; but %.1f GiB of memory is too little for that: keep less", room/(1<<30))
 		}
 		add(text, sized("-Xmx", enlarged*capacity))
 	}
-	add("keep more regions in reserve (10 % unless set)", "-XX:G1ReservePercent=20")
+	add("keep more regions in reserve (default: 10 %)", "-XX:G1ReservePercent=20")
 	switch version := release(g.c); {
 	case version == 0 || version >= 9:
-		add("begin marking earlier, so that old regions are free in time", "-XX:InitiatingHeapOccupancyPercent=30 -XX:-G1UseAdaptiveIHOP")
+		add("start marking earlier, so that old regions are free in time", "-XX:InitiatingHeapOccupancyPercent=30 -XX:-G1UseAdaptiveIHOP")
 	default:
-		add("begin marking earlier (45 % unless set), so that old regions are free in time", "-XX:InitiatingHeapOccupancyPercent=30")
+		add("start marking earlier (default: 45 %), so that old regions are free in time", "-XX:InitiatingHeapOccupancyPercent=30")
 	}
 }
 

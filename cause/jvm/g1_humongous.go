@@ -15,23 +15,26 @@ var G1Humongous = cause.Cause{
 	Title: "G1 collects because of humongous objects",
 	Step:  cause.StepCollector,
 	Doc: `G1 divides the heap into regions of equal size (1 to 32 MiB by the size of the heap: a
-2048th of it, a power of two). An object of half a region or more, nearly always an array, is
-humongous: it is put into the old generation at once, alone in as many adjacent regions as it
-takes, and the rest of the last one is lost: an array just above half a region costs twice
-its size. Before each such allocation G1 asks whether a concurrent cycle should begin; with
-many of them cycles follow each other, take processors from requests, and where no adjacent
-regions are free, young collections and in the end a full one are made for a single array.
+2048th of it, a power of two). An object of half a region or more, nearly always an
+array, is humongous: it is put into the old generation at once, alone in as many
+adjacent regions as it takes, and the rest of the last one is wasted: an array just
+above half a region costs twice its size. Before each such allocation G1 checks whether
+to start a concurrent cycle; with many of them cycles follow each other and take CPU
+from requests, and where no adjacent regions are free, young collections and in the end
+a full one are made for a single array.
 
-Told from its look-alikes: the trigger says G1 Humongous Allocation, and Humongous regions
-are many or change much from one collection to the next. Copies that find no region to go to
-are jvm.g1-evacuation-failure; a heap that is full of what is live is jvm.full-gc.
+How to tell it from similar problems: the trigger is G1 Humongous Allocation, and there
+are many Humongous regions, or their number changes much from one collection to the
+next. Running out of free regions to copy to is jvm.g1-evacuation-failure; a heap that
+is full of what is live is jvm.full-gc.
 
-What helps: larger regions (-XX:G1HeapRegionSize, a power of two, at most 32 MiB, from JDK 18
-on 512 MiB), so that these arrays are smaller than half of one; smaller arrays: buffers in
-chunks, streams instead of whole bodies, maps and lists that do not double. Before 8u60 dead
-humongous objects were freed by concurrent cycles only. What does not help: a longer pause
-goal, a larger young generation: humongous objects are never in it.`,
-	Needs:   "G1's log (-Xlog:gc*; before JDK 9 -XX:+PrintGCDetails), requests of the same time to say what it costs",
+What helps: larger regions (-XX:G1HeapRegionSize, a power of two, at most 32 MiB, from
+JDK 18 on 512 MiB), so that these arrays are smaller than half of one; smaller arrays:
+buffers in chunks, streams instead of whole bodies, maps and lists created with their
+final size. Before 8u60 dead humongous objects were freed by concurrent cycles only.
+What does not help: a longer pause goal, a larger young generation: humongous objects
+are never in it.`,
+	Needs:   "G1's log (-Xlog:gc*; before JDK 9 -XX:+PrintGCDetails), requests from the same time, to show what it costs",
 	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "G1") },
 	Judge:   judgeHumongous,
 }
@@ -50,26 +53,26 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 	region, guess := g.regionSize()
 	text := "region size"
 	if guess {
-		text = "region size, as the heap's size makes it"
+		text = "region size, derived from the heap size"
 	}
 	add := func(text string, x float64, unit string) {
 		if x > 0 {
 			v.Evidence = append(v.Evidence, c.Figure(text, x, unit, g.OriginOf(p[0])))
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("collections for humongous objects a minute", 60*g.PerSecond(p), "1/min", g.OriginOf(p[0])))
+	v.Evidence = append(v.Evidence, c.Figure("collections for humongous objects per minute", 60*g.PerSecond(p), "1/min", g.OriginOf(p[0])))
 	if full := p.Of(evidence.PauseFull); len(full) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("of them full", float64(len(full)), "count", g.OriginOf(full[0])))
+		v.Evidence = append(v.Evidence, c.Figure("of these, full collections", float64(len(full)), "count", g.OriginOf(full[0])))
 	}
 	add(text, region, "bytes")
-	add("objects are humongous from", region/2, "bytes")
+	add("smallest size of a humongous object", region/2, "bytes")
 	before, freed := g.humongousOf(p)
-	add("regions of humongous objects before collections, in the median", before, "count")
-	add("of these freed, in the median", freed, "count")
+	add("humongous regions before collections (median)", before, "count")
+	add("humongous regions freed by one (median)", freed, "count")
 	add("heap capacity", g.Capacity.Number, "bytes")
-	v.Title = fmt.Sprintf("Humongous objects make G1 collect %.0f times a minute.", 60*g.PerSecond(p))
+	v.Title = fmt.Sprintf("Humongous objects make G1 collect %.0f times per minute.", 60*g.PerSecond(p))
 	if region > 0 {
-		v.Title = fmt.Sprintf("Arrays of %s and more make G1 collect %.0f times a minute.", inBytes(region/2), 60*g.PerSecond(p))
+		v.Title = fmt.Sprintf("Arrays of %s or more (humongous objects) make G1 collect %.0f times per minute.", inBytes(region/2), 60*g.PerSecond(p))
 	}
 	g.adviseHumongous(&v, region)
 	return v
@@ -131,15 +134,15 @@ func (g *collector) adviseHumongous(v *cause.Verdict, region float64) {
 		for heap := g.Capacity.Number; size > 2*region && heap > 0 && heap/size < leastRegions; {
 			size /= 2
 		}
-		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("larger regions: arrays below %s are then ordinary objects; if the class histogram or a flight recording (jdk.ObjectAllocationOutsideTLAB) shows larger ones, regions twice their size", inBytes(size/2)),
+		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("use larger regions, so that arrays below %s are ordinary objects; if the class histogram or a flight recording (jdk.ObjectAllocationOutsideTLAB) shows larger arrays, make regions twice their size", inBytes(size/2)),
 			Setting: sized("-XX:G1HeapRegionSize=", size)})
 	} else if region >= most {
-		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("regions are as large as they can be (%s in this release): smaller arrays, or another collector", inBytes(most))})
+		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("use smaller arrays, or another collector: regions already have the maximum size (%s in this release)", inBytes(most))})
 	}
 	v.Fix = append(v.Fix,
-		cause.Fix{Text: "smaller arrays: read and write bodies in chunks, bound buffers, size collections beforehand; which code allocates them says jcmd PID JFR.start duration=60s settings=profile"})
+		cause.Fix{Text: "use smaller arrays: read and write bodies in chunks, limit buffers, create lists and maps with their final size; a profile shows which code allocates them (jcmd PID JFR.start duration=60s settings=profile)"})
 	if version > 0 && version <= 8 {
-		v.Fix = append(v.Fix, cause.Fix{Text: "8u60 or later frees dead humongous arrays in young collections; before, concurrent cycles only"})
+		v.Fix = append(v.Fix, cause.Fix{Text: "update to 8u60 or later, which frees dead humongous arrays in young collections; earlier releases free them only in concurrent cycles"})
 	}
 }
 

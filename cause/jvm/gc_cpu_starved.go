@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
@@ -14,30 +15,31 @@ import (
 // GCStarved is collections whose threads the host does not run.
 var GCStarved = cause.Cause{
 	ID:    "jvm.gc-cpu-starved",
-	Title: "the host does not run the collector's threads",
+	Title: "GC threads do not get enough CPU",
 	Step:  cause.StepProcessors,
-	Doc: `While the world is stopped only the collector's threads run, each on a processor of its
-own: their CPU time together (user + sys) is then about the wall time (real) times their
-number. Where wall time is far above CPU time ÷ threads, they did not get the processors: a
-quota of the container was used up (the collector's threads use it up faster than anything
-else: ParallelGCThreads on a 32-core host with a quota of 2 spend the period's share in a
-few ms, and the rest of the period is the pause), other processes hold the processors, or
-the hypervisor does. Pauses are then long though little is copied.
+	Doc: `During a stop-the-world pause only the GC threads run, each on a CPU of its own: their
+CPU time together (user + sys) is then about the wall time (real) times their number.
+Where wall time is far above CPU time ÷ threads, they did not get the CPUs: the
+container's CPU quota was used up (GC threads use it up faster than anything else:
+ParallelGCThreads on a 32-core host with a quota of 2 spend the period's share in a few
+ms, and the rest of the period is the pause), other processes or virtual machines use
+the CPUs. Pauses are then long though little is copied.
 
-The log is held against itself: how many processors its collections had when they had most
-(the 9th decile of CPU ÷ wall) is what they can use; those that had less than half of that,
-or less than half a processor, are the starved ones, and what they lost is the wall time
+The log is compared with itself: how many CPUs its collections had when they had most
+(the 90th percentile of CPU ÷ wall) is what they can use; those with less than half of
+that, or less than half a CPU, are the starved ones, and what they lost is the wall time
 beyond what their work takes at that pace.
 
-Told from its look-alikes: pages read from swap, or a log on a slow disk, keep threads
-waiting without CPU as well: then the host's processors are idle, no quota stops anything,
-and major faults say it (jvm.gc-kernel-time). A collection by one thread on purpose (Serial,
-a full collection of CMS) has CPU equal to wall time.
+How to tell it from similar problems: pages read from swap, or a log on a slow disk,
+keep threads waiting without CPU as well: then the host's CPUs are idle, no quota stops
+anything, and there are major page faults (jvm.gc-kernel-time). A collection that uses
+one thread by design (Serial, a full collection of CMS) has CPU equal to wall time.
 
-What helps: as many collector threads as the quota has processors (-XX:ParallelGCThreads,
--XX:ActiveProcessorCount; JDK 8u191 and later see the quota by themselves, earlier ones the
-host), a higher quota, fewer neighbours. What does not help: tuning the heap.`,
-	Needs:   "the collector's log with CPU times; /proc and cpu.stat of the same time",
+What helps: as many GC threads as the quota has CPUs (-XX:ParallelGCThreads,
+-XX:ActiveProcessorCount; JDK 8u191 and later see the quota by themselves, earlier ones
+see the host), a higher quota, fewer other processes on the host. What does not help:
+tuning the heap.`,
+	Needs:   "a GC log with CPU times; /proc and cpu.stat from the same time",
 	Applies: isJVM,
 	Judge:   judgeStarved,
 }
@@ -62,9 +64,9 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	}
 	pace := g.paces(timed)
 	starved := timed.Where(func(x reading.Pause) bool { return g.starved(x, pace) })
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections had %s processors at their best, and no long one less than half of what others of its kind had", cause.Digits(2, pace.best(timed)))}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("GC threads got enough CPU in all long collections (up to %s CPUs)", cause.Digits(2, pace.best(timed)))}
 	if len(g.Pauses) == 0 {
-		v.Summary = "no collection"
+		v.Summary = "no collections"
 	}
 	if len(starved) == 0 {
 		return v
@@ -74,13 +76,13 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 		lost += max(0, x.Seconds()-g.used(x)*x.Seconds()/max(pace[x.Of], 1))
 	}
 	part := lost / max(starved.Seconds(), 1e-9)
-	what := "collections whose threads did not run"
+	what := "collections whose GC threads lacked CPU"
 	v = cause.Verdict{}
 	g.judgePart(&v, starved, part, what)
 	v.Evidence = append(v.Evidence,
-		c.Figure("processors the collector's threads had in these collections, in the mean", g.meanUsed(starved), "CPUs", g.OriginOf(starved[0])),
-		c.Figure("in those that had most", pace.best(starved), "CPUs", g.Origin),
-		c.Figure("of their time, for want of processors", part, "1", g.Origin))
+		c.Figure("CPUs that GC threads got in these collections, on average", g.meanUsed(starved), "CPUs", g.OriginOf(starved[0])),
+		c.Figure("CPUs that they got in the best collections", pace.best(starved), "CPUs", g.Origin),
+		c.Figure("share of their time lost by lack of CPU", part, "1", g.Origin))
 	if v.State != cause.Supported {
 		return v
 	}
@@ -170,35 +172,35 @@ func (g *collector) judgeHost(v *cause.Verdict, p reading.Pauses, lost float64) 
 	who := ""
 	if q := reading.QuotaOf(c.Bundle, c.Subject, -1, g.Window); q.Stopped.MostlyKnown() && q.Periods.Number > 0 {
 		share := q.Share()
-		v.Evidence = append(v.Evidence, c.Figure("periods in which a quota stopped the process", share, "1", q.Stopped.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("share of periods in which the CPU quota stopped the process", share, "1", q.Stopped.Origin))
 		if share >= oftenThrottled {
-			who = fmt.Sprintf("a quota stopped it in %.0f %% of its periods", 100*share)
+			who = fmt.Sprintf("a CPU quota stopped the process in %.0f %% of its periods", 100*share)
 			v.Fix = append(v.Fix, g.quotaFix()...)
 		}
 	}
 	host := reading.HostOf(c.Bundle, c.Subject, g.Window)
 	seen := host.Busy.MostlyKnown()
 	if cores := host.CPUs; seen && cores > 0 {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs of the host that were busy or stolen, of %.0f", cores), host.Taken(), "CPUs", host.Busy.Origin))
+		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs of the host that were busy or taken by the hypervisor, of %.0f", cores), host.Taken(), "CPUs", host.Busy.Origin))
 		if own := reading.ProcessOf(c.Bundle, c.Subject, g.Window).CPU; own.MostlyKnown() {
 			v.Evidence = append(v.Evidence, c.Figure("CPUs the process used", own.Number, "CPUs", own.Origin))
 		}
 		if who == "" && host.Taken() >= busy*cores {
 			who = fmt.Sprintf("the host's %.0f CPUs were %.0f %% busy", cores, 100*host.Taken()/cores)
-			v.Fix = append(v.Fix, cause.Fix{Text: "find who has the processors and give this service its own: cpuset, weights, fewer neighbours"})
+			v.Fix = append(v.Fix, cause.Fix{Text: "find which process uses the CPUs and give this service its own: cpuset, CPU weights, or fewer processes on this host"})
 		}
 	}
-	v.Title = fmt.Sprintf("%d of %d collections had %s processors: they lost %s.", len(p), len(g.Pauses), cause.Digits(2, g.meanUsed(p)), inSeconds(lost))
+	v.Title = fmt.Sprintf("In %d of %s GC threads got only %s, which made pauses %s longer in total.", len(p), figure.Plural(len(g.Pauses), "collection"), ofCPUs(g.meanUsed(p)), inSeconds(lost))
 	switch {
 	case who != "":
-		v.Title = fmt.Sprintf("%d of %d collections had %s processors and lost %s: %s.", len(p), len(g.Pauses), cause.Digits(2, g.meanUsed(p)), inSeconds(lost), who)
+		v.Title = fmt.Sprintf("In %d of %s GC threads got only %s, which made pauses %s longer in total: %s.", len(p), figure.Plural(len(g.Pauses), "collection"), ofCPUs(g.meanUsed(p)), inSeconds(lost), who)
 	case seen:
 		v.State, v.Saves = cause.Inconclusive, nil
-		v.Summary = "the collector's threads did not run, though the host had processors to give: swapped pages, or a log on a slow disk?"
-		v.Needs = []cause.Need{{What: "major page faults and disk waits of the same seconds (vmstat 1 shows them, too)", Command: "unstall record PID"}}
+		v.Summary = "GC threads did not run though the host had free CPUs: they may have waited for swapped pages, or for a log on a slow disk"
+		v.Needs = []cause.Need{{What: "major page faults and disk waits at the same time (vmstat 1 shows them too)", Command: "unstall record PID"}}
 	default:
 		v.Fix = append(v.Fix, g.quotaFix()...)
-		v.Needs = append(v.Needs, cause.Need{What: "who had the processors: /proc/stat and the container's cpu.stat of the same seconds", Command: "unstall record PID"})
+		v.Needs = append(v.Needs, cause.Need{What: "what used the CPUs: /proc/stat and the container's cpu.stat from the same time", Command: "unstall record PID"})
 	}
 }
 
@@ -209,15 +211,27 @@ func (g *collector) quotaFix() (out []cause.Fix) {
 		cores = math.Max(1, math.Floor(quota.Number))
 	}
 	if n := g.Told(evidence.FactParallelGCThreads); cores > 0 && n > cores {
-		out = append(out, cause.Fix{Text: fmt.Sprintf("as many collector threads as there are processors to use: %.0f now", n), Setting: fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)})
+		out = append(out, cause.Fix{Text: fmt.Sprintf("use as many GC threads as there are CPUs available (now %.0f)", n), Setting: fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)})
 	}
-	out = append(out, cause.Fix{Text: "a higher CPU quota, at least what the process uses in its busiest 100 ms"})
+	out = append(out, cause.Fix{Text: "raise the CPU quota to at least what the process uses in its busiest 100 ms"})
 	if v := release(g.c); v == 8 {
-		fix := cause.Fix{Text: "JDK 8 before 8u191 takes the host's processors for its own: update, or tell it how many it may use (-XX:ParallelGCThreads)"}
+		fix := cause.Fix{Text: "update the JDK, or set the number: JDK 8 before 8u191 sees all CPUs of the host instead of the quota how many it may use (-XX:ParallelGCThreads)"}
 		if cores > 0 {
 			fix.Setting = fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)
 		}
 		out = append(out, fix)
 	}
 	return out
+}
+
+// ofCPUs words how many CPUs something had: "0.36 of a CPU", "1.5 CPUs".
+func ofCPUs(n float64) string {
+	switch text := cause.Digits(2, n); {
+	case n < 1:
+		return text + " of a CPU"
+	case text == "1":
+		return "1 CPU"
+	default:
+		return text + " CPUs"
+	}
 }

@@ -6,34 +6,37 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
 // GCKernelTime is collections that spend their time in the kernel instead of on objects.
 var GCKernelTime = cause.Cause{
 	ID:    "jvm.gc-kernel-time",
-	Title: "collections spend their time in the kernel",
+	Title: "garbage collections spend their CPU time in the kernel",
 	Step:  cause.StepCollector,
-	Doc: `Copying and marking objects is work in user mode. Where the collector's threads use more
-system than user time (user=0.04 sys=0.35 in [Times: …], or the gc,cpu lines of unified
-logs), the kernel does something for them: it gives pages that were never touched (a heap
-that grows, or was given back, without -XX:+AlwaysPreTouch), reads pages that were swapped
-out, zeroes and compacts transparent huge pages, or migrates pages between NUMA nodes. All
-threads wait meanwhile, since the world is stopped.
+	Doc: `Copying and marking objects is work in user mode. Where GC threads use more system than
+user time (user=0.04 sys=0.35 in [Times: …], or the gc,cpu lines of unified logs), the
+kernel works for them: it provides pages that were never touched (a heap that grows, or
+was given back, without -XX:+AlwaysPreTouch), reads pages that were swapped out, zeroes
+and compacts transparent huge pages, or migrates pages between NUMA nodes. All threads
+wait meanwhile, since this is a stop-the-world pause.
 
-Which of them it is the log does not say, the kernel does: page faults of the process, pages
-read from swap, huge pages split and compaction stalls in /proc/vmstat, pressure on memory.
+The log does not say which of these it is; the kernel does: page faults of the process,
+pages read from swap, huge pages split and compaction stalls in /proc/vmstat, memory
+pressure.
 
-Told from its look-alikes: if user time is the larger part, the collector really works
-(jvm.young-gc-rate, jvm.full-gc); if both together are far below the wall time, its threads
-did not run at all (jvm.gc-cpu-starved), or waited for a disk: swapped pages show as little
-CPU and much wall time.
+How to tell it from similar problems: if user time is the larger part, GC really works
+(jvm.young-gc-rate, jvm.full-gc); if both together are far below the wall time, its
+threads did not run at all (jvm.gc-cpu-starved), or waited for a disk: swapped pages
+show as little CPU and much wall time.
 
 What helps: -Xms equal to -Xmx with -XX:+AlwaysPreTouch (pages are touched once, at the
 start, which takes longer then); no swap for this host or container (swapoff, or a lower
-limit and vm.swappiness 1); transparent huge pages on madvise with -XX:+UseTransparentHugePages,
-or static huge pages. What does not help: other collectors, they touch the same pages.`,
-	Needs:   "the collector's log with CPU times; /proc of the host to tell why",
+limit and vm.swappiness 1); transparent huge pages set to madvise with
+-XX:+UseTransparentHugePages, or static huge pages. What does not help: another
+collector, which touches the same pages.`,
+	Needs:   "a GC log with CPU times; /proc of the host, to show why",
 	Applies: isJVM,
 	Judge:   judgeKernel,
 }
@@ -54,9 +57,9 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 	p := g.Pauses.Where(g.inKernel)
 	var v cause.Verdict
 	if len(p) == 0 {
-		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections took %s s of user and %s s of system time", cause.Digits(3, user), cause.Digits(3, system))
+		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections used %s s of user and %s s of system CPU time", cause.Digits(3, user), cause.Digits(3, system))
 		if len(g.Pauses) == 0 {
-			v.Summary = "no collection"
+			v.Summary = "no collections"
 		}
 		return v
 	}
@@ -66,21 +69,21 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 	g.judgePart(&v, p, part, what)
 	v.Evidence = append(v.Evidence,
 		c.Figure("user time of these collections", u, "s", g.OriginOf(p[0])),
-		c.Figure("their system time", s, "s", g.OriginOf(p[0])),
+		c.Figure("system time of these collections", s, "s", g.OriginOf(p[0])),
 		c.Figure("user time of all collections", user, "s", g.Origin),
-		c.Figure("their system time in all", system, "s", g.Origin))
+		c.Figure("system time of all collections", system, "s", g.Origin))
 	why, seen := g.kernelWork()
 	v.Evidence = append(v.Evidence, why.figures...)
 	if v.State != cause.Supported {
 		return v
 	}
-	v.Title = fmt.Sprintf("%d of %d collections spend %.0f %% of their CPU time in the kernel.", len(p), len(g.Pauses), 100*part)
+	v.Title = fmt.Sprintf("%d of %s spent %.0f %% of their CPU time in the kernel.", len(p), figure.Plural(len(g.Pauses), "collection"), 100*part)
 	if why.what != "" {
-		v.Title = fmt.Sprintf("%d of %d collections spend %.0f %% of their CPU time in the kernel: %s.", len(p), len(g.Pauses), 100*part, why.what)
+		v.Title = fmt.Sprintf("%d of %s spent %.0f %% of their CPU time in the kernel: %s.", len(p), figure.Plural(len(g.Pauses), "collection"), 100*part, why.what)
 	}
 	v.Fix = append(v.Fix, g.kernelFix(why)...)
 	if !seen {
-		v.Needs = append(v.Needs, cause.Need{What: "which work of the kernel it is: page faults, swap and huge pages of /proc over the same seconds (vmstat 1 shows them, too)", Command: "unstall record PID"})
+		v.Needs = append(v.Needs, cause.Need{What: "what the kernel does: page faults, swap and huge pages from /proc at the same time (vmstat 1 shows them too)", Command: "unstall record PID"})
 	}
 	return v
 }
@@ -150,17 +153,17 @@ func (g *collector) kernelWork() (w kernelWork, seen bool) {
 	major := read(p.MajorFaults, "major page faults of the process")
 	swap := read(h.SwapIn, "pages the host read from swap")
 	minor := read(p.MinorFaults, "minor page faults of the process")
-	huge := read(h.HugeFaults, "huge pages the host allocated")
-	split := read(h.HugeSplits, "huge pages it split")
-	stall := read(h.CompactStalls, "times somebody waited for compaction")
+	huge := read(h.HugeFaults, "huge pages allocated on the host")
+	split := read(h.HugeSplits, "huge pages split on the host")
+	stall := read(h.CompactStalls, "waits for memory compaction on the host")
 	if h.Pressure.MostlyKnown() && h.Pressure.Number >= muchStalled {
-		w.figures = append(w.figures, g.c.Figure("share of the time in which somebody waited for memory", h.Pressure.Number, "1", h.Pressure.Origin))
+		w.figures = append(w.figures, g.c.Figure("share of the time in which some task on the host waited for memory", h.Pressure.Number, "1", h.Pressure.Origin))
 	}
 	switch {
 	case major >= muchSwap || swap >= muchSwap:
 		w.swap, w.what = true, "pages are read from swap"
 	case stall >= muchHuge || split >= muchHuge:
-		w.huge, w.what = true, "huge pages are made and split"
+		w.huge, w.what = true, "huge pages are allocated and split"
 	case minor >= muchFaults:
 		w.faults, w.what = true, "the heap's pages are touched for the first time"
 		w.huge = huge >= muchHuge
@@ -169,17 +172,17 @@ func (g *collector) kernelWork() (w kernelWork, seen bool) {
 }
 
 func (g *collector) kernelFix(w kernelWork) (out []cause.Fix) {
-	touch := cause.Fix{Text: "touch the heap's pages once, at the start, and give none back", Setting: "-XX:+AlwaysPreTouch"}
+	touch := cause.Fix{Text: "touch the heap's pages once at the start, and give none back", Setting: "-XX:+AlwaysPreTouch"}
 	if heap := sized("-Xms", g.Told(evidence.FactMaxHeapSize)); heap != "" {
 		touch.Setting = join(heap, touch.Setting)
 	} else if heap := g.Capacity.Number; !math.IsNaN(heap) {
 		touch.Text += "; with -Xms equal to -Xmx"
 	}
 	if release(g.c) >= 12 && g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah") {
-		touch.Text += " (with -Xms equal to -Xmx this collector gives no memory back while idle)"
+		touch.Text += " (with -Xms equal to -Xmx this collector also gives no memory back while idle)"
 	}
-	pages := cause.Fix{Text: "huge pages only where they are asked for, and ask for them", Setting: "-XX:+UseTransparentHugePages", Code: "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled\necho defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag"}
-	swap := cause.Fix{Text: "keep the heap out of swap: less memory for others on this host, swapoff, or vm.swappiness=1", Code: "sysctl vm.swappiness=1"}
+	pages := cause.Fix{Text: "use huge pages only on request, and request them for the heap", Setting: "-XX:+UseTransparentHugePages", Code: "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled\necho defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag"}
+	swap := cause.Fix{Text: "keep the heap out of swap: free memory on this host, swapoff, or vm.swappiness=1", Code: "sysctl vm.swappiness=1"}
 	switch {
 	case w.swap:
 		return []cause.Fix{swap, touch}

@@ -11,10 +11,10 @@ import (
 func kneeFigures(c *cause.Case, w younggen.Load) []cause.Evidence {
 	from := cause.From(c.Ledger.Source)
 	return []cause.Evidence{
-		c.Figure("requests that came", w.Offered, "1/s", from),
-		c.Figure(fmt.Sprintf("knee: the rate at which work and collections fill %s processors", cause.Digits(2, w.Knee.Processors)), w.Knee.Rate().Value, "1/s", w.CPU),
-		c.Figure("the same without these collections", w.Knee.Free().Value, "1/s", w.CPU),
-		c.Figure("processor time per request, collections not counted", 1e3*w.Knee.Work, "ms", w.CPU),
+		c.Figure("request rate", w.Offered, "1/s", from),
+		c.Figure(fmt.Sprintf("knee: the request rate at which work and GC use all %s CPUs", cause.Digits(2, w.Knee.Processors)), w.Knee.Rate().Value, "1/s", w.CPU),
+		c.Figure("the knee without these collections", w.Knee.Free().Value, "1/s", w.CPU),
+		c.Figure("CPU time per request, without GC", 1e3*w.Knee.Work, "ms", w.CPU),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
@@ -18,25 +19,25 @@ var LockContention = cause.Cause{
 	Title: "threads wait for a lock",
 	Step:  cause.StepLocks,
 	Doc: `Threads queue for one lock (synchronized, ReentrantLock, ReentrantReadWriteLock,
-StampedLock): each stands still until the one that holds it lets go. If that is what most
-threads of a server's pool do, none is left for other requests either.
+StampedLock): each waits until the holder releases it. If most threads of a server's
+pool wait, none is left for other requests either.
 
-Thread dumps tell it: who is BLOCKED, or parked below ReentrantLock.lock; of a monitor the
-dump also says who holds it, and what that thread does meanwhile. If it runs, too much is
-done under the lock; if it waits, the lock is held across a call, a query or a sleep. Of the
-locks of java.util.concurrent a dump names the holder only with jstack -l, which walks the
-whole heap while the world is stopped: there, who is in the same code without waiting is
-taken for it.
+Thread dumps show it: who is BLOCKED, or parked below ReentrantLock.lock; for a monitor
+the dump also says who holds it, and what that thread does meanwhile. If it runs, too
+much is done under the lock; if it waits, the lock is held during a call, a query or a
+sleep. For the locks of java.util.concurrent a dump names the holder only with jstack
+-l, which walks the whole heap in a stop-the-world pause: there, a thread in the same
+code that does not wait is taken for the holder.
 
-Told from its look-alikes: threads that wait for a connection pool, a future or a socket are
-parked, too, but below other calls; a collection stops all threads, not those that come to
-one place; and where the processors are busy, a holder that is not run keeps its lock, so
-that few wait at a time and no one place stands out.
+How to tell it from similar problems: threads that wait for a connection pool, a future
+or a socket are parked too, but below other calls; GC pauses all threads, not only those
+at one place; and where the CPUs are busy, a holder that does not get a CPU keeps its
+lock, so that few threads wait at a time and no single place stands out.
 
-What helps: less work under the lock, nothing under it that waits, a lock for each key
-(ConcurrentHashMap.compute), a snapshot that is replaced as a whole for what is mostly read
-(CopyOnWrite…, a volatile reference). What does not help: more threads.`,
-	Needs:   "what threads do, over some seconds under load: unstall record PID, or jcmd PID Thread.print some ten times a second apart",
+What helps: less work under the lock, no waiting under it, one lock per key
+(ConcurrentHashMap.compute), a snapshot that is replaced as a whole for data that is
+mostly read (CopyOnWrite…, a volatile reference). What does not help: more threads.`,
+	Needs:   "thread dumps over some seconds under load: unstall record PID, or jcmd PID Thread.print ten times, one second apart",
 	Applies: isJVM,
 	Judge:   judgeLock,
 }
@@ -44,7 +45,7 @@ What helps: less work under the lock, nothing under it that waits, a lock for ea
 // dumps asks for looks at the threads, which show what.
 func dumps(what string) []cause.Need {
 	return []cause.Need{{What: what, Command: "unstall record PID"},
-		{What: "or thread dumps a second apart", Command: "for i in $(seq 10); do jcmd PID Thread.print >threads-$i.txt; sleep 1; done"}}
+		{What: "or take thread dumps one second apart", Command: "for i in $(seq 10); do jcmd PID Thread.print >threads-$i.txt; sleep 1; done"}}
 }
 
 // fewLooks is from how many looks on they say how much of the time something is so.
@@ -53,19 +54,19 @@ const fewLooks = 5
 func judgeLock(c *cause.Case) cause.Verdict {
 	w := reading.LockDumps(c.Bundle, threads.Of(c.Bundle, runtime.Stacks()), c.Subject)
 	if !w.Waiting.Known() {
-		return cause.Verdict{State: cause.Inconclusive, Summary: "nobody looked at its threads", Needs: dumps("who waits for locks, and for whom")}
+		return cause.Verdict{State: cause.Inconclusive, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and who holds them")}
 	}
-	figures := []cause.Evidence{c.Figure(fmt.Sprintf("threads that waited for a lock, in the mean of %d looks", w.Looks), w.Waiting.Number, "count", w.Waiting.Origin)}
+	figures := []cause.Evidence{c.Figure(fmt.Sprintf("threads waiting for a lock, average of %s", figure.Plural(w.Looks, "thread dump")), w.Waiting.Number, "count", w.Waiting.Origin)}
 	if f, ok := c.Fact(evidence.FactDeadlock); ok {
 		return deadlock(c, w, f, figures)
 	}
 	k := cause.Contention{
 		Locks: w, Charged: c.Ledger != nil && c.Ledger.Sampled, Cores: float64(c.Bundle.Subjects[c.Subject].CPUs), Figures: figures,
-		Shorten: "do less under this lock, take one for each key (ConcurrentHashMap.compute), or let readers use a snapshot that is replaced as a whole",
-		Outside: fmt.Sprintf("the lock is held by code that waits (%s): do that before taking the lock or after", w.Holder.Doing),
+		Shorten: "do less under this lock, use one lock per key (ConcurrentHashMap.compute), or let readers use a snapshot that is replaced as a whole",
+		Outside: fmt.Sprintf("the lock is held by code that waits (%s): do that before taking the lock or after releasing it", w.Holder.Doing),
 	}
 	if w.Looks < fewLooks {
-		k.More = dumps("more looks")
+		k.More = dumps("more thread dumps")
 	}
 	who, class := cmp.Or(w.Owner, threads.Nameless), ""
 	if w.Class != "" {
@@ -76,14 +77,14 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		if i == 0 && g.View.Pool != "" && g.Pool > 1 {
 			k.Title = fmt.Sprintf("%d of %d %s threads wait for a lock%s in %s.", g.Count, w.Worst.InPool(g.View.Pool), g.View.Pool, class, threads.Bare(cmp.Or(g.View.Owner, who)))
 		}
-		k.At = append(k.At, c.Figure(fmt.Sprintf("at worst: %s that waited for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, threads.Nameless)), float64(g.Count), "count", g.Origin))
+		k.At = append(k.At, c.Figure(fmt.Sprintf("in the worst thread dump: %s waiting for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, threads.Nameless)), float64(g.Count), "count", g.Origin))
 	}
 	if w.Holder.Owner != "" {
-		known := "meanwhile its holder was in "
+		known := "its holder was in "
 		if !w.Holder.Told {
-			known = "meanwhile another thread was in the same code, "
+			known = "probably its holder: a thread in the same code, "
 		}
-		k.Held = append(k.Held, c.Seen(fmt.Sprintf("%s%s, %s: %d of %d looks", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, w.Looks), w.Looked))
+		k.Held = append(k.Held, c.Seen(fmt.Sprintf("%s%s, %s, in %d of %s", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, figure.Plural(w.Looks, "thread dump")), w.Looked))
 	}
 	return c.Contended(k)
 }
@@ -91,9 +92,9 @@ func judgeLock(c *cause.Case) cause.Verdict {
 // deadlock answers where threads wait for each other: they will for ever, whatever it costs.
 func deadlock(c *cause.Case, w *reading.Locks, f evidence.Fact, figures []cause.Evidence) cause.Verdict {
 	circle := strings.Join(w.Circle, ", ")
-	v := cause.Verdict{State: cause.Supported, Weight: 1, Title: "Deadlock: threads wait for each other for ever.", Summary: fmt.Sprintf("%.0f threads wait for each other", f.Number),
+	v := cause.Verdict{State: cause.Supported, Weight: 1, Title: "Deadlock: threads wait for each other forever.", Summary: fmt.Sprintf("%.0f threads wait for each other", f.Number),
 		Evidence: append(figures, c.Seen("the JVM found a deadlock: "+f.Value, f.Origin)),
-		Fix:      []cause.Fix{{Text: "take these locks in one order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: circle}}}
+		Fix:      []cause.Fix{{Text: "take these locks in the same order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: circle}}}
 	if circle != "" {
 		v.Evidence = append(v.Evidence, c.Seen("they wait for each other in "+circle, f.Origin))
 	}

@@ -71,13 +71,13 @@ func TestLock(t *testing.T) {
 	}{
 		{"a monitor whose holder sleeps", dump().looks(10, sleeps, blocked, blocked, blocked, idle), cause.Supported,
 			"3 of 5 http-nio-8080-exec threads wait for a lock (java.util.HashMap) in Prices.get.",
-			[]string{"its holder was in Prices.load(), sleeping (Thread.sleep): 10 of 10 looks", "the lock is held by code that waits (sleeping (Thread.sleep))"}},
+			[]string{"its holder was in Prices.load(), sleeping (Thread.sleep), in 10 of 10 thread dumps", "the lock is held by code that waits (sleeping (Thread.sleep))"}},
 		{"a lock whose holder the dump does not name", dump().looks(10, counts, parked, parked), cause.Supported,
 			"2 of 3 http-nio-8080-exec threads wait for a lock in Prices.get.",
-			[]string{"another thread was in the same code, Prices.get(), running", "do less under this lock"}},
+			[]string{"a thread in the same code, Prices.get(), running", "do less under this lock"}},
 		{"no lock", dump().looks(10, sleeps, counts, idle), cause.RuledOut, "", nil},
 		{"one that waits now and then", dump().looks(1, counts, blocked).looks(9, counts, counts), cause.RuledOut, "", nil},
-		{"two looks", dump().looks(2, counts, blocked, blocked), cause.Inconclusive, "", []string{"2 of 3 http-nio-8080-exec threads that waited"}},
+		{"two looks", dump().looks(2, counts, blocked, blocked), cause.Inconclusive, "", []string{"2 of 3 http-nio-8080-exec threads waiting"}},
 		{"nobody looked", dump(), cause.Inconclusive, "", nil},
 	} {
 		v := c.of.judge()
@@ -104,7 +104,7 @@ func TestDeadlock(t *testing.T) {
 	d := dump().looks(1, strings.ReplaceAll(blocked, "Prices", "Stock"), blocked)
 	d.p.Interval(evidence.Interval{Subject: d.id, Kind: evidence.LockWait, Lane: 1, Start: epoch, End: epoch, Holder: 2}) // the first waits for the second, too
 	d.p.Fact(evidence.Fact{Subject: d.id, Key: evidence.FactDeadlock, Value: `"a", "b"`, Number: 2, Origin: d.p.Origin(9)})
-	if v := d.judge(); v.State != cause.Supported || !strings.HasPrefix(v.Title, "Deadlock") || !strings.Contains(fmt.Sprint(v.Fix), "one order") || v.Fix[0].Code != "Prices.get(), Stock.get()" {
+	if v := d.judge(); v.State != cause.Supported || !strings.HasPrefix(v.Title, "Deadlock") || !strings.Contains(fmt.Sprint(v.Fix), "the same order") || v.Fix[0].Code != "Prices.get(), Stock.get()" {
 		t.Errorf("%s %q %v", v.State, v.Title, v.Fix)
 	}
 }

@@ -6,35 +6,38 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
 // MetaspaceGC is class metadata that makes the heap be collected.
 var MetaspaceGC = cause.Cause{
 	ID:    "jvm.metaspace-gc",
-	Title: "class metadata makes the whole heap be collected",
+	Title: "class metadata (metaspace) triggers collections of the whole heap",
 	Step:  cause.StepCollector,
-	Doc: `Classes live outside the heap, in metaspace (before JDK 8 in the permanent generation), and
-are unloaded only by collections that mark the whole heap. When metaspace in use reaches a
-high-water mark, first -XX:MetaspaceSize (about 21 MiB unless set) and then what the last
-collection left and some more, the JVM collects: Serial and Parallel stop the world for a
-full collection, G1 and CMS begin a concurrent cycle. At -XX:MaxMetaspaceSize there is
-nothing to raise: each class that does not fit costs full collections (Metadata GC Threshold,
-then Metadata GC Clear Soft References), in the end OutOfMemoryError: Metaspace.
+	Doc: `Classes live outside the heap, in metaspace (before JDK 8 in the permanent generation),
+and are unloaded only by collections that mark the whole heap. When metaspace in use
+reaches a threshold, first -XX:MetaspaceSize (about 21 MiB by default) and then what the
+last collection left and some more, the JVM collects: Serial and Parallel pause for a
+full collection, G1 and CMS start a concurrent cycle. At -XX:MaxMetaspaceSize the
+threshold cannot rise: each class that does not fit costs full collections (Metadata GC
+Threshold, then Metadata GC Clear Soft References), in the end OutOfMemoryError:
+Metaspace.
 
-Told from one another: at the start of a service the mark is raised a few times while
-classes are loaded, and then no more. Where classes are made all the time (a class loader
-for each script, template or XML binding; proxies, lambdas compiled anew) each collection
-frees most of it. A leak of class loaders (redeployments, thread locals, drivers that stay
-registered) grows from collection to collection: nothing is freed.
+How to tell its kinds apart: at the start of a service the threshold is raised a few
+times while classes are loaded, and then no more. Where classes are created all the time
+(a class loader for each script, template or XML binding; proxies, lambdas compiled
+again) each collection frees most of it. A leak of class loaders (redeployments, thread
+locals, drivers that stay registered) grows from collection to collection: nothing is
+freed.
 
-Told from its look-alikes: the trigger in brackets; full collections for want of heap say
-Allocation Failure or Ergonomics (jvm.full-gc).
+How to tell it from similar problems: look at the trigger in brackets; full collections
+for lack of heap say Allocation Failure or Ergonomics (jvm.full-gc).
 
-What helps: -XX:MetaspaceSize above what is in use once all is loaded (a start), the same
-class loader used again (churn), finding who holds the loaders (a leak: jcmd PID
-VM.classloader_stats, VM.metaspace). What does not help: more heap.`,
-	Needs:   "the collector's log with the triggers of collections; requests of the same time to say what they cost",
+What helps: -XX:MetaspaceSize above what is in use once all is loaded (at a start),
+reusing class loaders (churn), finding who holds the loaders (a leak: jcmd PID
+VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
+	Needs:   "a GC log with the triggers of collections; requests from the same time, to show what they cost",
 	Applies: isJVM,
 	Judge:   judgeMetaspace,
 }
@@ -61,12 +64,12 @@ func judgeMetaspace(c *cause.Case) cause.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.OriginOf(p)))
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("collections for class metadata a minute", 60*g.PerSecond(p), "1/min", g.OriginOf(first)))
+	v.Evidence = append(v.Evidence, c.Figure("collections for class metadata per minute", 60*g.PerSecond(p), "1/min", g.OriginOf(first)))
 	add("class metadata before the last of them", before, last)
 	add("class metadata after it", after, last)
 	add("class metadata before the first of them", g.Get(first, evidence.MetaBefore), first)
 	add(evidence.FactMaxMetaspaceSize, limit, last)
-	v.Title = fmt.Sprintf("Class metadata reaches its mark and makes the heap be collected %d times, %s in all.", len(p), inSeconds(p.Seconds()))
+	v.Title = fmt.Sprintf("Class metadata reached its threshold and triggered GC %s, pausing %s in total.", figure.Times(len(p)), inSeconds(p.Seconds()))
 	g.adviseMetaspace(&v, p, before, after, limit)
 	return v
 }
@@ -92,22 +95,22 @@ func (g *collector) adviseMetaspace(v *cause.Verdict, p reading.Pauses, before, 
 	churn := before > 0 && after < (1-unloaded)*before
 	switch {
 	case churn:
-		add(fmt.Sprintf("classes are loaded and dropped all the time: a collection frees %.0f %% of the metadata. Find which loaders make them and use one again (scripts, templates, XML bindings, proxies)", 100*(before-after)/before), "jcmd PID VM.classloader_stats")
-		add("until then let more of them gather between two collections", ample)
+		add(fmt.Sprintf("find which class loaders are created again and again and reuse one (scripts, templates, XML bindings, proxies): a collection frees %.0f %% of the class metadata, so classes are loaded and dropped all the time", 100*(before-after)/before), "jcmd PID VM.classloader_stats")
+		add("until then, raise the threshold so that collections are rarer", ample)
 	case limit > 0 && before >= limitNear*limit:
-		add("metaspace is full: what is loaded does not fit within its limit", sized(most+"=", 2*limit))
-		add("if it grows however large it is made, class loaders leak: find who holds those of earlier deployments", "jcmd PID VM.classloader_stats")
+		add("raise the limit: the loaded classes do not fit within it", sized(most+"=", 2*limit))
+		add("if metaspace keeps growing whatever its limit, class loaders leak: find who holds those of earlier deployments", "jcmd PID VM.classloader_stats")
 	default:
-		add("each stage of loading raises the mark once more: begin above what is in use once all is loaded", ample)
-		add("if it goes on when all has been loaded, class loaders leak: find who holds them", "jcmd PID VM.classloader_stats")
+		add("start with a threshold above what is in use once all is loaded: each stage of loading raises it once more", ample)
+		add("if this continues when all classes are loaded, class loaders leak: find who holds them", "jcmd PID VM.classloader_stats")
 	}
 	if limit > 0 && before >= limitNear*limit && churn {
-		add(fmt.Sprintf("and do not keep it so small: %.0f MiB is the limit", limit/(1<<20)), sized(most+"=", 4*limit))
+		add(fmt.Sprintf("and raise the limit of %.0f MiB", limit/(1<<20)), sized(most+"=", 4*limit))
 	}
 	switch version := release(g.c); {
 	case g.Is("CMS") && version > 0 && version < 8:
-		add("CMS before JDK 8 does not unload classes unless told", "-XX:+CMSClassUnloadingEnabled")
+		add("switch on class unloading: CMS before JDK 8 does not unload classes by default", "-XX:+CMSClassUnloadingEnabled")
 	case g.Is("Serial") || g.Is("Parallel"):
-		add("G1 makes a concurrent cycle of it rather than a full collection", "-XX:+UseG1GC")
+		add("use G1, which runs a concurrent cycle instead of a full collection", "-XX:+UseG1GC")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
@@ -16,27 +17,28 @@ import (
 // next.
 var OldGenLeak = cause.Cause{
 	ID:    "jvm.old-gen-leak",
-	Title: "what stays in the old generation grows and grows",
+	Title: "the live objects in the old generation keep growing (a leak)",
 	Step:  cause.StepRest,
-	Doc: `Objects that are still referred to cannot be collected: caches without a bound, listeners
-that nobody removes, thread locals of pooled threads, class loaders of redeployed
-applications. What is left after the old generation has been collected (a full collection,
-the end of a concurrent cycle, the mixed collections after it) is what is live, and it
-rises from one to the next. Requests feel it late: first old collections come more often,
-in the end one follows the other and each frees less, until OutOfMemoryError.
+	Doc: `Objects that are still referred to cannot be collected: caches without a bound,
+listeners that nobody removes, thread locals of pooled threads, class loaders of
+redeployed applications. What is left after the old generation has been collected (a
+full collection, the end of a concurrent cycle, the mixed collections after it) is live,
+and it rises from one collection to the next. Requests get slow late: first old
+collections become more frequent, in the end they run all the time and each frees less,
+until OutOfMemoryError.
 
 The trend is the median of the slopes between all such points, with its 95 % interval
-(Theil and Sen), so that no single collection decides; the second half of the time must
-grow as well, since caches that fill after a start grow at first and then no more.
+(Theil and Sen), so that no single collection decides; it must also rise in the second
+half of the time, since caches that fill after a start grow at first and then stop.
 
-Told from its look-alikes: heap that grows between two collections of the old generation is
-promotion and proves nothing; a heap that is merely too small is full and stays so
-(jvm.full-gc); class metadata has a space of its own (jvm.metaspace-gc).
+How to tell it from similar problems: growth between two collections of the old
+generation is promotion and proves nothing; a heap that is merely too small is full but
+does not grow (jvm.full-gc); class metadata has its own space (jvm.metaspace-gc).
 
-What helps: find who holds them. Two class histograms some minutes apart say which classes
-grow; a heap dump at that point and its dominator tree say who holds them. More heap only
-postpones it. What does not help: collecting more often.`,
-	Needs:   "the collector's log over many collections of the old generation: hours rather than seconds",
+What helps: find what holds the objects. Two class histograms some minutes apart show
+which classes grow; a heap dump and its dominator tree show what holds them. A larger
+heap only postpones it. What does not help: collecting more often.`,
+	Needs:   "a GC log with many collections of the old generation: hours rather than seconds",
 	Applies: isJVM,
 	Judge:   judgeLeak,
 }
@@ -60,9 +62,11 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut}
 	points := g.Lefts()
 	if len(points) < leastPoints {
-		v.Summary = fmt.Sprintf("the old generation was collected %d times: what is live then shows no trend", len(points))
+		if v.Summary = "no collections of the old generation"; len(points) > 0 {
+			v.Summary = "only " + figure.Plural(len(points), "collection") + " of the old generation: too few to show a trend"
+		}
 		if len(g.full(g.Pauses)) > 0 || len(points) > 0 && points[len(points)-1].Bytes >= crowded*g.Capacity.Number {
-			v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer log: at least six collections of the old generation"}}
+			v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer GC log: with at least six collections of the old generation"}}
 		}
 		return v
 	}
@@ -75,24 +79,24 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	capacity := g.Capacity.Number
 	growth := slope * took
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("live after %d collections of the old generation, the first", len(points)), first.Bytes, "bytes", first.Origin),
-		c.Figure("the last", last.Bytes, "bytes", last.Origin),
-		c.Figure("trend of what is live (median of slopes)", 3600*slope, "bytes/h", g.Origin),
-		c.Figure("at least", 3600*low, "bytes/h", g.Origin),
-		c.Figure("at most", 3600*high, "bytes/h", g.Origin))
-	v.Summary = fmt.Sprintf("what is live after old collections changes by %s %% of the heap in %s", signed(2, 100*growth/capacity), inSeconds(took))
+		c.Figure(fmt.Sprintf("live after the first of %d collections of the old generation", len(points)), first.Bytes, "bytes", first.Origin),
+		c.Figure("live after the last", last.Bytes, "bytes", last.Origin),
+		c.Figure("growth of the live objects (median of slopes)", 3600*slope, "bytes/h", g.Origin),
+		c.Figure("growth, at least", 3600*low, "bytes/h", g.Origin),
+		c.Figure("growth, at most", 3600*high, "bytes/h", g.Origin))
+	v.Summary = fmt.Sprintf("live objects in the old generation changed by %s %% of the heap in %s", signed(2, 100*growth/capacity), inSeconds(took))
 	if math.IsNaN(capacity) {
-		v.Summary = fmt.Sprintf("what is live after old collections changes by %s MiB in %s", signed(3, growth/(1<<20)), inSeconds(took))
+		v.Summary = fmt.Sprintf("live objects in the old generation changed by %s MiB in %s", signed(3, growth/(1<<20)), inSeconds(took))
 	}
 	if !(low > 0) || growth < grown*first.Bytes && !(growth >= grown*capacity) {
 		return v
 	}
 	if late, latest, _ := trend(points[len(points)/2:]); late < slope/levelling || latest <= 0 {
-		v.Summary += ", and less and less: a start"
+		v.Summary += ", but growth is levelling off, as after a start"
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("What is live after collections of the old generation grows by %s MiB a minute.", cause.Digits(3, 60*slope/(1<<20)))
+	v.Title = fmt.Sprintf("Live objects in the old generation grow by %s MiB per minute.", cause.Digits(3, 60*slope/(1<<20)))
 	full := g.Pauses.Where(func(p reading.Pause) bool {
 		return p.Of == evidence.PauseFull || p.Of == evidence.PauseMixed || p.Of == evidence.PauseDegenerated || p.Of == evidence.PauseRemark || p.Of == evidence.PauseInitialMark
 	})
@@ -105,16 +109,16 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	if !math.IsNaN(capacity) {
 		left := (capacity - last.Bytes) / slope
 		v.Evidence = append(v.Evidence, c.Figure("heap capacity", capacity, "bytes", g.Origin),
-			c.Figure("until nothing is free, at this trend", left, "s", g.Origin))
+			c.Figure("time until the heap is full, at this rate", left, "s", g.Origin))
 		v.Prediction = append(v.Prediction, cause.Prediction{Metric: "heap exhausted in", Unit: "s", Then: cause.Number(left),
 			Low: cause.Number((capacity - last.Bytes) / high), High: cause.Number((capacity - last.Bytes) / low)})
-		v.Title = strings.TrimSuffix(v.Title, ".") + fmt.Sprintf(": the heap is exhausted in %s.", inSeconds(left))
+		v.Title = strings.TrimSuffix(v.Title, ".") + fmt.Sprintf(": the heap will be full in %s.", inSeconds(left))
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)
 	v.Fix = append(v.Fix,
-		cause.Fix{Text: "find which classes grow: two histograms some minutes apart, compared", Setting: "jcmd PID GC.class_histogram -all"},
-		cause.Fix{Text: "then who holds them: a heap dump (it stops the service while it is written) and its dominator tree", Setting: "jcmd PID GC.heap_dump FILE.hprof"},
-		cause.Fix{Text: "bound caches by size and age, remove listeners and thread locals; until then restart before it is exhausted"})
+		cause.Fix{Text: "find which classes grow: compare two class histograms some minutes apart", Setting: "jcmd PID GC.class_histogram -all"},
+		cause.Fix{Text: "then find what holds them: a heap dump (it pauses the service while it is written) and its dominator tree", Setting: "jcmd PID GC.heap_dump FILE.hprof"},
+		cause.Fix{Text: "limit caches by size and age, remove listeners and thread locals; until then, restart before the heap is full"})
 	return v
 }
 

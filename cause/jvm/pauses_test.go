@@ -60,7 +60,7 @@ func TestLeak(t *testing.T) {
 		return s
 	}
 	v := judged(t, grows(func(n int) float64 { return 30 * float64(n) }).build(), OldGenLeak)
-	if v.State != cause.Supported || !strings.Contains(v.Title, "MiB a minute") || v.Saves == nil {
+	if v.State != cause.Supported || !strings.Contains(v.Title, "MiB per minute") || v.Saves == nil {
 		t.Fatalf("%s: %s %s", v.State, v.Title, v.Summary)
 	}
 	if then := v.Prediction[0].Then; then == nil || *v.Prediction[0].Low > *then || *v.Prediction[0].High < *then || !near(*then, (700-18*30)/30.*3, .35) {
@@ -115,7 +115,7 @@ func TestStarvedCollections(t *testing.T) {
 	s := service{collector: "ParNew+CMS", cores: 2, rate: 20, demand: 10 * ms, pauses: every(4000*ms, starved), facts: map[string]float64{"ParallelGCThreads": 8, evidence.FactContainerCPU: 2},
 		series: map[string]float64{"cgroup.cpu.periods": 10, "cgroup.cpu.throttledPeriods": 6}}
 	v := only(t, s.build(), GCStarved.ID)
-	if !strings.Contains(v.Title, "a quota stopped it in 60 %") || v.Fix[0].Setting != "-XX:ParallelGCThreads=2" || v.Saves == nil {
+	if !strings.Contains(v.Title, "a CPU quota stopped the process in 60 %") || v.Fix[0].Setting != "-XX:ParallelGCThreads=2" || v.Saves == nil {
 		t.Errorf("%+v", v)
 	}
 	s.series = nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -16,28 +17,30 @@ import (
 // and operations of the JVM that collect nothing.
 var Safepoint = cause.Cause{
 	ID:    "jvm.safepoint",
-	Title: "stopping the threads takes longer than what they are stopped for",
+	Title: "pauses that are not GC: slow safepoints and VM operations",
 	Step:  cause.StepRest,
-	Doc: `To collect, to deoptimize, to dump threads the JVM brings all threads to a safepoint, and
-all wait for the last one. A thread looks for the request at method returns and loop ends;
-compiled loops over an int with a known end (counted loops) need not where the collector is
-Serial or Parallel, so that one long loop, or one copy of a huge array, makes everybody wait:
-the time to safepoint. No log of the collector's pauses shows it. Threads that the host does
-not run, or that wait for a page from disk, come as late.
+	Doc: `To run GC, to deoptimize or to dump threads the JVM brings all threads to a safepoint,
+and all wait for the last one. A thread checks for the request at method returns and
+loop ends; compiled loops over an int with a known end (counted loops) do not where the
+collector is Serial or Parallel, so that one long loop, or one copy of a huge array,
+makes all others wait: the time to safepoint. It is not part of the GC pauses in the
+log. Threads that the host does not run, or that wait for a page from disk, are late as
+well.
 
-The other part are operations that are no collections: RevokeBias of biased locks (before JDK
-15), Deoptimize, thread dumps and deadlock searches of monitoring agents (ThreadDump,
-FindDeadlocks, PrintThreads), heap inspection, class redefinition.
+The other part is VM operations that are not collections: RevokeBias of biased locks
+(before JDK 15), Deoptimize, thread dumps and deadlock searches of monitoring agents
+(ThreadDump, FindDeadlocks, PrintThreads), heap inspection, class redefinition.
 
-Told from its look-alikes: what a collection itself takes is that collector's cause. On a host
-without free processors everything reaches late: linux.cpu-saturation, linux.noisy-neighbour.
+How to tell it from similar problems: the duration of a collection itself belongs to the
+causes about GC. On a host without free CPUs all threads reach safepoints late:
+linux.cpu-saturation, linux.noisy-neighbour.
 
 What helps: for counted loops -XX:+UseCountedLoopSafepoints (with
--XX:LoopStripMiningIter=1000 from JDK 10 on; what G1, ZGC and Shenandoah do by default); who
-comes late is told by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100 (ms), from JDK 25 on
-by the event jdk.SafepointLatency; for the operations, asking less often. What does not help:
-anything about the heap.`,
-	Needs:   "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests of the same time to say what they cost",
+-XX:LoopStripMiningIter=1000 from JDK 10 on; what G1, ZGC and Shenandoah do by default);
+which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100
+(ms), from JDK 25 on by the event jdk.SafepointLatency; for VM operations, running them
+less often. What does not help: heap settings.`,
+	Needs:   "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
 	Applies: isJVM,
 	Judge:   judgeSafepoint,
 }
@@ -56,14 +59,14 @@ func judgeSafepoint(c *cause.Case) cause.Verdict {
 	}
 	stops, seen := g.besides()
 	if !seen {
-		return cause.Verdict{State: cause.Inconclusive, Summary: "safepoints were not watched", Needs: logging}
+		return cause.Verdict{State: cause.Inconclusive, Summary: "safepoints were not recorded", Needs: logging}
 	}
 	var v cause.Verdict
 	var p reading.Pauses
 	for _, s := range stops {
 		p = append(p, s.Pause)
 	}
-	g.judge(&v, p, "stops besides collections", least(p))
+	g.judge(&v, p, "pauses other than GC", least(p))
 	if v.Saves == nil && p.Longest().Seconds() < perceptible {
 		v.State, v.Needs = cause.RuledOut, nil
 	}
@@ -83,23 +86,23 @@ func judgeSafepoint(c *cause.Case) cause.Verdict {
 			late = append(late, reading.Pause{Row: s.Row, From: s.From, To: s.From + int64(d)})
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("until all threads had stopped, in all", late.Seconds(), "s", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("time until all threads had stopped, in total", late.Seconds(), "s", g.Origin))
 	if most := late.Longest(); len(late) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("the longest time to safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
+		v.Evidence = append(v.Evidence, c.Figure("longest time to safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	}
-	v.Evidence = append(v.Evidence, c.Figure("operations that are no collections, the way to them included", reaching[false].Seconds(), "s", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("VM operations other than GC, including the time to safepoint", reaching[false].Seconds(), "s", g.Origin))
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
 		return cmp.Or(cmp.Compare(by[b].Seconds(), by[a].Seconds()), cmp.Compare(a, b))
 	})
 	for _, name := range names[:min(4, len(names))] {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("stops for %s", operation(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
+		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("pauses for %s", operation(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
 	}
 	if late.Seconds() >= p.Seconds()/2 {
-		v.Title = fmt.Sprintf("Some thread takes up to %s to stop, and all others wait for it.", inSeconds(late.Longest().Seconds()))
+		v.Title = fmt.Sprintf("One thread takes up to %s to reach a safepoint, and all others wait for it.", inSeconds(late.Longest().Seconds()))
 		g.adviseLate(&v)
 		return v
 	}
-	v.Title = fmt.Sprintf("All threads are stopped %[2]d times for %[3]s in all by %[1]s.", operation(names[0]), len(by[names[0]]), inSeconds(by[names[0]].Seconds()))
+	v.Title = fmt.Sprintf("All threads were paused %[2]s, for %[3]s in total, by %[1]s.", operation(names[0]), figure.Times(len(by[names[0]])), inSeconds(by[names[0]].Seconds()))
 	g.adviseOperation(&v, names[0])
 	return v
 }
@@ -113,7 +116,7 @@ const nameless = "stopped"
 
 func operation(name string) string {
 	if name == "" || name == nameless {
-		return "an operation the log does not name"
+		return "a VM operation that the log does not name"
 	}
 	return name
 }
@@ -160,41 +163,41 @@ func length(s reading.Spans) (sum int64) {
 func (g *collector) adviseLate(v *cause.Verdict) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting}) }
 	version := release(g.c)
-	add("find who comes late: the JVM prints the threads that have not stopped after that many ms", "-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100")
+	add("find the late thread: with this the JVM logs the threads that have not stopped after 100 ms", "-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100")
 	switch {
 	case g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah"):
 		if version > 0 && version < 10 {
-			add("if it is a counted loop: let compiled loops look for safepoints", "-XX:+UseCountedLoopSafepoints")
+			add("if it is a counted loop: make compiled loops check for safepoints", "-XX:+UseCountedLoopSafepoints")
 			break
 		}
-		add("this collector's compiled loops look for safepoints: look for copies of huge arrays, native code that returns late, pages that come from disk (swap, mapped files), a host without free processors", "")
+		add("look for copies of huge arrays, native code that returns late, pages read from disk (swap, mapped files), or a host without free CPUs; it is not loops, which check for safepoints with this collector", "")
 	case version == 0 || version >= 10:
-		add("with Serial, Parallel and CMS compiled loops over an int do not look for safepoints; let them, every thousand rounds", "-XX:+UseCountedLoopSafepoints -XX:LoopStripMiningIter=1000")
+		add("make compiled loops check for safepoints every thousand iterations; with Serial, Parallel and CMS, loops over an int do not", "-XX:+UseCountedLoopSafepoints -XX:LoopStripMiningIter=1000")
 	default:
-		add("let compiled loops over an int look for safepoints; it costs loops some per cent", "-XX:+UseCountedLoopSafepoints")
+		add("make compiled loops over an int check for safepoints; this slows loops by a few percent", "-XX:+UseCountedLoopSafepoints")
 	}
 	if version >= 25 {
-		add("a flight recording names thread and stack that came late: jdk.SafepointLatency", "jcmd PID JFR.start duration=60s settings=profile")
+		add("a flight recording shows which thread was late, and its stack (event jdk.SafepointLatency)", "jcmd PID JFR.start duration=60s settings=profile")
 	}
-	add("or work in shorter loops: a long one over a long, or split by calls that are not inlined, looks for safepoints", "")
+	add("or shorten the loop: a loop over a long, or one with calls that are not inlined, checks for safepoints", "")
 }
 
 func (g *collector) adviseOperation(v *cause.Verdict, name string) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting}) }
 	switch {
 	case strings.Contains(name, "Bias"):
-		add("biased locks are taken away from their threads again and again: where locks are shared, do without (off by default from JDK 15 on)", "-XX:-UseBiasedLocking")
+		add("switch off biased locking: biases are revoked again and again because locks are shared (off by default from JDK 15 on)", "-XX:-UseBiasedLocking")
 	case holds(name, []string{"ThreadDump", "PrintThreads", "FindDeadlocks", "PrintJNI"}):
-		add("somebody dumps all threads: monitoring agents, deadlock checks, jstack in a loop; let them do it less often, and without locked monitors and synchronizers", "")
+		add("take thread dumps less often, and without locked monitors and synchronizers: monitoring agents, deadlock checks or a jstack loop take them", "")
 	case strings.Contains(name, "Deoptimize"), strings.Contains(name, "MarkActiveNMethods"):
-		add("compiled code is thrown away: classes loaded late, agents that instrument; with a full code cache it is compiled again and again (-Xlog:codecache)", "")
+		add("find why compiled code is discarded: classes loaded late, agents that instrument code, or a full code cache, which makes the JVM compile again and again (-Xlog:codecache)", "")
 	case strings.Contains(name, "Redefine"):
-		add("an agent redefines classes in a running JVM: attach it at the start", "")
+		add("attach the agent at the start: it redefines classes in the running JVM", "")
 	case strings.Contains(name, "Heap"):
-		add("somebody inspects or dumps the heap of a running service", "")
+		add("find who inspects or dumps the heap of the running service, and stop it", "")
 	case name == "" || name == nameless || strings.HasPrefix(name, "no vm operation"):
-		add("which operation it is says -Xlog:safepoint (JDK 9 and later), before -XX:+PrintSafepointStatistics -XX:PrintSafepointStatisticsCount=1", "")
+		add("find out which VM operation it is: -Xlog:safepoint (JDK 9 or later), before that -XX:+PrintSafepointStatistics -XX:PrintSafepointStatisticsCount=1", "")
 	default:
-		add(name+" stops all threads: ask for it less often", "")
+		add(name+" pauses all threads: run it less often", "")
 	}
 }

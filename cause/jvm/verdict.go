@@ -12,23 +12,23 @@ import (
 func unwatched(c *cause.Case) cause.Verdict {
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
 		if !reading.Stamped(c.Bundle.Clocks[w.Clock]) {
-			return cause.Verdict{State: cause.Inconclusive, Summary: "the log has no time stamps: how often it collects is not known", Needs: logging}
+			return cause.Verdict{State: cause.Inconclusive, Summary: "the GC log has no timestamps, so the rate of collections is not known", Needs: logging}
 		}
 	}
-	return cause.Verdict{State: cause.Inconclusive, Summary: "no collection was watched", Needs: logging}
+	return cause.Verdict{State: cause.Inconclusive, Summary: "no GC log recorded", Needs: logging}
 }
 
 // untold is the answer where a log does not say what CPU time its collections took: no
 // matter where they take hardly any time at all, as those of concurrent collectors.
 func (g *collector) untold() cause.Verdict {
 	if share := g.ShareOf(g.Pauses); share < stoppedPart {
-		return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("collections stop %s %% of the time", cause.Digits(2, 100*share)),
-			Evidence: []cause.Evidence{g.c.Figure("share of the time in which collections stop the world", share, "1", g.Origin)}}
+		return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("GC pauses the program only %s %% of the time", cause.Digits(2, 100*share)),
+			Evidence: []cause.Evidence{g.c.Figure("share of the time paused by GC", share, "1", g.Origin)}}
 	}
-	return cause.Verdict{State: cause.Inconclusive, Summary: "the log does not tell the CPU time of collections",
+	return cause.Verdict{State: cause.Inconclusive, Summary: "the GC log has no CPU times",
 		Needs: []cause.Need{
-			{What: "a log with CPU times, from JDK 9 on", Command: "-Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags"},
-			{What: "before JDK 9", Command: "-XX:+PrintGCDetails"}}}
+			{What: "a GC log with CPU times (JDK 9 or later)", Command: "-Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags"},
+			{What: "or, before JDK 9", Command: "-XX:+PrintGCDetails"}}}
 }
 
 // judge fills in what some pauses cost, whatever makes them: by the requests they met, else
@@ -38,12 +38,12 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 	c := g.c
 	share := g.ShareOf(p)
 	v.State = cause.RuledOut
-	v.Summary = fmt.Sprintf("%s stop %s %% of the time", what, cause.Digits(2, 100*share))
+	v.Summary = fmt.Sprintf("%s pause the program %s %% of the time", what, cause.Digits(2, 100*share))
 	v.Evidence = append(v.Evidence,
 		c.Figure(what, float64(len(p)), "count", g.Origin),
-		c.Figure("share of the time they stop the world", share, "1", g.Origin))
+		c.Figure("share of the time paused by them", share, "1", g.Origin))
 	if most := p.Longest(); len(p) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("the longest of them", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
+		v.Evidence = append(v.Evidence, c.Figure("longest pause", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	}
 	v.Weight = share
 	b := g.billOf(p)
@@ -54,14 +54,14 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 		v.Evidence = append(v.Evidence, g.figures(b, what)...)
 		g.judgeBilled(v, b, what)
 	case c.Ledger != nil && !c.Slow() && len(c.Ledger.Rows) > 0 && g.meets():
-		v.Summary += ", and requests are not slow"
+		v.Summary += ", but requests are not slow"
 	case share >= least:
 		v.State = cause.Supported
 		v.Needs = append(v.Needs, requestsEvidence)
 		if c.Ledger != nil {
 			v.Needs = []cause.Need{
-				{What: "a log whose lines say the time of day, so that its pauses can be laid over the requests, from JDK 9 on", Command: "-Xlog:gc*:file=gc.log:time,uptime,level,tags"},
-				{What: "before JDK 9", Command: "-XX:+PrintGCDateStamps"}}
+				{What: "a GC log with the time of day, so that pauses can be matched with requests (JDK 9 or later)", Command: "-Xlog:gc*:file=gc.log:time,uptime,level,tags"},
+				{What: "or, before JDK 9", Command: "-XX:+PrintGCDateStamps"}}
 		}
 	}
 	return b
@@ -73,17 +73,17 @@ const leastStopped = .01
 
 // judgeBilled judges by what the pauses cost slow requests.
 func (g *collector) judgeBilled(v *cause.Verdict, b *bill, what string) {
-	v.Summary = fmt.Sprintf("%s cost %.1f %% of slow time", what, 100*b.share())
+	v.Summary = what + " are " + cause.OfSlow(b.share())
 	switch {
 	case !g.c.Slow():
-		v.Summary = fmt.Sprintf("%s stop %s %% of the time, and hardly a request is slow", what, cause.Digits(2, 100*v.Weight))
+		v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, but almost no requests are slow", what, cause.Digits(2, 100*v.Weight))
 	case b.share() >= cause.Material:
 		v.State = cause.Supported
 		v.Saves = b.saves(g.c)
 	case b.method == "" && b.most() >= cause.Material && v.Weight >= leastStopped:
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%s stop slow requests for %.1f %% of their time; what queued up behind them is not known", what, 100*b.share())
-		v.Needs = append(v.Needs, cause.Need{What: "what pauses amount to by queueing: the arrivals of all requests (rows of a load generator, or an access log with times in ms), and the CPU of the process beside them", Command: "unstall record PID"})
+		v.Summary = fmt.Sprintf("%s pause slow requests for %.1f %% of their time; how long requests queued behind them is not known", what, 100*b.share())
+		v.Needs = append(v.Needs, cause.Need{What: "how long requests queued behind pauses: the arrival times of all requests (a load generator's results, or an access log with times in ms), and the CPU time of the process", Command: "unstall record PID"})
 	}
 }
 

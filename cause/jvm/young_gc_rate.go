@@ -16,31 +16,33 @@ import (
 // slow.
 var YoungGCRate = cause.Cause{
 	ID:    "jvm.young-gc-rate",
-	Title: "young collections come so often that requests are slow",
+	Title: "young collections run so often that requests are slow",
 	Step:  cause.StepCollector,
-	Doc: `Requests allocate, eden fills, and a young collection stops the world: ParNew, PSYoungGen,
-DefNew and G1's young pauses alike (many believe that ParNew does not stop it). How often
-is eden ÷ allocation rate; how long each takes depends on what survives, not on how much
-garbage there was. A hundred collections a minute of 40 ms each stop 7 % of the time. That
-by itself makes no request slow by seconds: near the processors' limit it does, because
-what came during a pause queues behind it, and the next pause comes before the queue is
-gone. So what pauses cost is what requests were stopped by them and what they waited
-behind them, by running the recorded arrivals with the pauses and without; and the rate at
-which work and collections fill the processors (the knee) is told beside the rate that came.
+	Doc: `Requests allocate, eden fills, and a young collection pauses the program: ParNew,
+PSYoungGen, DefNew and G1's young pauses alike (many believe that ParNew does not). How
+often is eden ÷ allocation rate; how long each takes depends on what survives, not on
+how much garbage there was. A hundred collections per minute of 40 ms each pause the
+program 7 % of the time. By itself that makes no request slow by seconds. Near the CPUs'
+limit it does, because requests that arrive during a pause queue behind it, and the next
+pause comes before the queue is gone. So the cost of pauses is the time requests were
+paused plus the time they queued behind pauses, found by replaying the recorded arrivals
+with the pauses and without; and the request rate at which work and GC use all CPUs (the
+knee) is shown beside the actual rate.
 
-Told from its look-alikes: if the knee without collections lies below what came, there is
-too much work and collecting less does not help (service.over-capacity); if collections
-copy little and take long, the kernel or the host keeps them (jvm.gc-kernel-time,
-jvm.gc-cpu-starved); rare and long ones are of the whole heap (jvm.full-gc); threads that
-wait for a slow dependency allocate nothing meanwhile, and collections are rare then.
+How to tell it from similar problems: if the knee without collections is below the
+actual rate, there is too much work and less GC does not help (service.over-capacity);
+if collections copy little and take long, the kernel or the host delays them
+(jvm.gc-kernel-time, jvm.gc-cpu-starved); rare and long ones are full collections
+(jvm.full-gc); threads that wait for a slow dependency allocate nothing meanwhile, and
+collections are rare then.
 
-What helps: allocate less per request (the class histogram and an allocation profile say
-what: response buffers, lists that are built to be thrown away, 40 queries where a cache
-would do), fewer requests (callers that cache), a larger young generation: twice the eden
-is half the collections, and each copies hardly more. What does not help: a larger heap
-whose young part stays fixed by -Xmn or NewSize; a shorter pause goal (it shrinks eden and
+What helps: allocate less per request (the class histogram and an allocation profile
+show what: response buffers, temporary lists, 40 queries where a cache would do), fewer
+requests (callers that cache), a larger young generation: twice the eden means half the
+collections, and each copies hardly more. What does not help: a larger heap whose young
+generation stays fixed by -Xmn or NewSize; a shorter pause goal (it shrinks eden and
 makes collections more frequent).`,
-	Needs:   "the collector's log; requests of the same time; CPU of the process for the knee",
+	Needs:   "a GC log; requests from the same time; CPU time of the process, for the knee",
 	Applies: isJVM,
 	Judge:   judgeYoung,
 }
@@ -69,12 +71,12 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return v
 	}
 	if b == nil && v.State != cause.RuledOut && len(p) < someYoung {
-		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer log, of some minutes under load"}}
-		v.Summary = fmt.Sprintf("too few young collections (%d) to say how often they come", len(p))
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer GC log: some minutes under load"}}
+		v.Summary = fmt.Sprintf("too few young collections (%d) to tell how often they run", len(p))
 		return v
 	}
 	perMinute := 60 * g.PerSecond(p)
-	v.Evidence = append(v.Evidence, c.Figure("young collections a minute ("+g.NameOf(p[0])+")", perMinute, "1/min", g.OriginOf(p[0])))
+	v.Evidence = append(v.Evidence, c.Figure("young collections per minute ("+g.NameOf(p[0])+")", perMinute, "1/min", g.OriginOf(p[0])))
 	v.Evidence = append(v.Evidence, g.youngFigures(p)...)
 	load, known := younggen.LoadOf(c.Bundle, c.Subject, c.Ledger, g.Collector)
 	if known {
@@ -82,11 +84,11 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	}
 	if v.State == cause.Supported && (g.PerSecond(p) < oftenYoung || len(p) < someYoung || g.ShareOf(p) < leastYoung) {
 		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
-		v.Summary = fmt.Sprintf("%s young collections a minute stop %s %% of the time: they are rare, or short", cause.Digits(2, perMinute), cause.Digits(2, 100*g.ShareOf(p)))
+		v.Summary = fmt.Sprintf("%s young collections per minute pause the program only %s %% of the time", cause.Digits(2, perMinute), cause.Digits(2, 100*g.ShareOf(p)))
 		return v
 	}
 	if known && c.Slow() && load.Offered > load.Knee.Free().Value {
-		v.Summary = fmt.Sprintf("%.0f requests/s came, and without any collection %.0f would fill the processors: it is the work itself (service.over-capacity)", load.Offered, load.Knee.Free().Value)
+		v.Summary = fmt.Sprintf("%.0f requests/s arrived, but even without GC the CPUs can serve only %.0f/s: there is too much work (service.over-capacity)", load.Offered, load.Knee.Free().Value)
 		if b == nil || b.share() < mostOfIt {
 			v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
 			return v
@@ -95,9 +97,9 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
-	v.Title = fmt.Sprintf("%s runs %.0f× a minute and stops %.1f %% of the time: eden fills every %s.", g.NameOf(p[0]), perMinute, 100*g.ShareOf(p), inSeconds(p.Interval()))
+	v.Title = fmt.Sprintf("Young GC (%s) runs %.0f times per minute and pauses the program %.1f %% of the time, because eden fills every %s.", g.NameOf(p[0]), perMinute, 100*g.ShareOf(p), inSeconds(p.Interval()))
 	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee*knee.Value {
-		v.Summary += fmt.Sprintf("; knee about %.0f requests/s, %.0f came", knee.Value, load.Offered)
+		v.Summary += fmt.Sprintf("; %.0f requests/s arrived, and the CPUs can serve about %.0f/s", load.Offered, knee.Value)
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)
 	g.adviseYoung(&v, load, known)
@@ -111,17 +113,17 @@ func (g *collector) youngFigures(p reading.Pauses) (out []cause.Evidence) {
 			out = append(out, g.c.Figure(text, v, unit, g.Origin))
 		}
 	}
-	add("from one to the next, in the median", 1e3*p.Interval(), "ms")
+	add("interval between them (median)", 1e3*p.Interval(), "ms")
 	add("allocation rate", g.Alloc.Number, "bytes/s")
-	add("allocated between two of them: what eden holds", g.Each.Number, "bytes")
+	add("allocated between two of them (the size of eden)", g.Each.Number, "bytes")
 	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() {
 		add("allocated per request", g.Alloc.Number/l.Requests.Rate, "bytes")
 	}
 	add("promoted to the old generation", g.Promoted.Number, "bytes/s")
 	if user, system, _ := g.CPUOf(p); !math.IsNaN(user) && g.Span > 0 {
-		add("CPUs that collecting takes, in the mean", (user+system)/g.Span, "CPUs")
+		add("CPUs used by young collections, on average", (user+system)/g.Span, "CPUs")
 		if cpu := reading.ProcessOf(g.c.Bundle, g.c.Subject, g.Window).CPU; cpu.MostlyKnown() && cpu.Number > 0 {
-			out = append(out, g.c.Figure("of the process's CPU time", (user+system)/g.Span/cpu.Number, "1", cpu.Origin))
+			out = append(out, g.c.Figure("share of the process's CPU time", (user+system)/g.Span/cpu.Number, "1", cpu.Origin))
 		}
 	}
 	return out
@@ -158,7 +160,7 @@ func (g *collector) classes() (out []cause.Evidence) {
 	}
 	slices.SortStableFunc(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })
 	for _, x := range all[:min(mostClasses, len(all))] {
-		out = append(out, g.c.Figure("in the heap: "+x.name, float64(x.bytes), "bytes", x.origin))
+		out = append(out, g.c.Figure("heap used by "+x.name, float64(x.bytes), "bytes", x.origin))
 	}
 	return out
 }
@@ -172,6 +174,14 @@ func inSeconds(s float64) string {
 		return fmt.Sprintf("%.0f ms", 1e3*s)
 	case s < 120:
 		return fmt.Sprintf("%s s", cause.Digits(3, s))
+	}
+	for _, unit := range []struct {
+		s    float64
+		name string
+	}{{86400, "days"}, {3600, "h"}} {
+		if s >= 2*unit.s {
+			return cause.Digits(2, s/unit.s) + " " + unit.name
+		}
 	}
 	return fmt.Sprintf("%.0f min", s/60)
 }

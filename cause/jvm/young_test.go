@@ -21,7 +21,7 @@ func TestYoungCollectionsNearTheKnee(t *testing.T) {
 	if len(v.Prediction) == 0 || v.Prediction[0].Metric != "young collections" || !near(*v.Prediction[0].Then, 133./4, .02) {
 		t.Errorf("%+v", v.Prediction)
 	}
-	if !strings.Contains(v.Summary, "knee about") {
+	if !strings.Contains(v.Summary, "the CPUs can serve about") {
 		t.Errorf("no knee: %s", v.Summary)
 	}
 }

@@ -9,28 +9,28 @@ import (
 // CPUSaturation is a host that has more to run than processors.
 var CPUSaturation = cause.Cause{
 	ID:    "linux.cpu-saturation",
-	Title: "the host does not run the process's threads",
+	Title: "the host has too few free CPUs for the process's threads",
 	Step:  cause.StepProcessors,
-	Doc: `The process's threads are ready but the host runs something else: other processes, other
-containers, other virtual machines. From inside the process everything takes longer:
-system calls that never block, stop-the-world pauses, marking, the program's own work.
-The runtime believes that a goroutine runs while its thread does not.
+	Doc: `The process's threads are runnable but the host runs something else: other processes,
+other containers, other virtual machines. Seen from inside the process everything takes
+longer: system calls that never block, stop-the-world pauses, marking, the program's own
+work. The runtime believes that a goroutine runs while its thread does not.
 
 It shows where things that always take the same few microseconds take milliseconds now
 and then, and where goroutines "run" for far longer than the runtime's preemption
-allows. From a trace alone the size can only be bounded. The process's CPU time (/proc/PID/stat)
-against the time its runtime believes it was on processors gives it exactly: on a quiet
-host they agree. Pressure stall information (/proc/pressure/cpu) and the other
-processes' CPU time say who it was (linux.noisy-neighbour).
+allows. From a trace alone the size can only be bounded. The process's CPU time
+(/proc/PID/stat) compared with the time its runtime believes it ran gives the size
+exactly: on a quiet host they agree. Pressure stall information (/proc/pressure/cpu) and
+the other processes' CPU time show who it was (linux.noisy-neighbour).
 
-Told from its look-alikes: the collector's figures (gctrace's "cpu" too) are time on a
-processor as the runtime counts it; on such a host they grow with everything else and
-prove nothing (golang/go#19497). A quota (linux.cpu-throttled) looks the same from
-inside: cpu.stat of the cgroup tells them apart.
+How to tell it from similar problems: GC figures (gctrace's "cpu" too) are CPU time as
+the runtime counts it; on such a host they grow with everything else and prove nothing
+(golang/go#19497). A quota (linux.cpu-throttled) looks the same from inside: cpu.stat of
+the cgroup tells them apart.
 
-What helps: fewer neighbours, reserved processors (cpuset, Guaranteed pods), weights; a
-GOMAXPROCS that fits the quota.`,
-	Needs:   "an execution trace of Go 1.22 or later; /proc of the host for exact figures: " + Record,
+What helps: fewer other processes on the host, reserved CPUs (cpuset, Guaranteed pods),
+CPU weights; a GOMAXPROCS that fits the quota.`,
+	Needs:   "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeSaturation,
 }
@@ -40,14 +40,14 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut}
 	if c.Traced() && c.Ledger.Host.Known {
 		l := c.Ledger
-		v.Summary = fmt.Sprintf("short system calls take %.1f × their median in the mean", l.Host.Dilation)
+		v.Summary = fmt.Sprintf("short system calls take on average %.1f × their median", l.Host.Dilation)
 		v.Evidence = append(v.Evidence, dilation(c)...)
 		v.Evidence = append(v.Evidence,
-			c.Figure("run time in stretches longer than the runtime allows", l.Host.LongRuns, "1", cause.From(l.Source)))
+			c.Figure("share of run time in stretches longer than the scheduler allows", l.Host.LongRuns, "1", cause.From(l.Source)))
 		if l.Host.Starved() {
 			v.Evidence = append(v.Evidence,
-				c.Figure("time on processors that the host did not run, at least", l.Host.Low, "1", cause.From(l.Source)),
-				c.Figure("at most", l.Host.High, "1", cause.From(l.Source)))
+				c.Figure("share of run time in which the host did not run it, at least", l.Host.Low, "1", cause.From(l.Source)),
+				c.Figure("share of run time in which the host did not run it, at most", l.Host.High, "1", cause.From(l.Source)))
 		}
 	}
 	if s.host != nil {
@@ -57,15 +57,15 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	case !s.known:
 		return saturationUntraced(c, s, v)
 	case s.measured:
-		v.Summary = fmt.Sprintf("%.0f %% of its time on processors was not CPU time", 100*s.share)
+		v.Summary = fmt.Sprintf("for %.0f %% of its run time the host did not run the process", 100*s.share)
 	}
 	if !s.agree {
 		v.State = cause.Inconclusive
-		v.Summary = "the trace looks starved, but all of its time on processors was CPU time"
+		v.Summary = "the trace looks as if the host did not run the process, but the process had CPU time for all of its run time"
 		if s.host != nil {
 			v.Summary += fmt.Sprintf(": %.2f of %.2f CPUs", s.host.process.Number, s.host.run)
 		}
-		v.Needs = []cause.Need{{What: "both of the same seconds and of the same process: check the PID in the host's recording"}}
+		v.Needs = []cause.Need{{What: "a trace and a recording of the host from the same time and of the same process: check the PID in the host's recording"}}
 		return v
 	}
 	if !s.starved {
@@ -76,22 +76,22 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	switch t := throttleOf(c); {
 	case t.explains(s, run):
 		v.State = cause.RuledOut
-		v.Summary += fmt.Sprintf(": a quota stopped it in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
+		v.Summary += fmt.Sprintf(": a CPU quota stopped it in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
 		return v
 	case share < cause.Material || !c.Slow():
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("signs of a busy host, but %.1f %% of slow time", 100*share)
+		v.Summary = fmt.Sprintf("there are signs of a busy host, but they are %.1f %% of slow time", 100*share)
 	case s.host != nil && s.host.idle():
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("not run, but the host never had more than %.1f of %.0f CPUs busy: a quota?", s.host.Peak, s.host.CPUs)
+		v.Summary = fmt.Sprintf("the process did not run though the host never had more than %.1f of %.0f CPUs busy: it may be a CPU quota", s.host.Peak, s.host.CPUs)
 		v.Needs = []cause.Need{quotaEvidence}
 		return v
 	default:
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("The host does not run the process: about %.0f %% of its time on processors was not CPU time.", 100*s.share)
+		v.Title = fmt.Sprintf("The host is short of CPUs: for about %.0f %% of its run time the process was not run.", 100*s.share)
 		v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
 		v.Saves = saves
-		v.Fix = append(v.Fix, cause.Fix{Text: "find who has the processors (top, or /proc/pressure/cpu per cgroup) and give this service its own: cpuset, reserved cores, or fewer neighbours; do not tune the runtime on such a host"})
+		v.Fix = append(v.Fix, cause.Fix{Text: "find which process uses the CPUs (top, or cpu.pressure per cgroup) and give this service its own: cpuset, reserved cores, or fewer processes on this host; tuning the runtime does not help here"})
 	}
 	if !s.measured {
 		v.Needs = []cause.Need{hostEvidence}
@@ -112,11 +112,11 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 	v.State = cause.Inconclusive
 	h := s.host
 	if h == nil {
-		v.Summary = "whether the host ran the threads was not watched"
+		v.Summary = "whether the host ran the process's threads was not recorded"
 		v.Needs = []cause.Need{hostEvidence}
 		if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
-			v.Summary = fmt.Sprintf("it did not: %.0f %% of the run time is in stretches no scheduler allows; what requests lost was not watched", 100*share)
-			v.Evidence = append(v.Evidence, c.Figure("run time in stretches longer than the runtime allows", share, "1", origin))
+			v.Summary = fmt.Sprintf("the host did not run the process all the time: %.0f %% of its run time is in stretches longer than the scheduler allows; what that cost requests was not recorded", 100*share)
+			v.Evidence = append(v.Evidence, c.Figure("share of run time in stretches longer than the scheduler allows", share, "1", origin))
 		}
 		return v
 	}
@@ -125,10 +125,10 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 	switch {
 	case h.Pressure.Number < calm && h.Peak < full*h.CPUs:
 		v.State = cause.RuledOut
-		v.Summary += fmt.Sprintf(", nobody waited for more than %.0f %% of the time", 100*h.Pressure.Number)
+		v.Summary += fmt.Sprintf(", and tasks waited for a CPU for at most %.0f %% of the time", 100*h.Pressure.Number)
 	case waited && d.clears(c, &v):
 	case h.Taken() >= full*h.CPUs:
-		v.Summary += d.blames(waited, ": whether it is these requests that wait was not watched")
+		v.Summary += d.blames(waited, "; whether these requests waited for a CPU was not recorded")
 		v.Needs = traced(c)
 	default:
 		v.Needs = traced(c)
@@ -142,7 +142,7 @@ func traced(c *cause.Case) []cause.Need {
 	if c.OnThreads() {
 		return nil
 	}
-	return []cause.Need{c.Trace("the same seconds", " shows whom the host kept waiting")}
+	return []cause.Need{c.Trace("the same time", ", to show which requests waited for a CPU")}
 }
 
 // spare is the share of the host's processors of which, if no more were ever busy between
@@ -159,5 +159,5 @@ func dilation(c *cause.Case) []cause.Evidence {
 	if d == 0 {
 		return nil
 	}
-	return []cause.Evidence{c.Figure("calls that never block: mean ÷ median duration", d, "1", cause.From(c.Ledger.Source))}
+	return []cause.Evidence{c.Figure("system calls that never block: mean ÷ median duration", d, "1", cause.From(c.Ledger.Source))}
 }

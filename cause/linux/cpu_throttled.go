@@ -12,25 +12,26 @@ import (
 // CPUThrottled is a CPU quota that stops the process while processors are free.
 var CPUThrottled = cause.Cause{
 	ID:    "linux.cpu-throttled",
-	Title: "a CPU quota stops the process",
+	Title: "a CPU quota (container limit) stops the process",
 	Step:  cause.StepProcessors,
-	Doc: `The process's cgroup may use so much CPU time in a period (cpu.max; a Kubernetes CPU limit,
-docker --cpus). Once that is used up, all its threads stop until the next period begins:
-with the usual period of 100 ms for up to that long, whatever the mean use is. Many
-threads use a quota up at once: 2 CPUs are gone in 25 ms if 8 threads run.
+	Doc: `The process's cgroup may use so much CPU time in a period (cpu.max; a Kubernetes CPU
+limit, docker --cpus). Once that is used up, all its threads stop until the next period
+begins: with the usual period of 100 ms for up to that long, whatever the average use
+is. Many threads use up a quota quickly: a quota of 2 CPUs is gone in 25 ms if 8 threads
+run.
 
 The kernel counts it: nr_periods, nr_throttled and throttled_usec in cpu.stat of the
 cgroup that has the quota, which may be one above the process's own.
 
-Told from its look-alikes: from inside the process it looks like a starved host
-(linux.cpu-saturation), but processors are free; too little mean CPU (over capacity)
-shows as use at the quota, and then only a higher one helps.
+How to tell it from similar problems: from inside the process it looks like a starved
+host (linux.cpu-saturation), but the host has free CPUs; if the quota is too low for the
+load (over capacity), average use is at the quota, and then only a higher one helps.
 
 What helps: a higher limit, or none (requests and weights still share fairly); a
 GOMAXPROCS that fits the quota, which Go 1.25 and later sets by itself; fewer threads
-that work at once. A pause of the collector is not shortened by tuning the collector
-while its workers use up the quota.`,
-	Needs:   "cpu.stat of the process's cgroup over the same seconds, and an execution trace: unstall record PID",
+that run at once. Tuning GC does not shorten its pauses while GC workers use up the
+quota.`,
+	Needs:   "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeThrottled,
 }
@@ -41,7 +42,7 @@ type throttle struct {
 	used reading.Value
 }
 
-var quotaEvidence = cause.Need{What: "whether a quota stopped it: cpu.stat of its cgroup, with a trace beside it", Command: "unstall record PID"}
+var quotaEvidence = cause.Need{What: "cpu.stat of its cgroup with a trace from the same time, to show whether a quota stopped it", Command: "unstall record PID"}
 
 // noPeriod is what is counted of periods in which a quota was looked at where there is none:
 // the kernel counts none, and what was read between two of them is less than one.
@@ -77,7 +78,7 @@ func throttleOf(c *cause.Case) *throttle {
 
 // figures are the evidence of the quota.
 func (t *throttle) figures(c *cause.Case) []cause.Evidence {
-	out := []cause.Evidence{c.Figure(fmt.Sprintf("periods in which the quota stopped it, of %.0f", t.Periods.Number), t.Stopped.Number, "1", t.Stopped.Origin)}
+	out := []cause.Evidence{c.Figure(fmt.Sprintf("periods (of %.0f) in which the quota stopped it", t.Periods.Number), t.Stopped.Number, "1", t.Stopped.Origin)}
 	if t.CPUs.Known() {
 		out = append(out, c.Figure("quota", t.CPUs.Number, "CPUs", t.CPUs.Origin))
 	}
@@ -93,17 +94,17 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	t := throttleOf(c)
 	if t == nil {
 		if s.known && !s.starved {
-			v.Summary = "its threads were run whenever they were ready"
+			v.Summary = "the host ran its threads whenever they were runnable"
 			v.Evidence = dilation(c)
 			return v
 		}
 		v.State = cause.Inconclusive
-		v.Summary = "cpu.stat of its cgroup was not watched"
+		v.Summary = "cpu.stat of its cgroup was not recorded"
 		v.Needs = []cause.Need{quotaEvidence}
 		return v
 	}
 	v.Evidence = t.figures(c)
-	v.Summary = fmt.Sprintf("%.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
+	v.Summary = fmt.Sprintf("stopped in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
 	if t.Periods.Number < noPeriod {
 		v.Summary = "its cgroup has no quota"
 	}
@@ -112,7 +113,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	}
 	if !c.Slow() || !s.known {
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods: what requests lost by it was not watched", 100*t.Share())
+		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but what that cost requests was not recorded", 100*t.Share())
 		v.Needs = traced(c)
 		return v
 	}
@@ -132,11 +133,11 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	switch { // where the kernel counted many stops, what they may have cost is enough
 	case !t.explains(s, run):
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but the host withheld more", 100*t.Share())
+		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but the process lost more CPU time than that explains", 100*t.Share())
 		return v
 	case share < cause.Material && !(t.Share() >= cause.OftenStopped && sum > 0 && most >= cause.Material):
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but that is %.0f %% of slow time", 100*t.Share(), 100*share)
+		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but that is only %.0f %% of slow time", 100*t.Share(), 100*share)
 		return v
 	}
 	v.State = cause.Supported
@@ -146,13 +147,13 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	if t.CPUs.Known() {
 		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", cause.Digits(2, t.CPUs.Number), t.Stopped.Number, t.Periods.Number)
 	}
-	v.Evidence = append(v.Evidence, c.Figure("in the mean, of each slow request, in which the process was stopped", saves.Value/float64(len(per)), "ms", cause.From(c.Ledger.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("time the process was stopped during a slow request, on average", saves.Value/float64(len(per)), "ms", cause.From(c.Ledger.Source)))
 	if s.measured && s.host != nil {
-		v.Evidence = append(v.Evidence, c.Figure("its time on processors that was not CPU time, measured", s.share, "1", s.host.process.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("share of its run time in which the host did not run it, measured", s.share, "1", s.host.process.Origin))
 	}
-	v.Fix = append(v.Fix, cause.Fix{Text: "raise the CPU limit of the container, or take it off and leave the request (weights still share fairly)"})
+	v.Fix = append(v.Fix, cause.Fix{Text: "raise the CPU limit of the container, or remove the limit and keep the CPU request (CPUs are still shared fairly)"})
 	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.CPUs.Known() && cpus > int(math.Ceil(t.CPUs.Number)) && cpus > 2 {
-		v.Fix = append(v.Fix, cause.Fix{Text: "or let fewer threads use it up at once; Go 1.25 and later does so by itself",
+		v.Fix = append(v.Fix, cause.Fix{Text: "or let fewer threads use up the quota at once; Go 1.25 and later does this by default",
 			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.CPUs.Number)))})
 	}
 	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))

@@ -26,9 +26,9 @@ func TestThrottled(t *testing.T) {
 		{"stopped beside a neighbour", with(quota, func(in *incident) { in.busy = 3.6; in.others = []float64{2.9} }),
 			cause.Supported, cause.RuledOut, cause.RuledOut, "16 of 20 periods"},
 		{"starved, and stopped a little", with(quota, func(in *incident) { in.busy = 4; in.others = []float64{3.3}; in.throttled = 1; in.stopped = .02 }),
-			cause.Inconclusive, cause.Supported, cause.Supported, "stopped in 5 % of the periods, but the host withheld more"},
+			cause.Inconclusive, cause.Supported, cause.Supported, "stopped in 5 % of the periods, but the process lost more CPU time"},
 		{"starved, and stopped often for moments", with(quota, func(in *incident) { in.busy = 4; in.others = []float64{3.3}; in.stopped = .1 }),
-			cause.Inconclusive, cause.Supported, cause.Supported, "stopped in 80 % of the periods, but the host withheld more"},
+			cause.Inconclusive, cause.Supported, cause.Supported, "stopped in 80 % of the periods, but the process lost more CPU time"},
 		{"the host was not recorded", with(quota, func(in *incident) { in.busy = 0 }),
 			cause.Supported, cause.RuledOut, cause.Inconclusive, "16 of 20 periods"},
 		{"looks starved, but had its CPU time, and the host was not recorded", with(quota, func(in *incident) { in.busy = 0; in.process = .99; in.throttled = 0 }),
@@ -38,11 +38,11 @@ func TestThrottled(t *testing.T) {
 		{"never", with(quota, func(in *incident) { in.throttled, in.stopped, in.process, in.dilation = 0, 0, .99, 1.5 }),
 			cause.RuledOut, cause.RuledOut, cause.RuledOut, "0 of 20 periods"},
 		{"no trace", with(quota, func(in *incident) { in.dilation = 0 }),
-			cause.Inconclusive, cause.Inconclusive, cause.RuledOut, "what requests lost by it was not watched"},
+			cause.Inconclusive, cause.Inconclusive, cause.RuledOut, "but what that cost requests was not recorded"},
 		{"not watched, all run", with(quota, func(in *incident) { in.quota, in.process, in.dilation = 0, .99, 1.5 }),
-			cause.RuledOut, cause.RuledOut, cause.RuledOut, "whenever they were ready"},
+			cause.RuledOut, cause.RuledOut, cause.RuledOut, "whenever they were runnable"},
 		{"not watched, not run", with(quota, func(in *incident) { in.quota = 0 }),
-			cause.Inconclusive, cause.Inconclusive, cause.RuledOut, "was not watched"},
+			cause.Inconclusive, cause.Inconclusive, cause.RuledOut, "was not recorded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := c.in.subject(t)

@@ -56,11 +56,11 @@ func (d delay) clears(c *cause.Case, v *cause.Verdict) bool {
 		return false
 	}
 	v.State = cause.RuledOut
-	v.Evidence = append(v.Evidence, c.Figure("threads of the process that waited for a CPU, in the mean", d.threads, "count", d.origin))
+	v.Evidence = append(v.Evidence, c.Figure("threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	if d.slow {
-		v.Summary += fmt.Sprintf("; its threads waited for one for %s %% of the slow time at most", cause.Digits(2, 100*d.share))
+		v.Summary += fmt.Sprintf(", but its threads waited for a CPU for at most %s %% of the slow time", cause.Digits(2, 100*d.share))
 	} else {
-		v.Summary += fmt.Sprintf("; of its threads %s waited for one, in the mean", cause.Digits(2, d.threads))
+		v.Summary += fmt.Sprintf(", but on average only %s of its threads waited for a CPU", cause.Digits(2, d.threads))
 	}
 	return true
 }
@@ -72,8 +72,8 @@ func (d delay) blames(watched bool, not string) string {
 	case !watched:
 		return not
 	case d.slow:
-		return fmt.Sprintf(": its threads waited for one for up to %.0f %% of the slow time", 100*d.share)
+		return fmt.Sprintf(", and its threads waited for a CPU for up to %.0f %% of the slow time", 100*d.share)
 	default:
-		return fmt.Sprintf(": of its threads %.1f waited for one, in the mean", d.threads)
+		return fmt.Sprintf(", and on average %.1f of its threads waited for a CPU", d.threads)
 	}
 }

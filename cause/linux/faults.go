@@ -55,29 +55,29 @@ func (f *faults) part(cost float64) float64 {
 }
 
 func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f minor faults/s", f.rate)}
-	v.Evidence = append(v.Evidence, c.Figure("minor faults of the process", f.rate, "1/s", f.origin))
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f minor page faults/s", f.rate)}
+	v.Evidence = append(v.Evidence, c.Figure("minor page faults of the process", f.rate, "1/s", f.origin))
 	if !math.IsNaN(f.otherwise) {
-		v.Evidence = append(v.Evidence, c.Figure("before and after", f.otherwise, "1/s", f.origin))
+		v.Evidence = append(v.Evidence, c.Figure("minor page faults before and after", f.otherwise, "1/s", f.origin))
 	}
 	if f.rate < fewFaults {
 		return v
 	}
 	if !math.IsNaN(f.system) {
-		v.Evidence = append(v.Evidence, c.Figure("CPUs it used in the kernel", f.system, "CPUs", f.origin))
+		v.Evidence = append(v.Evidence, c.Figure("CPUs used in the kernel", f.system, "CPUs", f.origin))
 	}
 	if !c.Traced() || math.IsNaN(f.run) {
 		if f.rate < manyFaults {
 			return v
 		}
 		v.State = cause.Inconclusive
-		v.Summary += ", no request's states to hold them against"
+		v.Summary += ", but what requests waited for was not recorded"
 		v.Needs = traced(c)
 		return v
 	}
 	l := c.Ledger
-	v.Evidence = append(v.Evidence, c.Figure("their part of its time on processors, 2 µs each", f.part(faultCost), "1", f.origin))
-	v.Summary += fmt.Sprintf(", about %.0f %% of its time on processors", 100*f.part(faultCost))
+	v.Evidence = append(v.Evidence, c.Figure("share of its run time, at 2 µs per page fault", f.part(faultCost), "1", f.origin))
+	v.Summary += fmt.Sprintf(", about %.0f %% of its run time", 100*f.part(faultCost))
 	if f.rate < manyFaults || f.part(faultCostHigh) < cause.Material {
 		return v
 	}
@@ -90,27 +90,27 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 				grew++
 			}
 		}
-		v.Evidence = append(v.Evidence, c.Figure("requests while the heap grew into memory it never used before", float64(grew), "1", cause.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("requests while the heap grew into new memory", float64(grew), "1", cause.From(l.Source)))
 	}
 	switch {
 	case !c.Slow() || own < cause.Material:
 		v.Summary += fmt.Sprintf(", but own work is %.1f %% of slow time", 100*own)
 		return v
 	case l.Host.Starved():
-		v.Summary += ", on a host that starved the process"
+		v.Summary += ", on a host that did not run the process all the time"
 		return v
 	case heap != nil && grew < ledger.MinRequests:
 		v.State = cause.Inconclusive
-		v.Summary += ", but the heap did not grow: memory is given back and taken again"
-		v.Needs = []cause.Need{{What: "who gives memory back: run with this in its environment the runtime prints how much it returns", Command: "GODEBUG=scavtrace=1"}}
+		v.Summary += ", but the heap did not grow: memory is returned to the system and taken again"
+		v.Needs = []cause.Need{{What: "a log of the memory that the runtime returns: start the process with", Command: "GODEBUG=scavtrace=1"}}
 		return v
 	case f.part(faultCost) < noticed:
 		v.State = cause.Inconclusive
-		v.Needs = []cause.Need{{What: "what a fault costs here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
+		v.Needs = []cause.Need{{What: "how much CPU time a page fault costs here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The heap fills new memory: %.0f page faults/s take about %.0f %% of the process's time on processors.", f.rate, 100*f.part(faultCost))
+	v.Title = fmt.Sprintf("The heap grows into new memory: %.0f page faults/s take about %.0f %% of the process's run time.", f.rate, 100*f.part(faultCost))
 	saved := func(row int, part float64) (sum float64) {
 		ch := l.Of(row)
 		for _, m := range onProcessors {

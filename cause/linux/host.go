@@ -15,7 +15,7 @@ import (
 const Record = `for i in $(seq 40); do echo "-- $(date +%s%N) --"; tail -n +1 /proc/stat /proc/pressure/cpu /proc/PID/stat /proc/[0-9]*/stat; sleep .25; done >host.txt 2>/dev/null`
 
 // hostEvidence asks for it.
-var hostEvidence = cause.Need{What: "the host's own figures say how much, and who it was. On the host, with the service's PID, while it happens", Command: Record}
+var hostEvidence = cause.Need{What: "CPU use of the host, to show how much was missing and what used it. On the host, with the service's PID, while it happens", Command: Record}
 
 // host is what /proc said of the machine and of the process over the case's window.
 type host struct {
@@ -72,18 +72,18 @@ const anySteal = .01
 func (h *host) figures(c *cause.Case) []cause.Evidence {
 	out := []cause.Evidence{c.Figure(fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.CPUs), h.Busy.Number, "CPUs", h.Busy.Origin)}
 	if h.Steal.Number >= anySteal {
-		out = append(out, c.Figure("CPUs the hypervisor gave to others", h.Steal.Number, "CPUs", h.Busy.Origin))
+		out = append(out, c.Figure("CPUs that the hypervisor gave to other virtual machines", h.Steal.Number, "CPUs", h.Busy.Origin))
 	}
 	if h.Pressure.Known() {
-		out = append(out, c.Figure("share of the time in which somebody waited for a CPU", h.Pressure.Number, "1", h.Busy.Origin))
+		out = append(out, c.Figure("share of the time in which some task on the host waited for a CPU", h.Pressure.Number, "1", h.Busy.Origin))
 	}
 	if h.process.Known() {
 		out = append(out, c.Figure("CPUs the process used", h.process.Number, "CPUs", h.process.Origin))
 	}
 	if l := c.Ledger; l != nil && l.Host.Measured {
 		out = append(out,
-			c.Figure("CPUs its runtime believed it had", h.run, "CPUs", cause.From(l.Source)),
-			c.Figure("its time on processors that was not CPU time, measured", l.Host.Denied, "1", h.process.Origin))
+			c.Figure("CPUs that its runtime believed it used", h.run, "CPUs", cause.From(l.Source)),
+			c.Figure("share of its run time in which the host did not run it, measured", l.Host.Denied, "1", h.process.Origin))
 	}
 	return out
 }

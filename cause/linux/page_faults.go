@@ -13,31 +13,30 @@ import (
 // PageFaults is time lost to touching memory for the first time.
 var PageFaults = cause.Cause{
 	ID:    "linux.page-faults",
-	Title: "memory is touched for the first time",
+	Title: "the process grows into new memory, with a page fault per page",
 	Step:  cause.StepProcessors,
 	Doc: `Memory a process has asked for is not there until it is touched; then the kernel takes a
 fault, finds a page and clears it: some 0.5–2 µs per 4 KiB, more in virtual machines. A
 heap that grows into new memory pays this in the middle of requests. After a start with
-a large GOMEMLIMIT, ballast or -Xmx the first fill of the heap can take many seconds,
-and it passes: once the heap has been around, there are no more faults.
+a large GOMEMLIMIT, ballast or -Xmx the first fill of the heap can take many seconds. It
+passes: once all of the heap has been touched, there are no more faults.
 
-It shows as own work that takes longer while the heap is at a size it never had before
-than after, with the collector idle; a CPU profile shows clearing
-(runtime.memclrNoHeapPointers) under allocation. Minor faults of the process
-(/proc/PID/stat) prove it.
+It shows as own work that takes longer while the heap is larger than ever before, while
+GC is idle; a CPU profile shows clearing (runtime.memclrNoHeapPointers) under
+allocation. Minor page faults of the process (/proc/PID/stat) prove it.
 
-Told from its look-alikes: the collector is not at work, so go.gc-rate is innocent; if
-it goes on at a stable heap size, memory is given back and taken again (scavenger,
-madvise): another matter.
+How to tell it from similar problems: GC does not run meanwhile, so it is not
+go.gc-rate; if it continues at a stable heap size, memory is returned to the system and
+taken again (scavenger, madvise), which is a different problem.
 
 What helps: waiting for it to pass before judging a change of heap size; warming up or
 pre-touching before the service takes traffic; transparent huge pages for the heap.`,
-	Needs:   "minor faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
+	Needs:   "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeFaults,
 }
 
-var faultEvidence = cause.Need{What: "minor faults of the process prove it: field 10 of /proc/PID/stat. While it happens, with the service's PID", Command: Record}
+var faultEvidence = cause.Need{What: "minor page faults of the process (field 10 of /proc/PID/stat). While it happens, with the service's PID", Command: Record}
 
 // A request met new memory if the heap grew for most of it. Its own work then takes longer
 // by a share that is more than how requests differ.
@@ -78,8 +77,8 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 		}
 	}
 	origin := cause.From(l.Source)
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the heap was at a new size for %d of %d requests", len(inside), len(l.Rows))}
-	v.Evidence = append(v.Evidence, c.Figure("requests while the heap grew into memory it never used before", float64(len(inside)), "1", origin))
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the heap grew into new memory during %d of %d requests", len(inside), len(l.Rows))}
+	v.Evidence = append(v.Evidence, c.Figure("requests while the heap grew into new memory", float64(len(inside)), "1", origin))
 	if len(inside) < ledger.MinRequests {
 		return v
 	}
@@ -90,7 +89,7 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 	slices.Sort(outside)
 	in, out := stats.Quantile(inside, .5), stats.Quantile(outside, .5)
 	v.Evidence = append(v.Evidence,
-		c.Figure("own work of a request then (median)", float64(in)/1e6, "ms", origin),
+		c.Figure("own work of a request during that (median)", float64(in)/1e6, "ms", origin),
 		c.Figure("own work of a request otherwise (median)", float64(out)/1e6, "ms", origin))
 	per := make([]int64, len(l.Slow))
 	var extra int64
@@ -103,12 +102,12 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 		extra += per[n]
 	}
 	share := float64(extra) / float64(max(1, l.Total))
-	v.Summary = fmt.Sprintf("%.1f × the work in new memory, %.1f %% of slow time", float64(in)/float64(max(out, 1)), 100*share)
+	v.Summary = fmt.Sprintf("requests take %.1f × the CPU time in new memory, which is %.1f %% of slow time", float64(in)/float64(max(out, 1)), 100*share)
 	if float64(in) < longer*float64(out) || share < cause.Material || !c.Slow() || l.Host.Starved() {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The heap fills new memory: a request's own work takes %.1f × as long meanwhile.", float64(in)/float64(out))
+	v.Title = fmt.Sprintf("The heap grows into new memory: a request's own work takes %.1f × as long meanwhile.", float64(in)/float64(out))
 	v.Saves = c.Save(per, -1, -1)
 	v.Needs = []cause.Need{faultEvidence}
 	v.Fix = append(v.Fix, passes)
@@ -129,24 +128,24 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 func alwaysFresh(c *cause.Case, heap *evidence.Series, v cause.Verdict) cause.Verdict {
 	work := c.Share(ledger.Own, ledger.Kernel, ledger.RequestsCPU)
 	if work < cause.Material || !c.Slow() {
-		v.Summary = fmt.Sprintf("the heap grew into new memory, but work and waiting behind it are %.1f %% of slow time", 100*work)
+		v.Summary = fmt.Sprintf("the heap grew into new memory, but own work and waiting for a CPU are %.1f %% of slow time", 100*work)
 		return v
 	}
 	pages := (slices.Max(heap.V) - heap.V[0]) / (4 << 10)
 	span := float64(heap.T[len(heap.T)-1]-heap.T[0]) / 1e9
 	v.State, v.Needs = cause.Inconclusive, []cause.Need{faultEvidence}
 	v.Evidence = append(v.Evidence, c.Figure("pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", cause.From(c.Ledger.Source)))
-	v.Summary = fmt.Sprintf("the heap grew all the time, by %.0f pages/s: nothing to compare with", pages/max(span, 1e-9))
+	v.Summary = fmt.Sprintf("the heap grew all the time, by %.0f pages/s, so there are no other requests to compare with", pages/max(span, 1e-9))
 	cleared, origin, ok := clearing(c)
 	if !ok {
 		return v
 	}
-	v.Evidence = append(v.Evidence, c.Figure("share of CPU time clearing memory for allocations", cleared, "1", origin))
+	v.Evidence = append(v.Evidence, c.Figure("share of CPU time spent clearing new memory", cleared, "1", origin))
 	if cleared*work < ofFault*cause.Material || cleared < clearsMuch || c.Ledger.Host.Starved() {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The heap fills new memory: clearing it takes %.0f %% of the process's CPU.", 100*cleared)
+	v.Title = fmt.Sprintf("The heap grows into new memory: clearing it takes %.0f %% of the process's CPU time.", 100*cleared)
 	l := c.Ledger
 	of := func(row int) int64 {
 		ch := l.Of(row)
@@ -164,7 +163,7 @@ func alwaysFresh(c *cause.Case, heap *evidence.Series, v cause.Verdict) cause.Ve
 	return v
 }
 
-var passes = cause.Fix{Text: "it passes when the heap has reached its size: judge a change of heap size after that, and warm up before taking traffic"}
+var passes = cause.Fix{Text: "wait until the heap has reached its full size: then it passes; judge a new heap size only after that, and warm up before taking traffic"}
 
 // clearing is the share of CPU time that a profile shows to clear memory for
 // allocations; ok is false without a profile.
@@ -187,13 +186,13 @@ func clearing(c *cause.Case) (share float64, origin evidence.Origin, ok bool) {
 }
 
 func faultsByProfile(c *cause.Case) cause.Verdict {
-	v := cause.Verdict{State: cause.Inconclusive, Summary: "page faults were not watched", Needs: []cause.Need{faultEvidence}}
+	v := cause.Verdict{State: cause.Inconclusive, Summary: "page faults were not recorded", Needs: []cause.Need{faultEvidence}}
 	share, origin, ok := clearing(c)
 	if !ok {
 		return v
 	}
-	v.Summary = fmt.Sprintf("%.0f %% of CPU clears new memory", 100*share)
-	v.Evidence = append(v.Evidence, c.Figure("share of CPU time clearing memory for allocations", share, "1", origin))
+	v.Summary = fmt.Sprintf("clearing new memory takes %.0f %% of the CPU time", 100*share)
+	v.Evidence = append(v.Evidence, c.Figure("share of CPU time spent clearing new memory", share, "1", origin))
 	if share < clears {
 		v.State, v.Needs = cause.RuledOut, nil
 	}

@@ -148,7 +148,7 @@ func (s *spanned) local() float64 { return s.took - s.called - s.pooled }
 // sum says what a slow request's time went into: "40 calls × 0.3 ms = 12 ms of 2,300 ms".
 func (s *spanned) sum() string {
 	if s.calls == 0 {
-		return "no call in its spans"
+		return "a slow request has no calls in its spans"
 	}
 	return product(s.perRequest(), s.call, s.called, s.took)
 }
@@ -181,7 +181,7 @@ func millis(ns float64) string {
 // figures adds what spans tell.
 func (s *spanned) figures(c *cause.Case, v *cause.Verdict) {
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d, which took %s)", len(s.slow), millis(s.took)), s.local()/1e6, "ms", s.origin))
+		c.Figure(fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests, which took %s)", len(s.slow), millis(s.took)), s.local()/1e6, "ms", s.origin))
 	if s.calls == 0 {
 		return
 	}
@@ -190,11 +190,11 @@ func (s *spanned) figures(c *cause.Case, v *cause.Verdict) {
 		of += ", most often " + s.what
 	}
 	v.Evidence = append(v.Evidence,
-		c.Figure("calls of a slow request", s.perRequest(), "count", s.origin),
-		c.Figure("a call takes (mean); most time goes to "+of, s.call/1e6, "ms", s.origin),
-		c.Figure("a call takes (p99)", float64(s.p99)/1e6, "ms", s.origin))
+		c.Figure("calls per slow request", s.perRequest(), "count", s.origin),
+		c.Figure("mean duration of a call; most time goes to "+of, s.call/1e6, "ms", s.origin),
+		c.Figure("p99 duration of a call", float64(s.p99)/1e6, "ms", s.origin))
 	if s.told > 0 {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("as whom it calls saw it (mean of %d calls; the rest of %s is the way there and back)", s.told, millis(s.same)), s.there/1e6, "ms", s.origin))
+		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("the same calls as the called service saw them (mean of %d; the rest of %s is the network)", s.told, millis(s.same)), s.there/1e6, "ms", s.origin))
 	}
 }
 

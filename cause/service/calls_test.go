@@ -55,7 +55,7 @@ func TestElimination(t *testing.T) {
 	if v.State != cause.RuledOut || v.Summary != "40 calls × 0.3 ms = 12 ms of 2292 ms; local time 2280 ms" {
 		t.Errorf("dependency: %s %q", v.State, v.Summary)
 	}
-	for _, want := range []string{"mysql org, most often SELECT node", "as whom it calls saw it (mean of 800 calls", "as the monitor of org sees it", "local time of a slow request"} {
+	for _, want := range []string{"mysql org, most often SELECT node", "the same calls as the called service saw them (mean of 800", "measured by org", "local time of a slow request"} {
 		if !strings.Contains(evidenceOf(v), want) {
 			t.Errorf("dependency does not say %q: %s", want, evidenceOf(v))
 		}
@@ -69,7 +69,7 @@ func TestElimination(t *testing.T) {
 		t.Errorf("never full: %s %q", v.State, v.Summary)
 	}
 	b.Series[0].V[1] = 10
-	if v := judgePool(c); v.State != cause.Inconclusive || len(v.Needs) == 0 || !strings.Contains(v.Summary, "all of them in 1; who waited was not recorded") {
+	if v := judgePool(c); v.State != cause.Inconclusive || len(v.Needs) == 0 || !strings.Contains(v.Summary, "all in use in 1 of them; whether requests waited was not recorded") {
 		t.Errorf("full once: %s %q", v.State, v.Summary)
 	}
 	b.Series = nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
@@ -17,22 +18,21 @@ var DependencySlow = cause.Cause{
 	Step:  cause.StepDependency,
 	Doc: `Slow requests spend their extra time waiting for the network: a database, a cache,
 another service. What counts is not how long they wait there but how much longer than
-requests usually do: a call that always takes 20 ms makes no request slower than the
-others.
+usual: a call that always takes 20 ms makes no request slower than the others.
 
-Told from its look-alikes: a pool that is exhausted makes requests wait before the call
-(service.pool-exhausted), often because the dependency is slow: then both hold. A wait
-that ends while the process has no processor to notice is charged to the processor, not
-to the dependency. On a starved host both ends of a local connection wait.
+How to tell it from similar problems: a pool that is exhausted makes requests wait
+before the call (service.pool-exhausted), often because the dependency is slow: then
+both are true. A wait that ends while the process has no CPU to notice is charged to the
+CPU, not to the dependency. On a starved host both ends of a local connection wait.
 
-By elimination, where nothing looked into the process: what its own monitor says of a
-call, times the calls a request makes, is all that the dependency can have cost. 40
-queries of 0.3 ms are 12 ms of 2.3 s: it is not the database. Spans show the rest as
-local time, between the calls.
+By elimination, where nothing was recorded inside the process: the duration of a call in
+the dependency's own monitoring, times the calls per request, is the most that the
+dependency can have cost. 40 queries of 0.3 ms are 12 ms of 2.3 s: it is not the
+database. Spans show the rest as local time, between the calls.
 
-What helps: the dependency's own diagnosis; a timeout with a budget per request; fewer
+What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat.`,
-	Needs:   "states of requests (an execution trace of Go, of others looks at their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitor (CSV)",
+	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgeDependency,
 }
@@ -52,10 +52,10 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	}
 	wait := func(row int) int64 { ch := l.Of(row); return ch[ledger.Dependency] }
 	per, usual, share := excess(c, l.Rows, l.Slow, wait)
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f ms more than usual, %.1f %% of slow time", float64(sum(per))/1e6, 100*share)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: beyond(sum(per), share)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", cause.From(l.Source)),
-		c.Figure("a request's usual wait for them (median)", float64(usual)/1e6, "ms", cause.From(l.Source)))
+		c.Figure("usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", cause.From(l.Source)))
 	beside(c, &v, spans, all)
 	if !c.Slow() {
 		return v
@@ -67,7 +67,7 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.State = cause.Supported
-	name := "the dependency"
+	name := "a dependency that the recording does not name"
 	details := c.Details(ledger.Dependency)
 	if len(details) > 0 && details[0].Detail != 0 {
 		name = c.Bundle.Names.Text(details[0].Detail)
@@ -85,7 +85,15 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	return v
 }
 
-var boundWait = cause.Fix{Text: "diagnose the dependency with its own evidence; meanwhile bound the wait by a timeout within the request's budget, and let calls that do not need each other run side by side"}
+var boundWait = cause.Fix{Text: "diagnose the dependency with its own logs and metrics; meanwhile limit the wait by a timeout within the request's budget, and run independent calls in parallel"}
+
+// beyond words how much longer than usual (ns) slow requests waited for dependencies.
+func beyond(ns int64, share float64) string {
+	if ns <= 0 {
+		return "requests wait no longer than usual for dependencies"
+	}
+	return fmt.Sprintf("slow requests waited %s longer than usual for dependencies, %s", figure.Time(float64(ns)), cause.OfSlow(share))
+}
 
 func sum(v []int64) (s int64) {
 	for _, x := range v {
@@ -100,7 +108,7 @@ func beside(c *cause.Case, v *cause.Verdict, spans *spanned, all []monitored) {
 		v.Summary = fmt.Sprintf("%s; local time %s", spans.sum(), millis(spans.local()))
 		// A caller that is stopped, or has no processor, sees long calls.
 		if len(all) > 0 && all[0].mean < spans.call/2 {
-			v.Summary += fmt.Sprintf("; a call is %s as %s itself sees it", millis(all[0].mean), all[0].name)
+			v.Summary += fmt.Sprintf("; a call takes %s as measured by %s itself", millis(all[0].mean), all[0].name)
 		}
 		spans.figures(c, v)
 	}
@@ -173,7 +181,7 @@ func awaited(c *cause.Case, v *cause.Verdict) {
 		return
 	}
 	v.State = cause.Inconclusive
-	v.Summary = fmt.Sprintf("%.0f %% of slow time is awaited, beyond the usual %s ms: of whom is not in the evidence", 100*share, cause.Digits(3, float64(usual)/1e6))
-	v.Evidence = append(v.Evidence, c.Figure("slow time awaiting, without a thread, beyond what requests usually do", float64(sum(per))/1e6, "ms", cause.From(l.Source)))
-	v.Needs = []cause.Need{{What: "how long the calls took that requests await: the dependency's own log, or an access log with the upstream's time"}}
+	v.Summary = fmt.Sprintf("%.0f %% of slow time is awaiting something, beyond the usual %s ms; for what was not recorded", 100*share, cause.Digits(3, float64(usual)/1e6))
+	v.Evidence = append(v.Evidence, c.Figure("slow time awaiting without a thread, beyond the usual", float64(sum(per))/1e6, "ms", cause.From(l.Source)))
+	v.Needs = []cause.Need{{What: "how long the awaited calls took: the dependency's own log, or an access log with the upstream's time"}}
 }

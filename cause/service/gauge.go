@@ -37,27 +37,27 @@ func (g *gauged) sum() string {
 	case g.Queue == 0:
 		text += ", nobody waited"
 	default:
-		text += fmt.Sprintf(", %s waited in the mean", cause.Digits(2, g.Waiting))
+		text += fmt.Sprintf(", %s waiting on average", cause.Digits(2, g.Waiting))
 	}
 	if g.Readings == 1 {
-		return text + " at one reading"
+		return text + " (1 reading)"
 	}
 	return text + fmt.Sprintf(" (%d readings)", g.Readings)
 }
 
 func (g *gauged) figures(c *cause.Case, v *cause.Verdict) {
-	v.Evidence = append(v.Evidence, c.Figure("in use at most, of the pool "+g.Name, g.Most, "count", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("most connections in use, pool "+g.Name, g.Most, "count", g.Origin))
 	if g.Size > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("its size", g.Size, "count", g.Origin),
-			c.Figure("readings with all of them in use", float64(g.Full)/float64(g.Readings), "1", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("size of the pool", g.Size, "count", g.Origin),
+			c.Figure("share of readings with all in use", float64(g.Full)/float64(g.Readings), "1", g.Origin))
 	}
 	if !math.IsNaN(g.Waiting) {
-		v.Evidence = append(v.Evidence, c.Figure("waited for one (mean)", g.Waiting, "count", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("requests waiting for one, on average", g.Waiting, "count", g.Origin))
 	}
 }
 
 // readPool is what shows whether requests waited for a connection.
-var readPool = cause.Need{What: "the pool's gauges of the same seconds, as a CSV time,active,max,waiting or by the metrics of its library", Command: "unstall FILE... gauges.csv"}
+var readPool = cause.Need{What: "the pool's gauges from the same time, as a CSV with time,active,max,waiting or as metrics of its library", Command: "unstall FILE... gauges.csv"}
 
 // judgeGauges judges a pool by its gauges, where the service's threads were not looked at.
 // Who waits for a connection is part of a request: of so many that wait in the mean, as
@@ -72,7 +72,7 @@ func judgeGauges(c *cause.Case, all []gauged) cause.Verdict {
 	l := c.Ledger
 	if l == nil || !c.Slow() || l.To <= l.From {
 		if g.Waiting > 0 {
-			v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "requests, to say what it costs them: an access log of the same time"}}
+			v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "an access log from the same time, to show what it costs requests"}}
 		}
 		return v
 	}
@@ -80,32 +80,32 @@ func judgeGauges(c *cause.Case, all []gauged) cause.Verdict {
 	switch {
 	case waited >= cause.Material*float64(l.Total):
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("Requests queue for a pool: %s, all %.0f in use.", g.Name, g.Size)
+		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, all %.0f in use.", g.Name, g.Size)
 		if math.IsNaN(g.Size) {
-			v.Title = fmt.Sprintf("Requests queue for a pool: %s.", g.Name)
+			v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s.", g.Name)
 		}
 		v.Saves = c.Bound(waited, 0, waited)
-		v.Evidence = append(v.Evidence, c.Figure("that is, of the slow time, at most", waited/float64(l.Total), "1", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("share of the slow time waiting for it, at most", waited/float64(l.Total), "1", g.Origin))
 		v.Fix = append(v.Fix, enlargePool(g.Name))
 	case math.IsNaN(g.Waiting) && g.Full > 0:
 		v.State = cause.Inconclusive
-		v.Summary += fmt.Sprintf(", all of them in %d; who waited was not recorded", g.Full)
-		v.Needs = []cause.Need{{What: "how many wait for a connection (hikaricp_connections_pending, waiting), beside how many are in use"}}
+		v.Summary += fmt.Sprintf(", all in use in %d of them; whether requests waited was not recorded", g.Full)
+		v.Needs = []cause.Need{{What: "the number of requests waiting for a connection (hikaricp_connections_pending, waiting), beside the number in use"}}
 	case math.IsNaN(g.Waiting) && math.IsNaN(g.Size):
-		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "the pool's size, or how many wait for a connection"}}
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "the size of the pool, or the number of requests waiting for a connection"}}
 	}
 	return v
 }
 
 func enlargePool(name string) cause.Fix {
-	return cause.Fix{Text: "enlarge the pool if the dependency bears it (needed at once = requests per second × time one is held), or hold each for less time", Code: name}
+	return cause.Fix{Text: "enlarge the pool if the dependency can handle more (needed at once = requests per second × seconds each is held), or hold each connection for less time", Code: name}
 }
 
 // judgeTaken judges by spans of the taking of connections.
 func judgeTaken(c *cause.Case, s *spanned) cause.Verdict {
 	per, _, share := excess(c, s.rows, s.slow, func(row int) int64 { return waits(c, row, evidence.PoolWait) })
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%s of %s waiting for a connection", millis(s.pooled), millis(s.took))}
-	v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("a slow request waits for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("a slow request waits %s of %s for a connection", millis(s.pooled), millis(s.took))}
+	v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("wait of a slow request for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
 	if share < cause.Material || !c.Slow() {
 		return v
 	}
@@ -119,7 +119,7 @@ func judgeTaken(c *cause.Case, s *spanned) cause.Verdict {
 		}
 	}
 	name := c.Bundle.Names.Text(most(by))
-	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
+	v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s.", name)
 	v.Fix = append(v.Fix, enlargePool(name))
 	if !s.own {
 		v.Saves = c.Bound(share*float64(c.Ledger.Total), 0, float64(c.Ledger.Total))

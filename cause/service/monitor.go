@@ -76,17 +76,17 @@ func during(c *cause.Case, s *evidence.Series) (mean float64, ok bool) {
 
 // figures adds what a monitor tells.
 func (m *monitored) figures(c *cause.Case, v *cause.Verdict) {
-	v.Evidence = append(v.Evidence, c.Figure("a call takes as the monitor of "+m.name+" sees it (mean)", m.mean/1e6, "ms", m.origin))
+	v.Evidence = append(v.Evidence, c.Figure("mean duration of a call, measured by "+m.name, m.mean/1e6, "ms", m.origin))
 	if m.worst > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("at most ("+m.of+")", m.worst/1e6, "ms", m.origin))
+		v.Evidence = append(v.Evidence, c.Figure("longest call ("+m.of+")", m.worst/1e6, "ms", m.origin))
 	}
 	if m.calls > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("calls of it per request", m.calls, "count", m.origin))
+		v.Evidence = append(v.Evidence, c.Figure("its calls per request", m.calls, "count", m.origin))
 	}
 }
 
 // countCalls is what says how many calls a request makes.
-var countCalls = cause.Need{What: "how many calls a request makes: spans of some requests (OTLP, Zipkin or Jaeger JSON), or the monitor's count of calls over time"}
+var countCalls = cause.Need{What: "the number of calls per request: spans of some requests (OTLP, Zipkin or Jaeger JSON), or a count of calls over time"}
 
 // judgeMonitored judges a dependency by what its own monitor says, where nothing in the
 // service itself tells.
@@ -97,8 +97,8 @@ func judgeMonitored(c *cause.Case, all []monitored) cause.Verdict {
 	}
 	l := c.Ledger
 	if l == nil || len(l.Rows) == 0 {
-		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call of %s takes %s; of how long requests take there is nothing", all[0].name, millis(all[0].mean))
-		v.Needs = []cause.Need{{What: "requests: an access log of the same time"}}
+		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call to %s takes %s, but there are no requests to compare with", all[0].name, millis(all[0].mean))
+		v.Needs = []cause.Need{{What: "requests: an access log from the same time"}}
 		return v
 	}
 	rows := l.Slow
@@ -111,7 +111,7 @@ func judgeMonitored(c *cause.Case, all []monitored) cause.Verdict {
 	}
 	top := &all[0]
 	if top.calls == 0 {
-		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call of %s takes %s, a slow request %s", top.name, millis(top.mean), millis(took))
+		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call to %s takes %s, a slow request %s, but the number of calls per request is not known", top.name, millis(top.mean), millis(took))
 		v.Needs = []cause.Need{countCalls}
 		return v
 	}
@@ -125,7 +125,7 @@ func judgeMonitored(c *cause.Case, all []monitored) cause.Verdict {
 		over += m.calls * max(0, m.mean-usual)
 	}
 	v.Summary = product(top.calls, top.mean, top.calls*top.mean, took)
-	v.Evidence = append(v.Evidence, c.Figure("a slow request takes (mean)", took/1e6, "ms", cause.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("mean duration of a slow request", took/1e6, "ms", cause.From(l.Source)))
 	switch share := min(1, over/took); {
 	case !c.Slow():
 	case share >= cause.Material:
@@ -134,7 +134,7 @@ func judgeMonitored(c *cause.Case, all []monitored) cause.Verdict {
 		v.Saves = c.Bound(share*float64(l.Total), 0, min(1, in/took)*float64(l.Total))
 		v.Fix = append(v.Fix, boundWait)
 	case in >= cause.Material*took:
-		v.Summary += ", no more than in its best readings"
+		v.Summary += ", but calls take no longer than usual"
 	}
 	return v
 }

@@ -11,21 +11,21 @@ import (
 // OverCapacity is more work arriving than the processors can do.
 var OverCapacity = cause.Cause{
 	ID:    "service.over-capacity",
-	Title: "more requests arrive than the processors can serve",
+	Title: "more requests arrive than the CPUs can serve",
 	Step:  cause.StepProcessors,
-	Doc: `Requests wait for a processor that other requests of the same service hold, and the
-processors are busy with that all the time. Nothing is wrong inside: there is too much to
-do. Near saturation waiting grows without bound (at a utilisation of ρ a single server
-queues for ρ/(1−ρ) times its service time), so a little more load looks like a cliff.
+	Doc: `Requests wait for a CPU that other requests of the same service use, and the CPUs are
+busy with requests all the time. Nothing is broken: there is too much work. Near
+saturation waiting grows without limit (at a utilisation of ρ a single server queues for
+ρ/(1−ρ) times its service time), so a little more load makes latency jump.
 
-Told from its look-alikes: if the collector holds the processors, fewer cycles give them
-back (go.gc-rate); if the host does not run the process's threads, its own load is
-innocent (linux.cpu-saturation); a closed loop of clients hides the queue, since they
-wait instead of sending.
+How to tell it from similar problems: if GC uses the CPUs, fewer GC cycles free them
+(go.gc-rate); if the host does not run the process's threads, its own load is not the
+cause (linux.cpu-saturation); clients in a closed loop hide the queue, since they wait
+instead of sending.
 
-What helps: fewer requests (callers that cache, a limit at the door), cheaper ones (a
-CPU profile says where), more processors.`,
-	Needs:   "states of requests: an execution trace of Go, of others looks at their threads and their CPU (unstall record PID)",
+What helps: fewer requests (callers that cache, a rate limit at the entrance), cheaper
+ones (a CPU profile shows where), more CPUs.`,
+	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgeCapacity,
 }
@@ -50,41 +50,41 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	}
 	l := c.Ledger
 	share := c.Share(ledger.RequestsCPU)
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f %% of slow time behind other requests", 100*share)}
-	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for a CPU other requests held", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", cause.From(l.Source)))
+	v := cause.Verdict{State: cause.RuledOut, Summary: cause.OfSlow(share) + " waiting for a CPU busy with other requests"}
+	v.Evidence = append(v.Evidence, c.Figure("slow time runnable, CPU busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", cause.From(l.Source)))
 	busy, known := ownUtilisation(c)
 	if known {
-		v.Evidence = append(v.Evidence, c.Figure("processors busy with the program's own work", busy, "1", cause.From(l.Source)))
-		v.Summary = fmt.Sprintf("%.0f %% busy with own work, ", 100*busy) + v.Summary
+		v.Evidence = append(v.Evidence, c.Figure("share of the CPUs busy with the program's own work", busy, "1", cause.From(l.Source)))
+		v.Summary = fmt.Sprintf("CPUs %.0f %% busy with own work, ", 100*busy) + v.Summary
 	}
 	if share < cause.Material || !c.Slow() {
 		return v
 	}
 	if l.Host.Starved() {
-		v.State, v.Summary = cause.Inconclusive, "the host starved the process: how busy it really was is not known"
-		v.Needs = []cause.Need{{What: "/proc of the host beside the trace"}}
+		v.State, v.Summary = cause.Inconclusive, "the host did not run the process all the time, so how busy it was is not known"
+		v.Needs = []cause.Need{{What: "/proc of the host, recorded with the trace"}}
 		return v
 	}
 	if !known {
 		v.State = cause.Inconclusive
-		v.Needs = []cause.Need{{What: "how many processors the process has"}}
+		v.Needs = []cause.Need{{What: "the number of CPUs of the process"}}
 		return v
 	}
 	if busy < saturated {
-		v.Summary = fmt.Sprintf("bursts: %.1f %% of slow time behind other requests, but only %.0f %% busy", 100*share, 100*busy)
+		v.Summary = fmt.Sprintf("bursts: %.1f %% of slow time waiting for a CPU busy with other requests, but the CPUs are only %.0f %% busy", 100*share, 100*busy)
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the processors busy.", 100*busy)
+	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the CPUs busy.", 100*busy)
 	v.Saves = c.SaveMechanism(ledger.RequestsCPU)
 	if l.Requests.Rate > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("requests finished", l.Requests.Rate, "1/s", cause.From(l.Requests.Source)),
-			c.Figure("processor time per request", busy*procs(c)/l.Requests.Rate*1e3, "ms", cause.From(l.Source)))
+			c.Figure("CPU time per request", busy*procs(c)/l.Requests.Rate*1e3, "ms", cause.From(l.Source)))
 	}
 	v.Fix = append(v.Fix,
-		cause.Fix{Text: "take load off: callers that cache, a limit at the door that refuses early"},
-		cause.Fix{Text: "make requests cheaper: a CPU profile shows where their time goes", Code: "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=10'"},
-		cause.Fix{Text: fmt.Sprintf("add processors: at %.0f %% utilisation this load needs %.1f", 100*comfortable, busy*procs(c)/comfortable)})
+		cause.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},
+		cause.Fix{Text: "make requests cheaper: a CPU profile shows where CPU time goes", Code: "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=10'"},
+		cause.Fix{Text: fmt.Sprintf("add CPUs: at %.0f %% utilisation this load needs %.1f", 100*comfortable, busy*procs(c)/comfortable)})
 	return v
 }
 

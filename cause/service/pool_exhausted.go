@@ -12,28 +12,28 @@ import (
 // requests hold.
 var PoolExhausted = cause.Cause{
 	ID:    "service.pool-exhausted",
-	Title: "requests wait for a pool that is used up",
+	Title: "requests wait for an exhausted pool (connections, semaphore)",
 	Step:  cause.StepPool,
 	Doc: `A pool of connections, a semaphore or a channel of tokens limits how many requests may
-do something at once. When all are out, requests queue for one, before any call is made:
-the dependency sees short calls and looks innocent.
+do something at once. When all are in use, requests queue for one before any call is
+made: the dependency sees short calls and looks healthy.
 
 The pool is recognised by the library that waits (database/sql, pgx, go-redis, …) or,
-for a pool of the program's own, by who ends the wait: another request that gives
-something back. What the holders did says why it is used up: waiting for the dependency
+for a pool of the program's own, by what ends the wait: another request that returns
+something. What the holders did shows why it is exhausted: waiting for the dependency
 (it is slow, or the pool is small for the rate: needed = rate × hold time), or work of
 their own while they hold a connection they do not need at that moment.
 
-Without a look into the process the pool's own gauges say it: if it was never used up
-and nobody waited, it is not the pool.
+Without a recording of the process the pool's own gauges show it: if it was never
+exhausted and no request waited, it is not the pool.
 
-Told from its look-alikes: a lock has one holder and its time is work
+How to tell it from similar problems: a lock has one holder and its time is work
 (go.lock-contention); waiting for a wait group or a shared call (singleflight) is
 waiting for work, not for a slot.
 
-What helps: a larger pool, if the dependency bears it; holding for less time; a limit at
-the door instead of a queue inside.`,
-	Needs:   "states of requests: an execution trace of Go, of others looks at their threads (unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of the taking of connections",
+What helps: a larger pool, if the dependency can handle more; holding for less time;
+rejecting excess requests at the entrance instead of queueing them inside.`,
+	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgePool,
 }
@@ -58,13 +58,13 @@ func judgePool(c *cause.Case) cause.Verdict {
 	case len(all) > 0:
 		return judgeGauges(c, all)
 	case spans != nil:
-		return cause.Verdict{State: cause.Inconclusive, Summary: "spans do not show who waits for a connection: it would be local time", Needs: []cause.Need{readPool}}
+		return cause.Verdict{State: cause.Inconclusive, Summary: "the spans do not show waits for a connection: they would be part of local time", Needs: []cause.Need{readPool}}
 	default:
 		return c.NoStates()
 	}
 	l := c.Ledger
 	share := c.Share(ledger.Pool)
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.1f ms, %.1f %% of slow time", float64(l.Charges[ledger.Pool])/1e6, 100*share)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: cause.SlowWait("for pools", l.Charges[ledger.Pool], share)}
 	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for pools", float64(l.Charges[ledger.Pool])/1e6, "ms", cause.From(l.Source)))
 	for i := range all {
 		all[i].figures(c, &v)
@@ -95,7 +95,7 @@ func judgePool(c *cause.Case) cause.Verdict {
 		}
 	}
 	if total > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("of that, who held one was waiting for a dependency", float64(waitsNet)/float64(total), "1", cause.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("share of that time in which the holder was waiting for a dependency", float64(waitsNet)/float64(total), "1", cause.From(l.Source)))
 	}
 	v.Fix = append(v.Fix, enlargePool(name))
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.Pool] }))

@@ -18,7 +18,7 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	used, origin, known := ownProcessors(c)
 	cores := procs(c)
 	if !known || cores == 0 || l.To <= l.From {
-		return cause.Verdict{State: cause.Inconclusive, Summary: "how busy the processors were is not known", Needs: []cause.Need{{What: "the process's CPU time over the same seconds", Command: "unstall record PID"}}}
+		return cause.Verdict{State: cause.Inconclusive, Summary: "how busy the CPUs were was not recorded", Needs: []cause.Need{{What: "the process's CPU time at the same time", Command: "unstall record PID"}}}
 	}
 	var running int64
 	for _, row := range l.Rows {
@@ -32,15 +32,15 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	}
 	outside := queuedOutside(c)
 	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread) + outside*c.Share(ledger.Unobserved)
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f %% of %.0f CPUs busy", 100*used/cores, cores)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the service keeps %.0f %% of %.0f CPUs busy", 100*used/cores, cores)}
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("CPUs the process used, its collector apart, of %.0f", cores), used, "CPUs", origin),
-		c.Figure("requests that ran or were ready to, in the mean", at, "1", cause.From(l.Source)))
+		c.Figure(fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
+		c.Figure("requests running or runnable, on average", at, "1", cause.From(l.Source)))
 	if used < saturated*cores || share < cause.Material || !c.Slow() {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the processors busy.", 100*used/cores)
+	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the CPUs busy.", 100*used/cores)
 	per, sum := make([]int64, len(l.Slow)), int64(0)
 	for n, row := range l.Slow {
 		ch := l.Of(row)
@@ -74,11 +74,11 @@ func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 	if !ready.MostlyKnown() || waited < cause.Material*float64(l.Total) {
 		return v, false
 	}
-	v.State, v.Summary = cause.Supported, fmt.Sprintf("%.0f %% of %.0f CPUs busy", 100*used/cores, cores)
-	v.Title = fmt.Sprintf("The service is saturated: it keeps %.0f %% of the processors busy by itself.", 100*used/cores)
+	v.State, v.Summary = cause.Supported, fmt.Sprintf("the service keeps %.0f %% of %.0f CPUs busy", 100*used/cores, cores)
+	v.Title = fmt.Sprintf("The service is saturated: it keeps %.0f %% of the CPUs busy by itself.", 100*used/cores)
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("CPUs the process used, its collector apart, of %.0f", cores), used, "CPUs", origin),
-		c.Figure("of its threads waited for one, in the mean", ready.Number, "count", ready.Origin))
+		c.Figure(fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
+		c.Figure("threads waiting for a CPU, on average", ready.Number, "count", ready.Origin))
 	v.Saves = c.Bound(waited, 0, waited)
 	lighten(c, &v, used)
 	return v, true
@@ -109,12 +109,12 @@ func unobserved(c *cause.Case) (ns int64) {
 func lighten(c *cause.Case, v *cause.Verdict, used float64) {
 	if l := c.Ledger; l.Requests.Rate > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("requests", l.Requests.Rate, "1/s", cause.From(l.Requests.Source)),
-			c.Figure("processor time per request", used/l.Requests.Rate*1e3, "ms", cause.From(l.Requests.Source)))
+			c.Figure("CPU time per request", used/l.Requests.Rate*1e3, "ms", cause.From(l.Requests.Source)))
 	}
 	v.Fix = append(v.Fix,
-		cause.Fix{Text: "take load off: callers that cache, a limit at the door that refuses early"},
-		cause.Fix{Text: "make requests cheaper: the stacks of running threads show where their time goes"},
-		cause.Fix{Text: fmt.Sprintf("add processors: at %.0f %% utilisation this load needs %.1f", 100*comfortable, used/comfortable)})
+		cause.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},
+		cause.Fix{Text: "make requests cheaper: the stacks of running threads show where CPU time goes"},
+		cause.Fix{Text: fmt.Sprintf("add CPUs: at %.0f %% utilisation this load needs %.1f", 100*comfortable, used/comfortable)})
 }
 
 // ownProcessors is processorsUsed without what the collector took, as far as its log tells:

@@ -65,16 +65,16 @@ func TestJudgedByLooks(t *testing.T) {
 		state string
 		says  string
 	}{
-		{"twenty that run on two processors", judgeCapacity, saturates, cause.Supported, "keep 97 % of the processors busy"},
+		{"twenty that run on two processors", judgeCapacity, saturates, cause.Supported, "keep 97 % of the CPUs busy"},
 		{"processors are idle", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Running, cpu: 20}, cause.RuledOut, "20 % of 2 CPUs busy"},
-		{"busy for a queue", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 95, queue: 100}, cause.Supported, "keep 95 % of the processors busy"},
+		{"busy for a queue", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 95, queue: 100}, cause.Supported, "keep 95 % of the CPUs busy"},
 		{"busy, and waits for others", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 95}, cause.RuledOut, "95 % of 2 CPUs busy"},
-		{"nobody looked, its threads wait for a processor", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: 15}, cause.Supported, "keeps 97 % of the processors busy by itself"},
-		{"nobody looked, its threads hardly wait", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: .5}, cause.Inconclusive, "no request's states are known"},
-		{"nobody looked, others use the rest", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 50, ready: 15}, cause.Inconclusive, "no request's states are known"},
+		{"nobody looked, its threads wait for a processor", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: 15}, cause.Supported, "keeps 97 % of the CPUs busy by itself"},
+		{"nobody looked, its threads hardly wait", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: .5}, cause.Inconclusive, "what requests waited for was not recorded"},
+		{"nobody looked, others use the rest", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 50, ready: 15}, cause.Inconclusive, "what requests waited for was not recorded"},
 		{"a dependency, awaited", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 10}, cause.Supported, "Slow requests wait for http db:80."},
-		{"awaited, of whom is not known", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10}, cause.Inconclusive, "of slow time is awaited, beyond the usual 9 ms: of whom is not in the evidence"},
-		{"queued for a thread", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10, queue: 100}, cause.RuledOut, "0.0 % of slow time"},
+		{"awaited, of whom is not known", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10}, cause.Inconclusive, "of slow time is awaiting something, beyond the usual 9 ms; for what was not recorded"},
+		{"queued for a thread", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10, queue: 100}, cause.RuledOut, "no longer than usual"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := tt.judge(tt.in.subject(t))

@@ -16,25 +16,25 @@ import (
 // TrafficSurge is more requests than were agreed on, or than there used to be.
 var TrafficSurge = cause.Cause{
 	ID:    "service.traffic-surge",
-	Title: "far more requests come than were expected",
+	Title: "far more requests arrive than expected",
 	Step:  cause.StepTraffic,
-	Doc: `A service is built for a rate, and what was agreed with its callers is often only spoken
-of. When more come than it can serve, requests queue for whatever runs out first: the
-processors, a pool, the collector's time. Which of these it is, other causes say; this one
-says that there would be none of it at the rate that was expected.
+	Doc: `A service is built for a request rate, and what was agreed with its callers is often not
+written down. When more arrive than it can serve, requests queue for whatever runs out
+first: CPUs, a pool, time for GC. Other causes show which of these it is; this one shows
+that it would not happen at the expected rate.
 
-What was expected is told by --expect-rate, by --baseline, or by the recording itself where
-the rate rises in it and requests get slow with it, not before. That there are more
-requests explains nothing by itself: there must be a stretch at about the expected rate in
-which requests were fast (in the recording or the baseline), or processors that are full
-now and would not be then.
+The expected rate is given by --expect-rate, by --baseline, or by the recording itself,
+if the rate rises during it and requests become slow with it, not before. That there are
+more requests explains nothing by itself: there must be a stretch at about the expected
+rate in which requests were fast (in the recording or the baseline), or CPUs that are
+busy now and would not be then.
 
-Callers that do not cache show in an access log: one caller asks for the same, query and
-all, again within seconds.
+An access log shows callers that do not cache: one caller sends the same request, with
+the same query, again within seconds.
 
-What helps: callers that cache, and a limit at the door that holds them to what was agreed;
-a cache in the service where one request costs many queries.`,
-	Needs: "the rate that was agreed on (--expect-rate 10), or a capture of when all was well (--baseline), and requests",
+What helps: callers that cache, and a rate limit that holds them to what was agreed; a
+cache in the service where one request costs many queries.`,
+	Needs: "the agreed rate (--expect-rate 10) or a capture from a healthy time (--baseline), and requests",
 	Applies: func(c *cause.Case) bool {
 		if c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests {
 			return false
@@ -85,42 +85,42 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("before "+clock(step.at), step.before, "1/s", origin), c.Figure("after", step.after, "1/s", origin))
 		a.rate = step.after
 	default:
-		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%s requests/s, without a rise; what was agreed on is not known", cause.Digits(3, a.rate))
-		v.Needs = []cause.Need{{What: "the rate that was agreed on with the callers, or a capture of when all was well", Command: "unstall FILE... --expect-rate N"}}
+		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%s requests/s without a rise, and the expected rate is not known", cause.Digits(3, a.rate))
+		v.Needs = []cause.Need{{What: "the rate agreed with the callers, or a capture from a healthy time (--baseline)", Command: "unstall FILE... --expect-rate N"}}
 		return v
 	}
 	times := a.rate / expected
-	v.Summary = fmt.Sprintf("%s/s of %s/s expected", cause.Digits(3, a.rate), cause.Digits(3, expected))
+	v.Summary = fmt.Sprintf("%s requests/s, %s/s expected", cause.Digits(3, a.rate), cause.Digits(3, expected))
 	repeated(c, &v)
 	switch {
 	case times < surging:
 		return v
 	case !c.Slow():
-		v.Summary = fmt.Sprintf("%s × the expected rate, and hardly a request is slow", cause.Digits(2, times))
+		v.Summary = fmt.Sprintf("%s × the expected rate, but almost no requests are slow", cause.Digits(2, times))
 		return v
 	}
-	v.Title = fmt.Sprintf("%s requests/s come, %s × the expected %s.", cause.Digits(3, a.rate), cause.Digits(2, times), cause.Digits(3, expected))
+	v.Title = fmt.Sprintf("%s requests/s arrive, %s × the expected %s/s.", cause.Digits(3, a.rate), cause.Digits(2, times), cause.Digits(3, expected))
 	if !known {
-		v.Title = fmt.Sprintf("The rate rose %s × at %s, to %s requests/s, and requests became slow.", cause.Digits(2, times), clock(step.at), cause.Digits(3, step.after))
+		v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests became slow.", cause.Digits(2, times), clock(step.at), cause.Digits(3, step.after))
 	}
 	if share, origin, none := withheld(c); none {
 		v.State, v.Title = cause.Inconclusive, ""
-		v.Evidence = append(v.Evidence, c.Figure("of the host's processors others used, and left none", share, "1", origin))
-		v.Summary = fmt.Sprintf("%s × the expected rate, but others used %.0f %% of the host: which of the two is it?", cause.Digits(2, times), 100*share)
-		v.Needs = []cause.Need{{What: "a recording on a host that has processors left", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
+		v.Evidence = append(v.Evidence, c.Figure("share of the host's CPUs used by other processes, which left none free", share, "1", origin))
+		v.Summary = fmt.Sprintf("%s × the expected rate, but other processes used %.0f %% of the host's CPUs: which of the two made requests slow is not known", cause.Digits(2, times), 100*share)
+		v.Needs = []cause.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
 		return v
 	}
 	e := explained{c: c, v: &v, a: a, expected: expected, times: times}
 	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
 		v.State, v.Title = cause.Inconclusive, ""
-		v.Summary = fmt.Sprintf("%s × the expected rate; whether requests would be fast at that is not known", cause.Digits(2, times))
-		v.Needs = []cause.Need{{What: "the processors' use beside the requests, or a stretch at the expected rate", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
+		v.Summary = fmt.Sprintf("%s × the expected rate, but whether requests would be fast at the expected rate is not known", cause.Digits(2, times))
+		v.Needs = []cause.Need{{What: "CPU use at the same time as the requests, or a recording that includes a time at the expected rate", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
 		return v
 	}
 	if v.State == cause.Supported {
 		v.Fix = append(v.Fix,
-			cause.Fix{Text: fmt.Sprintf("hold callers to what was agreed: let them cache answers, and refuse early what exceeds %s/s", cause.Digits(3, about*expected))},
-			cause.Fix{Text: "cache in the service what costs a request most; write down which rate was agreed on, and watch it"})
+			cause.Fix{Text: fmt.Sprintf("hold callers to the agreed rate: let them cache answers, and reject requests above %s/s early", cause.Digits(3, about*expected))},
+			cause.Fix{Text: "cache in the service what costs a request most; write down the agreed rate, and monitor it"})
 	}
 	return v
 }
@@ -142,7 +142,7 @@ func repeated(c *cause.Case, v *cause.Verdict) {
 	if !ok {
 		return
 	}
-	text := "of the requests repeat one of the same caller within " + f.Value
+	text := "share of requests that repeat one by the same caller within " + f.Value
 	if f.Number >= copied {
 		text += ": callers do not cache"
 	}

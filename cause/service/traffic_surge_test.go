@@ -57,16 +57,16 @@ func TestSurge(t *testing.T) {
 		state string
 		says  string
 	}{
-		{"as agreed", traffic{rates: []float64{20, 20}, servers: 2, expected: 18}, cause.RuledOut, "/s of 18/s expected"},
-		{"more, and nothing slow", traffic{rates: []float64{60, 60}, servers: 2, expected: 5}, cause.RuledOut, "hardly a request is slow"},
+		{"as agreed", traffic{rates: []float64{20, 20}, servers: 2, expected: 18}, cause.RuledOut, "/s, 18/s expected"},
+		{"more, and nothing slow", traffic{rates: []float64{60, 60}, servers: 2, expected: 5}, cause.RuledOut, "almost no requests are slow"},
 		{"a stretch at the expected rate", traffic{rates: []float64{20, 150}, servers: 2, expected: 20}, cause.Supported, "× the expected 20"},
-		{"a rise, of which nobody told what was expected", traffic{rates: []float64{20, 150}, servers: 2}, cause.Supported, "The rate rose"},
-		{"steady, of which nobody told", traffic{rates: []float64{120, 120}, servers: 2}, cause.Inconclusive, "what was agreed on is not known"},
+		{"a rise, of which nobody told what was expected", traffic{rates: []float64{20, 150}, servers: 2}, cause.Supported, "The request rate rose"},
+		{"steady, of which nobody told", traffic{rates: []float64{120, 120}, servers: 2}, cause.Inconclusive, "the expected rate is not known"},
 		{"full processors", traffic{rates: []float64{120, 120}, servers: 2, cpu: 99, expected: 10}, cause.Supported, "12 × the expected 10"},
 		{"processors not recorded", traffic{rates: []float64{120, 120}, servers: 2, expected: 10}, cause.Inconclusive, "is not known"},
 		{"processors with room", traffic{rates: []float64{120, 120}, servers: 2, cpu: 30, expected: 10}, cause.Inconclusive, "is not known"},
 		{"the baseline was fast", traffic{rates: []float64{120, 120}, servers: 2, well: 20e6, wellRate: 12}, cause.Supported, "the expected 12"},
-		{"the baseline was as slow", traffic{rates: []float64{120, 120}, servers: 2, well: 9e9, wellRate: 12}, cause.RuledOut, "as slow at that"},
+		{"the baseline was as slow", traffic{rates: []float64{120, 120}, servers: 2, well: 9e9, wellRate: 12}, cause.RuledOut, "just as slow at the expected rate"},
 		{"callers do not cache", traffic{rates: []float64{20, 150}, servers: 2, expected: 20, repeats: .6}, cause.Supported, "× the expected"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

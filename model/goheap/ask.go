@@ -98,7 +98,7 @@ func (h *Heap) Ask(subject string, wanted []model.Wanted, latency Latency) (*mod
 		}
 		ok := ask(text, s)
 		if ok && w.Has("GOMEMLIMIT") && s.Limit > 0 && !w.Has("GOGC") && s.GOGC >= 0 && p.Settings[len(p.Settings)-1].Outcome.Bound != ByLimit {
-			a.Note("GOMEMLIMIT alone does not let the heap grow: " + Setting{GOGC: s.GOGC}.String() + " still decides when a cycle starts; with GOGC=off the limit does")
+			a.Note("GOMEMLIMIT alone does not let the heap grow: " + Setting{GOGC: s.GOGC}.String() + " still decides when a GC cycle starts; with GOGC=off the limit does")
 			then := s
 			then.GOGC = Off
 			ask(strings.Replace(text, s.Setting.String(), then.Setting.String(), 1), then)

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoCycles says that no collection was watched; what to record is in the text.
-var ErrNoCycles = errors.New("no gc cycles were watched: record the process under load (unstall record PID --for 30s), " +
+var ErrNoCycles = errors.New("no GC cycles were recorded: record the process under load (unstall record PID --for 30s), " +
 	"or give the log of a run with GODEBUG=gctrace=1, or an execution trace of 5 s or more")
 
 // Process is a Go process as recorded: its collector, and its requests where there are any.
@@ -54,7 +54,7 @@ func ask(q model.Question) (*model.Answer, error) {
 	}
 	h := g.Heap()
 	if err := h.Check(); err != nil {
-		return nil, fmt.Errorf("%d gc cycles in %.3g s: %w; record for longer under load, so that several cycles run", len(h.Cycles), h.Span, err)
+		return nil, fmt.Errorf("%d GC cycles in %.3g s: %w; record for longer under load, so that several cycles run", len(h.Cycles), h.Span, err)
 	}
 	latency, why := g.Latency(nil)
 	a, err := h.Ask(q.Name, q.Wanted, latency)

@@ -74,8 +74,8 @@ const (
 	rarely = .02
 )
 
-const rule = "the least memory from which doubling the heap's headroom again would save less than 5 % of what the collector costs now " +
-	"(or 1 % of the process's CPU) and less than 5 % of the p99 that can be gained, which counts while it marks for 2 % of the time"
+const rule = "the least memory from which doubling the heap's headroom again would save less than 5 % of what GC costs now " +
+	"(or 1 % of the process's CPU) and less than 5 % of the p99 that can be gained (p99 counts only if GC marks for more than 2 % of the time)"
 
 // kind is how a headroom is asked for.
 type kind uint8
@@ -119,9 +119,9 @@ func (m *Margin) safe() bool { return m.Quarter == 0 || m.Quarter >= 1.5*m.Live 
 
 func (m *Margin) why() string {
 	if m.Quarter <= m.Live {
-		return "the collector would take a quarter of the processors"
+		return "GC would take a quarter of the CPUs"
 	}
-	return fmt.Sprintf("with %.2g times the live heap the collector would take a quarter of the processors", m.Quarter/m.Live)
+	return fmt.Sprintf("at %.2g times the live heap GC would take a quarter of the CPUs", m.Quarter/m.Live)
 }
 
 // fillIn computes the points of one kind of setting, their knee and its margin.
@@ -166,7 +166,7 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 	}
 	switch {
 	case knee == 0:
-		f.Why = "twice the headroom would save hardly anything"
+		f.Why = "twice the headroom would save almost nothing"
 		return
 	case f.Knee < 0 && len(f.Points) > 1: // the grid ends before
 		f.Knee = len(f.Points) - 1
@@ -183,7 +183,7 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 	f.Margin = m.margin(Scenario{Setting: at.Setting})
 	if knee < 0 || grid[min(knee, len(grid)-1)].Setting != at.Setting {
 		f.Capped = true
-		f.Why = fmt.Sprintf("as much as the %s allows: more memory would help", f.Who)
+		f.Why = fmt.Sprintf("this is as much as the %s allows; more memory would help further", f.Who)
 		return
 	}
 	f.Why = m.why(now, at, grid[knee+2])
@@ -192,7 +192,7 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 // why says what the knee brings, and what the next doubling would.
 func (m *calibrated) why(now, at, next Outcome) string {
 	saved := func(o Outcome) float64 { return 100 * (1 - o.Collector.Value/now.Collector.Value) }
-	text := fmt.Sprintf("%.0f %% of what the collector costs is saved with %s resident; another doubling would bring %.0f %% with %s", saved(at), figure.MiB(at.RSS.Value), saved(next), figure.MiB(next.RSS.Value))
+	text := fmt.Sprintf("saves %.0f %% of what GC costs now, with %s resident; doubling again would save %.0f %%, with %s", saved(at), figure.MiB(at.RSS.Value), saved(next), figure.MiB(next.RSS.Value))
 	return text
 }
 

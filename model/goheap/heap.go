@@ -56,7 +56,7 @@ type Cycle struct {
 func (c Cycle) work() float64 { return c.Assist + c.Background + c.Idle }
 
 // ErrCycles says that there are too few cycles to calibrate the model on.
-var ErrCycles = errors.New("no cycle was watched from its beginning to its end")
+var ErrCycles = errors.New("no GC cycle was recorded from start to end")
 
 // What of a process's memory is not its heap, where the recording does not show it:
 // the runtime's own, and a part of the heap for its bookkeeping and for gaps between
@@ -79,7 +79,7 @@ func (h *Heap) Check() error {
 	case usable == 0:
 		return ErrCycles
 	case !(h.Alloc > 0):
-		return errors.New("its allocation rate is not known: two cycles are needed, one after the other")
+		return errors.New("the allocation rate is not known: it takes two GC cycles in a row")
 	case !(h.Procs > 0):
 		return errors.New("GOMAXPROCS is not known")
 	}
@@ -208,7 +208,7 @@ type Impossible struct {
 func (e *Impossible) Error() string {
 	text := fmt.Sprintf("%s: %s", e.Setting, e.Why)
 	if e.Least > 0 {
-		text += "; the least that leaves it room is GOMEMLIMIT=" + FormatSize(e.Least)
+		text += "; the lowest limit that leaves enough room is GOMEMLIMIT=" + FormatSize(e.Least)
 	}
 	return text
 }
@@ -238,28 +238,28 @@ func (m *calibrated) possible(s Scenario) error {
 	}
 	switch {
 	case s.Limit > 0 && !(pacer{m.h.Minor}).atLeast(19):
-		return &Impossible{Setting: s.Setting, Why: fmt.Sprintf("Go 1.%d has no memory limit, it came with 1.19: use a ballast or GOGC", m.h.Minor)}
+		return &Impossible{Setting: s.Setting, Why: fmt.Sprintf("Go 1.%d has no memory limit (new in 1.19): use a ballast or GOGC", m.h.Minor)}
 	case s.GOGC < 0 && s.Limit == 0:
-		why := fmt.Sprintf("without a limit nothing is ever collected, and the heap grows by %s every second", figure.MiB(alloc))
+		why := fmt.Sprintf("without a limit GC never runs, and the heap grows by %s every second", figure.MiB(alloc))
 		if m.h.Most > 0 {
-			why += fmt.Sprintf(": after %.0f s that is all the %s allows", m.h.Most/alloc, m.h.Who)
+			why += fmt.Sprintf(": after %.0f s it fills all that the %s allows", m.h.Most/alloc, m.h.Who)
 		}
 		return &Impossible{Setting: s.Setting, Why: why}
 	case s.GOGC == 0:
-		return &Impossible{Setting: s.Setting, Why: "a new cycle would start as soon as one has ended: give at least 1"}
+		return &Impossible{Setting: s.Setting, Why: "GC would run without end: give at least 1"}
 	}
 	if s.Limit > 0 {
 		non := m.over.nonHeap(live)
 		if s.Limit < limitFor(live+s.Ballast, non) {
 			why := "the live heap is " + figure.MiB(live)
 			if s.Ballast > 0 {
-				why += ", the ballast counts " + figure.MiB(s.Ballast)
+				why += ", the ballast is " + figure.MiB(s.Ballast)
 			}
-			why += fmt.Sprintf(" and what is not heap %s: ", figure.MiB(non))
+			why += fmt.Sprintf(" and memory outside the heap is %s: ", figure.MiB(non))
 			if s.Limit < live {
-				why += "the limit is below what is live, and "
+				why += "the limit is below the live heap, and "
 			}
-			return &Impossible{Setting: s.Setting, Least: m.least(s, live+s.Ballast, non), Why: why + "the collector would run without end"}
+			return &Impossible{Setting: s.Setting, Least: m.least(s, live+s.Ballast, non), Why: why + "GC would run without end"}
 		}
 	}
 	return nil

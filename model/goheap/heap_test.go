@@ -181,11 +181,11 @@ func TestImpossible(t *testing.T) {
 		want string
 	}{
 		{Setting{GOGC: Off, Limit: 50 * mib}, "the live heap is 58.4 MiB"},
-		{Setting{GOGC: Off, Limit: 50 * mib}, "the limit is below what is live"},
-		{Setting{GOGC: 100, Limit: 62 * mib}, "and what is not heap"}, // above the live heap, but not with what else there is
-		{Setting{GOGC: Off, Limit: 50 * mib}, "the least that leaves it room is GOMEMLIMIT="},
-		{Setting{GOGC: Off, Limit: 500 * mib, Ballast: 1024 * mib}, "the ballast counts 1,024 MiB"},
-		{Setting{GOGC: Off}, "after 2 s that is all the container allows"},
+		{Setting{GOGC: Off, Limit: 50 * mib}, "the limit is below the live heap"},
+		{Setting{GOGC: 100, Limit: 62 * mib}, "and memory outside the heap is"}, // above the live heap, but not with what else there is
+		{Setting{GOGC: Off, Limit: 50 * mib}, "the lowest limit that leaves enough room is GOMEMLIMIT="},
+		{Setting{GOGC: Off, Limit: 500 * mib, Ballast: 1024 * mib}, "the ballast is 1,024 MiB"},
+		{Setting{GOGC: Off}, "after 2 s it fills all that the container allows"},
 		{Setting{GOGC: 0}, "at least 1"},
 	} {
 		_, err := h.Predict(Scenario{Setting: c.s})
@@ -203,7 +203,7 @@ func TestImpossible(t *testing.T) {
 		}
 	}
 	h.Minor = 17
-	if _, err := h.Predict(Scenario{Setting: Setting{GOGC: Off, Limit: 400 * mib}}); err == nil || !strings.Contains(err.Error(), "came with 1.19") {
+	if _, err := h.Predict(Scenario{Setting: Setting{GOGC: Off, Limit: 400 * mib}}); err == nil || !strings.Contains(err.Error(), "new in 1.19") {
 		t.Errorf("Go 1.17 takes a limit: %v", err)
 	}
 }

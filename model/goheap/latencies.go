@@ -65,10 +65,10 @@ type Latencies struct {
 
 // What keeps latencies from being predicted.
 var (
-	errNoCycles = errors.New("no cycles to calibrate on")
+	errNoCycles = errors.New("no GC cycles to calibrate on")
 	// ErrTooSlow says that requests took less than they must have in the model, even if
 	// nothing is slower while a cycle marks.
-	ErrTooSlow = errors.New("even without anything running slower while a cycle marks")
+	ErrTooSlow = errors.New("even if nothing runs slower while GC marks")
 )
 
 // bounds of Slower, and how far the share of marking may be off.
@@ -82,18 +82,18 @@ func NewLatencies(r Recorded) (*Latencies, error) {
 	l := &Latencies{r: r}
 	switch {
 	case r.Processors < 1:
-		return nil, errors.New("the number of processors is not known")
+		return nil, errors.New("the number of CPUs is not known")
 	case len(r.Arrive) < queue.MinReplay || len(r.Arrive) != len(r.Latency):
-		return nil, fmt.Errorf("a replay needs at least %d requests, there are %d", queue.MinReplay, len(r.Arrive))
+		return nil, fmt.Errorf("a replay needs at least %d requests, and there are %d", queue.MinReplay, len(r.Arrive))
 	case len(r.Free) < MinFree:
-		return nil, fmt.Errorf("%d requests met no cycle, too few to know what a request needs", len(r.Free))
+		return nil, fmt.Errorf("only %d requests ran without a GC cycle, too few to tell how long one takes without GC", len(r.Free))
 	case !(r.Cycles > 0) || !(r.MarkWork > 0):
 		return nil, errNoCycles
 	}
 	l.distributions()
 	span := float64(r.Arrive[len(r.Arrive)-1]-r.Arrive[0]) / 1e9
 	if span <= 0 {
-		return nil, errors.New("all requests came at once")
+		return nil, errors.New("all requests arrived at the same time")
 	}
 	l.every = l.meanWork() * float64(len(r.Arrive)) / span / r.Cycles
 	var t typical
@@ -309,7 +309,7 @@ func (l *Latencies) judge() error {
 	f.Error = max(e50, e99)
 	switch {
 	case e99 > queue.Tolerance && l.Slower >= mostSlower-.01:
-		f.Why = queue.NotReproduced("p99", f.P99.Observed, f.P99.Model) + ": the collector alone does not make them that slow"
+		f.Why = queue.NotReproduced("p99", f.P99.Observed, f.P99.Model) + ": GC alone does not explain the latency"
 	case e99 > queue.Tolerance && l.Slower == 1:
 		err := fmt.Errorf("%s, %w", queue.NotReproduced("p99", f.P99.Observed, f.P99.Model), ErrTooSlow)
 		f.Why = err.Error()
@@ -319,7 +319,7 @@ func (l *Latencies) judge() error {
 	case e50 > queue.Tolerance:
 		f.Why = queue.NotReproduced("p50", f.P50.Observed, f.P50.Model)
 	case l.r.Marking > 0 && math.Abs(l.Mark/l.r.Marking-1) > markingMiss:
-		f.Why = fmt.Sprintf("in the replay cycles mark for %.0f %% of the time, and were seen to for %.0f %%", 100*l.Mark, 100*l.r.Marking)
+		f.Why = fmt.Sprintf("in the replay GC marks for %.0f %% of the time, but %.0f %% was observed", 100*l.Mark, 100*l.r.Marking)
 	default:
 		f.Used = true
 		return nil

@@ -127,11 +127,11 @@ func TestLatenciesSayWhyNot(t *testing.T) {
 		r    Recorded
 		want string
 	}{
-		{with(func(r *Recorded) { r.Processors = 0 }), "the number of processors is not known"},
-		{with(func(r *Recorded) { r.Arrive, r.Latency = r.Arrive[:50], r.Latency[:50] }), "at least 100 requests, there are 50"},
-		{with(func(r *Recorded) { r.Free = r.Free[:3] }), "3 requests met no cycle"},
-		{with(func(r *Recorded) { r.Cycles = 0 }), "no cycles"},
-		{with(func(r *Recorded) { r.Marking *= 3 }), "cycles mark for"},
+		{with(func(r *Recorded) { r.Processors = 0 }), "the number of CPUs is not known"},
+		{with(func(r *Recorded) { r.Arrive, r.Latency = r.Arrive[:50], r.Latency[:50] }), "at least 100 requests, and there are 50"},
+		{with(func(r *Recorded) { r.Free = r.Free[:3] }), "3 requests ran without a GC cycle"},
+		{with(func(r *Recorded) { r.Cycles = 0 }), "no GC cycles"},
+		{with(func(r *Recorded) { r.Marking *= 3 }), "in the replay GC marks for"},
 		{with(func(r *Recorded) { // slow by something else than cycles
 			r.Latency = slices.Clone(r.Latency)
 			for i := range r.Latency {
@@ -139,7 +139,7 @@ func TestLatenciesSayWhyNot(t *testing.T) {
 					r.Latency[i] = 900 * ms
 				}
 			}
-		}), "the collector alone does not make them that slow"},
+		}), "GC alone does not explain the latency"},
 	} {
 		_, err := NewLatencies(tt.r)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

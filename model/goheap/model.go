@@ -7,6 +7,6 @@ import (
 
 // Model of Go's heap.
 var Model = &model.Model{
-	ID: ID, About: "Go's heap", From: "its gctrace log, an execution trace or a capture of it will do",
-	Covers: evidence.CoverGC, Default: "what memory buys, and how much is worth it", Knobs: Knobs, Ask: ask,
+	ID: ID, About: "Go's heap", From: "a gctrace log, an execution trace or a capture",
+	Covers: evidence.CoverGC, Default: "what more memory would save, and how much is worth it", Knobs: Knobs, Ask: ask,
 }

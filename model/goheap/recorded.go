@@ -53,7 +53,7 @@ func (g *Process) replay(r Recorded, source evidence.ArtifactID) (*Latencies, er
 	if g.Ledger.Traced || !errors.Is(err, ErrTooSlow) {
 		return l, err
 	}
-	return nil, fmt.Errorf("%w: the log does not show how long requests waited until their handler ran; record a trace, or the times of a proxy or a load generator", err)
+	return nil, fmt.Errorf("%w: the log does not show how long requests waited before their handler ran; record an execution trace, or add the log of a proxy or a load generator", err)
 }
 
 // Of mgcpacer.go: what marking takes of the processors besides assists
@@ -143,9 +143,9 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 			return nil
 		}
 		if slack >= evidence.Unanchored {
-			return errors.New("the log of cycles does not say at what time of day they ran: stamp its lines, or record a trace")
+			return errors.New("the GC log has no time of day: add timestamps to its lines, or record an execution trace")
 		}
-		return fmt.Errorf("the clocks of requests and cycles may be %v apart, and it is %v from one cycle to the next", time.Duration(slack), time.Duration(typical))
+		return fmt.Errorf("the clocks of requests and GC cycles may differ by %v, which is too much for cycles every %v", time.Duration(slack), time.Duration(typical))
 	}
 	for _, i := range rows {
 		if quiet.holds(began(i)-slack, q.End[i]+slack) {

@@ -20,7 +20,7 @@ func (p *Prediction) word(a *model.Answer) {
 	}
 	a.Frontier = p.Frontier.Table()
 	if p.Ballast != nil {
-		a.Frontier.Facts = append(model.Facts("older go", "before Go 1.19 a ballast of "+FormatSize(*p.Ballast)+" instead"), a.Frontier.Facts...)
+		a.Frontier.Facts = append(model.Facts("older go", "before Go 1.19, use a ballast of "+FormatSize(*p.Ballast)+" instead"), a.Frontier.Facts...)
 	}
 	a.Lead = model.Lead{Of: a.Frontier.Title, Text: "keep " + p.Measured.Setting.String(), Why: p.Frontier.Why}
 	if at, ok := p.Frontier.Recommended(); ok {
@@ -41,10 +41,10 @@ func (p *Prediction) basis() (items []string) {
 	if c.Go != "" {
 		items = append(items, c.Go)
 	}
-	items = append(items, figure.Num(c.Processors)+" processors", fmt.Sprintf("%d gc cycles in %s", c.Cycles, figure.Time(c.Seconds*1e9)))
+	items = append(items, figure.Plural(int(math.Round(c.Processors)), "CPU"), figure.Plural(c.Cycles, "GC cycle")+" in "+figure.Time(c.Seconds*1e9))
 	known := p.Measured.Setting.String()
 	if !c.Told {
-		known += " (as its goals show)"
+		known += " (inferred from its heap goals)"
 	}
 	return append(items, known, "live heap "+figure.Size(p.Measured.Live), figure.Of(p.Measured.Alloc, "bytes/s")+" allocated")
 }
@@ -87,16 +87,16 @@ func (f Fill) text() string {
 // cautions are what is wrong with an outcome though it is possible.
 func (o *Outcome) cautions() (all []string) {
 	if o.Limiter {
-		all = append(all, "the collector would need half of the processors: the runtime caps it there, and the heap grows past its limit")
+		all = append(all, "GC would need more than half of the CPUs: the runtime caps it there, and the heap grows past its limit")
 	}
 	if o.PilesUp {
-		all = append(all, "requests and the collector need more processors than there are: requests pile up")
+		all = append(all, "requests and GC need more CPUs than there are: requests pile up")
 	}
 	if (o.Limiter || o.PilesUp) && !o.P99.Known() {
-		all = append(all, "its p99 is not known")
+		all = append(all, "its p99 cannot be predicted")
 	}
 	if o.Bound == ByClock {
-		all = append(all, "a cycle is forced every two minutes, before the heap is at its goal")
+		all = append(all, "the heap does not reach its goal: the runtime forces a GC cycle every two minutes")
 	}
 	return all
 }
@@ -110,23 +110,23 @@ func (m *Margin) text() string {
 		return fmt.Sprintf("%s (%s ×)", figure.Size(v), figure.Num(v/m.Live))
 	}
 	live := "the live heap of " + figure.Size(m.Live)
-	const of = "the processors"
+	const of = "the CPUs"
 	switch {
 	case m.Quarter == 0:
-		return live + " may grow a hundredfold: the collector never takes a quarter of " + of
+		return live + " may grow a hundredfold: GC never takes a quarter of " + of
 	case m.Quarter <= m.Live:
-		return "with " + live + " the collector takes a quarter of " + of + " already"
+		return "with " + live + " GC already takes a quarter of " + of
 	case m.Half == 0:
-		return live + " may grow to " + to(m.Quarter) + " until the collector takes a quarter of " + of
+		return live + " may grow to " + to(m.Quarter) + " before GC takes a quarter of " + of
 	default:
-		return live + " may grow to " + to(m.Quarter) + " until the collector takes a quarter of " + of + ", and to " + to(m.Half) + " until it meets the runtime's cap of half of the processors"
+		return live + " may grow to " + to(m.Quarter) + " before GC takes a quarter of " + of + ", and to " + to(m.Half) + " before it reaches the runtime's cap of half of the CPUs"
 	}
 }
 
 // Table is the frontier as reports render it.
 func (f *Frontier) Table() *model.Frontier {
 	t := &model.Frontier{Title: "what memory buys", Knee: f.Knee,
-		How: "The time on processors that the collector takes, and the slowest requests, over the resident memory of a setting.",
+		How: "CPU time used by GC, and p99 latency, over the resident memory that a setting needs.",
 		Columns: []model.Column{{Title: "resident", Unit: "bytes"}, {Title: "gc cycles", Short: "gc/s", Unit: "1/s"},
 			{Title: "gc cpu", Short: "gc cores", Unit: "cores", Drawn: true}, {Title: "p99", Unit: "ms", Drawn: true}}}
 	for i := range f.Points {
@@ -158,9 +158,9 @@ func (f *Frontier) room() string {
 	case !(f.Most > 0):
 		return ""
 	case f.Who == "container":
-		return figure.Size(f.Most) + ": what the container allows, less a tenth"
+		return figure.Size(f.Most) + ": the container's limit less 10 %"
 	case f.Who == "host":
-		return figure.Size(f.Most) + ": half of the host's memory; no limit of a container is known"
+		return figure.Size(f.Most) + ": half of the host's memory; no container limit is known"
 	}
 	return figure.Size(f.Most)
 }
@@ -181,7 +181,7 @@ func (f *Frontier) caption() string {
 		s = append(s, "The knee is "+f.Rule)
 	}
 	if m := f.Margin; m != nil && m.Quarter > 0 && m.Live > 0 {
-		s = append(s, fmt.Sprintf("With %s live instead of %s the collector would take a quarter of the CPU", figure.Size(m.Quarter), figure.Size(m.Live)))
+		s = append(s, fmt.Sprintf("With %s live instead of %s GC would take a quarter of the CPUs", figure.Size(m.Quarter), figure.Size(m.Live)))
 	}
 	if len(s) == 0 {
 		return ""

@@ -157,10 +157,10 @@ func (s Situation) Ask(subject string, wanted []model.Wanted) (*model.Answer, er
 		}
 	}
 	if s.Case.Pattern == Await {
-		a.Note("no thread of the pool was seen blocked: await changes nothing")
+		a.Note("no pool thread was seen blocked, so await would change nothing")
 	}
-	a.Note("figures are those in the end, when threads no longer come; before that it is as bad as the first ten seconds say, after each start and each rise of the load")
-	a.Note("the model is of a closed loop: so many clients, each of which sends its next request when it has its answer")
+	a.Note("figures are for when the pool has stopped growing; until then, after each start and each rise in load, expect what the first 10 seconds show")
+	a.Note("the model is a closed loop: a fixed number of clients, each sending its next request when the last one is answered")
 	p.word(a)
 	return a, errors.Join(errs...)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNoPool says that nothing of a pool was recorded; what to record is in the text.
-var ErrNoPool = errors.New("its pool's threads were not watched: record the process under load (unstall record PID --for 30s)")
+var ErrNoPool = errors.New("the pool's threads were not recorded: record the process under load (unstall record PID --for 30s)")
 
 // ask is the model's answer from what was recorded.
 func ask(q model.Question) (*model.Answer, error) {
@@ -103,9 +103,9 @@ func (p *Process) pattern() (Pattern, string, error) {
 		case evidence.NetWait, evidence.Syscall:
 			return Call, waits, nil
 		case evidence.LockWait, evidence.PoolWait:
-			return "", "", fmt.Errorf("%s: how long others keep what they wait for decides, and the model does not know it", waits)
+			return "", "", fmt.Errorf("%s: that depends on how long others hold what they wait for, which the model does not know", waits)
 		}
-		return "", "", fmt.Errorf("%s: the model knows waits for tasks, sleeps and synchronous I/O", waits)
+		return "", "", fmt.Errorf("%s: the model covers only waits for tasks, sleeps and synchronous I/O", waits)
 	}
 	// The runtime says why it adds threads, not where they wait.
 	switch release, known := p.Release(); {
@@ -175,7 +175,7 @@ func (p *Process) Needed() Service {
 		return Service{}
 	}
 	slices.Sort(best)
-	return Service{float64(stats.Quantile(best, undisturbed)) / 1e9, "requests of this recording that came one by one"}
+	return Service{float64(stats.Quantile(best, undisturbed)) / 1e9, "requests in this recording that ran one at a time"}
 }
 
 // Served is what requests take where each has a thread, blocked as that is.
@@ -195,7 +195,7 @@ func (p *Process) Served() Service {
 	if len(took) < ledger.MinRequests {
 		return Service{}
 	}
-	return Service{stats.Median(took) / 1e9, "requests of this recording, none of which waited for a thread"}
+	return Service{stats.Median(took) / 1e9, "requests in this recording that did not wait for a thread"}
 }
 
 // routeOf is the route of most slow requests, else of most.

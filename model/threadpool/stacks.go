@@ -88,7 +88,7 @@ func On(v threads.View) string {
 	case v.State == evidence.KindUnknown:
 		return "in native code"
 	case v.Pattern == "":
-		return "without a known reason"
+		return "for an unknown reason"
 	}
 	return "on " + strings.TrimPrefix(v.Pattern, "sync I/O: ")
 }

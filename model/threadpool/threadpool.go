@@ -84,9 +84,9 @@ const (
 
 // What a prediction of a pool needs.
 var (
-	ErrServiceTime = errors.New("how long the operation takes that requests wait for is not known: give --set service-time=500ms, as its dependency, a single request or a run without load says it")
-	ErrConnections = errors.New("how many requests are in flight is not known: give --set connections=125")
-	ErrCores       = errors.New("how many processors the process has is not known")
+	ErrServiceTime = errors.New("the duration of the operation that requests wait for is not known: give --set service-time=500ms, as measured at the dependency, by a single request or by a run without load")
+	ErrConnections = errors.New("the number of requests in flight is not known: give --set connections=125")
+	ErrCores       = errors.New("the number of CPUs of the process is not known")
 )
 
 // Check says what is missing.
@@ -99,10 +99,10 @@ func (c Case) Check() error {
 	case !(c.Service.Seconds > 0):
 		return ErrServiceTime
 	case c.Max > 0 && c.Min > c.Max:
-		return fmt.Errorf("min-threads=%d is above max-threads=%d: the runtime would refuse it", c.Min, c.Max)
+		return fmt.Errorf("min-threads=%d is above max-threads=%d: the runtime refuses that", c.Min, c.Max)
 	}
 	if n, ok := release(c.Version); !ok || n < 3 || n > 99 {
-		return fmt.Errorf("version %q: the model knows the pools of .NET Core 3.1 and of .NET 5 to 10", c.Version)
+		return fmt.Errorf("version %q: the model covers .NET Core 3.1 and .NET 5 to 10", c.Version)
 	}
 	return nil
 }

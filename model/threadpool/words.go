@@ -38,19 +38,19 @@ func (p *Prediction) led() *Asked {
 }
 
 func (c *Calibration) basis() []string {
-	items := []string{".NET " + c.Version, figure.Num(float64(c.Processors)) + " processors"}
-	least := fmt.Sprintf("at least %d pool threads", c.Min)
+	items := []string{".NET " + c.Version, figure.Plural(c.Processors, "CPU")}
+	least := "at least " + figure.Plural(c.Min, "pool thread")
 	if !c.MinTold {
-		least += " (the runtime's own number)"
+		least += " (the runtime's default)"
 	}
 	items = append(items, least)
 	if c.Waits != "" {
 		items = append(items, c.Waits)
 	}
-	items = append(items, figure.Count(c.Connections)+" requests in flight",
+	items = append(items, figure.Plural(c.Connections, "request")+" in flight",
 		"an operation takes "+figure.Time(c.Service*1e9)+" ("+c.From+")")
 	if c.CPU != nil {
-		items = append(items, "a request computes "+figure.Time(*c.CPU*1e9))
+		items = append(items, "a request uses CPU for "+figure.Time(*c.CPU*1e9))
 	}
 	if c.Seconds > 0 {
 		items = append(items, "from "+figure.Time(c.Seconds*1e9)+" of recording")
@@ -74,9 +74,9 @@ func (o *Outcome) climb() string {
 	if !o.Settles.Known() || o.Settles.Value == 0 {
 		return ""
 	}
-	text := "threads come one by one"
+	text := "the pool grows one thread at a time"
 	if o.Growth.Known() {
-		text = figure.Num(o.Growth.Value) + " threads a second come"
+		text = figure.Num(o.Growth.Value) + " threads are added per second"
 	}
 	text += fmt.Sprintf(" for %s after each start", figure.Time(o.Settles.Value*1e9))
 	text += "; in the first 10 s " + figure.Of(o.Start.Rate.Value, "1/s")
@@ -90,13 +90,13 @@ func (o *Outcome) climb() string {
 func (o *Outcome) end() string {
 	switch {
 	case o.Ends == EndsMax && o.Rate.Value == 0:
-		return "every thread waits for what only another one could complete, and there may be no more: nothing is answered until a restart"
+		return "every thread waits for work that only another thread could do, and the pool is at its maximum: nothing is answered until a restart"
 	case o.Ends == EndsMax:
-		return "the pool may have no more threads: requests go on waiting for one"
+		return "the pool is at its maximum: requests keep waiting for a thread"
 	case o.Ends == EndsCPU:
-		return "the processors are in use: more threads would do no more"
+		return "the CPUs are busy: more threads would not help"
 	case o.Ends == EndsClimbing:
-		return "threads still come after " + figure.Time(float64(len(o.Curve))*1e9)
+		return "the pool still grows after " + figure.Time(float64(len(o.Curve))*1e9)
 	}
 	return ""
 }

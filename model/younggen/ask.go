@@ -65,12 +65,12 @@ func (s Situation) Ask(subject string, wanted []model.Wanted) (*model.Answer, er
 		p.Outcomes = append(p.Outcomes, Asked{w.Text, o})
 	}
 	if y.Gamma == nil {
-		a.Note("the young generation never changed its size in this log, so that how much more survives in a larger one is not to be seen: the range is from nothing more to all in proportion")
+		a.Note("the young generation never changed its size in this log, so how much more survives in a larger one is not known: the range covers no increase up to a proportional one")
 	}
 	if strings.Contains(y.Collector, "G1") {
-		a.Note("G1 sizes eden by its pause goal; -Xmn fixes it and switches that off: rather raise -XX:MaxGCPauseMillis, or -XX:G1NewSizePercent")
+		a.Note("G1 sizes eden to meet its pause goal and -Xmn switches that off: raise -XX:MaxGCPauseMillis or -XX:G1NewSizePercent instead")
 	}
-	a.Note("of another collector nothing can be said from this log: its pauses have to be measured under the same load")
+	a.Note("this log says nothing about another collector: measure its pauses under the same load")
 	p.word(a)
 	return a, errors.Join(errs...)
 }
@@ -129,8 +129,8 @@ func (s Situation) heapFor(young float64) float64 {
 
 // Errors of changes that the evidence does not bear.
 var (
-	errNoRate = errors.New("how many requests came is not known: give the log beside requests of the same time")
-	errRoom   = errors.New("the heap cannot hold that: raise -Xmx, too")
+	errNoRate = errors.New("the request rate is not known: give requests from the same time beside the log")
+	errRoom   = errors.New("the heap is too small for that: raise -Xmx as well")
 )
 
 func (s Situation) outcome(w model.Wanted) (o Outcome, err error) {
@@ -139,7 +139,7 @@ func (s Situation) outcome(w model.Wanted) (o Outcome, err error) {
 	var cautions []string
 	heap := w.Or("Xmx", y.Heap)
 	if s.Room > 0 && heap > s.Room {
-		cautions = append(cautions, fmt.Sprintf("the process may have %s of memory", figure.MiB(s.Room)))
+		cautions = append(cautions, fmt.Sprintf("the process may use only %s of memory", figure.MiB(s.Room)))
 	}
 	if size, ok := w.Value("Xmn"); ok {
 		if y.Size == 0 {
@@ -150,7 +150,7 @@ func (s Situation) outcome(w model.Wanted) (o Outcome, err error) {
 			return o, errRoom
 		}
 		if left := heap - size; heap > 0 && y.OldLive > 0 && left < roomForOld*y.OldLive {
-			cautions = append(cautions, fmt.Sprintf("an old generation of %s is left for %s that was in it: raise -Xmx by as much as the young generation grows", figure.MiB(left), figure.MiB(y.OldLive)))
+			cautions = append(cautions, fmt.Sprintf("this leaves an old generation of %s for the %s that live in it: raise -Xmx by as much as the young generation grows", figure.MiB(left), figure.MiB(y.OldLive)))
 		}
 	}
 	rate, other := w.Value("rate")
@@ -173,7 +173,7 @@ func (s Situation) outcome(w model.Wanted) (o Outcome, err error) {
 		}
 		o.Knee = s.Knee.With(perRequest)
 		if rate > o.Knee.Value {
-			o.Cautions = append(o.Cautions, fmt.Sprintf("%s requests/s are more than the knee: they pile up", figure.Num(rate)))
+			o.Cautions = append(o.Cautions, fmt.Sprintf("%s requests/s exceeds the knee: requests pile up", figure.Num(rate)))
 		}
 	}
 	return o, nil
@@ -213,7 +213,7 @@ func factor(text string) (float64, error) {
 	number := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "×"), "x"), "x")
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || v > 1000 {
-		return 0, fmt.Errorf("%q: give a factor of what it is now, such as ×0.3", text)
+		return 0, fmt.Errorf("%q: give a factor of the current rate, such as ×0.3", text)
 	}
 	return v, nil
 }
@@ -222,7 +222,7 @@ func factor(text string) (float64, error) {
 func perSecond(text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "/s"), 64)
 	if err != nil || !(v > 0) || v > 1e9 {
-		return 0, fmt.Errorf("%q: give requests a second, such as 80", text)
+		return 0, fmt.Errorf("%q: give requests per second, such as 80", text)
 	}
 	return v, nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNone says that nothing of a young generation was recorded.
-var ErrNone = errors.New("no young collection was watched: record the process (unstall record PID), or give the collector's log, written from the start by -Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags (before JDK 9 -Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps)")
+var ErrNone = errors.New("no young collection was recorded: record the process (unstall record PID), or give a GC log written from the start with -Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags (before JDK 9 -Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps)")
 
 // ask is the model's answer from what was recorded.
 func ask(q model.Question) (*model.Answer, error) {

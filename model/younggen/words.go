@@ -31,19 +31,19 @@ func (p *Prediction) basis() (items []string) {
 	if c.Collector != "" {
 		items = append(items, c.Collector)
 	}
-	items = append(items, fmt.Sprintf("%d young collections in %s", c.Count, figure.Time(c.Seconds*1e9)))
+	items = append(items, figure.Plural(c.Count, "young collection")+" in "+figure.Time(c.Seconds*1e9))
 	if c.Size > 0 {
 		items = append(items, "young generation "+figure.Size(c.Size))
 	}
 	if c.Heap > 0 {
 		items = append(items, "heap "+figure.Size(c.Heap))
 	}
-	items = append(items, figure.Of(c.Alloc, "bytes/s")+" allocated", figure.Size(c.Eden)+" from one to the next")
-	pause := "a pause is " + figure.Ms(1e3*c.Base)
+	items = append(items, figure.Of(c.Alloc, "bytes/s")+" allocated", figure.Size(c.Eden)+" between two collections")
+	pause := "a pause takes " + figure.Ms(1e3*c.Base)
 	if c.PerByte > 0 {
-		pause += fmt.Sprintf(" and %s for each MiB copied", figure.Ms(1e3*c.PerByte*(1<<20)))
+		pause += fmt.Sprintf(" plus %s per MiB copied", figure.Ms(1e3*c.PerByte*(1<<20)))
 	}
-	return append(items, pause+fmt.Sprintf(", half of them within %.0f %%", math.Ceil(100*c.Rest)))
+	return append(items, pause+fmt.Sprintf(", ± %.0f %% for half of them", math.Ceil(100*c.Rest)))
 }
 
 // effects are the figures of a changed young generation beside those measured.
@@ -51,9 +51,9 @@ func (p *Prediction) effects(then *Outcome) []model.Effect {
 	now := &p.Measured
 	return model.Known(
 		model.Effect{Title: "young collections", Unit: "1/min", Now: now.Rate, Then: then.Rate},
-		model.Effect{Title: "from one to the next", Unit: "ms", Now: now.Interval.Times(1e3), Then: then.Interval.Times(1e3)},
+		model.Effect{Title: "interval between collections", Unit: "ms", Now: now.Interval.Times(1e3), Then: then.Interval.Times(1e3)},
 		model.Effect{Title: "mean pause", Unit: "ms", Now: now.Pause, Then: then.Pause},
-		model.Effect{Title: "time stopped", Unit: "%", Now: now.Stopped.Times(100), Then: then.Stopped.Times(100)},
+		model.Effect{Title: "time paused", Unit: "%", Now: now.Stopped.Times(100), Then: then.Stopped.Times(100)},
 		model.Effect{Title: "promoted", Unit: "bytes/s", Now: now.Promotion, Then: then.Promotion},
 		model.Effect{Title: "knee", Unit: "1/s", Now: now.Knee, Then: then.Knee},
 	)

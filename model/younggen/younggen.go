@@ -67,7 +67,7 @@ type Pause struct {
 const MinPauses = 8
 
 // ErrFew says that a log tells too little of a young generation.
-var ErrFew = fmt.Errorf("a young generation is fitted to at least %d young collections with sizes", MinPauses)
+var ErrFew = fmt.Errorf("a prediction needs at least %d young collections with sizes in the log: record for longer under load", MinPauses)
 
 // Fit fits the model to collections in order of time.
 func Fit(p []Pause) (*Generation, error) {
@@ -208,7 +208,7 @@ type Outcome struct {
 }
 
 // ErrNoSize says that a log does not tell how large the young generation is.
-var ErrNoSize = errors.New("the log does not say how large the young generation is: switch on its details (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails)")
+var ErrNoSize = errors.New("the log does not give the size of the young generation: switch on details (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails)")
 
 // Predict says what becomes of the collections after a change: eden in proportion to the
 // young generation, allocation to factor. Ask it with (1, 1) for what the model says of
