@@ -27,12 +27,6 @@ func (e Estimate) Ranged() bool { return e.Known() && e.Low <= e.High && !math.I
 // Plus shifts a figure with its range.
 func (e Estimate) Plus(v float64) Estimate { return Estimate{e.Value + v, e.Low + v, e.High + v} }
 
-type estimateJSON struct {
-	Value *float64 `json:"value"`
-	Low   *float64 `json:"low"`
-	High  *float64 `json:"high"`
-}
-
 // Times scales a figure with its range.
 func (e Estimate) Times(k float64) Estimate { return Estimate{k * e.Value, k * e.Low, k * e.High} }
 
@@ -44,20 +38,9 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 		}
 		return &v
 	}
-	return json.Marshal(estimateJSON{number(e.Value), number(e.Low), number(e.High)})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (e *Estimate) UnmarshalJSON(b []byte) error {
-	var j estimateJSON
-	if err := json.Unmarshal(b, &j); err != nil {
-		return err
-	}
-	*e = Unknown
-	for to, from := range map[*float64]*float64{&e.Value: j.Value, &e.Low: j.Low, &e.High: j.High} {
-		if from != nil {
-			*to = *from
-		}
-	}
-	return nil
+	return json.Marshal(struct {
+		Value *float64 `json:"value"`
+		Low   *float64 `json:"low"`
+		High  *float64 `json:"high"`
+	}{number(e.Value), number(e.Low), number(e.High)})
 }

@@ -6,13 +6,9 @@ import (
 	"testing"
 )
 
-// What is not known is null, and reads back as such.
+// What is not known is null.
 func TestEstimateJSON(t *testing.T) {
 	if b, err := json.Marshal(Estimate{.6, .5, math.Inf(1)}); err != nil || string(b) != `{"value":0.6,"low":0.5,"high":null}` {
 		t.Error(string(b), err)
-	}
-	var e Estimate
-	if err := json.Unmarshal([]byte(`{"value":null,"low":1,"high":2}`), &e); err != nil || !math.IsNaN(e.Value) || e.High != 2 {
-		t.Error(e, err)
 	}
 }

@@ -69,13 +69,13 @@ func TestReplayOfRecordings(t *testing.T) {
 				return o
 			}
 			now := at(h.Setting)
-			observed, before := float64(l.Fit.P99.Observed)/1e6, l.At(now, now).P99
+			observed, before := float64(l.Fit.P99.Observed)/1e6, l.At(now, now)
 			t.Logf("p99 %.2f ms, observed %.2f", before.Value, observed)
 			if math.Abs(before.Value/observed-1) > queue.Tolerance {
 				t.Errorf("p99 %.2f ms now, %.2f were observed", before.Value, observed)
 			}
 			for _, s := range []goheap.Setting{{GOGC: 200}, {GOGC: 400}, {GOGC: goheap.Off, Limit: 2 << 30}} {
-				then := l.At(now, at(s)).P99
+				then := l.At(now, at(s))
 				t.Logf("%v: %.2f ms (%.2f–%.2f)", s, then.Value, then.Low, then.High)
 				if !then.Ranged() || then.Value > before.Value {
 					t.Errorf("%v: p99 %+v, with less headroom %+v", s, then, before)
@@ -163,12 +163,12 @@ func TestReplayOfLogs(t *testing.T) {
 				t.Errorf("found %.2f times slower, made with 2", l.Slower)
 			}
 			now := goheap.Outcome{Cycles: model.Exactly(10), Collector: model.Exactly(.3)}
-			before := l.At(now, now).P99.Value
+			before := l.At(now, now).Value
 			if observed := float64(l.Fit.P99.Observed) / 1e6; math.Abs(before/observed-1) > queue.Tolerance {
 				t.Errorf("p99 %.2f ms now, %.2f were observed", before, observed)
 			}
 			for _, times := range []float64{.5, .1} {
-				then := l.At(now, goheap.Outcome{Cycles: model.Exactly(10 * times), Collector: model.Exactly(.3 * times)}).P99.Value
+				then := l.At(now, goheap.Outcome{Cycles: model.Exactly(10 * times), Collector: model.Exactly(.3 * times)}).Value
 				if !(then < before) {
 					t.Errorf("p99 %.2f ms with %g times the cycles, %.2f before", then, times, before)
 				}

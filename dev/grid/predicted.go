@@ -70,7 +70,7 @@ func (k *calibrated) forecast(s Setting) forecast {
 	}
 	f := forecast{cycles: then.Cycles.Value, collector: then.Collector.Value, peak: then.Peak.Value, rss: then.RSS.Value, p99: model.Unknown}
 	if k.latencies != nil {
-		f.p99 = k.latencies.At(k.now, then).P99
+		f.p99 = k.latencies.At(k.now, then)
 	}
 	return f
 }

@@ -238,7 +238,7 @@ func (g *Process) fact(key string) (evidence.Fact, bool) {
 func (g *Process) Latency(b *Bill) (Latency, error) {
 	l, err := g.Latencies()
 	if err == nil {
-		return func(now, then Outcome) model.Estimate { return l.At(now, then).P99 }, nil
+		return l.At, nil
 	}
 	if b == nil && g.Ledger != nil && g.Ledger.Traced && len(g.Ledger.Rows) > 0 {
 		b = g.Bill()

@@ -2,8 +2,8 @@
 // save, and how much memory is worth its price. When cycles start and end is the pacer's
 // rule (pacer.go, with its design documents), what they take is simulated from recorded
 // cycles (simulate.go), what requests then take is a replay of recorded arrivals beside the
-// predicted cycles (latency.go, latencies.go), and the knee of what memory buys is the rule
-// in frontier.go.
+// predicted cycles (latency.go, marking.go, latencies.go, typical.go), and the knee of what
+// memory buys is the rule in frontier.go.
 //
 // Not modelled: what the kernel takes (quotas, reclaim), memory outside of Go's heap that
 // changes, programs whose requests change with the setting. How far off it was:

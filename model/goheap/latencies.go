@@ -252,56 +252,6 @@ func (l *Latencies) calibrate() error {
 	return l.judge()
 }
 
-// typical are the quantiles of the requests of usual stretches: the median over
-// stretches of a second, or of three cycles where those take longer. A host that stops
-// for a moment, once, decides the p99 of a whole run, and no model of the collector
-// can or should give it.
-type typical struct {
-	all  []int64
-	each [len(ranks)][]float64
-}
-
-// ranks are the quantiles that are looked at.
-var ranks = [...]float64{.5, .99, .999}
-
-// add adds a run, given in order of arrival, in which so many cycles began per second.
-func (t *typical) add(arrive, latency []int64, cycles float64) {
-	length := int64(1e9)
-	if cycles > 0 {
-		length = int64(max(1, 3/cycles) * 1e9)
-	}
-	from := arrive[0]
-	var stretch []int64
-	end := func() {
-		if len(stretch) >= queue.MinReplay {
-			slices.Sort(stretch)
-			for k, q := range ranks {
-				t.each[k] = append(t.each[k], float64(stats.Quantile(stretch, q)))
-			}
-		}
-		stretch = stretch[:0]
-	}
-	for i, at := range arrive {
-		for at >= from+length {
-			end()
-			from += length
-		}
-		stretch = append(stretch, latency[i])
-	}
-	end()
-	t.all = append(t.all, latency...)
-}
-
-// at is one of the ranks.
-func (t *typical) at(q float64) int64 {
-	k := slices.Index(ranks[:], q)
-	if k >= 0 && len(t.each[k]) >= 3 {
-		return int64(stats.Median(t.each[k]))
-	}
-	slices.Sort(t.all)
-	return stats.Quantile(t.all, q)
-}
-
 // judge says whether the calibrated model may be used.
 func (l *Latencies) judge() error {
 	f := &l.Fit
@@ -327,56 +277,37 @@ func (l *Latencies) judge() error {
 	return errors.New(f.Why)
 }
 
-// fallsBehind says whether requests pile up, so that what they take depends on how
-// long one watches: those of each quarter of the run take longer than those of the
-// one before, and the last ones many times as long as the first.
-func fallsBehind(latency []int64) bool {
-	var median [4]int64
-	for k := range median {
-		part := slices.Sorted(slices.Values(latency[k*len(latency)/4 : (k+1)*len(latency)/4]))
-		if len(part) == 0 {
-			return false
-		}
-		median[k] = stats.Quantile(part, .5)
-	}
-	return slices.IsSorted(median[:]) && median[3] > 4*max(median[0], 1)
-}
-
 // farther is how far a p99 under another setting lies off in the median of those that
 // were measured (docs/predictions.md): no range is narrower.
 const farther = .4
 
-// Quantiles are the p50, p99 and p99.9 of requests, ms.
-type Quantiles struct{ P50, P99, P999 model.Estimate }
-
-// At returns what the recorded requests would take under another outcome. Now is the
+// At returns the p99 (ms) that the recorded requests would have under another outcome. Now is the
 // model's outcome of the recorded run: only what differs between the two counts. The
 // ranges are those of the draws, and no narrower than predictions have been found true. Where requests would
 // pile up without end nothing is known, nor where it is likely that the collector leaves
 // them too little.
-func (l *Latencies) At(now, then Outcome) Quantiles {
-	unknown := Quantiles{model.Unknown, model.Unknown, model.Unknown}
+func (l *Latencies) At(now, then Outcome) model.Estimate {
 	if !now.Cycles.Known() || !then.Cycles.Known() || now.Cycles.Value <= 0 {
-		return unknown
+		return model.Unknown
 	}
 	cycles, work := then.Cycles.Value/now.Cycles.Value, 1.
 	if per := now.Collector.Value / now.Cycles.Value; then.Cycles.Value > 0 && per > 0 && then.Collector.Known() {
 		work = then.Collector.Value / then.Cycles.Value / per
 	}
 	if then.Limiter {
-		return unknown
+		return model.Unknown
 	}
 	least := queue.Tolerance
 	if cycles != 1 {
 		least = farther
 	}
 	var t typical
-	var each [len(ranks)][]float64
+	var each []float64
 	behind, marked, span := 0, 0., 0.
 	for n := range uint64(draws) {
 		out, arrive, err := l.play(n, l.marking(l.Slower, cycles, work))
 		if err != nil {
-			return unknown
+			return model.Unknown
 		}
 		if fallsBehind(out.Latency) {
 			behind++
@@ -389,20 +320,13 @@ func (l *Latencies) At(now, then Outcome) Quantiles {
 		t.add(arrive, latency, l.r.Cycles*cycles)
 		var one typical
 		one.add(arrive, latency, l.r.Cycles*cycles)
-		for k, q := range ranks {
-			each[k] = append(each[k], float64(one.at(q))/1e6)
-		}
+		each = append(each, float64(one.at(.99))/1e6)
 	}
 	if 2*behind > draws || then.Cycles.Value > now.Cycles.Value && l.overloads(then, marked/span) {
-		return unknown
+		return model.Unknown
 	}
-	at := func(k int) model.Estimate {
-		e := model.Exactly(float64(t.at(ranks[k])) / 1e6)
-		e.Low = min(slices.Min(each[k]), e.Value*(1-least))
-		e.High = max(slices.Max(each[k]), e.Value*(1+least))
-		return e
-	}
-	return Quantiles{at(0), at(1), at(2)}
+	p99 := float64(t.at(.99)) / 1e6
+	return model.Between(p99, min(slices.Min(each), p99*(1-least)), max(slices.Max(each), p99*(1+least)))
 }
 
 // overloads says whether requests, which take longer while cycles mark, and the

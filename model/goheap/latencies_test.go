@@ -53,7 +53,7 @@ func TestLatenciesFindsWhatMadeThem(t *testing.T) {
 		}
 		for _, times := range []float64{2, .5, .2} { // as many cycles
 			now, then := outcome(8, .4), outcome(8*times, .4*times)
-			want, got := known.At(now, then).P99.Value, l.At(now, then).P99
+			want, got := known.At(now, then).Value, l.At(now, then)
 			if !(got.Low <= got.Value && got.Value <= got.High) || math.Abs(got.Value-want) > .2*want {
 				t.Errorf("%g times slower, %g times the cycles: p99 %+v, is %.2f", slower, times, got, want)
 			}
@@ -101,7 +101,7 @@ func TestLatenciesDrawTheWorkOfCycles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same := l.At(outcome(8, .4), outcome(4, .2)).P99.Value
+	same := l.At(outcome(8, .4), outcome(4, .2)).Value
 	r.MarkWorks = []float64{10 * ms, 90 * ms} // 50 on average
 	l.r = r
 	out, _, err := l.play(1, l.marking(l.Slower, 1, 1))
@@ -111,7 +111,7 @@ func TestLatenciesDrawTheWorkOfCycles(t *testing.T) {
 	if per := (out.Assist + out.Workers + out.Idle) / float64(out.Cycles); math.Abs(per-50*ms) > 8*ms {
 		t.Errorf("a cycle takes %.1f ms, want 50", per/ms)
 	}
-	if unlike := l.At(outcome(8, .4), outcome(4, .2)).P99.Value; unlike < 1.2*same {
+	if unlike := l.At(outcome(8, .4), outcome(4, .2)).Value; unlike < 1.2*same {
 		t.Errorf("p99 %.2f ms with cycles that take 10 and 90 ms, %.2f with cycles of 50", unlike, same)
 	}
 }
@@ -173,26 +173,26 @@ func TestLatenciesThatPileUpAreNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q := l.At(outcome(8, .4), outcome(60, 3)); q.P99.Known() {
-		t.Errorf("p99 %+v of a service that cannot keep up", q.P99)
+	if q := l.At(outcome(8, .4), outcome(60, 3)); q.Known() {
+		t.Errorf("p99 %+v of a service that cannot keep up", q)
 	}
 	// Requests need .4 cores, twice that while cycles mark, and there are two.
 	tight := outcome(24, 1.2)
-	if q := l.At(outcome(8, .4), tight); !q.P99.Known() {
+	if q := l.At(outcome(8, .4), tight); !q.Known() {
 		t.Error("no p99 of a service that just keeps up")
 	}
 	tight.Collector.Low, tight.Collector.High = 1, 1.5
-	if q := l.At(outcome(8, .4), tight); !q.P99.Known() {
+	if q := l.At(outcome(8, .4), tight); !q.Known() {
 		t.Error("no p99 under a ratio, that lets the heap grow with what waits")
 	}
 	tight.Bound = ByLimit
-	if q := l.At(outcome(8, .4), tight); q.P99.Known() {
-		t.Errorf("p99 %+v under a limit, where a backlog feeds itself", q.P99)
+	if q := l.At(outcome(8, .4), tight); q.Known() {
+		t.Errorf("p99 %+v under a limit, where a backlog feeds itself", q)
 	}
-	if q := l.At(outcome(8, .4), Outcome{Cycles: model.Exactly(4), Collector: model.Exactly(.2), Limiter: true}); q.P99.Known() {
-		t.Errorf("p99 %+v while the runtime caps the collector", q.P99)
+	if q := l.At(outcome(8, .4), Outcome{Cycles: model.Exactly(4), Collector: model.Exactly(.2), Limiter: true}); q.Known() {
+		t.Errorf("p99 %+v while the runtime caps the collector", q)
 	}
-	if q := l.At(outcome(8, .4), Outcome{Cycles: model.Unknown}); q.P50.Known() {
+	if q := l.At(outcome(8, .4), Outcome{Cycles: model.Unknown}); q.Known() {
 		t.Errorf("%+v of an outcome that is not known", q)
 	}
 	a, b := l.At(outcome(8, .4), outcome(2, .1)), l.At(outcome(8, .4), outcome(2, .1))

@@ -396,6 +396,5 @@ func (m *calibrated) fill(s Scenario, o Outcome) Fill {
 	}
 	faults := func(rss float64) float64 { return max(rss-base, 0) / 4096 }
 	grow := max(o.Peak.Value-s.Ballast-o.Live, 0) / o.Alloc
-	f := Fill{Faults: model.Between(faults(o.RSS.Value), faults(o.RSS.Low), faults(o.RSS.High)), Seconds: model.Exactly(grow)}
-	return f
+	return Fill{Faults: model.Between(faults(o.RSS.Value), faults(o.RSS.Low), faults(o.RSS.High)), Seconds: model.Exactly(grow)}
 }

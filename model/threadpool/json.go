@@ -13,23 +13,17 @@ type askedJSON struct {
 	Rate    model.Estimate `json:"requests_per_s"`
 	Latency model.Estimate `json:"latency_ms"`
 	P99     model.Estimate `json:"p99_ms"`
-	First   start          `json:"first_10_s"`
+	First   Start          `json:"first_10_s"`
 	Growth  model.Estimate `json:"threads_per_s"` // while it climbs
 	Settles model.Estimate `json:"settles_s"`     // from the start of the load
 	Ends    string         `json:"ends"`          // "enough" | "max" | "cpu" | "climbing"
 	Curve   []Point        `json:"curve"`         // at most 40 rows, the same time apart
 }
 
-type start struct {
-	Threads model.Estimate `json:"pool_threads"`
-	Rate    model.Estimate `json:"requests_per_s"`
-	Latency model.Estimate `json:"latency_ms"`
-}
-
 // MarshalJSON writes one flat object.
 func (a Asked) MarshalJSON() ([]byte, error) {
 	o := &a.Outcome
-	return json.Marshal(askedJSON{a.Text, o.Threads, o.Rate, o.Latency, o.P99, start(o.Start), o.Growth, o.Settles, o.Ends, thinned(o.Curve)})
+	return json.Marshal(askedJSON{a.Text, o.Threads, o.Rate, o.Latency, o.P99, o.Start, o.Growth, o.Settles, o.Ends, thinned(o.Curve)})
 }
 
 // thinned joins neighbours until so few points are left that a person can read them:

@@ -62,7 +62,9 @@ type Outcome struct {
 
 // Start is the first ten seconds of a load: what a short test of it shows.
 type Start struct {
-	Threads, Rate, Latency model.Estimate // as in Outcome; Latency NaN where nothing was answered
+	Threads model.Estimate `json:"pool_threads"` // as in Outcome
+	Rate    model.Estimate `json:"requests_per_s"`
+	Latency model.Estimate `json:"latency_ms"` // NaN where nothing was answered
 }
 
 // Point is a second of a load.
