@@ -61,7 +61,7 @@ var All = []*Runtime{Go, Dotnet, JVM, Redis}
 var unknown = &Runtime{Lane: Go.Lane, States: Go.States, Requests: Go.Requests}
 
 // measured has requests whatever a service runs on.
-const measured = "an access log, or what a load generator measured,"
+const measured = "an access log or a load generator's results"
 
 // Of is the runtime of an ID. One that is not known is called by its ID and shows nothing.
 func Of(id string) *Runtime {
