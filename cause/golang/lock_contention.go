@@ -99,8 +99,8 @@ func judgeLockByProfile(c *cause.Case) cause.Verdict {
 	if !ok {
 		return v
 	}
-	v.Summary = fmt.Sprintf("%.3g s of waiting in the mutex profile, but not how much of it by requests", float64(p.Waited)/1e9)
-	v.Evidence = append(v.Evidence, c.Figure("time waited for locks since the profile started", float64(p.Waited)/1e9, "s", p.Origin))
+	v.Summary = fmt.Sprintf("%.3g s of waiting for locks and channels in the profiles, but not how much of it by requests", float64(p.Waited)/1e9)
+	v.Evidence = append(v.Evidence, c.Figure("time waited for locks and channels since the process started", float64(p.Waited)/1e9, "s", p.Origin))
 	for _, f := range c.Bundle.Stacks.Frames(p.At) {
 		if name := c.Bundle.Names.Text(f.Func); name != "" && !internalFrame(name) {
 			v.Evidence = append(v.Evidence, c.Figure("most of it at "+name, float64(p.There)/1e9, "s", p.Origin))

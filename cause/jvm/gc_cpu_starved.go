@@ -64,7 +64,7 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	}
 	pace := g.paces(timed)
 	starved := timed.Where(func(x reading.Pause) bool { return g.starved(x, pace) })
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("GC threads got enough CPU in all long collections (up to %s CPUs)", cause.Digits(2, pace.best(timed)))}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("GC threads got enough CPU in all long collections (up to %s)", ofCPUs(pace.best(timed)))}
 	if len(g.Pauses) == 0 {
 		v.Summary = "no collections"
 	}

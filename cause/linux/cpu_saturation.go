@@ -88,7 +88,7 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 		return v
 	default:
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("The host is short of CPUs: for about %.0f %% of its run time the process was not run.", 100*s.share)
+		v.Title = fmt.Sprintf("The host did not run the process for about %.0f %% of its run time.", 100*s.share)
 		v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
 		v.Saves = saves
 		v.Fix = append(v.Fix, cause.Fix{Text: "find which process uses the CPUs (top, or cpu.pressure per cgroup) and give this service its own: cpuset, reserved cores, or fewer processes on this host; tuning the runtime does not help here"})
