@@ -61,7 +61,7 @@ func where(d *diagnose.Diagnosis, n, h int) *whereView {
 	at := 0.
 	for _, r := range rows {
 		share := r.Ms / total
-		w := whereRow{ID: r.Mechanism, Pattern: patterns[r.Mechanism], Title: r.Title, Amount: amount(r.Ms), Share: percent(share), Note: r.Note,
+		w := whereRow{ID: r.Mechanism, Pattern: patterns[r.Mechanism], Title: r.Title, Amount: amount(r), Share: percent(share), Note: r.Note,
 			X: hundredths(at), W: hundredths(share), Bar: hundredths(r.Ms / longest), Wide: share >= visibleShare}
 		if share >= labelledShare {
 			w.Label = w.Share

@@ -110,7 +110,7 @@ func (p *page) where(d *diagnose.Diagnosis) {
 	for _, r := range rows {
 		share := math.Round(1000*r.Ms/total) / 10
 		if r.Ms == 0 {
-			p.row(r.Title, "none", "", r.Note)
+			p.row(r.Title, r.Nothing(), "", r.Note)
 			continue
 		}
 		p.row(r.Title, figure.Ms(r.Ms), figure.Num(share)+" %", r.Note)

@@ -24,20 +24,28 @@ type Row struct {
 }
 
 // Amounts returns what writes the rows' times (ms): all in the unit that fits the
-// total and with as many decimals, for their points to stand below each other; "none"
-// where there is nothing.
-func Amounts(total float64) func(ms float64) string {
+// total and with as many decimals, for their points to stand below each other.
+func Amounts(total float64) func(Row) string {
 	factor, unit := figure.Scale("ms", total)
 	decimals := 2
 	for v := total * factor; v >= 99.5 && decimals > 0; v /= 10 {
 		decimals--
 	}
-	return func(ms float64) string {
-		if ms == 0 {
-			return "none"
+	return func(r Row) string {
+		if r.Ms == 0 {
+			return r.Nothing()
 		}
-		return figure.Fixed(ms*factor, decimals) + " " + unit
+		return figure.Fixed(r.Ms*factor, decimals) + " " + unit
 	}
+}
+
+// Nothing is what stands in the place of no time. A request whose states are known has
+// worked for some time: without own work, nobody watched it work.
+func (r Row) Nothing() string {
+	if r.Mechanism == "own" {
+		return "not observed"
+	}
+	return "none"
 }
 
 // Ledger returns the entries as they are shown: the larger ones in order, the

@@ -22,7 +22,7 @@ func (p *page) where(d *diagnose.Diagnosis) {
 	for i := range rows {
 		r := &rows[i]
 		r.Title, r.Note = p.clean(r.Title), p.clean(r.Note)
-		figures[i] = p.clean(amount(r.Ms))
+		figures[i] = p.clean(amount(*r))
 		titles, values, notes = max(titles, width(r.Title)), max(values, width(figures[i])), max(notes, width(r.Note))
 		most = max(most, r.Ms)
 	}
