@@ -97,12 +97,12 @@ var steps = []struct {
 	is                      func(float64) bool
 	article                 *float64
 }{
-	{"a query takes, as the database sees it (mean)", dependency, "as the monitor of", "ms", "≤ 0.3", func(v float64) bool { return v <= .3 }, number(.3)},
-	{"connections in use at most, of 10", pool, "in use at most", "count", "< 10", func(v float64) bool { return v < 10 }, number(7)},
+	{"a query takes, as the database sees it (mean)", dependency, "of a call, measured by", "ms", "≤ 0.3", func(v float64) bool { return v <= .3 }, number(.3)},
+	{"connections in use at most, of 10", pool, "most connections in use", "count", "< 10", func(v float64) bool { return v < 10 }, number(7)},
 	{"local time of a slow request", dependency, "local time", "ms", "to be known", nil, number(267)},
 	{"busy CPUs of the host", saturation, "that were busy", "CPUs", "to be known", nil, nil},
-	{"collections a minute", young, "young collections a minute", "1/min", "> 100", func(v float64) bool { return v > 100 }, number(article.collections)},
-	{"the class that fills most of the heap", young, "in the heap", "bytes", "to be known", nil, nil},
+	{"collections a minute", young, "young collections per minute", "1/min", "> 100", func(v float64) bool { return v > 100 }, number(article.collections)},
+	{"the class that fills most of the heap", young, "heap used by", "bytes", "to be known", nil, nil},
 }
 
 // eliminated says that the diagnosis of the sick one has a figure for every step.
