@@ -66,6 +66,9 @@ func where(d *diagnose.Diagnosis, n, h int) *whereView {
 		if share >= labelledShare {
 			w.Label = w.Share
 		}
+		if r.Ms == 0 { // said in words
+			w.Share = ""
+		}
 		if w.Wide {
 			said = append(said, fmt.Sprintf("%s %s (%s)", w.Title, w.Amount, w.Share))
 		}
