@@ -38,7 +38,7 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 		return nil, which("no evidence lies between --since and --until: it covers %s UTC", between(i.Whole))
 	}
 	b := i.Bundle
-	r := &run{b: b, d: &Diagnosis{}, ledgers: i.Ledgers()}
+	r := &run{incident: i, b: b, d: &Diagnosis{}}
 	r.names()
 	id, err := r.modelled(opt.Target)
 	if err != nil {
@@ -52,7 +52,7 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 		}
 		m = w.Model // all are of one
 	}
-	a, err := m.Ask(model.Question{Bundle: b, Subject: id, Name: r.name[id], AtLeast: release(b, id), Ledger: r.ledgerOf(id), Wanted: opt.Wanted})
+	a, err := m.Ask(model.Question{Bundle: b, Subject: id, Name: r.name[id], AtLeast: release(b, id), Ledger: i.Ledger(id), Wanted: opt.Wanted})
 	if a == nil {
 		return nil, fmt.Errorf("%s: %w", r.name[id], err)
 	}

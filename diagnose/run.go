@@ -36,7 +36,7 @@ func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, e
 		quantiles(b, l)
 	}
 	rates(i, opt)
-	r := &run{b: b, d: d, ledgers: i.Ledgers()}
+	r := &run{incident: i, b: b, d: d}
 	r.names()
 	if err := r.judge(ctx); err != nil {
 		return nil, err
@@ -79,10 +79,10 @@ func rates(i *incident.Incident, opt Options) {
 }
 
 type run struct {
-	b       *evidence.Bundle
-	d       *Diagnosis
-	ledgers []*ledger.Ledger
-	name    map[evidence.SubjectID]string
+	incident *incident.Incident
+	b        *evidence.Bundle // its
+	d        *Diagnosis
+	name     map[evidence.SubjectID]string
 }
 
 // judged says whether there is more about a subject than figures over time: of
@@ -105,15 +105,6 @@ func (r *run) names() {
 	}
 }
 
-func (r *run) ledgerOf(s evidence.SubjectID) *ledger.Ledger {
-	for _, l := range r.ledgers {
-		if l.Subject == s {
-			return l
-		}
-	}
-	return nil
-}
-
 // judge asks every cause about every process and ranks the answers: what saves
 // most first; without requests, what stops or burns most.
 func (r *run) judge(ctx context.Context) error {
@@ -124,7 +115,7 @@ func (r *run) judge(ctx context.Context) error {
 		if !ok || s.Kind != evidence.Process {
 			continue
 		}
-		c := &cause.Case{Bundle: r.b, Subject: id, Ledger: r.ledgerOf(id)}
+		c := &cause.Case{Bundle: r.b, Subject: id, Ledger: r.incident.Ledger(id)}
 		for _, k := range all.Causes {
 			if err := ctx.Err(); err != nil {
 				return err
