@@ -1,0 +1,3 @@
+module github.com/unstall/unstall/lab/accuracy
+
+go 1.26.0
