@@ -129,7 +129,7 @@ func unowned(all []output) []output {
 
 // follow copies the log as it grows, and once more when it has been ended.
 func (l *gcLog) follow(ctx context.Context) {
-	w := &lines{create: func() (io.WriteCloser, error) {
+	w := &lines{also: &l.r.stops, create: func() (io.WriteCloser, error) {
 		return l.r.sink.Create(capture.Meta{Name: "gc.log", Probe: name, Origin: "VM.log", About: l.r.about, Lines: true})
 	}}
 	var f *os.File
@@ -189,6 +189,7 @@ func (l *gcLog) rotated(f *os.File) *os.File {
 type lines struct {
 	create  func() (io.WriteCloser, error)
 	to      io.WriteCloser
+	also    io.Writer
 	pending []byte
 }
 
@@ -210,6 +211,9 @@ func (l *lines) write(b []byte) (err error) {
 		if l.to, err = l.create(); err != nil {
 			return err
 		}
+	}
+	if l.also != nil {
+		_, _ = l.also.Write(b)
 	}
 	_, err = l.to.Write(b)
 	return err

@@ -9,8 +9,10 @@
 //	gc.log                 a GC log of our own with safepoints and ages (JDK 9 on)
 //	vm-version.txt vm-flags.txt vm-command.txt
 //	heap-0001.txt …        GC.heap_info at the beginning and the end; series "heap"
-//	threads-0001.txt …     Thread.print each second or as seldom as its cost asks for;
-//	                       series "threads"
+//	threads-0001.txt …     Thread.print, up to five a second, at random times, as seldom as
+//	                       its cost asks for; series "threads"
+//	virtual-0001.json …    Thread.dump_to_file -format=json beside them, where there are
+//	                       virtual threads; series "virtual"
 //	classes-0001.txt       GC.class_histogram -all, at the end
 //	flight-0001.jfr        a flight recording, if it was asked for
 //
@@ -51,7 +53,7 @@ var Probe = probe.Probe{
 const name = "hotspot"
 
 // switches are what recording switches on.
-var switches = []string{"GC log into a temporary file (JDK 9 and later)", "thread dumps (one per second, fewer where that costs over 1 %)", "class histogram (once, at the end)"}
+var switches = []string{"GC log into a temporary file (JDK 9 and later)", "thread dumps (up to five per second, fewer where they cost over 1 %)", "class histogram (once, at the end)"}
 
 const recorded = "GC log, thread dumps, flags and class histogram of the JVM"
 

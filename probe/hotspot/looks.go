@@ -3,39 +3,39 @@ package hotspot
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
+	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
+	"sync"
 	"time"
-
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/hsperf"
-	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/redact"
 )
 
+// How often the threads are looked at. A look that comes as regularly as what it looks for
+// sees it always or never, so that the times between are random, from half to one and a
+// half of what they are in the mean.
 const (
-	between   = time.Second // looks at the threads, at least
-	mostLooks = 120         // in a recording, about
-	costShare = 100         // a look is followed by so many times its own length, at least
+	soonest   = 200 * time.Millisecond // looks are apart in the mean, at least
+	mostLooks = 120                    // in a recording, about, while nothing much happens
+	stirred   = 4                      // times as often where more threads run or wait for monitors than usual
+	costShare = 100                    // a look is followed by so many times what it cost, at least
 	seldom    = 5 * time.Second
 	lastLook  = 200 * time.Millisecond
 )
 
-// threads dumps all threads until the context ends. The JVM answers when it is
-// done, so that no stop is longer than the answer took; on a busy host answers take
-// longer now and then, so the quickest of the last three counts.
+// threads dumps all threads until the context ends. What a dump costs is how long it stopped
+// all threads, by the log of safepoints; where that does not tell, the JVM answers when it is
+// done, so that no stop is longer than the answer took, and on a busy host, where answers
+// take longer now and then, the quickest of the last three counts.
 func (r *recording) threads(ctx context.Context) error {
 	command := "Thread.print -e" // with each thread's CPU time: JDK 11
-	least := max(between, r.plan.For/mostLooks)
+	usual := max(soonest, r.plan.For/mostLooks)
 	var took []time.Duration
-	for {
+	var busy crowd
+	var virtual virtuals
+	for looks := 1; ; looks++ {
 		before, began := r.stored(), time.Now()
+		r.crowd = &busy
 		err := r.answer(ctx, "", "threads", command)
+		r.crowd = nil
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // an answer that the end of the recording cut off
 		}
@@ -49,97 +49,104 @@ func (r *recording) threads(ctx context.Context) error {
 			return nil
 		}
 		took = append(took[max(0, len(took)-2):], time.Since(began))
+		if busy.virtual {
+			if err := r.virtuals(ctx, &virtual); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
 		cost := slices.Min(took)
+		if stopped := r.stops.each(looks); stopped > 0 {
+			cost = min(cost, stopped)
+		}
+		least := usual
+		if busy.more() {
+			least = max(soonest, usual/stirred)
+		}
 		apart := max(least, costShare*cost)
 		if apart >= seldom && apart > least {
 			r.warn("a thread dump takes %v, so one is taken only about every %v", cost.Round(10*time.Millisecond), apart.Round(time.Second))
 		}
-		if !wait(ctx, min(apart, max(time.Until(r.end)-lastLook, between/2))) {
+		if !wait(ctx, min(scattered(apart), max(time.Until(r.end)-lastLook, soonest/2))) {
 			return nil
 		}
 	}
 }
 
-// mostHeap is up to how much of it the heap is walked: all threads stand still
-// meanwhile, up to 1.3 s for each GiB where objects are small (JDK 11, 17 and 25 with
-// 24 million of them).
-const mostHeap = 1 << 30
+// scattered is a random time around d.
+func scattered(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
-// classes counts the objects of each class, dead ones included: without -all the JVM
-// would first collect the whole heap.
-func (r *recording) classes(ctx context.Context) error {
-	n, err := r.used()
-	if err != nil {
-		return nil //nolint:nilerr // it has ended
-	}
-	if n > mostHeap {
-		command := fmt.Sprintf("jcmd %d GC.class_histogram -all > classes.txt", r.pid)
-		r.sink.Lack(probe.Lack{What: "class histogram",
-			Why: fmt.Sprintf("the heap holds %.1f GiB: counting its objects pauses all threads for up to 1.3 s per GiB; run this when such a pause is acceptable, and give the file as well", float64(n)/(1<<30)),
-			Do:  command})
-		return nil
-	}
-	return r.answer(ctx, "", "classes", "GC.class_histogram -all")
+// crowd counts in each dump the threads that run or wait for a monitor.
+type crowd struct {
+	now, last int
+	before    []int
+	virtual   bool // the program has virtual threads, which the dump leaves out
 }
 
-// used is how much of the heap is, by the JVM's counters, else no more than the
-// process has in memory.
-func (r *recording) used() (sum int64, err error) {
-	if f, err := discover.Hsperfdata(r.pid); err == nil {
-		defer f.Close()
-		d, _ := hsperf.Parse(f)
-		for i := range d.Counters {
-			if c := &d.Counters[i]; strings.HasPrefix(c.Name, "sun.gc.generation.") && strings.HasSuffix(c.Name, ".used") {
-				sum += c.Value
-			}
+// crowded is how many of the last dumps say what is usual.
+const crowded = 9
+
+func (c *crowd) Write(p []byte) (int, error) {
+	c.now += bytes.Count(p, []byte("java.lang.Thread.State: RUNNABLE")) + bytes.Count(p, []byte("java.lang.Thread.State: BLOCKED"))
+	c.virtual = c.virtual || bytes.Contains(p, []byte(`"VirtualThread-un`)) || bytes.Contains(p, []byte("Carrying virtual thread"))
+	return len(p), nil
+}
+
+// more says whether the last dump had more such threads than is usual.
+func (c *crowd) more() bool {
+	c.last, c.now = c.now, 0
+	c.before = append(c.before[max(0, len(c.before)-crowded+1):], c.last)
+	sorted := slices.Sorted(slices.Values(c.before))
+	return c.last > sorted[len(sorted)/2]
+}
+
+// stops is how long dumps stopped all threads, as our log of safepoints says.
+type stops struct {
+	mu  sync.Mutex
+	sum time.Duration
+	of  bool // the safepoint that was entered is a dump's: JDK 11
+}
+
+// dumping are the operations of which Thread.print consists.
+var dumping = [][]byte{[]byte("PrintThreads"), []byte("PrintJNI"), []byte("FindDeadlocks")}
+
+// Write reads whole lines of the log:
+//
+//	[…][safepoint] Safepoint "PrintThreads", Time since last: 1 ns, …, Total: 460512 ns
+//	[…][safepoint] Entering safepoint region: PrintThreads
+//	[…][safepoint] Total time for which application threads were stopped: 0.0004605 seconds, …
+func (s *stops) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := range bytes.Lines(p) {
+		if _, name, ok := bytes.Cut(l, []byte("Entering safepoint region: ")); ok {
+			s.of = isDump(name)
+			continue
 		}
-	}
-	if sum > 0 {
-		return sum, nil
-	}
-	return resident(r.pid)
-}
-
-// resident is a process's memory.
-func resident(pid int) (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0, err
-	}
-	f := strings.Fields(string(text))
-	if len(f) < 2 {
-		return 0, errors.New("statm is cut off")
-	}
-	pages, err := strconv.ParseInt(f[1], 10, 64)
-	return pages * int64(os.Getpagesize()), err
-}
-
-// commands writes what VM.command_line says without its secrets: an option's value
-// may be a word of its own, which lines alone do not tell.
-type commands struct {
-	to   io.Writer
-	held []byte
-}
-
-const mostLine = 1 << 20
-
-func (c *commands) Write(p []byte) (int, error) {
-	c.held = append(c.held, p...)
-	for {
-		i := bytes.IndexByte(c.held, '\n')
-		if i < 0 {
-			break
+		if _, rest, ok := bytes.Cut(l, []byte("] Safepoint \"")); ok && isDump(rest) {
+			_, total, _ := bytes.Cut(rest, []byte("Total: "))
+			s.add(total, " ns", "ns")
+		} else if _, rest, ok := bytes.Cut(l, []byte("application threads were stopped: ")); ok && s.of {
+			s.add(rest, " seconds", "s")
+			s.of = false
 		}
-		if _, err := io.WriteString(c.to, redactWords(string(c.held[:i]))+"\n"); err != nil {
-			return 0, err
-		}
-		c.held = c.held[i+1:]
-	}
-	if len(c.held) > mostLine {
-		c.held = nil
 	}
 	return len(p), nil
 }
 
-// redactWords takes the secrets out of a command line that was joined by spaces.
-func redactWords(line string) string { return strings.Join(redact.Args(strings.Split(line, " ")), " ") }
+func isDump(name []byte) bool {
+	return slices.ContainsFunc(dumping, func(d []byte) bool { return bytes.HasPrefix(name, d) })
+}
+
+func (s *stops) add(text []byte, until, unit string) {
+	number, _, ok := bytes.Cut(text, []byte(until))
+	if d, err := time.ParseDuration(string(number) + unit); ok && err == nil {
+		s.sum += d
+	}
+}
+
+// each is what one of so many dumps stopped all threads for, 0 unknown.
+func (s *stops) each(dumps int) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sum / time.Duration(dumps)
+}

@@ -27,6 +27,8 @@ type recording struct {
 	sink  probe.Sink
 	plan  probe.Plan
 	end   time.Time
+	stops stops
+	crowd *crowd // reads what is answered, too, if not nil
 
 	mu     sync.Mutex
 	said   map[string]bool
@@ -126,8 +128,11 @@ func (r *recording) answer(ctx context.Context, file, series, command string) er
 	}
 	w := &lazy{r: r, meta: capture.Meta{Name: file, Series: series, Probe: name, Origin: command, About: r.about, Lines: true}}
 	var to io.Writer = w
-	if command == "VM.command_line" {
+	switch {
+	case command == "VM.command_line":
 		to = &commands{to: w}
+	case r.crowd != nil:
+		to = io.MultiWriter(w, r.crowd)
 	}
 	err := r.vm.Ask(ctx, command, to)
 	if numbered && w.to == nil {
