@@ -1,6 +1,10 @@
 package format
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/unstall/unstall/redact"
+)
 
 // Bounds of a route.
 const (
@@ -9,7 +13,8 @@ const (
 )
 
 // AppendRoute appends the route of a request target: the query is dropped, segments
-// that look like identifiers become {id}. Sources that know a server's own route
+// that look like identifiers, and those that only who was given them should know,
+// become {id}. Sources that know a server's own route
 // templates do not need it.
 func AppendRoute(out, target []byte) []byte {
 	if len(target) > 0 && target[0] != '/' {
@@ -29,6 +34,7 @@ func AppendRoute(out, target []byte) []byte {
 		}
 	}
 	limit := len(out) + MaxRoute
+	path := redact.PathOf(nil)
 	for segments := 0; ; segments++ {
 		i := bytes.IndexByte(target, '/')
 		s := target
@@ -38,7 +44,7 @@ func AppendRoute(out, target []byte) []byte {
 		if segments > maxSegments || len(out)+len(s) > limit {
 			return append(out, "…"...)
 		}
-		out = appendSegment(out, s)
+		out = appendSegment(out, s, path.Single(s))
 		if i < 0 {
 			return out
 		}
@@ -47,8 +53,8 @@ func AppendRoute(out, target []byte) []byte {
 	}
 }
 
-func appendSegment(out, s []byte) []byte {
-	var digits, hex, upper, lower, dashes, odd int
+func appendSegment(out, s []byte, single bool) []byte {
+	var digits, hex, upper, lower, dashes, stars, odd int
 	dot := -1
 	for i, c := range s {
 		switch {
@@ -69,12 +75,16 @@ func appendSegment(out, s []byte) []byte {
 			dashes++
 		case c == '.':
 			dot = i
+		case c == '*':
+			stars++
 		case c == '%' || c == '@' || c < ' ' || c >= 0x7f:
 			odd++
 		}
 	}
 	n := len(s)
 	switch {
+	case single, n >= 4 && stars == n, bytes.Contains(s, []byte(redact.Mark)): // a secret, and what is left of one
+		return append(out, redact.ID...)
 	case n == 0 || digits == 0 && odd == 0 && n < 24:
 		return append(out, s...)
 	case digits == n, odd > 0,
@@ -83,9 +93,9 @@ func appendSegment(out, s []byte) []byte {
 		digits >= 4 && digits*2 >= n && dot < 0,                    // INV-2026-0012, 2026-10-10
 		n >= 16 && digits > 0 && upper > 0 && lower > 0 && dot < 0, // base64, ULID, KSUID
 		n >= 24 && digits >= 4 && dashes < 3 && dot < 0:
-		return append(out, "{id}"...)
+		return append(out, redact.ID...)
 	case dot > 0 && n-dot <= 6 && (digitsOnly(s[:dot]) || dot >= 8 && hexOnly(s[:dot])):
-		return append(append(out, "{id}"...), s[dot:]...) // 4711.jpg
+		return append(append(out, redact.ID...), s[dot:]...) // 4711.jpg
 	}
 	return append(out, s...)
 }

@@ -60,7 +60,7 @@ func TestEnv(t *testing.T) {
 
 func TestURL(t *testing.T) {
 	for in, want := range map[string]string{
-		"http://bob:x@h:6060/debug/pprof?token=y&seconds=5": "http://bob:[redacted]@h:6060/debug/pprof?token=[redacted]&seconds=5",
+		"http://bob:x@h:6060/debug/pprof?token=y&seconds=5": "http://bob:[redacted]@h:6060/debug/pprof?token=[redacted]&seconds=[redacted]",
 		"http://127.0.0.1:6060/debug/pprof":                 "http://127.0.0.1:6060/debug/pprof",
 		"/var/log/nginx/access.log":                         "/var/log/nginx/access.log",
 	} {

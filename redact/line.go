@@ -1,16 +1,45 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Line returns a line without its secrets: the line itself if there are none.
 // It does not change what it is given.
 func Line(b []byte) []byte {
 	s := scanner{in: b}
 	s.scan(0, len(b))
-	if s.copied == 0 {
+	s.shapes()
+	if len(s.spans) == 0 {
 		return b
 	}
-	return append(s.out, b[s.copied:]...)
+	out, done := make([]byte, 0, len(b)+len(Mark)*len(s.spans)), 0
+	for _, h := range s.merged() {
+		out = append(append(out, b[done:h.from]...), h.text...)
+		done = h.to
+	}
+	return append(out, b[done:]...)
+}
+
+// Overwrite puts asterisks over what [Line] would hide: the length stays, as data
+// with lengths and offsets in it needs.
+func Overwrite(b []byte) (found bool) {
+	s := scanner{in: b}
+	s.scan(0, len(b))
+	s.shapes()
+	return s.overwrite()
+}
+
+func (s *scanner) overwrite() bool {
+	for _, h := range s.spans {
+		for i := h.from; i < h.to; i++ {
+			s.in[i] = '*'
+		}
+	}
+	return len(s.spans) > 0
 }
 
 // starts are the bytes that secrets are recognised at; the rest are passed over.
@@ -22,8 +51,30 @@ var starts = func() (t [256]bool) {
 }()
 
 type scanner struct {
-	in, out []byte
-	copied  int // how much of in is in out
+	in     []byte
+	spans  []span
+	copied int // behind what was hidden last
+}
+
+// span is what is hidden, and what stands there instead.
+type span struct {
+	from, to int
+	text     string
+}
+
+// merged are the spans in order, those that touch as one.
+func (s *scanner) merged() []span {
+	slices.SortStableFunc(s.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	out := s.spans[:1]
+	for _, h := range s.spans[1:] {
+		switch last := &out[len(out)-1]; {
+		case h.from > last.to || h.from == last.to && h.text != last.text:
+			out = append(out, h)
+		case h.to > last.to:
+			last.to = h.to
+		}
+	}
+	return out
 }
 
 // scan looks for secrets that begin in in[i:end], and returns where to go on: behind end
@@ -73,11 +124,10 @@ func (s *scanner) at(i int) int {
 
 // hide replaces in[i:j], and returns j.
 func (s *scanner) hide(i, j int) int {
-	if i < s.copied || i >= j || harmlessValue(s.in[i:j]) {
-		return j
+	if i = max(i, s.copied); i >= j || harmlessValue(s.in[i:j]) {
+		return max(i, j)
 	}
-	s.out = append(s.out, s.in[s.copied:i]...)
-	s.out = append(s.out, Mark...)
+	s.spans = append(s.spans, span{i, j, Mark})
 	s.copied = j
 	return j
 }
@@ -169,12 +219,12 @@ func (s *scanner) field(i int) int {
 		if !number(b[j:end]) {
 			return s.hide(j, end)
 		}
-		mark := append(append(bytes.Repeat([]byte{'\\'}, slashes), b[i-1]), Mark...)
-		if b[i-1] != '"' && b[i-1] != '\'' { // "name" : 1
-			mark = append(append(bytes.Repeat([]byte{'\\'}, slashes), '"'), Mark...)
+		q := `"`
+		if b[i-1] == '\'' {
+			q = "'"
 		}
-		s.out = append(append(s.out, b[s.copied:j]...), mark...)
-		s.out = append(s.out, mark[:slashes+1]...)
+		q = strings.Repeat(`\`, slashes) + q
+		s.spans = append(s.spans, span{j, end, q + Mark + q})
 		s.copied = end
 		return end
 	case j > i+1 && !quoted && !equalsAny(name, "cookie", "set-cookie") && assigns(b[j:]): // a logger's name, and fields

@@ -1,0 +1,65 @@
+package redact
+
+// cards hides numbers of payment cards: 13 to 16 digits, alone or in groups of
+// four, that begin as issuers' do and end in Luhn's check digit.
+// https://en.wikipedia.org/wiki/Payment_card_number
+func (s *scanner) cards() {
+	b := s.in
+	for i := 0; i < len(b); {
+		if !digit(b[i]) {
+			i++
+			continue
+		}
+		var number [16]byte
+		n, k, groups := 0, i, 0
+		for k < len(b) && n < len(number) && (digit(b[k]) || (b[k] == ' ' || b[k] == '-') && k+1 < len(b) && digit(b[k+1]) && n%4 == 0 && (groups > 0 || n == 4)) {
+			if digit(b[k]) {
+				number[n] = b[k]
+				n++
+			} else {
+				groups++
+			}
+			k++
+		}
+		whole := (i == 0 || !alnum(b[i-1]) && b[i-1] != '.' && b[i-1] != '-' && b[i-1] != '_') && (k == len(b) || !alnum(b[k]) && b[k] != '_' && !(b[k] == '.' && k+1 < len(b) && digit(b[k+1])))
+		if whole && (groups == 0 || groups == 3 && n == 16) && issued(number[:n]) && luhn(number[:n]) {
+			s.spans = append(s.spans, span{i, k, Mark})
+			i = k
+			continue
+		}
+		for i < len(b) && digit(b[i]) {
+			i++
+		}
+	}
+}
+
+// issued says whether a number begins as those of the large issuers.
+func issued(n []byte) bool {
+	if len(n) < 13 {
+		return false
+	}
+	two := int(n[0]-'0')*10 + int(n[1]-'0')
+	switch len(n) {
+	case 13:
+		return false // ms since the epoch are as long
+	case 15:
+		return two == 34 || two == 37
+	case 16:
+		return n[0] == '4' || two >= 51 && two <= 55 || two >= 22 && two <= 27 || two == 60 || two == 65 || two == 35
+	}
+	return false
+}
+
+func luhn(n []byte) bool {
+	sum := 0
+	for i, c := range n {
+		d := int(c - '0')
+		if (len(n)-i)%2 == 0 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}

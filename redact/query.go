@@ -1,0 +1,115 @@
+package redact
+
+// query hides the values of the query that begins at i, and returns where it
+// ends: which parameters a request had may tell something, what they were does not.
+func (s *scanner) query(i int) int {
+	b := s.in
+	for {
+		name := i
+		for i < len(b) && !stops(b, i) && b[i] != '=' {
+			i++
+		}
+		if i < len(b) && b[i] == '=' {
+			from := i + 1
+			if i = from; begins(b[i:], Mark) {
+				i += len(Mark)
+			}
+			for i < len(b) && !stops(b, i) {
+				i++
+			}
+			s.conceal(from, i)
+		} else if i-name > longestFlag || opaque(b[name:i]) || digitsIn(b[name:i]) > 3 {
+			s.conceal(name, i) // a value without a name
+		}
+		n := next(b, i)
+		if n == 0 {
+			return i
+		}
+		i += n
+	}
+}
+
+// longestFlag is longer than parameters without a value are: ?wsdl, ?download.
+const longestFlag = 24
+
+// longestPair is how far the second of two pairs is looked for.
+const longestPair = 4096
+
+// conceal hides a value unless it was hidden before.
+func (s *scanner) conceal(from, to int) {
+	if v := s.in[from:to]; len(v) > 0 && !begins(v, Mark) {
+		s.spans = append(s.spans, span{from, to, Mark})
+	}
+}
+
+// stops says whether a parameter ends before b[i].
+func stops(b []byte, i int) bool {
+	switch c := b[i]; c {
+	case '&', '"', '\'', '<', '>', '`', '#', '|', '\t', ' ':
+		return true
+	case '\\':
+		return true
+	case ')', ']', '}', ',', ';':
+		return i+1 == len(b) || b[i+1] <= ' ' || b[i+1] == '"' || b[i+1] == ',' || c == ';'
+	default:
+		return c < ' '
+	}
+}
+
+// next is how long what separates two parameters is that begins at i, 0 if the
+// query ends there.
+func next(b []byte, i int) int {
+	for _, sep := range []string{"&amp;", "&", ";", `\u0026`, `\\u0026`} {
+		if begins(b[i:], sep) && i+len(sep) < len(b) && lower[b[i+len(sep)]] != 0 {
+			return len(sep)
+		}
+	}
+	return 0
+}
+
+// pairs says whether name=value at i, whose = is at eq, is a query that some logs
+// have apart from the path: name=value&name=value.
+func (s *scanner) pairs(i, eq int) bool {
+	b := s.in
+	for k := i; k < eq; k++ {
+		if lower[b[k]] == 0 {
+			return false
+		}
+	}
+	if i > 1 && b[i-1] == '"' {
+		k := i - 1
+		for k > 0 && (b[k-1] == ' ' || b[k-1] == ':' || b[k-1] == '"' || b[k-1] == '\\') {
+			k--
+		}
+		from := nameBefore(b, 0, k)
+		if from < k && equalsAny(b[from:k], "query", "args", "query_string", "querystring", "url_query", "uri_query", "request_query", "cs_uri_query", "cs-uri-query") {
+			return true
+		}
+	}
+	z := eq + 1
+	for z < min(len(b), eq+longestPair) && !stops(b, z) {
+		z++
+	}
+	n := 0
+	if z < len(b) {
+		n = next(b, z)
+	}
+	if n == 0 || b[z] == ';' {
+		return false
+	}
+	for k := z + n; k < len(b) && lower[b[k]] != 0; k++ {
+		if k+1 < len(b) && b[k+1] == '=' {
+			return true
+		}
+	}
+	return false
+}
+
+func digitsIn(b []byte) (n int) {
+	for _, c := range b {
+		if digit(c) {
+			n++
+		}
+	}
+	return n
+}
