@@ -9,20 +9,31 @@ type Segment struct {
 	Lane  LaneID  // 0: the lane that serves the request; else the lane it waited for and whose state this is
 	Stack StackID // where, 0 unknown
 	Cause NameID  // what for: the runtime's own reason, a dependency, a lock
-	// Of waits for a lock or a pool: who held it, and what that one did.
-	Holder     LaneID
-	HolderKind Kind
-	// Of Runnable: who held the processors; all zero if it is not known.
+	// Of waits for a lock, a pool, or somebody who serves one after the other: who let go of
+	// it, and what the last in the chain of holders did meanwhile: the root. Of the state of
+	// another lane (Lane is not 0), HolderStack is where that one was, Via how it was waited for.
+	Holder      LaneID
+	HolderKind  Kind
+	HolderCause NameID  // what the last holder waited for: a dependency, a system call, a lock whose holder is not known
+	HolderStack StackID // where the last holder was
+	Via         NameID  // what the holders between waited for, outermost first, joined by [Link]; 0: Holder is the root
+	// Of Runnable, and of waits whose HolderKind is Runnable: who held the processors;
+	// all zero if it is not known.
 	Held Shares
 }
+
+// Link stands between the parts of [Segment].Via, and of any chain of waits in words:
+// what is on its left was held by somebody who waited for what is on its right.
+const Link = " ← "
 
 // Path is the time of one request, packed: segments in order, without gaps,
 // whose durations sum to End − Start exactly.
 //
 // Encoding (all numbers uvarint): kind and flags in one number (kind<<5 |
 // flags), duration, then for each flag set, lowest bit first: lane, stack,
-// cause, holder and holder kind, and the shares as a bit mask of non-zero
-// holders followed by their values.
+// cause, holder, and the shares as a bit mask of non-zero holders followed by
+// their values. A holder is its lane, its kind and flags in one number (kind<<3
+// | flags), and for each flag set, lowest bit first: its cause, its stack, via.
 type Path []byte
 
 const (
@@ -32,6 +43,13 @@ const (
 	hasHolder
 	hasHeld
 	flagBits = iota
+)
+
+const (
+	holderHasCause = 1 << iota
+	holderHasStack
+	holderHasVia
+	holderFlagBits = iota
 )
 
 // Append adds a segment. Segments without duration are left out; one that only
@@ -50,7 +68,8 @@ func (p Path) Append(s Segment) Path {
 	if s.Cause != 0 {
 		head |= hasCause
 	}
-	if s.Holder != 0 || s.HolderKind != 0 {
+	holder := s.holderHead()
+	if s.Holder != 0 || holder != 0 {
 		head |= hasHolder
 	}
 	var mask uint64
@@ -75,7 +94,16 @@ func (p Path) Append(s Segment) Path {
 	}
 	if head&hasHolder != 0 {
 		p = binary.AppendUvarint(p, uint64(s.Holder))
-		p = binary.AppendUvarint(p, uint64(s.HolderKind))
+		p = binary.AppendUvarint(p, holder)
+		if holder&holderHasCause != 0 {
+			p = binary.AppendUvarint(p, uint64(s.HolderCause))
+		}
+		if holder&holderHasStack != 0 {
+			p = binary.AppendUvarint(p, uint64(s.HolderStack))
+		}
+		if holder&holderHasVia != 0 {
+			p = binary.AppendUvarint(p, uint64(s.Via))
+		}
 	}
 	if mask != 0 {
 		p = binary.AppendUvarint(p, mask)
@@ -86,6 +114,20 @@ func (p Path) Append(s Segment) Path {
 		}
 	}
 	return p
+}
+
+func (s *Segment) holderHead() uint64 {
+	head := uint64(s.HolderKind) << holderFlagBits
+	if s.HolderCause != 0 {
+		head |= holderHasCause
+	}
+	if s.HolderStack != 0 {
+		head |= holderHasStack
+	}
+	if s.Via != 0 {
+		head |= holderHasVia
+	}
+	return head
 }
 
 // All yields the segments in order. A path that is not well formed ends early.
@@ -111,7 +153,17 @@ func (p Path) Rest(yield func(Segment, Path) bool) {
 		}
 		if head&hasHolder != 0 {
 			s.Holder = LaneID(p.uvarint())
-			s.HolderKind = Kind(p.uvarint())
+			holder := p.uvarint()
+			s.HolderKind = Kind(holder >> holderFlagBits)
+			if holder&holderHasCause != 0 {
+				s.HolderCause = NameID(p.uvarint())
+			}
+			if holder&holderHasStack != 0 {
+				s.HolderStack = StackID(p.uvarint())
+			}
+			if holder&holderHasVia != 0 {
+				s.Via = NameID(p.uvarint())
+			}
 		}
 		if head&hasHeld != 0 {
 			mask := p.uvarint()

@@ -19,6 +19,12 @@ func randomSegment(r *rand.Rand) Segment {
 		s.Holder, s.HolderKind = LaneID(r.IntN(1<<20)), Kind(r.IntN(int(numKinds)))
 	}
 	if r.IntN(2) == 0 {
+		s.HolderCause, s.Via = NameID(r.IntN(1<<20)), NameID(r.IntN(1<<20))
+	}
+	if r.IntN(4) == 0 {
+		s.HolderStack = StackID(r.IntN(1 << 20))
+	}
+	if r.IntN(2) == 0 {
 		for i := range s.Held {
 			if r.IntN(2) == 0 {
 				s.Held[i] = r.Int64N(1 << 30)

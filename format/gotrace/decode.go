@@ -51,7 +51,7 @@ type event struct {
 	proc     trace.ProcID // opGoroutine, opProcessor, ranges
 	value    uint64       // metrics; opClock: wall clock − trace clock in ns; tasks: their ID; opWorker: 1 if fractional
 	stack    trace.Stack  // opGoroutine: of lane; opAssist, opSweep: of actor
-	creator  trace.Stack  // opGoroutine from GoNotExist: of actor
+	doer     trace.Stack  // opGoroutine: of actor, where it creates or wakes lane
 	text     string       // opGoroutine to GoWaiting: reason; opStop: reason; opTaskBegin: type
 }
 
@@ -184,8 +184,8 @@ func (e *event) take(ev *trace.Event) {
 			e.op, e.from, e.to = opGoroutine, uint8(from), uint8(to)
 			e.lane, e.actor, e.proc = st.Resource.Goroutine(), ev.Goroutine(), ev.Proc()
 			e.stack, e.text = st.Stack, st.Reason
-			if from == trace.GoNotExist {
-				e.creator = ev.Stack()
+			if from == trace.GoNotExist || from == trace.GoWaiting {
+				e.doer = ev.Stack()
 			}
 		case trace.ResourceProc:
 			from, to := st.Proc()

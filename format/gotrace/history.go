@@ -29,8 +29,8 @@ type mark struct {
 }
 
 const (
-	memoryHalf  = 1 << 9
-	maxMemories = 32 << 10
+	memoryHalf  = 1 << 12
+	maxMemories = 8 << 10
 )
 
 func (h *half) empty() { h.path, h.n, h.marks = h.path[:0], 0, h.marks[:0] }
@@ -163,65 +163,4 @@ func clip(s *evidence.Segment, dur int64) {
 		fit(&s.Held, dur)
 	}
 	s.Dur = dur
-}
-
-// chargeHolder charges a wait for a lock or pool to what its holder did: the
-// goroutine that let go. If that one had been waiting for the same thing
-// itself, its own holder counts.
-func (w *world) chargeHolder(g, by *goroutine, s evidence.Segment, t int64) {
-	from := g.since
-	s.Holder = by.id
-	emit := func(kind evidence.Kind, dur int64) {
-		x := s
-		x.HolderKind, x.Dur = kind, dur
-		w.append(g, &x, g.since)
-		g.since += dur
-	}
-	if by.born > from {
-		from = by.born
-	}
-	spells := w.did(by, from, t)
-	for i := range spells {
-		at, h := spells[i].at, &spells[i].Segment
-		if at > g.since {
-			emit(evidence.KindUnknown, at-g.since)
-		}
-		kind := h.Kind
-		if (kind == evidence.LockWait || kind == evidence.PoolWait) && h.HolderKind != evidence.KindUnknown {
-			kind = h.HolderKind
-		}
-		emit(kind, h.Dur)
-	}
-	if g.since < t {
-		emit(evidence.KindUnknown, t-g.since)
-	}
-	g.since = t
-}
-
-// chargeHop charges a wait for another goroutine to what that one did: its time
-// is the request's.
-func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, t int64) {
-	spells := w.did(by, g.since, t)
-	for i := range spells {
-		at, h := spells[i].at, &spells[i].Segment
-		if at > g.since {
-			x := s
-			x.Dur = at - g.since
-			w.append(g, &x, g.since)
-			g.since = at
-		}
-		if h.Lane == 0 {
-			h.Lane = by.id
-		}
-		if s.Stack != 0 {
-			h.Stack = s.Stack
-		}
-		w.append(g, h, g.since)
-		g.since += h.Dur
-	}
-	if g.since < t {
-		s.Dur = t - g.since
-		w.append(g, &s, g.since)
-	}
-	g.since = t
 }

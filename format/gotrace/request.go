@@ -66,16 +66,19 @@ func (r *request) merge() {
 
 func merged(p evidence.Path) (out evidence.Path) {
 	type key struct {
-		kind, holder evidence.Kind
-		cause        evidence.NameID
+		kind, holder            evidence.Kind
+		cause, holderCause, via evidence.NameID
+		held                    bool
 	}
 	sums := make(map[key]*evidence.Segment)
 	var order []key
 	for s := range p.All {
-		k := key{s.Kind, s.HolderKind, s.Cause}
+		k := key{s.Kind, s.HolderKind, s.Cause, s.HolderCause, s.Via, s.Held != (evidence.Shares{})}
 		m := sums[k]
 		if m == nil {
-			m = &evidence.Segment{Kind: s.Kind, Cause: s.Cause, HolderKind: s.HolderKind, Holder: s.Holder, Stack: s.Stack}
+			first := s
+			first.Dur, first.Lane, first.Held = 0, 0, evidence.Shares{}
+			m = &first
 			sums[k] = m
 			order = append(order, k)
 		}
@@ -165,7 +168,7 @@ func (w *world) created(g, by *goroutine, ev *event, t int64) {
 			return
 		}
 	}
-	if s := w.stacks.get(ev.creator); s != nil && by.request != nil {
+	if s := w.stacks.get(ev.doer); s != nil && by.request != nil {
 		w.seen(by, s, t)
 	}
 	if g.where != nil && g.where.root == "net/http.(*connReader).backgroundRead" {
@@ -345,7 +348,7 @@ func (w *world) leftOver() {
 		if !r.handled && (r.fresh || g.state != trace.GoRunnable) {
 			continue
 		}
-		w.leave(g, g.state, nil, w.now)
+		w.leave(g, g.state, nil, trace.NoStack, w.now)
 		g.since = w.now
 		if g.request == nil {
 			continue

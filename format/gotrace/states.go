@@ -27,7 +27,7 @@ func (w *world) goroutine(ev *event, t int64) {
 		g.since = w.first // it was in this state when the trace began
 	}
 
-	w.leave(g, from, by, t)
+	w.leave(g, from, by, ev.doer, t)
 	switch to {
 	case trace.GoRunning:
 		g.ranFrom = t
@@ -62,7 +62,7 @@ func (w *world) goroutine(ev *event, t int64) {
 }
 
 // leave charges the state that ends now.
-func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, t int64) {
+func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, doer trace.Stack, t int64) {
 	switch from {
 	case trace.GoRunning:
 		w.host.ran(t - g.ranFrom)
@@ -83,7 +83,7 @@ func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, t int64) 
 			g.proc = nil
 		}
 	case trace.GoWaiting:
-		w.woken(g, by, t)
+		w.woken(g, by, doer, t)
 	}
 }
 
@@ -180,8 +180,8 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 	return evidence.SyncWait, w.b.Name(g.reason)
 }
 
-// woken charges a wait to what it was for.
-func (w *world) woken(g *goroutine, by *goroutine, t int64) {
+// woken charges a wait to what it was for. Doer is the stack of whoever ended it.
+func (w *world) woken(g *goroutine, by *goroutine, doer trace.Stack, t int64) {
 	kind, cause := w.waiting(g)
 	s := evidence.Segment{Kind: kind, Cause: cause, Stack: g.where.id()}
 	if kind == evidence.SyncWait {
@@ -202,17 +202,17 @@ func (w *world) woken(g *goroutine, by *goroutine, t int64) {
 	}
 	switch kind {
 	case evidence.LockWait, evidence.PoolWait:
-		w.chargeHolder(g, by, s, t)
+		w.chargeHolder(g, by, s, w.stacks.get(doer), t)
 	case evidence.SyncWait:
 		if g.where != nil && g.where.getConn && by.where != nil && strings.Contains(by.where.root, "persistConn).readLoop") {
 			s.Kind, s.Cause = evidence.PoolWait, w.b.Name("net/http client connections")
-			w.chargeHolder(g, by, s, t)
+			w.chargeHolder(g, by, s, w.stacks.get(doer), t)
 			break
 		}
 		if by.request != nil && by.request != g.request && !g.where.joins() {
 			// Another request let go of what this one needed.
 			s.Kind, s.Cause = evidence.PoolWait, g.where.handOver(w, g.reason)
-			w.chargeHolder(g, by, s, t)
+			w.chargeHolder(g, by, s, w.stacks.get(doer), t)
 			break
 		}
 		if g.request != nil && by.role == roleUnknown {
@@ -221,7 +221,7 @@ func (w *world) woken(g *goroutine, by *goroutine, t int64) {
 		if by.role == roleRequests {
 			w.helper(by, g)
 		}
-		w.chargeHop(g, by, s, t)
+		w.chargeHop(g, by, s, w.stacks.get(doer), t)
 	default:
 		w.charge(g, &s, t)
 	}

@@ -51,7 +51,7 @@ func (w *world) taskEnded(id trace.TaskID, t int64) {
 func (w *world) taskEnds(k *task, t int64, outcome evidence.Outcome) {
 	r := k.request
 	if k.g.request == r {
-		w.leave(k.g, k.g.state, nil, t)
+		w.leave(k.g, k.g.state, nil, trace.NoStack, t)
 		k.g.since = t
 		k.g.request = nil
 	}

@@ -30,7 +30,9 @@ type world struct {
 	tasks    tasks
 	host     plausibility
 	memories memories
-	spells   []spell // of the last answer of did
+	spells   []spell            // of the last answer of did
+	pieces   []evidence.Segment // of the last wait that was charged to a holder
+	links    links
 	use      occupancy
 	procs    evidence.Series // GOMAXPROCS over time
 }
