@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/process"
 )
 
 const usage = `usage: go run ./dev/recorder [flags] list | one NAME... | all
@@ -100,7 +101,7 @@ func recordAll(ctx context.Context, chosen []recording, tries int, quiet float64
 	for i, r := range chosen {
 		prefix := fmt.Sprintf("[%d/%d] %s", i+1, len(chosen), r.id)
 		switch err := recordOne(ctx, b, r, tries, quiet, prefix); {
-		case errors.Is(err, errNoQuota):
+		case errors.Is(err, process.ErrNoQuota):
 			fmt.Fprintf(os.Stderr, "%s: left out: %v\n", prefix, err)
 		case err != nil:
 			return fmt.Errorf("%s: %w", r.id, err)

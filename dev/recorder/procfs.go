@@ -24,7 +24,7 @@ func (s *session) watchProcfs() (stop func()) {
 	groups := fmt.Sprintf("/proc/%d/cgroup", s.service.PID)
 	if s.group != nil {
 		files = append(files, groups)
-		files = append(files, s.group.files()...)
+		files = append(files, s.group.Files()...)
 	}
 	out, err := os.Create(s.path("procfs.txtar"))
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *session) watchProcfs() (stop func()) {
 				now := time.Now().UnixNano()
 				if b, err := os.ReadFile(path); err == nil {
 					if path == groups {
-						b = s.group.membership(b)
+						b = s.group.Membership(b)
 					}
 					fmt.Fprintf(out, "-- %d %s --\n%s", now, path, b)
 				}

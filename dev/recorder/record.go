@@ -26,7 +26,7 @@ type session struct {
 	service  *process.Process
 	announce service.Announcement
 	others   []*process.Process
-	group    *cgroup // of the service, nil: that of the recorder
+	group    *process.Quota // of the service, nil: that of the recorder
 	truth    *truth
 	client   *loadgen.Client
 }
@@ -43,7 +43,7 @@ func recordService(ctx context.Context, b *builder, r recording, tmp string, say
 		for _, p := range s.others {
 			p.Stop()
 		}
-		if gone := s.group.remove(); err == nil {
+		if gone := s.group.Remove(); err == nil {
 			err = gone
 		}
 	}()
@@ -106,7 +106,10 @@ func (s *session) startAll(ctx context.Context, b *builder) error {
 		return err
 	}
 	if s.quota > 0 {
-		if s.group, err = withQuota(s.service.PID, s.quota); err != nil {
+		if s.group, err = process.NewQuota(s.quota); err == nil {
+			err = s.group.Add(s.service.PID)
+		}
+		if err != nil {
 			s.service.Stop()
 			return err
 		}

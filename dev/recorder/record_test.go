@@ -14,6 +14,7 @@ import (
 	"golang.org/x/exp/trace"
 
 	"github.com/unstall/unstall/lab/loadgen"
+	"github.com/unstall/unstall/lab/process"
 )
 
 // TestLive builds every service, runs every mode of it with 50 requests, and
@@ -46,7 +47,7 @@ func TestLive(t *testing.T) {
 			r.dependency = []string{"-delay=100us"}
 			tmp := t.TempDir()
 			truth, err := recordService(t.Context(), b, r, tmp, func(string) {})
-			if errors.Is(err, errNoQuota) {
+			if errors.Is(err, process.ErrNoQuota) {
 				t.Skip(err)
 			}
 			if err != nil {

@@ -1,0 +1,120 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// Quota is a control group with a CPU quota, made for one program.
+type Quota struct{ dir string }
+
+const (
+	quotaPeriod = 100_000 // µs, what Kubernetes and Docker use
+	groupPrefix = "unstall-lab-"
+)
+
+// ErrNoQuota says that this host, or this user, can give nobody a quota.
+var ErrNoQuota = errors.New("no cgroup with a CPU quota can be made: run it as root where /sys/fs/cgroup is writable and hands out the cpu controller")
+
+// hierarchies are where groups with a quota are made: version 2, then version 1,
+// where /sys/fs/cgroup itself is no group.
+var hierarchies = []struct{ dir, file, after string }{
+	{"/sys/fs/cgroup", "cpu.max", " " + strconv.Itoa(quotaPeriod)},
+	{"/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", ""},
+}
+
+// made counts the groups of this process, whose names must differ.
+var made atomic.Int64
+
+// NewQuota makes a group whose processes may use so many CPUs.
+func NewQuota(cpus float64) (*Quota, error) {
+	for _, h := range hierarchies {
+		left, _ := filepath.Glob(filepath.Join(h.dir, groupPrefix+"*"))
+		for _, dir := range left {
+			if !makerLives(dir) {
+				os.Remove(dir) // those in use stay
+			}
+		}
+		q := &Quota{filepath.Join(h.dir, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), made.Add(1)))}
+		if os.Mkdir(q.dir, 0o755) != nil {
+			continue
+		}
+		err := write(filepath.Join(q.dir, h.file), strconv.Itoa(int(cpus*quotaPeriod))+h.after)
+		if err == nil {
+			_, err = os.Stat(q.members()) // a folder that is no group has none
+		}
+		if err == nil {
+			return q, nil
+		}
+		if err := q.Remove(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, ErrNoQuota
+}
+
+// makerLives says whether who made a group still runs: it may be about to put a program
+// into it.
+func makerLives(dir string) bool {
+	pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), groupPrefix), "-")
+	_, err := os.Stat("/proc/" + pid)
+	return err == nil
+}
+
+// members is the file that lists a group's processes, and takes one more.
+func (q *Quota) members() string { return filepath.Join(q.dir, "cgroup.procs") }
+
+// Add puts a process into the group.
+func (q *Quota) Add(pid int) error { return write(q.members(), strconv.Itoa(pid)) }
+
+// write does not create: in a folder that is no cgroup that would look like success.
+func write(name, value string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(value)
+	return errors.Join(err, f.Close())
+}
+
+// Files are those that tell of the quota.
+func (q *Quota) Files() (out []string) {
+	for _, name := range []string{"cpu.stat", "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"} {
+		at := filepath.Join(q.dir, name)
+		if _, err := os.Stat(at); err == nil {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// Membership keeps this group's line of /proc/PID/cgroup: the others say where who
+// started the program ran.
+func (q *Quota) Membership(groups []byte) (line []byte) {
+	for l := range strings.Lines(string(groups)) {
+		if strings.HasSuffix(strings.TrimSpace(l), "/"+filepath.Base(q.dir)) {
+			line = append(line, l...)
+		}
+	}
+	return line
+}
+
+// Remove takes the group away, whoever still is in it: they go one up.
+func (q *Quota) Remove() error {
+	if q == nil {
+		return nil
+	}
+	pids, _ := os.ReadFile(q.members())
+	for _, pid := range strings.Fields(string(pids)) {
+		write(filepath.Join(filepath.Dir(q.dir), "cgroup.procs"), pid)
+	}
+	if err := os.Remove(q.dir); err != nil {
+		return fmt.Errorf("a cgroup is left behind: %w", err)
+	}
+	return nil
+}
