@@ -4,13 +4,16 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build test chromium dotnet jdk gallery demo labs recordings predictions bench fuzz lint help
+.PHONY: build test chromium dotnet jdk gallery demo labs accuracy recordings predictions bench fuzz lint help
 
 GO            ?= go
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME      ?= 60s
 FIXTURE       ?= go.gc-rate/
 GOLANGCI_LINT ?= v2.15.0
+ONLY          ?=
+RUNS          ?= 1
+KEEP          ?=
 GRID          ?= out/grid
 PREDICTIONS   ?= docs/predictions.md
 
@@ -47,6 +50,9 @@ demo: build ## a live incident: a sick Go gateway, diagnosed, fixed and verified
 
 labs: build ## every incident in full, with its figures (10 to 20 minutes each)
 	bin/unstall lab score
+
+accuracy: ## all services of lab/accuracy and the labs' variants against the known answers, and docs/accuracy.md (ONLY=regexp RUNS=3 KEEP=folder)
+	$(GO) run ./dev/accuracy -runs $(RUNS) $(if $(ONLY),-only '$(ONLY)',-o docs/accuracy.md) $(if $(KEEP),-keep $(KEEP)) $(ACCURACYFLAGS)
 
 recordings: ## record the fixtures anew on this machine (FIXTURE=go.gc-rate/ or FIXTURE=all)
 	@echo 'Sick and healthy services run under load, some seconds each, and what is recorded takes'

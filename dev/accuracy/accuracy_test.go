@@ -1,0 +1,168 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden page")
+
+// TestServices reads the known answer of every service, which must name causes that
+// exist, and sees that what it runs is there.
+func TestServices(t *testing.T) {
+	dir := filepath.Join("..", "..", "lab", "accuracy")
+	services, err := readServices(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range services {
+		for _, id := range s.Known.unknownCauses() {
+			t.Errorf("%s: there is no cause %q: unstall causes lists them", s.Name, id)
+		}
+		for _, p := range s.Known.programs() {
+			var want string
+			switch {
+			case p.Runtime == "go":
+				want = filepath.Join(dir, s.Name)
+				if p.Program != "" {
+					want = filepath.Join(dir, p.Program)
+				}
+			case p.Runtime == "c":
+				want = filepath.Join(s.Dir, or(p.Program, "main.c"))
+			case strings.HasPrefix(p.Runtime, "jvm"):
+				want = filepath.Join(s.Dir, or(p.Program, "Main.java"))
+			default:
+				continue
+			}
+			if _, err := os.Stat(want); err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+		}
+	}
+}
+
+func or(name, otherwise string) string {
+	if name != "" {
+		return name
+	}
+	return otherwise
+}
+
+func TestParseKnownRefuses(t *testing.T) {
+	sound := `{"about": "a", "runtime": "go", "load": [{"rate": 1, "paths": ["/"]}], "answer": {"first": ["go.gc-rate"]}}`
+	if _, err := parseKnown([]byte(sound)); err != nil {
+		t.Fatal(err)
+	}
+	for wrong, want := range map[string]string{
+		strings.Replace(sound, `"answer"`, `"anser"`, 1):                          "unknown field",
+		strings.Replace(sound, `"go"`, `"rust"`, 1):                               "runtime",
+		strings.Replace(sound, `"rate": 1`, `"rate": 0`, 1):                       "closed loop",
+		strings.Replace(sound, `["/"]`, `["/"], "to": "db"`, 1):                   "nothing beside",
+		strings.Replace(sound, `"about"`, `"healthy": true, "about"`, 1):          "nothing may be found",
+		strings.Replace(sound, `["go.gc-rate"]`, `[]`, 1):                         "not healthy",
+		strings.Replace(sound, `"about"`, `"record": "20 minutes", "about"`, 1):   "duration",
+		strings.Replace(sound, `"about"`, `"beside": [{"name": ""}], "about"`, 1): "name of its own",
+	} {
+		if _, err := parseKnown([]byte(wrong)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one that says %q", wrong, err, want)
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	d := demand{Rate: 20, Poisson: true, Paths: []string{"/a", "/b"}, Spike: "5x@4s,2s", Method: "POST", Body: "{}"}
+	want := "load http://host:1/a -d 3s --seed 2 --path /a --path /b -r 20 --poisson -X POST --body {} --spike 5x@4s,2s"
+	if got := strings.Join(d.arguments("host:1", 3*time.Second, false, 2), " "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	want = "load http://host:1/a -d 3s --seed 1 -r 10"
+	if got := strings.Join(demand{Ramp: "10:400", Paths: []string{"/a"}}.arguments("host:1", 3*time.Second, true, 1), " "); got != want {
+		t.Errorf("warming up: got  %s\nwant %s", got, want)
+	}
+}
+
+// TestPage compares the page made of invented cases with the one that was read.
+func TestPage(t *testing.T) {
+	share := func(v float64) *float64 { return &v }
+	memory := int64(8 << 30)
+	r := resultOf([]Case{
+		{Service: "chain", Run: 1, About: "a pool whose holders wait for GC", Expected: []string{"go.gc-rate"}, Found: []string{"go.gc-rate", "service.pool-exhausted"}, Right: true, Why: "also service.pool-exhausted", Unknown: share(.04), Seconds: 27.3},
+		{Service: "chain", Run: 2, About: "a pool whose holders wait for GC", Expected: []string{"go.gc-rate"}, Found: []string{"service.pool-exhausted"}, Why: "All 4 connections are in use", Unknown: share(.3), Seconds: 27.1, Others: .31},
+		{Service: "mutex", Run: 1, About: "one lock | around everything", Expected: []string{"go.lock-contention"}, Found: []string{}, Why: "nothing found", Unknown: share(.9), Seconds: 26},
+		{Service: "mutex", Run: 2, About: "one lock | around everything", Expected: []string{"go.lock-contention"}, Found: []string{}, Why: "nothing found", Unknown: share(.8), Seconds: 26},
+		{Service: "poll", Run: 1, About: "a long poll", Healthy: true, Expected: []string{}, Found: []string{}, Right: true, Seconds: 25},
+		{Service: "poll", Run: 2, About: "a long poll", Healthy: true, Expected: []string{}, Found: []string{"service.dependency-slow"}, FalseAlarm: true, Why: "nothing is wrong with it: Waits for the bus", Seconds: 25},
+		{Service: "gone", Run: 1, About: "needs a table", Expected: []string{"go.gc-rate"}, Found: []string{}, Error: "gone ended: exit status 1:\nno such table"},
+		{Service: "cc", Run: 1, About: "in C", Healthy: true, Expected: []string{}, Found: []string{}, Skipped: "not on this host: a C compiler (cc)"},
+	})
+	r.Date, r.Tool, r.Machine = time.Date(2026, 11, 22, 14, 0, 0, 0, time.UTC), "v1.2.3", Machine{CPUs: 2, Memory: &memory, Kernel: "Linux 6.1", Arch: "amd64", Go: "go1.26"}
+	if r.Pass {
+		t.Error("it passes with a false alarm")
+	}
+	var got bytes.Buffer
+	if err := r.markdown(&got); err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "page.md")
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); d != "" {
+		t.Errorf("the page is not the golden one (-update writes it):\n%s", d)
+	}
+}
+
+// TestRun runs services that are healthy, that end and that answer nothing, and judges the
+// captures again.
+func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs services")
+	}
+	o := options{dir: filepath.Join("testdata", "services"), only: regexp.MustCompile(""), runs: 1, tries: 1, keep: t.TempDir(), noLabs: true, work: t.TempDir(), patience: 20 * time.Second}
+	var err error
+	if o.binary, err = goBuild(t.Context(), filepath.Join("..", ".."), "./cmd/unstall", filepath.Join(o.work, "unstall")); err != nil {
+		t.Fatal(err)
+	}
+	cases, err := runAll(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(name string) Case {
+		return cases[slices.IndexFunc(cases, func(c Case) bool { return c.Service == name })]
+	}
+	if c := find("tiny"); c.Error != "" || !c.Healthy || c.Run != 1 {
+		t.Errorf("tiny: %+v", c)
+	}
+	for name, want := range map[string]string{"broken": "no such table", "silent": "none of 6 requests was answered"} {
+		if c := find(name); !strings.Contains(c.Error, want) {
+			t.Errorf("%s: error %q, want one that says %q", name, c.Error, want)
+		}
+	}
+	o.again = o.keep
+	again, err := diagnoseKept(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := resultOf(cases), resultOf(again)
+	before.Cases, after.Cases = nil, nil
+	if d := cmp.Diff(before, after); d != "" {
+		t.Errorf("judged again (-before +after):\n%s", d)
+	}
+}

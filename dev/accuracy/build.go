@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/lab/build"
+)
+
+// errSkip says that this host has not what a service needs.
+var errSkip = errors.New("not on this host")
+
+// started is how a program is started: before the arguments of its own.
+type started struct {
+	bin  string
+	args []string
+	env  []string
+	// listens are arguments that give it its address, where it does not read ADDR.
+	listens func(host, port string) []string
+}
+
+// prepare builds all programs of a service, so that nothing is built while one runs.
+func (s *service) prepare(ctx context.Context, o options) error {
+	s.built = make(map[string]started)
+	for _, p := range s.Known.programs() {
+		if _, ok := s.built[p.key()]; ok {
+			continue
+		}
+		how, err := s.build(ctx, o, p)
+		if err != nil {
+			return err
+		}
+		s.built[p.key()] = how
+	}
+	return nil
+}
+
+// key tells programs of a service apart.
+func (p program) key() string { return p.Runtime + " " + p.Program }
+
+// build builds a program of a service.
+func (s *service) build(ctx context.Context, o options, p program) (started, error) {
+	if major, ok := strings.CutPrefix(p.Runtime, "jvm"); ok {
+		n, err := strconv.Atoi(major)
+		if err != nil {
+			return started{}, err
+		}
+		return s.java(ctx, o, p, n)
+	}
+	switch p.Runtime {
+	case "go":
+		return s.golang(ctx, o, p)
+	case "c":
+		return s.c(ctx, o, p)
+	case "redis":
+		return redis(ctx)
+	}
+	return s.dotnet(ctx, p)
+}
+
+// tool is the unstall that is asked.
+func tool(ctx context.Context, o options) (string, error) {
+	if o.binary != "" {
+		return filepath.Abs(o.binary)
+	}
+	return goBuild(ctx, ".", "./cmd/unstall", filepath.Join(o.work, "unstall"))
+}
+
+// golang builds a package of the services' module, with the modules it asks for.
+func (s *service) golang(ctx context.Context, o options, p program) (started, error) {
+	name := path.Join(".", s.Name)
+	if p.Program != "" {
+		name = path.Clean(p.Program)
+	}
+	bin, err := goBuild(ctx, filepath.Dir(s.Dir), "./"+name, filepath.Join(o.work, "bin", strings.ReplaceAll(name, "/", "-")))
+	return started{bin: bin}, err
+}
+
+// goBuild leaves it to the toolchain to find out what is built already.
+func goBuild(ctx context.Context, dir, pkg, bin string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", bin, pkg)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build %s: %w: %s", pkg, err, bytes.TrimSpace(said))
+	}
+	return bin, nil
+}
+
+// java compiles a service's files with the javac of the JDK that runs them, if it has
+// one, for its release, else with one that is older.
+func (s *service) java(ctx context.Context, o options, p program, major int) (started, error) {
+	home, err := build.FindJDK(ctx, major, true, progress)
+	if err != nil {
+		return started{}, err
+	}
+	javac, release := filepath.Join(home, "bin", "javac"), major
+	if _, err := os.Stat(javac); err != nil {
+		if javac, err = build.FindJavac(ctx, true, progress); err != nil {
+			return started{}, err
+		}
+		release = min(major, releaseOf(ctx, javac))
+	}
+	var jars []string
+	for _, j := range s.Known.Jars {
+		file, err := j.fetch(ctx, filepath.Join(o.work, "jars"))
+		if err != nil {
+			return started{}, err
+		}
+		jars = append(jars, file)
+	}
+	classes, err := build.Java(ctx, javac, "accuracy-"+s.Name, os.DirFS(s.Dir), jars, release, progress)
+	if err != nil {
+		return started{}, err
+	}
+	main := "Main"
+	if p.Program != "" {
+		main = strings.ReplaceAll(strings.TrimSuffix(path.Clean(p.Program), ".java"), "/", ".")
+	}
+	classpath := strings.Join(append([]string{classes}, jars...), string(filepath.ListSeparator))
+	return started{bin: filepath.Join(home, "bin", "java"), args: append(slices.Clone(p.Flags), "-cp", classpath, main)}, nil
+}
+
+// releaseOf is the major version of a javac; one that does not say it is taken for the
+// oldest that is supported.
+func releaseOf(ctx context.Context, javac string) int {
+	said, _ := exec.CommandContext(ctx, javac, "-version").CombinedOutput()
+	if m := regexp.MustCompile(`javac (\d+)`).FindSubmatch(said); m != nil {
+		if n, err := strconv.Atoi(string(m[1])); err == nil {
+			return n
+		}
+	}
+	return 11
+}
+
+// fetch returns a jar that was fetched before, else fetches it.
+func (j jar) fetch(ctx context.Context, dir string) (file string, err error) {
+	file = filepath.Join(dir, path.Base(j.URL))
+	if content, err := os.ReadFile(file); err == nil && j.is(content) {
+		return file, nil
+	}
+	if !strings.HasPrefix(j.URL, "https://repo1.maven.org/maven2/") {
+		return "", fmt.Errorf("jars: %s is not of Maven Central", j.URL)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, j.URL, nil)
+	if err != nil {
+		return "", err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	content, err := io.ReadAll(answer.Body)
+	switch {
+	case err != nil:
+		return "", err
+	case answer.StatusCode != http.StatusOK:
+		return "", fmt.Errorf("%s: %s", j.URL, answer.Status)
+	case !j.is(content):
+		return "", fmt.Errorf("%s is not the file that was expected: its SHA-256 is %x", j.URL, sha256.Sum256(content))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	return file, os.WriteFile(file, content, 0o644)
+}
+
+func (j jar) is(content []byte) bool { return fmt.Sprintf("%x", sha256.Sum256(content)) == j.SHA256 }
+
+// c compiles a program of one file.
+func (s *service) c(ctx context.Context, o options, p program) (started, error) {
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		return started{}, fmt.Errorf("%w: a C compiler (cc)", errSkip)
+	}
+	name := "main.c"
+	if p.Program != "" {
+		name = p.Program
+	}
+	bin := filepath.Join(o.work, "bin", s.Name+"-"+strings.TrimSuffix(path.Base(name), ".c"))
+	if err := os.MkdirAll(filepath.Dir(bin), 0o755); err != nil {
+		return started{}, err
+	}
+	said, err := exec.CommandContext(ctx, cc, "-O2", "-g", "-pthread", "-o", bin, filepath.Join(s.Dir, name), "-lm").CombinedOutput()
+	if err != nil {
+		return started{}, fmt.Errorf("cc %s: %w: %s", name, err, bytes.TrimSpace(said))
+	}
+	return started{bin: bin}, nil
+}
+
+// redis is a Redis that keeps nothing.
+func redis(ctx context.Context) (started, error) {
+	bin, err := build.FindRedis(ctx, true, progress)
+	if err != nil {
+		return started{}, fmt.Errorf("%w: %w", errSkip, err)
+	}
+	return started{bin: bin, listens: func(host, port string) []string {
+		return []string{"--bind", host, "--port", port, "--save", "", "--appendonly", "no"}
+	}}, nil
+}
+
+// dotnet builds the project of a service.
+func (s *service) dotnet(ctx context.Context, p program) (started, error) {
+	dotnet, err := build.FindDotnet(ctx, true, progress)
+	if err != nil {
+		return started{}, fmt.Errorf("%w: %w", errSkip, err)
+	}
+	project := p.Program
+	if project == "" {
+		project = s.Name + ".csproj"
+	}
+	assembly, err := build.Dotnet(ctx, dotnet, "accuracy-"+s.Name, os.DirFS(s.Dir), project, progress)
+	return started{bin: dotnet, args: []string{assembly}, env: build.DotnetEnv()}, err
+}
+
+func progress(text string) { say("%s", text) }

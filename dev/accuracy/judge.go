@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/ledger"
+)
+
+// Case is a service in one run: what was expected and what was found.
+type Case struct {
+	Service  string   `json:"service"`
+	Run      int      `json:"run"`
+	About    string   `json:"about"`
+	Runtime  string   `json:"runtime"`
+	Expected []string `json:"expected"` // one of these first; empty: nothing
+	Healthy  bool     `json:"healthy"`
+	Found    []string `json:"found"` // supported, by rank
+	Right    bool     `json:"right"`
+	// FalseAlarm says that something was found that must not be.
+	FalseAlarm bool   `json:"false_alarm"`
+	Why        string `json:"why,omitempty"`   // it is wrong, or what was found beside the right cause
+	Title      string `json:"title,omitempty"` // of the first verdict
+	// Unknown is the share of slow time that is unexplained or unobserved, null where
+	// no request was slow.
+	Unknown *float64 `json:"unknown_share"`
+	Seconds float64  `json:"seconds"`
+	Others  float64  `json:"others_share"`
+	Notes   []string `json:"notes,omitempty"`
+	Error   string   `json:"error,omitempty"`
+	Skipped string   `json:"skipped,omitempty"`
+}
+
+// asked says whether the service was diagnosed.
+func (c *Case) asked() bool { return c.Error == "" && c.Skipped == "" }
+
+// First is what was found first; "nothing" without anything.
+func (c *Case) First() string {
+	if len(c.Found) == 0 {
+		return nothing
+	}
+	return c.Found[0]
+}
+
+const nothing = "nothing"
+
+// String is what is told while it goes on.
+func (c Case) String() string {
+	switch {
+	case c.Skipped != "":
+		return fmt.Sprintf("%s: skipped: %s", c.Service, c.Skipped)
+	case c.Error != "":
+		return fmt.Sprintf("%s: ERROR: %s", c.Service, c.Error)
+	}
+	verdict := "right"
+	if !c.Right {
+		verdict = "WRONG"
+	}
+	text := fmt.Sprintf("%s: %s: %s, unknown %s", c.Service, verdict, c.First(), percent(c.Unknown))
+	if c.Why != "" {
+		text += ": " + c.Why
+	}
+	return text
+}
+
+// judge diagnoses what was kept of a run and holds it against what is known.
+func judge(ctx context.Context, o options, dir string, k *Kept) Case {
+	c := Case{Service: k.Service, Run: k.Run, About: k.About, Runtime: k.Runtime, Found: []string{}, Expected: []string{},
+		Seconds: k.Seconds, Others: k.Others, Notes: k.Notes, Error: k.Error, Skipped: k.Skipped}
+	if k.Known != nil {
+		c.Expected, c.Healthy = append(c.Expected, k.Known.Answer.First...), k.Known.Healthy
+	}
+	if k.Lab != nil {
+		c.expect(*k.Lab)
+	}
+	if !c.asked() {
+		return c
+	}
+	args := []string{"diagnose", filepath.Join(dir, k.Capture), "--format", "json"}
+	for _, rows := range k.Rows {
+		args = append(args, "--requests", filepath.Join(dir, rows))
+	}
+	if k.SLO.Duration > 0 {
+		args = append(args, "--slo", k.SLO.String())
+	}
+	d, err := ask(ctx, o.binary, args)
+	if err != nil {
+		c.Error = err.Error()
+		return c
+	}
+	c.against(d, k)
+	return c
+}
+
+// ask has the binary diagnose.
+func ask(ctx context.Context, binary string, args []string) (*diagnose.Diagnosis, error) {
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && len(out) > 0) { // it says what it could not read, and the rest
+		return nil, fmt.Errorf("unstall %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
+	}
+	d := new(diagnose.Diagnosis)
+	if err := json.Unmarshal(out, d); err != nil {
+		return nil, fmt.Errorf("unstall %s: %w", strings.Join(args, " "), err)
+	}
+	return d, nil
+}
+
+// expect says of a lab's variant what is known of a service.
+func (c *Case) expect(e lab.Expected) {
+	switch {
+	case e.First != "":
+		c.Expected = []string{e.First}
+	case len(e.AnyOf) > 0:
+		c.Expected = e.AnyOf
+	default:
+		c.Healthy = true
+	}
+}
+
+// against holds a diagnosis against what is known.
+func (c *Case) against(d *diagnose.Diagnosis, k *Kept) {
+	c.Found = append(c.Found, lab.Supported(d)...)
+	c.Unknown = unknown(d)
+	if len(c.Found) > 0 {
+		c.Title = d.Verdicts[0].Title
+	}
+	switch {
+	case k.Lab != nil:
+		c.Right = k.Lab.Met(d)
+		c.FalseAlarm = c.Healthy && !c.Right
+	case c.Healthy:
+		c.Right = len(c.Found) == 0
+		c.FalseAlarm = !c.Right
+	default:
+		c.sick(d, k.Known.Answer)
+	}
+	if c.FalseAlarm {
+		c.Why = "nothing is wrong with it: " + c.Title
+	}
+}
+
+// sick holds what was found against the answer of a service that is not healthy. More
+// causes than are known are no error, but told.
+func (c *Case) sick(d *diagnose.Diagnosis, a answer) {
+	if len(c.Found) == 0 {
+		c.Why = "nothing found"
+		return
+	}
+	if !slices.Contains(a.First, c.Found[0]) {
+		c.Why = c.Title
+		return
+	}
+	said := strings.ToLower(wording(&d.Verdicts[0]))
+	for _, word := range a.Names {
+		if !strings.Contains(said, strings.ToLower(word)) {
+			c.Why = fmt.Sprintf("it does not name %s: %s", word, c.Title)
+			return
+		}
+	}
+	c.Right = true
+	var more []string
+	for _, id := range c.Found[1:] {
+		if !slices.Contains(a.First, id) && !slices.Contains(a.Also, id) {
+			more = append(more, id)
+		}
+	}
+	if len(more) > 0 {
+		c.Why = "also " + strings.Join(more, ", ")
+	}
+}
+
+// wording is what a verdict says.
+func wording(v *diagnose.Verdict) string {
+	text, err := json.Marshal([]any{v.Title, v.Summary, v.Evidence, v.Fix})
+	if err != nil {
+		return v.Title
+	}
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(text))
+}
+
+// unknown is the share of slow time that is unexplained or unobserved, nil where no
+// request was slow.
+func unknown(d *diagnose.Diagnosis) *float64 {
+	if d.Requests == nil || d.Requests.SlowTotalMs <= 0 {
+		return nil
+	}
+	share := 0.0
+	for _, e := range d.Ledger {
+		if e.Mechanism == ledger.Unexplained.String() || e.Mechanism == ledger.Unobserved.String() {
+			share += e.SlowMs / d.Requests.SlowTotalMs
+		}
+	}
+	return &share
+}
+
+// diagnoseKept diagnoses what is kept in a folder anew. Answers that were corrected since
+// are those that count.
+func diagnoseKept(ctx context.Context, o options) (cases []Case, err error) {
+	names, err := filepath.Glob(filepath.Join(o.again, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	now := map[string]*Known{}
+	if services, err := readServices(o.dir); err == nil {
+		for i := range services {
+			now[services[i].Name] = &services[i].Known
+		}
+	} else {
+		say("warning: the answers are those of when it was recorded: %v", err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		k := new(Kept)
+		if err := json.Unmarshal(text, k); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if k.Service == "" || !o.only.MatchString(k.Service) || k.Lab != nil && o.noLabs {
+			continue
+		}
+		if known := now[k.Service]; known != nil && k.Known != nil {
+			k.Known.Answer, k.Known.Healthy, k.About = known.Answer, known.Healthy, known.About
+		}
+		c := judge(ctx, o, o.again, k)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		say("%s", c)
+		cases = append(cases, c)
+	}
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("%s: there is no capture that was kept with its answer", o.again)
+	}
+	return cases, nil
+}

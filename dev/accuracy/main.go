@@ -1,0 +1,187 @@
+// Accuracy says how often the first verdict is right on small services nobody's rules
+// were written for. It starts each service of lab/accuracy, puts its load on it, records
+// it with the binary as a user would, and holds the diagnosis against the known answer.
+//
+//	go run ./dev/accuracy                            all services and the labs' variants
+//	go run ./dev/accuracy -only redis -keep out/x    some, and their captures are kept
+//	go run ./dev/accuracy -again out/x               the captures kept are diagnosed anew
+//
+// Its opinion: the answer is written before the service runs, in known.json, and the
+// diagnosis is told nothing but a PID. What was asked is told with what came of it: wrong
+// answers and services that could not be run are in the table like the right ones.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options are what can be chosen.
+type options struct {
+	dir      string // of the services
+	only     *regexp.Regexp
+	runs     int
+	tries    int
+	keep     string
+	again    string
+	binary   string
+	format   string
+	out      string
+	noLabs   bool
+	work     string // folder for what is built
+	patience time.Duration
+}
+
+// ready is how long a service may take until it accepts connections.
+const ready = 60 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	pass, err := command(ctx, os.Args[1:])
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "accuracy:", err)
+		os.Exit(2)
+	case !pass:
+		os.Exit(1)
+	}
+}
+
+func command(ctx context.Context, args []string) (pass bool, err error) {
+	o := options{patience: ready}
+	only := ""
+	f := flag.NewFlagSet("accuracy", flag.ContinueOnError)
+	f.StringVar(&o.dir, "dir", filepath.Join("lab", "accuracy"), "folder of the services")
+	f.StringVar(&only, "only", "", "run only services and variants of labs (LAB/VARIANT) whose names match this regular expression")
+	f.IntVar(&o.runs, "runs", 1, "how often to run everything")
+	f.IntVar(&o.tries, "tries", 1, "how often to run a service that was judged wrongly while other programs used the host")
+	f.StringVar(&o.keep, "keep", "", "keep captures, what was said of them and what was expected in this folder")
+	f.StringVar(&o.again, "again", "", "run nothing: diagnose the captures kept in this folder")
+	f.StringVar(&o.binary, "unstall", "", "the unstall to ask (default: it is built)")
+	f.StringVar(&o.format, "format", "", "text or json (default: by the name of the output file)")
+	f.StringVar(&o.out, "o", "", "also write the result to this file")
+	f.BoolVar(&o.noLabs, "no-labs", false, "leave out the labs' variants, which take ten to twenty minutes each")
+	f.StringVar(&o.work, "work", filepath.Join("out", "accuracy"), "folder for what is built")
+	if err := f.Parse(args); err != nil {
+		return false, err
+	}
+	if o.only, err = regexp.Compile(only); err != nil {
+		return false, fmt.Errorf("-only: %w", err)
+	}
+	switch o.format {
+	case "":
+		o.format = "text"
+		if strings.HasSuffix(o.out, ".json") {
+			o.format = "json"
+		}
+	case "text", "json":
+	default:
+		return false, fmt.Errorf("-format %s: there is no such form: give text or json", o.format)
+	}
+	if f.NArg() > 0 || o.runs < 1 || o.tries < 1 {
+		return false, errors.New("give flags only, and at least one run: go run ./dev/accuracy -h")
+	}
+	return run(ctx, o)
+}
+
+func run(ctx context.Context, o options) (pass bool, err error) {
+	if o.work, err = filepath.Abs(o.work); err != nil {
+		return false, err
+	}
+	if o.binary, err = tool(ctx, o); err != nil {
+		return false, err
+	}
+	var cases []Case
+	if o.again != "" {
+		cases, err = diagnoseKept(ctx, o)
+	} else {
+		cases, err = runAll(ctx, o)
+	}
+	if err != nil {
+		return false, err
+	}
+	r := resultOf(cases)
+	r.Date, r.Tool, r.Machine, r.Again = time.Now().UTC(), toolVersion(ctx, o.binary), machine(), o.again != ""
+	write := r.markdown
+	if o.format == "json" {
+		write = r.json
+	}
+	if err := write(os.Stdout); err != nil {
+		return false, err
+	}
+	if o.out != "" {
+		f, err := os.Create(o.out)
+		if err != nil {
+			return false, err
+		}
+		if err := errors.Join(write(f), f.Close()); err != nil {
+			return false, err
+		}
+	}
+	return r.Pass, nil
+}
+
+// runAll runs services and labs, each -runs times.
+func runAll(ctx context.Context, o options) (cases []Case, err error) {
+	if o.keep == "" {
+		if o.keep, err = os.MkdirTemp("", "unstall-accuracy-"); err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(o.keep)
+	} else if err := os.MkdirAll(o.keep, 0o755); err != nil {
+		return nil, err
+	}
+	if o.keep, err = filepath.Abs(o.keep); err != nil {
+		return nil, err
+	}
+	services, err := readServices(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range services {
+		if o.only.MatchString(s.Name) { // what goes wrong is said again of the service, and is its own error
+			if err := s.prepare(ctx, o); err != nil {
+				say("%s: %v", s.Name, err)
+			}
+		}
+	}
+	for n := range o.runs {
+		for _, s := range services {
+			if !o.only.MatchString(s.Name) {
+				continue
+			}
+			c := judged(ctx, o, s, n+1)
+			if ctx.Err() != nil {
+				return nil, errors.New("interrupted: what was started has ended")
+			}
+			say("%s", c)
+			cases = append(cases, c)
+		}
+		if !o.noLabs {
+			of, err := runLabs(ctx, o, n+1)
+			if err != nil {
+				return nil, err
+			}
+			cases = append(cases, of...)
+		}
+	}
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("-only %s: no service has such a name", o.only)
+	}
+	return cases, nil
+}
+
+func say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format("15:04:05")}, args...)...)
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/process"
+)
+
+// Kept is what is written beside a capture: all that is needed to judge a diagnosis of
+// it again.
+type Kept struct {
+	Service  string        `json:"service"`
+	Run      int           `json:"run"`
+	Known    *Known        `json:"known,omitempty"`
+	Lab      *lab.Expected `json:"lab,omitempty"` // of a lab's variant
+	About    string        `json:"about"`
+	Runtime  string        `json:"runtime"`
+	SLO      duration      `json:"slo"`
+	Capture  string        `json:"capture"` // names of files beside this one
+	Rows     []string      `json:"rows,omitempty"`
+	Load     []Served      `json:"load,omitempty"`
+	Others   float64       `json:"others_share"` // of the host's CPUs, while it was recorded
+	Seconds  float64       `json:"seconds"`      // that it all took
+	Notes    []string      `json:"notes,omitempty"`
+	Error    string        `json:"error,omitempty"` // it could not be run
+	Skipped  string        `json:"skipped,omitempty"`
+	Recorded time.Time     `json:"recorded"`
+}
+
+// Served is what clients got.
+type Served struct {
+	Offered int64    `json:"offered"`
+	Served  int64    `json:"served"`
+	P50Ms   *float64 `json:"p50_ms"`
+	P99Ms   *float64 `json:"p99_ms"`
+	MaxMs   *float64 `json:"max_ms"`
+	Limited bool     `json:"generator_limited"`
+}
+
+// stem is how the files of a run begin.
+func stem(name string, run int) string {
+	name = strings.ReplaceAll(name, "/", "-")
+	if run > 1 {
+		name += "-" + strconv.Itoa(run)
+	}
+	return name
+}
+
+// judged runs a service and judges what is said of it. One that was judged wrongly while
+// others used the host is run again.
+func judged(ctx context.Context, o options, s service, run int) (c Case) {
+	for try := 1; ; try++ {
+		k := record(ctx, o, s, run)
+		if ctx.Err() != nil {
+			return c
+		}
+		c = judge(ctx, o, o.keep, k)
+		if c.Right || k.Error != "" || k.Skipped != "" || k.Others < spoilt || try >= o.tries {
+			return c
+		}
+		say("%s: others used %.0f %% of the host: trying again", c, 100*k.Others)
+	}
+}
+
+// spoilt is the share of the host's processors from which others spoil a recording.
+const spoilt = .1
+
+// record runs a service under its load, records it, and keeps what came of it.
+func record(ctx context.Context, o options, s service, run int) *Kept {
+	began := time.Now()
+	k := &Kept{Service: s.Name, Run: run, Known: &s.Known, About: s.Known.About, Runtime: s.Known.Runtime, SLO: s.Known.SLO, Recorded: began.UTC()}
+	for _, old := range []string{".unstall", ".json"} {
+		os.Remove(filepath.Join(o.keep, stem(s.Name, run)+old))
+	}
+	notes, err := withService(ctx, o, s, func(st *stage) error { return st.record(ctx, k) })
+	k.Notes, k.Seconds = append(k.Notes, notes...), time.Since(began).Seconds()
+	switch {
+	case errors.Is(err, errSkip):
+		k.Skipped = err.Error()
+	case err != nil:
+		k.Error = err.Error()
+	}
+	if err := k.write(o.keep); err != nil && k.Error == "" {
+		k.Error = err.Error()
+	}
+	return k
+}
+
+func (k *Kept) write(dir string) error {
+	text, err := json.MarshalIndent(k, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, stem(k.Service, k.Run)+".json"), append(text, '\n'), 0o644)
+}
+
+// lastLook is how long clients stay after the recording, for what probes do in the end.
+const lastLook = 3 * time.Second
+
+// record warms the service up and records it under its load.
+func (st *stage) record(ctx context.Context, k *Kept) error {
+	if err := st.warm(ctx, k.Run); err != nil {
+		return err
+	}
+	var senders []*sender
+	defer func() {
+		for _, x := range senders {
+			x.Stop()
+		}
+	}()
+	for n, d := range st.Known.Load {
+		x, err := st.send(n, d, st.Known.Record.Duration+lastLook, false, k.Run)
+		if err != nil {
+			return err
+		}
+		senders = append(senders, x)
+	}
+	k.Capture = stem(k.Service, k.Run) + ".unstall"
+	var err error
+	k.Others, err = st.others(func() (float64, error) {
+		used, err := st.unstall(ctx, "record", "record", strconv.Itoa(st.target.PID), "--for", st.Known.Record.String(), "--capture", filepath.Join(st.keep, k.Capture))
+		for _, x := range senders {
+			if e := x.Wait(ctx); err == nil {
+				err = e
+			}
+			used += x.CPU()
+		}
+		return used, err
+	})
+	if err == nil {
+		err = st.alive()
+	}
+	if err != nil {
+		return err
+	}
+	return st.sum(k, senders)
+}
+
+// warm puts the load on the service that is not recorded.
+func (st *stage) warm(ctx context.Context, seed int) (err error) {
+	var senders []*sender
+	for n, d := range st.Known.Load {
+		x, e := st.send(n, d, st.Known.Warm.Duration, true, seed)
+		if e != nil {
+			err = e
+			break
+		}
+		senders = append(senders, x)
+	}
+	for _, x := range senders {
+		if e := x.Wait(ctx); err == nil {
+			err = e
+		}
+	}
+	if err == nil && len(senders) == 0 { // its clients are programs of its own
+		select {
+		case <-time.After(st.Known.Warm.Duration):
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	return err
+}
+
+// unstall runs the binary, which may say that it could not read everything.
+func (st *stage) unstall(ctx context.Context, name string, args ...string) (used float64, err error) {
+	log := filepath.Join(st.dir, name+".log")
+	p, err := process.Launch(process.Spec{Bin: st.binary, Args: args, Env: os.Environ(), Dir: st.dir, Log: log})
+	if err != nil {
+		return 0, err
+	}
+	err = p.Wait(ctx)
+	return p.CPU(), err
+}
+
+// sum keeps what the clients got.
+func (st *stage) sum(k *Kept, senders []*sender) error {
+	for n, x := range senders {
+		r, err := x.served()
+		if err != nil {
+			return err
+		}
+		k.Load = append(k.Load, Served{r.Offered, r.Completed, r.Latency.P50, r.Latency.P99, r.Latency.Max, r.GeneratorLimited})
+		if r.GeneratorLimited {
+			k.Notes = append(k.Notes, fmt.Sprintf("%s: the generator itself was slow", x.Name))
+		}
+		if st.Known.Rows {
+			name := fmt.Sprintf("%s.requests-%d.txt", stem(k.Service, k.Run), n+1)
+			if err := copyFile(x.rows, filepath.Join(st.keep, name)); err != nil {
+				return err
+			}
+			k.Rows = append(k.Rows, name)
+		}
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/process"
+)
+
+// stage is a service while it runs, with all that is beside it.
+type stage struct {
+	service
+	options
+	dir       string            // of what the programs write
+	addresses map[string]string // by name; "": the service's
+	running   []*process.Program
+	target    *process.Program
+	quota     *process.Quota
+	notes     []string
+}
+
+// withService starts a service and what is beside it, does something with it and stops
+// everything.
+func withService(ctx context.Context, o options, s service, do func(*stage) error) (notes []string, err error) {
+	st := &stage{service: s, options: o}
+	if st.dir, err = os.MkdirTemp("", "unstall-accuracy-"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(st.dir)
+	defer func() {
+		err = errors.Join(err, st.stop())
+		notes = st.notes
+	}()
+	if err := st.prepare(ctx, o); err != nil {
+		return nil, err
+	}
+	if err := st.start(ctx); err != nil {
+		return nil, err
+	}
+	return nil, do(st)
+}
+
+// start starts the programs in the order in which they need each other.
+func (st *stage) start(ctx context.Context) (err error) {
+	var dependencies, clients []beside
+	st.addresses = make(map[string]string)
+	for _, b := range append([]beside{{}}, st.Known.Beside...) {
+		if b.Client {
+			clients = append(clients, b)
+			continue
+		}
+		if st.addresses[b.Name], err = process.FreeAddress(); err != nil {
+			return err
+		}
+		if b.Name != "" {
+			dependencies = append(dependencies, b)
+		}
+	}
+	for _, b := range dependencies {
+		if _, err := st.launch(ctx, b.Name, b.program, true); err != nil {
+			return err
+		}
+	}
+	if st.Known.Quota > 0 {
+		if st.quota, err = process.NewQuota(st.Known.Quota); errors.Is(err, process.ErrNoQuota) {
+			return fmt.Errorf("%w: a quota of CPUs: %w", errSkip, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	if st.target, err = st.launch(ctx, "", st.Known.program, true); err != nil {
+		return err
+	}
+	for _, b := range clients {
+		if _, err := st.launch(ctx, b.Name, b.program, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launch starts a program, and waits until it listens if it is to.
+func (st *stage) launch(ctx context.Context, name string, p program, listens bool) (*process.Program, error) {
+	how := st.built[p.key()]
+	address := st.addresses[name]
+	spec := process.Spec{Bin: how.bin, Args: how.args, Dir: st.dir, Env: st.environment(how.env, p, address), Log: filepath.Join(st.dir, "said-"+name+".log")}
+	if name == "" {
+		spec.Group = st.quota
+	}
+	if how.listens != nil && listens {
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		spec.Args = append(spec.Args, how.listens(host, port)...)
+	}
+	spec.Args = append(spec.Args, p.Args...)
+	one, err := process.Launch(spec)
+	if err != nil {
+		return nil, err
+	}
+	st.running = append(st.running, one)
+	if listens {
+		err = one.Accepts(ctx, address, st.patience)
+	}
+	return one, err
+}
+
+// settings of a runtime in the environment of the runner are none of the service's.
+var settings = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "GOTRACEBACK", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MALLOC_ARENA_MAX"}
+
+func (st *stage) environment(base []string, p program, address string) []string {
+	if base == nil {
+		base = os.Environ()
+	}
+	env := slices.DeleteFunc(slices.Clone(base), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(settings, name)
+	})
+	for name, at := range st.addresses {
+		if name == "" {
+			name = "service"
+		}
+		env = append(env, "ADDR_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))+"="+at)
+	}
+	if address != "" {
+		env = append(env, "ADDR="+address)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		env = append(env, name+"="+p.Env[name])
+	}
+	return env
+}
+
+// stop ends everything, what was started last first.
+func (st *stage) stop() (err error) {
+	for _, p := range slices.Backward(st.running) {
+		err = errors.Join(err, p.Stop())
+	}
+	return errors.Join(err, st.quota.Remove())
+}
+
+// alive says which program ended that should not have.
+func (st *stage) alive() error {
+	for _, p := range st.running {
+		if !p.Running() {
+			return cmp.Or(p.Failed(), fmt.Errorf("%s ended before it was asked to", p.Name))
+		}
+	}
+	return nil
+}
+
+// others is the share of the host's processors that neither the service nor what is
+// beside it used while something was done.
+func (st *stage) others(do func() (used float64, err error)) (share float64, err error) {
+	look := func() (busy, ours float64) {
+		busy, stolen := lab.HostBusySeconds()
+		ours = lab.CPUSeconds(os.Getpid())
+		for _, p := range st.running {
+			ours += lab.CPUSeconds(p.PID)
+		}
+		return busy + stolen, ours
+	}
+	busy, ours := look()
+	began := time.Now()
+	used, err := do()
+	busyThen, oursThen := look()
+	seconds := time.Since(began).Seconds() * float64(runtime.NumCPU())
+	return max(0, (busyThen-busy)-(oursThen-ours)-used) / seconds, err
+}

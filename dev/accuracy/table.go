@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/figure"
+)
+
+// page writes Markdown.
+type page struct {
+	w   io.Writer
+	err error
+}
+
+func (p *page) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+func (p *page) row(cells ...string) {
+	for i, c := range cells {
+		cells[i] = strings.ReplaceAll(strings.ReplaceAll(c, "|", `\|`), "\n", " ")
+	}
+	p.line("| %s |", strings.Join(cells, " | "))
+}
+
+func (p *page) table(head ...string) {
+	p.row(head...)
+	p.line("|%s", strings.Repeat("---|", len(head)))
+}
+
+const lead = `# Accuracy
+
+How often the first verdict is right on services that were not written for any rule: small
+ones, each sick in one known way or healthy, under ` + "`lab/accuracy`" + `, and the variants of the
+[incidents](../lab/README.md). Each is started, put under its load and recorded as a user
+records: the diagnosis is given the PID and nothing else. The answer was written down before
+the service ran.
+
+    make accuracy                    # everything, about an hour on a quiet host, and writes this page
+    make accuracy ONLY=redis         # some, by a regular expression
+    go run ./dev/accuracy -keep DIR  # the captures are kept …
+    go run ./dev/accuracy -again DIR # … and diagnosed anew, with no service running
+`
+
+// markdown is the page.
+func (r *Result) markdown(w io.Writer) error {
+	p := &page{w: w}
+	p.line("%s", lead)
+	p.line("%s", r.measured())
+	p.line("")
+	p.figures(r)
+	p.confusion(r)
+	p.cases(r, "Services with something wrong", func(c *Case) bool { return c.asked() && !c.Healthy })
+	p.cases(r, "Healthy services", func(c *Case) bool { return c.asked() && c.Healthy })
+	p.notRun(r)
+	return p.err
+}
+
+func (r *Result) measured() string {
+	text := "Measured "
+	if r.Again {
+		text = "Captures of earlier runs, diagnosed "
+	}
+	text += fmt.Sprintf("%s with unstall %s on %s, %s, %s", r.Date.Format("2006-01-02"), r.Tool, r.Machine.Kernel, figure.Plural(r.Machine.CPUs, "CPU"), r.Machine.Arch)
+	if r.Machine.Memory != nil {
+		text += ", " + figure.Size(float64(*r.Machine.Memory)) + " of memory"
+	}
+	return text + fmt.Sprintf(", %s, %s.", r.Machine.Go, figure.Plural(r.Runs, "run"))
+}
+
+// figures are those that were asked for.
+func (p *page) figures(r *Result) {
+	p.table("", "asked for", "measured")
+	a := r.Accuracy
+	right := "no service with something wrong was asked"
+	if a.Share != nil {
+		right = fmt.Sprintf("%s (%s of %d services; 95 %% interval %s to %s)", percent(a.Share), figure.Num(a.Right), a.Of, percent(a.Low), percent(a.High))
+	}
+	p.row("first verdict right", "≥ 95 %", right)
+	alarms := fmt.Sprintf("%d of %d healthy services", len(r.FalseAlarms), r.Healthy)
+	if len(r.FalseAlarms) > 0 {
+		alarms += ": " + strings.Join(r.FalseAlarms, ", ")
+	}
+	p.row("false alarms", "none", alarms)
+	p.row("unexplained and unobserved share of slow time, median", "≤ 10 %", percent(r.Unknown))
+	if r.Runs > 1 {
+		p.row("services not judged alike in all runs", "none", list(r.Changed))
+	}
+	if len(r.Failed) > 0 {
+		p.row("services that could not be run", "none", list(r.Failed))
+	}
+	p.line("")
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", "))
+}
+
+// confusion has a row for each pair of what was expected and what was found first.
+func (p *page) confusion(r *Result) {
+	if len(r.Confusion) == 0 {
+		return
+	}
+	p.line("## Expected against found first")
+	p.line("")
+	p.table("expected", "found first", "times", "right", "services")
+	for _, x := range r.Confusion {
+		p.row(x.Expected, x.Found, figure.Count(x.Count), figure.Count(x.Right), strings.Join(x.Services, ", "))
+	}
+	p.line("")
+}
+
+// cases has a row for each service in each run.
+func (p *page) cases(r *Result, title string, of func(*Case) bool) {
+	if !slices.ContainsFunc(r.Cases, func(c Case) bool { return of(&c) }) {
+		return
+	}
+	p.line("## %s", title)
+	p.line("")
+	head := []string{"service", "what it is", "found first", "", "unknown", "took"}
+	if r.Runs > 1 {
+		head = append(head, "run")
+	}
+	p.table(head...)
+	for i := range r.Cases {
+		c := &r.Cases[i]
+		if !of(c) {
+			continue
+		}
+		cells := []string{c.Service, c.About, c.First(), c.verdict(), percent(c.Unknown), fmt.Sprintf("%.0f s", c.Seconds)}
+		if r.Runs > 1 {
+			cells = append(cells, figure.Count(c.Run))
+		}
+		p.row(cells...)
+	}
+	p.line("")
+}
+
+// verdict says whether a case was judged rightly and what is to be known of it.
+func (c *Case) verdict() string {
+	text := "right"
+	if !c.Right {
+		text = "**wrong**"
+	}
+	if c.Why != "" {
+		text += ": " + c.Why
+	}
+	if c.Others >= spoilt {
+		text += fmt.Sprintf(" (others used %.0f %% of the host)", 100*c.Others)
+	}
+	return text
+}
+
+// notRun lists what could not be run, and what this host has not.
+func (p *page) notRun(r *Result) {
+	var some bool
+	for _, c := range r.Cases {
+		if c.asked() {
+			continue
+		}
+		if !some {
+			p.line("## Not run")
+			p.line("")
+			p.table("service", "what it is", "why")
+			some = true
+		}
+		why := "skipped: " + c.Skipped
+		if c.Error != "" {
+			why = "**error**: " + c.Error
+		}
+		p.row(c.Service, c.About, why)
+	}
+	if some {
+		p.line("")
+	}
+}
+
+// percent is a share; "—" where it is not known.
+func percent(v *float64) string {
+	if v == nil || math.IsNaN(*v) {
+		return "—"
+	}
+	return fmt.Sprintf("%.0f %%", 100**v)
+}

@@ -1,0 +1,3 @@
+module example.org/services
+
+go 1.26.0
