@@ -182,6 +182,7 @@ func (w *world) created(g, by *goroutine, ev *event, t int64) {
 	}
 	if by.request != nil {
 		g.role = roleRequests
+		g.owner.started = true
 		w.helper(g, by)
 	}
 }

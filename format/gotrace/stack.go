@@ -10,24 +10,26 @@ import (
 
 // stack is a call stack and what it says about its goroutine.
 type stack struct {
-	sid     evidence.StackID
-	server  *serverKind // not nil: its goroutine serves requests
-	stage   stage
-	client  bool // it reads from or writes to the client
-	wait    evidence.Kind
-	waiting evidence.NameID // which lock or pool
-	needs   evidence.NameID // which dependency a network wait is for
-	getConn bool            // waits for a connection of net/http's client: a dial, or one handed back
-	join    bool            // waits for others to finish, not for something they hold
-	answer  bool            // waits for a dependency's answer that another goroutine reads
-	runtime bool            // a goroutine of the runtime
-	root    string
-	name    evidence.NameID // root, where the stack is not cut short
-	io      inOut
-	caller  evidence.StackID // what is left of it above the packages that read and write
-	handler evidence.NameID  // the function that handles the request
-	place   string           // the innermost function that is not of the runtime or a lock's
-	handed  evidence.NameID  // reason and place, once asked for
+	sid      evidence.StackID
+	server   *serverKind // not nil: its goroutine serves requests
+	stage    stage
+	client   bool // it reads from or writes to the client
+	wait     evidence.Kind
+	waiting  evidence.NameID // which lock or pool
+	needs    evidence.NameID // which dependency a network wait is for
+	getConn  bool            // waits for a connection of net/http's client: a dial, or one handed back
+	join     bool            // waits for others to finish, not for something they hold
+	answer   bool            // waits for a dependency's answer that another goroutine reads
+	runtime  bool            // a goroutine of the runtime
+	root     string
+	name     evidence.NameID // root, where the stack is not cut short
+	io       inOut
+	caller   evidence.StackID // what is left of it above the packages that read and write
+	handler  evidence.NameID  // the function that handles the request
+	place    string           // the innermost function that is not of the runtime or a lock's
+	handed   evidence.NameID  // reason and place, once asked for
+	queue    evidence.NameID  // of who has root, once asked for
+	receives bool             // takes from a channel
 }
 
 // stackTable caches what stacks say. Handles are good for one generation of a
@@ -137,6 +139,7 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.runtime = isRuntime(k.root)
 	k.server, k.stage, k.client = serving(funcs)
 	k.io = inOutOf(funcs)
+	k.receives = strings.HasPrefix(funcs[0], "runtime.chanrecv")
 	if k.stage == stageHandler || k.stage == stageWrite {
 		k.handler = b.Name(handlerOf(funcs))
 	}

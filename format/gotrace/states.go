@@ -200,31 +200,38 @@ func (w *world) woken(g *goroutine, by *goroutine, doer trace.Stack, t int64) {
 		w.awake(g, t)
 		return
 	}
+	at := w.stacks.get(doer)
 	switch kind {
 	case evidence.LockWait, evidence.PoolWait:
-		w.chargeHolder(g, by, s, w.stacks.get(doer), t)
+		w.chargeHolder(g, by, s, at, t)
 	case evidence.SyncWait:
-		if g.where != nil && g.where.getConn && by.where != nil && strings.Contains(by.where.root, "persistConn).readLoop") {
-			s.Kind, s.Cause = evidence.PoolWait, w.b.Name("net/http client connections")
-			w.chargeHolder(g, by, s, w.stacks.get(doer), t)
-			break
-		}
-		if by.request != nil && by.request != g.request && !g.where.joins() {
-			// Another request let go of what this one needed.
-			s.Kind, s.Cause = evidence.PoolWait, g.where.handOver(w, g.reason)
-			w.chargeHolder(g, by, s, w.stacks.get(doer), t)
-			break
-		}
-		if g.request != nil && by.role == roleUnknown {
-			w.becomes(by, roleRequests, t) // for as long as it runs now, and from now on
-		}
-		if by.role == roleRequests {
-			w.helper(by, g)
-		}
-		w.chargeHop(g, by, s, w.stacks.get(doer), t)
+		w.meets(g, by, s, at, t)
 	default:
 		w.charge(g, &s, t)
 	}
+}
+
+// meets charges a wait for another goroutine, which by ended: at is where.
+func (w *world) meets(g, by *goroutine, s evidence.Segment, at *stack, t int64) {
+	switch {
+	case g.where != nil && g.where.getConn && by.where != nil && strings.Contains(by.where.root, "persistConn).readLoop"):
+		s.Kind, s.Cause = evidence.PoolWait, w.b.Name("net/http client connections")
+		w.chargeHolder(g, by, s, at, t)
+		return
+	case !g.where.joins() && (by.request != nil && by.request != g.request || by.ofAnother(g)):
+		// Another request let go of what this one needed.
+		s.Kind, s.Cause = evidence.PoolWait, g.where.handOver(w, g.reason)
+		w.chargeHolder(g, by, s, at, t)
+		return
+	}
+	if g.request != nil && by.role == roleUnknown {
+		w.becomes(by, roleRequests, t) // for as long as it runs now, and from now on
+	}
+	w.chargeQueue(g, by, s, at, t)
+	if by.role == roleRequests {
+		w.helper(by, g)
+	}
+	w.chargeHop(g, by, s, at, t)
 }
 
 // seen is called with every stack of g.
@@ -237,8 +244,13 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 	if g.role == roleUnknown && s.runtime {
 		w.reveal(g, roleRuntime, t)
 	}
-	if s.io == ioAccept {
+	switch s.io {
+	case ioAccept:
 		g.acceptor = true
+	case ioRead:
+		g.owner.reads = true
+	case ioWrite:
+		g.owner.writes = true
 	}
 	if g.conn.server == nil {
 		switch {

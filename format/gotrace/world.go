@@ -74,6 +74,7 @@ type goroutine struct {
 	task     bool // a task refers to it
 	memory   *memory
 	conn     connState
+	owner    owner
 }
 
 func newWorld(b *evidence.Builder, minor int) *world {
