@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"github.com/unstall/unstall/redact"
+	"github.com/unstall/unstall/redact/recorded"
 )
 
 // artifact gathers what is written to one artifact into chunks.
@@ -25,6 +27,7 @@ type artifact struct {
 	partial []byte // of a text: the line that has no end yet
 	long    bool   // the rest of that line is dropped
 	secrets redact.Text
+	filter  recorded.Filter // of what is no text of lines
 }
 
 // Write implements io.Writer. It waits for the disk only when a whole chunk does.
@@ -39,8 +42,8 @@ func (a *artifact) Write(p []byte) (int, error) {
 		if a.meta.Lines {
 			p = p[a.take(p):]
 		} else {
-			room := min(len(p), chunkSize-len(a.buf))
-			a.buf = append(a.buf, p[:room]...)
+			room := min(len(p), chunkSize)
+			a.buf = append(a.buf, a.filter.Next(p[:room])...)
 			p = p[room:]
 		}
 		full := len(a.buf) >= chunkSize
@@ -95,11 +98,19 @@ func (a *artifact) take(p []byte) (n int) {
 
 // line stores a line without its end.
 func (a *artifact) line(line []byte) {
-	a.buf = append(a.buf, a.secrets.Line(line)...)
+	a.buf = append(a.buf, recorded.Line(&a.secrets, line, a.hint())...)
 	if a.long {
 		a.buf = append(a.buf, " [cut]"...)
 	}
 	a.partial, a.long = a.partial[:0], false
+}
+
+// mostChunk is how much becomes one chunk.
+const mostChunk = 2 * chunkSize
+
+// hint is what the filters should know.
+func (a *artifact) hint() recorded.Hint {
+	return recorded.Hint{Lines: a.meta.Lines, Threads: a.meta.Series == "threads"}
 }
 
 // flush writes what was gathered.
@@ -110,12 +121,12 @@ func (a *artifact) flush() {
 	content := a.buf
 	a.buf = a.spare[:0]
 	a.mu.Unlock()
-	if len(content) > 0 {
+	for piece := range slices.Chunk(content, mostChunk) { // what a filter held back may be long
 		if a.chunks == 0 {
-			a.raw = compressed(content)
+			a.raw = compressed(piece)
 		}
 		a.chunks++
-		a.w.chunk(a.meta, a.chunks, a.raw, content)
+		a.w.chunk(a.meta, a.chunks, a.raw, piece)
 	}
 	a.spare = content
 }
@@ -127,6 +138,9 @@ func (a *artifact) finish() {
 	a.closed = true
 	if len(a.partial) > 0 {
 		a.line(a.partial)
+	}
+	if !a.meta.Lines && !again {
+		a.buf = append(a.buf, a.filter.End()...)
 	}
 	a.mu.Unlock()
 	if again {

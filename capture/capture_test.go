@@ -173,7 +173,7 @@ func TestCapture(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"trace-0001.out", "cpu-0001.pb.gz", "access.log", "procfs.txt"}, names); d != "" {
+	if d := cmp.Diff([]string{"trace-0001.out", "access.log", "cpu-0001.pb.gz", "procfs.txt"}, names); d != "" {
 		t.Error(d)
 	}
 	if a := c.Artifacts()[0]; a.About != gateway || a.Series != "trace" {
@@ -267,7 +267,7 @@ func TestNames(t *testing.T) {
 		{"events", "events-2"}, {"unstall.json", "unstall-2.json"}, {"größe\n\xff.log", "größe__.log"},
 		{strings.Repeat("ü", 200), strings.Repeat("ü", 40)},
 	} {
-		write(t, create(t, w, Meta{Name: c.name}), []byte("x"))
+		write(t, create(t, w, Meta{Name: c.name}), []byte("more than 16 bytes\n"))
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +289,7 @@ func TestOpenWhileWriting(t *testing.T) {
 	raw := create(t, w, Meta{Name: "b.out"})
 	for i := range 5 {
 		write(t, log, fmt.Appendf(nil, "%d\nbegun", i))
-		write(t, raw, []byte{byte('0' + i)})
+		write(t, raw, []byte("more than 16 bytes\n"))
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -298,7 +298,7 @@ func TestOpenWhileWriting(t *testing.T) {
 			t.Errorf("ended %v, %q", c.Ended, c.Warnings)
 		}
 		got := contents(t, c)
-		if n := strings.Count(got["a.log"], "\n"); n != i+1 || len(got["b.out"]) != i+1 {
+		if n := strings.Count(got["a.log"], "\n"); n != i+1 || strings.Count(got["b.out"], "\n") != i+1 {
 			t.Errorf("after %d: %q", i, got)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package capture is the .unstall file: what was recorded of a service, as it
-// came, and a manifest that says what each artifact is.
+// came but without its secrets (redact/recorded), and a manifest that says what each artifact is.
 //
 // The file is a plain tar stream (POSIX.1-2001, pax), so that it can be looked
 // into without this program and will be readable when nobody has it any more:
@@ -7,7 +7,7 @@
 //	unstall.json             schema unstall.capture/v1: tool, host, target, start, command
 //	access.log/000001.zst    the first chunk of an artifact: one zstd frame
 //	access.log/000002.zst
-//	cpu-0001.pb.gz/000001    compressed already: stored as it came
+//	cpu-0001.pb.gz/000001    compressed already
 //	events/000001.json       a warning, something that could not be seen, an artifact's end
 //	events/000002.json       {"event":"end"}: the recording ended properly
 //

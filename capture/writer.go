@@ -101,6 +101,7 @@ func (w *Writer) Create(m Meta) (io.WriteCloser, error) {
 	m.Name = unique(fileName(m.Name), w.names)
 	m.Origin = redact.URL(m.Origin)
 	a := &artifact{w: w, meta: m}
+	a.filter.Hint = a.hint()
 	w.open[a] = true
 	return a, nil
 }

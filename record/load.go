@@ -16,7 +16,7 @@ import (
 // came of it; both may be nil.
 func Load(p load.Plan, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
 	return func(ctx context.Context, sink probe.Sink) error {
-		meta := capture.Meta{Name: "requests.txt", Probe: "load", Origin: p.URL, About: about}
+		meta := capture.Meta{Name: "requests.txt", Probe: "load", Origin: p.URL, About: about, Lines: true}
 		w, err := sink.Create(meta)
 		if err != nil {
 			return err

@@ -113,3 +113,31 @@ func dottedWords(a string) bool {
 	}
 	return len(split) > 0
 }
+
+// OverwriteWords puts asterisks over what [Words] would hide.
+func OverwriteWords(line []byte) {
+	args := strings.Split(string(line), " ")
+	at := 0
+	for i, safe := range Command(args) {
+		from, to := differs(args[i], safe)
+		for k := at + from; k < at+to; k++ {
+			line[k] = '*'
+		}
+		at += len(args[i]) + 1
+	}
+}
+
+// differs is what of an argument is not in its redacted form.
+func differs(arg, safe string) (from, to int) {
+	if arg == safe {
+		return 0, 0
+	}
+	for from < len(arg) && from < len(safe) && arg[from] == safe[from] {
+		from++
+	}
+	to, end := len(arg), len(safe)
+	for to > from && end > from && arg[to-1] == safe[end-1] {
+		to, end = to-1, end-1
+	}
+	return from, to
+}

@@ -13,6 +13,12 @@ func Line(b []byte) []byte {
 	s := scanner{in: b}
 	s.scan(0, len(b))
 	s.shapes()
+	return s.text()
+}
+
+// text is what was looked at without what was found.
+func (s *scanner) text() []byte {
+	b := s.in
 	if len(s.spans) == 0 {
 		return b
 	}
@@ -53,7 +59,8 @@ var starts = func() (t [256]bool) {
 type scanner struct {
 	in     []byte
 	spans  []span
-	copied int // behind what was hidden last
+	copied int  // behind what was hidden last
+	own    bool // written by the tool or a runtime itself: see [Own]
 }
 
 // span is what is hidden, and what stands there instead.

@@ -34,6 +34,10 @@ func (s *scanner) shapes() {
 		if z-i >= leastWord {
 			s.word(i, z)
 		}
+		if s.own {
+			i = z
+			continue
+		}
 		if z < len(b) && b[z] == '?' && bytes.IndexByte(b[i:z], '/') >= 0 {
 			z = s.query(z + 1)
 		} else if z < len(b) && b[z] == '=' && b[i] != '-' && s.pairs(i, z) {
@@ -99,7 +103,7 @@ func (s *scanner) path(from, i, z int) {
 		} else {
 			end += i
 		}
-		if segment := bytes.TrimRight(b[i:end], ".:,!"); p.Single(segment) {
+		if segment := bytes.TrimRight(b[i:end], ".:,!"); !s.own && p.Single(segment) {
 			s.spans = append(s.spans, span{i, i + len(segment), ID})
 		}
 		i = end
@@ -241,7 +245,7 @@ func opaque(b []byte) bool {
 	case dots > 0 && !spread(b):
 		return false
 	case uppers > 0 && lowers > 0 && digits > 1:
-		return changes+cases >= n/4
+		return changes >= max(3, n/8) && (changes+cases)*5 >= n*2
 	case letters > 0 && digits >= 4 && n >= 20:
 		return changes >= max(6, n/5)
 	case digits == 0 && n >= 24 && dashes == 0:
@@ -265,19 +269,9 @@ func spread(b []byte) bool {
 // secrets: the name of a thread, a label of a profile, what was logged into a trace.
 // It goes further than [Line]: words that look drawn at random go, too.
 func Value(b []byte) []byte {
-	b = Line(b)
-	s := scanner{in: b}
+	s := scanner{in: Line(b)}
 	s.words()
-	if len(s.spans) == 0 {
-		return b
-	}
-	var out []byte
-	done := 0
-	for _, h := range s.merged() {
-		out = append(append(out, b[done:h.from]...), h.text...)
-		done = h.to
-	}
-	return append(out, b[done:]...)
+	return s.text()
 }
 
 // OverwriteValue puts asterisks over what [Value] would hide.
@@ -287,6 +281,23 @@ func OverwriteValue(b []byte) bool {
 	s.shapes()
 	s.words()
 	return s.overwrite()
+}
+
+// Named is [Value] for a value that has a name.
+func Named(name, value []byte) []byte {
+	if w := weigh(name); (w == strong || w == weak && long(value)) && !harmlessValue(value) && len(value) > 0 {
+		return []byte(Mark)
+	}
+	return Value(value)
+}
+
+// Own is [Line] for what the tool or a runtime wrote itself, such as counters and
+// names of functions: paths in it are those of files and control groups, and stay.
+func Own(b []byte) []byte {
+	s := scanner{in: b, own: true}
+	s.scan(0, len(b))
+	s.shapes()
+	return s.text()
 }
 
 func (s *scanner) words() {

@@ -16,7 +16,12 @@ type Text struct {
 const maxOthers = 8
 
 // Line is [Line] for the next line.
-func (t *Text) Line(b []byte) []byte {
+func (t *Text) Line(b []byte) []byte { return t.line(b, Line) }
+
+// Own is [Own] for the next line.
+func (t *Text) Own(b []byte) []byte { return t.line(b, Own) }
+
+func (t *Text) line(b []byte, of func([]byte) []byte) []byte {
 	switch {
 	case t.key && bytes.Contains(b, []byte("-----END")):
 		t.key = false
@@ -33,7 +38,7 @@ func (t *Text) Line(b []byte) []byte {
 	if i := bytes.Index(b, []byte(keyHeader)); i >= 0 && bytes.Contains(b[:i], []byte("-----BEGIN ")) && !bytes.Contains(b[i:], []byte("-----END")) {
 		t.key, t.others = true, 0
 	}
-	return Line(b)
+	return of(b)
 }
 
 // keyLine finds the base64 in a line of a key: all of it, or a long run in what

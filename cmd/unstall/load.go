@@ -60,7 +60,7 @@ func (c *loadCommand) Run(s *session) error {
 	}
 	o := &loadProgress{line: text.NewProgress(s.err)}
 	if c.Rows != "" {
-		f, err := os.Create(c.Rows)
+		f, err := private(c.Rows)
 		if err != nil {
 			s.fail(unreadable, err)
 			return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -76,13 +77,32 @@ func (s *session) write(name string, inputs []string, render func(io.Writer) err
 			return
 		}
 	}
-	f, err := os.Create(name)
+	f, err := private(name)
 	if err == nil {
 		err = errors.Join(render(f), f.Close())
 	}
 	if err != nil {
 		s.fail(unreadable, err)
 	}
+}
+
+// private creates a file, or empties one, that only its owner can read, as captures
+// are: what it tells of a service is for whoever may look at that. A device or a pipe
+// stays as it is.
+func private(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil && fi.Mode().IsRegular() && fi.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		err = f.Chmod(0o600)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 func same(a, b string) bool {

@@ -179,7 +179,7 @@ func (q *process) commandLine(command string) {
 	if q.assembly == "" && q.exe != launcher {
 		q.assembly = q.exe
 	}
-	q.command = clean(strings.Join(redact.Args(args), " "))
+	q.command = clean(strings.Join(redact.Command(args), " "))
 }
 
 // launcher runs programs that have no executable of their own.

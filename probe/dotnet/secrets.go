@@ -34,7 +34,7 @@ func secrets(pid int) []secret {
 }
 
 func secretsOf(args []string) (out []secret) {
-	for i, safe := range redact.Args(args) {
+	for i, safe := range redact.Command(args) {
 		from, to := hidden(args[i], safe)
 		if from == to {
 			continue

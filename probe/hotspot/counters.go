@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/hsperf"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attach"
+	"github.com/unstall/unstall/redact"
 )
 
 // each is how often the counters are read: that costs the JVM nothing, and us some
@@ -55,6 +56,17 @@ func (r *recording) counters(ctx context.Context) {
 	}
 }
 
+// safe is the text of a counter without secrets.
+func safe(x *hsperf.Counter) string {
+	switch x.Name {
+	case "sun.rt.javaCommand":
+		return redact.Words(x.Text)
+	case "java.rt.vmArgs", "java.rt.vmFlags":
+		return afterProgram(x.Text)
+	}
+	return string(redact.Own([]byte(x.Text)))
+}
+
 // counterLog writes snapshots as format/hsperf reads them: a line with the time and
 // the process's id, and a line name=value for each counter that is not as it was.
 type counterLog struct {
@@ -78,7 +90,7 @@ func (c *counterLog) copy(f *os.File, pid int, at time.Time) error {
 		x := &d.Counters[i]
 		value := strconv.FormatInt(x.Value, 10)
 		if x.Unit == hsperf.String {
-			value = strconv.Quote(redactWords(x.Text))
+			value = strconv.Quote(safe(x))
 		}
 		if c.last[x.Name] != value {
 			c.last[x.Name] = value

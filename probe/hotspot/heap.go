@@ -97,5 +97,18 @@ func (c *commands) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// redactWords takes the secrets out of a command line that was joined by spaces.
-func redactWords(line string) string { return strings.Join(redact.Args(strings.Split(line, " ")), " ") }
+// redactWords takes the secrets out of a command line that was joined by spaces, and
+// that has a name before it: "jvm_args: -Xmx2g", "java_command: app.jar 80".
+func redactWords(line string) string {
+	name, words, ok := strings.Cut(line, ": ")
+	switch {
+	case !ok:
+		return redact.Words(line)
+	case name == "java_command":
+		return name + ": " + redact.Words(words)
+	}
+	return name + ": " + afterProgram(words)
+}
+
+// afterProgram is [redact.Words] of arguments without a program before them.
+func afterProgram(words string) string { return strings.TrimPrefix(redact.Words("- "+words), "- ") }

@@ -16,7 +16,7 @@ func (r *recorder) once() {
 		r.archive.close(f)
 	}
 	if b, err := os.ReadFile(dir + "/cmdline"); err == nil && len(b) > 0 {
-		r.text(dir+"/cmdline", bounded(redact.Args(split(b))))
+		r.text(dir+"/cmdline", bounded(redact.Command(split(b))))
 	}
 	// A section without lines says that none of the settings is there, no section
 	// that the environment cannot be read.

@@ -1,0 +1,83 @@
+package recorded
+
+import "strconv"
+
+// metadata is what the classes of a chunk are made of.
+type metadata struct{ classes map[uint64]*class }
+
+type class struct {
+	name   string
+	fields []classField
+}
+
+type classField struct {
+	name          string
+	class         uint64
+	array, pooled bool
+}
+
+// metadataOf reads a chunk's metadata, an event: a table of strings, and a tree of
+// elements with attributes whose names and values are in it. What it does not
+// understand it does not know.
+// https://github.com/openjdk/jdk/blob/master/src/jdk.jfr/share/classes/jdk/jfr/internal/MetadataReader.java
+func metadataOf(b []byte) *metadata {
+	m := &metadata{classes: make(map[uint64]*class)}
+	r := &reader{b: b}
+	for range 5 { // size, type, start, duration, id
+		r.varint()
+	}
+	var table []string
+	for range r.count() {
+		from, to, kind := r.string()
+		if r.bad {
+			return m
+		}
+		if kind == charArray {
+			table = append(table, wide(r.b[from:to]))
+		} else {
+			table = append(table, string(r.b[from:to]))
+		}
+	}
+	m.element(r, table, nil, 0)
+	return m
+}
+
+func (m *metadata) element(r *reader, table []string, in *class, depth int) {
+	word := func() string {
+		if i := r.varint(); i < uint64(len(table)) {
+			return table[i]
+		}
+		r.bad = true
+		return ""
+	}
+	kind := word()
+	attributes := make(map[string]string)
+	for range r.count() {
+		key := word()
+		attributes[key] = word()
+		if r.bad {
+			return
+		}
+	}
+	number := func(key string) uint64 {
+		n, _ := strconv.ParseUint(attributes[key], 10, 64)
+		return n
+	}
+	switch kind {
+	case "class":
+		in = &class{name: attributes["name"]}
+		m.classes[number("id")] = in
+	case "field":
+		if in != nil {
+			in.fields = append(in.fields, classField{attributes["name"], number("class"), attributes["dimension"] == "1", attributes["constantPool"] == "true"})
+		}
+		in = nil
+	}
+	for range r.count() {
+		if r.bad || depth > 16 {
+			r.bad = true
+			return
+		}
+		m.element(r, table, in, depth+1)
+	}
+}
