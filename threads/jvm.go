@@ -34,6 +34,7 @@ func JVM(frames []string, entry string) View {
 	s.refine()
 	s.owner()
 	s.named()
+	s.sockets()
 	s.idle()
 	return s.view
 }
@@ -78,6 +79,7 @@ func within(frame, entry string) bool {
 // works on a request.
 func (s *jvmStack) roles() {
 	v := &s.view
+	v.Virtual = len(s.frames) > 0 && slices.ContainsFunc(s.frames[max(0, len(s.frames)-2):], func(f jvmFrame) bool { return f.name == "java.lang.VirtualThread.run" })
 	for i := len(s.frames) - 1; i >= s.start; i-- {
 		f := &s.frames[i]
 		if f.none {
@@ -235,6 +237,25 @@ func (s *jvmStack) named() {
 	}
 }
 
+// sockets finds the user's own code that accepts connections, or reads from them.
+func (s *jvmStack) sockets() {
+	v := &s.view
+	if v.Wait < 0 || v.User < 0 || v.Library {
+		return
+	}
+	plain := true
+	for i := v.Wait; i < v.User; i++ {
+		plain = plain && (s.frames[i].none || hasPrefix(s.frames[i].name, []string{"java.", "sun.", "jdk.internal."}))
+	}
+	switch {
+	case !plain:
+	case v.State == evidence.Idle:
+		v.Accepts = slices.ContainsFunc(s.frames[v.Wait:v.User], func(f jvmFrame) bool { return hasPrefix(f.name, jvmAccepting) })
+	case v.State == evidence.NetWait:
+		v.Reads = strings.Contains(strings.ToLower(methodOf(s.frames[v.Wait].name)), "read") && !strings.HasPrefix(s.frames[v.Wait].name, "jdk.internal.net.http.")
+	}
+}
+
 // jvmServing is what servers name the threads that serve requests: http-nio-8080-exec-1,
 // https-jsse-nio-8443-exec-1, ajp-bio-8009-exec-1, http-listener-1(2), grpc-default-executor-1.
 var jvmServing = []string{"http-", "https-", "ajp-", "grpc-"}
@@ -250,6 +271,7 @@ func (s *jvmStack) idle() {
 	case v.State == evidence.ClientWait && !v.Request: // a connection that is kept open
 	case others && (v.Role == Runtime || v.Role == IO || v.Role == Timer || v.Role == Finalizer) && v.State != evidence.PoolWait:
 	case v.State == evidence.SyncWait && !v.Request && v.Wait >= 0 && hasPrefix(methodOf(s.frames[v.Wait].name), fetches): // of a queue that others fill
+		v.before = waiting{v.State, v.Pattern, v.Wait}
 	default:
 		return
 	}

@@ -18,6 +18,8 @@ type Reader struct {
 	// Framework says whether a function is of what comes with the runtime, and calls the
 	// program's code or is called by it.
 	Framework func(function string) bool
+	// Holds: looks at all threads at once tell who holds what others wait for ([Held]).
+	Holds bool
 }
 
 // Readers are those of the runtimes whose stacks tell what threads do, by the ID of the
@@ -34,11 +36,11 @@ func (r Readers) read(runtime string, frames []string, entry string) View {
 
 // The readers there are.
 var (
-	DotnetStacks = Reader{Dotnet, func(function string) bool {
+	DotnetStacks = Reader{Read: Dotnet, Framework: func(function string) bool {
 		module, rest := splitModule(function)
 		return pseudo(function) || (&owners{}).of(module, rest) == framework
 	}}
-	JVMStacks = Reader{JVM, func(function string) bool { return pseudo(function) || readJVM(function, "").own == framework }}
+	JVMStacks = Reader{Read: JVM, Framework: func(function string) bool { return pseudo(function) || readJVM(function, "").own == framework }, Holds: true}
 )
 
 // Threads looks at the threads of a bundle's processes.
@@ -48,6 +50,9 @@ type Threads struct {
 	views map[key]View
 	looks map[evidence.SubjectID][]Look
 	locks map[place]bool // where threads wait for locks
+	paths map[evidence.StackID]*callPath
+
+	limits map[evidence.SubjectID][]Limit
 }
 
 type key struct {
@@ -61,7 +66,8 @@ type Look struct {
 	Time   int64 // ns, 0: of no known time
 	Stack  evidence.StackID
 	View   View
-	Count  int // looks that this one stands for: a long recording joins those that saw the same
+	Held   Held // who keeps it waiting
+	Count  int  // looks that this one stands for: a long recording joins those that saw the same
 	Origin evidence.Origin
 }
 
@@ -82,8 +88,10 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		s := x.Subject[i]
 		t.looks[s] = append(t.looks[s], Look{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(s, x.Stack[i]), Count: int(max(1, x.Value[i])), Origin: x.Origin[i]})
 	}
-	for _, looks := range t.looks {
-		slices.SortStableFunc(looks, func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
+	for _, s := range t.Subjects() {
+		slices.SortStableFunc(t.looks[s], func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
+		t.served(s)
+		t.hold(s)
 	}
 	return t
 }

@@ -34,7 +34,20 @@ type View struct {
 	Library bool          // User is a library's: no code of the user's own is on the stack
 	Owner   string        // User without namespaces: "Shop!CartController.Get()"; "" none
 	Request bool          // it works on a server's request
+	Limit   string        // what it waits for in words, where looks at all threads show that only so many get on at a time: "limit of 4 at Gate.enter (Object.wait)"
+	Accepts bool          // the user's own code accepts connections here
+	Reads   bool          // the user's own code waits here for bytes from a socket, by nothing but the runtime's own methods
+	Virtual bool          // a thread of the runtime's, not of the system
 	Pool    string        // what its thread is called, without its number, where a runtime's threads have names: "http-nio-8080-exec"
+
+	before waiting // what it waits for, where it is taken for idle only because no server is on its stack
+}
+
+// waiting is how a thread waits.
+type waiting struct {
+	State   evidence.Kind
+	Pattern string
+	Wait    int
 }
 
 // Waiting says whether the thread stands still, though it has work.
@@ -48,6 +61,8 @@ func (v View) Reason() string {
 	switch {
 	case !v.Waiting():
 		return ""
+	case v.Limit != "":
+		return v.Limit
 	case v.Owner == "":
 		return v.Pattern
 	case v.State == evidence.LockWait:

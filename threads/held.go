@@ -1,0 +1,199 @@
+package threads
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// Held is who keeps a thread waiting, as far as looks at all threads at that moment tell:
+// the holder of a lock, one of those beyond a limit, the thread that work was handed to; and
+// what the last of the chain of holders does, which is the root.
+type Held struct {
+	Lane  evidence.LaneID  // the first holder; 0: nobody known
+	State evidence.Kind    // what the root does: Running, or what it waits for
+	Cause string           // where, and by what: "sync I/O: SocketInputStream.read in Db.query()"; of one that runs, its code
+	Stack evidence.StackID // of the root
+	Via   string           // what the holders between wait for, outermost first, joined by " ← "
+}
+
+// mostHolders bounds a chain; longer ones have not been seen, but for circles.
+const mostHolders = 8
+
+// link stands between the parts of a chain of waits.
+const link = " ← "
+
+// hold finds, for all looks at a process, who holds what is waited for.
+func (t *Threads) hold(s evidence.SubjectID) {
+	looks := t.looks[s]
+	if len(looks) == 0 || !t.of[t.b.Subjects[s].Runtime].Holds {
+		return
+	}
+	var bursts [][]*Look
+	for from := 0; from < len(looks); {
+		n := burst(looks[from:])
+		at := make([]*Look, n)
+		for i := range at {
+			at[i] = &looks[from+i]
+		}
+		bursts = append(bursts, newest(at))
+		from += n
+	}
+	h := holding{t: t, s: s, next: make(map[*Look]*Look), monitors: t.monitors(s)}
+	for _, burst := range bursts {
+		h.locks(burst)
+	}
+	h.handedOver(bursts, func(v *View) bool { return v.State == evidence.TaskWait })
+	gates := h.gates(bursts)
+	for _, at := range slices.Sorted(maps.Keys(gates)) {
+		h.gate(gates[at], bursts)
+	}
+	h.handedOver(bursts, func(v *View) bool { return v.State == evidence.SyncWait })
+	for _, burst := range bursts {
+		for _, l := range burst {
+			h.follow(l)
+		}
+	}
+	slices.SortStableFunc(t.limits[s], func(a, b Limit) int { return cmp.Compare(b.Waiting, a.Waiting) })
+}
+
+// newest is the last look at each thread.
+func newest(looks []*Look) []*Look {
+	at := make(map[evidence.LaneID]int)
+	var out []*Look
+	for _, l := range looks {
+		if i, ok := at[l.Lane]; ok && l.Lane != 0 {
+			out[i] = l
+			continue
+		}
+		at[l.Lane] = len(out)
+		out = append(out, l)
+	}
+	return out
+}
+
+// monitor is a thread that waits for one, at a moment.
+type monitor struct {
+	lane evidence.LaneID
+	at   int64
+}
+
+// monitors are the holders that dumps name.
+func (t *Threads) monitors(s evidence.SubjectID) map[monitor]evidence.LaneID {
+	out := make(map[monitor]evidence.LaneID)
+	v := &t.b.Intervals
+	for _, i := range v.Select(evidence.LockWait, s) {
+		if v.Holder[i] != 0 && v.Start[i] == v.End[i] {
+			out[monitor{v.Lane[i], v.Start[i]}] = v.Holder[i]
+		}
+	}
+	return out
+}
+
+type holding struct {
+	t        *Threads
+	s        evidence.SubjectID
+	next     map[*Look]*Look // who holds what this one waits for
+	monitors map[monitor]evidence.LaneID
+}
+
+// locks finds the holders of locks: whom the dump names, else the one thread that is in code
+// called by the function that waits, without waiting itself.
+func (h *holding) locks(burst []*Look) {
+	lanes := make(map[evidence.LaneID]*Look)
+	for _, l := range burst {
+		lanes[l.Lane] = l
+	}
+	inside := make(map[way]*Look)
+	for _, l := range burst {
+		if l.View.State != evidence.LockWait {
+			continue
+		}
+		if holder := lanes[h.monitors[monitor{l.Lane, l.Time}]]; holder != nil && holder != l {
+			h.next[l] = holder
+			continue
+		}
+		if l.View.User < 0 {
+			continue
+		}
+		w := h.t.pathOf(l.Stack).ways[l.View.User]
+		holder, asked := inside[w]
+		if !asked {
+			holder = h.inside(w, burst)
+			inside[w] = holder
+		}
+		if holder != nil && holder != l {
+			h.next[l] = holder
+		}
+	}
+}
+
+// inside is who is in code that a way leads to and does not wait for a lock; nil if that are several.
+func (h *holding) inside(w way, burst []*Look) (only *Look) {
+	for _, l := range burst {
+		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).ways, w) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = l
+	}
+	return only
+}
+
+// gate makes waits at a limit waits for a pool, held by those beyond it in turn.
+func (h *holding) gate(g *gate, bursts [][]*Look) {
+	did := make(tally)
+	words := g.limit.words()
+	for _, burst := range bursts {
+		beyond := h.t.beyond(g, burst)
+		n := 0
+		for _, l := range burst {
+			if !g.waiting[l] {
+				continue
+			}
+			l.View.State, l.View.Limit = evidence.PoolWait, words
+			if len(beyond) > 0 {
+				h.next[l] = beyond[n%len(beyond)]
+				n++
+			}
+		}
+		if n > 0 {
+			for _, l := range beyond {
+				did.add(&l.View)
+			}
+		}
+	}
+	g.limit.Doing = did.most()
+	h.limit(g.limit)
+}
+
+func (h *holding) limit(l Limit) {
+	if h.t.limits == nil {
+		h.t.limits = make(map[evidence.SubjectID][]Limit)
+	}
+	h.t.limits[h.s] = append(h.t.limits[h.s], l)
+}
+
+// follow goes from holder to holder to the root.
+func (h *holding) follow(l *Look) {
+	at := h.next[l]
+	if at == nil {
+		return
+	}
+	l.Held.Lane = at.Lane
+	var via []string
+	for n := 0; n < mostHolders && h.next[at] != nil && h.next[at] != l; n++ {
+		via = append(via, at.View.Reason())
+		at = h.next[at]
+	}
+	v := &at.View
+	l.Held.State, l.Held.Stack, l.Held.Cause, l.Held.Via = v.State, at.Stack, v.Reason(), strings.Join(via, link)
+	if l.Held.Cause == "" {
+		l.Held.Cause = v.Owner
+	}
+}

@@ -1,0 +1,70 @@
+package threads
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// served finds the requests of a server that no table knows, one of the program's own: its code
+// accepts connections, and begins threads, or gives tasks to a pool, that read from them. What
+// such a thread does but waiting for the next bytes is a request.
+//
+// Where it waits for them is the read that is nearest to where the thread began: what it reads
+// further in is an answer that its request asked others for.
+func (t *Threads) served(s evidence.SubjectID) {
+	looks := t.looks[s]
+	if !slices.ContainsFunc(looks, func(l Look) bool { return l.View.Accepts }) {
+		return
+	}
+	groups := make(map[string][]*Look)
+	for i := range looks {
+		l := &looks[i]
+		if v := &l.View; v.Accepts || v.Request || v.User < 0 || v.Role != Other && v.Role != Worker {
+			continue
+		}
+		if root := t.root(s, l); root != "" {
+			groups[root] = append(groups[root], l)
+		}
+	}
+	for _, group := range groups {
+		t.serves(group)
+	}
+}
+
+// serves takes the threads that began alike for a server's, if they read from connections.
+func (t *Threads) serves(group []*Look) {
+	depth := func(l *Look) int { return len(t.pathOf(l.Stack).frames) - l.View.User }
+	var reads *Look
+	for _, l := range group {
+		if l.View.Reads && (reads == nil || depth(l) < depth(reads)) {
+			reads = l
+		}
+	}
+	if reads == nil {
+		return
+	}
+	at, least := t.user(reads), depth(reads)
+	var deeper []int
+	for _, l := range group {
+		if t.user(l) != at {
+			deeper = append(deeper, depth(l))
+		}
+	}
+	if len(deeper) == 0 || cmp.Compare(deeper[len(deeper)/2], least) < 0 {
+		return
+	}
+	for _, l := range group {
+		v := &l.View
+		switch {
+		case v.Reads && t.user(l) == at:
+			v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
+		case v.before.State != evidence.KindUnknown:
+			v.State, v.Pattern, v.Wait = v.before.State, v.before.Pattern, v.before.Wait
+			fallthrough
+		case v.State != evidence.Idle:
+			v.Role, v.Request = Worker, true
+		}
+	}
+}
