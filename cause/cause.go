@@ -40,7 +40,17 @@ type Case struct {
 	Subject evidence.SubjectID
 	Ledger  *ledger.Ledger // nil: no requests
 
+	// Found are the causes that are supported already: who judges after the others sees
+	// what they explain.
+	Found []Found
+
 	read map[reflect.Type]any // by [Once]
+}
+
+// Found is a cause that is supported.
+type Found struct {
+	ID string
+	Verdict
 }
 
 // Runtime returns the subject's runtime, "" unknown.

@@ -123,7 +123,11 @@ func (r *run) judge(ctx context.Context) error {
 			if !k.Applies(c) {
 				continue
 			}
-			out = append(out, verdict(k, k.Judge(c), name))
+			v := k.Judge(c)
+			if v.State == cause.Supported {
+				c.Found = append(c.Found, cause.Found{ID: k.ID, Verdict: v})
+			}
+			out = append(out, verdict(k, v, name))
 		}
 	}
 	order := map[string]int{cause.Supported: 0, cause.Inconclusive: 1, cause.RuledOut: 2}

@@ -224,8 +224,14 @@ const (
 
 	FactSpansSampled = "spans.sampled" // the share of requests that tracing kept, 0…1; NaN: some, and not told how many
 
+	FactGoModule = "go.module" // the main module of a Go program: "example.com/gateway v1.4.0"
+
 	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
 )
+
+// SampleWork is the type of samples of what goroutines ran on processors that an execution
+// trace holds where a CPU profile ran at the same time: with their time and lane, in ns.
+const SampleWork = "work"
 
 // Classes of CPU samples that are a collector's: what the work was for. All of them begin
 // with ClassGC, marking beside the program with ClassGCMark.

@@ -120,9 +120,7 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at
 			case evidence.PoolWait:
 				s.mechanism = Pool
 			}
-			if s.mechanism.Named() {
-				s.detail = l.b.Names.ID(v.Reason())
-			}
+			s.detail = l.b.Names.ID(cmp.Or(v.Reason(), v.Owner)) // of who runs, in which function
 			add(s)
 		}
 	}

@@ -41,4 +41,6 @@ var Causes = []cause.Cause{
 	linux.NoisyNeighbour, // the more specific of the two comes first
 	linux.CPUSaturation,
 	linux.PageFaults,
+	service.OwnWork, // the last two: what the others leave
+	service.Waiting,
 }

@@ -7,8 +7,6 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
-	"github.com/unstall/unstall/runtime"
-	"github.com/unstall/unstall/threads"
 )
 
 // DependencySlow is requests waiting for the answer of something they call.
@@ -160,16 +158,7 @@ func callSite(c *cause.Case, details []ledger.Entry) string {
 			top = s
 		}
 	}
-	if c.OnThreads() {
-		return threads.Of(c.Bundle, runtime.Stacks()).View(c.Subject, top).Owner
-	}
-	for _, f := range c.Bundle.Stacks.Frames(top) {
-		name := c.Bundle.Names.Text(f.Func)
-		if !library(name) {
-			return fmt.Sprintf("%s:%d", name, f.Line)
-		}
-	}
-	return ""
+	return c.SiteOf(top).String()
 }
 
 // awaited looks at what requests await without holding a thread: a dependency, most

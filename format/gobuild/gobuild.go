@@ -43,7 +43,6 @@ var Format = format.Format{
 
 // Names of facts; a build setting has its own name.
 const (
-	FactModule     = "go.module"    // "example.com/gateway v1.4.0"
 	FactExperiment = "GOEXPERIMENT" // "nogreenteagc"
 )
 
@@ -210,7 +209,7 @@ func (p *parser) module(kind, rest string, line int64) {
 		version = f[1]
 	}
 	if kind == "mod" {
-		p.fact(FactModule, strings.TrimSpace(f[0]+" "+version), line)
+		p.fact(evidence.FactGoModule, strings.TrimSpace(f[0]+" "+version), line)
 	}
 	if len(p.rows) >= maxModules {
 		p.dropped++

@@ -202,7 +202,7 @@ func (e *event) take(ev *trace.Event) {
 			e.op, e.value = opClock, uint64(c.Wall.UnixNano()-int64(c.Trace))
 		}
 	case trace.EventStackSample:
-		e.op = opSample
+		e.op, e.lane, e.stack = opSample, ev.Goroutine(), ev.Stack()
 	case trace.EventTaskBegin, trace.EventTaskEnd:
 		t := ev.Task()
 		e.op, e.actor, e.value, e.text = opTaskBegin, ev.Goroutine(), uint64(t.ID), t.Type

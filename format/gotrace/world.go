@@ -129,7 +129,7 @@ func (w *world) event(ev *event) {
 		w.stacks.generation()
 		w.anchor(int64(ev.value))
 	case opSample:
-		w.host.samples++
+		w.sampled(ev, t)
 	case opTaskBegin:
 		w.taskBegins(ev, t)
 	case opTaskEnd:

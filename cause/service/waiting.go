@@ -1,0 +1,214 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// Waiting is most slow time at one place, whatever it is.
+var Waiting = cause.Cause{
+	ID:    "service.waiting",
+	Title: "slow requests wait at one place",
+	Step:  cause.StepRest,
+	Doc: `Slow requests spend much of their time in one function of the program, waiting for one
+thing that is no lock, pool or dependency which another cause names: a timer, a system call
+such as fsync, a goroutine or thread that works for all requests one after the other, a
+queue. This cause names the place, what was waited for there, and how much of the slow time
+it is. It is asked last, and only about time that no other cause explains.
+
+What counts is how much longer slow requests wait there than the others do. A wait that all
+requests of a route have, the quick ones, too, is what that route does: a long poll, a
+delay by design. With --slo all of it counts.
+
+How to tell it from similar problems: where the place is a limit that others hold, it is a
+pool (service.pool-exhausted); where they all call something outside, that is slow
+(service.dependency-slow).
+
+Least evidence: 5 slow requests whose states are known, with a quarter of the slow time at
+the place; without an objective, slow requests that take 20 ms or longer.
+
+What helps: depends on the place. The code that is named says what it waits for.`,
+	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
+	Applies: func(*cause.Case) bool { return true },
+	Judge:   judgeWaiting,
+}
+
+// noticeable is how long (ns) slow requests must take, in the mean, for a place that merely
+// differs from request to request to be worth naming, where nobody said what is slow: what
+// takes three times as long as the quickest may still be quick.
+const noticeable = 20e6
+
+// worthwhile says whether slow requests are slow enough for causes that explain nothing but
+// a difference between requests.
+func worthwhile(c *cause.Case) bool {
+	l := c.Ledger
+	return c.Slow() && (l.Rule != ledger.RuleFloor || float64(l.Total) >= noticeable*float64(len(l.Slow)))
+}
+
+// watched says whether states of enough slow requests are known to look for a place.
+func watched(c *cause.Case) bool {
+	l := c.Ledger
+	return l != nil && (l.Traced || l.Sampled) && len(l.Rows) >= ledger.MinRequests
+}
+
+// claims are the mechanisms that supported causes speak for: what waits there has a name
+// already.
+func claims(c *cause.Case) (m [ledger.NumMechanisms]bool) {
+	for _, f := range c.Found {
+		switch {
+		case strings.HasSuffix(f.ID, ".lock-contention"):
+			m[ledger.Lock] = true
+		case f.ID == DependencySlow.ID:
+			m[ledger.Dependency], m[ledger.Awaiting] = true, true
+		case f.ID == PoolExhausted.ID:
+			m[ledger.Pool] = true
+		case strings.HasSuffix(f.ID, ".threadpool-starvation"):
+			m[ledger.PoolThread], m[ledger.TaskWait], m[ledger.Awaiting] = true, true, true
+		}
+	}
+	return m
+}
+
+// waitsSomewhere are the mechanisms that are a wait at a place of the program.
+var waitsSomewhere = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.Dependency, ledger.Goroutine, ledger.Timer, ledger.Kernel}
+
+func judgeWaiting(c *cause.Case) cause.Verdict {
+	if !watched(c) {
+		return c.NoStates()
+	}
+	l := c.Ledger
+	v := cause.Verdict{State: cause.RuledOut, Summary: "no single place holds a quarter of slow time"}
+	if !c.Slow() {
+		v.Summary = "almost no requests were slow"
+		return v
+	}
+	taken := claims(c)
+	where := func(s evidence.StackID) string { return c.SiteOf(s).Function }
+	for _, p := range l.Places(where) {
+		if float64(p.Ns) < cause.Material*float64(l.Total) {
+			break
+		}
+		if taken[p.Mechanism] || !slices.Contains(waitsSomewhere, p.Mechanism) {
+			continue
+		}
+		return judgePlace(c, &p, where)
+	}
+	return v
+}
+
+func judgePlace(c *cause.Case, p *ledger.Place, where func(evidence.StackID) string) cause.Verdict {
+	l := c.Ledger
+	share := float64(p.Ns) / float64(l.Total)
+	at := cause.From(l.Source)
+	name := placeName(c, p)
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%s at %s", cause.OfSlow(share), name)}
+	v.Evidence = append(v.Evidence,
+		c.Figure("slow time "+p.Mechanism.Title()+": "+name, float64(p.Ns)/1e6, "ms", at),
+		c.Figure(fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
+	wait := func(row int) int64 { return l.At(row, p, where) }
+	per, usual, over := excess(c, l.Rows, l.Slow, wait)
+	v.Evidence = append(v.Evidence, c.Figure("usual wait there per request (median)", float64(usual)/1e6, "ms", at))
+	switch {
+	case over < cause.Material:
+		v.Summary += ", as in requests that were not slow"
+		return v
+	case l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && byDesign(c, p, wait):
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("requests wait at %s, quick ones, too: that may be what they are for", name)
+		v.Needs = []cause.Need{{What: "how long requests may take", Command: "unstall PID --slo 300ms"}}
+		return v
+	case !worthwhile(c):
+		v.Summary += ", but slow requests are over within milliseconds"
+		return v
+	}
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("%s: %.0f %% of slow time.", placeTitle(p, name), 100*share)
+	v.Saves = c.Save(per, -1, -1)
+	v.Fix = append(v.Fix, cause.Fix{Text: placeFix[p.Mechanism], Code: siteOf(c, p)})
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
+	return v
+}
+
+// mostly is the part of its time that a request must spend at a place for that to be what
+// it does.
+const mostly = .5
+
+// byDesign says whether the requests that are not slow spend most of their time at the place,
+// too, where nothing is known to have been at work for others meanwhile: a long poll, a
+// stream of events. A sleep is not: nobody is told of anything.
+func byDesign(c *cause.Case, p *ledger.Place, wait func(row int) int64) bool {
+	if p.Mechanism != ledger.Goroutine && p.Mechanism != ledger.Timer || strings.HasPrefix(p.What, "sleep") {
+		return false
+	}
+	l := c.Ledger
+	slow := make(map[int]bool, len(l.Slow))
+	for _, row := range l.Slow {
+		slow[row] = true
+	}
+	n, there := 0, 0
+	for _, row := range l.Rows {
+		if slow[row] {
+			continue
+		}
+		n++
+		if float64(wait(row)) >= mostly*float64(c.Bundle.Requests.Latency(row)) {
+			there++
+		}
+	}
+	return n >= ledger.MinRequests && 2*there >= n
+}
+
+// placeName is what was waited for, and where: "fsync in main.(*Journal).Append".
+func placeName(c *cause.Case, p *ledger.Place) string {
+	s := c.SiteOf(p.Stack)
+	what := p.What
+	if what == "" || p.Mechanism == ledger.Kernel && s.Callee != "" && !strings.Contains(what, " in ") {
+		what = s.Callee
+	}
+	switch {
+	case p.Where == "" || strings.Contains(what, p.Where):
+		return what
+	case what == "":
+		return p.Where
+	}
+	return what + " in " + p.Where
+}
+
+func placeTitle(p *ledger.Place, name string) string {
+	if name == "" {
+		return "Slow requests spend their time " + p.Mechanism.Title()
+	}
+	switch p.Mechanism {
+	case ledger.Timer:
+		return "Slow requests wait for a timer: " + name
+	case ledger.Kernel:
+		return "Slow requests wait in a system call: " + name
+	case ledger.Goroutine:
+		return "Slow requests wait for others to go on: " + name
+	}
+	return "Slow requests wait at one place: " + name
+}
+
+// siteOf is the place in the code, with its line where that is known.
+func siteOf(c *cause.Case, p *ledger.Place) string {
+	s := c.SiteOf(p.Stack)
+	if s.Function == "" {
+		return ""
+	}
+	return s.String()
+}
+
+var placeFix = map[ledger.Mechanism]string{
+	ledger.Timer:      "this delay is asked for by the code: make it shorter, end it when what it waits for is there, or move it out of the request",
+	ledger.Kernel:     "take this call off the request's path: do it once for many requests (group commit), in the background, or on a faster device",
+	ledger.Goroutine:  "what requests hand over here is done one after the other, or late: do it in parallel, in the request itself, or in batches, or do not wait for it",
+	ledger.Lock:       "do less while this lock is held, or use one lock per key",
+	ledger.Pool:       "enlarge this limit, or hold it for less time",
+	ledger.TaskWait:   "await the task instead of blocking a thread for it",
+	ledger.Dependency: boundWait.Text,
+}
