@@ -41,6 +41,18 @@ func services() []recording {
 		r.args, r.env = []string{"-mode=compute", "-work=3ms"}, []string{"GOMAXPROCS=1"}
 		r.load.Connections = 1024
 	})
+	own := item.with(func(r *recording) {
+		r.load.Rate, r.cpu, r.trace = 100, 3*time.Second, 2500*ms
+		r.expect = []bound{{"p99 ms", 0, 20}}
+	})
+	sick := func(r recording, mode string, p99 float64) recording {
+		r.args, r.expect = []string{"-mode=" + mode, "-work=1ms", "-sick"}, []bound{{"p99 ms", p99, 0}}
+		return r
+	}
+	healthy := func(r recording, mode string) recording {
+		r.args = []string{"-mode=" + mode, "-work=1ms"}
+		return r
+	}
 	return []recording{
 		fixture("service.dependency-slow/sick", "an HTTP dependency that takes 60 ms for 300 ms of each second", slow),
 		fixture("service.dependency-slow/healthy", "an HTTP dependency that always takes 2 ms", quick),
@@ -62,5 +74,9 @@ func services() []recording {
 			r.env, r.load.Rate = []string{"GOMAXPROCS=2"}, 630
 			r.expect = []bound{{"p50 ms", 100, 0}, {"cores", 1.7, 0}}
 		})),
+		fixture("service.waiting/sick", "three in ten requests fail at first and try again after 80 ms", sick(own, "retry", 80)),
+		fixture("service.waiting/healthy", "the same, and they try again at once", healthy(own, "retry")),
+		fixture("service.own-work/sick", "a tenth of the requests compute for 40 ms", sick(own, "search", 35)),
+		fixture("service.own-work/healthy", "the same, and what was found is remembered", healthy(own, "search")),
 	}
 }

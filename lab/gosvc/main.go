@@ -8,6 +8,8 @@
 //	gosvc -mode call -via tcp    asks a dependency for each request
 //	gosvc -mode pool -sick       two connections to a database
 //	gosvc -mode compute          nothing but CPU
+//	gosvc -mode retry -sick      sleeps before it tries again what has failed
+//	gosvc -mode search -sick     a tenth of the items are 40 times the work
 package main
 
 import (
@@ -38,6 +40,8 @@ var modes = map[string]func(options) (http.HandlerFunc, error){
 	"call":    call,
 	"pool":    pool,
 	"compute": compute,
+	"retry":   retry,
+	"search":  search,
 }
 
 func main() {

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// search compares an item with all others: for those whose number ends in 7 that is 40
+// times the work of any other. The healthy one remembers what it has found.
+func search(o options) (http.HandlerFunc, error) {
+	rounds := roundsFor(o.work)
+	var found sync.Map
+	return func(w http.ResponseWriter, r *http.Request) {
+		if known, ok := found.Load(r.URL.Path); ok {
+			fmt.Fprintln(w, known)
+			return
+		}
+		nearest := similar(r.URL.Path, rounds)
+		if !o.sick {
+			found.Store(r.URL.Path, nearest)
+		}
+		fmt.Fprintln(w, nearest)
+	}, nil
+}
+
+//go:noinline
+func similar(path string, rounds int) (nearest uint64) {
+	others := 1
+	if strings.HasSuffix(path, "7") {
+		others = 40
+	}
+	for range others {
+		nearest ^= price(path, rounds)
+	}
+	return nearest
+}
