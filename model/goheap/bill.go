@@ -11,7 +11,8 @@ import (
 // Bill is what the collector cost requests. Its parts are counterfactual:
 //
 //	direct   assists and other waits for the collector, waiting for a processor
-//	         that mark workers held, stop-the-world pauses of cycles
+//	         that mark workers held, stop-the-world pauses of cycles; all of it also of
+//	         those who held a lock or a pool that the request waited for
 //	knock-on waiting behind other requests while a cycle marked, beyond what
 //	         requests that met no cycle wait
 //	slower   running longer while a cycle marked than requests that met none
@@ -69,7 +70,7 @@ func (g *Process) Bill() *Bill {
 		if b.met(marks, r.Start[row], r.End[row]) {
 			continue
 		}
-		charges := l.Of(row)
+		charges := l.OfRoots(row)
 		k := free[r.Route[row]]
 		if k == nil {
 			k = &control{}
@@ -92,13 +93,14 @@ func (g *Process) Bill() *Bill {
 		}
 		var direct, queue, own, ownIn int64
 		l.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
-			direct += ch[ledger.MarkAssist] + ch[ledger.CollectorCPU] + ch[ledger.StopTheWorld]
+			root := ledger.Rooted(&s, ch) // those who hold a lock or a pool wait for the collector, too
+			direct += root[ledger.MarkAssist] + root[ledger.CollectorCPU] + root[ledger.StopTheWorld]
 			own += ch[ledger.Own]
-			if ch[ledger.RequestsCPU]+ch[ledger.Own] == 0 || s.Dur == 0 {
+			if root[ledger.RequestsCPU]+ch[ledger.Own] == 0 || s.Dur == 0 {
 				return
 			}
 			part := float64(marks.Within(at, at+s.Dur)) / float64(s.Dur)
-			queue += int64(part * float64(ch[ledger.RequestsCPU]))
+			queue += int64(part * float64(root[ledger.RequestsCPU]))
 			ownIn += int64(part * float64(ch[ledger.Own]))
 		})
 		var knockOn, slower int64

@@ -1,0 +1,72 @@
+package ledger
+
+import "github.com/unstall/unstall/evidence"
+
+// Rooted charges a state to the root of its chain of holders: a wait for a lock or a pool to
+// what the last of those who held it did meanwhile. Where the holder ran, what it did is what
+// the lock or pool is for: there the wait itself is the root, as it is where nothing is known
+// of the holder. The charges of any other state are its own.
+//
+// Mechanisms tell what requests met; roots, what would have to change for them not to.
+func Rooted(s *evidence.Segment, c *Charges) Charges {
+	m := Lock
+	switch s.Kind {
+	case evidence.PoolWait:
+		m = Pool
+	case evidence.LockWait:
+	default:
+		return *c
+	}
+	left := c[m]
+	if left == 0 {
+		return *c
+	}
+	out := *c
+	switch s.HolderKind {
+	case evidence.KindUnknown, evidence.Running, evidence.Unobserved, evidence.LockWait, evidence.PoolWait, evidence.Idle:
+		return out
+	case evidence.Runnable:
+		sum := s.Held.Sum()
+		if sum <= 0 {
+			return out
+		}
+		for h, v := range s.Held {
+			part := min(left, int64(float64(c[m])*(float64(v)/float64(sum))))
+			out[held[h]] += part
+			out[m] -= part
+			left -= part
+		}
+		return out
+	}
+	to := states[s.HolderKind]
+	out[m] -= left
+	out[to] += left
+	return out
+}
+
+// OfRoots is [Ledger.Of] by roots.
+func (l *Ledger) OfRoots(row int) Charges {
+	var sum Charges
+	l.walk(row, func(_ int64, s evidence.Segment, c *Charges, _ bool) {
+		r := Rooted(&s, c)
+		sum.Add(&r)
+	})
+	return sum
+}
+
+// Through is what slow requests waited for one mechanism, by the roots of that: of a pool,
+// what those who held it waited for.
+func (l *Ledger) Through(m Mechanism) (roots Charges) {
+	for _, row := range l.Slow {
+		l.walk(row, func(_ int64, s evidence.Segment, c *Charges, _ bool) {
+			if c[m] == 0 {
+				return
+			}
+			only := Charges{}
+			only[m] = c[m]
+			r := Rooted(&s, &only)
+			roots.Add(&r)
+		})
+	}
+	return roots
+}
