@@ -49,7 +49,8 @@ type Case struct {
 
 // Found is a cause that is supported.
 type Found struct {
-	ID string
+	ID   string
+	Step Step
 	Verdict
 }
 

@@ -125,7 +125,7 @@ func (r *run) judge(ctx context.Context) error {
 			}
 			v := k.Judge(c)
 			if v.State == cause.Supported {
-				c.Found = append(c.Found, cause.Found{ID: k.ID, Verdict: v})
+				c.Found = append(c.Found, cause.Found{ID: k.ID, Step: k.Step, Verdict: v})
 			}
 			out = append(out, verdict(k, v, name))
 		}

@@ -17,6 +17,7 @@ type Place struct {
 	Ns        int64
 	Requests  int     // slow ones that were there
 	Per       []int64 // ns, in the order of [Ledger.Slow]
+	Roots     Charges // the time by roots, where somebody held what was waited for
 }
 
 // Places are where slow requests spent their time, the longest first. Where names the
@@ -39,6 +40,9 @@ func (l *Ledger) Places(where func(evidence.StackID) string) []Place {
 				if v == 0 {
 					continue
 				}
+				only := Charges{}
+				only[m] = v
+				root := Rooted(&s, &only)
 				k := key{Mechanism(m), l.b.Names.Text(s.Cause), owner}
 				p := at[k]
 				if p == nil {
@@ -50,6 +54,7 @@ func (l *Ledger) Places(where func(evidence.StackID) string) []Place {
 				}
 				p.Per[n] += v
 				p.Ns += v
+				p.Roots.Add(&root)
 			}
 		})
 	}

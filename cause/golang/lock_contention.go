@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 )
@@ -43,55 +42,36 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	if share < cause.Material || !c.Slow() {
 		return v
 	}
+	behind := c.BehindOf(ledger.Lock)
+	chain := c.Chain(ledger.Lock, &behind)
+	if mine := float64(behind.Mine()) / float64(l.Total); mine < cause.Material {
+		v.Evidence = append(v.Evidence, chain...)
+		v.Summary += behind.Root()
+		return v
+	}
 	details := c.Details(ledger.Lock)
-	top := details[0]
-	site := c.Bundle.Names.Text(top.Detail)
+	site := c.Bundle.Names.Text(details[0].Detail)
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("Requests wait for one lock: %s.", site)
-	v.Saves = c.SaveMechanism(ledger.Lock)
+	v.Saves = c.Save(behind.Own, -1, -1)
 	for _, d := range details[:min(3, len(details))] {
 		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
 	}
-	holders, most := holderStates(c, evidence.LockWait)
-	v.Evidence = append(v.Evidence, holders...)
-	switch most {
-	case evidence.NetWait:
-		v.Fix = append(v.Fix, cause.Fix{Text: "the lock is held during a call to a dependency: make the call before taking the lock, or after releasing it", Code: site})
-	default:
-		v.Fix = append(v.Fix, cause.Fix{Text: "do less under this lock, use one lock per key, or let readers use an atomic snapshot", Code: site})
+	v.Evidence = append(v.Evidence, chain...)
+	fix := "do less under this lock, use one lock per key, or let readers use an atomic snapshot"
+	for m, what := range outside {
+		if 2*behind.Roots[m] >= behind.Total {
+			v.Title = fmt.Sprintf("Requests wait for one lock, which is held during %s: %s.", what, site)
+			fix = fmt.Sprintf("the lock is held during %s: do that before taking the lock, or after releasing it", what)
+		}
 	}
+	v.Fix = append(v.Fix, cause.Fix{Text: fix, Code: site})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.Lock] }))
 	return v
 }
 
-// told is the share of what holders did from which on it is told.
-const told = .05
-
-// holderStates says what those did who held what slow requests waited for, and
-// what most of it was.
-func holderStates(c *cause.Case, kind evidence.Kind) (out []cause.Evidence, most evidence.Kind) {
-	sums := make(map[evidence.Kind]int64)
-	var total int64
-	for _, row := range c.Ledger.Slow {
-		for s := range c.Bundle.Requests.Path(row).All {
-			if s.Kind == kind {
-				sums[s.HolderKind] += s.Dur
-				total += s.Dur
-			}
-		}
-	}
-	for k := evidence.KindUnknown; k <= evidence.Serves; k++ {
-		if sums[k] > sums[most] {
-			most = k
-		}
-	}
-	for _, k := range []evidence.Kind{evidence.Running, evidence.NetWait, evidence.Runnable, evidence.Syscall, evidence.SleepWait, evidence.SyncWait} {
-		if total > 0 && float64(sums[k]) >= told*float64(total) {
-			out = append(out, c.Figure("share of that time in which the holder was in: "+k.String(), float64(sums[k])/float64(total), "1", cause.From(c.Ledger.Source)))
-		}
-	}
-	return out, most
-}
+// outside is what need not be done under a lock.
+var outside = map[ledger.Mechanism]string{ledger.Dependency: "a call to a dependency", ledger.Kernel: "a system call", ledger.Timer: "a delay", ledger.Pool: "a wait for a pool"}
 
 func judgeLockByProfile(c *cause.Case) cause.Verdict {
 	p, ok := reading.LockProfileOf(c.Bundle, c.Subject)

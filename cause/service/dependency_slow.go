@@ -49,6 +49,9 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		return c.NoStates()
 	}
 	wait := func(row int) int64 { ch := l.Of(row); return ch[ledger.Dependency] }
+	if c.AnswersLate() { // those who hold locks and pools wait for it, too
+		wait = func(row int) int64 { ch := l.OfRoots(row); return ch[ledger.Dependency] }
+	}
 	per, usual, share := excess(c, l.Rows, l.Slow, wait)
 	v := cause.Verdict{State: cause.RuledOut, Summary: beyond(sum(per), share)}
 	v.Evidence = append(v.Evidence,

@@ -72,31 +72,25 @@ func judgePool(c *cause.Case) cause.Verdict {
 			v.Summary = all[i].sum() + "; " + v.Summary
 		}
 	}
+	behind := c.BehindOf(ledger.Pool)
 	if share < cause.Material || !c.Slow() {
+		return v
+	}
+	chain := c.Chain(ledger.Pool, &behind)
+	if mine := float64(behind.Mine()) / float64(l.Total); mine < cause.Material {
+		v.Evidence = append(v.Evidence, chain...)
+		v.Summary += behind.Root()
 		return v
 	}
 	details := c.Details(ledger.Pool)
 	name := c.Bundle.Names.Text(details[0].Detail)
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
-	v.Saves = c.SaveMechanism(ledger.Pool)
+	v.Saves = c.Save(behind.Own, -1, -1)
 	for _, d := range details[:min(3, len(details))] {
 		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
 	}
-	var waitsNet, total int64
-	for _, row := range l.Slow {
-		for s := range c.Bundle.Requests.Path(row).All {
-			if s.Kind == evidence.PoolWait {
-				total += s.Dur
-				if s.HolderKind == evidence.NetWait {
-					waitsNet += s.Dur
-				}
-			}
-		}
-	}
-	if total > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("share of that time in which the holder was waiting for a dependency", float64(waitsNet)/float64(total), "1", cause.From(l.Source)))
-	}
+	v.Evidence = append(v.Evidence, chain...)
 	v.Fix = append(v.Fix, enlargePool(name))
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.Pool] }))
 	return v

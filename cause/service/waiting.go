@@ -56,19 +56,22 @@ func watched(c *cause.Case) bool {
 	return l != nil && (l.Traced || l.Sampled) && len(l.Rows) >= ledger.MinRequests
 }
 
-// claims are the mechanisms that supported causes speak for: what waits there has a name
-// already.
+// speaksFor are the mechanisms that a supported cause of a step speaks for: what waits
+// there has a name already.
+var speaksFor = map[cause.Step][]ledger.Mechanism{
+	cause.StepDependency: {ledger.Dependency, ledger.Awaiting},
+	cause.StepPool:       {ledger.Pool, ledger.PoolThread, ledger.TaskWait, ledger.Awaiting},
+	cause.StepProcessors: {ledger.RequestsCPU, ledger.BackgroundCPU, ledger.HostCPU, ledger.Wakeup},
+	cause.StepCollector:  {ledger.StopTheWorld, ledger.MarkAssist, ledger.AllocationStall, ledger.CollectorCPU},
+	cause.StepLocks:      {ledger.Lock},
+	cause.StepTraffic:    {ledger.RequestsCPU, ledger.BackgroundCPU},
+}
+
+// claims are the mechanisms that supported causes speak for.
 func claims(c *cause.Case) (m [ledger.NumMechanisms]bool) {
 	for _, f := range c.Found {
-		switch {
-		case strings.HasSuffix(f.ID, ".lock-contention"):
-			m[ledger.Lock] = true
-		case f.ID == DependencySlow.ID:
-			m[ledger.Dependency], m[ledger.Awaiting] = true, true
-		case f.ID == PoolExhausted.ID:
-			m[ledger.Pool] = true
-		case strings.HasSuffix(f.ID, ".threadpool-starvation"):
-			m[ledger.PoolThread], m[ledger.TaskWait], m[ledger.Awaiting] = true, true, true
+		for _, of := range speaksFor[f.Step] {
+			m[of] = true
 		}
 	}
 	return m
@@ -93,7 +96,16 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 		if float64(p.Ns) < cause.Material*float64(l.Total) {
 			break
 		}
-		if taken[p.Mechanism] || !slices.Contains(waitsSomewhere, p.Mechanism) {
+		if !slices.Contains(waitsSomewhere, p.Mechanism) || taken[p.Mechanism] {
+			continue
+		}
+		left := p.Ns
+		for m, v := range p.Roots {
+			if taken[m] {
+				left -= v
+			}
+		}
+		if float64(left) < cause.Material*float64(l.Total) {
 			continue
 		}
 		return judgePlace(c, &p, where)

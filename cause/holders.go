@@ -1,0 +1,167 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
+)
+
+// Behind is what slow requests wait for in a mechanism that others hold, a lock or a pool,
+// and what those do meanwhile, down to the root of the chain.
+type Behind struct {
+	Total int64          // ns of slow requests
+	Roots ledger.Charges // the same by roots; what the holders did with a processor stays with the mechanism
+	// Own is the part of each slow request's wait (ns, in the order of Ledger.Slow) that
+	// ends with the lock or pool: had it been free, the request would not have waited. Of the
+	// rest the holders' own trouble is the reason: the collector, short processors, a
+	// dependency that is slow enough by itself.
+	Own []int64
+}
+
+// elsewhere are roots that are other causes' business, whoever holds what meanwhile.
+var elsewhere = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.AllocationStall, ledger.CollectorCPU, ledger.RequestsCPU, ledger.BackgroundCPU, ledger.HostCPU}
+
+// BehindOf reads the chains that begin with a mechanism.
+func (c *Case) BehindOf(m ledger.Mechanism) (b Behind) {
+	l := c.Ledger
+	others := elsewhere
+	if c.AnswersLate() {
+		others = append(slices.Clone(others), ledger.Dependency)
+	}
+	b.Own = make([]int64, len(l.Slow))
+	for n, row := range l.Slow {
+		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			if ch[m] == 0 {
+				return
+			}
+			only := ledger.Charges{}
+			only[m] = ch[m]
+			r := ledger.Rooted(&s, &only)
+			b.Total += ch[m]
+			b.Roots.Add(&r)
+			b.Own[n] += ch[m]
+			for _, o := range others {
+				b.Own[n] -= r[o]
+			}
+		})
+	}
+	return b
+}
+
+// Mine is the part of the wait that ends with the lock or pool, ns.
+func (b *Behind) Mine() (ns int64) {
+	for _, v := range b.Own {
+		ns += v
+	}
+	return ns
+}
+
+// AnswersLate says whether a dependency is slow enough by itself to make requests slow: of
+// those that wait for a lock or a pool, half would be slow by their own calls alone. Else
+// who holds the lock or pool over calls of the usual length is the trouble.
+func (c *Case) AnswersLate() bool {
+	return Once(c, func(c *Case) late { return late{c.answersLate()} }).is
+}
+
+type late struct{ is bool }
+
+func (c *Case) answersLate() bool {
+	l := c.Ledger
+	n, alone := 0, 0
+	for _, row := range l.Slow {
+		ch := l.Of(row)
+		if ch[ledger.Lock]+ch[ledger.Pool] == 0 {
+			continue
+		}
+		n++
+		if ch[ledger.Dependency] >= l.Threshold {
+			alone++
+		}
+	}
+	return n > 0 && 2*alone >= n
+}
+
+// told is the share of what holders did from which on it is told.
+const told = .05
+
+// Chain says what those did who held what slow requests waited for, most first.
+func (c *Case) Chain(m ledger.Mechanism, b *Behind) (out []Evidence) {
+	if b.Total == 0 {
+		return nil
+	}
+	var ms []ledger.Mechanism
+	for k, v := range b.Roots {
+		if float64(v) >= told*float64(b.Total) {
+			ms = append(ms, ledger.Mechanism(k))
+		}
+	}
+	slices.SortFunc(ms, func(x, y ledger.Mechanism) int { return cmp.Compare(b.Roots[y], b.Roots[x]) })
+	for _, k := range ms {
+		text := "share of that time in which the holder was " + k.Title()
+		switch k {
+		case m:
+			text = "share of that time in which the holder ran, or was not seen"
+		case ledger.Kernel:
+			text = "share of that time in which the holder was in system calls"
+		}
+		if at := c.roots(m, k); at != "" {
+			text += ": " + at
+		}
+		out = append(out, c.Figure(text, float64(b.Roots[k])/float64(b.Total), "1", From(c.Ledger.Source)))
+	}
+	return out
+}
+
+// roots names where most of the holders were that a mechanism's waits end with: "main.(*cache).load ← 10.0.0.7:5432".
+func (c *Case) roots(m, root ledger.Mechanism) string {
+	type key struct {
+		via, cause evidence.NameID
+		at         evidence.StackID
+	}
+	sums := make(map[key]int64)
+	for _, row := range c.Ledger.Slow {
+		c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			if ch[m] == 0 {
+				return
+			}
+			only := ledger.Charges{}
+			only[m] = ch[m]
+			if r := ledger.Rooted(&s, &only); r[root] > 0 {
+				sums[key{s.Via, s.HolderCause, s.HolderStack}] += r[root]
+			}
+		})
+	}
+	var top key
+	for k, v := range sums {
+		if v > sums[top] || v == sums[top] && (k.via < top.via || k.via == top.via && (k.cause < top.cause || k.cause == top.cause && k.at < top.at)) {
+			top = k
+		}
+	}
+	var parts []string
+	for _, p := range []string{c.Bundle.Names.Text(top.via), c.SiteOf(top.at).String(), c.Bundle.Names.Text(top.cause)} {
+		if p != "" && !slices.ContainsFunc(parts, func(q string) bool { return strings.Contains(q, p) }) {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, evidence.Link)
+}
+
+// Root says in a clause what most of a wait's holders waited for, where that is another
+// cause's business: ", while those who held it were runnable, CPU busy with GC (81 %)"; "" if
+// most of it is not.
+func (b *Behind) Root() string {
+	top := elsewhere[0]
+	for _, m := range append(slices.Clone(elsewhere), ledger.Dependency) {
+		if b.Roots[m] > b.Roots[top] {
+			top = m
+		}
+	}
+	if b.Total == 0 || 2*b.Roots[top] < b.Total {
+		return ""
+	}
+	return fmt.Sprintf(", while those who held it were %s (%.0f %% of that)", top.Title(), 100*float64(b.Roots[top])/float64(b.Total))
+}
