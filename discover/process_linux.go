@@ -51,6 +51,10 @@ func (p *process) locate() {
 	}
 }
 
+// commandLimit is how much of a command line is read: what a launcher runs may
+// stand behind a class path of hundreds of files.
+const commandLimit = 128 << 10
+
 // readCommand is a process's command line, of which only what names its program
 // may be kept: the rest may hold secrets. Programs may write over it. There is
 // always a first word.
@@ -60,9 +64,8 @@ func readCommand(pid int) []string {
 		return []string{""}
 	}
 	defer f.Close()
-	buf := make([]byte, 4096)
-	n, _ := io.ReadFull(f, buf)
-	return strings.Split(string(buf[:n]), "\x00")
+	line, _ := io.ReadAll(io.LimitReader(f, commandLimit))
+	return strings.Split(string(line), "\x00")
 }
 
 // name is what the kernel calls it, whole where that was cut at 15 bytes; of a

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/discover"
@@ -36,6 +37,7 @@ var JVM = &Runtime{
 	Models:        []*model.Model{younggen.Model},
 	Recognise: &discover.Recogniser{
 		Traces:  discover.Process.Hotspot,
+		Program: launchedByJava,
 		Library: "libjvm.so",
 		Version: releaseVersion,
 		Way: func(p discover.Process, _ []discover.Listener) string {
@@ -47,6 +49,40 @@ var JVM = &Runtime{
 			return ""
 		},
 	},
+}
+
+// launchedByJava is what a command line of java runs, as jps names it: the main class
+// without its package, the module's, or the jar without its extension; "" where an
+// @argfile hides it. The launcher's options with a value of their own are those of
+// https://docs.oracle.com/en/java/javase/25/docs/specs/man/java.html
+func launchedByJava(args []string) string {
+	for i := 1; i < len(args); i++ {
+		switch option := args[i]; {
+		case option == "-jar" && i+1 < len(args):
+			return strings.TrimSuffix(path.Base(args[i+1]), ".jar")
+		case (option == "-m" || option == "--module") && i+1 < len(args):
+			return mainClass(args[i+1])
+		case strings.HasPrefix(option, "--module="):
+			return mainClass(option)
+		case option == "-cp" || option == "-classpath" || option == "-p" || option == "-d",
+			strings.HasPrefix(option, "--") && !strings.Contains(option, "=") && !slices.Contains(plainJavaOptions, option):
+			i++
+		case strings.HasPrefix(option, "-") || strings.HasPrefix(option, "@") || option == "":
+		default:
+			return mainClass(option)
+		}
+	}
+	return ""
+}
+
+// plainJavaOptions are those that begin with -- and have no value.
+var plainJavaOptions = []string{"--enable-preview", "--dry-run", "--validate-modules", "--list-modules", "--show-version", "--show-module-resolution", "--disable-@files"}
+
+// mainClass is the class's name at the end of shop/org.shop.Main, org.shop.Main or
+// org/shop/Main, or that of a source file that is run as it is.
+func mainClass(word string) string {
+	word = strings.TrimSuffix(path.Base(word), ".java")
+	return word[strings.LastIndexByte(word, '.')+1:]
 }
 
 // looksAtThreads shows the states of requests that run on threads.
