@@ -29,7 +29,7 @@ func main() {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	d := &dashboard{}
-	for range 14_000 {
+	for range 20_000 {
 		d.latest = append(d.latest, rand.Float64())
 	}
 	engine.Use(gin.Recovery(), d.middleware)

@@ -1,4 +1,4 @@
-// Command geo-lookup says where coordinates are (fasthttp). Places are asked over a binary
+// Command place-finder says where coordinates are (fasthttp). Places are asked over a binary
 // protocol; connections are kept on a stack.
 package main
 
