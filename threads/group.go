@@ -65,9 +65,19 @@ func (t *Threads) Summary(s evidence.SubjectID) *Summary {
 	return t.sum(s, best)
 }
 
-// burst is how many looks belong together with the first.
+// burst is how many looks belong together with the first. A dump shows each thread once: where
+// another file shows one of them again, another look begins.
 func burst(looks []Look) int {
-	for i := 1; i < len(looks); i++ {
+	in := make(map[evidence.LaneID]evidence.ArtifactID)
+	for i := range looks {
+		of, _ := looks[i].Origin.Artifact()
+		if before, ok := in[looks[i].Lane]; ok && before != of && looks[i].Lane != 0 {
+			return i
+		}
+		in[looks[i].Lane] = of
+		if i == 0 {
+			continue
+		}
 		a, _ := looks[i-1].Origin.Artifact()
 		b, _ := looks[i].Origin.Artifact()
 		if at := looks[i].Time; at-looks[i-1].Time > burstGap || at-looks[0].Time > burstLong || at == 0 && a != b {
@@ -81,13 +91,14 @@ func burst(looks []Look) int {
 func latest(looks []Look) []Look {
 	at := make(map[evidence.LaneID]int)
 	var out []Look
-	for _, l := range looks {
+	for i := range looks {
+		l := &looks[i]
 		if i, ok := at[l.Lane]; ok && l.Lane != 0 {
-			out[i] = l
+			out[i] = *l
 			continue
 		}
 		at[l.Lane] = len(out)
-		out = append(out, l)
+		out = append(out, *l)
 	}
 	return out
 }

@@ -90,6 +90,7 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 	}
 	for _, s := range t.Subjects() {
 		slices.SortStableFunc(t.looks[s], func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
+		t.looks[s] = once(t.looks[s])
 		t.served(s)
 		t.hold(s)
 	}

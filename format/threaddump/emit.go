@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
 )
 
 // emitted is what is known of the dumps that were written out.
@@ -60,7 +61,7 @@ func (p *parser) framed(t *thread) []evidence.Frame {
 
 // lane is the system's number of a thread, else the program's, set apart from those.
 func (t *thread) lane(index int) evidence.LaneID {
-	const apart = 1 << 40
+	const apart = int64(threads.ByProgram)
 	switch {
 	case t.native > 0:
 		return evidence.LaneID(t.native)

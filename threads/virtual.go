@@ -1,0 +1,38 @@
+package threads
+
+import "github.com/unstall/unstall/evidence"
+
+// ByProgram is from where on lanes are the program's own numbers of threads, and not the
+// system's, plus this.
+const ByProgram evidence.LaneID = 1 << 40
+
+// once leaves out what looks tell twice. Where a runtime has threads of its own, one file shows
+// the system's and another, taken right after it, all: there the system's are once more, by
+// the program's numbers. And where such threads serve requests, a look that lacks them says
+// nothing of the requests.
+func once(looks []Look) []Look {
+	serve, complete := false, false
+	for i := range looks {
+		l := &looks[i]
+		serve = serve || l.View.Virtual && l.View.Request
+		complete = complete || l.Lane >= ByProgram && !l.View.Virtual
+	}
+	out := looks[:0:0]
+	for len(looks) > 0 {
+		n := burst(looks)
+		system, all := false, false
+		for i := range n {
+			l := &looks[i]
+			system = system || l.Lane < ByProgram
+			all = all || l.Lane >= ByProgram && !l.View.Virtual
+		}
+		for _, l := range looks[:n] {
+			if system && all && l.Lane >= ByProgram && !l.View.Virtual || serve && complete && !all {
+				continue
+			}
+			out = append(out, l)
+		}
+		looks = looks[n:]
+	}
+	return out
+}
