@@ -24,11 +24,16 @@ type cell struct {
 	parts    []share
 }
 
-// share is the part of the time of all requests in flight that is one mechanism.
+// share is the part of the time of all requests in flight that is one mechanism, in one state.
 type share struct {
-	mechanism Mechanism
-	detail    evidence.NameID
-	part      float64
+	mechanism        Mechanism
+	evidence.Segment // of a thread in that state; no duration, and of holders no lane
+	part             float64
+}
+
+// same says whether two shares are one: of the same mechanism, and in words.
+func (s *share) same(o *share) bool {
+	return s.mechanism == o.mechanism && s.Cause == o.Cause && s.HolderKind == o.HolderKind && s.HolderCause == o.HolderCause && s.Via == o.Via
 }
 
 // A burst stands for the time up to the middle between it and the next, at most for
@@ -96,7 +101,7 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at
 	add := func(s share) {
 		sum += s.part
 		for i := range parts {
-			if parts[i].mechanism == s.mechanism && parts[i].detail == s.detail {
+			if parts[i].same(&s) {
 				parts[i].part += s.part
 				return
 			}
@@ -113,14 +118,17 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at
 			}
 		}
 		if v.Request && v.State != evidence.Idle {
-			s := share{mechanism: states[v.State], part: 1}
+			s := share{mechanism: states[v.State], Segment: looks[i].Segment(l.b), part: 1}
+			s.Holder = 0
 			switch v.State {
 			case evidence.LockWait:
 				s.mechanism = Lock
 			case evidence.PoolWait:
 				s.mechanism = Pool
 			}
-			s.detail = l.b.Names.ID(cmp.Or(v.Reason(), v.Owner)) // of who runs, in which function
+			if s.Cause == 0 { // of who runs, in which function
+				s.Cause = l.b.Names.ID(v.Owner)
+			}
 			add(s)
 		}
 	}
@@ -143,7 +151,7 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at
 		parts[i].part /= whole
 	}
 	slices.SortFunc(parts, func(a, b share) int { // in the order in which a request meets them
-		return cmp.Or(cmp.Compare(a.mechanism, b.mechanism), cmp.Compare(a.detail, b.detail))
+		return cmp.Or(cmp.Compare(a.mechanism, b.mechanism), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.HolderKind, b.HolderKind), cmp.Compare(a.HolderCause, b.HolderCause), cmp.Compare(a.Via, b.Via))
 	})
 	return parts
 }
@@ -222,7 +230,7 @@ func (o *occupancy) over(at, dur int64) (parts []share) {
 		}
 		for _, s := range c.parts {
 			s.part *= float64(d)
-			k := slices.IndexFunc(parts, func(p share) bool { return p.mechanism == s.mechanism && p.detail == s.detail })
+			k := slices.IndexFunc(parts, func(p share) bool { return p.same(&s) })
 			if k < 0 {
 				parts = append(parts, s)
 			} else {

@@ -152,8 +152,8 @@ func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) {
 	}
 	runs := float64(s.Dur-stopped) / float64(s.Dur)
 	for _, x := range w.l.occupancy.over(*at, s.Dur) {
-		part := *s
-		part.Cause, part.Dur = x.detail, min(int64(x.part*runs), s.Dur-stopped)
+		part := x.Segment
+		part.Dur = min(int64(x.part*runs), s.Dur-stopped)
 		if part.Dur <= 0 {
 			continue
 		}

@@ -208,7 +208,7 @@ func (a *attacher) add(from, to int64, s evidence.Segment) {
 }
 
 func (a *attacher) segment(l *Look) evidence.Segment {
-	return evidence.Segment{Kind: l.View.State, Stack: l.Stack, Cause: a.b.Names.ID(l.View.Reason())}
+	return l.Segment(a.b)
 }
 
 // locked lays the locks over that the thread is known to have waited for.

@@ -15,16 +15,23 @@ import (
 type Held struct {
 	Lane  evidence.LaneID  // the first holder; 0: nobody known
 	State evidence.Kind    // what the root does: Running, or what it waits for
-	Cause string           // where, and by what: "sync I/O: SocketInputStream.read in Db.query()"; of one that runs, its code
+	Cause string           // what it waits for, and where: "sync I/O: SocketInputStream.read in Db.query()"; "" of one that runs
 	Stack evidence.StackID // of the root
 	Via   string           // what the holders between wait for, outermost first, joined by " ← "
 }
 
+// Segment is a look as the state of a request, without a duration.
+func (l *Look) Segment(b *evidence.Bundle) evidence.Segment {
+	s := evidence.Segment{Kind: l.View.State, Stack: l.Stack, Cause: b.Names.ID(l.View.Reason())}
+	if h := &l.Held; h.Lane != 0 {
+		s.Holder, s.HolderKind, s.HolderStack = h.Lane, h.State, h.Stack
+		s.HolderCause, s.Via = b.Names.ID(h.Cause), b.Names.ID(h.Via)
+	}
+	return s
+}
+
 // mostHolders bounds a chain; longer ones have not been seen, but for circles.
 const mostHolders = 8
-
-// link stands between the parts of a chain of waits.
-const link = " ← "
 
 // hold finds, for all looks at a process, who holds what is waited for.
 func (t *Threads) hold(s evidence.SubjectID) {
@@ -192,8 +199,5 @@ func (h *holding) follow(l *Look) {
 		at = h.next[at]
 	}
 	v := &at.View
-	l.Held.State, l.Held.Stack, l.Held.Cause, l.Held.Via = v.State, at.Stack, v.Reason(), strings.Join(via, link)
-	if l.Held.Cause == "" {
-		l.Held.Cause = v.Owner
-	}
+	l.Held.State, l.Held.Stack, l.Held.Cause, l.Held.Via = v.State, at.Stack, v.Reason(), strings.Join(via, evidence.Link)
 }
