@@ -35,6 +35,9 @@ func (t *tally) tables() {
 	if t.untimed > 0 {
 		rows = slices.Insert(rows, 4, []string{"requests without a duration", strconv.FormatInt(t.untimed, 10)})
 	}
+	if t.profiles > 0 {
+		rows = slices.Insert(rows, 4, []string{"requests for profiles (net/http/pprof), not counted", strconv.FormatInt(t.profiles, 10)})
+	}
 	t.b.Table(evidence.Table{Title: "access log", Columns: []string{"", ""}, Rows: rows})
 	t.statuses()
 	if len(t.durations) == 0 {

@@ -18,10 +18,10 @@ type tally struct {
 	path    evidence.Path
 	repeats *repeats
 
-	lines, requests, others, damaged, untimed int64
-	last                                      verdict
-	firstDamaged                              int64
-	example                                   string
+	lines, requests, profiles, others, damaged, untimed int64
+	last                                                verdict
+	firstDamaged                                        int64
+	example                                             string
 
 	classes   [7]int64 // 0 client gone, 1xx…5xx, 6 unknown
 	durations []int64
@@ -37,6 +37,10 @@ type tally struct {
 	newest                    int64
 	steps, stepLine, stepSize int64
 }
+
+// profiles is below where net/http/pprof answers: those who ask observe the service, and a
+// profile of 30 s is no slow request of it.
+var profiles = []byte("/debug/pprof/")
 
 const (
 	maxPeers   = 1000
@@ -55,6 +59,10 @@ func newTally(b *evidence.Builder, l *layout) *tally {
 }
 
 func (t *tally) add(e *entry, line int64) {
+	if bytes.Contains(e.target, profiles) {
+		t.profiles++
+		return
+	}
 	t.requests++
 	start, end := e.time, e.time
 	if d := max(0, e.duration); t.l.stamp == evidence.StampStart {
@@ -199,7 +207,9 @@ func (t *tally) finish() {
 		t.b.Warnf(0, "%s", n)
 	}
 	if t.requests == 0 {
-		t.b.Warnf(0, "no access line in it could be read")
+		if t.profiles == 0 {
+			t.b.Warnf(0, "no access line in it could be read")
+		}
 		return
 	}
 	if !t.l.zoned {

@@ -13,7 +13,6 @@ const (
 	stageWrite         // writes the response
 	stageAfter         // the response is out
 	stageStream        // hijacked or upgraded: no longer requests and responses
-	stageProbe         // net/http/pprof: whoever records this trace asked for it
 )
 
 // serverKind is a server library: how its goroutines frame requests.
@@ -71,6 +70,23 @@ func has(funcs []string, prefix string) bool {
 	return false
 }
 
+// probes are the functions that make profiles and traces of the process: a request that
+// comes to one is whoever observes it, such as the recorder of this trace, and no request of
+// the service, in any server and behind whatever wraps the handler.
+var probes = []string{"net/http/pprof.", "runtime/pprof.(*Profile).WriteTo", "runtime/pprof.StartCPUProfile", "runtime/pprof.StopCPUProfile",
+	"runtime/trace.Start", "runtime/trace.Stop", "github.com/valyala/fasthttp/pprofhandler."}
+
+func probing(funcs []string) bool {
+	for _, f := range funcs {
+		for _, p := range probes {
+			if strings.HasPrefix(f, p) && !strings.HasPrefix(f, "runtime/trace.StartRegion") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // netHTTPStage reads the frame that (*conn).serve called; see serve and
 // readRequest in net/http/server.go.
 func netHTTPStage(funcs []string) stage {
@@ -89,8 +105,6 @@ func netHTTPStage(funcs []string) stage {
 		return stageWrite
 	case strings.HasPrefix(f, "net/http.serverHandler.ServeHTTP"), strings.HasPrefix(f, "net/http.initALPNRequest.ServeHTTP"):
 		switch {
-		case has(funcs, "net/http/pprof."):
-			return stageProbe
 		case has(funcs, "net/http.(*conn).hijackLocked"):
 			return stageStream
 		case has(funcs, "net/http.(*http2Server).ServeConn"), has(funcs, "golang.org/x/net/http2.(*Server).ServeConn"):

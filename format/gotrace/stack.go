@@ -21,6 +21,7 @@ type stack struct {
 	join     bool            // waits for others to finish, not for something they hold
 	answer   bool            // waits for a dependency's answer that another goroutine reads
 	runtime  bool            // a goroutine of the runtime
+	probe    bool            // makes a profile or trace for somebody who asked
 	root     string
 	name     evidence.NameID // root, where the stack is not cut short
 	io       inOut
@@ -137,6 +138,7 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 		k.name = b.Name(k.root)
 	}
 	k.runtime = isRuntime(k.root)
+	k.probe = !k.runtime && probing(funcs)
 	k.server, k.stage, k.client = serving(funcs)
 	k.io = inOutOf(funcs)
 	k.receives = strings.HasPrefix(funcs[0], "runtime.chanrecv")

@@ -260,14 +260,24 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 			w.rejoins(g, w.custom[s.root], t)
 		}
 	}
-	if g.request == nil {
-		return
+	if s.probe {
+		w.probed(g)
 	}
-	if s.handler != 0 {
+	if g.request != nil && s.handler != 0 {
 		g.request.handler = s.handler
 	}
-	if g.conn.server != nil && g.stage() == stageProbe {
-		w.serve.probes++
+}
+
+// probed drops the request that a goroutine serves or works for: somebody asked for a
+// profile.
+func (w *world) probed(g *goroutine) {
+	if g.request == nil && g.helps.whom != nil && g.serves() != g.id {
+		g = g.helps.whom
+	}
+	if r := g.request; r != nil {
+		if !r.cut {
+			w.serve.probes++
+		}
 		g.request = nil
 	}
 }

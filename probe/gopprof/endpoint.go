@@ -146,6 +146,7 @@ func (e *endpoint) get(ctx context.Context, path, query string, within time.Dura
 		cancel()
 		return nil, err
 	}
+	r.Header.Set("User-Agent", "unstall-record/1")
 	if e.user != nil {
 		password, _ := e.user.Password()
 		r.SetBasicAuth(e.user.Username(), password)
