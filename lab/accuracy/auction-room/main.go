@@ -55,7 +55,7 @@ func (a *auctioneer) run() {
 func (a *auctioneer) checksum(bids []int) uint32 {
 	var sum uint32
 	text := make([]byte, 0, 4096)
-	for round := range 260 {
+	for round := range 380 {
 		text = text[:0]
 		for _, cents := range bids {
 			text = strconv.AppendInt(text, int64(cents+round), 10)

@@ -25,7 +25,7 @@ type line struct {
 
 func main() {
 	gin.SetMode(gin.ReleaseMode)
-	count := 500
+	count := 680
 	if os.Getenv("FAULT") == "0" {
 		count = 100
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	rounds := 16_000
+	rounds := 28_000
 	if os.Getenv("FAULT") == "0" {
 		rounds /= 4
 	}
