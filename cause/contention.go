@@ -62,6 +62,9 @@ func (c *Case) Contended(k Contention) Verdict {
 			ch := l.Of(row)
 			return ch[ledger.Lock] + int64(k.Behind*float64(ch[ledger.PoolThread]))
 		}))
+	case k.Holder.Idle:
+		v.Summary += ", but who holds it waits for work: they take turns, and nobody is held up"
+		return v
 	case !k.Waiting.Known() || k.Waiting.Number < Queueing || k.Excused:
 		return v
 	case k.More != nil:

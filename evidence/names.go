@@ -182,6 +182,7 @@ const (
 	FactGoroutinesLeftEarly = "trace.goroutinesLeftEarly" // those begun in its first half
 
 	// Facts of a JVM. Flags are facts by their own names, sizes in bytes; these are asked for.
+	FactOverheadLimit     = "gc.overheadLimit"    // times that the JVM said GC takes nearly all the time (GCTimeLimit) and frees nearly nothing (GCHeapFreeLimit); Value is the first such line
 	FactCollector         = "collector"           // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
 	FactYoungCapacity     = "heap.young.capacity" // bytes of eden and both survivor spaces
 	FactEdenCapacity      = "heap.eden.capacity"  // bytes
@@ -204,9 +205,12 @@ const (
 	FactForcedPoolMinimum = "ThreadPool_ForceMinWorkerThreads"
 	FactForcedPoolMaximum = "ThreadPool_ForceMaxWorkerThreads"
 
-	// Threads that wait for each other in a circle, as the runtime found: Value are their
+	// Threads that wait for each other in a circle, as the runtime or its locks tell: Value are their
 	// names, Number how many.
 	FactDeadlock = "deadlock"
+	// Which lock each of them waits for, and who holds it, as the dump's own locks show:
+	// Value in words, Number 1 if the runtime found the same, 0 if it said nothing.
+	FactDeadlockChain = "deadlock.chain"
 
 	FactExpectedRate = "expected.rate" // requests/s that were agreed on (--expect-rate)
 	FactBaselineRate = "baseline.rate" // requests/s when all was well (--baseline)

@@ -38,6 +38,7 @@ type Holder struct {
 	Owner  string // its code, "" unknown
 	Doing  string // in words
 	Stands bool   // it waited itself
+	Idle   bool   // it waited for work, in most looks: a pool whose threads take turns at a queue or a socket
 	Told   bool   // the source says that it held the lock; else it was in the same code without waiting
 	Seen   int    // looks in which it was there
 }

@@ -121,17 +121,26 @@ func (d *dumps) holder() {
 		}
 		looks[a][x.Time] = true
 	}
+	idle, told := 0, 0
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
 		waits := d.at[moment{v.Lane[i], v.Start[i]}]
 		if waits == nil || waits.View.Owner != d.Owner {
 			continue
 		}
 		classes[d.b.Names.Text(v.Cause[i])]++
-		if h := d.at[moment{v.Holder[i], v.Start[i]}]; v.Holder[i] != 0 && h != nil && h.View.Owner != "" {
+		h := d.at[moment{v.Holder[i], v.Start[i]}]
+		if v.Holder[i] == 0 || h == nil {
+			continue
+		}
+		if told++; h.View.State == evidence.Idle {
+			idle++
+		}
+		if h.View.Owner != "" {
 			d.Holder.Told = true
 			saw(h)
 		}
 	}
+	d.Holder.Idle = told > 0 && 2*idle > told
 	delete(classes, "")
 	d.Class = lockName(most(classes))
 	if !d.Holder.Told && d.Owner != "" {

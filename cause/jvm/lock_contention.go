@@ -89,12 +89,30 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	return c.Contended(k)
 }
 
+// inTitle is how long the names of threads may be to stand in a title.
+const inTitle = 80
+
+// between is which threads, in brackets, if their names are short.
+func between(names string) string {
+	if names == "" || len(names) > inTitle {
+		return ""
+	}
+	return " (" + names + ")"
+}
+
 // deadlock answers where threads wait for each other: they will for ever, whatever it costs.
 func deadlock(c *cause.Case, w *reading.Locks, f evidence.Fact, figures []cause.Evidence) cause.Verdict {
 	circle := strings.Join(w.Circle, ", ")
-	v := cause.Verdict{State: cause.Supported, Weight: 1, Title: "Deadlock: threads wait for each other forever.", Summary: fmt.Sprintf("%.0f threads wait for each other", f.Number),
-		Evidence: append(figures, c.Seen("the JVM found a deadlock: "+f.Value, f.Origin)),
+	v := cause.Verdict{State: cause.Supported, Weight: 1, Title: fmt.Sprintf("Deadlock: %.0f threads wait for each other's locks forever%s.", f.Number, between(f.Value)), Summary: fmt.Sprintf("%.0f threads wait for each other", f.Number),
+		Evidence: figures,
 		Fix:      []cause.Fix{{Text: "take these locks in the same order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: circle}}}
+	chain, chained := c.Fact(evidence.FactDeadlockChain)
+	if !chained || chain.Number == 1 {
+		v.Evidence = append(v.Evidence, c.Seen("the JVM found a deadlock: "+f.Value, f.Origin))
+	}
+	if chained {
+		v.Evidence = append(v.Evidence, c.Seen("the locks of the thread dump show it: "+chain.Value, chain.Origin))
+	}
 	if circle != "" {
 		v.Evidence = append(v.Evidence, c.Seen("they wait for each other in "+circle, f.Origin))
 	}

@@ -2,6 +2,7 @@ package threaddump
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +55,9 @@ type parser struct {
 	dump   []thread
 	begun  int64 // line
 	circle []string
-	listed bool // the circle has been told, its stacks follow
+	told   [][]string // circles the JVM found in this dump
+	found  [][]string // circles that were told of, of all dumps
+	listed bool       // the circle has been told, its stacks follow
 
 	dumps, threads, more, deep int64
 	odd, oddLine               int64
@@ -295,5 +298,6 @@ func (p *parser) deadlocked() {
 	value := `"` + strings.Join(p.circle, `", "`) + `"`
 	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactDeadlock, Value: value, Number: float64(len(p.circle)), Origin: p.b.Origin(p.line)})
 	p.b.Warnf(p.line, "the JVM found a deadlock: %s wait for each other and never continue", value)
+	p.told = append(p.told, slices.Clone(p.circle))
 	p.circle = p.circle[:0]
 }

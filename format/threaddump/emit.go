@@ -106,6 +106,7 @@ func (p *parser) end() {
 				Cause: p.b.Name(t.wait.class), Holder: holder, Origin: origin})
 		}
 	}
+	p.circles()
 	p.threads += int64(len(p.dump))
 	p.ranked()
 	p.dump = p.dump[:0]
