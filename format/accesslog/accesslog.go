@@ -13,7 +13,7 @@ import (
 // Format reads access logs.
 var Format = format.Format{
 	Name:  "accesslog",
-	About: "HTTP access logs: nginx, Apache, Tomcat, Envoy, Traefik, Caddy, HAProxy, and JSON or logfmt lines with a time and a duration",
+	About: "HTTP access logs: nginx, Apache, Tomcat, Envoy, Traefik, Caddy, HAProxy, uWSGI, AWS load balancers, CloudFront, IIS, and JSON or logfmt lines with a time and a duration",
 	Match: match,
 	Parse: parse,
 }

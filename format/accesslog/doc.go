@@ -11,6 +11,11 @@
 //	Traefik           CLF 1 s: start, 12ms; JSON StartUTC: start, Duration and OriginDuration ns      pkg/middlewares/accesslog/logdata.go
 //	Caddy 2           ts: completion; duration s                                                      https://caddyserver.com/docs/logging
 //	HAProxy httplog   %tr (1.7+; earlier the accept date) 1 ms: start; TR/Tw/Tc/Tr/Ta ms              https://docs.haproxy.org/3.0/configuration.html#8.2.3
+//	AWS load balancers   classic 1 µs: start; application 1 µs: completion; three processing times s   https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-access-logs.html
+//	                                                                                                  https://docs.aws.amazon.com/elasticloadbalancing/latest/classic/access-log-collection.html
+//	IIS, CloudFront   W3C extended, date and time 1 s UTC: completion; time-taken ms (IIS), s         https://www.w3.org/TR/WD-logfile.html
+//	                  https://learn.microsoft.com/windows/win32/http/w3c-logging                      https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/standard-logs-reference.html
+//	uWSGI             ctime 1 s: start; msecs or micros                                               https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html
 //	gin, chi, gunicorn, morgan and the like: completion; values carry their unit or have 3 or 6 decimals (s)
 //	JSON lines, logfmt, LTSV: keys such as time and duration_ms; completion unless the key says start
 //

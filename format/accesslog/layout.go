@@ -50,7 +50,7 @@ type sampled struct {
 // compile finds the layout that reads most of the sample; nil if none does.
 func compile(sample []sampled) *layout {
 	var best *layout
-	for _, family := range []func([]sampled) *layout{compileHAProxy, compileText, compileJSON, compilePairs} {
+	for _, family := range []func([]sampled) *layout{compileHAProxy, compileELB, compileW3C, compileUWSGI, compileText, compileJSON, compilePairs} {
 		l := family(sample)
 		if l == nil {
 			continue
