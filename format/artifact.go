@@ -105,6 +105,14 @@ func (a *Artifact) open() (*stream, []string, error) {
 			s = &stream{bufio.NewReaderSize(z, 256<<10), append(s.closers, z.IOReadCloser())}
 			layers = append(layers, "zstd")
 		default:
+			if len(magic) >= 3 && string(magic[:3]) == "\ufeff" { // a byte order mark of UTF-8, which has no order
+				_, _ = s.Discard(3)
+				return s, layers, nil
+			}
+			if little, ok := byteOrder(magic); ok {
+				s = &stream{bufio.NewReaderSize(newUTF16(s.Reader, little), 256<<10), s.closers}
+				layers = append(layers, "utf-16")
+			}
 			return s, layers, nil
 		}
 		if len(layers) > maxNesting {

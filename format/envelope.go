@@ -14,6 +14,7 @@ import (
 //	journald  Nov 20 22:49:44 host unit[123]: …                                   journalctl -o short, and syslog files
 //	journald  2026-11-20T22:49:44+0000 host unit[123]: …                          -o short-iso, -precise, RFC 5424 files
 //	journald  {"MESSAGE":"…","__REALTIME_TIMESTAMP":"…"}                          -o json
+//	compose   web-1  | …                                                          docker compose logs, with and without -t
 //	timestamps 2026-11-20T22:49:44.123456789Z …                                   kubectl logs --timestamps, docker logs -t
 //
 // Docker and the CRI runtimes cut lines longer than 16 KiB into pieces, each in
@@ -31,6 +32,7 @@ type piece struct {
 	stamp   int64
 	partial bool // the line goes on in the next piece of the same stream
 	stream  int  // 0 stdout, 1 stderr
+	worn    bool // the line wears it, though it has no stamp
 }
 
 var envelopes = []envelope{
@@ -38,6 +40,7 @@ var envelopes = []envelope{
 	{"journald", journaldJSON},
 	{"cri", criLine},
 	{"journald", syslogLine},
+	{"compose", composeLine},
 	{"timestamps", stampedPiece},
 }
 
@@ -57,7 +60,7 @@ func findEnvelope(head []byte, newest int64) *envelope {
 				continue
 			}
 			seen++
-			if envelopes[i].line(u, l).stamp != 0 {
+			if p := envelopes[i].line(u, l); p.stamp != 0 || p.worn {
 				worn++
 			}
 		}
@@ -179,6 +182,29 @@ func criLine(_ *unwrapper, l []byte) piece {
 	}
 	p.text = text
 	return p
+}
+
+// mostName bounds the names of a compose project's containers.
+const mostName = 128
+
+// composeLine reads "web-1  | text": a container's name, padded to the longest and two more,
+// a bar, and with --timestamps the time. Lines of several containers are mixed.
+// https://docs.docker.com/reference/cli/docker/compose/logs/
+func composeLine(_ *unwrapper, l []byte) piece {
+	bar := bytes.IndexByte(l[:min(len(l), mostName)], '|')
+	if bar < 3 || l[bar-1] != ' ' || l[bar-2] != ' ' || bar+1 < len(l) && l[bar+1] != ' ' {
+		return piece{text: l}
+	}
+	for _, c := range bytes.TrimRight(l[:bar], " ") {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-') {
+			return piece{text: l}
+		}
+	}
+	if l[0] == ' ' {
+		return piece{text: l}
+	}
+	text, stamp := stampedLine(l[min(bar+2, len(l)):])
+	return piece{text: text, stamp: stamp, worn: true}
 }
 
 func stampedPiece(_ *unwrapper, l []byte) piece {

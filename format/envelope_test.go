@@ -55,6 +55,12 @@ Nov  2 22:49:45 host kernel: a: b
 {"__REALTIME_TIMESTAMP":"1795214985000000","MESSAGE":[103,99,32,255]}
 {"__REALTIME_TIMESTAMP":"1795214985000000","MESSAGE":null}
 `, "journald", []string{"1 22:49:44 gc 1 @0.1s", "2 22:49:45 gc \xff", "3 22:49:45 "}},
+		{"compose", "web-1  | gc 1 @0.1s\ndb-12  | ready\nweb-1  |\nweb-1  | a  | b\n", "compose", []string{"1 - gc 1 @0.1s", "2 - ready", "3 - ", "4 - a  | b"}},
+		{"compose -t", "web-1  | 2026-11-20T22:49:44.5Z gc 1 @0.1s\nweb-1  | 2026-11-20T22:49:45Z gc 2 @0.2s\n", "compose", []string{"1 22:49:44.5 gc 1 @0.1s", "2 22:49:45 gc 2 @0.2s"}},
+		{"a table", "name  | value\n a    | b\n", "", []string{"1 - name  | value", "2 -  a    | b"}},
+		{"UTF-16 of Windows", "\xff\xfeg\x00c\x00 \x001\x00\r\x00\n\x00\xe4\x00=\xd8\x00\xde\n\x00", "utf-16", []string{"1 - gc 1", "2 - ä😀"}},
+		{"UTF-16, the other order, cut", "\xfe\xff\x00g\x00c\x00\n\xd8\x00\x00x\x00", "utf-16", []string{"1 - gc", "2 - �x"}},
+		{"UTF-8 with a mark", "\ufeffgc 1\n", "", []string{"1 - gc 1"}},
 		{"kubectl --timestamps", `2026-11-20T22:49:44.5Z gc 1 @0.1s
 2026-11-20T22:49:45Z ERROR database: gone
 `, "timestamps", []string{"1 22:49:44.5 gc 1 @0.1s", "2 22:49:45 ERROR database: gone"}},
@@ -88,7 +94,7 @@ torn line
 			for _, l := range got {
 				bare = append(bare, strings.SplitN(l, " ", 3)[2])
 			}
-			if c.envelopes != "" && string(head) != strings.Join(bare, "\n")+"\n" {
+			if c.envelopes != "" && c.envelopes != "utf-16" && string(head) != strings.Join(bare, "\n")+"\n" {
 				t.Errorf("head %q, want %q", head, bare)
 			}
 		})
@@ -146,6 +152,8 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte(`{"log":"a\n","stream":"stderr","time":"2026-11-20T22:49:44Z"}`))
 	f.Add([]byte(`{"__REALTIME_TIMESTAMP":"1795214984000000","MESSAGE":[1,2]}`))
 	f.Add([]byte("Nov 20 22:49:44 host a[1]: x\n\x1f\x8b"))
+	f.Add([]byte("web-1  | a\nweb-1  | 2026-11-20T22:49:44Z b\n"))
+	f.Add([]byte("\xff\xfea\x00\n\x00\x00\xd8b\x00"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		a := text(string(in))
 		var last int64

@@ -99,6 +99,13 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 	return errors.Join(errs...)
 }
 
+// Claimed says whether a format claims an artifact; one that cannot be opened is no matter of
+// formats.
+func Claimed(formats []Format, a *Artifact) bool {
+	head, err := a.head()
+	return err != nil || len(head) > 0 && len(choose(formats, head)) > 0
+}
+
 // Known says whether a format claims an artifact that begins like this.
 func Known(formats []Format, head []byte) bool { return len(choose(formats, head)) > 0 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/pprof/profile"
 
@@ -19,6 +20,7 @@ const (
 
 // emit writes a recording into the bundle.
 func emit(ctx context.Context, r *recording, b *evidence.Builder, subject evidence.SubjectID) error {
+	r.foreign(b)
 	at := r.snapshot(b)
 	from, until := cover(r, b, subject, at)
 	sum := summarize(r)
@@ -56,6 +58,27 @@ var why = map[string]string{
 }
 
 const mutexOff = ": contention is not sampled unless the program calls runtime.SetMutexProfileFraction"
+
+// Times that a profile can be of: pprof is of 2005, and what takes longer than a year is none
+// of a service's. Other programs write pprof files, too, with the time since their start, or
+// in another unit.
+const (
+	earliest = 1072915200 * int64(time.Second) // 2004
+	latest   = 4102444800 * int64(time.Second) // 2100
+	longest  = 366 * 24 * int64(time.Hour)
+)
+
+// foreign takes away times that are none of day, with a warning.
+func (r *recording) foreign(b *evidence.Builder) {
+	if t := r.TimeNanos; t != 0 && (t < earliest || t > latest) {
+		b.Warnf(0, "the profile's time (%d) is no time of day in ns: it stands alone, and cannot be laid beside other files", t)
+		r.TimeNanos = 0
+	}
+	if d := r.DurationNanos; d < 0 || d > longest {
+		b.Warnf(0, "the profile's duration (%d ns) is none: shares are known, rates are not", d)
+		r.DurationNanos = 0
+	}
+}
 
 // cover anchors the clock and says what was watched.
 //

@@ -71,6 +71,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if r.chunks == 0 {
 		return fmt.Errorf("jfr: %w", err)
 	}
+	if errors.Is(err, errOld) {
+		return fmt.Errorf("jfr: version %d.%d is %w", r.major, r.minor, err)
+	}
 	if err != nil {
 		b.Warnf(0, "the flight recording is incomplete (%v): jfr summary may still read part of it", err)
 		b.Cut()
@@ -87,6 +90,7 @@ func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T1
 var (
 	errCut   = errors.New("it ends within a chunk")
 	errOpen  = errors.New("a chunk was never finished")
+	errOld   = errors.New("that of Oracle's JDK 7 and 8, whose format was never published: Java Mission Control shows its events; to record what unstall reads, log GC (-Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps) and take thread dumps (jstack -l PID)")
 	errChunk = errors.New("what follows a chunk is not a chunk")
 )
 
@@ -108,6 +112,9 @@ func read(ctx context.Context, in io.Reader) (r recording, err error) {
 			start: int64(binary.BigEndian.Uint64(h[32:])), duration: int64(binary.BigEndian.Uint64(h[40:])),
 		}
 		r.add(c)
+		if c.major == 0 {
+			return r, errOld
+		}
 		if c.size < headerSize {
 			return r, errOpen
 		}

@@ -44,6 +44,16 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// What Oracle's JDK 8 writes is refused by name.
+func TestOld(t *testing.T) {
+	old := recorded(1)
+	binary.BigEndian.PutUint16(old[4:], 0)
+	binary.BigEndian.PutUint16(old[6:], 9)
+	if _, err := suite.Read(old); err == nil || !strings.Contains(err.Error(), "version 0.9 is that of Oracle's JDK 7 and 8") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestCut cuts a recording anywhere: what came before is said, and that it is cut.
 func TestCut(t *testing.T) {
 	whole := recorded(2)
