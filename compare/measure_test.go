@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,6 +190,7 @@ func TestRead(t *testing.T) {
 	write("each/1.json", load("9"))
 	write("each/2.json", load("8"))
 	write("each/.hidden", "x")
+	write("each/notes.txt", "what was changed\n")
 	diagnosis := write("each/3.json", `{"schema": "unstall.diagnosis/v1", "window": {"start": "2026-11-20T14:02:10Z", "duration_s": 30}, "requests": {"count": 9, "rate": 100, "p50_ms": 1, "p99_ms": 7, "p999_ms": null, "slow": 1, "slow_rule": "slo"}}`)
 	write("together/load.json", load("6"))
 	write("together/gc.log", gcLine+strings.ReplaceAll(gcLine, "gc 1 @0.2", "gc 2 @0.9"))
@@ -210,6 +212,16 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s: %v, want %v", name, got, want)
 			}
 		}
+	}
+	for _, name := range []string{"each", "together"} {
+		write(name+"/notes.txt", "what was changed\n")
+		if runs, err := Read(filepath.Join(dir, name), reader(t), MeasureOptions{}); err != nil || !slices.ContainsFunc(runs[0].Warnings, func(w string) bool { return strings.HasSuffix(w, "not of a format unstall reads: notes.txt") }) {
+			t.Errorf("%s: %+v, %v", name, runs, err)
+		}
+	}
+	write("unknown/notes.txt", "what was changed\n")
+	if _, err := Read(filepath.Join(dir, "unknown"), reader(t), MeasureOptions{}); err == nil || !strings.Contains(err.Error(), "none of the 1 files") {
+		t.Error(err)
 	}
 	runs, err := Read(diagnosis, reader(t), MeasureOptions{})
 	if err != nil || runs[0].Load.Rate != 100 || !runs[0].Load.Arrivals || runs[0].Start.IsZero() || len(runs[0].Metrics) != 4 {

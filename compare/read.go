@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/loadresult"
+	"github.com/unstall/unstall/incident"
 )
 
 // Reader makes evidence of files; nil if nothing of them could be read, which it
@@ -30,7 +31,7 @@ func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var files, dirs []string
+	var files, dirs, others []string
 	each := true
 	for _, e := range entries { // sorted by name
 		path := filepath.Join(name, e.Name())
@@ -39,7 +40,10 @@ func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 		case err != nil || strings.HasPrefix(e.Name(), "."):
 		case fi.IsDir():
 			dirs = append(dirs, path)
-		case fi.Mode().IsRegular():
+		case !fi.Mode().IsRegular():
+		case !evidenceIn(path):
+			others = append(others, e.Name())
+		default:
 			files = append(files, path)
 			each = each && whole(path)
 		}
@@ -47,10 +51,12 @@ func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 	switch {
 	case len(files) == 0 && len(dirs) > 0:
 		files = dirs
+	case len(files) == 0 && len(others) > 0:
+		return nil, fmt.Errorf("%s: none of the %d files in this directory is of a format unstall reads", name, len(others))
 	case len(files) == 0:
 		return nil, fmt.Errorf("%s: there are no files in this directory", name)
 	case !each:
-		files = []string{name}
+		return noted(measured(name, files, read, opt), name, others), nil
 	}
 	var runs []Run
 	for _, f := range files {
@@ -60,7 +66,38 @@ func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 		}
 		runs = append(runs, more...)
 	}
-	return runs, nil
+	return noted(runs, name, others), nil
+}
+
+// evidenceIn says whether a file is one that Read makes something of.
+func evidenceIn(path string) bool {
+	return whole(path) || incident.Known(format.File(path))
+}
+
+// mostLeftOut is how many files that nothing reads are named.
+const mostLeftOut = 3
+
+// noted says with the first run which files of a directory are of no known format.
+func noted(runs []Run, dir string, others []string) []Run {
+	if len(runs) == 0 || len(others) == 0 {
+		return runs
+	}
+	names := strings.Join(others[:min(mostLeftOut, len(others))], ", ")
+	if more := len(others) - mostLeftOut; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	runs[0].Warnings = append(runs[0].Warnings, fmt.Sprintf("%s: left out, as not of a format unstall reads: %s", dir, names))
+	return runs
+}
+
+// measured measures the run that some files are the evidence of; none if nothing of them
+// could be read.
+func measured(name string, files []string, read Reader, opt MeasureOptions) []Run {
+	b := read(files)
+	if b == nil {
+		return nil
+	}
+	return Measure(b, name, opt)
 }
 
 func one(name string, read Reader, opt MeasureOptions) ([]Run, error) {
@@ -73,11 +110,7 @@ func one(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 		r, err := ReadDiagnosis(f, name)
 		return []Run{r}, err
 	}
-	b := read([]string{name})
-	if b == nil {
-		return nil, nil
-	}
-	return Measure(b, name, opt), nil
+	return measured(name, []string{name}, read, opt), nil
 }
 
 // whole says whether a file is by itself what is known of a run.

@@ -32,6 +32,9 @@ func Read(ctx context.Context, a *format.Artifact, b *evidence.Bundle) error {
 	return nil
 }
 
+// Known says whether an artifact is one that Read makes something of.
+func Known(a *format.Artifact) bool { return isCapture(a) || format.Claimed(all.Formats, a) }
+
 // ReadCapture adds everything in a capture to a bundle. An artifact that cannot be read, as
 // the one that was being written when target or tool ended, is a warning: the others were
 // recorded at the same time.
