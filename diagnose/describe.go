@@ -120,7 +120,7 @@ func (r *run) describe() {
 	d.Coverage = []Coverage{}
 	for _, c := range r.b.Coverage {
 		out := Coverage{Subject: r.name[c.Subject], Kind: c.Kind, Seconds: float64(c.Until-c.From) / 1e9, Lost: c.Lost}
-		if c.From == 0 {
+		if c.From == 0 || c.Until <= c.From { // its beginning, or its end, is not known
 			out.Seconds = 0
 		}
 		if r.b.Clocks[c.Clock].Anchored() {

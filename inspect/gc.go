@@ -39,8 +39,8 @@ type GC struct {
 
 // Pauses sums stop-the-world intervals.
 type Pauses struct {
-	Count  int      `json:"count"`
-	TotalS float64  `json:"total_s"`
+	Count  *int     `json:"count"` // null: the log has none, and its collector's cycles do pause
+	TotalS *float64 `json:"total_s"`
 	MaxS   *float64 `json:"max_s"`
 	MeanS  *float64 `json:"mean_s"`
 	P99S   *float64 `json:"p99_s"`
@@ -127,7 +127,7 @@ func gc(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 	}
 	g := &GC{Schema: GCSchema}
 	g.name(b, a, pauses, cycles, marks, stalls, phases, stops)
-	g.pauses(b, pauses)
+	g.pauses(b, pauses, len(phases) > 0) // -Xlog:gc of a concurrent collector has its cycles alone
 	g.concurrent(v, cycles, marks, stalls)
 	g.heap(v, cycles)
 	g.rates(v, cycles)
@@ -163,7 +163,7 @@ func (g *GC) name(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
 	}
 }
 
-func (g *GC) pauses(b *evidence.Bundle, rows []int) {
+func (g *GC) pauses(b *evidence.Bundle, rows []int, unlogged bool) {
 	v := &b.Intervals
 	lengths := make([]int64, 0, len(rows))
 	var total, longest int64
@@ -173,7 +173,11 @@ func (g *GC) pauses(b *evidence.Bundle, rows []int) {
 		total, longest = total+d, max(longest, d)
 	}
 	g.ByKind = kinds(b, rows, causeOf)
-	g.Pauses = Pauses{Count: len(rows), TotalS: float64(total) / 1e9}
+	if len(rows) == 0 && unlogged {
+		return
+	}
+	n := len(rows)
+	g.Pauses = Pauses{Count: &n, TotalS: seconds(total)}
 	if len(rows) > 0 {
 		slices.Sort(lengths)
 		mean := float64(total) / 1e9 / float64(len(rows))

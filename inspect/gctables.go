@@ -21,7 +21,7 @@ func (g *GC) tables() (out []Table) {
 	}
 	all := g.ByKind
 	if p := g.Pauses; len(all) > 1 {
-		all = append(append([]Kind(nil), all...), Kind{Kind: "all", Count: p.Count, TotalS: p.TotalS, MeanS: *p.MeanS, P99S: *p.P99S, MaxS: *p.MaxS})
+		all = append(append([]Kind(nil), all...), Kind{Kind: "all", Count: *p.Count, TotalS: *p.TotalS, MeanS: *p.MeanS, P99S: *p.P99S, MaxS: *p.MaxS})
 	}
 	add("Pauses", "kind", all)
 	if len(g.Longest) > 0 {

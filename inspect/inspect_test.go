@@ -56,10 +56,10 @@ func TestGC(t *testing.T) {
 			t.Errorf("%s is %v, want %v", what, got, want)
 		}
 	}
-	if g.Pauses.Count != 10 || len(g.ByKind) != 2 || g.ByKind[0].Kind != "GC mark termination" || g.ByKind[0].Count != 5 {
+	if *g.Pauses.Count != 10 || len(g.ByKind) != 2 || g.ByKind[0].Kind != "GC mark termination" || g.ByKind[0].Count != 5 {
 		t.Errorf("pauses %+v, by kind %+v", g.Pauses, g.ByKind)
 	}
-	near("total", &g.Pauses.TotalS, .020)
+	near("total", g.Pauses.TotalS, .020)
 	near("max", g.Pauses.MaxS, .003)
 	near("mean", g.Pauses.MeanS, .002)
 	near("p99", g.Pauses.P99S, .003)

@@ -81,8 +81,13 @@ func (g *GC) reasons(b *evidence.Bundle, pauses, phases, stalls []int) {
 		}
 	}
 	if len(phases) > 0 {
-		g.Concurrent.Phases = kinds(b, phases, causeOf)
+		// Logs of cycles alone tell when each ended, and not how long it took.
+		timed := slices.DeleteFunc(slices.Clone(phases), func(i int) bool { return v.End[i] == v.Start[i] })
+		g.Concurrent.Phases = kinds(b, timed, causeOf)
 		g.marks(v)
+		if len(timed) == 0 {
+			g.Concurrent.Cycles += len(phases)
+		}
 	}
 	if len(stalls) > 0 {
 		g.Stalls.ByKind = kinds(b, stalls, causeOf)

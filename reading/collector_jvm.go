@@ -23,6 +23,9 @@ func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *
 		g.began = append(g.began, p.From)
 	}
 	g.Rate = g.value(g.PerSecond(collections))
+	if g.Unlogged() {
+		g.cyclesAlone()
+	}
 	g.Full = g.value(g.PerSecond(g.Pauses.Of(evidence.PauseFull)))
 	g.Capacity = g.value(g.capacity())
 	g.Live = g.left()
@@ -37,6 +40,24 @@ func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *
 		g.Processors = g.value(float64(n))
 	}
 	return g
+}
+
+// Unlogged says that the log has the cycles of a concurrent collector and no pause of them,
+// as ZGC's and Shenandoah's with -Xlog:gc alone: each cycle has pauses, so none is known.
+func (g *Collector) Unlogged() bool { return len(g.All) == 0 && len(g.beside()) > 0 }
+
+// cyclesAlone counts such cycles.
+func (g *Collector) cyclesAlone() {
+	v := &g.bundle.Intervals
+	g.Stopped, g.Longest = Unknown, Unknown
+	for _, i := range g.beside() {
+		if v.Start[i] >= g.From && v.Start[i] < g.Until {
+			g.began = append(g.began, v.Start[i])
+		}
+	}
+	if g.Span > 0 {
+		g.Rate = g.value(float64(len(g.began)) / g.Span)
+	}
 }
 
 // heapRates reads allocation from what the heap grew by between two pauses, and promotion
