@@ -55,6 +55,24 @@ func (p Pauses) Longest() (most Pause) {
 	return most
 }
 
+// Worst is the window of a length (ns), beginning with a pause, in which the world was stopped
+// for longest, and for how long, ns.
+func (p Pauses) Worst(length int64) (from, stopped int64) {
+	var sum int64 // of the pauses i to n-1
+	n := 0
+	for _, x := range p {
+		until := x.From + length
+		for ; n < len(p) && p[n].From < until; n++ {
+			sum += p[n].To - p[n].From
+		}
+		if within := sum - max(0, p[n-1].To-until); within > stopped {
+			from, stopped = x.From, within
+		}
+		sum -= x.To - x.From
+	}
+	return from, stopped
+}
+
 // Spans are the times in which the world was stopped.
 func (p Pauses) Spans() (out Spans) {
 	for _, x := range p {

@@ -32,6 +32,7 @@ var Causes = []cause.Cause{
 	jvm.DegeneratedGC,
 	jvm.Safepoint,
 	jvm.FullGC,
+	jvm.LongPause,
 	jvm.YoungGCRate,
 	service.DependencySlow,
 	service.PoolExhausted,

@@ -59,7 +59,7 @@ func judgeCMS(c *cause.Case) cause.Verdict {
 	}
 	var v cause.Verdict
 	p := g.with(fellBack)
-	g.judge(&v, p, "full collections after CMS failed", least(p))
+	g.judge(&v, p, "full collections after CMS failed", stoppedSpecial)
 	if v.State != cause.Supported {
 		return v
 	}
@@ -73,6 +73,7 @@ func judgeCMS(c *cause.Case) cause.Verdict {
 	s := g.cmsOf(p)
 	v.Evidence = append(v.Evidence, s.figures(g)...)
 	v.Title = fmt.Sprintf("CMS fell back to a full collection %s, pausing %s in total: %s.", figure.Times(len(p)), inSeconds(p.Seconds()), s.why())
+	v.Title = g.named(v.Title, p)
 	s.advise(g, &v)
 	return v
 }

@@ -46,7 +46,7 @@ func judgeDegenerated(c *cause.Case) cause.Verdict {
 	}
 	var v cause.Verdict
 	p := g.with(degenerated)
-	g.judge(&v, p, "degenerated and full collections", least(p))
+	g.judge(&v, p, "degenerated and full collections", stoppedSpecial)
 	if v.State != cause.Supported {
 		return v
 	}
@@ -70,6 +70,7 @@ func judgeDegenerated(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("heap capacity", capacity, "bytes", g.OriginOf(p[0])))
 	}
 	v.Title = fmt.Sprintf("%s and %s pause the program %.1f %% of the time, because it allocates faster than Shenandoah frees.", figure.Plural(len(p)-len(full), "degenerated collection"), figure.Plural(len(full), "full collection"), 100*g.ShareOf(p))
+	v.Title = g.named(v.Title, p)
 	g.adviseConcurrent(&v, live, capacity)
 	threshold := "-XX:ShenandoahMinFreeThreshold=25"
 	v.Fix = append(v.Fix, cause.Fix{Text: "start cycles while more is free (default: 10 %)", Setting: "-XX:+UnlockExperimentalVMOptions " + threshold})

@@ -50,7 +50,7 @@ func judgeExplicit(c *cause.Case) cause.Verdict {
 	var v cause.Verdict
 	p := g.with(requested)
 	const what = "explicitly requested collections"
-	g.judge(&v, p, what, least(p))
+	g.judge(&v, p, what, stoppedSpecial)
 	if v.State != cause.Supported {
 		return v
 	}
@@ -78,6 +78,7 @@ func judgeExplicit(c *cause.Case) cause.Verdict {
 	if n := len(callers[most]); n > len(full) { // a young collection before each full one, or a remark after it
 		v.Title = fmt.Sprintf("%s paused the program for %s in total, in %s: %s and the pauses that go with them.", most, inSeconds(callers[most].Seconds()), figure.Plural(n, "pause"), figure.Plural(len(full), "full collection"))
 	}
+	v.Title = g.named(v.Title, callers[most])
 	g.adviseExplicit(&v, most, every)
 	return v
 }

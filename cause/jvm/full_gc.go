@@ -70,7 +70,8 @@ func judgeFull(c *cause.Case) cause.Verdict {
 	var v cause.Verdict
 	p := g.own(g.full(g.Pauses))
 	g.judge(&v, p, "full collections", stoppedFull)
-	if v.State == cause.Supported && v.Saves == nil && len(p) < frequentFull {
+	ended := g.exhausted(&v, p)
+	if v.State == cause.Supported && v.Saves == nil && !ended && len(p) < frequentFull && p.Longest().Seconds() < aSecond {
 		v.State, v.Needs = cause.RuledOut, nil
 		v.Summary = "only one full collection"
 	}
@@ -83,16 +84,70 @@ func judgeFull(c *cause.Case) cause.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.OriginOf(p[0])))
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("full collections per minute", 60*g.PerSecond(p), "1/min", g.OriginOf(p[0])))
+	v.Evidence = append(v.Evidence, g.rate("full collections per minute", p)...)
 	if t := g.TriggerOf(p[0]); t != "" {
 		v.Evidence = append(v.Evidence, c.Seen("triggered by: "+t, g.OriginOf(p[0])))
 	}
 	add("heap in use before them (median)", before)
 	add("heap in use after them (median): the live objects", live)
 	add("heap capacity", capacity)
-	v.Title = fmt.Sprintf("%s of %s on average pause the program %.1f %% of the time.", figure.Plural(len(p), "full collection"), inSeconds(p.Seconds()/float64(len(p))), 100*g.ShareOf(p))
+	v.Title = g.titleFull(p)
 	g.adviseFull(&v, live, before, capacity)
 	return v
+}
+
+// A heap of which full collections leave so much in use, so many in a row, is at its end,
+// however short they are: the JVM gives up at 98 % (GCHeapFreeLimit).
+const (
+	exhaustedHeap = .95
+	inARow        = 3
+)
+
+// exhausted supports full collections that free nearly nothing, by the JVM's own word or by
+// what they leave.
+func (g *collector) exhausted(v *cause.Verdict, p reading.Pauses) bool {
+	said, ok := g.c.Fact(evidence.FactOverheadLimit)
+	row, most := 0, 0
+	for _, x := range g.Pauses {
+		if row++; x.Of != evidence.PauseFull || !(g.Get(x, evidence.HeapAfter) >= exhaustedHeap*g.Get(x, evidence.HeapCapacity)) {
+			row = 0
+		}
+		most = max(most, row)
+	}
+	if ok {
+		v.Evidence = append(v.Evidence, g.c.Figure("lines that say GC takes nearly all the time: "+said.Value, said.Number, "count", said.Origin))
+	}
+	if most >= inARow {
+		v.Evidence = append(v.Evidence, g.c.Figure(fmt.Sprintf("full collections in a row that left %.0f %% of the heap or more in use", 100*exhaustedHeap), float64(most), "count", g.OriginOf(p[len(p)-1])))
+	}
+	if len(p) == 0 || !ok && most < inARow {
+		return false
+	}
+	if v.State == cause.Supported {
+		return true
+	}
+	v.State = cause.Supported
+	v.Summary = fmt.Sprintf("%s in a row freed nearly nothing", figure.Plural(most, "full collection"))
+	if ok {
+		v.Summary = fmt.Sprintf("the JVM said %s that GC takes nearly all the time and frees nearly nothing", figure.Times(int(said.Number)))
+	}
+	return true
+}
+
+// titleFull says how many there were, and which is worst.
+func (g *collector) titleFull(p reading.Pauses) string {
+	if len(p) == 1 {
+		return g.named(fmt.Sprintf("A full collection paused the program for %s.", inSeconds(p.Seconds())), p)
+	}
+	return g.named(fmt.Sprintf("%s of %s on average pause the program %s %% of the time.", figure.Plural(len(p), "full collection"), inSeconds(p.Seconds()/float64(len(p))), share(g.ShareOf(p))), p)
+}
+
+// share words a share of the time in percent.
+func share(x float64) string {
+	if x < .001 {
+		return cause.Digits(2, 100*x)
+	}
+	return fmt.Sprintf("%.1f", 100*x)
 }
 
 // afterFull is the median heap after and before full collections, and the heap's limit,
@@ -137,6 +192,9 @@ func (g *collector) adviseFull(v *cause.Verdict, live, before, capacity float64)
 		v.Fix = append(v.Fix, cause.Fix{Text: "enlarge the young generation: most of what full collections free died soon after it was promoted", Setting: g.largerYoung(2)})
 	default:
 		v.Fix = append(v.Fix, cause.Fix{Text: "enlarge the heap or keep less, depending on what is live after a full collection"})
+	}
+	if g.Is("CMS") {
+		v.Fix = append(v.Fix, cause.Fix{Text: "let CMS collect the old generation before it is full, so that the full collection is not needed", Setting: "-XX:CMSInitiatingOccupancyFraction=70 -XX:+UseCMSInitiatingOccupancyOnly"})
 	}
 	switch v8 := release(g.c); {
 	case g.Is("G1") && v8 > 0 && v8 < 10:

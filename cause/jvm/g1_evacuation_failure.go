@@ -48,7 +48,7 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 	}
 	var v cause.Verdict
 	p := g.with(evacuation)
-	g.judge(&v, p, "collections without a free region, and full collections after them", least(p))
+	g.judge(&v, p, "collections without a free region, and full collections after them", stoppedSpecial)
 	if v.State != cause.Supported {
 		return v
 	}
@@ -71,7 +71,11 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.OriginOf(p[0])))
 		}
 	}
-	v.Title = fmt.Sprintf("G1 ran out of free regions %s; that and %s after it pause the program %.1f %% of the time.", figure.Times(len(young)), figure.Plural(len(full), "full collection"), 100*g.ShareOf(p))
+	v.Title = fmt.Sprintf("G1 ran out of free regions %s, which paused the program %s %% of the time.", figure.Times(len(young)), share(g.ShareOf(p)))
+	if len(full) > 0 {
+		v.Title = fmt.Sprintf("G1 ran out of free regions %s; that and %s after it pause the program %s %% of the time.", figure.Times(len(young)), figure.Plural(len(full), "full collection"), share(g.ShareOf(p)))
+	}
+	v.Title = g.named(v.Title, p)
 	g.adviseEvacuation(&v, live, capacity)
 	return v
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -46,7 +47,7 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 	}
 	var v cause.Verdict
 	p := g.with(humongous)
-	g.judge(&v, p, "collections for humongous objects", least(p))
+	g.judge(&v, p, "collections for humongous objects", stoppedSpecial)
 	if v.State != cause.Supported {
 		return v
 	}
@@ -60,7 +61,8 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(text, x, unit, g.OriginOf(p[0])))
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("collections for humongous objects per minute", 60*g.PerSecond(p), "1/min", g.OriginOf(p[0])))
+	rate := g.rate("collections for humongous objects per minute", p)
+	v.Evidence = append(v.Evidence, rate...)
 	if full := p.Of(evidence.PauseFull); len(full) > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("of these, full collections", float64(len(full)), "count", g.OriginOf(full[0])))
 	}
@@ -70,10 +72,15 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 	add("humongous regions before collections (median)", before, "count")
 	add("humongous regions freed by one (median)", freed, "count")
 	add("heap capacity", g.Capacity.Number, "bytes")
-	v.Title = fmt.Sprintf("Humongous objects make G1 collect %.0f times per minute.", 60*g.PerSecond(p))
+	who, often := "Humongous objects", figure.Times(len(p))
 	if region > 0 {
-		v.Title = fmt.Sprintf("Arrays of %s or more (humongous objects) make G1 collect %.0f times per minute.", inBytes(region/2), 60*g.PerSecond(p))
+		who = fmt.Sprintf("Arrays of %s or more (humongous objects)", inBytes(region/2))
 	}
+	v.Title = fmt.Sprintf("%s made G1 collect %s.", who, often)
+	if rate != nil {
+		v.Title = fmt.Sprintf("%s make G1 collect %.0f times per minute.", who, *rate[0].Value)
+	}
+	v.Title = g.named(v.Title, p)
 	g.adviseHumongous(&v, region)
 	return v
 }

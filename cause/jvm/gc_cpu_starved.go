@@ -44,6 +44,10 @@ tuning the heap.`,
 	Judge:   judgeStarved,
 }
 
+// leastLost is what lack of CPU must have cost collections together to be worth naming, s: in
+// ticks of 10 ms, by which logs count CPU time, 25.
+const leastLost = .25
+
 // Starved collections: those of at least so many ns that had fewer processors than this,
 // or than half of what the best of their kind had. The times of logs have a resolution of 10 ms.
 const (
@@ -57,6 +61,9 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
 		return unwatched(c)
+	}
+	if g.Unlogged() {
+		return unlogged
 	}
 	timed := g.Pauses.Where(func(x reading.Pause) bool { return !math.IsNaN(g.Get(x, evidence.UserCPU)) })
 	if len(timed) == 0 && len(g.Pauses) > 0 {
@@ -86,7 +93,13 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
+	if lost < leastLost {
+		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
+		v.Summary = fmt.Sprintf("lack of CPU made %s longer by only %s in total", figure.Plural(len(starved), "collection"), inSeconds(lost))
+		return v
+	}
 	g.judgeHost(&v, starved, lost)
+	v.Title = g.named(v.Title, starved)
 	return v
 }
 

@@ -41,14 +41,21 @@ collector, which touches the same pages.`,
 	Judge:   judgeKernel,
 }
 
-// worthKernel is the system time of a collection from which on it counts: the times of logs
-// have a resolution of 10 ms.
-const worthKernel = 20e6
+// worthKernel is the system time of a collection from which on it counts, ns, leastKernel
+// what they must have used together to be worth naming, s: the times of logs are counted in
+// ticks of 10 ms, and 25 of them are known within a fifth.
+const (
+	worthKernel = 20e6
+	leastKernel = .25
+)
 
 func judgeKernel(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
 		return unwatched(c)
+	}
+	if g.Unlogged() {
+		return unlogged
 	}
 	user, system, _ := g.CPUOf(g.Pauses)
 	if math.IsNaN(user) && len(g.Pauses) > 0 {
@@ -77,10 +84,16 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
+	if s < leastKernel && p.Longest().Seconds() < aSecond {
+		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
+		v.Summary = fmt.Sprintf("%s used %s of system CPU time, as the log counts it in steps of 10 ms: too little to be worth naming", figure.Plural(len(p), "collection"), inSeconds(s))
+		return v
+	}
 	v.Title = fmt.Sprintf("%d of %s spent %.0f %% of their CPU time in the kernel.", len(p), figure.Plural(len(g.Pauses), "collection"), 100*part)
 	if why.what != "" {
 		v.Title = fmt.Sprintf("%d of %s spent %.0f %% of their CPU time in the kernel: %s.", len(p), figure.Plural(len(g.Pauses), "collection"), 100*part, why.what)
 	}
+	v.Title = g.named(v.Title, p)
 	v.Fix = append(v.Fix, g.kernelFix(why)...)
 	if !seen {
 		v.Needs = append(v.Needs, cause.Need{What: "what the kernel does: page faults, swap and huge pages from /proc at the same time (vmstat 1 shows them too)", Command: "unstall record PID"})
@@ -116,6 +129,7 @@ func (g *collector) judgePart(v *cause.Verdict, p reading.Pauses, part float64, 
 	if v.State == cause.Supported {
 		v.Saves = b.saves(c)
 	}
+	g.lengthy(v, p, b, what)
 }
 
 // stoppedPart is the share of the time from which what is lost in pauses is worth naming

@@ -49,7 +49,7 @@ func judgeMetaspace(c *cause.Case) cause.Verdict {
 	}
 	var v cause.Verdict
 	p := g.with(metadata)
-	g.judge(&v, p, "collections for class metadata", least(p))
+	g.judge(&v, p, "collections for class metadata", stoppedSpecial)
 	if v.State != cause.Supported {
 		return v
 	}
@@ -64,12 +64,13 @@ func judgeMetaspace(c *cause.Case) cause.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.OriginOf(p)))
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("collections for class metadata per minute", 60*g.PerSecond(p), "1/min", g.OriginOf(first)))
+	v.Evidence = append(v.Evidence, g.rate("collections for class metadata per minute", p)...)
 	add("class metadata before the last of them", before, last)
 	add("class metadata after it", after, last)
 	add("class metadata before the first of them", g.Get(first, evidence.MetaBefore), first)
 	add(evidence.FactMaxMetaspaceSize, limit, last)
 	v.Title = fmt.Sprintf("Class metadata reached its threshold and triggered GC %s, pausing %s in total.", figure.Times(len(p)), inSeconds(p.Seconds()))
+	v.Title = g.named(v.Title, p)
 	g.adviseMetaspace(&v, p, before, after, limit)
 	return v
 }

@@ -51,6 +51,7 @@ const (
 	enough      = 12
 	starting    = 3  // the first third
 	levelling   = 3  // a third
+	leastTrend  = 5  // s: in less, a program that starts grows as a leak does
 	grown       = .1 // of the heap's capacity, or of what was live at first, over the window
 )
 
@@ -89,6 +90,15 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		v.Summary = fmt.Sprintf("live objects in the old generation changed by %s MiB in %s", signed(3, growth/(1<<20)), inSeconds(took))
 	}
 	if !(low > 0) || growth < grown*first.Bytes && !(growth >= grown*capacity) {
+		return v
+	}
+	if last.Bytes <= first.Bytes {
+		v.Summary += ", but after the last collection less was live than after the first"
+		return v
+	}
+	if took < leastTrend {
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer GC log: minutes to hours"}}
+		v.Summary += ": too short a time to tell a leak from a start"
 		return v
 	}
 	if late, latest, _ := trend(points[len(points)/2:]); late < slope/levelling || latest <= 0 {

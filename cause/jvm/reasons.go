@@ -40,8 +40,12 @@ const sameStop = 20e6
 func (g *collector) reasons() map[int]reason {
 	out := make(map[int]reason)
 	var cycle, last reason
+	late := g.late()
 	for i, p := range g.All {
 		r := g.reasonOf(p)
+		if r == ordinary && late[p.Row] {
+			r = fellBack
+		}
 		wake := i > 0 && p.From-g.All[i-1].To < sameStop
 		switch {
 		case r == ordinary && g.Is("G1") && p.Of == evidence.PauseFull:
@@ -68,6 +72,23 @@ func (g *collector) reasons() map[int]reason {
 	return out
 }
 
+// late are the rows of CMS's full collections that came although it had begun cycles before:
+// these came too late, or freed no piece large enough. Unified logs say that it failed at
+// level debug alone. A full collection of a CMS that never began one is merely one for want
+// of room (jvm.full-gc).
+func (g *collector) late() map[int]bool {
+	if !g.Is("CMS") {
+		return nil
+	}
+	out := make(map[int]bool)
+	begun := false
+	for _, p := range g.All {
+		begun = begun || p.Of == evidence.PauseInitialMark
+		out[p.Row] = begun && p.Of == evidence.PauseFull
+	}
+	return out
+}
+
 // mostFreed is the part of what a collection freed that is most of it.
 const mostFreed = .5
 
@@ -86,7 +107,7 @@ func (g *collector) reasonOf(p reading.Pause) reason {
 		return requested
 	case holds(trigger, metadataBy):
 		return metadata
-	case g.Is("CMS") && (holds(failure, fellBackBy) || p.Of == evidence.PauseFull):
+	case g.Is("CMS") && holds(failure, fellBackBy):
 		return fellBack
 	case holds(failure, evacuatedBy) && !strings.HasSuffix(failure, ": pinned"): // a region that native code holds stays, which costs little
 		return evacuation
@@ -114,14 +135,3 @@ func (g *collector) ordinary(p reading.Pauses) reading.Pauses {
 // worth naming where no request tells what they cost. Such a pause can be spared at all,
 // so it is less than for collections that a program needs.
 const stoppedSpecial = .01
-
-// aSecond is a pause that somebody's time limit does not outlast, however rare it is.
-const aSecond = 1.
-
-// least is the share of the time from which such pauses are worth naming.
-func least(p reading.Pauses) float64 {
-	if p.Longest().Seconds() >= aSecond {
-		return 0
-	}
-	return stoppedSpecial
-}

@@ -66,7 +66,7 @@ func judgeSafepoint(c *cause.Case) cause.Verdict {
 	for _, s := range stops {
 		p = append(p, s.Pause)
 	}
-	g.judge(&v, p, "pauses other than GC", least(p))
+	g.judge(&v, p, "pauses other than GC", stoppedSpecial)
 	if v.Saves == nil && p.Longest().Seconds() < perceptible {
 		v.State, v.Needs = cause.RuledOut, nil
 	}

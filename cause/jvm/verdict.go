@@ -21,7 +21,7 @@ func unwatched(c *cause.Case) cause.Verdict {
 // untold is the answer where a log does not say what CPU time its collections took: no
 // matter where they take hardly any time at all, as those of concurrent collectors.
 func (g *collector) untold() cause.Verdict {
-	if share := g.ShareOf(g.Pauses); share < stoppedPart {
+	if share := g.ShareOf(g.Pauses); share < stoppedPart && g.Pauses.Longest().Seconds() < aSecond {
 		return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("GC pauses the program only %s %% of the time", cause.Digits(2, 100*share)),
 			Evidence: []cause.Evidence{g.c.Figure("share of the time paused by GC", share, "1", g.Origin)}}
 	}
@@ -34,6 +34,7 @@ func (g *collector) untold() cause.Verdict {
 // judge fills in what some pauses cost, whatever makes them: by the requests they met, else
 // by the share of the time they stopped the world, of which least is worth naming. What
 // names them: "young collections". The bill is nil without requests on the same time line.
+// Length counts as well as share: see [collector.lengthy].
 func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least float64) *bill {
 	c := g.c
 	share := g.ShareOf(p)
@@ -55,16 +56,35 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 		g.judgeBilled(v, b, what)
 	case c.Ledger != nil && !c.Slow() && len(c.Ledger.Rows) > 0 && g.meets():
 		v.Summary += ", but requests are not slow"
-	case share >= least:
+	case share >= least && g.Span < leastWatched && p.Seconds() < noticed:
+		v.State, v.Needs = cause.Inconclusive, longer
+		v.Summary = fmt.Sprintf("%s paused the program for %s; only %s were watched, too little to tell a share", what, inSeconds(p.Seconds()), inSeconds(g.Span))
+	case share >= least, share > 0 && g.worst(p).share() >= minuteOf*least:
 		v.State = cause.Supported
-		v.Needs = append(v.Needs, requestsEvidence)
-		if c.Ledger != nil {
-			v.Needs = []cause.Need{
-				{What: "a GC log with the time of day, so that pauses can be matched with requests (JDK 9 or later)", Command: "-Xlog:gc*:file=gc.log:time,uptime,level,tags"},
-				{What: "or, before JDK 9", Command: "-XX:+PrintGCDateStamps"}}
+		v.Needs = append(v.Needs, g.needRequests()...)
+		if share < least {
+			v.Summary = fmt.Sprintf("%s pause the program %s %% of all the time, but %.0f %% of its worst minute", what, cause.Digits(2, 100*share), 100*g.worst(p).share())
 		}
 	}
+	g.lengthy(v, p, b, what)
 	return b
+}
+
+// unlogged is the answer of causes that are about pauses where a log has none of them.
+var unlogged = cause.Verdict{State: cause.Inconclusive, Summary: "the log has GC cycles, but none of their pauses",
+	Needs: []cause.Need{{What: "a GC log with pauses and safepoints", Command: "-Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags"}}}
+
+// longer asks for more of a log.
+var longer = []cause.Need{{What: "a longer GC log: some minutes under load"}}
+
+// needRequests asks for requests that pauses can be laid over.
+func (g *collector) needRequests() []cause.Need {
+	if g.c.Ledger == nil {
+		return []cause.Need{requestsEvidence}
+	}
+	return []cause.Need{
+		{What: "a GC log with the time of day, so that pauses can be matched with requests (JDK 9 or later)", Command: "-Xlog:gc*:file=gc.log:time,uptime,level,tags"},
+		{What: "or, before JDK 9", Command: "-XX:+PrintGCDateStamps"}}
 }
 
 // leastStopped is the share of the time that pauses stop the world from which on what queues

@@ -64,7 +64,8 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return unwatched(c)
 	}
 	var v cause.Verdict
-	p := g.own(g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed))
+	long := g.long()
+	p := g.own(g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed)).Where(func(x reading.Pause) bool { return !slices.Contains(long, x) })
 	what := "young collections"
 	b := g.judge(&v, p, what, stoppedYoung)
 	if len(p) == 0 {
@@ -76,13 +77,14 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return v
 	}
 	perMinute := 60 * g.PerSecond(p)
-	v.Evidence = append(v.Evidence, c.Figure("young collections per minute ("+g.NameOf(p[0])+")", perMinute, "1/min", g.OriginOf(p[0])))
+	v.Evidence = append(v.Evidence, g.rate("young collections per minute ("+g.NameOf(p[0])+")", p)...)
 	v.Evidence = append(v.Evidence, g.youngFigures(p)...)
 	load, known := younggen.LoadOf(c.Bundle, c.Subject, c.Ledger, g.Collector)
 	if known {
 		v.Evidence = append(v.Evidence, kneeFigures(c, load)...)
 	}
-	if v.State == cause.Supported && (g.PerSecond(p) < oftenYoung || len(p) < someYoung || g.ShareOf(p) < leastYoung) {
+	storm := b == nil && g.worst(p).share() >= minuteOf*stoppedYoung
+	if v.State == cause.Supported && !storm && (g.PerSecond(p) < oftenYoung || len(p) < someYoung || g.ShareOf(p) < leastYoung) {
 		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
 		v.Summary = fmt.Sprintf("%s young collections per minute pause the program only %s %% of the time", cause.Digits(2, perMinute), cause.Digits(2, 100*g.ShareOf(p)))
 		return v
@@ -98,6 +100,9 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.Title = fmt.Sprintf("Young GC (%s) runs %.0f times per minute and pauses the program %.1f %% of the time, because eden fills every %s.", g.NameOf(p[0]), perMinute, 100*g.ShareOf(p), inSeconds(p.Interval()))
+	if storm {
+		v.Title = g.named(fmt.Sprintf("Young GC (%s) pauses the program %s %% of the time.", g.NameOf(p[0]), share(g.ShareOf(p))), p)
+	}
 	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee*knee.Value {
 		v.Summary += fmt.Sprintf("; %.0f requests/s arrived, and the CPUs can serve about %.0f/s", load.Offered, knee.Value)
 	}

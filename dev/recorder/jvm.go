@@ -27,6 +27,12 @@ func youngCollections() []recording {
 		jvmFixture("jvm.young-gc-rate/healthy", "the same JVM, requests keep nothing and allocate a quarter", 200, 11,
 			parnew, "compute=500 garbage=256k chunk=8k wait=3").expecting(bound{"p50 ms", 0, 12}),
 
+		// Four seconds' requests are kept, which are all of eden, and one thread copies them.
+		jvmFixture("jvm.long-pause/sick", "one thread collects a young generation of 2.5 GiB in which nearly all survives", 80, 17,
+			"-XX:+UseSerialGC -Xms7g -Xmx7g -Xmn2600m -XX:+AlwaysPreTouch", "compute=300 lasting=2m lasted=600 grain=16 wait=10").expecting(bound{"p99 ms", 900, 0}),
+		jvmFixture("jvm.long-pause/healthy", "the same JVM, requests keep nothing", 80, 17,
+			"-XX:+UseSerialGC -Xms7g -Xmx7g -Xmn2600m -XX:+AlwaysPreTouch", "compute=300 garbage=2m chunk=8k wait=10").expecting(bound{"p50 ms", 0, 32}),
+
 		jvmFixture("jvm.gc-kernel-time/sick", "ParallelGC promotes into memory that was never touched: the kernel clears each page inside the pause", 80, 17,
 			parallel, promoting).watched().expecting(bound{"p99 ms", 45, 0}),
 		jvmFixture("jvm.gc-kernel-time/healthy", "the same with -XX:+AlwaysPreTouch", 80, 17,

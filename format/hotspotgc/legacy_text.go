@@ -20,8 +20,9 @@ const (
 	readFlags
 	readMemory
 	readVersion
-	readReason // in angle brackets, JDK 1.3
-	passSizes  // the text and sizes behind it: of a generation, JDK 1.3
+	readOverhead // that GC takes nearly all the time
+	readReason   // in angle brackets, JDK 1.3
+	passSizes    // the text and sizes behind it: of a generation, JDK 1.3
 )
 
 // textRules are what collectors print outside of brackets, of all versions.
@@ -100,8 +101,11 @@ var textRules = [...]textRule{
 	{"ASCMS", passRest, statsLine},
 	{"avg_survived_padded_avg", passRest, statsLine},
 	{"UseAdaptiveSizePolicy", passRest, statsLine},
-	{"    GC overhead limit", passRest, statsLine},
-	{"GC time ", passRest, statsLine}, // "GC time would exceed GCTimeLimit of 98%", "GC time is exceeding …"
+	{"GC time is exceeding GCTimeLimit", readOverhead, statsLine}, // JDK 5 and 6
+	{"GC time would exceed GCTimeLimit", readOverhead, statsLine},
+	{"GC is exceeding overhead limit", readOverhead, statsLine}, // JDK 7 and 8
+	{"GC would exceed overhead limit", readOverhead, statsLine},
+	{"GC time ", passRest, statsLine},
 	{"GC locker", passRest, statsLine},
 	{"GC overhead limit", passRest, statsLine},
 	{"GCTimeLimit", passRest, statsLine},
@@ -231,6 +235,8 @@ func (l *legacy) words(text []byte, i int) int {
 		case readFlags:
 			l.flags(text[next:])
 			return len(text)
+		case readOverhead:
+			l.o.overhead(s, l.number)
 		case readMemory:
 			l.memory(text[next:])
 			return len(text)

@@ -2,6 +2,7 @@ package hotspotgc
 
 import (
 	"math"
+	"strings"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/java"
@@ -96,6 +97,20 @@ func (o *output) fact(key, value string, number float64, line int64) {
 		return // of a damaged log: no JVM has as many flags
 	}
 	o.facts[key] = factOf{value, number, line}
+}
+
+// overheadWords begin what the JVM says where GC takes nearly all the time and frees nearly
+// nothing: adaptiveSizePolicy.cpp to JDK 24 (tags gc, ergo at level trace), then
+// serialHeap.cpp, parallelScavengeHeap.cpp and g1CollectedHeap.cpp (tag gc at level info).
+var overheadWords = []string{"GC is exceeding overhead limit", "GC would exceed overhead limit", "GC Overhead Limit exceeded too often"}
+
+// overhead counts a line that says so.
+func (o *output) overhead(text []byte, line int64) {
+	f, known := o.facts[evidence.FactOverheadLimit]
+	if !known {
+		f = factOf{value: strings.TrimSpace(string(text)), line: line}
+	}
+	o.fact(evidence.FactOverheadLimit, f.value, f.number+1, f.line)
 }
 
 // collector names the collector as people call it. The first name holds, but that it is

@@ -34,6 +34,13 @@ func (u *unified) message(b []byte, number int64, decorated bool) {
 	if u.event(id, text, number) {
 		return
 	}
+	for _, words := range overheadWords {
+		if has(text, words) {
+			u.o.overhead(text, number)
+			u.o.ignore(statsLine)
+			return
+		}
+	}
 	if k, ok := knownMessage(text); ok {
 		u.o.ignore(k)
 		return
