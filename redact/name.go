@@ -16,10 +16,13 @@ const (
 var (
 	strongNames = []string{
 		"token", "secret", "password", "passwd", "passphrase", "credential", "credentials", "signature",
-		"authorization", "cookie", "sessionid", "sessid", "jwt", "requirepass", "masterauth",
+		"authorization", "cookie", "sessionid", "sessid", "jwt", "requirepass", "masterauth", "connectsid", "passcode", "csrf", "webhook", "webhookurl", "connectionstring", "mnemonic", "masterkey", "hmackey",
 		"apikey", "accesskey", "secretkey", "privatekey", "authkey", "signingkey", "encryptionkey", "subscriptionkey", "accountkey",
 	}
 	weakNames = []string{"key", "auth", "session", "sid", "sig", "code", "pass", "pwd", "pw", "pin", "otp"}
+
+	// shortNames count behind a separator: "DB_PASS". Alone they are weak.
+	shortNames = []string{"pass", "pwd"}
 
 	// .NET writes the hash of a public key behind each assembly's name.
 	harmlessNames = []string{"publickeytoken"}
@@ -64,6 +67,11 @@ func weigh(name []byte) weight {
 	}
 	var buf [maxName]byte
 	plain := normalize(buf[:0], name)
+	for _, n := range shortNames {
+		if len(plain) > len(n)+1 && strings.HasSuffix(string(plain), n) && strings.IndexByte("-_.", name[len(name)-len(n)-1]) >= 0 {
+			return strong
+		}
+	}
 	for _, n := range last.strong {
 		if strings.HasSuffix(string(plain), n) {
 			for _, h := range harmlessNames {

@@ -69,6 +69,9 @@ func (s *scanner) word(i, z int) {
 	} else if slash := bytes.IndexByte(b[i:z], '/'); slash >= 0 {
 		s.path(i, i+slash, z)
 	}
+	if z+1 < len(b) && b[z] == ' ' && equalsAny(b[i:z], "requirepass", "masterauth") { // as redis.conf has it
+		s.hide(z+1, valueEnd(b, z+1))
+	}
 	for at := from; at < z; {
 		k := bytes.IndexByte(b[at:z], '@')
 		if k < 0 {
@@ -113,18 +116,24 @@ func (s *scanner) path(from, i, z int) {
 // Path is a path that is gone through segment by segment.
 type Path struct {
 	given bool // what comes now only who was given it should know
+	begun bool
+	file  bool // it is that of a file
 }
 
 // PathOf is a path on a host, "" unknown. All of the path of a webhook's host is
 // given to somebody.
-func PathOf(host []byte) Path { return Path{bytes.HasPrefix(host, []byte("hooks."))} }
+func PathOf(host []byte) Path { return Path{given: bytes.HasPrefix(host, []byte("hooks."))} }
 
 // Single says whether the next segment names one thing only.
 func (p *Path) Single(segment []byte) bool {
 	if Segment(segment) || p.given && handed(segment) {
 		return true
 	}
-	p.given = p.given || handsOut(segment)
+	if !p.begun && len(segment) > 0 {
+		p.begun = true
+		p.file = equalsAny(segment, "usr", "opt", "var", "home", "lib", "lib64", "etc", "proc", "sys", "root", "tmp", "run", "nix", "srv", "mnt")
+	}
+	p.given = !p.file && (p.given || handsOut(segment))
 	return false
 }
 
@@ -139,6 +148,9 @@ func handsOut(segment []byte) bool {
 // is not a word or a number of a page.
 func handed(segment []byte) bool {
 	var digits, letters int
+	if bytes.IndexByte(segment, '.') >= 0 { // a file
+		return false
+	}
 	for _, c := range segment {
 		switch {
 		case '0' <= c && c <= '9':
@@ -147,7 +159,7 @@ func handed(segment []byte) bool {
 			letters++
 		}
 	}
-	return digits > 0 && letters > 0 && len(segment) >= 5 || digits >= 10 || len(segment) >= 24
+	return digits > 0 && letters > 0 && len(segment) >= 5 || digits >= 10 || len(segment) >= 24 && bytes.IndexByte(segment, '-') < 0
 }
 
 // Segment says whether a segment of a path names one thing only: a UUID, a

@@ -64,8 +64,12 @@ func vendor(b []byte) int {
 // drawn says whether what follows a beginning may have been drawn at random: names
 // of things have no digits, or only few at the end.
 func drawn(b []byte) bool {
+	var upper, lower bool
+	for _, c := range b {
+		upper, lower = upper || 'A' <= c && c <= 'Z', lower || 'a' <= c && c <= 'z'
+	}
 	n := digitsIn(b)
-	return n >= 2 || n == 1 && len(b) < 20 || len(b) >= 30
+	return n >= 2 || n == 1 && (len(b) < 20 || upper && lower) || len(b) >= 30
 }
 
 // bot is a token of a Telegram bot: 110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw.
