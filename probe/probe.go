@@ -24,6 +24,11 @@ type Probe struct {
 	// Find says what of the target this probe can record, without switching
 	// anything on. A target it has nothing for gives none.
 	Find func(ctx context.Context, t discover.Target) []Access
+
+	// Tidy switches off what earlier recorders left on in any process ([Notes]), and
+	// says so, a line for each. It is quick where there is nothing. Nil: nothing of
+	// this probe can be left.
+	Tidy func(ctx context.Context, say func(string))
 }
 
 // Access is one endpoint that can be recorded.

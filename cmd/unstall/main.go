@@ -7,12 +7,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/runtime"
 )
 
@@ -72,10 +74,21 @@ func main() {
 		s.fail(wrongUse, fmt.Errorf("%w; see unstall --help", err))
 		os.Exit(s.code)
 	}
+	tidy(s)
 	if err := command.Run(s); err != nil {
 		s.fail(wrongUse, err)
 	}
 	os.Exit(s.code)
+}
+
+// tidy switches off what recordings left on that were killed, whatever this start is
+// for.
+func tidy(s *session) {
+	for _, p := range all.Probes {
+		if p.Tidy != nil {
+			p.Tidy(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
+		}
+	}
 }
 
 func newParser(options ...kong.Option) *kong.Kong {

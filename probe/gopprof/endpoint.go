@@ -51,13 +51,7 @@ func newEndpoint(u *url.URL, socket string) *endpoint {
 			return dialer.DialContext(ctx, "unix", socket)
 		}
 	}
-	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return &askFirst{Conn: c, asked: make(chan struct{})}, nil
-	}
+	transport.DialContext = asking(dial)
 	e.client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		if len(via) > 3 || r.URL.Host != base.Host {
 			return http.ErrUseLastResponse
@@ -65,6 +59,25 @@ func newEndpoint(u *url.URL, socket string) *endpoint {
 		return nil
 	}
 	return e
+}
+
+// within has the endpoint reached from within the network namespace of a process.
+func (e *endpoint) within(pid int) {
+	t := e.client.Transport.(*http.Transport)
+	t.Proxy = nil
+	t.DialContext = asking(dialIn(pid))
+	e.shown = fmt.Sprintf("network of pid %d: %s", pid, e.shown)
+}
+
+// asking dials connections that are read once something was asked.
+func asking(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &askFirst{Conn: c, asked: make(chan struct{})}, nil
+	}
 }
 
 // askFirst is a connection that is read only once something was written to it.

@@ -135,8 +135,10 @@ func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
 	}
 	lack.Do = "give the URL of its net/http/pprof"
 	if elsewhere(t.PID) {
-		lack.Why = "the process has its own network namespace: its loopback addresses cannot be reached from here"
-		return nil, lack
+		if err := enterable(t.PID); err != nil {
+			lack.Why, lack.Do = whyNot(t.PID, err)
+			return nil, lack
+		}
 	}
 	var asked []*endpoint
 	for _, l := range t.Listens {
@@ -183,8 +185,9 @@ func (e *endpoint) program(ctx context.Context) string {
 
 // candidates are the ways a socket may serve pprof: plainly or by TLS.
 func candidates(l discover.Listener, pid int) []*endpoint {
+	inside := elsewhere(pid)
 	if !l.Addr.IsValid() {
-		if l.Path == "" {
+		if l.Path == "" || inside && l.Path[0] == '@' { // abstract names are a namespace's own
 			return nil
 		}
 		return []*endpoint{newEndpoint(&url.URL{Scheme: "http", Host: "localhost", Path: usual}, socketPath(l.Path, pid))}
@@ -192,7 +195,11 @@ func candidates(l discover.Listener, pid int) []*endpoint {
 	host := reach(l.Addr)
 	var out []*endpoint
 	for _, scheme := range []string{"http", "https"} {
-		out = append(out, newEndpoint(&url.URL{Scheme: scheme, Host: host, Path: usual}, ""))
+		e := newEndpoint(&url.URL{Scheme: scheme, Host: host, Path: usual}, "")
+		if inside {
+			e.within(pid)
+		}
+		out = append(out, e)
 	}
 	return out
 }

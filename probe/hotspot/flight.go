@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/unstall/unstall/capture"
@@ -19,19 +21,58 @@ type flight struct {
 	r    *recording
 	name string
 	file string // as the JVM knows it
+	left *probe.Left
 }
+
+// untold are the events that tell what processes were started with: arguments,
+// environments and properties hold passwords, those of other processes, too. What tells
+// a JVM's own is recorded apart, without secrets. A JVM whose own recordings have
+// them on writes them into this one as well, where they are overwritten
+// (redact/recorded).
+var untold = []string{"jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty", "jdk.InitialSecurityProperty", "jdk.SecurityPropertyModification",
+	"jdk.SystemProcess", "jdk.ProcessStart", "jdk.JVMInformation"}
+
+// quiet writes settings for the JVM that switch these events off; of several settings
+// the last counts. JDK 11 takes them from a file only.
+func quiet(vm *attach.VM, file string) error {
+	f, err := os.OpenFile(vm.Path(file), os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	text.WriteString(`<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0" label="unstall" provider="unstall">`)
+	for _, e := range untold {
+		fmt.Fprintf(&text, `<event name="%s"><setting name="enabled">false</setting></event>`, e)
+	}
+	text.WriteString("</configuration>")
+	_, err = io.WriteString(f, text.String())
+	return errors.Join(err, f.Chmod(0o644), f.Close()) // the JVM may be another user's
+}
+
+func flightName(file string) string {
+	return strings.TrimPrefix(strings.TrimSuffix(filepath.Base(file), ".jfr"), ".")
+}
+
+func refused(err error) bool { return errors.Is(err, attach.ErrRefused) }
 
 // takeOff starts a flight recording that ends by itself soon after this one is to;
 // nil if this JVM has none.
 // https://docs.oracle.com/en/java/javase/21/docs/specs/man/jcmd.html
 func (r *recording) takeOff(ctx context.Context) (*flight, error) {
 	f := &flight{r: r, file: ownFile("jfr", r.vm, "jfr")}
-	f.name = strings.TrimPrefix(strings.TrimSuffix(filepath.Base(f.file), ".jfr"), ".")
+	f.name = flightName(f.file)
+	settings, without := "default", ownFile("jfc", r.vm, "jfc")
+	if err := quiet(r.vm, without); err == nil {
+		settings += " settings=" + without
+		defer remove(r.vm, without)
+	}
+	f.left = r.note(leftFlight, f.file)
 	left := max(time.Until(r.end), time.Second) + 2*undoing
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // it takes seconds, and is on if that is not waited for
 	defer cancel()
-	said, err := r.vm.Text(ctx, fmt.Sprintf("JFR.start name=%s filename=%s duration=%ds settings=default", f.name, f.file, int(left.Seconds())), 4<<10)
+	said, err := r.vm.Text(ctx, fmt.Sprintf("JFR.start name=%s filename=%s duration=%ds settings=%s", f.name, f.file, int(left.Seconds()), settings), 4<<10)
 	if errors.Is(err, attach.ErrRefused) || err == nil && !strings.Contains(said, "Started recording") {
+		f.left.Forget()
 		why := short(said)
 		if err != nil {
 			why = lack(err).Why
@@ -48,6 +89,8 @@ func (f *flight) land(ctx context.Context) {
 	_, err := f.r.vm.Text(ctx, "JFR.stop name="+f.name, 4<<10)
 	if err != nil && !errors.Is(err, attach.ErrRefused) {
 		f.r.warn("the flight recording could not be stopped (%s): it ends by itself", lack(err).Why)
+	} else {
+		f.left.Forget()
 	}
 	in, err := openOwn(f.r.vm, f.file)
 	if err != nil {

@@ -31,6 +31,7 @@ type gcLog struct {
 	r      *recording
 	file   string   // as the JVM knows it
 	before []output // where it logged to before
+	left   *probe.Left
 
 	stop func() // ends following
 	once sync.Once
@@ -63,10 +64,12 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 		what = safepoints
 	}
 	l := &gcLog{r: r, file: ownFile("gc", r.vm, "log"), before: all}
+	l.left = r.note(leftLog, l.file)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // it may be on even if that is not waited for
 	defer cancel()
 	said, err := r.vm.Text(ctx, fmt.Sprintf("VM.log output=%s output_options=%s what=%s decorators=%s", l.file, logOptions, what, decorators), 4<<10)
 	if said = strings.TrimSpace(said); err == nil && said != "" {
+		l.left.Forget()
 		r.sink.Lack(probe.Lack{What: "GC log", Why: "the JVM could not start one: " + short(said), Do: "start it with " + ownLog})
 		return nil, nil
 	}
@@ -108,10 +111,11 @@ func (l *gcLog) off(ctx context.Context) {
 		ended := errors.Is(err, attach.ErrGone)
 		l.stop()
 		if err != nil && !ended {
-			r.warn("the GC log could not be switched off (%s): its size is limited, and the next recording switches it off; or run: jcmd %d %s", lack(err).Why, r.pid, command)
+			r.warn("the GC log could not be switched off (%s): its size is limited, and the next start of unstall switches it off; or run: jcmd %d %s", lack(err).Why, r.pid, command)
 			return // its file tells the next one
 		}
 		remove(r.vm, l.file)
+		l.left.Forget()
 		if ended {
 			return
 		}

@@ -26,7 +26,9 @@
 // has safepoints at most: two would tell each pause twice.
 //
 // A recorder that is killed leaves such a file and its log behind, which do no harm.
-// The next one knows by the name that nobody records any more, and ends them.
+// What is switched on is written down before ([probe.Note]), so that the next start of
+// the tool, for whatever target, ends them; and the next one that records this JVM knows
+// by the name that nobody records any more.
 //
 // The package's opinion: a dump of the threads stops all of them for a moment, so it is
 // taken as often as costs 1 % at most; walking the whole heap stops them for as long
@@ -48,6 +50,7 @@ var Probe = probe.Probe{
 	Name:  name,
 	About: "a HotSpot JVM: GC log, thread dumps, heap and flags through its attach socket; its counters (hsperfdata)",
 	Find:  find,
+	Tidy:  tidyAll,
 }
 
 const name = "hotspot"

@@ -125,6 +125,10 @@ func (v *VM) Ended() bool {
 	return err != nil && !errors.Is(err, fs.ErrPermission) || err == nil && at != v.start
 }
 
+// Stopped says whether a process is stopped by a signal or a debugger: it answers
+// nothing until it goes on.
+func Stopped(pid int) bool { return stopped(pid) }
+
 func stopped(pid int) bool {
 	f, err := stat(pid)
 	return err == nil && (f[0] == "T" || f[0] == "t")

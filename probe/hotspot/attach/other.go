@@ -19,6 +19,9 @@ func (v *VM) Ended() bool { return false }
 
 func stopped(int) bool { return false }
 
+// Stopped says whether a process is stopped.
+func Stopped(int) bool { return false }
+
 func denied(pid int, what string) error { return problem(pid, what, "", ErrDenied) }
 
 func (v *VM) listener(context.Context) error { return unsupported(v.pid) }
