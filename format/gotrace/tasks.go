@@ -4,6 +4,7 @@ import (
 	"golang.org/x/exp/trace"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/redact"
 )
 
 // tasks are the program's own annotations. A task that no recovered request
@@ -35,7 +36,7 @@ func (w *world) taskBegins(ev *event, t int64) {
 	}
 	w.setRole(g, roleRequests, t)
 	w.turn(g, t)
-	k := &task{g: g, kind: w.b.Name(ev.text), request: &request{start: t, upto: t, handled: true}}
+	k := &task{g: g, kind: w.b.Name(string(redact.Value([]byte(ev.text)))), request: &request{start: t, upto: t, handled: true}}
 	g.request = k.request
 	g.task = true
 	w.tasks.open[trace.TaskID(ev.value)] = k

@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/java"
+	"github.com/unstall/unstall/redact"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -279,7 +280,7 @@ func (p *parser) inCircle(text []byte) {
 	switch {
 	case named && name[0] == '"' && !p.listed:
 		if len(p.circle) < maxHeld {
-			p.circle = append(p.circle, strings.ToValidUTF8(string(name[1:min(len(name), maxName)]), "?"))
+			p.circle = append(p.circle, strings.ToValidUTF8(string(redact.Value(name[1:min(len(name), maxName)])), "?"))
 		}
 	case bytes.HasPrefix(text, []byte("Java stack information")):
 		p.deadlocked()

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/unstall/unstall/redact"
 )
 
 var stateLine = []byte("java.lang.Thread.State:")
@@ -210,7 +212,7 @@ func stamp(l []byte) (at int64, ok bool) {
 
 // pool is a thread's name without what tells it from others of its pool.
 func pool(name string) string {
-	name = strings.ToValidUTF8(strings.TrimSpace(name), "?")
+	name = string(redact.Value([]byte(strings.ToValidUTF8(strings.TrimSpace(name), "?"))))
 	if len(name) > maxName {
 		name = strings.ToValidUTF8(name[:maxName], "")
 	}
