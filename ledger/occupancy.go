@@ -96,7 +96,8 @@ func serving(bursts [][]threads.Look) func(pool string) bool {
 // sharesOf splits the requests in flight at one moment.
 func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at int64, inFlight, awaiting float64) (parts []share) {
 	free := false
-	blocked, workers := 0, 0
+	blocked, workers, serves := 0, 0, 0
+	var held []evidence.Segment // of who waits for a thread: what one of them does
 	var sum float64
 	add := func(s share) {
 		sum += s.part
@@ -115,6 +116,12 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at
 			free = free || v.State == evidence.Idle
 			if v.Waiting() {
 				blocked++
+			}
+			if v.State != evidence.Idle {
+				held = append(held, looks[i].Holds(l.b))
+			}
+			if v.Request {
+				serves++
 			}
 		}
 		if v.Request && v.State != evidence.Idle {
@@ -141,10 +148,16 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at
 		add(share{mechanism: Awaiting, part: awaiting - waits})
 	}
 	if rest := inFlight - sum; rest > 0 {
-		if free || float64(blocked) <= usedUp*float64(workers) { // then only what is in the pool's queue
+		full := workers > 0 && serves == workers                          // all of it on requests, whether these wait or run
+		if free || !full && float64(blocked) <= usedUp*float64(workers) { // then only what is in the pool's queue
 			rest = min(rest, l.queued.length(at))
 		}
-		add(share{mechanism: PoolThread, part: rest})
+		for _, s := range held {
+			add(share{mechanism: PoolThread, Segment: s, part: rest / float64(len(held))})
+		}
+		if len(held) == 0 {
+			add(share{mechanism: PoolThread, part: rest})
+		}
 	}
 	whole := max(inFlight, sum)
 	for i := range parts {

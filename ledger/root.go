@@ -13,6 +13,8 @@ func Rooted(s *evidence.Segment, c *Charges) Charges {
 	switch s.Kind {
 	case evidence.PoolWait:
 		m = Pool
+	case evidence.ThreadWait:
+		m = PoolThread
 	case evidence.LockWait:
 	default:
 		return *c

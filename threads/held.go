@@ -30,6 +30,24 @@ func (l *Look) Segment(b *evidence.Bundle) evidence.Segment {
 	return s
 }
 
+// Holds is a look as the holder of what others wait for: as the state of a request that waits for
+// a thread of its pool.
+func (l *Look) Holds(b *evidence.Bundle) evidence.Segment {
+	v, h := &l.View, &l.Held
+	s := evidence.Segment{Kind: evidence.ThreadWait, HolderKind: v.State, HolderStack: l.Stack, HolderCause: b.Names.ID(v.Reason())}
+	if v.Pool != "" {
+		s.Cause = b.Names.ID("a thread of " + v.Pool)
+	}
+	if h.Lane != 0 {
+		via := v.Reason()
+		if h.Via != "" {
+			via += evidence.Link + h.Via
+		}
+		s.HolderKind, s.HolderStack, s.HolderCause, s.Via = h.State, h.Stack, b.Names.ID(h.Cause), b.Names.ID(via)
+	}
+	return s
+}
+
 // mostHolders bounds a chain; longer ones have not been seen, but for circles.
 const mostHolders = 8
 

@@ -101,6 +101,9 @@ func (s *jvmStack) roles() {
 		}
 		v.Request = v.Request || f.own != users && hasPrefix(f.name, jvmRequests)
 	}
+	if v.Pool == "main" && v.Began >= 0 && methodOf(s.frames[v.Began].name) == "main" { // a server's own waits there for its end
+		v.Request = false
+	}
 }
 
 // primitive finds by what the thread stands still, which the innermost frames tell.

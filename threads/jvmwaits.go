@@ -22,6 +22,7 @@ var (
 var jvmWaits = []jvmWait{
 	{"java.lang.Thread.", []string{"sleep"}, evidence.SleepWait, "Thread.sleep", rankPrimitive},
 	{"java.lang.Thread.", []string{"join"}, evidence.SyncWait, "Thread.join", rankPrimitive},
+	{"java.lang.ProcessImpl.", []string{"waitFor"}, evidence.SyncWait, "Process.waitFor", rankPrimitive},
 	{"java.util.concurrent.TimeUnit.", []string{"sleep"}, evidence.SleepWait, "Thread.sleep", rankPrimitive},
 	{"java.util.concurrent.locks.ReentrantReadWriteLock$", []string{"lock", "tryLock"}, evidence.LockWait, "ReentrantReadWriteLock", rankPrimitive},
 	{"java.util.concurrent.locks.ReentrantLock.", []string{"lock", "tryLock"}, evidence.LockWait, "ReentrantLock", rankPrimitive},
@@ -142,5 +143,8 @@ var jvmWaits = []jvmWait{
 	{"com.amazonaws.", nil, evidence.NetWait, "", rankIO},
 	{"java.net.Socket$SocketInputStream.", nil, evidence.NetWait, "", rankPrimitive},
 	{"java.net.Socket", nil, evidence.NetWait, "", rankPrimitive},
-	{"java.net.InetAddress", nil, evidence.NetWait, "", rankPrimitive},
+	{"java.net.InetAddress", nil, evidence.NetWait, "DNS lookup", rankIO},
+	{"java.net.Inet4AddressImpl.", nil, evidence.NetWait, "DNS lookup", rankIO},
+	{"java.net.Inet6AddressImpl.", nil, evidence.NetWait, "DNS lookup", rankIO},
+	{"sun.security.ssl.SSLSocketImpl.", []string{"startHandshake", "ensureNegotiated"}, evidence.NetWait, "TLS handshake", rankPrimitive},
 }
