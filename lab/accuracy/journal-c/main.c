@@ -1,5 +1,5 @@
 /* journal-c appends readings to a journal: an acceptor, a queue of connections and twelve
- * workers; each reading is twenty lines, and each line is synced under the journal's lock. */
+ * workers; each reading is twelve lines, and each line is synced under the journal's lock. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -23,7 +23,7 @@ static int journal, poller, sync_lines = 1;
 static void append_journal(const char *path)
 {
 	char line[256];
-	for (int n = 0; n < 20; n++) {
+	for (int n = 0; n < 12; n++) {
 		int size = snprintf(line, sizeof line, "%d %.*s\n", n, (int)strcspn(path, " \r"), path);
 		if (write(journal, line, size) != size)
 			perror("journal");

@@ -1,5 +1,5 @@
 // Command mail-merge fills letters for a mail provider (httprouter). A renderer with its
-// parsed templates is costly, so three are kept in a pool (puddle). pprof on its own port.
+// parsed templates is costly, so two are kept in a pool (puddle). pprof on its own port.
 package main
 
 import (
@@ -36,11 +36,11 @@ var renderers *puddle.Pool[*renderer]
 
 func main() {
 	var err error
-	renderers, err = puddle.NewPool(&puddle.Config[*renderer]{MaxSize: 3, Constructor: newRenderer})
+	renderers, err = puddle.NewPool(&puddle.Config[*renderer]{MaxSize: 2, Constructor: newRenderer})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for range 3 {
+	for range 2 {
 		renderers.CreateResource(context.Background())
 	}
 	debug, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,7 +55,7 @@ func main() {
 
 func newRenderer(context.Context) (*renderer, error) {
 	r := &renderer{template: template.Must(template.New("letter").Parse(letter)), cache: map[string][]*line{}}
-	for n := range 12_000 {
+	for n := range 18_000 {
 		name := fmt.Sprint("reader ", n)
 		for i := range 10 {
 			r.cache[name] = append(r.cache[name], &line{i, fmt.Sprint("article ", i), float64(n)})
@@ -72,7 +72,7 @@ func merge(w http.ResponseWriter, r *http.Request, p httprouter.Params) {
 	}
 	defer resource.Release()
 	var lines []line
-	for i := range 150 {
+	for i := range 350 {
 		lines = append(lines, line{i, fmt.Sprint("article ", i), 9.95})
 	}
 	var out bytes.Buffer

@@ -44,7 +44,7 @@ func put(w http.ResponseWriter, r *http.Request, p httprouter.Params) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	for page := range 6 {
+	for page := range 8 {
 		if err := store(filepath.Join(inbox, fmt.Sprintf("%s-%d.tif", p.ByName("letter"), page)), scan); err != nil {
 			http.Error(w, err.Error(), http.StatusInsufficientStorage)
 			return
@@ -59,7 +59,7 @@ func store(name string, scan []byte) error {
 		return err
 	}
 	defer file.Close()
-	for range 40 {
+	for range 8 {
 		file.Write(scan)
 	}
 	if os.Getenv("FAULT") != "0" {
