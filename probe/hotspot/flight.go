@@ -24,12 +24,12 @@ type flight struct {
 	left *probe.Left
 }
 
-// untold are the events that tell what processes were started with: arguments,
+// withheld are the events that tell what processes were started with: arguments,
 // environments and properties hold passwords, those of other processes, too. What tells
 // a JVM's own is recorded apart, without secrets. A JVM whose own recordings have
 // them on writes them into this one as well, where they are overwritten
 // (redact/recorded).
-var untold = []string{"jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty", "jdk.InitialSecurityProperty", "jdk.SecurityPropertyModification",
+var withheld = []string{"jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty", "jdk.InitialSecurityProperty", "jdk.SecurityPropertyModification",
 	"jdk.SystemProcess", "jdk.ProcessStart", "jdk.JVMInformation"}
 
 // quiet writes settings for the JVM that switch these events off; of several settings
@@ -41,7 +41,7 @@ func quiet(vm *attach.VM, file string) error {
 	}
 	var text strings.Builder
 	text.WriteString(`<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0" label="unstall" provider="unstall">`)
-	for _, e := range untold {
+	for _, e := range withheld {
 		fmt.Fprintf(&text, `<event name="%s"><setting name="enabled">false</setting></event>`, e)
 	}
 	text.WriteString("</configuration>")

@@ -140,6 +140,9 @@ func TestFlightSecrets(t *testing.T) {
 	t.Setenv("PLANTED_ENV", "planted-env-hZ4")
 	for _, release := range releases {
 		for _, users := range []bool{false, true} { // a recording of the user's own that has these events on
+			if users && release != 17 {
+				continue
+			}
 			t.Run(fmt.Sprint(release, users), func(t *testing.T) {
 				args := []string{"-Xmx64m", "-Dplain=planted-property-hZ4", "-Ddb.password=planted-password-hZ4"}
 				if users {
