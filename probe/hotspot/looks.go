@@ -17,7 +17,7 @@ const (
 	mostLooks = 120                    // in a recording, about, while nothing much happens
 	stirred   = 4                      // times as often where more threads run or wait for monitors than usual
 	costShare = 100                    // a look is followed by so many times what it cost, at least
-	untold    = 2                      // dumps after which it is not known yet what one costs
+	unsettled = 2                      // dumps after which it is not known yet what one costs
 	soon      = 20                     // times what it seems to have cost that they are followed by
 	seldom    = 5 * time.Second
 	lastLook  = 200 * time.Millisecond
@@ -65,7 +65,7 @@ func (r *recording) threads(ctx context.Context) error {
 			least = max(soonest, usual/stirred)
 		}
 		apart := max(least, costShare*cost)
-		if looks <= untold {
+		if looks <= unsettled {
 			apart = min(apart, max(least, soon*cost)) // the first took longer, and the log comes later
 		}
 		if apart >= seldom && apart > least {
