@@ -27,6 +27,9 @@ type Cause struct {
 	// Doc explains it to the engineer on call: the mechanism, how it is told from
 	// its look-alikes, what helps and what does not.
 	Doc string
+	// Least is the least evidence from which it is supported, with the figures of its thresholds:
+	// whoever doubts a verdict, or misses one, looks here.
+	Least string
 	// Needs is the evidence without which nothing can be said, in words.
 	Needs string
 	// Applies says whether the question makes sense for a subject.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/runtime"
 )
 
@@ -40,6 +41,7 @@ now and of the p99 that can be gained (unstall predict shows the whole curve). W
 live heap may grow by half before a limit makes GC take a quarter of the CPUs, the
 advice is a limit; else it is GOGC, or more memory. What does not help: tuning pauses,
 more goroutines, runtime.GC().`,
+	Least:   "a GC cycle per second that marks 5 % of the time, and a quarter of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
 	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies: isGo,
 	Judge:   judgeGCRate,
@@ -62,6 +64,9 @@ const (
 	sparing      = .1  // the same, below which it burns little
 	burningProcs = .15 // of all there is of processors
 )
+
+// leastCycles is from how many cycles their rate is known: of five, within a half.
+const leastCycles = 5
 
 // hurting is how many times as long requests take that meet a cycle, from which on the
 // collector is named for it: those that take long meet more of everything.
@@ -122,6 +127,10 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
 		g.advise(c, &v, nil)
 		v.Needs = []cause.Need{{What: "an execution trace, which shows exactly where that time goes", Command: runtime.GoTrace}}
+	case len(g.Cycles) < leastCycles:
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("only %s: too few to tell how often GC runs", figure.Plural(len(g.Cycles), "GC cycle"))
+		v.Needs = []cause.Need{gcTrace}
 	case profiled && share >= burning || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs:
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)

@@ -36,6 +36,7 @@ cycle takes longer the more is live; allocating less; generational ZGC
 whose young cycles are short; more GC threads where CPUs are idle (-XX:ConcGCThreads).
 -XX:SoftMaxHeapSize below -Xmx makes cycles start earlier and keeps the rest for bursts.
 What does not help: a pause goal, which it does not have.`,
+	Least:   "stalls in 1 % of the time, or one of a second; with requests a quarter of slow time",
 	Needs:   "ZGC's log (-Xlog:gc is enough: stalls are logged at level info); requests from the same time, to show what they cost",
 	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "ZGC") },
 	Judge:   judgeStall,

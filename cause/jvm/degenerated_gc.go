@@ -34,6 +34,7 @@ by default; a larger -XX:ShenandoahInitFreeThreshold for the first cycles), more
 for the concurrent phases (-XX:ConcGCThreads) where CPUs are idle; allocating less; from
 JDK 25 on the generational mode, which frees short-lived objects without a whole cycle.
 What does not help: more threads for pauses (-XX:ParallelGCThreads) alone.`,
+	Least:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
 	Needs:   "Shenandoah's log; requests from the same time, to show what it costs",
 	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "Shenandoah") },
 	Judge:   judgeDegenerated,

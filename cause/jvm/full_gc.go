@@ -40,6 +40,7 @@ What helps: a larger heap (-Xmx at least 1.5 times what is live after a full col
 as far as the container allows, with room outside the heap for threads, metaspace and
 buffers); keeping less; a collector that compacts concurrently where pauses are the
 problem. What does not help: calling System.gc() at quiet times.`,
+	Least:   "two full collections that take 2 % of the time (8 % of the worst minute), or one of a second, or three in a row that leave 95 % of the heap in use, or the JVM's own line about GCTimeLimit; with requests a quarter of slow time",
 	Needs:   "a GC log; requests from the same time, to show what it costs them",
 	Applies: isJVM,
 	Judge:   judgeFull,
@@ -106,6 +107,9 @@ const (
 // exhausted supports full collections that free nearly nothing, by the JVM's own word or by
 // what they leave.
 func (g *collector) exhausted(v *cause.Verdict, p reading.Pauses) bool {
+	if len(p) == 0 { // those there may be have a reason of their own
+		return false
+	}
 	said, ok := g.c.Fact(evidence.FactOverheadLimit)
 	row, most := 0, 0
 	for _, x := range g.Pauses {
@@ -120,7 +124,7 @@ func (g *collector) exhausted(v *cause.Verdict, p reading.Pauses) bool {
 	if most >= inARow {
 		v.Evidence = append(v.Evidence, g.c.Figure(fmt.Sprintf("full collections in a row that left %.0f %% of the heap or more in use", 100*exhaustedHeap), float64(most), "count", g.OriginOf(p[len(p)-1])))
 	}
-	if len(p) == 0 || !ok && most < inARow {
+	if !ok && most < inARow {
 		return false
 	}
 	if v.State == cause.Supported {

@@ -68,6 +68,7 @@ func TestTheWorstDecides(t *testing.T) {
 		"a storm of a minute":          {hours(map[int]string{20000: pausing(75, 20000, 240, "Pause Young (Allocation Failure) 120M->40M(256M) 200.000ms")}), "jvm.young-gc-rate", "of the minute from "},
 		"a storm of full ones":         {hours(map[int]string{20000: pausing(30, 20000, 600, "Pause Full (Ergonomics) 250M->40M(256M) 300.000ms")}), "jvm.full-gc", "of the minute from "},
 		"a full heap":                  {hours(map[int]string{20000: pausing(4, 20000, 100, "Pause Full (Ergonomics) 256M->254M(256M) 60.000ms")}), "jvm.full-gc", "4 full collections"},
+		"a full heap, asked for":       {hours(map[int]string{20000: pausing(4, 20000, 100, "Pause Full (System.gc()) 256M->254M(256M) 60.000ms")}), "", ""},
 		"the JVM's own word":           {hours(map[int]string{20000: pausing(1, 20000, 100, "Pause Full (Ergonomics) 250M->249M(256M) 60.000ms") + "[20000.200s][trace][gc,ergo] GC is exceeding overhead limit of 98%\n"}), "jvm.full-gc", "A full collection"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,13 +34,12 @@ not run by the host (jvm.gc-cpu-starved); more system than user time is the kern
 have those that somebody asked for. Without CPU times in the log these cannot be told
 apart.
 
-Least evidence: one pause of a second.
-
 What helps: more GC threads where one copies and CPUs are idle; a smaller young
 generation where all of it survives; building large caches outside the heap, or in parts;
 a collector that copies while the program runs (generational ZGC, Shenandoah). For a
 remark: -XX:+ParallelRefProcEnabled, and with CMS -XX:+CMSScavengeBeforeRemark. What does
 not help: a larger young generation.`,
+	Least:   "one pause of a second",
 	Needs:   "a GC log; CPU times in it, to tell who took the time; requests from the same time, to show what it costs",
 	Applies: isJVM,
 	Judge:   judgeLong,

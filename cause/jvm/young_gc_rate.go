@@ -42,6 +42,7 @@ requests (callers that cache), a larger young generation: twice the eden means h
 collections, and each copies hardly more. What does not help: a larger heap whose young
 generation stays fixed by -Xmn or NewSize; a shorter pause goal (it shrinks eden and
 makes collections more frequent).`,
+	Least:   "5 young collections, 10 a minute, and 5 % of the time (20 % of the worst minute); with requests 2 % of the time and a quarter of slow time",
 	Needs:   "a GC log; requests from the same time; CPU time of the process, for the knee",
 	Applies: isJVM,
 	Judge:   judgeYoung,
@@ -100,7 +101,7 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.Title = fmt.Sprintf("Young GC (%s) runs %.0f times per minute and pauses the program %.1f %% of the time, because eden fills every %s.", g.NameOf(p[0]), perMinute, 100*g.ShareOf(p), inSeconds(p.Interval()))
-	if storm {
+	if storm && g.ShareOf(p) < stoppedYoung {
 		v.Title = g.named(fmt.Sprintf("Young GC (%s) pauses the program %s %% of the time.", g.NameOf(p[0]), share(g.ShareOf(p))), p)
 	}
 	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee*knee.Value {

@@ -31,6 +31,7 @@ What helps: a higher limit, or none (requests and weights still share fairly); a
 GOMAXPROCS that fits the quota, which Go 1.25 and later sets by itself; fewer threads
 that run at once. Tuning GC does not shorten its pauses while GC workers use up the
 quota.`,
+	Least:   "a quota that stopped 1 % of its periods, and a quarter of slow time",
 	Needs:   "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeThrottled,

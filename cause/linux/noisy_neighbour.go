@@ -22,6 +22,7 @@ time.
 How to tell it from similar problems: a process whose own threads use all CPUs waits for
 itself; then other processes use less than it is missing. A quota stops a process while
 CPUs are free.`,
+	Least:   "others that use a tenth of the host's CPUs, and a quarter of slow time in which the host did not run the process",
 	Needs:   "CPU time of the other processes on the host: " + Record,
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeNeighbour,

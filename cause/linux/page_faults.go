@@ -31,6 +31,7 @@ taken again (scavenger, madvise), which is a different problem.
 
 What helps: waiting for it to pass before judging a change of heap size; warming up or
 pre-touching before the service takes traffic; transparent huge pages for the heap.`,
+	Least:   "20 requests inside and outside the time in which the heap grew, half as much work again inside, and a quarter of slow time; without requests, page faults that take a fifth of the CPU time",
 	Needs:   "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeFaults,

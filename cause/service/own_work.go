@@ -31,6 +31,7 @@ more work than is usual; without an objective, slow requests that take 20 ms or 
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time of own work, more than is usual",
 	Needs:   "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgeOwnWork,

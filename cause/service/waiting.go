@@ -33,6 +33,7 @@ Least evidence: 5 slow requests whose states are known, with a quarter of the sl
 the place; without an objective, slow requests that take 20 ms or longer.
 
 What helps: depends on the place. The code that is named says what it waits for.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgeWaiting,

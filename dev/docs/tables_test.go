@@ -51,9 +51,9 @@ func formatTable() string {
 }
 
 func causeTable() string {
-	t := newTable("cause", "step", "what it is", "evidence it needs")
+	t := newTable("cause", "step", "what it is", "evidence it needs", "least evidence from which it is named")
 	for _, c := range causes.Causes {
-		t.row(code(c.ID), string(c.Step), c.Title, c.Needs)
+		t.row(code(c.ID), string(c.Step), c.Title, c.Needs, c.Least)
 	}
 	return t.String()
 }
