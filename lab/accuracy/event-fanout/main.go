@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"log"
 	"net/http"
@@ -35,10 +36,13 @@ func (h *hub) subscribe(parcel string) chan string {
 	h.mu.Lock()
 	h.subscribers[events] = parcel
 	h.mu.Unlock()
-	go func() { // keeps the latest
-		latest := make([]string, 0, 200)
+	go func() { // keeps the latest, as it would be shown
+		latest := map[string]string{}
 		for e := range events {
-			latest = append(latest[:0], e)
+			for _, language := range []string{"de", "en", "fr", "it"} {
+				text, _ := json.Marshal(map[string]string{"language": language, "parcel": parcel, "event": e})
+				latest[language] = string(text)
+			}
 		}
 	}()
 	return events

@@ -1,5 +1,5 @@
 // Command ledger-entries books entries of a ledger (chi, database/sql). Balances of all
-// accounts are kept in memory; an entry is one transaction on one of six connections.
+// accounts are kept in memory; an entry is one transaction on one of three connections.
 package main
 
 import (
@@ -43,8 +43,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	db.SetMaxOpenConns(6)
-	db.SetMaxIdleConns(6)
+	db.SetMaxOpenConns(3)
+	db.SetMaxIdleConns(3)
 	l := &ledger{db: db}
 	for n := range 40_000 {
 		owner := fmt.Sprint("holder ", n)
@@ -93,7 +93,7 @@ func (l *ledger) statement(n int, row string) []map[string]any {
 	a := l.accounts[n%len(l.accounts)]
 	l.mu.RUnlock()
 	var out []map[string]any
-	for i := range 250 {
+	for i := range 400 {
 		p := a.History[i%len(a.History)]
 		out = append(out, map[string]any{"iban": p.Other.IBAN, "text": p.Text + strconv.Itoa(i), "cents": p.Cents, "row": row})
 	}

@@ -41,7 +41,7 @@ func (v *visitor) watch() {
 		case <-v.gone:
 			return
 		case <-tick.C:
-			v.seen.Store(int64(len(strings.Fields(strings.Repeat(v.name+" ", 60)))))
+			v.seen.Store(int64(len(strings.Fields(strings.Repeat(v.name+" ", 400)))))
 		}
 	}
 }
