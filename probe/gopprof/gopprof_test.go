@@ -16,6 +16,7 @@ import (
 	"runtime/pprof"
 	"runtime/trace"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -326,6 +327,47 @@ func TestWriteTimeout(t *testing.T) {
 	out := probetest.Record(t, probetest.One(t, Probe.Find, discover.Target{URL: u}), probe.Plan{For: 2 * time.Second})
 	if out.Named("cpu-0001.pb.gz") == nil || out.Named("trace-0001.out") == nil || !out.Warned("WriteTimeout") {
 		t.Errorf("%q, warnings %q", out.Names(), out.Warnings)
+	}
+}
+
+// What the index page counts, as Go 1.5, 1.11 and 1.26 write it.
+func TestListed(t *testing.T) {
+	for _, c := range []struct {
+		index, profile string
+		count          int
+		ok             bool
+	}{
+		{`<tr><td align=right>0<td><a href="block?debug=1">block</a>`, "block", 0, true},
+		{"<tr>\n<td>17</td><td><a href=mutex?debug=1>mutex</a></td>\n</tr>", "mutex", 17, true},
+		{"<tr><td>0</td><td><a href='mutex?debug=1'>mutex</a></td></tr>\n<tr><td>3</td><td><a href='block?debug=1'>block</a></td></tr>", "block", 3, true},
+		{"heap profile: 1: 2", "mutex", 0, false},
+		{"", "mutex", 0, false},
+	} {
+		if count, ok := listed([]byte(c.index), c.profile); count != c.count || ok != c.ok {
+			t.Errorf("%s in %s: %d, %v", c.profile, c.index, count, ok)
+		}
+	}
+}
+
+// A server that would sample for as long as it is asked is not asked for a profile
+// that its index page says is empty.
+func TestEmptyProfiles(t *testing.T) {
+	var asked sync.Map
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Store(strings.TrimPrefix(r.URL.Path, "/debug/pprof/"), true)
+		if r.URL.Path == "/debug/pprof/" {
+			fmt.Fprint(w, "<title>/debug/pprof/</title><td>0</td><td><a href='mutex?debug=1'>mutex</a></td><td>0</td><td><a href='block?debug=1'>block</a></td>")
+			return
+		}
+		http.DefaultServeMux.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	u, _ := url.Parse(server.URL)
+	probetest.Record(t, probetest.One(t, Probe.Find, discover.Target{URL: u}), probe.Plan{For: time.Second})
+	for profile, want := range map[string]bool{"mutex": false, "block": false, "goroutine": true} {
+		if _, got := asked.Load(profile); got != want {
+			t.Errorf("asked for %s: %v", profile, got)
+		}
 	}
 }
 

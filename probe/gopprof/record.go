@@ -94,7 +94,11 @@ func (r *recording) heap(ctx context.Context) {
 // first or the second of each.
 func (r *recording) snapshots(ctx context.Context, n int) {
 	r.fetch(ctx, piece{path: "goroutine", name: fmt.Sprintf("goroutine-%d.pb.gz", n), within: 2 * grace, most: 64 << 20})
+	index, _ := r.head(ctx, "", "", 2*grace)
 	for _, lock := range []string{"mutex", "block"} {
+		if count, ok := listed(index, lock); ok && count == 0 {
+			continue
+		}
 		if r.sampled(ctx, lock) {
 			r.fetch(ctx, piece{path: lock, name: fmt.Sprintf("%s-%d.pb.gz", lock, n), within: 2 * grace, most: 64 << 20})
 		}

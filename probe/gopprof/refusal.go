@@ -6,6 +6,8 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +47,18 @@ func what(path string) string {
 
 func (r *recording) deny(what, why, do string) {
 	r.sink.Lack(probe.Lack{What: what, Why: why, Do: do})
+}
+
+// listed is how many samples of a profile the index page counts. A profile without
+// any is not asked for: some servers, VictoriaMetrics one of them, answer a request
+// for the mutex profile by sampling for ten seconds.
+func listed(index []byte, profile string) (count int, ok bool) {
+	m := regexp.MustCompile(`(\d+)\s*(?:</td>)?\s*<td><a href=[^>]*>` + profile + `</a>`).FindSubmatch(index)
+	if m == nil {
+		return 0, false
+	}
+	count, err := strconv.Atoi(string(m[1]))
+	return count, err == nil
 }
 
 // sampled says whether the program records where it waits for locks: the text of
