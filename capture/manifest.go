@@ -63,6 +63,7 @@ type metaNote struct {
 	Origin string       `json:"origin,omitempty"`
 	About  *subjectNote `json:"about,omitempty"`
 	Lines  bool         `json:"lines,omitempty"`
+	Found  bool         `json:"found,omitempty"`
 }
 
 // subjectNote is an [evidence.Subject] in the file, where kinds have names.
@@ -78,7 +79,7 @@ type subjectNote struct {
 }
 
 func (m Meta) note() *metaNote {
-	n := &metaNote{Name: m.Name, Series: m.Series, Probe: m.Probe, Origin: m.Origin, Lines: m.Lines}
+	n := &metaNote{Name: m.Name, Series: m.Series, Probe: m.Probe, Origin: m.Origin, Lines: m.Lines, Found: m.Found}
 	if a := m.About; a != (evidence.Subject{}) {
 		n.About = &subjectNote{a.Kind.String(), a.Name, a.PID, a.StartTime, a.Runtime, a.Version, a.CPUs, a.Container}
 	}
@@ -86,7 +87,7 @@ func (m Meta) note() *metaNote {
 }
 
 func (n *metaNote) meta() Meta {
-	m := Meta{Name: n.Name, Series: n.Series, Probe: n.Probe, Origin: n.Origin, Lines: n.Lines}
+	m := Meta{Name: n.Name, Series: n.Series, Probe: n.Probe, Origin: n.Origin, Lines: n.Lines, Found: n.Found}
 	if a := n.About; a != nil {
 		m.About = evidence.Subject{Name: a.Name, PID: a.PID, StartTime: a.StartTime, Runtime: a.Runtime,
 			Version: a.Version, CPUs: a.CPUs, Container: a.Container}

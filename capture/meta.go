@@ -20,4 +20,8 @@ type Meta struct {
 	// Lines says that the artifact is text of people's programs (logs, command
 	// lines): secrets are taken out of each line before it is stored.
 	Lines bool `json:"lines,omitempty"`
+
+	// Found says that it is a log the program writes anyway, followed because it
+	// looked like one that is read: what came may be something else.
+	Found bool `json:"found,omitempty"`
 }

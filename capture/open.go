@@ -242,3 +242,13 @@ func (c *Capture) Artifacts() []*format.Artifact {
 	}
 	return all
 }
+
+// Found says whether an artifact is a file that the program writes anyway, see [Meta].
+func (c *Capture) Found(name string) bool {
+	for _, a := range c.artifacts {
+		if a.meta.Name == name {
+			return a.meta.Found
+		}
+	}
+	return false
+}

@@ -3,6 +3,7 @@ package incident_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
@@ -133,5 +135,29 @@ func TestNothing(t *testing.T) {
 	}
 	if d := said(t, b, diagnose.Options{Since: time.Unix(1, 0), Until: time.Unix(2, 0)}); !strings.Contains(d, "no evidence lies between") {
 		t.Error("it is not said")
+	}
+}
+
+// Of a log that was found, other lines than expected are no warning; of what a probe
+// asked for they are.
+func TestFoundLog(t *testing.T) {
+	for _, found := range []bool{true, false} {
+		path := filepath.Join(t.TempDir(), "x.unstall")
+		w, err := capture.Create(path, capture.Info{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := w.Create(capture.Meta{Name: "service.log", Lines: true, Found: found})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(f, "once upon a time")
+		if err := errors.Join(f.Close(), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		b := read(t, incident.NewBundle(), path)
+		if warned := len(b.Warnings) > 0; warned == found {
+			t.Errorf("found %v: warnings %+v", found, b.Warnings)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -37,7 +38,8 @@ func Known(a *format.Artifact) bool { return isCapture(a) || format.Claimed(all.
 
 // ReadCapture adds everything in a capture to a bundle. An artifact that cannot be read, as
 // the one that was being written when target or tool ended, is a warning: the others were
-// recorded at the same time.
+// recorded at the same time. That what came of a log which was found is none of the known
+// ones is nothing to warn of: nobody gave it.
 func ReadCapture(ctx context.Context, c *capture.Capture, b *evidence.Bundle) {
 	b.ExpectedRate = max(b.ExpectedRate, c.Info.ExpectedRate)
 	for _, w := range c.Warnings {
@@ -47,7 +49,8 @@ func ReadCapture(ctx context.Context, c *capture.Capture, b *evidence.Bundle) {
 		b.Unseen = append(b.Unseen, evidence.Unseen(l))
 	}
 	for _, a := range c.Artifacts() {
-		if err := format.Read(ctx, all.Formats, a, b); err != nil {
+		err := format.Read(ctx, all.Formats, a, b)
+		if err != nil && !(errors.Is(err, format.ErrUnknown) && c.Found(a.Name)) {
 			for line := range strings.Lines(err.Error()) {
 				b.Warnf(0, "%s", strings.TrimSpace(line))
 			}
