@@ -26,9 +26,9 @@ var etcd = program{
 	},
 	variants: []variant{
 		{name: "healthy", truth: "healthy: 40 writes of 200 bytes and 150 reads a second"},
-		{name: "busier", truth: "healthy: 600 reads a second", load: []traffic{etcdPut(40, 200, "{n%2000:7}"), etcdRange(600, false)}},
-		{name: "gogc", truth: "GOGC=1 in the environment, as busy as 'busier'", load: []traffic{etcdPut(40, 200, "{n%2000:7}"), etcdRange(600, false)}, sick: func(p *place) { p.setenv("GOGC=1") }},
-		{name: "memory-limit", truth: "GOMEMLIMIT=20MiB in the environment, below what it needs, as busy as 'busier'", load: []traffic{etcdPut(40, 200, "{n%2000:7}"), etcdRange(600, false)}, sick: func(p *place) { p.setenv("GOMEMLIMIT=20MiB") }},
+		{name: "busier", truth: "healthy: 1,200 reads a second", load: []traffic{etcdPut(40, 200, "{n%2000:7}"), etcdRange(1200, false)}},
+		{name: "gogc", truth: "GOGC=1 in the environment, as busy as 'busier'", load: []traffic{etcdPut(40, 200, "{n%2000:7}"), etcdRange(1200, false)}, sick: func(p *place) { p.setenv("GOGC=1") }},
+		{name: "memory-limit", truth: "GOMEMLIMIT=20MiB in the environment, below what it needs, as busy as 'busier'", load: []traffic{etcdPut(40, 200, "{n%2000:7}"), etcdRange(1200, false)}, sick: func(p *place) { p.setenv("GOMEMLIMIT=20MiB") }},
 		{name: "snapshots", truth: "healthy all the same: --snapshot-count=5, a snapshot after every 5 writes", sick: func(p *place) { p.args = append(p.args, "--snapshot-count=5") }},
 		{name: "writes", truth: "600 writes a second on a disk that has to sync each", load: []traffic{etcdPut(600, 200, "{n%2000:7}"), etcdRange(150, false)}},
 		{name: "big-ranges", truth: "12 requests a second list all 2,000 keys, 3 MB of JSON each: more CPU than there is", load: []traffic{etcdPut(40, 200, "{n%2000:7}"), etcdRange(100, false), etcdRange(12, true)}},

@@ -19,7 +19,7 @@ var influxdb = program{
 		p.args = []string{"run"}
 		p.env = []string{"HOME=" + p.dir, "INFLUXDB_HTTP_BIND_ADDRESS=" + p.main, "INFLUXDB_BIND_ADDRESS=" + p.at("rpc"),
 			"INFLUXDB_META_DIR=" + p.dir + "/meta", "INFLUXDB_DATA_DIR=" + p.dir + "/data", "INFLUXDB_DATA_WAL_DIR=" + p.dir + "/wal",
-			"INFLUXDB_DATA_WAL_FSYNC_DELAY=100ms", "INFLUXDB_MONITOR_STORE_ENABLED=false"}
+			"INFLUXDB_DATA_WAL_FSYNC_DELAY=5ms", "INFLUXDB_MONITOR_STORE_ENABLED=false"}
 		p.prepare = func(ctx context.Context) error {
 			if err := post(ctx, "http://"+p.main+"/query?q="+url.QueryEscape("CREATE DATABASE shop"), nil); err != nil {
 				return err

@@ -30,7 +30,7 @@ var zookeeper = program{
 	},
 	variants: []variant{
 		{name: "healthy", truth: "healthy: 60 writes and 600 reads a second, 10 MB of data"},
-		{name: "heap-26m", truth: "-Xmx26m for 10 MB of data", sick: func(p *place) { p.args[0] = "-Xmx26m" }},
+		{name: "heap-22m", truth: "-Xmx22m for 10 MB of data", sick: func(p *place) { p.args[0] = "-Xmx22m" }},
 		{name: "snapshots", truth: "zookeeper.snapCount=20: a snapshot of all data after 10 to 20 writes", sick: func(p *place) { p.jvm("-Dzookeeper.snapCount=20") }},
 		{name: "one-request", truth: "zookeeper.request_throttle_max_requests=1: one request in the server at a time, and writes wait for the disk", sick: func(p *place) {
 			p.jvm("-Dzookeeper.request_throttle_max_requests=1", "-Dzookeeper.request_throttle_stall_time=20")
