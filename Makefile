@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build test chromium dotnet jdk gallery demo labs accuracy recordings predictions bench fuzz lint help
+.PHONY: build test chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench fuzz lint help
 
 GO            ?= go
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -53,6 +53,9 @@ labs: build ## every incident in full, with its figures (10 to 20 minutes each)
 
 accuracy: ## all services of lab/accuracy and the labs' variants against the known answers, and docs/accuracy.md (ONLY=regexp RUNS=3 KEEP=folder)
 	$(GO) run ./dev/accuracy -runs $(RUNS) $(if $(ONLY),-only '$(ONLY)',-o docs/accuracy.md) $(if $(KEEP),-keep $(KEEP)) $(ACCURACYFLAGS)
+
+thirdparty: build ## real programs from package registries, healthy and sick by one setting, and what is said of them (ONLY=caddy,etcd/gogc)
+	$(GO) run ./dev/thirdparty $(if $(ONLY),--only '$(ONLY)')
 
 recordings: ## record the fixtures anew on this machine (FIXTURE=go.gc-rate/ or FIXTURE=all)
 	@echo 'Sick and healthy services run under load, some seconds each, and what is recorded takes'
