@@ -6,13 +6,14 @@ import (
 	"github.com/unstall/unstall/redact"
 )
 
-// trace is an execution trace of Go 1.22 and later: batches, whose texts are all in
-// those of string tables.
+// trace is an execution trace. Of Go 1.22 and later it is batches, whose texts are all
+// in those of string tables; before, events, of which some hold a text.
 // https://go.dev/src/internal/trace/tracev2/events.go
 type trace struct {
+	piece func([]byte) int // cleans the one at the beginning and returns its length, see batch
 	held  []byte
 	begun bool
-	rest  cleaner // once something is no batch
+	rest  cleaner // once something is none
 	out   []byte
 }
 
@@ -26,13 +27,12 @@ const (
 	mostBatch       = 1 << 20
 )
 
-// traceOf is the cleaner of a trace. The texts of those before Go 1.22 stand between
-// their events.
+// traceOf is the cleaner of a trace.
 func traceOf(head []byte) cleaner {
 	if len(head) > 6 && (head[5] < '2' || head[5] == '2' && head[6] < '2') {
-		return &data{values: true}
+		return &trace{piece: event}
 	}
-	return &trace{}
+	return &trace{piece: batch}
 }
 
 func (t *trace) next(p []byte) []byte {
@@ -45,7 +45,7 @@ func (t *trace) next(p []byte) []byte {
 		t.begun, at = true, traceHeader
 	}
 	for t.begun && at < len(t.held) {
-		n := batch(t.held[at:])
+		n := t.piece(t.held[at:])
 		if n < 0 {
 			t.rest = &data{values: true}
 			break
@@ -65,7 +65,7 @@ func (t *trace) next(p []byte) []byte {
 }
 
 func (t *trace) end() []byte {
-	if t.rest == nil { // broken off within a batch
+	if t.rest == nil { // broken off within one
 		t.rest = &data{values: true}
 	}
 	t.out = append(t.out[:0], t.rest.next(t.held)...)
