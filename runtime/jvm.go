@@ -52,14 +52,14 @@ var JVM = &Runtime{
 }
 
 // launchedByJava is what a command line of java runs, as jps names it: the main class
-// without its package, the module's, or the jar without its extension; "" where an
+// without its package, the module's, or the jar; "" where an
 // @argfile hides it. The launcher's options with a value of their own are those of
 // https://docs.oracle.com/en/java/javase/25/docs/specs/man/java.html
 func launchedByJava(args []string) string {
 	for i := 1; i < len(args); i++ {
 		switch option := args[i]; {
 		case option == "-jar" && i+1 < len(args):
-			return strings.TrimSuffix(path.Base(args[i+1]), ".jar")
+			return path.Base(args[i+1])
 		case (option == "-m" || option == "--module") && i+1 < len(args):
 			return mainClass(args[i+1])
 		case strings.HasPrefix(option, "--module="):

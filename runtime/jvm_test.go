@@ -9,8 +9,8 @@ func TestLaunchedByJava(t *testing.T) {
 	for line, want := range map[string]string{
 		"java": "",
 		"java -Xmx256m -cp lib/a.jar:lib/b.jar -Dpassword=x org.apache.catalina.startup.Bootstrap start": "Bootstrap",
-		"/usr/bin/java -jar /srv/jetty/start.jar --module=http":                                          "start",
-		"java -Xmx1g -jar shop-1.2.jar":                                                                  "shop-1.2",
+		"/usr/bin/java -jar /srv/jetty/start.jar --module=http":                                          "start.jar",
+		"java -Xmx1g -jar shop-1.2.jar":                                                                  "shop-1.2.jar",
 		"java --add-opens java.base/java.nio=ALL-UNNAMED --class-path x Main":                            "Main",
 		"java --add-opens=java.base/java.nio=ALL-UNNAMED --enable-preview -XX:+UseZGC shop.Main":         "Main",
 		"java -p mods -m shop/org.shop.Main":                                                             "Main",

@@ -36,9 +36,9 @@ var influxdb = program{
 		{name: "tiny-cache", truth: "cache-snapshot-memory-size = 20k: a snapshot to disk after every few writes", sick: func(p *place) {
 			p.setenv("INFLUXDB_DATA_CACHE_SNAPSHOT_MEMORY_SIZE=20000")
 		}},
-		{name: "fsync", truth: "wal-fsync-delay = 0: each of 150 writes a second is synced to disk by itself", sick: func(p *place) {
+		{name: "fsync", truth: "wal-fsync-delay = 0: each of 500 writes a second is synced to disk by itself", sick: func(p *place) {
 			p.setenv("INFLUXDB_DATA_WAL_FSYNC_DELAY=0s")
-			p.load[0] = influxWrite(150)
+			p.load[0] = influxWrite(500)
 		}},
 		{name: "heavy-query", truth: "3 queries a second read all points", sick: func(p *place) {
 			p.load = append(p.load, influxQuery("SELECT percentile(value, 90) FROM requests GROUP BY host, time(1m)", 3))

@@ -31,10 +31,13 @@ var prometheus = program{
 	},
 	variants: []variant{
 		{name: "healthy", truth: "healthy: 80 queries a second over an hour"},
-		{name: "gogc", truth: "GOGC=2 in the environment", sick: func(p *place) { p.setenv("GOGC=2") }},
-		{name: "one-query", truth: "--query.max-concurrency=1 while 3 queries a second take a third of a second", sick: func(p *place) {
+		{name: "gogc", truth: "GOGC=1 in the environment, at 250 queries a second", sick: func(p *place) {
+			p.setenv("GOGC=1")
+			p.load = append(p.load, prometheusQuery(`sum(rate(requests_total{zone="zone-2"}[5m]))`, time.Now(), 170))
+		}},
+		{name: "one-query", truth: "--query.max-concurrency=1 while 8 queries a second take some 100 ms", sick: func(p *place) {
 			p.args = append(p.args, "--query.max-concurrency=1")
-			p.load = append(p.load, prometheusQuery("max(quantile_over_time(0.9, requests_total[20m]))", time.Now(), 3))
+			p.load = append(p.load, prometheusQuery("max(quantile_over_time(0.9, requests_total[20m]))", time.Now(), 8))
 		}},
 		{name: "quota", truth: "a CPU quota of 0.1 CPUs", sick: func(p *place) { p.quota = .1 }},
 	},
