@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -205,47 +204,4 @@ func unknown(d *diagnose.Diagnosis) *float64 {
 		}
 	}
 	return &share
-}
-
-// diagnoseKept diagnoses what is kept in a folder anew. Answers that were corrected since
-// are those that count.
-func diagnoseKept(ctx context.Context, o options) (cases []Case, err error) {
-	names, err := filepath.Glob(filepath.Join(o.again, "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	now := map[string]*Known{}
-	if services, err := readServices(o.dir); err == nil {
-		for i := range services {
-			now[services[i].Name] = &services[i].Known
-		}
-	} else {
-		say("warning: the answers are those of when it was recorded: %v", err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		k := new(Kept)
-		if err := json.Unmarshal(text, k); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if k.Service == "" || !o.only.MatchString(k.Service) || k.Lab != nil && o.noLabs {
-			continue
-		}
-		if known := now[k.Service]; known != nil && k.Known != nil {
-			k.Known.Answer, k.Known.Healthy, k.About = known.Answer, known.Healthy, known.About
-		}
-		c := judge(ctx, o, o.again, k)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		say("%s", c)
-		cases = append(cases, c)
-	}
-	if len(cases) == 0 {
-		return nil, fmt.Errorf("%s: there is no capture that was kept with its answer", o.again)
-	}
-	return cases, nil
 }
