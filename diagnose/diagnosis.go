@@ -21,6 +21,7 @@ type Diagnosis struct {
 	Window      Window     `json:"window"`
 	Targets     []Target   `json:"targets"`
 	Coverage    []Coverage `json:"coverage"`
+	Outcome     string     `json:"outcome"`   // "found" | "nothing_found" | "not_explained" | "not_judged"
 	RankedBy    string     `json:"ranked_by"` // "request_time" | "stopped_time"
 	Requests    *Requests  `json:"requests"`
 	Loads       []Load     `json:"loads"`    // what load generators measured from outside

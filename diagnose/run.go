@@ -43,6 +43,7 @@ func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, e
 	}
 	r.requests()
 	r.describe()
+	d.Outcome = r.outcome()
 	d.kept = &kept{incident: i, threads: r.threads()}
 	return d, nil
 }

@@ -35,7 +35,7 @@ var diagnoses = map[string]func() *diagnose.Diagnosis{
 
 func sick() *diagnose.Diagnosis {
 	return &diagnose.Diagnosis{
-		Schema: diagnose.Schema, ToolVersion: "0.1.0", RankedBy: "request_time",
+		Schema: diagnose.Schema, ToolVersion: "0.1.0", Outcome: diagnose.Found, RankedBy: "request_time",
 		Window:  diagnose.Window{Start: at("14:02:10"), End: at("14:02:40"), Duration: ptr(30.)},
 		Targets: []diagnose.Target{{ID: "gateway pid 4711", Kind: "process", PID: ptr(4711), Name: "gateway", Runtime: "go", Version: "go1.26.8", CPUs: ptr(2), MemLimit: ptr(int64(4 << 30))}},
 		Coverage: []diagnose.Coverage{
@@ -103,6 +103,7 @@ func twoCauses() *diagnose.Diagnosis {
 
 func healthy() *diagnose.Diagnosis {
 	d := sick()
+	d.Outcome = diagnose.NothingFound
 	d.Requests.Slow, d.Requests.Traced, d.Requests.SlowTotalMs, d.Requests.SlowThresholdMs, d.Requests.SlowRule = 0, 0, 0, ptr(300.), "slo"
 	d.Requests.P50Ms, d.Requests.P99Ms, d.Requests.P999Ms = ptr(.413), ptr(2.04), nil
 	d.Ledger, d.Warnings = nil, nil
@@ -126,6 +127,7 @@ func noRequests() *diagnose.Diagnosis {
 
 func inconclusive() *diagnose.Diagnosis {
 	d := sick()
+	d.Outcome = diagnose.NotJudged
 	trace := func(shows string) []diagnose.Need {
 		return []diagnose.Need{{What: "an execution trace of a few seconds under load shows " + shows, Command: runtime.GoTrace}}
 	}

@@ -71,12 +71,12 @@ func (p Compared) add(doc *document) error {
 	}{{"before", p.Before}, {"after", p.After}} {
 		if s.d != nil {
 			label, text := answer(s.d)
-			tone := "found"
-			switch label {
-			case nothingFound:
+			tone := "plain" // that nothing was judged or explained is no good news
+			switch s.d.Outcome {
+			case diagnose.Found:
+				tone = "found"
+			case diagnose.NothingFound:
 				tone = "calm"
-			case notJudged: // that is no good news
-				tone = "plain"
 			}
 			v.Sides = append(v.Sides, sideView{s.name + ": " + label, text, tone})
 		}

@@ -165,8 +165,8 @@ func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
 		v.Change = change(v.First)
 		return
 	}
-	v.Label, v.Nothing, v.Tone = found(d, open, ruledOut), sentence.Nothing(d, open, ruledOut), "calm plain"
-	if v.Label == notJudged {
+	v.Label, v.Nothing, v.Tone = sentence.None(d), sentence.Nothing(d, open, ruledOut), "calm plain"
+	if !sentence.Healthy(d) {
 		v.Tone = "plain"
 	}
 }

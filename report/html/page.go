@@ -170,7 +170,7 @@ func (d *document) draw(n int, t *timeline.Timeline) error {
 func answer(d *diagnose.Diagnosis) (label, text string) {
 	supported, open, ruledOut := sentence.Split(d)
 	if len(supported) == 0 {
-		return found(d, open, ruledOut), sentence.Nothing(d, open, ruledOut)
+		return sentence.None(d), sentence.Nothing(d, open, ruledOut)
 	}
 	text = supported[0].Title
 	if cost := sentence.Cost(d, &supported[0]); cost != "" {
@@ -178,16 +178,6 @@ func answer(d *diagnose.Diagnosis) (label, text string) {
 	}
 	return supported[0].Cause, text
 }
-
-// found says in two words that no cause was.
-func found(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
-	if sentence.Unjudged(d, open, ruledOut) {
-		return notJudged
-	}
-	return nothingFound
-}
-
-const notJudged, nothingFound = "not judged", "nothing found"
 
 //go:embed page
 var files embed.FS

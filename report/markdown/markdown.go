@@ -66,10 +66,9 @@ func (p *page) headline(d *diagnose.Diagnosis, supported, open, ruledOut []diagn
 		if savings > 1 {
 			p.linef("\nCauses overlap: their savings do not add up.")
 		}
-	case !sentence.Unjudged(d, open, ruledOut):
-		p.linef("## Nothing found\n\n%s", escape(sentence.Nothing(d, open, ruledOut)))
 	default:
-		p.linef("## Not judged\n\n%s", escape(sentence.Nothing(d, open, ruledOut)))
+		label := sentence.None(d)
+		p.linef("## %s\n\n%s", strings.ToUpper(label[:1])+label[1:], escape(sentence.Nothing(d, open, ruledOut)))
 	}
 }
 

@@ -3,7 +3,9 @@
 package sentence
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +97,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			} else {
 				some += " took too long"
 			}
-			if len(ruledOut) > 0 {
+			if len(ruledOut) > 0 && d.Outcome != diagnose.NothingFound {
 				some += "; none of the causes checked explains it"
 			}
 			s = append(s, some+".")
@@ -104,6 +106,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		default:
 			s = append(s, "No request was slow.")
 		}
+	}
+	if most := largest(d); d.Outcome == diagnose.NotExplained && most != "" {
+		s = append(s, "Most of that time: "+most+".")
 	}
 	if r := d.Requests; r != nil && r.Outside > 0 {
 		s = append(s, figure.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
@@ -124,10 +129,31 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	return strings.Join(s, " ")
 }
 
-// Unjudged says whether too little was judged, or of the wrong seconds, to say
-// that nothing was found.
-func Unjudged(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) bool {
-	return d.Requests != nil && d.Requests.Outside > 0 || tooFew(open, ruledOut)
+// None is what a diagnosis without a supported cause comes to, in two words.
+func None(d *diagnose.Diagnosis) string {
+	switch d.Outcome {
+	case diagnose.NothingFound:
+		return "nothing found"
+	case diagnose.NotExplained:
+		return "not explained"
+	}
+	return "not judged"
+}
+
+// Healthy says whether nothing was found because there is nothing.
+func Healthy(d *diagnose.Diagnosis) bool { return d.Outcome == diagnose.NothingFound }
+
+// largest lists what most slow time went into: "unobserved 62 %, own work 21 %".
+func largest(d *diagnose.Diagnosis) string {
+	rows, total := Ledger(d)
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
+	var items []string
+	for _, r := range rows {
+		if share := r.Ms / total; share >= .1 && len(items) < 3 {
+			items = append(items, fmt.Sprintf("%s %.0f %%", r.Title, 100*share))
+		}
+	}
+	return strings.Join(items, ", ")
 }
 
 func tooFew(open, ruledOut []diagnose.Verdict) bool {
@@ -330,7 +356,7 @@ func Sources(sources []diagnose.Source) []Source {
 func First(d *diagnose.Diagnosis) string {
 	supported, open, ruledOut := Split(d)
 	if len(supported) == 0 {
-		return "nothing found yet. " + Nothing(d, open, ruledOut)
+		return None(d) + " yet. " + Nothing(d, open, ruledOut)
 	}
 	v := &supported[0]
 	s := v.Cause + "  " + v.Title

@@ -141,9 +141,9 @@ func (p *page) headlines(d *diagnose.Diagnosis, supported []diagnose.Verdict) {
 
 // nothing says that no cause holds, and how much that is worth.
 func (p *page) nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) {
-	label, s := "nothing found", calm
-	if sentence.Unjudged(d, open, ruledOut) {
-		label, s = "not judged", bold
+	label, s := sentence.None(d), calm
+	if !sentence.Healthy(d) {
+		s = bold
 	}
 	indent := width(label) + 3
 	p.block(label, s, indent, p.wrap(sentence.Nothing(d, open, ruledOut), indent))
