@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/model/queue"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -55,6 +56,8 @@ func (l *Ledger) replay() {
 		l.Replay.Why = "no pauses are known at the time of the requests"
 	case reach > typical:
 		l.Replay.Why = fmt.Sprintf("the clocks of requests and pauses may differ by %s, which is more than a pause lasts (%s)", figure.Time(float64(reach)), figure.Time(float64(typical)))
+	case l.overloaded() >= overloadedFrom:
+		l.Replay.Why = fmt.Sprintf("the service's own work keeps %.0f %% of the CPUs busy: requests queue for those, with pauses or without", 100*l.overloaded())
 	case len(l.Rows) < queue.MinReplay:
 		l.Replay.Why = fmt.Sprintf("a replay needs at least %d requests, and there are %d", queue.MinReplay, len(l.Rows))
 	case l.queues():
@@ -70,6 +73,24 @@ func (l *Ledger) replay() {
 	if !l.Replay.Used {
 		l.moved = nil
 	}
+}
+
+// overloadedFrom is the part of the processors that others leave it from which a service's
+// own work alone makes the queue grow: it is overload then, and a pause costs its own time.
+const overloadedFrom = .9
+
+// overloaded is the part of the processors, of those others leave, that the service's own
+// work without the collector's pauses keeps busy; 0 where that was not watched.
+func (l *Ledger) overloaded() float64 {
+	cpu, host := l.processors()
+	cores := float64(l.b.CPUsOf(l.Subject))
+	w := reading.Window{From: l.From, Until: l.To}
+	used := cpu.Over(w)
+	if cores == 0 || l.To <= l.From || !used.MostlyKnown() {
+		return 0
+	}
+	own := used.Number - l.collecting()(l.From, l.To)/w.Seconds()
+	return max(0, min(1, own/host.Left(cores, w)))
 }
 
 // queues says whether requests are known to have waited before Start.
