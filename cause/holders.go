@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/stats"
 )
 
 // Behind is what slow requests wait for in a mechanism that others hold, a lock or a pool,
@@ -22,8 +23,10 @@ type Behind struct {
 	Own []int64
 }
 
-// elsewhere are roots that are other causes' business, whoever holds what meanwhile.
-var elsewhere = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.AllocationStall, ledger.CollectorCPU, ledger.RequestsCPU, ledger.BackgroundCPU, ledger.HostCPU}
+// elsewhere are roots that are other causes' business, whoever holds what meanwhile. A
+// delay or a system call that holders wait for is a place of its own.
+var elsewhere = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.AllocationStall, ledger.CollectorCPU, ledger.RequestsCPU, ledger.BackgroundCPU, ledger.HostCPU,
+	ledger.Kernel, ledger.Timer}
 
 // BehindOf reads the chains that begin with a mechanism.
 func (c *Case) BehindOf(m ledger.Mechanism) (b Behind) {
@@ -60,29 +63,52 @@ func (b *Behind) Mine() (ns int64) {
 	return ns
 }
 
-// AnswersLate says whether a dependency is slow enough by itself to make requests slow: of
-// those that wait for a lock or a pool, half would be slow by their own calls alone. Else
-// who holds the lock or pool over calls of the usual length is the trouble.
+// AnswersLate says whether a dependency is slow by itself, where requests wait for those who
+// hold a lock or a pool over its calls: most of the time spent in calls is in some that take
+// far longer than usual, or half of the slow requests would be slow by their own calls
+// alone. Else who holds the lock or pool over calls of the usual length is the trouble.
 func (c *Case) AnswersLate() bool {
-	return Once(c, func(c *Case) late { return late{c.answersLate()} }).is
+	return Once(c, func(c *Case) late { return late(c.answersLate()) }) == true
 }
 
-type late struct{ is bool }
+type late bool
+
+// farLonger times the median is far longer than usual, as what is slow is.
+const farLonger = 3
 
 func (c *Case) answersLate() bool {
 	l := c.Ledger
-	n, alone := 0, 0
+	held, alone := 0, 0
+	var calls []int64
+	isSlow := make(map[int]bool, len(l.Slow))
 	for _, row := range l.Slow {
+		isSlow[row] = true
+	}
+	for _, row := range l.Rows {
 		ch := l.Of(row)
-		if ch[ledger.Lock]+ch[ledger.Pool] == 0 {
-			continue
+		if ch[ledger.Dependency] > 0 {
+			calls = append(calls, ch[ledger.Dependency])
 		}
-		n++
-		if ch[ledger.Dependency] >= l.Threshold {
-			alone++
+		if isSlow[row] && ch[ledger.Lock]+ch[ledger.Pool] > 0 {
+			held++
+			if ch[ledger.Dependency] >= l.Threshold {
+				alone++
+			}
 		}
 	}
-	return n > 0 && 2*alone >= n
+	if held == 0 || len(calls) == 0 {
+		return false
+	}
+	slices.Sort(calls)
+	usual := stats.Quantile(calls, .5)
+	var all, long int64
+	for _, v := range calls {
+		all += v
+		if v > farLonger*usual {
+			long += v
+		}
+	}
+	return 2*alone >= held || 2*long >= all
 }
 
 // told is the share of what holders did from which on it is told.

@@ -62,6 +62,20 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 	return s
 }
 
+// Functions names the program's own function in a stack, as [Case.SiteOf] does; asked for
+// the same stack again it remembers.
+func (c *Case) Functions() func(evidence.StackID) string {
+	known := Once(c, func(*Case) map[evidence.StackID]string { return make(map[evidence.StackID]string) })
+	return func(s evidence.StackID) string {
+		f, ok := known[s]
+		if !ok {
+			f = c.SiteOf(s).Function
+			known[s] = f
+		}
+		return f
+	}
+}
+
 // ownModule is the path of the main module of a Go program, "" unknown.
 func (c *Case) ownModule() string {
 	f, _ := c.Bundle.Fact(c.Subject, evidence.FactGoModule)

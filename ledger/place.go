@@ -9,57 +9,56 @@ import (
 
 // Place is slow request time at one place: in one mechanism, for one thing, in one function
 // of the program. Where the mechanisms say what kind of wait it was, places say where to look.
+// A wait for what others hold is at the place where the last of the holders was, if that
+// waited itself: the root.
 type Place struct {
-	Mechanism Mechanism
-	What      string // the lock, pool or dependency, or the runtime's reason: "chan receive"; "" unknown
-	Where     string // the function of the program that was there, "" unknown
+	Mechanism Mechanism // of the root
+	What      string    // the lock, pool or dependency, or the runtime's reason: "chan receive"; "" unknown
+	Where     string    // the function of the program that was there, "" unknown
 	Stack     evidence.StackID
+	Through   []string // what requests waited for whose holders were there, outermost first; of most of the time
+	Linked    Charges  // ns that requests were there by waiting for a holder, by what they waited for
 	Ns        int64
 	Requests  int     // slow ones that were there
 	Per       []int64 // ns, in the order of [Ledger.Slow]
-	Roots     Charges // the time by roots, where somebody held what was waited for
+}
+
+// spot is what makes a place one.
+type spot struct {
+	m           Mechanism
+	what, where string
 }
 
 // Places are where slow requests spent their time, the longest first. Where names the
 // program's own function in a stack, "" if there is none: libraries wait for many things.
 func (l *Ledger) Places(where func(evidence.StackID) string) []Place {
-	type key struct {
-		m           Mechanism
-		what, where string
-	}
-	at := make(map[key]*Place)
-	owners := make(map[evidence.StackID]string)
+	at := make(map[spot]*Place)
+	through := make(map[spot]map[[2]evidence.NameID]int64)
 	for n, row := range l.Slow {
-		l.walk(row, func(_ int64, s evidence.Segment, c *Charges, _ bool) {
-			owner, known := owners[s.Stack]
-			if !known && s.Stack != 0 {
-				owner = where(s.Stack)
-				owners[s.Stack] = owner
+		l.spots(row, where, func(k spot, s *evidence.Segment, root bool, v int64) {
+			p := at[k]
+			if p == nil {
+				p = &Place{Mechanism: k.m, What: k.what, Where: k.where, Stack: s.Stack, Per: make([]int64, len(l.Slow))}
+				if root {
+					p.Stack = s.HolderStack
+				}
+				at[k] = p
+				through[k] = make(map[[2]evidence.NameID]int64)
 			}
-			for m, v := range c {
-				if v == 0 {
-					continue
-				}
-				only := Charges{}
-				only[m] = v
-				root := Rooted(&s, &only)
-				k := key{Mechanism(m), l.b.Names.Text(s.Cause), owner}
-				p := at[k]
-				if p == nil {
-					p = &Place{Mechanism: k.m, What: k.what, Where: owner, Stack: s.Stack, Per: make([]int64, len(l.Slow))}
-					at[k] = p
-				}
-				if p.Per[n] == 0 {
-					p.Requests++
-				}
-				p.Per[n] += v
-				p.Ns += v
-				p.Roots.Add(&root)
+			if p.Per[n] == 0 {
+				p.Requests++
+			}
+			p.Per[n] += v
+			p.Ns += v
+			if of, held := heldBy(s.Kind); root && held {
+				p.Linked[of] += v
+				through[k][[2]evidence.NameID{s.Cause, s.Via}] += v
 			}
 		})
 	}
 	out := make([]Place, 0, len(at))
-	for _, p := range at {
+	for k, p := range at {
+		p.Through = l.links(through[k], p.Ns)
 		out = append(out, *p)
 	}
 	slices.SortFunc(out, func(a, b Place) int {
@@ -68,12 +67,48 @@ func (l *Ledger) Places(where func(evidence.StackID) string) []Place {
 	return out
 }
 
+// links is the chain that most of a place's time was reached by, if that is half of it.
+func (l *Ledger) links(by map[[2]evidence.NameID]int64, of int64) (chain []string) {
+	var top [2]evidence.NameID
+	for k, v := range by {
+		if v > by[top] || v == by[top] && (k[0] < top[0] || k[0] == top[0] && k[1] < top[1]) {
+			top = k
+		}
+	}
+	if 2*by[top] < of {
+		return nil
+	}
+	for _, id := range top {
+		if text := l.b.Names.Text(id); text != "" {
+			chain = append(chain, text)
+		}
+	}
+	return chain
+}
+
 // At is the time (ns) a request of any latency was at a place.
 func (l *Ledger) At(row int, p *Place, where func(evidence.StackID) string) (ns int64) {
-	l.walk(row, func(_ int64, s evidence.Segment, c *Charges, _ bool) {
-		if c[p.Mechanism] > 0 && l.b.Names.Text(s.Cause) == p.What && (s.Stack == p.Stack || where(s.Stack) == p.Where) {
-			ns += c[p.Mechanism]
+	l.spots(row, where, func(k spot, _ *evidence.Segment, _ bool, v int64) {
+		if k == (spot{p.Mechanism, p.What, p.Where}) {
+			ns += v
 		}
 	})
 	return ns
+}
+
+// spots yields the places of one request; root says that a holder was there.
+func (l *Ledger) spots(row int, where func(evidence.StackID) string, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
+	l.walk(row, func(_ int64, s evidence.Segment, c *Charges, _ bool) {
+		roots := Rooted(&s, c)
+		of, held := heldBy(s.Kind)
+		for m, v := range roots {
+			switch m := Mechanism(m); {
+			case v <= 0:
+			case held && m != of && c[m] == 0:
+				yield(spot{m, l.b.Names.Text(s.HolderCause), where(s.HolderStack)}, &s, true, v)
+			default:
+				yield(spot{m, l.b.Names.Text(s.Cause), where(s.Stack)}, &s, false, v)
+			}
+		}
+	})
 }

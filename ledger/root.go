@@ -9,14 +9,8 @@ import "github.com/unstall/unstall/evidence"
 //
 // Mechanisms tell what requests met; roots, what would have to change for them not to.
 func Rooted(s *evidence.Segment, c *Charges) Charges {
-	m := Lock
-	switch s.Kind {
-	case evidence.PoolWait:
-		m = Pool
-	case evidence.ThreadWait:
-		m = PoolThread
-	case evidence.LockWait:
-	default:
+	m, waits := heldBy(s.Kind)
+	if !waits {
 		return *c
 	}
 	left := c[m]
@@ -25,7 +19,13 @@ func Rooted(s *evidence.Segment, c *Charges) Charges {
 	}
 	out := *c
 	switch s.HolderKind {
-	case evidence.KindUnknown, evidence.Running, evidence.Unobserved, evidence.LockWait, evidence.PoolWait, evidence.Idle:
+	case evidence.Running:
+		if m == Goroutine || m == TaskWait { // its own work, on another lane
+			out[m] -= left
+			out[Own] += left
+		}
+		return out
+	case evidence.KindUnknown, evidence.Unobserved, evidence.LockWait, evidence.PoolWait, evidence.Idle:
 		return out
 	case evidence.Runnable:
 		sum := s.Held.Sum()
@@ -44,6 +44,23 @@ func Rooted(s *evidence.Segment, c *Charges) Charges {
 	out[m] -= left
 	out[to] += left
 	return out
+}
+
+// heldBy is what a wait of that kind for what others hold, or do, is charged to.
+func heldBy(k evidence.Kind) (m Mechanism, ok bool) {
+	switch k {
+	case evidence.LockWait:
+		return Lock, true
+	case evidence.PoolWait:
+		return Pool, true
+	case evidence.ThreadWait:
+		return PoolThread, true
+	case evidence.SyncWait:
+		return Goroutine, true
+	case evidence.TaskWait:
+		return TaskWait, true
+	}
+	return 0, false
 }
 
 // OfRoots is [Ledger.Of] by roots.

@@ -122,7 +122,7 @@ func worked(c *cause.Case) []effort {
 			})
 		}
 	} else {
-		for _, p := range c.Ledger.Places(func(s evidence.StackID) string { return c.SiteOf(s).Function }) {
+		for _, p := range c.Ledger.Places(c.Functions()) {
 			if p.Mechanism == ledger.Own {
 				sums[key{cmp.Or(p.Where, p.What), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
 			}

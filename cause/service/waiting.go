@@ -92,7 +92,7 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 		return v
 	}
 	taken := claims(c)
-	where := func(s evidence.StackID) string { return c.SiteOf(s).Function }
+	where := c.Functions()
 	for _, p := range l.Places(where) {
 		if float64(p.Ns) < cause.Material*float64(l.Total) {
 			break
@@ -101,15 +101,14 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 			continue
 		}
 		left := p.Ns
-		for m, v := range p.Roots {
+		for m, v := range p.Linked {
 			if taken[m] {
 				left -= v
 			}
 		}
-		if float64(left) < cause.Material*float64(l.Total) {
-			continue
+		if float64(left) >= cause.Material*float64(l.Total) {
+			return judgePlace(c, &p, where)
 		}
-		return judgePlace(c, &p, where)
 	}
 	return v
 }
@@ -124,6 +123,9 @@ func judgePlace(c *cause.Case, p *ledger.Place, where func(evidence.StackID) str
 		c.Figure("slow time "+p.Mechanism.Title()+": "+name, float64(p.Ns)/1e6, "ms", at),
 		c.Figure(fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
 	wait := func(row int) int64 { return l.At(row, p, where) }
+	for _, link := range p.Through {
+		v.Evidence = append(v.Evidence, c.Seen("requests get there by waiting for "+link, at))
+	}
 	per, usual, over := excess(c, l.Rows, l.Slow, wait)
 	v.Evidence = append(v.Evidence, c.Figure("usual wait there per request (median)", float64(usual)/1e6, "ms", at))
 	switch {
@@ -140,7 +142,11 @@ func judgePlace(c *cause.Case, p *ledger.Place, where func(evidence.StackID) str
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("%s: %.0f %% of slow time.", placeTitle(p, name), 100*share)
+	title := placeTitle(p, name)
+	for i := len(p.Through) - 1; i >= 0; i-- {
+		title += ", by way of " + p.Through[i]
+	}
+	v.Title = fmt.Sprintf("%s: %.0f %% of slow time.", title, 100*share)
 	v.Saves = c.Save(per, -1, -1)
 	v.Fix = append(v.Fix, cause.Fix{Text: placeFix[p.Mechanism], Code: siteOf(c, p)})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))

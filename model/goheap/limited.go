@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -57,6 +58,9 @@ func (g *Process) Limited() (limited, known bool) {
 	if len(ratio) < tellingOf {
 		return false, false
 	}
+	if g.set(stats.Median(ratio)) {
+		return false, true
+	}
 	if short := stats.Median(ended); short > 0 && short < early {
 		return true, true // cycles end well below the goal that GOGC sets
 	}
@@ -83,6 +87,20 @@ func (g *Process) Limited() (limited, known bool) {
 		return false, true
 	}
 	return m < usual, true
+}
+
+// nearSet is how far (a factor) the goal by live may be above what GOGC sets: stacks and
+// globals count too.
+const nearSet = 1.25
+
+// set says whether a setting of GOGC that is known explains the goal by live.
+func (g *Process) set(ratio float64) bool {
+	f, ok := g.Bundle.Fact(g.Subject, evidence.FactGOGC)
+	if !ok || !(f.Number > 0) {
+		return false
+	}
+	asked := 1 + f.Number/100
+	return ratio >= asked/nearSet && ratio <= asked*nearSet
 }
 
 // minor is the least minor version the evidence allows, 0 unknown.
