@@ -28,7 +28,7 @@ func (q queueing) used(b *evidence.Bundle, factor float64) {
 func TestReplayNearSaturation(t *testing.T) {
 	used := 0
 	for seed := range uint64(6) {
-		q := queueing{servers: 2, seed: seed, load: .8, demand: uniform(13*ms, 39*ms), pause: 60 * ms, every: 450 * ms, cpus: 2, slo: 150 * ms}
+		q := queueing{servers: 2, seed: seed, load: .74, demand: uniform(13*ms, 39*ms), pause: 60 * ms, every: 450 * ms, cpus: 2, slo: 150 * ms}
 		b, truth := q.build()
 		q.used(b, 1)
 		l := one(t, b, Options{SLO: time.Duration(q.slo)})
@@ -48,6 +48,30 @@ func TestReplayNearSaturation(t *testing.T) {
 	}
 	if used < 4 {
 		t.Errorf("used in %d of 6 runs", used)
+	}
+}
+
+// Where the service's own work fills the processors, requests queue for those: a pause costs
+// its own time, and none of the queue.
+func TestOverloadIsNoQueueBehindPauses(t *testing.T) {
+	for seed := range uint64(4) {
+		q := queueing{servers: 2, seed: seed, load: 1.02, demand: uniform(13*ms, 39*ms), pause: 20 * ms, every: 400 * ms, cpus: 2, slo: 150 * ms}
+		b, _ := q.build()
+		q.used(b, 1)
+		l := one(t, b, Options{SLO: time.Duration(q.slo)})
+		if l.Replay.Used || !strings.Contains(l.Replay.Why, "own work") {
+			t.Errorf("seed %d: %+v", seed, l.Replay)
+		}
+		if e := replayEntry(l); e != nil {
+			t.Errorf("seed %d: a queue behind pauses: %+v", seed, e)
+		}
+		var direct int64
+		for _, row := range l.Slow {
+			direct += l.stops.mean(l.came(row), b.Requests.End[row])
+		}
+		if spared := l.Spare(l.stops.list()); spared.Behind != nil || l.Charges[StopTheWorld] > direct {
+			t.Errorf("seed %d: %d ns charged to pauses of %d, behind them %v", seed, l.Charges[StopTheWorld], direct, spared.Behind != nil)
+		}
 	}
 }
 
