@@ -18,7 +18,7 @@ var list string
 
 func main() {
 	var b strings.Builder
-	for n := range 1600 {
+	for n := range 7500 {
 		fmt.Fprintf(&b, "A-%d,\"screw, M%d\",%d.%02d,EUR\n", n, n%12, n%90, n%100)
 	}
 	list = b.String()

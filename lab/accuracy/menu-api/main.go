@@ -33,7 +33,7 @@ func main() {
 
 func menu(w http.ResponseWriter, r *http.Request) {
 	var dishes []dish
-	for n := range 4000 {
+	for n := range 8000 {
 		h := fnv.New32()
 		fmt.Fprint(h, chi.URLParam(r, "day"), n)
 		dishes = append(dishes, dish{fmt.Sprint("dish ", n), h.Sum32() % 1200, n%3 == 0})

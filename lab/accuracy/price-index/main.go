@@ -43,7 +43,7 @@ func keepFresh() {
 		var group sync.WaitGroup
 		for part := range 8 * runtime.GOMAXPROCS(0) {
 			group.Go(func() {
-				next := rebuild(now.Second()+part, 11)
+				next := rebuild(now.Second()+part, 80)
 				index.Store(&next)
 			})
 		}

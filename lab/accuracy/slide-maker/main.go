@@ -39,7 +39,7 @@ func fresh() []byte {
 	case canvas := <-used:
 		return canvas
 	default:
-		return make([]byte, 4<<20)
+		return make([]byte, 16<<20)
 	}
 }
 
