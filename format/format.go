@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/redact"
 )
 
 // Confidence is how sure a format is that an artifact is its own.
@@ -160,7 +161,8 @@ func looksLike(head []byte) (what string, named bool) {
 	if head[0] == '<' {
 		return "it looks like HTML or XML", false
 	}
-	line, _, _ := strings.Cut(string(head[:min(len(head), 400)]), "\n")
+	begin, _, _ := bytes.Cut(head[:min(len(head), 400)], []byte("\n"))
+	line := string(redact.Line(begin))
 	shown := []rune(line)
 	if len(shown) > 60 { // and a rune that was cut at the end is not looked at
 		shown = append(shown[:60], '…')

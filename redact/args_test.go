@@ -43,14 +43,14 @@ func TestArgs(t *testing.T) {
 func TestEnv(t *testing.T) {
 	got := Env([]string{
 		"PATH=/bin", "GOGC=off", "GOMEMLIMIT=2GiB", "AWS_SECRET_ACCESS_KEY=x", "not a variable", "",
-		"JAVA_TOOL_OPTIONS=-Xmx2g -Ddb.password=\"a b\" -Dx=1",
+		"JAVA_TOOL_OPTIONS=-Xmx2g -Ddb.password=\"a b\" -Dx=1 -Dplain=hunter2secret",
 		"DOTNET_gcServer=1", "COMPlus_GCHeapHardLimit=0x8000000", "DOTNET_TieredPGO=false",
 		"DOTNET_LICENSE_KEY=12345678", "DOTNET_DbPassword=1234", "DOTNET_STARTUP_HOOKS=/srv/x.dll", "DOTNET_=1",
 		"DOTNET_x=0123456789abcdef0123456789abcdef",
 	})
 	want := []string{
 		"GOGC=off", "GOMEMLIMIT=2GiB",
-		"JAVA_TOOL_OPTIONS=-Xmx2g -Ddb.password=\"[redacted]\" -Dx=1",
+		"JAVA_TOOL_OPTIONS=-Xmx2g -Ddb.password=[redacted] -Dx=1 -Dplain=[redacted]",
 		"DOTNET_gcServer=1", "COMPlus_GCHeapHardLimit=0x8000000", "DOTNET_TieredPGO=false",
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -5,9 +5,11 @@ import "strings"
 // kept are the environment variables that say how a runtime runs.
 var kept = map[string]bool{
 	"GOGC": true, "GOMEMLIMIT": true, "GODEBUG": true, "GOMAXPROCS": true, "GOTRACEBACK": true,
-	"JAVA_TOOL_OPTIONS": true, "JDK_JAVA_OPTIONS": true, "_JAVA_OPTIONS": true,
 	"DOTNET_DiagnosticPorts": true,
 }
+
+// options are those that hold options of a JVM.
+var options = map[string]bool{"JAVA_TOOL_OPTIONS": true, "JDK_JAVA_OPTIONS": true, "_JAVA_OPTIONS": true}
 
 // Env returns those variables ("NAME=value", as os.Environ has them) that say how
 // a runtime runs, in the same order, their values redacted. All others are left
@@ -18,7 +20,12 @@ func Env(environ []string) []string {
 	var out []string
 	for _, v := range environ {
 		name, value, ok := strings.Cut(v, "=")
-		if ok && (kept[name] || knob(name, value)) {
+		switch {
+		case !ok:
+		case options[name]:
+			value = string(Line([]byte(value)))
+			out = append(out, name+"="+strings.TrimPrefix(Words("- "+value), "- "))
+		case kept[name] || knob(name, value):
 			out = append(out, name+"="+string(Line([]byte(value))))
 		}
 	}

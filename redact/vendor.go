@@ -44,7 +44,7 @@ func hexadecimal(c byte) bool { return digit(c) || 'a' <= c && c <= 'f' || 'A' <
 func vendor(b []byte) int {
 	for _, i := range byFirst[b[0]] {
 		v := &vendors[i]
-		if !begins(b, v.prefix) {
+		if len(b) < 2 || b[1] != v.prefix[1] || !begins(b, v.prefix) {
 			continue
 		}
 		n := run(b[len(v.prefix):], v.of)

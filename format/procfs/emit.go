@@ -11,6 +11,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/redact"
 )
 
 // tracks are the figures of one subject over time, in the order they came.
@@ -176,7 +177,7 @@ func (p *parser) facts(id evidence.SubjectID, q *process) {
 	p.defaults(q)
 	for _, f := range q.facts {
 		if f.Key == evidence.FactCommand {
-			f.Value = strings.Join(q.args, " ")
+			f.Value = strings.Join(redact.Command(q.args), " ")
 		}
 		f.Subject = id
 		p.b.Fact(f)
