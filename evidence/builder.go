@@ -42,6 +42,12 @@ func (p *Builder) Text(id NameID) string { return p.bundle.Names.Text(id) }
 // Stack interns a stack, innermost frame first.
 func (p *Builder) Stack(frames []Frame) StackID { return p.bundle.Stacks.ID(frames) }
 
+// HandlingStack interns the callers of a handler, outermost first, for Handling.
+func (p *Builder) HandlingStack(callers []Caller) int32 { return p.bundle.Handlings.Stack(callers) }
+
+// Handling interns on which stacks a request was seen. The slice is sorted.
+func (p *Builder) Handling(stacks []int32) HandlingID { return p.bundle.Handlings.Of(stacks) }
+
 // Origin is a position (line, event, sample) in this builder's artifact.
 func (p *Builder) Origin(position int64) Origin { return NewOrigin(p.Artifact, position) }
 

@@ -20,6 +20,7 @@ type Bundle struct {
 	Unseen     []Unseen
 	Names      *Names
 	Stacks     *Stacks
+	Handlings  *Handlings
 
 	ExpectedRate float64 // requests/s that were agreed on when it was recorded, 0 not known
 
@@ -34,7 +35,9 @@ type Bundle struct {
 
 // NewBundle returns an empty bundle that knows no launchers of programs: incident makes those
 // that files are read into.
-func NewBundle() *Bundle { return &Bundle{Names: new(Names), Stacks: new(Stacks)} }
+func NewBundle() *Bundle {
+	return &Bundle{Names: new(Names), Stacks: new(Stacks), Handlings: new(Handlings)}
+}
 
 // AddArtifact registers an artifact, so that rows can name it.
 func (b *Bundle) AddArtifact(a Artifact) ArtifactID {

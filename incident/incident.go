@@ -16,6 +16,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/routes"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
@@ -55,12 +56,14 @@ func Of(read *evidence.Bundle, opt Options) *Incident {
 	return i
 }
 
-// Held is what files hold: their processes are one where they are the same, and clocks agree,
-// but nothing is worked out of one by another.
+// Held is what files hold: their processes are one where they are the same, clocks agree, and
+// requests have the routes that all stacks together tell, but nothing else is worked out of one
+// by another.
 func Held(read *evidence.Bundle) *evidence.Bundle {
 	b := read.Clone()
 	b.Unify()
 	b.Align()
+	routes.Name(b)
 	return b
 }
 

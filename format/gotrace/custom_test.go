@@ -102,19 +102,3 @@ func TestUnknownServer(t *testing.T) {
 		t.Errorf("%d requests waited for the dependency, %d were made", lines, clients*each)
 	}
 }
-
-func TestHandlerOf(t *testing.T) {
-	for _, c := range []struct {
-		want  string
-		funcs []string
-	}{
-		{"main.work", []string{"syscall.write", "net.(*conn).Write", "main.work", "net/http.HandlerFunc.ServeHTTP", "net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve"}},
-		{"shop.example/cart.(*Cart).Add", []string{"database/sql.(*DB).conn", "shop.example/cart.(*Cart).Add", "main.logged.func1", "net/http.HandlerFunc.ServeHTTP", "github.com/go-chi/chi/v5.(*Mux).routeHTTP", "net/http.(*conn).serve"}},
-		{"main.main.func2", []string{"sync.(*Mutex).Lock", "main.main.func2", "net/http.HandlerFunc.ServeHTTP", "net/http.(*conn).serve"}},
-		{"", []string{"syscall.write", "net/http.(*response).finishRequest", "net/http.(*conn).serve"}},
-	} {
-		if got := handlerOf(c.funcs); got != c.want {
-			t.Errorf("%v: %q, want %q", c.funcs, got, c.want)
-		}
-	}
-}

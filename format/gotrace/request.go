@@ -21,7 +21,10 @@ type request struct {
 	unsure  bool  // its goroutine has not shown a stack yet
 	handled bool  // the handler began
 	over    bool  // the server finished it
-	handler evidence.NameID
+
+	seen     *stack   // the last of those below
+	handling [6]int32 // stacks it was handled on
+	stacks   int
 }
 
 // maxPath bounds the states kept of one request, 64 KiB packed. A request with
@@ -312,7 +315,8 @@ func (w *world) emit(g *goroutine, r *request, end int64, path evidence.Path, ou
 		}
 		w.serve.kinds[g.conn.server.name]++
 	}
-	w.b.Request(evidence.Request{Subject: w.subject, Lane: g.id, Route: r.handler, Start: r.start, End: end, Outcome: outcome, Path: path, Origin: w.b.Origin(w.events)})
+	w.b.Request(evidence.Request{Subject: w.subject, Lane: g.id, Start: r.start, End: end, Outcome: outcome, Path: path,
+		Handling: w.b.Handling(r.handling[:r.stacks]), Origin: w.b.Origin(w.events)})
 }
 
 func (w *world) ended(g *goroutine, t int64) {

@@ -153,34 +153,3 @@ func fastHTTPStage(funcs []string) stage {
 	}
 	return stageNone
 }
-
-// routers are the packages between a server and the handlers it was given.
-var routers = []string{"net/http.", "golang.org/x/net/http2.", "google.golang.org/grpc", "github.com/valyala/fasthttp.",
-	"github.com/go-chi/chi", "github.com/gorilla/", "github.com/gin-gonic/", "github.com/labstack/echo", "github.com/julienschmidt/httprouter.",
-	"github.com/gofiber/", "github.com/urfave/negroni", "github.com/felixge/httpsnoop.", "github.com/rs/cors.", "go.opentelemetry.io/", "github.com/prometheus/", "net/rpc.", "reflect.", "runtime."}
-
-// handlerOf names the function that handles a request: the outermost one that
-// is not of a server or router. Wrappers in the program itself are closures or
-// called ServeHTTP; what they wrap says more, where the stack shows it.
-func handlerOf(funcs []string) string {
-	first := ""
-next:
-	for i := len(funcs) - 1; i >= 0; i-- {
-		f := funcs[i]
-		for _, r := range routers {
-			if strings.HasPrefix(f, r) {
-				continue next
-			}
-		}
-		if isPlumbing(f) {
-			break
-		}
-		if first == "" {
-			first = f
-		}
-		if !strings.HasSuffix(f, ".ServeHTTP") && !strings.Contains(f, ".func") {
-			return f
-		}
-	}
-	return first
-}

@@ -25,12 +25,13 @@ type stack struct {
 	root     string
 	name     evidence.NameID // root, where the stack is not cut short
 	io       inOut
-	caller   evidence.StackID // what is left of it above the packages that read and write
-	handler  evidence.NameID  // the function that handles the request
-	place    string           // the innermost function that is not of the runtime or a lock's
-	handed   evidence.NameID  // reason and place, once asked for
-	queue    evidence.NameID  // of who has root, once asked for
-	receives bool             // takes from a channel
+	caller   evidence.StackID  // what is left of it above the packages that read and write
+	callers  []evidence.Caller // of the handler, and it itself
+	handling int32             // their number plus one, once asked for
+	place    string            // the innermost function that is not of the runtime or a lock's
+	handed   evidence.NameID   // reason and place, once asked for
+	queue    evidence.NameID   // of who has root, once asked for
+	receives bool              // takes from a channel
 }
 
 // stackTable caches what stacks say. Handles are good for one generation of a
@@ -98,6 +99,9 @@ func (t *stackTable) find(s trace.Stack) *stack {
 	}
 	k := &stack{sid: id}
 	k.classify(t.b, t.funcs)
+	if !k.runtime {
+		k.callers = callers(t.funcs, t.frames)
+	}
 	if k.io == ioRead {
 		k.caller = t.b.Stack(t.frames[plumbed(t.funcs):])
 	}
@@ -142,9 +146,6 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.server, k.stage, k.client = serving(funcs)
 	k.io = inOutOf(funcs)
 	k.receives = strings.HasPrefix(funcs[0], "runtime.chanrecv")
-	if k.stage == stageHandler || k.stage == stageWrite {
-		k.handler = b.Name(handlerOf(funcs))
-	}
 	k.needs = b.Name(dependency(funcs))
 	for i, f := range funcs {
 		w, ok := waitFunc(f)

@@ -263,8 +263,12 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 	if s.probe {
 		w.probed(g)
 	}
-	if g.request != nil && s.handler != 0 {
-		g.request.handler = s.handler
+	if r := g.request; r != nil {
+		if at := g.stage(); at == stageHandler || at == stageWrite {
+			w.handled(r, s)
+		}
+	} else if g.owner.started && strings.HasPrefix(s.root, "net/http.(*timeoutHandler)") && g.serves() != g.id {
+		w.handled(g.helps.whom.request, s) // the handler itself, on a goroutine of its own
 	}
 }
 

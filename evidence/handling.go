@@ -1,0 +1,86 @@
+package evidence
+
+import "slices"
+
+// HandlingID stands for what was seen of how a request was handled, in [Handlings]; 0: nothing.
+type HandlingID int32
+
+// Caller is a function of a program or library on the stack of a goroutine that serves a
+// request.
+type Caller struct {
+	Func   NameID
+	Line   int32 // of its call of the next; 0 of the last
+	Called bool  // by a server or router, or as a handler is called: it may be the handler
+}
+
+// Handlings holds, for many requests, on which stacks each was seen while it was handled.
+// Which of the functions on them is the handler only all of them together can tell: a
+// function that another handler is called from is a wrapper.
+type Handlings struct {
+	ids    map[string]int32
+	stacks [][]Caller
+	sets   [][]int32 // of stacks
+	key    []byte
+}
+
+// Stack returns the number of a stack, outermost function first. The slice is copied.
+func (h *Handlings) Stack(callers []Caller) int32 {
+	h.key = append(h.key[:0], 's')
+	for _, c := range callers {
+		h.key = append(h.key, byte(c.Func), byte(c.Func>>8), byte(c.Func>>16), byte(c.Func>>24),
+			byte(c.Line), byte(c.Line>>8), byte(c.Line>>16), byte(c.Line>>24))
+		if c.Called {
+			h.key = append(h.key, 1)
+		} else {
+			h.key = append(h.key, 0)
+		}
+	}
+	id, is := h.intern(len(h.stacks))
+	if is {
+		h.stacks = append(h.stacks, slices.Clone(callers))
+	}
+	return id
+}
+
+// Of returns the number of what was seen on these stacks. The slice is sorted.
+func (h *Handlings) Of(stacks []int32) HandlingID {
+	if len(stacks) == 0 {
+		return 0
+	}
+	slices.Sort(stacks)
+	h.key = append(h.key[:0], 'r')
+	for _, s := range stacks {
+		h.key = append(h.key, byte(s), byte(s>>8), byte(s>>16), byte(s>>24))
+	}
+	id, is := h.intern(len(h.sets) + 1)
+	if is {
+		h.sets = append(h.sets, slices.Clone(stacks))
+	}
+	return HandlingID(id)
+}
+
+// intern gives what key holds the number next, if it is new.
+func (h *Handlings) intern(next int) (id int32, is bool) {
+	if id, ok := h.ids[string(h.key)]; ok {
+		return id, false
+	}
+	if h.ids == nil {
+		h.ids = make(map[string]int32)
+	}
+	h.ids[string(h.key)] = int32(next)
+	return int32(next), true
+}
+
+// Len is how many kinds of handling there are; they are numbered from 1.
+func (h *Handlings) Len() int { return len(h.sets) }
+
+// Stacks are those that requests of that handling were seen on.
+func (h *Handlings) Stacks(id HandlingID) (out [][]Caller) {
+	if id <= 0 || int(id) > len(h.sets) {
+		return nil
+	}
+	for _, s := range h.sets[id-1] {
+		out = append(out, h.stacks[s])
+	}
+	return out
+}
