@@ -104,6 +104,7 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var nextOften, nextSeldom, lastSeldom time.Time
+	var usual time.Duration // what reading all processes cost the time before: one that was dear by chance is no reason to pause for long
 	for first, last := true, false; ; first = false {
 		select {
 		case <-ctx.Done():
@@ -126,7 +127,9 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 			cost = threadTime()
 			r.all(r.slow)
 			_ = r.neighbours.read(&r.archive)
-			nextSeldom = now.Add(pause(seldom, threadTime()-cost, first) - often/2) // the moment nearest to it
+			cost = threadTime() - cost
+			nextSeldom = now.Add(pause(seldom, min(cost, usual), first) - often/2) // the moment nearest to it
+			usual = cost
 			if !first && !last {
 				r.slowest = max(r.slowest, now.Sub(lastSeldom))
 			}
