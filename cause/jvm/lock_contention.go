@@ -90,6 +90,9 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	return c.Contended(k)
 }
 
+// mostCircles is how much is told of deadlocks.
+const mostCircles = 8
+
 // inTitle is how long the names of threads may be to stand in a title.
 const inTitle = 80
 
@@ -107,12 +110,30 @@ func deadlock(c *cause.Case, w *reading.Locks, f evidence.Fact, figures []cause.
 	v := cause.Verdict{State: cause.Supported, Weight: 1, Title: fmt.Sprintf("Deadlock: %.0f threads wait for each other's locks forever%s.", f.Number, between(f.Value)), Summary: fmt.Sprintf("%.0f threads wait for each other", f.Number),
 		Evidence: figures,
 		Fix:      []cause.Fix{{Text: "take these locks in the same order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: circle}}}
-	chain, chained := c.Fact(evidence.FactDeadlockChain)
-	if !chained || chain.Number == 1 {
-		v.Evidence = append(v.Evidence, c.Seen("the JVM found a deadlock: "+f.Value, f.Origin))
+	found := 0
+	circles := make(map[string]bool) // the same in each dump from then on
+	for _, x := range c.Bundle.Facts {
+		if x.Subject != c.Subject || circles[x.Value] || len(v.Evidence) == mostCircles+len(figures) {
+			continue
+		}
+		switch x.Key {
+		case evidence.FactDeadlock:
+			v.Evidence = append(v.Evidence, c.Seen("deadlock of "+x.Value, x.Origin))
+		case evidence.FactDeadlockChain:
+			who := "the locks of the thread dump show it, and so does the JVM: "
+			if x.Number == 0 {
+				who = "the locks of the thread dump show it, where the JVM says nothing: "
+			}
+			v.Evidence = append(v.Evidence, c.Seen(who+x.Value, x.Origin))
+		default:
+			continue
+		}
+		if circles[x.Value] = true; x.Key == evidence.FactDeadlock {
+			found++
+		}
 	}
-	if chained {
-		v.Evidence = append(v.Evidence, c.Seen("the locks of the thread dump show it: "+chain.Value, chain.Origin))
+	if found > 1 {
+		v.Title = fmt.Sprintf("%d deadlocks: threads wait for each other's locks forever.", found)
 	}
 	if circle != "" {
 		v.Evidence = append(v.Evidence, c.Seen("they wait for each other in "+circle, f.Origin))
