@@ -72,6 +72,7 @@ func TestLock(t *testing.T) {
 		{"a monitor whose holder sleeps", dump().looks(10, sleeps, blocked, blocked, blocked, idle), cause.Supported,
 			"3 of 5 http-nio-8080-exec threads wait for a lock (java.util.HashMap) in Prices.get.",
 			[]string{"its holder was in Prices.load(), sleeping (Thread.sleep), in 10 of 10 thread dumps", "the lock is held by code that waits (sleeping (Thread.sleep))"}},
+		{"threads that take turns at a queue: who holds the lock waits for work", dump().looks(10, idle, blocked, blocked, blocked), cause.RuledOut, "", nil},
 		{"a lock whose holder the dump does not name", dump().looks(10, counts, parked, parked), cause.Supported,
 			"2 of 3 http-nio-8080-exec threads wait for a lock in Prices.get.",
 			[]string{"a thread in the same code, Prices.get(), running", "do less under this lock"}},
