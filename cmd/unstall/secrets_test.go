@@ -189,3 +189,19 @@ func varints(number, wire, v uint64) []byte {
 func wire(number uint64, content []byte) []byte {
 	return append(varints(number, 2, uint64(len(content))), content...)
 }
+
+// TestPrivate writes over a file that everybody could read.
+func TestPrivate(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(name, []byte("before"), 0o644); err != nil { //nolint:gosec // is what is tested
+		t.Fatal(err)
+	}
+	f, err := private(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if fi, err := os.Stat(name); err != nil || fi.Size() > 0 || runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %d bytes, %v", fi.Mode(), fi.Size(), err)
+	}
+}

@@ -294,3 +294,27 @@ func difference(a, b []byte) string {
 	from := max(0, i-60)
 	return string(a[from:min(len(a), i+80)]) + "\n became \n" + string(b[from:min(len(b), i+80)])
 }
+
+// FuzzAll gives what begins like each kind of recording, in pieces: nothing panics, and
+// what has lengths in it keeps its own.
+func FuzzAll(f *testing.F) {
+	for _, k := range kinds {
+		f.Add(k.of("password=hunter2 bob@example.com"), 7)
+	}
+	f.Add([]byte("go 1.26 trace\x00\x00\x00\x01\x01\x02\x03\x09\x04\x05\x01\x06a@b.cd"), 3)
+	f.Fuzz(func(t *testing.T, in []byte, size int) {
+		size = max(1, size)
+		var x Filter
+		var out []byte
+		for rest := in; len(rest) > 0; rest = rest[min(size, len(rest)):] {
+			out = append(out, x.Next(rest[:min(size, len(rest))])...)
+		}
+		out = append(out, x.End()...)
+		switch x.to.(type) {
+		case *flight, *trace, *data:
+			if len(out) != len(in) {
+				t.Errorf("%d bytes became %d", len(in), len(out))
+			}
+		}
+	})
+}
