@@ -27,7 +27,7 @@ public class Main {
             hammer.lock();
             try {
                 bids.add(bid);
-                if (bids.size() > 600) bids.subList(0, 100).clear();
+                if (bids.size() > 450) bids.subList(0, 50).clear();
                 return standing();
             } finally {
                 hammer.unlock();

@@ -22,7 +22,7 @@ public class Main {
         int person = Math.floorMod(x.getRequestURI().getPath().hashCode(), 5000);
         List<String> lines = new ArrayList<>();
         BigDecimal total = BigDecimal.ZERO;
-        for (int day = 1; day <= 500; day++) {
+        for (int day = 1; day <= 680; day++) {
             BigDecimal hours = BigDecimal.valueOf(person % 9 + day, 1);
             BigDecimal amount = hours.multiply(new BigDecimal("17.35")).divide(new BigDecimal("1.19"), 8, RoundingMode.HALF_UP);
             total = total.add(amount);
