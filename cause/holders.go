@@ -28,31 +28,46 @@ type Behind struct {
 var elsewhere = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.AllocationStall, ledger.CollectorCPU, ledger.RequestsCPU, ledger.BackgroundCPU, ledger.HostCPU,
 	ledger.Kernel, ledger.Timer}
 
-// BehindOf reads the chains that begin with a mechanism.
-func (c *Case) BehindOf(m ledger.Mechanism) (b Behind) {
-	l := c.Ledger
+// Wait is how much of a state (ns) is a wait that a cause is about, and what it is charged to.
+type Wait func(s *evidence.Segment, ch *ledger.Charges) (m ledger.Mechanism, ns int64)
+
+// For is any wait that is charged to a mechanism.
+func For(m ledger.Mechanism) Wait {
+	return func(_ *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) { return m, ch[m] }
+}
+
+// BehindOf reads the chains that begin with a wait.
+func (c *Case) BehindOf(wait Wait) (b Behind) {
 	others := elsewhere
 	if c.AnswersLate() {
 		others = append(slices.Clone(others), ledger.Dependency)
 	}
-	b.Own = make([]int64, len(l.Slow))
-	for n, row := range l.Slow {
-		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
-			if ch[m] == 0 {
-				return
-			}
-			only := ledger.Charges{}
-			only[m] = ch[m]
-			r := ledger.Rooted(&s, &only)
-			b.Total += ch[m]
-			b.Roots.Add(&r)
-			b.Own[n] += ch[m]
+	b.Own = make([]int64, len(c.Ledger.Slow))
+	for n, row := range c.Ledger.Slow {
+		c.chains(row, wait, func(_ *evidence.Segment, ns int64, roots *ledger.Charges) {
+			b.Total += ns
+			b.Roots.Add(roots)
+			b.Own[n] += ns
 			for _, o := range others {
-				b.Own[n] -= r[o]
+				b.Own[n] -= roots[o]
 			}
 		})
 	}
 	return b
+}
+
+// chains yields the states of a request that are a wait, with their roots.
+func (c *Case) chains(row int, wait Wait, yield func(s *evidence.Segment, ns int64, roots *ledger.Charges)) {
+	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+		m, ns := wait(&s, ch)
+		if ns == 0 {
+			return
+		}
+		only := ledger.Charges{}
+		only[m] = ns
+		roots := ledger.Rooted(&s, &only)
+		yield(&s, ns, &roots)
+	})
 }
 
 // Mine is the part of the wait that ends with the lock or pool, ns.
@@ -115,7 +130,7 @@ func (c *Case) answersLate() bool {
 const told = .05
 
 // Chain says what those did who held what slow requests waited for, most first.
-func (c *Case) Chain(m ledger.Mechanism, b *Behind) (out []Evidence) {
+func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 	if b.Total == 0 {
 		return nil
 	}
@@ -129,12 +144,12 @@ func (c *Case) Chain(m ledger.Mechanism, b *Behind) (out []Evidence) {
 	for _, k := range ms {
 		text := "share of that time in which the holder was " + k.Title()
 		switch k {
-		case m:
+		case ledger.Lock, ledger.Pool, ledger.PoolThread:
 			text = "share of that time in which the holder ran, or was not seen"
 		case ledger.Kernel:
 			text = "share of that time in which the holder was in system calls"
 		}
-		if at := c.roots(m, k); at != "" {
+		if at := c.roots(wait, k); at != "" {
 			text += ": " + at
 		}
 		out = append(out, c.Figure(text, float64(b.Roots[k])/float64(b.Total), "1", From(c.Ledger.Source)))
@@ -143,21 +158,16 @@ func (c *Case) Chain(m ledger.Mechanism, b *Behind) (out []Evidence) {
 }
 
 // roots names where most of the holders were that a mechanism's waits end with: "main.(*cache).load ← 10.0.0.7:5432".
-func (c *Case) roots(m, root ledger.Mechanism) string {
+func (c *Case) roots(wait Wait, root ledger.Mechanism) string {
 	type key struct {
 		via, cause evidence.NameID
 		at         evidence.StackID
 	}
 	sums := make(map[key]int64)
 	for _, row := range c.Ledger.Slow {
-		c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
-			if ch[m] == 0 {
-				return
-			}
-			only := ledger.Charges{}
-			only[m] = ch[m]
-			if r := ledger.Rooted(&s, &only); r[root] > 0 {
-				sums[key{s.Via, s.HolderCause, s.HolderStack}] += r[root]
+		c.chains(row, wait, func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
+			if roots[root] > 0 {
+				sums[key{s.Via, s.HolderCause, s.HolderStack}] += roots[root]
 			}
 		})
 	}

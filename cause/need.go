@@ -2,6 +2,7 @@ package cause
 
 import (
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
 )
 
@@ -43,6 +44,10 @@ func (c *Case) Trace(over, shows string) Need {
 // watched for, as by unstall record, but hardly any ended, the same once more is no help.
 func (c *Case) NoStates() Verdict {
 	watched := len(c.Bundle.Covered(c.Subject, evidence.CoverRequests)) > 0 || c.Series(evidence.SeriesRequestsInFlight) != nil // its source has both
+	if c.OnThreads() && c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
+		return Verdict{State: Inconclusive, Summary: "none of the threads that were looked at could be told to work on requests",
+			Needs: []Need{{"spans of its requests, or the frames of its server in a thread dump", ""}}}
+	}
 	if c.OnThreads() && watched && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
 		return Verdict{State: Inconclusive, Summary: "too few requests finished during the recording",
 			Needs: []Need{{"a recording in which more requests finish: a longer one, or one started before the threads are blocked", "unstall record PID --for 5m"}}}

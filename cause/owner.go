@@ -34,7 +34,7 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 		return s
 	}
 	if c.OnThreads() {
-		v := Once(c, func(c *Case) *threads.Threads { return threads.Of(c.Bundle, runtime.Stacks()) }).View(c.Subject, stack)
+		v := c.Threads().View(c.Subject, stack)
 		s.Function = v.Owner
 		if frames := c.Bundle.Stacks.Frames(stack); v.User > 0 && v.User <= len(frames) {
 			s.Callee = threads.Short(c.Bundle.Names.Text(frames[v.User-1].Func))
@@ -60,6 +60,11 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 		s.Callee = c.Bundle.Names.Text(frames[len(frames)-1].Func)
 	}
 	return s
+}
+
+// Threads are the looks at the threads of all processes, of runtimes whose stacks tell.
+func (c *Case) Threads() *threads.Threads {
+	return Once(c, func(c *Case) *threads.Threads { return threads.Of(c.Bundle, runtime.Stacks()) })
 }
 
 // Functions names the program's own function in a stack, as [Case.SiteOf] does; asked for

@@ -30,6 +30,9 @@ func (r *run) requests() {
 		P99Ms:           ms(q.P99),
 		P999Ms:          ms(q.P999),
 	}
+	if top.Several {
+		out.SlowThresholdMs = nil
+	}
 	if q.Rate > 0 {
 		out.Rate = cause.Number(q.Rate)
 	}

@@ -83,8 +83,8 @@ type Requests struct {
 	Slow            int      `json:"slow"`
 	Traced          int      `json:"traced"`             // slow ones whose states are known
 	Outside         int      `json:"slow_outside_trace"` // others that were slow while nothing was traced, where these are nearly all
-	SlowThresholdMs *float64 `json:"slow_threshold_ms"`
-	SlowRule        string   `json:"slow_rule"` // "slo" | "3x_route_floor" | "baseline" | "unfinished"
+	SlowThresholdMs *float64 `json:"slow_threshold_ms"`  // null where each route has its own
+	SlowRule        string   `json:"slow_rule"`          // "slo" | "3x_route_floor" | "baseline" | "unfinished"
 	SlowTotalMs     float64  `json:"slow_total_ms"`
 	Rate            *float64 `json:"rate"` // per second
 	P50Ms           *float64 `json:"p50_ms"`

@@ -66,6 +66,7 @@ type Ledger struct {
 
 	Rule      string // "slo", "3x_route_floor", "baseline", "unfinished"
 	Threshold int64  // ns; of the route with most requests, if each has its own
+	Several   bool   // routes have thresholds that differ
 	Slow      []int  // rows of the bundle's requests, by time
 	Total     int64  // ns: the latency of all slow requests
 	Charges   Charges

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -25,6 +26,9 @@ const stuck = int64(time.Second)
 // floorFactor times what a route's requests need when nothing stands in their
 // way is slow.
 const floorFactor = 3
+
+// differ is by how much thresholds of routes may differ for one to stand for all of them.
+const differ = .1
 
 // floorPart is the part of a route's requests that nothing much stood in the way of: what
 // the last of them takes is the route's floor. The very quickest may have been refused, or
@@ -69,6 +73,9 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		if n > most {
 			most, l.Threshold, l.Rule = n, limit, rule
 		}
+	}
+	for _, limit := range threshold {
+		l.Several = l.Several || math.Abs(float64(limit-l.Threshold)) > differ*float64(l.Threshold)
 	}
 	if len(baseline) > 0 && !known {
 		l.b.Warnf(evidence.NewOrigin(l.Source, 0), "the baseline has no requests to these routes, so requests over %d × the route's baseline latency count as slow; record a baseline with the same routes, or set --slo", floorFactor)
@@ -166,12 +173,21 @@ func (l *Ledger) addSlow(i int, threshold int64) {
 }
 
 // unhindered is a request's time without what stands in requests' way: the
-// collector, other requests, locks and pools. Without states it is all of it. What
+// collector, other requests, locks and pools. Without states it is all of it, unless looks at
+// the threads show that most of it was waiting for locks and pools. What
 // it awaits or blocks a thread for is its own: how much of that was waiting for a
 // thread of the pool cannot be seen.
 func (l *Ledger) unhindered(i int) int64 {
 	if !l.Traced {
-		return l.b.Requests.Latency(i)
+		took := l.b.Requests.Latency(i)
+		if l.occupancy == nil {
+			return took
+		}
+		c := l.Of(i)
+		if each := c[Lock] + c[Pool] + c[PoolThread]; 2*each > took { // most of it, for each other
+			return took - each
+		}
+		return took
 	}
 	c := l.Of(i)
 	if l.queued != nil {

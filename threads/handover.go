@@ -47,7 +47,7 @@ func (h *holding) handedOver(bursts [][]*Look, may func(*View) bool) {
 	if limit.Place == "" {
 		limit.Place = Bare(Short(w.root))
 	}
-	words := limit.words()
+	words := limit.Words()
 	did := make(tally)
 	queued, beyond := 0, 0
 	for i := range bursts {

@@ -173,7 +173,7 @@ func (h *holding) inside(w way, burst []*Look) (only *Look) {
 // gate makes waits at a limit waits for a pool, held by those beyond it in turn.
 func (h *holding) gate(g *gate, bursts [][]*Look) {
 	did := make(tally)
-	words := g.limit.words()
+	words := g.limit.Words()
 	for _, burst := range bursts {
 		beyond := h.t.beyond(g, burst)
 		n := 0

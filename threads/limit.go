@@ -163,8 +163,8 @@ func (t *Threads) beyond(g *gate, burst []*Look) (out []*Look) {
 	return out
 }
 
-// words is what requests wait for at a limit.
-func (l *Limit) words() string {
+// Words names the place, as the reason of those who wait there does.
+func (l *Limit) Words() string {
 	switch {
 	case l.Workers && l.Most == 1:
 		return "the one thread of " + l.Place

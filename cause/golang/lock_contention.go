@@ -43,8 +43,8 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	if share < cause.Material || !c.Slow() {
 		return v
 	}
-	behind := c.BehindOf(ledger.Lock)
-	chain := c.Chain(ledger.Lock, &behind)
+	behind := c.BehindOf(cause.For(ledger.Lock))
+	chain := c.Chain(cause.For(ledger.Lock), &behind)
 	if mine := float64(behind.Mine()) / float64(l.Total); mine < cause.Material {
 		v.Evidence = append(v.Evidence, chain...)
 		v.Summary += behind.Root()

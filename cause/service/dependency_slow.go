@@ -68,6 +68,10 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		}
 		return v
 	}
+	if !worthwhile(c) {
+		v.Summary += ", but slow requests are over within milliseconds"
+		return v
+	}
 	v.State = cause.Supported
 	name := "a dependency that the recording does not name"
 	details := c.Details(ledger.Dependency)

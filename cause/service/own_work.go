@@ -27,7 +27,7 @@ How to tell it from similar problems: where the CPUs are full, requests wait for
 time on a processor is not CPU time (linux.cpu-saturation).
 
 Least evidence: 5 slow requests whose states are known, with a quarter of the slow time
-more work than is usual; without an objective, slow requests that take 20 ms or longer.
+more work than is usual; without an objective, slow requests that take 20 ms or longer in the mean.
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,
@@ -47,7 +47,10 @@ func judgeOwnWork(c *cause.Case) cause.Verdict {
 	share := c.Share(ledger.Own)
 	v := cause.Verdict{State: cause.RuledOut, Summary: cause.OfSlow(share) + " is own work"}
 	v.Evidence = append(v.Evidence, c.Figure("slow time of own work", float64(l.Charges[ledger.Own])/1e6, "ms", at))
-	if share < cause.Material || !c.Slow() {
+	if share < cause.Material && c.Slow() {
+		return unlessUnseen(c, v)
+	}
+	if !c.Slow() {
 		return v
 	}
 	per, usual, over := excess(c, l.Rows, l.Slow, work)

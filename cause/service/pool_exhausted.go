@@ -1,11 +1,14 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/threads"
 )
 
 // PoolExhausted is requests waiting for a connection, token or slot that other
@@ -61,40 +64,186 @@ func judgePool(c *cause.Case) cause.Verdict {
 	case spans != nil:
 		return cause.Verdict{State: cause.Inconclusive, Summary: "the spans do not show waits for a connection: they would be part of local time", Needs: []cause.Need{readPool}}
 	default:
+		if v, ok := judgeLimits(c); ok && c.Ledger == nil {
+			return v
+		}
 		return c.NoStates()
 	}
+	return judgeWaits(c, all)
+}
+
+// poolWaits are waits for a pool, for a place that lets only so many on, or for a thread of a
+// pool that serves requests. Who waits for the one that serves all others in turn waits for
+// that, not for a pool: what it does is the place to look ([Waiting]).
+func poolWaits(c *cause.Case) cause.Wait {
+	one := serial(c)
+	full := busyProcessors(c) >= saturated
+	return func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
+		switch {
+		case s.Kind == evidence.ThreadWait && s.Cause != 0:
+			if full && s.HolderKind == evidence.Running { // more threads would wait for the same processors
+				return ledger.PoolThread, 0
+			}
+			return ledger.PoolThread, ch[ledger.PoolThread]
+		case one[s.Cause]:
+			return ledger.Pool, 0
+		}
+		return ledger.Pool, ch[ledger.Pool]
+	}
+}
+
+// serial are the names of what one goroutine or thread alone serves all others by.
+func serial(c *cause.Case) map[evidence.NameID]bool {
+	holders := make(map[evidence.NameID]map[evidence.LaneID]bool)
+	for _, row := range c.Ledger.Slow {
+		for s := range c.Bundle.Requests.Path(row).All {
+			if s.Kind != evidence.PoolWait || s.Holder == 0 {
+				continue
+			}
+			if holders[s.Cause] == nil {
+				holders[s.Cause] = make(map[evidence.LaneID]bool)
+			}
+			holders[s.Cause][s.Holder] = true
+		}
+	}
+	one := make(map[evidence.NameID]bool)
+	for name, lanes := range holders {
+		one[name] = len(lanes) == 1
+	}
+	for _, x := range limits(c) {
+		if x.Workers && x.Most == 1 {
+			one[c.Bundle.Names.Lookup(x.Words())] = true
+		}
+	}
+	delete(one, 0)
+	return one
+}
+
+// limits are the places that looks at threads show to let only so many on.
+func limits(c *cause.Case) []threads.Limit {
+	if !c.OnThreads() {
+		return nil
+	}
+	return c.Threads().Limits(c.Subject)
+}
+
+func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 	l := c.Ledger
-	share := c.Share(ledger.Pool)
-	v := cause.Verdict{State: cause.RuledOut, Summary: cause.SlowWait("for pools", l.Charges[ledger.Pool], share)}
-	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for pools", float64(l.Charges[ledger.Pool])/1e6, "ms", cause.From(l.Source)))
+	wait := poolWaits(c)
+	behind := c.BehindOf(wait)
+	share := float64(behind.Total) / float64(max(1, l.Total))
+	v := cause.Verdict{State: cause.RuledOut, Summary: cause.SlowWait("for pools", behind.Total, share)}
+	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for pools", float64(behind.Total)/1e6, "ms", cause.From(l.Source)))
 	for i := range all {
 		all[i].figures(c, &v)
 		if i == 0 {
 			v.Summary = all[i].sum() + "; " + v.Summary
 		}
 	}
-	behind := c.BehindOf(ledger.Pool)
 	if share < cause.Material || !c.Slow() {
 		return v
 	}
-	chain := c.Chain(ledger.Pool, &behind)
+	chain := c.Chain(wait, &behind)
 	if mine := float64(behind.Mine()) / float64(l.Total); mine < cause.Material {
 		v.Evidence = append(v.Evidence, chain...)
 		v.Summary += behind.Root()
 		return v
 	}
-	details := c.Details(ledger.Pool)
-	name := c.Bundle.Names.Text(details[0].Detail)
+	names := waitedFor(c, wait)
+	name := c.Bundle.Names.Text(names[0].id)
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
 	v.Saves = c.Save(behind.Own, -1, -1)
-	for _, d := range details[:min(3, len(details))] {
-		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
+	for _, x := range names[:min(3, len(names))] {
+		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", cause.From(l.Source)))
 	}
 	v.Evidence = append(v.Evidence, chain...)
+	little(c, &v, names[0].id, wait)
 	v.Fix = append(v.Fix, enlargePool(name))
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.Pool] }))
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) (ns int64) {
+		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) { _, w := wait(&s, ch); ns += w })
+		return ns
+	}))
 	return v
+}
+
+// named is slow time waiting for one thing.
+type named struct {
+	id evidence.NameID
+	ns int64
+}
+
+// waitedFor lists what slow requests waited for, most first.
+func waitedFor(c *cause.Case, wait cause.Wait) (out []named) {
+	sums := make(map[evidence.NameID]int64)
+	for _, row := range c.Ledger.Slow {
+		c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			if _, ns := wait(&s, ch); ns > 0 {
+				sums[s.Cause] += ns
+			}
+		})
+	}
+	for id, ns := range sums {
+		out = append(out, named{id, ns})
+	}
+	slices.SortFunc(out, func(a, b named) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.id, b.id)) })
+	return out
+}
+
+// little tells how many places a pool would need: the requests per second that wait for it,
+// times the time each is under way without waiting for it, which is the most it can hold one
+// (Little's law, J. Little, Operations Research 9, 1961).
+func little(c *cause.Case, v *cause.Verdict, name evidence.NameID, wait cause.Wait) {
+	l := c.Ledger
+	var n, held int64
+	for _, row := range l.Rows {
+		var waited int64
+		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			if _, ns := wait(&s, ch); s.Cause == name {
+				waited += ns
+			}
+		})
+		if waited > 0 {
+			n++
+			held += c.Bundle.Requests.Latency(row) - waited
+		}
+	}
+	if n == 0 || l.To <= l.From {
+		return
+	}
+	rate, mean := float64(n)/(float64(l.To-l.From)/1e9), float64(held)/float64(n)/1e9
+	v.Evidence = append(v.Evidence,
+		c.Figure("requests that waited for it", rate, "1/s", cause.From(l.Source)),
+		c.Figure("time each held it, at most: all that it did not wait", mean*1e3, "ms", cause.From(l.Source)),
+		c.Figure("needed at once, at most (requests per second × seconds held)", rate*mean, "1", cause.From(l.Source)))
+	for _, x := range limits(c) {
+		if x.Words() == c.Bundle.Names.Text(name) {
+			v.Evidence = append(v.Evidence, c.Figure("there at once, in the looks at its threads, at most", float64(x.Most), "1", x.Origin))
+		}
+	}
+}
+
+// judgeLimits judges where there are no requests, by the threads that were seen waiting at a
+// place that lets only so many on.
+func judgeLimits(c *cause.Case) (v cause.Verdict, ok bool) {
+	for _, x := range limits(c) {
+		if x.Workers && x.Most == 1 || x.Waiting < cause.Queueing || 2*x.Waiting < float64(x.Most) {
+			continue
+		}
+		v = cause.Verdict{State: cause.Supported, Weight: min(1, x.Waiting/float64(max(1, x.Most))),
+			Title:   fmt.Sprintf("Requests queue for a pool: %s.", x.Words()),
+			Summary: fmt.Sprintf("on average %s threads waited for it", cause.Digits(2, x.Waiting))}
+		v.Evidence = append(v.Evidence,
+			c.Figure(fmt.Sprintf("threads waiting there, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
+			c.Figure("beyond it at once, at most", float64(x.Most), "count", x.Origin))
+		for _, d := range x.Doing[:min(3, len(x.Doing))] {
+			v.Evidence = append(v.Evidence, c.Figure("share of the looks in which those beyond it were "+d.Words, d.Share, "1", x.Origin))
+		}
+		v.Fix = append(v.Fix, enlargePool(x.Words()))
+		v.Needs = []cause.Need{{What: "an access log from the same time, to show what it costs requests"}}
+		return v, true
+	}
+	return v, false
 }
 
 // taken says whether spans show the taking of connections at all, so that none that took

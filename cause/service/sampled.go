@@ -148,3 +148,17 @@ func processorsUsed(c *cause.Case) (cpus float64, origin evidence.Origin, ok boo
 func window(c *cause.Case) reading.Window {
 	return reading.Window{From: c.Ledger.From, Until: c.Ledger.To}
 }
+
+// busyProcessors is the part of the processors that the service's own work keeps busy; 0
+// where that is not known.
+func busyProcessors(c *cause.Case) float64 {
+	if c.Traced() && !c.Ledger.Sampled {
+		busy, _ := ownUtilisation(c)
+		return busy
+	}
+	used, _, known := ownProcessors(c)
+	if cores := procs(c); known && cores > 0 {
+		return used / cores
+	}
+	return 0
+}

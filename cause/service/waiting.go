@@ -30,7 +30,7 @@ pool (service.pool-exhausted); where they all call something outside, that is sl
 (service.dependency-slow).
 
 Least evidence: 5 slow requests whose states are known, with a quarter of the slow time at
-the place; without an objective, slow requests that take 20 ms or longer.
+the place; without an objective, slow requests that take 20 ms or longer in the mean.
 
 What helps: depends on the place. The code that is named says what it waits for.`,
 	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
@@ -86,10 +86,8 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 		return c.NoStates()
 	}
 	l := c.Ledger
-	v := cause.Verdict{State: cause.RuledOut, Summary: "no single place holds a quarter of slow time"}
 	if !c.Slow() {
-		v.Summary = "almost no requests were slow"
-		return v
+		return cause.Verdict{State: cause.RuledOut, Summary: "almost no requests were slow"}
 	}
 	taken := claims(c)
 	where := c.Functions()
@@ -110,6 +108,18 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 			return judgePlace(c, &p, where)
 		}
 	}
+	return unlessUnseen(c, cause.Verdict{State: cause.RuledOut, Summary: "no single place holds a quarter of slow time that nothing else explains"})
+}
+
+// unlessUnseen takes back that something is ruled out where so much of the slow time was not
+// seen that it may be there.
+func unlessUnseen(c *cause.Case, v cause.Verdict) cause.Verdict {
+	unseen := c.Share(ledger.Unobserved)
+	if v.State != cause.RuledOut || unseen < cause.Material {
+		return v
+	}
+	v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%.0f %% of slow time was not observed", 100*unseen)
+	v.Needs = []cause.Need{c.Trace("a longer time under load", "")}
 	return v
 }
 
@@ -203,6 +213,8 @@ func placeTitle(p *ledger.Place, name string) string {
 		return "Slow requests spend their time " + p.Mechanism.Title()
 	}
 	switch p.Mechanism {
+	case ledger.Pool:
+		return "Requests wait for what serves them one after the other: " + name
 	case ledger.Timer:
 		return "Slow requests wait for a timer: " + name
 	case ledger.Kernel:
@@ -227,7 +239,7 @@ var placeFix = map[ledger.Mechanism]string{
 	ledger.Kernel:     "take this call off the request's path: do it once for many requests (group commit), in the background, or on a faster device",
 	ledger.Goroutine:  "what requests hand over here is done one after the other, or late: do it in parallel, in the request itself, or in batches, or do not wait for it",
 	ledger.Lock:       "do less while this lock is held, or use one lock per key",
-	ledger.Pool:       "enlarge this limit, or hold it for less time",
+	ledger.Pool:       "what serves them does one request after the other: let several do it, let it do less for each, or take several at once",
 	ledger.TaskWait:   "await the task instead of blocking a thread for it",
 	ledger.Dependency: boundWait.Text,
 }
