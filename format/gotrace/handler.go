@@ -14,9 +14,11 @@ var routers = []string{"net/http.", "net/http/internal/http2.", "golang.org/x/ne
 	"go.opentelemetry.io/", "github.com/prometheus/client_golang/", "github.com/beego/", "github.com/kataras/iris", "goji.io", "github.com/zeromicro/go-zero/rest",
 	"github.com/cloudwego/hertz/", "github.com/go-kit/kit/", "connectrpc.com/connect.", "github.com/twitchtv/twirp", "net/rpc.", "reflect."}
 
-// asks are parts of the names of functions behind which a handler asks somebody else: what
-// those packages call back is no handler.
-var asks = []string{"Client).", "ClientConn).", "Transport).", ".RoundTrip", "net/http.send", "net/http.(*persistConn)."}
+// asks are parts of the names of functions by which a handler asks somebody else: what those
+// packages call back is no handler.
+var asks = []string{"net/http.(*Client).", "net/http.(*Transport).", "net/http.(*persistConn).", "net/http.send", ".RoundTrip", "http2.(*Transport).", "http2.(*ClientConn).",
+	"google.golang.org/grpc.(*ClientConn).", "google.golang.org/grpc.invoke", "google.golang.org/grpc.newClientStream",
+	"fasthttp.(*Client).", "fasthttp.(*HostClient).", "fasthttp.(*LBClient).", "fasthttp.(*PipelineClient)."}
 
 // mostCallers bounds a stack of callers; beyond the last that may be the handler, as many are
 // kept as are looked at for one that only hands on.
@@ -75,8 +77,11 @@ var standard = func() map[string]bool {
 }()
 
 func isStandard(f string) bool {
-	end := strings.IndexAny(f, "/.")
-	return end >= 0 && standard[f[:end]]
+	if first, _, ok := strings.Cut(f, "/"); ok {
+		return standard[first]
+	}
+	first, _, _ := strings.Cut(f, ".")
+	return standard[first]
 }
 
 func hasPrefix(f string, of []string) bool {

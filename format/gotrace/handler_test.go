@@ -16,6 +16,7 @@ func TestCallers(t *testing.T) {
 		{"*main.search", "sort.Slice main.search.func1 slices.Sort main.search net/http.HandlerFunc.ServeHTTP net/http.(*conn).serve"},
 		{"*main.proxy", "main.(*traced).RoundTrip net/http.send net/http.(*Client).Do main.proxy net/http.HandlerFunc.ServeHTTP net/http.(*conn).serve"},
 		{"*shop.example/proto._Cart_Add_Handler", "main.(*cart).Add main.logged shop.example/proto._Cart_Add_Handler google.golang.org/grpc.(*Server).processUnaryRPC google.golang.org/grpc.(*Server).handleStream"},
+		{"*go.example.io/store._KV_Put_Handler", "go.example.io/store.(*kv).Put go.example.io/store._KV_Put_Handler.func1 google.golang.org/grpc.chainUnaryInterceptors.func1 go.example.io/store._KV_Put_Handler google.golang.org/grpc.(*Server).processUnaryRPC google.golang.org/grpc.(*Server).serveStreams.func2.1"},
 		{"*main.serve main.(*session).get", "internal/poll.(*FD).Read net.(*conn).Read main.(*session).get main.serve"},
 		{"", "syscall.write net/http.(*response).finishRequest net/http.(*conn).serve"},
 	} {

@@ -21,6 +21,7 @@ type request struct {
 	unsure  bool  // its goroutine has not shown a stack yet
 	handled bool  // the handler began
 	over    bool  // the server finished it
+	pprof   bool  // a function it went through is called after net/http/pprof
 
 	seen     *stack   // the last of those below
 	handling [6]int32 // stacks it was handled on
@@ -300,15 +301,24 @@ func (w *world) complete(g *goroutine, t int64) {
 	outcome := evidence.OK
 	if r.cut {
 		outcome = evidence.Unfinished
-		w.serve.beforeTrace++
-	} else {
-		w.serve.recovered++
 	}
 	w.emit(g, r, r.end, r.path[:r.endLen], outcome)
 	w.paths = append(w.paths, r)
 }
 
 func (w *world) emit(g *goroutine, r *request, end int64, path evidence.Path, outcome evidence.Outcome) {
+	if w.traces(g, r) {
+		w.serve.probes++
+		return
+	}
+	switch {
+	case outcome == evidence.OK:
+		w.serve.recovered++
+	case r.end != 0:
+		w.serve.beforeTrace++
+	default:
+		w.serve.unfinished++
+	}
 	if g.conn.server != nil {
 		if w.serve.kinds == nil {
 			w.serve.kinds = make(map[string]int64)
@@ -358,7 +368,6 @@ func (w *world) leftOver() {
 		if g.request == nil {
 			continue
 		}
-		w.serve.unfinished++
 		w.emit(g, r, w.now, r.path, evidence.Unfinished)
 	}
 }

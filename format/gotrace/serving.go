@@ -70,23 +70,6 @@ func has(funcs []string, prefix string) bool {
 	return false
 }
 
-// probes are the functions that make profiles and traces of the process: a request that
-// comes to one is whoever observes it, such as the recorder of this trace, and no request of
-// the service, in any server and behind whatever wraps the handler.
-var probes = []string{"net/http/pprof.", "runtime/pprof.(*Profile).WriteTo", "runtime/pprof.StartCPUProfile", "runtime/pprof.StopCPUProfile",
-	"runtime/trace.Start", "runtime/trace.Stop", "github.com/valyala/fasthttp/pprofhandler."}
-
-func probing(funcs []string) bool {
-	for _, f := range funcs {
-		for _, p := range probes {
-			if strings.HasPrefix(f, p) && !strings.HasPrefix(f, "runtime/trace.StartRegion") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // netHTTPStage reads the frame that (*conn).serve called; see serve and
 // readRequest in net/http/server.go.
 func netHTTPStage(funcs []string) stage {

@@ -22,6 +22,7 @@ type stack struct {
 	answer   bool            // waits for a dependency's answer that another goroutine reads
 	runtime  bool            // a goroutine of the runtime
 	probe    bool            // makes a profile or trace for somebody who asked
+	pprof    bool            // a function on it is called after net/http/pprof
 	root     string
 	name     evidence.NameID // root, where the stack is not cut short
 	io       inOut
@@ -143,6 +144,7 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	}
 	k.runtime = isRuntime(k.root)
 	k.probe = !k.runtime && probing(funcs)
+	k.pprof = !k.runtime && named(funcs)
 	k.server, k.stage, k.client = serving(funcs)
 	k.io = inOutOf(funcs)
 	k.receives = strings.HasPrefix(funcs[0], "runtime.chanrecv")

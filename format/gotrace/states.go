@@ -264,25 +264,12 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 		w.probed(g)
 	}
 	if r := g.request; r != nil {
+		r.pprof = r.pprof || s.pprof
 		if at := g.stage(); at == stageHandler || at == stageWrite {
 			w.handled(r, s)
 		}
 	} else if g.owner.started && strings.HasPrefix(s.root, "net/http.(*timeoutHandler)") && g.serves() != g.id {
 		w.handled(g.helps.whom.request, s) // the handler itself, on a goroutine of its own
-	}
-}
-
-// probed drops the request that a goroutine serves or works for: somebody asked for a
-// profile.
-func (w *world) probed(g *goroutine) {
-	if g.request == nil && g.helps.whom != nil && g.serves() != g.id {
-		g = g.helps.whom
-	}
-	if r := g.request; r != nil {
-		if !r.cut {
-			w.serve.probes++
-		}
-		g.request = nil
 	}
 }
 
