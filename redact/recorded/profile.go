@@ -127,7 +127,7 @@ func profile(b []byte, uses map[uint64]use) []byte {
 			rest = rest[size:]
 			continue
 		}
-		safe := content
+		var safe []byte
 		switch u, ok := uses[n]; {
 		case !ok:
 			safe = redact.Own(content)

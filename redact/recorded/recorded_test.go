@@ -89,8 +89,7 @@ func assemble(sized func([]byte) []byte, text func(string) []byte, s string) []b
 		}
 		return i
 	}
-	var element func(kind string, children [][]byte, attributes ...string) []byte
-	element = func(kind string, children [][]byte, attributes ...string) []byte {
+	element := func(kind string, children [][]byte, attributes ...string) []byte {
 		b := []byte{word(kind), byte(len(attributes) / 2)}
 		for _, a := range attributes {
 			b = append(b, word(a))
