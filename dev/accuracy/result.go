@@ -35,7 +35,8 @@ type Result struct {
 	Accuracy    Accuracy   `json:"accuracy"`
 	FalseAlarms []string   `json:"false_alarms"` // healthy services in which something was found
 	Healthy     int        `json:"healthy"`      // services that were asked
-	Unknown     *float64   `json:"median_unknown_share"`
+	Unknown     *float64   `json:"median_unknown_share"` // of the slow time of services with something wrong
+	Slow        int        `json:"slow"`                 // of these, runs in which requests were seen to be slow
 	Changed     []string   `json:"changed"` // services that were not judged alike in all runs
 	Failed      []string   `json:"failed"`  // services that could not be run
 	Confusion   []Confused `json:"confusion"`
@@ -116,7 +117,7 @@ func resultOf(cases []Case) *Result {
 	}
 	if len(shares) > 0 {
 		median := stats.Median(shares)
-		r.Unknown = &median
+		r.Unknown, r.Slow = &median, len(shares)
 	}
 	a := &r.Accuracy
 	if iv, ok := stats.WilsonInterval(a.Right, a.Of); ok {

@@ -88,7 +88,11 @@ func (p *page) figures(r *Result) {
 		alarms += ": " + strings.Join(r.FalseAlarms, ", ")
 	}
 	p.row("false alarms", "none", alarms)
-	p.row("unexplained and unobserved share of slow time, median", "≤ 10 %", percent(r.Unknown))
+	unknown := percent(r.Unknown)
+	if r.Unknown != nil {
+		unknown += fmt.Sprintf(" (of %d in which requests were seen to be slow)", r.Slow)
+	}
+	p.row("unexplained and unobserved share of slow time, median", "≤ 10 %", unknown)
 	if r.Runs > 1 {
 		p.row("services not judged alike in all runs", "none", list(r.Changed))
 	}

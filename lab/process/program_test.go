@@ -1,0 +1,91 @@
+//go:build linux
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func launch(t *testing.T, s Spec) *Program {
+	t.Helper()
+	s.Log = filepath.Join(t.TempDir(), "log")
+	p, err := Launch(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Stop() })
+	return p
+}
+
+// A program is told to end by a signal, and one that does not obey ends, too.
+func TestStopProgram(t *testing.T) {
+	p := launch(t, Spec{Bin: "/bin/sh", Args: []string{"-c", "exec sleep 100"}})
+	if err := p.Stop(); err != nil {
+		t.Error(err)
+	}
+	if p.Running() {
+		t.Error("it runs")
+	}
+	if err := p.Failed(); err == nil {
+		t.Error("that it ended by a signal is not said")
+	}
+}
+
+func TestProgramThatEnds(t *testing.T) {
+	p := launch(t, Spec{Bin: "/bin/sh", Args: []string{"-c", "echo no such table; exit 3"}})
+	address, err := FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Accepts(t.Context(), address, time.Minute); err == nil || !strings.Contains(err.Error(), "no such table") {
+		t.Errorf("error %v: it does not say why", err)
+	}
+}
+
+func TestWaitEndsWithContext(t *testing.T) {
+	p := launch(t, Spec{Bin: "/bin/sh", Args: []string{"-c", "exec sleep 100"}})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.Wait(ctx); !errors.Is(err, context.Canceled) || p.Running() {
+		t.Errorf("error %v, running %v", err, p.Running())
+	}
+}
+
+// A program is in its group from the start, and the group goes when it is done.
+func TestQuota(t *testing.T) {
+	q, err := NewQuota(.5)
+	if errors.Is(err, ErrNoQuota) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := launch(t, Spec{Bin: "/bin/sh", Args: []string{"-c", "exec sleep 100"}, Group: q})
+	name := fmt.Sprintf("/proc/%d/cgroup", p.PID)
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		groups, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(q.Membership(groups)) > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not in the group:\n%s", groups)
+		}
+	}
+	p.Stop()
+	if err := q.Remove(); err != nil {
+		t.Error(err)
+	}
+	if files := q.Files(); len(files) > 0 {
+		t.Errorf("left behind: %v", files)
+	}
+}
