@@ -33,12 +33,12 @@ type Result struct {
 	Runs    int       `json:"runs"`
 
 	Accuracy    Accuracy   `json:"accuracy"`
-	FalseAlarms []string   `json:"false_alarms"` // healthy services in which something was found
-	Healthy     int        `json:"healthy"`      // services that were asked
+	FalseAlarms []string   `json:"false_alarms"`         // healthy services in which something was found
+	Healthy     int        `json:"healthy"`              // services that were asked
 	Unknown     *float64   `json:"median_unknown_share"` // of the slow time of services with something wrong
 	Slow        int        `json:"slow"`                 // of these, runs in which requests were seen to be slow
-	Changed     []string   `json:"changed"` // services that were not judged alike in all runs
-	Failed      []string   `json:"failed"`  // services that could not be run
+	Changed     []string   `json:"changed"`              // services that were not judged alike in all runs
+	Failed      []string   `json:"failed"`               // services that could not be run
 	Confusion   []Confused `json:"confusion"`
 	Cases       []Case     `json:"services"`
 	Pass        bool       `json:"pass"`
