@@ -97,7 +97,7 @@ func TestPage(t *testing.T) {
 	share := func(v float64) *float64 { return &v }
 	memory := int64(8 << 30)
 	r := resultOf([]Case{
-		{Service: "chain", Run: 1, About: "a pool whose holders wait for GC", Expected: []string{"go.gc-rate"}, Found: []string{"go.gc-rate", "service.pool-exhausted"}, Right: true, Why: "also service.pool-exhausted", Unknown: share(.04), Seconds: 27.3},
+		{Service: "chain", Run: 1, Rows: true, About: "a pool whose holders wait for GC", Expected: []string{"go.gc-rate"}, Found: []string{"go.gc-rate", "service.pool-exhausted"}, Right: true, Why: "also service.pool-exhausted", Unknown: share(.04), Seconds: 27.3},
 		{Service: "chain", Run: 2, About: "a pool whose holders wait for GC", Expected: []string{"go.gc-rate"}, Found: []string{"service.pool-exhausted"}, Why: "All 4 connections are in use", Unknown: share(.3), Seconds: 27.1, Others: .31},
 		{Service: "mutex", Run: 1, About: "one lock | around everything", Expected: []string{"go.lock-contention"}, Found: []string{}, Why: "nothing found", Unknown: share(.9), Seconds: 26},
 		{Service: "mutex", Run: 2, About: "one lock | around everything", Expected: []string{"go.lock-contention"}, Found: []string{}, Why: "nothing found", Unknown: share(.8), Seconds: 26},

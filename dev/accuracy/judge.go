@@ -24,6 +24,7 @@ type Case struct {
 	Runtime  string   `json:"runtime"`
 	Expected []string `json:"expected"` // one of these first; empty: nothing
 	Healthy  bool     `json:"healthy"`
+	Rows     bool     `json:"rows"`  // the diagnosis was given a row for each request
 	Found    []string `json:"found"` // supported, by rank
 	Right    bool     `json:"right"`
 	// FalseAlarm says that something was found that must not be.
@@ -75,7 +76,7 @@ func (c Case) String() string {
 // judge diagnoses what was kept of a run and holds it against what is known.
 func judge(ctx context.Context, o options, dir string, k *Kept) Case {
 	c := Case{Service: k.Service, Run: k.Run, About: k.About, Runtime: k.Runtime, Found: []string{}, Expected: []string{},
-		Seconds: k.Seconds, Others: k.Others, Notes: k.Notes, Error: k.Error, Skipped: k.Skipped}
+		Seconds: k.Seconds, Others: k.Others, Notes: k.Notes, Error: k.Error, Skipped: k.Skipped, Rows: len(k.Rows) > 0}
 	if k.Known != nil {
 		c.Expected, c.Healthy = append(c.Expected, k.Known.Answer.First...), k.Known.Healthy
 	}

@@ -39,8 +39,8 @@ const lead = `# Accuracy
 How often the first verdict is right on services that were not written for any rule: small
 ones, each sick in one known way or healthy, under ` + "`lab/accuracy`" + `, and the variants of the
 [incidents](../lab/README.md). Each is started, put under its load and recorded as a user
-records: the diagnosis is given the PID and nothing else. The answer was written down before
-the service ran.
+records: the diagnosis is given the PID and nothing else, or where it says *rows* a line for
+each request from the load generator, too. The answer was written down before the service ran.
 
     make accuracy                    # everything, about an hour on a quiet host, and writes this page
     make accuracy ONLY=redis         # some, by a regular expression
@@ -140,7 +140,11 @@ func (p *page) cases(r *Result, title string, of func(*Case) bool) {
 		if !of(c) {
 			continue
 		}
-		cells := []string{c.Service, c.About, c.First(), c.verdict(), percent(c.Unknown), fmt.Sprintf("%.0f s", c.Seconds)}
+		about := c.About
+		if c.Rows {
+			about += " (*rows*)"
+		}
+		cells := []string{c.Service, about, c.First(), c.verdict(), percent(c.Unknown), fmt.Sprintf("%.0f s", c.Seconds)}
 		if r.Runs > 1 {
 			cells = append(cells, figure.Count(c.Run))
 		}
