@@ -76,7 +76,11 @@ func tool(ctx context.Context, o options) (string, error) {
 	if o.binary != "" {
 		return filepath.Abs(o.binary)
 	}
-	return goBuild(ctx, ".", "./cmd/unstall", filepath.Join(o.work, "unstall"))
+	var flags []string
+	if said, err := exec.CommandContext(ctx, "git", "describe", "--tags", "--always", "--dirty").Output(); err == nil {
+		flags = []string{"-ldflags", "-X main.release=" + strings.TrimSpace(string(said))}
+	}
+	return goBuild(ctx, ".", "./cmd/unstall", filepath.Join(o.work, "unstall"), flags...)
 }
 
 // golang builds a package of the services' module, with the modules it asks for.
@@ -90,8 +94,8 @@ func (s *service) golang(ctx context.Context, o options, p program) (started, er
 }
 
 // goBuild leaves it to the toolchain to find out what is built already.
-func goBuild(ctx context.Context, dir, pkg, bin string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", bin, pkg)
+func goBuild(ctx context.Context, dir, pkg, bin string, flags ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-trimpath"}, flags, []string{"-o", bin, pkg})...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if said, err := cmd.CombinedOutput(); err != nil {
