@@ -55,7 +55,7 @@ func etcdRange(rate float64, all bool) traffic {
 
 // etcdFill writes every key once.
 func etcdFill(ctx context.Context, p *place, keys int64) error {
-	b := fmt.Sprintf(`{"key":"{n:7}A","value":"%s"}`, base64.StdEncoding.EncodeToString(body(1000)))
+	b := fmt.Sprintf(`{"key":"{n%%2000:7}A","value":"%s"}`, base64.StdEncoding.EncodeToString(body(1000)))
 	_, err := load.Run(ctx, load.Plan{URL: "http://" + p.main + "/v3/kv/put", Method: "POST", Body: []byte(b), Mode: load.Closed, Connections: 50, Requests: keys}, discard{})
 	return err
 }

@@ -34,7 +34,7 @@ var tomcat = program{
 		}},
 		{name: "slow-backend", truth: "the backend takes 400 ms", sick: func(p *place) { p.backend = 400 * time.Millisecond }},
 		{name: "young-1m", truth: "-Xmn1m: a collection for every list", sick: func(p *place) { p.jvm("-Xmn1m", "-XX:+UseParallelGC") }},
-		{name: "heap-20m", truth: "-Xmx20m: hardly more than it needs", sick: func(p *place) { p.args[0] = "-Xmx20m" }},
+		{name: "heap-20m", truth: "-Xmx20m: less than it needs", sick: func(p *place) { p.args[0] = "-Xmx20m" }},
 		{name: "quota", truth: "a CPU quota of 0.25 CPUs", sick: func(p *place) { p.quota = .25 }},
 	},
 }
