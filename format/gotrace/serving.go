@@ -126,8 +126,14 @@ func fastHTTPStage(funcs []string) stage {
 		return stageIdle
 	case has(funcs, pkg+"(*Server).serveConn"):
 		for i, f := range funcs {
-			if f == "bufio.(*Writer).Flush" && i+1 < len(funcs) && strings.HasPrefix(funcs[i+1], pkg+"(*Server).serveConn") {
+			if i+1 == len(funcs) || !strings.HasPrefix(funcs[i+1], pkg+"(*Server).serveConn") {
+				continue
+			}
+			switch f {
+			case "bufio.(*Writer).Flush":
 				return stageWrite
+			case "bufio.(*Reader).Peek": // the first bytes of the next request, on a connection that is kept
+				return stageIdle
 			}
 		}
 		return stageHandler
