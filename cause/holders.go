@@ -80,8 +80,8 @@ func (b *Behind) Mine() (ns int64) {
 
 // AnswersLate says whether a dependency is slow by itself, where requests wait for those who
 // hold a lock or a pool over its calls: most of the time spent in calls is in some that take
-// far longer than usual, or half of the slow requests would be slow by their own calls
-// alone. Else who holds the lock or pool over calls of the usual length is the trouble.
+// far longer than usual, or half of the slow requests would miss the objective by their
+// own calls alone. Else who holds the lock or pool over calls of the usual length is the trouble.
 func (c *Case) AnswersLate() bool {
 	return Once(c, func(c *Case) late { return late(c.answersLate()) }) == true
 }
@@ -123,7 +123,7 @@ func (c *Case) answersLate() bool {
 			long += v
 		}
 	}
-	return 2*alone >= held || 2*long >= all
+	return l.Rule != ledger.RuleFloor && 2*alone >= held || 2*long >= all
 }
 
 // told is the share of what holders did from which on it is told.

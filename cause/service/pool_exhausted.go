@@ -76,7 +76,7 @@ func judgePool(c *cause.Case) cause.Verdict {
 // pool that serves requests. Who waits for the one that serves all others in turn waits for
 // that, not for a pool: what it does is the place to look ([Waiting]).
 func poolWaits(c *cause.Case) cause.Wait {
-	one := serial(c)
+	one, told := serial(c), events(c)
 	full := busyProcessors(c) >= saturated
 	return func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
 		switch {
@@ -85,7 +85,7 @@ func poolWaits(c *cause.Case) cause.Wait {
 				return ledger.PoolThread, 0
 			}
 			return ledger.PoolThread, ch[ledger.PoolThread]
-		case one[s.Cause]:
+		case one[s.Cause], told[s.Cause]:
 			return ledger.Pool, 0
 		}
 		return ledger.Pool, ch[ledger.Pool]

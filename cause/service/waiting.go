@@ -167,29 +167,41 @@ func judgePlace(c *cause.Case, p *ledger.Place, where func(evidence.StackID) str
 // it does.
 const mostly = .5
 
-// byDesign says whether the requests that are not slow spend most of their time at the place,
-// too, where nothing is known to have been at work for others meanwhile: a long poll, a
-// stream of events. A sleep is not: nobody is told of anything.
+// usual is the part of a route's requests that must wait at a place for that to be what the
+// route is for. Which route the shortest requests are of is not always known: with long polls
+// come those who post.
+const usual = .6
+
+// byDesign says whether most requests of the route spend most of their time at the place,
+// quick ones, too, in a select, a receive or a wait of the program's own, where nobody is
+// known to have been at work for others meanwhile: a long poll, whose requests are told of
+// events. A sleep is not, as nobody is told of anything; nor is what a library waits for.
 func byDesign(c *cause.Case, p *ledger.Place, wait func(row int) int64) bool {
-	if p.Mechanism != ledger.Goroutine && p.Mechanism != ledger.Timer || strings.HasPrefix(p.What, "sleep") {
+	switch {
+	case p.Mechanism == ledger.Pool && events(c)[c.Bundle.Names.Lookup(p.What)]:
+	case p.Mechanism != ledger.Goroutine && p.Mechanism != ledger.Timer, 2*p.Linked.Sum() >= p.Ns:
 		return false
 	}
-	l := c.Ledger
-	slow := make(map[int]bool, len(l.Slow))
-	for _, row := range l.Slow {
-		slow[row] = true
+	if callee := c.SiteOf(p.Stack).Callee; !strings.HasPrefix(callee, "runtime.") && !strings.HasPrefix(callee, "sync.") {
+		return false
 	}
+	l, r := c.Ledger, &c.Bundle.Requests
+	lost := make(map[evidence.NameID]int64)
+	for n, row := range l.Slow {
+		lost[r.Route[row]] += p.Per[n]
+	}
+	route := most(lost)
 	n, there := 0, 0
 	for _, row := range l.Rows {
-		if slow[row] {
+		if r.Route[row] != route {
 			continue
 		}
 		n++
-		if float64(wait(row)) >= mostly*float64(c.Bundle.Requests.Latency(row)) {
+		if events := waitsForEvents(c, row); float64(wait(row)+events) >= mostly*float64(r.Latency(row)) {
 			there++
 		}
 	}
-	return n >= ledger.MinRequests && 2*there >= n
+	return n >= ledger.MinRequests && float64(there) >= usual*float64(n)
 }
 
 // placeName is what was waited for, and where: "fsync in main.(*Journal).Append".

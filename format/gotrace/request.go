@@ -16,6 +16,9 @@ type request struct {
 	path    evidence.Path
 	end     int64 // when the response was last written to, 0 not yet
 	endLen  int   // how much of the path lies before end
+	writes  int   // to the response
+	first   int64 // when the first of them was done
+	before  int   // how much of the path lies before that; -1: its order was given up
 	cut     bool  // began before the trace
 	fresh   bool  // the connection's first: it may not have sent anything yet
 	unsure  bool  // its goroutine has not shown a stack yet
@@ -64,7 +67,7 @@ func (r *request) addPacked(s evidence.Path, dur int64) {
 // write of the response apart from those after it.
 func (r *request) merge() {
 	head, tail := merged(r.path[:r.endLen]), merged(r.path[r.endLen:])
-	r.endLen = len(head)
+	r.endLen, r.before = len(head), -1
 	r.path = append(head, tail...)
 }
 
@@ -285,6 +288,9 @@ func (w *world) syscallEnds(g *goroutine, t int64) {
 	if r := g.request; r != nil {
 		r.end, r.endLen = t, len(r.path)
 		r.handled, r.fresh = true, false
+		if r.writes++; r.writes == 1 {
+			r.first, r.before = t, len(r.path)
+		}
 	}
 }
 
@@ -298,12 +304,37 @@ func (w *world) complete(g *goroutine, t int64) {
 	if r.end == 0 {
 		r.end, r.endLen = t, len(r.path)
 	}
+	if r.streams() {
+		r.end, r.endLen = r.first, r.before
+	}
 	outcome := evidence.OK
 	if r.cut {
 		outcome = evidence.Unfinished
 	}
 	w.emit(g, r, r.end, r.path[:r.endLen], outcome)
 	w.paths = append(w.paths, r)
+}
+
+// A response that is written at least so many times, and waits in between to be told of
+// something for at least that part of the time, is a stream: events, a tail of a log. It was
+// answered when it began.
+const (
+	streamWrites = 3
+	streamWaits  = .5
+)
+
+func (r *request) streams() bool {
+	if r.writes < streamWrites || r.before < 0 || r.before > r.endLen {
+		return false
+	}
+	var all, waits int64
+	for s := range r.path[r.before:r.endLen].All {
+		all += s.Dur
+		if s.Lane == 0 && (s.Kind == evidence.SyncWait || s.Kind == evidence.SleepWait || s.Kind == evidence.PoolWait) {
+			waits += s.Dur
+		}
+	}
+	return all > 0 && float64(waits) >= streamWaits*float64(all)
 }
 
 func (w *world) emit(g *goroutine, r *request, end int64, path evidence.Path, outcome evidence.Outcome) {
