@@ -77,8 +77,10 @@ func (m Mechanism) TitleOf(lanes string) string {
 }
 
 // Named says whether what a request waited for has a name: a lock, a pool, a
-// dependency. It is the cause of the state.
-func (m Mechanism) Named() bool { return m == Lock || m == TaskWait || m == Pool || m == Dependency }
+// dependency, a system call. It is the cause of the state.
+func (m Mechanism) Named() bool {
+	return m == Lock || m == TaskWait || m == Pool || m == Dependency || m == Kernel
+}
 
 // Charges is the time (ns) of one or more requests by mechanism.
 type Charges [NumMechanisms]int64

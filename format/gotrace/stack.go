@@ -17,6 +17,7 @@ type stack struct {
 	wait     evidence.Kind
 	waiting  evidence.NameID // which lock or pool
 	needs    evidence.NameID // which dependency a network wait is for
+	call     evidence.NameID // which system call, unless on a connection: \"fsync in main.(*journal).append\"
 	getConn  bool            // waits for a connection of net/http's client: a dial, or one handed back
 	join     bool            // waits for others to finish, not for something they hold
 	answer   bool            // waits for a dependency's answer that another goroutine reads
@@ -149,6 +150,7 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.io = inOutOf(funcs)
 	k.receives = strings.HasPrefix(funcs[0], "runtime.chanrecv")
 	k.needs = b.Name(dependency(funcs))
+	k.call = b.Name(systemCall(funcs))
 	for i, f := range funcs {
 		w, ok := waitFunc(f)
 		if !ok {
@@ -183,6 +185,13 @@ func (k *stack) id() evidence.StackID {
 		return 0
 	}
 	return k.sid
+}
+
+func (k *stack) calls() evidence.NameID {
+	if k == nil {
+		return 0
+	}
+	return k.call
 }
 
 func (k *stack) dependency() evidence.NameID {
@@ -308,6 +317,35 @@ func isPlumbing(f string) bool {
 		}
 	}
 	return false
+}
+
+// systemCall names a call into the kernel, or into C, and who made it; "" for those on
+// connections, which wait for nothing but the CPU.
+func systemCall(funcs []string) string {
+	name := ""
+	for i, f := range funcs {
+		switch {
+		case strings.HasPrefix(f, "net.(*"):
+			return ""
+		case f == "runtime.cgocall" && i+1 < len(funcs):
+			return "call of C in " + funcs[i+1]
+		case name != "" || isTrap(f):
+		case strings.HasPrefix(f, "syscall."), strings.HasPrefix(f, "golang.org/x/sys/unix."), strings.HasPrefix(f, "internal/syscall/"):
+			name = strings.ToLower(f[strings.LastIndexByte(f, '.')+1:])
+		case !isPlumbing(f):
+			return "" // no system call
+		}
+		if name != "" && !isStandard(f) && !strings.HasPrefix(f, "golang.org/x/sys/") {
+			return name + " in " + f
+		}
+	}
+	return name
+}
+
+// isTrap says whether a function calls whatever system call it is told to.
+func isTrap(f string) bool {
+	return strings.Contains(f, "yscall.Syscall") || strings.Contains(f, "yscall.RawSyscall") || strings.Contains(f, "yscall.syscall") || strings.Contains(f, "yscall.rawSyscall") ||
+		strings.HasPrefix(f, "golang.org/x/sys/unix.Syscall") || strings.HasPrefix(f, "runtime.") || strings.HasPrefix(f, "internal/runtime/")
 }
 
 // plumbed is how many of the innermost frames are plumbing.

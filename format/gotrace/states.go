@@ -77,7 +77,7 @@ func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, doer trac
 		w.charge(g, &s, t)
 	case trace.GoSyscall:
 		w.host.syscall(g, t-g.since)
-		w.charge(g, &evidence.Segment{Kind: evidence.Syscall, Stack: g.where.id()}, t)
+		w.charge(g, &evidence.Segment{Kind: evidence.Syscall, Stack: g.where.id(), Cause: g.where.calls()}, t)
 		w.syscallEnds(g, t)
 		if g.proc != nil && g.proc.g != g {
 			g.proc = nil
