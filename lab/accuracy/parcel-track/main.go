@@ -25,7 +25,7 @@ func main() {
 
 func eta(parcel int) float64 {
 	best := math.Inf(1)
-	for depot := range 160_000 {
+	for depot := range 120_000 {
 		a, b := float64(parcel%360), float64(depot%360)
 		d := math.Hypot(math.Sin(a)-math.Sin(b), math.Cos(a)*math.Cos(b))
 		best = min(best, d*100+float64(depot%7))

@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	active := 2
+	active := 3
 	if os.Getenv("FAULT") == "0" {
 		active = 40
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-const rows, columns = 310, 160
+const rows, columns = 350, 160
 
 type house struct {
 	mu   sync.Mutex

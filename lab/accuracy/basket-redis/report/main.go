@@ -10,7 +10,7 @@ import (
 )
 
 const script = `local n = 0
-for i = 1, 1500000 do n = n + (i % 7) end
+for i = 1, 6000000 do n = n + (i % 7) end
 return n`
 
 func main() {
