@@ -8,10 +8,11 @@
 //	mutex-1.pb.gz -2      likewise, where the program samples locks
 //	block-1.pb.gz -2
 //	cpu-0001.pb.gz …      CPU profiles back to back; series "cpu"
-//	trace-0001.out …      execution traces, 3 s and then 1 s of every 7.5; series "trace"
+//	trace-0001.out …      execution traces, 3 s, then 1 s in each 7.5; series "trace"
 //
 // A traced second costs a busy service about 4 % of its CPU, so it is traced for
-// a fifth of the time: in short pieces, as nobody knows when it will be slow.
+// a fifth of the time: in short pieces, as nobody knows when it will be slow, and
+// at no fixed distance, as what makes it slow may come back at one.
 //
 // The package's opinion: a switch that expires by itself is the only safe one, so
 // everything is asked for by seconds and in pieces; a piece that is lost costs

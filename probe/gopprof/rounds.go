@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 )
 
@@ -15,7 +16,7 @@ const (
 	firstTrace   = 3 * time.Second
 	profileRound = 5 * time.Second
 	traceRound   = time.Second
-	tracePeriod  = 7500 * time.Millisecond // from the start of a trace to that of the next: see the package's comment
+	tracePeriod  = 7500 * time.Millisecond // has one trace: see the package's comment
 	retry        = time.Second             // after somebody else was found profiling
 )
 
@@ -71,12 +72,14 @@ func fit(round, left time.Duration) int {
 
 // traces takes an execution trace at the start and then one in each period.
 func (r *recording) traces(ctx context.Context) {
-	round, next := firstTrace, time.Now()
+	began := time.Now()
+	chance := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
+	round, period := firstTrace, 0
 	longest := firstTrace
 	left := int64(mostTraces)
 	for n := 1; ctx.Err() == nil; {
 		d := min(round, time.Until(r.end))
-		if d < traceRound/4 || left <= 0 {
+		if d < leastTrace || left <= 0 {
 			return
 		}
 		d = min(d, longest)
@@ -103,11 +106,32 @@ func (r *recording) traces(ctx context.Context) {
 			return
 		}
 		round = traceRound
-		for next = next.Add(tracePeriod); time.Until(next) < 0; {
-			next = next.Add(tracePeriod)
-		}
-		if time.Until(r.end) < time.Until(next)+traceRound/4 || !wait(ctx, time.Until(next)) {
+		var at time.Duration
+		if period, at = nextTrace(period, time.Since(began), r.end.Sub(began), chance.Float64()); period == 0 || !wait(ctx, time.Until(began.Add(at))) {
 			return
 		}
 	}
+}
+
+// leastTrace is the shortest trace that is worth the pauses at its ends.
+const leastTrace = traceRound / 4
+
+// nextTrace is the period of the next trace, the first that has not ended, and when in the
+// recording it begins: anywhere in its period, by chance in [0, 1). At a fixed distance they
+// would for as long as one records meet what comes back each few seconds at the same moment
+// of it, or never. The period is 0 where none fits before the end.
+func nextTrace(last int, now, end time.Duration, chance float64) (period int, at time.Duration) {
+	period = last + 1
+	if p := int(now / tracePeriod); p > period {
+		period = p
+	}
+	from := time.Duration(period) * tracePeriod
+	until := min(from+tracePeriod, end-traceRound)
+	switch from = max(from, now); {
+	case from+leastTrace > end:
+		return 0, 0
+	case until <= from: // what is left of the recording is no longer than a trace
+		return period, from
+	}
+	return period, from + time.Duration(chance*float64(until-from))
 }
