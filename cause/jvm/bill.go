@@ -11,7 +11,8 @@ import (
 // bill is what some of a collector's pauses cost slow requests. It is counterfactual:
 //
 //	direct  the time they were stopped themselves
-//	behind  what they waited besides, in the queue that pauses leave behind, by replay of
+//	behind  what they waited besides, in the queue that pauses leave behind; nothing where the
+//	        service's own work fills the processors: there is a queue without any pause; by replay of
 //	        the recorded arrivals or, where none reproduces what was observed, by the
 //	        answers of processors that were never idle; where neither is known, it lies
 //	        between nothing and all that the requests which met a pause waited
@@ -21,6 +22,7 @@ type bill struct {
 	slow           []int64 // of each slow request, ns
 	method         string  // how what is behind is known, "": it is not
 	why            string  // why there is no replay
+	full           bool    // the service's own work fills the processors: nothing waits only for pauses
 	total          int64   // ns: all slow time
 }
 
@@ -39,6 +41,10 @@ func (g *collector) billOf(p reading.Pauses) *bill {
 	b := &bill{slow: s.Direct, low: s.Low, high: s.High, method: s.Method, why: s.Why, total: l.Total}
 	for _, v := range s.Direct {
 		b.direct += v
+	}
+	if g.c.Full() { // what queues up does so without them, too
+		b.full = true
+		return b
 	}
 	if b.method != "" {
 		for n, v := range s.Behind {
@@ -77,7 +83,10 @@ func (b *bill) saves(c *cause.Case) *cause.Saves { return c.Save(b.slow, b.low, 
 func (g *collector) figures(b *bill, what string) (out []cause.Evidence) {
 	from := cause.From(g.c.Ledger.Source)
 	out = append(out, g.c.Figure("slow time: paused by "+what, float64(b.direct)/1e6, "ms", from))
-	if b.method == "" {
+	switch {
+	case b.full:
+		return out
+	case b.method == "":
 		return append(out, g.c.Figure(fmt.Sprintf("slow time: at most, with queueing behind the pauses (no replay: %s)", b.why), float64(max(b.high, b.direct))/1e6, "ms", from))
 	}
 	by := "from a replay of the arrivals"

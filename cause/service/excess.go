@@ -67,7 +67,7 @@ func (e *explained) against(usual, high int64) bool {
 // says something only if the first run gives the latencies that were observed.
 func (e *explained) byReplay() bool {
 	c := e.c
-	used, origin, known := processorsUsed(c)
+	used, origin, known := c.ProcessorsUsed()
 	cores := c.Bundle.CPUsOf(c.Subject)
 	rows := e.a.Rows
 	if !known || cores == 0 || len(rows) < queue.MinReplay || e.a.rate <= 0 {
@@ -109,7 +109,7 @@ const mostBusy = .98
 // proportion to ρ/(1−ρ) (M/M/1; with more servers the fall is steeper), ρ their use.
 func (e *explained) byProcessors() bool {
 	c := e.c
-	used, origin, known := processorsUsed(c)
+	used, origin, known := c.ProcessorsUsed()
 	if !known || procs(c) == 0 {
 		return false
 	}

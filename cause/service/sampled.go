@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -15,7 +16,7 @@ import (
 // says that it waits, is taken to run; who waits for a thread of the pool waits for those.
 func judgeSampled(c *cause.Case) cause.Verdict {
 	l := c.Ledger
-	used, origin, known := ownProcessors(c)
+	used, origin, known := c.OwnProcessors()
 	cores := procs(c)
 	if !known || cores == 0 || l.To <= l.From {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "how busy the CPUs were was not recorded", Needs: []cause.Need{{What: "the process's CPU time at the same time", Command: "unstall record PID"}}}
@@ -64,7 +65,7 @@ func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 	if !c.OnThreads() || l == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
 		return v, false
 	}
-	used, origin, known := ownProcessors(c)
+	used, origin, known := c.OwnProcessors()
 	cores := procs(c)
 	if !known || cores == 0 || used < full*cores || !c.Slow() {
 		return v, false
@@ -111,37 +112,18 @@ func lighten(c *cause.Case, v *cause.Verdict, used float64) {
 		v.Evidence = append(v.Evidence, c.Figure("requests", l.Requests.Rate, "1/s", cause.From(l.Requests.Source)),
 			c.Figure("CPU time per request", used/l.Requests.Rate*1e3, "ms", cause.From(l.Requests.Source)))
 	}
+	cheaper := cause.Fix{Text: "make requests cheaper: the stacks of running threads show where CPU time goes"}
+	if where := worked(c); len(where) > 0 {
+		v.Title = strings.TrimSuffix(v.Title, ".") + ", most of it in " + where[0].name() + "."
+		for _, w := range where[:min(3, len(where))] {
+			v.Evidence = append(v.Evidence, c.Figure("share of the requests' own work in "+w.name(), w.share, "1", w.origin))
+		}
+		cheaper = cause.Fix{Text: "make requests cheaper: most CPU time goes into this", Code: where[0].name()}
+	}
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},
-		cause.Fix{Text: "make requests cheaper: the stacks of running threads show where CPU time goes"},
+		cheaper,
 		cause.Fix{Text: fmt.Sprintf("add CPUs: at %.0f %% utilisation this load needs %.1f", 100*comfortable, used/comfortable)})
-}
-
-// ownProcessors is processorsUsed without what the collector took, as far as its log tells:
-// that is no work of requests, and fewer collections give it back.
-func ownProcessors(c *cause.Case) (cpus float64, origin evidence.Origin, ok bool) {
-	cpus, origin, ok = processorsUsed(c)
-	if !ok {
-		return 0, 0, false
-	}
-	l, v := c.Ledger, &c.Bundle.Intervals
-	var ns float64
-	for i, k := range v.Kind {
-		if k != evidence.StopTheWorld && k != evidence.GCConcurrent || v.Subject[i] != c.Subject || v.Start[i] < l.From || v.Start[i] >= l.To {
-			continue
-		}
-		user, _ := v.Get(i, evidence.UserCPU)
-		system, _ := v.Get(i, evidence.SystemCPU)
-		ns += user + system
-	}
-	return max(0, cpus-ns/float64(max(1, l.To-l.From))), origin, true
-}
-
-// processorsUsed is how many processors the process was on while its requests were
-// watched.
-func processorsUsed(c *cause.Case) (cpus float64, origin evidence.Origin, ok bool) {
-	v := reading.ProcessorsUsed(c.Bundle, c.Subject, procs(c), window(c))
-	return v.Number, v.Origin, v.Known()
 }
 
 // window is the time of the requests that the ledger charges.

@@ -53,7 +53,7 @@ func spare(c *cause.Case) bool {
 		return false
 	}
 	busy, known := ownUtilisation(c)
-	if used, _, ok := processorsUsed(c); !known && ok && procs(c) > 0 {
+	if used, _, ok := c.ProcessorsUsed(); !known && ok && procs(c) > 0 {
 		busy, known = used/procs(c), true
 	}
 	return known && busy < saturated
@@ -129,7 +129,7 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 // withheld says whether others left the service no processor, and which share they used.
 func withheld(c *cause.Case) (share float64, origin evidence.Origin, none bool) {
 	h := reading.HostOf(c.Bundle, c.Subject, window(c))
-	used, _, known := processorsUsed(c)
+	used, _, known := c.ProcessorsUsed()
 	if !h.Busy.MostlyKnown() || !known || math.IsNaN(h.CPUs) {
 		return 0, 0, false
 	}
