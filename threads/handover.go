@@ -22,7 +22,8 @@ type workers struct {
 // handedOver finds who does the work that requests wait for, of those waits for which nobody is
 // known: threads that serve no request themselves, and all of which have work whenever
 // requests wait. Of several the one whose code is nearest to that of who waits. If there are
-// fewer than wait, the others wait for one of them.
+// fewer than wait, the others wait for one of them, as for a pool; who serves all one after the
+// other is none, and is waited for by all.
 func (h *holding) handedOver(bursts [][]*Look, may func(*View) bool) {
 	waits := make([][]*Look, len(bursts))
 	count := 0
@@ -62,7 +63,10 @@ func (h *holding) handedOver(bursts [][]*Look, may func(*View) bool) {
 		}
 		for n, l := range waits[i] {
 			h.next[l] = busy[n%len(busy)]
-			if n >= len(busy) && len(busy) >= w.most { // its work has not been begun
+			if w.most == 1 { // it serves one after the other
+				l.View.State, l.View.Limit = evidence.SyncWait, words
+				queued++
+			} else if n >= len(busy) && len(busy) >= w.most { // its work has not been begun
 				l.View.State, l.View.Limit = evidence.PoolWait, words
 				queued++
 			}

@@ -43,6 +43,7 @@ func JVM(frames []string, entry string) View {
 type jvmFrame struct {
 	name string // java.util.concurrent.ThreadPoolExecutor$Worker.run
 	own  ownership
+	told bool // a table says whose it is
 	none bool // stands for something else than a method
 }
 
@@ -56,7 +57,7 @@ func readJVM(frame, entry string) jvmFrame {
 	if pseudo(frame) {
 		return jvmFrame{name: frame, own: framework, none: true}
 	}
-	f := jvmFrame{name: frame}
+	f := jvmFrame{name: frame, told: hasPrefix(frame, jvmFramework) || hasPrefix(frame, jvmLibraries)}
 	switch {
 	case entry != "" && within(frame, entry):
 	case hasPrefix(frame, jvmFramework):
@@ -73,6 +74,22 @@ func readJVM(frame, entry string) jvmFrame {
 func within(frame, entry string) bool {
 	i := strings.LastIndexByte(entry, '.')
 	return i > 0 && strings.HasPrefix(frame, entry[:i+1])
+}
+
+// JVMProgram is the package of the program that a JVM's main thread runs, with ".*" for a class,
+// "" if this is not its stack, or if a framework runs the program. A server that others
+// use as a library is no library in its own process.
+func JVMProgram(frames []string) string {
+	n := len(frames) - 2
+	if n < 0 || frames[n+1] != "[main]" || !strings.HasSuffix(frames[n], ".main") || hasPrefix(frames[n], jvmFramework) {
+		return ""
+	}
+	const organisation = 3 // org.apache.zookeeper
+	parts := strings.Split(strings.TrimSuffix(frames[n], ".main"), ".")
+	if len(parts) < 2 {
+		return ""
+	}
+	return strings.Join(parts[:min(len(parts)-1, organisation)], ".") + ".*"
 }
 
 // roles finds what the thread is there for, from the frames it began with, and whether it
@@ -99,7 +116,7 @@ func (s *jvmStack) roles() {
 				v.Role = Main
 			}
 		}
-		v.Request = v.Request || f.own != users && hasPrefix(f.name, jvmRequests)
+		v.Request = v.Request || f.told && hasPrefix(f.name, jvmRequests)
 	}
 	if v.Pool == "main" && v.Began >= 0 && methodOf(s.frames[v.Began].name) == "main" { // a server's own waits there for its end
 		v.Request = false
@@ -253,11 +270,14 @@ func (s *jvmStack) sockets() {
 	switch {
 	case !plain:
 	case v.State == evidence.Idle:
-		v.Accepts = slices.ContainsFunc(s.frames[v.Wait:v.User], func(f jvmFrame) bool { return hasPrefix(f.name, jvmAccepting) })
+		v.Accepts = slices.ContainsFunc(s.frames[v.Wait:v.User], func(f jvmFrame) bool { return hasPrefix(f.name, jvmAccepting) || hasPrefix(f.name, jvmSelecting) })
 	case v.State == evidence.NetWait:
 		v.Reads = strings.Contains(strings.ToLower(methodOf(s.frames[v.Wait].name)), "read") && !strings.HasPrefix(s.frames[v.Wait].name, "jdk.internal.net.http.")
 	}
 }
+
+// jvmSelecting is on the stack of who waits for any of many connections.
+var jvmSelecting = []string{"sun.nio.ch.SelectorImpl.", "java.nio.channels.Selector."}
 
 // jvmServing is what servers name the threads that serve requests: http-nio-8080-exec-1,
 // https-jsse-nio-8443-exec-1, ajp-bio-8009-exec-1, http-listener-1(2), grpc-default-executor-1.

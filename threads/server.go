@@ -31,6 +31,14 @@ func (t *Threads) served(s evidence.SubjectID) {
 	for _, group := range groups {
 		t.serves(group)
 	}
+	if slices.ContainsFunc(looks, func(l Look) bool { return l.View.Request }) {
+		return
+	}
+	for i := range looks { // its loop reads, and gives what it has read to a pool
+		if v := &looks[i].View; v.Role == Worker && v.User >= 0 && !v.Library {
+			v.serve()
+		}
+	}
 }
 
 // serves takes the threads that began alike for a server's, if they read from connections.
@@ -57,14 +65,22 @@ func (t *Threads) serves(group []*Look) {
 	}
 	for _, l := range group {
 		v := &l.View
-		switch {
-		case v.Reads && t.user(l) == at:
+		if v.Reads && t.user(l) == at {
 			v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
-		case v.before.State != evidence.KindUnknown:
-			v.State, v.Pattern, v.Wait = v.before.State, v.before.Pattern, v.before.Wait
-			fallthrough
-		case v.State != evidence.Idle:
-			v.Role, v.Request = Worker, true
+			v.Role = Worker
+			continue
 		}
+		v.serve()
+	}
+}
+
+// serve says that a thread works on a request, if it has work: what looked like waiting for
+// some may be its request's wait for something.
+func (v *View) serve() {
+	if v.before.State != evidence.KindUnknown {
+		v.State, v.Pattern, v.Wait = v.before.State, v.before.Pattern, v.before.Wait
+	}
+	if v.State != evidence.Idle {
+		v.Role, v.Request = Worker, true
 	}
 }

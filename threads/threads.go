@@ -18,6 +18,9 @@ type Reader struct {
 	// Framework says whether a function is of what comes with the runtime, and calls the
 	// program's code or is called by it.
 	Framework func(function string) bool
+	// Program is what else to take for the program's own code than Entry, as the stack of its
+	// main thread says, "" if this is not that.
+	Program func(frames []string) string
 	// Holds: looks at all threads at once tell who holds what others wait for ([Held]).
 	Holds bool
 }
@@ -40,7 +43,7 @@ var (
 		module, rest := splitModule(function)
 		return pseudo(function) || (&owners{}).of(module, rest) == framework
 	}}
-	JVMStacks = Reader{Read: JVM, Framework: func(function string) bool { return pseudo(function) || readJVM(function, "").own == framework }, Holds: true}
+	JVMStacks = Reader{Read: JVM, Framework: func(function string) bool { return pseudo(function) || readJVM(function, "").own == framework }, Program: JVMProgram, Holds: true}
 )
 
 // Threads looks at the threads of a bundle's processes.
@@ -51,6 +54,8 @@ type Threads struct {
 	looks map[evidence.SubjectID][]Look
 	locks map[place]bool // where threads wait for locks
 	paths map[evidence.StackID]*callPath
+
+	programs map[evidence.SubjectID]string
 
 	limits map[evidence.SubjectID][]Limit
 }
@@ -74,7 +79,7 @@ type Look struct {
 // Of looks at a bundle, which has been unified: what a process is called says which
 // code is its own.
 func Of(b *evidence.Bundle, of Readers) *Threads {
-	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look)}
+	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look), programs: make(map[evidence.SubjectID]string)}
 	typ := b.Names.Lookup(SampleType)
 	if typ == 0 {
 		return t
@@ -103,10 +108,36 @@ func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) View {
 	v, ok := t.views[k]
 	if !ok {
 		of := &t.b.Subjects[s]
-		v = t.besideLocks(s, t.of.read(of.Runtime, t.frames(stack), of.Name))
+		entry := of.Name
+		if own := t.program(s); own != "" {
+			entry = own
+		}
+		v = t.besideLocks(s, t.of.read(of.Runtime, t.frames(stack), entry))
 		t.views[k] = v
 	}
 	return v
+}
+
+// program is what the main thread of a process says is the program's own, "" nothing.
+func (t *Threads) program(s evidence.SubjectID) string {
+	find := t.of[t.b.Subjects[s].Runtime].Program
+	if find == nil {
+		return ""
+	}
+	own, ok := t.programs[s]
+	if ok {
+		return own
+	}
+	x, typ := &t.b.Samples, t.b.Names.Lookup(SampleType)
+	seen := make(map[evidence.StackID]bool)
+	for i := 0; i < x.Len() && own == ""; i++ {
+		if x.Type[i] == typ && x.Subject[i] == s && !seen[x.Stack[i]] {
+			seen[x.Stack[i]] = true
+			own = find(t.frames(x.Stack[i]))
+		}
+	}
+	t.programs[s] = own
+	return own
 }
 
 // frames are the functions of a stack, innermost first.
