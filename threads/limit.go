@@ -36,9 +36,10 @@ type Doing struct {
 // beyond are as many each time, but for who has just been let in and does not run yet.
 const (
 	leastShown  = 3
-	mostlyFull  = .6 // of the most that were beyond it are, in the mean
-	mostLevels  = 8  // frames out from the wait to where those beyond it came from
-	leastAtOnce = 2  // threads that wait at the same time
+	mostlyFull  = .6  // of the most that were beyond it are, in the mean
+	mostLeaving = .25 // of the looks may see more beyond it: who has given it back and not gone yet
+	mostLevels  = 8   // frames out from the wait to where those beyond it came from
+	leastAtOnce = 2   // threads that wait at the same time
 )
 
 // Limits are the places that limit how many requests go on at a time, those where most wait first.
@@ -127,7 +128,9 @@ func (t *Threads) bounded(s evidence.SubjectID, g *gate, bursts [][]*Look) bool 
 
 // full says whether those beyond, on one of the ways, are as many as a limit lets in.
 func (t *Threads) full(g *gate, ways map[way]bool, bursts [][]*Look) bool {
-	var sum, waiting, looks, most, ever, crowd int
+	var sum, waiting, looks, crowd int
+	counts := make(map[int]int) // looks with so many beyond while somebody waited
+	var more []int              // beyond, at each look
 	for _, burst := range bursts {
 		beyond, wait := 0, 0
 		for _, l := range burst {
@@ -138,13 +141,26 @@ func (t *Threads) full(g *gate, ways map[way]bool, bursts [][]*Look) bool {
 				beyond++
 			}
 		}
-		ever = max(ever, beyond)
+		more = append(more, beyond)
 		crowd = max(crowd, wait)
 		if wait > 0 {
-			looks, sum, waiting, most = looks+1, sum+beyond, waiting+wait, max(most, beyond)
+			looks, sum, waiting = looks+1, sum+beyond, waiting+wait
+			counts[beyond]++
 		}
 	}
-	if looks < leastShown || crowd < leastAtOnce || most == 0 || ever > most || float64(sum) < mostlyFull*float64(most*looks) {
+	most := 0
+	for n, looks := range counts {
+		if looks > counts[most] || looks == counts[most] && n > most {
+			most = n
+		}
+	}
+	leaving := 0
+	for _, n := range more {
+		if n > most {
+			leaving++
+		}
+	}
+	if looks < leastShown || crowd < leastAtOnce || most == 0 || float64(leaving) > mostLeaving*float64(len(more)) || float64(sum) < mostlyFull*float64(most*looks) {
 		return false
 	}
 	v := &g.first.View

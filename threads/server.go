@@ -28,8 +28,16 @@ func (t *Threads) served(s evidence.SubjectID) {
 			groups[root] = append(groups[root], l)
 		}
 	}
+	most := 0
 	for _, group := range groups {
-		t.serves(group)
+		if slices.ContainsFunc(group, func(l *Look) bool { return l.View.Reads }) {
+			most = max(most, lanes(group))
+		}
+	}
+	for _, group := range groups {
+		if lanes(group) >= most/fewer {
+			t.serves(group)
+		}
 	}
 	if slices.ContainsFunc(looks, func(l Look) bool { return l.View.Request }) {
 		return
@@ -39,6 +47,19 @@ func (t *Threads) served(s evidence.SubjectID) {
 			v.serve()
 		}
 	}
+}
+
+// fewer times as many threads that began alike as of others serve no connections: what they
+// read are answers.
+const fewer = 4
+
+// lanes is how many threads were looked at.
+func lanes(group []*Look) int {
+	all := make(map[evidence.LaneID]bool)
+	for _, l := range group {
+		all[l.Lane] = true
+	}
+	return len(all)
 }
 
 // serves takes the threads that began alike for a server's, if they read from connections.
@@ -56,7 +77,7 @@ func (t *Threads) serves(group []*Look) {
 	at, least := t.user(reads), depth(reads)
 	var deeper []int
 	for _, l := range group {
-		if t.user(l) != at {
+		if t.user(l) != at || !l.View.Reads {
 			deeper = append(deeper, depth(l))
 		}
 	}

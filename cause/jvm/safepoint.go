@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/threads"
 )
 
 // Safepoint is time that stops cost besides collections: until all threads have stopped,
@@ -138,6 +139,9 @@ func (g *collector) besides() (out []halt, seen bool) {
 			continue
 		}
 		name := g.c.Bundle.Names.Text(v.Cause[i])
+		if isDump(name) && g.looked(v.End[i]) {
+			continue
+		}
 		s := halt{reading.Pause{Row: i, From: v.Start[i], To: v.End[i]}, name, false}
 		reach, told := v.Get(i, evidence.ToSafepoint)
 		if collects(name) || collected.Within(s.From, s.To) > (s.To-s.From)/10 {
@@ -150,6 +154,34 @@ func (g *collector) besides() (out []halt, seen bool) {
 	}
 	return out, seen
 }
+
+// isDump says whether an operation is part of a dump of all threads, as jcmd takes it.
+func isDump(operation string) bool {
+	return holds(operation, []string{"PrintThreads", "PrintJNI", "FindDeadlocks"})
+}
+
+// answered is how soon, ns, after its stop a dump has been written out.
+const answered = int64(1e9)
+
+// looked says whether a dump of the evidence's own was taken at a time: the stop for it is
+// the recording's, which ends with that.
+func (g *collector) looked(at int64) bool {
+	looks := cause.Once(g.c, func(c *cause.Case) *dumpTimes {
+		d := &dumpTimes{}
+		x, typ := &c.Bundle.Samples, c.Bundle.Names.Lookup(threads.SampleType)
+		for i := range x.Len() {
+			if x.Type[i] == typ && x.Subject[i] == c.Subject && x.Time[i] != 0 {
+				d.at = append(d.at, x.Time[i])
+			}
+		}
+		slices.Sort(d.at)
+		return d
+	})
+	n, _ := slices.BinarySearch(looks.at, at-answered/10)
+	return n < len(looks.at) && looks.at[n] <= at+answered
+}
+
+type dumpTimes struct{ at []int64 }
 
 // collects says whether an operation is a collection's, as vmOperation.hpp and the
 // collectors call them.

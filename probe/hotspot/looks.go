@@ -16,7 +16,7 @@ const (
 	soonest   = 200 * time.Millisecond // looks are apart in the mean, at least
 	mostLooks = 120                    // in a recording, about, while nothing much happens
 	stirred   = 4                      // times as often where more threads run or wait for monitors than usual
-	costShare = 100                    // a look is followed by so many times what it cost, at least
+	costShare = 150                    // a look is followed by so many times what it cost, at least
 	unsettled = 2                      // dumps after which it is not known yet what one costs
 	soon      = 20                     // times what it seems to have cost that they are followed by
 	seldom    = 5 * time.Second
@@ -33,6 +33,7 @@ func (r *recording) threads(ctx context.Context) error {
 	var took []time.Duration
 	var busy crowd
 	var virtual virtuals
+	told := false
 	for looks := 1; ; looks++ {
 		before, began := r.stored(), time.Now()
 		r.crowd = &busy
@@ -68,7 +69,8 @@ func (r *recording) threads(ctx context.Context) error {
 		if looks <= unsettled {
 			apart = min(apart, max(least, soon*cost)) // the first took longer, and the log comes later
 		}
-		if apart >= seldom && apart > least {
+		if apart >= seldom && apart > least && !told {
+			told = true
 			r.warn("a thread dump takes %v, so one is taken only about every %v", cost.Round(10*time.Millisecond), apart.Round(time.Second))
 		}
 		if !wait(ctx, min(scattered(apart), max(time.Until(r.end)-lastLook, soonest/2))) {
