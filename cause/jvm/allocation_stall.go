@@ -27,8 +27,9 @@ requests in flight.
 
 How to tell it from similar problems: if requests are slow without stalls while GC runs
 all the time, they compete with GC for CPUs (linux.cpu-saturation). If the heap is still
-full after each GC cycle, it is too small or leaks (jvm.old-gen-leak). Shenandoah pauses
-all threads instead (jvm.degenerated-gc).
+full after each GC cycle, it is too small or leaks (jvm.old-gen-leak). Shenandoah delays
+threads that allocate, up to 10 ms each time (pacing, told by -Xlog:gc+stats after each
+cycle), before it pauses all (jvm.degenerated-gc).
 
 What helps: a larger heap: as much must be free as is allocated during a cycle, and a
 cycle takes longer the more is live; allocating less; generational ZGC
@@ -36,10 +37,12 @@ cycle takes longer the more is live; allocating less; generational ZGC
 whose young cycles are short; more GC threads where CPUs are idle (-XX:ConcGCThreads).
 -XX:SoftMaxHeapSize below -Xmx makes cycles start earlier and keeps the rest for bursts.
 What does not help: a pause goal, which it does not have.`,
-	Least:   "stalls in 1 % of the time, or one of a second; with requests a quarter of slow time",
-	Needs:   "ZGC's log (-Xlog:gc is enough: stalls are logged at level info); requests from the same time, to show what they cost",
-	Applies: func(c *cause.Case) bool { return isJVM(c) && withCollector(c, "ZGC") },
-	Judge:   judgeStall,
+	Least: "stalls in 1 % of the time, or one of a second; with requests a quarter of slow time",
+	Needs: "ZGC's log (-Xlog:gc is enough: stalls are logged at level info), Shenandoah's with -Xlog:gc*; requests from the same time, to show what they cost",
+	Applies: func(c *cause.Case) bool {
+		return isJVM(c) && (withCollector(c, "ZGC") || withCollector(c, "Shenandoah") && tellsPacing(c))
+	},
+	Judge: judgeStall,
 }
 
 func judgeStall(c *cause.Case) cause.Verdict {
@@ -86,7 +89,11 @@ func judgeStall(c *cause.Case) cause.Verdict {
 		v.Needs = append(v.Needs, requestsEvidence)
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("Threads waited %s for GC to free memory, for up to %s, because the program allocates faster than ZGC frees.", figure.Times(len(s.rows)), inSeconds(s.longest))
+	title := "ZGC"
+	if g.Is("Shenandoah") {
+		title = "Shenandoah"
+	}
+	v.Title = fmt.Sprintf("Threads waited %s for GC to free memory, for up to %s, because the program allocates faster than %s frees.", figure.Times(len(s.rows)), inSeconds(s.longest), title)
 	capacity, live := g.Capacity.Number, g.Live.Number
 	if g.Alloc.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
@@ -101,6 +108,11 @@ func judgeStall(c *cause.Case) cause.Verdict {
 	}
 	g.adviseConcurrent(&v, live, capacity)
 	switch version := release(c); {
+	case g.Is("Shenandoah"):
+		v.Fix = append(v.Fix, earlier)
+		if version >= 25 && !g.Is("generational") {
+			v.Fix = append(v.Fix, generational)
+		}
 	case g.Is("generational"):
 	case version == 0 || version == 21 || version == 22:
 		v.Fix = append(v.Fix, cause.Fix{Text: "use generational ZGC (JDK 21 and 22): its young cycles free most of the garbage in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
@@ -108,6 +120,11 @@ func judgeStall(c *cause.Case) cause.Verdict {
 		v.Fix = append(v.Fix, cause.Fix{Text: "update to JDK 21 or later and use generational ZGC: its young cycles free most of the garbage in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
 	}
 	return v
+}
+
+// tellsPacing says whether Shenandoah's log tells how long it delayed threads.
+func tellsPacing(c *cause.Case) bool {
+	return len(c.Bundle.Covered(c.Subject, evidence.CoverStalls)) > 0
 }
 
 // stalls are the times in which single threads waited for memory, within the window.

@@ -21,9 +21,8 @@ If that does not free enough, a full collection follows, which compacts everythi
 seconds in a large heap. Both mean that the program allocates faster than the collector
 frees, in the heap it has.
 
-Before that, threads that allocate are delayed (pacing, up to 10 ms each time); logs at
-level info do not show it: requests are then slow without a pause, and -Xlog:gc+stats or
-JFR shows why.
+Before that, threads that allocate are delayed (pacing, up to 10 ms each time):
+-Xlog:gc+stats tells how long, after each cycle (jvm.allocation-stall).
 
 How to tell it from similar problems: System.gc() is concurrent here and pauses little
 (jvm.explicit-gc). Stalls of single threads come from ZGC (jvm.allocation-stall). A live
@@ -73,13 +72,18 @@ func judgeDegenerated(c *cause.Case) cause.Verdict {
 	v.Title = fmt.Sprintf("%s and %s pause the program %.1f %% of the time, because it allocates faster than Shenandoah frees.", figure.Plural(len(p)-len(full), "degenerated collection"), figure.Plural(len(full), "full collection"), 100*g.ShareOf(p))
 	v.Title = g.named(v.Title, p)
 	g.adviseConcurrent(&v, live, capacity)
-	threshold := "-XX:ShenandoahMinFreeThreshold=25"
-	v.Fix = append(v.Fix, cause.Fix{Text: "start cycles while more is free (default: 10 %)", Setting: "-XX:+UnlockExperimentalVMOptions " + threshold})
+	v.Fix = append(v.Fix, earlier)
 	if version := release(c); version >= 25 && !g.Is("generational") {
-		v.Fix = append(v.Fix, cause.Fix{Text: "use the generational mode: it frees short-lived objects without a whole cycle", Setting: "-XX:ShenandoahGCMode=generational"})
+		v.Fix = append(v.Fix, generational)
 	}
 	return v
 }
+
+// What helps where Shenandoah does not keep up.
+var (
+	earlier      = cause.Fix{Text: "start cycles while more is free (default: 10 %)", Setting: "-XX:+UnlockExperimentalVMOptions -XX:ShenandoahMinFreeThreshold=25"}
+	generational = cause.Fix{Text: "use the generational mode: it frees short-lived objects without a whole cycle", Setting: "-XX:ShenandoahGCMode=generational"}
+)
 
 // concurrently is how many times what is live a heap is to be whose collector frees beside
 // the program, which goes on allocating meanwhile.

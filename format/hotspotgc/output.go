@@ -21,6 +21,7 @@ type output struct {
 	events      int64
 	safepoints  int64
 	collections int64 // events of the collector
+	paced       bool  // Shenandoah says how long it delayed threads that allocate
 	hidden      bool  // a safepoint was a collection's
 	disorder    int64 // collections whose numbers are in no order
 

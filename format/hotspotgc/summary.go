@@ -84,7 +84,7 @@ func (o *output) cover() {
 			c.Kind = evidence.CoverSafepoints
 			o.b.Cover(c)
 		}
-		if name := o.facts[evidence.FactCollector].value; name == "ZGC" || name == "generational ZGC" {
+		if name := o.facts[evidence.FactCollector].value; name == "ZGC" || name == "generational ZGC" || o.paced {
 			c.Kind = evidence.CoverStalls
 			o.b.Cover(c)
 		}

@@ -24,6 +24,9 @@ func (u *unified) message(b []byte, number int64, decorated bool) {
 			u.o.ignore(otherLine)
 			return
 		}
+		if u.paced(text, number) {
+			return
+		}
 		u.indent(id, text)
 		return
 	}

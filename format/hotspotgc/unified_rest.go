@@ -122,7 +122,46 @@ func (u *unified) stall(id int64, b []byte, line int64) bool {
 	e.name, e.number, e.line = u.o.text(rest[:i-1]), id, line
 	e.end = u.now()
 	e.start = e.end - took
-	thread := rest[i+1 : len(rest)-1]
+	e.lane = u.lane(rest[i+1 : len(rest)-1])
+	u.o.emit(&e)
+	return true
+}
+
+// paced reads "     15 of    57 ms ( 26.1%): pool-1-thread-6" of Shenandoah's "Allocation
+// pacing accrued:" after each cycle: within the time since the last one so much was a thread
+// delayed that allocated. When is not told; it is taken to be the end.
+// https://github.com/openjdk/jdk/blob/jdk-25-ga/src/hotspot/share/gc/shenandoah/shenandoahPacer.cpp (print_cycle_on)
+func (u *unified) paced(b []byte, line int64) bool {
+	if !bytes.HasSuffix(u.mark.tags, []byte("stats")) {
+		return false
+	}
+	b = bytes.TrimLeft(b, " ")
+	ms, n := integer(b)
+	rest, of := bytes.CutPrefix(b[max(0, n):], []byte(" of "))
+	all, m := integer(bytes.TrimLeft(rest, " "))
+	if n <= 0 || !of || m <= 0 || ms > all {
+		return false
+	}
+	unit, thread, told := bytes.Cut(rest, []byte("): "))
+	if !told || len(thread) == 0 || !bytes.Contains(unit, []byte(" ms (")) {
+		return false
+	}
+	u.o.paced = true
+	if ms == 0 || thread[0] == '<' || u.now() == unknown {
+		u.o.ignore(statsLine)
+		return true
+	}
+	e := newEvent(evidence.AllocStall)
+	e.name, e.number, e.line = "Pacing", unknown, line
+	e.end = u.now()
+	e.start = e.end - ms*1e6
+	e.lane = u.lane(thread)
+	u.o.emit(&e)
+	return true
+}
+
+// lane is a number for a thread's name.
+func (u *unified) lane(thread []byte) evidence.LaneID {
 	lane, ok := u.lanes[string(thread)]
 	if !ok {
 		lane = int64(len(u.lanes) + 1)
@@ -130,9 +169,7 @@ func (u *unified) stall(id int64, b []byte, line int64) bool {
 			u.lanes[string(thread)] = lane
 		}
 	}
-	e.lane = evidence.LaneID(lane)
-	u.o.emit(&e)
-	return true
+	return evidence.LaneID(lane)
 }
 
 // cancelled reads Shenandoah's "Cancelling GC: Allocation Failure": what made the
