@@ -138,7 +138,7 @@ func busyProcessors(c *cause.Case) float64 {
 		busy, _ := ownUtilisation(c)
 		return busy
 	}
-	used, _, known := ownProcessors(c)
+	used, _, known := c.OwnProcessors()
 	if cores := procs(c); known && cores > 0 {
 		return used / cores
 	}
