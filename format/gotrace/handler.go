@@ -41,7 +41,7 @@ walk:
 			}
 		}
 		if hasPrefix(f, routers) {
-			before = true
+			before = !answers(f)
 			continue
 		}
 		if isStandard(f) {
@@ -82,6 +82,13 @@ func isStandard(f string) bool {
 	}
 	first, _, _ := strings.Cut(f, ".")
 	return standard[first]
+}
+
+// answers says whether a router's function is one that handlers answer by, of a type that is
+// called after the context of a request. Only Next calls handlers.
+func answers(f string) bool {
+	f = strings.ToLower(f)
+	return (strings.Contains(f, "context).") || strings.Contains(f, "ctx).")) && !strings.HasSuffix(f, ".next")
 }
 
 func hasPrefix(f string, of []string) bool {

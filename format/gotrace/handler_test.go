@@ -17,6 +17,7 @@ func TestCallers(t *testing.T) {
 		{"*main.proxy", "main.(*traced).RoundTrip net/http.send net/http.(*Client).Do main.proxy net/http.HandlerFunc.ServeHTTP net/http.(*conn).serve"},
 		{"*shop.example/proto._Cart_Add_Handler", "main.(*cart).Add main.logged shop.example/proto._Cart_Add_Handler google.golang.org/grpc.(*Server).processUnaryRPC google.golang.org/grpc.(*Server).handleStream"},
 		{"*go.example.io/store._KV_Put_Handler", "go.example.io/store.(*kv).Put go.example.io/store._KV_Put_Handler.func1 google.golang.org/grpc.chainUnaryInterceptors.func1 go.example.io/store._KV_Put_Handler google.golang.org/grpc.(*Server).processUnaryRPC google.golang.org/grpc.(*Server).serveStreams.func2.1"},
+		{"*main.logged *main.main.func2 github.com/gin-contrib/sse.Event.Render", "net/http.(*response).Write github.com/gin-contrib/sse.Event.Render github.com/gin-gonic/gin.(*Context).Render main.main.func2 github.com/gin-gonic/gin.(*Context).Next main.logged github.com/gin-gonic/gin.(*Engine).handleHTTPRequest net/http.(*conn).serve"},
 		{"*main.serve main.(*session).get", "internal/poll.(*FD).Read net.(*conn).Read main.(*session).get main.serve"},
 		{"", "syscall.write net/http.(*response).finishRequest net/http.(*conn).serve"},
 	} {

@@ -201,6 +201,9 @@ func (w *world) woken(g *goroutine, by *goroutine, doer trace.Stack, t int64) {
 		return
 	}
 	at := w.stacks.get(doer)
+	if r := by.request; r != nil && at != nil && at.stage == stageHandler {
+		w.handled(r, at)
+	}
 	switch kind {
 	case evidence.LockWait, evidence.PoolWait:
 		w.chargeHolder(g, by, s, at, t)
