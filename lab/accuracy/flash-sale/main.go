@@ -21,7 +21,7 @@ func main() {
 // voucher is what a basket can be bought with for an hour.
 func voucher(basket string) string {
 	sum := sha256.Sum256([]byte(basket))
-	for range 6000 {
+	for range 14_000 {
 		sum = sha256.Sum256([]byte(strings.ToUpper(fmt.Sprintf("%x", sum[:4]))))
 	}
 	return fmt.Sprintf("%x", sum[:6])
