@@ -72,20 +72,3 @@ func (l *Ledger) OfRoots(row int) Charges {
 	})
 	return sum
 }
-
-// Through is what slow requests waited for one mechanism, by the roots of that: of a pool,
-// what those who held it waited for.
-func (l *Ledger) Through(m Mechanism) (roots Charges) {
-	for _, row := range l.Slow {
-		l.walk(row, func(_ int64, s evidence.Segment, c *Charges, _ bool) {
-			if c[m] == 0 {
-				return
-			}
-			only := Charges{}
-			only[m] = c[m]
-			r := Rooted(&s, &only)
-			roots.Add(&r)
-		})
-	}
-	return roots
-}

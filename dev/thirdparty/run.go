@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/unstall/unstall/lab/process"
 )
 
 // A session is what all runs have in common.
@@ -60,11 +62,14 @@ func (s session) run(ctx context.Context, p program, v variant, home string) (er
 	}
 	defer end()
 	if at.quota > 0 {
-		remove, err := withQuota(pid, at.quota)
+		quota, err := process.NewQuota(at.quota)
 		if err != nil {
 			return err
 		}
-		defer remove()
+		defer quota.Remove()
+		if err := errors.Join(quota.Prefer(), quota.Add(pid)); err != nil {
+			return err
+		}
 	}
 	for range at.burn {
 		end, err := beside(ctx, os.Args[0], "backend", "burn")

@@ -66,6 +66,17 @@ func makerLives(dir string) bool {
 	return err == nil
 }
 
+// Prefer gives the group the most weight there is: what others do on the host is then no part
+// of what its processes lack.
+func (q *Quota) Prefer() error {
+	for file, most := range map[string]string{"cpu.weight": "10000", "cpu.shares": "262144"} { // of version 2, of version 1
+		if at := filepath.Join(q.dir, file); exists(at) {
+			return write(at, most)
+		}
+	}
+	return nil
+}
+
 // members is the file that lists a group's processes, and takes one more.
 func (q *Quota) members() string { return filepath.Join(q.dir, "cgroup.procs") }
 
@@ -86,11 +97,16 @@ func write(name, value string) error {
 func (q *Quota) Files() (out []string) {
 	for _, name := range []string{"cpu.stat", "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"} {
 		at := filepath.Join(q.dir, name)
-		if _, err := os.Stat(at); err == nil {
+		if exists(at) {
 			out = append(out, at)
 		}
 	}
 	return out
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // Membership keeps this group's line of /proc/PID/cgroup: the others say where who
