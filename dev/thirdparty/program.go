@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/unstall/unstall/lab/process"
 )
 
 // A program is one that others wrote.
@@ -44,12 +46,13 @@ type place struct {
 	prepare func(context.Context) error // data to begin with
 	load    []traffic
 
-	quota    float64       // CPUs it may use; 0: all
-	burn     int           // threads of a neighbour that burns CPU
-	backend  time.Duration // how long the backend takes to answer; there is one if its port was asked for
-	within   int           // how many the backend answers at a time; 0: all
-	warm     time.Duration // how long to make load before it is recorded; 0: as the session says
-	patience time.Duration // until it is ready; 0: 30 s
+	quota    float64        // CPUs it may use; 0: all
+	group    *process.Quota // with that, while it runs
+	burn     int            // threads of a neighbour that burns CPU
+	backend  time.Duration  // how long the backend takes to answer; there is one if its port was asked for
+	within   int            // how many the backend answers at a time; 0: all
+	warm     time.Duration  // how long to make load before it is recorded; 0: as the session says
+	patience time.Duration  // until it is ready; 0: 30 s
 }
 
 // port returns a free port of loopback, the same one for the same name.

@@ -62,12 +62,11 @@ func (s session) run(ctx context.Context, p program, v variant, home string) (er
 	}
 	defer end()
 	if at.quota > 0 {
-		quota, err := process.NewQuota(at.quota)
-		if err != nil {
+		if at.group, err = process.NewQuota(at.quota); err != nil {
 			return err
 		}
-		defer quota.Remove()
-		if err := errors.Join(quota.Prefer(), quota.Add(pid)); err != nil {
+		defer at.group.Remove()
+		if err := errors.Join(at.group.Prefer(), at.group.Add(pid)); err != nil {
 			return err
 		}
 	}

@@ -41,10 +41,12 @@ func look(pid int, p *place) counters {
 			}
 		}
 	}
-	for _, dir := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/cpu"} {
-		b, _ := os.ReadFile(filepath.Join(dir, "thirdparty-"+strconv.Itoa(pid), "cpu.stat"))
-		if _, rest, ok := strings.Cut(string(b), "nr_throttled "); ok {
-			c.throttled, _ = strconv.ParseFloat(strings.Fields(rest)[0], 64)
+	if p.group != nil {
+		for _, file := range p.group.Files() {
+			b, _ := os.ReadFile(file)
+			if _, rest, ok := strings.Cut(string(b), "nr_throttled "); ok {
+				c.throttled, _ = strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			}
 		}
 	}
 	switch {

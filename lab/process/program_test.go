@@ -67,6 +67,9 @@ func TestQuota(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := q.Prefer(); err != nil {
+		t.Error(err)
+	}
 	p := launch(t, Spec{Bin: "/bin/sh", Args: []string{"-c", "exec sleep 100"}, Group: q})
 	name := fmt.Sprintf("/proc/%d/cgroup", p.PID)
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
