@@ -33,6 +33,7 @@ type piece struct {
 	partial bool // the line goes on in the next piece of the same stream
 	stream  int  // 0 stdout, 1 stderr
 	worn    bool // the line wears it, though it has no stamp
+	from    []byte
 }
 
 var envelopes = []envelope{
@@ -195,7 +196,8 @@ func composeLine(_ *unwrapper, l []byte) piece {
 	if bar < 3 || l[bar-1] != ' ' || l[bar-2] != ' ' || bar+1 < len(l) && l[bar+1] != ' ' {
 		return piece{text: l}
 	}
-	for _, c := range bytes.TrimRight(l[:bar], " ") {
+	name := bytes.TrimRight(l[:bar], " ")
+	for _, c := range name {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-') {
 			return piece{text: l}
 		}
@@ -204,7 +206,7 @@ func composeLine(_ *unwrapper, l []byte) piece {
 		return piece{text: l}
 	}
 	text, stamp := stampedLine(l[min(bar+2, len(l)):])
-	return piece{text: text, stamp: stamp, worn: true}
+	return piece{text: text, stamp: stamp, worn: true, from: name}
 }
 
 func stampedPiece(_ *unwrapper, l []byte) piece {

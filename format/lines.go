@@ -14,6 +14,7 @@ type Line struct {
 	Stamp  int64  // ns since the epoch, from the envelope; 0 if there is none
 	Number int64  // 1 is the first; of a line that a collector had cut, its first piece
 	Long   bool   // longer than MaxLine: Text is its beginning
+	From   []byte // who wrote it, where the envelope tells several apart; valid until the next line
 }
 
 // MaxLine is how much of a line is kept.

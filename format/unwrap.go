@@ -39,7 +39,7 @@ func newUnwrapper(e *envelope, newest int64) *unwrapper {
 func (u *unwrapper) take(l Line) (Line, bool) {
 	p := u.envelope.line(u, l.Text)
 	j := &u.pending[p.stream]
-	l.Text, l.Stamp = p.text, p.stamp
+	l.Text, l.Stamp, l.From = p.text, p.stamp, p.from
 	if p.stamp == 0 || !p.partial && !j.open {
 		return l, true
 	}

@@ -133,10 +133,11 @@ type parser struct {
 
 	firstDamage, firstDrop, firstTwice int64
 
-	tail        bool // the last line ended within a gc line
-	damagedLast bool // and was counted as damaged
-	gcForced    bool // "GC forced" came since the last cycle
-	prefix      int  // length of what preceded the last gc line
+	tail        bool   // the last line ended within a gc line
+	damagedLast bool   // and was counted as damaged
+	gcForced    bool   // "GC forced" came since the last cycle
+	prefix      int    // length of what preceded the last gc line
+	from        []byte // the same after the name that the envelope has, reused
 
 	stamps stampFinder
 	gap    gap   // stamped lines since the last gc line
@@ -171,7 +172,12 @@ func (p *parser) line(l format.Line) {
 		if i == 0 {
 			p.prefix = h.start
 		}
-		p.add(c, b[i:h.start])
+		prefix := b[i:h.start]
+		if len(l.From) > 0 {
+			p.from = append(append(append(p.from[:0], l.From...), ' '), prefix...)
+			prefix = p.from
+		}
+		p.add(c, prefix)
 		p.tail, p.damagedLast = false, false
 		i = end
 	}
