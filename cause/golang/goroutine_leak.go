@@ -93,10 +93,20 @@ func site(c *cause.Case, stack evidence.StackID) string {
 			if name == root {
 				return root
 			}
-			return name + " (started as " + root + ")"
+			return name + startedAs + root + ")"
 		}
 	}
 	return root
+}
+
+const startedAs = " (started as "
+
+// rootOf is the function that goroutines at a site were started with.
+func rootOf(site string) string {
+	if _, root, ok := strings.Cut(site, startedAs); ok {
+		return strings.TrimSuffix(root, ")")
+	}
+	return site
 }
 
 // internalFrame says whether a function is the runtime's or of the packages
@@ -160,9 +170,19 @@ func judgeLeakByProfiles(c *cause.Case, profiles []profile) cause.Verdict {
 	if grown < leakCount || float64(last.sites[worst]) < leakGrowth*float64(first.sites[worst]) {
 		return v
 	}
-	if isServing(worst) {
+	serves := servers(c)
+	var more int64 // that serve
+	for s, n := range last.sites {
+		if serves(s) {
+			more += n - first.sites[s]
+		}
+	}
+	if busy := serves(worst); busy || more >= leakCount && float64(grown) <= perRequest*float64(more) {
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("%d more goroutines serve connections: that is load and not a leak, unless they stay", grown)
+		if !busy {
+			v.Summary = fmt.Sprintf("%d more goroutines in %s, while %d more serve connections: that is load and not a leak, unless they stay", grown, worst, more)
+		}
 		v.Needs = []cause.Need{{What: "a third goroutine profile, taken after the load has gone"}}
 		return v
 	}
@@ -176,8 +196,37 @@ func judgeLeakByProfiles(c *cause.Case, profiles []profile) cause.Verdict {
 	return v
 }
 
-func isServing(site string) bool {
-	return strings.Contains(site, "net/http.(*conn).serve") || strings.Contains(site, "net/http.(*persistConn)")
+// perRequest is up to how many goroutines at one place come with one that serves, such as the
+// one that a time limit runs the handler on.
+const perRequest = 1.5
+
+// serving are where goroutines start that serve connections, or do it for a library.
+var serving = []string{"net/http.(*conn).", "net/http.(*persistConn).", "net/http.(*connReader).", "net/http.(*http2serverConn).", "net/http.(*timeoutHandler).",
+	"golang.org/x/net/http2.(*serverConn).", "google.golang.org/grpc", "github.com/valyala/fasthttp", "net/rpc."}
+
+// servers returns what says whether goroutines at a site serve connections: they run what
+// servers do, or what requests of this process were seen on.
+func servers(c *cause.Case) func(site string) bool {
+	roots := make(map[string]bool)
+	r := &c.Bundle.Requests
+	known := make(map[evidence.StackID]bool)
+	for i := range r.Len() {
+		if r.Subject[i] != c.Subject {
+			continue
+		}
+		for s := range r.Path(i).All {
+			if s.Lane != 0 || s.Stack == 0 || known[s.Stack] {
+				continue
+			}
+			known[s.Stack] = true
+			frames := c.Bundle.Stacks.Frames(s.Stack)
+			roots[c.Bundle.Names.Text(frames[len(frames)-1].Func)] = true
+		}
+	}
+	return func(site string) bool {
+		root := rootOf(site)
+		return roots[root] || slices.ContainsFunc(serving, func(p string) bool { return strings.HasPrefix(root, p) })
+	}
 }
 
 func leakFix(site string) []cause.Fix {
@@ -195,7 +244,11 @@ func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
 	}
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("at most %.0f goroutines of one kind were still waiting at the end", f.Number)}
 	v.Evidence = append(v.Evidence, c.Figure("goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
-	if f.Number < leakCount || isServing(f.Value) {
+	if f.Number < leakCount || servers(c)(f.Value) {
+		return v, true
+	}
+	if open := underWay(c, f); open > 0 && f.Number <= perRequest*float64(open) {
+		v.Summary += fmt.Sprintf(", with %s under way", figure.Plural(open, "request"))
 		return v, true
 	}
 	// A leak leaves them at a steady pace all through the trace; work in
@@ -212,4 +265,16 @@ func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
 	v.Fix = leakFix(f.Value)
 	v.Needs = []cause.Need{{What: "whether they ever end: " + twoProfiles.What, Command: twoProfiles.Command}}
 	return v, true
+}
+
+// underWay counts the requests that were being served when a trace ended, which a fact is of.
+func underWay(c *cause.Case, f evidence.Fact) (n int) {
+	r := &c.Bundle.Requests
+	a, _ := f.Origin.Artifact()
+	for i, o := range r.Outcome {
+		if from, ok := r.Origin[i].Artifact(); ok && from == a && o == evidence.Unfinished && r.End[i] >= f.Until {
+			n++
+		}
+	}
+	return n
 }
