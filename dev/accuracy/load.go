@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,7 +82,7 @@ func (x *sender) served() (r load.Result, err error) {
 	}
 	switch {
 	case err != nil:
-		return r, fmt.Errorf("%s: no result: %w (%v)", x.Name, err, x.Failed())
+		return r, fmt.Errorf("%s: no result: %w", x.Name, errors.Join(err, x.Failed()))
 	case r.Completed == 0:
 		return r, fmt.Errorf("%s: none of %d requests was answered", x.Name, r.Sent)
 	}
