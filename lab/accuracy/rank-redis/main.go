@@ -1,22 +1,22 @@
 // Command rank-redis keeps the ranking of a game in Redis (echo, redigo). To show a rank,
-// it fetches the player, his friends and the top ten on one connection of a small pool,
-// and renders the page before it gives the connection back.
+// it fetches the player and the top ten on one connection of a small pool; his portrait
+// comes from another service meanwhile.
 package main
 
 import (
 	"fmt"
+	"io"
 	"log"
 	"net/http"
 	_ "net/http/pprof"
 	"os"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/labstack/echo/v4"
 )
 
 func main() {
-	active := 3
+	active := 2
 	if os.Getenv("FAULT") == "0" {
 		active = 40
 	}
@@ -46,13 +46,23 @@ func show(c echo.Context, pool *redis.Pool) error {
 	if err != nil {
 		return echo.ErrNotFound
 	}
-	// Wait until a change that may be under way is there, as the game's rules want it.
-	if _, err := redis.DoWithTimeout(conn, time.Second, "BLPOP", "changes:"+c.Param("player"), 0.012); err != nil && err != redis.ErrNil {
-		return err
+	portrait, err := get("http://" + os.Getenv("ADDR_PORTRAITS") + "/of/" + c.Param("player"))
+	if err != nil {
+		return echo.ErrBadGateway
 	}
 	top, err := redis.Strings(conn.Do("ZREVRANGE", "ranks", 0, 9))
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, map[string]any{"rank": rank, "top": top})
+	return c.JSON(http.StatusOK, map[string]any{"rank": rank, "portrait": portrait, "top": top})
+}
+
+func get(url string) (string, error) {
+	response, err := http.Get(url)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
 }
