@@ -244,6 +244,17 @@ func (c *Case) Slow() bool {
 	return float64(l.Total) >= slowShare*float64(all)
 }
 
+// noticeable is the p99 (ns) from which on slow requests are slow enough to be noticed, where
+// nobody said what is slow: what takes three times as long as the quickest may still be quick.
+const noticeable = 20e6
+
+// Noticed says whether slow requests are slow enough for what explains nothing but a
+// difference between requests.
+func (c *Case) Noticed() bool {
+	l := c.Ledger
+	return c.Slow() && (l.Rule != ledger.RuleFloor || l.P99() >= noticeable)
+}
+
 // Save turns what each slow request would have saved (ns, in the order of
 // Ledger.Slow) into a figure with its sampling error. Where the recording is
 // too short for one, the bounds low and high (ns) are given instead; pass -1

@@ -24,9 +24,9 @@ type Behind struct {
 }
 
 // elsewhere are roots that are other causes' business, whoever holds what meanwhile. A
-// delay or a system call that holders wait for is a place of its own.
+// system call that holders wait for is a place of its own.
 var elsewhere = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.AllocationStall, ledger.CollectorCPU, ledger.RequestsCPU, ledger.BackgroundCPU, ledger.HostCPU,
-	ledger.Kernel, ledger.Timer}
+	ledger.Kernel}
 
 // Wait is how much of a state (ns) is a wait that a cause is about, and what it is charged to.
 type Wait func(s *evidence.Segment, ch *ledger.Charges) (m ledger.Mechanism, ns int64)

@@ -20,7 +20,7 @@ const (
 const (
 	unwellRequests = .05
 	unwellTime     = .25
-	noticeable     = 20e6 // ns, of a slow request in the mean
+	noticeable     = 20e6 // ns, of the p99
 	missed         = .01
 )
 
@@ -61,5 +61,5 @@ func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 		all += b.Requests.Latency(i)
 	}
 	many := slow >= unwellRequests || float64(l.Total) >= unwellTime*float64(all)
-	return many && float64(l.Total) >= noticeable*float64(len(l.Slow))
+	return many && l.P99() >= noticeable
 }

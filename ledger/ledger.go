@@ -212,6 +212,16 @@ func (l *Ledger) spent(rows []int) (ns int64) {
 	return ns
 }
 
+// P99 of the requests charged, ns.
+func (l *Ledger) P99() float64 {
+	lat := make([]int64, 0, len(l.Rows))
+	for _, i := range l.Rows {
+		lat = append(lat, l.b.Requests.Latency(i))
+	}
+	slices.Sort(lat)
+	return float64(stats.Quantile(lat, .99))
+}
+
 // observed counts the requests whose states are known.
 func (l *Ledger) observed(rows []int) (n int) {
 	for _, i := range rows {

@@ -107,7 +107,7 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	}
 	v.State = cause.Supported
 	v.Summary = fmt.Sprintf("heap goal %.2f × the live heap, %.1f GC cycles/s", ratio, g.Rate.Number)
-	v.Title = fmt.Sprintf("GC runs %.1f times per second because the memory limit allows %.0f MiB of heap and %.0f MiB are live.", g.Rate.Number, g.Goal.Number/(1<<20), g.Live.Number/(1<<20))
+	v.Title = fmt.Sprintf("GC runs %.1f times per second because the memory limit (GOMEMLIMIT) allows %.0f MiB of heap and %.0f MiB are live.", g.Rate.Number, g.Goal.Number/(1<<20), g.Live.Number/(1<<20))
 	g.widen(c, &v, b)
 	return v
 }

@@ -54,6 +54,12 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 	case b != nil:
 		v.Evidence = append(v.Evidence, g.figures(b, what)...)
 		g.judgeBilled(v, b, what)
+		if v.State != cause.Supported && share >= least && g.Span >= leastWatched && !c.Spent() && c.Noticed() {
+			// Most of what slow requests did was not seen: they do not speak against the log.
+			v.State, v.Needs = cause.Supported, nil
+			v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, and are %s", what, cause.Digits(2, 100*share), cause.OfSlow(b.share()))
+			v.Saves = c.Bound(float64(b.sum()), float64(b.low), float64(max(b.high, b.sum())))
+		}
 	case c.Ledger != nil && !c.Slow() && len(c.Ledger.Rows) > 0 && g.meets():
 		v.Summary += ", but requests are not slow"
 	case share >= least && g.Span < leastWatched && p.Seconds() < noticed:

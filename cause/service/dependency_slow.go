@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -68,7 +69,7 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		}
 		return v
 	}
-	if !worthwhile(c) {
+	if !c.Noticed() {
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}
@@ -83,12 +84,29 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	for _, d := range details[:min(3, len(details))] {
 		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
 	}
+	if c.AnswersLate() {
+		held(c, &v)
+	}
 	if where := callSite(c, details); where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, cause.From(l.Source)))
 	}
 	v.Fix = append(v.Fix, boundWait)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// held tells by way of what requests wait for a dependency which they do not call
+// themselves: for those who hold a lock or a pool meanwhile.
+func held(c *cause.Case, v *cause.Verdict) {
+	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
+		b := c.BehindOf(cause.For(m))
+		if share := float64(b.Roots[ledger.Dependency]) / float64(max(1, c.Ledger.Total)); share >= cause.Material {
+			names := waitedFor(c, cause.For(m))
+			name := c.Bundle.Names.Text(names[0].id)
+			v.Title = fmt.Sprintf("%s, by way of %s, which is held meanwhile.", strings.TrimSuffix(v.Title, "."), name)
+			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of slow time in which others held what it waited for, and waited for a dependency: %s", name), share, "1", cause.From(c.Ledger.Source)))
+		}
+	}
 }
 
 var boundWait = cause.Fix{Text: "diagnose the dependency with its own logs and metrics; meanwhile limit the wait by a timeout within the request's budget, and run independent calls in parallel"}

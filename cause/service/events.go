@@ -9,12 +9,19 @@ import (
 	"github.com/unstall/unstall/ledger"
 )
 
-// told are names of waits that end when requests of other routes have something to tell.
+// told are names of waits that end when others have something to tell.
 type told map[evidence.NameID]bool
 
-// events are the waits for what only requests of other routes hand over: who waits in a
-// long poll is told by those who post, and these never wait there themselves, as everybody
-// does who takes a place in a pool and gives it back.
+// Of the requests that end others' waits, as many may have waited for the same themselves
+// as chance has it, for these waits to be for events; and so many must have been seen.
+const (
+	tellers    = 5
+	alsoWaited = .1
+)
+
+// events are the waits for what others hand over who never wait there themselves: who waits
+// in a long poll is told by those who post. Everybody who takes a place in a pool that is
+// used up, and gives it back, has waited for it.
 func events(c *cause.Case) told {
 	return cause.Once(c, func(c *cause.Case) told {
 		if !c.Traced() {
@@ -22,42 +29,46 @@ func events(c *cause.Case) told {
 		}
 		r := &c.Bundle.Requests
 		lanes := make(map[evidence.LaneID][]int)
+		waiting := make(map[evidence.NameID]map[int]bool) // rows that wait
 		for _, row := range c.Ledger.Rows {
 			lanes[r.Lane[row]] = append(lanes[r.Lane[row]], row)
+			for s := range r.Path(row).All {
+				if s.Kind == evidence.PoolWait {
+					if waiting[s.Cause] == nil {
+						waiting[s.Cause] = make(map[int]bool)
+					}
+					waiting[s.Cause][row] = true
+				}
+			}
 		}
 		for _, rows := range lanes {
 			slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Start[a], r.Start[b]) })
 		}
-		type routes map[evidence.NameID]bool
-		waiting, giving := make(map[evidence.NameID]routes), make(map[evidence.NameID]routes)
-		add := func(to map[evidence.NameID]routes, name, route evidence.NameID) {
-			if to[name] == nil {
-				to[name] = make(routes)
-			}
-			to[name][route] = true
-		}
+		giving := make(map[evidence.NameID]map[int]bool) // rows that end a wait
 		for _, row := range c.Ledger.Rows {
 			c.Ledger.Walk(row, func(at int64, s evidence.Segment, _ *ledger.Charges) {
 				if s.Kind != evidence.PoolWait || s.Holder == 0 {
 					return
 				}
-				add(waiting, s.Cause, r.Route[row])
 				rows := lanes[s.Holder]
 				n, _ := slices.BinarySearchFunc(rows, at+s.Dur, func(i int, t int64) int { return cmp.Compare(r.Start[i], t) })
 				if n > 0 && r.End[rows[n-1]] >= at+s.Dur {
-					add(giving, s.Cause, r.Route[rows[n-1]])
+					if giving[s.Cause] == nil {
+						giving[s.Cause] = make(map[int]bool)
+					}
+					giving[s.Cause][rows[n-1]] = true
 				}
 			})
 		}
 		out := make(told)
-	next:
-		for name, by := range giving {
-			for route := range by {
-				if waiting[name][route] {
-					continue next
+		for name, rows := range giving {
+			also := 0
+			for row := range rows {
+				if waiting[name][row] {
+					also++
 				}
 			}
-			out[name] = true
+			out[name] = len(rows) >= tellers && float64(also) <= alsoWaited*float64(len(rows))
 		}
 		return out
 	})

@@ -27,7 +27,7 @@ How to tell it from similar problems: where the CPUs are full, requests wait for
 time on a processor is not CPU time (linux.cpu-saturation).
 
 Least evidence: 5 slow requests whose states are known, with a quarter of the slow time
-more work than is usual; without an objective, slow requests that take 20 ms or longer in the mean.
+more work than is usual; without an objective, a p99 of 20 ms.
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,
@@ -63,7 +63,7 @@ func judgeOwnWork(c *cause.Case) cause.Verdict {
 		v.State, v.Summary = cause.Inconclusive, "the host did not run the process all the time, so how much it worked is not known"
 		v.Needs = []cause.Need{{What: "the same recording while the host has free CPUs"}}
 		return v
-	case !worthwhile(c):
+	case !c.Noticed():
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}

@@ -30,25 +30,13 @@ pool (service.pool-exhausted); where they all call something outside, that is sl
 (service.dependency-slow).
 
 Least evidence: 5 slow requests whose states are known, with a quarter of the slow time at
-the place; without an objective, slow requests that take 20 ms or longer in the mean.
+the place; without an objective, a p99 of 20 ms.
 
 What helps: depends on the place. The code that is named says what it waits for.`,
 	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgeWaiting,
-}
-
-// noticeable is how long (ns) slow requests must take, in the mean, for a place that merely
-// differs from request to request to be worth naming, where nobody said what is slow: what
-// takes three times as long as the quickest may still be quick.
-const noticeable = 20e6
-
-// worthwhile says whether slow requests are slow enough for causes that explain nothing but
-// a difference between requests.
-func worthwhile(c *cause.Case) bool {
-	l := c.Ledger
-	return c.Slow() && (l.Rule != ledger.RuleFloor || float64(l.Total) >= noticeable*float64(len(l.Slow)))
 }
 
 // watched says whether states of enough slow requests are known to look for a place.
@@ -147,7 +135,7 @@ func judgePlace(c *cause.Case, p *ledger.Place, where func(evidence.StackID) str
 		v.Summary = fmt.Sprintf("requests wait at %s, quick ones, too: that may be what they are for", name)
 		v.Needs = []cause.Need{{What: "how long requests may take", Command: "unstall PID --slo 300ms"}}
 		return v
-	case !worthwhile(c):
+	case !c.Noticed():
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}

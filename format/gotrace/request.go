@@ -319,7 +319,7 @@ func (w *world) complete(g *goroutine, t int64) {
 // something for at least that part of the time, is a stream: events, a tail of a log. It was
 // answered when it began.
 const (
-	streamWrites = 3
+	streamWrites = 2
 	streamWaits  = .5
 )
 
