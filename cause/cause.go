@@ -11,6 +11,7 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"time"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
@@ -244,15 +245,19 @@ func (c *Case) Slow() bool {
 	return float64(l.Total) >= slowShare*float64(all)
 }
 
-// noticeable is the p99 (ns) from which on slow requests are slow enough to be noticed, where
-// nobody said what is slow: what takes three times as long as the quickest may still be quick.
-const noticeable = 20e6
+// Noticeable is the p99 from which on slow requests are slow enough to be noticed, where
+// nobody said what is slow: what takes three times as long as the quickest may still be
+// quick. A call that takes longer than its own usual time is worth naming earlier.
+const (
+	Noticeable     = 20 * time.Millisecond
+	NoticeableCall = 10 * time.Millisecond
+)
 
 // Noticed says whether slow requests are slow enough for what explains nothing but a
 // difference between requests.
-func (c *Case) Noticed() bool {
+func (c *Case) Noticed(from time.Duration) bool {
 	l := c.Ledger
-	return c.Slow() && (l.Rule != ledger.RuleFloor || l.P99() >= noticeable)
+	return c.Slow() && (l.Rule != ledger.RuleFloor || l.P99() >= float64(from))
 }
 
 // Save turns what each slow request would have saved (ns, in the order of

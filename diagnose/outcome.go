@@ -20,7 +20,6 @@ const (
 const (
 	unwellRequests = .05
 	unwellTime     = .25
-	noticeable     = 20e6 // ns, of the p99
 	missed         = .01
 )
 
@@ -61,5 +60,5 @@ func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 		all += b.Requests.Latency(i)
 	}
 	many := slow >= unwellRequests || float64(l.Total) >= unwellTime*float64(all)
-	return many && l.P99() >= noticeable
+	return many && l.P99() >= float64(cause.Noticeable)
 }

@@ -54,7 +54,7 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 	case b != nil:
 		v.Evidence = append(v.Evidence, g.figures(b, what)...)
 		g.judgeBilled(v, b, what)
-		if v.State != cause.Supported && share >= least && g.Span >= leastWatched && !c.Spent() && c.Noticed() {
+		if v.State != cause.Supported && share >= least && g.Span >= leastWatched && !c.Spent() && c.Noticed(cause.Noticeable) {
 			// Most of what slow requests did was not seen: they do not speak against the log.
 			v.State, v.Needs = cause.Supported, nil
 			v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, and are %s", what, cause.Digits(2, 100*share), cause.OfSlow(b.share()))

@@ -69,7 +69,7 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		}
 		return v
 	}
-	if !c.Noticed() {
+	if !c.Noticed(cause.NoticeableCall) {
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}

@@ -63,7 +63,7 @@ func judgeOwnWork(c *cause.Case) cause.Verdict {
 		v.State, v.Summary = cause.Inconclusive, "the host did not run the process all the time, so how much it worked is not known"
 		v.Needs = []cause.Need{{What: "the same recording while the host has free CPUs"}}
 		return v
-	case !c.Noticed():
+	case !c.Noticed(cause.Noticeable):
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}

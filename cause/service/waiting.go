@@ -135,7 +135,7 @@ func judgePlace(c *cause.Case, p *ledger.Place, where func(evidence.StackID) str
 		v.Summary = fmt.Sprintf("requests wait at %s, quick ones, too: that may be what they are for", name)
 		v.Needs = []cause.Need{{What: "how long requests may take", Command: "unstall PID --slo 300ms"}}
 		return v
-	case !c.Noticed():
+	case !c.Noticed(cause.Noticeable):
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}

@@ -17,8 +17,7 @@ type request struct {
 	end     int64 // when the response was last written to, 0 not yet
 	endLen  int   // how much of the path lies before end
 	writes  int   // to the response
-	first   int64 // when the first of them was done
-	before  int   // how much of the path lies before that; -1: its order was given up
+	before  int   // how much of the path lies before the first of them was done; -1: its order was given up
 	cut     bool  // began before the trace
 	fresh   bool  // the connection's first: it may not have sent anything yet
 	unsure  bool  // its goroutine has not shown a stack yet
@@ -289,7 +288,7 @@ func (w *world) syscallEnds(g *goroutine, t int64) {
 		r.end, r.endLen = t, len(r.path)
 		r.handled, r.fresh = true, false
 		if r.writes++; r.writes == 1 {
-			r.first, r.before = t, len(r.path)
+			r.before = len(r.path)
 		}
 	}
 }
@@ -305,7 +304,7 @@ func (w *world) complete(g *goroutine, t int64) {
 		r.end, r.endLen = t, len(r.path)
 	}
 	if r.streams() {
-		r.end, r.endLen = r.first, r.before
+		return
 	}
 	outcome := evidence.OK
 	if r.cut {
@@ -316,8 +315,8 @@ func (w *world) complete(g *goroutine, t int64) {
 }
 
 // A response that is written at least so many times, and waits in between to be told of
-// something for at least that part of the time, is a stream: events, a tail of a log. It was
-// answered when it began.
+// something for at least that part of the time, is a stream: events, a tail of a log. It lasts
+// as long as somebody listens, and is no request that could be slow.
 const (
 	streamWrites = 2
 	streamWaits  = .5
@@ -388,7 +387,9 @@ func (w *world) leftOver() {
 		g := w.gs[id]
 		r := g.request
 		if r.end != 0 {
-			w.complete(g, w.now)
+			if !(g.state == trace.GoWaiting && g.where != nil && g.where.stage == stageHandler) { // else it streams, or goes on writing
+				w.complete(g, w.now)
+			}
 			continue
 		}
 		if !r.handled && (r.fresh || g.state != trace.GoRunnable) {
