@@ -21,6 +21,8 @@ type Behind struct {
 	// rest the holders' own trouble is the reason: the collector, short processors, a
 	// dependency that is slow enough by itself.
 	Own []int64
+
+	held bool // somebody is known to have held it
 }
 
 // elsewhere are roots that are other causes' business, whoever holds what meanwhile. A
@@ -44,8 +46,9 @@ func (c *Case) BehindOf(wait Wait) (b Behind) {
 	}
 	b.Own = make([]int64, len(c.Ledger.Slow))
 	for n, row := range c.Ledger.Slow {
-		c.chains(row, wait, func(_ *evidence.Segment, ns int64, roots *ledger.Charges) {
+		c.chains(row, wait, func(s *evidence.Segment, ns int64, roots *ledger.Charges) {
 			b.Total += ns
+			b.held = b.held || s.HolderKind != evidence.KindUnknown
 			b.Roots.Add(roots)
 			b.Own[n] += ns
 			for _, o := range others {
@@ -131,7 +134,7 @@ const told = .05
 
 // Chain says what those did who held what slow requests waited for, most first.
 func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
-	if b.Total == 0 {
+	if b.Total == 0 || !b.held {
 		return nil
 	}
 	var ms []ledger.Mechanism
@@ -144,7 +147,7 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 	for _, k := range ms {
 		text := "share of that time in which the holder was " + k.Title()
 		switch k {
-		case ledger.Lock, ledger.Pool, ledger.PoolThread:
+		case ledger.Lock, ledger.Pool, ledger.PoolThread, ledger.Goroutine, ledger.TaskWait:
 			text = "share of that time in which the holder ran, or was not seen"
 		case ledger.Kernel:
 			text = "share of that time in which the holder was in system calls"

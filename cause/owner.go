@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
@@ -67,17 +68,16 @@ func (c *Case) Threads() *threads.Threads {
 	return Once(c, func(c *Case) *threads.Threads { return threads.Of(c.Bundle, runtime.Stacks()) })
 }
 
-// Functions names the program's own function in a stack, as [Case.SiteOf] does; asked for
-// the same stack again it remembers.
-func (c *Case) Functions() func(evidence.StackID) string {
-	known := Once(c, func(*Case) map[evidence.StackID]string { return make(map[evidence.StackID]string) })
-	return func(s evidence.StackID) string {
-		f, ok := known[s]
+// Sites is [Case.SiteOf] by its parts; asked for the same stack again it remembers.
+func (c *Case) Sites() ledger.Site {
+	known := Once(c, func(*Case) map[evidence.StackID]Site { return make(map[evidence.StackID]Site) })
+	return func(stack evidence.StackID) (function, callee string) {
+		s, ok := known[stack]
 		if !ok {
-			f = c.SiteOf(s).Function
-			known[s] = f
+			s = c.SiteOf(stack)
+			known[stack] = s
 		}
-		return f
+		return s.Function, s.Callee
 	}
 }
 

@@ -29,13 +29,16 @@ type spot struct {
 	what, where string
 }
 
-// Places are where slow requests spent their time, the longest first. Where names the
-// program's own function in a stack, "" if there is none: libraries wait for many things.
-func (l *Ledger) Places(where func(evidence.StackID) string) []Place {
+// Site names the program's own function in a stack, and what that called, "" if there is
+// none: libraries wait for many things.
+type Site func(evidence.StackID) (function, callee string)
+
+// Places are where slow requests spent their time, the longest first.
+func (l *Ledger) Places(site Site) []Place {
 	at := make(map[spot]*Place)
 	through := make(map[spot]map[[2]evidence.NameID]int64)
 	for n, row := range l.Slow {
-		l.spots(row, where, func(k spot, s *evidence.Segment, root bool, v int64) {
+		l.spots(row, site, func(k spot, s *evidence.Segment, root bool, v int64) {
 			p := at[k]
 			if p == nil {
 				p = &Place{Mechanism: k.m, What: k.what, Where: k.where, Stack: s.Stack, Per: make([]int64, len(l.Slow))}
@@ -87,8 +90,8 @@ func (l *Ledger) links(by map[[2]evidence.NameID]int64, of int64) (chain []strin
 }
 
 // At is the time (ns) a request of any latency was at a place.
-func (l *Ledger) At(row int, p *Place, where func(evidence.StackID) string) (ns int64) {
-	l.spots(row, where, func(k spot, _ *evidence.Segment, _ bool, v int64) {
+func (l *Ledger) At(row int, p *Place, site Site) (ns int64) {
+	l.spots(row, site, func(k spot, _ *evidence.Segment, _ bool, v int64) {
 		if k == (spot{p.Mechanism, p.What, p.Where}) {
 			ns += v
 		}
@@ -97,7 +100,15 @@ func (l *Ledger) At(row int, p *Place, where func(evidence.StackID) string) (ns 
 }
 
 // spots yields the places of one request; root says that a holder was there.
-func (l *Ledger) spots(row int, where func(evidence.StackID) string, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
+func (l *Ledger) spots(row int, site Site, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
+	at := func(m Mechanism, cause evidence.NameID, stack evidence.StackID) spot {
+		k := spot{m: m, what: l.b.Names.Text(cause)}
+		var callee string
+		if k.where, callee = site(stack); k.what == "" && m == Kernel {
+			k.what = callee // one function makes several system calls
+		}
+		return k
+	}
 	l.walk(row, func(_ int64, s evidence.Segment, c *Charges, _ bool) {
 		roots := Rooted(&s, c)
 		of, held := heldBy(s.Kind)
@@ -105,9 +116,9 @@ func (l *Ledger) spots(row int, where func(evidence.StackID) string, yield func(
 			switch m := Mechanism(m); {
 			case v <= 0:
 			case held && m != of && c[m] == 0:
-				yield(spot{m, l.b.Names.Text(s.HolderCause), where(s.HolderStack)}, &s, true, v)
+				yield(at(m, s.HolderCause, s.HolderStack), &s, true, v)
 			default:
-				yield(spot{m, l.b.Names.Text(s.Cause), where(s.Stack)}, &s, false, v)
+				yield(at(m, s.Cause, s.Stack), &s, false, v)
 			}
 		}
 	})

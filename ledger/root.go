@@ -19,13 +19,7 @@ func Rooted(s *evidence.Segment, c *Charges) Charges {
 	}
 	out := *c
 	switch s.HolderKind {
-	case evidence.Running:
-		if m == Goroutine || m == TaskWait { // its own work, on another lane
-			out[m] -= left
-			out[Own] += left
-		}
-		return out
-	case evidence.KindUnknown, evidence.Unobserved, evidence.LockWait, evidence.PoolWait, evidence.Idle:
+	case evidence.KindUnknown, evidence.Running, evidence.Unobserved, evidence.LockWait, evidence.PoolWait, evidence.Idle:
 		return out
 	case evidence.Runnable:
 		sum := s.Held.Sum()

@@ -125,7 +125,7 @@ func worked(c *cause.Case) []effort {
 			})
 		}
 	} else {
-		for _, p := range c.Ledger.Places(c.Functions()) {
+		for _, p := range c.Ledger.Places(c.Sites()) {
 			if p.Mechanism == ledger.Own {
 				sums[key{cmp.Or(p.Where, p.What), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
 			}

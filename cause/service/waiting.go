@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/runtime"
 )
 
 // Waiting is most slow time at one place, whatever it is.
@@ -78,8 +79,8 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 		return cause.Verdict{State: cause.RuledOut, Summary: "almost no requests were slow"}
 	}
 	taken := claims(c)
-	where := c.Functions()
-	for _, p := range l.Places(where) {
+	sites := c.Sites()
+	for _, p := range l.Places(sites) {
 		if float64(p.Ns) < cause.Material*float64(l.Total) {
 			break
 		}
@@ -93,7 +94,7 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 			}
 		}
 		if float64(left) >= cause.Material*float64(l.Total) {
-			return judgePlace(c, &p, where)
+			return judgePlace(c, &p, sites)
 		}
 	}
 	return unlessUnseen(c, cause.Verdict{State: cause.RuledOut, Summary: "no single place holds a quarter of slow time that nothing else explains"})
@@ -111,19 +112,22 @@ func unlessUnseen(c *cause.Case, v cause.Verdict) cause.Verdict {
 	return v
 }
 
-func judgePlace(c *cause.Case, p *ledger.Place, where func(evidence.StackID) string) cause.Verdict {
+func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict {
 	l := c.Ledger
 	share := float64(p.Ns) / float64(l.Total)
 	at := cause.From(l.Source)
 	name := placeName(c, p)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%s at %s", cause.OfSlow(share), name)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("slow time "+p.Mechanism.Title()+": "+name, float64(p.Ns)/1e6, "ms", at),
+		c.Figure("slow time "+p.Mechanism.TitleOf(runtime.Of(c.Runtime()).Lane)+": "+name, float64(p.Ns)/1e6, "ms", at),
 		c.Figure(fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
-	wait := func(row int) int64 { return l.At(row, p, where) }
+	wait := func(row int) int64 { return l.At(row, p, sites) }
 	for _, link := range p.Through {
 		v.Evidence = append(v.Evidence, c.Seen("requests get there by waiting for "+link, at))
 	}
+	wholly := cause.For(p.Mechanism)
+	behind := c.BehindOf(wholly)
+	v.Evidence = append(v.Evidence, c.Chain(wholly, &behind)...)
 	per, usual, over := excess(c, l.Rows, l.Slow, wait)
 	v.Evidence = append(v.Evidence, c.Figure("usual wait there per request (median)", float64(usual)/1e6, "ms", at))
 	switch {
@@ -196,7 +200,7 @@ func byDesign(c *cause.Case, p *ledger.Place, wait func(row int) int64) bool {
 func placeName(c *cause.Case, p *ledger.Place) string {
 	s := c.SiteOf(p.Stack)
 	what := p.What
-	if what == "" || p.Mechanism == ledger.Kernel && s.Callee != "" && !strings.Contains(what, " in ") {
+	if what == "" {
 		what = s.Callee
 	}
 	switch {
