@@ -58,6 +58,9 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("share of the CPUs busy with the program's own work", busy, "1", cause.From(l.Source)))
 		v.Summary = fmt.Sprintf("CPUs %.0f %% busy with own work, ", 100*busy) + v.Summary
 	}
+	if beside := c.Share(ledger.BackgroundCPU); beside >= cause.Material && beside > share && c.Noticed(cause.Noticeable) && !l.Host.Starved() {
+		return judgeBackground(c, v, beside)
+	}
 	if share < cause.Material || !c.Slow() {
 		return v
 	}
@@ -86,6 +89,28 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 		cause.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},
 		cause.Fix{Text: "make requests cheaper: a CPU profile shows where CPU time goes", Code: "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=10'"},
 		cause.Fix{Text: fmt.Sprintf("add CPUs: at %.0f %% utilisation this load needs %.1f", 100*comfortable, busy*procs(c)/comfortable)})
+	return v
+}
+
+// judgeBackground answers where it is not other requests that hold the CPUs, but what the
+// service does besides: a table that is built anew, a compaction. It need not last for long.
+func judgeBackground(c *cause.Case, v cause.Verdict, share float64) cause.Verdict {
+	l := c.Ledger
+	v.State = cause.Supported
+	v.Summary = cause.OfSlow(share) + " waiting for a CPU busy with the service's own background work"
+	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy: %.0f %% of slow time.", 100*share)
+	v.Saves = c.SaveMechanism(ledger.BackgroundCPU)
+	v.Evidence = append(v.Evidence, c.Figure("slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", cause.From(l.Source)))
+	fix := cause.Fix{Text: "give this work fewer goroutines than there are CPUs, do it in smaller pieces, or in a process of its own"}
+	if where := background(c); len(where) > 0 {
+		fix.Code = where[0].Function
+		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %.0f %% of slow time.", where[0].name(), 100*share)
+		for _, w := range where[:min(3, len(where))] {
+			v.Evidence = append(v.Evidence, c.Figure("share of that work in "+w.name(), w.share, "1", w.origin))
+		}
+	}
+	v.Fix = append(v.Fix, fix, cause.Fix{Text: "or add CPUs, and have it leave some free for requests"})
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.BackgroundCPU] }))
 	return v
 }
 

@@ -107,8 +107,7 @@ func (e effort) name() string {
 // worked says in which functions slow requests ran, most first: by the samples that fall
 // into them, else by what their threads were seen in.
 func worked(c *cause.Case) []effort {
-	type key struct{ function, callee string }
-	sums := make(map[key]float64)
+	sums := make(map[called]float64)
 	origin := cause.From(c.Ledger.Source)
 	if samples := samplesOf(c); len(samples.lanes) > 0 {
 		for _, row := range c.Ledger.Slow {
@@ -119,7 +118,7 @@ func worked(c *cause.Case) []effort {
 				}
 				samples.within(cmp.Or(s.Lane, lane), at, at+s.Dur, func(i int) {
 					site := c.SiteOf(c.Bundle.Samples.Stack[i])
-					sums[key{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
+					sums[called{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
 					origin = c.Bundle.Samples.Origin[i]
 				})
 			})
@@ -127,14 +126,42 @@ func worked(c *cause.Case) []effort {
 	} else {
 		for _, p := range c.Ledger.Places(c.Sites()) {
 			if p.Mechanism == ledger.Own {
-				sums[key{cmp.Or(p.Where, p.What), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
+				sums[called{cmp.Or(p.Where, p.What), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
 			}
 		}
 	}
-	delete(sums, key{})
+	return ranked(sums, origin)
+}
+
+// background says in which functions goroutines ran that serve no request, most first.
+func background(c *cause.Case) []effort {
+	serving := make(map[evidence.LaneID]bool)
+	for _, row := range c.Ledger.Rows {
+		serving[c.Bundle.Requests.Lane[row]] = true
+	}
+	sums := make(map[called]float64)
+	origin := cause.From(c.Ledger.Source)
+	for lane, rows := range samplesOf(c).lanes {
+		if serving[lane] {
+			continue
+		}
+		for _, i := range rows {
+			site := c.SiteOf(c.Bundle.Samples.Stack[i])
+			sums[called{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
+		}
+	}
+	return ranked(sums, origin)
+}
+
+// called is a function of the program, and what it called.
+type called struct{ function, callee string }
+
+// ranked are the functions with their parts of the work, each with what it called most.
+func ranked(sums map[called]float64, origin evidence.Origin) (out []effort) {
+	delete(sums, called{})
 	var total float64
 	byFunction := make(map[string]float64)
-	best := make(map[string]key)
+	best := make(map[string]called)
 	for k, n := range sums {
 		total += n
 		name := cmp.Or(k.function, k.callee)
@@ -143,7 +170,6 @@ func worked(c *cause.Case) []effort {
 			best[name] = k
 		}
 	}
-	var out []effort
 	for name, n := range byFunction {
 		k := best[name]
 		out = append(out, effort{cause.Site{Function: k.function, Callee: k.callee}, n / total, origin})
