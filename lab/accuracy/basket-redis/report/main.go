@@ -15,7 +15,9 @@ return n`
 
 func main() {
 	if os.Getenv("FAULT") == "0" {
-		select {}
+		for {
+			time.Sleep(time.Hour)
+		}
 	}
 	conn, err := redis.Dial("tcp", os.Getenv("ADDR_STORE"))
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 
 func main() {
 	if os.Getenv("FAULT") == "0" {
-		select {}
+		for {
+			time.Sleep(time.Hour)
+		}
 	}
 	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 500
 	for range time.Tick(7 * time.Second) {

@@ -18,7 +18,9 @@ var (
 func main() {
 	flag.Parse()
 	if os.Getenv("FAULT") == "0" {
-		select {}
+		for {
+			time.Sleep(time.Hour)
+		}
 	}
 	runtime.GOMAXPROCS(*threads + 1)
 	for {
