@@ -64,6 +64,7 @@ func Held(read *evidence.Bundle) *evidence.Bundle {
 	b.Unify()
 	b.Align()
 	routes.Name(b)
+	routes.Match(b)
 	return b
 }
 

@@ -10,8 +10,7 @@ import (
 // may be a handler, or a wrapper of one.
 var routers = []string{"net/http.", "net/http/internal/http2.", "golang.org/x/net/http2.", "google.golang.org/grpc", "github.com/valyala/fasthttp.",
 	"github.com/go-chi/", "github.com/gorilla/", "github.com/gin-gonic/", "github.com/labstack/echo", "github.com/julienschmidt/httprouter.",
-	"github.com/gofiber/", "github.com/urfave/negroni", "github.com/felixge/httpsnoop.", "github.com/rs/cors.", "github.com/justinas/alice",
-	"go.opentelemetry.io/", "github.com/prometheus/client_golang/", "github.com/beego/", "github.com/kataras/iris", "goji.io", "github.com/zeromicro/go-zero/rest",
+	"github.com/gofiber/", "github.com/urfave/negroni", "github.com/beego/", "github.com/kataras/iris", "goji.io", "github.com/zeromicro/go-zero/rest",
 	"github.com/cloudwego/hertz/", "github.com/go-kit/kit/", "connectrpc.com/connect.", "github.com/twitchtv/twirp", "net/rpc.", "reflect."}
 
 // asks are parts of the names of functions by which a handler asks somebody else: what those
@@ -48,7 +47,7 @@ walk:
 			break // what it calls back is a part of whoever called it
 		}
 		isMain := strings.HasPrefix(f, "main.")
-		called := before || strings.HasSuffix(f, ".ServeHTTP") || isMain && !inMain && len(all) > 0 // nobody can import main: it was handed over
+		called := before || strings.HasSuffix(f, ".ServeHTTP") || isMain && !inMain && len(all) > 0 && all[len(all)-1].Called // nobody can import main: it was handed over
 		if called {
 			last = len(all)
 		}
