@@ -54,9 +54,9 @@ func (w *world) root(s, h *evidence.Segment, at evidence.StackID) {
 	if h.Lane == 0 && s.HolderStack == 0 {
 		s.HolderStack = h.Stack
 	}
-	if (h.Kind == evidence.LockWait || h.Kind == evidence.PoolWait) && h.HolderKind != evidence.KindUnknown {
+	if (h.Kind == evidence.LockWait || h.Kind == evidence.PoolWait || h.Kind == evidence.Unobserved) && h.HolderKind != evidence.KindUnknown {
 		s.HolderKind, s.HolderCause, s.HolderStack = h.HolderKind, h.HolderCause, h.HolderStack
-		if h.Cause != s.Cause {
+		if h.Cause != s.Cause && h.Cause != 0 {
 			s.Via = w.link(h.Cause, h.Via)
 		}
 	}

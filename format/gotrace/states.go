@@ -205,7 +205,8 @@ func (w *world) woken(g *goroutine, by *goroutine, doer trace.Stack, t int64) {
 		w.handled(r, at)
 	}
 	switch kind {
-	case evidence.LockWait, evidence.PoolWait:
+	case evidence.LockWait, evidence.PoolWait,
+		evidence.Unobserved: // since before the trace: whatever for, it was what by held
 		w.chargeHolder(g, by, s, at, t)
 	case evidence.SyncWait:
 		w.meets(g, by, s, at, t)
