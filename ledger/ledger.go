@@ -74,6 +74,7 @@ type Ledger struct {
 	Rows      []int   // all requests of the source, by time
 	Host      HostShare
 	Replay    Replay
+	All       *Ledger // which of all requests were slow: itself where all are charged, else it charges none
 
 	b         *evidence.Bundle
 	stops     stops
@@ -148,6 +149,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	l.replay()
 	l.findSlow(opt.SLO, opt.Baseline)
 	l.charge()
+	l.All = l.everybody(sources[widest], opt)
 	return l
 }
 
@@ -191,9 +193,14 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 		l.Source, l.Traced = widest, false
 	}
 	l.Rows = slices.Clone(sources[l.Source])
+	l.byEnd()
+	return widest
+}
+
+// byEnd puts the requests in the order in which they ended.
+func (l *Ledger) byEnd() {
 	r := &l.b.Requests
 	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End[i], r.End[j]), cmp.Compare(i, j)) })
-	return widest
 }
 
 // byClients says whether an artifact tells of requests as those who made them saw them.

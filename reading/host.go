@@ -138,10 +138,11 @@ func (h *Host) Neighbours() (all []Neighbour) {
 		if s.Name != evidence.SeriesProcessCPU || s.Subject == h.process || !h.same(s) {
 			continue
 		}
-		cores := curve(s).Over(h.w).Number
-		if math.IsNaN(cores) {
+		used := curve(s).Over(h.w)
+		if !used.Known() {
 			continue
 		}
+		cores := used.Number * used.Watched // one that was there for a second used none before and after
 		name := h.b.Subjects[s.Subject].Name
 		n, ok := at[name]
 		if !ok {

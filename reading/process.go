@@ -38,6 +38,12 @@ func ProcessorTime(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Cu
 	return CurveOf(b, subject, evidence.SeriesProcessCPU, w)
 }
 
+// RunDelay is how many threads of a process were ready and waited for a processor over time;
+// nil: not watched.
+func RunDelay(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
+	return CurveOf(b, subject, evidence.SeriesProcessRunDelay, w)
+}
+
 // ProcessorsUsed is how many processors a process was on: as the kernel counted, else as its
 // runtime says, which tells a share of those it schedules on (processors, 0 unknown). It is
 // of most of the window or not known.

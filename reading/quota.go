@@ -30,6 +30,11 @@ func QuotaOf(b *evidence.Bundle, subject evidence.SubjectID, told evidence.Artif
 	return q
 }
 
+// Stops is how many processors' queues a quota stopped over time; nil: not watched.
+func Stops(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
+	return CurveOf(b, subject, evidence.SeriesCgroupCPUThrottled, w)
+}
+
 // Share is the part of the periods in which the group was stopped; NaN: not watched.
 func (q Quota) Share() float64 {
 	switch {

@@ -30,7 +30,7 @@ the cgroup tells them apart.
 
 What helps: fewer other processes on the host, reserved CPUs (cpuset, Guaranteed pods),
 CPU weights; a GOMAXPROCS that fits the quota.`,
-	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs on a host 90 % busy",
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs on a host 90 % busy; without a trace, others use half of it and threads waited for longer than they ran",
 	Needs:   "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeSaturation,
@@ -70,6 +70,13 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 		return v
 	}
 	if !s.starved {
+		if d, ok := delayOf(c); ok && !d.innocent() && s.host != nil && !d.clears(c, &v) { // in other seconds than those of the trace
+			v.State = cause.Inconclusive
+			v.Summary += d.blames(true, "")
+			if d.convicts(c, hostOfAll(c, s.host)) {
+				d.saturated(c, &v)
+			}
+		}
 		return v
 	}
 	saves, share := s.saves(c)
@@ -92,7 +99,7 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 		v.Title = fmt.Sprintf("The host did not run the process for about %.0f %% of its run time.", 100*s.share)
 		v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
 		v.Saves = saves
-		v.Fix = append(v.Fix, cause.Fix{Text: "find which process uses the CPUs (top, or cpu.pressure per cgroup) and give this service its own: cpuset, reserved cores, or fewer processes on this host; tuning the runtime does not help here"})
+		v.Fix = append(v.Fix, freeCPUs)
 	}
 	if !s.measured {
 		v.Needs = []cause.Need{hostEvidence}
@@ -128,6 +135,8 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 		v.State = cause.RuledOut
 		v.Summary += fmt.Sprintf(", and tasks waited for a CPU for at most %.0f %% of the time", 100*h.Pressure.Number)
 	case waited && d.clears(c, &v):
+	case waited && d.convicts(c, h):
+		d.saturated(c, &v)
 	case h.Taken() >= full*h.CPUs:
 		v.Summary += d.blames(waited, "; whether these requests waited for a CPU was not recorded")
 		v.Needs = traced(c)
@@ -136,6 +145,19 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 	}
 	return v
 }
+
+// saturated says that requests wait for processors, by what threads waited.
+func (d delay) saturated(c *cause.Case, v *cause.Verdict) {
+	v.State = cause.Supported
+	v.Title = fmt.Sprintf("Threads that were ready waited for a CPU for %.0f %% of the time.", 100*d.denied)
+	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*d.about)
+	v.Evidence = append(v.Evidence, d.figures(c)...)
+	v.Saves = d.saves(c)
+	v.Fix = append(v.Fix, freeCPUs)
+}
+
+// freeCPUs is what helps on a host that is short of processors.
+var freeCPUs = cause.Fix{Text: "find which process uses the CPUs (top, or cpu.pressure per cgroup) and give this service its own: cpuset, reserved cores, or fewer processes on this host; tuning the runtime does not help here"}
 
 // traced asks for what would show whether the requests were what the host kept waiting.
 // Nothing in a runtime of threads tells how long they were ready.

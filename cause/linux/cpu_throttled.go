@@ -31,7 +31,7 @@ What helps: a higher limit, or none (requests and weights still share fairly); a
 GOMAXPROCS that fits the quota, which Go 1.25 and later sets by itself; fewer threads
 that run at once. Tuning GC does not shorten its pauses while GC workers use up the
 quota.`,
-	Least:   "a quota that stopped 1 % of its periods, and a quarter of slow time",
+	Least:   "a quota that stopped 1 % of its periods, and a quarter of slow time; without a trace, which comes with the seconds that have stops",
 	Needs:   "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeThrottled,
@@ -65,6 +65,10 @@ func (t *throttle) explains(s starvation, run float64) bool {
 // throttleOf reads cpu.stat over the window; nil if half of it was not watched.
 func throttleOf(c *cause.Case) *throttle {
 	w, _ := window(c)
+	return throttleOver(c, w)
+}
+
+func throttleOver(c *cause.Case, w reading.Window) *throttle {
 	told := evidence.ArtifactID(-1)
 	if c.Ledger != nil {
 		told = c.Ledger.Source
@@ -110,6 +114,12 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		v.Summary = "its cgroup has no quota"
 	}
 	if t.Share() < rarely {
+		if other, ok := throttledElsewhere(c); ok {
+			return other
+		}
+		return v
+	}
+	if c.Slow() && !s.known && t.judgeSeconds(c, &v) {
 		return v
 	}
 	if !c.Slow() || !s.known {
@@ -141,6 +151,33 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but that is only %.0f %% of slow time", 100*t.Share(), 100*share)
 		return v
 	}
+	t.blame(&v, saves, share)
+	v.Evidence = append(v.Evidence, c.Figure("time the process was stopped during a slow request, on average", saves.Value/float64(len(per)), "ms", cause.From(c.Ledger.Source)))
+	if s.measured && s.host != nil {
+		v.Evidence = append(v.Evidence, c.Figure("share of its run time in which the host did not run it, measured", s.share, "1", s.host.process.Origin))
+	}
+	t.fix(c, &v)
+	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))
+	return v
+}
+
+// throttledElsewhere says whether it was stopped while requests were slow in other seconds
+// than those that were traced.
+func throttledElsewhere(c *cause.Case) (v cause.Verdict, ok bool) {
+	l := c.Ledger
+	if l == nil || l.All == l || l.Total == 0 || !slowAtAll(c) {
+		return v, false
+	}
+	t := throttleOver(c, reading.Window{From: l.All.From, Until: l.All.To})
+	if t == nil || t.Share() < rarely {
+		return v, false
+	}
+	v = cause.Verdict{State: cause.RuledOut, Evidence: t.figures(c)}
+	return v, t.judgeSeconds(c, &v) && v.State == cause.Supported
+}
+
+// blame says that the quota stops the process.
+func (t *throttle) blame(v *cause.Verdict, saves *cause.Saves, share float64) {
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f of %.0f periods.", t.Stopped.Number, t.Periods.Number)
 	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
@@ -148,17 +185,15 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	if t.CPUs.Known() {
 		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", cause.Digits(2, t.CPUs.Number), t.Stopped.Number, t.Periods.Number)
 	}
-	v.Evidence = append(v.Evidence, c.Figure("time the process was stopped during a slow request, on average", saves.Value/float64(len(per)), "ms", cause.From(c.Ledger.Source)))
-	if s.measured && s.host != nil {
-		v.Evidence = append(v.Evidence, c.Figure("share of its run time in which the host did not run it, measured", s.share, "1", s.host.process.Origin))
-	}
+}
+
+// fix is what helps.
+func (t *throttle) fix(c *cause.Case, v *cause.Verdict) {
 	v.Fix = append(v.Fix, cause.Fix{Text: "raise the CPU limit of the container, or remove the limit and keep the CPU request (CPUs are still shared fairly)"})
 	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.CPUs.Known() && cpus > int(math.Ceil(t.CPUs.Number)) && cpus > 2 {
 		v.Fix = append(v.Fix, cause.Fix{Text: "or let fewer threads use up the quota at once; Go 1.25 and later does this by default",
 			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.CPUs.Number)))})
 	}
-	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))
-	return v
 }
 
 // predicted is the p99 without the stops. What piles up behind one is not taken

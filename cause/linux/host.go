@@ -44,6 +44,10 @@ func window(c *cause.Case) (w reading.Window, run float64) {
 // watched.
 func hostOf(c *cause.Case) *host {
 	w, run := window(c)
+	return hostOver(c, w, run)
+}
+
+func hostOver(c *cause.Case, w reading.Window, run float64) *host {
 	h := &host{Host: reading.HostOf(c.Bundle, c.Subject, w), run: run}
 	if !h.Busy.MostlyKnown() {
 		return nil
@@ -60,6 +64,12 @@ func (h *host) top() (most reading.Neighbour) {
 		}
 	}
 	return most
+}
+
+// crowded says that others use processors, and as many of those that are busy as the process
+// can at most.
+func (h *host) crowded() bool {
+	return h.Others.Number >= few*h.CPUs && h.Others.Number >= h.Busy.Number/2
 }
 
 // strange says that the process in the host's recording is not the one traced.

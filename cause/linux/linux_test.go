@@ -164,7 +164,11 @@ func TestHost(t *testing.T) {
 		{"no trace, calm host", with(quiet, func(in *incident) { in.dilation = 0; in.pressure = .02 }), cause.RuledOut, cause.RuledOut, "tasks waited for a CPU for at most"},
 		{"no trace, full host", with(starved, func(in *incident) { in.dilation = 0 }), cause.Inconclusive, cause.Inconclusive, "the host uses 4.0 of 4 CPUs"},
 		{"no trace, full host, its threads were run", with(starved, func(in *incident) { in.dilation = 0; in.delay = .001 }), cause.RuledOut, cause.RuledOut, "% of the slow time"},
-		{"no trace, full host, its threads waited", with(starved, func(in *incident) { in.dilation = 0; in.delay = 2 }), cause.Inconclusive, cause.Inconclusive, "its threads waited for a CPU for up to 100 % of the slow time"},
+		{"no trace, full host, its threads waited", with(starved, func(in *incident) { in.dilation = 0; in.delay = 2 }), cause.Supported, cause.Supported, "batch uses the CPUs that this service needs: 3.10 of 4 CPUs"},
+		{"no trace, full host, its threads waited as long as a busy host's do", with(starved, func(in *incident) { in.dilation = 0; in.delay = .6 }), cause.Inconclusive, cause.Inconclusive, "its threads waited for a CPU for up to"},
+		{"no trace, full host, its threads waited for milliseconds", with(starved, func(in *incident) { in.dilation = 0; in.delay = 2; in.slow = 5 }), cause.RuledOut, cause.RuledOut, "over within milliseconds"},
+		{"no trace, its own threads use the host up", with(starved, func(in *incident) { in.dilation = 0; in.delay = 8; in.process = 3.5; in.others = []float64{.5} }),
+			cause.Inconclusive, cause.Inconclusive, "its threads waited for a CPU for up to 100 % of the slow time"},
 		{"neither", with(starved, func(in *incident) { in.dilation = 0; in.busy = 0 }), cause.Inconclusive, cause.Inconclusive, "was not recorded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -22,7 +22,7 @@ time.
 How to tell it from similar problems: a process whose own threads use all CPUs waits for
 itself; then other processes use less than it is missing. A quota stops a process while
 CPUs are free.`,
-	Least:   "others that use a tenth of the host's CPUs, and a quarter of slow time in which the host did not run the process",
+	Least:   "others that use a tenth of the host's CPUs, and a quarter of slow time in which the host did not run the process, or in which its threads were ready and did not run, for longer than they ran, with slow requests of 20 ms or most of all",
 	Needs:   "CPU time of the other processes on the host: " + Record,
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeNeighbour,
@@ -34,6 +34,9 @@ const few = .1
 
 func judgeNeighbour(c *cause.Case) cause.Verdict {
 	s := starvationOf(c)
+	if !s.starved {
+		s.host = hostOfAll(c, s.host)
+	}
 	h := s.host
 	v := cause.Verdict{State: cause.RuledOut}
 	if s.known && !s.measured {
@@ -67,21 +70,25 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	switch {
 	case others < few*h.CPUs:
 		return v
-	case s.known && !s.starved:
-		v.Summary += ", but the host ran the threads"
-		if !s.agree {
+	case !s.starved:
+		d, ok := delayOf(c)
+		switch {
+		case !s.agree:
 			v.State = cause.Inconclusive
 			v.Summary = fmt.Sprintf("the trace looks as if the host did not run the process, but the process had all its CPU time; other processes use %.2f of %.0f CPUs", others, h.CPUs)
+		case s.known && (!ok || d.innocent()):
+			v.Summary += ", but the host ran the threads"
+		case ok && d.clears(c, &v):
+		case ok && d.convicts(c, h):
+			v.Evidence = append(v.Evidence, d.figures(c)...)
+			blame(h, &v, d.saves(c), d.about)
+		default:
+			v.State = cause.Inconclusive
+			v.Summary += d.blames(ok, "; whether these requests waited for a CPU was not recorded")
+			if !s.known {
+				v.Needs = traced(c)
+			}
 		}
-		return v
-	case !s.known:
-		d, ok := delayOf(c)
-		if ok && d.clears(c, &v) {
-			return v
-		}
-		v.State = cause.Inconclusive
-		v.Summary += d.blames(ok, "; whether these requests waited for a CPU was not recorded")
-		v.Needs = traced(c)
 		return v
 	case h.idle():
 		v.Summary += fmt.Sprintf(", but the host never had more than %.1f busy", h.Peak)
@@ -99,6 +106,13 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 		v.Summary += fmt.Sprintf(", but that is %.1f %% of slow time", 100*share)
 		return v
 	}
+	blame(h, &v, saves, share)
+	return v
+}
+
+// blame names who used the processors.
+func blame(h *host, v *cause.Verdict, saves *cause.Saves, share float64) {
+	others, top := h.Others.Number, h.top()
 	v.State = cause.Supported
 	v.Saves = saves
 	v.Summary = fmt.Sprintf("other processes use %.2f of %.0f CPUs, %.0f %% of slow time", others, h.CPUs, 100*share)
@@ -122,5 +136,4 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 		v.Needs = []cause.Need{{What: "CPU time by process, to show which they are", Command: Record}}
 	}
 	v.Fix = append(v.Fix, cause.Fix{Text: fix})
-	return v
 }
