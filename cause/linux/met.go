@@ -80,11 +80,13 @@ func sent(c *cause.Case, row int) (from, to int64) {
 // to whoever is at work before, on any host that has something to do.
 const noticeable = 20e6
 
-// Short waits are worth naming where they are what most requests meet: most of them are slow,
-// and a thread of the process waits for three times as long as it runs.
+// Shorter ones are worth naming where most requests meet them: most are slow, by more than a
+// slice of the scheduler in the mean, and a thread of the process waits for three times as
+// long as it runs.
 const (
 	mostSlow = .5
 	mostWait = .75
+	slice    = 4e6 // ns
 )
 
 // slowAtAll says whether slow requests are common enough among all that were seen.
@@ -96,6 +98,7 @@ func slowAtAll(c *cause.Case) bool {
 // worthwhile says whether slow requests are slow enough to ask who else used the processors.
 func (d delay) worthwhile(c *cause.Case) bool {
 	l := c.Ledger.All
-	return l.Rule != ledger.RuleFloor || float64(l.Total) >= noticeable*float64(len(l.Slow)) ||
-		d.denied >= mostWait && float64(len(l.Slow)) > mostSlow*float64(len(l.Rows))
+	mean := float64(l.Total) / float64(len(l.Slow))
+	return l.Rule != ledger.RuleFloor || mean >= noticeable ||
+		mean >= slice && d.denied >= mostWait && float64(len(l.Slow)) > mostSlow*float64(len(l.Rows))
 }
