@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/ledger"
 )
 
 // GoroutineLeak is goroutines that are started and never end.
@@ -193,7 +194,30 @@ func judgeLeakByProfiles(c *cause.Case, profiles []profile) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("growth of their number", float64(grown)/dt, "1/s", last.origin))
 	}
 	v.Fix = leakFix(worst)
+	leakCost(c, &v, worst)
 	return v
+}
+
+// leakCost says what goroutines that pile up cost requests where they do not only wait: the
+// CPUs that their work keeps busy. The collector, which marks them all again, is another
+// cause.
+func leakCost(c *cause.Case, v *cause.Verdict, site string) {
+	if !c.Traced() || !c.Slow() || c.Share(ledger.BackgroundCPU) < cause.Material {
+		return
+	}
+	for _, w := range c.Background() {
+		if w.Function == "" || !strings.HasPrefix(site, w.Function) && !strings.Contains(site, "started as "+w.Function) {
+			continue
+		}
+		per := make([]int64, len(c.Ledger.Slow))
+		for n, row := range c.Ledger.Slow {
+			ch := c.Ledger.Of(row)
+			per[n] = int64(w.Share * float64(ch[ledger.BackgroundCPU]))
+		}
+		v.Saves = c.Save(per, -1, -1)
+		v.Evidence = append(v.Evidence, c.Figure("share of the service's background work in "+w.Name(), w.Share, "1", w.Origin))
+		return
+	}
 }
 
 // perRequest is up to how many goroutines at one place come with one that serves, such as the

@@ -81,14 +81,7 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the CPUs busy.", 100*busy)
 	v.Saves = c.SaveMechanism(ledger.RequestsCPU)
-	if l.Requests.Rate > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("requests finished", l.Requests.Rate, "1/s", cause.From(l.Requests.Source)),
-			c.Figure("CPU time per request", busy*procs(c)/l.Requests.Rate*1e3, "ms", cause.From(l.Source)))
-	}
-	v.Fix = append(v.Fix,
-		cause.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},
-		cause.Fix{Text: "make requests cheaper: a CPU profile shows where CPU time goes", Code: "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=10'"},
-		cause.Fix{Text: fmt.Sprintf("add CPUs: at %.0f %% utilisation this load needs %.1f", 100*comfortable, busy*procs(c)/comfortable)})
+	lighten(c, &v, busy*procs(c))
 	return v
 }
 
@@ -96,17 +89,23 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 // service does besides: a table that is built anew, a compaction. It need not last for long.
 func judgeBackground(c *cause.Case, v cause.Verdict, share float64) cause.Verdict {
 	l := c.Ledger
+	for _, f := range c.Found { // such as goroutines that pile up
+		if f.Step == cause.StepRest && f.Saves != nil && 2*f.Saves.Value >= float64(l.Charges[ledger.BackgroundCPU])/1e6 {
+			v.Summary = fmt.Sprintf("%s waiting for a CPU busy with background work, as %s explains", cause.OfSlow(share), f.ID)
+			return v
+		}
+	}
 	v.State = cause.Supported
 	v.Summary = cause.OfSlow(share) + " waiting for a CPU busy with the service's own background work"
 	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy: %.0f %% of slow time.", 100*share)
 	v.Saves = c.SaveMechanism(ledger.BackgroundCPU)
 	v.Evidence = append(v.Evidence, c.Figure("slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", cause.From(l.Source)))
 	fix := cause.Fix{Text: "give this work fewer goroutines than there are CPUs, do it in smaller pieces, or in a process of its own"}
-	if where := background(c); len(where) > 0 {
+	if where := c.Background(); len(where) > 0 {
 		fix.Code = where[0].Function
-		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %.0f %% of slow time.", where[0].name(), 100*share)
+		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %.0f %% of slow time.", where[0].Name(), 100*share)
 		for _, w := range where[:min(3, len(where))] {
-			v.Evidence = append(v.Evidence, c.Figure("share of that work in "+w.name(), w.share, "1", w.origin))
+			v.Evidence = append(v.Evidence, c.Figure("share of that work in "+w.Name(), w.Share, "1", w.Origin))
 		}
 	}
 	v.Fix = append(v.Fix, fix, cause.Fix{Text: "or add CPUs, and have it leave some free for requests"})

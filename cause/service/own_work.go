@@ -1,9 +1,7 @@
 package service
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -71,12 +69,12 @@ func judgeOwnWork(c *cause.Case) cause.Verdict {
 	v.Title = fmt.Sprintf("Slow requests are busy themselves: %.0f %% of slow time is own work.", 100*share)
 	v.Saves = c.Save(per, -1, -1)
 	fix := cause.Fix{Text: "do less per request there, cache the result, or do it outside the request"}
-	if where := worked(c); len(where) > 0 {
+	if where := c.Worked(); len(where) > 0 {
 		top := where[0]
-		v.Title = fmt.Sprintf("Slow requests are busy in %s: %.0f %% of slow time is own work.", top.name(), 100*share)
+		v.Title = fmt.Sprintf("Slow requests are busy in %s: %.0f %% of slow time is own work.", top.Name(), 100*share)
 		fix.Code = top.Function
 		for _, w := range where[:min(3, len(where))] {
-			v.Evidence = append(v.Evidence, c.Figure("share of that work in "+w.name(), w.share, "1", w.origin))
+			v.Evidence = append(v.Evidence, c.Figure("share of that work in "+w.Name(), w.Share, "1", w.Origin))
 		}
 	}
 	if route, part := routeOf(c, per); route != "" {
@@ -85,130 +83,6 @@ func judgeOwnWork(c *cause.Case) cause.Verdict {
 	v.Fix = append(v.Fix, fix)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, work(row)-usual) }))
 	return v
-}
-
-// effort is the work of slow requests in one function of the program.
-type effort struct {
-	cause.Site
-	share  float64
-	origin evidence.Origin
-}
-
-func (e effort) name() string {
-	switch {
-	case e.Function == "":
-		return e.Callee
-	case e.Callee == "":
-		return e.Function
-	}
-	return fmt.Sprintf("%s (calling %s)", e.Function, e.Callee)
-}
-
-// worked says in which functions slow requests ran, most first: by the samples that fall
-// into them, else by what their threads were seen in.
-func worked(c *cause.Case) []effort {
-	sums := make(map[called]float64)
-	origin := cause.From(c.Ledger.Source)
-	if samples := samplesOf(c); len(samples.lanes) > 0 {
-		for _, row := range c.Ledger.Slow {
-			lane := c.Bundle.Requests.Lane[row]
-			c.Ledger.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
-				if ch[ledger.Own] == 0 {
-					return
-				}
-				samples.within(cmp.Or(s.Lane, lane), at, at+s.Dur, func(i int) {
-					site := c.SiteOf(c.Bundle.Samples.Stack[i])
-					sums[called{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
-					origin = c.Bundle.Samples.Origin[i]
-				})
-			})
-		}
-	} else {
-		for _, p := range c.Ledger.Places(c.Sites()) {
-			if p.Mechanism == ledger.Own {
-				sums[called{cmp.Or(p.Where, p.What), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
-			}
-		}
-	}
-	return ranked(sums, origin)
-}
-
-// background says in which functions goroutines ran that serve no request, most first.
-func background(c *cause.Case) []effort {
-	serving := make(map[evidence.LaneID]bool)
-	for _, row := range c.Ledger.Rows {
-		serving[c.Bundle.Requests.Lane[row]] = true
-	}
-	sums := make(map[called]float64)
-	origin := cause.From(c.Ledger.Source)
-	for lane, rows := range samplesOf(c).lanes {
-		if serving[lane] {
-			continue
-		}
-		for _, i := range rows {
-			site := c.SiteOf(c.Bundle.Samples.Stack[i])
-			sums[called{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
-		}
-	}
-	return ranked(sums, origin)
-}
-
-// called is a function of the program, and what it called.
-type called struct{ function, callee string }
-
-// ranked are the functions with their parts of the work, each with what it called most.
-func ranked(sums map[called]float64, origin evidence.Origin) (out []effort) {
-	delete(sums, called{})
-	var total float64
-	byFunction := make(map[string]float64)
-	best := make(map[string]called)
-	for k, n := range sums {
-		total += n
-		name := cmp.Or(k.function, k.callee)
-		byFunction[name] += n
-		if b, ok := best[name]; !ok || n > sums[b] || n == sums[b] && k.callee < b.callee {
-			best[name] = k
-		}
-	}
-	for name, n := range byFunction {
-		k := best[name]
-		out = append(out, effort{cause.Site{Function: k.function, Callee: k.callee}, n / total, origin})
-	}
-	slices.SortFunc(out, func(a, b effort) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.name(), b.name())) })
-	return out
-}
-
-// samples are samples of what ran, by lane and time.
-type samples struct {
-	lanes map[evidence.LaneID][]int // rows of the bundle's samples, by time
-	at    []int64
-}
-
-func samplesOf(c *cause.Case) samples {
-	x := &c.Bundle.Samples
-	s := samples{lanes: make(map[evidence.LaneID][]int), at: x.Time}
-	typ := c.Bundle.Names.Lookup(evidence.SampleWork)
-	if typ == 0 {
-		return s
-	}
-	for i := range x.Len() {
-		if a, ok := x.Origin[i].Artifact(); x.Type[i] == typ && x.Subject[i] == c.Subject && ok && a == c.Ledger.Source {
-			s.lanes[x.Lane[i]] = append(s.lanes[x.Lane[i]], i)
-		}
-	}
-	for _, rows := range s.lanes {
-		slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
-	}
-	return s
-}
-
-// within yields the samples of a lane in [from, until).
-func (s *samples) within(lane evidence.LaneID, from, until int64, yield func(i int)) {
-	rows := s.lanes[lane]
-	n, _ := slices.BinarySearchFunc(rows, from, func(i int, t int64) int { return cmp.Compare(s.at[i], t) })
-	for ; n < len(rows) && s.at[rows[n]] < until; n++ {
-		yield(rows[n])
-	}
 }
 
 // routeOf is the route that has most of what slow requests lost, and its part; "" where

@@ -113,12 +113,12 @@ func lighten(c *cause.Case, v *cause.Verdict, used float64) {
 			c.Figure("CPU time per request", used/l.Requests.Rate*1e3, "ms", cause.From(l.Requests.Source)))
 	}
 	cheaper := cause.Fix{Text: "make requests cheaper: the stacks of running threads show where CPU time goes"}
-	if where := worked(c); len(where) > 0 {
-		v.Title = strings.TrimSuffix(v.Title, ".") + ", most of it in " + where[0].name() + "."
+	if where := c.Worked(); len(where) > 0 {
+		v.Title = strings.TrimSuffix(v.Title, ".") + ", most of it in " + where[0].Name() + "."
 		for _, w := range where[:min(3, len(where))] {
-			v.Evidence = append(v.Evidence, c.Figure("share of the requests' own work in "+w.name(), w.share, "1", w.origin))
+			v.Evidence = append(v.Evidence, c.Figure("share of the requests' own work in "+w.Name(), w.Share, "1", w.Origin))
 		}
-		cheaper = cause.Fix{Text: "make requests cheaper: most CPU time goes into this", Code: where[0].name()}
+		cheaper = cause.Fix{Text: "make requests cheaper: most CPU time goes into this", Code: where[0].Name()}
 	}
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},
