@@ -27,7 +27,7 @@ public final class Main {
     private static String best(Random random) {
         String best = "";
         int least = Integer.MAX_VALUE;
-        for (int i = 0; i < 400; i++) {
+        for (int i = 0; i < 2400; i++) {
             String[] line = new String[8];
             for (int n = 0; n < line.length; n++) {
                 line[n] = WORDS[random.nextInt(WORDS.length)];
