@@ -32,6 +32,9 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 		waited = 1 - used/at
 	}
 	outside := queuedOutside(c)
+	if used >= full*cores && !c.Spent() {
+		outside = 1 // what full CPUs leave unseen waits for them: in the runtime's own queue, or before the service began
+	}
 	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread) + outside*c.Share(ledger.Unobserved)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the service keeps %.0f %% of %.0f CPUs busy", 100*used/cores, cores)}
 	v.Evidence = append(v.Evidence,
