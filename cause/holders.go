@@ -86,7 +86,7 @@ func (b *Behind) Mine() (ns int64) {
 // far longer than usual, or half of the slow requests would miss the objective by their
 // own calls alone. Else who holds the lock or pool over calls of the usual length is the trouble.
 func (c *Case) AnswersLate() bool {
-	return Once(c, func(c *Case) late { return late(c.answersLate()) }) == true
+	return bool(Once(c, func(c *Case) late { return late(c.answersLate()) }))
 }
 
 type late bool

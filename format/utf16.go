@@ -68,7 +68,7 @@ func (r *utf16Reader) char() (rune, error) {
 	}
 	second, err := r.unit()
 	if err != nil {
-		return utf8.RuneError, nil
+		return utf8.RuneError, nil //nolint:nilerr // half a pair at the end is a character, and the next one meets the end again
 	}
 	if pair := utf16.DecodeRune(c, second); pair != utf8.RuneError {
 		return pair, nil

@@ -36,8 +36,6 @@ var etcd = program{
 	},
 }
 
-func etcdKey(n int) string { return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "key-%08d", n)) }
-
 // etcdPut writes one of so many keys: base64 of 9 bytes and three digits that
 // never end in a remainder, so the number can stand in the text as it is.
 func etcdPut(rate float64, size int, key string) traffic {

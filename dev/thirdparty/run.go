@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,7 +180,7 @@ func (p *place) serve(ctx context.Context, log string) (pid int, end func(), err
 		select {
 		case e := <-gone:
 			gone <- e
-			err = fmt.Errorf("it ended: %v, see %s", e, log)
+			err = fmt.Errorf("it ended, see %s: %w", log, cmp.Or(e, err))
 		default:
 			if time.Now().Before(deadline) && ctx.Err() == nil {
 				continue
@@ -212,7 +213,7 @@ func beside(ctx context.Context, name string, args ...string) (end func(), err e
 // at a time; or a neighbour that burns CPU.
 func serveBackend(args []string) {
 	if args[0] == "burn" {
-		for {
+		for n := uint64(1); n != 0; n++ { // half a thousand years
 		}
 	}
 	delay, err := time.ParseDuration(args[1])
