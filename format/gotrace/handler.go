@@ -13,9 +13,9 @@ var routers = []string{"net/http.", "net/http/internal/http2.", "golang.org/x/ne
 	"github.com/gofiber/", "github.com/urfave/negroni", "github.com/beego/", "github.com/kataras/iris", "goji.io", "github.com/zeromicro/go-zero/rest",
 	"github.com/cloudwego/hertz/", "github.com/go-kit/kit/", "connectrpc.com/connect.", "github.com/twitchtv/twirp", "net/rpc.", "reflect."}
 
-// asks are parts of the names of functions by which a handler asks somebody else: what those
-// packages call back is no handler.
-var asks = []string{"net/http.(*Client).", "net/http.(*Transport).", "net/http.(*persistConn).", "net/http.send", ".RoundTrip", "http2.(*Transport).", "http2.(*ClientConn).",
+// asks are parts of the names of the same packages' functions by which a handler asks somebody
+// else: what those call back is no handler.
+var asks = []string{"net/http.(*Client).", "net/http.(*Transport).", "net/http.(*persistConn).", "net/http.send", "http2.(*Transport).", "http2.(*ClientConn).",
 	"google.golang.org/grpc.(*ClientConn).", "google.golang.org/grpc.invoke", "google.golang.org/grpc.newClientStream",
 	"fasthttp.(*Client).", "fasthttp.(*HostClient).", "fasthttp.(*LBClient).", "fasthttp.(*PipelineClient)."}
 
@@ -34,12 +34,15 @@ func callers(funcs []string, frames []evidence.Frame) (all []evidence.Caller) {
 walk:
 	for i := len(funcs) - 1; i >= 0 && len(all) < mostCallers; i-- {
 		f := funcs[i]
-		for _, a := range asks {
-			if strings.Contains(f, a) {
-				break walk
-			}
+		if strings.HasSuffix(f, ".RoundTrip") {
+			break
 		}
 		if hasPrefix(f, routers) {
+			for _, a := range asks {
+				if strings.Contains(f, a) {
+					break walk
+				}
+			}
 			before = !answers(f)
 			continue
 		}

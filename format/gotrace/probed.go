@@ -16,6 +16,9 @@ var probes = []string{"net/http/pprof.", "runtime/pprof.(*Profile).WriteTo", "ru
 
 func probing(funcs []string) bool {
 	for _, f := range funcs {
+		if !strings.Contains(f, "/pprof") && !strings.HasPrefix(f, "runtime/trace.") {
+			continue
+		}
 		for _, p := range probes {
 			if strings.HasPrefix(f, p) && !strings.HasPrefix(f, "runtime/trace.StartRegion") {
 				return true
@@ -29,7 +32,7 @@ func probing(funcs []string) bool {
 // does in a handler of its own.
 func named(funcs []string) bool {
 	for _, f := range funcs {
-		if strings.Contains(strings.ToLower(f[strings.LastIndexByte(f, '/')+1:]), "pprof") {
+		if strings.Contains(f, "rof") && strings.Contains(strings.ToLower(f[strings.LastIndexByte(f, '/')+1:]), "pprof") {
 			return true
 		}
 	}

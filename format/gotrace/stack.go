@@ -344,8 +344,8 @@ func systemCall(funcs []string) string {
 
 // isTrap says whether a function calls whatever system call it is told to.
 func isTrap(f string) bool {
-	return strings.Contains(f, "yscall.Syscall") || strings.Contains(f, "yscall.RawSyscall") || strings.Contains(f, "yscall.syscall") || strings.Contains(f, "yscall.rawSyscall") ||
-		strings.HasPrefix(f, "golang.org/x/sys/unix.Syscall") || strings.HasPrefix(f, "runtime.") || strings.HasPrefix(f, "internal/runtime/")
+	return strings.HasPrefix(f, "runtime.") || strings.HasPrefix(f, "internal/runtime/") || strings.HasPrefix(f, "golang.org/x/sys/unix.Syscall") ||
+		strings.Contains(f, "yscall.Syscall") || strings.Contains(f, "yscall.RawSyscall") || strings.Contains(f, "yscall.syscall") || strings.Contains(f, "yscall.rawSyscall")
 }
 
 // plumbed is how many of the innermost frames are plumbing.
