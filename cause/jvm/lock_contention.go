@@ -9,7 +9,6 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
-	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -53,7 +52,7 @@ func dumps(what string) []cause.Need {
 const fewLooks = 5
 
 func judgeLock(c *cause.Case) cause.Verdict {
-	w := reading.LockDumps(c.Bundle, threads.Of(c.Bundle, runtime.Stacks()), c.Subject)
+	w := reading.LockDumps(c.Bundle, c.Threads(), c.Subject)
 	if !w.Waiting.Known() {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and who holds them")}
 	}

@@ -159,10 +159,10 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 // it does.
 const mostly = .5
 
-// usual is the part of a route's requests that must wait at a place for that to be what the
+// typical is the part of a route's requests that must wait at a place for that to be what the
 // route is for. Which route the shortest requests are of is not always known: with long polls
 // come those who post.
-const usual = .6
+const typical = .6
 
 // byDesign says whether most requests of the route spend most of their time at the place,
 // quick ones, too, in a select, a receive or a wait of the program's own, where nobody is
@@ -193,7 +193,7 @@ func byDesign(c *cause.Case, p *ledger.Place, wait func(row int) int64) bool {
 			there++
 		}
 	}
-	return n >= ledger.MinRequests && float64(there) >= usual*float64(n)
+	return n >= ledger.MinRequests && float64(there) >= typical*float64(n)
 }
 
 // placeName is what was waited for, and where: "fsync in main.(*Journal).Append".

@@ -42,7 +42,7 @@ ones, each sick in one known way or healthy, under ` + "`lab/accuracy`" + `, and
 records: the diagnosis is given the PID and nothing else, or where it says *rows* a line for
 each request from the load generator, too. The answer was written down before the service ran.
 
-    make accuracy                    # everything, about 90 minutes on a quiet host, and writes this page
+    make accuracy                    # everything, half a minute for each service and what the labs take; writes this page
     make accuracy ONLY=redis         # some, by a regular expression
     go run ./dev/accuracy -keep DIR  # the captures are kept …
     go run ./dev/accuracy -again DIR # … and diagnosed anew, with no service running
