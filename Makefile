@@ -34,8 +34,9 @@ test: ## what CI runs: gofmt, go vet, all tests; ends with what was skipped
 chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools
 	@dev/tools/chromium.sh
 
-dotnet: ## a .NET SDK for the tests and the lab of a .NET service: one installed, else 3.1 into .tools
+dotnet: ## a .NET SDK for the tests and the lab of a .NET service, and .NET 9 to run them on: installed ones, else 3.1 and 9 into .tools
 	@dev/tools/dotnet.sh
+	@dev/tools/dotnet9.sh
 
 jdk: ## JDKs 11, 17 and 25, a javac and Tomcat for the tests and the lab of a JVM: installed ones, else into .tools
 	@for major in 11 17 25; do dev/tools/jdk.sh $$major; done

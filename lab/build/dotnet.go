@@ -19,6 +19,13 @@ func FindDotnet(ctx context.Context, fetch bool, say func(string)) (string, erro
 	return script(ctx, "dotnet.sh", fetch, say)
 }
 
+// FindDotnet9 returns a dotnet that runs on .NET 9 what [Dotnet] built with an older SDK:
+// $DOTNET9, one on PATH, or one that dev/tools/dotnet9.sh fetched. It compiles nothing.
+// With fetch it fetches one where there is none.
+func FindDotnet9(ctx context.Context, fetch bool, say func(string)) (string, error) {
+	return script(ctx, "dotnet9.sh", fetch, say)
+}
+
 // Dotnet builds a C# project, one of the sources' files, and returns the assembly,
 // which is named after it. It is for .NET Core 3.1, or where the
 // SDK is newer for its own version: reference assemblies of others would have to be
