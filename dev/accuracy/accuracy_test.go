@@ -42,6 +42,8 @@ func TestServices(t *testing.T) {
 				want = filepath.Join(s.Dir, or(p.Program, "main.c"))
 			case strings.HasPrefix(p.Runtime, "jvm"):
 				want = filepath.Join(s.Dir, or(p.Program, "Main.java"))
+			case strings.HasPrefix(p.Runtime, "dotnet"):
+				want = filepath.Join(s.Dir, or(p.Program, s.folder()+".csproj"))
 			default:
 				continue
 			}
@@ -65,18 +67,33 @@ func TestParseKnownRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for wrong, want := range map[string]string{
-		strings.Replace(sound, `"answer"`, `"anser"`, 1):                          "unknown field",
-		strings.Replace(sound, `"go"`, `"rust"`, 1):                               "runtime",
-		strings.Replace(sound, `"rate": 1`, `"rate": 0`, 1):                       "closed loop",
-		strings.Replace(sound, `["/"]`, `["/"], "to": "db"`, 1):                   "nothing beside",
-		strings.Replace(sound, `"about"`, `"healthy": true, "about"`, 1):          "nothing may be found",
-		strings.Replace(sound, `["go.gc-rate"]`, `[]`, 1):                         "not healthy",
-		strings.Replace(sound, `"about"`, `"record": "20 minutes", "about"`, 1):   "duration",
-		strings.Replace(sound, `"about"`, `"beside": [{"name": ""}], "about"`, 1): "name of its own",
+		strings.Replace(sound, `"answer"`, `"anser"`, 1):                                   "unknown field",
+		strings.Replace(sound, `"go"`, `"rust"`, 1):                                        "runtime",
+		strings.Replace(sound, `"runtime"`, `"runtimes": ["dotnet9"], "runtime"`, 1):       "give one of them",
+		strings.Replace(sound, `"runtime": "go"`, `"runtimes": ["dotnet9", "dotnet9"]`, 1): "twice",
+		strings.Replace(sound, `"runtime": "go"`, `"runtimes": ["dotnet31", "mono"]`, 1):   "mono",
+		strings.Replace(sound, `"rate": 1`, `"rate": 0`, 1):                                "closed loop",
+		strings.Replace(sound, `["/"]`, `["/"], "to": "db"`, 1):                            "nothing beside",
+		strings.Replace(sound, `"about"`, `"healthy": true, "about"`, 1):                   "nothing may be found",
+		strings.Replace(sound, `["go.gc-rate"]`, `[]`, 1):                                  "not healthy",
+		strings.Replace(sound, `"about"`, `"record": "20 minutes", "about"`, 1):            "duration",
+		strings.Replace(sound, `"about"`, `"beside": [{"name": ""}], "about"`, 1):          "name of its own",
 	} {
 		if _, err := parseKnown([]byte(wrong)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one that says %q", wrong, err, want)
 		}
+	}
+}
+
+// TestOnEach expands a service that is for several runtimes into one for each.
+func TestOnEach(t *testing.T) {
+	s := service{Name: "tea", Dir: "lab/tea", Known: Known{About: "tea", Runtimes: []string{"dotnet31", "dotnet9"}}}
+	var got []string
+	for _, one := range s.onEach() {
+		got = append(got, one.Name+" "+one.Known.Runtime+" "+one.folder()+" "+stem(one.Name, 2))
+	}
+	if d := cmp.Diff([]string{"tea/dotnet31 dotnet31 tea tea-dotnet31-2", "tea/dotnet9 dotnet9 tea tea-dotnet9-2"}, got); d != "" {
+		t.Error(d)
 	}
 }
 

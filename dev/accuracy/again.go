@@ -70,14 +70,14 @@ func readKept(dir string) (all []*Kept, err error) {
 // bare are captures with a service's name that were made by hand.
 func bare(dir string, all []*Kept, known map[string]*Known) (more []*Kept) {
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		capture := name + ".unstall"
+		capture := stem(name, 1) + ".unstall"
 		if _, err := os.Stat(filepath.Join(dir, capture)); err != nil || slices.ContainsFunc(all, func(k *Kept) bool { return k.Capture == capture }) {
 			continue
 		}
 		of := *known[name]
 		k := &Kept{Service: name, Run: 1, Known: &of, About: of.About, Runtime: of.Runtime, SLO: of.SLO, Capture: capture}
 		if of.Rows {
-			rows, _ := filepath.Glob(filepath.Join(dir, name+".requests-*.txt")) // the pattern is well-formed
+			rows, _ := filepath.Glob(filepath.Join(dir, stem(name, 1)+".requests-*.txt")) // the pattern is well-formed
 			for _, file := range rows {
 				k.Rows = append(k.Rows, strings.TrimPrefix(file, dir+string(filepath.Separator)))
 			}

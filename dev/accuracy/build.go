@@ -51,6 +51,9 @@ func (s *service) prepare(ctx context.Context, o options) error {
 // key tells programs of a service apart.
 func (p program) key() string { return p.Runtime + " " + p.Program }
 
+// folder is the name of the service's folder.
+func (s *service) folder() string { return filepath.Base(s.Dir) }
+
 // build builds a program of a service.
 func (s *service) build(ctx context.Context, o options, p program) (started, error) {
 	if major, ok := strings.CutPrefix(p.Runtime, "jvm"); ok {
@@ -85,7 +88,7 @@ func tool(ctx context.Context, o options) (string, error) {
 
 // golang builds a package of the services' module, with the modules it asks for.
 func (s *service) golang(ctx context.Context, o options, p program) (started, error) {
-	name := path.Join(".", s.Name)
+	name := path.Join(".", s.folder())
 	if p.Program != "" {
 		name = path.Clean(p.Program)
 	}
@@ -126,7 +129,7 @@ func (s *service) java(ctx context.Context, o options, p program, major int) (st
 		}
 		jars = append(jars, file)
 	}
-	classes, err := build.Java(ctx, javac, "accuracy-"+s.Name, os.DirFS(s.Dir), jars, release, progress)
+	classes, err := build.Java(ctx, javac, "accuracy-"+s.folder(), os.DirFS(s.Dir), jars, release, progress)
 	if err != nil {
 		return started{}, err
 	}
@@ -195,7 +198,7 @@ func (s *service) c(ctx context.Context, o options, p program) (started, error) 
 	if p.Program != "" {
 		name = p.Program
 	}
-	bin := filepath.Join(o.work, "bin", s.Name+"-"+strings.TrimSuffix(path.Base(name), ".c"))
+	bin := filepath.Join(o.work, "bin", s.folder()+"-"+strings.TrimSuffix(path.Base(name), ".c"))
 	if err := os.MkdirAll(filepath.Dir(bin), 0o755); err != nil {
 		return started{}, err
 	}
@@ -217,18 +220,34 @@ func redis(ctx context.Context) (started, error) {
 	}}, nil
 }
 
-// dotnet builds the project of a service.
+// dotnet builds the project of a service and runs it on the newest .NET there is
+// (dotnet), or on the version that its runtime names.
 func (s *service) dotnet(ctx context.Context, p program) (started, error) {
-	dotnet, err := build.FindDotnet(ctx, true, progress)
+	sdk, err := build.FindDotnet(ctx, true, progress)
 	if err != nil {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
+	runs := sdk
+	if p.Runtime != "dotnet" {
+		version, err := build.SDK(ctx, sdk)
+		if err != nil {
+			return started{}, err
+		}
+		if !strings.HasPrefix(version, "3.1.") { // what a newer one builds does not run on every older runtime
+			return started{}, fmt.Errorf("%w: the .NET Core SDK 3.1: %s is %s", errSkip, sdk, version)
+		}
+	}
+	if p.Runtime == "dotnet9" {
+		if runs, err = build.FindDotnet9(ctx, true, progress); err != nil {
+			return started{}, fmt.Errorf("%w: %w", errSkip, err)
+		}
+	}
 	project := p.Program
 	if project == "" {
-		project = s.Name + ".csproj"
+		project = s.folder() + ".csproj"
 	}
-	assembly, err := build.Dotnet(ctx, dotnet, "accuracy-"+s.Name, os.DirFS(s.Dir), project, progress)
-	return started{bin: dotnet, args: []string{assembly}, env: build.DotnetEnv()}, err
+	assembly, err := build.Dotnet(ctx, sdk, "accuracy-"+s.folder(), os.DirFS(s.Dir), project, progress)
+	return started{bin: runs, args: []string{assembly}, env: build.DotnetEnv()}, err
 }
 
 func progress(text string) { say("%s", text) }

@@ -16,9 +16,9 @@ import (
 	causes "github.com/unstall/unstall/cause/all"
 )
 
-// service is a folder of lab/accuracy.
+// service is a folder of lab/accuracy, on one of the runtimes it is for.
 type service struct {
-	Name  string
+	Name  string // FOLDER, or FOLDER/RUNTIME where there are several
 	Dir   string
 	Known Known
 
@@ -30,15 +30,17 @@ type service struct {
 type Known struct {
 	About string `json:"about"` // what it is, and what is wrong with it
 	program
-	Jars   []jar    `json:"jars,omitempty"`
-	Beside []beside `json:"beside,omitempty"`
-	Load   []demand `json:"load"`
-	Quota  float64  `json:"quota,omitempty"` // CPUs; 0: none
-	Record duration `json:"record"`
-	Warm   duration `json:"warm"`
-	SLO    duration `json:"slo,omitempty"`  // the diagnosis is told; 0: none
-	Rows   bool     `json:"rows,omitempty"` // the diagnosis is given a row for each request, too
-	Answer answer   `json:"answer"`
+	// Runtimes are those that it is run on in turn, in place of one Runtime.
+	Runtimes []string `json:"runtimes,omitempty"`
+	Jars     []jar    `json:"jars,omitempty"`
+	Beside   []beside `json:"beside,omitempty"`
+	Load     []demand `json:"load"`
+	Quota    float64  `json:"quota,omitempty"` // CPUs; 0: none
+	Record   duration `json:"record"`
+	Warm     duration `json:"warm"`
+	SLO      duration `json:"slo,omitempty"`  // the diagnosis is told; 0: none
+	Rows     bool     `json:"rows,omitempty"` // the diagnosis is given a row for each request, too
+	Answer   answer   `json:"answer"`
 	// Healthy says that nothing may be found.
 	Healthy bool `json:"healthy"`
 }
@@ -125,7 +127,7 @@ func readServices(dir string) (all []service, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: known.json: %w", s.Name, err)
 		}
-		all = append(all, s)
+		all = append(all, s.onEach()...)
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: there is no known.json in its folders", dir)
@@ -133,8 +135,24 @@ func readServices(dir string) (all []service, err error) {
 	return all, nil
 }
 
+// onEach is a service for each runtime that it is for. Each is asked for itself: what is
+// recorded of it differs by runtime.
+func (s service) onEach() []service {
+	if len(s.Known.Runtimes) == 0 {
+		return []service{s}
+	}
+	var all []service
+	for _, on := range s.Known.Runtimes {
+		one := s
+		one.Name += "/" + on
+		one.Known.Runtime, one.Known.Runtimes = on, nil
+		all = append(all, one)
+	}
+	return all
+}
+
 // runtimes that services may be written for.
-var runtimes = regexp.MustCompile(`^(go|jvm[0-9]+|c|redis|dotnet)$`)
+var runtimes = regexp.MustCompile(`^(go|jvm[0-9]+|c|redis|dotnet|dotnet31|dotnet9)$`)
 
 // Lengths of a service that says none.
 const (
@@ -170,9 +188,21 @@ func (k *Known) check() error {
 		}
 		names[b.Name] = true
 	}
-	for _, p := range k.programs() {
-		if !runtimes.MatchString(p.Runtime) {
-			return fmt.Errorf("runtime %q: give go, jvm11, jvm17, jvm25, c, redis or dotnet", p.Runtime)
+	if k.Runtime != "" && len(k.Runtimes) > 0 {
+		return errors.New("runtime and runtimes: give one of them")
+	}
+	on := slices.Clone(k.Runtimes)
+	for i, p := range k.programs() {
+		if i > 0 || len(k.Runtimes) == 0 { // the first is the service itself
+			on = append(on, p.Runtime)
+		}
+	}
+	for i, name := range on {
+		switch {
+		case !runtimes.MatchString(name):
+			return fmt.Errorf("runtime %q: give go, jvm11, jvm17, jvm25, c, redis, dotnet, dotnet31 or dotnet9", name)
+		case i < len(k.Runtimes) && slices.Contains(on[:i], name):
+			return fmt.Errorf("runtimes: %s is there twice", name)
 		}
 	}
 	switch {
