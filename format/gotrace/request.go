@@ -253,9 +253,6 @@ func (w *world) awake(g *goroutine, t int64) {
 }
 
 func (w *world) syscallBegins(g *goroutine, t int64) {
-	if r := g.request; r != nil && r.unsure && g.conn.server == nil && g.where != nil {
-		g.request = nil
-	}
 	if g.conn.server == nil || g.where == nil {
 		return
 	}

@@ -267,6 +267,9 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 	if s.probe {
 		w.probed(g)
 	}
+	if r := g.request; r != nil && r.unsure && g.conn.server == nil {
+		g.request = nil // it shows a stack, and that serves nothing: a ticker's, not a connection's
+	}
 	if r := g.request; r != nil {
 		r.pprof = r.pprof || s.pprof
 		if at := g.stage(); at == stageHandler || at == stageWrite {
