@@ -47,7 +47,7 @@ func (c *Case) Worked() []Effort {
 			})
 		}
 	} else {
-		for _, p := range c.Ledger.Places(c.Sites()) {
+		for _, p := range c.Ledger.Places(c.Sites(), ledger.Claimed{}) {
 			if p.Mechanism == ledger.Own {
 				sums[called{cmp.Or(p.Where, p.What), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
 			}

@@ -21,7 +21,13 @@ type Place struct {
 	Ns        int64
 	Requests  int     // slow ones that were there
 	Per       []int64 // ns, in the order of [Ledger.Slow]
+
+	not Claimed
 }
+
+// Claimed are mechanisms that are spoken for: time in them, and time that requests spent at a
+// place by waiting for holders in them, is no place's any more.
+type Claimed [NumMechanisms]bool
 
 // spot is what makes a place one.
 type spot struct {
@@ -33,15 +39,15 @@ type spot struct {
 // none: libraries wait for many things.
 type Site func(evidence.StackID) (function, callee string)
 
-// Places are where slow requests spent their time, the longest first.
-func (l *Ledger) Places(site Site) []Place {
+// Places are where slow requests spent their time, the longest first, but for what is claimed.
+func (l *Ledger) Places(site Site, not Claimed) []Place {
 	at := make(map[spot]*Place)
 	through := make(map[spot]map[[2]evidence.NameID]int64)
 	for n, row := range l.Slow {
-		l.spots(row, site, func(k spot, s *evidence.Segment, root bool, v int64) {
+		l.spots(row, site, not, func(k spot, s *evidence.Segment, root bool, v int64) {
 			p := at[k]
 			if p == nil {
-				p = &Place{Mechanism: k.m, What: k.what, Where: k.where, Stack: s.Stack, Per: make([]int64, len(l.Slow))}
+				p = &Place{Mechanism: k.m, What: k.what, Where: k.where, Stack: s.Stack, Per: make([]int64, len(l.Slow)), not: not}
 				if root {
 					p.Stack = s.HolderStack
 				}
@@ -91,7 +97,7 @@ func (l *Ledger) links(by map[[2]evidence.NameID]int64, of int64) (chain []strin
 
 // At is the time (ns) a request of any latency was at a place.
 func (l *Ledger) At(row int, p *Place, site Site) (ns int64) {
-	l.spots(row, site, func(k spot, _ *evidence.Segment, _ bool, v int64) {
+	l.spots(row, site, p.not, func(k spot, _ *evidence.Segment, _ bool, v int64) {
 		if k == (spot{p.Mechanism, p.What, p.Where}) {
 			ns += v
 		}
@@ -100,7 +106,7 @@ func (l *Ledger) At(row int, p *Place, site Site) (ns int64) {
 }
 
 // spots yields the places of one request; root says that a holder was there.
-func (l *Ledger) spots(row int, site Site, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
+func (l *Ledger) spots(row int, site Site, not Claimed, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
 	at := func(m Mechanism, cause evidence.NameID, stack evidence.StackID) spot {
 		k := spot{m: m, what: l.b.Names.Text(cause)}
 		var callee string
@@ -114,7 +120,7 @@ func (l *Ledger) spots(row int, site Site, yield func(k spot, s *evidence.Segmen
 		of, held := heldBy(s.Kind)
 		for m, v := range roots {
 			switch m := Mechanism(m); {
-			case v <= 0:
+			case v <= 0, not[m], held && not[of]:
 			case held && m != of && c[m] == 0:
 				yield(at(m, s.HolderCause, s.HolderStack), &s, true, v)
 			default:

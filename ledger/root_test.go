@@ -62,7 +62,7 @@ func TestPlaces(t *testing.T) {
 		}
 		return "main.append", b.Names.Text(b.Stacks.Frames(s)[0].Func)
 	}
-	places := l.Places(site)
+	places := l.Places(site, Claimed{})
 	var sum int64
 	for _, x := range places {
 		sum += x.Ns

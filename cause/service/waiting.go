@@ -58,7 +58,7 @@ var speaksFor = map[cause.Step][]ledger.Mechanism{
 }
 
 // claims are the mechanisms that supported causes speak for.
-func claims(c *cause.Case) (m [ledger.NumMechanisms]bool) {
+func claims(c *cause.Case) (m ledger.Claimed) {
 	for _, f := range c.Found {
 		for _, of := range speaksFor[f.Step] {
 			m[of] = true
@@ -78,24 +78,25 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 	if !c.Slow() {
 		return cause.Verdict{State: cause.RuledOut, Summary: "almost no requests were slow"}
 	}
-	taken := claims(c)
 	sites := c.Sites()
-	for _, p := range l.Places(sites) {
+	var not *cause.Verdict // of the place that has most
+	for _, p := range l.Places(sites, claims(c)) {
 		if float64(p.Ns) < cause.Material*float64(l.Total) {
 			break
 		}
-		if !slices.Contains(waitsSomewhere, p.Mechanism) || taken[p.Mechanism] {
+		if !slices.Contains(waitsSomewhere, p.Mechanism) {
 			continue
 		}
-		left := p.Ns
-		for m, v := range p.Linked {
-			if taken[m] {
-				left -= v
-			}
+		v := judgePlace(c, &p, sites)
+		if v.State == cause.Supported {
+			return v
 		}
-		if float64(left) >= cause.Material*float64(l.Total) {
-			return judgePlace(c, &p, sites)
+		if not == nil || not.State == cause.RuledOut && v.State == cause.Inconclusive {
+			not = &v
 		}
+	}
+	if not != nil {
+		return unlessUnseen(c, *not)
 	}
 	return unlessUnseen(c, cause.Verdict{State: cause.RuledOut, Summary: "no single place holds a quarter of slow time that nothing else explains"})
 }
