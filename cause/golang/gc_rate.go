@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
 )
 
@@ -101,7 +102,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("share of the process's CPU time used by GC", share, "1", profile))
 	}
 	if c.Traced() {
-		return judgeGCRateByRequests(c, g, v)
+		return judgeGCRateByRequests(c, g, v, share)
 	}
 	met := g.Meetings()
 	if met != nil {
@@ -204,7 +205,13 @@ func starved(c *cause.Case, v cause.Verdict, share float64, origin evidence.Orig
 	return v
 }
 
-func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.Verdict {
+// mostDenied is the part of its run time that the host may have withheld from a process for
+// what is left to be told from it: more than was not.
+const mostDenied = .5
+
+// judgeGCRateByRequests judges by what GC cost requests whose states are known. Profile is its
+// part of the process's CPU time, 0 unknown.
+func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict, profile float64) cause.Verdict {
 	l := c.Ledger
 	b := g.Bill()
 	total := float64(max(l.Total, 1))
@@ -222,11 +229,24 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict) cause.V
 			v.Summary += ", on a host that did not run the process all the time"
 			return v
 		}
+		if h := &l.Host; c.Slow() && h.Measured && h.Denied < mostDenied && profile >= burning {
+			// How much the host withheld is known, and taken out of each figure; CPU time
+			// itself, which a profile samples, no host makes longer.
+			v.State = cause.Supported
+			v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)
+			v.Evidence = append(v.Evidence, c.Figure("share of its run time in which the host did not run the process; not counted above", h.Denied, "1", g.Origin))
+			v.Saves = c.SaveMechanism(ledger.MarkAssist, ledger.CollectorCPU, ledger.StopTheWorld)
+			g.advise(c, &v, nil)
+			return v
+		}
 		v.State = cause.Inconclusive
 		v.Summary = "the host did not run the process all the time, so the cost of GC cannot be told"
 		v.Needs = []cause.Need{{What: "the same recording on a host with free CPUs, or with /proc beside it"}}
 		return v
 	case !c.Slow() || float64(b.Total())/total < cause.Material:
+		return v
+	case c.Full():
+		v.Summary += ", but the service's own work fills the CPUs: requests queue for those, with GC or without"
 		return v
 	case c.Stopped() >= cause.OftenStopped:
 		v.State = cause.Inconclusive

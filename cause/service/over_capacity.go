@@ -61,6 +61,17 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	if beside := c.Share(ledger.BackgroundCPU); beside >= cause.Material && beside > share && c.Noticed(cause.Noticeable) && !l.Host.Starved() {
 		return judgeBackground(c, v, beside)
 	}
+	queued, part := []ledger.Mechanism{ledger.RequestsCPU}, 1.
+	if c.Full() && c.Slow() {
+		// There is more work than CPUs, with GC or without: who waits for it to be done
+		// queues, and GC has its part of the CPUs in that.
+		queued = append(queued, ledger.CollectorCPU, ledger.MarkAssist)
+		part = ownPart(c, busy)
+		share = part * c.Share(queued...)
+		v.Evidence = append(v.Evidence,
+			c.Figure("slow time of mark assists, and runnable, CPU busy with GC, while the CPUs are full", float64(l.Charges[ledger.CollectorCPU]+l.Charges[ledger.MarkAssist])/1e6, "ms", cause.From(l.Source)),
+			c.Figure("share of the time on CPUs that was own work, not GC", part, "1", cause.From(l.Source)))
+	}
 	if share < cause.Material || !c.Slow() {
 		return v
 	}
@@ -74,15 +85,41 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 		v.Needs = []cause.Need{{What: "the number of CPUs of the process"}}
 		return v
 	}
+	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the CPUs busy.", 100*busy)
 	if busy < saturated {
-		v.Summary = fmt.Sprintf("bursts: %.1f %% of slow time waiting for a CPU busy with other requests, but the CPUs are only %.0f %% busy", 100*share, 100*busy)
-		return v
+		then, origin, ok := c.OwnWhileSlow()
+		if ok {
+			v.Evidence = append(v.Evidence, c.Figure("share of the CPUs busy with the program's own work while slow requests are under way", then, "1", origin))
+		}
+		if !ok || then < saturated || !c.Noticed(cause.Noticeable) {
+			v.Title, v.Summary = "", fmt.Sprintf("bursts: %.1f %% of slow time waiting for a CPU busy with other requests, but the CPUs are only %.0f %% busy", 100*share, 100*max(busy, then))
+			return v
+		}
+		v.Title = fmt.Sprintf("The service is saturated while requests are slow: its own requests keep %.0f %% of the CPUs busy then, and %.0f %% in the mean.", 100*then, 100*busy)
+		v.Summary = fmt.Sprintf("CPUs %.0f %% busy with own work while requests are slow, %.0f %% in the mean", 100*then, 100*busy)
+		busy = then
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the CPUs busy.", 100*busy)
-	v.Saves = c.SaveMechanism(ledger.RequestsCPU)
+	per := make([]int64, len(l.Slow))
+	for n, row := range l.Slow {
+		ch := l.Of(row)
+		for _, m := range queued {
+			per[n] += int64(part * float64(ch[m]))
+		}
+	}
+	v.Saves = c.Save(per, -1, -1)
 	lighten(c, &v, busy*procs(c))
 	return v
+}
+
+// ownPart is the part of the time on processors in which the program itself ran, not the
+// collector: all of it where that is not known.
+func ownPart(c *cause.Case, own float64) float64 {
+	run, ok := c.Fact(evidence.FactRunTime)
+	if !ok || run.Until <= run.From || run.Number <= 0 {
+		return 1
+	}
+	return min(1, own*procs(c)*float64(run.Until-run.From)/run.Number)
 }
 
 // judgeBackground answers where it is not other requests that hold the CPUs, but what the
@@ -108,7 +145,7 @@ func judgeBackground(c *cause.Case, v cause.Verdict, share float64) cause.Verdic
 			v.Evidence = append(v.Evidence, c.Figure("share of that work in "+w.Name(), w.Share, "1", w.Origin))
 		}
 	}
-	v.Fix = append(v.Fix, fix, cause.Fix{Text: "or add CPUs, and have it leave some free for requests"})
+	v.Fix = append(v.Fix, fix, cause.Fix{Text: "add CPUs, and have it leave some free for requests"})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.BackgroundCPU] }))
 	return v
 }
@@ -118,21 +155,9 @@ func procs(c *cause.Case) float64 { return float64(c.Bundle.CPUsOf(c.Subject)) }
 // ownUtilisation is the share of its processors that the program's own code,
 // not the collector's workers, was on.
 func ownUtilisation(c *cause.Case) (float64, bool) {
-	run, ok := c.Fact(evidence.FactRunTime)
-	n := procs(c)
-	if !ok || n == 0 || run.Until <= run.From {
-		return 0, false
+	own, _, ok := c.OwnProcessors()
+	if n := procs(c); ok && n > 0 && c.Traced() && !c.Ledger.Sampled {
+		return own / n, true
 	}
-	var workers float64
-	v := &c.Bundle.Intervals
-	for _, i := range v.Select(evidence.GCCycle, c.Subject) {
-		if a, _ := v.Origin[i].Artifact(); cause.From(a) != run.Origin {
-			continue
-		}
-		for _, k := range []evidence.Key{evidence.BackgroundTime, evidence.IdleTime, evidence.AssistTime} {
-			x, _ := v.Get(i, k)
-			workers += x
-		}
-	}
-	return (run.Number - workers) / (float64(run.Until-run.From) * n), true
+	return 0, false
 }
