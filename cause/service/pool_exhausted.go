@@ -190,32 +190,49 @@ func waitedFor(c *cause.Case, wait cause.Wait) (out []named) {
 	return out
 }
 
-// little tells how many places a pool would need: the requests per second that wait for it,
-// times the time each is under way without waiting for it, which is the most it can hold one
-// (Little's law, J. Little, Operations Research 9, 1961).
+// little tells how many places a pool would need: the requests per second of the routes that
+// wait for it – who comes while one is free takes it without a wait –, times the time each is
+// under way without waiting for it, which is the most it can hold one (Little's law, J. Little,
+// Operations Research 9, 1961). Where a quarter of that was not observed, waits are in it, and
+// nothing is said.
 func little(c *cause.Case, v *cause.Verdict, name evidence.NameID, wait cause.Wait) {
-	l := c.Ledger
-	var n, held int64
-	for _, row := range l.Rows {
-		var waited int64
+	l, r := c.Ledger, &c.Bundle.Requests
+	waited, unseen := make([]int64, len(l.Rows)), make([]int64, len(l.Rows))
+	through := make(map[evidence.NameID]bool)
+	waiters := 0
+	for i, row := range l.Rows {
 		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
 			if _, ns := wait(&s, ch); s.Cause == name {
-				waited += ns
+				waited[i] += ns
 			}
+			unseen[i] += ch[ledger.Unobserved]
 		})
-		if waited > 0 {
-			n++
-			held += c.Bundle.Requests.Latency(row) - waited
+		if waited[i] > 0 {
+			through[r.Route[row]] = true
+			waiters++
 		}
 	}
-	if n == 0 || l.To <= l.From {
+	if waiters == 0 || l.To <= l.From {
 		return
 	}
-	rate, mean := float64(n)/(float64(l.To-l.From)/1e9), float64(held)/float64(n)/1e9
+	var n, held, unknown int64
+	for i, row := range l.Rows {
+		if through[r.Route[row]] {
+			n++
+			held += r.Latency(row) - waited[i]
+			unknown += unseen[i]
+		}
+	}
+	seconds := float64(l.To-l.From) / 1e9
+	rate, mean := float64(n)/seconds, float64(held)/float64(n)/1e9
 	v.Evidence = append(v.Evidence,
-		c.Figure("requests that waited for it", rate, "1/s", cause.From(l.Source)),
-		c.Figure("time each held it, at most: all that it did not wait", mean*1e3, "ms", cause.From(l.Source)),
-		c.Figure("needed at once, at most (requests per second × seconds held)", rate*mean, "1", cause.From(l.Source)))
+		c.Figure("requests that waited for it", float64(waiters)/seconds, "1/s", cause.From(l.Source)),
+		c.Figure("requests of the routes that need it", rate, "1/s", cause.From(l.Source)))
+	if unknown*4 < held {
+		v.Evidence = append(v.Evidence,
+			c.Figure("time each held it, at most: all that it did not wait", mean*1e3, "ms", cause.From(l.Source)),
+			c.Figure("needed at once, at most (requests per second × seconds held)", rate*mean, "1", cause.From(l.Source)))
+	}
 	for _, x := range limits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {
 			v.Evidence = append(v.Evidence, c.Figure("there at once, in the looks at its threads, at most", float64(x.Most), "1", x.Origin))
