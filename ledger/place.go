@@ -16,6 +16,7 @@ type Place struct {
 	What      string    // the lock, pool or dependency, or the runtime's reason: "chan receive"; "" unknown
 	Where     string    // the function of the program that was there, "" unknown
 	Stack     evidence.StackID
+	From      string   // the function of the program in which requests waited for the holders, of most of the time; "" there are none
 	Through   []string // what requests waited for whose holders were there, outermost first; of most of the time
 	Linked    Charges  // ns that requests were there by waiting for a holder, by what they waited for
 	Ns        int64
@@ -43,6 +44,7 @@ type Site func(evidence.StackID) (function, callee string)
 func (l *Ledger) Places(site Site, not Claimed) []Place {
 	at := make(map[spot]*Place)
 	through := make(map[spot]map[[2]evidence.NameID]int64)
+	from := make(map[spot]map[string]int64)
 	for n, row := range l.Slow {
 		l.spots(row, site, not, func(k spot, s *evidence.Segment, root bool, v int64) {
 			p := at[k]
@@ -53,6 +55,7 @@ func (l *Ledger) Places(site Site, not Claimed) []Place {
 				}
 				at[k] = p
 				through[k] = make(map[[2]evidence.NameID]int64)
+				from[k] = make(map[string]int64)
 			}
 			if p.Per[n] == 0 {
 				p.Requests++
@@ -62,12 +65,19 @@ func (l *Ledger) Places(site Site, not Claimed) []Place {
 			if of, held := heldBy(s.Kind); root && held {
 				p.Linked[of] += v
 				through[k][[2]evidence.NameID{s.Cause, s.Via}] += v
+				function, _ := site(s.Stack)
+				from[k][function] += v
 			}
 		})
 	}
 	out := make([]Place, 0, len(at))
 	for k, p := range at {
 		p.Through = l.links(through[k], p.Ns)
+		for function, v := range from[k] {
+			if 2*v > p.Ns {
+				p.From = function
+			}
+		}
 		out = append(out, *p)
 	}
 	slices.SortFunc(out, func(a, b Place) int {

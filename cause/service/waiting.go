@@ -123,6 +123,9 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 		c.Figure("slow time "+p.Mechanism.TitleOf(runtime.Of(c.Runtime()).Lane)+": "+name, float64(p.Ns)/1e6, "ms", at),
 		c.Figure(fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
 	wait := func(row int) int64 { return l.At(row, p, sites) }
+	if p.From != "" && p.From != p.Where {
+		v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, at))
+	}
 	for _, link := range p.Through {
 		v.Evidence = append(v.Evidence, c.Seen("requests get there by waiting for "+link, at))
 	}
