@@ -189,7 +189,7 @@ func (p *parser) finish() {
 		b.Warnf(0, "stacks deeper than %d frames: %d; their outermost frames were left out", maxFrames, p.deep)
 	}
 	if p.stateless {
-		b.Warnf(p.begun, "this dump has no thread states: a thread that waits for a monitor looks as if it were running; jcmd PID Thread.print gives states, and so does Thread.dump_to_file from JDK 25")
+		b.Warnf(p.begun, "this dump has no thread states: a thread that waits for a monitor looks as if it were running; jcmd PID Thread.print gives states")
 	}
 	if p.odd > 0 {
 		b.Warnf(p.oddLine, "lines within thread dumps that do not belong to one: %d", p.odd)

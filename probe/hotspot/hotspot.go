@@ -12,7 +12,7 @@
 //	threads-0001.txt …     Thread.print, up to five a second, at random times, as seldom as
 //	                       its cost asks for; series "threads"
 //	virtual-0001.json …    Thread.dump_to_file -format=json beside them, where there are
-//	                       virtual threads; series "virtual"
+//	                       virtual threads, JDK 21 to 24; series "virtual"
 //	classes-0001.txt       GC.class_histogram -all, at the end
 //	flight-0001.jfr        a flight recording, if it was asked for
 //

@@ -36,9 +36,7 @@ func (r *recording) threads(ctx context.Context) error {
 	told := false
 	for looks := 1; ; looks++ {
 		before, began := r.stored(), time.Now()
-		r.crowd = &busy
-		err := r.answer(ctx, "", "threads", command)
-		r.crowd = nil
+		err := r.answer(ctx, "", "threads", command, &busy)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // an answer that the end of the recording cut off
 		}

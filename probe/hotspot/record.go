@@ -1,10 +1,12 @@
 package hotspot
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,14 +23,14 @@ const undoing = 8 * time.Second
 
 // recording is one run of the probe.
 type recording struct {
-	vm    *attach.VM // nil: it cannot be attached to, or is not to be
-	about evidence.Subject
-	pid   int
-	sink  probe.Sink
-	plan  probe.Plan
-	end   time.Time
-	stops stops
-	crowd *crowd // reads what is answered, too, if not nil
+	vm      *attach.VM // nil: it cannot be attached to, or is not to be
+	release int        // 8, 17, 25, as it says itself; 0 unknown
+	about   evidence.Subject
+	pid     int
+	sink    probe.Sink
+	plan    probe.Plan
+	end     time.Time
+	stops   stops
 
 	mu     sync.Mutex
 	said   map[string]bool
@@ -67,9 +69,11 @@ func record(ctx context.Context, vm *attach.VM, t discover.Target, plan probe.Pl
 
 // attached records what the JVM is asked for.
 func (r *recording) attached(ctx context.Context) error {
-	if err := r.answer(ctx, "vm-version.txt", "", "VM.version"); err != nil {
+	var version release
+	if err := r.answer(ctx, "vm-version.txt", "", "VM.version", &version); err != nil {
 		return err
 	}
+	r.release = version.number()
 	log, err := r.switchOn(ctx)
 	if log != nil {
 		defer func() { r.undo(ctx, log.off) }()
@@ -120,19 +124,17 @@ func (r *recording) undo(ctx context.Context, off func(context.Context)) {
 	off(ctx)
 }
 
-// answer stores what a command says. That this JVM does not know it is no failure.
-func (r *recording) answer(ctx context.Context, file, series, command string) error {
+// answer stores what a command says, for others to read, too. That this JVM does not know it
+// is no failure.
+func (r *recording) answer(ctx context.Context, file, series, command string, others ...io.Writer) error {
 	numbered := file == ""
 	if numbered {
 		file = r.name(series, "txt")
 	}
 	w := &lazy{r: r, meta: capture.Meta{Name: file, Series: series, Probe: name, Origin: command, About: r.about, Lines: true}}
-	var to io.Writer = w
-	switch {
-	case command == "VM.command_line":
+	to := io.MultiWriter(append([]io.Writer{w}, others...)...)
+	if command == "VM.command_line" {
 		to = &commands{to: w}
-	case r.crowd != nil:
-		to = io.MultiWriter(w, r.crowd)
 	}
 	err := r.vm.Ask(ctx, command, to)
 	if numbered && w.to == nil {
@@ -149,6 +151,29 @@ func (r *recording) answer(ctx context.Context, file, series, command string) er
 
 // mostAnswer bounds one answer: the dump of 10,000 threads is 30 MB.
 const mostAnswer = 32 << 20
+
+// release reads which JDK it is:
+//
+//	OpenJDK 64-Bit Server VM version 25.0.3+9-LTS
+//	JDK 25.0.3
+type release struct{ said []byte }
+
+func (v *release) Write(p []byte) (int, error) {
+	v.said = append(v.said, p[:min(len(p), 1<<10-len(v.said))]...)
+	return len(p), nil
+}
+
+// number is 8, 17 or 25, 0 unknown.
+func (v *release) number() int {
+	for l := range bytes.Lines(v.said) {
+		if rest, ok := bytes.CutPrefix(l, []byte("JDK ")); ok {
+			number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte("."))
+			n, _ := strconv.Atoi(string(number))
+			return n
+		}
+	}
+	return 0
+}
 
 // lazy is an artifact that is made when something is written to it.
 type lazy struct {

@@ -3,13 +3,24 @@ package hotspot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/hotspot/attach"
+)
+
+// Releases whose JVM can be asked for virtual threads in the midst of its work. JDK 25 on
+// walks the stacks of threads that may be unmounted meanwhile, and reads what is no more:
+// 25.0.3 ended with SIGSEGV after 3 to 20 dumps, in either form, as text or as JSON.
+// https://bugs.openjdk.org/browse/JDK-8357650 (since when), JDK-8364343 (one way it fails)
+const (
+	dumpsVirtual = 21
+	dumpsNoMore  = 25
 )
 
 // virtuals is when virtual threads were looked at.
@@ -24,10 +35,15 @@ type virtuals struct {
 const virtualShare = 50
 
 // virtuals dumps all threads, the virtual ones among them, if it is time: into a file in the
-// JVM's own /tmp, as only that way they are dumped (JDK 21 on).
+// JVM's own /tmp, as only that way they are dumped.
 // https://docs.oracle.com/en/java/javase/21/docs/specs/man/jcmd.html (Thread.dump_to_file)
 func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 	if v.refused || time.Now().Before(v.next) {
+		return nil
+	}
+	if r.release < dumpsVirtual || r.release >= dumpsNoMore {
+		v.refused = true
+		r.sink.Lack(unsafe(r.release))
 		return nil
 	}
 	file, began := ownFile("threads", r.vm, "json"), time.Now()
@@ -37,7 +53,7 @@ func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 	switch {
 	case ctx.Err() != nil:
 		return nil
-	case errors.Is(err, attach.ErrRefused): // JDK 19 and 20 have it only as a preview
+	case errors.Is(err, attach.ErrRefused):
 		v.refused = true
 		return nil
 	case err != nil:
@@ -63,6 +79,17 @@ func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 		r.warn("a dump of the virtual threads takes %v, so one is taken only about every %v", took.Round(10*time.Millisecond), apart.Round(time.Second))
 	}
 	return nil
+}
+
+// unsafe is why a JVM is not asked for its virtual threads: those on a CPU are in Thread.print
+// (JDK 24 on), those that wait in nothing that is safe.
+func unsafe(release int) probe.Lack {
+	l := probe.Lack{What: "what waiting virtual threads wait for", Why: "only JVMs of JDK 21 to 24 are asked to dump them (Thread.dump_to_file)"}
+	if release >= dumpsNoMore {
+		l.Why = fmt.Sprintf("dumping virtual threads (Thread.dump_to_file) can crash a JVM of JDK %d (JDK-8364343), so it is not done", release)
+	}
+	l.Do = "run the service on JDK 21 for a recording: there waiting virtual threads can be dumped"
+	return l
 }
 
 // keep copies a dump, which many threads make long.
