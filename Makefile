@@ -38,8 +38,8 @@ dotnet: ## a .NET SDK for the tests and the lab of a .NET service, and .NET 9 to
 	@dev/tools/dotnet.sh
 	@dev/tools/dotnet9.sh
 
-jdk: ## JDKs 11, 17 and 25, a javac and Tomcat for the tests and the lab of a JVM: installed ones, else into .tools
-	@for major in 11 17 25; do dev/tools/jdk.sh $$major; done
+jdk: ## JDKs 11, 17, 21 and 25, a javac and Tomcat for the tests and the lab of a JVM: installed ones, else into .tools
+	@for major in 11 17 21 25; do dev/tools/jdk.sh $$major; done
 	@dev/tools/javac.sh
 	@dev/tools/tomcat.sh
 
