@@ -44,9 +44,73 @@ func (t *Threads) contended() {
 // besideLocks takes a thread in native code for one that waits for a lock, where others
 // were seen to wait for one in the same code.
 func (t *Threads) besideLocks(s evidence.SubjectID, v View) View {
-	hidden := v.State == evidence.KindUnknown || v.Pattern == HiddenSleep
-	if hidden && v.Wait < 0 && t.locks[place{s, v.Owner}] {
+	if v.hidden() && t.locks[place{s, v.Owner}] {
 		v.State, v.Pattern = evidence.LockWait, "lock"
 	}
 	return v
+}
+
+// leastRunning is the part of the looks at threads that are in a function, or in native code
+// that it called, which must see them running there for all of them to compute.
+const leastRunning = .2
+
+// computes finds the functions in which threads compute though some looks find them in native
+// code: CoreCLR tells by a thread's mode, and one that was stopped at a safe point, and has
+// not been given a processor since, is in the mode of native code, too
+// (https://github.com/dotnet/runtime/blob/v8.0.0/src/coreclr/vm/threadsuspend.cpp, RareDisablePreemptiveGC).
+func (t *Threads) computes(typ evidence.NameID) {
+	t.works = make(map[place]bool)
+	type count struct{ running, hidden int }
+	seen := make(map[place]*count)
+	x := &t.b.Samples
+	for i := range x.Len() {
+		if x.Type[i] != typ || !t.of[t.b.Subjects[x.Subject[i]].Runtime].Rounds {
+			continue
+		}
+		v := t.View(x.Subject[i], x.Stack[i])
+		if v.State != evidence.Running && !v.hidden() {
+			continue
+		}
+		at := place{x.Subject[i], innermost(t.frames(x.Stack[i]))}
+		c := seen[at]
+		if c == nil {
+			c = &count{}
+			seen[at] = c
+		}
+		if v.State == evidence.Running {
+			c.running++
+		} else {
+			c.hidden++
+		}
+	}
+	clear(t.views)
+	for at, c := range seen {
+		if at.owner != "" && c.hidden > 0 && float64(c.running) >= leastRunning*float64(c.running+c.hidden) {
+			t.works[at] = true
+		}
+	}
+}
+
+// innermost is the function a thread is in, or called native code from.
+func innermost(frames []string) string {
+	for _, f := range frames {
+		if !pseudo(f) {
+			return f
+		}
+	}
+	return ""
+}
+
+// besideWork takes a thread in native code for one that runs, where others were seen running in
+// the same function.
+func (t *Threads) besideWork(s evidence.SubjectID, frames []string, v View) View {
+	if v.hidden() && t.works[place{s, innermost(frames)}] {
+		v.State, v.Pattern = evidence.Running, ""
+	}
+	return v
+}
+
+// hidden says whether a thread is in native code that its stack does not name.
+func (v *View) hidden() bool {
+	return (v.State == evidence.KindUnknown || v.Pattern == HiddenSleep) && v.Wait < 0
 }

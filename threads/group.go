@@ -10,7 +10,8 @@ import (
 )
 
 // Summary is what the threads of a process did at one moment: of several looks, when
-// most of them had work, which is when it matters what they do with it.
+// most of them had work, which is when it matters what they do with it. Of a burst with many
+// moments its mean decides.
 type Summary struct {
 	At      int64 // ns, 0 unknown
 	Threads int   // that were seen then
@@ -47,16 +48,23 @@ const (
 // Summary sums up the looks at a process; nil if there are none.
 func (t *Threads) Summary(s evidence.SubjectID) *Summary {
 	var best []Look
-	most := -1
-	for _, last := range t.Bursts(s) {
-		busy := 0
-		for _, l := range last {
-			if l.View.State != evidence.Idle {
-				busy++
+	most := -1.
+	for _, moments := range t.Moments(s) {
+		sum, top := 0, -1
+		var busiest []Look
+		for _, looks := range moments {
+			busy := 0
+			for i := range looks {
+				if looks[i].View.State != evidence.Idle {
+					busy++
+				}
+			}
+			if sum += busy; busy >= top {
+				busiest, top = looks, busy
 			}
 		}
-		if busy >= most {
-			best, most = last, busy
+		if mean := float64(sum) / float64(len(moments)); mean >= most {
+			best, most = busiest, mean
 		}
 	}
 	if most < 0 {

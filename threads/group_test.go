@@ -30,18 +30,19 @@ func TestSummary(t *testing.T) {
 	for lane := range evidence.LaneID(8) { // later there is nothing to do
 		r.look(lane+1, 9e9, elsewise)
 	}
-	r.look(5, 1e9+1e6, blocked) // of the same burst: the newest counts
+	r.look(5, 1e9+1e6, blocked) // of the same burst: a round that broke off
 	s := Of(r.Bundle, stacks).Summary(r.subject)
 	want := []string{
-		"5 of 7 pool threads · waiting for a task (.Result) · Shop!Cart.Get()",
+		"4 of 7 pool threads · waiting for a task (.Result) · Shop!Cart.Get()",
 		"1 of 7 pool threads · waiting for a task (.Result or .Wait()) · the waiting method is not on the stack",
+		"1 of 7 pool threads · waiting for a lock · Shop!Cart.Get()",
 		"1 of 7 pool threads · idle",
 		"1 timer thread · idle",
 	}
 	if d := cmp.Diff(want, sentences(s)); d != "" {
 		t.Error(d)
 	}
-	if s.Threads != 8 || s.Pool != 7 || s.Busy != 6 || s.Blocked != 6 || s.Samples != 17 || s.At != 1e9+1e6 || s.Groups[0].Seen != 5 {
+	if s.Threads != 8 || s.Pool != 7 || s.Busy != 6 || s.Blocked != 6 || s.Samples != 17 || s.At != 1e9 || s.Groups[0].Seen != 5 {
 		t.Errorf("%d threads, %d of the pool, %d with work, %d waiting; %d samples at %d, %d of the first group", s.Threads, s.Pool, s.Busy, s.Blocked, s.Samples, s.At, s.Groups[0].Seen)
 	}
 }

@@ -81,10 +81,11 @@ func (h *holding) handedOver(bursts [][]*Look, may func(*View) bool) {
 
 func (h *holding) worker(bursts, waits [][]*Look) *workers {
 	groups := make(map[[2]string]*workers)
+	one := h.t.of[h.t.b.Subjects[h.s].Runtime].OnePool
 	for i, burst := range bursts {
 		for _, l := range burst {
 			v := &l.View
-			if v.Request || v.User < 0 || v.Library || v.Role != Worker && v.Role != Other || !toils(v.State) {
+			if v.Request || v.User < 0 || v.Library || v.Role != Worker && v.Role != Other || !toils(v.State) || one && v.Role == Worker {
 				continue
 			}
 			key := [2]string{h.t.root(h.s, l), v.Pool}
@@ -134,7 +135,7 @@ func toils(s evidence.Kind) bool {
 
 // nearness is how much of two functions' packages and classes is the same.
 func nearness(a, b string) (n float64) {
-	x, y := strings.FieldsFunc(a, apart), strings.FieldsFunc(b, apart)
+	x, y := strings.FieldsFunc(a, parts), strings.FieldsFunc(b, parts)
 	for n := range min(len(x), len(y)) {
 		if x[n] != y[n] {
 			return float64(n)
@@ -143,4 +144,4 @@ func nearness(a, b string) (n float64) {
 	return float64(min(len(x), len(y)))
 }
 
-func apart(r rune) bool { return r == '.' || r == '$' }
+func parts(r rune) bool { return r == '.' || r == '$' }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
@@ -57,17 +58,8 @@ func (t *Threads) hold(s evidence.SubjectID) {
 	if len(looks) == 0 || !t.of[t.b.Subjects[s].Runtime].Holds {
 		return
 	}
-	var bursts [][]*Look
-	for from := 0; from < len(looks); {
-		n := burst(looks[from:])
-		at := make([]*Look, n)
-		for i := range at {
-			at[i] = &looks[from+i]
-		}
-		bursts = append(bursts, newest(at))
-		from += n
-	}
-	h := holding{t: t, s: s, next: make(map[*Look]*Look), monitors: t.monitors(s)}
+	bursts := slices.Concat(t.rounds(s)...)
+	h := holding{t: t, s: s, next: make(map[*Look]*Look), monitors: t.monitors(s), told: t.told(s)}
 	for _, burst := range bursts {
 		h.locks(burst)
 	}
@@ -118,11 +110,38 @@ func (t *Threads) monitors(s evidence.SubjectID) map[monitor]evidence.LaneID {
 	return out
 }
 
+// told are waits for locks that the runtime's own events tell of with their holders, by thread
+// and start.
+func (t *Threads) told(s evidence.SubjectID) map[evidence.LaneID][]int {
+	out := make(map[evidence.LaneID][]int)
+	v := &t.b.Intervals
+	for _, i := range v.Select(evidence.LockWait, s) {
+		if v.Holder[i] != 0 && v.Start[i] < v.End[i] {
+			out[v.Lane[i]] = append(out[v.Lane[i]], i)
+		}
+	}
+	return out
+}
+
 type holding struct {
 	t        *Threads
 	s        evidence.SubjectID
 	next     map[*Look]*Look // who holds what this one waits for
 	monitors map[monitor]evidence.LaneID
+	told     map[evidence.LaneID][]int
+}
+
+// holder is whom the dump, or an event, names as the holder of what a thread waits for, 0 nobody.
+func (h *holding) holder(l *Look) evidence.LaneID {
+	if lane := h.monitors[monitor{l.Lane, l.Time}]; lane != 0 {
+		return lane
+	}
+	v, rows := &h.t.b.Intervals, h.told[l.Lane]
+	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time })
+	if n == 0 || v.End[rows[n-1]] < l.Time {
+		return 0
+	}
+	return v.Holder[rows[n-1]]
 }
 
 // locks finds the holders of locks: whom the dump names, else the one thread that is in code
@@ -133,11 +152,12 @@ func (h *holding) locks(burst []*Look) {
 		lanes[l.Lane] = l
 	}
 	inside := make(map[way]*Look)
+	within := make(map[string]*Look)
 	for _, l := range burst {
 		if l.View.State != evidence.LockWait {
 			continue
 		}
-		if holder := lanes[h.monitors[monitor{l.Lane, l.Time}]]; holder != nil && holder != l {
+		if holder := lanes[h.holder(l)]; holder != nil && holder != l {
 			h.next[l] = holder
 			continue
 		}
@@ -150,6 +170,12 @@ func (h *holding) locks(burst []*Look) {
 			holder = h.inside(w, burst)
 			inside[w] = holder
 		}
+		if at := h.t.user(l); holder == nil {
+			if holder, asked = within[at]; !asked {
+				holder = h.within(at, burst)
+				within[at] = holder
+			}
+		}
 		if holder != nil && holder != l {
 			h.next[l] = holder
 		}
@@ -160,6 +186,20 @@ func (h *holding) locks(burst []*Look) {
 func (h *holding) inside(w way, burst []*Look) (only *Look) {
 	for _, l := range burst {
 		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).ways, w) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = l
+	}
+	return only
+}
+
+// within is who is in a function, by whatever way, and does not wait for a lock; nil if that are several.
+func (h *holding) within(function string, burst []*Look) (only *Look) {
+	for _, l := range burst {
+		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).frames, function) {
 			continue
 		}
 		if only != nil {

@@ -23,6 +23,11 @@ type Reader struct {
 	Program func(frames []string) string
 	// Holds: looks at all threads at once tell who holds what others wait for ([Held]).
 	Holds bool
+	// Rounds: a burst of looks goes round all threads many times ([Threads.Moments]).
+	Rounds bool
+	// OnePool: all threads of its pool do whatever comes, requests and what these hand over: no
+	// part of it works for another.
+	OnePool bool
 }
 
 // Readers are those of the runtimes whose stacks tell what threads do, by the ID of the
@@ -42,7 +47,7 @@ var (
 	DotnetStacks = Reader{Read: Dotnet, Framework: func(function string) bool {
 		module, rest := splitModule(function)
 		return pseudo(function) || (&owners{}).of(module, rest) == framework
-	}}
+	}, Holds: true, Rounds: true, OnePool: true}
 	JVMStacks = Reader{Read: JVM, Framework: func(function string) bool { return pseudo(function) || readJVM(function, "").own == framework }, Program: JVMProgram, Holds: true}
 )
 
@@ -53,6 +58,7 @@ type Threads struct {
 	views map[key]View
 	looks map[evidence.SubjectID][]Look
 	locks map[place]bool // where threads wait for locks
+	works map[place]bool // functions in which threads that look as if in native code compute
 	paths map[evidence.StackID]*callPath
 
 	programs map[evidence.SubjectID]string
@@ -85,6 +91,7 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		return t
 	}
 	t.contended()
+	t.computes(typ)
 	x := &b.Samples
 	for i := range x.Len() {
 		if x.Type[i] != typ {
@@ -112,7 +119,8 @@ func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) View {
 		if own := t.program(s); own != "" {
 			entry = own
 		}
-		v = t.besideLocks(s, t.of.read(of.Runtime, t.frames(stack), entry))
+		frames := t.frames(stack)
+		v = t.besideWork(s, frames, t.besideLocks(s, t.of.read(of.Runtime, frames, entry)))
 		t.views[k] = v
 	}
 	return v
