@@ -52,121 +52,121 @@ const usedUp = .5
 const wayAndBack = 1.5
 
 // occupied looks at what the subject's threads did while the requests of the source were
-// in flight; nil if nobody looked, or at a time of day that is not known.
+// in flight; nil if nobody looked, or at a time of day that is not known, and the pool's queue
+// tells nothing either.
 func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
-	bursts := threads.Of(l.b, stacks).Bursts(l.Subject)
-	if len(bursts) == 0 || bursts[0][0].Time == 0 || !l.b.Clocks[l.b.Requests.Clock[l.Rows[0]]].Anchored() ||
-		!slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverThreads), func(c evidence.Coverage) bool { return l.b.Clocks[c.Clock].Anchored() }) {
+	if !l.b.Clocks[l.b.Requests.Clock[l.Rows[0]]].Anchored() {
 		return nil
 	}
+	bursts := threads.Of(l.b, stacks).Moments(l.Subject)
+	if len(bursts) > 0 && (bursts[0][0][0].Time == 0 || !slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverThreads), func(c evidence.Coverage) bool { return l.b.Clocks[c.Clock].Anchored() })) {
+		bursts = nil
+	}
 	o := &occupancy{}
+	m := l.meanwhile()
+	bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Look) bool { return endOf(moments) < m.first || startOf(moments) > m.last })
+	if len(bursts) == 0 && l.queued == nil {
+		return nil
+	}
 	serve := serving(bursts)
-	starts, ends := l.inFlight()
-	awaiting := l.awaiting()
-	for i, looks := range bursts {
-		at, last := looks[0].Time, looks[len(looks)-1].Time
+	for i, moments := range bursts {
+		at, last := startOf(moments), endOf(moments)
 		c := cell{from: at - fringe, to: last + fringe}
 		if i > 0 {
-			c.from = max(at-farthest, (bursts[i-1][0].Time+at)/2, o.cells[i-1].to)
+			c.from = max(at-farthest, (startOf(bursts[i-1])+at)/2, o.cells[i-1].to)
 		}
 		if i+1 < len(bursts) {
-			c.to = min(last+farthest, (at+bursts[i+1][0].Time)/2)
+			c.to = min(last+farthest, (at+startOf(bursts[i+1]))/2)
 		}
 		c.to = max(c.to, c.from)
-		c.parts = l.sharesOf(looks, serve, at, float64(before(starts, at+1)-before(ends, at)), float64(awaiting(at)))
+		for _, looks := range moments {
+			for _, s := range l.sharesOf(looks, serve, m) {
+				s.part /= float64(len(moments))
+				c.parts = add(c.parts, s)
+			}
+		}
+		inOrder(c.parts)
 		o.cells = append(o.cells, c)
 	}
+	o.between(l, m)
 	return o
+}
+
+func startOf(moments [][]threads.Look) int64 { return moments[0][0].Time }
+
+func endOf(moments [][]threads.Look) int64 {
+	last := moments[len(moments)-1]
+	return last[len(last)-1].Time
+}
+
+// add adds a share to those that are of the same.
+func add(parts []share, s share) []share {
+	for i := range parts {
+		if parts[i].same(&s) {
+			parts[i].part += s.part
+			return parts
+		}
+	}
+	return append(parts, s)
+}
+
+// inOrder puts shares in the order in which a request meets them.
+func inOrder(parts []share) {
+	slices.SortFunc(parts, func(a, b share) int {
+		return cmp.Or(cmp.Compare(a.mechanism, b.mechanism), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.HolderKind, b.HolderKind), cmp.Compare(a.HolderCause, b.HolderCause), cmp.Compare(a.Via, b.Via))
+	})
+}
+
+// meanwhile are the requests charged, and those that the service itself saw, at any moment.
+type meanwhile struct {
+	first, last int64 // between which some were in flight: who looked before or after saw none of their time
+	inFlight func(at int64) float64 // of those charged
+	begun    func(at int64) float64 // of them, at most, those that the service has begun with; nil: it does not tell
+	awaiting func(at int64) float64 // that the service has begun with and that hold no thread
+}
+
+func (l *Ledger) meanwhile() meanwhile {
+	starts, ends := l.inFlight()
+	awaiting := l.awaiting()
+	m := meanwhile{
+		first: starts[0], last: ends[len(ends)-1],
+		inFlight: func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) },
+		awaiting: func(at int64) float64 { return float64(awaiting(at)) },
+	}
+	if from, to := l.begun(); len(from) > 0 {
+		m.begun = func(at int64) float64 { return float64(before(from, at+1) - before(to, at)) }
+	}
+	return m
+}
+
+// begun are when the service began and ended requests by its own account, where those charged
+// are those of its clients; each sorted.
+func (l *Ledger) begun() (starts, ends []int64) {
+	r := &l.b.Requests
+	for i := range r.Len() {
+		if a, ok := r.Origin[i].Artifact(); r.Subject[i] == l.Subject && r.Lane[i] != 0 && ok && a != l.Source {
+			starts, ends = append(starts, r.Start[i]), append(ends, r.End[i])
+		}
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	return starts, ends
 }
 
 // serving tells the pools whose threads work on requests from others, where a runtime has
 // several; if none was seen to, all may.
-func serving(bursts [][]threads.Look) func(pool string) bool {
+func serving(bursts [][][]threads.Look) func(pool string) bool {
 	pools := make(map[string]bool)
-	for _, looks := range bursts {
-		for i := range looks {
-			if v := &looks[i].View; v.Role == threads.Worker && v.Request {
-				pools[v.Pool] = true
+	for _, moments := range bursts {
+		for _, looks := range moments {
+			for i := range looks {
+				if v := &looks[i].View; v.Role == threads.Worker && v.Request {
+					pools[v.Pool] = true
+				}
 			}
 		}
 	}
 	return func(pool string) bool { return len(pools) == 0 || pools[pool] }
-}
-
-// sharesOf splits the requests in flight at one moment.
-func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, at int64, inFlight, awaiting float64) (parts []share) {
-	free := false
-	blocked, workers, serves := 0, 0, 0
-	var held []evidence.Segment // of who waits for a thread: what one of them does
-	var sum float64
-	add := func(s share) {
-		sum += s.part
-		for i := range parts {
-			if parts[i].same(&s) {
-				parts[i].part += s.part
-				return
-			}
-		}
-		parts = append(parts, s)
-	}
-	for i := range looks {
-		v := &looks[i].View
-		if v.Role == threads.Worker && serve(v.Pool) {
-			workers++
-			free = free || v.State == evidence.Idle
-			if v.Waiting() {
-				blocked++
-			}
-			if v.State != evidence.Idle {
-				held = append(held, looks[i].Holds(l.b))
-			}
-			if v.Request {
-				serves++
-			}
-		}
-		if v.Request && v.State != evidence.Idle {
-			s := share{mechanism: states[v.State], Segment: looks[i].Segment(l.b), part: 1}
-			s.Holder = 0
-			switch v.State {
-			case evidence.LockWait:
-				s.mechanism = Lock
-			case evidence.PoolWait:
-				s.mechanism = Pool
-			}
-			if s.Cause == 0 { // of who runs, in which function
-				s.Cause = l.b.Names.ID(v.Owner)
-			}
-			add(s)
-		}
-	}
-	if awaiting > 0 {
-		waits := 0.
-		if l.queued != nil {
-			waits = awaiting * l.queued.over(at, 1)
-			add(share{mechanism: PoolThread, part: waits})
-		}
-		add(share{mechanism: Awaiting, part: awaiting - waits})
-	}
-	if rest := inFlight - sum; rest > 0 {
-		full := workers > 0 && serves == workers                          // all of it on requests, whether these wait or run
-		if free || !full && float64(blocked) <= usedUp*float64(workers) { // then only what is in the pool's queue
-			rest = min(rest, l.queued.length(at))
-		}
-		for _, s := range held {
-			add(share{mechanism: PoolThread, Segment: s, part: rest / float64(len(held))})
-		}
-		if len(held) == 0 {
-			add(share{mechanism: PoolThread, part: rest})
-		}
-	}
-	whole := max(inFlight, sum)
-	for i := range parts {
-		parts[i].part /= whole
-	}
-	slices.SortFunc(parts, func(a, b share) int { // in the order in which a request meets them
-		return cmp.Or(cmp.Compare(a.mechanism, b.mechanism), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.HolderKind, b.HolderKind), cmp.Compare(a.HolderCause, b.HolderCause), cmp.Compare(a.Via, b.Via))
-	})
-	return parts
 }
 
 // crowded says whether clients waited for far more than the requests whose states were

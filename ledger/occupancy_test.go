@@ -116,3 +116,36 @@ func TestClientsThatAllWaitAlike(t *testing.T) {
 		t.Errorf("%d slow above %d ms, want all above 30", len(l.Slow), l.Threshold/ms)
 	}
 }
+
+// TestQueueBetweenLooks: thirty seconds between two bursts of looks, in which the pool's queue
+// never empties: who has no thread waits for one, and what held the threads still does.
+func TestQueueBetweenLooks(t *testing.T) {
+	b := newBundle(evidence.Subject{Runtime: "dotnet", CPUs: 2})
+	s := newSource(b, "load", exact, 0)
+	for range 100 {
+		s.Request(evidence.Request{Intended: epoch, Start: epoch, End: epoch + 30_000*ms, Outcome: evidence.Unfinished})
+	}
+	s.Close()
+	s = newSource(b, "threads", exact, 0)
+	s.looked(0, 10, 10)
+	s.looked(30_000*ms, 10, 10)
+	s.watched(evidence.CoverThreads, 0, 30_000*ms)
+	queue, pool := evidence.Series{Name: evidence.SeriesPoolQueue, Origin: s.Origin(1)}, evidence.Series{Name: evidence.SeriesPoolThreads, Origin: s.Origin(1)}
+	for i := range int64(31) {
+		queue.T, queue.V = append(queue.T, epoch+i*1000*ms), append(queue.V, 90)
+		pool.T, pool.V = append(pool.T, epoch+i*1000*ms), append(pool.V, 10)
+	}
+	s.Series(queue)
+	s.Series(pool)
+	s.Close()
+	l := one(t, b, Options{Stacks: threads.Readers{"dotnet": threads.DotnetStacks}})
+	waited, blocked, unseen := float64(l.Charges[PoolThread])/1e9, float64(l.Charges[TaskWait])/1e9, float64(l.Charges[Unobserved])/1e9
+	if math.Abs(waited-2700) > 10 || math.Abs(blocked-300) > 10 || unseen > 5 {
+		t.Errorf("%.0f s waiting for a thread, %.0f s on one, %.0f s unobserved, want 2700, 300 and none", waited, blocked, unseen)
+	}
+	for _, e := range l.Entries {
+		if e.Mechanism == PoolThread && e.Method != MethodShare {
+			t.Errorf("by %s", e.Method)
+		}
+	}
+}
