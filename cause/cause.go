@@ -162,6 +162,10 @@ func From(a evidence.ArtifactID) evidence.Origin { return evidence.NewOrigin(a, 
 // Material is the share of slow time from which a cause is worth naming.
 const Material = .25
 
+// Arguable is the share from which a cause is not ruled out: another recording of the same
+// service may find it above [Material].
+const Arguable = .15
+
 // Share is a mechanism's part of the slow time, 0 without any.
 func (c *Case) Share(ms ...ledger.Mechanism) float64 {
 	if c.Ledger == nil || c.Ledger.Total == 0 {

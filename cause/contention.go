@@ -54,7 +54,15 @@ func (c *Case) Contended(k Contention) Verdict {
 	case k.Charged && c.Slow():
 		share := c.Share(ledger.Lock) + k.Behind*c.Share(ledger.PoolThread)
 		v.Summary = SlowWait("for locks", int64(share*float64(l.Total)), share)
-		if share < Material {
+		switch {
+		case share >= Material:
+		case share >= Arguable && k.Owner != "":
+			v.State = Inconclusive
+			v.Summary += ": close to what would be worth naming"
+			v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
+			v.Needs = []Need{c.Trace("a longer time under load", "")}
+			return v
+		default:
 			return v
 		}
 		v.Saves = c.SaveLocks(k.Locks)

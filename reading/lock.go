@@ -20,7 +20,8 @@ type Locks struct {
 	Waited  int64 // ns, of all those together
 
 	// Behind is which part of the requests that wait for a thread of the pool wait because
-	// its threads wait for a lock, 0…1. One of its threads holds it.
+	// its threads wait for a lock, 0…1. One of its threads holds it, and is counted while
+	// others wait.
 	Behind float64
 
 	Owner  string   // code that waits most, "" unknown
@@ -52,10 +53,13 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	owners := make(map[string]int64)
 	holders := make(map[evidence.LaneID]int64)
 	var origin evidence.Origin
+	var contended, until int64 // ns in which somebody waited
 	for _, i := range v.Select(evidence.LockWait, subject) {
 		if v.Lane[i] == evidence.AllLanes {
 			continue
 		}
+		contended += max(0, v.End[i]-max(until, v.Start[i]))
+		until = max(until, v.End[i])
 		d := v.End[i] - v.Start[i]
 		l.Waited += d
 		l.Waits++
@@ -64,6 +68,7 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 		holders[v.Holder[i]] += d
 	}
 	var watched int64
+	held := 0. // threads that hold one while others wait, in the mean
 	for _, s := range b.Covered(subject, evidence.CoverWaits) {
 		if s.Until > s.From {
 			watched += s.Until - s.From
@@ -72,11 +77,12 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	}
 	if watched > 0 {
 		l.Waiting = Value{Number: float64(l.Waited) / float64(watched), Origin: origin, Watched: 1}
+		held = min(1, float64(contended)/float64(watched))
 	}
 	if p.Worst != nil {
-		locked := l.looked(of.Bursts(subject))
+		locked := l.looked(of.Moments(subject))
 		if !l.Waiting.Known() || locked > l.Waiting.Number {
-			l.Waiting = Value{Number: locked, Origin: p.Looks, Watched: 1}
+			l.Waiting, held = Value{Number: locked, Origin: p.Looks, Watched: 1}, min(1, locked)
 		}
 		for _, g := range p.Worst.Groups {
 			if g.Pool == 0 || g.View.State != evidence.LockWait {
@@ -88,8 +94,8 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 			}
 		}
 	}
-	if n := p.Size(); n > 1 && l.Waiting.Known() {
-		l.Behind = min(1, l.Waiting.Number/(n-1))
+	if n := p.Usual(); n > 1 && l.Waiting.Known() {
+		l.Behind = min(1, (l.Waiting.Number+held)/n)
 	}
 	delete(owners, "")
 	l.Owner = most(owners)
@@ -99,17 +105,20 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 }
 
 // looked is how many of the pool's threads waited for a lock at a look, in the mean.
-func (l *Locks) looked(bursts [][]threads.Look) float64 {
+func (l *Locks) looked(bursts [][][]threads.Look) (mean float64) {
 	l.Looks = len(bursts)
-	locked := 0
-	for _, looks := range bursts {
-		for i := range looks {
-			if v := &looks[i].View; v.Role == threads.Worker && v.State == evidence.LockWait {
-				locked++
+	for _, moments := range bursts {
+		locked := 0
+		for _, looks := range moments {
+			for i := range looks {
+				if v := &looks[i].View; v.Role == threads.Worker && v.State == evidence.LockWait {
+					locked++
+				}
 			}
 		}
+		mean += float64(locked) / float64(len(moments))
 	}
-	return float64(locked) / float64(l.Looks)
+	return mean / float64(l.Looks)
 }
 
 // act is what a holder does.

@@ -107,5 +107,13 @@ func (p *ThreadPool) Size() float64 {
 	return math.NaN()
 }
 
+// Usual is how many threads the pool has in the mean, NaN unknown.
+func (p *ThreadPool) Usual() float64 {
+	if p.Threads.Known() && !p.Loose {
+		return p.Threads.Mean()
+	}
+	return p.Size()
+}
+
 // Blocked counts how often the runtime added a thread because those it had were blocked.
 func (p *ThreadPool) Blocked() int { return p.Raised[Starvation] + p.Raised[CooperativeBlocking] }

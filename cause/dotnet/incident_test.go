@@ -86,6 +86,13 @@ var (
 		"Shop!Shop.Controllers.CartController.Add()",
 		dispatch,
 	}
+	socket = []string{
+		"[Native Frames]",
+		"System.Net.Sockets!System.Net.Sockets.Socket.Receive(unsigned int8[],int32,int32,value class System.Net.Sockets.SocketFlags)",
+		"System.Net.Sockets!System.Net.Sockets.NetworkStream.Read(unsigned int8[],int32,int32)",
+		"Shop!Shop.DocumentStore.ReadLength()",
+		dispatch,
+	}
 	works = []string{
 		"Shop!Shop.Price.Sum(int32)",
 		"Shop!Shop.Controllers.CartController.Sum()",

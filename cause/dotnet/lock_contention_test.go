@@ -53,3 +53,14 @@ func TestWhatALockCosts(t *testing.T) {
 		t.Errorf("30 requests waited a second each: %+v", v.Saves)
 	}
 }
+
+// TestPoolBehindALock: of two threads one holds the lock and one waits for it, so that whoever
+// waits for a thread waits for the lock.
+func TestPoolBehindALock(t *testing.T) {
+	in := incident{cores: 2, cpu: 50, waits: 1, threads: flat(2), stacks: []stack{{1, 1, append([]string{"Shop!Shop.Ledger.Append(int32)"}, dispatch)}, {1, 1, lock}}, observed: true,
+		requests: []request{{n: 30, dur: 1, kind: evidence.ThreadWait}, {n: 30, dur: .01, kind: evidence.Running}}}
+	v := judgeLock(in.subject(t))
+	if v.State != cause.Supported || v.Saves == nil || v.Saves.Value < 29_900 {
+		t.Errorf("%s, saves %+v: %s", v.State, v.Saves, v.Summary)
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
 )
@@ -43,7 +44,7 @@ helps until then: a higher minimum of threads (System.Threading.ThreadPool.MinTh
 or the environment's DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each
 thread costs memory, and the code still blocks. What does not help: more CPUs, a larger
 maximum.`,
-	Least: "threads of the pool that are blocked in looks, or a pool that grows one by one beyond its CPUs while these are idle",
+	Least: "half of the pool's threads with work blocked in looks, with more of them than three for each CPU, or a queue that does not empty, or a quarter of slow time in it; without looks a pool that grows one by one beyond its CPUs, or such a queue, while these are idle",
 	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
 
 	Applies: isDotnet,
@@ -72,7 +73,7 @@ const (
 
 func judgeStarvation(c *cause.Case) cause.Verdict {
 	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger)
-	s := &starving{c: c, pool: p}
+	s := &starving{c: c, pool: p, work: p.Work()}
 	v := cause.Verdict{State: cause.RuledOut, Evidence: s.figures()}
 	switch {
 	case !p.Watched():
@@ -87,10 +88,31 @@ func judgeStarvation(c *cause.Case) cause.Verdict {
 	return v
 }
 
+// someBlocking is the share from which on blocked threads may be what uses the pool up: between
+// it and [blocking] chance decides what the looks met.
+const someBlocking = .35
+
+// idleEnough is the share of the processors in use up to which what is queued for the pool does
+// not wait for processors.
+const idleEnough = .75
+
 // starving is a case and what is known of its pool.
 type starving struct {
 	c    *cause.Case
 	pool *threadpool.Process
+	work threadpool.Work
+}
+
+// exhausted says whether requests wait for threads of the pool while processors are free: its
+// queue does not empty, or much of the slow time was spent in it. How many threads there are
+// does not matter: where blocked ones come free again, the runtime sees work completed and adds
+// hardly any.
+func (s *starving) exhausted() bool {
+	p := s.pool
+	if p.CPU > idleEnough {
+		return false
+	}
+	return p.Queue.Known() && p.Queue.Mean() >= max(1, p.Cores) || s.c.Slow() && s.c.Share(ledger.PoolThread) >= cause.Material
 }
 
 // grewUnseen says whether the pool was given most of its threads after the last look at
@@ -118,21 +140,31 @@ func (s *starving) byStacks(v *cause.Verdict) {
 		v.Summary += fmt.Sprintf(", on %.0f CPUs", cores)
 	}
 	switch {
-	case n == 0 || blocked < blocking*float64(w.Busy):
+	case n == 0 && s.work.Blocked < blocking*s.work.Busy, blocked < blocking*float64(w.Busy) && s.work.Blocked < blocking*s.work.Busy:
+		if s.exhausted() && s.work.Blocked >= someBlocking*s.work.Busy {
+			v.State = cause.Inconclusive
+			v.Summary = fmt.Sprintf("on average %s of %s pool threads with work were blocked, while %s work items waited for a thread",
+				cause.Digits(2, s.work.Blocked), cause.Digits(2, s.work.Busy), cause.Digits(2, p.Queue.Mean()))
+			v.Needs = []cause.Need{stacksEvidence}
+		}
 		return
 	case cores == 0 && n > 1 && !p.Climbs():
 		g := p.Waiting()[0]
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
 		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s, but the number of CPUs and whether they are idle is not known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
 		return
-	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores):
+	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores) && !s.exhausted():
 		return
 	case math.IsNaN(p.CPU) && cores > 0 && float64(w.Busy-n) >= cores:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
 		v.Summary += fmt.Sprintf(", while %d ran; whether the CPUs are busy is not known", w.Busy-n)
 		return
-	case 2*locks > n:
+	case 2*locks > n || 2*s.work.Locked > s.work.Blocked && s.work.Blocked > 0:
 		v.Summary = fmt.Sprintf("%d of %d pool threads wait for a lock: see dotnet.lock-contention", locks, w.Pool)
+		return
+	case math.IsNaN(p.CPU) && !p.Above(blocked):
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
+		v.Summary += "; whether the CPUs are busy is not known"
 		return
 	}
 	fares := starves
@@ -145,6 +177,12 @@ func (s *starving) byStacks(v *cause.Verdict) {
 		fares = madeUpFor
 	}
 	s.supported(v, fares)
+}
+
+// behindLock is which part of the pool waits for a lock, or holds it meanwhile, by the runtime's
+// events.
+func (s *starving) behindLock() float64 {
+	return reading.LockEvents(s.c.Bundle, s.pool.Stacks, s.c.Subject, s.pool.ThreadPool).Behind
 }
 
 // tried says whether the pool grew because the runtime tried if more threads do more
@@ -166,6 +204,7 @@ func (s *starving) byCount(v *cause.Verdict) {
 		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.Cores)
 	}
 	paused, _ := s.collected()
+	queued := s.exhausted() && p.Worst == nil && p.Queued()
 	climbs := p.Climbs() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long))
 	switch {
 	case p.Loose && p.Grows():
@@ -180,7 +219,9 @@ func (s *starving) byCount(v *cause.Verdict) {
 	case climbs && paused >= collecting:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{stacksEvidence}
 		v.Summary += fmt.Sprintf(" and adds %.1f per second, but GC pauses the program for %.0f %% of the time", p.Climb.Rate, 100*paused)
-	case climbs:
+	case queued && !climbs && s.behindLock() >= blocking:
+		v.Summary += ", and most of them wait for a lock: see dotnet.lock-contention"
+	case climbs, queued && paused < collecting && !math.IsNaN(p.CPU):
 		s.supported(v, starves)
 		v.Needs = append([]cause.Need{stacksEvidence}, v.Needs...)
 	case s.tried():
@@ -215,6 +256,12 @@ func (s *starving) supported(v *cause.Verdict, fares string) {
 		g, w := groups[0], p.Worst
 		v.Title = fmt.Sprintf("%s blocks %d of %d pool threads %s: %s.", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View), fares)
 		v.Summary = fmt.Sprintf("%d of %d pool threads blocked", p.Standing(), w.Pool)
+		if p.Queued() {
+			v.Summary += fmt.Sprintf(", and on average %s work items wait for one", cause.Digits(2, p.Queue.Mean()))
+		}
+	} else if !p.Grows() {
+		v.Title = fmt.Sprintf("Pool threads are blocked: %s work items wait for one on average, while the CPUs are only %.0f %% busy.", cause.Digits(2, p.Queue.Mean()), 100*p.CPU)
+		v.Summary = fmt.Sprintf("%.0f pool threads", p.Threads.Last())
 	} else {
 		v.Title = fmt.Sprintf("Pool threads are blocked: the pool adds %.1f per second and has %.0f, while the CPUs are only %.0f %% busy.", p.Climb.Rate, p.Threads.Last(), 100*p.CPU)
 		v.Summary = fmt.Sprintf("%.0f → %.0f pool threads", p.Climb.From, p.Climb.To)

@@ -44,6 +44,12 @@ func TestStarvation(t *testing.T) {
 		{"native code that computes", incident{version: "3.1.2", cores: 2, threads: ramp(4, 1), cpu: 80, stacks: []stack{{3, 14, hidden}}}, cause.RuledOut, "none of 14 pool threads", ""},
 		{"grown since the last look", incident{version: "3.1.2", cores: 2, threads: ramp(2, 1), cpu: 3, reasons: []string{reading.Starvation, reading.Starvation, reading.Starvation}, stacks: []stack{{2, 2, works}}},
 			cause.Supported, "adds 1.0 per second and has 12, while the CPUs are only 3 % busy…dotnet-stack", ""},
+		{"few threads that block again and again, and a queue", incident{version: "9.0.7", cores: 2, threads: flat(4), cpu: 1, queue: 35, stacks: []stack{{4, 4, socket}}},
+			cause.Supported, "DocumentStore.ReadLength blocks 4 of 4 pool threads on NetworkStream.Read: the pool starves…4 of 4 pool threads blocked, and on average 35 work items wait", ""},
+		{"a queue, and nobody looked", incident{version: "10.0.9", cores: 2, threads: flat(4), cpu: 3, queue: 30},
+			cause.Supported, "30 work items wait for one on average, while the CPUs are only 3 % busy…dotnet-stack", ""},
+		{"a queue, and some block", incident{cores: 2, threads: flat(5), cpu: 40, queue: 30, stacks: []stack{{2, 2, socket}, {3, 3, works}}},
+			cause.Inconclusive, "on average 2 of 5 pool threads with work were blocked, while 30 work items waited", ""},
 		{"made up for", incident{version: "8.0.11", cores: 2, threads: flat(130), cpu: 20, stacks: []stack{{115, 115, result}, {15, 15, idle}}},
 			cause.Supported, "CartController.Get blocks 115 of 130 pool threads on .Result: more threads make up for it", "starves"},
 		{"stable, and nobody looked", incident{cores: 2, threads: flat(60), cpu: 20}, cause.Inconclusive, "the pool has 60 threads on 2 CPUs, more than running work needs…dotnet-stack", ""},
@@ -55,6 +61,9 @@ func TestStarvation(t *testing.T) {
 		{"the pool tries more threads", incident{cores: 2, threads: ramp(3, 1), cpu: 70, reasons: []string{"Warmup", "ClimbingMove", "ClimbingMove", "ClimbingMove"}}, cause.RuledOut, "13 threads on 2 CPUs, some of them added", ""},
 		{"a collector that stops everything", incident{cores: 2, threads: ramp(3, 1), cpu: 40, paused: .6}, cause.Inconclusive, "GC pauses the program for 60 %", ""},
 		{"a lock", incident{cores: 2, threads: ramp(3, 1), cpu: 40, stacks: []stack{{1, 1, held}, {2, 12, lock}}}, cause.RuledOut, "12 of 13 pool threads wait for a lock", ""},
+		{"a lock of two threads, and a queue", incident{cores: 2, threads: flat(2), cpu: 50, queue: 30, stacks: []stack{{1, 1, append([]string{"Shop!Shop.Ledger.Append(int32)"}, dispatch)}, {1, 1, lock}}},
+			cause.RuledOut, "1 of 2 pool threads wait for a lock: see dotnet.lock-contention", ""},
+		{"a queue for processors", incident{cores: 2, threads: flat(4), cpu: 85, queue: 30, stacks: []stack{{2, 2, socket}, {2, 2, works}}}, cause.RuledOut, "at most 2 of 4", ""},
 		{"nothing", incident{cores: 2}, cause.Inconclusive, "were not recorded…unstall record PID", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -92,3 +92,37 @@ func On(v threads.View) string {
 	}
 	return "on " + strings.TrimPrefix(v.Pattern, "sync I/O: ")
 }
+
+// Work is what the threads of the pool did, in the mean of all looks at them.
+type Work struct {
+	Pool, Busy, Blocked float64 // threads; blocked ones have work, too
+	Locked              float64 // of the blocked, for a lock
+}
+
+// Work reads all looks at the pool's threads; zero of none.
+func (p *Process) Work() (w Work) {
+	bursts := p.Stacks.Moments(p.Subject)
+	for _, moments := range bursts {
+		each := 1 / float64(len(moments)*len(bursts))
+		for _, looks := range moments {
+			for i := range looks {
+				v := looks[i].View
+				if v.Role != threads.Worker {
+					continue
+				}
+				w.Pool += each
+				if v.State == evidence.Idle {
+					continue
+				}
+				w.Busy += each
+				if p.stands(v) {
+					w.Blocked += each
+					if v.State == evidence.LockWait {
+						w.Locked += each
+					}
+				}
+			}
+		}
+	}
+	return w
+}
