@@ -119,10 +119,10 @@ func inOrder(parts []share) {
 
 // meanwhile are the requests charged, and those that the service itself saw, at any moment.
 type meanwhile struct {
-	first, last int64 // between which some were in flight: who looked before or after saw none of their time
-	inFlight func(at int64) float64 // of those charged
-	begun    func(at int64) float64 // of them, at most, those that the service has begun with; nil: it does not tell
-	awaiting func(at int64) float64 // that the service has begun with and that hold no thread
+	first, last int64                  // between which some were in flight: who looked before or after saw none of their time
+	inFlight    func(at int64) float64 // of those charged
+	begun       func(at int64) float64 // of them, at most, those that the service has begun with; nil: it does not tell
+	awaiting    func(at int64) float64 // that the service has begun with and that hold no thread
 }
 
 func (l *Ledger) meanwhile() meanwhile {
