@@ -222,6 +222,12 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict, profile
 		c.Figure("slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
 		c.Figure("slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin),
 		c.Figure("stop-the-world pauses of GC, in total", 1e3*g.Pauses.Seconds(), "ms", g.Origin))
+	if p := b.Behind; p != nil {
+		v.Evidence = append(v.Evidence,
+			c.Figure(fmt.Sprintf("slow time: waiting for the %s, whose places GC kept taken for longer (replay of %s, which gives %s of the %s that requests waited for it, and %s without GC)",
+				p.Name, figure.Plural(p.Places, "place"), figure.Time(float64(p.Replayed)), figure.Time(float64(p.Observed)), figure.Time(float64(p.Without))), float64(b.Pool)/1e6, "ms", g.Origin),
+			c.Figure("share of the time that its places were kept in which their holders waited for GC", p.Part, "1", g.Origin))
+	}
 	v.Summary = cause.OfSlow(float64(b.Total()) / total)
 	switch {
 	case l.Host.Starved():
@@ -256,7 +262,7 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict, profile
 	}
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)
-	v.Saves = c.Save(b.Slow, b.Direct, min(b.InMark, l.Total))
+	v.Saves = c.Save(b.Slow, b.Direct, min(max(b.InMark, b.Total()), l.Total))
 	g.advise(c, &v, b)
 	return v
 }

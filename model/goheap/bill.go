@@ -15,10 +15,13 @@ import (
 //	         those who held a lock or a pool that the request waited for
 //	knock-on waiting behind other requests while a cycle marked, beyond what
 //	         requests that met no cycle wait
+//	pool     waiting for a pool whose places are kept for longer while the collector works
 //	slower   running longer while a cycle marked than requests that met none
 //	         (write barriers, caches, memory bandwidth)
 type Bill struct {
 	Direct, KnockOn, Slower int64         // ns of all slow requests
+	Pool                    int64         // ns of them that the replay of a pool gives
+	Behind                  *Behind       // that pool; nil: none
 	Slow                    []int64       // ns of each of them
 	InMark                  int64         // ns of slow requests' time that lies inside cycles
 	Overlap, Free           int           // requests that met a cycle, and that met none
@@ -27,7 +30,7 @@ type Bill struct {
 }
 
 // Total is all of it.
-func (b *Bill) Total() int64 { return b.Direct + b.KnockOn + b.Slower }
+func (b *Bill) Total() int64 { return b.Direct + b.KnockOn + b.Slower + b.Pool }
 
 // marks returns the phases in which the collector marked, as the artifact saw
 // them that g was read from: another's clock may be off by more than a phase.
@@ -86,9 +89,10 @@ func (g *Process) Bill() *Bill {
 		slow[row] = true
 	}
 	bills := make(map[int]int64, len(l.Slow))
+	b.Behind = g.behind()
 	for _, row := range l.Rows {
 		in := marks.Within(r.Start[row], r.End[row])
-		if in == 0 {
+		if in == 0 && b.Behind.of(row) == 0 {
 			continue
 		}
 		var direct, queue, own, ownIn int64
@@ -108,11 +112,13 @@ func (g *Process) Bill() *Bill {
 			knockOn = max(0, queue-int64(k.queue/k.n))
 			slower = max(0, min(ownIn, own-int64(k.own/k.n)))
 		}
-		b.less[row] = direct + knockOn + slower
+		pool := b.Behind.of(row)
+		b.less[row] = direct + knockOn + slower + pool
 		if slow[row] {
 			b.Direct += direct
 			b.KnockOn += knockOn
 			b.Slower += slower
+			b.Pool += pool
 			b.InMark += in
 			bills[row] = b.less[row]
 		}
