@@ -212,7 +212,7 @@ func (b *Bundle) Unify() {
 				continue
 			}
 			x, y := &b.Subjects[to], &b.Subjects[from]
-			named := x.PID != 0 && x.PID == y.PID || x.Instance != "" && x.Instance == y.Instance || x.Name != "" && sameName(x.Name, y.Name) || x.Service != "" && x.Service == y.Service
+			named := x.PID != 0 && x.PID == y.PID || x.Instance != "" && x.Instance == y.Instance || x.Name != "" && sameName(x.Name, y.Name) || x.Service != "" && x.Service == y.Service || x.Address != "" && x.Address == y.Address
 			if !named && b.rivals(from, to) {
 				b.Warnf(0, "the spans are of several services, and it is unclear whether the other files are about %s: give the spans of one service", b.Subjects[from].Title())
 				continue

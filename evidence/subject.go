@@ -34,6 +34,7 @@ type Subject struct {
 	CPUs      int    // processors the runtime schedules on (GOMAXPROCS)
 	Container string
 	Instance  string // what tells one run of a program from others without a PID: the address of HotSpot's VM thread
+	Address   string // where it was asked, as its clients wrote it: "127.0.0.1:8080"
 	Service   string // what its telemetry calls it: often not its executable's name
 }
 
@@ -151,6 +152,9 @@ func (b *Bundle) merge(s *Subject, o Subject) {
 	}
 	if s.Instance == "" {
 		s.Instance = o.Instance
+	}
+	if s.Address == "" {
+		s.Address = o.Address
 	}
 	if s.Service == "" {
 		s.Service = o.Service

@@ -2,12 +2,14 @@ package service
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/stats"
 )
 
 // DependencySlow is requests waiting for the answer of something they call.
@@ -54,7 +56,7 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	if c.AnswersLate() { // those who hold locks and pools wait for it, too
 		wait = func(row int) int64 { ch := l.OfRoots(row); return ch[ledger.Dependency] }
 	}
-	per, usual, share := excess(c, l.Rows, l.Slow, wait)
+	per, usual, share := beyondUsual(c, ledger.Dependency, wait)
 	v := cause.Verdict{State: cause.RuledOut, Summary: beyond(sum(per), share)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", cause.From(l.Source)),
@@ -93,6 +95,45 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	v.Fix = append(v.Fix, boundWait)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// beyondUsual is by how much slow requests exceed what is usual in a mechanism.
+func beyondUsual(c *cause.Case, m ledger.Mechanism, wait func(row int) int64) (per []int64, usual int64, share float64) {
+	if m == ledger.Dependency && !c.AnswersLate() && heldOverCalls(c) {
+		return beyondCallers(c, wait)
+	}
+	return excess(c, c.Ledger.Rows, c.Ledger.Slow, wait)
+}
+
+// heldOverCalls says whether requests queue for a lock or a pool that others hold over their
+// calls. Then most are slow, and those that are not may be some that call nobody: they do not
+// tell what a call usually takes.
+func heldOverCalls(c *cause.Case) bool {
+	var behind int64
+	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
+		b := c.BehindOf(cause.For(m))
+		behind += b.Roots[ledger.Dependency]
+	}
+	return float64(behind) >= cause.Material*float64(c.Ledger.Total)
+}
+
+// beyondCallers is by how much slow requests waited longer than is usual among all that call.
+func beyondCallers(c *cause.Case, wait func(row int) int64) (per []int64, usual int64, share float64) {
+	l := c.Ledger
+	var calls []int64
+	for _, row := range l.Rows {
+		if ns := wait(row); ns > 0 {
+			calls = append(calls, ns)
+		}
+	}
+	slices.Sort(calls)
+	if len(calls) > 0 {
+		usual = stats.Quantile(calls, .5)
+	}
+	for _, row := range l.Slow {
+		per = append(per, max(0, wait(row)-usual))
+	}
+	return per, usual, float64(sum(per)) / float64(max(1, l.Total))
 }
 
 // held tells by way of what requests wait for a dependency which they do not call

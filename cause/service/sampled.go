@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/runtime"
 )
 
 // judgeSampled judges where threads were looked at now and then, to which one that runs
@@ -61,27 +62,42 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 const full = .9
 
 // judgeBusy judges where nobody looked at the threads of a service that fills its
-// processors: what requests can have waited for one at most, the kernel has counted for
-// all threads together. Of Go a trace says it exactly, and what of it is the collector's.
+// processors, or at its states: what requests can have waited for one at most, the kernel has
+// counted for all threads together; what waits before threads begin with it is not seen, but
+// that it waits for full processors is. Of a runtime with a collector of which nothing tells
+// what it took of them, it is not known whose work that is.
 func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 	l := c.Ledger
-	if !c.OnThreads() || l == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
+	blind := !c.OnThreads() && runtime.Of(c.Runtime()).ReadCollector == nil
+	if !c.OnThreads() && !blind || l == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
 		return v, false
 	}
 	used, origin, known := c.OwnProcessors()
 	cores := procs(c)
+	mean := used
+	if then, from, seen := c.OwnWhileSlow(); seen && then*cores > used {
+		used, origin, known = then*cores, from, true
+	}
 	if !known || cores == 0 || used < full*cores || !c.Slow() {
 		return v, false
 	}
+	outside := queuedOutside(c)
+	if blind && !c.Spent() {
+		outside = 1
+	}
 	ready := reading.ProcessOf(c.Bundle, c.Subject, window(c)).RunDelay
-	waited := min(float64(l.Total), ready.Number*float64(l.To-l.From)+queuedOutside(c)*float64(l.Charges[ledger.Unobserved]))
+	waited := min(float64(l.Total), ready.Number*float64(l.To-l.From)+outside*float64(l.Charges[ledger.Unobserved]))
 	if !ready.MostlyKnown() || waited < cause.Material*float64(l.Total) {
 		return v, false
 	}
 	v.State, v.Summary = cause.Supported, fmt.Sprintf("the service keeps %.0f %% of %.0f CPUs busy", 100*used/cores, cores)
 	v.Title = fmt.Sprintf("The service is saturated: it keeps %.0f %% of the CPUs busy by itself.", 100*used/cores)
+	if mean < full*cores {
+		v.Title = fmt.Sprintf("The service is saturated while requests are slow: it keeps %.0f %% of the CPUs busy by itself then.", 100*used/cores)
+		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs used by the process without GC in the mean, of %.0f", cores), mean, "CPUs", origin))
+	}
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
+		c.Figure(fmt.Sprintf("CPUs used by the process without GC while slow requests are under way, of %.0f", cores), used, "CPUs", origin),
 		c.Figure("threads waiting for a CPU, on average", ready.Number, "count", ready.Origin))
 	v.Saves = c.Bound(waited, 0, waited)
 	lighten(c, &v, used)

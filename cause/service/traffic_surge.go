@@ -78,6 +78,9 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut}
 	v.Evidence = append(v.Evidence, c.Figure("requests", a.rate, "1/s", origin))
 	step, risen := a.step()
+	if !risen {
+		step, risen = a.burst()
+	}
 	switch {
 	case known:
 		v.Evidence = append(v.Evidence, cause.Given("expected", expected, "1/s", by))
@@ -200,6 +203,38 @@ func (a *arrivals) step() (best rise, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// certain is how many standard deviations of what comes by chance (Poisson) a burst exceeds.
+const certain = 4
+
+// burst finds a rise that does not stay: the stretches before vary by chance, so that next to
+// them a short one changes little of a whole recording. Requests take longer in it than they
+// did before.
+func (a *arrivals) burst() (best rise, ok bool) {
+	for from := shortest; from+shortest <= len(a.Rates); from++ {
+		before := median(a.Rates[:from])
+		to := from
+		for to < len(a.Rates) && a.Rates[to] >= surging*before {
+			to++
+		}
+		if before <= 0 || to-from < shortest || a.Rates[from-1] >= surging*before {
+			continue
+		}
+		after := mean(a.Rates[from:to])
+		came := before * float64(to-from) * float64(a.Width) / 1e9
+		usual := median(a.Medians[:from])
+		slowed := mean(a.Medians[from:to]) > slower*usual && mean(a.Medians[from-shortest:from]) <= slower*usual
+		if slowed && (after/before-1)*came >= certain*math.Sqrt(came) && after/before > best.after/max(best.before, 1e-9) {
+			best, ok = rise{a.From + int64(from)*a.Width, before, after}, true
+		}
+	}
+	return best, ok
+}
+
+func median(v []float64) float64 {
+	sorted := slices.Sorted(slices.Values(v))
+	return sorted[len(sorted)/2]
 }
 
 func mean(v []float64) (m float64) {

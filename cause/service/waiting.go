@@ -132,7 +132,7 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	wholly := cause.For(p.Mechanism)
 	behind := c.BehindOf(wholly)
 	v.Evidence = append(v.Evidence, c.Chain(wholly, &behind)...)
-	per, usual, over := excess(c, l.Rows, l.Slow, wait)
+	per, usual, over := beyondUsual(c, p.Mechanism, wait)
 	v.Evidence = append(v.Evidence, c.Figure("usual wait there per request (median)", float64(usual)/1e6, "ms", at))
 	switch {
 	case over < cause.Material:

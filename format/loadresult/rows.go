@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"net/url"
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
@@ -189,7 +190,7 @@ func (rs *rows) finish(r *run) bool {
 	if !slices.IsSortedFunc(rs.all, byEnd) {
 		slices.SortStableFunc(rs.all, byEnd)
 	}
-	subject := p.b.Subject(evidence.Subject{})
+	subject := p.b.Subject(evidence.Subject{Address: address(r.URL)})
 	from, until := rs.all[0].start, rs.all[len(rs.all)-1].end
 	lastStart := from
 	for _, q := range rs.all {
@@ -200,6 +201,16 @@ func (rs *rows) finish(r *run) bool {
 	rs.total(r, from, lastStart, until)
 	p.emit(r)
 	return true
+}
+
+// address is the host and port of a URL, "" if it names none: loads on one address are on one
+// service.
+func address(of string) string {
+	u, err := url.Parse(of)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 // request is a row as evidence. The generator's delay becomes its first state.
