@@ -16,7 +16,12 @@ const (
 	faultCost     = 2e3
 	faultCostLow  = .5e3
 	faultCostHigh = 10e3
+	faultCostMost = 20e3 // where the host of a virtual machine has to find the page, too
 )
+
+// perRequest is the kernel's time (ns) for what else a request needs of it – sockets, waking
+// others –, generously: what a process uses in the kernel beyond that went into its faults.
+const perRequest = 200e3
 
 // Minor faults per second below which they are nobody's problem, and from which
 // on they may be.
@@ -32,6 +37,7 @@ type faults struct {
 	otherwise float64 // the same before and after
 	system    float64 // cores it used in the kernel
 	run       float64 // cores its runtime believes it had
+	requests  float64 // per second
 	origin    evidence.Origin
 }
 
@@ -41,7 +47,21 @@ func faultsOf(c *cause.Case) *faults {
 	if !p.MinorFaults.MostlyKnown() {
 		return nil
 	}
-	return &faults{rate: p.MinorFaults.Number, otherwise: p.FaultsElse.Number, system: p.System.Mostly().Number, run: run, origin: p.MinorFaults.Origin}
+	requests := math.NaN()
+	if l := c.Ledger; l != nil && l.To > l.From {
+		requests = float64(len(l.Rows)) / (float64(l.To-l.From) / 1e9)
+	}
+	return &faults{requests: requests, rate: p.MinorFaults.Number, otherwise: p.FaultsElse.Number, system: p.System.Mostly().Number, run: run, origin: p.MinorFaults.Origin}
+}
+
+// cost is what a fault costs here (ns), by the kernel's time of the process; what is usual
+// if that is not known.
+func (f *faults) cost() float64 {
+	measured := (f.system*1e9 - f.requests*perRequest) / f.rate
+	if math.IsNaN(measured) {
+		return faultCost
+	}
+	return min(max(measured, faultCost), faultCostMost)
 }
 
 // part is the share of the process's time on processors that went into faults if
@@ -76,9 +96,10 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		return v
 	}
 	l := c.Ledger
-	v.Evidence = append(v.Evidence, c.Figure("share of its run time, at 2 µs per page fault", f.part(faultCost), "1", f.origin))
-	v.Summary += fmt.Sprintf(", about %.0f %% of its run time", 100*f.part(faultCost))
-	if f.rate < manyFaults || f.part(faultCostHigh) < cause.Material {
+	v.Evidence = append(v.Evidence, c.Figure("time each costs, by the CPU time in the kernel", f.cost()/1e6, "ms", f.origin),
+		c.Figure("share of its run time", f.part(f.cost()), "1", f.origin))
+	v.Summary += fmt.Sprintf(", about %.0f %% of its run time", 100*f.part(f.cost()))
+	if f.rate < manyFaults || f.part(max(f.cost(), faultCostHigh)) < cause.Material {
 		return v
 	}
 	own := c.Share(ledger.Own, ledger.Kernel)
@@ -104,13 +125,13 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		v.Summary += ", but the heap did not grow: memory is returned to the system and taken again"
 		v.Needs = []cause.Need{{What: "a log of the memory that the runtime returns: start the process with", Command: "GODEBUG=scavtrace=1"}}
 		return v
-	case f.part(faultCost) < noticed:
+	case f.part(f.cost()) < noticed:
 		v.State = cause.Inconclusive
 		v.Needs = []cause.Need{{What: "how much CPU time a page fault costs here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The heap grows into new memory: %.0f page faults/s take about %.0f %% of the process's run time.", f.rate, 100*f.part(faultCost))
+	v.Title = fmt.Sprintf("The heap grows into new memory: %.0f page faults/s take about %.0f %% of the process's run time.", f.rate, 100*f.part(f.cost()))
 	saved := func(row int, part float64) (sum float64) {
 		ch := l.Of(row)
 		for _, m := range onProcessors {
@@ -121,13 +142,13 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	per := make([]int64, len(l.Slow))
 	var low, high float64
 	for n, row := range l.Slow {
-		per[n] = int64(saved(row, f.part(faultCost)))
+		per[n] = int64(saved(row, f.part(f.cost())))
 		low += saved(row, f.part(faultCostLow))
-		high += saved(row, f.part(faultCostHigh))
+		high += saved(row, f.part(max(f.cost(), faultCostHigh)))
 	}
 	v.Saves = c.Save(per, int64(low), int64(high))
 	v.Fix = append(v.Fix, passes)
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return int64(saved(row, f.part(faultCost))) }))
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return int64(saved(row, f.part(f.cost()))) }))
 	return v
 }
 
