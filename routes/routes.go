@@ -169,7 +169,10 @@ func (h *handlings) route(id evidence.HandlingID) (route evidence.NameID) {
 const alike = .9
 
 // whose says of which route the requests are that never waited within their handler: of the
-// only one there is, or of the one that has all others as short as they.
+// one that has all others as short as they. Where no other is as short, they are of the only
+// handler there is if they are most of all requests: then those that were seen in it are what
+// is unusual of it. The fewer are of another one, which is too quick to be seen, and no
+// measure for those that were.
 func whose(b *evidence.Bundle, rows, unknown []int, count map[evidence.NameID]int) evidence.NameID {
 	if len(unknown) == 0 || len(count) == 0 {
 		return 0
@@ -181,15 +184,16 @@ func whose(b *evidence.Bundle, rows, unknown []int, count map[evidence.NameID]in
 	}
 	slices.Sort(took)
 	short := 2 * took[len(took)/2]
+	all := len(count) == 1 && 2*len(unknown) > len(rows)
 	n, of := 0, make(map[evidence.NameID]int)
 	for _, i := range rows {
-		if r.Route[i] != 0 && (len(count) == 1 || r.Latency(i) <= short) {
+		if r.Route[i] != 0 && (all || r.Latency(i) <= short) {
 			n++
 			of[r.Route[i]]++
 		}
 	}
 	for route, k := range of {
-		if (n >= minSeen || len(count) == 1) && float64(k) >= alike*float64(n) {
+		if (n >= minSeen || all) && float64(k) >= alike*float64(n) {
 			return route
 		}
 	}

@@ -72,6 +72,9 @@ func TestName(t *testing.T) {
 		{"short ones are of the handler that has short ones",
 			append(many(9, []string{"*main.cart"}, []string{"slow", "*main.export"}), many(9, []string{})...),
 			map[string]int{"main.cart": 18, "main.export": 9}},
+		{"the few that are too quick to be seen are no measure for the handler that is",
+			append(many(30, []string{"slow", "*main.show"}), many(5, []string{})...),
+			map[string]int{"main.show": 30, "": 5}},
 		{"nothing is known", many(9, []string{}), map[string]int{"": 9}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
