@@ -38,11 +38,11 @@ func TestTable(t *testing.T) {
 	said := func(s Setting) forecast {
 		switch {
 		case s.Name == calibration:
-			return forecast{cycles: 8.5, collector: .42, peak: 135 << 20, rss: 154 << 20, p99: model.Exactly(21)}
+			return forecast{cycles: model.Exactly(8.5), collector: model.Exactly(.42), process: model.Exactly(1.2), peak: model.Exactly(135 << 20), rss: model.Exactly(154 << 20), p99: model.Exactly(21)}
 		case s.Times == 1.2:
-			return forecast{math.NaN(), math.NaN(), math.NaN(), math.NaN(), model.Unknown, "too little memory"}
+			return noForecast("too little memory")
 		}
-		return forecast{cycles: 2, collector: .1, peak: 300 << 20, rss: 350 << 20, p99: model.Exactly(6)}
+		return forecast{cycles: model.Between(2, 1.8, 2.2), collector: model.Exactly(.1), process: model.Between(.6, .5, .7), peak: model.Exactly(300 << 20), rss: model.Between(350<<20, 340<<20, 360<<20), p99: model.Between(6, 4, 9)}
 	}
 	g := compareAll(rows[0].Rate, settings, rows, said)
 	var got bytes.Buffer
@@ -67,7 +67,7 @@ func TestTable(t *testing.T) {
 
 func TestSummaryTellsTheWorst(t *testing.T) {
 	one := func(name string, said, was float64) compared {
-		return compared{setting: Setting{Name: name}, said: forecast{cycles: said}, cycles: was}
+		return compared{setting: Setting{Name: name}, said: forecast{cycles: model.Exactly(said)}, cycles: was}
 	}
 	g := grid{settings: []compared{one(calibration, 50, 1), one("a", 1.1, 1), one("b", .6, 1), one("c", 1.2, 1), one("d", math.NaN(), 1)}}
 	median, worst, where, n := g.summary(metrics[0].off)
@@ -77,6 +77,24 @@ func TestSummaryTellsTheWorst(t *testing.T) {
 	// Now is 50 where it was 1: a is said to become 1.1/50 of it.
 	if got := metrics[0].changed(g.settings[1], g.now()); math.Abs(got-(1.1/50-1)) > 1e-9 {
 		t.Errorf("the change is %g off", got)
+	}
+}
+
+func TestRangesAreCounted(t *testing.T) {
+	one := func(low, high, was float64) compared {
+		return compared{setting: Setting{Name: "a"}, said: forecast{p99: model.Between(5, low, high)}, p99: was}
+	}
+	nan := math.NaN()
+	fell := one(4, 6, 5)
+	fell.behind = true
+	in, all := p99.ranges([]compared{one(4, 6, 5), one(4, 6, 7), one(nan, 6, 5), one(nan, 6, 7), one(4, nan, 5), one(nan, nan, 5), fell, {setting: Setting{Name: calibration}, said: forecast{p99: model.Between(1, 1, 1)}, p99: 1}})
+	if in != 3 || all != 6 {
+		t.Errorf("%d of %d ranges hold, want 3 of 6", in, all)
+	}
+	for want, c := range map[string]compared{"4.0–6.0": one(4, 6, 5), "4.0–6.0 (missed)": one(4, 6, 7), "≤ 6.0": one(nan, 6, 5), "≥ 4.0": one(4, nan, 9), "–": one(nan, nan, 5)} {
+		if got := p99.rangeOf(c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
@@ -102,7 +120,7 @@ func TestOnlyOthersOnTheHostLeaveARunOut(t *testing.T) {
 	}
 	late := run(0, 900)
 	late.Achieved = 900
-	if c := measured(Setting{}, []Row{late}, forecast{p99: model.Exactly(20)}); !c.behind || !math.IsNaN(metrics[4].off(c)) {
+	if c := measured(Setting{}, []Row{late}, forecast{p99: model.Exactly(20)}); !c.behind || !math.IsNaN(p99.off(c)) {
 		t.Errorf("%+v", c)
 	}
 	few := run(0, 3)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/incident"
@@ -13,11 +12,15 @@ import (
 	"github.com/unstall/unstall/runtime"
 )
 
-// forecast is what was predicted for a setting. NaN is not known.
+// forecast is what was predicted for a setting.
 type forecast struct {
-	cycles, collector, peak, rss float64 // 1/s, cores, bytes, bytes
-	p99                          model.Estimate
-	why                          string // there is none
+	cycles, collector, process, peak, rss, p99 model.Estimate // 1/s, cores, cores, bytes, bytes, ms
+	why                                        string         // there is none
+}
+
+func noForecast(why string) forecast {
+	u := model.Unknown
+	return forecast{u, u, u, u, u, u, why}
 }
 
 // calibrated are the models of one capture.
@@ -62,13 +65,12 @@ func calibrate(ctx context.Context, file string) (*calibrated, error) {
 
 // forecast asks the models for a setting.
 func (k *calibrated) forecast(s Setting) forecast {
-	nan := math.NaN()
 	then, err := k.heap.Predict(goheap.Scenario{Setting: s.predict()})
 	var impossible *goheap.Impossible
 	if errors.As(err, &impossible) {
-		return forecast{nan, nan, nan, nan, model.Unknown, impossible.Error()}
+		return noForecast(impossible.Error())
 	}
-	f := forecast{cycles: then.Cycles.Value, collector: then.Collector.Value, peak: then.Peak.Value, rss: then.RSS.Value, p99: model.Unknown}
+	f := forecast{cycles: then.Cycles, collector: then.Collector, process: then.Process, peak: then.Peak, rss: then.RSS, p99: model.Unknown}
 	if k.latencies != nil {
 		f.p99 = k.latencies.At(k.now, then)
 	}

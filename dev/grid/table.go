@@ -25,10 +25,10 @@ type compared struct {
 	setting Setting
 	said    forecast
 	// medians of the runs that count; NaN is not known
-	cycles, collector, peak, rss, p50, p99, faults float64
-	low99, high99                                  float64 // of the stretches, the middle half
-	runs, left                                     int     // counted, and left out as others used the host
-	behind                                         bool
+	cycles, collector, cpu, peak, rss, p50, p99, faults float64
+	low99, high99                                       float64 // of the stretches, the middle half
+	runs, left                                          int     // counted, and left out as others used the host
+	behind                                              bool
 }
 
 // grid is a whole load.
@@ -165,6 +165,7 @@ func measured(s Setting, runs []Row, said forecast) compared {
 	c.cycles = cycled(func(r Row) float64 { return r.Cycles })
 	c.collector = cycled(func(r Row) float64 { return r.Assist + r.Background + r.Idle })
 	c.peak = cycled(func(r Row) float64 { return r.Peak })
+	c.cpu = median(func(r Row) float64 { return r.CPU })
 	c.rss = median(func(r Row) float64 { return r.RSS })
 	c.p50 = median(func(r Row) float64 { return r.P50 })
 	c.faults = median(func(r Row) float64 { return r.Faults })
@@ -203,21 +204,41 @@ type metric struct {
 	target      float64 // that the median error is to stay within; 0: none
 	digits      int
 	scale       float64
-	predicted   func(compared) float64
+	predicted   func(compared) model.Estimate
 	measured    func(compared) float64
 }
 
 var metrics = []metric{
-	{"cycles", "1/s", .10, 2, 1, func(c compared) float64 { return c.said.cycles }, func(c compared) float64 { return c.cycles }},
-	{"collector", "cores", .20, 3, 1, func(c compared) float64 { return c.said.collector }, func(c compared) float64 { return c.collector }},
-	{"peak heap", "MiB", 0, 0, 1 << 20, func(c compared) float64 { return c.said.peak }, func(c compared) float64 { return c.peak }},
-	{"RSS", "MiB", 0, 0, 1 << 20, func(c compared) float64 { return c.said.rss }, func(c compared) float64 { return c.rss }},
-	{"p99", "ms", .25, 1, 1, func(c compared) float64 { return c.said.p99.Value }, func(c compared) float64 {
-		if c.behind {
-			return math.NaN()
-		}
-		return c.p99
-	}},
+	{"cycles", "1/s", .10, 2, 1, func(c compared) model.Estimate { return c.said.cycles }, func(c compared) float64 { return c.cycles }},
+	{"collector", "cores", .20, 3, 1, func(c compared) model.Estimate { return c.said.collector }, func(c compared) float64 { return c.collector }},
+	{"CPU", "cores", 0, 2, 1, func(c compared) model.Estimate { return c.said.process }, func(c compared) float64 { return c.cpu }},
+	{"peak heap", "MiB", 0, 0, 1 << 20, func(c compared) model.Estimate { return c.said.peak }, func(c compared) float64 { return c.peak }},
+	{"RSS", "MiB", 0, 0, 1 << 20, func(c compared) model.Estimate { return c.said.rss }, func(c compared) float64 { return c.rss }},
+	p99,
+}
+
+var p99 = metric{"p99", "ms", .25, 1, 1, func(c compared) model.Estimate { return c.said.p99 }, func(c compared) float64 {
+	if c.behind {
+		return math.NaN()
+	}
+	return c.p99
+}}
+
+// hold is the part of the ranges that are to hold what was measured.
+const hold = .8
+
+// holds says whether what was measured lies in the range that was predicted, or beyond the
+// bound; known is false where either is not there. The p99 of who falls behind is beyond
+// every range.
+func (m metric) holds(c compared) (in, known bool) {
+	e, v := m.predicted(c), m.measured(c)
+	if c.behind && math.IsNaN(v) {
+		v = math.Inf(1)
+	}
+	if math.IsNaN(v) || math.IsNaN(e.Low) && math.IsNaN(e.High) || c.setting.Name == calibration {
+		return false, false
+	}
+	return !(v < e.Low) && !(v > e.High), true
 }
 
 // off is the relative error of a prediction, NaN where there is nothing to compare.
@@ -226,13 +247,13 @@ func (m metric) off(c compared) float64 {
 	if v == 0 {
 		return math.NaN()
 	}
-	return m.predicted(c)/v - 1
+	return m.predicted(c).Value/v - 1
 }
 
 // changed is the relative error of what a setting changes: predicted then/now against
 // measured then/now. A host that is slower all the time cancels.
 func (m metric) changed(c, now compared) float64 {
-	then, before := m.predicted(c)/m.predicted(now), m.measured(c)/m.measured(now)
+	then, before := m.predicted(c).Value/m.predicted(now).Value, m.measured(c)/m.measured(now)
 	if before == 0 {
 		return math.NaN()
 	}
@@ -267,14 +288,14 @@ func (g grid) now() compared {
 	if i := slices.IndexFunc(g.settings, func(c compared) bool { return c.setting.Name == calibration }); i >= 0 {
 		return g.settings[i]
 	}
-	return measured(Setting{}, nil, forecast{math.NaN(), math.NaN(), math.NaN(), math.NaN(), model.Unknown, ""})
+	return measured(Setting{}, nil, noForecast(""))
 }
 
 func render(w io.Writer, p Plan, grids []grid) error {
 	b := &strings.Builder{}
 	b.WriteString(introduction)
 	fmt.Fprintf(b, "Measured %s on %s, %s, GOMAXPROCS=%d, seed %d.\n\n", p.Start.Format("2006-01-02"), p.Host, p.Go, p.Processors, p.Seed)
-	b.WriteString("| load | metric | asked for (median) | median error | worst error | median error of then/now |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| load | metric | asked for (median) | median error | too low | worst error | median error of then/now | ranges that hold |\n|---|---|---|---|---|---|---|---|\n")
 	for _, g := range grids {
 		now := g.now()
 		for _, m := range metrics {
@@ -284,7 +305,7 @@ func render(w io.Writer, p Plan, grids []grid) error {
 				asked = fmt.Sprintf("±%.0f %%", 100*m.target)
 			}
 			if n == 0 {
-				fmt.Fprintf(b, "| %g/s | %s | %s | | | |\n", g.rate, m.title, asked)
+				fmt.Fprintf(b, "| %g/s | %s | %s | | | | | |\n", g.rate, m.title, asked)
 				continue
 			}
 			verdict := ""
@@ -292,15 +313,70 @@ func render(w io.Writer, p Plan, grids []grid) error {
 				verdict = " (missed)"
 			}
 			change, _, _, _ := g.summary(func(c compared) float64 { return m.changed(c, now) })
-			fmt.Fprintf(b, "| %g/s | %s | %s | %.0f %%%s | %+.0f %%: %s | %s %% |\n", g.rate, m.title, asked, 100*median, verdict, 100*worst, where, number(100*change, 0))
+			in, ranges := m.ranges(g.settings)
+			fmt.Fprintf(b, "| %g/s | %s | %s | %.0f %%%s | %d of %d | %+.0f %%: %s | %s %% | %d of %d |\n", g.rate, m.title, asked, 100*median, verdict,
+				m.low(g.settings), n, 100*worst, where, number(100*change, 0), in, ranges)
 		}
 	}
+	judged(b, grids)
 	for _, g := range grids {
 		g.write(b)
 	}
 	b.WriteString(leftOut)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// ranges counts those that hold.
+func (m metric) ranges(settings []compared) (in, all int) {
+	for _, c := range settings {
+		if ok, known := m.holds(c); known {
+			all++
+			if ok {
+				in++
+			}
+		}
+	}
+	return in, all
+}
+
+// low counts predictions that are below what was measured.
+func (m metric) low(settings []compared) (n int) {
+	for _, c := range settings {
+		if c.setting.Name != calibration && m.off(c) < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// judged writes how right the p99s are, from every recording: of the settings that were
+// looked at for what no recording shows of a model, and of those that were not.
+func judged(b *strings.Builder, grids []grid) {
+	b.WriteString("\nAll p99s, from each of the recordings:\n\n| settings | p99s | median error | asked for | ranges that hold | asked for |\n|---|---|---|---|---|---|\n")
+	for k, title := range []string{"all", "looked at for the model", "not looked at"} {
+		var of grid
+		for _, g := range grids {
+			for _, one := range append([]grid{g}, g.others...) {
+				for n, c := range one.settings {
+					if k == 0 || n%2 == k-1 {
+						of.settings = append(of.settings, c)
+					}
+				}
+			}
+		}
+		median, _, _, n := of.summary(p99.off)
+		in, all := p99.ranges(of.settings)
+		verdict := func(missed bool) string {
+			if missed {
+				return " (missed)"
+			}
+			return ""
+		}
+		fmt.Fprintf(b, "| %s | %d | %s %%%s | ±%.0f %% | %d of %d%s | %.0f %% |\n", title, n, number(100*median, 0), verdict(median > p99.target), 100*p99.target,
+			in, all, verdict(float64(in) < hold*float64(all)), 100*hold)
+	}
+	b.WriteString("\nRanges should hold nine of ten; a bound on one side counts as a range.\n")
 }
 
 func (g grid) write(b *strings.Builder) {
@@ -315,13 +391,12 @@ func (g grid) write(b *strings.Builder) {
 		}
 	}
 	for _, other := range g.others {
-		m := metrics[len(metrics)-1]
-		switch median, worst, where, n := other.summary(m.off); {
+		switch median, worst, where, n := other.summary(p99.off); {
 		case other.models.latencies == nil:
 			fmt.Fprintf(b, "Another recording gives no p99: %s.\n\n", other.models.unused)
 		case n > 0:
-			fmt.Fprintf(b, "From another recording, with a p99 of %.1f ms, the p99s are %.0f %% off in the median and %+.0f %% at worst (%s).\n\n",
-				float64(other.models.latencies.Fit.P99.Observed)/1e6, 100*median, 100*worst, where)
+			fmt.Fprintf(b, "From another recording, with a p99 of %.1f ms, the p99s are %.0f %% off in the median and %+.0f %% at worst (%s); %s.\n\n",
+				float64(other.models.latencies.Fit.P99.Observed)/1e6, 100*median, 100*worst, where, other.held())
 		}
 	}
 	b.WriteString("Each cell: predicted / measured, error.\n\n| setting |")
@@ -330,7 +405,7 @@ func (g grid) write(b *strings.Builder) {
 		fmt.Fprintf(b, " %s, %s |", m.title, m.unit)
 		rule += "---|"
 	}
-	b.WriteString(" p99 of the middle half, ms | runs |\n" + rule + "---|---|\n")
+	b.WriteString(" predicted range, ms | p99 of the middle half, ms | runs |\n" + rule + "---|---|---|\n")
 	var notes []string
 	for _, c := range g.settings {
 		name := c.setting.Name
@@ -344,7 +419,7 @@ func (g grid) write(b *strings.Builder) {
 		for _, m := range metrics {
 			fmt.Fprintf(b, " %s |", m.cell(c))
 		}
-		fmt.Fprintf(b, " %s–%s | %d", number(c.low99, 1), number(c.high99, 1), c.runs)
+		fmt.Fprintf(b, " %s | %s–%s | %d", p99.rangeOf(c), number(c.low99, 1), number(c.high99, 1), c.runs)
 		if c.left > 0 {
 			fmt.Fprintf(b, " of %d", c.runs+c.left)
 		}
@@ -359,7 +434,7 @@ func (g grid) write(b *strings.Builder) {
 		case c.behind:
 			notes = append(notes, fmt.Sprintf("Under %s the service fell behind its load: its p99 is as long as the run, and is not compared.", c.setting.Name))
 		case replayed && !c.said.p99.Known():
-			notes = append(notes, fmt.Sprintf("Under %s the service was predicted to fall behind its load, and did not.", c.setting.Name))
+			notes = append(notes, fmt.Sprintf("Under %s no p99 is promised: requests and the collector would need nearly all processors, or too few requests were recorded.", c.setting.Name))
 		}
 	}
 	for _, n := range notes {
@@ -367,8 +442,34 @@ func (g grid) write(b *strings.Builder) {
 	}
 }
 
+// held says how many of the ranges of p99s hold.
+func (g grid) held() string {
+	in, all := p99.ranges(g.settings)
+	return fmt.Sprintf("%d of %d ranges hold", in, all)
+}
+
+// rangeOf is the range of a prediction, and whether it held.
+func (m metric) rangeOf(c compared) string {
+	e := m.predicted(c)
+	var text string
+	switch low, high := number(e.Low/m.scale, m.digits), number(e.High/m.scale, m.digits); {
+	case math.IsNaN(e.Low) && math.IsNaN(e.High):
+		return "–"
+	case math.IsNaN(e.Low):
+		text = "≤ " + high
+	case math.IsNaN(e.High):
+		text = "≥ " + low
+	default:
+		text = low + "–" + high
+	}
+	if in, known := m.holds(c); known && !in {
+		text += " (missed)"
+	}
+	return text
+}
+
 func (m metric) cell(c compared) string {
-	said, was := m.predicted(c)/m.scale, m.measured(c)/m.scale
+	said, was := m.predicted(c).Value/m.scale, m.measured(c)/m.scale
 	text := number(said, m.digits) + " / " + number(was, m.digits)
 	if e := m.off(c); !math.IsNaN(e) && !math.IsInf(e, 0) {
 		text += fmt.Sprintf(", %+.0f %%", 100*e)

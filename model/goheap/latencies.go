@@ -22,10 +22,21 @@ type Recorded struct {
 	// tells it, and Latency what they took from then on. While all processors are busy
 	// nobody looks, so they are found in batches, and batches follow the cycles.
 	Seen bool
+	// Clients says that Latency is what clients waited, from when they meant to send. A log
+	// that the process writes may leave out what a request waited for its handler, and then
+	// shows less than the model says.
+	Clients bool
+	// Unfinished are requests that nobody saw end; they are not among the others.
+	Unfinished int
 	// Work is the time on a processor of requests that met no cycle, and Free the
 	// latency of such requests. They need not be the same ones, and are drawn from.
 	// Without a trace Work is not known: nil takes it from Free.
 	Work, Free []int64
+	// Placed are the requests of which it is known where they lie beside the cycles, in
+	// order of arrival, and Gaps the times from the end of one cycle to the next. Nil:
+	// nothing besides the collector can be carried over.
+	Placed []Placed
+	Gaps   []float64
 
 	Cycles   float64 // begun per second
 	Marking  float64 // share of the time
@@ -45,19 +56,26 @@ const mostRunway = .3
 
 // Latencies predicts what requests would take if the collector did something else.
 // The recorded arrivals are run through the model of a [Program] once more, with the
-// cycles of another setting.
+// cycles of another setting, and what the model does not explain of the recorded
+// latencies is carried over, see [rest].
 //
 // Two of its parameters cannot be read from a recording and are set so that the model
-// gives the recorded p50 and p99: how much slower work is while a cycle marks, and what
-// every request spends elsewhere. That the share of the time in which cycles mark
-// comes out right was not asked for, and is what tells whether to believe the model.
+// gives the recorded p50, and the p90 of the requests that met a cycle (the p99 of all
+// where those are not known): what every request spends elsewhere, and how much slower
+// work is while a cycle marks. That the share of the time in which cycles mark comes out
+// right was not asked for, and is what tells whether to believe the model.
 type Latencies struct {
 	Slower float64 // own work takes that many times as long while a cycle marks
 	Beside float64 // ns of each request that are neither work nor waiting for a processor
 	Fit    queue.Fit
 	Mark   float64 // share of the time in which cycles mark, by the model
+	// Whole is the recorded p99 of usual stretches by that of the replay with the rest
+	// carried over, under the recorded cycles: what is left to scale.
+	Whole float64
 
 	r     Recorded
+	reach reach
+	rest  *rest
 	work  []int64 // sorted
 	extra []int64 // what a free request of that rank takes beside its work
 	every float64 // ns of own work from cycle to cycle
@@ -83,14 +101,19 @@ func NewLatencies(r Recorded) (*Latencies, error) {
 	switch {
 	case r.Processors < 1:
 		return nil, errors.New("the number of CPUs is not known")
-	case len(r.Arrive) < queue.MinReplay || len(r.Arrive) != len(r.Latency):
-		return nil, fmt.Errorf("a replay needs at least %d requests, and there are %d", queue.MinReplay, len(r.Arrive))
+	case len(r.Arrive) < fewest || len(r.Arrive) != len(r.Latency):
+		return nil, fmt.Errorf("a p99 needs at least %d requests, and there are %d", fewest, len(r.Arrive))
+	case float64(r.Unfinished) >= .01*float64(len(r.Arrive)+r.Unfinished):
+		return nil, fmt.Errorf("%d requests never finished: the p99 is among those", r.Unfinished)
+	case fallsBehind(r.Latency):
+		return nil, errors.New("requests pile up in the recording: what they take grows for as long as one watches")
 	case len(r.Free) < MinFree:
 		return nil, fmt.Errorf("only %d requests ran without a GC cycle, too few to tell how long one takes without GC", len(r.Free))
 	case !(r.Cycles > 0) || !(r.MarkWork > 0):
 		return nil, errNoCycles
 	}
 	l.distributions()
+	l.reach, l.rest = reachOf(r.Gaps, r.Free), newRest(r.Placed)
 	span := float64(r.Arrive[len(r.Arrive)-1]-r.Arrive[0]) / 1e9
 	if span <= 0 {
 		return nil, errors.New("all requests arrived at the same time")
@@ -107,6 +130,10 @@ func NewLatencies(r Recorded) (*Latencies, error) {
 
 // MinFree is how many requests must have met no cycle.
 const MinFree = 20
+
+// fewest is of how many requests three are beyond the p99: of fewer it is likely that the
+// recording holds none of those that decide it (e^−3 is 5 %).
+const fewest = 300
 
 // distributions pairs what a request works and what else it takes by rank: one that
 // works longer than nine of ten also takes longer than nine of ten.
@@ -213,32 +240,51 @@ func (l *Latencies) marking(slower, cycles, work float64) Marking {
 	return m
 }
 
-// calibrate looks for the parameters under which the model gives the recorded p50
-// and p99.
+// met is the part of the requests that met a cycle by which the model is calibrated: the
+// longest of them wait for other things, too, or are too few.
+const met = .9
+
+// calibrate looks for the parameters under which the model gives what was recorded.
 func (l *Latencies) calibrate() error {
 	p50, p99 := l.Fit.P50.Observed, l.Fit.P99.Observed
+	seen := l.rest.seen[meets]
+	want := p99
+	if len(seen) >= MinFree {
+		want = stats.Quantile(seen, met)
+	}
+	var is int64
+	var of shares
 	try := func(slower float64) (miss float64, err error) {
 		var t typical
 		var marked, span float64
+		l.rest.model = byPhase{}
 		for n := range uint64(draws) {
 			out, arrive, err := l.play(n, l.marking(slower, 1, 1))
 			if err != nil {
 				return 0, err
 			}
 			t.add(arrive, l.shown(out), l.r.Cycles)
+			l.place(&l.rest.model, out, arrive)
 			marked, span = marked+out.Marked, span+out.Span
 		}
+		of = l.rest.model.shares()
+		l.rest.model.sort()
 		l.Slower, l.Mark = slower, marked/span
 		// Time that nobody needs cannot be negative; then the p50 does not fit.
 		l.Beside = max(0, float64(p50-t.at(.5)))
+		l.rest.beside = int64(l.Beside)
 		l.Fit.P50.Model = t.at(.5) + int64(l.Beside)
 		l.Fit.P99.Model = t.at(.99) + int64(l.Beside)
-		return float64(l.Fit.P99.Model - p99), nil
+		is = l.Fit.P99.Model
+		if model := l.rest.model[meets]; len(seen) >= MinFree && len(model) >= MinFree {
+			is = stats.Quantile(model, met) + int64(l.Beside)
+		}
+		return float64(is - want), nil
 	}
-	const near = .005 // of the p99: closer is chance
+	const near = .005 // of what is looked for: closer is chance
 	low, high := 1., float64(mostSlower)
 	miss, err := try(low)
-	for n := 0; err == nil && (miss < 0 || n > 0) && math.Abs(miss) > near*float64(p99) && n < 12; n++ {
+	for n := 0; err == nil && (miss < 0 || n > 0) && math.Abs(miss) > near*float64(want) && n < 12; n++ {
 		if n > 0 && miss >= 0 {
 			high = l.Slower
 		} else {
@@ -249,24 +295,44 @@ func (l *Latencies) calibrate() error {
 	if err != nil {
 		return err
 	}
-	return l.judge()
+	l.Whole = float64(p99) / l.rest.quantile(&l.rest.seen, &l.rest.model, of, .99)
+	return l.judge(want, is)
 }
 
-// judge says whether the calibrated model may be used.
-func (l *Latencies) judge() error {
+// place puts what a run of the model gave its requests to where they lie beside its cycles.
+func (l *Latencies) place(to *byPhase, out Served, arrive []int64) {
+	for i, v := range l.shown(out) {
+		at := arrive[i]
+		if l.r.Seen {
+			at += out.Unseen[i]
+		}
+		p, _ := l.reach.of(out.Marks, at)
+		to[p] = append(to[p], v)
+	}
+}
+
+// carries says whether it is known what to carry over.
+func (l *Latencies) carries() bool {
+	return len(l.rest.seen[meets]) >= MinFree && len(l.rest.seen[apart]) >= MinFree && len(l.rest.model[meets]) >= MinFree
+}
+
+// judge says whether the calibrated model may be used, given what its calibration looked
+// for and came to. What it does not explain is carried over if it is known of which
+// requests; else it must not be much.
+func (l *Latencies) judge(want, is int64) error {
 	f := &l.Fit
 	e50, e99 := queue.Off(f.P50.Observed, f.P50.Model), queue.Off(f.P99.Observed, f.P99.Model)
 	f.Error = max(e50, e99)
 	switch {
-	case e99 > queue.Tolerance && l.Slower >= mostSlower-.01:
-		f.Why = queue.NotReproduced("p99", f.P99.Observed, f.P99.Model) + ": GC alone does not explain the latency"
-	case e99 > queue.Tolerance && l.Slower == 1:
+	case l.Slower == 1 && is > want && queue.Off(want, is) > queue.Tolerance && !(l.carries() && (l.r.Seen || l.r.Clients)):
 		err := fmt.Errorf("%s, %w", queue.NotReproduced("p99", f.P99.Observed, f.P99.Model), ErrTooSlow)
 		f.Why = err.Error()
 		return err
-	case e99 > queue.Tolerance:
+	case !l.carries() && e99 > queue.Tolerance && l.Slower >= mostSlower-.01:
+		f.Why = queue.NotReproduced("p99", f.P99.Observed, f.P99.Model) + ": GC alone does not explain the latency"
+	case !l.carries() && e99 > queue.Tolerance:
 		f.Why = queue.NotReproduced("p99", f.P99.Observed, f.P99.Model)
-	case e50 > queue.Tolerance:
+	case !l.carries() && e50 > queue.Tolerance:
 		f.Why = queue.NotReproduced("p50", f.P50.Observed, f.P50.Model)
 	case l.r.Marking > 0 && math.Abs(l.Mark/l.r.Marking-1) > markingMiss:
 		f.Why = fmt.Sprintf("in the replay GC marks for %.0f %% of the time, but %.0f %% was observed", 100*l.Mark, 100*l.r.Marking)
@@ -277,32 +343,48 @@ func (l *Latencies) judge() error {
 	return errors.New(f.Why)
 }
 
-// farther is how far a p99 under another setting lies off in the median of those that
-// were measured (docs/predictions.md): no range is narrower.
-const farther = .4
+// What the range of a prediction is made of besides what was recorded by chance.
+const (
+	// farther is the standard deviation of the logarithm of measured p99s by predicted ones
+	// that nothing recorded explains: a host's speed from one minute to the next, and the
+	// model (docs/predictions.md; half of its settings were looked at for this figure).
+	farther = .3
+	// unexplained is the part of what the replay misses of now that it may miss of a change,
+	// too, where nothing can be carried over.
+	unexplained = .5
+	// longer is how many times as long cycles may mark, or as short: with GOGC=400 those of
+	// one service took half as long again as with GOGC=100, and the model says a third.
+	longer = 1.25
+	// asNow is how far (of the way, in logarithm) a p99 under fewer cycles is moved to what it
+	// would be if each cycle cost as much as now (docs/predictions.md, the same half).
+	asNow = .33
+	// vague is how far (in logarithm) a range may reach to either side of a figure: one that
+	// spans more than a factor of ten says no more than its upper end.
+	vague = 1.15
+	// ninety are the standard deviations on either side that hold 90 % of a normal
+	// distribution.
+	ninety = 1.645
+)
 
-// At returns the p99 (ms) that the recorded requests would have under another outcome. Now is the
-// model's outcome of the recorded run: only what differs between the two counts. The
-// ranges are those of the draws, and no narrower than predictions have been found true. Where requests would
-// pile up without end nothing is known, nor where it is likely that the collector leaves
-// them too little.
+// nearFull is the part of the processors from which on no p99 is promised: waiting goes with
+// 1/(1−ρ) (Kingman, The single server queue in heavy traffic, Mathematical Proceedings 57,
+// 1961), so that there a demand that is 5 % off is half of the wait.
+const nearFull = .9
+
+// At returns the p99 (ms) that the recorded requests would have under another outcome, with
+// a range that should hold nine of ten. Now is the model's outcome of the recorded run: only
+// what differs between the two counts. Where requests and the collector would leave next to
+// nothing of the processors, or pile up without end, there is no figure; then more
+// cycles than now give the bound below, which is the p99 of now.
 func (l *Latencies) At(now, then Outcome) model.Estimate {
-	if !now.Cycles.Known() || !then.Cycles.Known() || now.Cycles.Value <= 0 {
+	if !now.Cycles.Known() || !then.Cycles.Known() || now.Cycles.Value <= 0 || then.Limiter {
 		return model.Unknown
 	}
 	cycles, work := then.Cycles.Value/now.Cycles.Value, 1.
 	if per := now.Collector.Value / now.Cycles.Value; then.Cycles.Value > 0 && per > 0 && then.Collector.Known() {
 		work = then.Collector.Value / then.Cycles.Value / per
 	}
-	if then.Limiter {
-		return model.Unknown
-	}
-	least := queue.Tolerance
-	if cycles != 1 {
-		least = farther
-	}
-	var t typical
-	var each []float64
+	var all byPhase
 	behind, marked, span := 0, 0., 0.
 	for n := range uint64(draws) {
 		out, arrive, err := l.play(n, l.marking(l.Slower, cycles, work))
@@ -313,24 +395,68 @@ func (l *Latencies) At(now, then Outcome) model.Estimate {
 			behind++
 		}
 		marked, span = marked+out.Marked, span+out.Span
-		latency := l.shown(out)
-		for i := range latency {
-			latency[i] += int64(l.Beside)
+		l.place(&all, out, arrive)
+	}
+	of := all.shares()
+	all.sort()
+	if cycles == 1 && work == 1 {
+		p99 := l.Whole * l.rest.quantile(&l.rest.seen, &all, of, .99) / 1e6
+		return model.Between(p99, p99*(1-queue.Tolerance), p99*(1+queue.Tolerance))
+	}
+	if 2*behind > draws || l.overloads(then, marked/span) {
+		bound := model.Unknown
+		if cycles > 1 {
+			bound.Low = float64(l.Fit.P99.Observed) / 1e6
 		}
-		t.add(arrive, latency, l.r.Cycles*cycles)
-		var one typical
-		one.add(arrive, latency, l.r.Cycles*cycles)
-		each = append(each, float64(one.at(.99))/1e6)
+		return bound
 	}
-	if 2*behind > draws || then.Cycles.Value > now.Cycles.Value && l.overloads(then, marked/span) {
-		return model.Unknown
+	return l.between(&all, of, then.Cycles, cycles < 1)
+}
+
+// between gives the p99 (ms) of a replay, and the range that its parts give together: what
+// is independent adds up by squares (Guide to the Expression of Uncertainty in Measurement,
+// JCGM 100:2008, section 5.1), here of logarithms.
+//
+// Rarer cycles need fewer assists, so the model makes shorter what a request takes that meets
+// one. Nothing recorded shows whether it was the assists that made it long: it may also have
+// been what the collector's other threads keep from the kernel, the network and the clients.
+// So fewer cycles are also taken to cost those that meet them as much as now, and the figure
+// lies between the two, see [asNow].
+func (l *Latencies) between(all *byPhase, of shares, cycles model.Estimate, fewer bool) model.Estimate {
+	quantile := func(of shares) float64 { return math.Log(max(l.rest.quantile(&l.rest.seen, all, of, .99), 1)) }
+	p99, variance := quantile(of), farther*farther
+	add := func(sd float64) {
+		if !math.IsNaN(sd) {
+			variance += sd * sd
+		}
 	}
-	p99 := float64(t.at(.99)) / 1e6
-	return model.Between(p99, min(slices.Min(each), p99*(1-least)), max(slices.Max(each), p99*(1+least)))
+	add(l.rest.spread(all, of, .99))
+	long := longer
+	if cycles.Ranged() && cycles.Low > 0 {
+		long *= math.Sqrt(cycles.High / cycles.Low)
+	}
+	add((quantile(of.times(long)) - quantile(of.times(1/long))) / (2 * ninety))
+	if fewer && l.carries() {
+		same := math.Log(max(l.rest.quantile(&l.rest.seen, &l.rest.model, of, .99), 1))
+		add((same - p99) / math.Sqrt(12)) // anywhere between the two
+		p99 += asNow * (same - p99)
+	}
+	// What is left may be the service's or the recording's.
+	left := math.Log(l.Whole) / 2
+	add(left)
+	if !l.carries() {
+		add(unexplained * math.Log(float64(l.Fit.P99.Observed)/float64(l.Fit.P99.Model)))
+	}
+	p99 += left
+	wide := ninety * math.Sqrt(variance)
+	if wide > vague {
+		return model.Estimate{Value: math.NaN(), Low: math.NaN(), High: math.Exp(p99+wide) / 1e6}
+	}
+	return model.Between(math.Exp(p99)/1e6, math.Exp(p99-wide)/1e6, math.Exp(p99+wide)/1e6)
 }
 
 // overloads says whether requests, which take longer while cycles mark, and the
-// collector need more than there are processors. A ratio lets the heap grow with what
+// collector need nearly all of the processors. A ratio lets the heap grow with what
 // waits. Under a limit what waits takes the collector's room, so that a backlog feeds
 // itself: there the upper end of what it may take must fit, too.
 func (l *Latencies) overloads(then Outcome, marked float64) bool {
@@ -339,5 +465,5 @@ func (l *Latencies) overloads(then Outcome, marked float64) bool {
 		collector = then.Collector.High
 	}
 	requests := l.every * l.r.Cycles / 1e9 * (1 + (l.Slower-1)*min(marked, 1))
-	return requests+collector >= float64(l.r.Processors)
+	return requests+collector >= nearFull*float64(l.r.Processors)
 }

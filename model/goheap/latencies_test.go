@@ -23,7 +23,8 @@ func madeUp(t *testing.T, requests int, slower, beside float64) (Recorded, *Late
 		r.Work, r.Free = append(r.Work, w), append(r.Free, w+int64(beside/2))
 	}
 	r.Arrive = arrive
-	known := &Latencies{r: r, Slower: slower, Beside: beside / 2}
+	known := &Latencies{r: r, Slower: slower, Beside: beside / 2, Whole: 1, rest: newRest(nil)}
+	known.rest.beside = int64(beside / 2)
 	known.distributions()
 	known.every = known.meanWork() * 1000 / r.Cycles
 	out, _, err := known.play(5, known.marking(slower, 1, 1))
@@ -128,7 +129,7 @@ func TestLatenciesSayWhyNot(t *testing.T) {
 		want string
 	}{
 		{with(func(r *Recorded) { r.Processors = 0 }), "the number of CPUs is not known"},
-		{with(func(r *Recorded) { r.Arrive, r.Latency = r.Arrive[:50], r.Latency[:50] }), "at least 100 requests, and there are 50"},
+		{with(func(r *Recorded) { r.Arrive, r.Latency = r.Arrive[:50], r.Latency[:50] }), "at least 300 requests, and there are 50"},
 		{with(func(r *Recorded) { r.Free = r.Free[:3] }), "3 requests ran without a GC cycle"},
 		{with(func(r *Recorded) { r.Cycles = 0 }), "no GC cycles"},
 		{with(func(r *Recorded) { r.Marking *= 3 }), "in the replay GC marks for"},
@@ -140,6 +141,13 @@ func TestLatenciesSayWhyNot(t *testing.T) {
 				}
 			}
 		}), "GC alone does not explain the latency"},
+		{with(func(r *Recorded) { r.Unfinished = 40 }), "40 requests never finished"},
+		{with(func(r *Recorded) { // a storm
+			r.Latency = slices.Clone(r.Latency)
+			for i := range r.Latency {
+				r.Latency[i] += int64(i) * ms
+			}
+		}), "requests pile up in the recording"},
 	} {
 		_, err := NewLatencies(tt.r)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -177,11 +185,15 @@ func TestLatenciesThatPileUpAreNotKnown(t *testing.T) {
 		t.Errorf("p99 %+v of a service that cannot keep up", q)
 	}
 	// Requests need .4 cores, twice that while cycles mark, and there are two.
-	tight := outcome(24, 1.2)
+	full := l.At(outcome(8, .4), outcome(30, 1.5))
+	if full.Known() || math.Abs(full.Low-float64(l.Fit.P99.Observed)/ms) > .01 {
+		t.Errorf("p99 %+v where next to nothing is left, want only that it is no less than now", full)
+	}
+	tight := outcome(18, .9)
 	if q := l.At(outcome(8, .4), tight); !q.Known() {
 		t.Error("no p99 of a service that just keeps up")
 	}
-	tight.Collector.Low, tight.Collector.High = 1, 1.5
+	tight.Collector.Low, tight.Collector.High = .7, 1.5
 	if q := l.At(outcome(8, .4), tight); !q.Known() {
 		t.Error("no p99 under a ratio, that lets the heap grow with what waits")
 	}

@@ -29,9 +29,10 @@ type Served struct {
 	// Unseen is the part of it, ns, until a processor looked and found the request. A
 	// trace of the program itself does not show it.
 	Unseen []int64
-	Cycles int     // begun
-	Span   float64 // ns from the first arrival to the last end
-	Marked float64 // ns in which a cycle marked
+	Cycles int          // begun
+	Marks  []queue.Stop // when one marked, ns
+	Span   float64      // ns from the first arrival to the last end
+	Marked float64      // ns in which a cycle marked
 	// Marking done, ns on processors: by requests that allocate, by workers that have
 	// a quarter of the processors, by processors that have nothing else to do.
 	Assist, Workers, Idle float64
@@ -290,6 +291,7 @@ func (s *serving) advance(p pace, step float64) {
 	s.since += own
 	if s.marking {
 		s.out.Marked += step
+		s.out.Marks[len(s.out.Marks)-1].To = int64(s.now)
 		s.out.Workers += p.must * step
 		s.out.Idle += p.idle * step
 		s.out.Assist += n * p.assist * step

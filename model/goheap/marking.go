@@ -1,5 +1,7 @@
 package goheap
 
+import "github.com/unstall/unstall/model/queue"
+
 // Marking is how a concurrent collector shares a program's processors with the
 // requests, as Go's does since 1.5 (https://go.dev/src/runtime/mgcpacer.go,
 // https://go.dev/src/runtime/mgc.go): while a cycle marks, a quarter of the
@@ -62,5 +64,6 @@ func (s *serving) turn() {
 		}
 		s.stopped = s.now + m.Stop
 		s.out.Cycles++
+		s.out.Marks = append(s.out.Marks, queue.Stop{From: int64(s.now), To: int64(s.now)})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/model/queue"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
@@ -101,6 +102,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 		rows = g.rowsOf(source)
 	}
 	began := func(i int) int64 { return q.End[i] - q.Latency(i) }
+	all := len(rows)
 	rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return q.Outcome[i] == evidence.Unfinished || q.Latency(i) < 0 })
 	if len(rows) == 0 {
 		return errors.New("there are no requests")
@@ -112,6 +114,11 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 	}
 	quiet := g.quiet()
 	r.Seen = l.Traced && l.Source == source
+	r.Clients = slices.ContainsFunc(rows, func(i int) bool { return q.Intended[i] != 0 })
+	r.Gaps = quiet.gaps
+	if !r.Seen {
+		r.Unfinished = all - len(rows) // a trace ends while some run
+	}
 	if l.Traced {
 		for _, i := range l.Rows {
 			if !quiet.holds(began(i), q.End[i]) {
@@ -125,11 +132,12 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 		}
 	}
 	if r.Free != nil {
+		g.place(r, quiet, rows)
 		return nil
 	}
 	// Another artifact's requests: its clock must place them between two cycles.
-	slack := int64(0)
-	for _, clock := range []evidence.ClockID{q.Clock[rows[0]], quiet.clock} {
+	slack := g.Bundle.Clocks[q.Clock[rows[0]]].Slack()
+	for _, clock := range quiet.clocks {
 		slack = max(slack, g.Bundle.Clocks[clock].Slack())
 	}
 	if typical := quiet.typical(); slack > typical/slackOf {
@@ -152,7 +160,35 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 			r.Free = append(r.Free, q.Latency(i))
 		}
 	}
+	g.place(r, quiet, rows)
 	return nil
+}
+
+// place says of the requests, in order of arrival, where they lie beside the cycles. Before
+// the first cycle that was watched it is not known what one before left waiting.
+func (g *Process) place(r *Recorded, quiet quiet, rows []int) {
+	if len(r.Free) == 0 {
+		return
+	}
+	q := &g.Bundle.Requests
+	reach := reachOf(r.Gaps, r.Free)
+	watched := 0
+	for _, i := range rows {
+		at := q.End[i] - q.Latency(i)
+		for watched < len(quiet.watched) && quiet.watched[watched].To <= at {
+			watched++
+		}
+		if watched == len(quiet.watched) {
+			return
+		}
+		w := quiet.watched[watched]
+		p, last := reach.of(quiet.marks, at)
+		if at < w.From || at < w.From+reach.after && (last < 0 || quiet.marks[last].From < w.From) {
+			continue
+		}
+		cycle := last + 1 + watched // each stretch begins with one of its own
+		r.Placed = append(r.Placed, Placed{Arrive: at, Latency: q.Latency(i), Cycle: cycle, phase: p})
+	}
 }
 
 func (g *Process) rowsOf(a evidence.ArtifactID) (rows []int) {
@@ -168,24 +204,51 @@ func (g *Process) rowsOf(a evidence.ArtifactID) (rows []int) {
 // quiet is the time between cycles, where it is known that there is none and the
 // backlog of the one before should be gone: the second half of each gap.
 type quiet struct {
-	spans reading.Spans
-	clock evidence.ClockID
+	spans   reading.Spans
+	watched reading.Spans // for cycles
+	marks   []queue.Stop
+	gaps    []float64 // ns from the end of one to the beginning of the next
+	clocks  []evidence.ClockID
 }
 
+// quiet looks at all pieces of the recording that the collector was read from.
 func (g *Process) quiet() (q quiet) {
-	marks := g.marks()
-	want, _ := g.Origin.Artifact()
-	for _, w := range g.Bundle.Covered(g.Subject, evidence.CoverGC) {
-		if a, _ := w.Origin.Artifact(); a != want {
+	b := g.Bundle
+	own, _ := g.Origin.Artifact()
+	among := func(o evidence.Origin) bool {
+		a, ok := o.Artifact()
+		return ok && (a == own || a >= 0 && b.Artifacts[own].Series != "" && b.Artifacts[a].Series == b.Artifacts[own].Series)
+	}
+	v := &b.Intervals
+	var marks reading.Spans
+	for _, i := range v.Select(evidence.GCMark, g.Subject) {
+		if among(v.Origin[i]) {
+			marks = append(marks, reading.Span{From: v.Start[i], To: v.End[i]})
+		}
+	}
+	slices.SortFunc(marks, func(a, b reading.Span) int { return cmp.Compare(a.From, b.From) })
+	for _, m := range marks {
+		if n := len(q.marks); n > 0 && m.From <= q.marks[n-1].To {
+			q.marks[n-1].To = max(q.marks[n-1].To, m.To)
 			continue
 		}
-		q.clock = w.Clock
+		q.marks = append(q.marks, queue.Stop{From: m.From, To: m.To})
+	}
+	covered := slices.Clone(b.Covered(g.Subject, evidence.CoverGC))
+	covered = slices.DeleteFunc(covered, func(w evidence.Coverage) bool { return !among(w.Origin) })
+	slices.SortFunc(covered, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
+	for _, w := range covered {
+		q.watched = q.watched.Add(w.From, w.Until)
+		if !slices.Contains(q.clocks, w.Clock) {
+			q.clocks = append(q.clocks, w.Clock)
+		}
 		var last int64
-		for _, m := range marks {
+		for _, m := range q.marks {
 			if m.From > w.Until || m.To < w.From {
 				continue
 			}
 			if last != 0 && m.From > last {
+				q.gaps = append(q.gaps, float64(m.From-last))
 				q.spans = q.spans.Add(last+(m.From-last)/2, m.From)
 			}
 			last = m.To

@@ -15,6 +15,7 @@ func (p *Prediction) word(a *model.Answer) {
 	for i := range p.Settings {
 		s := &p.Settings[i]
 		facts := model.Facts("first fill", s.Outcome.Fill.text(), "margin", s.Margin.text())
+		facts = append(facts, model.Cautions(s.Outcome.unpromised(p.Now.P99))...)
 		a.Rows = append(a.Rows, model.Row{Text: s.Text, Effects: p.effects(&s.Outcome), At: s.Outcome.columns(),
 			Facts: append(facts, model.Cautions(s.Outcome.cautions()...)...)})
 	}
@@ -99,6 +100,20 @@ func (o *Outcome) cautions() (all []string) {
 		all = append(all, "the heap does not reach its goal: the runtime forces a GC cycle every two minutes")
 	}
 	return all
+}
+
+// unpromised says why there is no p99 of an outcome where there is one of now, "" where there
+// is one or the cautions say it.
+func (o *Outcome) unpromised(now model.Estimate) string {
+	switch {
+	case o.P99.Known() || !now.Known() || o.Limiter || o.PilesUp:
+		return ""
+	case o.P99.High > 0:
+		return fmt.Sprintf("its p99 cannot be predicted, only that it is at most %s: too few requests were recorded away from GC cycles", figure.Ms(o.P99.High))
+	case o.P99.Low > 0:
+		return fmt.Sprintf("its p99 cannot be predicted: requests and GC would need nearly all CPUs; it is not below today's %s", figure.Ms(o.P99.Low))
+	}
+	return "its p99 cannot be predicted: requests and GC would need nearly all CPUs"
 }
 
 // text says how far the live heap may grow, "" where it is not known.
