@@ -124,6 +124,20 @@ func TestUnifyLauncher(t *testing.T) {
 	}
 }
 
+// Loads on one address are on one service, and so on the process recorded beside them.
+func TestUnifyAddress(t *testing.T) {
+	b := NewBundle()
+	for i, s := range []Subject{{Address: "127.0.0.1:80"}, {Address: "127.0.0.1:80"}, {Name: "srv", PID: 7}} {
+		p := b.Builder(b.AddArtifact(Artifact{Name: fmt.Sprint(i)}), []string{"rows", "rows", "procfs"}[i])
+		p.Fact(Fact{Subject: p.Subject(s)})
+		p.Close()
+	}
+	b.Unify()
+	if s := b.Subjects[b.Facts[0].Subject]; b.Facts[1].Subject != b.Facts[0].Subject || b.Facts[2].Subject != b.Facts[0].Subject || s.PID != 7 || s.Address != "127.0.0.1:80" {
+		t.Errorf("they became %+v of %+v", b.Facts, b.Subjects)
+	}
+}
+
 func TestUnify(t *testing.T) {
 	b := NewBundle()
 	open := func(format string, s Subject) SubjectID {
