@@ -117,6 +117,7 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 	var out []*Ledger
 	for s := range b.Subjects {
 		if sources := bySubject[evidence.SubjectID(s)]; sources != nil {
+			beside(b, sources)
 			out = append(out, build(b, evidence.SubjectID(s), sources, opt))
 		}
 	}
