@@ -13,6 +13,12 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, m 
 	blocked, workers, serves := 0, 0, 0
 	var held []evidence.Segment // of who waits for a thread: what one of them does
 	var sum float64
+	size := make(map[string]int) // of the pools
+	for i := range looks {
+		if v := &looks[i].View; v.Role == threads.Worker {
+			size[v.Pool]++
+		}
+	}
 	for i := range looks {
 		v := &looks[i].View
 		if v.Role == threads.Worker && serve(v.Pool) {
@@ -22,7 +28,7 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, m 
 				blocked++
 			}
 			if v.State != evidence.Idle {
-				held = append(held, looks[i].Holds(l.b))
+				held = append(held, looks[i].Holds(l.b, v.Loop && size[v.Pool] == 1))
 			}
 			if v.Request {
 				serves++

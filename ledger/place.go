@@ -134,7 +134,11 @@ func (l *Ledger) spots(row int, site Site, not Claimed, yield func(k spot, s *ev
 			case held && m != of && c[m] == 0:
 				yield(at(m, s.HolderCause, s.HolderStack), &s, true, v)
 			default:
-				yield(at(m, s.Cause, s.Stack), &s, false, v)
+				stack := s.Stack
+				if s.Kind == evidence.ThreadWait { // for a thread that runs
+					stack = s.HolderStack
+				}
+				yield(at(m, s.Cause, stack), &s, false, v)
 			}
 		}
 	})

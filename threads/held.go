@@ -32,11 +32,15 @@ func (l *Look) Segment(b *evidence.Bundle) evidence.Segment {
 }
 
 // Holds is a look as the holder of what others wait for: as the state of a request that waits for
-// a thread of its pool.
-func (l *Look) Holds(b *evidence.Bundle) evidence.Segment {
+// a thread of its pool, or of the only one there is.
+func (l *Look) Holds(b *evidence.Bundle, alone bool) evidence.Segment {
 	v, h := &l.View, &l.Held
 	s := evidence.Segment{Kind: evidence.ThreadWait, HolderKind: v.State, HolderStack: l.Stack, HolderCause: b.Names.ID(v.Reason())}
-	if v.Pool != "" {
+	switch {
+	case v.Pool == "":
+	case alone:
+		s.Cause = b.Names.ID((&Limit{Place: v.Pool, Workers: true, Most: 1}).Words())
+	default:
 		s.Cause = b.Names.ID("a thread of " + v.Pool)
 	}
 	if h.Lane != 0 {

@@ -109,6 +109,7 @@ func (s *jvmStack) roles() {
 			for _, r := range jvmRoles {
 				if strings.HasPrefix(f.name, r.prefix) {
 					v.Role, v.Began = r.role, i
+					v.Loop = hasPrefix(f.name, jvmLoops)
 					break
 				}
 			}

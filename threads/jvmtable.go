@@ -67,6 +67,10 @@ var jvmRoles = []struct {
 	{"org.postgresql.util.", Runtime},
 }
 
+// jvmLoops are the event loops of servers, on which handlers run: who blocks one keeps
+// everybody waiting whose connection it has.
+var jvmLoops = []string{"io.netty.channel.", "org.xnio.nio.", "org.glassfish.grizzly.nio.", "sun.net.httpserver.ServerImpl$Dispatcher."}
+
 // jvmRequests are on the stack of a thread that works on a request which a server has read.
 var jvmRequests = []string{
 	"org.apache.catalina.connector.CoyoteAdapter.service", "org.apache.catalina.core.", "javax.servlet.http.HttpServlet.service", "jakarta.servlet.http.HttpServlet.service",

@@ -15,6 +15,7 @@ import (
 // further in is an answer that its request asked others for.
 func (t *Threads) served(s evidence.SubjectID) {
 	looks := t.looks[s]
+	t.looped(s)
 	if !slices.ContainsFunc(looks, func(l Look) bool { return l.View.Accepts }) {
 		return
 	}

@@ -37,6 +37,7 @@ type View struct {
 	Limit   string        // what it waits for in words, where looks at all threads show that only so many get on at a time: "limit of 4 at Gate.enter (Object.wait)"
 	Accepts bool          // the user's own code accepts connections here
 	Reads   bool          // the user's own code waits here for bytes from a socket, by nothing but the runtime's own methods
+	Loop    bool          // it is an event loop's: it polls sockets, and works itself on what is ready
 	Virtual bool          // a thread of the runtime's, not of the system
 	Pool    string        // what its thread is called, without its number, where a runtime's threads have names: "http-nio-8080-exec"
 

@@ -80,13 +80,13 @@ func poolWaits(c *cause.Case) cause.Wait {
 	full := busyProcessors(c) >= saturated
 	return func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
 		switch {
+		case one[s.Cause], told[s.Cause]:
+			return ledger.Pool, 0
 		case s.Kind == evidence.ThreadWait && s.Cause != 0:
 			if full && s.HolderKind == evidence.Running { // more threads would wait for the same processors
 				return ledger.PoolThread, 0
 			}
 			return ledger.PoolThread, ch[ledger.PoolThread]
-		case one[s.Cause], told[s.Cause]:
-			return ledger.Pool, 0
 		}
 		return ledger.Pool, ch[ledger.Pool]
 	}

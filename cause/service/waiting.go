@@ -78,13 +78,14 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 	if !c.Slow() {
 		return cause.Verdict{State: cause.RuledOut, Summary: "almost no requests were slow"}
 	}
-	sites := c.Sites()
+	one, sites := serial(c), c.Sites()
 	var not *cause.Verdict // of the place that has most
 	for _, p := range l.Places(sites, claims(c)) {
 		if float64(p.Ns) < cause.Material*float64(l.Total) {
 			break
 		}
-		if !slices.Contains(waitsSomewhere, p.Mechanism) {
+		alone := p.Mechanism == ledger.PoolThread && one[c.Bundle.Names.Lookup(p.What)]
+		if !alone && !slices.Contains(waitsSomewhere, p.Mechanism) {
 			continue
 		}
 		v := judgePlace(c, &p, sites)
@@ -154,7 +155,11 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	}
 	v.Title = fmt.Sprintf("%s: %.0f %% of slow time.", title, 100*share)
 	v.Saves = c.Save(per, -1, -1)
-	v.Fix = append(v.Fix, cause.Fix{Text: placeFix[p.Mechanism], Code: siteOf(c, p)})
+	fix := p.Mechanism
+	if 2*p.Linked[ledger.PoolThread] > p.Ns { // it is done on the thread that others wait for
+		fix = ledger.PoolThread
+	}
+	v.Fix = append(v.Fix, cause.Fix{Text: placeFix[fix], Code: siteOf(c, p)})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
 }
@@ -221,7 +226,7 @@ func placeTitle(p *ledger.Place, name string) string {
 		return "Slow requests spend their time " + p.Mechanism.Title()
 	}
 	switch p.Mechanism {
-	case ledger.Pool:
+	case ledger.Pool, ledger.PoolThread:
 		return "Requests wait for what serves them one after the other: " + name
 	case ledger.Timer:
 		return "Slow requests wait for a timer: " + name
@@ -248,6 +253,7 @@ var placeFix = map[ledger.Mechanism]string{
 	ledger.Goroutine:  "what requests hand over here is done one after the other, or late: do it in parallel, in the request itself, or in batches, or do not wait for it",
 	ledger.Lock:       "do less while this lock is held, or use one lock per key",
 	ledger.Pool:       "what serves them does one request after the other: let several do it, let it do less for each, or take several at once",
+	ledger.PoolThread: "this thread serves all connections: give it no work that takes long and none that waits, hand that to a pool of threads; or let more threads serve connections",
 	ledger.TaskWait:   "await the task instead of blocking a thread for it",
 	ledger.Dependency: boundWait.Text,
 }
