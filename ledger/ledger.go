@@ -149,6 +149,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	}
 	l.replay()
 	l.findSlow(opt.SLO, opt.Baseline)
+	l.occupancy.pool(l)
 	l.charge()
 	l.All = l.everybody(sources[widest], opt)
 	return l

@@ -14,14 +14,22 @@ import (
 // seconds are that (Little's law, J. Little, Operations Research 9, 1961). Who is not on
 // a thread while no thread of the pool is without work waits for one. It says nothing of
 // a single request, and what it gives is a share.
+//
+// A burst of looks speaks for the time around it, as long as it met requests of the kind at
+// all: slow ones, and others. Between bursts that met none, what requests did is taken to be
+// what they did when looks met some ([occupancy.pool]).
 type occupancy struct {
 	cells []cell
+	slow  map[int]bool // rows; nil: not known yet
+	met   [2][]share   // of the time of other requests, and of slow ones, in all looks that met some
 }
 
 // cell is the time around one burst of looks.
 type cell struct {
-	from, to int64
-	parts    []share
+	from, to    int64
+	first, last int64 // of the looks; 0: nobody looked
+	parts       []share
+	met         [2]bool // other requests, and slow ones, were under way then
 }
 
 // share is the part of the time of all requests in flight that is one mechanism, in one state.
@@ -71,7 +79,7 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 	serve := serving(bursts)
 	for i, moments := range bursts {
 		at, last := startOf(moments), endOf(moments)
-		c := cell{from: at - fringe, to: last + fringe}
+		c := cell{from: at - fringe, to: last + fringe, first: at, last: last}
 		if i > 0 {
 			c.from = max(at-farthest, (startOf(bursts[i-1])+at)/2, o.cells[i-1].to)
 		}
@@ -126,7 +134,7 @@ type meanwhile struct {
 }
 
 func (l *Ledger) meanwhile() meanwhile {
-	starts, ends := l.inFlight()
+	starts, ends := l.underWay(l.Rows)
 	awaiting := l.awaiting()
 	m := meanwhile{
 		first: starts[0], last: ends[len(ends)-1],
@@ -191,10 +199,10 @@ func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bo
 	return within(clients) > wayAndBack*within(followed)
 }
 
-// inFlight are when the requests charged began and ended, each sorted.
-func (l *Ledger) inFlight() (starts, ends []int64) {
+// underWay are when requests began and ended, each sorted.
+func (l *Ledger) underWay(rows []int) (starts, ends []int64) {
 	r := &l.b.Requests
-	for _, i := range l.Rows {
+	for _, i := range rows {
 		starts, ends = append(starts, r.End[i]-r.Latency(i)), append(ends, r.End[i])
 	}
 	slices.Sort(starts)
@@ -227,29 +235,4 @@ func (l *Ledger) awaiting() func(at int64) int {
 	slices.Sort(starts)
 	slices.Sort(ends)
 	return func(at int64) int { return before(starts, at+1) - before(ends, at) }
-}
-
-// over splits the time from at, dur long, by what threads did then, in ns; what nobody
-// saw is in no part.
-func (o *occupancy) over(at, dur int64) (parts []share) {
-	i, _ := slices.BinarySearchFunc(o.cells, at, func(c cell, t int64) int { return cmp.Compare(c.to, t) })
-	for _, c := range o.cells[i:] {
-		d := min(c.to, at+dur) - max(c.from, at)
-		if c.from >= at+dur {
-			break
-		}
-		if d <= 0 {
-			continue
-		}
-		for _, s := range c.parts {
-			s.part *= float64(d)
-			k := slices.IndexFunc(parts, func(p share) bool { return p.same(&s) })
-			if k < 0 {
-				parts = append(parts, s)
-			} else {
-				parts[k].part += s.part
-			}
-		}
-	}
-	return parts
 }

@@ -26,7 +26,7 @@ func (l *Ledger) walk(row int, yield func(at int64, s evidence.Segment, c *Charg
 	}
 	path := r.Path(row)
 	_, loose := l.loose(path)
-	w := walker{l: l, yield: yield, moved: l.moved[row].ns}
+	w := walker{l: l, row: row, yield: yield, moved: l.moved[row].ns}
 	if began < start {
 		w.queued(began, min(start, end)-began)
 	}
@@ -91,6 +91,7 @@ func cut(s evidence.Segment, dur int64) evidence.Segment {
 // walker charges the states of one request.
 type walker struct {
 	l     *Ledger
+	row   int
 	yield func(at int64, s evidence.Segment, c *Charges, replay bool)
 	moved int64 // what the replay still has to move to StopTheWorld
 	c     Charges
@@ -151,7 +152,7 @@ func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) {
 		return
 	}
 	runs := float64(s.Dur-stopped) / float64(s.Dur)
-	for _, x := range w.l.occupancy.over(*at, s.Dur) {
+	for _, x := range w.l.occupancy.over(w.row, *at, s.Dur) {
 		part := x.Segment
 		part.Dur = min(int64(x.part*runs), s.Dur-stopped)
 		if part.Dur <= 0 {
