@@ -155,9 +155,9 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	}
 	v.Title = fmt.Sprintf("%s: %.0f %% of slow time.", title, 100*share)
 	v.Saves = c.Save(per, -1, -1)
-	fix := p.Mechanism
-	if 2*p.Linked[ledger.PoolThread] > p.Ns { // it is done on the thread that others wait for
-		fix = ledger.PoolThread
+	fix, one := p.Mechanism, serial(c)
+	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
+		fix = ledger.PoolThread // it is done on the thread that others wait for
 	}
 	v.Fix = append(v.Fix, cause.Fix{Text: placeFix[fix], Code: siteOf(c, p)})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
