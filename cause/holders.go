@@ -96,6 +96,9 @@ const farLonger = 3
 
 func (c *Case) answersLate() bool {
 	l := c.Ledger
+	if !l.Traced {
+		return c.callsLong()
+	}
 	held, alone := 0, 0
 	var calls []int64
 	isSlow := make(map[int]bool, len(l.Slow))
@@ -128,6 +131,30 @@ func (c *Case) answersLate() bool {
 	}
 	return l.Rule != ledger.RuleFloor && 2*alone >= held || 2*long >= all
 }
+
+// callsLong says whether calls take far longer than they may, where looks at threads tell only
+// how much time all requests together spend in calls (Little's law): if each took as long as
+// the quickest tenth of its route did in all, that would be a bound. Pools and locks make
+// requests take longer, and never shorten a call.
+func (c *Case) callsLong() bool {
+	l, r := c.Ledger, &c.Bundle.Requests
+	byRoute := make(map[evidence.NameID][]int64)
+	var called int64
+	for _, row := range l.Rows {
+		byRoute[r.Route[row]] = append(byRoute[r.Route[row]], r.Latency(row))
+		ch := l.Of(row)
+		called += ch[ledger.Dependency]
+	}
+	var most int64
+	for _, took := range byRoute {
+		slices.Sort(took)
+		most += int64(len(took)) * stats.Quantile(took, quickest)
+	}
+	return called > farLonger*most
+}
+
+// quickest is the part of a route's requests that nothing much stood in the way of.
+const quickest = .1
 
 // told is the share of what holders did from which on it is told.
 const told = .05

@@ -75,6 +75,7 @@ const (
 	Operation                    // a NameID: what a call asked for, "SELECT orders"
 	ServerTime                   // ns that a call took as whom it called saw it
 	YoungTime                    // ns that collecting the young generation took, of a pause that did more
+	WaitedWithin                 // ns before its end within which it was, at a time that is not known
 	NumKeys
 )
 
@@ -82,7 +83,7 @@ var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", 
 	"stw", "mark", "cpu fraction", "forced", "processors", "cycle", "generation", "pool threads",
 	"trigger", "failure", "pause of", "capacity", "young before", "young after", "young capacity", "old before", "old after", "old capacity",
 	"metaspace before", "metaspace after", "humongous before", "humongous after", "survivors", "tenuring threshold", "user cpu", "system cpu", "real",
-	"to safepoint", "region size", "operation", "server time", "young time"}
+	"to safepoint", "region size", "operation", "server time", "young time", "waited within"}
 
 func (k Key) String() string { return keyNames[k] }
 

@@ -53,7 +53,8 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, m 
 	queue := l.queued.length(at)
 	waits := 0. // for a thread
 	if rest := inFlight - sum - awaiting; rest > 0 {
-		full := workers > 0 && serves == workers // all of it on requests, whether these wait or run
+		// None is without work, and most work on requests: the others read one, or answer.
+		full := workers > 0 && !free && float64(serves) > usedUp*float64(workers)
 		switch {
 		case l.queued.standing(at): // whatever has no thread is behind others
 			waits = rest

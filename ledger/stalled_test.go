@@ -37,3 +37,22 @@ func TestStalledThreadsAreSharedOut(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// Of waits of which only the span is known, requests have their part by how long they were
+// under way in it, whenever that was: 30 of 60 ms each, and nothing before the span.
+func TestStalledWithinASpan(t *testing.T) {
+	b := newBundle(evidence.Subject{})
+	log, gc := newSource(b, "access.log", exact, 0), newSource(b, "gc.log", exact, 0)
+	log.request(0, 20*ms, nil)
+	log.request(40*ms, 60*ms, nil)
+	log.request(70*ms, 110*ms, nil)
+	gc.Interval(evidence.Interval{Lane: 1, Kind: evidence.AllocStall, Start: epoch + 100*ms, End: epoch + 130*ms, Origin: gc.Origin(1),
+		Extra: []evidence.Extra{{Key: evidence.WaitedWithin, Value: float64(100 * ms)}}})
+	gc.watched(evidence.CoverGC, 0, 200*ms)
+	l := one(t, b, Options{SLO: 1})
+	for row, want := range []int64{0, 10 * ms, 20 * ms} {
+		if got := l.Of(row)[AllocationStall]; got < want-1 || got > want {
+			t.Errorf("request %d: %d ns, want %d", row, got, want)
+		}
+	}
+}

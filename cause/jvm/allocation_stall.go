@@ -1,10 +1,8 @@
 package jvm
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -65,7 +63,11 @@ func judgeStall(c *cause.Case) cause.Verdict {
 	l := c.Ledger
 	switch {
 	case l != nil && len(l.Slow) > 0 && g.meets():
-		per, all := g.stalled(s)
+		per := l.Stalled()
+		var all int64
+		for _, ns := range per {
+			all += ns
+		}
 		part := float64(all) / float64(max(l.Total, 1))
 		v.Summary = "waiting for memory is " + cause.OfSlow(part)
 		v.Evidence = append(v.Evidence, c.Figure("slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
@@ -89,11 +91,11 @@ func judgeStall(c *cause.Case) cause.Verdict {
 		v.Needs = append(v.Needs, requestsEvidence)
 	}
 	v.State = cause.Supported
-	title := "ZGC"
-	if g.Is("Shenandoah") {
-		title = "Shenandoah"
+	title, longest := "ZGC", inSeconds(s.longest)
+	if g.Is("Shenandoah") { // its log adds up what each thread was delayed
+		title, longest = "Shenandoah", longest+" in one cycle"
 	}
-	v.Title = fmt.Sprintf("Threads waited %s for GC to free memory, for up to %s, because the program allocates faster than %s frees.", figure.Times(len(s.rows)), inSeconds(s.longest), title)
+	v.Title = fmt.Sprintf("Threads waited %s for GC to free memory, for up to %s, because the program allocates faster than %s frees.", figure.Times(len(s.rows)), longest, title)
 	capacity, live := g.Capacity.Number, g.Live.Number
 	if g.Alloc.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
@@ -150,48 +152,4 @@ func (g *collector) stalls() (s stalls) {
 		s.anybody = s.anybody.Add(v.Start[i], v.End[i])
 	}
 	return s
-}
-
-// stalled is what slow requests waited for memory, in the order of Ledger.Slow, and the
-// sum, ns. Threads that stall and requests under way are counted at each instant; where
-// fewer stall than there are requests, each of these is taken for one of them with that
-// likelihood.
-func (g *collector) stalled(s stalls) (per []int64, sum int64) {
-	type turn struct {
-		at             int64
-		stall, request int
-	}
-	var turns []turn
-	v, r, l := &g.c.Bundle.Intervals, &g.c.Bundle.Requests, g.c.Ledger
-	for _, i := range s.rows {
-		turns = append(turns, turn{v.Start[i], 1, 0}, turn{v.End[i], -1, 0})
-	}
-	for _, row := range l.Rows {
-		turns = append(turns, turn{r.End[row] - r.Latency(row), 0, 1}, turn{r.End[row], 0, -1})
-	}
-	slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
-	// waited is what a request under way all the time would have waited by then.
-	at, waited := make([]int64, len(turns)), make([]float64, len(turns))
-	stall, request := 0, 0
-	for n, t := range turns {
-		at[n] = t.at
-		if n > 0 {
-			waited[n] = waited[n-1]
-			if request > 0 {
-				waited[n] += float64(t.at-at[n-1]) * min(1, float64(stall)/float64(request))
-			}
-		}
-		stall += t.stall
-		request += t.request
-	}
-	by := func(t int64) float64 {
-		n, _ := slices.BinarySearch(at, t)
-		return waited[min(n, len(waited)-1)]
-	}
-	per = make([]int64, len(l.Slow))
-	for n, row := range l.Slow {
-		per[n] = int64(by(r.End[row]) - by(r.End[row]-r.Latency(row)))
-		sum += per[n]
-	}
-	return per, sum
 }

@@ -52,6 +52,7 @@ func (o *output) emit(e *event) {
 	o.figure(evidence.RealTime, e.real)
 	o.figure(evidence.ToSafepoint, e.toSafepoint)
 	o.figure(evidence.YoungTime, e.youngTime)
+	o.figure(evidence.WaitedWithin, e.within)
 	x.Extra = o.extra
 	o.b.Interval(x)
 }

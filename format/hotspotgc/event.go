@@ -29,6 +29,7 @@ type event struct {
 
 	user, system, real int64 // ns of [Times: …] or User=…
 	toSafepoint        int64 // ns
+	within             int64 // ns before its end in which an AllocStall was, when exactly is not told
 	youngTime          int64 // ns of the young generation's own bracket in a legacy log
 }
 
@@ -40,5 +41,5 @@ func newEvent(kind evidence.Kind) event {
 	none := sizes{unknown, unknown, unknown}
 	return event{kind: kind, number: unknown, heap: none, young: none, old: none, meta: none,
 		humongousBefore: unknown, humongousAfter: unknown, survivors: unknown, tenuring: unknown,
-		user: unknown, system: unknown, real: unknown, toSafepoint: unknown, youngTime: unknown}
+		user: unknown, system: unknown, real: unknown, toSafepoint: unknown, within: unknown, youngTime: unknown}
 }

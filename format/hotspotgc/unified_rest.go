@@ -129,7 +129,7 @@ func (u *unified) stall(id int64, b []byte, line int64) bool {
 
 // paced reads "     15 of    57 ms ( 26.1%): pool-1-thread-6" of Shenandoah's "Allocation
 // pacing accrued:" after each cycle: within the time since the last one so much was a thread
-// delayed that allocated. When is not told; it is taken to be the end.
+// delayed that allocated. When is not told; it is written at the end, with what it was within.
 // https://github.com/openjdk/jdk/blob/jdk-25-ga/src/hotspot/share/gc/shenandoah/shenandoahPacer.cpp (print_cycle_on)
 func (u *unified) paced(b []byte, line int64) bool {
 	if !bytes.HasSuffix(u.mark.tags, []byte("stats")) {
@@ -154,7 +154,7 @@ func (u *unified) paced(b []byte, line int64) bool {
 	e := newEvent(evidence.AllocStall)
 	e.name, e.number, e.line = "Pacing", unknown, line
 	e.end = u.now()
-	e.start = e.end - ms*1e6
+	e.start, e.within = e.end-ms*1e6, all*1e6
 	e.lane = u.lane(thread)
 	u.o.emit(&e)
 	return true
