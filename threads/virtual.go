@@ -11,12 +11,16 @@ const ByProgram evidence.LaneID = 1 << 40
 // the program's numbers. And where such threads serve requests, a look that lacks them says
 // nothing of the requests.
 func once(looks []Look) []Look {
-	serve, complete := false, false
+	serve, own, others, complete := false, false, false, false
 	for i := range looks {
 		l := &looks[i]
-		serve = serve || l.View.Virtual && l.View.Request
-		complete = complete || l.Lane >= ByProgram && !l.View.Virtual
+		v := &l.View
+		serve = serve || v.Virtual && v.Request
+		own = own || v.Virtual && v.User >= 0 && !v.Library
+		others = others || !v.Virtual && v.Request
+		complete = complete || l.Lane >= ByProgram && !v.Virtual
 	}
+	serve = serve || own && !others // on a server of the program's own nothing tells requests yet
 	out := looks[:0:0]
 	for len(looks) > 0 {
 		n := burst(looks)
