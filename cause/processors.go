@@ -90,12 +90,14 @@ const spell = int64(250e6)
 
 // OwnWhileSlow is the share of the processors that the service's own work kept busy while slow
 // requests were under way, the more so the more of them: what fills the processors need not
-// last for long. By a trace it is the program's own code; else the collector's part is taken
+// last for long. It is known only where the slowest take longer than a spell: those that take
+// some times what they need queue by chance, as they do in any service at work, and in the
+// spells with most to do. By a trace it is the program's own code; else the collector's part is taken
 // to be as large as it is in the mean.
 func (c *Case) OwnWhileSlow() (share float64, origin evidence.Origin, ok bool) {
 	l := c.Ledger
 	n := float64(c.Bundle.CPUsOf(c.Subject))
-	if l == nil || n == 0 || l.To <= l.From || len(l.Slow) == 0 {
+	if l == nil || n == 0 || l.To <= l.From || len(l.Slow) == 0 || l.P99() < float64(spell) {
 		return 0, 0, false
 	}
 	own := make([]float64, (l.To-l.From)/spell+1)

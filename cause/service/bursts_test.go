@@ -37,13 +37,17 @@ func using(c *cause.Case, cores ...float64) *cause.Case {
 }
 
 func TestSaturatedWhileSlow(t *testing.T) {
-	full := OverCapacity.Judge(using(inSecond(90*ms).subject(t), .1, .1, .1, 1.98, .3, .1, .1, .1, .1, .1))
+	full := OverCapacity.Judge(using(inSecond(400*ms).subject(t), .1, .1, .1, 1.98, 1.98, .1, .1, .1, .1, .1))
 	if full.State != cause.Supported || !strings.Contains(full.Title, "while requests are slow") {
 		t.Errorf("a second of full CPUs: %s, %s %s", full.State, full.Title, full.Summary)
 	}
-	half := OverCapacity.Judge(using(inSecond(90*ms).subject(t), .3, .3, .3, 1, .3, .3, .3, .3, .3, .3))
+	half := OverCapacity.Judge(using(inSecond(400*ms).subject(t), .3, .3, .3, 1, .3, .3, .3, .3, .3, .3))
 	if half.State != cause.RuledOut || !strings.Contains(half.Summary, "bursts") {
 		t.Errorf("CPUs half busy while requests are slow: %s, %s %s", half.State, half.Title, half.Summary)
+	}
+	chance := OverCapacity.Judge(using(inSecond(30*ms).subject(t), .9, .9, .9, 1.8, .9, .9, .9, .9, .9, .9))
+	if chance.State != cause.RuledOut {
+		t.Errorf("a queue of some times what requests take: %s, %s", chance.State, chance.Title)
 	}
 }
 

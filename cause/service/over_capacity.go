@@ -91,7 +91,7 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 		if ok {
 			v.Evidence = append(v.Evidence, c.Figure("share of the CPUs busy with the program's own work while slow requests are under way", then, "1", origin))
 		}
-		if !ok || then < saturated || !c.Noticed(cause.Noticeable) {
+		if !ok || then < saturated {
 			v.Title, v.Summary = "", fmt.Sprintf("bursts: %.1f %% of slow time waiting for a CPU busy with other requests, but the CPUs are only %.0f %% busy", 100*share, 100*max(busy, then))
 			return v
 		}
