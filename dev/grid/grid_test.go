@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"flag"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/load"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/model/goheap"
@@ -279,5 +283,57 @@ func TestCyclesAreWholeOnes(t *testing.T) {
 	near := func(got, want float64) bool { return math.Abs(got-want) < 1e-6*want }
 	if r.Counted != 4 || !near(r.Cycles, 1.5) || !near(r.Assist, .015) || !near(r.Background, .03) || !near(r.Idle, .045) || r.Peak != 135<<20 || r.Live != 70<<20 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A recording is read as a diagnosis reads it, and everything is predicted from it.
+func TestCalibrateOnACapture(t *testing.T) {
+	packed, err := os.Open("../../cause/testdata/go.gc-rate/sick/trace.out.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	trace, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "rate1-rep1.unstall")
+	w, err := capture.Create(file, capture.Info{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Open("../../cause/testdata/go.gc-rate/sick/gctrace.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	for _, name := range []string{"gctrace.log", "trace.out"} {
+		from := io.Reader(log)
+		if name == "trace.out" {
+			from = trace
+		}
+		a, err := w.Create(capture.Meta{Name: name, About: evidence.Subject{Kind: evidence.Process, PID: 7}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(a, from); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k, err := calibrate(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.latencies == nil {
+		t.Fatal(k.unused)
+	}
+	if f := k.forecast(Setting{GOGC: 400}); !f.p99.Ranged() || !f.cycles.Ranged() || f.p99.Value >= float64(k.latencies.Fit.P99.Observed)/1e6 {
+		t.Errorf("%+v", f)
 	}
 }

@@ -41,6 +41,7 @@ func calibrate(ctx context.Context, file string) (*calibrated, error) {
 	b := incident.NewBundle()
 	incident.ReadCapture(ctx, c, b)
 	i := incident.Of(b, incident.Options{})
+	b = i.Bundle // unified and aligned; what was read stays as it is
 	for _, l := range i.Ledgers() {
 		if b.Subjects[l.Subject].Runtime != runtime.Go.ID {
 			continue
