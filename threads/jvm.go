@@ -92,11 +92,15 @@ func JVMProgram(frames []string) string {
 	return strings.Join(parts[:min(len(parts)-1, organisation)], ".") + ".*"
 }
 
+// belowVirtual is how many frames the first of a virtual thread's is from the end: Thread.print
+// shows below it three of the continuation in which it is mounted, and there is its name.
+const belowVirtual = 5
+
 // roles finds what the thread is there for, from the frames it began with, and whether it
 // works on a request.
 func (s *jvmStack) roles() {
 	v := &s.view
-	v.Virtual = len(s.frames) > 0 && slices.ContainsFunc(s.frames[max(0, len(s.frames)-2):], func(f jvmFrame) bool { return f.name == "java.lang.VirtualThread.run" })
+	v.Virtual = slices.ContainsFunc(s.frames[max(0, len(s.frames)-belowVirtual):], func(f jvmFrame) bool { return f.name == "java.lang.VirtualThread.run" })
 	for i := len(s.frames) - 1; i >= s.start; i-- {
 		f := &s.frames[i]
 		if f.none {

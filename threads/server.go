@@ -43,8 +43,8 @@ func (t *Threads) served(s evidence.SubjectID) {
 	if slices.ContainsFunc(looks, func(l Look) bool { return l.View.Request }) {
 		return
 	}
-	for i := range looks { // its loop reads, and gives what it has read to a pool
-		if v := &looks[i].View; v.Role == Worker && v.User >= 0 && !v.Library {
+	for i := range looks { // its loop reads, and gives what it has read to a pool; or those that wait to read are not seen
+		if v := &looks[i].View; (v.Role == Worker || v.Virtual && v.Role == Other) && v.User >= 0 && !v.Library {
 			v.serve()
 		}
 	}
