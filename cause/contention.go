@@ -35,7 +35,9 @@ const Queueing = 1.0
 const hardly = .01
 
 // Contended judges threads that queue for a lock.
-func (c *Case) Contended(k Contention) Verdict {
+func (c *Case) Contended(k Contention) Verdict { return c.UnlessUnseen(c.contended(k)) }
+
+func (c *Case) contended(k Contention) Verdict {
 	v := Verdict{State: RuledOut, Summary: "no thread waited for a lock", Evidence: k.Figures}
 	if k.Waiting.Number > 0 {
 		v.Summary = "almost no thread waited for a lock"

@@ -43,6 +43,9 @@ func (c *Case) Trace(over, shows string) Need {
 // NoStates is the answer of causes that need to see requests' states. Where they were
 // watched for, as by unstall record, but hardly any ended, the same once more is no help.
 func (c *Case) NoStates() Verdict {
+	if c.WaitsUnseen() {
+		return notSeen()
+	}
 	watched := len(c.Bundle.Covered(c.Subject, evidence.CoverRequests)) > 0 || c.Series(evidence.SeriesRequestsInFlight) != nil // its source has both
 	if c.OnThreads() && c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
 		return Verdict{State: Inconclusive, Summary: "none of the threads that were looked at could be told to work on requests",
@@ -53,4 +56,26 @@ func (c *Case) NoStates() Verdict {
 			Needs: []Need{{"a recording in which more requests finish: a longer one, or one started before the threads are blocked", "unstall record PID --for 5m"}}}
 	}
 	return Verdict{State: Inconclusive, Summary: "what requests waited for was not recorded", Needs: []Need{c.Trace("a few seconds under load", "")}}
+}
+
+// WaitsUnseen says whether requests may run on threads of the runtime's own of which only
+// those on a CPU were seen.
+func (c *Case) WaitsUnseen() bool { return c.OnThreads() && c.Threads().WaitsUnseen(c.Subject) }
+
+// UnlessUnseen takes back that something is ruled out which threads would wait for, where the
+// waits of those that serve requests were not seen, and as much of the slow time with them as
+// would be worth naming.
+func (c *Case) UnlessUnseen(v Verdict) Verdict {
+	enough := c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests
+	if v.State != RuledOut || !c.WaitsUnseen() || enough && (!c.Slow() || c.Share(ledger.Unobserved) < Material) {
+		return v
+	}
+	not := notSeen()
+	v.State, v.Summary, v.Needs = not.State, not.Summary, not.Needs
+	return v
+}
+
+func notSeen() Verdict {
+	return Verdict{State: Inconclusive, Summary: "requests may run on virtual threads, of which only those on a CPU were seen: what the others waited for is not known",
+		Needs: []Need{{"dumps of the virtual threads, which unstall takes of JDK 21 to 24 (dumping them can crash JDK 25): run the service on JDK 21", "unstall record PID"}}}
 }

@@ -9,7 +9,8 @@ import (
 
 // Who has recorded a service that answers nobody is not told to do just that.
 func TestNoStates(t *testing.T) {
-	b := &evidence.Bundle{Subjects: []evidence.Subject{{Runtime: "dotnet"}}}
+	b := evidence.NewBundle()
+	b.Subjects = []evidence.Subject{{Runtime: "dotnet"}}
 	c := &Case{Bundle: b}
 	if v := c.NoStates(); v.Summary != "what requests waited for was not recorded" || v.Needs[0].Command != "unstall record PID" {
 		t.Errorf("nobody watched: %+v", v)

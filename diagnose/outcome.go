@@ -41,7 +41,7 @@ func (r *run) outcome() string {
 			return NotExplained
 		}
 	}
-	if q := r.d.Requests; q != nil && q.Outside > 0 || open > ruledOut || ruledOut == 0 {
+	if q := r.d.Requests; q != nil && q.Outside > 0 || r.unseen || open > ruledOut || ruledOut == 0 {
 		return NotJudged
 	}
 	return NothingFound

@@ -84,6 +84,7 @@ type run struct {
 	b        *evidence.Bundle // its
 	d        *Diagnosis
 	name     map[evidence.SubjectID]string
+	unseen   bool // a process without requests has waits that nobody saw
 }
 
 // judged says whether there is more about a subject than figures over time: of
@@ -117,6 +118,7 @@ func (r *run) judge(ctx context.Context) error {
 			continue
 		}
 		c := &cause.Case{Bundle: r.b, Subject: id, Ledger: r.incident.Ledger(id)}
+		r.unseen = r.unseen || c.WaitsUnseen() && (c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests)
 		for _, k := range all.Causes {
 			if err := ctx.Err(); err != nil {
 				return err

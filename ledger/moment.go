@@ -6,7 +6,7 @@ import (
 )
 
 // sharesOf splits the requests in flight at one moment, at which all threads were looked at.
-func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, m meanwhile) (parts []share) {
+func (l *Ledger) sharesOf(looks []threads.Look, serve func(*threads.View) bool, m meanwhile) (parts []share) {
 	at := looks[0].Time
 	inFlight, awaiting := m.inFlight(at), m.awaiting(at)
 	free := false
@@ -21,7 +21,7 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(pool string) bool, m 
 	}
 	for i := range looks {
 		v := &looks[i].View
-		if v.Role == threads.Worker && serve(v.Pool) {
+		if serve(v) {
 			workers++
 			free = free || v.State == evidence.Idle
 			if v.Waiting() {

@@ -66,7 +66,8 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 	if !l.b.Clocks[l.b.Requests.Clock[l.Rows[0]]].Anchored() {
 		return nil
 	}
-	bursts := threads.Of(l.b, stacks).Moments(l.Subject)
+	t := threads.Of(l.b, stacks)
+	bursts := t.Moments(l.Subject)
 	if len(bursts) > 0 && (bursts[0][0][0].Time == 0 || !slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverThreads), func(c evidence.Coverage) bool { return l.b.Clocks[c.Clock].Anchored() })) {
 		bursts = nil
 	}
@@ -76,7 +77,7 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 	if len(bursts) == 0 && l.queued == nil {
 		return nil
 	}
-	serve := serving(bursts)
+	serve := serving(bursts, t.WaitsUnseen(l.Subject))
 	for i, moments := range bursts {
 		at, last := startOf(moments), endOf(moments)
 		c := cell{from: at - fringe, to: last + fringe, first: at, last: last}
@@ -162,8 +163,9 @@ func (l *Ledger) begun() (starts, ends []int64) {
 }
 
 // serving tells the pools whose threads work on requests from others, where a runtime has
-// several; if none was seen to, all may.
-func serving(bursts [][][]threads.Look) func(pool string) bool {
+// several; if none was seen to, all may. Threads of the runtime's own, of which only those that
+// run were seen, are no pool of which it could be told that all its threads are busy.
+func serving(bursts [][][]threads.Look, onlyRunning bool) func(v *threads.View) bool {
 	pools := make(map[string]bool)
 	for _, moments := range bursts {
 		for _, looks := range moments {
@@ -174,7 +176,9 @@ func serving(bursts [][][]threads.Look) func(pool string) bool {
 			}
 		}
 	}
-	return func(pool string) bool { return len(pools) == 0 || pools[pool] }
+	return func(v *threads.View) bool {
+		return v.Role == threads.Worker && !(onlyRunning && v.Virtual) && (len(pools) == 0 || pools[v.Pool])
+	}
 }
 
 // crowded says whether clients waited for far more than the requests whose states were

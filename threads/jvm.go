@@ -101,11 +101,13 @@ const belowVirtual = 5
 func (s *jvmStack) roles() {
 	v := &s.view
 	v.Virtual = slices.ContainsFunc(s.frames[max(0, len(s.frames)-belowVirtual):], func(f jvmFrame) bool { return f.name == "java.lang.VirtualThread.run" })
+	v.Carrier = strings.HasPrefix(v.Pool, "VirtualThread-un") // -unparker, -unblocker
 	for i := len(s.frames) - 1; i >= s.start; i-- {
 		f := &s.frames[i]
 		if f.none {
 			continue
 		}
+		v.Carrier = v.Carrier || f.name == "java.lang.VirtualThread.runContinuation"
 		if v.Began < 0 {
 			v.Began = i
 		}

@@ -53,13 +53,14 @@ var (
 
 // Threads looks at the threads of a bundle's processes.
 type Threads struct {
-	b     *evidence.Bundle
-	of    Readers
-	views map[key]View
-	looks map[evidence.SubjectID][]Look
-	locks map[place]bool // where threads wait for locks
-	works map[place]bool // functions in which threads that look as if in native code compute
-	paths map[evidence.StackID]*callPath
+	b      *evidence.Bundle
+	of     Readers
+	views  map[key]View
+	looks  map[evidence.SubjectID][]Look
+	unseen map[evidence.SubjectID]bool // [Threads.WaitsUnseen]
+	locks  map[place]bool              // where threads wait for locks
+	works  map[place]bool              // functions in which threads that look as if in native code compute
+	paths  map[evidence.StackID]*callPath
 
 	programs map[evidence.SubjectID]string
 
@@ -85,7 +86,7 @@ type Look struct {
 // Of looks at a bundle, which has been unified: what a process is called says which
 // code is its own.
 func Of(b *evidence.Bundle, of Readers) *Threads {
-	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look), programs: make(map[evidence.SubjectID]string)}
+	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look), unseen: make(map[evidence.SubjectID]bool), programs: make(map[evidence.SubjectID]string)}
 	typ := b.Names.Lookup(SampleType)
 	if typ == 0 {
 		return t
@@ -102,8 +103,10 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 	}
 	for _, s := range t.Subjects() {
 		slices.SortStableFunc(t.looks[s], func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
+		complete := slices.ContainsFunc(t.looks[s], func(l Look) bool { return byProgram(&l) })
 		t.looks[s] = once(t.looks[s])
 		t.served(s)
+		t.unseen[s] = onlyRunning(t.looks[s], complete)
 		t.hold(s)
 	}
 	return t

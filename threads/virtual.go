@@ -18,7 +18,7 @@ func once(looks []Look) []Look {
 		serve = serve || v.Virtual && v.Request
 		own = own || v.Virtual && v.User >= 0 && !v.Library
 		others = others || !v.Virtual && v.Request
-		complete = complete || l.Lane >= ByProgram && !v.Virtual
+		complete = complete || byProgram(l)
 	}
 	serve = serve || own && !others // on a server of the program's own nothing tells requests yet
 	out := looks[:0:0]
@@ -28,10 +28,10 @@ func once(looks []Look) []Look {
 		for i := range n {
 			l := &looks[i]
 			system = system || l.Lane < ByProgram
-			all = all || l.Lane >= ByProgram && !l.View.Virtual
+			all = all || byProgram(l)
 		}
 		for _, l := range looks[:n] {
-			if system && all && l.Lane >= ByProgram && !l.View.Virtual || serve && complete && !all {
+			if system && all && byProgram(&l) || serve && complete && !all {
 				continue
 			}
 			out = append(out, l)
@@ -39,4 +39,27 @@ func once(looks []Look) []Look {
 		looks = looks[n:]
 	}
 	return out
+}
+
+// byProgram says whether a look is at a thread of the system by the program's number: it is in
+// a file that shows all threads.
+func byProgram(l *Look) bool { return l.Lane >= ByProgram && !l.View.Virtual && l.View.Began >= 0 }
+
+// WaitsUnseen says whether threads of the runtime's own may serve the requests of a process,
+// and only those of them were looked at that were on a CPU: what the others wait for nobody
+// saw.
+func (t *Threads) WaitsUnseen(s evidence.SubjectID) bool { return t.unseen[s] }
+
+// onlyRunning looks whether there are such threads, of which no look shows all, where no thread
+// of the system serves requests.
+func onlyRunning(looks []Look, complete bool) bool {
+	some := false
+	for i := range looks {
+		v := &looks[i].View
+		if v.Request && !v.Virtual {
+			return false
+		}
+		some = some || v.Carrier || v.Virtual && v.User >= 0
+	}
+	return some && !complete
 }

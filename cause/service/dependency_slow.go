@@ -69,6 +69,9 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		if spans == nil {
 			awaited(c, &v)
 		}
+		if spans == nil && len(all) == 0 && l.Sampled {
+			return c.UnlessUnseen(v)
+		}
 		return v
 	}
 	if !c.Noticed(cause.NoticeableCall) {

@@ -69,7 +69,11 @@ func judgePool(c *cause.Case) cause.Verdict {
 		}
 		return c.NoStates()
 	}
-	return judgeWaits(c, all)
+	v := judgeWaits(c, all)
+	if len(all) == 0 && c.Ledger.Sampled {
+		return c.UnlessUnseen(v)
+	}
+	return v
 }
 
 // poolWaits are waits for a pool, for a place that lets only so many on, or for a thread of a

@@ -109,6 +109,9 @@ func unlessUnseen(c *cause.Case, v cause.Verdict) cause.Verdict {
 	if v.State != cause.RuledOut || unseen < cause.Material {
 		return v
 	}
+	if c.WaitsUnseen() {
+		return c.UnlessUnseen(v)
+	}
 	v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%.0f %% of slow time was not observed", 100*unseen)
 	v.Needs = []cause.Need{c.Trace("a longer time under load", "")}
 	return v
