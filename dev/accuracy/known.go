@@ -200,7 +200,7 @@ func (k *Known) check() error {
 	for i, name := range on {
 		switch {
 		case !runtimes.MatchString(name):
-			return fmt.Errorf("runtime %q: give go, jvm11, jvm17, jvm25, c, redis, dotnet, dotnet31 or dotnet9", name)
+			return fmt.Errorf("runtime %q: give go, jvm11, jvm17, jvm21, jvm25, c, redis, dotnet, dotnet31 or dotnet9", name)
 		case i < len(k.Runtimes) && slices.Contains(on[:i], name):
 			return fmt.Errorf("runtimes: %s is there twice", name)
 		}
