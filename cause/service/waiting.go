@@ -130,6 +130,9 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	if p.From != "" && p.From != p.Where {
 		v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, at))
 	}
+	if call := c.SiteOf(p.Stack).Callee; p.Mechanism == ledger.Kernel && c.OnThreads() && call != "" && !strings.Contains(name, call) {
+		v.Evidence = append(v.Evidence, c.Seen("called there as "+call, at))
+	}
 	for _, link := range p.Through {
 		v.Evidence = append(v.Evidence, c.Seen("requests get there by waiting for "+link, at))
 	}
