@@ -247,7 +247,7 @@ func (s *service) dotnet(ctx context.Context, p program) (started, error) {
 		project = s.folder() + ".csproj"
 	}
 	assembly, err := build.Dotnet(ctx, sdk, "accuracy-"+s.folder(), os.DirFS(s.Dir), project, progress)
-	return started{bin: runs, args: []string{assembly}, env: build.DotnetEnv()}, err
+	return started{bin: runs, args: []string{assembly}, env: build.DotnetEnv(build.OpenSSL(runs)...)}, err
 }
 
 func progress(text string) { say("%s", text) }

@@ -74,6 +74,15 @@ func DotnetEnv(more ...string) []string {
 		"DOTNET_SKIP_FIRST_TIME_EXPERIENCE=1", "DOTNET_GENERATE_ASPNET_CERTIFICATE=false"), more...)
 }
 
+// OpenSSL is what the environment needs for a fetched dotnet to find the libssl of its
+// age: its compiler does, and programs that use HttpListener or ciphers.
+func OpenSSL(dotnet string) []string {
+	if dir := filepath.Join(filepath.Dir(dotnet), "openssl"); isDir(dir) {
+		return []string{"LD_LIBRARY_PATH=" + dir}
+	}
+	return nil
+}
+
 // dotnetBuild builds in a folder of its own, from no package source, and puts what
 // it built in its place at once.
 func dotnetBuild(ctx context.Context, dotnet, version string, files Sources, project, dir string) error {
@@ -98,10 +107,7 @@ func dotnetBuild(ctx context.Context, dotnet, version string, files Sources, pro
 	}
 	cmd := exec.CommandContext(ctx, dotnet, args...)
 	cmd.Dir = work
-	cmd.Env = DotnetEnv("DOTNET_CLI_HOME="+work, "NUGET_PACKAGES="+filepath.Join(work, "packages"))
-	if openssl := filepath.Join(filepath.Dir(dotnet), "openssl"); isDir(openssl) {
-		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+openssl)
-	}
+	cmd.Env = append(DotnetEnv("DOTNET_CLI_HOME="+work, "NUGET_PACKAGES="+filepath.Join(work, "packages")), OpenSSL(dotnet)...)
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("dotnet build %s: %w: %s", project, err, errorLine(said))
 	}
