@@ -1,0 +1,59 @@
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using System.Text.Json;
+using System.Threading.Tasks;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Mvc;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace TaxTables
+{
+    public sealed class Bracket
+    {
+        public int Year { get; set; }
+        public string Canton { get; set; }
+        public decimal From { get; set; }
+        public decimal Rate { get; set; }
+        public Dictionary<string, double> Deductions { get; set; }
+    }
+
+    // Tables of taxes as JSON: the whole of a year, made anew for each request. With FAULT=0
+    // a page of them.
+    [ApiController]
+    [Route("tables")]
+    public sealed class TablesController : ControllerBase
+    {
+        static readonly int Page = Environment.GetEnvironmentVariable("FAULT") == "0" ? 20 : 520;
+
+        static readonly Bracket[] All = Enumerable.Range(0, 1200).Select(n => new Bracket
+        {
+            Year = 2020 + n % 3,
+            Canton = "canton " + n % 26,
+            From = n * 100.5m,
+            Rate = n % 40 / 100m,
+            Deductions = Enumerable.Range(0, 6).ToDictionary(d => "article " + d, d => d * 33.25 + n),
+        }).ToArray();
+
+        [HttpGet("{year:int}")]
+        public ContentResult Year(int year)
+        {
+            string text = JsonSerializer.Serialize(All.Where(bracket => bracket.Year == 2020 + year % 3).Take(Page).ToList());
+            return Content(text.Length.ToString(), "text/plain");
+        }
+    }
+
+    public static class Program
+    {
+        public static Task Main() => new WebHostBuilder()
+            .UseKestrel()
+            .UseUrls("http://" + Environment.GetEnvironmentVariable("ADDR"))
+            .UseShutdownTimeout(TimeSpan.FromSeconds(1))
+            .ConfigureServices(services => services.AddControllers())
+            .Configure(app => app.UseRouting().UseEndpoints(endpoints => endpoints.MapControllers()))
+            .Build()
+            .RunAsync();
+    }
+}
