@@ -64,7 +64,7 @@ namespace Crossword
         public static void Main()
         {
             bool backtracks = Environment.GetEnvironmentVariable("FAULT") != "0";
-            var dictionary = new Dictionary(20_000);
+            var dictionary = new Dictionary(40_000);
             new WebHostBuilder()
                 .UseKestrel()
                 .UseUrls("http://" + Environment.GetEnvironmentVariable("ADDR"))

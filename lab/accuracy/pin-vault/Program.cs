@@ -11,7 +11,7 @@ namespace PinVault
     // of mixing, each time. With FAULT=0 a tenth of the rounds must do.
     public static class Program
     {
-        static readonly int Rounds = Environment.GetEnvironmentVariable("FAULT") == "0" ? 120 : 1200;
+        static readonly int Rounds = Environment.GetEnvironmentVariable("FAULT") == "0" ? 200 : 2000;
 
         public static async Task Main()
         {

@@ -8,7 +8,7 @@ namespace StadiumSeats
     public sealed class Stadium
     {
         public const int Stands = 8;
-        const int Rows = 60, Across = 1500;
+        const int Rows = 60, Across = 3000;
 
         static readonly bool Inside = Environment.GetEnvironmentVariable("FAULT") != "0";
 

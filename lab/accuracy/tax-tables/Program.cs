@@ -26,7 +26,7 @@ namespace TaxTables
     [Route("tables")]
     public sealed class TablesController : ControllerBase
     {
-        static readonly int Page = Environment.GetEnvironmentVariable("FAULT") == "0" ? 20 : 520;
+        static readonly int Page = Environment.GetEnvironmentVariable("FAULT") == "0" ? 20 : 800;
 
         static readonly Bracket[] All = Enumerable.Range(0, 1200).Select(n => new Bracket
         {

@@ -10,7 +10,7 @@ namespace TicketRush
     // trouble: it is sick by what arrives, and FAULT=0 draws small codes.
     public static class Program
     {
-        static readonly int Side = Environment.GetEnvironmentVariable("FAULT") == "0" ? 60 : 420;
+        static readonly int Side = Environment.GetEnvironmentVariable("FAULT") == "0" ? 60 : 560;
 
         public static void Main() => new WebHostBuilder()
             .UseKestrel()
