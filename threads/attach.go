@@ -60,7 +60,7 @@ type attacher struct {
 	lanes    map[laneOf][]Look             // by time
 	locks    map[laneOf][]span             // contended locks, by start
 	stops    map[evidence.SubjectID][]span // pauses, by start, none overlapping
-	calls    map[int][]span                // to others, by row of the requests, by start
+	calls    map[int][]span                // to others, by row of the requests, the longest first
 	turns    map[turnsOf][]int64           // when requests began on a lane, sorted
 	attached map[charged]bool
 	parts    []part
@@ -97,10 +97,15 @@ func (a *attacher) index() {
 		}
 	}
 	a.calls = make(map[int][]span)
-	for _, i := range v.Select(evidence.NetWait, -1) {
-		if id := v.Request[i]; id != evidence.NoRequest {
-			a.calls[int(id)-1] = append(a.calls[int(id)-1], span{v.Start[i], v.End[i], i})
+	for _, kind := range []evidence.Kind{evidence.NetWait, evidence.PoolWait} {
+		for _, i := range v.Select(kind, -1) {
+			if id := v.Request[i]; id != evidence.NoRequest {
+				a.calls[int(id)-1] = append(a.calls[int(id)-1], span{v.Start[i], v.End[i], i})
+			}
 		}
+	}
+	for _, calls := range a.calls { // of calls within calls the inner one says more
+		slices.SortStableFunc(calls, func(x, y span) int { return cmp.Compare(y.to-y.from, x.to-x.from) })
 	}
 	r := &a.b.Requests
 	for i := range r.Len() {
@@ -224,7 +229,7 @@ func (a *attacher) locked(k laneOf, start, left int64) (any bool) {
 			cause = owner
 		}
 		s.Cause = a.b.Names.ID(cause)
-		any = a.over(max(x.from, start), min(x.to, left), s, func(evidence.Kind) bool { return true }) || any
+		any = a.over(max(x.from, start), min(x.to, left), s, func(*evidence.Segment) bool { return true }) || any
 	}
 	return any
 }
@@ -234,8 +239,10 @@ func (a *attacher) locked(k laneOf, start, left int64) (any bool) {
 func (a *attacher) called(i int, start, end int64) (any bool) {
 	v := &a.b.Intervals
 	for _, x := range a.calls[i] {
-		s := evidence.Segment{Kind: evidence.NetWait, Cause: v.Cause[x.row], Stack: v.Stack[x.row]}
-		any = a.over(max(x.from, start), min(x.to, end), s, func(k evidence.Kind) bool { return k == evidence.Awaiting || k == evidence.Unobserved }) || any
+		s := evidence.Segment{Kind: v.Kind[x.row], Cause: v.Cause[x.row], Stack: v.Stack[x.row]}
+		any = a.over(max(x.from, start), min(x.to, end), s, func(p *evidence.Segment) bool {
+			return p.Kind == evidence.Awaiting || p.Kind == evidence.Unobserved || p.Kind == evidence.NetWait && p.Stack == 0
+		}) || any
 	}
 	return any
 }
@@ -251,12 +258,12 @@ func (a *attacher) paused(subject evidence.SubjectID) {
 	n := sort.Search(len(stops), func(n int) bool { return stops[n].to > from })
 	for ; n < len(stops) && stops[n].from < to; n++ {
 		s := evidence.Segment{Kind: evidence.Paused, Cause: v.Cause[stops[n].row]}
-		a.over(max(stops[n].from, from), min(stops[n].to, to), s, func(k evidence.Kind) bool { return k == evidence.Running || k == evidence.KindUnknown })
+		a.over(max(stops[n].from, from), min(stops[n].to, to), s, func(p *evidence.Segment) bool { return p.Kind == evidence.Running || p.Kind == evidence.KindUnknown })
 	}
 }
 
 // over replaces what the parts say of a time, where they say what may be replaced.
-func (a *attacher) over(from, to int64, s evidence.Segment, may func(evidence.Kind) bool) (any bool) {
+func (a *attacher) over(from, to int64, s evidence.Segment, may func(*evidence.Segment) bool) (any bool) {
 	if to <= from {
 		return false
 	}
@@ -265,7 +272,7 @@ func (a *attacher) over(from, to int64, s evidence.Segment, may func(evidence.Ki
 	var with []part
 	for ; last < len(a.parts) && a.parts[last].from < to; last++ {
 		x := a.parts[last]
-		if !may(x.Kind) {
+		if !may(&x.Segment) {
 			with = append(with, x)
 			continue
 		}

@@ -194,3 +194,23 @@ func TestCalls(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestCallsWithin: of a call within a call the inner one says more, and a wait for a connection
+// is one for a pool.
+func TestCallsWithin(t *testing.T) {
+	r := record()
+	id := r.request(7, 1000, 1100)
+	r.request(7, 1010, 1012)
+	for _, x := range []struct {
+		kind       evidence.Kind
+		start, end int64
+		cause      string
+	}{{evidence.NetWait, 1020, 1080, "http db:80"}, {evidence.NetWait, 1030, 1040, "dns db"}, {evidence.PoolWait, 1040, 1060, "connections for http db:80"}} {
+		r.p.Interval(evidence.Interval{Subject: r.subject, Kind: x.kind, Start: x.start, End: x.end, Request: id, Cause: r.p.Name(x.cause)})
+	}
+	b := r.done()
+	want := []any{"unobserved", 10, "awaiting", 10, "network wait", 10, "network wait", 10, "pool wait", 20, "network wait", 20, "awaiting", 20}
+	if d := cmp.Diff(want, states(b, id)); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,6 +1,8 @@
 package nettrace
 
 import (
+	"bytes"
+	"fmt"
 	"strconv"
 
 	"github.com/unstall/unstall/evidence"
@@ -32,8 +34,92 @@ func (q *process) clientStart(e *eventpipe.Event) {
 		q.bad(e)
 		return
 	}
-	q.callStart(e, nil, t, nil)
+	q.callStart(e, nil, "http ", t, nil)
 }
+
+// lookupStart reads ResolutionStart(host) of System.Net.NameResolution.
+func (q *process) lookupStart(e *eventpipe.Event) { q.stepStart(e, "dns ", 0) }
+
+// connectStart reads ConnectStart(address) of System.Net.Sockets. The address is a SocketAddress
+// as its ToString writes it: "InterNetwork:16:{35,40,127,0,0,1,0,0,0,0,0,0,0,0}".
+func (q *process) connectStart(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	q.calls.target = c.AppendUTF16(q.calls.target[:0])
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	q.callStart(e, nil, "connect ", socketAddress(q.calls.target), nil)
+}
+
+// socketAddress is the address and port in a SocketAddress of IPv4, of others all of it.
+func socketAddress(text []byte) []byte {
+	family, rest, ok := bytes.Cut(text, []byte(":{"))
+	if !ok {
+		_, rest, ok = bytes.Cut(text, []byte("{"))
+	}
+	if !ok || !bytes.HasPrefix(family, []byte("InterNetwork:")) {
+		return text
+	}
+	var n [6]int
+	for i, part := range bytes.SplitN(rest, []byte(","), 7) {
+		if i == len(n) {
+			break
+		}
+		v, err := strconv.Atoi(string(part))
+		if err != nil {
+			return text
+		}
+		n[i] = v
+	}
+	return fmt.Appendf(nil, "%d.%d.%d.%d:%d", n[2], n[3], n[4], n[5], n[0]<<8+n[1])
+}
+
+// handshakeStart reads HandshakeStart(isServer, targetHost) of System.Net.Security.
+func (q *process) handshakeStart(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	if c.U32() == 0 {
+		q.stepStart(e, "tls ", 4)
+	}
+}
+
+// stepStart takes up what a call begins with: its target is a text, so many bytes into the event.
+func (q *process) stepStart(e *eventpipe.Event, what string, skip int) {
+	c := q.p.r.Cursor(e.Payload)
+	c.Skip(skip)
+	q.calls.target = c.AppendUTF16(q.calls.target[:0])
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	q.callStart(e, nil, what, q.calls.target, nil)
+}
+
+// leftQueue reads RequestLeftQueue(milliseconds …) of System.Net.Http: how long a request waited
+// for a connection of its client's pool (.NET 5+).
+func (q *process) leftQueue(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload)
+	waited := c.F64() * 1e6
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	x := q.calls.byActivity[e.Activity]
+	if x == nil {
+		ancestors(e.Activity, q.pid, func(g eventpipe.GUID) bool {
+			x = q.calls.byActivity[g]
+			return x != nil
+		})
+	}
+	if x == nil || x.of == nil || x.of.gone || !(waited >= leastQueued && waited <= float64(e.Time-x.start)) || len(x.of.calls) == maxCalls {
+		return
+	}
+	x.of.calls = append(x.of.calls, call{start: e.Time - int64(waited), end: e.Time, lane: e.Thread, n: e.N, of: x.of, pool: true,
+		target: q.b.Name("connections for " + x.text)})
+}
+
+// leastQueued (ns) is a wait for a connection, and not its handing over.
+const leastQueued = 1e6
 
 // clientStop reads RequestStop and RequestFailed; of a failed one both come, the
 // failure first.
@@ -49,12 +135,13 @@ func (a *arguments) target() []byte {
 }
 
 // callStart takes up an outgoing request; it has a name or an activity id.
-func (q *process) callStart(e *eventpipe.Event, name, target, parent []byte) {
+func (q *process) callStart(e *eventpipe.Event, name []byte, what string, target, parent []byte) {
 	c := &q.calls
 	if len(c.byActivity)+len(c.byName) >= maxOpen {
 		return
 	}
-	x := &call{start: e.Time, lane: e.Thread, target: q.b.Name(clean("http " + string(target))), n: e.N, of: q.caller(e, parent)}
+	text := clean(what + string(target))
+	x := &call{start: e.Time, lane: e.Thread, text: text, target: q.b.Name(text), n: e.N, of: q.caller(e, parent)}
 	switch {
 	case len(name) > 0:
 		c.byName[string(name)] = x
@@ -70,6 +157,9 @@ func (q *process) caller(e *eventpipe.Event, parent []byte) *request {
 		return x
 	}
 	if x := r.byActivity[e.Related]; x != nil {
+		return x
+	}
+	if x := r.byActivity[e.Activity]; x != nil {
 		return x
 	}
 	var found *request
@@ -104,6 +194,9 @@ func (q *process) callStop(e *eventpipe.Event, name []byte) {
 // called writes an outgoing request. No thread waits for it, unless it blocks.
 func (q *process) called(c call) {
 	row := evidence.Interval{Subject: q.id, Kind: evidence.NetWait, Start: c.start, End: max(c.start, c.end), Cause: c.target, Origin: q.b.Origin(c.n)}
+	if c.pool {
+		row.Kind = evidence.PoolWait
+	}
 	if c.of != nil {
 		row.Request = c.of.id
 	}

@@ -2,6 +2,7 @@ package nettrace
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/unstall/unstall/evidence"
@@ -112,6 +113,38 @@ func (a *arguments) activityName() []byte {
 	return a.get("ActivityId", "Id", "SpanId", "ActivitySpanId")
 }
 
+// Calls that libraries tell of by two events with a key in common, which are no activities: by
+// the end of the event's name.
+var callBegins = [][]byte{[]byte("System.Net.Http.Request"), []byte(".WriteCommandBefore"), []byte(".WriteConnectionOpenBefore"), []byte(".Command.CommandExecuting")}
+
+var callEnds = [][]byte{[]byte("System.Net.Http.Response"), []byte(".WriteCommandAfter"), []byte(".WriteCommandError"), []byte(".WriteConnectionOpenAfter"), []byte(".WriteConnectionOpenError"),
+	[]byte(".Command.CommandExecuted"), []byte(".Command.CommandError")}
+
+// callKey is what the two events of a call have in common, of which nothing else tells.
+func (a *arguments) callKey() []byte { return a.get("LoggingRequestId", "OperationId", "CommandId") }
+
+// callEvent reads an event that begins or ends such a call.
+func (q *process) callEvent(e *eventpipe.Event, a *arguments) bool {
+	key := a.callKey()
+	if len(key) == 0 {
+		return false
+	}
+	ends := func(s []byte) bool { return bytes.HasSuffix(a.of(a.event), s) }
+	switch {
+	case slices.ContainsFunc(callBegins, ends):
+		if source := a.get("DataSource"); len(source) > 0 {
+			q.callStart(e, key, "db ", source, nil)
+			return true
+		}
+		q.callStart(e, key, "http ", a.target(), nil)
+	case slices.ContainsFunc(callEnds, ends):
+		q.callStop(e, key)
+	default:
+		return false
+	}
+	return true
+}
+
 func (q *process) arguments(e *eventpipe.Event) (*arguments, bool) {
 	a := &q.requests.arguments
 	c := q.p.r.Cursor(e.Payload)
@@ -132,7 +165,7 @@ func (q *process) diagnosticStart(e *eventpipe.Event) {
 	case aboutRequest:
 		q.serverStart(e, a)
 	case aboutCall:
-		q.callStart(e, a.activityName(), a.target(), a.get("ActivityParentId", "ParentId", "ParentSpanId"))
+		q.callStart(e, a.activityName(), "http ", a.target(), a.get("ActivityParentId", "ParentId", "ParentSpanId"))
 	}
 }
 
@@ -244,6 +277,9 @@ func (q *process) serverStop(e *eventpipe.Event, a *arguments) {
 func (q *process) diagnosticEvent(e *eventpipe.Event) {
 	a, ok := q.arguments(e)
 	if !ok {
+		return
+	}
+	if q.callEvent(e, a) {
 		return
 	}
 	x := q.requests.byName[string(a.activityName())]

@@ -32,6 +32,9 @@ const (
 	provKestrel    = "Microsoft-AspNetCore-Server-Kestrel"
 	provDiagnostic = "Microsoft-Diagnostics-DiagnosticSource"
 	provHTTP       = "System.Net.Http"
+	provNames      = "System.Net.NameResolution"
+	provSockets    = "System.Net.Sockets"
+	provTLS        = "System.Net.Security"
 	provMetrics    = "System.Diagnostics.Metrics"
 )
 
@@ -41,7 +44,11 @@ var byName = map[string]map[string]handler{
 	provPipe:     {"ProcessInfo": (*process).processInfo},
 	provHosting:  {"RequestStart": (*process).hostingStart, "RequestStop": (*process).hostingStop, "UnhandledException": (*process).hostingFailed},
 	provKestrel:  {"ConnectionQueued": (*process).connectionQueued, "ConnectionDequeued": (*process).connectionDequeued},
-	provHTTP:     {"RequestStart": (*process).clientStart, "RequestStop": (*process).clientStop, "RequestFailed": (*process).clientStop},
+	provHTTP: {"RequestStart": (*process).clientStart, "RequestStop": (*process).clientStop, "RequestFailed": (*process).clientStop,
+		"RequestLeftQueue": (*process).leftQueue},
+	provNames:   {"ResolutionStart": (*process).lookupStart, "ResolutionStop": (*process).clientStop, "ResolutionFailed": (*process).clientStop},
+	provSockets: {"ConnectStart": (*process).connectStart, "ConnectStop": (*process).clientStop, "ConnectFailed": (*process).clientStop},
+	provTLS:     {"HandshakeStart": (*process).handshakeStart, "HandshakeStop": (*process).clientStop, "HandshakeFailed": (*process).clientStop},
 	provMetrics: {
 		"CounterRateValuePublished": (*process).meterRate, "UpDownCounterRateValuePublished": (*process).meterValue,
 		"GaugeValuePublished": (*process).meterGauge, "HistogramValuePublished": (*process).meterHistogram,

@@ -78,8 +78,10 @@ type early struct{ at, lane, n int64 }
 type call struct {
 	start, end, lane int64
 	target           evidence.NameID
+	text             string // of target
 	n                int64
 	of               *request
+	pool             bool // a wait for a connection of the client's pool
 }
 
 const (

@@ -4,9 +4,10 @@
 // Its artifacts, as format/nettrace reads them:
 //
 //	events-0001.nettrace …   all of the recording in one session: counters each second,
-//	                         collections, the thread pool, locks, waits (.NET 9 on) and
-//	                         the requests of ASP.NET Core; series "events"
-//	threads-0001.nettrace …  the stacks of all threads, 50 ms each; series "threads"
+//	                         collections, the thread pool, locks, waits (.NET 9 on), the
+//	                         requests of ASP.NET Core and their calls; series "events"
+//	threads-0001.nettrace …  the stacks of all threads, 50 ms each, at random moments;
+//	                         series "threads"
 //	detail-0001.nettrace …   requests, locks and waits of a second now and then, where
 //	                         they come too fast to be recorded all the time; series "detail"
 //
@@ -35,6 +36,7 @@ package dotnet
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/discover"
@@ -52,7 +54,7 @@ var Probe = probe.Probe{
 const name = "dotnet"
 
 // switches are what recording switches on.
-var switches = []string{"event session (counters, collections, thread pool, locks, requests)", "thread stacks (50 ms at a time)"}
+var switches = []string{"event session (counters, collections, thread pool, locks, requests and their calls)", "thread stacks (50 ms at a time)"}
 
 const recorded = ".NET counters, collections, thread pool, requests, locks and thread stacks"
 
@@ -106,6 +108,8 @@ func record(ctx context.Context, client *ipc.Client, t discover.Target, plan pro
 	if info.Version != "" {
 		t.Version, _, _ = strings.Cut(info.Version, "+") // 8.0.4+2d7eea252964e69be94cb9c847b371b23e4dd470
 	}
-	r := &recording{client: client, about: t.Subject(), secrets: secrets(t.PID), fragile: info.Version == "", sink: sink}
+	first, _, _ := strings.Cut(info.Version, ".")
+	release, _ := strconv.Atoi(first)
+	r := &recording{release: release, client: client, about: t.Subject(), secrets: secrets(t.PID), fragile: info.Version == "", sink: sink}
 	return r.run(ctx, plan.For)
 }

@@ -1,6 +1,10 @@
 package dotnet
 
-import "github.com/unstall/unstall/probe/dotnet/ipc"
+import (
+	"strings"
+
+	"github.com/unstall/unstall/probe/dotnet/ipc"
+)
 
 // Keywords of Microsoft-Windows-DotNETRuntime:
 // https://learn.microsoft.com/dotnet/fundamentals/diagnostics/runtime-events
@@ -44,14 +48,69 @@ var rare = append([]ipc.Provider{
 	{Name: runtimeProvider, Keywords: keywordGC | keywordThreading, Level: informational},
 }, counters...)
 
-// detail is what a service does as often as it likes: requests, locks, waits.
-var detail = []ipc.Provider{
-	{Name: runtimeProvider, Keywords: keywordContention | keywordWaitHandle, Level: informational},
-	{Name: hostingProvider, Keywords: ^uint64(0), Level: informational},
+// detail is what a service does as often as it likes: requests, locks, waits, and calls to
+// others.
+func (r *recording) detail() []ipc.Provider {
+	all := []ipc.Provider{
+		{Name: runtimeProvider, Keywords: keywordContention | keywordWaitHandle, Level: informational},
+		{Name: hostingProvider, Keywords: ^uint64(0), Level: informational},
+	}
+	var specs []string
+	var sources []string
+	if !r.fragile { // they came with .NET 5
+		sources = []string{"System.Net.NameResolution", "System.Net.Sockets", "System.Net.Security"}
+	}
+	if r.release >= hidesQueries {
+		sources = append(sources, "System.Net.Http")
+	} else {
+		specs = append(specs, httpCalls...)
+	}
+	specs = append(append(specs, sqlCalls...), entityFramework...)
+	for _, name := range sources {
+		all = append(all, ipc.Provider{Name: name, Keywords: ^uint64(0), Level: informational})
+	}
+	return append(all, ipc.Provider{Name: "Microsoft-Diagnostics-DiagnosticSource", Keywords: messages, Level: informational,
+		Args: `FilterAndPayloadSpecs="` + strings.Join(specs, "\n") + `"`})
 }
 
+// hidesQueries is the release from which System.Net.Http leaves the values of queries out of what
+// it tells (https://learn.microsoft.com/dotnet/core/compatibility/networking/9.0/query-redaction-events):
+// those of others would be in the capture.
+const hidesQueries = 9
+
+// messages is DiagnosticSourceEventSource's keyword of its events. By others it subscribes to
+// more than it is asked for.
+const messages = 0x2
+
+// What libraries tell through a DiagnosticSource, as event "Event" of its event source
+// (https://github.com/dotnet/runtime/blob/main/src/libraries/System.Diagnostics.DiagnosticSource/src/System/Diagnostics/DiagnosticSourceEventSource.cs):
+// of a call when it begins and ends, by a key that both have. A subscription to
+// System.Net.Http.HttpRequestOut would have the runtime begin activities, which the requests'
+// headers then tell; one to these older events changes nothing.
+var httpCalls = []string{
+	"HttpHandlerDiagnosticListener/System.Net.Http.Request@Event:-LoggingRequestId;Request.RequestUri.Host;Request.RequestUri.Port",
+	"HttpHandlerDiagnosticListener/System.Net.Http.Response@Event:-LoggingRequestId",
+}
+
+var entityFramework = []string{
+	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuting@Event:-CommandId;Connection.DataSource",
+	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted@Event:-CommandId",
+	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandError@Event:-CommandId",
+}
+
+// sqlCalls are the commands and connections of SqlClient, old and new.
+var sqlCalls = func() (specs []string) {
+	for _, library := range []string{"System.Data.SqlClient", "Microsoft.Data.SqlClient"} {
+		for what, connection := range map[string]string{"WriteCommand": "Command.Connection", "WriteConnectionOpen": "Connection"} {
+			event := "SqlClientDiagnosticListener/" + library + "." + what
+			specs = append(specs, event+"Before@Event:-OperationId;"+connection+".DataSource", event+"After@Event:-OperationId", event+"Error@Event:-OperationId")
+		}
+	}
+	return specs
+}()
+
 // everything is rare and detail in one session.
-var everything = merge(rare, detail)
+func (r *recording) everything() []ipc.Provider { return merge(rare, r.detail()) }
 
 // stacks is the sample profiler: it stops all threads a thousand times a second
 // and walks their stacks.

@@ -150,7 +150,7 @@ func TestNothingStaysOn(t *testing.T) {
 	}
 	back(t, threads, before)
 
-	for _, providers := range [][]ipc.Provider{everything, stacks, tracking} {
+	for _, providers := range [][]ipc.Provider{(&recording{fragile: true}).everything(), stacks, tracking} {
 		s, err := client.Start(t.Context(), ipc.Config{Providers: providers, BufferMB: 1, Rundown: ipc.Rundown})
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 const (
 	burst       = 50 * time.Millisecond // of thread stacks
-	betweenThem = 5 * time.Second       // at least
+	betweenThem = 2 * time.Second       // in the mean, at least
 	lastStacks  = time.Second           // before the end
 
 	window       = time.Second             // of detail, where it comes too fast
@@ -38,6 +39,7 @@ type recording struct {
 	client  *ipc.Client
 	about   evidence.Subject
 	secrets []secret
+	release int  // 9 of 9.0.7, 0 unknown
 	fragile bool // before .NET 6: sessions are to be few, and one at a time
 	sink    probe.Sink
 
@@ -73,9 +75,7 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 // busy host in one of some ten tries: stacks, the long session, and stacks again.
 func (r *recording) inTurn(ctx context.Context) {
 	look := func(ctx context.Context, providers []ipc.Provider) bool {
-		moment, done := context.WithTimeout(ctx, burst)
-		defer done()
-		return r.take(moment, piece{series: "threads", providers: providers}).ok
+		return r.take(ctx, piece{series: "threads", providers: providers, lasts: burst}).ok
 	}
 	if !look(ctx, tracking) {
 		return
@@ -91,7 +91,7 @@ func (r *recording) inTurn(ctx context.Context) {
 func (r *recording) events(ctx context.Context) {
 	var views sync.WaitGroup
 	defer views.Wait()
-	p := piece{series: "events", providers: everything, limit: tooFast}
+	p := piece{series: "events", providers: r.everything(), limit: tooFast}
 	for ctx.Err() == nil {
 		o := r.take(ctx, p)
 		if !o.fast {
@@ -110,36 +110,35 @@ func (r *recording) events(ctx context.Context) {
 // views records the many events for a moment now and then.
 func (r *recording) views(ctx context.Context) {
 	for {
-		moment, done := context.WithTimeout(ctx, window)
-		o := r.take(moment, piece{series: "detail", providers: detail, most: 2 * tooFast})
-		done()
-		if !o.ok || !wait(ctx, max(betweenViews, o.distance())) {
+		o := r.take(ctx, piece{series: "detail", providers: r.detail(), lasts: window, most: 2 * tooFast})
+		if !o.ok || !wait(ctx, around(max(betweenViews, o.distance()))) {
 			return
 		}
 	}
 }
 
-// threads takes the stacks of all threads: at once, then as often as they cost
-// little, and once more at the end. Tracked is called when activities are tracked, or
+// threads takes the stacks of all threads: at once, then as often as they cost little, at
+// random moments, since at regular ones they would always meet the same of what a service does
+// now and then, and once more at the end. Tracked is called when activities are tracked, or
 // never will be.
 func (r *recording) threads(ctx context.Context, tracked func()) {
 	defer tracked()
-	p := piece{series: "threads", providers: tracking, started: tracked}
+	p := piece{series: "threads", providers: tracking, lasts: burst, started: tracked}
 	for {
-		moment, done := context.WithTimeout(ctx, burst)
-		o := r.take(moment, p)
-		done()
+		o := r.take(ctx, p)
 		if !o.ok {
 			return
 		}
-		p = piece{series: "threads", providers: stacks}
-		apart := max(betweenThem, o.distance())
-		next := min(apart, time.Until(r.end)-lastStacks)
+		p = piece{series: "threads", providers: stacks, lasts: burst}
+		next := min(around(max(betweenThem, o.distance())), time.Until(r.end)-lastStacks)
 		if next < betweenThem/2 || !wait(ctx, next) {
 			return
 		}
 	}
 }
+
+// around is a random time that is d in the mean.
+func around(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
 // wait returns false if the context ended first.
 func wait(ctx context.Context, d time.Duration) bool {

@@ -120,11 +120,22 @@ func TestRecord(t *testing.T) {
 			if p.Level != 4 || p.Keywords != ^uint64(0) || p.Args != everySecond {
 				t.Errorf("requests: %+v", p)
 			}
+		case "System.Net.NameResolution", "System.Net.Sockets", "System.Net.Security":
+			if p.Level != 4 || p.Keywords != ^uint64(0) {
+				t.Errorf("what calls begin with: %+v", p)
+			}
+		case "Microsoft-Diagnostics-DiagnosticSource":
+			if p.Keywords != messages || !strings.Contains(p.Args, "System.Net.Http.Response@Event:-LoggingRequestId\n") {
+				t.Errorf("calls: %+v", p)
+			}
 		default:
 			if p.Args != everySecond || p.Level > 1 && p.Name != "System.Runtime" {
 				t.Errorf("counters: %+v", p)
 			}
 		}
+	}
+	if !seen["Microsoft-Diagnostics-DiagnosticSource"] || !seen["System.Net.Sockets"] {
+		t.Errorf("it asks for no calls: %v", seen)
 	}
 	if main.Rundown != ipc.Rundown || !main.Stacks {
 		t.Errorf("the session is %+v", main)

@@ -23,9 +23,10 @@ const quiet = 5 * time.Second
 type piece struct {
 	series    string
 	providers []ipc.Provider
-	limit     int    // bytes a second beyond which it is ended early; 0: none
-	most      int    // bytes after which it is enough; 0: no bound
-	started   func() // called when the session is on; may be nil
+	limit     int           // bytes a second beyond which it is ended early; 0: none
+	most      int           // bytes after which it is enough; 0: no bound
+	lasts     time.Duration // from when the session is on; 0: until the recording ends
+	started   func()        // called when the session is on; may be nil
 }
 
 // outcome is how recording a piece went.
@@ -42,7 +43,9 @@ const lag = 100 * time.Millisecond
 // takes the target no more than 1 % of a core.
 func (o outcome) distance() time.Duration { return 100 * max(0, o.names-lag) }
 
-// take records one session until the context ends, and then what it still tells.
+// take records one session for as long as it lasts, or until the context ends, and then what it
+// still tells. How long the runtime takes to begin it is not of that time: on a busy host that
+// was 108 ms.
 func (r *recording) take(ctx context.Context, p piece) outcome {
 	s, err := r.client.Start(ctx, ipc.Config{Providers: p.providers, BufferMB: bufferMB, Rundown: ipc.Rundown})
 	if err != nil {
@@ -60,6 +63,9 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 	}
 	t := &stream{piece: p, from: s, to: &masker{to: w, secrets: r.secrets}, since: time.Now()}
 	t.wanted, t.enough = context.WithCancel(ctx)
+	if p.lasts > 0 {
+		t.wanted, t.enough = context.WithTimeout(ctx, p.lasts)
+	}
 	var asked time.Time
 	stopped := make(chan struct{})
 	go func() {
