@@ -11,7 +11,7 @@ import (
 const (
 	// farther is the standard deviation of the logarithm of measured p99s by predicted ones
 	// that nothing recorded explains: a host's speed from one minute to the next, and the
-	// model (docs/predictions.md; half of its settings were looked at for this figure).
+	// model. Chosen by two grids of settings measured before that of docs/predictions.md.
 	farther = .3
 	// unexplained is the part of what the replay misses of now that it may miss of a change,
 	// too, where nothing can be carried over.
@@ -20,7 +20,8 @@ const (
 	// one service took half as long again as with GOGC=100, and the model says a third.
 	longer = 1.25
 	// asNow is how far (of the way, in logarithm) a p99 under fewer cycles is moved to what it
-	// would be if each cycle cost as much as now (docs/predictions.md, the same half).
+	// would be if each cycle cost as much as now. By the same grids, and by pairs of
+	// recordings of a service before and after.
 	asNow = .33
 	// vague is how far (in logarithm) a range may reach to either side of a figure: one that
 	// spans more than a factor of ten says no more than its upper end.
@@ -39,7 +40,8 @@ const nearFull = .9
 // a range that should hold nine of ten. Now is the model's outcome of the recorded run: only
 // what differs between the two counts. Where requests and the collector would leave next to
 // nothing of the processors, or pile up without end, there is no figure; then more
-// cycles than now give the bound below, which is the p99 of now.
+// cycles than now give the bound below, which is the p99 of now. Where too few requests were
+// recorded to tell a p99 from one ten times as long there is the bound above.
 func (l *Latencies) At(now, then Outcome) model.Estimate {
 	if !now.Cycles.Known() || !then.Cycles.Known() || now.Cycles.Value <= 0 || then.Limiter {
 		return model.Unknown
