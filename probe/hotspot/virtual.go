@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/capture"
@@ -28,10 +31,11 @@ type virtuals struct {
 	took    []time.Duration
 	next    time.Time
 	refused bool
+	writer  int // the number of the thread that writes them, 0 not known yet, -1 unknown
 }
 
 // virtualShare is like costShare, of a dump that stops one virtual thread at a time and is
-// written by one thread: so it is time of a CPU, and no stop.
+// written by one thread, the attach listener: so it is time of a CPU, and no stop.
 const virtualShare = 50
 
 // virtuals dumps all threads, the virtual ones among them, if it is time: into a file in the
@@ -46,10 +50,14 @@ func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 		r.sink.Lack(unsafe(r.release))
 		return nil
 	}
+	used := v.used(r.pid)
 	file, began := ownFile("threads", r.vm, "json"), time.Now()
 	defer remove(r.vm, file)
 	said, err := r.vm.Text(ctx, "Thread.dump_to_file -format=json "+file, 4<<10)
 	took := time.Since(began)
+	if after := v.used(r.pid); used > 0 && after > used {
+		took = min(took, after-used) // on a busy host it waits for a CPU for longer than it has one
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -79,6 +87,33 @@ func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 		r.warn("a dump of the virtual threads takes %v, so one is taken only about every %v", took.Round(10*time.Millisecond), apart.Round(time.Second))
 	}
 	return nil
+}
+
+// used is how long the thread that writes dumps has had a CPU, 0 unknown.
+func (v *virtuals) used(pid int) time.Duration {
+	if v.writer == 0 {
+		v.writer = threadOf(pid, "Attach Listener")
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/schedstat", pid, v.writer)) // ns on a CPU, ns waiting, times
+	if err != nil {
+		return 0
+	}
+	ns, _, _ := strings.Cut(string(text), " ")
+	n, _ := strconv.ParseInt(ns, 10, 64)
+	return time.Duration(n)
+}
+
+// threadOf is the number of a process's thread of a name, -1 if it has none.
+func threadOf(pid int, name string) int {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", pid))
+	for _, f := range files {
+		if text, err := os.ReadFile(f); err == nil && strings.TrimSpace(string(text)) == name {
+			if n, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil {
+				return n
+			}
+		}
+	}
+	return -1
 }
 
 // unsafe is why a JVM is not asked for its virtual threads: those on a CPU are in Thread.print
