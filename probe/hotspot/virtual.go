@@ -123,7 +123,7 @@ func unsafe(release int) probe.Lack {
 	if release >= dumpsNoMore {
 		l.Why = fmt.Sprintf("dumping virtual threads (Thread.dump_to_file) can crash a JVM of JDK %d (JDK-8364343), so it is not done", release)
 	}
-	l.Do = "run the service on JDK 21 for a recording: there waiting virtual threads can be dumped"
+	l.Do = "run the service on JDK 21, and record it there"
 	return l
 }
 
