@@ -140,6 +140,9 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	behind := c.BehindOf(wholly)
 	v.Evidence = append(v.Evidence, c.Chain(wholly, &behind)...)
 	per, usual, over := beyondUsual(c, p.Mechanism, wait)
+	if 2*p.Linked.Sum() >= p.Ns { // they wait for holders who are there, which no call of theirs tells
+		per, usual, over = excess(c, l.Rows, l.Slow, wait)
+	}
 	v.Evidence = append(v.Evidence, c.Figure("usual wait there per request (median)", float64(usual)/1e6, "ms", at))
 	switch {
 	case over < cause.Material:
