@@ -52,14 +52,17 @@ namespace StadiumSeats
             int best = 0;
             long most = -1;
             for (int row = stand * Rows; row < (stand + 1) * Rows; row++)
-                for (int from = 0; from + count < Across; from++)
+            {
+                byte[] across = seats[row];
+                for (int from = 0; from + count < across.Length; from++)
                 {
                     long worth = 0;
                     for (int seat = from; seat < from + count; seat++)
-                        worth += seats[row][seat] * (seat ^ from);
+                        worth += across[seat] * (seat ^ from);
                     if (worth > most)
                         (most, best) = (worth, row);
                 }
+            }
             return best;
         }
     }
