@@ -64,7 +64,7 @@ find_one() {
 			echo "$path"
 			return
 		fi
-	done < <(type -ap dotnet; echo "$home/dotnet")
+	done < <(type -ap dotnet || true; echo "$home/dotnet")
 	return 1
 }
 
