@@ -190,6 +190,11 @@ func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bo
 			from, until = c.From, c.Until
 		}
 	}
+	for _, c := range l.b.Covered(l.Subject, evidence.CoverRequests) { // which may be a moment now and then
+		if a, ok := c.Origin.Artifact(); ok && a == l.Source && until > from {
+			from, until = max(from, c.From), min(until, c.Until)
+		}
+	}
 	if until <= from || !l.byClients(source, clients) && l.b.Requests.Lane[clients[0]] != 0 {
 		return false
 	}

@@ -2,7 +2,10 @@ package nettrace
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/unstall/unstall/evidence"
@@ -189,6 +192,17 @@ func (q *process) callStop(e *eventpipe.Event, name []byte) {
 		return
 	}
 	q.called(*x)
+}
+
+// emit ends the calls that are still under way: what is known of them is a lower bound.
+func (c *calls) emit(q *process) {
+	open := slices.Concat(slices.Collect(maps.Values(c.byActivity)), slices.Collect(maps.Values(c.byName)))
+	slices.SortFunc(open, func(a, b *call) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
+	for _, x := range open {
+		if x.end = q.until(); x.of != nil && !x.of.gone && len(x.of.calls) < maxCalls {
+			x.of.calls = append(x.of.calls, *x)
+		}
+	}
 }
 
 // called writes an outgoing request. No thread waits for it, unless it blocks.

@@ -264,6 +264,7 @@ func (q *process) finish() {
 	q.pool.emit(q)
 	q.waits.emit(q)
 	q.kestrel.emit(q)
+	q.calls.emit(q)
 	q.requests.emit(q)
 	q.warn()
 }
