@@ -237,6 +237,16 @@ const (
 // trace holds where a CPU profile ran at the same time: with their time and lane, in ns.
 const SampleWork = "work"
 
+// Types of samples of what requests await while they hold no thread, in ns of waiting, each with the
+// stack of the method that awaits and, as its class, what: a place that lets only so many on,
+// a timer, a socket, others.
+const (
+	SampleAwaitPool   = "await.pool"
+	SampleAwaitTimer  = "await.timer"
+	SampleAwaitSocket = "await.socket"
+	SampleAwaitOther  = "await.other"
+)
+
 // Classes of CPU samples that are a collector's: what the work was for. All of them begin
 // with ClassGC, marking beside the program with ClassGCMark.
 const (

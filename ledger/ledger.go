@@ -80,6 +80,7 @@ type Ledger struct {
 	stops     stops
 	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
 	stalled   *stalled                  // nil: the requests' states are known, or no thread waited for memory
+	awaiteds  []share                   // what is awaited; nil: not known
 	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
@@ -140,6 +141,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 		l.Host = l.hostShare()
 	}
 	l.queued = l.queue()
+	l.awaiteds = l.awaits(opt.Stacks)
 	if !l.Traced {
 		l.stalled = l.stalling()
 		l.occupancy = l.occupied(opt.Stacks)

@@ -74,7 +74,13 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(*threads.View) bool, 
 		}
 	}
 	if awaiting > behind {
-		parts = add(parts, share{mechanism: Awaiting, part: awaiting - behind})
+		if l.awaiteds == nil {
+			parts = add(parts, share{mechanism: Awaiting, part: awaiting - behind})
+		}
+		for _, s := range l.awaiteds {
+			s.part *= awaiting - behind
+			parts = add(parts, s)
+		}
 	}
 	whole := max(inFlight, sum+awaiting)
 	for i := range parts {

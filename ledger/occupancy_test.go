@@ -149,3 +149,27 @@ func TestQueueBetweenLooks(t *testing.T) {
 		}
 	}
 }
+
+// TestAwaited: what requests await that hold no thread is split as all awaits of a moment were.
+func TestAwaited(t *testing.T) {
+	b := newBundle(evidence.Subject{Runtime: "dotnet"})
+	s := newSource(b, "trace", exact, 0)
+	for i := range int64(20) {
+		s.Request(evidence.Request{Lane: evidence.LaneID(i + 1), Start: epoch, End: epoch + 10_000*ms, Path: path(state(evidence.Running, 1000*ms), state(evidence.Awaiting, 9000*ms))})
+	}
+	s.Close()
+	s = newSource(b, "awaits", exact, 0)
+	at := s.Stack([]evidence.Frame{{Func: s.Name("Shop!Shop.Gate+<Enter>d__1.MoveNext()")}})
+	s.Sample(evidence.Sample{Subject: s.subject, Time: epoch, Stack: at, Type: s.Name(evidence.SampleAwaitPool), Class: s.Name("limit of 4 at"), Value: 800, Origin: s.Origin(1)})
+	s.Sample(evidence.Sample{Subject: s.subject, Time: epoch, Stack: at, Type: s.Name(evidence.SampleAwaitTimer), Class: s.Name("Task.Delay"), Value: 200, Origin: s.Origin(2)})
+	s.Close()
+	l := one(t, b, Options{SLO: 1, Stacks: threads.Readers{"dotnet": threads.DotnetStacks}})
+	if pool, timer := l.Charges[Pool]/ms, l.Charges[Timer]/ms; pool != 144_000 || timer != 36_000 || l.Charges[Awaiting] != 0 {
+		t.Errorf("%d ms for a pool, %d ms for a timer, want 144000 and 36000", pool, timer)
+	}
+	for _, e := range l.Entries {
+		if text := b.Names.Text(e.Detail); e.Mechanism == Pool && text != "limit of 4 at Gate.Enter" {
+			t.Errorf("it waits for %q", text)
+		}
+	}
+}

@@ -113,6 +113,10 @@ func (w *walker) state(at int64, s evidence.Segment) {
 		w.unobserved(at, s, w.l.stops.mean(at, at+s.Dur))
 		return
 	}
+	if s.Kind == evidence.Awaiting && w.l.awaiteds != nil {
+		w.awaited(at, s)
+		return
+	}
 	w.c = of(&s)
 	if q := w.l.queued; q != nil && s.Kind == evidence.Awaiting {
 		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))

@@ -35,6 +35,7 @@ const (
 	provNames      = "System.Net.NameResolution"
 	provSockets    = "System.Net.Sockets"
 	provTLS        = "System.Net.Security"
+	provTasks      = "System.Threading.Tasks.TplEventSource"
 	provMetrics    = "System.Diagnostics.Metrics"
 )
 
@@ -49,6 +50,7 @@ var byName = map[string]map[string]handler{
 	provNames:   {"ResolutionStart": (*process).lookupStart, "ResolutionStop": (*process).clientStop, "ResolutionFailed": (*process).clientStop},
 	provSockets: {"ConnectStart": (*process).connectStart, "ConnectStop": (*process).clientStop, "ConnectFailed": (*process).clientStop},
 	provTLS:     {"HandshakeStart": (*process).handshakeStart, "HandshakeStop": (*process).clientStop, "HandshakeFailed": (*process).clientStop},
+	provTasks:   {"TaskWaitBegin": (*process).awaitBegin, "TaskWaitEnd": (*process).awaitEnd},
 	provMetrics: {
 		"CounterRateValuePublished": (*process).meterRate, "UpDownCounterRateValuePublished": (*process).meterValue,
 		"GaugeValuePublished": (*process).meterGauge, "HistogramValuePublished": (*process).meterHistogram,

@@ -38,6 +38,7 @@ type process struct {
 	counters counters
 	requests requests
 	calls    calls
+	awaits   awaits
 	kestrel  connections
 
 	malformed map[string]int64 // events by provider whose payload was not understood
@@ -53,6 +54,7 @@ func newProcess(p *parser, pid int32) *process {
 	q.counters.init()
 	q.requests.init(p.b)
 	q.calls.init()
+	q.awaits.init()
 	q.kestrel.init()
 	return q
 }
@@ -264,6 +266,7 @@ func (q *process) finish() {
 	q.pool.emit(q)
 	q.waits.emit(q)
 	q.kestrel.emit(q)
+	q.emitAwaits()
 	q.calls.emit(q)
 	q.requests.emit(q)
 	q.warn()

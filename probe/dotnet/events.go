@@ -120,6 +120,11 @@ var stacks = []ipc.Provider{{Name: "Microsoft-DotNETCore-SampleProfiler", Level:
 // writes nothing.
 var tracker = ipc.Provider{Name: "System.Threading.Tasks.TplEventSource", Keywords: 0x80, Level: informational}
 
+// awaits are the tasks that code awaits (TaskTransfer, Tasks), and for which request.
+var awaits = []ipc.Provider{
+	{Name: tracker.Name, Keywords: tracker.Keywords | 0x1 | 0x2, Level: verbose},
+}
+
 // tracking is the first burst of stacks. While the tracker's source is on, each await
 // costs more: a session of its own would, as nothing is written into it, stay on
 // should the recorder be killed.

@@ -18,8 +18,11 @@ const (
 	betweenThem = 2 * time.Second       // in the mean, at least
 	lastStacks  = time.Second           // before the end
 
-	window       = time.Second             // of detail, where it comes too fast
-	betweenViews = 6500 * time.Millisecond // at least
+	window       = time.Second     // of detail, where it comes too fast
+	betweenViews = 4 * time.Second // in the mean, at least
+
+	awaited       = 500 * time.Millisecond // of awaits
+	betweenAwaits = 4 * time.Second        // in the mean, at least
 )
 
 // tooFast is how many bytes a second (over fastFor) tell that events cost the
@@ -67,6 +70,7 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 	all.Go(func() { r.threads(ctx, sync.OnceFunc(func() { close(tracked) })) })
 	<-tracked
 	all.Go(func() { r.events(ctx) })
+	all.Go(func() { r.awaits(ctx) })
 	all.Wait()
 	return r.failure
 }
@@ -112,6 +116,17 @@ func (r *recording) views(ctx context.Context) {
 	for {
 		o := r.take(ctx, piece{series: "detail", providers: r.detail(), lasts: window, most: 2 * tooFast})
 		if !o.ok || !wait(ctx, around(max(betweenViews, o.distance()))) {
+			return
+		}
+	}
+}
+
+// awaits records what tasks are awaited for a moment now and then: each await, and what ends it,
+// are events of their own.
+func (r *recording) awaits(ctx context.Context) {
+	for wait(ctx, rand.N(betweenAwaits)) {
+		o := r.take(ctx, piece{series: "awaits", providers: awaits, lasts: awaited, most: 4 * tooFast})
+		if !o.ok || !wait(ctx, max(betweenAwaits/2, o.distance())) {
 			return
 		}
 	}

@@ -1,0 +1,90 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
+)
+
+// awaitStates are the states of who awaits, by the type of the samples that tell of it.
+var awaitStates = map[string]evidence.Kind{
+	evidence.SampleAwaitPool:   evidence.PoolWait,
+	evidence.SampleAwaitTimer:  evidence.SleepWait,
+	evidence.SampleAwaitSocket: evidence.NetWait,
+	evidence.SampleAwaitOther:  evidence.SyncWait,
+}
+
+// awaits is what requests await that hold no thread, by samples of all awaits in a moment now
+// and then: shares of the time, which say nothing of a single request. Nil where there are none.
+func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
+	x, names := &l.b.Samples, l.b.Names
+	kinds := make(map[evidence.NameID]evidence.Kind)
+	for text, kind := range awaitStates {
+		if id := names.Lookup(text); id != 0 {
+			kinds[id] = kind
+		}
+	}
+	if len(kinds) == 0 {
+		return nil
+	}
+	var of *threads.Threads
+	var sum float64
+	for i := range x.Len() {
+		kind, ok := kinds[x.Type[i]]
+		if !ok || x.Subject[i] != l.Subject || x.Value[i] <= 0 {
+			continue
+		}
+		if of == nil {
+			of = threads.Of(l.b, stacks)
+		}
+		words := names.Text(x.Class[i])
+		if owner := of.View(l.Subject, x.Stack[i]).Owner; owner != "" {
+			if kind != evidence.PoolWait {
+				words += " in"
+			}
+			words += " " + threads.Bare(owner)
+		}
+		s := share{mechanism: states[kind], Segment: evidence.Segment{Kind: kind, Cause: names.ID(words), Stack: x.Stack[i]}, part: float64(x.Value[i])}
+		if kind == evidence.PoolWait {
+			s.mechanism = Pool
+		}
+		parts = add(parts, s)
+		sum += s.part
+	}
+	for i := range parts {
+		parts[i].part /= sum
+	}
+	slices.SortFunc(parts, func(a, b share) int { return cmp.Or(cmp.Compare(b.part, a.part), cmp.Compare(a.Cause, b.Cause)) })
+	return parts
+}
+
+// awaited charges a time in which a request held no thread: what of it was waiting for one, and
+// what it awaited.
+func (w *walker) awaited(at int64, s evidence.Segment) {
+	left := s.Dur
+	charge := func(m Mechanism, part evidence.Segment) {
+		if part.Dur <= 0 {
+			return
+		}
+		w.c = Charges{}
+		w.c[m] = part.Dur
+		w.yield(at, part, &w.c, false)
+		at += part.Dur
+		left -= part.Dur
+	}
+	if q := w.l.queued; q != nil {
+		part := s
+		part.Dur = int64(q.over(at, s.Dur) * float64(s.Dur))
+		charge(PoolThread, part)
+	}
+	rest := float64(left)
+	for _, x := range w.l.awaiteds {
+		part := x.Segment
+		part.Dur = min(left, int64(x.part*rest))
+		charge(x.mechanism, part)
+	}
+	s.Dur = left
+	charge(Awaiting, s)
+}
