@@ -1,3 +1,4 @@
+using System;
 using System.Collections.Concurrent;
 using System.IO;
 using System.Net.Sockets;
@@ -20,7 +21,17 @@ namespace GrainPrices.Mill
         public async Task<decimal> PriceOfAsync(string grain) => Parse(await FetchAsync("PRICE-" + grain));
 
         // Fetch is for callers that cannot await.
-        string Fetch(string key) => FetchAsync(key).Result;
+        string Fetch(string key)
+        {
+            try
+            {
+                return FetchAsync(key).Result;
+            }
+            catch (AggregateException failed)
+            {
+                throw failed.InnerException;
+            }
+        }
 
         async Task<string> FetchAsync(string key)
         {

@@ -1,5 +1,6 @@
 using System;
 using System.Globalization;
+using System.Threading;
 using System.Threading.Tasks;
 using GrainPrices.Mill;
 using Microsoft.AspNetCore.Builder;
@@ -12,11 +13,18 @@ using Microsoft.Extensions.Logging;
 namespace GrainPrices
 {
     // Quotes prices of grain. The exchange library is asynchronous inside and has a facade
-    // that is not: deep in it somebody asks a task for its result. With FAULT=0 the
-    // asynchronous way is taken all the way down.
+    // that is not: deep in it somebody asks a task for its result. The pool may have twelve
+    // threads, for the sake of the host. With FAULT=0 the asynchronous way is taken all the
+    // way down, for which these are plenty.
     public static class Program
     {
-        public static void Main(string[] args) => Host.CreateDefaultBuilder(args)
+        public static void Main(string[] args)
+        {
+            ThreadPool.SetMaxThreads(12, 100);
+            Create(args).Build().Run();
+        }
+
+        static IHostBuilder Create(string[] args) => Host.CreateDefaultBuilder(args)
             .ConfigureLogging(logging => logging.ClearProviders())
             .ConfigureServices(services =>
             {
@@ -30,9 +38,7 @@ namespace GrainPrices
                 {
                     routes.MapGet("/quote/{grain}/{tons:int}", Quote);
                     routes.MapGet("/grains", context => context.Response.WriteAsync("wheat rye oats barley spelt"));
-                })))
-            .Build()
-            .Run();
+                })));
 
         static readonly bool Blocks = Environment.GetEnvironmentVariable("FAULT") != "0";
 

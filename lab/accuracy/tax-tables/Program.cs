@@ -1,4 +1,5 @@
 using System;
+using System.Buffers;
 using System.Collections.Generic;
 using System.Linq;
 using System.Text.Json;
@@ -28,7 +29,7 @@ namespace TaxTables
     {
         static readonly int Page = Environment.GetEnvironmentVariable("FAULT") == "0" ? 20 : int.MaxValue;
 
-        static readonly Bracket[] All = Enumerable.Range(0, 3000).Select(n => new Bracket
+        static readonly Bracket[] All = Enumerable.Range(0, 3900).Select(n => new Bracket
         {
             Year = 2020 + n % 3,
             Canton = "canton " + n % 26,
@@ -42,12 +43,17 @@ namespace TaxTables
         {
             uint tag = 2166136261;
             long bytes = 0;
+            var line = new ArrayBufferWriter<byte>(512);
+            using var json = new Utf8JsonWriter(line);
             foreach (Bracket bracket in All.Where(bracket => bracket.Year == 2020 + year % 3).Take(Page))
             {
-                byte[] line = JsonSerializer.SerializeToUtf8Bytes(bracket);
-                bytes += line.Length;
-                foreach (byte one in line)
+                JsonSerializer.Serialize(json, bracket);
+                json.Flush();
+                bytes += line.WrittenCount;
+                foreach (byte one in line.WrittenSpan)
                     tag = (tag ^ one) * 16777619;
+                line.Clear();
+                json.Reset();
             }
             return Content(tag.ToString("x8") + "-" + bytes, "text/plain");
         }
