@@ -41,7 +41,7 @@ func (l *Look) Holds(b *evidence.Bundle, alone bool) evidence.Segment {
 	case alone:
 		s.Cause = b.Names.ID((&Limit{Place: v.Pool, Workers: true, Most: 1}).Words())
 	default:
-		s.Cause = b.Names.ID("a thread of " + v.Pool)
+		s.Cause = b.Names.ID(aThreadOf + v.Pool)
 	}
 	if h.Lane != 0 {
 		via := v.Reason()
@@ -52,6 +52,11 @@ func (l *Look) Holds(b *evidence.Bundle, alone bool) evidence.Segment {
 	}
 	return s
 }
+
+const aThreadOf = "a thread of "
+
+// PoolOf is what the pool's threads are called, of what requests wait for that need one of them.
+func PoolOf(cause string) (pool string, ok bool) { return strings.CutPrefix(cause, aThreadOf) }
 
 // mostHolders bounds a chain; longer ones have not been seen, but for circles.
 const mostHolders = 8

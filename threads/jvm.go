@@ -36,6 +36,7 @@ func JVM(frames []string, entry string) View {
 	s.named()
 	s.sockets()
 	s.idle()
+	s.size()
 	return s.view
 }
 
@@ -154,7 +155,9 @@ func (s *jvmStack) primitive() {
 	}
 }
 
-// polls tells who waits for connections, or for any of many, from who waits for one.
+// polls tells who waits for connections, or for any of many, from who waits for one. A pool's
+// thread that does is not one of those that are free for tasks: Jetty's accept and select on
+// threads of the pool that serves.
 func (s *jvmStack) polls() {
 	v := &s.view
 	if v.State == evidence.NetWait {
@@ -165,7 +168,7 @@ func (s *jvmStack) polls() {
 		}
 	}
 	switch {
-	case v.State == evidence.Idle && v.Role == Other:
+	case v.State == evidence.Idle && (v.Role == Other || v.Role == Worker && hasPrefix(s.frames[v.Wait].name, jvmPolling)):
 		v.Role = IO
 	case v.Pattern == "":
 		v.Pattern = "sync I/O: " + typeAndMethod(s.frames[v.Wait].name)

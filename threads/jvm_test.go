@@ -95,6 +95,8 @@ func TestJVM(t *testing.T) {
 		{"accepts", []string{"sun.nio.ch.Net.accept", "sun.nio.ch.ServerSocketChannelImpl.accept", "org.apache.tomcat.util.net.Acceptor.run", "java.lang.Thread.run"}, IO, evidence.Idle, " · "},
 		{"accepts with a timeout", []string{"sun.nio.ch.Net.poll", "sun.nio.ch.NioSocketImpl.park", "sun.nio.ch.NioSocketImpl.accept", "java.net.ServerSocket.accept", "shop.Server.run"}, IO, evidence.Idle, " · Server.run()"},
 		{"selects", []string{"sun.nio.ch.EPoll.wait", "sun.nio.ch.EPollSelectorImpl.doSelect", "io.netty.channel.nio.NioEventLoop.run", "java.lang.Thread.run"}, IO, evidence.Idle, " · "},
+		{"selects on a thread of the pool that serves", []string{"sun.nio.ch.EPoll.wait", "sun.nio.ch.EPollSelectorImpl.doSelect", "sun.nio.ch.SelectorImpl.select", "org.eclipse.jetty.io.ManagedSelector.select",
+			"org.eclipse.jetty.util.thread.strategy.AdaptiveExecutionStrategy.produce", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run", "java.lang.Thread.run", "[qtp]"}, IO, evidence.Idle, " · "},
 		{"times", []string{"java.lang.Object.wait", "java.util.TimerThread.mainLoop", "java.util.TimerThread.run"}, Timer, evidence.Idle, " · "},
 		{"carries a virtual thread", []string{"jdk.internal.vm.Continuation.run", "java.lang.VirtualThread.runContinuation", "java.util.concurrent.ForkJoinPool.runWorker", "java.util.concurrent.ForkJoinWorkerThread.run"}, Worker, evidence.Idle, " · "},
 		{"the machine's own", []string{"[GC Thread]"}, Runtime, evidence.Idle, " · "},
@@ -107,6 +109,25 @@ func TestJVM(t *testing.T) {
 		}
 		if served := strings.Contains(strings.Join(c.frames, " "), "Cart"); served != v.Request {
 			t.Errorf("%s: works on a request: %v", c.what, v.Request)
+		}
+	}
+}
+
+// Whose pool a thread is of says where its size is set; a server on the JDK's executor is one.
+func TestPoolSize(t *testing.T) {
+	for _, c := range []struct {
+		frames []string
+		want   string // begins with
+	}{
+		{[]string{"shop.CartServlet.get", "org.apache.catalina.core.ApplicationFilterChain.doFilter", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run", "[http-nio-8080-exec]"}, "maxThreads"},
+		{[]string{"shop.CartServlet.get", "org.eclipse.jetty.server.Server.handle", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run", "java.lang.Thread.run", "[qtp]"}, "jetty.threadPool.maxThreads"},
+		{[]string{"shop.Cart.get", "java.util.concurrent.ForkJoinWorkerThread.run", "[ForkJoinPool.commonPool-worker]"}, "-Djava.util.concurrent.ForkJoinPool.common.parallelism"},
+		{[]string{"shop.Cart.get", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run", "[carts]"}, "corePoolSize"},
+		{[]string{"shop.Cart.get", "java.lang.Thread.run", "[carts]"}, ""},
+	} {
+		v := JVM(c.frames, "")
+		if !strings.HasPrefix(v.Size, c.want) || c.want == "" && v.Size != "" {
+			t.Errorf("%v: %q, want %q", c.frames, v.Size, c.want)
 		}
 	}
 }

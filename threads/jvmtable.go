@@ -162,6 +162,9 @@ var jvmPrimitives = []jvmPrimitive{
 // parked is what stands still in the locks of java.util.concurrent, if nothing says in which.
 const parked = "LockSupport.park"
 
+// jvmPolling waits for connections, or for any of many.
+var jvmPolling = []string{"sun.nio.ch.", "java.net.PlainSocketImpl.socketAccept", "io.netty.channel.", "io.netty.incubator.channel."}
+
 // jvmPlumbing may lie between what stands still and the frame that says so: before JDK 13
 // sockets read by what reads files, and virtual threads park in a few steps.
 var jvmPlumbing = []string{"sun.nio.ch.", "java.lang.VirtualThread.", "java.lang.System$", "jdk.internal.misc."}

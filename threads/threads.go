@@ -72,6 +72,17 @@ type key struct {
 	stack   evidence.StackID
 }
 
+// PoolSize is where one says how many threads the pool of that name has: the setting of the
+// library whose pool it is; "" where that is not known.
+func (t *Threads) PoolSize(s evidence.SubjectID, pool string) string {
+	for i := range t.looks[s] {
+		if v := &t.looks[s][i].View; v.Pool == pool && v.Size != "" {
+			return v.Size
+		}
+	}
+	return ""
+}
+
 // Look is what one thread was seen doing at one moment.
 type Look struct {
 	Lane   evidence.LaneID

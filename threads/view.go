@@ -41,6 +41,7 @@ type View struct {
 	Virtual bool          // a thread of the runtime's, not of the system
 	Carrier bool          // of the system, on which the runtime runs such threads, or by which it wakes them
 	Pool    string        // what its thread is called, without its number, where a runtime's threads have names: "http-nio-8080-exec"
+	Size    string        // of a pool's thread: where one says how many threads it has; "" not known
 
 	before waiting // what it waits for, where it is taken for idle only because no server is on its stack
 }

@@ -163,12 +163,25 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 	}
 	v.Evidence = append(v.Evidence, chain...)
 	little(c, &v, names[0].id, wait)
-	v.Fix = append(v.Fix, enlargePool(name))
+	v.Fix = append(v.Fix, enlarge(c, name))
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) (ns int64) {
 		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) { _, w := wait(&s, ch); ns += w })
 		return ns
 	}))
 	return v
+}
+
+// enlarge is what helps, with the setting of the library whose pool of threads it is.
+func enlarge(c *cause.Case, name string) cause.Fix {
+	pool, ok := threads.PoolOf(name)
+	if !ok || !c.OnThreads() {
+		return enlargePool(name)
+	}
+	setting := c.Threads().PoolSize(c.Subject, pool)
+	if setting == "" {
+		return enlargePool(name)
+	}
+	return cause.Fix{Text: "give the pool more threads, if what they wait for can handle more (needed at once = requests per second × seconds each is held), or hold each for less time: " + setting, Code: name}
 }
 
 // named is slow time waiting for one thing.

@@ -1,0 +1,55 @@
+package threads
+
+// jvmPoolSizes are where one says how many threads a pool has, by the library whose it is, which
+// the frames of its threads tell; innermost libraries come last, as a server may run on an
+// executor of the JDK. First match wins.
+var jvmPoolSizes = []struct {
+	prefix  string // of a frame
+	setting string
+}{
+	{"org.eclipse.jetty.util.thread.QueuedThreadPool", "jetty.threadPool.maxThreads (start.d/threadpool.ini), new QueuedThreadPool(N), or server.jetty.threads.max in Spring Boot; acceptors and selectors take some of them"},
+	{"org.apache.tomcat.util.threads.", tomcatPool},
+	{"org.apache.tomcat.util.net.", tomcatPool},
+	{"org.apache.coyote.", tomcatPool}, // Tomcat before 9.0.55 runs on the JDK's executor
+	{"org.apache.catalina.", tomcatPool},
+	{"org.jboss.threads.", undertowPool},
+	{"io.undertow.", undertowPool},
+	{"org.glassfish.grizzly.threadpool.", "max-thread-pool-size of the thread pool in domain.xml, or ThreadPoolConfig.setMaxPoolSize of Grizzly"},
+	{"weblogic.", "a MaxThreadsConstraint of the work manager, or -Dweblogic.threadpool.MaxPoolSize"},
+	{"com.ibm.ws.", "maxThreads of <executor> in server.xml"},
+	{"com.caucho.", "<thread-max> in resin.xml"},
+	{"io.grpc.", "ServerBuilder.executor, with a pool of more threads"},
+	{"sun.net.httpserver.", "HttpServer.setExecutor, with a pool of more threads"},
+	{"io.netty.channel.", "-Dio.netty.eventLoopThreads, or the number given to the EventLoopGroup; what blocks is better handed to threads of its own"},
+	{"io.netty.util.concurrent.", "the number of threads given to the DefaultEventExecutorGroup"},
+	{"java.util.concurrent.ForkJoinWorkerThread.", "parallelism given to the ForkJoinPool"},
+	{"java.util.concurrent.ThreadPoolExecutor$Worker.", "corePoolSize of the ThreadPoolExecutor (more than that are started only when its queue is full), or the number given to Executors.newFixedThreadPool"},
+}
+
+const (
+	tomcatPool   = "maxThreads of the <Connector> or its <Executor> in server.xml, or server.tomcat.threads.max in Spring Boot"
+	undertowPool = "task-max-threads of the io worker in WildFly, quarkus.thread-pool.max-threads, or server.undertow.threads.worker in Spring Boot"
+)
+
+// commonPool is what the JDK calls the threads of the pool that all of a program share.
+const commonPool = "ForkJoinPool.commonPool-worker"
+
+// size says where one says how many threads the pool has that the thread is of.
+func (s *jvmStack) size() {
+	v := &s.view
+	switch {
+	case v.Role != Worker && !v.Loop:
+		return
+	case v.Pool == commonPool:
+		v.Size = "-Djava.util.concurrent.ForkJoinPool.common.parallelism"
+		return
+	}
+	for _, p := range jvmPoolSizes {
+		for i := s.start; i < len(s.frames); i++ {
+			if f := &s.frames[i]; !f.none && hasPrefix(f.name, []string{p.prefix}) {
+				v.Size = p.setting
+				return
+			}
+		}
+	}
+}
