@@ -249,9 +249,9 @@ func (c *Case) Slow() bool {
 	return float64(l.Total) >= slowShare*float64(all)
 }
 
-// Noticeable is the p99 from which on slow requests are slow enough to be noticed, where
-// nobody said what is slow: what takes three times as long as the quickest may still be
-// quick. A call that takes longer than its own usual time is worth naming earlier.
+// Noticeable is the p99 of slow requests among all from which on they are slow enough to be
+// noticed, where nobody said what is slow: what takes three times as long as the quickest may
+// still be quick, beside others that always take long. A call that takes longer than its own usual time is worth naming earlier.
 const (
 	Noticeable     = 20 * time.Millisecond
 	NoticeableCall = 10 * time.Millisecond
@@ -261,7 +261,7 @@ const (
 // difference between requests.
 func (c *Case) Noticed(from time.Duration) bool {
 	l := c.Ledger
-	return c.Slow() && (l.Rule != ledger.RuleFloor || l.P99() >= float64(from))
+	return c.Slow() && (l.Rule != ledger.RuleFloor || l.SlowP99() >= float64(from))
 }
 
 // Save turns what each slow request would have saved (ns, in the order of

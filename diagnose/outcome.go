@@ -1,9 +1,12 @@
 package diagnose
 
 import (
+	"slices"
+
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/stats"
 )
 
 // Outcomes of a [Diagnosis].
@@ -14,9 +17,9 @@ const (
 	NotJudged    = "not_judged"    // too little was watched, or of the wrong seconds
 )
 
-// Requests are unwell, without anybody's word for it, if so many of them are slow, or so
-// much of all their time passes in slow ones, and those take long enough to be noticed. An
-// objective that is missed by more than one in a hundred is missed.
+// Requests are unwell, without anybody's word for it, if so many of them are slow and take
+// long enough to be noticed, or so much of all their time passes in such. An objective that is
+// missed by more than one in a hundred is missed.
 const (
 	unwellRequests = .05
 	unwellTime     = .25
@@ -41,10 +44,53 @@ func (r *run) outcome() string {
 			return NotExplained
 		}
 	}
-	if q := r.d.Requests; q != nil && q.Outside > 0 || r.unseen || open > ruledOut || ruledOut == 0 {
+	q := r.d.Requests
+	switch {
+	case r.unseen, ruledOut == 0:
+		return NotJudged
+	case (q != nil && q.Outside > 0 || open > ruledOut) && !r.quick():
 		return NotJudged
 	}
 	return NothingFound
+}
+
+// quick says whether the requests themselves, as those saw them who made them, show that all
+// is well, whatever else was not seen: half of them are over before anybody notices, and next
+// to none is slow and noticed.
+func (r *run) quick() bool {
+	some := false
+	for _, l := range r.incident.Ledgers() {
+		if l = l.All; len(l.Rows) < wellRequests {
+			continue
+		}
+		if !l.ByClients() {
+			return false
+		}
+		some = true
+		took := make([]int64, 0, len(l.Rows))
+		for _, i := range l.Rows {
+			took = append(took, r.b.Requests.Latency(i))
+		}
+		slices.Sort(took)
+		if n, _ := noticed(r.b, l); stats.Quantile(took, .5) >= int64(cause.Noticeable) || float64(n) > missed*float64(len(l.Rows)) {
+			return false
+		}
+	}
+	return some
+}
+
+// wellRequests is how many requests it takes to say that fewer than one in a hundred is slow.
+const wellRequests = 300
+
+// noticed are the slow requests that take long enough to be noticed, and the time (ns) of them.
+func noticed(b *evidence.Bundle, l *ledger.Ledger) (n int, ns int64) {
+	for _, i := range l.Slow {
+		if took := b.Requests.Latency(i); took >= int64(cause.Noticeable) {
+			n++
+			ns += took
+		}
+	}
+	return n, ns
 }
 
 func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
@@ -59,6 +105,6 @@ func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 	for _, i := range l.Rows {
 		all += b.Requests.Latency(i)
 	}
-	many := slow >= unwellRequests || float64(l.Total) >= unwellTime*float64(all)
-	return many && l.P99() >= float64(cause.Noticeable)
+	n, ns := noticed(b, l)
+	return float64(n) >= unwellRequests*float64(len(l.Rows)) || float64(ns) >= unwellTime*float64(all)
 }

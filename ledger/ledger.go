@@ -207,6 +207,9 @@ func (l *Ledger) byEnd() {
 	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End[i], r.End[j]), cmp.Compare(i, j)) })
 }
 
+// ByClients says whether the requests charged are told of by those who made them.
+func (l *Ledger) ByClients() bool { return l.byClients(l.Source, l.Rows) }
+
 // byClients says whether an artifact tells of requests as those who made them saw them.
 func (l *Ledger) byClients(a evidence.ArtifactID, rows []int) bool {
 	return l.b.Requests.Intended[rows[0]] != 0 || slices.ContainsFunc(l.b.Loads, func(r evidence.LoadResult) bool {
@@ -231,6 +234,17 @@ func (l *Ledger) P99() float64 {
 	}
 	slices.Sort(lat)
 	return float64(stats.Quantile(lat, .99))
+}
+
+// SlowP99 is the P99 had the requests that are not slow taken no time, ns: what always takes
+// long is not what slow ones are noticed by.
+func (l *Ledger) SlowP99() float64 {
+	took := make([]int64, len(l.Rows))
+	for n, i := range l.Slow[:min(len(l.Slow), len(took))] {
+		took[n] = l.b.Requests.Latency(i)
+	}
+	slices.Sort(took)
+	return float64(stats.Quantile(took, .99))
 }
 
 // observed counts the requests whose states are known.
