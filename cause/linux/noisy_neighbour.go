@@ -125,9 +125,13 @@ func blame(h *host, v *cause.Verdict, saves *cause.Saves, share float64) {
 		v.Title = fmt.Sprintf("%s uses the CPUs that this service needs: %.2f of %.0f CPUs.", top.Name, top.Largest, h.CPUs)
 		fix = fmt.Sprintf("move %s, %s", top.Name, fix)
 	case top.Cores > 0:
-		// Without the largest, the others are still there.
-		part := top.Largest / others
-		v.Saves = &cause.Saves{Value: saves.Value * part, Low: cause.Number(0), High: saves.High, Basis: cause.Basis("bound")}
+		// Without the largest, the others are still there. Where it alone uses more than the
+		// service does, it and they are why the host is short of processors, and come before that.
+		value := saves.Value * top.Largest / others
+		if top.Largest > h.process.Number && others >= h.Busy.Number/2 {
+			value = saves.Value
+		}
+		v.Saves = &cause.Saves{Value: value, Low: cause.Number(0), High: saves.High, Basis: cause.Basis("bound")}
 		v.Title = fmt.Sprintf("Many processes use the CPUs that this service needs, none of them more than %.2f of %.0f CPUs; most is used by %s.", top.Largest, h.CPUs, top)
 		fix = fmt.Sprintf("move %s, %s", top.Name, fix)
 	default:
