@@ -74,7 +74,17 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		}
 		return v
 	}
-	if !c.Noticed(cause.NoticeableCall) {
+	if late := readLate(c, per); late != "" {
+		v.State = cause.Inconclusive
+		v.Summary += late
+		v.Needs = []cause.Need{{What: "how long the calls took where they are answered: the dependency's own log"}}
+		return v
+	}
+	notice := cause.NoticeableCall
+	if !l.Traced { // shares of all requests' time tell of no call that it took longer than usual
+		notice = cause.Noticeable
+	}
+	if !c.Noticed(notice) {
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}
@@ -98,6 +108,23 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	v.Fix = append(v.Fix, boundWait)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// readLate says in words that by how much slow requests' calls took longer than usual (ns, of
+// each) is what a quota stops the process for: what answers meanwhile is read when it goes on.
+func readLate(c *cause.Case, per []int64) string {
+	stop := c.StopLength()
+	if stop == 0 {
+		return ""
+	}
+	var longer int64
+	for _, ns := range per {
+		longer += max(0, ns-stop)
+	}
+	if float64(longer) >= cause.Material*float64(c.Ledger.Total) {
+		return ""
+	}
+	return fmt.Sprintf(", but a CPU quota stops the process for %s at a time, and it reads answers late", figure.Time(float64(stop)))
 }
 
 // beyondUsual is by how much slow requests exceed what is usual in a mechanism.

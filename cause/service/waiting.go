@@ -148,6 +148,10 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	case over < cause.Material:
 		v.Summary += ", as in requests that were not slow"
 		return v
+	case p.Mechanism == ledger.Dependency && readLate(c, per) != "":
+		v.State = cause.Inconclusive
+		v.Summary += readLate(c, per)
+		return v
 	case l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && byDesign(c, p, wait):
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("requests wait at %s, quick ones, too: that may be what they are for", name)
