@@ -35,7 +35,7 @@ cycle takes longer the more is live; allocating less; generational ZGC
 whose young cycles are short; more GC threads where CPUs are idle (-XX:ConcGCThreads).
 -XX:SoftMaxHeapSize below -Xmx makes cycles start earlier and keeps the rest for bursts.
 What does not help: a pause goal, which it does not have.`,
-	Least: "stalls in 1 % of the time, or one of a second; with requests a quarter of slow time",
+	Least: "stalls in 1 % of the time, or one of a second; with requests a quarter of slow time, or 1 % of 10 s where most of it was not seen",
 	Needs: "ZGC's log (-Xlog:gc is enough: stalls are logged at level info), Shenandoah's with -Xlog:gc*; requests from the same time, to show what they cost",
 	Applies: func(c *cause.Case) bool {
 		return isJVM(c) && (withCollector(c, "ZGC") || withCollector(c, "Shenandoah") && tellsPacing(c))
@@ -71,7 +71,9 @@ func judgeStall(c *cause.Case) cause.Verdict {
 		part := float64(all) / float64(max(l.Total, 1))
 		v.Summary = "waiting for memory is " + cause.OfSlow(part)
 		v.Evidence = append(v.Evidence, c.Figure("slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
-		if !c.Slow() || part < cause.Material {
+		// Where most of what slow requests did was not seen they do not speak against the log.
+		unseen := share >= stoppedSpecial && g.Span >= leastWatched && !c.Spent() && c.Noticed(cause.Noticeable)
+		if !c.Slow() || part < cause.Material && !unseen {
 			return v
 		}
 		// Which request a thread worked for is not known: at least nothing of it, at most
