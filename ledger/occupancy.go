@@ -73,7 +73,9 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 	}
 	o := &occupancy{}
 	m := l.meanwhile()
-	bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Look) bool { return endOf(moments) < m.first || startOf(moments) > m.last })
+	if l.b.Requests.Lane[l.Rows[0]] == 0 { // clients: what the service did before they came is not about them
+		bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Look) bool { return endOf(moments) < m.first || startOf(moments) > m.last })
+	}
 	if len(bursts) == 0 && l.queued == nil {
 		return nil
 	}
