@@ -64,6 +64,11 @@ func (c *Case) contended(k Contention) Verdict {
 			v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
 			v.Needs = []Need{c.Trace("a longer time under load", "")}
 			return v
+		case c.Share(ledger.Unobserved) >= Material && k.Waiting.Number >= hardly:
+			v.State = Inconclusive
+			v.Summary += fmt.Sprintf(", but %.0f %% of it was not observed", 100*c.Share(ledger.Unobserved))
+			v.Needs = []Need{c.Trace("a longer time under load", "")}
+			return v
 		default:
 			return v
 		}

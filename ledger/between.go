@@ -67,6 +67,9 @@ func mixture(cells []cell, of func(Mechanism) bool) (parts []share) {
 // threads in the looks holds them while the queue does not empty, too.
 func (l *Ledger) unlooked(common, held, doing []share, m meanwhile, at int64) (parts []share) {
 	inFlight, queue := m.inFlight(at), l.queued.length(at)
+	if !m.clients { // what is queued are others, or goes on after an await
+		queue = min(queue, m.awaiting(at))
+	}
 	var waits float64
 	if inFlight > 0 && queue > 0 {
 		if waits = min(queue, inFlight); m.begun != nil {
@@ -78,7 +81,7 @@ func (l *Ledger) unlooked(common, held, doing []share, m meanwhile, at int64) (p
 		waits = max(0, min(waits, inFlight-l.queued.threads(at))) / inFlight // each of its threads has one
 	}
 	left := 1 - waits
-	if l.queued.standing(at) && waits > 0 {
+	if l.queued.standing(at) && (waits > 0 || !m.clients) {
 		common = nil
 		for _, s := range doing {
 			s.part *= left

@@ -56,7 +56,7 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(*threads.View) bool, 
 		// None is without work, and most work on requests: the others read one, or answer.
 		full := workers > 0 && !free && float64(serves) > usedUp*float64(workers)
 		switch {
-		case l.queued.standing(at): // whatever has no thread is behind others
+		case l.queued.standing(at) && m.clients: // whatever has no thread is behind others
 			waits = rest
 		case free || !full && float64(blocked) <= usedUp*float64(workers): // then only what is in the pool's queue
 			waits = min(rest, queue)

@@ -27,6 +27,7 @@ type occupancy struct {
 // cell is the time around one burst of looks.
 type cell struct {
 	from, to    int64
+	clients     bool  // those charged are as their clients saw them: the service has not begun with all of them
 	first, last int64 // of the looks; 0: nobody looked
 	parts       []share
 	met         [2]bool // other requests, and slow ones, were under way then
@@ -73,7 +74,7 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 	}
 	o := &occupancy{}
 	m := l.meanwhile()
-	if l.b.Requests.Lane[l.Rows[0]] == 0 { // clients: what the service did before they came is not about them
+	if m.clients { // what the service did before they came is not about them
 		bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Look) bool { return endOf(moments) < m.first || startOf(moments) > m.last })
 	}
 	if len(bursts) == 0 && l.queued == nil {
@@ -130,6 +131,7 @@ func inOrder(parts []share) {
 
 // meanwhile are the requests charged, and those that the service itself saw, at any moment.
 type meanwhile struct {
+	clients     bool                   // those charged are as their clients saw them: the service has not begun with all of them
 	first, last int64                  // between which some were in flight: who looked before or after saw none of their time
 	inFlight    func(at int64) float64 // of those charged
 	begun       func(at int64) float64 // of them, at most, those that the service has begun with; nil: it does not tell
@@ -140,7 +142,8 @@ func (l *Ledger) meanwhile() meanwhile {
 	starts, ends := l.underWay(l.Rows)
 	awaiting := l.awaiting()
 	m := meanwhile{
-		first: starts[0], last: ends[len(ends)-1],
+		clients: l.b.Requests.Lane[l.Rows[0]] == 0,
+		first:   starts[0], last: ends[len(ends)-1],
 		inFlight: func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) },
 		awaiting: func(at int64) float64 { return float64(awaiting(at)) },
 	}

@@ -86,7 +86,9 @@ var dotnetWaits = []dotnetWait{
 	{"System.Threading.Barrier.SignalAndWait", evidence.SyncWait, "Barrier.SignalAndWait", rankPrimitive, false, nil},
 	{"System.Threading.SpinWait.SpinUntil", evidence.SyncWait, "SpinWait.SpinUntil", rankPrimitive, false, nil},
 	{"System.Threading.SemaphoreSlim.Wait", evidence.PoolWait, "SemaphoreSlim.Wait", rankPrimitive, false, []string{"Async"}},
-	{"System.Collections.Concurrent.BlockingCollection.", evidence.SyncWait, "BlockingCollection", rankPrimitive, false, nil},
+	{"System.Collections.Concurrent.BlockingCollection.TryTake", evidence.SyncWait, "BlockingCollection.Take", rankPrimitive, false, nil},
+	{"System.Collections.Concurrent.BlockingCollection.Take", evidence.SyncWait, "BlockingCollection.Take", rankPrimitive, false, nil},
+	{"System.Collections.Concurrent.BlockingCollection.", evidence.SyncWait, "BlockingCollection.Add", rankPrimitive, false, []string{"GetConsumingEnumerable"}},
 	{"System.Diagnostics.Process.WaitForExit", evidence.SyncWait, "Process.WaitForExit", rankPrimitive, false, []string{"Async"}},
 
 	{"System.Threading.Tasks.Task.SpinThenBlockingWait", evidence.TaskWait, taskWait, rankTask, false, nil},
