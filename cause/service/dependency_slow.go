@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -81,7 +82,7 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		return v
 	}
 	notice := cause.NoticeableCall
-	if !l.Traced { // shares of all requests' time tell of no call that it took longer than usual
+	if !l.Traced || othersFill(c) { // shares of all requests' time tell of no call that it took longer than usual
 		notice = cause.Noticeable
 	}
 	if !c.Noticed(notice) {
@@ -108,6 +109,16 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	v.Fix = append(v.Fix, boundWait)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// fullHost is the part of a host's processors from which on who wakes up has to wait for one.
+const fullHost = .9
+
+// othersFill says whether other processes fill the host: then a call that takes some
+// milliseconds longer may have waited for a processor at its other end, which is often there.
+func othersFill(c *cause.Case) bool {
+	h := reading.HostOf(c.Bundle, c.Subject, window(c))
+	return h.Busy.MostlyKnown() && h.Taken() >= fullHost*h.CPUs && h.Others.Number >= h.Busy.Number/2
 }
 
 // readLate says in words that by how much slow requests' calls took longer than usual (ns, of
