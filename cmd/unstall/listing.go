@@ -41,7 +41,7 @@ var columns = []column{
 var narrower = []struct {
 	head string
 	drop bool // else its brief form is taken
-}{{"LISTENS", false}, {"NEXT", true}, {"CAN READ", false}, {"USER", false}, {"NAME", false}, {"USER", true}, {"LISTENS", true}, {"CAN READ", true}, {"RUNTIME", true}}
+}{{"LISTENS", false}, {"NEXT", true}, {"CAN READ", false}, {"USER", false}, {"NAME", false}, {"USER", true}, {"LISTENS", true}, {"RSS", true}, {"CAN READ", true}, {"RUNTIME", true}}
 
 // listing is the table of what runs here, what is hidden from this user, and
 // what to type next.
