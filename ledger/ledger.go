@@ -158,8 +158,8 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 }
 
 // choose picks the requests to charge: those whose states are known if there
-// are enough of them, of several traces those that spent most time in all, as
-// that is where the trouble was; else those of the artifact with most. And the
+// are enough of them, of several traces those whose states are known of most time in
+// all, as that is where the trouble was and can be told; else those of the artifact with most. And the
 // artifact that saw most, or that the user named, for the figures about all.
 func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (widest evidence.ArtifactID) {
 	ids := slices.Sorted(maps.Keys(sources))
@@ -189,7 +189,7 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 		rows := sources[a]
 		traced := l.observed(rows)
 		enough := traced >= MinRequests || a == widest && traced > 0
-		if spent := l.spent(rows); enough && float64(traced) >= mostTraced*float64(len(rows)) && spent > best {
+		if spent := l.seen(rows); enough && float64(traced) >= mostTraced*float64(len(rows)) && spent > best {
 			l.Source, l.Traced, best = a, true, spent
 		}
 	}
@@ -218,10 +218,14 @@ func (l *Ledger) byClients(a evidence.ArtifactID, rows []int) bool {
 	})
 }
 
-// spent is the time all of the requests took, in ns.
-func (l *Ledger) spent(rows []int) (ns int64) {
+// seen is how much of their time (ns) requests were in states that are known.
+func (l *Ledger) seen(rows []int) (ns int64) {
 	for _, i := range rows {
-		ns += l.b.Requests.Latency(i)
+		for s := range l.b.Requests.Path(i).All {
+			if s.Kind != evidence.Unobserved {
+				ns += s.Dur
+			}
+		}
 	}
 	return ns
 }

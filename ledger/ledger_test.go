@@ -382,6 +382,7 @@ func TestChoiceOfSource(t *testing.T) {
 		name      string
 		n, traced int
 		pool      bool
+		hidden    bool // most of each traced one
 	}
 	for _, tt := range []struct {
 		name           string
@@ -394,6 +395,7 @@ func TestChoiceOfSource(t *testing.T) {
 		{"a few traced and nothing else", []src{{name: "trace", n: 5, traced: 5}}, 0, 0, true},
 		{"a trace that lost most states", []src{{name: "log", n: 500}, {name: "trace", n: 100, traced: 40}}, 0, 0, false},
 		{"the longer of two traces", []src{{name: "a", n: 30, traced: 30}, {name: "b", n: 60, traced: 60}}, 1, 1, true},
+		{"the shorter of two traces, if it knows more states", []src{{name: "a", n: 60, traced: 60, hidden: true}, {name: "b", n: 30, traced: 30}}, 1, 0, true},
 		{"a log with waits for its upstream and their queue has no states", []src{{name: "haproxy", n: 500, pool: true}}, 0, 0, false},
 		{"of two alike the first", []src{{name: "a", n: 30}, {name: "b", n: 30}}, 0, 0, false},
 	} {
@@ -403,6 +405,8 @@ func TestChoiceOfSource(t *testing.T) {
 			for i := range int64(x.n) {
 				var p evidence.Path
 				switch {
+				case x.hidden:
+					p = path(state(evidence.Unobserved, 4*ms), state(evidence.Running, ms))
 				case int(i) < x.traced:
 					p = path(state(evidence.Running, 5*ms))
 				case x.pool:
