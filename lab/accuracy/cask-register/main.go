@@ -10,6 +10,7 @@ import (
 	"net/http"
 	_ "net/http/pprof"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 
@@ -21,6 +22,13 @@ var register string
 func main() {
 	_, port, _ := net.SplitHostPort(os.Getenv("ADDR"))
 	register = filepath.Join(os.TempDir(), "casks-"+port)
+	go func() {
+		end := make(chan os.Signal, 1)
+		signal.Notify(end, syscall.SIGTERM)
+		<-end
+		os.Remove(register)
+		os.Exit(0)
+	}()
 	r := chi.NewRouter()
 	r.Post("/cask/{number}/{spirit}", func(w http.ResponseWriter, r *http.Request) {
 		if err := enter(chi.URLParam(r, "number"), chi.URLParam(r, "spirit")); err != nil {
