@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -78,9 +79,10 @@ func judgePool(c *cause.Case) cause.Verdict {
 
 // poolWaits are waits for a pool, for a place that lets only so many on, or for a thread of a
 // pool that serves requests. Who waits for the one that serves all others in turn waits for
-// that, not for a pool: what it does is the place to look ([Waiting]).
+// that, not for a pool: what it does is the place to look ([Waiting]). And where the pool's
+// threads wait for a lock, it is the lock that lets too few on: more threads would wait there.
 func poolWaits(c *cause.Case) cause.Wait {
-	one, told := serial(c), events(c)
+	one, told, locks := serial(c), events(c), locksOf(c)
 	full := busyProcessors(c) >= saturated
 	return func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
 		switch {
@@ -90,10 +92,51 @@ func poolWaits(c *cause.Case) cause.Wait {
 			if full && s.HolderKind == evidence.Running { // more threads would wait for the same processors
 				return ledger.PoolThread, 0
 			}
+			if locks.hold(c, s) {
+				return ledger.PoolThread, 0
+			}
 			return ledger.PoolThread, ch[ledger.PoolThread]
 		}
 		return ledger.Pool, ch[ledger.Pool]
 	}
+}
+
+// locks are the names of those that slow requests wait for.
+type locks map[string]bool
+
+func locksOf(c *cause.Case) locks {
+	return cause.Once(c, func(c *cause.Case) locks {
+		names := make(locks)
+		for _, row := range c.Ledger.Slow {
+			c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+				if s.Kind == evidence.LockWait && ch[ledger.Lock] > 0 {
+					names[c.Bundle.Names.Text(s.Cause)] = true
+				}
+			})
+		}
+		delete(names, "")
+		return names
+	})
+}
+
+// hold says whether what a request waits for is held by those who wait for one of the locks.
+func (l locks) hold(c *cause.Case, s *evidence.Segment) bool {
+	first, _, _ := strings.Cut(c.Bundle.Names.Text(s.Via), evidence.Link)
+	return l[first]
+}
+
+// ofThreads says whether most of the wait for threads of a pool is because those wait for locks.
+func (l locks) ofThreads(c *cause.Case) bool {
+	var all, locked int64
+	for _, row := range c.Ledger.Slow {
+		c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			all += ch[ledger.PoolThread]
+			if l.hold(c, &s) {
+				locked += ch[ledger.PoolThread]
+			}
+		})
+	}
+	return all > 0 && 2*locked >= all
 }
 
 // serial are the names of what one goroutine or thread alone serves all others by.

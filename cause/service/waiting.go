@@ -64,6 +64,9 @@ func claims(c *cause.Case) (m ledger.Claimed) {
 			m[of] = true
 		}
 	}
+	if m[ledger.Lock] && !m[ledger.PoolThread] {
+		m[ledger.PoolThread] = locksOf(c).ofThreads(c)
+	}
 	return m
 }
 
