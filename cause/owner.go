@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
@@ -57,8 +58,10 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 			return s
 		}
 	}
-	if len(frames) > 0 {
-		s.Callee = c.Bundle.Names.Text(frames[len(frames)-1].Func)
+	for _, f := range slices.Backward(frames) { // a library's goroutine: what it was started with
+		if s.Callee = c.Bundle.Names.Text(f.Func); s.Callee != "runtime.goexit" {
+			break
+		}
 	}
 	return s
 }

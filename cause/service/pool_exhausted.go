@@ -187,7 +187,11 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 			v.Summary = all[i].sum() + "; " + v.Summary
 		}
 	}
-	if share < cause.Material || !c.Slow() {
+	switch {
+	case share < cause.Material || !c.Slow():
+		return v
+	case !c.Noticed(cause.Noticeable):
+		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}
 	chain := c.Chain(wait, &behind)

@@ -175,7 +175,7 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
 		fix = ledger.PoolThread // it is done on the thread that others wait for
 	}
-	v.Fix = append(v.Fix, cause.Fix{Text: placeFix[fix], Code: siteOf(c, p)})
+	v.Fix = append(v.Fix, cause.Fix{Text: fixOf(fix, name), Code: siteOf(c, p)})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
 }
@@ -261,6 +261,14 @@ func siteOf(c *cause.Case, p *ledger.Place) string {
 		return ""
 	}
 	return s.String()
+}
+
+// fixOf is what helps against waiting at a place.
+func fixOf(m ledger.Mechanism, name string) string {
+	if m == ledger.Kernel && strings.HasPrefix(strings.ToLower(name), "flock") {
+		return "another process, or another open file of this one, holds the lock of this file meanwhile: hold it for less time there, lock a part or a file of your own, or take it with LOCK_NB and answer without"
+	}
+	return placeFix[m]
 }
 
 var placeFix = map[ledger.Mechanism]string{
