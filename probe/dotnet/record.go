@@ -126,7 +126,7 @@ func (r *recording) views(ctx context.Context) {
 func (r *recording) awaits(ctx context.Context) {
 	for wait(ctx, rand.N(betweenAwaits)) {
 		o := r.take(ctx, piece{series: "awaits", providers: awaits, lasts: awaited, most: 4 * tooFast})
-		if !o.ok || !wait(ctx, max(betweenAwaits/2, o.distance())) {
+		if !o.ok || !wait(ctx, max(betweenAwaits/2, o.distance()-betweenAwaits/2)) {
 			return
 		}
 	}
