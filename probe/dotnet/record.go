@@ -124,9 +124,9 @@ func (r *recording) views(ctx context.Context) {
 // awaits records what tasks are awaited for a moment now and then: each await, and what ends it,
 // are events of their own.
 func (r *recording) awaits(ctx context.Context) {
-	for wait(ctx, rand.N(betweenAwaits)) {
+	for wait(ctx, time.Second+rand.N(betweenAwaits)) { // not beside the first looks
 		o := r.take(ctx, piece{series: "awaits", providers: awaits, lasts: awaited, most: 4 * tooFast})
-		if !o.ok || !wait(ctx, max(betweenAwaits/2, o.distance()-betweenAwaits/2)) {
+		if !o.ok || !wait(ctx, max(betweenAwaits/4, o.distance()-betweenAwaits)) {
 			return
 		}
 	}
