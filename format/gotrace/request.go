@@ -282,11 +282,16 @@ func (w *world) syscallEnds(g *goroutine, t int64) {
 	}
 	g.conn.writing = false
 	if r := g.request; r != nil {
-		r.end, r.endLen = t, len(r.path)
-		r.handled, r.fresh = true, false
-		if r.writes++; r.writes == 1 {
-			r.before = len(r.path)
-		}
+		r.wrote(t)
+	}
+}
+
+// wrote notes that a part of the response is written.
+func (r *request) wrote(t int64) {
+	r.end, r.endLen = t, len(r.path)
+	r.handled, r.fresh = true, false
+	if r.writes++; r.writes == 1 {
+		r.before = len(r.path)
 	}
 }
 
@@ -300,7 +305,7 @@ func (w *world) complete(g *goroutine, t int64) {
 	if r.end == 0 {
 		r.end, r.endLen = t, len(r.path)
 	}
-	if r.streams() {
+	if w.streams(r) {
 		return
 	}
 	outcome := evidence.OK
@@ -319,13 +324,16 @@ const (
 	streamWaits  = .5
 )
 
-func (r *request) streams() bool {
+func (w *world) streams(r *request) bool {
 	if r.writes < streamWrites || r.before < 0 || r.before > r.endLen {
 		return false
 	}
 	var all, waits int64
 	for s := range r.path[r.before:r.endLen].All {
 		all += s.Dur
+		if at := w.stacks.of(s.Stack); at != nil && at.flushes {
+			continue // it waits for the client to take what it has written
+		}
 		if s.Lane == 0 && (s.Kind == evidence.SyncWait || s.Kind == evidence.SleepWait || s.Kind == evidence.PoolWait) {
 			waits += s.Dur
 		}

@@ -61,6 +61,13 @@ func readsBody(funcs []string) bool {
 	return has(funcs, "net/http.(*body).") || has(funcs, "net/http.(*expectContinueReader).") || has(funcs, "net/http.(*connReader).Read")
 }
 
+// flushesHTTP2 says whether a handler's stack stands in a flush of an HTTP/2 response. The
+// goroutine of its connection writes that; the handler waits on channels until it has.
+func flushesHTTP2(funcs []string) bool {
+	return has(funcs, "net/http.(*http2responseWriter).Flush") || has(funcs, "golang.org/x/net/http2.(*responseWriter).Flush") ||
+		has(funcs, "net/http/internal/http2.(*responseWriter).Flush")
+}
+
 func has(funcs []string, prefix string) bool {
 	for _, f := range funcs {
 		if strings.HasPrefix(f, prefix) {

@@ -34,6 +34,7 @@ type stack struct {
 	handed   evidence.NameID   // reason and place, once asked for
 	queue    evidence.NameID   // of who has root, once asked for
 	receives bool              // takes from a channel
+	flushes  bool              // hands what is written of an HTTP/2 response to the connection's goroutine
 }
 
 // stackTable caches what stacks say. Handles are good for one generation of a
@@ -83,6 +84,14 @@ func (t *stackTable) get(s trace.Stack) *stack {
 	}
 	t.last, t.cached = s, k
 	return k
+}
+
+// of returns what the stack of that ID says, nil for none.
+func (t *stackTable) of(id evidence.StackID) *stack {
+	if int(id) >= len(t.read) {
+		return nil
+	}
+	return t.read[id]
 }
 
 func (t *stackTable) find(s trace.Stack) *stack {
@@ -149,6 +158,7 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.server, k.stage, k.client = serving(funcs)
 	k.io = inOutOf(funcs)
 	k.receives = strings.HasPrefix(funcs[0], "runtime.chanrecv")
+	k.flushes = k.server != nil && flushesHTTP2(funcs)
 	k.needs = b.Name(dependency(funcs))
 	k.call = b.Name(systemCall(funcs))
 	for i, f := range funcs {

@@ -84,6 +84,9 @@ func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, doer trac
 		}
 	case trace.GoWaiting:
 		w.woken(g, by, doer, t)
+		if r := g.request; r != nil && g.where != nil && g.where.flushes {
+			r.wrote(t)
+		}
 	}
 }
 
