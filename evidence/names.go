@@ -233,6 +233,10 @@ const (
 	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
 )
 
+// ForcedCycle is what those wait for who ask for a Go GC cycle: runtime.GC returns when it is
+// over, debug.FreeOSMemory as well.
+const ForcedCycle = "a GC cycle that the program asks for"
+
 // SampleWork is the type of samples of what goroutines ran on processors that an execution
 // trace holds where a CPU profile ran at the same time: with their time and lane, in ns.
 const SampleWork = "work"

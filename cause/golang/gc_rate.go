@@ -90,6 +90,10 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
 		c.Figure("share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
+	if forced := askedFor(g); forced > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("GC cycles that the program asked for", float64(forced), "count", g.Origin))
+		v.Summary = fmt.Sprintf("%.2g GC cycles/s without the %d that were asked for, marking %.1f %% of the time", g.Rate.Number, forced, 100*g.Marking.Number)
+	}
 	if g.Rate.Number < frequent || g.Marking.Number < marking {
 		return v
 	}
@@ -149,6 +153,16 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Needs = []cause.Need{{What: "what it costs requests: an execution trace", Command: runtime.GoTrace}}
 	}
 	return v
+}
+
+// askedFor is how many cycles the program asked for.
+func askedFor(g *collector) (n int) {
+	for _, x := range g.Cycles {
+		if x.Forced {
+			n++
+		}
+	}
+	return n
 }
 
 // judgeGCCounter judges by how often the runtime says that it collected, where

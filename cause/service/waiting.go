@@ -175,7 +175,7 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
 		fix = ledger.PoolThread // it is done on the thread that others wait for
 	}
-	v.Fix = append(v.Fix, cause.Fix{Text: fixOf(fix, name), Code: siteOf(c, p)})
+	v.Fix = append(v.Fix, cause.Fix{Text: fixOf(fix, p.What, name), Code: siteOf(c, p)})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
 }
@@ -195,6 +195,8 @@ const typical = .6
 // events. A sleep is not, as nobody is told of anything; nor is what a library waits for.
 func byDesign(c *cause.Case, p *ledger.Place, wait func(row int) int64) bool {
 	switch {
+	case p.What == evidence.ForcedCycle:
+		return false
 	case p.Mechanism == ledger.Pool && events(c)[c.Bundle.Names.Lookup(p.What)]:
 	case p.Mechanism != ledger.Goroutine && p.Mechanism != ledger.Timer, 2*p.Linked.Sum() >= p.Ns:
 		return false
@@ -249,6 +251,9 @@ func placeTitle(p *ledger.Place, name string) string {
 	case ledger.Kernel:
 		return "Slow requests wait in a system call: " + name
 	case ledger.Goroutine:
+		if p.What == evidence.ForcedCycle {
+			return "Slow requests wait for " + name
+		}
 		return "Slow requests wait for others to go on: " + name
 	}
 	return "Slow requests wait at one place: " + name
@@ -264,7 +269,10 @@ func siteOf(c *cause.Case, p *ledger.Place) string {
 }
 
 // fixOf is what helps against waiting at a place.
-func fixOf(m ledger.Mechanism, name string) string {
+func fixOf(m ledger.Mechanism, what, name string) string {
+	if what == evidence.ForcedCycle {
+		return "do not call runtime.GC or debug.FreeOSMemory in a request: the collector starts a cycle when the heap has grown; where memory must stay below a limit, set GOMEMLIMIT"
+	}
 	if m == ledger.Kernel && strings.HasPrefix(strings.ToLower(name), "flock") {
 		return "another process, or another open file of this one, holds the lock of this file meanwhile: hold it for less time there, lock a part or a file of your own, or take it with LOCK_NB and answer without"
 	}

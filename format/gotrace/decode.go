@@ -224,7 +224,10 @@ func (e *event) takeRange(ev *trace.Event, kind trace.EventKind) {
 		e.op = opSweep
 	case "GC concurrent mark phase":
 		e.op = opMark
-		if kind == trace.EventRangeActive {
+		switch kind {
+		case trace.EventRangeBegin:
+			e.stack = ev.Stack() // of whoever begins the cycle
+		case trace.EventRangeActive:
 			e.op = opMarkActive
 		}
 		return

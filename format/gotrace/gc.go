@@ -11,6 +11,7 @@ type collector struct {
 	marking   bool
 	markFrom  int64
 	cut       bool // the phase began before the trace
+	forced    bool // the program asked for the cycle
 
 	heapNow, heapAtStart, heapAtEnd uint64
 	allocated                       uint64 // since the trace began
@@ -125,12 +126,12 @@ func (c *collector) stopEnds(w *world, t int64, reason string) {
 	}
 }
 
-func (c *collector) markBegins(t int64, active bool) {
+func (c *collector) markBegins(t int64, active, forced bool) {
 	if c.marking {
 		return // announced again at the start of a generation
 	}
 	c.beginCycle(t)
-	c.marking, c.markFrom, c.cut = true, t, active
+	c.marking, c.markFrom, c.cut, c.forced = true, t, active, forced
 }
 
 // leftOver notes a cycle that was under way when the trace ended.
@@ -153,7 +154,7 @@ func (c *collector) leftOver(w *world) {
 // written; the new goal follows.
 func (c *collector) markEnds(w *world, t int64) {
 	if !c.marking {
-		c.markFrom, c.cut = w.first, true
+		c.markFrom, c.cut, c.forced = w.first, true, false
 		c.beginCycle(w.first)
 	}
 	c.marking = false
@@ -174,6 +175,9 @@ func (c *collector) markEnds(w *world, t int64) {
 			{Key: evidence.BackgroundTime, Value: float64(c.background)},
 			{Key: evidence.IdleTime, Value: float64(c.idle)},
 		}}
+	if c.forced {
+		c.pendingEnd.Extra = append(c.pendingEnd.Extra, evidence.Extra{Key: evidence.Forced, Value: 1})
+	}
 	if !c.cut && c.heapAtStart != 0 {
 		c.pendingEnd.Extra = append(c.pendingEnd.Extra, evidence.Extra{Key: evidence.HeapBefore, Value: float64(c.heapAtStart)})
 	}

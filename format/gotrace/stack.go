@@ -1,6 +1,7 @@
 package gotrace
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/exp/trace"
@@ -34,6 +35,7 @@ type stack struct {
 	handed   evidence.NameID   // reason and place, once asked for
 	queue    evidence.NameID   // of who has root, once asked for
 	receives bool              // takes from a channel
+	forces   bool              // asks for a GC cycle: runtime.GC, debug.FreeOSMemory
 	flushes  bool              // hands what is written of an HTTP/2 response to the connection's goroutine
 }
 
@@ -158,6 +160,7 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.server, k.stage, k.client = serving(funcs)
 	k.io = inOutOf(funcs)
 	k.receives = strings.HasPrefix(funcs[0], "runtime.chanrecv")
+	k.forces = slices.Contains(funcs, "runtime.GC")
 	k.flushes = k.server != nil && flushesHTTP2(funcs)
 	k.needs = b.Name(dependency(funcs))
 	k.call = b.Name(systemCall(funcs))
@@ -245,7 +248,6 @@ var waitFuncs = []struct {
 }{
 	{"runtime.gcStart", waitsGC, "start of a cycle"},
 	{"runtime.gcMarkDone", waitsGC, "end of a cycle"},
-	{"runtime.GC$", waitsGC, "a cycle that was asked for"},
 	{"sync.(*WaitGroup).Wait$", waitsJoin, ""},
 	{"golang.org/x/sync/errgroup.(*Group).Wait$", waitsJoin, ""},
 	{"golang.org/x/sync/singleflight.", waitsJoin, ""},

@@ -158,6 +158,9 @@ func (w *world) append(g *goroutine, s *evidence.Segment, at int64) {
 
 // waiting gives the kind of the present wait of g, and what for.
 func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
+	if g.where != nil && g.where.forces && g.reason != "preempted" {
+		return evidence.SyncWait, w.b.Name(evidence.ForcedCycle)
+	}
 	switch g.reason {
 	case "network":
 		if g.where != nil && (g.where.client || g.conn.custom != nil && g.stage() != stageHandler) {
@@ -193,12 +196,14 @@ func (w *world) woken(g *goroutine, by *goroutine, doer trace.Stack, t int64) {
 			// Whoever reads the answer says more; what that one does not explain is
 			// the dependency's.
 			s.Kind, s.Cause = evidence.NetWait, g.where.needs
+		case g.where != nil && g.where.forces:
 		case by == nil && (g.reason == "select" || g.reason == "chan receive"):
 			s.Kind, s.Cause = evidence.SleepWait, 0 // only timers wake without a goroutine
 		}
 	}
-	if by == nil || g.conn.idle {
-		// The network, a timer, or whoever polled the network.
+	if by == nil || g.conn.idle || kind == evidence.SyncWait && g.where != nil && g.where.forces {
+		// The network, a timer, or whoever polled the network; or whoever ends the cycle
+		// that this one began.
 		w.charge(g, &s, t)
 		w.awake(g, t)
 		return

@@ -113,7 +113,8 @@ func (w *world) event(ev *event) {
 		w.collects(ev, t)
 	case opMark, opMarkActive:
 		if ev.begin {
-			w.gc.markBegins(t, ev.op == opMarkActive)
+			by := w.stacks.get(ev.stack)
+			w.gc.markBegins(t, ev.op == opMarkActive, by != nil && by.forces)
 		} else {
 			w.gc.markEnds(w, t)
 		}
