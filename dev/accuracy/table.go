@@ -71,7 +71,11 @@ func (r *Result) measured() string {
 	if r.Machine.Memory != nil {
 		text += ", " + figure.Size(float64(*r.Machine.Memory)) + " of memory"
 	}
-	return text + fmt.Sprintf(", %s, %s.", r.Machine.Go, figure.Plural(r.Runs, "run"))
+	text += fmt.Sprintf(", %s, %s.", r.Machine.Go, figure.Plural(r.Runs, "run"))
+	if r.Again {
+		text += "\nRules may have changed since with these captures at hand: of services they have not met, fewer are judged rightly."
+	}
+	return text
 }
 
 // figures are those that were asked for.
