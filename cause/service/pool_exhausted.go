@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -37,7 +36,7 @@ waiting for work, not for a slot.
 
 What helps: a larger pool, if the dependency can handle more; holding for less time;
 rejecting excess requests at the entrance instead of queueing them inside.`,
-	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for the pool, or a gauge that shows it full with others waiting",
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for the pool, with a p99 of 20 ms unless an objective was given; or a gauge that shows it full with others waiting",
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
 	Applies: func(*cause.Case) bool { return true },
 	Judge:   judgePool,
@@ -99,44 +98,6 @@ func poolWaits(c *cause.Case) cause.Wait {
 		}
 		return ledger.Pool, ch[ledger.Pool]
 	}
-}
-
-// locks are the names of those that slow requests wait for.
-type locks map[string]bool
-
-func locksOf(c *cause.Case) locks {
-	return cause.Once(c, func(c *cause.Case) locks {
-		names := make(locks)
-		for _, row := range c.Ledger.Slow {
-			c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
-				if s.Kind == evidence.LockWait && ch[ledger.Lock] > 0 {
-					names[c.Bundle.Names.Text(s.Cause)] = true
-				}
-			})
-		}
-		delete(names, "")
-		return names
-	})
-}
-
-// hold says whether what a request waits for is held by those who wait for one of the locks.
-func (l locks) hold(c *cause.Case, s *evidence.Segment) bool {
-	first, _, _ := strings.Cut(c.Bundle.Names.Text(s.Via), evidence.Link)
-	return l[first]
-}
-
-// ofThreads says whether most of the wait for threads of a pool is because those wait for locks.
-func (l locks) ofThreads(c *cause.Case) bool {
-	var all, locked int64
-	for _, row := range c.Ledger.Slow {
-		c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
-			all += ch[ledger.PoolThread]
-			if l.hold(c, &s) {
-				locked += ch[ledger.PoolThread]
-			}
-		})
-	}
-	return all > 0 && 2*locked >= all
 }
 
 // serial are the names of what one goroutine or thread alone serves all others by.
