@@ -146,6 +146,25 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestPageAgain: a page of captures that were kept says what was said when they were recorded.
+func TestPageAgain(t *testing.T) {
+	r := resultOf([]Case{
+		{Service: "mutex", Run: 1, Expected: []string{"go.lock-contention"}, Found: []string{"go.lock-contention"}, Right: true, Said: &Said{First: nothing}},
+		{Service: "slots", Run: 1, Expected: []string{"service.pool-exhausted"}, Found: []string{"service.pool-exhausted"}, Right: true, Said: &Said{First: "service.pool-exhausted", Right: true}},
+		{Service: "older", Run: 1, Expected: []string{"go.gc-rate"}, Found: []string{"go.gc-rate"}, Right: true},
+	})
+	r.Again = true
+	var page bytes.Buffer
+	if err := r.markdown(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| the same, when they were recorded | ≥ 95 % | 1 of 2 recordings |", "right (when it was recorded: nothing)"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page does not say %q:\n%s", want, page.String())
+		}
+	}
+}
+
 // TestRun runs services that are healthy, that end and that answer nothing, and judges the
 // captures again.
 func TestRun(t *testing.T) {
@@ -176,6 +195,11 @@ func TestRun(t *testing.T) {
 	again, err := diagnoseKept(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, c := range again {
+		if c.asked() && (c.Said == nil || c.Said.First != c.First() || c.Said.Right != c.Right) {
+			t.Errorf("%s: said when it was recorded %+v, now %s", c.Service, c.Said, c.First())
+		}
 	}
 	before, after := resultOf(cases), resultOf(again)
 	before.Cases, after.Cases = nil, nil

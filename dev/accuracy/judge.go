@@ -39,6 +39,8 @@ type Case struct {
 	Notes   []string `json:"notes,omitempty"`
 	Error   string   `json:"error,omitempty"`
 	Skipped string   `json:"skipped,omitempty"`
+	// Said is how it was judged when it was recorded, nil where that was not kept.
+	Said *Said `json:"said_when_recorded,omitempty"`
 }
 
 // asked says whether the service was diagnosed.
@@ -76,7 +78,7 @@ func (c Case) String() string {
 // judge diagnoses what was kept of a run and holds it against what is known.
 func judge(ctx context.Context, o options, dir string, k *Kept) Case {
 	c := Case{Service: k.Service, Run: k.Run, About: k.About, Runtime: k.Runtime, Found: []string{}, Expected: []string{},
-		Seconds: k.Seconds, Others: k.Others, Notes: k.Notes, Error: k.Error, Skipped: k.Skipped, Rows: len(k.Rows) > 0}
+		Seconds: k.Seconds, Others: k.Others, Notes: k.Notes, Error: k.Error, Skipped: k.Skipped, Rows: len(k.Rows) > 0, Said: k.Said}
 	if k.Known != nil {
 		c.Expected, c.Healthy = append(c.Expected, k.Known.Answer.First...), k.Known.Healthy
 	}

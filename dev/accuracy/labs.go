@@ -43,6 +43,9 @@ func runLabs(ctx context.Context, o options, run int) (cases []Case, err error) 
 				return nil, err
 			}
 			c := judge(ctx, o, o.keep, k)
+			if err := k.saidOf(ctx, o, &c); err != nil {
+				return nil, err
+			}
 			say("%s", c)
 			cases = append(cases, c)
 		}

@@ -35,6 +35,14 @@ type Kept struct {
 	Error    string        `json:"error,omitempty"` // it could not be run
 	Skipped  string        `json:"skipped,omitempty"`
 	Recorded time.Time     `json:"recorded"`
+	Said     *Said         `json:"said,omitempty"`
+}
+
+// Said is how a service was judged when it was recorded, by the binary of that time.
+type Said struct {
+	First string `json:"first"`
+	Right bool   `json:"right"`
+	Tool  string `json:"tool_version"`
 }
 
 // Served is what clients got.
@@ -65,6 +73,9 @@ func judged(ctx context.Context, o options, s service, run int) (c Case) {
 			return c
 		}
 		c = judge(ctx, o, o.keep, k)
+		if err := k.saidOf(ctx, o, &c); err != nil {
+			c.Error = err.Error()
+		}
 		if c.Right || k.Error != "" || k.Skipped != "" || k.Others < spoilt || try >= o.tries {
 			return c
 		}
@@ -94,6 +105,16 @@ func record(ctx context.Context, o options, s service, run int) *Kept {
 		k.Error = err.Error()
 	}
 	return k
+}
+
+// saidOf keeps how it was judged: when the capture is diagnosed anew by a later binary,
+// what counts as having met nothing is this.
+func (k *Kept) saidOf(ctx context.Context, o options, c *Case) error {
+	if !c.asked() {
+		return nil
+	}
+	k.Said = &Said{First: c.First(), Right: c.Right, Tool: toolVersion(ctx, o.binary)}
+	return k.write(o.keep)
 }
 
 func (k *Kept) write(dir string) error {

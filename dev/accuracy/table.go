@@ -103,7 +103,23 @@ func (p *page) figures(r *Result) {
 	if len(r.Failed) > 0 {
 		p.row("services that could not be run", "none", list(r.Failed))
 	}
+	if first, ok := r.asRecorded(); ok {
+		p.row("the same, when they were recorded", "≥ 95 %", first)
+	}
 	p.line("")
+}
+
+// asRecorded is how often the first verdict was right by the binary that recorded, of
+// services with something wrong of which that was kept; not ok where it says no more
+// than the result itself.
+func (r *Result) asRecorded() (text string, ok bool) {
+	right, of := 0, 0
+	for _, c := range r.Cases {
+		if c.Said != nil && !c.Healthy && c.asked() {
+			right, of = right+order(c.Said.Right), of+1
+		}
+	}
+	return fmt.Sprintf("%d of %d recordings", right, of), r.Again && of > 0
 }
 
 func list(names []string) string {
@@ -169,6 +185,9 @@ func (c *Case) verdict() string {
 	}
 	if c.Why != "" {
 		text += ": " + c.Why
+	}
+	if c.Said != nil && c.Said.Right != c.Right {
+		text += fmt.Sprintf(" (when it was recorded: %s)", c.Said.First)
 	}
 	if c.Others >= spoilt {
 		text += fmt.Sprintf(" (others used %.0f %% of the host)", 100*c.Others)
