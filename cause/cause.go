@@ -63,7 +63,10 @@ func (c *Case) Runtime() string { return c.Bundle.Subjects[c.Subject].Runtime }
 
 // OnThreads says whether the subject's requests run on threads whose stacks tell what they
 // do, as .NET's: a recording has looks at them, where Go has an execution trace.
-func (c *Case) OnThreads() bool { return runtime.Of(c.Runtime()).Stacks != nil }
+func (c *Case) OnThreads() bool {
+	r := runtime.Of(c.Runtime())
+	return r.Stacks != nil || r.OnThreads() && len(c.Threads().Looks(c.Subject)) > 0
+}
 
 // States of a [Verdict].
 const (

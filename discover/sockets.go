@@ -49,7 +49,7 @@ func parseTCP(r io.Reader) ([]socket, error) {
 			others++
 			continue
 		}
-		addr, err := parseAddr(fields[1])
+		addr, err := ParseAddr(fields[1])
 		if err != nil {
 			return sockets, fmt.Errorf("tcp: %w", err)
 		}
@@ -66,8 +66,8 @@ func parseTCP(r io.Reader) ([]socket, error) {
 	return sockets, lines.Err()
 }
 
-// parseAddr reads "0100007F:1F90", or 32 digits for IPv6.
-func parseAddr(s string) (netip.AddrPort, error) {
+// ParseAddr reads an address as /proc/net/tcp has it: "0100007F:1F90", or 32 digits for IPv6.
+func ParseAddr(s string) (netip.AddrPort, error) {
 	words, portText, _ := strings.Cut(s, ":")
 	raw, err := hex.DecodeString(words)
 	if err != nil || len(raw) != 4 && len(raw) != 16 {

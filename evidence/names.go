@@ -241,6 +241,10 @@ const ForcedCycle = "a GC cycle that the program asks for"
 // trace holds where a CPU profile ran at the same time: with their time and lane, in ns.
 const SampleWork = "work"
 
+// SampleSyscall is the type of samples that are what one thread did in the kernel at a moment:
+// the system call it waited in and what on (/proc/PID/task/TID/syscall), or that it ran.
+const SampleSyscall = "syscall"
+
 // Types of samples of what requests await while they hold no thread, in ns of waiting, each with the
 // stack of the method that awaits and, as its class, what: a place that lets only so many on,
 // a timer, a socket, others.
@@ -272,9 +276,10 @@ const (
 	CoverFaults     = "page faults"
 	CoverThrottling = "cpu throttling"
 	CoverThreads    = "thread stacks"
-	CoverThreadPool = "thread pool" // its size and queue over time
-	CoverWaits      = "lock waits"  // contended locks of each thread
-	CoverSafepoints = "safepoints"  // every stop of the world, not the collector's alone
+	CoverSyscalls   = "system calls" // which of them threads waited in, looked at now and then
+	CoverThreadPool = "thread pool"  // its size and queue over time
+	CoverWaits      = "lock waits"   // contended locks of each thread
+	CoverSafepoints = "safepoints"   // every stop of the world, not the collector's alone
 	CoverStalls     = "allocation stalls"
 	CoverSpans      = "spans"       // calls to dependencies within requests
 	CoverPool       = "pool gauges" // a connection pool's use over time

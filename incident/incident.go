@@ -63,6 +63,7 @@ func Held(read *evidence.Bundle) *evidence.Bundle {
 	b := read.Clone()
 	b.Unify()
 	b.Align()
+	threads.Adopt(b, runtime.Stacks())
 	routes.Name(b)
 	routes.Match(b)
 	return b

@@ -99,12 +99,22 @@ func Recognisers() (known []discover.Recogniser) {
 	return known
 }
 
-// Stacks are the readers of threads' stacks, by the runtime of their process.
+// OnThreads says whether a request keeps a thread of the system as long as it is worked on, as
+// far as is known of the runtime: looks at such threads tell of requests.
+func (r *Runtime) OnThreads() bool { return r.ID == "" || r.Lane == "thread" }
+
+// Stacks are the readers of threads' stacks, by the runtime of their process. Where nothing else
+// shows the states of requests, what the kernel says of their threads does.
 func Stacks() threads.Readers {
-	of := make(threads.Readers)
+	of := threads.Readers{unknown.ID: threads.NativeStacks}
 	for _, r := range All {
-		if r.Stacks != nil {
+		switch {
+		case r.Stacks != nil:
 			of[r.ID] = *r.Stacks
+		case r.OnThreads():
+			of[r.ID] = threads.NativeStacks
+		default:
+			of[r.ID] = threads.ScheduledStacks
 		}
 	}
 	return of

@@ -33,7 +33,7 @@ func (t *Threads) Moments(s evidence.SubjectID) (out [][][]Look) {
 // rounds are the looks of each moment of each burst.
 func (t *Threads) rounds(s evidence.SubjectID) (out [][][]*Look) {
 	looks := t.looks[s]
-	many := t.of[t.b.Subjects[s].Runtime].Rounds
+	of := t.of[t.b.Subjects[s].Runtime]
 	for from := 0; from < len(looks); {
 		n := burst(looks[from:])
 		at := make([]*Look, n)
@@ -41,9 +41,14 @@ func (t *Threads) rounds(s evidence.SubjectID) (out [][][]*Look) {
 			at[i] = &looks[from+i]
 		}
 		from += n
-		if many {
+		switch {
+		case of.Apart:
+			for _, round := range apart(at) {
+				out = append(out, [][]*Look{round})
+			}
+		case of.Rounds:
 			out = append(out, apart(at))
-		} else {
+		default:
 			out = append(out, [][]*Look{newest(at)})
 		}
 	}

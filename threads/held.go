@@ -72,6 +72,7 @@ func (t *Threads) hold(s evidence.SubjectID) {
 	for _, burst := range bursts {
 		h.locks(burst)
 	}
+	h.unnamed(bursts)
 	h.handedOver(bursts, func(v *View) bool { return v.State == evidence.TaskWait })
 	gates := h.gates(bursts)
 	for _, at := range slices.Sorted(maps.Keys(gates)) {

@@ -25,6 +25,11 @@ type Reader struct {
 	Holds bool
 	// Rounds: a burst of looks goes round all threads many times ([Threads.Moments]).
 	Rounds bool
+	// Settle says what the threads of a process are there for, where one stack does not; nil: it
+	// does, and servers that no table knows are looked for ([Threads.served]).
+	Settle func(t *Threads, s evidence.SubjectID)
+	// Apart: its rounds are spread over all the time, and each stands for its own.
+	Apart bool
 	// OnePool: all threads of its pool do whatever comes, requests and what these hand over: no
 	// part of it works for another.
 	OnePool bool
@@ -116,7 +121,11 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		slices.SortStableFunc(t.looks[s], func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
 		complete := slices.ContainsFunc(t.looks[s], func(l Look) bool { return byProgram(&l) })
 		t.looks[s] = once(t.looks[s])
-		t.served(s)
+		if settle := of[b.Subjects[s].Runtime].Settle; settle != nil {
+			settle(t, s)
+		} else {
+			t.served(s)
+		}
 		t.unseen[s] = onlyRunning(t.looks[s], complete)
 		t.hold(s)
 	}

@@ -90,6 +90,13 @@ func (d delay) innocent() bool {
 	return d.share < calm
 }
 
+// ran says that the kernel counted what a trace only suggests: its threads hardly waited for a
+// CPU. Where they took long all the same it was not others who kept them from running.
+func ran(c *cause.Case) bool {
+	d, ok := delayOf(c)
+	return ok && d.innocent()
+}
+
 // starving is the share of the time in which its threads were ready or ran from which they
 // were kept waiting for long: a busy host does that for a tenth.
 const starving = .5

@@ -117,7 +117,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	case !c.Slow() || own < cause.Material:
 		v.Summary += fmt.Sprintf(", but own work is %.1f %% of slow time", 100*own)
 		return v
-	case l.Host.Starved():
+	case l.Host.Starved() && !ran(c):
 		v.Summary += ", on a host that did not run the process all the time"
 		return v
 	case heap != nil && grew < ledger.MinRequests:

@@ -21,6 +21,7 @@ import (
 	"github.com/unstall/unstall/format/nettrace"
 	"github.com/unstall/unstall/format/procfs"
 	"github.com/unstall/unstall/format/spans"
+	"github.com/unstall/unstall/format/syscalls"
 	"github.com/unstall/unstall/format/threaddump"
 )
 
@@ -38,6 +39,7 @@ var Formats = []format.Format{
 	hsperf.Format,
 	jfr.Format,
 	procfs.Format,
+	syscalls.Format,
 	dotnetcounters.Format,
 	dotnetstack.Format,
 	threaddump.Format,

@@ -51,6 +51,7 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 		{"log files it has open", "fd"},
 		{"build info of the program", "exe"},
 		{"bytes read and written", "io"},
+		{"the system calls its threads wait in, and on which file", "syscall"},
 	} {
 		if denied(filepath.Join(dir, x.file)) {
 			out = append(out, probe.Lack{What: x.what, Why: why, Do: do})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -41,12 +42,10 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 
 	logs := openLogs(p, about, sink)
 	reading, done := context.WithCancel(ctx)
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		logs.follow(reading)
-	}()
-	defer func() { done(); <-gone }()
+	var beside sync.WaitGroup
+	beside.Go(func() { logs.follow(reading) })
+	beside.Go(func() { watchSyscalls(reading, p, about, sink) })
+	defer func() { done(); beside.Wait() }()
 
 	out, err := sink.Create(capture.Meta{Name: "procfs.txt", Probe: name, Origin: "/proc", About: about})
 	if err != nil {

@@ -1,0 +1,228 @@
+package linux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/redact"
+)
+
+// How often threads are looked at in the mean, where that costs little: of a wait of 20 ms
+// three moments of four see something. The moments are random, so that they do not keep step
+// with what the process does.
+const looksEvery = 25 * time.Millisecond
+
+// mostTasks is how many threads' files are kept open.
+const mostTasks = 1024
+
+// syscalls writes syscalls.txt, as format/syscalls reads.
+type syscalls struct {
+	process *process
+	out     io.Writer
+	buf     []byte
+	dir     int // of the tasks, -1 not open
+	names   []byte
+	tasks   map[int]*task
+	round   int
+	fds     openFiles
+	room    [512]byte
+	denied  bool
+}
+
+// task is a thread that is looked at again and again.
+type task struct {
+	fd   int    // of its syscall file, -1 not kept open
+	last []byte // what was written of it
+	seen int    // the last round that listed it
+	name string
+}
+
+// watchSyscalls looks at the process's threads until the context ends. It ends early where
+// the kernel does not say what they do.
+func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, sink probe.Sink) {
+	runtime.LockOSThread() // so that the thread's CPU time is what looking costs
+	defer runtime.UnlockOSThread()
+	switch _, err := os.ReadFile(p.dir + "/syscall"); {
+	case errors.Is(err, fs.ErrNotExist):
+		sink.Lack(probe.Lack{What: "the system calls its threads wait in", Why: "this kernel does not tell", Do: "a kernel with CONFIG_HAVE_ARCH_TRACEHOOK"})
+		return
+	case err != nil:
+		return // as lacks says
+	}
+	out, err := sink.Create(capture.Meta{Name: "syscalls.txt", Probe: name, Origin: p.dir + "/task", About: about})
+	if err != nil {
+		sink.Warnf("syscalls.txt: %v", err)
+		return
+	}
+	s := &syscalls{process: p, out: out, dir: -1, names: make([]byte, 32<<10), tasks: make(map[int]*task), fds: newOpenFiles(p)}
+	defer s.close()
+	if err := errors.Join(s.run(ctx), out.Close()); err != nil {
+		sink.Warnf("syscalls.txt: %v", err)
+	}
+}
+
+func (s *syscalls) run(ctx context.Context) error {
+	s.buf = fmt.Appendf(s.buf, "# system calls of pid %d on %s\n", s.process.pid, runtime.GOARCH)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		}
+		cost := threadTime()
+		err := s.look()
+		if s.denied {
+			return nil
+		}
+		if len(s.buf) > 0 && err == nil {
+			_, err = s.out.Write(s.buf)
+			s.buf = s.buf[:0]
+		}
+		if err != nil {
+			if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) {
+				return nil // it ended
+			}
+			return err
+		}
+		mean := max(looksEvery, time.Duration(float64(threadTime()-cost)/costShare))
+		timer.Reset(mean/2 + rand.N(mean))
+	}
+	return nil
+}
+
+// look writes what has changed since the look before.
+func (s *syscalls) look() error {
+	if s.dir < 0 {
+		var err error
+		if s.dir, err = syscall.Open(s.process.dir+"/task", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0); err != nil {
+			return err
+		}
+	}
+	s.round++
+	s.buf = append(strconv.AppendInt(append(s.buf, "@ "...), time.Now().UnixNano(), 10), '\n')
+	listed := 0
+	err := numbers(s.dir, s.names, func(tid int) {
+		if s.denied {
+			return
+		}
+		listed++
+		t := s.tasks[tid]
+		if t == nil {
+			t = &task{fd: -1}
+			s.tasks[tid] = t
+		}
+		t.seen = s.round
+		s.task(tid, t)
+	})
+	if err == nil && listed == 0 {
+		return syscall.ENOENT
+	}
+	if len(s.tasks) > listed {
+		for tid, t := range s.tasks {
+			if t.seen != s.round {
+				s.forget(tid, t)
+			}
+		}
+	}
+	return err
+}
+
+func (s *syscalls) forget(tid int, t *task) {
+	if t.fd >= 0 {
+		_ = syscall.Close(t.fd)
+	}
+	delete(s.tasks, tid)
+	s.buf = append(strconv.AppendInt(append(s.buf, "ended "...), int64(tid), 10), '\n')
+}
+
+// task writes what a thread does, if that is not what it did.
+func (s *syscalls) task(tid int, t *task) {
+	n, err := s.read(tid, t)
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+		s.denied = true
+		return
+	}
+	if err != nil || n <= 0 {
+		return // it ends just now: the next listing lacks it
+	}
+	now := bytes.TrimSpace(s.room[:n])
+	if bytes.Equal(now, t.last) {
+		return
+	}
+	if name := s.name(tid); name != t.name {
+		t.name = name
+		s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, name)
+	}
+	s.buf = s.fds.call(s.buf, now)
+	s.buf = append(strconv.AppendInt(s.buf, int64(tid), 10), ' ')
+	s.buf = append(s.buf, s.where(tid, now)...)
+	s.buf = append(append(append(s.buf, ' '), now...), '\n')
+	t.last = append(t.last[:0], now...)
+}
+
+// read reads the syscall file into the room there is.
+func (s *syscalls) read(tid int, t *task) (int, error) {
+	fd := t.fd
+	if fd < 0 {
+		var err error
+		if fd, err = syscall.Open(fmt.Sprintf("%s/task/%d/syscall", s.process.dir, tid), syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+			return 0, err
+		}
+		if len(s.tasks) <= mostTasks {
+			t.fd = fd
+		} else {
+			defer syscall.Close(fd)
+		}
+	}
+	n, err := syscall.Pread(fd, s.room[:], 0)
+	for err == syscall.EINTR {
+		n, err = syscall.Pread(fd, s.room[:], 0)
+	}
+	return n, err
+}
+
+// where is the function of the kernel in which a thread waits, "-" if it does not, or is not told.
+func (s *syscalls) where(tid int, now []byte) string {
+	if now[0] == 'r' { // running
+		return "-"
+	}
+	b, err := os.ReadFile(fmt.Sprintf("%s/task/%d/wchan", s.process.dir, tid))
+	if b = bytes.TrimSpace(b); err != nil || len(b) == 0 || bytes.Equal(b, []byte("0")) {
+		return "-"
+	}
+	return string(bytes.ReplaceAll(b, []byte(" "), []byte("_")))
+}
+
+func (s *syscalls) name(tid int) string {
+	b, err := os.ReadFile(fmt.Sprintf("%s/task/%d/comm", s.process.dir, tid))
+	if err != nil {
+		return ""
+	}
+	return string(redact.Value([]byte(oneLine(string(b)))))
+}
+
+func (s *syscalls) close() {
+	for _, t := range s.tasks {
+		if t.fd >= 0 {
+			_ = syscall.Close(t.fd)
+		}
+	}
+	if s.dir >= 0 {
+		_ = syscall.Close(s.dir)
+	}
+}

@@ -1,0 +1,208 @@
+package threads
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+)
+
+// NativeStacks reads looks at the threads of a process whose runtime tells nothing of them, or
+// that has none: what the kernel says each waits for (format/syscalls). No function is on such
+// a stack; what several looks at a thread show together says what it is there for (native_role.go).
+var NativeStacks = Reader{Read: Native, Framework: func(string) bool { return true }, Holds: true, Rounds: true, Apart: true, Settle: settleNative}
+
+// ScheduledStacks reads looks at threads on which a runtime runs lanes of its own, as Go's
+// goroutines: what these wait for among each other keeps no thread. Calls that keep one do, such as
+// fsync; nothing else that such a thread does is taken for a request's.
+var ScheduledStacks = Reader{Read: Native, Framework: func(string) bool { return true }, Holds: true, Rounds: true, Apart: true, Settle: settleScheduled}
+
+// Adopt makes looks at the system calls of threads ([evidence.SampleSyscall]) looks at threads,
+// of processes whose readers are [NativeStacks] or [ScheduledStacks] and of which nothing tells
+// the states of requests. Of others they say what their own stacks do not: these stay as they are.
+func Adopt(b *evidence.Bundle, of Readers) {
+	from := b.Names.Lookup(evidence.SampleSyscall)
+	if from == 0 {
+		return
+	}
+	to := b.Names.ID(SampleType)
+	x := &b.Samples
+	own := make(map[evidence.SubjectID]bool) // looked at by their own means
+	for i := range x.Len() {
+		own[x.Subject[i]] = own[x.Subject[i]] || x.Type[i] == to
+	}
+	for i := range b.Requests.Len() {
+		if s := b.Requests.Subject[i]; b.Requests.Lane[i] != 0 || len(b.Requests.Path(i)) > 0 && pathTells(b.Requests.Path(i)) {
+			own[s] = true
+		}
+	}
+	native := func(s evidence.SubjectID) bool { return of[b.Subjects[s].Runtime].Settle != nil && !own[s] }
+	for i := range x.Len() {
+		if x.Type[i] == from && native(x.Subject[i]) {
+			x.Type[i] = to
+		}
+	}
+	for _, c := range b.Coverage {
+		if c.Kind == evidence.CoverSyscalls && native(c.Subject) {
+			c.Kind = evidence.CoverThreads
+			b.Coverage = append(b.Coverage, c)
+		}
+	}
+}
+
+// pathTells says whether the states of a request are more than what its client saw.
+func pathTells(p evidence.Path) bool {
+	for s := range p.All {
+		if s.Kind != evidence.SentLate && s.Kind != evidence.Unobserved {
+			return true
+		}
+	}
+	return false
+}
+
+// Native reads what the kernel said of a thread: frames as format/syscalls has them.
+func Native(frames []string, _ string) View {
+	v := View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1}
+	if n := len(frames); n > 0 && strings.HasPrefix(frames[n-1], "[") {
+		v.Pool = strings.TrimRight(strings.Trim(frames[n-1], "[]"), "0123456789-_#/: ")
+	}
+	call, on, _ := nativeCall(frames)
+	if call == "" || call == "running" {
+		return v
+	}
+	v.Wait = 0
+	w, known := nativeWaits[call]
+	if !known {
+		w = nativeWait{state: evidence.Syscall}
+	}
+	v.State, v.Pattern = w.state, call
+	if of := onSocket(on); of != nil && w.on != "" {
+		w.state, w.on = of.state, w.on+of.words
+		v.State = w.state
+		if v.State == evidence.NetWait {
+			v.Pattern = "sync I/O: " + call + w.on
+			if addr, ok := strings.CutPrefix(on, "peer "); ok {
+				v.Pattern += " " + addr
+			}
+			return v
+		}
+		v.Pattern += w.on
+		return v
+	}
+	if on != "" {
+		v.Pattern += w.joined() + on
+	}
+	return v
+}
+
+// nativeWait is what it means that a thread is in a call.
+type nativeWait struct {
+	state evidence.Kind
+	on    string // how a socket is joined to it: " from", " to"; "" it takes none
+	at    bool   // what it is on is an address
+}
+
+func (w nativeWait) joined() string {
+	if w.at {
+		return " at "
+	}
+	return " of "
+}
+
+// nativeWaits are the calls that are no work in the kernel by themselves; all others are.
+var nativeWaits = map[string]nativeWait{
+	"futex mutex":          {state: evidence.LockWait, at: true},
+	"futex":                {state: evidence.SyncWait, at: true},
+	"futex with a timeout": {state: evidence.SyncWait, at: true},
+	"futex_wait":           {state: evidence.SyncWait, at: true},
+	"futex_waitv":          {state: evidence.SyncWait},
+	"semop":                {state: evidence.SyncWait},
+	"semtimedop":           {state: evidence.SyncWait},
+	"msgrcv":               {state: evidence.SyncWait},
+	"wait4":                {state: evidence.SyncWait},
+	"waitid":               {state: evidence.SyncWait},
+	"vfork":                {state: evidence.SyncWait},
+	"nanosleep":            {state: evidence.SleepWait},
+	"clock_nanosleep":      {state: evidence.SleepWait},
+	"epoll_wait":           {state: evidence.SyncWait},
+	"poll":                 {state: evidence.SyncWait},
+	"ppoll":                {state: evidence.SyncWait},
+	"select":               {state: evidence.SyncWait},
+	"pselect":              {state: evidence.SyncWait},
+	"io_getevents":         {state: evidence.Syscall},
+	"io_uring_enter":       {state: evidence.SyncWait},
+	"rt_sigtimedwait":      {state: evidence.SyncWait},
+	"rt_sigsuspend":        {state: evidence.SyncWait},
+	"pause":                {state: evidence.SyncWait},
+	"accept":               {state: evidence.Idle, on: " from"},
+	"connect":              {state: evidence.NetWait, on: " to"},
+	"read":                 {state: evidence.Syscall, on: " from"},
+	"readv":                {state: evidence.Syscall, on: " from"},
+	"recvfrom":             {state: evidence.Syscall, on: " from"},
+	"recvmsg":              {state: evidence.Syscall, on: " from"},
+	"recvmmsg":             {state: evidence.Syscall, on: " from"},
+	"write":                {state: evidence.Syscall, on: " to"},
+	"writev":               {state: evidence.Syscall, on: " to"},
+	"sendto":               {state: evidence.Syscall, on: " to"},
+	"sendmsg":              {state: evidence.Syscall, on: " to"},
+	"sendmmsg":             {state: evidence.Syscall, on: " to"},
+	"sendfile":             {state: evidence.Syscall, on: " to"},
+}
+
+// socket is what a wait on a kind of descriptor is.
+type socket struct {
+	is    string // what its words begin with
+	state evidence.Kind
+	words string
+}
+
+var sockets = []socket{
+	{"client", evidence.ClientWait, " the client"},
+	{"listener", evidence.Idle, " the listening socket"},
+	{"peer", evidence.NetWait, ""},
+	{"unix", evidence.NetWait, " a UNIX socket"},
+	{"udp", evidence.NetWait, " a UDP socket"},
+	{"socket", evidence.ClientWait, " a socket"}, // it is new: who keeps connections is told soon
+	{"pipe", evidence.SyncWait, " a pipe"},
+	{"eventfd", evidence.SyncWait, " an eventfd"},
+	{"timerfd", evidence.SleepWait, " a timer"},
+	{"inotify", evidence.SyncWait, " inotify"},
+	{"signalfd", evidence.SyncWait, " signalfd"},
+}
+
+func onSocket(on string) *socket {
+	for i := range sockets {
+		if s := &sockets[i]; on == s.is || strings.HasPrefix(on, s.is+" ") {
+			return s
+		}
+	}
+	return nil
+}
+
+// nativeCall takes the frames of a look apart: which call, what on, and how deep the thread's
+// stack was, as an address; 0 unknown.
+func nativeCall(frames []string) (call, on string, sp uint64) {
+	for i, f := range frames {
+		if rest, ok := strings.CutPrefix(f, "- of "); ok {
+			on = rest
+		} else if rest, ok := strings.CutPrefix(f, "- sp 0x"); ok {
+			sp = hexOf(rest)
+		} else if i == 0 {
+			call = f
+		}
+	}
+	return call, on, sp
+}
+
+func hexOf(s string) (n uint64) {
+	for _, c := range []byte(s) {
+		switch {
+		case c >= '0' && c <= '9':
+			n = n<<4 | uint64(c-'0')
+		case c >= 'a' && c <= 'f':
+			n = n<<4 | uint64(c-'a'+10)
+		default:
+			return 0
+		}
+	}
+	return n
+}

@@ -1,0 +1,113 @@
+package threads
+
+import "github.com/unstall/unstall/evidence"
+
+// leastPresent is the part of the looks with somebody waiting in which a doing must be seen for
+// it to be what the holder does.
+const leastPresent = .6
+
+// unnamed finds who holds what threads wait for where no stack tells: a mutex, or to be woken. While
+// somebody waits for it somebody holds it: who is seen, in most of these looks, to do the same
+// one thing, alone; where that differs, who alone has work at that moment and does not wait for it.
+func (h *holding) unnamed(bursts [][]*Look) {
+	if h.t.of[h.t.b.Subjects[h.s].Runtime].Settle == nil {
+		return
+	}
+	waits := make(map[string]bool)
+	for _, burst := range bursts {
+		for _, l := range burst {
+			if waitsUnnamed(l) {
+				waits[l.View.Pattern] = true
+			}
+		}
+	}
+	for on := range waits {
+		h.alone(on, bursts)
+	}
+}
+
+func waitsUnnamed(l *Look) bool {
+	return l.View.State == evidence.LockWait || l.View.State == evidence.SyncWait && l.View.Request
+}
+
+// alone finds what is done by one thread while others wait for one thing.
+func (h *holding) alone(on string, bursts [][]*Look) {
+	present := make(map[string]int) // looks in which one thread did that
+	looks := 0
+	for _, burst := range bursts {
+		if !someWait(on, burst) {
+			continue
+		}
+		looks++
+		for did, l := range single(on, burst) {
+			if l != nil {
+				present[did]++
+			}
+		}
+	}
+	does, most := "", 0
+	for did, n := range present {
+		if n > most || n == most && did < does {
+			does, most = did, n
+		}
+	}
+	if looks < leastShown {
+		return
+	}
+	one := float64(most) >= leastPresent*float64(looks)
+	for _, burst := range bursts {
+		if !someWait(on, burst) {
+			continue
+		}
+		holder := only(on, burst)
+		if one {
+			holder = single(on, burst)[does]
+		}
+		for _, l := range burst {
+			if holder != nil && holder != l && waitsUnnamed(l) && l.View.Pattern == on {
+				h.next[l] = holder
+			}
+		}
+	}
+}
+
+// only is who has work and does not wait for it; nil if that are several.
+func only(on string, burst []*Look) (one *Look) {
+	for _, l := range burst {
+		switch {
+		case l.View.State == evidence.Idle || waitsUnnamed(l) && l.View.Pattern == on:
+		case one != nil:
+			return nil
+		default:
+			one = l
+		}
+	}
+	return one
+}
+
+func someWait(on string, burst []*Look) bool {
+	for _, l := range burst {
+		if waitsUnnamed(l) && l.View.Pattern == on {
+			return true
+		}
+	}
+	return false
+}
+
+// single are the threads with work that do something which no other does at that moment, by what
+// that is; nil where several do.
+func single(on string, burst []*Look) map[string]*Look {
+	out := make(map[string]*Look)
+	for _, l := range burst {
+		if l.View.State == evidence.Idle || waitsUnnamed(l) && l.View.Pattern == on {
+			continue
+		}
+		did := l.View.Doing()
+		if _, several := out[did]; several {
+			out[did] = nil
+			continue
+		}
+		out[did] = l
+	}
+	return out
+}
