@@ -32,6 +32,8 @@ func (c *Case) Trace(over, shows string) Need {
 	switch {
 	case n.What == "":
 		return Need{What: "this works only for " + runtime.Titles(func(r *runtime.Runtime) bool { return r.States.What != "" }, "and") + " processes so far"}
+	case c.OnThreads() && runtime.Of(c.Runtime()).Stacks == nil:
+		return Need{What: "what its threads wait for in the kernel, over " + over + shows, Command: "unstall record PID --for 5m"}
 	case c.OnThreads():
 		n.What += ", over " + over + shows
 	default:

@@ -4,6 +4,9 @@ package threads
 // readable: the call that waits, the user's code below it with who called that, where
 // the framework called the user's code, and how the thread began; "…" stands for what is left out.
 func (g *Group) Brief() []string {
+	if g.View.Kernel {
+		return nil
+	}
 	first := max(0, g.View.Wait)
 	for first < len(g.Frames) && pseudo(g.Frames[first]) {
 		first++

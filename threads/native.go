@@ -1,6 +1,7 @@
 package threads
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
@@ -14,11 +15,11 @@ var NativeStacks = Reader{Read: Native, Framework: func(string) bool { return tr
 // ScheduledStacks reads looks at threads on which a runtime runs lanes of its own, as Go's
 // goroutines: what these wait for among each other keeps no thread. Calls that keep one do, such as
 // fsync; nothing else that such a thread does is taken for a request's.
-var ScheduledStacks = Reader{Read: Native, Framework: func(string) bool { return true }, Holds: true, Rounds: true, Apart: true, Settle: settleScheduled}
+var ScheduledStacks = Reader{Read: Native, Framework: func(string) bool { return true }, Holds: true, Rounds: true, Apart: true, Scheduled: true, Settle: settleScheduled}
 
 // Adopt makes looks at the system calls of threads ([evidence.SampleSyscall]) looks at threads,
-// of processes whose readers are [NativeStacks] or [ScheduledStacks] and of which nothing tells
-// the states of requests. Of others they say what their own stacks do not: these stay as they are.
+// of processes whose readers are [NativeStacks], and of those with [ScheduledStacks] of which hardly
+// any of the requests that clients sent is followed. Of others they say what their own stacks do not: these stay as they are.
 func Adopt(b *evidence.Bundle, of Readers) {
 	from := b.Names.Lookup(evidence.SampleSyscall)
 	if from == 0 {
@@ -30,12 +31,22 @@ func Adopt(b *evidence.Bundle, of Readers) {
 	for i := range x.Len() {
 		own[x.Subject[i]] = own[x.Subject[i]] || x.Type[i] == to
 	}
+	followed, clients := make(map[evidence.SubjectID]int), make(map[evidence.SubjectID]int)
 	for i := range b.Requests.Len() {
-		if s := b.Requests.Subject[i]; b.Requests.Lane[i] != 0 || len(b.Requests.Path(i)) > 0 && pathTells(b.Requests.Path(i)) {
+		if s := b.Requests.Subject[i]; b.Requests.Lane[i] != 0 {
+			followed[s]++
+		} else {
+			clients[s]++
+		}
+	}
+	for s := range b.Subjects {
+		s := evidence.SubjectID(s)
+		if few := float64(followed[s]) < fewFollowed*float64(clients[s]); of[b.Subjects[s].Runtime].Scheduled && !few {
 			own[s] = true
 		}
 	}
 	native := func(s evidence.SubjectID) bool { return of[b.Subjects[s].Runtime].Settle != nil && !own[s] }
+	x.Type = slices.Clone(x.Type) // what was read stays as it was
 	for i := range x.Len() {
 		if x.Type[i] == from && native(x.Subject[i]) {
 			x.Type[i] = to
@@ -49,19 +60,13 @@ func Adopt(b *evidence.Bundle, of Readers) {
 	}
 }
 
-// pathTells says whether the states of a request are more than what its client saw.
-func pathTells(p evidence.Path) bool {
-	for s := range p.All {
-		if s.Kind != evidence.SentLate && s.Kind != evidence.Unobserved {
-			return true
-		}
-	}
-	return false
-}
+// fewFollowed times as many requests as clients sent are so few that they do not tell what the
+// others did.
+const fewFollowed = .1
 
 // Native reads what the kernel said of a thread: frames as format/syscalls has them.
 func Native(frames []string, _ string) View {
-	v := View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1}
+	v := View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1, Kernel: true}
 	if n := len(frames); n > 0 && strings.HasPrefix(frames[n-1], "[") {
 		v.Pool = strings.TrimRight(strings.Trim(frames[n-1], "[]"), "0123456789-_#/: ")
 	}
@@ -75,6 +80,9 @@ func Native(frames []string, _ string) View {
 		w = nativeWait{state: evidence.Syscall}
 	}
 	v.State, v.Pattern = w.state, call
+	if v.State == evidence.LockWait {
+		v.Pattern = "mutex"
+	}
 	if of := onSocket(on); of != nil && w.on != "" {
 		w.state, w.on = of.state, w.on+of.words
 		v.State = w.state

@@ -77,7 +77,7 @@ func TestNative(t *testing.T) {
 			[]string{"1 idle", "1 sleeping (clock_nanosleep) request", "1 idle"}},
 		"workers wait for a mutex whose holder syncs": {
 			append(repeat(3, "1 epoll_wait @100\n2 futex of 0x10 @100\n3 futex mutex of 0x20 @300\n4 fsync of /j @2000"), "1 epoll_wait @100\n2 futex of 0x10 @100\n3 futex of 0x10 @100\n4 futex of 0x14 @100", "2 running\n1 running\n3 running"),
-			[]string{"1 idle", "2 idle", "3 waiting for a lock (futex mutex at 0x20) request held by 4 fsync of /j", "4 in the kernel (fsync of /j) request"}},
+			[]string{"1 idle", "2 idle", "3 waiting for a lock (mutex at 0x20) request held by 4 fsync of /j", "4 in the kernel (fsync of /j) request"}},
 		"a place in a limit is waited for further in than work": {
 			append(repeat(3, "1 accept of listener @100\n2 futex of 0x10 @100\n3 futex of 0x90 @2000\n4 running"), "3 futex of 0x10 @100\n4 futex of 0x10 @100"),
 			[]string{"1 idle", "2 idle", "3 waiting for another thread (futex at 0x90) request"}},

@@ -30,6 +30,8 @@ type Reader struct {
 	Settle func(t *Threads, s evidence.SubjectID)
 	// Apart: its rounds are spread over all the time, and each stands for its own.
 	Apart bool
+	// Scheduled: the runtime runs lanes of its own on these threads.
+	Scheduled bool
 	// OnePool: all threads of its pool do whatever comes, requests and what these hand over: no
 	// part of it works for another.
 	OnePool bool
