@@ -73,6 +73,7 @@ predictions: ## measure a grid of heap settings and write docs/predictions.md (1
 bench: ## speed and memory of reading, what recording and making load cost: ratios, with what was asked
 	$(GO) run ./dev/bench
 	$(GO) run ./dev/bench/recording
+	$(GO) run ./dev/bench/dotnet
 	$(GO) test ./load -run "^$$" -bench Against -benchtime 1x
 
 fuzz: ## every fuzz target in turn, FUZZTIME=60s each

@@ -185,7 +185,7 @@ func (q *process) awaited(x *await) (function string, stack evidence.StackID) {
 
 // function is the method at an address, without its module; "" unknown.
 func (q *process) function(address uint64, time int64) string {
-	s := &q.symbols
+	s := q.symbols.nameTable
 	index, _ := s.at(address, time)
 	if index < 0 {
 		return ""

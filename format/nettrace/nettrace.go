@@ -15,6 +15,10 @@
 // profiler suspends a thousand times a second; a frame whose method is not known is
 // "?!?" and stays in its stack.
 //
+// A file may hold several streams one after the other, as sessions that were recorded in
+// turn: each is read as if it were alone, but for the names of methods, which may be told
+// by one session for all of them.
+//
 // Memory: what is kept grows with distinct stacks, methods and open requests, not
 // with events: thread samples are joined beyond maxLooks, allocation ticks are summed
 // by stack and type, series coarsen beyond maxPoints.
@@ -60,20 +64,49 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		}
 		return err
 	}
-	p := newParser(r, b)
-	err = p.read(ctx)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	var all []*parser // of streams one after the other
+	for r != nil && err == nil {
+		p := newParser(r, b, all)
+		err = p.read(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p.broken = err != nil
+		if all = append(all, p); err == nil {
+			r, err = r.Another()
+		}
 	}
-	if p.events == 0 {
+	return finish(all, err)
+}
+
+// finish writes what all streams of a file hold, once all methods have names. The last one
+// may have broken off.
+func finish(all []*parser, broken error) error {
+	var events, at, length int64
+	for _, p := range all {
+		events += p.events
+		length += p.last - p.first
+	}
+	b, last := all[0].b, all[len(all)-1]
+	if events == 0 {
 		b.Cut()
 		return errors.New("holds no events: the session may have been stopped at once, or no provider was switched on")
 	}
-	p.broken = err != nil
-	p.finish()
-	if err != nil {
+	at = last.before + last.events
+	for _, p := range all {
+		if p.events > 0 {
+			p.finish()
+		}
+	}
+	for _, p := range all {
+		for _, q := range p.order {
+			q.symbols.cover(b)
+		}
+	}
+	tables(all)
+	if broken != nil {
 		b.Cut()
-		b.Warnf(p.events, "the stream is incomplete after %.3f s, %s; the part before that is used%s", float64(p.last-p.first)/1e9, where(err), p.nameless())
+		b.Warnf(at, "the stream is incomplete after %.3f s, %s; the part before that is used%s", float64(length)/1e9, where(broken), last.nameless())
 	}
 	return nil
 }
@@ -100,6 +133,8 @@ type parser struct {
 	order     []*process
 	current   *process
 
+	names       map[int32]*nameTable // by process, of all streams of the file
+	before      int64                // events of streams before this one
 	events      int64
 	first, last int64 // ns, of events
 	broken      bool  // the stream ends before its end
@@ -114,9 +149,17 @@ type eventType struct {
 	count          int64
 }
 
-func newParser(r *eventpipe.Reader, b *evidence.Builder) *parser {
+// newParser begins a stream that follows others.
+func newParser(r *eventpipe.Reader, b *evidence.Builder, earlier []*parser) *parser {
 	*b.Clock() = evidence.Clock{Name: "unix", Error: 1e6, Resolution: 1} // its zero is told in ms
-	return &parser{r: r, b: b, processes: make(map[int32]*process)}
+	p := &parser{r: r, b: b, processes: make(map[int32]*process)}
+	if len(earlier) == 0 {
+		p.names = make(map[int32]*nameTable)
+		return p
+	}
+	last := earlier[len(earlier)-1]
+	p.names, p.before = last.names, last.before+last.events
+	return p
 }
 
 func (p *parser) read(ctx context.Context) error {
@@ -131,6 +174,7 @@ func (p *parser) read(ctx context.Context) error {
 		if p.events++; p.events%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		e.N += p.before
 		t := p.typeOf(e)
 		t.count++
 		if p.first == 0 || e.Time < p.first {
@@ -195,7 +239,6 @@ func (p *parser) finish() {
 	for _, q := range p.order {
 		q.finish()
 	}
-	p.tables()
 	if n := p.r.Lost(); n > 0 {
 		p.b.Warnf(0, "%s lost because the session's buffer was full: what began or ended in them is missing. Record with a larger buffer or fewer providers", format.Count(n, "event was", "events were"))
 	}

@@ -46,8 +46,8 @@ type process struct {
 
 func newProcess(p *parser, pid int32) *process {
 	q := &process{p: p, b: p.b, pid: pid, malformed: make(map[string]int64)}
-	q.id = p.b.Subject(evidence.Subject{Kind: evidence.Process, PID: int(pid), Runtime: "dotnet"})
-	q.symbols.init()
+	q.symbols.nameTable = p.tableOf(pid)
+	q.id = q.symbols.subject
 	q.looks.init()
 	q.allocs.init()
 	q.waits.init()
@@ -229,6 +229,9 @@ func (q *process) describe() {
 			s.CPUs = n
 		}
 	})
+	if q.p.before > 0 { // streams that follow say the same
+		return
+	}
 	for _, f := range []struct{ key, value string }{
 		{evidence.FactCommand, q.command}, {factAssembly, q.assembly}, {factSystem, strings.TrimSpace(q.os + " " + q.arch)},
 	} {
@@ -252,7 +255,31 @@ func (q *process) fact(key, value string, number float64, at int64) {
 }
 
 func (q *process) cover(kind string, from, until, sampled int64) {
-	q.b.Cover(evidence.Coverage{Subject: q.id, Kind: kind, From: from, Until: until, Lost: q.p.r.Lost(), Sampled: sampled})
+	t := q.symbols.nameTable
+	t.covered = append(t.covered, evidence.Coverage{Subject: q.id, Kind: kind, From: from, Until: until, Lost: q.p.r.Lost(), Sampled: sampled})
+}
+
+// between is how long nothing may be watched between two sessions that follow each other.
+const between = 250e6 // ns
+
+// cover tells what was watched; sessions without a gap between them watched it as one.
+func (t *nameTable) cover(b *evidence.Builder) {
+	for i, c := range t.covered {
+		last := slices.IndexFunc(t.covered[:i], func(e evidence.Coverage) bool {
+			return e.Kind == c.Kind && c.Kind != evidence.CoverThreads && c.From >= e.From && c.From-e.Until <= between
+		})
+		if last >= 0 {
+			t.covered[last].Until = max(t.covered[last].Until, c.Until)
+			t.covered[last].Lost += c.Lost
+			t.covered[i].Kind = ""
+		}
+	}
+	for _, c := range t.covered {
+		if c.Kind != "" {
+			b.Cover(c)
+		}
+	}
+	t.covered = nil
 }
 
 // finish writes what was kept until all methods had names.
@@ -273,7 +300,7 @@ func (q *process) finish() {
 }
 
 func (q *process) warn() {
-	if n := q.symbols.unresolved; q.symbols.nameless() && !q.p.broken {
+	if n := q.symbols.unresolved; q.symbols.nameless() && !q.p.broken && q.p.before == 0 {
 		q.b.Warnf(0, "the stream holds no method names (no rundown at its end): addresses shown as ?!?: %d. Record to the end, with rundown", n)
 	}
 	for _, provider := range slices.Sorted(maps.Keys(q.malformed)) {

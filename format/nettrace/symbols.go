@@ -10,20 +10,30 @@ import (
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
 )
 
-// symbols are the methods of a process by address. Most of their names come when
-// the session ends (rundown), so addresses are looked up after the stream's end,
-// and names are kept as they came and decoded only for addresses that are seen.
+// symbols are the methods of a process by address, and the stacks of a stream as they are
+// named with them.
 type symbols struct {
+	*nameTable
+	stacks []evidence.StackID // by the stream's, twice: with a native frame or not; 0: not looked up
+}
+
+// nameTable is what all streams of a file have in common of a process: above all its methods. Most of their names come
+// when a session ends (rundown), so addresses are looked up after the file's end,
+// and names are kept as they came and decoded only for addresses that are seen.
+type nameTable struct {
 	methods []method
 	entries []method // of precompiled code: where it begins, not how long it is
 	unloads []unload
 	modules map[uint64]string
 	text    textStore
+	sorted  bool
 
 	names      map[place]evidence.NameID
-	stacks     []evidence.StackID // by the stream's, twice: with a native frame or not; 0: not looked up
-	lately     []placed           // by an address' hash: those with one method at all times
-	unresolved int64              // addresses
+	lately     []placed // by an address' hash: those with one method at all times
+	unresolved int64    // addresses
+
+	subject evidence.SubjectID
+	covered []evidence.Coverage // by streams, in their order
 }
 
 type method struct {
@@ -55,12 +65,18 @@ const latelyBits = 10 // of an address' hash
 // maxMethods is how many methods' names are kept; a large program has 200,000.
 const maxMethods = 4 << 20
 
-func (s *symbols) init() {
-	s.modules = make(map[uint64]string)
-	s.names = make(map[place]evidence.NameID)
+// tableOf is what streams of one process have in common.
+func (p *parser) tableOf(pid int32) *nameTable {
+	n := p.names[pid]
+	if n == nil {
+		n = &nameTable{modules: make(map[uint64]string), names: make(map[place]evidence.NameID),
+			subject: p.b.Subject(evidence.Subject{Kind: evidence.Process, PID: int(pid), Runtime: "dotnet"})}
+		p.names[pid] = n
+	}
+	return n
 }
 
-func (s *symbols) nameless() bool { return s.unresolved > 0 && len(s.methods) == 0 }
+func (s *nameTable) nameless() bool { return s.unresolved > 0 && len(s.methods) == 0 }
 
 // methodLoad reads MethodLoadVerbose (143): a method was compiled, or loaded and
 // is not precompiled.
@@ -79,7 +95,7 @@ func (q *process) method(e *eventpipe.Event, from int64) {
 		q.bad(e)
 		return
 	}
-	s := &q.symbols
+	s := q.symbols.nameTable
 	if m.size == 0 || len(s.methods) == maxMethods {
 		return
 	}
@@ -96,7 +112,7 @@ func (q *process) methodUnload(e *eventpipe.Event) {
 		q.bad(e)
 		return
 	}
-	if s := &q.symbols; len(s.unloads) < maxMethods {
+	if s := q.symbols.nameTable; len(s.unloads) < maxMethods {
 		s.unloads = append(s.unloads, unload{start, e.Time})
 	}
 }
@@ -116,7 +132,7 @@ func (q *process) entryPoint(e *eventpipe.Event) {
 		q.bad(e)
 		return
 	}
-	if s := &q.symbols; len(s.entries) < maxMethods {
+	if s := q.symbols.nameTable; len(s.entries) < maxMethods {
 		s.entries = append(s.entries, method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keep(names)})
 	}
 }
@@ -152,8 +168,12 @@ func moduleName(file string) string {
 	return clean(file)
 }
 
-// sort is called once, when no method comes any more.
-func (s *symbols) sort() {
+// sort is called when no method comes any more.
+func (s *nameTable) sort() {
+	if s.sorted {
+		return
+	}
+	s.sorted = true
 	order := func(a, b method) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size))
 	}
@@ -183,7 +203,7 @@ const overlaps = 8
 
 // at finds the method at an address and a time, -1 if there is none. It is sure if
 // there never was another one.
-func (s *symbols) at(address uint64, time int64) (index int32, sure bool) {
+func (s *nameTable) at(address uint64, time int64) (index int32, sure bool) {
 	i, _ := slices.BinarySearchFunc(s.methods, address, func(m method, a uint64) int {
 		if m.start <= a {
 			return -1
@@ -209,7 +229,7 @@ const unknownFrame = "?!?"
 
 // frame names the method at an address.
 func (q *process) frame(address uint64, time int64) (id evidence.NameID, sure bool) {
-	s := &q.symbols
+	s := q.symbols.nameTable
 	if s.lately == nil {
 		s.lately = make([]placed, 1<<latelyBits)
 	}
@@ -224,7 +244,7 @@ func (q *process) frame(address uint64, time int64) (id evidence.NameID, sure bo
 }
 
 func (q *process) lookUp(address uint64, time int64) (id evidence.NameID, sure bool) {
-	s := &q.symbols
+	s := q.symbols.nameTable
 	index, sure := s.at(address, time)
 	at := place{address, index}
 	if id, ok := s.names[at]; ok {
@@ -254,7 +274,7 @@ const entryReach = 4 << 10
 
 // entry finds precompiled code by where it begins: a stack holds return addresses,
 // which are within it.
-func (s *symbols) entry(address uint64) *method {
+func (s *nameTable) entry(address uint64) *method {
 	i, _ := slices.BinarySearchFunc(s.entries, address, func(m method, a uint64) int {
 		if m.start <= a {
 			return -1

@@ -35,7 +35,9 @@ func (t *table) to(b *evidence.Builder) {
 	}
 }
 
-func (p *parser) tables() {
+// tables shows the first stream of a file, and a row for each of those that follow it.
+func tables(all []*parser) {
+	p := all[0]
 	p.streamTable().to(p.b)
 	for _, q := range p.order {
 		title := func(what string) string {
@@ -54,6 +56,15 @@ func (p *parser) tables() {
 		q.counters.table(title("Counters")).to(p.b)
 	}
 	p.eventTable().to(p.b)
+	t := newTable("Streams that follow", "from", "s", "events", "thread samples")
+	for _, p := range all[1:] {
+		var samples int64
+		for _, q := range p.order {
+			samples += q.looks.count
+		}
+		t.row(time.Unix(0, p.first).UTC().Format("15:04:05.000"), seconds(p.last-p.first), count(p.events), count(samples))
+	}
+	t.to(p.b)
 }
 
 func (p *parser) streamTable() *table {

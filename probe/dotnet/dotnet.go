@@ -6,14 +6,16 @@
 //	events-0001.nettrace …   all of the recording in one session: counters each second,
 //	                         collections, the thread pool, locks, waits (.NET 9 on), the
 //	                         requests of ASP.NET Core and their calls; series "events"
-//	threads-0001.nettrace …  the stacks of all threads, 50 ms each, at random moments;
-//	                         series "threads"
+//	threads-0001.nettrace …  moments, one session after the other: the stacks of all
+//	                         threads, 50 ms each at random times, and what tasks are
+//	                         awaited (.NET 6 on); series "threads"
 //	detail-0001.nettrace …   requests, locks and waits of a second now and then, where
 //	                         they come too fast to be recorded all the time; series "detail"
 //
-// Each ends with the names of all methods that have code, so that each can be read
-// alone. That takes 40 ms of the target's processor time in a small service, and more
-// in larger ones: what is repeated keeps the distance that its own cost asks for.
+// A session may end with the names of all methods that have code. That takes 40 ms of
+// the target's processor time in a small service, and more in larger ones, and whoever has
+// to wait for a processor meanwhile waits longer. So not every session tells them: each
+// artifact holds them once at least, soon after it begins or at its end, and can be read alone.
 //
 // Requests come from ASP.NET Core's own events, so that no code has to change. To
 // tell which end belongs to which start, the runtime's activity tracker is switched

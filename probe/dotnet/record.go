@@ -16,13 +16,15 @@ import (
 const (
 	burst       = 50 * time.Millisecond // of thread stacks
 	betweenThem = 2 * time.Second       // in the mean, at least
+	mostLooks   = 300                   // of a recording, beside those with names
 	lastStacks  = time.Second           // before the end
+	newNames    = 30 * time.Second      // until names are told again, at least
 
 	window       = time.Second     // of detail, where it comes too fast
 	betweenViews = 4 * time.Second // in the mean, at least
 
 	awaited       = 500 * time.Millisecond // of awaits
-	betweenAwaits = 4 * time.Second        // in the mean, at least
+	betweenAwaits = 4 * time.Second        // at least
 )
 
 // tooFast is how many bytes a second (over fastFor) tell that events cost the
@@ -46,6 +48,7 @@ type recording struct {
 	fragile bool // before .NET 6: sessions are to be few, and one at a time
 	sink    probe.Sink
 
+	long time.Duration // planned
 	end  time.Time
 	stop context.CancelFunc
 
@@ -58,7 +61,7 @@ type recording struct {
 // run records until the context ends or d has passed.
 func (r *recording) run(ctx context.Context, d time.Duration) error {
 	r.said, r.pieces = map[string]bool{}, map[string]int{}
-	r.end = time.Now().Add(d)
+	r.long, r.end = d, time.Now().Add(d)
 	ctx, r.stop = context.WithDeadline(ctx, r.end)
 	defer r.stop()
 	if r.fragile {
@@ -67,41 +70,45 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 	}
 	tracked := make(chan struct{})
 	var all sync.WaitGroup
-	all.Go(func() { r.threads(ctx, sync.OnceFunc(func() { close(tracked) })) })
+	all.Go(func() { r.looks(ctx, sync.OnceFunc(func() { close(tracked) })) })
 	<-tracked
-	all.Go(func() { r.events(ctx) })
-	all.Go(func() { r.awaits(ctx) })
+	all.Go(func() { r.events(ctx, nil) })
 	all.Wait()
 	return r.failure
 }
 
 // inTurn records without two sessions at once, which crashed .NET Core 3.1.2 on a
-// busy host in one of some ten tries: stacks, the long session, and stacks again.
+// busy host in one of some ten tries: stacks, the long session, and stacks again, for
+// which that one has just told the names.
 func (r *recording) inTurn(ctx context.Context) {
-	look := func(ctx context.Context, providers []ipc.Provider) bool {
-		return r.take(ctx, piece{series: "threads", providers: providers, lasts: burst}).ok
-	}
-	if !look(ctx, tracking) {
+	if !r.take(ctx, piece{series: "threads", providers: tracking, lasts: burst, named: true}).ok {
 		return
 	}
-	r.events(ctx)
+	events := &artifact{}
+	defer events.close(r)
+	r.events(ctx, events)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) { // not interrupted, nor the target gone
-		look(context.WithoutCancel(ctx), stacks)
+		r.take(context.WithoutCancel(ctx), piece{series: "events", into: events, providers: stacks, lasts: burst})
 	}
 }
 
 // events is the long session. Where its events come too fast, it goes on without the
-// many, which are then recorded now and then.
-func (r *recording) events(ctx context.Context) {
+// many, which are then recorded now and then; the names that were told by then are those of
+// what follows.
+func (r *recording) events(ctx context.Context, into *artifact) {
+	if into == nil {
+		into = &artifact{}
+		defer into.close(r)
+	}
 	var views sync.WaitGroup
 	defer views.Wait()
-	p := piece{series: "events", providers: r.everything(), limit: tooFast}
+	p := piece{series: "events", into: into, providers: r.everything(), limit: tooFast, named: true}
 	for ctx.Err() == nil {
 		o := r.take(ctx, p)
 		if !o.fast {
 			return
 		}
-		p = piece{series: "events", providers: rare}
+		p = piece{series: "events", into: into, providers: rare}
 		if r.fragile {
 			r.warn("requests and lock waits are too frequent to record them all without slowing the process, and this version may hang when recording is switched on and off: they are recorded up to this moment only")
 			continue
@@ -114,40 +121,59 @@ func (r *recording) events(ctx context.Context) {
 // views records the many events for a moment now and then.
 func (r *recording) views(ctx context.Context) {
 	for {
-		o := r.take(ctx, piece{series: "detail", providers: r.detail(), lasts: window, most: 2 * tooFast})
+		o := r.take(ctx, piece{series: "detail", providers: r.detail(), lasts: window, most: 2 * tooFast, named: true})
 		if !o.ok || !wait(ctx, around(max(betweenViews, o.distance()))) {
 			return
 		}
 	}
 }
 
-// awaits records what tasks are awaited for a moment now and then: each await, and what ends it,
-// are events of their own.
-func (r *recording) awaits(ctx context.Context) {
-	for wait(ctx, time.Second+rand.N(betweenAwaits)) { // not beside the first looks
-		o := r.take(ctx, piece{series: "awaits", providers: awaits, lasts: awaited, most: 4 * tooFast})
-		if !o.ok || !wait(ctx, max(betweenAwaits/4, o.distance()-betweenAwaits)) {
-			return
-		}
-	}
-}
-
-// threads takes the stacks of all threads: at once, then as often as they cost little, at
+// looks are what is recorded for a moment now and then into one artifact, in turn.
+//
+// Stacks of all threads are taken at once, then as often as they cost little, at
 // random moments, since at regular ones they would always meet the same of what a service does
-// now and then, and once more at the end. Tracked is called when activities are tracked, or
-// never will be.
-func (r *recording) threads(ctx context.Context, tracked func()) {
+// now and then, and once more at the end. Between them, what tasks are awaited: each await,
+// and what ends it, are events of their own.
+//
+// Names are told at the first look, at the last one, and now and then between: of what a
+// look takes of the target's time they are nine tenths. Tracked is called when activities
+// are tracked, or never will be.
+func (r *recording) looks(ctx context.Context, tracked func()) {
 	defer tracked()
-	p := piece{series: "threads", providers: tracking, lasts: burst, started: tracked}
+	into := &artifact{}
+	defer into.close(r)
+	first := r.take(ctx, piece{series: "threads", into: into, providers: tracking, lasts: burst, started: tracked, named: true})
+	if !first.ok {
+		return
+	}
+	told, apart := time.Now(), max(newNames, first.distance())
+	last := r.end.Add(-lastStacks)
+	threads := time.Now().Add(around(betweenThem))
+	tasks := time.Now().Add(time.Second + rand.N(betweenAwaits)) // not beside the first looks
 	for {
-		o := r.take(ctx, p)
-		if !o.ok {
+		next := piece{series: "threads", into: into, providers: stacks, lasts: burst}
+		at := threads
+		if tasks.Before(threads) {
+			at, next = tasks, piece{series: "threads", into: into, providers: awaits, lasts: awaited, most: 4 * tooFast}
+		}
+		ends := !at.Before(last)
+		if ends {
+			at, next = last, piece{series: "threads", into: into, providers: stacks, lasts: burst, named: first.distance() <= r.long}
+		}
+		if ends && at.Sub(told) < betweenThem/2 || !wait(ctx, time.Until(at)) {
 			return
 		}
-		p = piece{series: "threads", providers: stacks, lasts: burst}
-		next := min(around(max(betweenThem, o.distance())), time.Until(r.end)-lastStacks)
-		if next < betweenThem/2 || !wait(ctx, next) {
+		if next.named = next.named || time.Since(told) > apart; next.named {
+			told = time.Now()
+		}
+		o := r.take(ctx, next)
+		if !o.ok || ends {
 			return
+		}
+		if next.lasts == awaited {
+			tasks = time.Now().Add(max(betweenAwaits, o.distance()))
+		} else {
+			threads = time.Now().Add(around(max(betweenThem, r.long/mostLooks, o.distance(), 100*lookByte*time.Duration(o.seen))))
 		}
 	}
 }

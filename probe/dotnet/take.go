@@ -19,14 +19,37 @@ const grace = 8 * time.Second
 // each second, from a thread of their own.
 const quiet = 5 * time.Second
 
-// piece is one artifact to be recorded.
+// piece is one session to be recorded.
 type piece struct {
 	series    string
+	into      *artifact // nil: one of its own
 	providers []ipc.Provider
+	named     bool          // it tells all names of methods at its end
 	limit     int           // bytes a second beyond which it is ended early; 0: none
 	most      int           // bytes after which it is enough; 0: no bound
 	lasts     time.Duration // from when the session is on; 0: until the recording ends
 	started   func()        // called when the session is on; may be nil
+}
+
+// artifact is what sessions are recorded into one after the other: format/nettrace gives
+// frames in any of them the names that are told in any.
+type artifact struct{ to io.WriteCloser } // nil: not begun yet
+
+// open begins it with the first session that has begun.
+func (a *artifact) open(r *recording, series string) (err error) {
+	if a.to == nil {
+		a.to, err = r.sink.Create(capture.Meta{Name: r.name(series), Series: series, Probe: name, Origin: r.client.Path(), About: r.about})
+	}
+	return err
+}
+
+func (a *artifact) close(r *recording) {
+	if a.to == nil {
+		return
+	}
+	if err := a.to.Close(); err != nil {
+		r.fail(errors.Join(errStore, err))
+	}
 }
 
 // outcome is how recording a piece went.
@@ -35,6 +58,7 @@ type outcome struct {
 	fast  bool          // the limit was passed
 	names time.Duration // from when the end was asked for until it had come
 	told  int           // bytes that came meanwhile
+	seen  int           // bytes that came before
 }
 
 // lag is how long the runtime waits between looks at what is to be written.
@@ -43,8 +67,11 @@ const lag = 100 * time.Millisecond
 // tellByte is what of the target's processor time a byte of names takes: 40 ms for 1.3 MB.
 const tellByte = 30 * time.Nanosecond
 
-// distance is how far pieces like this one are to be apart, that telling names
-// takes the target no more than 1 % of a core.
+// lookByte is what a byte of looks at threads takes: 4 ms for 5 KB.
+const lookByte = 800 * time.Nanosecond
+
+// distance is how far pieces like this one are to be apart, that they take the target no
+// more than 1 % of a core.
 func (o outcome) distance() time.Duration {
 	return 100 * max(0, o.names-lag, time.Duration(o.told)*tellByte)
 }
@@ -53,7 +80,11 @@ func (o outcome) distance() time.Duration {
 // still tells. How long the runtime takes to begin it is not of that time: on a busy host that
 // was 108 ms.
 func (r *recording) take(ctx context.Context, p piece) outcome {
-	s, err := r.client.Start(ctx, ipc.Config{Providers: p.providers, BufferMB: bufferMB, Rundown: ipc.Rundown})
+	config := ipc.Config{Providers: p.providers, BufferMB: bufferMB}
+	if p.named {
+		config.Rundown = ipc.Rundown
+	}
+	s, err := r.client.Start(ctx, config)
 	if err != nil {
 		r.refused(ctx, p, err)
 		return outcome{}
@@ -62,12 +93,15 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 	if p.started != nil {
 		p.started()
 	}
-	w, err := r.sink.Create(capture.Meta{Name: r.name(p.series), Series: p.series, Probe: name, Origin: r.client.Path(), About: r.about})
-	if err != nil {
+	if p.into == nil {
+		p.into = &artifact{}
+		defer p.into.close(r)
+	}
+	if err := p.into.open(r, p.series); err != nil {
 		r.fail(err)
 		return outcome{}
 	}
-	t := &stream{piece: p, from: s, to: &masker{to: w, secrets: r.secrets}, since: time.Now()}
+	t := &stream{piece: p, from: s, to: &masker{to: p.into.to, secrets: r.secrets}, since: time.Now()}
 	t.wanted, t.enough = context.WithCancel(ctx)
 	if p.lasts > 0 {
 		t.wanted, t.enough = context.WithTimeout(ctx, p.lasts)
@@ -92,7 +126,7 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 		_ = s.SetReadDeadline(time.Time{})
 		go func() { _, _ = io.Copy(io.Discard, s) }() // until s is closed
 	}
-	if e := errors.Join(t.to.Flush(), w.Close()); e != nil {
+	if e := t.to.Flush(); e != nil {
 		err = errors.Join(errStore, e)
 	}
 	switch {
@@ -107,7 +141,7 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 		r.warn("%s: the runtime ended the session: another tool stopped it, or the process is about to end; the data recorded until then is kept", p.series)
 	}
 	<-stopped
-	return outcome{ok: err == nil && whole, fast: t.fast, names: names.Sub(asked), told: t.names}
+	return outcome{ok: err == nil && whole, fast: t.fast, names: names.Sub(asked), told: t.names, seen: t.all}
 }
 
 // end asks for the end of a session, and if that is not answered closes it, which

@@ -216,7 +216,7 @@ func (r *Reader) frame4() error {
 		return r.cut(between, broken(err))
 	}
 	if next[0] == nullReference {
-		r.in.offset++
+		_ = r.in.skip(1) // it was peeked at
 		return io.EOF
 	}
 	o, err := r.object(beginPrivateObject)

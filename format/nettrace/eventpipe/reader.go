@@ -58,10 +58,13 @@ type Reader struct {
 	err       error
 }
 
+// readAhead is how much is read at once.
+const readAhead = 16 << 10
+
 // NewReader reads the header of a stream. Its error is an ErrNotNettrace, an
 // ErrVersion or a *Cut.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{in: source{in: bufio.NewReaderSize(in, 16<<10)}, lastTime: math.MinInt64, most: maxPending}
+	r := &Reader{in: source{in: bufio.NewReaderSize(in, readAhead)}, lastTime: math.MinInt64, most: maxPending}
 	r.types.init()
 	r.threads.init()
 	r.stacks.init()
@@ -69,6 +72,21 @@ func NewReader(in io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// Another is a Reader of the stream that follows this one in the same input, nil if none
+// does: what recorded sessions one after the other may have put them into one file. Called
+// after the end of this stream, it lets go of what was needed to read it; stacks stay.
+func (r *Reader) Another() (*Reader, error) {
+	if r.err != io.EOF {
+		return nil, nil
+	}
+	r.free, r.slots, r.lately, r.order = nil, nil, nil, order{}
+	next, err := r.in.in.Peek(len(magic))
+	if err != nil || string(next) != magic {
+		return nil, nil
+	}
+	return NewReader(r.in.in)
 }
 
 // Header is what the stream says of itself.

@@ -1,0 +1,226 @@
+//go:build linux
+
+// Dotnet measures what recording a .NET service costs it and the machine: the recorder's
+// CPU time, the service's CPU time per request with and without a recording, and its
+// latency, on each runtime that is here.
+//
+//	go run ./dev/bench/dotnet                    3.1 and 9, six pairs each, about 6 minutes
+//	go run ./dev/bench/dotnet -on 9 -pairs 2     a look
+//
+// The service is the one of lab/dotnet-starvation under requests that compute, hold one
+// lock and allocate large arrays, so many a second that it keeps -busy of the machine's
+// CPUs busy.
+//
+// Its opinion: requests come at a fixed rate, so that what recording costs shows as CPU
+// time per request; what a busy service could answer is its reciprocal. Throughput of
+// closed loops scatters by more than what is asked for.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/lab/dotnet-starvation/app"
+	"github.com/unstall/unstall/lab/process"
+	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/stats"
+)
+
+func main() {
+	on := flag.String("on", "3.1,9", "runtimes")
+	pairs := flag.Int("pairs", 6, "pairs of runs, without and with a recording")
+	d := flag.Duration("for", 10*time.Second, "how long each run is, and how long is recorded")
+	busy := flag.Float64("busy", .7, "share of the machine's CPUs that the service is to keep busy")
+	tool := flag.String("unstall", "", "the unstall to run; built anew if empty")
+	keep := flag.String("keep", "", "folder for the captures")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, strings.Split(*on, ","), *tool, *keep, bench{pairs: *pairs, each: *d, busy: *busy}); err != nil {
+		fmt.Fprintln(os.Stderr, "dev/bench/dotnet:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is a service that runs, and the unstall that records it.
+type bench struct {
+	pairs int
+	each  time.Duration
+	busy  float64
+
+	dir, unstall, url string
+	pid               int
+	rate              float64
+}
+
+func run(ctx context.Context, runtimes []string, tool, keep string, b bench) (err error) {
+	dir, err := os.MkdirTemp("", "unstall-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b.dir, b.unstall = dir, tool
+	if keep != "" {
+		b.dir = keep
+	}
+	if tool == "" {
+		b.unstall = filepath.Join(dir, "unstall")
+		if text, err := exec.CommandContext(ctx, "go", "build", "-o", b.unstall, "./cmd/unstall").CombinedOutput(); err != nil {
+			return fmt.Errorf("unstall is not built: %w: %s", err, text)
+		}
+	}
+	say := func(text string) { fmt.Fprintln(os.Stderr, text) }
+	sdk, err := build.FindDotnet(ctx, true, say)
+	if err != nil {
+		return err
+	}
+	assembly, err := build.Dotnet(ctx, sdk, "dotnet-starvation", app.Sources, app.Project, say)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d CPUs; of pairs of %v the median, and between which it lies in 95 of 100\n", runtime.NumCPU(), b.each)
+	for _, name := range runtimes {
+		dotnet := sdk
+		if name == "9" {
+			if dotnet, err = build.FindDotnet9(ctx, true, say); err != nil {
+				return err
+			}
+		}
+		if err := b.of(ctx, name, dotnet, assembly); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// of measures one runtime.
+func (b bench) of(ctx context.Context, name, dotnet, assembly string) error {
+	var said struct{ Serving string }
+	p, err := process.Start(ctx, dotnet, []string{assembly, "--control=true"}, build.DotnetEnv(), filepath.Join(b.dir, "stderr"), &said)
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	b.url, b.pid = "http://"+said.Serving, p.PID
+	b.rate = 100
+	for range 2 { // the second has it warm
+		r, err := b.measure(ctx, 4*time.Second, "")
+		if err != nil {
+			return err
+		}
+		b.rate = b.busy * float64(runtime.NumCPU()) / r.perRequest
+	}
+	var without, with []result
+	for i := range b.pairs {
+		var pair [2]result
+		for _, on := range []int{i % 2, 1 - i%2} {
+			path := ""
+			if on == 1 {
+				path = filepath.Join(b.dir, fmt.Sprintf("dotnet-%s-%d.unstall", name, i))
+			}
+			if pair[on], err = b.measure(ctx, b.each, path); err != nil {
+				return err
+			}
+		}
+		without, with = append(without, pair[0]), append(with, pair[1])
+	}
+	b.say(name, without, with)
+	return nil
+}
+
+// paths are what is asked for: half of it computes.
+var paths = []string{"/api/diagscenario/cpu?rounds=20", "/api/diagscenario/allocate?megabytes=1", "/api/diagscenario/cpu?rounds=30", "/api/diagscenario/lock?rounds=10"}
+
+// result is one run.
+type result struct {
+	perRequest float64 // CPU time of the service, s
+	cores      float64 // that it used
+	recorder   float64 // cores that the recorder used
+	p50, p99   float64 // ms
+	answered   float64 // per second
+}
+
+// measure makes load for d, or as long as a recording of d takes.
+func (b bench) measure(ctx context.Context, d time.Duration, record string) (r result, err error) {
+	var c *exec.Cmd
+	from, began := cpu(b.pid), time.Now()
+	if record != "" {
+		_ = os.Remove(record) // of an earlier run
+		c = exec.CommandContext(ctx, b.unstall, "record", strconv.Itoa(b.pid), "--for", d.String(), "--capture", record)
+		c.Stderr = os.Stderr
+		if err := c.Start(); err != nil {
+			return r, err
+		}
+	}
+	all, err := load.Run(ctx, load.Plan{URL: b.url, Paths: paths, Rate: b.rate, Arrivals: load.Poisson, Seed: 1, Duration: d + time.Second}, nil)
+	if c != nil {
+		if e := c.Wait(); e != nil {
+			return r, errors.Join(err, fmt.Errorf("record: %w", e))
+		}
+		r.recorder = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds() / d.Seconds()
+	}
+	if err != nil {
+		return r, err
+	}
+	used := cpu(b.pid) - from
+	if all.Errors > 0 || all.Completed == 0 {
+		return r, fmt.Errorf("%d of %d requests failed", all.Errors, all.Sent)
+	}
+	r.perRequest, r.cores = used/float64(all.Completed), used/time.Since(began).Seconds()
+	r.p50, r.p99, r.answered = *all.Latency.P50, *all.Latency.P99, float64(all.Completed)/all.Duration
+	return r, nil
+}
+
+// cpu is the CPU time of a process, s.
+func cpu(pid int) float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	field := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	var ticks float64
+	for _, f := range field[11:13] { // utime, stime
+		n, _ := strconv.ParseFloat(f, 64)
+		ticks += n
+	}
+	return ticks / 100 // USER_HZ
+}
+
+// say prints the costs of a runtime.
+func (b bench) say(name string, without, with []result) {
+	column := func(of []result, f func(result) float64) (v []float64) {
+		for _, r := range of {
+			v = append(v, f(r))
+		}
+		return v
+	}
+	cost := func(r result) float64 { return r.perRequest }
+	fmt.Printf(".NET %s   %.0f requests/s keep %.2f CPUs busy; p50 %.1f ms, p99 %.1f ms; recorded %.1f and %.1f ms\n", name, b.rate,
+		stats.Median(column(without, func(r result) float64 { return r.cores })),
+		stats.Median(column(without, func(r result) float64 { return r.p50 })), stats.Median(column(without, func(r result) float64 { return r.p99 })),
+		stats.Median(column(with, func(r result) float64 { return r.p50 })), stats.Median(column(with, func(r result) float64 { return r.p99 })))
+	fmt.Printf("  recorder    %.2f %% of a core   (asked: 2 %%)\n", 100*stats.Median(column(with, func(r result) float64 { return r.recorder })))
+	var extra, ratio []float64
+	for i := range with {
+		extra = append(extra, 100*(with[i].perRequest-without[i].perRequest)*b.rate)
+		ratio = append(ratio, without[i].perRequest/with[i].perRequest)
+	}
+	fmt.Printf("  service     %+.2f %% of a core more %s; pairs %.2f\n", stats.Median(extra), interval(stats.SignFlipInterval(extra, .95, 1)), extra)
+	estimate, iv, ok := stats.RatioInterval(column(with, cost), column(without, cost), .95, 1)
+	fmt.Printf("  throughput  %.3f of that without %s, median of pairs %.3f   (asked: .98)\n", estimate, interval(iv, ok), stats.Median(ratio))
+}
+
+func interval(iv stats.Interval, ok bool) string {
+	if !ok {
+		return "(no interval from so few pairs)"
+	}
+	return fmt.Sprintf("(%.3f to %.3f)", iv.Low, iv.High)
+}
