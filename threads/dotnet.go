@@ -139,12 +139,44 @@ func (s *dotnetStack) wait() {
 		}
 	}
 	if v.Wait < 0 && native {
-		v.State = evidence.KindUnknown
+		v.State, v.Pattern = s.called()
 		if s.frames[s.start].own == users && slices.ContainsFunc(s.frames, func(f dotnetFrame) bool { return hasPrefix(f.name, beforeSix) }) {
 			v.State, v.Pattern = evidence.SleepWait, HiddenSleep
 		}
 	}
 }
+
+// called is what a thread does in native code that no managed frame tells to be a wait. What the
+// runtime's own libraries call is known by the name of its import: their native part makes
+// system calls, all others compute. Sockets are asked without waiting, unless a frame says
+// otherwise.
+func (s *dotnetStack) called() (evidence.Kind, string) {
+	for i := s.start; i < len(s.frames) && s.frames[i].own == framework; i++ {
+		name, ok := strings.CutPrefix(s.frames[i].name, "Interop+")
+		if !ok {
+			if hasPrefix(s.frames[i].name, nativeCalls) {
+				continue // its stub
+			}
+			break
+		}
+		call, system := strings.CutPrefix(name, "Sys.")
+		switch {
+		case !system, hasPrefix(call, atOnce):
+			return evidence.Running, ""
+		case hasPrefix(call, innerWaits):
+			return evidence.KindUnknown, ""
+		}
+		return evidence.Syscall, strings.ToLower(strings.TrimPrefix(call, "<"))
+	}
+	return evidence.KindUnknown, ""
+}
+
+// atOnce are system calls of the runtime's that wait for nothing; innerWaits are what its own
+// waits are made of.
+var (
+	atOnce     = []string{"Send", "Receive", "TryGetIPPacketInformation", "Get", "Set", "SocketShutdown", "Shutdown", "Close", "SysLog", "Malloc", "Free", "LowLevelMonitor_Signal", "LowLevelMonitor_Acquire", "LowLevelMonitor_Release"}
+	innerWaits = []string{"LowLevel", "WaitForSocketEvents", "Poll", "Connect", "Accept"}
+)
 
 func waitOf(f *dotnetFrame) *dotnetWait {
 	for i := range dotnetWaits {
@@ -211,8 +243,8 @@ func (s *dotnetStack) idle() {
 	switch {
 	case v.Role == Worker && !slices.ContainsFunc(s.frames, func(f dotnetFrame) bool { return hasPrefix(f.name, dispatchFrames) }):
 		v.State = evidence.Idle
-	case (v.Role == Runtime || v.Role == IO || v.Role == Gate || v.Role == Timer || v.Role == Finalizer) && v.State != evidence.Running:
-		v.State = evidence.Idle
+	case (v.Role == Runtime || v.Role == IO || v.Role == Gate || v.Role == Timer || v.Role == Finalizer) && (v.State != evidence.Running || v.Began == s.start):
+		v.State = evidence.Idle // in its own loop it waits for something to do
 	default:
 		return
 	}

@@ -154,10 +154,12 @@ func (l *looks) emit(q *process) {
 		return
 	}
 	kind, unit := q.b.Name("thread"), q.b.Name("count")
+	told := q.tellsNative()
 	q.b.RoomForSamples(l.rows.n)
 	for i := range l.rows.n {
 		r := l.rows.at(i)
 		stack, native := r.what.stack()
+		native = native && told
 		q.b.Sample(evidence.Sample{Subject: q.id, Time: r.time, Lane: evidence.LaneID(l.order[r.what.lane()].id), Stack: q.stack(stack, native, r.time),
 			Type: kind, Unit: unit, Value: int64(r.count), Origin: q.b.Origin(r.n)})
 	}
@@ -166,6 +168,17 @@ func (l *looks) emit(q *process) {
 	}
 	q.cover(evidence.CoverThreads, l.first, l.last, max(l.every(), l.quantum))
 }
+
+// tellsNative says whether samples tell native code from managed code. From .NET 9 on, until it
+// was mended in a later build of .NET 10, nearly all of them say native
+// (https://github.com/dotnet/runtime/pull/124019): there the innermost frames tell alone.
+func (q *process) tellsNative() bool {
+	return q.major() < 9 || float64(q.looks.managed) >= leastManaged*float64(q.looks.count)
+}
+
+// leastManaged is the part of its samples in managed code from which a runtime is taken to tell
+// them apart: of one that does not, it is a thread now and then that was just coming back.
+const leastManaged = .05
 
 // busiest are the threads by how often they were looked at in managed code and
 // at all.

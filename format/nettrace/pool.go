@@ -96,10 +96,13 @@ func (q *process) poolBounds(e *eventpipe.Event) {
 
 // managedPool says whether the pool is the one of .NET 6 and later, whose events count
 // all its threads; those before count the ones that work.
-func (q *process) managedPool() bool {
+func (q *process) managedPool() bool { return q.major() >= 6 }
+
+// major is the runtime's major version, 0 unknown.
+func (q *process) major() int {
 	major, _, _ := strings.Cut(q.version, ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && n >= 6
+	n, _ := strconv.Atoi(major)
+	return n
 }
 
 func reasonName(reason uint32) string {
