@@ -91,17 +91,35 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 			c.to = min(last+farthest, (at+startOf(bursts[i+1]))/2)
 		}
 		c.to = max(c.to, c.from)
-		for _, looks := range moments {
-			for _, s := range l.sharesOf(looks, serve, m) {
-				s.part /= float64(len(moments))
-				c.parts = add(c.parts, s)
-			}
-		}
+		c.parts = l.mean(moments, serve, m)
 		inOrder(c.parts)
 		o.cells = append(o.cells, c)
 	}
 	o.between(l, m)
 	return o
+}
+
+// mean is what requests in flight did at the moments of a burst: one at which ten of them were
+// tells of ten times as much of their time as one that met a single one, and one that met none
+// tells nothing.
+func (l *Ledger) mean(moments [][]threads.Look, serve func(*threads.View) bool, m meanwhile) (parts []share) {
+	weigh := func(at int64) float64 { return m.inFlight(at) }
+	if !slices.ContainsFunc(moments, func(looks []threads.Look) bool { return weigh(looks[0].Time) > 0 }) {
+		weigh = func(int64) float64 { return 1 }
+	}
+	var sum float64
+	for _, looks := range moments {
+		n := weigh(looks[0].Time)
+		if n <= 0 {
+			continue
+		}
+		sum += n
+		parts = addTimes(parts, l.sharesOf(looks, serve, m), n)
+	}
+	for i := range parts {
+		parts[i].part /= sum
+	}
+	return parts
 }
 
 func startOf(moments [][]threads.Look) int64 { return moments[0][0].Time }
