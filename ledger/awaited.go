@@ -40,8 +40,13 @@ func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
 			of = threads.Of(l.b, stacks)
 		}
 		words := names.Text(x.Class[i])
-		if owner := of.View(l.Subject, x.Stack[i]).Owner; owner != "" && kind == evidence.PoolWait {
-			words += " " + threads.Bare(owner)
+		if owner := of.View(l.Subject, x.Stack[i]).Owner; owner != "" {
+			switch kind {
+			case evidence.PoolWait:
+				words += " " + threads.Bare(owner)
+			case evidence.NetWait:
+				words += " in " + threads.Bare(owner)
+			}
 		}
 		s := share{mechanism: states[kind], Segment: evidence.Segment{Kind: kind, Cause: names.ID(words), Stack: x.Stack[i]}, part: float64(x.Value[i])}
 		if kind == evidence.PoolWait {
