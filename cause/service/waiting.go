@@ -20,7 +20,8 @@ var Waiting = cause.Cause{
 thing that is no lock, pool or dependency which another cause names: a timer, a system call
 such as fsync, a goroutine or thread that works for all requests one after the other, a
 queue. This cause names the place, what was waited for there, and how much of the slow time
-it is. It is asked last, and only about time that no other cause explains.
+it is. It is asked last, and only about time that no other cause explains. Pauses of a garbage
+collector are such a place, too, where no cause of its own says what they come from.
 
 What counts is how much longer slow requests wait there than the others do. A wait that all
 requests of a route have, the quick ones, too, is what that route does: a long poll, a
@@ -74,6 +75,10 @@ func claims(c *cause.Case) (m ledger.Claimed) {
 var waitsSomewhere = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.Dependency, ledger.Goroutine, ledger.Timer, ledger.Kernel}
 
 func judgeWaiting(c *cause.Case) cause.Verdict {
+	claimed := claims(c)
+	if v, ok := judgeForced(c); ok && !claimed[ledger.StopTheWorld] {
+		return v
+	}
 	if !watched(c) {
 		return c.NoStates()
 	}
@@ -81,9 +86,12 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 	if !c.Slow() {
 		return cause.Verdict{State: cause.RuledOut, Summary: "almost no requests were slow"}
 	}
+	if v, ok := judgePauses(c); ok && !claimed[ledger.StopTheWorld] {
+		return v
+	}
 	one, sites := serial(c), c.Sites()
 	var not *cause.Verdict // of the place that has most
-	for _, p := range l.Places(sites, claims(c)) {
+	for _, p := range l.Places(sites, claimed) {
 		if float64(p.Ns) < cause.Material*float64(l.Total) {
 			break
 		}

@@ -23,14 +23,21 @@ type collector struct {
 	// be used again: the sample profiler begins a thousand a second.
 	stopping map[int64]*pause
 	stopper  *pause // looked up last
+
+	trigger struct { // of the collection that begins next
+		stack eventpipe.StackID
+		at    int64
+	}
 }
 
 type cycle struct {
 	number, generation uint32
 	reason, kind       uint32
 	start, end         int64
-	n                  int64 // of the event
-	after              int64 // heap size, bytes, -1 unknown
+	n                  int64             // of the event
+	after              int64             // heap size, bytes, -1 unknown
+	trigger            eventpipe.StackID // of the thread that brought it on; 0 unknown
+	triggered          int64
 }
 
 type pause struct {
@@ -77,6 +84,12 @@ const (
 	suspendGCPrep = 6
 )
 
+// gcTriggered reads Triggered (35): it comes before the suspension, with the stack of the thread
+// whose allocation or call brings the collection on.
+func (q *process) gcTriggered(e *eventpipe.Event) {
+	q.gc.trigger.stack, q.gc.trigger.at = e.Stack, e.Time
+}
+
 func (q *process) gcStart(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload)
 	y := cycle{number: c.U32(), start: e.Time, n: e.N, after: -1}
@@ -91,6 +104,8 @@ func (q *process) gcStart(e *eventpipe.Event) {
 	}
 	g := &q.gc
 	g.watched = true
+	y.trigger, y.triggered = g.trigger.stack, g.trigger.at
+	g.trigger.stack = 0
 	if p := g.within(e.Thread); p != nil && p.collects < 0 {
 		p.collects, p.kind = int32(min(y.generation, 2)), y.kind
 	}
@@ -270,8 +285,12 @@ func (g *collector) emit(q *process) {
 		if induced[y.reason] {
 			extra = append(extra, evidence.Extra{Key: evidence.Forced, Value: 1})
 		}
-		q.b.Interval(evidence.Interval{Subject: q.id, Kind: evidence.GCCycle, Start: y.start, End: max(y.start, y.end),
-			Cause: q.b.Name(y.words()), Extra: extra, Origin: q.b.Origin(y.n)})
+		row := evidence.Interval{Subject: q.id, Kind: evidence.GCCycle, Start: y.start, End: max(y.start, y.end),
+			Cause: q.b.Name(y.words()), Extra: extra, Origin: q.b.Origin(y.n)}
+		if y.trigger != 0 {
+			row.Stack = q.stack(y.trigger, false, y.triggered)
+		}
+		q.b.Interval(row)
 	}
 	for i := range g.pauses {
 		p := &g.pauses[i]

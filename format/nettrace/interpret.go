@@ -11,7 +11,7 @@ type handler = func(*process, *eventpipe.Event)
 // byID are the events that carry no names.
 var byID = map[string]map[int32]handler{
 	provRuntime: {
-		1: (*process).gcStart, 2: (*process).gcEnd, 3: (*process).restarted, 4: (*process).heapStats, 9: (*process).suspend,
+		1: (*process).gcStart, 2: (*process).gcEnd, 3: (*process).restarted, 4: (*process).heapStats, 9: (*process).suspend, 35: (*process).gcTriggered,
 		10: (*process).allocationTick, 303: (*process).allocationSampled,
 		50: (*process).workerThread, 51: (*process).workerThread, 54: (*process).throughput, 55: (*process).adjusted, 59: (*process).poolBounds,
 		81: (*process).contentionStart, 91: (*process).contentionStop, 301: (*process).waitStart, 302: (*process).waitStop,
