@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/runtime"
@@ -41,6 +42,14 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure(fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
 		c.Figure("requests running or runnable, on average", at, "1", cause.From(l.Source)))
+	if out := outsideOf(c); used >= saturated*cores && (share < cause.Material || !c.Slow()) && out.over(reading.Whole) >= cause.Noticeable {
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the CPUs busy, and others wait %s before it begins with them.", 100*used/cores, figure.Time(float64(out.over(reading.Whole))))
+		v.Evidence = append(v.Evidence, out.figure(c, ", on average", reading.Whole))
+		v.Weight = used / cores
+		lighten(c, &v, used)
+		return v
+	}
 	if used < saturated*cores || share < cause.Material || !c.Slow() {
 		return v
 	}
@@ -139,10 +148,44 @@ func lighten(c *cause.Case, v *cause.Verdict, used float64) {
 		}
 		cheaper = cause.Fix{Text: "make requests cheaper: most CPU time goes into this", Code: where[0].Name()}
 	}
+	more := fmt.Sprintf("add CPUs: at %.0f %% utilisation this load needs %.1f", 100*comfortable, used/comfortable)
+	if times := offered(c); times >= outgrown {
+		more = fmt.Sprintf("add CPUs: %.1f times as many requests come as it gets done, and at %.0f %% utilisation these need %.1f", times, 100*comfortable, times*used/comfortable)
+	}
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},
 		cheaper,
-		cause.Fix{Text: fmt.Sprintf("add CPUs: at %.0f %% utilisation this load needs %.1f", 100*comfortable, used/comfortable)})
+		cause.Fix{Text: more})
+}
+
+// outgrown times as many requests as were served is more than what comes and goes by chance.
+const outgrown = 1.1
+
+// offered is how many times as many requests came as were served meanwhile: what processors do
+// at their limit is no measure of what was asked of them. 1 where that is not known.
+func offered(c *cause.Case) float64 {
+	l, r := c.Ledger, &c.Bundle.Requests
+	if len(l.Rows) == 0 {
+		return 1
+	}
+	if r.Lane[l.Rows[0]] != 0 { // what has not begun is in the queue
+		o := outsideOf(c)
+		if o == nil || o.queue.Span() < reading.Short {
+			return 1
+		}
+		return 1 + max(0, o.queue.Last()-o.queue.V[0])/o.queue.Span()/o.rate
+	}
+	var last int64
+	for _, row := range l.Rows {
+		last = max(last, r.End[row]-r.Latency(row))
+	}
+	done := 0
+	for _, row := range l.Rows {
+		if r.End[row] <= last {
+			done++
+		}
+	}
+	return float64(len(l.Rows)) / float64(max(1, done))
 }
 
 // window is the time of the requests that the ledger charges.

@@ -68,6 +68,8 @@ func TestJudgedByLooks(t *testing.T) {
 		{"twenty that run on two processors", judgeCapacity, saturates, cause.Supported, "keep 97 % of the CPUs busy"},
 		{"processors are idle", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Running, cpu: 20}, cause.RuledOut, "20 % of 2 CPUs busy"},
 		{"busy for a queue", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 95, queue: 100}, cause.Supported, "keep 95 % of the CPUs busy"},
+		{"quick inside, and a queue before it", judgeCapacity, seen{usual: 3, slow: 10, at: 1, kind: evidence.Running, cpu: 92, queue: 60}, cause.Supported, "others wait"},
+		{"quick inside, and no queue", judgeCapacity, seen{usual: 3, slow: 10, at: 1, kind: evidence.Running, cpu: 92, queue: 1}, cause.RuledOut, "92 % of 2 CPUs busy"},
 		{"busy, and waits for others", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 95}, cause.RuledOut, "95 % of 2 CPUs busy"},
 		{"nobody looked, its threads wait for a processor", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: 15}, cause.Supported, "keeps 97 % of the CPUs busy by itself"},
 		{"nobody looked, its threads hardly wait", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: .5}, cause.Inconclusive, "what requests waited for was not recorded"},

@@ -41,7 +41,7 @@ cache in the service where one request costs many queries.`,
 			return false
 		}
 		rate, _ := reading.ExpectedRate(c.Bundle, c.Subject)
-		return rate.Known() || c.Slow() && c.Share(loaded...) >= cause.Material && !spare(c)
+		return rate.Known() || c.Slow() && (c.Share(loaded...) >= cause.Material && !spare(c) || outsideOf(c).noticed(shortest))
 	},
 	Judge: judgeSurge,
 }
@@ -88,6 +88,9 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 		expected = step.before
 		v.Evidence = append(v.Evidence, c.Figure("before "+clock(step.at), step.before, "1/s", origin), c.Figure("after", step.after, "1/s", origin))
 		a.rate = step.after
+		if out := outsideOf(c); out.noticed(shortest) {
+			v.Evidence = append(v.Evidence, out.figure(c, ", on average after "+clock(step.at), reading.Window{From: step.at, Until: a.From + int64(len(a.Rates))*a.Width}))
+		}
 	default:
 		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%s requests/s without a rise, and the expected rate is not known", cause.Digits(3, a.rate))
 		v.Needs = []cause.Need{{What: "the rate agreed with the callers, or a capture from a healthy time (--baseline)", Command: "unstall FILE... --expect-rate N"}}
@@ -166,6 +169,10 @@ func arrivalsOf(c *cause.Case) *arrivals {
 	a := &arrivals{Arrivals: reading.ArrivalsOf(c.Bundle, c.Subject, r.Source, reading.Window{From: r.From, Until: r.To})}
 	if a.rate = a.Rate.Number; !a.Rate.Known() {
 		a.rate = r.Rate
+	}
+	for i := range a.Medians {
+		from := a.From + int64(i)*a.Width
+		a.Medians[i] += float64(outsideOf(c).over(reading.Window{From: from, Until: from + a.Width}))
 	}
 	return a
 }
