@@ -75,8 +75,7 @@ func claims(c *cause.Case) (m ledger.Claimed) {
 var waitsSomewhere = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.Dependency, ledger.Goroutine, ledger.Timer, ledger.Kernel}
 
 func judgeWaiting(c *cause.Case) cause.Verdict {
-	claimed := claims(c)
-	if v, ok := judgeForced(c); ok && !claimed[ledger.StopTheWorld] {
+	if v, ok := judgeForced(c); ok && !claims(c)[ledger.StopTheWorld] {
 		return v
 	}
 	if !watched(c) {
@@ -86,6 +85,7 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 	if !c.Slow() {
 		return cause.Verdict{State: cause.RuledOut, Summary: "almost no requests were slow"}
 	}
+	claimed := claims(c)
 	if v, ok := judgePauses(c); ok && !claimed[ledger.StopTheWorld] {
 		return v
 	}
