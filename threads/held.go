@@ -225,7 +225,7 @@ func (h *holding) gate(g *gate, bursts [][]*Look) {
 	did := make(tally)
 	words := g.limit.Words()
 	for _, burst := range bursts {
-		beyond := h.t.beyond(g, burst)
+		beyond := g.beyond(burst)
 		n := 0
 		for _, l := range burst {
 			if !g.waiting[l] {

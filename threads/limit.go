@@ -51,7 +51,7 @@ type gate struct {
 	waiting map[*Look]bool
 	stacks  map[evidence.StackID]int // of who waits, and the frame of at
 	first   *Look
-	ways    map[way]bool // to where those beyond it are
+	passes  func(*Look) bool // says who is beyond it, of those at work on requests who do not wait there
 	limit   Limit
 }
 
@@ -118,16 +118,16 @@ func (t *Threads) bounded(s evidence.SubjectID, g *gate, bursts [][]*Look) bool 
 		if len(ways) == 0 {
 			return false
 		}
-		if t.full(g, ways, bursts) {
-			g.ways = ways
+		g.passes = func(l *Look) bool { return t.pathOf(l.Stack).through(ways) }
+		if g.full(bursts) {
 			return true
 		}
 	}
 	return false
 }
 
-// full says whether those beyond, on one of the ways, are as many as a limit lets in.
-func (t *Threads) full(g *gate, ways map[way]bool, bursts [][]*Look) bool {
+// full says whether those beyond are as many as a limit lets in.
+func (g *gate) full(bursts [][]*Look) bool {
 	var sum, waiting, looks, crowd int
 	counts := make(map[int]int) // looks with so many beyond while somebody waited
 	var more []int              // beyond, at each look
@@ -137,7 +137,7 @@ func (t *Threads) full(g *gate, ways map[way]bool, bursts [][]*Look) bool {
 			switch {
 			case g.waiting[l]:
 				wait++
-			case l.View.Request && l.View.State != evidence.Idle && t.pathOf(l.Stack).through(ways):
+			case l.View.Request && l.View.State != evidence.Idle && g.passes(l):
 				beyond++
 			}
 		}
@@ -169,10 +169,10 @@ func (t *Threads) full(g *gate, ways map[way]bool, bursts [][]*Look) bool {
 	return true
 }
 
-// through are those of a burst that are beyond a gate.
-func (t *Threads) beyond(g *gate, burst []*Look) (out []*Look) {
+// beyond are those of a burst that are beyond a gate.
+func (g *gate) beyond(burst []*Look) (out []*Look) {
 	for _, l := range burst {
-		if !g.waiting[l] && l.View.Request && l.View.State != evidence.Idle && t.pathOf(l.Stack).through(g.ways) {
+		if !g.waiting[l] && l.View.Request && l.View.State != evidence.Idle && g.passes(l) {
 			out = append(out, l)
 		}
 	}
@@ -186,6 +186,8 @@ func (l *Limit) Words() string {
 		return "the one thread of " + l.Place
 	case l.Workers:
 		return fmt.Sprintf("the %d threads of %s", l.Most, l.Place)
+	case l.Pattern == "":
+		return fmt.Sprintf("limit of %d at %s", l.Most, l.Place)
 	}
 	return fmt.Sprintf("limit of %d at %s (%s)", l.Most, l.Place, l.Pattern)
 }

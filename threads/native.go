@@ -1,6 +1,7 @@
 package threads
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -71,6 +72,9 @@ func Native(frames []string, _ string) View {
 		v.Pool = strings.TrimRight(strings.Trim(frames[n-1], "[]"), "0123456789-_#/: ")
 	}
 	call, on, _ := nativeCall(frames)
+	if address, ok := strings.CutPrefix(on, "0x"); ok && strings.HasPrefix(call, "futex") && call != "futex mutex" {
+		on = fmt.Sprintf("%#x", hexOf(address)&^sameCondition)
+	}
 	if call == "" || call == "running" {
 		return v
 	}
@@ -101,6 +105,10 @@ func Native(frames []string, _ string) View {
 	}
 	return v
 }
+
+// sameCondition are the bits by which the two words differ at which threads wait in turn for one
+// condition variable (glibc, nptl/pthread_cond_wait.c, __g_signals).
+const sameCondition = 7
 
 // nativeWait is what it means that a thread is in a call.
 type nativeWait struct {

@@ -1,6 +1,11 @@
 package threads
 
-import "github.com/unstall/unstall/evidence"
+import (
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+)
 
 // leastPresent is the part of the looks with somebody waiting in which a doing must be seen for
 // it to be what the holder does.
@@ -21,9 +26,36 @@ func (h *holding) unnamed(bursts [][]*Look) {
 			}
 		}
 	}
-	for on := range waits {
-		h.alone(on, bursts)
+	for _, on := range slices.Sorted(maps.Keys(waits)) {
+		if !h.place(on, bursts) {
+			h.alone(on, bursts)
+		}
 	}
+}
+
+// leastPlaces is from how many on that get on at a time it is a limit; one alone is who holds it.
+const leastPlaces = 2
+
+// place says whether what threads wait to be woken at is a limit: always about as many others are
+// at work on requests meanwhile, whatever these do.
+func (h *holding) place(on string, bursts [][]*Look) bool {
+	g := &gate{waiting: make(map[*Look]bool), passes: func(*Look) bool { return true }}
+	for _, burst := range bursts {
+		for _, l := range burst {
+			if l.View.State == evidence.SyncWait && l.View.Request && l.View.Pattern == on {
+				g.waiting[l] = true
+				if g.first == nil {
+					g.first = l
+				}
+			}
+		}
+	}
+	if g.first == nil || !g.full(bursts) || g.limit.Most < leastPlaces {
+		return false
+	}
+	g.limit.Place, g.limit.Pattern = on, ""
+	h.gate(g, bursts)
+	return true
 }
 
 func waitsUnnamed(l *Look) bool {

@@ -81,6 +81,9 @@ func TestNative(t *testing.T) {
 		"a place in a limit is waited for further in than work": {
 			append(repeat(3, "1 accept of listener @100\n2 futex of 0x10 @100\n3 futex of 0x90 @2000\n4 running"), "3 futex of 0x10 @100\n4 futex of 0x10 @100"),
 			[]string{"1 idle", "2 idle", "3 waiting for another thread (futex at 0x90) request"}},
+		"three places, for which others wait at either word of a condition variable": {
+			append(repeat(4, "1 accept of listener @100\n2 futex of 0x90 @2000\n3 futex of 0x94 @2000\n4 clock_nanosleep @2100\n5 clock_nanosleep @2100"), "2 read of client @200\n3 read of client @200\n4 read of client @200\n5 read of client @200"),
+			[]string{"2 waiting for a pool (futex at 0x90) request held by 4 clock_nanosleep", "3 waiting for a pool (futex at 0x90) request held by 5"}},
 		"a log is written beside requests": {
 			append(repeat(3, "1 epoll_wait @100\n2 futex of 0x10 @100"), "1 running\n2 fdatasync of /log @800"),
 			[]string{"1 running request", "2 in the kernel (fdatasync of /log)\n"}},
