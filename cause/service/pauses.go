@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/figure"
@@ -30,6 +31,17 @@ func judgePauses(c *cause.Case) (v cause.Verdict, ok bool) {
 	v.Saves = c.SaveMechanism(ledger.StopTheWorld)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := c.Ledger.Of(row); return ch[ledger.StopTheWorld] }))
 	return v, true
+}
+
+// pausesExplained says whether a cause that is supported speaks for pauses: one of the collector's,
+// or another that explains half of what they cost, such as a thread for which all others wait
+// before a pause can begin.
+func pausesExplained(c *cause.Case) bool {
+	if claims(c)[ledger.StopTheWorld] {
+		return true
+	}
+	stopped := float64(c.Ledger.Charges[ledger.StopTheWorld]) / 1e6
+	return slices.ContainsFunc(c.Found, func(f cause.Found) bool { return f.Saves != nil && 2*f.Saves.Value >= stopped })
 }
 
 // Pauses that a program asks for are named where nobody saw what waited for them, if they are long

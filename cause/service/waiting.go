@@ -75,7 +75,7 @@ func claims(c *cause.Case) (m ledger.Claimed) {
 var waitsSomewhere = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.Dependency, ledger.Goroutine, ledger.Timer, ledger.Kernel}
 
 func judgeWaiting(c *cause.Case) cause.Verdict {
-	if v, ok := judgeForced(c); ok && !claims(c)[ledger.StopTheWorld] {
+	if v, ok := judgeForced(c); ok && !pausesExplained(c) {
 		return v
 	}
 	if !watched(c) {
@@ -85,10 +85,10 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 	if !c.Slow() {
 		return cause.Verdict{State: cause.RuledOut, Summary: "almost no requests were slow"}
 	}
-	claimed := claims(c)
-	if v, ok := judgePauses(c); ok && !claimed[ledger.StopTheWorld] {
+	if v, ok := judgePauses(c); ok && !pausesExplained(c) {
 		return v
 	}
+	claimed := claims(c)
 	one, sites := serial(c), c.Sites()
 	var not *cause.Verdict // of the place that has most
 	for _, p := range l.Places(sites, claimed) {
