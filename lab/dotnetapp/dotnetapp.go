@@ -44,6 +44,33 @@ func Start(t testing.TB, env ...string) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return run(t, dotnet, assembly, env)
+}
+
+// Start9 is [Start] on .NET 9. Where there is none the test is skipped; it fails if
+// $DOTNET9 names one.
+func Start9(t testing.TB, env ...string) *App {
+	t.Helper()
+	sdk, err := build.FindDotnet(t.Context(), false, func(string) {})
+	var runs string
+	if err == nil {
+		runs, err = build.FindDotnet9(t.Context(), false, func(string) {})
+	}
+	if err != nil {
+		if os.Getenv("DOTNET9") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	assembly, err := build.Dotnet(t.Context(), sdk, "dotnet-starvation", app.Sources, app.Project, func(text string) { t.Log(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run(t, runs, assembly, env)
+}
+
+func run(t testing.TB, dotnet, assembly string, env []string) *App {
+	t.Helper()
 	var said struct{ Serving string }
 	// Not with the test's context: a process that is killed leaves its diagnostics socket.
 	p, err := process.Start(context.Background(), dotnet, []string{assembly, "--control=true"}, env, filepath.Join(t.TempDir(), "stderr"), &said)

@@ -114,7 +114,9 @@ func (r *recording) everything() []ipc.Provider { return merge(rare, r.detail())
 
 // stacks is the sample profiler: it stops all threads a thousand times a second
 // and walks their stacks.
-var stacks = []ipc.Provider{{Name: "Microsoft-DotNETCore-SampleProfiler", Level: verbose}}
+var stacks = []ipc.Provider{{Name: sampler, Level: verbose}}
+
+const sampler = "Microsoft-DotNETCore-SampleProfiler"
 
 // tracker switches activity tracking on as it is enabled (TasksFlowActivityIds), and
 // writes nothing.

@@ -52,6 +52,8 @@ type recording struct {
 	end  time.Time
 	stop context.CancelFunc
 
+	ending sync.Mutex // held while names are told, or the sampler is on
+
 	mu      sync.Mutex
 	failure error
 	said    map[string]bool

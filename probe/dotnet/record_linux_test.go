@@ -18,8 +18,6 @@ import (
 	"github.com/unstall/unstall/probe/probetest"
 )
 
-const sampler = "Microsoft-DotNETCore-SampleProfiler"
-
 // serve makes this process one with a runtime in it, and finds what can be
 // recorded of it.
 func serve(t *testing.T, s *ipctest.Server) probe.Access {

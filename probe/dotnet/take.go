@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/unstall/unstall/capture"
@@ -29,6 +30,11 @@ type piece struct {
 	most      int           // bytes after which it is enough; 0: no bound
 	lasts     time.Duration // from when the session is on; 0: until the recording ends
 	started   func()        // called when the session is on; may be nil
+}
+
+// samples tells whether it is looks at threads.
+func (p *piece) samples() bool {
+	return slices.ContainsFunc(p.providers, func(q ipc.Provider) bool { return q.Name == sampler })
 }
 
 // artifact is what sessions are recorded into one after the other: format/nettrace gives
@@ -80,6 +86,13 @@ func (o outcome) distance() time.Duration {
 // still tells. How long the runtime takes to begin it is not of that time: on a busy host that
 // was 108 ms.
 func (r *recording) take(ctx context.Context, p piece) outcome {
+	if p.samples() { // the runtime ends one session at a time: meanwhile it would go on
+		r.ending.Lock()
+		defer r.ending.Unlock()
+		if ctx.Err() != nil {
+			return outcome{}
+		}
+	}
 	config := ipc.Config{Providers: p.providers, BufferMB: bufferMB}
 	if p.named {
 		config.Rundown = ipc.Rundown
@@ -111,6 +124,10 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 	go func() {
 		defer close(stopped)
 		<-t.wanted.Done()
+		if !p.samples() {
+			r.ending.Lock()
+			defer r.ending.Unlock()
+		}
 		asked = time.Now()
 		if !end(context.WithoutCancel(ctx), s) {
 			r.hangs(context.WithoutCancel(ctx))

@@ -13,9 +13,10 @@ import (
 	"unicode/utf16"
 )
 
-// Rundown is the keyword of what a session tells at its end by default: loaded
-// modules and the names of all methods that have code.
-const Rundown = 0x80020139
+// Rundown is the keyword of what a session tells at its end: loaded modules and the names
+// of all methods that have code. By default dotnet-trace asks for more, such as which
+// address is which line: a third more events.
+const Rundown = 0x139
 
 // Provider is a source of events.
 type Provider struct {
