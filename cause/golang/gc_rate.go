@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/model/goheap"
 	"github.com/unstall/unstall/runtime"
 )
 
@@ -263,7 +264,7 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict, profile
 		v.Summary = "the host did not run the process all the time, so the cost of GC cannot be told"
 		v.Needs = []cause.Need{{What: "the same recording on a host with free CPUs, or with /proc beside it"}}
 		return v
-	case !c.Slow() || float64(b.Total())/total < cause.Material:
+	case !c.Slow() || float64(b.Total())/total < cause.Material && !crowds(c, b, profile):
 		return v
 	case c.Full():
 		v.Summary += ", but the service's own work fills the CPUs: requests queue for those, with GC or without"
@@ -279,6 +280,18 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict, profile
 	v.Saves = c.Save(b.Slow, b.Direct, min(max(b.InMark, b.Total()), l.Total))
 	g.advise(c, &v, b)
 	return v
+}
+
+// crowding are waits for processors of which a collector that burns much of them is a reason,
+// whoever had the processor at that moment.
+var crowding = []ledger.Mechanism{ledger.CollectorCPU, ledger.MarkAssist, ledger.StopTheWorld, ledger.RequestsCPU, ledger.BackgroundCPU}
+
+// crowds says whether GC burns so much CPU (profile, its share of the process's) that it is why
+// slow requests wait for processors, though each wait alone has other neighbours: a quarter of
+// slow time is such waits, and requests that meet a cycle take far longer than those that do
+// not.
+func crowds(c *cause.Case, b *goheap.Bill, profile float64) bool {
+	return profile >= burning && c.Share(crowding...) >= cause.Material && b.MeanOverlap >= hurting*b.MeanFree && c.Noticed(cause.NoticeableCall)
 }
 
 // settings are what the process was told about its heap, where its environment
