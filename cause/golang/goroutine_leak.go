@@ -253,7 +253,21 @@ func servers(c *cause.Case) func(site string) bool {
 	}
 }
 
+// keptFor are where goroutines wait for a connection of a pool, and what keeps those from it
+// that had one before.
+var keptFor = []struct{ at, fix string }{
+	{"net/http.(*Transport).getConn", "these wait for a connection to the same host, and those that have one do not give it back: close the body of every response, of errors, too, and set a timeout (http.Client.Timeout)"},
+	{"database/sql.(*DB).conn", "these wait for a connection of the pool, and those that have one do not give it back: close rows and statements, and end each transaction on every path"},
+	{"github.com/jackc/puddle/", "these wait for a connection of the pool, and those that have one do not give it back: close rows, release connections, and end each transaction on every path"},
+	{"github.com/gomodule/redigo/redis.(*Pool).", "these wait for a connection of the pool, and those that have one do not give it back: close each on every path"},
+}
+
 func leakFix(site string) []cause.Fix {
+	for _, k := range keptFor {
+		if strings.HasPrefix(site, k.at) {
+			return []cause.Fix{{Text: k.fix, Code: site}}
+		}
+	}
 	return []cause.Fix{{Text: "make this goroutine end: a context that is cancelled, a select on Done, or a buffered channel for a result that nobody may read", Code: site}}
 }
 
