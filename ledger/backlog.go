@@ -150,7 +150,7 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 	case watched < reading.Most*waited:
 		return "the CPU time of the process is known for less than half of the time in which requests queued"
 	case used < kept*free:
-		return fmt.Sprintf("requests queued while using only %.0f %% of the CPUs, so they waited for something else", 100*used/free)
+		return fmt.Sprintf("requests queued while using only %.0f %% of the CPUs, so they waited for something else", 100*max(0, used)/free)
 	}
 	return ""
 }

@@ -20,6 +20,7 @@ type explained struct {
 	a        *arrivals
 	expected float64
 	times    float64 // the rate over the expected one
+	than     string  // which that is
 }
 
 func (e *explained) byStretch() bool {
@@ -54,7 +55,7 @@ func (e *explained) against(usual, high int64) bool {
 		most += per[n]
 	}
 	if float64(most) < (1-asSlow)*float64(l.Total) {
-		e.v.Title, e.v.Summary = "", fmt.Sprintf("%s × the expected rate, but requests are just as slow at the expected rate (p50 %s)", cause.Digits(2, e.times), millis(float64(usual)))
+		e.v.Title, e.v.Summary = "", fmt.Sprintf("%s × %s, but requests are just as slow at %s (p50 %s)", cause.Digits(2, e.times), e.than, e.than, millis(float64(usual)))
 		return true
 	}
 	e.v.State = cause.Supported

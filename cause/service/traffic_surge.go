@@ -96,14 +96,20 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 		v.Needs = []cause.Need{{What: "the rate agreed with the callers, or a capture from a healthy time (--baseline)", Command: "unstall FILE... --expect-rate N"}}
 		return v
 	}
-	times := a.rate / expected
-	v.Summary = fmt.Sprintf("%s requests/s, %s/s expected", cause.Digits(3, a.rate), cause.Digits(3, expected))
+	times, than := a.rate/expected, "the expected rate"
+	if !known {
+		than = "the rate before " + clock(step.at)
+	}
+	v.Summary = fmt.Sprintf("%s requests/s, %s × %s", cause.Digits(3, a.rate), cause.Digits(2, times), than)
+	if known {
+		v.Summary = fmt.Sprintf("%s requests/s, %s/s expected", cause.Digits(3, a.rate), cause.Digits(3, expected))
+	}
 	repeated(c, &v)
 	switch {
 	case times < surging:
 		return v
 	case !c.Slow():
-		v.Summary = fmt.Sprintf("%s × the expected rate, but almost no requests are slow", cause.Digits(2, times))
+		v.Summary = fmt.Sprintf("%s × %s, but almost no requests are slow", cause.Digits(2, times), than)
 		return v
 	}
 	v.Title = fmt.Sprintf("%s requests/s arrive, %s × the expected %s/s.", cause.Digits(3, a.rate), cause.Digits(2, times), cause.Digits(3, expected))
@@ -113,14 +119,14 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 	if share, origin, none := withheld(c); none {
 		v.State, v.Title = cause.Inconclusive, ""
 		v.Evidence = append(v.Evidence, c.Figure("share of the host's CPUs used by other processes, which left none free", share, "1", origin))
-		v.Summary = fmt.Sprintf("%s × the expected rate, but other processes used %.0f %% of the host's CPUs: which of the two made requests slow is not known", cause.Digits(2, times), 100*share)
+		v.Summary = fmt.Sprintf("%s × %s, but other processes used %.0f %% of the host's CPUs: which of the two made requests slow is not known", cause.Digits(2, times), than, 100*share)
 		v.Needs = []cause.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
 		return v
 	}
-	e := explained{c: c, v: &v, a: a, expected: expected, times: times}
+	e := explained{c: c, v: &v, a: a, expected: expected, times: times, than: than}
 	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
 		v.State, v.Title = cause.Inconclusive, ""
-		v.Summary = fmt.Sprintf("%s × the expected rate, but whether requests would be fast at the expected rate is not known", cause.Digits(2, times))
+		v.Summary = fmt.Sprintf("%s × %s, but whether requests would be fast at that rate is not known", cause.Digits(2, times), than)
 		v.Needs = []cause.Need{{What: "CPU use at the same time as the requests, or a recording that includes a time at the expected rate", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
 		return v
 	}
