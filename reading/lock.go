@@ -41,6 +41,7 @@ type Holder struct {
 	Stands bool   // it waited itself
 	Idle   bool   // it waited for work, in most looks: a pool whose threads take turns at a queue or a socket
 	Told   bool   // the source says that it held the lock; else it was in the same code without waiting
+	Beside bool   // nor that: it was there whenever others waited, and hardly ever else
 	Seen   int    // looks in which it was there
 }
 

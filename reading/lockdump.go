@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -156,7 +157,58 @@ func (d *dumps) holder() {
 	for a, times := range looks {
 		seen[a] = len(times)
 	}
+	if !d.Holder.Told {
+		if beside := d.beside(); len(beside) > 0 {
+			d.Holder.Beside = true
+			seen = beside
+		}
+	}
 	d.heldBy(seen)
+}
+
+// Who holds a lock that tells no owner was there in most of the dumps in which others waited
+// for it, in two of them at least, and that is at least this many times as often as in the others.
+const (
+	leastBeside = 2
+	oftener     = 3
+)
+
+// beside is what threads that wait for nobody did in the dumps in which others waited for the
+// lock, and hardly ever in those in which nobody did, by the number of dumps: where no lock is
+// told to have an owner, such as one of java.util.concurrent that can be shared, its holder
+// need not be in the same code as who waits.
+func (d *dumps) beside() map[act]int {
+	var waited, free int // dumps
+	with, without := make(map[act]int), make(map[act]int)
+	for _, burst := range d.bursts {
+		waits := slices.ContainsFunc(burst, func(x threads.Look) bool {
+			return x.View.State == evidence.LockWait && x.View.Owner == d.Owner
+		})
+		into := without
+		if free++; waits {
+			into = with
+			free--
+			waited++
+		}
+		once := make(map[act]bool)
+		for i := range burst {
+			v := &burst[i].View
+			if v.State == evidence.LockWait || v.State == evidence.Idle || v.Owner == "" {
+				continue
+			}
+			if a := actOf(v); !once[a] {
+				once[a] = true
+				into[a]++
+			}
+		}
+	}
+	if free == 0 {
+		return nil // who is always there is no more likely than others
+	}
+	maps.DeleteFunc(with, func(a act, n int) bool {
+		return n < leastBeside || 2*n < waited || n*free < oftener*without[a]*waited
+	})
+	return with
 }
 
 // lockName is a lock's class as people call it: that of java.util.concurrent's synchronizer is

@@ -84,6 +84,9 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		if !w.Holder.Told {
 			known = "probably its holder: a thread in the same code, "
 		}
+		if w.Holder.Beside {
+			known = "probably its holder: a thread that is there when others wait, and hardly ever else, "
+		}
 		k.Held = append(k.Held, c.Seen(fmt.Sprintf("%s%s, %s, in %d of %s", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, figure.Plural(w.Looks, "thread dump")), w.Looked))
 	}
 	return c.Contended(k)
