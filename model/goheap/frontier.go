@@ -74,8 +74,17 @@ const (
 	rarely = .02
 )
 
+// shorter is by how much a p99 is below another: 0 where it lies within the range of that
+// one, which is too wide to say that anything would be gained.
+func shorter(a, b model.Estimate) float64 {
+	if a.Ranged() && b.Value >= a.Low {
+		return 0
+	}
+	return a.Value - b.Value
+}
+
 const rule = "the least memory from which doubling the heap's headroom again would save less than 5 % of what GC costs now " +
-	"(or 1 % of the process's CPU) and less than 5 % of the p99 that can be gained (p99 counts only if GC marks for more than 2 % of the time)"
+	"(or 1 % of the process's CPU) and less than 5 % of the p99 that can be gained (p99 counts only if GC marks for more than 2 % of the time, and only what is gained beyond its range)"
 
 // kind is how a headroom is asked for.
 type kind uint8
@@ -147,7 +156,7 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 		if a.Collector.Value-b.Collector.Value >= least {
 			return false
 		}
-		return a.Marking.Value < rarely || !a.P99.Known() || !b.P99.Known() || !(gain > 0) || a.P99.Value-b.P99.Value < gain
+		return a.Marking.Value < rarely || !a.P99.Known() || !b.P99.Known() || !(gain > 0) || shorter(a.P99, b.P99) < gain
 	}
 	knee := -1
 	for k := range points + 1 {
