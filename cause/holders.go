@@ -99,6 +99,9 @@ func (c *Case) answersLate() bool {
 	if !l.Traced {
 		return c.callsLong()
 	}
+	if c.unread() {
+		return true
+	}
 	held, alone := 0, 0
 	var calls []int64
 	isSlow := make(map[int]bool, len(l.Slow))
@@ -130,6 +133,24 @@ func (c *Case) answersLate() bool {
 		}
 	}
 	return l.Rule != ledger.RuleFloor && 2*alone >= held || 2*long >= all
+}
+
+// unread says whether what those who hold locks or pools wait for in calls is mostly that what
+// they write is read: a write that waits is late whoever makes it, as there is no usual wait
+// for the other end of a connection to make room.
+func (c *Case) unread() bool {
+	var all, unread int64
+	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
+		for _, row := range c.Ledger.Slow {
+			c.chains(row, For(m), func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
+				all += roots[ledger.Dependency]
+				if strings.HasPrefix(c.Bundle.Names.Text(s.HolderCause), evidence.UnreadBegins) {
+					unread += roots[ledger.Dependency]
+				}
+			})
+		}
+	}
+	return all > 0 && 2*unread >= all
 }
 
 // callsLong says whether calls take far longer than they may, where looks at threads tell only

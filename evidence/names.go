@@ -237,6 +237,14 @@ const (
 // over, debug.FreeOSMemory as well.
 const ForcedCycle = "a GC cycle that the program asks for"
 
+// LimitBegins is how the name of a pool begins that is a request's own: it starts goroutines
+// and lets only so many of them work at a time.
+const LimitBegins = "limit of goroutines at a time in "
+
+// UnreadBegins is how the name of a dependency begins that a program waits for to read what
+// it has to write: the buffer of the connection is full. Whoever else calls it waits for answers.
+const UnreadBegins = "the reader of what is written in "
+
 // SampleWork is the type of samples of what goroutines ran on processors that an execution
 // trace holds where a CPU profile ran at the same time: with their time and lane, in ns.
 const SampleWork = "work"

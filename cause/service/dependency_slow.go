@@ -67,6 +67,9 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		return v
 	}
 	if share < cause.Material {
+		if heldOverCalls(c) {
+			v.Summary += ": others hold what slow requests wait for over calls of the usual length"
+		}
 		if spans == nil {
 			awaited(c, &v)
 		}
@@ -106,7 +109,11 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	if where := callSite(c, details); where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, cause.From(l.Source)))
 	}
-	v.Fix = append(v.Fix, boundWait)
+	fix := boundWait
+	if site, ok := strings.CutPrefix(name, evidence.UnreadBegins); ok {
+		fix = cause.Fix{Text: "whoever is at the other end of this connection does not read: find out why; meanwhile put a buffer or a queue that drops, emptied by a goroutine of its own, between the requests and this write", Code: site}
+	}
+	v.Fix = append(v.Fix, fix)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
 }

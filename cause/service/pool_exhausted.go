@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -163,15 +164,23 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 	}
 	names := waitedFor(c, wait)
 	name := c.Bundle.Names.Text(names[0].id)
+	own := strings.HasPrefix(name, evidence.LimitBegins)
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
+	if own {
+		v.Title = fmt.Sprintf("Requests wait for the goroutines they start themselves, of which only so many work at a time: %s.", name)
+	}
 	v.Saves = c.Save(behind.Own, -1, -1)
 	for _, x := range names[:min(3, len(names))] {
 		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", cause.From(l.Source)))
 	}
 	v.Evidence = append(v.Evidence, chain...)
-	little(c, &v, names[0].id, wait)
-	v.Fix = append(v.Fix, enlarge(c, name))
+	if own { // each request has one of its own, so that how many requests come says nothing
+		v.Fix = append(v.Fix, cause.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if what these goroutines call can take more at once, or ask for several things in one call", Code: name})
+	} else {
+		little(c, &v, names[0].id, wait)
+		v.Fix = append(v.Fix, enlarge(c, name))
+	}
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) (ns int64) {
 		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) { _, w := wait(&s, ch); ns += w })
 		return ns

@@ -143,7 +143,8 @@ func (w *world) did(g *goroutine, from, to int64) []spell {
 		case trace.GoRunnable:
 			s.Kind = evidence.Runnable
 		case trace.GoWaiting:
-			s.Kind = evidence.SyncWait
+			s.Kind, s.Cause = w.awaits(g)
+			s.Stack = g.where.id()
 		}
 		spells = append(spells, spell{begin, s})
 	}

@@ -1,6 +1,7 @@
 package gotrace
 
 import (
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -92,5 +93,103 @@ func TestOwner(t *testing.T) {
 				t.Errorf("%v in the queue, of it %v while the owner slept and %v while it is not known what it did; %v served", all, slept, unknown, served)
 			}
 		})
+	}
+}
+
+// TestOwnLimit has requests start eight goroutines each, two of them at a time: for three of
+// the four rounds they wait for those they started before.
+func TestOwnLimit(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		slots := make(chan struct{}, 2)
+		var all sync.WaitGroup
+		for range 8 {
+			slots <- struct{}{}
+			all.Add(1)
+			go func() {
+				defer func() {
+					<-slots
+					all.Done()
+				}()
+				time.Sleep(time.Millisecond)
+			}()
+		}
+		all.Wait()
+	}))
+	defer s.Close()
+	b := record(t, func() { ask(t, s, 2, 20, "/", 0) })
+	limited := func(s *evidence.Segment) bool {
+		return s.Kind == evidence.PoolWait && strings.HasPrefix(b.Names.Text(s.Cause), evidence.LimitBegins)
+	}
+	all := waitsOf(b, limited)
+	slept := waitsOf(b, func(s *evidence.Segment) bool { return limited(s) && s.HolderKind == evidence.SleepWait })
+	if all < 40*2*time.Millisecond || slept < all/2 {
+		t.Errorf("%v at the limit, of it %v while those at work slept", all, slept)
+	}
+}
+
+// TestUnread has requests write to a connection that is read late: who waits for that waits
+// for a reader, not for an answer.
+func TestUnread(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		c.(*net.TCPConn).SetReadBuffer(4 << 10)
+		for b := make([]byte, 256<<10); err == nil; time.Sleep(time.Millisecond) {
+			_, err = c.Read(b)
+		}
+	}()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.(*net.TCPConn).SetWriteBuffer(4 << 10)
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { c.Write(make([]byte, 64<<10)) }))
+	defer s.Close()
+	b := record(t, func() { ask(t, s, 1, 20, "/", 0) })
+	unread := waitsOf(b, func(s *evidence.Segment) bool {
+		return s.Kind == evidence.NetWait && strings.HasPrefix(b.Names.Text(s.Cause), evidence.UnreadBegins)
+	})
+	if unread < 10*time.Millisecond {
+		t.Errorf("%v for the reader", unread)
+	}
+}
+
+// TestOverdue has requests give up on a goroutine that waits for a connection to an address
+// that has them all in use: what they waited for is that.
+func TestOverdue(t *testing.T) {
+	hang := make(chan bool)
+	far := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hang }))
+	defer far.Close()
+	defer close(hang)
+	one := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		done := make(chan bool, 1)
+		go func() {
+			if resp, err := one.Get(far.URL); err == nil {
+				resp.Body.Close()
+			}
+			done <- true
+		}()
+		select {
+		case <-done:
+		case <-time.After(5 * time.Millisecond):
+		}
+	}))
+	defer s.Close()
+	b := record(t, func() { ask(t, s, 1, 20, "/", 0) })
+	pooled := waitsOf(b, func(s *evidence.Segment) bool {
+		return s.Kind == evidence.PoolWait && b.Names.Text(s.Cause) == clientConns
+	})
+	if pooled < 15*5*time.Millisecond {
+		t.Errorf("%v for a connection, want 19 times 5 ms", pooled)
 	}
 }

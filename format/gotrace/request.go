@@ -133,6 +133,7 @@ func (w *world) newRequest(t int64) *request {
 func (w *world) begin(g *goroutine, t int64) *request {
 	r := w.newRequest(t)
 	g.request = r
+	g.owner.helpers, g.owner.newest = 0, nil
 	g.conn.idle = false
 	w.setRole(g, roleRequests, t)
 	return r
@@ -189,6 +190,8 @@ func (w *world) created(g, by *goroutine, ev *event, t int64) {
 	if by.request != nil {
 		g.role = roleRequests
 		g.owner.started = true
+		by.owner.helpers++
+		by.owner.newest = g
 		w.helper(g, by)
 	}
 }
@@ -373,6 +376,11 @@ func (w *world) ended(g *goroutine, t int64) {
 		fallthrough
 	default:
 		w.complete(g, t)
+	}
+	if h := &g.helps; g.owner.started && g.serves() != g.id && h.whom.owner.helpers > 0 {
+		if h.whom.owner.helpers--; h.whom.owner.newest == g {
+			h.whom.owner.newest = nil
+		}
 	}
 	w.memories.give(g.memory)
 	g.memory = nil

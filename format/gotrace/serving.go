@@ -97,6 +97,8 @@ func netHTTPStage(funcs []string) stage {
 		switch {
 		case has(funcs, "net/http.(*conn).hijackLocked"):
 			return stageStream
+		case has(funcs, "net/http/httputil.(*ReverseProxy).handleUpgradeResponse"): // it waits until either side of what was upgraded ends
+			return stageStream
 		case has(funcs, "net/http.(*http2Server).ServeConn"), has(funcs, "golang.org/x/net/http2.(*Server).ServeConn"):
 			return stageStream
 		case has(funcs, "net/http.checkConnErrorWriter.Write"), has(funcs, "net/http.(*response)."), has(funcs, "net/http.(*chunkWriter)."):

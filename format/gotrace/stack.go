@@ -32,6 +32,7 @@ type stack struct {
 	callers  []evidence.Caller // of the handler, and it itself
 	handling int32             // their number plus one, once asked for
 	place    string            // the innermost function that is not of the runtime or a lock's
+	own      string            // the innermost of those that is not of a library that limits goroutines, either
 	handed   evidence.NameID   // reason and place, once asked for
 	queue    evidence.NameID   // of who has root, once asked for
 	receives bool              // takes from a channel
@@ -147,8 +148,13 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.root = funcs[len(funcs)-1]
 	for _, f := range funcs {
 		if !strings.HasPrefix(f, "runtime.") && !strings.HasPrefix(f, "sync.") && !strings.HasPrefix(f, "internal/") && !strings.HasPrefix(f, "time.") {
-			k.place = f
-			break
+			if k.place == "" {
+				k.place = f
+			}
+			if !limits(f) {
+				k.own = f
+				break
+			}
 		}
 	}
 	if len(funcs) < maxFrames {
@@ -163,6 +169,9 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.forces = slices.Contains(funcs, "runtime.GC")
 	k.flushes = k.server != nil && flushesHTTP2(funcs)
 	k.needs = b.Name(dependency(funcs))
+	if site := writer(funcs); k.io == ioWrite && k.needs != 0 && site != "" {
+		k.needs = b.Name(evidence.UnreadBegins + site)
+	}
 	k.call = b.Name(systemCall(funcs))
 	for i, f := range funcs {
 		w, ok := waitFunc(f)
@@ -318,6 +327,17 @@ func dependency(funcs []string) string {
 			return pkg // a library: its own functions say less than its name
 		}
 		return f
+	}
+	return ""
+}
+
+// writer names the function that writes to the network: of a library, too, as what it writes
+// to and why nobody reads that is the program's own affair.
+func writer(funcs []string) string {
+	for _, f := range funcs[plumbed(funcs):] {
+		if !isPlumbing(f) {
+			return f
+		}
 	}
 	return ""
 }

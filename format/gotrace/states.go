@@ -186,6 +186,22 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 	return evidence.SyncWait, w.b.Name(g.reason)
 }
 
+// awaits is what g waits for at present, before it is known who ends that.
+func (w *world) awaits(g *goroutine) (evidence.Kind, evidence.NameID) {
+	kind, cause := w.waiting(g)
+	switch {
+	case kind != evidence.SyncWait || g.where == nil || g.where.forces:
+	case g.where.getConn:
+		return evidence.PoolWait, w.b.Name(clientConns)
+	case g.where.answer:
+		return evidence.NetWait, g.where.needs
+	}
+	return kind, cause
+}
+
+// clientConns is the pool of connections to one host, which Transport.MaxConnsPerHost limits.
+const clientConns = "net/http client connections"
+
 // woken charges a wait to what it was for. Doer is the stack of whoever ended it.
 func (w *world) woken(g *goroutine, by *goroutine, doer trace.Stack, t int64) {
 	kind, cause := w.waiting(g)
@@ -200,6 +216,11 @@ func (w *world) woken(g *goroutine, by *goroutine, doer trace.Stack, t int64) {
 		case by == nil && (g.reason == "select" || g.reason == "chan receive"):
 			s.Kind, s.Cause = evidence.SleepWait, 0 // only timers wake without a goroutine
 		}
+	}
+	if h := w.only(g); by == nil && h != nil && s.Kind == evidence.SleepWait && g.reason != "sleep" {
+		w.chargeHop(g, h, evidence.Segment{Kind: evidence.SyncWait, Cause: w.b.Name(g.reason), Stack: g.where.id()}, h.where, t)
+		w.awake(g, t)
+		return
 	}
 	if by == nil || g.conn.idle || kind == evidence.SyncWait && g.where != nil && g.where.forces {
 		// The network, a timer, or whoever polled the network; or whoever ends the cycle
@@ -227,7 +248,7 @@ func (w *world) woken(g *goroutine, by *goroutine, doer trace.Stack, t int64) {
 func (w *world) meets(g, by *goroutine, s evidence.Segment, at *stack, t int64) {
 	switch {
 	case g.where != nil && g.where.getConn && by.where != nil && strings.Contains(by.where.root, "persistConn).readLoop"):
-		s.Kind, s.Cause = evidence.PoolWait, w.b.Name("net/http client connections")
+		s.Kind, s.Cause = evidence.PoolWait, w.b.Name(clientConns)
 		w.chargeHolder(g, by, s, at, t)
 		return
 	case !g.where.joins() && (by.request != nil && by.request != g.request || by.ofAnother(g)):

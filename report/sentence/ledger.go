@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 )
 
@@ -71,7 +72,11 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 		if e.Title == "" {
 			row.Title = e.Mechanism
 		}
-		if e.Detail != "" {
+		switch e.Detail {
+		case "":
+		case evidence.ForcedCycle:
+			row.Title = "waiting for " + e.Detail // whichever goroutine ends it
+		default:
 			row.Title += " " + e.Detail
 		}
 		if len(subjects) > 1 {
