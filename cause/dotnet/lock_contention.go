@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
@@ -74,8 +75,23 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	if w.Holder.Owner != "" {
 		k.Held = append(k.Held, c.Seen("its holder was in "+w.Holder.Owner+", "+w.Holder.Doing, w.Looked))
 	}
-	return c.Contended(k)
+	return unlessQuiet(c, c.Contended(k))
 }
+
+// unlessQuiet takes back that locks are ruled out where hardly any of the slow time was seen: the
+// runtime's events tell of the lock statement alone, and only looks at threads of the others, as
+// ReaderWriterLockSlim is.
+func unlessQuiet(c *cause.Case, v cause.Verdict) cause.Verdict {
+	if unseen := c.Share(ledger.Unobserved); v.State == cause.RuledOut && unseen >= mostlyUnseen && c.Noticed(cause.Noticeable) {
+		v.State = cause.Inconclusive
+		v.Summary = fmt.Sprintf("no slow request waited for a lock statement, but %.0f %% of slow time was not observed, and of ReaderWriterLockSlim the runtime tells nothing", 100*unseen)
+		v.Needs = []cause.Need{{What: "looks at its threads while requests are slow, in a longer recording", Command: record}}
+	}
+	return v
+}
+
+// mostlyUnseen is the share of slow time from which what was seen of it is too little.
+const mostlyUnseen = .5
 
 // untimed answers where at most the number of contended locks is known.
 func untimed(contended *reading.Curve, figures []cause.Evidence) cause.Verdict {
