@@ -269,7 +269,11 @@ func (p *parser) thread(word, rest []byte) bool {
 
 // look ends a look: each thread there is does what its last line says.
 func (p *parser) look(at int64) {
-	if at == 0 {
+	switch {
+	case at == 0:
+		return
+	case p.looks >= mostLooks:
+		p.dropped += int64(len(p.order))
 		return
 	}
 	any := false
@@ -281,10 +285,6 @@ func (p *parser) look(at int64) {
 			p.stack(t)
 		}
 		any = true
-		if p.looks >= mostLooks {
-			p.dropped++
-			continue
-		}
 		p.looks++
 		p.b.Sample(evidence.Sample{Subject: p.subject, Time: at, Lane: evidence.LaneID(t.id), Stack: t.stack, Type: p.typ, Unit: p.unit, Value: 1, Origin: p.b.Origin(t.line)})
 	}
