@@ -83,6 +83,7 @@ type Ledger struct {
 	awaiteds  []share                   // what is awaited; nil: not known
 	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
+	ready     *ready                    // nil: nobody looked at threads, or the kernel's account of them is not known
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
 }
@@ -147,6 +148,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 		l.occupancy = l.occupied(opt.Stacks)
 		if l.Sampled = l.occupancy != nil; l.Sampled {
 			l.inside = l.insideFloors(sources)
+			l.ready = l.readied()
 		}
 	}
 	l.replay()
@@ -356,7 +358,7 @@ func (l *Ledger) charge() {
 		case k.replay:
 			e.Method = MethodReplay
 			e.Basis, e.Interval = bound(l.movedBounds())
-		case k.m == HostCPU:
+		case k.m == HostCPU && l.Host.Starved():
 			e.Method = MethodShare
 			e.Basis, e.Interval = bound(l.Host.bounds(v))
 		case l.queued != nil && k.m == PoolThread, l.stalled != nil && k.m == AllocationStall:

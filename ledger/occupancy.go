@@ -19,9 +19,10 @@ import (
 // all: slow ones, and others. Between bursts that met none, what requests did is taken to be
 // what they did when looks met some ([occupancy.pool]).
 type occupancy struct {
-	cells []cell
-	slow  map[int]bool // rows; nil: not known yet
-	met   [2][]share   // of the time of other requests, and of slow ones, in all looks that met some
+	cells  []cell
+	slow   map[int]bool // rows; nil: not known yet
+	met    [2][]share   // of the time of other requests, and of slow ones, in all looks that met some
+	unseen bool         // only threads on a processor were looked at
 }
 
 // cell is the time around one burst of looks.
@@ -72,7 +73,7 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 	if len(bursts) > 0 && (bursts[0][0][0].Time == 0 || !slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverThreads), func(c evidence.Coverage) bool { return l.b.Clocks[c.Clock].Anchored() })) {
 		bursts = nil
 	}
-	o := &occupancy{}
+	o := &occupancy{unseen: t.WaitsUnseen(l.Subject)}
 	m := l.meanwhile()
 	if m.clients { // what the service did before they came is not about them
 		bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Look) bool { return endOf(moments) < m.first || startOf(moments) > m.last })
@@ -80,7 +81,7 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 	if len(bursts) == 0 && l.queued == nil {
 		return nil
 	}
-	serve := serving(bursts, t.WaitsUnseen(l.Subject))
+	serve := serving(bursts, o.unseen)
 	for i, moments := range bursts {
 		at, last := startOf(moments), endOf(moments)
 		c := cell{from: at - fringe, to: last + fringe, first: at, last: last}

@@ -140,7 +140,11 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 		w.yield(at, part, &w.c, false)
 		at, s.Dur = at+waits, s.Dur-waits
 	}
-	w.shared(&at, &s, stopped)
+	from, dur := at, s.Dur
+	ran := w.shared(&at, &s, stopped)
+	if rest := s.Dur - stopped; rest > 0 {
+		w.readying(from, dur, &at, &s, rest, ran)
+	}
 	if s.Dur == 0 {
 		return
 	}
@@ -150,10 +154,10 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 }
 
 // shared charges a time without states by what the service's threads did meanwhile, but
-// for the part in which the world was stopped.
-func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) {
+// for the part in which the world was stopped; what was seen running is returned, ns.
+func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) (ran int64) {
 	if w.l.occupancy == nil || s.Dur <= stopped {
-		return
+		return 0
 	}
 	runs := float64(s.Dur-stopped) / float64(s.Dur)
 	for _, x := range w.l.occupancy.over(w.row, *at, s.Dur) {
@@ -167,7 +171,11 @@ func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) {
 		w.yield(*at, part, &w.c, false)
 		*at += part.Dur
 		s.Dur -= part.Dur
+		if x.mechanism == Own {
+			ran += part.Dur
+		}
 	}
+	return ran
 }
 
 // amplified charges the beginning of a state to the pauses it waited behind.

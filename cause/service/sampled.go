@@ -37,7 +37,7 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	if used >= full*cores && !c.Spent() {
 		outside = 1 // what full CPUs leave unseen waits for them: in the runtime's own queue, or before the service began
 	}
-	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread) + outside*c.Share(ledger.Unobserved)
+	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread, ledger.RequestsCPU) + outside*c.Share(ledger.Unobserved)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the service keeps %.0f %% of %.0f CPUs busy", 100*used/cores, cores)}
 	v.Evidence = append(v.Evidence,
 		c.Figure(fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
@@ -58,7 +58,7 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	per, sum := make([]int64, len(l.Slow)), int64(0)
 	for n, row := range l.Slow {
 		ch := l.Of(row)
-		per[n] = int64(waited*float64(ch[ledger.Own]+ch[ledger.Unexplained])) + ch[ledger.PoolThread] + int64(outside*float64(ch[ledger.Unobserved]))
+		per[n] = int64(waited*float64(ch[ledger.Own]+ch[ledger.Unexplained])) + ch[ledger.PoolThread] + ch[ledger.RequestsCPU] + int64(outside*float64(ch[ledger.Unobserved]))
 		sum += per[n]
 	}
 	v.Saves = c.Save(per, 0, sum)
