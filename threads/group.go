@@ -249,7 +249,7 @@ func (g *Group) Sentence(s *Summary) string {
 			owner += " (a library)"
 		}
 		parts = append(parts, owner)
-	} else if g.View.Waiting() && g.View.Request && !g.View.Kernel {
+	} else if g.View.Waiting() && g.View.Request && !g.View.Kernel && g.View.State != evidence.ThreadWait {
 		parts = append(parts, "the waiting method is not on the stack")
 	}
 	return strings.Join(parts, " · ")

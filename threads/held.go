@@ -73,6 +73,7 @@ func (t *Threads) hold(s evidence.SubjectID) {
 		h.locks(burst)
 	}
 	h.unnamed(bursts)
+	h.carriers(bursts)
 	h.handedOver(bursts, func(v *View) bool { return v.State == evidence.TaskWait })
 	gates := h.gates(bursts)
 	for _, at := range slices.Sorted(maps.Keys(gates)) {

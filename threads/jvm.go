@@ -17,6 +17,9 @@ import (
 // code is what is in no package of the JDK, of a framework or of a library of a list; nothing
 // in a stack says it.
 func JVM(frames []string, entry string) View {
+	if v, ok := notMounted(frames); ok {
+		return v
+	}
 	s := jvmStack{frames: make([]jvmFrame, len(frames)), view: View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1}}
 	for i, f := range frames {
 		s.frames[i] = readJVM(f, entry)

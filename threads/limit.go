@@ -13,16 +13,19 @@ import (
 // (wait and notify, a queue of connections, a semaphore, threads that work for others): many
 // were seen to wait there, and never more than a few beyond it.
 type Limit struct {
-	Place   string           // where they wait: "Gate.enter"; of threads that work for others, what these are called
-	Pattern string           // how: "Object.wait"; "" of threads that work for others
-	Workers bool             // those beyond are threads that others hand work to
-	Most    int              // beyond it, at a look
-	Beyond  float64          // in the mean of looks with somebody waiting
-	Waiting float64          // likewise
-	Looks   int              // with somebody waiting
-	Stack   evidence.StackID // of one that waits
-	Doing   []Doing          // what those beyond did, most first
-	Origin  evidence.Origin
+	Place    string           // where they wait: "Gate.enter"; of threads that work for others, what these are called
+	Pattern  string           // how: "Object.wait"; "" of threads that work for others
+	Workers  bool             // those beyond are threads that others hand work to
+	Carriers bool             // those beyond keep the threads of the system on which virtual threads run
+	Pinned   float64          // of the looks at those beyond, that cannot give their carrier back while they wait
+	Pins     string           // the program's own functions of one of them, innermost first; "" none
+	Most     int              // beyond it, at a look
+	Beyond   float64          // in the mean of looks with somebody waiting
+	Waiting  float64          // likewise
+	Looks    int              // with somebody waiting
+	Stack    evidence.StackID // of one that waits
+	Doing    []Doing          // what those beyond did, most first
+	Origin   evidence.Origin
 }
 
 // Doing is what threads were seen doing.
@@ -182,6 +185,10 @@ func (g *gate) beyond(burst []*Look) (out []*Look) {
 // Words names the place, as the reason of those who wait there does.
 func (l *Limit) Words() string {
 	switch {
+	case l.Carriers && l.Most == 1:
+		return "the one carrier of virtual threads"
+	case l.Carriers:
+		return fmt.Sprintf("the %d carriers of virtual threads", l.Most)
 	case l.Workers && l.Most == 1:
 		return "the one thread of " + l.Place
 	case l.Workers:

@@ -84,6 +84,7 @@ var doing = map[evidence.Kind]string{
 	evidence.LockWait:    "waiting for a lock",
 	evidence.SyncWait:    "waiting for another thread",
 	evidence.PoolWait:    "waiting for a pool",
+	evidence.ThreadWait:  "waiting for a carrier",
 	evidence.SleepWait:   "sleeping",
 	evidence.NetWait:     "waiting for the network",
 	evidence.ClientWait:  "waiting for the client",

@@ -175,6 +175,9 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", cause.From(l.Source)))
 	}
 	v.Evidence = append(v.Evidence, chain...)
+	if x := carriers(c, name); x != nil {
+		pinnedCarriers(c, &v, x)
+	}
 	if own { // each request has one of its own, so that how many requests come says nothing
 		v.Fix = append(v.Fix, cause.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if what these goroutines call can take more at once, or ask for several things in one call", Code: name})
 	} else {
@@ -190,6 +193,9 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 
 // enlarge is what helps, with the setting of the library whose pool of threads it is.
 func enlarge(c *cause.Case, name string) cause.Fix {
+	if x := carriers(c, name); x != nil {
+		return moreCarriers(c, x)
+	}
 	pool, ok := threads.PoolOf(name)
 	if !ok || !c.OnThreads() {
 		return enlargePool(name)

@@ -24,6 +24,7 @@ type thread struct {
 	stack  evidence.StackID
 	deep   bool
 
+	unmounted bool   // a virtual thread that has not run yet
 	outermost string // function
 }
 

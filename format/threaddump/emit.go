@@ -30,6 +30,7 @@ func (p *parser) flush() {
 	if t.deep {
 		p.deep++
 	}
+	t.unmounted = t.name == virtual && len(t.frames) == 0
 	if len(p.dump) == maxThreads {
 		p.more++
 		return
@@ -47,6 +48,9 @@ func (p *parser) flush() {
 // framed puts around a stack what HotSpot says of the thread's lock, and the pool's name.
 func (p *parser) framed(t *thread) []evidence.Frame {
 	frames := t.frames
+	if t.unmounted {
+		frames = append(frames, evidence.Frame{Func: p.b.Name(threads.NotMounted)})
+	}
 	if verb := t.wait.verb; verb != "" {
 		if verb == toLock || t.wait.class != "" {
 			frames = slices.Insert(frames, 0, evidence.Frame{Func: p.b.Name("- " + verb + " (a " + cmp.Or(t.wait.class, "lock") + ")")})

@@ -54,7 +54,7 @@ func (p *parser) json(ctx context.Context, a *format.Artifact) (is bool, err err
 	}
 	d := json.NewDecoder(io.MultiReader(bytes.NewReader(head[:n]), f))
 	p.section, p.dumps = toFile, 1
-	var key string
+	var key, container string
 	for ctx.Err() == nil {
 		t, err := d.Token()
 		switch {
@@ -68,14 +68,16 @@ func (p *parser) json(ctx context.Context, a *format.Artifact) (is bool, err err
 			if key == "" {
 				key = v
 				if key == "threads" {
-					if err := p.jsonThreads(ctx, d); err != nil {
+					if err := p.jsonThreads(ctx, d, container == perTask); err != nil {
 						return true, fmt.Errorf("at byte %d: %w", d.InputOffset(), err)
 					}
 					key = ""
 				}
 				continue
 			}
-			p.jsonField(key, v)
+			if p.jsonField(key, v); key == "container" {
+				container, _, _ = strings.Cut(v, "@")
+			}
 		}
 		key = ""
 	}
@@ -96,7 +98,11 @@ func (p *parser) jsonField(key, value string) {
 	}
 }
 
-func (p *parser) jsonThreads(ctx context.Context, d *json.Decoder) error {
+// perTask is a container of threads each of which does one task; JDK 21 does not say that
+// they are virtual, and those of the system have a frame from their beginning.
+const perTask = "java.util.concurrent.ThreadPerTaskExecutor"
+
+func (p *parser) jsonThreads(ctx context.Context, d *json.Decoder, each bool) error {
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
 		return errOr(err, "threads are no array")
 	}
@@ -106,6 +112,7 @@ func (p *parser) jsonThreads(ctx context.Context, d *json.Decoder) error {
 			return err
 		}
 		p.line++ // the thread's number stands for it
+		t.Virtual = t.Virtual || each && len(t.Stack) == 0
 		p.jsonThread(&t)
 	}
 	_, err := d.Token()

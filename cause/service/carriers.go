@@ -1,0 +1,55 @@
+package service
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/threads"
+)
+
+// mostlyPinned is the part of the looks at who keeps the carriers from which they are kept
+// because a thread cannot give its own back, and not because it has work.
+const mostlyPinned = .5
+
+// carriers are those that virtual threads wait for, if that is what a wait is for.
+func carriers(c *cause.Case, name string) *threads.Limit {
+	all := limits(c)
+	for i := range all {
+		if x := &all[i]; x.Carriers && x.Words() == name {
+			return x
+		}
+	}
+	return nil
+}
+
+// pinnedCarriers says who keeps the carriers, and why they are not given back.
+func pinnedCarriers(c *cause.Case, v *cause.Verdict, x *threads.Limit) {
+	v.Title = fmt.Sprintf("Requests wait for %s, all of which are in use.", x.Words())
+	v.Evidence = append(v.Evidence,
+		c.Figure(fmt.Sprintf("virtual threads that had not run yet, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
+		c.Figure(fmt.Sprintf("virtual threads that kept a carrier meanwhile, of %d", x.Most), x.Beyond, "count", x.Origin))
+	if x.Pinned >= mostlyPinned {
+		v.Title = fmt.Sprintf("Requests wait for %s: these are pinned by virtual threads that wait in synchronized or native code.", x.Words())
+		if x.Pins != "" {
+			v.Title = fmt.Sprintf("Requests wait for %s: these are pinned by virtual threads that wait inside synchronized or native code, in %s.", x.Words(), x.Pins)
+		}
+		v.Evidence = append(v.Evidence, c.Figure("share of the looks at these in which they were pinned", x.Pinned, "1", x.Origin))
+	}
+	for _, d := range x.Doing[:min(3, len(x.Doing))] {
+		v.Evidence = append(v.Evidence, c.Figure("share of the looks in which those that kept a carrier were "+d.Words, d.Share, "1", x.Origin))
+	}
+}
+
+// moreCarriers is what helps virtual threads that wait for a carrier.
+func moreCarriers(c *cause.Case, x *threads.Limit) cause.Fix {
+	if x.Pinned < mostlyPinned {
+		return cause.Fix{Text: "do what blocks in the kernel (files, native code) or computes for long on a pool of platform threads; or give virtual threads more carriers than CPUs",
+			Setting: fmt.Sprintf("-Djdk.virtualThreadScheduler.parallelism=%d", manyCarriers*x.Most), Code: x.Pins}
+	}
+	return cause.Fix{Text: "use a ReentrantLock instead of synchronized around what waits, or run on JDK 24 or later, where synchronized does not pin; until then give virtual threads more carriers",
+		Setting: fmt.Sprintf("-Djdk.virtualThreadScheduler.parallelism=%d", manyCarriers*x.Most), Code: x.Pins}
+}
+
+// manyCarriers times as many carriers are a first step: how many would do depends on how long
+// each is kept, which looks tell too roughly.
+const manyCarriers = 8
