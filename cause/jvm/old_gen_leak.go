@@ -38,7 +38,7 @@ does not grow (jvm.full-gc); class metadata has its own space (jvm.metaspace-gc)
 What helps: find what holds the objects. Two class histograms some minutes apart show
 which classes grow; a heap dump and its dominator tree show what holds them. A larger
 heap only postpones it. What does not help: collecting more often.`,
-	Least:   "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by a tenth, more live after the last than after the first",
+	Least:   "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by a tenth, and of G1 without mixed collections by more than these leave, more live after the last than after the first",
 	Needs:   "a GC log with many collections of the old generation: hours rather than seconds",
 	Applies: isJVM,
 	Judge:   judgeLeak,
@@ -106,6 +106,11 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		v.Summary += ", but growth is levelling off, as after a start"
 		return v
 	}
+	if growth <= uncollected(g, first.At, last.At, last.Bytes) {
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer GC log: with mixed or full collections"}}
+		v.Summary += ", but no mixed collections followed: it may be garbage that G1 has not collected yet"
+		return v
+	}
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("Live objects in the old generation grow by %s MiB per minute.", cause.Digits(3, 60*slope/(1<<20)))
 	full := g.Pauses.Where(func(p reading.Pause) bool {
@@ -131,6 +136,31 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		cause.Fix{Text: "then find what holds them: a heap dump (it pauses the service while it is written) and its dominator tree", Setting: "jcmd PID GC.heap_dump FILE.hprof"},
 		cause.Fix{Text: "limit caches by size and age, remove listeners and thread locals; until then, restart before the heap is full"})
 	return v
+}
+
+// What G1 leaves in the old generation where it marks what is live and then finds too little
+// to collect (-XX:G1MixedGCLiveThresholdPercent=85, -XX:G1HeapWastePercent=5): parts of it and
+// of the heap.
+const (
+	leftInRegions = .15
+	leftInHeap    = .05
+	leastMixed    = 3 // collections that did collect it
+)
+
+// uncollected is how much of what is taken for live (bytes) may be garbage that no collection
+// took; 0 where enough of them did, or the collector always does.
+func uncollected(g *collector, from, until int64, live float64) float64 {
+	collected := g.All.Where(func(p reading.Pause) bool {
+		return p.To >= from && p.From <= until && (p.Of == evidence.PauseMixed || p.Of == evidence.PauseFull)
+	})
+	if !g.Is("G1") || len(collected) >= leastMixed {
+		return 0
+	}
+	left := leftInRegions * live
+	if !math.IsNaN(g.Capacity.Number) {
+		left += leftInHeap * g.Capacity.Number
+	}
+	return left
 }
 
 // signed words a change.

@@ -166,3 +166,16 @@ func TestBounds(t *testing.T) {
 
 // stacks reads those of the tests.
 var stacks = threads.Readers{"jvm": threads.JVMStacks}
+
+func TestPoolWithoutHashes(t *testing.T) {
+	for name, want := range map[string]string{
+		"qtp1883919084-35":            "qtp",
+		"QueuedThreadPool@1b2c3d4-12": "QueuedThreadPool",
+		"qtp1883919084-31-acceptor-0@5e91993f-ServerConnector@1ab3f{HTTP/1.1}": "qtp-31-acceptor-0-ServerConnector{HTTP/1.1}",
+		"http-nio-8080-exec-7": "http-nio-8080-exec", "worker2-20261122": "worker2", "a@b.example-1": "a@b.example",
+	} {
+		if got := pool(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
