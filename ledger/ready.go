@@ -13,10 +13,12 @@ import (
 // were ready and did not run. Looks at threads see what these wait for but for that: a thread
 // that is ready looks as if it ran, and a request whose bytes wait for the server's own thread
 // to read them is on none. So a request that is nowhere is at a thread that runs or is ready,
-// and these were ready for that part of their time, if they were for as much of it in all.
+// and these were ready for that part of their time; but all requests together waited for no
+// longer than all threads did, unless a quota stopped these all at once.
 //
 // Where the process fills all processors, whoever is nowhere and does not run waits for its
-// turn, be it in a queue of the runtime's. It says nothing of a single request, and what it gives is a share.
+// turn, be it in a queue of the runtime's. It says nothing of a single request, and what it
+// gives is a share.
 type ready struct {
 	cells []readyCell
 }
@@ -75,9 +77,9 @@ func (l *Ledger) readied() *ready {
 		}
 		c.denied = waited / (waited + ran.Number)
 		c.runs = ran.Number / inFlight
-		c.part = min(c.denied, waited/min(1, inFlight))
-		if l.occupancy.unseen { // who waits for something else is as likely
-			c.part = min(c.part, waited/max(1, inFlight))
+		c.part = min(c.denied, waited/inFlight)
+		if held && !l.occupancy.unseen { // it stops all at once, and who is in no thread's hands with them
+			c.part = min(c.denied, waited/min(1, inFlight))
 		}
 		if cores > 0 && ran.Number >= fullFrom*cores {
 			c.part = max(c.part, 1-ran.Number/inFlight)

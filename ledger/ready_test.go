@@ -37,10 +37,10 @@ func TestReady(t *testing.T) {
 		ran, ready, busy   float64
 		others, own, unobs float64 // s, of 50 that nobody saw
 	}{
-		{.5, 1.5, 2, 37.5 * .75, 37.5 * .25, 7.5}, // 5 s of CPU are in what nobody saw
-		{.5, 1.5, .5, 0, 37.5, 7.5},               // nobody else was there
-		{.5, 0, 2, 0, 0, 50},                      // nobody waited for a CPU
-		{2, 0.1, 2, 0, 40, 0},                     // full: who does not run waits
+		{.5, 1.5, 2, 7.5 * .75, 7.5 * .25, 37.5}, // 5 s of CPU are in what nobody saw
+		{.5, 1.5, .5, 0, 7.5, 37.5},              // nobody else was there
+		{.5, 0, 2, 0, 0, 50},                     // nobody waited for a CPU
+		{2, 0.1, 2, 0, 40, 0},                    // full: who does not run waits
 	} {
 		l := build(test.ran, test.ready, test.busy)
 		of := func(m Mechanism) float64 { return float64(l.Charges[m]) / 1e9 }
