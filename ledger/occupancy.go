@@ -23,6 +23,7 @@ type occupancy struct {
 	slow   map[int]bool // rows; nil: not known yet
 	met    [2][]share   // of the time of other requests, and of slow ones, in all looks that met some
 	unseen bool         // only threads on a processor were looked at
+	serves float64      // of the looks at threads that ran or were ready, those at who serves requests
 }
 
 // cell is the time around one burst of looks.
@@ -97,6 +98,7 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 		o.cells = append(o.cells, c)
 	}
 	o.between(l, m)
+	o.serves = serves(bursts)
 	return o
 }
 
@@ -121,6 +123,38 @@ func (l *Ledger) mean(moments [][]threads.Look, serve func(*threads.View) bool, 
 		parts[i].part /= sum
 	}
 	return parts
+}
+
+// serves is the part of the looks at threads that ran in which these worked on requests, or
+// were of what serves them: of those that are ready as well, which look the same.
+func serves(bursts [][][]threads.Look) float64 {
+	of := make(map[evidence.LaneID]bool) // a thread that polls does what comes by itself, too, and a pool what requests hand it
+	ran, served := 0, 0
+	count := func(each func(*threads.Look)) {
+		for _, moments := range bursts {
+			for _, looks := range moments {
+				for i := range looks {
+					each(&looks[i])
+				}
+			}
+		}
+	}
+	count(func(l *threads.Look) {
+		if v := &l.View; v.Request || v.Accepts || v.Role == threads.IO || v.Role == threads.Worker {
+			of[l.Lane] = true
+		}
+	})
+	count(func(l *threads.Look) {
+		if l.View.State == evidence.Running {
+			if ran++; of[l.Lane] {
+				served++
+			}
+		}
+	})
+	if ran == 0 {
+		return 1
+	}
+	return float64(served) / float64(ran)
 }
 
 func startOf(moments [][]threads.Look) int64 { return moments[0][0].Time }

@@ -14,7 +14,7 @@ import (
 // that is ready looks as if it ran, and a request whose bytes wait for the server's own thread
 // to read them is on none. So a request that is nowhere is at a thread that runs or is ready,
 // and these were ready for that part of their time; but all requests together waited for no
-// longer than all threads did, unless a quota stopped these all at once.
+// longer than all threads that serve them did, unless a quota stopped these all at once.
 //
 // Where the process fills all processors, whoever is nowhere and does not run waits for its
 // turn, be it in a queue of the runtime's. It says nothing of a single request, and what it
@@ -28,7 +28,7 @@ type readyCell struct {
 	from, to int64
 	part     float64 // of the time that nobody saw
 	own      float64 // of that, while the process's own threads held the processors
-	runs     float64 // of all time of requests, that the process ran
+	runs     float64 // of all time of requests, that threads which serve them ran
 	denied   float64 // of the time its threads were ready or ran, in which they did not run
 }
 
@@ -76,8 +76,8 @@ func (l *Ledger) readied() *ready {
 			held = quota.Number > 0
 		}
 		c.denied = waited / (waited + ran.Number)
-		c.runs = ran.Number / inFlight
-		c.part = min(c.denied, waited/inFlight)
+		c.runs = l.occupancy.serves * ran.Number / inFlight
+		c.part = min(c.denied, l.occupancy.serves*waited/inFlight)
 		if held && !l.occupancy.unseen { // it stops all at once, and who is in no thread's hands with them
 			c.part = min(c.denied, waited/min(1, inFlight))
 		}
