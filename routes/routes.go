@@ -170,8 +170,8 @@ const alike = .9
 
 // whose says of which route the requests are that never waited within their handler: of the
 // one that has all others as short as they. Where no other is as short, they are of the only
-// handler there is if they are most of all requests: then those that were seen in it are what
-// is unusual of it. The fewer are of another one, which is too quick to be seen, and no
+// handler there is if they are most of all requests and profiles show no other: then those that
+// were seen in it are what is unusual of it. The fewer are of another one, which is too quick to be seen, and no
 // measure for those that were.
 func whose(b *evidence.Bundle, rows, unknown []int, count map[evidence.NameID]int) evidence.NameID {
 	if len(unknown) == 0 || len(count) == 0 {
@@ -184,7 +184,12 @@ func whose(b *evidence.Bundle, rows, unknown []int, count map[evidence.NameID]in
 	}
 	slices.Sort(took)
 	short := 2 * took[len(took)/2]
-	all := len(count) == 1 && 2*len(unknown) > len(rows)
+	all := false
+	if len(count) == 1 && 2*len(unknown) > len(rows) {
+		for handler := range count {
+			all = !another(b, r.Subject[rows[0]], handler)
+		}
+	}
 	n, of := 0, make(map[evidence.NameID]int)
 	for _, i := range rows {
 		if r.Route[i] != 0 && (all || r.Latency(i) <= short) {

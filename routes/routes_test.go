@@ -92,3 +92,42 @@ func TestName(t *testing.T) {
 		})
 	}
 }
+
+// TestNameBesides: requests that left no stack are not of the only handler seen where profiles
+// show that another one is called at the same place.
+func TestNameBesides(t *testing.T) {
+	const handler, quick, log = "main.star", "main.moon", "main.logged"
+	for _, c := range []struct {
+		name     string
+		profile  []string // stacks, innermost first
+		weights  []int64
+		of, none int // requests of the handler, of no known one
+	}{
+		{"another handler", []string{handler + " main.logged net/http.HandlerFunc.ServeHTTP", quick + " main.logged net/http.HandlerFunc.ServeHTTP"}, []int64{100, 30}, 5, 20},
+		{"a health check now and then", []string{handler + " net/http.HandlerFunc.ServeHTTP", quick + " net/http.HandlerFunc.ServeHTTP"}, []int64{100, 3}, 25, 0},
+		{"what wraps the handler", []string{handler + " " + log + " net/http.HandlerFunc.ServeHTTP", log + " net/http.HandlerFunc.ServeHTTP"}, []int64{100, 100}, 25, 0},
+		{"profiles that are asked for", []string{handler + " net/http.HandlerFunc.ServeHTTP", "net/http/pprof.Index net/http.HandlerFunc.ServeHTTP"}, []int64{100, 100}, 25, 0},
+		{"work beside requests", []string{handler + " net/http.HandlerFunc.ServeHTTP", "main.refresh main.main"}, []int64{100, 900}, 25, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := traced(t, append(many(20, []string{}), many(5, []string{"slow", "*" + handler})...)...)
+			p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "heap.pb.gz"}), "gopprof")
+			for i, stack := range c.profile {
+				var frames []evidence.Frame
+				for _, f := range strings.Fields(stack) {
+					frames = append(frames, evidence.Frame{Func: p.Name(f), Line: 7})
+				}
+				p.Sample(evidence.Sample{Subject: b.Requests.Subject[0], Stack: p.Stack(frames), Type: p.Name("alloc_space"), Value: c.weights[i]})
+			}
+			p.Close()
+			Name(b)
+			got := map[string]int{}
+			for _, r := range b.Requests.Route {
+				got[b.Names.Text(r)]++
+			}
+			if got[handler] != c.of || got[""] != c.none {
+				t.Errorf("%d requests of the handler and %d of none, want %d and %d", got[handler], got[""], c.of, c.none)
+			}
+		})
+	}
+}
