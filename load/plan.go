@@ -152,7 +152,7 @@ func parseURL(text string) (*url.URL, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
-	u, err := url.Parse(text)
+	u, err := url.Parse(placeholder.ReplaceAllString(text, "{n}")) // the % of {n%5} escapes nothing
 	if err != nil {
 		var e *url.Error
 		if errors.As(err, &e) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/unstall/unstall/evidence"
 )
 
@@ -104,6 +106,23 @@ func TestEveryRequestIsCounted(t *testing.T) {
 				t.Errorf("latencies out of order: %+v", r.Latency)
 			}
 		})
+	}
+}
+
+// TestNumberInTheURL: the % of a remainder in the URL's path and query escapes nothing.
+func TestNumberInTheURL(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		seen[r.URL.RequestURI()]++
+		mu.Unlock()
+	}))
+	defer server.Close()
+	run(t, Plan{URL: server.URL + "/moons/{n%3}?page={n%2:2}", Mode: Closed, Connections: 1, Requests: 6})
+	want := map[string]int{"/moons/0?page=00": 1, "/moons/1?page=01": 1, "/moons/2?page=00": 1, "/moons/0?page=01": 1, "/moons/1?page=00": 1, "/moons/2?page=01": 1}
+	if d := cmp.Diff(want, seen); d != "" {
+		t.Errorf("the server saw (-want +got):\n%s", d)
 	}
 }
 
