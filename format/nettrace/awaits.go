@@ -102,6 +102,7 @@ func (q *process) emitAwaits() {
 	a := &q.awaits
 	until := q.until()
 	places := make(map[[2]string]*awaitPlace)
+	told := q.calls.any || !q.requests.watched
 	requests := slices.ContainsFunc(a.rows, func(x *await) bool { return x.activity != eventpipe.GUID{} })
 	ended := make(map[eventpipe.GUID]int64) // of the outermost await of an activity
 	for _, x := range a.rows {
@@ -116,10 +117,10 @@ func (q *process) emitAwaits() {
 			continue
 		}
 		function, stack := q.awaited(x)
-		if function == "" || hasAny(function, toldByCalls) {
+		if function == "" || told && hasAny(function, toldByCalls) {
 			continue
 		}
-		key := [2]string{"", function}
+		key := [2]string{q.user(x), function}
 		p := places[key]
 		if p == nil {
 			p = &awaitPlace{function: function, stack: stack, n: x.n}
@@ -135,7 +136,7 @@ func (q *process) emitAwaits() {
 		}
 	}
 	unit := q.b.Name("ns")
-	for _, key := range slices.SortedFunc(maps.Keys(places), func(a, b [2]string) int { return cmp.Compare(a[1], b[1]) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(places), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) }) {
 		p := places[key]
 		kind, what := q.endedBy(p)
 		if kind == evidence.SampleAwaitOther {
@@ -155,7 +156,9 @@ func (q *process) emitAwaits() {
 // mostLasting sessions is as long as a wait is taken to be of which hardly any end was seen.
 const mostLasting = 4
 
-// toldByCalls are libraries whose calls are told of by themselves.
+// toldByCalls are libraries whose calls are told of by themselves, beside the awaits or by another
+// session. Where a session watches requests, and no call was told of, they are not: before .NET 5 an
+// HttpClient of a SocketsHttpHandler tells nothing.
 var toldByCalls = []string{"System.Net.", "System.Data.", "Microsoft.Data.", "Microsoft.EntityFrameworkCore."}
 
 // awaitPlumbing lies between an await and the method it is in.
@@ -182,6 +185,20 @@ func (q *process) awaited(x *await) (function string, stack evidence.StackID) {
 	}
 	return "", 0
 }
+
+// user is the innermost method around an await that is not of the class library or the server; ""
+// if there is none, as where a method goes on after an await.
+func (q *process) user(x *await) string {
+	for _, at := range q.p.r.Addresses(x.stack) {
+		if name := q.function(at, x.start); name != "" && !hasAny(name, libraries) {
+			return name
+		}
+	}
+	return ""
+}
+
+// libraries are those that services are built from, by their namespaces.
+var libraries = []string{"System.", "Microsoft."}
 
 // function is the method at an address, without its module; "" unknown.
 func (q *process) function(address uint64, time int64) string {

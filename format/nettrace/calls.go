@@ -18,6 +18,7 @@ type calls struct {
 	byActivity map[eventpipe.GUID]*call
 	byName     map[string]*call
 	target     []byte // reused
+	any        bool
 }
 
 func (c *calls) init() {
@@ -143,6 +144,7 @@ func (q *process) callStart(e *eventpipe.Event, name []byte, what string, target
 	if len(c.byActivity)+len(c.byName) >= maxOpen {
 		return
 	}
+	c.any = true
 	text := clean(what + string(target))
 	x := &call{start: e.Time, lane: e.Thread, text: text, target: q.b.Name(text), n: e.N, of: q.caller(e, parent)}
 	switch {

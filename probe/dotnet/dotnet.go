@@ -8,7 +8,7 @@
 //	                         requests of ASP.NET Core and their calls; series "events"
 //	threads-0001.nettrace …  moments, one session after the other: the stacks of all
 //	                         threads, 50 ms each at random times, and what tasks are
-//	                         awaited (.NET 6 on); series "threads"
+//	                         awaited (before .NET 6 that is in the last two seconds of events); series "threads"
 //	detail-0001.nettrace …   requests, locks and waits of a second now and then, where
 //	                         they come too fast to be recorded all the time; series "detail"
 //
@@ -26,8 +26,9 @@
 // as threads write into it (dotnet/runtime#51579), whoever stops it. There sessions
 // are stopped between counters, and what comes too fast is not begun anew. Bursts of
 // stacks are safe: only the sampler writes into them, and it is stopped first. And
-// there is one session at a time, with stacks before and after the long one: 3.1.2
-// crashed now and then when one was stopped beside another.
+// there is one session at a time, with stacks before and after the long one, and what tasks
+// are awaited in its last seconds: 3.1.2 crashed now and then when one was stopped beside
+// another.
 //
 // The package's opinion: a session belongs to its connection, so that whatever ends
 // the recorder ends the session, too: the runtime notices when it next writes, and

@@ -25,6 +25,7 @@ const (
 
 	awaited       = 500 * time.Millisecond // of awaits
 	betweenAwaits = 4 * time.Second        // at least
+	lastAwaits    = 2 * time.Second        // before the end, where there is one session at a time
 )
 
 // tooFast is how many bytes a second (over fastFor) tell that events cost the
@@ -74,41 +75,52 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 	var all sync.WaitGroup
 	all.Go(func() { r.looks(ctx, sync.OnceFunc(func() { close(tracked) })) })
 	<-tracked
-	all.Go(func() { r.events(ctx, nil) })
+	all.Go(func() { r.events(ctx, nil, 0) })
 	all.Wait()
 	return r.failure
 }
 
 // inTurn records without two sessions at once, which crashed .NET Core 3.1.2 on a
 // busy host in one of some ten tries: stacks, the long session, and stacks again, for
-// which that one has just told the names.
+// which that one has just told the names. What tasks are awaited is in the end of the long
+// session, as one of its own, where that came slowly enough until then.
 func (r *recording) inTurn(ctx context.Context) {
 	if !r.take(ctx, piece{series: "threads", providers: tracking, lasts: burst, named: true}).ok {
 		return
 	}
 	events := &artifact{}
 	defer events.close(r)
-	r.events(ctx, events)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) { // not interrupted, nor the target gone
+	long := r.long - lastAwaits
+	if long < lastAwaits {
+		long = 0
+	}
+	o := r.events(ctx, events, long)
+	if o.ok && !o.fast && ctx.Err() == nil {
+		o = r.take(ctx, piece{series: "events", into: events, providers: merge(r.everything(), awaits), most: 4 * tooFast})
+	}
+	if o.ok && ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) { // not interrupted, nor the target gone
 		r.take(context.WithoutCancel(ctx), piece{series: "events", into: events, providers: stacks, lasts: burst})
 	}
 }
 
 // events is the long session. Where its events come too fast, it goes on without the
 // many, which are then recorded now and then; the names that were told by then are those of
-// what follows.
-func (r *recording) events(ctx context.Context, into *artifact) {
+// what follows. It ends after so long (0: with the recording), unless its events come too fast.
+func (r *recording) events(ctx context.Context, into *artifact, long time.Duration) (first outcome) {
 	if into == nil {
 		into = &artifact{}
 		defer into.close(r)
 	}
 	var views sync.WaitGroup
 	defer views.Wait()
-	p := piece{series: "events", into: into, providers: r.everything(), limit: tooFast, named: true}
+	p := piece{series: "events", into: into, providers: r.everything(), limit: tooFast, lasts: long, named: true}
 	for ctx.Err() == nil {
 		o := r.take(ctx, p)
+		if p.limit > 0 {
+			first = o
+		}
 		if !o.fast {
-			return
+			break
 		}
 		p = piece{series: "events", into: into, providers: rare}
 		if r.fragile {
@@ -118,6 +130,7 @@ func (r *recording) events(ctx context.Context, into *artifact) {
 		r.warn("requests, locks and waits are too frequent to record them all without slowing the process: they are recorded for %v at a time", window)
 		views.Go(func() { r.views(ctx) })
 	}
+	return first
 }
 
 // views records the many events for a moment now and then.
