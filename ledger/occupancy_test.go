@@ -117,6 +117,27 @@ func TestClientsThatAllWaitAlike(t *testing.T) {
 	}
 }
 
+// TestNothingLeftOfARequest: looks at moments in which all was queued leave nothing of the
+// requests of the time between them: that is no floor.
+func TestNothingLeftOfARequest(t *testing.T) {
+	b := newBundle(evidence.Subject{Runtime: "dotnet", CPUs: 2})
+	s := newSource(b, "load", exact, 0)
+	for i := range int64(100) {
+		at := epoch + i*100*ms
+		s.Request(evidence.Request{Intended: at, Start: at, End: at + 10*ms + i})
+	}
+	s.Close()
+	s = newSource(b, "threads", exact, 0)
+	s.looked(0, 2, 0)
+	s.looked(10_000*ms, 2, 0)
+	s.watched(evidence.CoverThreads, 0, 10_000*ms)
+	s.Series(evidence.Series{Name: evidence.SeriesPoolQueue, T: []int64{epoch, epoch + 5000*ms, epoch + 10_000*ms}, V: []float64{50, 50, 50}, Origin: s.Origin(1)})
+	s.Close()
+	if l := one(t, b, Options{Stacks: threads.Readers{"dotnet": threads.DotnetStacks}}); l.Threshold/ms != 30 {
+		t.Errorf("%d slow above %d ns, want those above 30 ms", len(l.Slow), l.Threshold)
+	}
+}
+
 // TestQueueBetweenLooks: thirty seconds between two bursts of looks, in which the pool's queue
 // never empties: who has no thread waits for one, and what held the threads still does.
 func TestQueueBetweenLooks(t *testing.T) {

@@ -35,6 +35,11 @@ const differ = .1
 // were answered by a cache.
 const floorPart = .1
 
+// leastNeed is what any request needs (ns): no service reads and answers one in less. Where
+// the shares that looks give to waiting leave less of a request, they are those of the few
+// that were looked at, and say nothing of what it needs.
+const leastNeed = int64(time.Microsecond)
+
 // findSlow decides which requests are slow: those above the objective; else those
 // that took longer than the baseline says of their route; else, and for routes it
 // does not know, those above three times the floor of their route. A service that
@@ -184,8 +189,9 @@ func (l *Ledger) unhindered(i int) int64 {
 			return took
 		}
 		c := l.Of(i)
-		if each := c[Lock] + c[Pool] + c[PoolThread]; 2*each > took { // most of it, for each other
-			return took - each
+		each := c[Lock] + c[Pool] + c[PoolThread]
+		if rest := took - each; 2*each > took && rest >= leastNeed { // most of it, for each other
+			return rest
 		}
 		return took
 	}
