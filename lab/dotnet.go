@@ -16,6 +16,7 @@ import (
 type Dotnet struct {
 	Sources fs.FS
 	Project string // the .csproj among them
+	On9     bool   // they run on .NET 9, whatever they are built with
 }
 
 func (d Dotnet) build(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
@@ -28,9 +29,19 @@ func (d Dotnet) build(ctx context.Context, l *Lab, say func(string)) (*programs,
 		return nil, err
 	}
 	version, err := build.SDK(ctx, dotnet)
-	return &programs{toolchain: ".NET SDK " + version, start: func(Variant, string) (string, []string) {
-		return dotnet, []string{assembly, "--control=true"}
-	}}, err
+	if err != nil {
+		return nil, err
+	}
+	toolchain, runs := ".NET SDK "+version, dotnet
+	if d.On9 {
+		if runs, err = build.FindDotnet9(ctx, true, say); err != nil {
+			return nil, err
+		}
+		toolchain = ".NET 9, built with " + toolchain
+	}
+	return &programs{toolchain: toolchain, start: func(Variant, string) (string, []string) {
+		return runs, []string{assembly, "--control=true"}
+	}}, nil
 }
 
 // look reads /proc: the service is an ordinary one that says nothing of itself.

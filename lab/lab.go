@@ -26,7 +26,8 @@ type Lab struct {
 	About  string // one line
 	Report string // URL of the field report it is made after
 
-	Runtime Runtime // of its services
+	Runtime Runtime            // of its services
+	On      map[string]Runtime // what they run on as well, by the name users give it; nil: nothing else
 
 	// Headers of every request, as of curl -H.
 	Headers []string

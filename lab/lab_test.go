@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -171,6 +172,20 @@ func TestNoToolchain(t *testing.T) {
 	l := &Lab{Name: "fake", Runtime: Go{Sources: fstest.MapFS{}}}
 	if _, err := l.Runtime.build(t.Context(), l, func(string) {}); !errors.Is(err, build.ErrNoGo) {
 		t.Errorf("error %v, want %v", err, build.ErrNoGo)
+	}
+}
+
+func TestRunsOnOthers(t *testing.T) {
+	own, newer := Dotnet{Project: "a.csproj"}, Dotnet{Project: "a.csproj", On9: true}
+	l := &Lab{Name: "fake", Runtime: own, On: map[string]Runtime{"dotnet-9": newer}}
+	for on, want := range map[string]Runtime{"": own, "dotnet-9": newer} {
+		got, err := l.on(on)
+		if err != nil || got.Runtime != want || l.Runtime != own {
+			t.Errorf("on %q: %+v, %v", on, got, err)
+		}
+	}
+	if _, err := Run(t.Context(), l, Options{On: "dotnet-7"}); err == nil || !strings.Contains(err.Error(), "but on dotnet-9") {
+		t.Errorf("on what it does not run on: %v", err)
 	}
 }
 

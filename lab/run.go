@@ -3,10 +3,12 @@ package lab
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/compare"
@@ -15,6 +17,7 @@ import (
 // Options are what the user decides, and whom to tell.
 type Options struct {
 	Quick    bool   // fewer and shorter blocks
+	On       string // the runtime, of those a lab runs on as well; empty: its own
 	Keep     string // directory for captures; empty: they are not kept
 	Version  string // of the tool
 	Pictures bool   // keep what there is to be seen of the sick variant and the fixed one
@@ -25,6 +28,10 @@ type Options struct {
 // error says what kept the lab from being run, and the outcome holds what there
 // was.
 func Run(ctx context.Context, l *Lab, opt Options) (*Outcome, error) {
+	l, err := l.on(opt.On)
+	if err != nil {
+		return nil, err
+	}
 	s := &Stand{Lab: l, Sizes: l.Full, variants: slices.Clone(l.Variants), ctx: ctx, opt: opt, out: &Outcome{Schema: Schema, ToolVersion: opt.Version, Lab: l.Name,
 		Host: Host{CPUs: runtime.NumCPU(), Start: time.Now().UTC()}}}
 	if opt.Quick {
@@ -34,10 +41,32 @@ func Run(ctx context.Context, l *Lab, opt Options) (*Outcome, error) {
 	s.patience = s.Sizes.Patience
 	s.out.Plan.Blocks, s.out.Plan.Seed = s.Sizes.Blocks, rand.Uint64()>>11 // JSON's numbers have 53 bits
 	s.load = s.Sizes.Load.on(s)
-	err := s.run()
+	err = s.run()
 	s.out.Host.DurationS = time.Since(s.out.Host.Start).Seconds()
 	s.out.finish()
 	return s.out, err
+}
+
+// on is the lab on another of its runtimes.
+func (l *Lab) on(name string) (*Lab, error) {
+	if name == "" {
+		return l, nil
+	}
+	other, ok := l.On[name]
+	if !ok {
+		return nil, fmt.Errorf("lab %s: it does not run on %q%s", l.Name, name, l.others())
+	}
+	moved := *l
+	moved.Runtime = other
+	return &moved, nil
+}
+
+// others says what else a lab runs on than its own runtime.
+func (l *Lab) others() string {
+	if len(l.On) == 0 {
+		return ""
+	}
+	return ", but on " + strings.Join(slices.Sorted(maps.Keys(l.On)), ", ")
 }
 
 // finish gives lists their empty form and says whether the lab passed.

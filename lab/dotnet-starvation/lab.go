@@ -48,6 +48,7 @@ var Lab = lab.Lab{
 	About:   "an ASP.NET Core service answers hardly any requests while its CPUs are idle",
 	Report:  "https://learn.microsoft.com/en-us/dotnet/core/diagnostics/debug-threadpool-starvation",
 	Runtime: lab.Dotnet{Sources: app.Sources, Project: app.Project},
+	On:      map[string]lab.Runtime{"dotnet-9": lab.Dotnet{Sources: app.Sources, Project: app.Project, On9: true}},
 	Path:    "/api/diagscenario",
 	Full:    lab.Sizes{Load: closed(10 * time.Second), Blocks: 6, Record: 10 * time.Second, Patience: 30 * time.Second},
 	Quick:   lab.Sizes{Load: closed(10 * time.Second), Blocks: 1, Record: 8 * time.Second, Patience: 10 * time.Second},
