@@ -99,7 +99,7 @@ var dotnetWaits = []dotnetWait{
 	{"System.Threading.Tasks.Task.GetResultCore", evidence.TaskWait, ".Result", rankTask, false, nil},
 	{"System.Threading.Tasks.Task.get_Result", evidence.TaskWait, ".Result", rankTask, false, nil},
 	{"System.Threading.Tasks.ValueTask.get_Result", evidence.TaskWait, ".Result", rankTask, false, nil},
-	{"System.Runtime.CompilerServices.TaskAwaiter.", evidence.TaskWait, awaiter, rankTask, true, []string{"UnsafeOnCompleted", "OnCompleted", "<"}},
+	{"System.Runtime.CompilerServices.TaskAwaiter.", evidence.TaskWait, awaiter, rankTask, true, []string{"UnsafeOnCompleted", "OnCompleted", "OutputWaitEtwEvents", "<"}},
 	{"System.Runtime.CompilerServices.ConfiguredTaskAwaitable+ConfiguredTaskAwaiter.GetResult", evidence.TaskWait, awaiter, rankTask, true, nil},
 	{"System.Runtime.CompilerServices.ValueTaskAwaiter.GetResult", evidence.TaskWait, awaiter, rankTask, true, nil},
 	{"System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable+ConfiguredValueTaskAwaiter.GetResult", evidence.TaskWait, awaiter, rankTask, true, nil},

@@ -112,11 +112,16 @@ func (q *process) emitAwaits() {
 			ended[x.activity] = max(ended[x.activity], x.end)
 		}
 	}
+	within := make(map[string][]*await) // what is awaited by methods that a place's method awaits
 	for _, x := range a.rows {
-		if x.outer || requests && x.activity == (eventpipe.GUID{}) {
+		if requests && x.activity == (eventpipe.GUID{}) {
 			continue
 		}
 		function, stack := q.awaited(x)
+		if x.outer {
+			within[function] = append(within[function], x)
+			continue
+		}
 		if function == "" || told && hasAny(function, toldByCalls) {
 			continue
 		}
@@ -140,7 +145,7 @@ func (q *process) emitAwaits() {
 		p := places[key]
 		kind, what := q.endedBy(p)
 		if kind == evidence.SampleAwaitOther {
-			if k := limitAt(p, ended, q.since(), until); k > 0 {
+			if k := limitAt(p, ended, within[key[1]], q.since(), until); k > 0 {
 				kind, what = evidence.SampleAwaitPool, fmt.Sprintf("limit of %d at", k)
 			}
 		}
@@ -245,51 +250,4 @@ func (q *process) endedBy(p *awaitPlace) (kind, what string) {
 		return evidence.SampleAwaitOther, "await"
 	}
 	return awaitEnds[best].kind, awaitEnds[best].what
-}
-
-// What makes a place a limit: while some wait there, as many as ever are beyond it, from when
-// their wait ends to when their request does. The first half of a session has those beyond it
-// who came before.
-const (
-	leastLimited = 10  // looks, at each of which one more begins to wait
-	mostlyBeyond = .6  // of as many as there are most often, in the mean
-	mostLeaving  = .25 // of the looks may see more: who has given it back, and not ended
-)
-
-// limitAt is how many a place lets in, 0 if it is no limit.
-func limitAt(p *awaitPlace, ended map[eventpipe.GUID]int64, since, until int64) int {
-	half := since + (until-since)/2
-	looks, sum, most, waiting := 0, 0, 0, 0
-	counts := make(map[int]int) // looks that saw so many beyond
-	for _, x := range p.rows {
-		if x.start < half {
-			continue
-		}
-		beyond, wait := 0, 0
-		for _, y := range p.rows {
-			switch {
-			case y == x || y.start > x.start:
-			case y.end == 0 || y.end > x.start:
-				wait++
-			case ended[y.activity] > x.start:
-				beyond++
-			}
-		}
-		looks++
-		sum += beyond
-		waiting += wait
-		if counts[beyond]++; counts[beyond] > counts[most] || counts[beyond] == counts[most] && beyond > most {
-			most = beyond
-		}
-	}
-	leaving := 0
-	for n, looks := range counts {
-		if n > most {
-			leaving += looks
-		}
-	}
-	if looks < leastLimited || most == 0 || waiting < looks || float64(leaving) > mostLeaving*float64(looks) || float64(sum) < mostlyBeyond*float64(most*looks) {
-		return 0
-	}
-	return most
 }
