@@ -17,7 +17,7 @@
 //
 // A file may hold several streams one after the other, as sessions that were recorded in
 // turn: each is read as if it were alone, but for the names of methods, which may be told
-// by one session for all of them.
+// by one session for all of them, and for requests that end in the session after theirs.
 //
 // Memory: what is kept grows with distinct stacks, methods and open requests, not
 // with events: thread samples are joined beyond maxLooks, allocation ticks are summed
@@ -133,6 +133,7 @@ type parser struct {
 	order     []*process
 	current   *process
 
+	prior       *parser              // of the stream before this one; nil: it is the first
 	names       map[int32]*nameTable // by process, of all streams of the file
 	before      int64                // events of streams before this one
 	events      int64
@@ -158,7 +159,7 @@ func newParser(r *eventpipe.Reader, b *evidence.Builder, earlier []*parser) *par
 		return p
 	}
 	last := earlier[len(earlier)-1]
-	p.names, p.before = last.names, last.before+last.events
+	p.prior, p.names, p.before = last, last.names, last.before+last.events
 	return p
 }
 

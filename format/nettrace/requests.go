@@ -151,6 +151,9 @@ func (q *process) hostingStop(e *eventpipe.Event) {
 	if x == nil && e.Activity == (eventpipe.GUID{}) {
 		x = r.guess(e.Thread)
 	}
+	if x == nil && q.endsPrior(e) {
+		return
+	}
 	if x == nil {
 		if len(r.early) < maxEarly {
 			r.early = append(r.early, early{e.Time, e.Thread, e.N})
@@ -159,6 +162,25 @@ func (q *process) hostingStop(e *eventpipe.Event) {
 	}
 	x.source[hosting] = ended
 	q.ended(x, e.Time)
+}
+
+// endsPrior ends a request that began in the stream before: its activity goes on from session to
+// session.
+func (q *process) endsPrior(e *eventpipe.Event) bool {
+	if q.p.prior == nil || e.Activity == (eventpipe.GUID{}) {
+		return false
+	}
+	before := q.p.prior.processes[e.PID]
+	if before == nil {
+		return false
+	}
+	x := before.requests.byActivity[e.Activity]
+	if x == nil {
+		return false
+	}
+	x.source[hosting] = ended
+	before.ended(x, e.Time)
+	return true
 }
 
 // hostingFailed reads UnhandledException.
