@@ -82,6 +82,12 @@ func (c *Case) contended(k Contention) Verdict {
 		return v
 	case !k.Waiting.Known() || k.Waiting.Number < Queueing || k.Excused:
 		return v
+	case k.Apart:
+		v.State = Inconclusive
+		v.Summary += ", but none that serves requests, and those wait for nobody"
+		v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
+		v.Needs = []Need{{What: "requests, to see whether they wait for these threads: an access log or a load generator's results of the same time", Command: "unstall FILE... --requests access.log"}}
+		return v
 	case k.More != nil:
 		v.State, v.Needs = Inconclusive, k.More
 		v.Summary = fmt.Sprintf("%s threads waited for a lock at the same time, but %d thread dumps are too few to say how often", Digits(2, k.Waiting.Number), k.Looks)

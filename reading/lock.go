@@ -24,6 +24,10 @@ type Locks struct {
 	// others wait.
 	Behind float64
 
+	// Apart says that they who wait are none that requests wait for, as far as looks tell: they
+	// are in no pool and on no request, while threads of a pool serve requests and hardly wait.
+	Apart bool
+
 	Owner  string   // code that waits most, "" unknown
 	Class  string   // of the lock it waits for, "" unknown
 	Holder Holder   // of that lock

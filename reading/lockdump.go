@@ -54,7 +54,7 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 	l.Waiting = Value{Number: float64(waited) / float64(l.Looks), Origin: l.Looked, Watched: 1}
 	delete(owners, "")
 	l.Owner = most(owners)
-	l.Behind = behind(d.bursts)
+	l.Behind, l.Apart = behind(d.bursts), apart(d.bursts)
 	d.holder()
 	d.circle()
 	return l
@@ -86,6 +86,30 @@ func behind(bursts [][]threads.Look) float64 {
 		}
 	}
 	return sum / float64(len(bursts))
+}
+
+// handedOn is how many threads that serve requests, in the mean, may wait for others of the
+// process before requests may depend on those.
+const handedOn = .1
+
+// apart says that who waits for a lock serves nobody: no look saw one of them on a request or
+// in a pool, to which requests may be handed, and who does serve waits for nobody else.
+func apart(bursts [][]threads.Look) bool {
+	served, waits := false, 0
+	for _, looks := range bursts {
+		for i := range looks {
+			v := &looks[i].View
+			serves := v.Role == threads.Worker && v.Request
+			if v.State == evidence.LockWait && (v.Request || v.Role != threads.Other) {
+				return false
+			}
+			served = served || serves
+			if serves && slices.Contains([]evidence.Kind{evidence.SyncWait, evidence.TaskWait, evidence.PoolWait}, v.State) {
+				waits++
+			}
+		}
+	}
+	return served && float64(waits) < handedOn*float64(len(bursts))
 }
 
 // circle finds the code of threads that wait for each other.

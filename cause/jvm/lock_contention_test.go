@@ -53,6 +53,9 @@ const (
 	parked  = "jdk.internal.misc.Unsafe.park java.util.concurrent.locks.ReentrantLock.lock shop.Prices.get shop.Cart.total" + server
 	sleeps  = "java.lang.Thread.sleep shop.Prices.load" + server
 	counts  = "java.util.HashMap.put shop.Prices.get shop.Cart.total" + server
+	copies  = "-·waiting·to·lock·(a·java.util.HashMap) shop.Line.store shop.Copies.run java.lang.Thread.run [copy]"
+	stores  = "java.lang.Thread.sleep shop.Line.store shop.Copies.run java.lang.Thread.run [copy]"
+	awaits  = "jdk.internal.misc.Unsafe.park java.util.concurrent.FutureTask.get shop.Cart.total" + server
 	idle    = "jdk.internal.misc.Unsafe.park java.util.concurrent.ThreadPoolExecutor.getTask java.util.concurrent.ThreadPoolExecutor$Worker.run java.lang.Thread.run [http-nio-8080-exec]"
 )
 
@@ -79,6 +82,12 @@ func TestLock(t *testing.T) {
 		{"no lock", dump().looks(10, sleeps, counts, idle), cause.RuledOut, "", nil},
 		{"one that waits now and then", dump().looks(1, counts, blocked).looks(9, counts, counts), cause.RuledOut, "", nil},
 		{"two looks", dump().looks(2, counts, blocked, blocked), cause.Inconclusive, "", []string{"2 of 3 http-nio-8080-exec threads waiting"}},
+		{"threads beside those that serve, which wait for nobody", dump().looks(10, stores, copies, copies, counts, idle), cause.Inconclusive, "",
+			[]string{"its holder was in Line.store(), sleeping (Thread.sleep)"}},
+		{"threads beside those that serve, which wait for others", dump().looks(10, stores, copies, copies, awaits, idle), cause.Supported,
+			"Threads wait for a lock (java.util.HashMap) in Line.store.", nil},
+		{"threads where nobody was seen to serve", dump().looks(10, stores, copies, copies, idle), cause.Supported,
+			"Threads wait for a lock (java.util.HashMap) in Line.store.", nil},
 		{"nobody looked", dump(), cause.Inconclusive, "", nil},
 	} {
 		v := c.of.judge()

@@ -20,6 +20,7 @@ type thread struct {
 	state  string // "BLOCKED (on object monitor)"
 	wait   lock
 	held   []string // objects
+	loader lock     // of a class loader, held while it loads
 	frames []evidence.Frame
 	stack  evidence.StackID
 	deep   bool
@@ -253,6 +254,9 @@ func (p *parser) lock(k lock) {
 	case "locked", "":
 		if k.object != "" && len(p.now.held) < maxHeld {
 			p.now.held = append(p.now.held, k.object)
+			if p.now.outermost == loadClass {
+				p.now.loader = k
+			}
 		}
 	case toRelock: // below the frame that waited, and was notified if it is blocked
 		if strings.HasPrefix(p.now.state, "BLOCKED") {

@@ -38,11 +38,14 @@ func (p *parser) flush() {
 	if t.wait.verb == "waiting on" && strings.HasPrefix(t.state, "BLOCKED") { // it was notified, before JDK 9
 		t.wait.verb = toLock
 	}
+	if t.wait.verb == "" && strings.HasPrefix(t.state, "BLOCKED") { // the JVM itself wants a monitor, for what this thread calls
+		t.wait.verb = toLock
+	}
 	t.held = slices.Clone(t.held)
 	t.stack = p.b.Stack(p.framed(&t))
 	t.frames = nil
 	p.dump = append(p.dump, t)
-	p.now.held = p.now.held[:0]
+	p.now.held, p.now.loader = p.now.held[:0], lock{}
 }
 
 // framed puts around a stack what HotSpot says of the thread's lock, and the pool's name.
@@ -83,8 +86,12 @@ func (p *parser) end() {
 	}
 	at := p.moment()
 	holders := make(map[string]evidence.LaneID)
+	loader := p.loader()
 	for i := range p.dump {
 		t := &p.dump[i]
+		if t.wait.verb == toLock && t.wait.object == "" {
+			t.wait.object, t.wait.class = loader.object, loader.class
+		}
 		for _, o := range t.held {
 			if o != t.wait.object { // who waits to be notified has let go of it
 				holders[o] = t.lane(i)
@@ -114,6 +121,26 @@ func (p *parser) end() {
 	p.threads += int64(len(p.dump))
 	p.ranked()
 	p.dump = p.dump[:0]
+}
+
+// loadClass holds the monitor of a class loader that is not parallel capable. Other threads
+// wait for that one in the JVM, which says of them that they are blocked, but not by what.
+// https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/lang/ClassLoader.html#registerAsParallelCapable()
+const loadClass = "java.lang.ClassLoader.loadClass"
+
+// loader is the monitor of the only class loader that loads in this dump; none where there
+// are several, of which any may be waited for.
+func (p *parser) loader() (only lock) {
+	for i := range p.dump {
+		switch k := p.dump[i].loader; {
+		case k.object == "" || k.object == only.object:
+		case only.object == "":
+			only = k
+		default:
+			return lock{}
+		}
+	}
+	return only
 }
 
 // moment is when the dump was taken, as its time line says, which has whole seconds, or
