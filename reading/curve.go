@@ -2,6 +2,7 @@ package reading
 
 import (
 	"math"
+	"slices"
 
 	"github.com/unstall/unstall/evidence"
 )
@@ -67,6 +68,18 @@ func (k *Curve) Last() float64 {
 		return math.NaN()
 	}
 	return k.V[len(k.V)-1]
+}
+
+// At is its value at a time, before its first value that; NaN without any.
+func (k *Curve) At(t int64) float64 {
+	if !k.Known() {
+		return math.NaN()
+	}
+	i, is := slices.BinarySearch(k.T, t)
+	if !is {
+		i = max(0, i-1)
+	}
+	return k.V[i]
 }
 
 // Mean weighs its values by how long each held; NaN without any.

@@ -18,10 +18,11 @@ var series = regexp.MustCompile(`^Series(Process|Host|Cgroup)[A-Z]`)
 
 // mayRead are those who read them besides this package.
 var mayRead = []string{
-	"evidence/",             // it names them
-	"format/",               // formats write them
-	"timeline/charts.go",    // it draws them as they are, point by point
-	"timeline/throttled.go", // likewise, a quota's
+	"evidence/",              // it names them
+	"format/",                // formats write them
+	"timeline/charts.go",     // it draws them as they are, point by point
+	"timeline/throttled.go",  // likewise, a quota's
+	"threads/native_role.go", // which this package asks: how much of the CPU time of a process without stacks is the kernel's
 }
 
 // TestNobodyElse holds that what the kernel counts is read here and nowhere else, so that

@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"math"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
@@ -10,22 +11,28 @@ import (
 // (https://docs.kernel.org/filesystems/proc.html: /proc/PID/stat, statm and the schedstat
 // of its threads).
 type Process struct {
-	CPU         Value // cores
-	System      Value // cores, of CPU, in the kernel
-	RSS         Value // bytes resident
-	MinorFaults Value // 1/s
-	FaultsElse  Value // minor faults/s of the time that was watched before the window and after it
-	MajorFaults Value // 1/s
-	RunDelay    Value // threads that were ready and waited for a processor, in the mean
+	CPU         Value   // cores
+	System      Value   // cores, of CPU, in the kernel
+	RSS         Value   // bytes resident
+	Grew        float64 // bytes by which more was resident at the end than at the beginning; NaN unknown
+	MinorFaults Value   // 1/s
+	FaultsElse  Value   // minor faults/s of the time that was watched before the window and after it
+	MajorFaults Value   // 1/s
+	RunDelay    Value   // threads that were ready and waited for a processor, in the mean
 }
 
 // ProcessOf reads a process.
 func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) Process {
 	minor := CurveOf(b, subject, evidence.SeriesProcessMinorFaults, w)
+	grew := math.NaN()
+	if r := CurveOf(b, subject, evidence.SeriesProcessRSS, w); r.Known() {
+		grew = r.At(w.Until) - r.At(w.From)
+	}
 	return Process{
 		CPU:         Mean(b, subject, evidence.SeriesProcessCPU, w),
 		System:      Mean(b, subject, evidence.SeriesProcessCPUSystem, w),
 		RSS:         Mean(b, subject, evidence.SeriesProcessRSS, w),
+		Grew:        grew,
 		MinorFaults: minor.Over(w),
 		FaultsElse:  minor.Outside(w),
 		MajorFaults: Mean(b, subject, evidence.SeriesProcessMajorFaults, w),

@@ -36,8 +36,10 @@ type faults struct {
 	rate      float64 // minor faults per second
 	otherwise float64 // the same before and after
 	system    float64 // cores it used in the kernel
-	run       float64 // cores its runtime believes it had
+	run       float64 // cores its runtime believes it had; untraced, those that the kernel counted
 	requests  float64 // per second
+	grew      float64 // bytes by which more of it was resident afterwards
+	seconds   float64 // of the window
 	origin    evidence.Origin
 }
 
@@ -51,7 +53,10 @@ func faultsOf(c *cause.Case) *faults {
 	if l := c.Ledger; l != nil && l.To > l.From {
 		requests = float64(len(l.Rows)) / (float64(l.To-l.From) / 1e9)
 	}
-	return &faults{requests: requests, rate: p.MinorFaults.Number, otherwise: p.FaultsElse.Number, system: p.System.Mostly().Number, run: run, origin: p.MinorFaults.Origin}
+	if !c.Traced() {
+		run = p.CPU.Mostly().Number
+	}
+	return &faults{requests: requests, grew: p.Grew, seconds: float64(w.Until-w.From) / 1e9, rate: p.MinorFaults.Number, otherwise: p.FaultsElse.Number, system: p.System.Mostly().Number, run: run, origin: p.MinorFaults.Origin}
 }
 
 // cost is what a fault costs here (ns), by the kernel's time of the process; what is usual
@@ -74,6 +79,34 @@ func (f *faults) part(cost float64) float64 {
 	return min(1, cores/f.run)
 }
 
+// page is the least that a fault makes resident, bytes.
+const page = 4 << 10
+
+// kept is the part of the memory that faults made resident below which most of it was given
+// back meanwhile.
+const kept = .5
+
+// again says that the same memory is returned to the system and taken again: what is resident
+// grows by less than the faults bring.
+func (f *faults) again() bool { return f.grew < kept*page*f.rate*f.seconds }
+
+// title says what is touched.
+func (f *faults) title() string {
+	what := "The heap grows into new memory"
+	if f.again() {
+		what = "Memory is returned to the system and taken again"
+	}
+	return fmt.Sprintf("%s: %.0f page faults/s take about %.0f %% of the process's run time.", what, f.rate, 100*f.part(f.cost()))
+}
+
+// fix is what helps.
+func (f *faults) fix() cause.Fix {
+	if f.again() {
+		return keeps
+	}
+	return passes
+}
+
 func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f minor page faults/s", f.rate)}
 	v.Evidence = append(v.Evidence, c.Figure("minor page faults of the process", f.rate, "1/s", f.origin))
@@ -86,7 +119,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	if !math.IsNaN(f.system) {
 		v.Evidence = append(v.Evidence, c.Figure("CPUs used in the kernel", f.system, "CPUs", f.origin))
 	}
-	if !c.Traced() || math.IsNaN(f.run) {
+	if !c.Spent() || math.IsNaN(f.run) {
 		if f.rate < manyFaults {
 			return v
 		}
@@ -125,16 +158,20 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		v.Summary += ", but the heap did not grow: memory is returned to the system and taken again"
 		v.Needs = []cause.Need{{What: "a log of the memory that the runtime returns: start the process with", Command: "GODEBUG=scavtrace=1"}}
 		return v
-	case f.part(f.cost()) < noticed:
+	case f.part(f.cost()) < noticed, !c.Traced() && f.part(f.cost())*own < cause.Material:
 		v.State = cause.Inconclusive
 		v.Needs = []cause.Need{{What: "how much CPU time a page fault costs here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The heap grows into new memory: %.0f page faults/s take about %.0f %% of the process's run time.", f.rate, 100*f.part(f.cost()))
+	v.Title = f.title()
+	stretched := onProcessors
+	if !c.Traced() {
+		stretched = working
+	}
 	saved := func(row int, part float64) (sum float64) {
 		ch := l.Of(row)
-		for _, m := range onProcessors {
+		for _, m := range stretched {
 			sum += part * float64(ch[m])
 		}
 		return sum
@@ -147,7 +184,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		high += saved(row, f.part(max(f.cost(), faultCostHigh)))
 	}
 	v.Saves = c.Save(per, int64(low), int64(high))
-	v.Fix = append(v.Fix, passes)
+	v.Fix = append(v.Fix, f.fix())
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return int64(saved(row, f.part(f.cost()))) }))
 	return v
 }
@@ -175,3 +212,7 @@ func freshMemory(s *evidence.Series) (out reading.Spans) {
 // onProcessors are the mechanisms whose time faults stretch.
 var onProcessors = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.CollectorCPU, ledger.RequestsCPU,
 	ledger.BackgroundCPU, ledger.Kernel, ledger.Own}
+
+// working are those of requests alone: where looks at threads say what requests do, a share of
+// them is all that is known.
+var working = []ledger.Mechanism{ledger.RequestsCPU, ledger.Kernel, ledger.Own}

@@ -25,11 +25,15 @@ It shows as own work that takes longer while the heap is larger than ever before
 GC is idle; a CPU profile shows clearing (runtime.memclrNoHeapPointers) under
 allocation. Minor page faults of the process (/proc/PID/stat) prove it.
 
-How to tell it from similar problems: GC does not run meanwhile, so it is not
-go.gc-rate; if it continues at a stable heap size, memory is returned to the system and
-taken again (scavenger, madvise), which is a different problem.
+If it continues while no more memory becomes resident, the same memory is returned to
+the system and taken again: an allocator that maps and unmaps large buffers for each
+request (malloc above M_MMAP_THRESHOLD, a scavenger, madvise).
 
-What helps: waiting for it to pass before judging a change of heap size; warming up or
+How to tell it from similar problems: GC does not run meanwhile, so it is not
+go.gc-rate.
+
+What helps: for memory taken again and again, keeping it: buffers that are reused, or an
+allocator that does not return them. For a heap that grows: waiting for it to pass before judging a change of heap size; warming up or
 pre-touching before the service takes traffic; transparent huge pages for the heap.`,
 	Least:   "20 requests inside and outside the time in which the heap grew, half as much work again inside, and a quarter of slow time; without requests, page faults that take a fifth of the CPU time",
 	Needs:   "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
@@ -163,6 +167,8 @@ func alwaysFresh(c *cause.Case, heap *evidence.Series, v cause.Verdict) cause.Ve
 	v.Prediction = append(v.Prediction, c.PredictP99(of))
 	return v
 }
+
+var keeps = cause.Fix{Text: "keep memory instead of returning it after each use: reuse large buffers (a pool, one per thread), or let the allocator keep them (glibc: mallopt with M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, or MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ in the environment); transparent huge pages take one fault for 512 pages"}
 
 var passes = cause.Fix{Text: "wait until the heap has reached its full size: then it passes; judge a new heap size only after that, and warm up before taking traffic"}
 
