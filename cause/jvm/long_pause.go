@@ -127,7 +127,7 @@ func (g *collector) longFigures(v *cause.Verdict, p reading.Pauses) {
 		if n := g.Told(evidence.FactParallelGCThreads); g.Is("Serial") || n == 1 {
 			add("let several threads copy, where there are CPUs for them", "-XX:+UseParallelGC")
 		}
-		add("make fewer objects survive at once: build large caches in parts, or let the young generation be smaller, so that each collection copies less", "")
+		v.Fix = append(v.Fix, fewerSurvive)
 	}
 	if marking {
 		add("let all GC threads process references in remark", "-XX:+ParallelRefProcEnabled")
@@ -142,6 +142,20 @@ func (g *collector) longFigures(v *cause.Verdict, p reading.Pauses) {
 	if len(v.Fix) == 0 {
 		add("find what it waited for: look at the log's lines about this collection (references, roots, time to safepoint), and at what else ran on the host at that time", "")
 	}
+}
+
+var fewerSurvive = cause.Fix{Text: "make fewer objects survive at once: build large caches in parts, or let the young generation be smaller, so that each collection copies less"}
+
+// copiedBy is what survived one of these collections, in the mean of those of which it is
+// known, bytes; NaN of none.
+func (g *collector) copiedBy(p reading.Pauses) float64 {
+	sum, n := 0., 0.
+	for _, x := range p {
+		if bytes := g.copied(x); !math.IsNaN(bytes) {
+			sum, n = sum+bytes, n+1
+		}
+	}
+	return sum / n
 }
 
 // copied is what survived a collection of the young generation, bytes: what was left of it and

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/model/younggen"
 	"github.com/unstall/unstall/reading"
 )
@@ -57,6 +58,7 @@ const (
 	stoppedYoung = .05      // share of the time, where none does
 	nearKnee     = .5       // of the knee: from there on it is worth telling
 	mostOfIt     = .5       // of the slow time: so much is theirs, though the work alone were too much
+	longYoung    = .1       // seconds: so long a pause makes any request slow that meets it, however seldom it comes
 )
 
 func judgeYoung(c *cause.Case) cause.Verdict {
@@ -101,6 +103,11 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.Title = fmt.Sprintf("Young GC (%s) runs %.0f times per minute and pauses the program %.1f %% of the time, because eden fills every %s.", g.NameOf(p[0]), perMinute, 100*g.ShareOf(p), inSeconds(p.Interval()))
+	if each, copied := p.Seconds()/float64(len(p)), g.copiedBy(p); each >= longYoung && copied >= muchCopied*each {
+		v.Title = fmt.Sprintf("Young GC (%s) pauses the program for %s each time, %.0f times per minute, because %s survive each and are copied.", g.NameOf(p[0]), inSeconds(each), perMinute, figure.Size(copied))
+		v.Evidence = append(v.Evidence, g.c.Figure("survived each, and was copied (mean)", copied, "bytes", g.Origin))
+		v.Fix = append(v.Fix, fewerSurvive)
+	}
 	if storm && g.ShareOf(p) < stoppedYoung {
 		v.Title = g.named(fmt.Sprintf("Young GC (%s) pauses the program %s %% of the time.", g.NameOf(p[0]), share(g.ShareOf(p))), p)
 	}

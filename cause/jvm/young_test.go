@@ -41,6 +41,19 @@ func TestTooMuchWorkIsNotTheCollectors(t *testing.T) {
 	}
 }
 
+// Seldom and long: what matters is how much survives, not how often eden fills.
+func TestYoungCollectionsThatCopyMuch(t *testing.T) {
+	copies := parnew(300 * ms)
+	copies.youngAfter, copies.after = 350, 650
+	v := only(t, service{collector: "ParNew+CMS", cores: 2, rate: 60, demand: 26 * ms, pauses: every(3000*ms, copies)}.build(), YoungGCRate.ID)
+	if !strings.Contains(v.Title, "for 300 ms each time, 19 times per minute, because 350 MiB survive each and are copied") {
+		t.Error(v.Title)
+	}
+	if len(v.Fix) == 0 || v.Fix[0] != fewerSurvive {
+		t.Errorf("%+v", v.Fix)
+	}
+}
+
 // A log alone says how much of the time is stopped, and no more.
 func TestYoungCollectionsOfALogAlone(t *testing.T) {
 	often := service{collector: "ParNew+CMS", pauses: every(450*ms, parnew(60*ms)), alone: true}.build()
