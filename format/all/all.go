@@ -23,6 +23,7 @@ import (
 	"github.com/unstall/unstall/format/spans"
 	"github.com/unstall/unstall/format/syscalls"
 	"github.com/unstall/unstall/format/threaddump"
+	"github.com/unstall/unstall/format/vthreads"
 )
 
 // Formats in the order they are asked; order matters only among those that
@@ -37,6 +38,7 @@ var Formats = []format.Format{
 	gobuild.Format,
 	loadresult.Format,
 	hsperf.Format,
+	vthreads.Format,
 	jfr.Format,
 	procfs.Format,
 	syscalls.Format,

@@ -13,6 +13,7 @@
 //	                       its cost asks for; series "threads"
 //	virtual-0001.json …    Thread.dump_to_file -format=json beside them, where there are
 //	                       virtual threads, JDK 21 to 24; series "virtual"
+//	carriers.txt           Thread.vthread_scheduler beside them, JDK 24 on: how many wait for a carrier
 //	classes-0001.txt       GC.class_histogram -all, at the end
 //	flight-0001.jfr        a flight recording, if it was asked for
 //

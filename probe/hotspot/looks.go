@@ -27,12 +27,18 @@ const (
 // all threads, by the log of safepoints; where that does not tell, the JVM answers when it is
 // done, so that no stop is longer than the answer took, and on a busy host, where answers
 // take longer now and then, the quickest of the last three counts.
-func (r *recording) threads(ctx context.Context) error {
+func (r *recording) threads(ctx context.Context) (failed error) {
 	command := "Thread.print -e" // with each thread's CPU time: JDK 11
 	usual := max(soonest, r.plan.For/mostLooks)
 	var took []time.Duration
 	var busy crowd
 	var virtual virtuals
+	var pool carriers
+	defer func() {
+		if err := pool.Close(); failed == nil {
+			failed = err
+		}
+	}()
 	told := false
 	for looks := 1; ; looks++ {
 		before, began := r.stored(), time.Now()
@@ -51,6 +57,9 @@ func (r *recording) threads(ctx context.Context) error {
 		}
 		took = append(took[max(0, len(took)-2):], time.Since(began))
 		if busy.virtual {
+			if err := r.carriers(ctx, &pool); err != nil || ctx.Err() != nil {
+				return err
+			}
 			if err := r.virtuals(ctx, &virtual); err != nil || ctx.Err() != nil {
 				return err
 			}
