@@ -88,6 +88,9 @@ type Verdict struct {
 	// Frontier is what memory would buy, where the cause is a collector's: how the fix
 	// was chosen.
 	Frontier *model.Frontier
+	// Work is the part of the requests' own work that the cause makes of it, 0…1: that is not
+	// theirs (service.own-work).
+	Work float64
 	// Weight ranks verdicts without request evidence: seconds stopped or burnt per
 	// second.
 	Weight float64

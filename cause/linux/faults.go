@@ -164,7 +164,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = f.title()
+	v.Title, v.Work = f.title(), f.part(f.cost())
 	stretched := onProcessors
 	if !c.Traced() {
 		stretched = working

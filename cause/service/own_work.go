@@ -52,10 +52,17 @@ func judgeOwnWork(c *cause.Case) cause.Verdict {
 		return v
 	}
 	per, usual, over := excess(c, l.Rows, l.Slow, work)
+	made, by := madeWork(c)
+	for n := range per {
+		per[n] = int64((1 - made) * float64(per[n]))
+	}
 	v.Evidence = append(v.Evidence, c.Figure("usual own work per request (median)", float64(usual)/1e6, "ms", at))
 	switch {
 	case over < cause.Material:
 		v.Summary += ", not more than is usual"
+		return v
+	case (1-made)*over < cause.Material:
+		v.Summary += fmt.Sprintf(", but %.0f %% of that is %s", 100*made, by)
 		return v
 	case l.Host.Starved():
 		v.State, v.Summary = cause.Inconclusive, "the host did not run the process all the time, so how much it worked is not known"
@@ -81,8 +88,18 @@ func judgeOwnWork(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("share of it in requests to "+route, part, "1", at))
 	}
 	v.Fix = append(v.Fix, fix)
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, work(row)-usual) }))
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, int64((1-made)*float64(work(row)-usual))) }))
 	return v
+}
+
+// madeWork is the largest part of the requests' work that another cause makes of it, and which.
+func madeWork(c *cause.Case) (part float64, by string) {
+	for _, f := range c.Found {
+		if f.Work > part {
+			part, by = f.Work, f.ID
+		}
+	}
+	return part, by
 }
 
 // routeOf is the route that has most of what slow requests lost, and its part; "" where

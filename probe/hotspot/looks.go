@@ -101,9 +101,14 @@ const crowded = 9
 
 func (c *crowd) Write(p []byte) (int, error) {
 	c.now += bytes.Count(p, []byte("java.lang.Thread.State: RUNNABLE")) + bytes.Count(p, []byte("java.lang.Thread.State: BLOCKED"))
-	c.virtual = c.virtual || bytes.Contains(p, []byte(`"VirtualThread-un`)) || bytes.Contains(p, []byte("Carrying virtual thread"))
+	c.virtual = c.virtual || slices.ContainsFunc(ofVirtual, func(s []byte) bool { return bytes.Contains(p, s) })
 	return len(p), nil
 }
+
+// ofVirtual is what a dump shows of virtual threads, which are not in it: the one that a carrier
+// runs at that moment, the threads that wake them, and those that wait for their sockets, where
+// none of them is at work (sun.nio.ch.Poller: only virtual threads use it).
+var ofVirtual = [][]byte{[]byte("Carrying virtual thread"), []byte(`"VirtualThread-un`), []byte(`"Read-Poller`), []byte(`"Write-Poller`), []byte(`"MasterPoller`)}
 
 // more says whether the last dump had more such threads than is usual.
 func (c *crowd) more() bool {

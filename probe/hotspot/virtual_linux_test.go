@@ -47,6 +47,21 @@ public class App {
 	static void pause(int ms) { try { Thread.sleep(ms); } catch (InterruptedException e) { } }
 }`
 
+// TestCrowdFindsVirtualThreads: also where none of them has work when the dump is taken.
+func TestCrowdFindsVirtualThreads(t *testing.T) {
+	for dump, want := range map[string]bool{
+		`"Read-Poller" #21 [22467] daemon prio=5 os_prio=0 cpu=93.77ms`:           true,
+		`"VirtualThread-unparker" #30 daemon prio=5`:                              true,
+		`"ForkJoinPool-1-worker-1" #19 [22466] daemon prio=5 os_prio=0`:           false,
+		`"http-nio-8080-Poller" #21 daemon prio=5 os_prio=0 cpu=93.77ms elapsed=`: false,
+	} {
+		var c crowd
+		if c.Write([]byte(dump)); c.virtual != want {
+			t.Errorf("%s: virtual threads %v, want %v", dump, c.virtual, want)
+		}
+	}
+}
+
 // TestVirtual records a JVM whose virtual threads wait: JDK 25 would not survive being asked.
 func TestVirtual(t *testing.T) {
 	for _, release := range []int{21, 25} {
