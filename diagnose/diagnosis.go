@@ -23,13 +23,17 @@ type Diagnosis struct {
 	Coverage    []Coverage `json:"coverage"`
 	Outcome     string     `json:"outcome"`   // "found" | "nothing_found" | "not_explained" | "not_judged"
 	RankedBy    string     `json:"ranked_by"` // "request_time" | "stopped_time"
-	Requests    *Requests  `json:"requests"`
-	Loads       []Load     `json:"loads"`    // what load generators measured from outside
-	Ledger      []Entry    `json:"ledger"`   // in order of slow_ms; sums to slow_total_ms
-	Verdicts    []Verdict  `json:"verdicts"` // supported by rank, then inconclusive, then ruled out
-	Warnings    []Warning  `json:"warnings"`
-	NotSeen     []NotSeen  `json:"not_seen"`
-	Sources     []Source   `json:"sources"`
+	// AtRequests is how many threads were at requests in the mean, where nothing else is known
+	// of these and nothing is found; left out otherwise.
+	AtRequests *float64 `json:"threads_at_requests,omitempty"`
+
+	Requests *Requests `json:"requests"`
+	Loads    []Load    `json:"loads"`    // what load generators measured from outside
+	Ledger   []Entry   `json:"ledger"`   // in order of slow_ms; sums to slow_total_ms
+	Verdicts []Verdict `json:"verdicts"` // supported by rank, then inconclusive, then ruled out
+	Warnings []Warning `json:"warnings"`
+	NotSeen  []NotSeen `json:"not_seen"`
+	Sources  []Source  `json:"sources"`
 
 	kept *kept
 }

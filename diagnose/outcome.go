@@ -6,7 +6,9 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/threads"
 )
 
 // Outcomes of a [Diagnosis].
@@ -45,14 +47,42 @@ func (r *run) outcome() string {
 		}
 	}
 	q := r.d.Requests
+	r.d.AtRequests = r.atRequests()
 	switch {
-	case r.unseen, ruledOut == 0:
+	case r.unseen, ruledOut == 0, r.d.AtRequests != nil:
 		return NotJudged
 	case (q != nil && q.Outside > 0 || open > ruledOut) && !r.quick():
 		return NotJudged
 	}
 	return NothingFound
 }
+
+// atRequests is how many threads worked on requests or waited with one, in the mean of looks,
+// where no request was recorded and somebody always did: because requests take long, or because
+// there are many, and nobody knows which. Nil otherwise.
+func (r *run) atRequests() *float64 {
+	t := threads.Of(r.b, runtime.Stacks())
+	for s := range r.name {
+		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 {
+			continue
+		}
+		bursts, at := t.Bursts(s), 0
+		for _, looks := range bursts {
+			for i := range looks {
+				if v := &looks[i].View; v.Request && v.State != evidence.Idle {
+					at++
+				}
+			}
+		}
+		if mean := float64(at) / float64(max(1, len(bursts))); mean >= someone {
+			return &mean
+		}
+	}
+	return nil
+}
+
+// someone is how many threads are at requests where one always is.
+const someone = 1.0
 
 // quick says whether the requests themselves, as those saw them who made them, show that all
 // is well, whatever else was not seen: half of them are over before anybody notices, and next

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
 )
 
 // Many slow requests that no cause explains are not "nothing found", and quick ones that take
@@ -44,6 +45,45 @@ func TestOutcome(t *testing.T) {
 		}
 		if d.Outcome != x.want {
 			t.Errorf("%s, want %s: %d slow requests", d.Outcome, x.want, d.Requests.Slow)
+		}
+	}
+}
+
+// Threads that are always at requests of which nobody knows how long they take are no sign of
+// health; threads without work are.
+func TestAtRequests(t *testing.T) {
+	for _, x := range []struct {
+		stack []string // innermost first
+		want  float64  // 0: none
+	}{
+		{[]string{"java.net.SocketInputStream.socketRead0", "shop.Prices.ask", "javax.servlet.http.HttpServlet.service", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "[http-8080]"}, 3},
+		{[]string{"jdk.internal.misc.Unsafe.park", "java.util.concurrent.ThreadPoolExecutor.getTask", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "[http-8080]"}, 0},
+	} {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "threads.txt"}), "threaddump")
+		p.Clock().Name = "unix"
+		s := p.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm", Name: "shop", PID: 4711, CPUs: 2})
+		const epoch, looks = int64(1_700_000_000e9), 10
+		var frames []evidence.Frame
+		for _, f := range x.stack {
+			frames = append(frames, evidence.Frame{Func: p.Name(f)})
+		}
+		for n := range int64(looks) {
+			for lane := range evidence.LaneID(3) {
+				p.Sample(evidence.Sample{Subject: s, Time: epoch + n*1e9, Lane: lane + 1, Stack: p.Stack(frames), Type: p.Name(threads.SampleType), Value: 1, Origin: p.Origin(n)})
+			}
+		}
+		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverThreads, From: epoch, Until: epoch + looks*1e9})
+		p.Close()
+		d, err := Run(t.Context(), b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch at := d.AtRequests; {
+		case d.Outcome != NotJudged && x.want > 0:
+			t.Errorf("%s: %s, want it not judged", x.stack[0], d.Outcome)
+		case (at == nil) != (x.want == 0) || at != nil && *at != x.want:
+			t.Errorf("%s: %v threads at requests, want %v", x.stack[0], at, x.want)
 		}
 	}
 }

@@ -110,6 +110,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	if most := largest(d); d.Outcome == diagnose.NotExplained && most != "" {
 		s = append(s, "Most of that time: "+most+".")
 	}
+	if d.AtRequests != nil {
+		s = append(s, fmt.Sprintf("On average %s threads were at requests, and how long these take was not recorded: give a row for each (--load, --requests).", figure.Num(*d.AtRequests)))
+	}
 	if r := d.Requests; r != nil && r.Outside > 0 {
 		s = append(s, figure.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
 	}
