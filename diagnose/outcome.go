@@ -57,11 +57,12 @@ func (r *run) outcome() string {
 	return NothingFound
 }
 
-// atRequests is how many threads worked on requests or waited with one, in the mean of looks,
-// where no request was recorded and somebody always did: because requests take long, or because
-// there are many, and nobody knows which. Nil otherwise.
+// atRequests is how many threads of a process worked on requests or waited with one, in the mean
+// of looks, where no request of it was recorded and somebody always did: because requests take
+// long, or because there are many, and nobody knows which. Nil otherwise.
 func (r *run) atRequests() *float64 {
 	t := threads.Of(r.b, runtime.Stacks())
+	most := 0.
 	for s := range r.name {
 		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 {
 			continue
@@ -74,11 +75,12 @@ func (r *run) atRequests() *float64 {
 				}
 			}
 		}
-		if mean := float64(at) / float64(max(1, len(bursts))); mean >= someone {
-			return &mean
-		}
+		most = max(most, float64(at)/float64(max(1, len(bursts))))
 	}
-	return nil
+	if most < someone {
+		return nil
+	}
+	return &most
 }
 
 // someone is how many threads are at requests where one always is.

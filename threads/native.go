@@ -149,6 +149,7 @@ var nativeWaits = map[string]nativeWait{
 	"rt_sigtimedwait":      {state: evidence.SyncWait},
 	"rt_sigsuspend":        {state: evidence.SyncWait},
 	"pause":                {state: evidence.SyncWait},
+	"restart_syscall":      {state: evidence.SyncWait}, // what a signal interrupted: a sleep, poll or futex with a timeout
 	"accept":               {state: evidence.Idle, on: " from"},
 	"connect":              {state: evidence.NetWait, on: " to"},
 	"read":                 {state: evidence.Syscall, on: " from"},

@@ -50,17 +50,9 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-// header reads the line above an answer: ns since the epoch and the process's id.
+// header reads the line above an answer.
 func header(line []byte) (at int64, pid int, ok bool) {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(string(line[:min(len(line), 100)])), "== ")
-	rest, ok2 := strings.CutSuffix(rest, " ==")
-	when, id, ok3 := strings.Cut(rest, " Thread.vthread_scheduler of ")
-	if !ok || !ok2 || !ok3 {
-		return 0, 0, false
-	}
-	at, err := strconv.ParseInt(when, 10, 64)
-	pid, err2 := strconv.Atoi(id)
-	return at, pid, err == nil && err2 == nil && at > 0
+	return format.Stamp(line, "Thread.vthread_scheduler")
 }
 
 // pool is what one answer says.
