@@ -256,3 +256,30 @@ func TestPageFaults(t *testing.T) {
 		})
 	}
 }
+
+// Whether memory is taken for the first time or again decides what helps.
+func TestMemoryTakenAgain(t *testing.T) {
+	brought := 100_000 * 4096.0 * 10 // bytes that the faults of ten seconds make resident
+	for _, c := range []struct {
+		name  string
+		grew  float64
+		again bool
+	}{
+		{"all of it stays", brought, false},
+		{"most of it stays", .6 * brought, false},
+		{"most is given back", .4 * brought, true},
+		{"it shrinks", -brought, true},
+		{"unknown", math.NaN(), false},
+	} {
+		f := faults{rate: 100_000, seconds: 10, grew: c.grew, run: 1, system: .5}
+		if f.again() != c.again {
+			t.Errorf("%s: taken again is %t", c.name, f.again())
+		}
+		if says := strings.HasPrefix(f.title(), "Memory is returned"); says != c.again {
+			t.Errorf("%s: says %q", c.name, f.title())
+		}
+		if keep := f.fix().Text == keeps.Text; keep != c.again {
+			t.Errorf("%s: %q helps", c.name, f.fix().Text)
+		}
+	}
+}

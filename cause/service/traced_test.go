@@ -166,3 +166,36 @@ func TestPoolBehindCollectorIsTold(t *testing.T) {
 		t.Errorf("%s: %s", v.State, v.Summary)
 	}
 }
+
+// Work that another cause makes is not the requests' own: it takes its part of what own work
+// could save, and where little is left nobody is told to compute less.
+func TestWorkThatOthersMake(t *testing.T) {
+	busy := func() *cause.Case {
+		return traced{call(5 * ms), func(*names, int) []evidence.Segment { return []evidence.Segment{running(90 * ms)} }, 20}.subject(t)
+	}
+	whole := OwnWork.Judge(busy())
+	if whole.State != cause.Supported {
+		t.Fatalf("%s: %s", whole.State, whole.Summary)
+	}
+	for _, x := range []struct {
+		work  float64
+		state string
+	}{{.4, cause.Supported}, {.9, cause.RuledOut}} {
+		c := busy()
+		c.Found = []cause.Found{{ID: "linux.page-faults", Verdict: cause.Verdict{State: cause.Supported, Work: x.work}}}
+		v := OwnWork.Judge(c)
+		if v.State != x.state {
+			t.Errorf("%.0f %% made by another: %s: %s", 100*x.work, v.State, v.Summary)
+		}
+		switch v.State {
+		case cause.Supported:
+			if part := v.Saves.Value / whole.Saves.Value; part < .59 || part > .61 {
+				t.Errorf("saves %.2f of what all of it would, want .60", part)
+			}
+		default:
+			if !strings.Contains(v.Summary, "90 % of that is linux.page-faults") {
+				t.Errorf("says %q", v.Summary)
+			}
+		}
+	}
+}
