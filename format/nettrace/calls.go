@@ -161,27 +161,30 @@ func (q *process) caller(e *eventpipe.Event, parent []byte) *request {
 	if x := r.byName[string(parent)]; x != nil {
 		return x
 	}
-	if x := r.byActivity[e.Related]; x != nil {
+	if _, x := q.request(e.Related); x != nil {
 		return x
 	}
-	if x := r.byActivity[e.Activity]; x != nil {
+	if _, x := q.request(e.Activity); x != nil {
 		return x
 	}
 	var found *request
 	ancestors(e.Activity, q.pid, func(g eventpipe.GUID) bool {
-		found = r.byActivity[g]
+		_, found = q.request(g)
 		return found != nil
 	})
 	return found
 }
 
+// callStop ends a call of this session or of one before it.
 func (q *process) callStop(e *eventpipe.Event, name []byte) {
-	c := &q.calls
-	x := c.byName[string(name)]
-	if x != nil {
-		delete(c.byName, string(name))
-	} else if x = c.byActivity[e.Activity]; x != nil {
-		delete(c.byActivity, e.Activity)
+	var x *call
+	for in := q; in != nil && x == nil; in = in.prior {
+		c := &in.calls
+		if x = c.byName[string(name)]; x != nil {
+			delete(c.byName, string(name))
+		} else if x = c.byActivity[e.Activity]; x != nil {
+			delete(c.byActivity, e.Activity)
+		}
 	}
 	if x == nil {
 		return

@@ -15,9 +15,10 @@ import (
 
 // process is what is known of one process of a stream.
 type process struct {
-	p   *parser
-	b   *evidence.Builder
-	pid int32
+	p     *parser
+	b     *evidence.Builder
+	pid   int32
+	prior *process // the same one in the newest stream before that tells of it; nil: there is none
 
 	first, last int64 // ns: events of the session, without the rundown at its end
 	stopped     int64 // ns: the first event of that rundown, 0: there was none
@@ -46,6 +47,9 @@ type process struct {
 
 func newProcess(p *parser, pid int32) *process {
 	q := &process{p: p, b: p.b, pid: pid, malformed: make(map[string]int64)}
+	for before := p.prior; before != nil && q.prior == nil; before = before.prior {
+		q.prior = before.processes[pid]
+	}
 	q.symbols.nameTable = p.tableOf(pid)
 	q.id = q.symbols.subject
 	q.looks.init()
@@ -268,8 +272,8 @@ func (q *process) cover(kind string, from, until, sampled int64) {
 }
 
 // between is how long (ns) nothing may be watched between two sessions that follow each other: the
-// end of the first, its rundown, and the second's beginning.
-const between = ending + 250e6
+// end of the first, its rundown, looks at threads in a session of their own, and the second's beginning.
+const between = ending + 400e6
 
 // cover tells what was watched; sessions without a gap between them watched it as one.
 func (t *nameTable) cover(b *evidence.Builder) {

@@ -147,12 +147,9 @@ func (q *process) hostingStart(e *eventpipe.Event) {
 func (q *process) hostingStop(e *eventpipe.Event) {
 	r := &q.requests
 	r.watched = true
-	x := r.byActivity[e.Activity]
+	in, x := q.request(e.Activity)
 	if x == nil && e.Activity == (eventpipe.GUID{}) {
-		x = r.guess(e.Thread)
-	}
-	if x == nil && q.endsPrior(e) {
-		return
+		in, x = q, r.guess(e.Thread)
 	}
 	if x == nil {
 		if len(r.early) < maxEarly {
@@ -161,26 +158,21 @@ func (q *process) hostingStop(e *eventpipe.Event) {
 		return
 	}
 	x.source[hosting] = ended
-	q.ended(x, e.Time)
+	in.ended(x, e.Time)
 }
 
-// endsPrior ends a request that began in the stream before: its activity goes on from session to
-// session.
-func (q *process) endsPrior(e *eventpipe.Event) bool {
-	if q.p.prior == nil || e.Activity == (eventpipe.GUID{}) {
-		return false
+// request finds what is under way by its activity, which goes on from session to session, and
+// the session it began in.
+func (q *process) request(activity eventpipe.GUID) (in *process, x *request) {
+	if activity == (eventpipe.GUID{}) {
+		return nil, nil
 	}
-	before := q.p.prior.processes[e.PID]
-	if before == nil {
-		return false
+	for in = q; in != nil; in = in.prior {
+		if x = in.requests.byActivity[activity]; x != nil {
+			return in, x
+		}
 	}
-	x := before.requests.byActivity[e.Activity]
-	if x == nil {
-		return false
-	}
-	x.source[hosting] = ended
-	before.ended(x, e.Time)
-	return true
+	return nil, nil
 }
 
 // hostingFailed reads UnhandledException.

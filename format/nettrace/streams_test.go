@@ -1,11 +1,13 @@
 package nettrace
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/nettrace/eventpipe"
 	"github.com/unstall/unstall/format/nettrace/eventpipe/eventpipetest"
 )
 
@@ -46,5 +48,41 @@ func TestStreamsInTurn(t *testing.T) {
 		if n := len(b.Covered(0, evidence.CoverThreads)); n != 3 || len(b.Subjects) != 1 {
 			t.Errorf("%s: %d times threads were looked at, of %d processes", name, n, len(b.Subjects))
 		}
+	}
+}
+
+// TestRequestsAcrossStreams ends a request in the third session of requests after looks at threads
+// between them. One that ends while nothing is recorded was under way until its session ended.
+func TestRequestsAcrossStreams(t *testing.T) {
+	session := func(at uint64, events ...eventpipetest.Event) []byte {
+		w := eventpipetest.New(eventpipetest.Stream{})
+		w.Metadata(eventpipetest.Type{Number: 1, Provider: provHosting, Name: "RequestStart", Level: 4}, eventpipetest.Type{Number: 2, Provider: provHosting, Name: "RequestStop", Level: 4},
+			eventpipetest.Type{Number: 3, Provider: provSampler, ID: 0})
+		for i := range events {
+			e := &events[i]
+			e.Thread, e.Ticks, e.Sequence, e.Sorted = 7, at+uint64(i)*100, uint32(i+1), true
+		}
+		w.Events(events...)
+		return w.End()
+	}
+	begin := func(n byte) eventpipetest.Event {
+		return eventpipetest.Event{Type: 1, Activity: eventpipe.GUID{n}, Payload: eventpipetest.Payload("GET", "/till")}
+	}
+	end := func(n byte) eventpipetest.Event { return eventpipetest.Event{Type: 2, Activity: eventpipe.GUID{n}} }
+	looks := func(at uint64) []byte {
+		return session(at, eventpipetest.Event{Type: 3, Payload: []byte{2, 0, 0, 0}})
+	}
+	b, err := suite.Read(slices.Concat(session(1000, begin(1), begin(2), begin(3), end(3)), looks(2000), session(3000, begin(4), end(4)), looks(4000), session(5000, end(1))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[int64]string) // by latency
+	for i := range b.Requests.Len() {
+		r := b.Requests.Row(i)
+		got[r.Latency()] = r.Outcome.String()
+	}
+	want := map[int64]string{4000: "ok", 200: "unfinished", 100: "ok"}
+	if !maps.Equal(got, want) || b.Requests.Len() != 4 {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

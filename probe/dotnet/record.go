@@ -14,11 +14,13 @@ import (
 )
 
 const (
-	burst       = 50 * time.Millisecond // of thread stacks
-	betweenThem = 2 * time.Second       // in the mean, at least
-	mostLooks   = 300                   // of a recording, beside those with names
-	lastStacks  = time.Second           // before the end
-	newNames    = 30 * time.Second      // until names are told again, at least
+	burst       = 50 * time.Millisecond  // of thread stacks
+	longBurst   = 100 * time.Millisecond // … where there are few of them
+	betweenThem = 2 * time.Second        // in the mean, at least
+	mostLooks   = 300                    // of a recording, beside those with names
+	mostTurns   = 10                     // … where each ends a session that threads write into
+	lastStacks  = time.Second            // before the end
+	newNames    = 30 * time.Second       // until names are told again, at least
 
 	window       = time.Second     // of detail, where it comes too fast
 	betweenViews = 4 * time.Second // in the mean, at least
@@ -54,6 +56,7 @@ type recording struct {
 	stop context.CancelFunc
 
 	ending sync.Mutex // held while names are told, or the sampler is on
+	many   bool       // events came too fast
 
 	mu      sync.Mutex
 	failure error
@@ -75,62 +78,74 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 	var all sync.WaitGroup
 	all.Go(func() { r.looks(ctx, sync.OnceFunc(func() { close(tracked) })) })
 	<-tracked
-	all.Go(func() { r.events(ctx, nil, 0) })
+	all.Go(func() { r.events(ctx) })
 	all.Wait()
 	return r.failure
 }
 
 // inTurn records without two sessions at once, which crashed .NET Core 3.1.2 on a
-// busy host in one of some ten tries: stacks, the long session, and stacks again, for
-// which that one has just told the names. What tasks are awaited is in the end of the long
-// session, as one of its own, where that came slowly enough until then.
+// busy host in one of some ten tries: the long session is left at random moments for a
+// look at threads, as often as that runtime bears. What tasks are awaited is in the end of
+// the long session, as one of its own, where that came slowly enough until then. Names are
+// told before and by the last of its turns, for all.
 func (r *recording) inTurn(ctx context.Context) {
-	if !r.take(ctx, piece{series: "threads", providers: tracking, lasts: burst, named: true}).ok {
+	o := r.take(ctx, piece{series: "threads", providers: tracking, lasts: burst, named: true})
+	if !o.ok {
 		return
 	}
 	events := &artifact{}
 	defer events.close(r)
-	long := r.long - lastAwaits
-	if long < lastAwaits {
-		long = 0
+	last, apart := r.end.Add(-lastAwaits), max(betweenThem, r.long/mostTurns)
+	for o.ok && ctx.Err() == nil && time.Until(last) > apart {
+		if o = r.turn(ctx, events, around(apart), false); o.ok && ctx.Err() == nil {
+			o = r.take(ctx, piece{series: "events", into: events, providers: stacks, lasts: longBurst})
+			apart = max(apart, 100*lookByte*time.Duration(o.seen))
+		}
 	}
-	o := r.events(ctx, events, long)
-	if o.ok && !o.fast && ctx.Err() == nil {
+	told := o.ok && ctx.Err() == nil
+	if told {
+		long := max(lastStacks, time.Until(last))
+		if r.long < 2*lastAwaits {
+			long = 0
+		}
+		o = r.turn(ctx, events, long, true)
+	}
+	if o.ok && !r.many && ctx.Err() == nil {
 		o = r.take(ctx, piece{series: "events", into: events, providers: merge(r.everything(), awaits), most: 4 * tooFast})
 	}
-	if o.ok && ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) { // not interrupted, nor the target gone
-		r.take(context.WithoutCancel(ctx), piece{series: "events", into: events, providers: stacks, lasts: burst})
+	if o.ok && (ctx.Err() == nil || !told || errors.Is(ctx.Err(), context.DeadlineExceeded)) { // not interrupted after names were told, nor the target gone
+		r.take(context.WithoutCancel(ctx), piece{series: "events", into: events, providers: stacks, lasts: burst, named: !told})
 	}
+}
+
+// turn is a part of the long session; once many events came too fast, it is without them.
+func (r *recording) turn(ctx context.Context, events *artifact, lasts time.Duration, named bool) outcome {
+	p := piece{series: "events", into: events, providers: r.everything(), limit: tooFast, lasts: lasts, named: named}
+	if r.many {
+		p.providers, p.limit = rare, 0
+	}
+	o := r.take(ctx, p)
+	if o.fast {
+		r.many = true
+		r.warn("requests and lock waits are too frequent to record them all without slowing the process, and this version may hang when recording is switched on and off: they are recorded up to this moment only")
+	}
+	return o
 }
 
 // events is the long session. Where its events come too fast, it goes on without the
 // many, which are then recorded now and then; the names that were told by then are those of
-// what follows. It ends after so long (0: with the recording), unless its events come too fast.
-func (r *recording) events(ctx context.Context, into *artifact, long time.Duration) (first outcome) {
-	if into == nil {
-		into = &artifact{}
-		defer into.close(r)
-	}
+// what follows.
+func (r *recording) events(ctx context.Context) {
+	into := &artifact{}
+	defer into.close(r)
 	var views sync.WaitGroup
 	defer views.Wait()
-	p := piece{series: "events", into: into, providers: r.everything(), limit: tooFast, lasts: long, named: true}
-	for ctx.Err() == nil {
-		o := r.take(ctx, p)
-		if p.limit > 0 {
-			first = o
-		}
-		if !o.fast {
-			break
-		}
+	p := piece{series: "events", into: into, providers: r.everything(), limit: tooFast, named: true}
+	for ctx.Err() == nil && r.take(ctx, p).fast {
 		p = piece{series: "events", into: into, providers: rare}
-		if r.fragile {
-			r.warn("requests and lock waits are too frequent to record them all without slowing the process, and this version may hang when recording is switched on and off: they are recorded up to this moment only")
-			continue
-		}
 		r.warn("requests, locks and waits are too frequent to record them all without slowing the process: they are recorded for %v at a time", window)
 		views.Go(func() { r.views(ctx) })
 	}
-	return first
 }
 
 // views records the many events for a moment now and then.
