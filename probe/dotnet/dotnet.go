@@ -8,7 +8,7 @@
 //	                         requests of ASP.NET Core and their calls; series "events"
 //	threads-0001.nettrace …  moments, one session after the other: the stacks of all
 //	                         threads, 50 ms each at random times, and what tasks are
-//	                         awaited (before .NET 6 that is in the last two seconds of events); series "threads"
+//	                         awaited (before .NET 6 both are in events, between its sessions and in its last two seconds); series "threads"
 //	detail-0001.nettrace …   requests, locks and waits of a second now and then, where
 //	                         they come too fast to be recorded all the time; series "detail"
 //
@@ -24,11 +24,11 @@
 //
 // Before .NET 6 a runtime may hang, and burn a processor, when a session is stopped
 // as threads write into it (dotnet/runtime#51579), whoever stops it. There sessions
-// are stopped between counters, and what comes too fast is not begun anew. Bursts of
-// stacks are safe: only the sampler writes into them, and it is stopped first. And
-// there is one session at a time, with stacks before and after the long one, and what tasks
-// are awaited in its last seconds: 3.1.2 crashed now and then when one was stopped beside
-// another.
+// are stopped between counters, a bounded number of times, and what comes too fast is not
+// begun anew. Bursts of stacks are safe: only the sampler writes into them, and it is
+// stopped first. And there is one session at a time, the long one in turn with stacks at
+// random moments, and what tasks are awaited in its last seconds: 3.1.2 crashed now and
+// then when one was stopped beside another.
 //
 // The package's opinion: a session belongs to its connection, so that whatever ends
 // the recorder ends the session, too: the runtime notices when it next writes, and

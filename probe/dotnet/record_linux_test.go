@@ -207,6 +207,43 @@ func TestTooFast(t *testing.T) {
 	}
 }
 
+// TestInTurn records a runtime that bears one session at a time: looks at threads lie between the
+// turns of the long session, and all of these tell calls, but only the last one names.
+func TestInTurn(t *testing.T) {
+	s := &ipctest.Server{Collect: 2, Every: 400 * time.Millisecond, Stream: func(x ipctest.Session) []byte {
+		if !x.Has(sampler) { // a counter, so that its end need not be waited for
+			return append([]byte("event "), utf16Bytes("Interval=")...)
+		}
+		return []byte("stack ")
+	}}
+	a := serve(t, s)
+	to := probetest.Record(t, a, probe.Plan{For: 5 * time.Second})
+	ended(t, s, "stopped")
+	var order []string
+	for _, x := range s.Sessions() {
+		what := "turn"
+		switch {
+		case x.Has(sampler):
+			what = "look"
+		case x.Has(tracker.Name):
+			what = "awaits"
+		case !x.Has("Microsoft-Diagnostics-DiagnosticSource"):
+			t.Errorf("session %d tells no calls", x.ID)
+		}
+		if x.Rundown != 0 {
+			what += ", named"
+		}
+		order = append(order, what)
+	}
+	all := strings.Join(order, "; ")
+	if !strings.HasPrefix(all, "look, named; turn; look; turn") || !strings.HasSuffix(all, "turn, named; awaits; look") || strings.Contains(all, "turn; turn") || strings.Count(all, "named") != 2 {
+		t.Errorf("sessions: %s", all)
+	}
+	if len(series(t, to.Kept, "events")) != 1 || len(series(t, to.Kept, "threads")) != 1 || len(to.Warnings) > 0 {
+		t.Errorf("%d artifacts, warned %q", len(to.Kept), to.Warnings)
+	}
+}
+
 // TestTooFastForOld goes on without the many where sessions should be few.
 func TestTooFastForOld(t *testing.T) {
 	s := &ipctest.Server{Collect: 2, Every: 10 * time.Millisecond, Stream: func(x ipctest.Session) []byte {
