@@ -212,6 +212,12 @@ const (
 	// Value in words, Number 1 if the runtime found the same, 0 if it said nothing.
 	FactDeadlockChain = "deadlock.chain"
 
+	// What identifies a request that lasts as long as somebody listens (a WebSocket, a stream
+	// of events), and one that lasts long, with its route behind a space. Number is from how many
+	// ns on they may be taken for such. Requests and what they await are told in different files.
+	FactStream      = "request.stream"
+	FactLongRequest = "request.long"
+
 	FactExpectedRate = "expected.rate" // requests/s that were agreed on (--expect-rate)
 	FactBaselineRate = "baseline.rate" // requests/s when all was well (--baseline)
 	FactBaselineP50  = "baseline.p50"  // ns that requests took then

@@ -119,6 +119,10 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 	var out []*Ledger
 	for s := range b.Subjects {
 		if sources := bySubject[evidence.SubjectID(s)]; sources != nil {
+			withoutStreams(b, evidence.SubjectID(s), sources)
+			if len(sources) == 0 {
+				continue
+			}
 			beside(b, sources)
 			out = append(out, build(b, evidence.SubjectID(s), sources, opt))
 		}

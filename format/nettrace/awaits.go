@@ -33,6 +33,10 @@ type await struct {
 	activity   eventpipe.GUID
 	outer      bool // it awaits a method that awaits
 	n          int64
+
+	located bool
+	key     [2]string        // the method of the service, and the one that awaits
+	frames  evidence.StackID // from that on
 }
 
 const maxAwaits = 256 << 10
@@ -104,6 +108,7 @@ func (q *process) emitAwaits() {
 	places := make(map[[2]string]*awaitPlace)
 	told := q.calls.any || !q.requests.watched
 	requests := slices.ContainsFunc(a.rows, func(x *await) bool { return x.activity != eventpipe.GUID{} })
+	streams := q.symbols.streaming()
 	ended := make(map[eventpipe.GUID]int64) // of the outermost await of an activity
 	for _, x := range a.rows {
 		if x.end == 0 {
@@ -117,7 +122,11 @@ func (q *process) emitAwaits() {
 		if requests && x.activity == (eventpipe.GUID{}) {
 			continue
 		}
-		function, stack := q.awaited(x)
+		q.locate(x)
+		function, stack := x.key[1], x.frames
+		if streams.awaits(x) || hasAny(function, ofConnections) {
+			continue
+		}
 		if x.outer {
 			within[function] = append(within[function], x)
 			continue
@@ -125,7 +134,7 @@ func (q *process) emitAwaits() {
 		if function == "" || told && hasAny(function, toldByCalls) {
 			continue
 		}
-		key := [2]string{q.user(x), function}
+		key := x.key
 		p := places[key]
 		if p == nil {
 			p = &awaitPlace{function: function, stack: stack, n: x.n}
@@ -165,6 +174,13 @@ const mostLasting = 4
 // session. Where a session watches requests, and no call was told of, they are not: before .NET 5 an
 // HttpClient of a SocketsHttpHandler tells nothing.
 var toldByCalls = []string{"System.Net.", "System.Data.", "Microsoft.Data.", "Microsoft.EntityFrameworkCore."}
+
+// ofConnections are methods of the server that await on behalf of a connection, which waits for its
+// next request most of the time: no request does.
+var ofConnections = []string{"Microsoft.AspNetCore.Server.Kestrel.Transport.", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol+<ProcessRequest",
+	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.HttpConnection", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.ConnectionDispatcher",
+	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.KestrelConnection", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http2.Http2Connection",
+	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http2.Http2FrameWriter", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http2.Http2OutputProducer"}
 
 // awaitPlumbing lies between an await and the method it is in.
 var awaitPlumbing = []string{"System.Diagnostics.Tracing.", "System.Threading.Tasks.", "System.Runtime.CompilerServices.", "System.Threading."}

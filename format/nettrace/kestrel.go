@@ -11,7 +11,8 @@ import (
 
 // connections are those that Kestrel accepted and put into the thread pool's queue:
 // how long they waited there is how long a starving pool lets clients wait before
-// anything of theirs is read.
+// anything of theirs is read. Requests over HTTP/2 are put there one by one. It tells of them from
+// .NET 5 on; the names of the events were others in its previews.
 type connections struct {
 	queued        map[string]queued
 	id            []byte // reused
@@ -19,32 +20,49 @@ type connections struct {
 	longest, time int64
 }
 
-type queued struct{ at, n int64 }
+type queued struct {
+	at, n int64
+	what  string
+}
 
 func (c *connections) init() { c.queued = make(map[string]queued) }
 
-// connectionQueued reads ConnectionQueued(id, local, remote).
-func (q *process) connectionQueued(e *eventpipe.Event) {
+// connectionQueued reads ConnectionQueuedStart(id, local, remote).
+func (q *process) connectionQueued(e *eventpipe.Event) { q.kestrelQueued(e, 1) }
+
+// connectionDequeued reads ConnectionQueuedStop: a thread of the pool has it now.
+func (q *process) connectionDequeued(e *eventpipe.Event) { q.kestrelDequeued(e, 1) }
+
+// requestQueued reads RequestQueuedStart(connection, request, version).
+func (q *process) requestQueued(e *eventpipe.Event) { q.kestrelQueued(e, 2) }
+
+// requestDequeued reads RequestQueuedStop.
+func (q *process) requestDequeued(e *eventpipe.Event) { q.kestrelDequeued(e, 2) }
+
+// queuedID reads what identifies it: so many texts.
+func (q *process) queuedID(e *eventpipe.Event, texts int) bool {
 	k := &q.kestrel
 	c := q.p.r.Cursor(e.Payload)
-	k.id = c.AppendUTF16(k.id[:0])
+	k.id = k.id[:0]
+	for range texts {
+		k.id = append(c.AppendUTF16(k.id), 0)
+	}
 	if !c.OK() {
 		q.bad(e)
-		return
 	}
-	if len(k.queued) == maxOpen {
-		return
-	}
-	k.queued[string(k.id)] = queued{e.Time, e.N}
+	return c.OK()
 }
 
-// connectionDequeued reads ConnectionDequeued: a thread of the pool has it now.
-func (q *process) connectionDequeued(e *eventpipe.Event) {
+func (q *process) kestrelQueued(e *eventpipe.Event, texts int) {
 	k := &q.kestrel
-	c := q.p.r.Cursor(e.Payload)
-	k.id = c.AppendUTF16(k.id[:0])
-	if !c.OK() {
-		q.bad(e)
+	if q.queuedID(e, texts) && len(k.queued) < maxOpen {
+		k.queued[string(k.id)] = queued{e.Time, e.N, queuedWhat[texts-1]}
+	}
+}
+
+func (q *process) kestrelDequeued(e *eventpipe.Event, texts int) {
+	k := &q.kestrel
+	if !q.queuedID(e, texts) {
 		return
 	}
 	if w, ok := k.queued[string(k.id)]; ok {
@@ -53,13 +71,16 @@ func (q *process) connectionDequeued(e *eventpipe.Event) {
 	}
 }
 
+// queuedWhat is what waited for a thread, by how many texts identify it.
+var queuedWhat = [...]string{"new connection", "new request over HTTP/2"}
+
 func (q *process) connectionWaited(w queued, until int64) {
 	k := &q.kestrel
 	k.waited++
 	k.time += until - w.at
 	k.longest = max(k.longest, until-w.at)
 	q.b.Interval(evidence.Interval{Subject: q.id, Kind: evidence.ThreadWait, Start: w.at, End: max(w.at, until),
-		Cause: q.b.Name("new connection"), Origin: q.b.Origin(w.n)})
+		Cause: q.b.Name(w.what), Origin: q.b.Origin(w.n)})
 }
 
 // emit writes those still queued: what is known of their wait is a lower bound.

@@ -52,6 +52,7 @@ func newProcess(p *parser, pid int32) *process {
 	}
 	q.symbols.nameTable = p.tableOf(pid)
 	q.id = q.symbols.subject
+	q.symbols.processes = append(q.symbols.processes, q)
 	q.looks.init()
 	q.allocs.init()
 	q.waits.init()
@@ -309,6 +310,7 @@ func (q *process) finish() {
 	q.emitAwaits()
 	q.calls.emit(q)
 	q.requests.emit(q)
+	q.emitStreams()
 	q.warn()
 }
 

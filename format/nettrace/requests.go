@@ -39,6 +39,9 @@ type requests struct {
 	finished, unfinished int64
 	guessed              int64 // stops without an activity id
 	beyond               int64 // starts beyond maxOpen
+
+	long     []longOne               // that may be streams
+	upgraded map[eventpipe.GUID]bool // activities of such
 }
 
 // request is one under way.
@@ -215,6 +218,7 @@ func (q *process) close(x *request, outcome evidence.Outcome, at int64) {
 	r := &q.requests
 	x.gone = true
 	r.open--
+	r.lastsLong(x, at)
 	if r.byActivity[x.activity] == x {
 		delete(r.byActivity, x.activity)
 	}

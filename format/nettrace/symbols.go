@@ -34,6 +34,9 @@ type nameTable struct {
 
 	subject evidence.SubjectID
 	covered []evidence.Coverage // by streams, in their order
+
+	processes []*process // of streams one after the other
+	streams   *streams   // nil: not looked for yet
 }
 
 type method struct {

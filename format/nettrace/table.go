@@ -127,7 +127,7 @@ func (q *process) processTable(title string) *table {
 		t.row("requests", q.requests.counts())
 	}
 	if k := &q.kestrel; k.waited > 0 {
-		t.row("new connections", fmt.Sprintf("%d waited for a thread: mean %s, max %s ms", k.waited, ms(k.time/k.waited), ms(k.longest)))
+		t.row("Kestrel's queues", fmt.Sprintf("%d waited for a thread: mean %s, max %s ms", k.waited, ms(k.time/k.waited), ms(k.longest)))
 	}
 	return t
 }
