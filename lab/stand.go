@@ -249,3 +249,17 @@ func (s *Stand) enoughMemory() error {
 	}
 	return nil
 }
+
+// Version is that of the runtime of a variant, as its diagnosis tells; "" unknown.
+func (s *Stand) Version(variant string) string {
+	r := s.out.Result(variant)
+	if r == nil || r.Diagnosis == nil {
+		return ""
+	}
+	for _, t := range r.Diagnosis.Targets {
+		if t.Runtime != "" && t.Version != "" {
+			return t.Version
+		}
+	}
+	return ""
+}

@@ -82,5 +82,5 @@ var Lab = lab.Lab{
 		},
 	},
 	Checks: checks,
-	Moves:  plateau,
+	Moves:  moves,
 }
