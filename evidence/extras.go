@@ -10,8 +10,14 @@ import (
 // come in order, a thousand to a block; a block without figures takes nothing.
 type extras struct {
 	blocks []extraBlock
-	has    uint64 // keys that some row has
+	has    keySet // keys that some row has
 }
+
+// keySet are keys.
+type keySet [2]uint64
+
+func (s *keySet) of(k Key) bool { return s[k/64]&(1<<(k%64)) != 0 }
+func (s *keySet) add(k Key)     { s[k/64] |= 1 << (k % 64) }
 
 const blockRows = 1 << 10
 
@@ -21,7 +27,7 @@ type extraBlock struct {
 }
 
 // A figure is a byte of key and form, then its value. Most are whole: sizes in KiB, times
-// in µs, counts.
+// in µs, counts. Keys that do not fit beside the form are a byte of their own behind it.
 const (
 	wholes    = iota << 6 // uvarint
 	kibibytes             // uvarint of 1024
@@ -29,9 +35,9 @@ const (
 	floats                // 8 bytes
 )
 
-const keyMask = 1<<6 - 1
+const keyMask = 1<<6 - 1 // as a key: it follows
 
-const _ = uint(keyMask + 1 - NumKeys) // keys fit
+const _ = uint(len(keySet{})*64 - int(NumKeys)) // keys fit
 
 // add notes the figures of a row, which must not lie before any that have some.
 func (x *extras) add(row int, figures []Extra) {
@@ -55,7 +61,7 @@ func (x *extras) add(row int, figures []Extra) {
 	figures = figures[:min(len(figures), math.MaxUint8)]
 	b.data = append(b.data, byte(len(figures)))
 	for _, f := range figures {
-		x.has |= 1 << f.Key
+		x.has.add(f.Key)
 		b.data = appendFigure(b.data, f)
 	}
 }
@@ -64,18 +70,25 @@ func appendFigure(b []byte, f Extra) []byte {
 	v := uint64(max(f.Value, 0))
 	switch {
 	case f.Value != float64(v) || v > 1<<53 || math.Signbit(f.Value):
-		return binary.LittleEndian.AppendUint64(append(b, byte(f.Key)|floats), math.Float64bits(f.Value))
+		return binary.LittleEndian.AppendUint64(appendKey(b, f.Key, floats), math.Float64bits(f.Value))
 	case v >= 1024 && v%1024 == 0:
-		return binary.AppendUvarint(append(b, byte(f.Key)|kibibytes), v/1024)
+		return binary.AppendUvarint(appendKey(b, f.Key, kibibytes), v/1024)
 	case v >= 1000 && v%1000 == 0:
-		return binary.AppendUvarint(append(b, byte(f.Key)|thousands), v/1000)
+		return binary.AppendUvarint(appendKey(b, f.Key, thousands), v/1000)
 	}
-	return binary.AppendUvarint(append(b, byte(f.Key)|wholes), v)
+	return binary.AppendUvarint(appendKey(b, f.Key, wholes), v)
+}
+
+func appendKey(b []byte, k Key, form byte) []byte {
+	if k < keyMask {
+		return append(b, byte(k)|form)
+	}
+	return append(b, keyMask|form, byte(k))
 }
 
 // get returns a figure of a row, the first where it is there twice.
 func (x *extras) get(row int, k Key) (value float64, ok bool) {
-	if x.has&(1<<k) == 0 {
+	if !x.has.of(k) {
 		return 0, false
 	}
 	b := x.of(row)
@@ -125,11 +138,15 @@ func (x *extras) of(row int) []byte {
 func figure(b []byte) (f Extra, size int) {
 	f.Key = Key(b[0] & keyMask)
 	form := b[0] &^ keyMask
-	if form == floats {
-		f.Value = math.Float64frombits(binary.LittleEndian.Uint64(b[1:]))
-		return f, 9
+	at := 1
+	if f.Key == keyMask {
+		f.Key, at = Key(b[1]), 2
 	}
-	v, n := binary.Uvarint(b[1:])
+	if form == floats {
+		f.Value = math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))
+		return f, at + 8
+	}
+	v, n := binary.Uvarint(b[at:])
 	switch form {
 	case kibibytes:
 		v *= 1024
@@ -137,5 +154,5 @@ func figure(b []byte) (f Extra, size int) {
 		v *= 1000
 	}
 	f.Value = float64(v)
-	return f, 1 + n
+	return f, at + n
 }

@@ -76,14 +76,45 @@ const (
 	ServerTime                   // ns that a call took as whom it called saw it
 	YoungTime                    // ns that collecting the young generation took, of a pause that did more
 	WaitedWithin                 // ns before its end within which it was, at a time that is not known
-	NumKeys
+
+	// What .NET tells of a collection, see collection.go.
+	CollectionKind   // a [Collection]: blocking, beside the program, or during one that is
+	PauseTime        // ns that the world was stopped for it, in all its pauses
+	PromotedBytes    // bytes that survived in the generations that were collected
+	FreeBytes        // bytes between objects when it had ended: fragmentation
+	PinnedObjects    // how many objects it must not move
+	HandleCount      // how many GC handles there were
+	FinalizableBytes // bytes kept only because their finalizers have not run
+	CondemnReasons   // bits of [CondemnReason]: why that generation and not a lower one
+	Compacting       // 1: it moved objects together; 0: it swept
+	MemoryLoad       // percent of the memory there is that is in use, as the runtime saw it
+	HeapCount        // heaps it collected: 1 of a workstation, as many as CPUs of a server
+	GenBudget        // bytes that may be allocated in generation 0 until the next one
+	MarkedStacks     // bytes it found alive from stacks
+	MarkedFinalizer  //   … from the finalizer's queue
+	MarkedHandles    //   … from GC handles: statics, pinned buffers
+	MarkedOlder      //   … from older generations
+	MarkedOther      //   … from elsewhere
+
+	// By generation, [Generations] keys each: see [Key.In].
+	GenBefore   // bytes when it began, those between its objects included
+	GenAfter    = GenBefore + Generations
+	GenFree     = GenAfter + Generations    // bytes between its objects after
+	GenSurvived = GenFree + Generations     // bytes that it kept
+	GenGaps     = GenSurvived + Generations // bytes between its objects when it began
+	NumKeys     = GenGaps + Generations     // how many keys there are
 )
 
 var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", "global scan", "assist", "background", "idle",
 	"stw", "mark", "cpu fraction", "forced", "processors", "cycle", "generation", "pool threads",
 	"trigger", "failure", "pause of", "capacity", "young before", "young after", "young capacity", "old before", "old after", "old capacity",
 	"metaspace before", "metaspace after", "humongous before", "humongous after", "survivors", "tenuring threshold", "user cpu", "system cpu", "real",
-	"to safepoint", "region size", "operation", "server time", "young time", "waited within"}
+	"to safepoint", "region size", "operation", "server time", "young time", "waited within",
+	"collection", "pause", "promoted", "free", "pinned", "handles", "finalizable", "condemned", "compacting", "memory load", "heaps", "budget",
+	"from stacks", "from finalizers", "from handles", "from older", "from others",
+	"gen 0 before", "gen 1 before", "gen 2 before", "loh before", "poh before", "gen 0 after", "gen 1 after", "gen 2 after", "loh after", "poh after",
+	"gen 0 free", "gen 1 free", "gen 2 free", "loh free", "poh free", "gen 0 survived", "gen 1 survived", "gen 2 survived", "loh survived", "poh survived",
+	"gen 0 gaps", "gen 1 gaps", "gen 2 gaps", "loh gaps", "poh gaps"}
 
 func (k Key) String() string { return keyNames[k] }
 
@@ -118,7 +149,7 @@ func (v *Intervals) Len() int { return len(v.Start) }
 func (v *Intervals) Get(i int, k Key) (float64, bool) { return v.extras.get(i, k) }
 
 // Has says whether any row has a figure.
-func (v *Intervals) Has(k Key) bool { return v.extras.has&(1<<k) != 0 }
+func (v *Intervals) Has(k Key) bool { return v.extras.has.of(k) }
 
 // Select returns the rows of a kind, of one subject or of all (subject < 0), in
 // order of start.

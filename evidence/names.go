@@ -269,6 +269,19 @@ const (
 	SampleAwaitOther  = "await.other"
 )
 
+// Types of samples of memory. Each has the stack that allocated, the class is the type of object
+// ("System.Byte[]"); values are bytes, those of Objects counts. .NET tells of one small allocation in
+// 100 KiB and of every large one over 100 KiB: bytes are extrapolated, counts of large ones exact but
+// for the smallest.
+const (
+	SampleAllocated      = "alloc_space"         // all, large ones among them
+	SampleLargeAllocated = "large_alloc_space"   // on the large object heap
+	SampleLargeObjects   = "large_alloc_objects" // of them, how many
+	SampleGen2Deaths     = "gen2_dead_space"     // died in generation 2 or the large object heap: lived too long to be cheap
+	SampleLive           = "inuse_space"         // on the heap when it was walked; without stacks
+	SampleLiveObjects    = "inuse_objects"       // of them, how many
+)
+
 // Classes of CPU samples that are a collector's: what the work was for. All of them begin
 // with ClassGC, marking beside the program with ClassGCMark.
 const (
@@ -298,4 +311,7 @@ const (
 	CoverSpans      = "spans"       // calls to dependencies within requests
 	CoverPool       = "pool gauges" // a connection pool's use over time
 	CoverClasses    = "class histogram"
+	CoverAllocation = "allocations"        // who allocates: types and stacks, sampled
+	CoverLargeWaits = "large object waits" // threads that wait to allocate large objects while generation 2 is collected in the background
+	CoverDeaths     = "object survival"    // which objects survive collections
 )

@@ -163,7 +163,7 @@ func (t *rows) intervals() error {
 	for k := range evidence.NumKeys {
 		if v.Has(k) {
 			keys = append(keys, k)
-			t.put(figureColumns[k])
+			t.put(figureColumn(k))
 		}
 	}
 	if err := t.end(); err != nil {
@@ -241,6 +241,36 @@ var figureColumns = [evidence.NumKeys]string{
 	evidence.ToSafepoint:       "to_safepoint_ns",
 	evidence.RegionSize:        "region_bytes",
 	evidence.YoungTime:         "young_ns",
+
+	evidence.CollectionKind:   "collection_kind",
+	evidence.PauseTime:        "paused_ns",
+	evidence.PromotedBytes:    "promoted_bytes",
+	evidence.FreeBytes:        "free_bytes",
+	evidence.PinnedObjects:    "pinned_objects",
+	evidence.HandleCount:      "handles",
+	evidence.FinalizableBytes: "finalizable_bytes",
+	evidence.CondemnReasons:   "condemn_reasons",
+	evidence.Compacting:       "compacting",
+	evidence.MemoryLoad:       "memory_load_percent",
+	evidence.HeapCount:        "heaps",
+	evidence.GenBudget:        "gen0_budget_bytes",
+	evidence.MarkedStacks:     "marked_stacks_bytes",
+	evidence.MarkedFinalizer:  "marked_finalizers_bytes",
+	evidence.MarkedHandles:    "marked_handles_bytes",
+	evidence.MarkedOlder:      "marked_older_bytes",
+	evidence.MarkedOther:      "marked_others_bytes",
+}
+
+// generationColumns are those of figures that each generation of .NET has.
+var generationColumns = map[evidence.Key]string{evidence.GenBefore: "before", evidence.GenAfter: "after", evidence.GenFree: "free", evidence.GenSurvived: "survived", evidence.GenGaps: "gaps"}
+
+// figureColumn is a figure's column with its unit, as "gen2_after_bytes".
+func figureColumn(k evidence.Key) string {
+	if k < evidence.GenBefore {
+		return figureColumns[k]
+	}
+	generation := int(k-evidence.GenBefore) % evidence.Generations
+	return [evidence.Generations]string{"gen0", "gen1", "gen2", "loh", "poh"}[generation] + "_" + generationColumns[k-evidence.Key(generation)] + "_bytes"
 }
 
 func lane(id evidence.LaneID) string {

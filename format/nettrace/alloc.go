@@ -154,14 +154,25 @@ func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes fl
 	s.bytes += bytes
 }
 
-// emit writes a row for each stack and type; its class is the type.
+// emit writes a row for each stack and type; its class is the type. Large objects have two more.
 func (a *allocations) emit(q *process) {
-	kind, unit := q.b.Name("alloc_space"), q.b.Name("bytes")
+	if len(a.sums) == 0 {
+		return
+	}
+	q.cover(evidence.CoverAllocation, q.since(), q.until(), 0)
+	kind, unit := q.b.Name(evidence.SampleAllocated), q.b.Name("bytes")
 	q.b.RoomForSamples(len(a.sums))
 	for _, i := range a.most() {
 		s := &a.sums[i]
-		q.b.Sample(evidence.Sample{Subject: q.id, Stack: q.stack(s.stack, false, s.time), Type: kind, Unit: unit,
-			Class: q.b.Name(a.names[s.class]), Value: int64(min(s.bytes, 1<<62)), Origin: q.b.Origin(s.n)})
+		row := evidence.Sample{Subject: q.id, Stack: q.stack(s.stack, false, s.time), Type: kind, Unit: unit,
+			Class: q.b.Name(a.names[s.class]), Value: int64(min(s.bytes, 1<<62)), Origin: q.b.Origin(s.n)}
+		q.b.Sample(row)
+		if s.kind == large {
+			row.Type = q.b.Name(evidence.SampleLargeAllocated)
+			q.b.Sample(row)
+			row.Type, row.Unit, row.Value = q.b.Name(evidence.SampleLargeObjects), q.b.Name("count"), s.count
+			q.b.Sample(row)
+		}
 	}
 	if a.left > 0 {
 		q.b.Warnf(0, "allocations have more than %d combinations of stack and type: events of the others left out: %d", maxAllocations, a.left)

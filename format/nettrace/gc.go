@@ -3,7 +3,6 @@ package nettrace
 import (
 	"strconv"
 
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
 )
 
@@ -11,12 +10,16 @@ import (
 // generation 2, beside the program) may contain others, and has pauses of its own.
 type collector struct {
 	watched   bool
-	open      []cycle // begun and not ended: a background one and one within it
-	done      []cycle
+	open      []*cycle // begun and not ended: a background one and one within it
+	done      []*cycle
+	told      *cycle // that the last history of all heaps was about
 	pauses    []pause
 	heaps     []heap
 	suspended [9]int64 // suspensions by reason, others last
 	dropped   int64    // beyond maxCycles
+	headless  uint32   // number of a collection that had begun before the session, 0: none
+	plain     int64    // collections whose histories were left out, beyond maxHistories
+	waits     largeWaits
 
 	// Suspensions by the thread that asked for them, which ends them too. One thread's
 	// begins while another's lasts: it waits for its turn. Those that ended stay, to
@@ -38,23 +41,23 @@ type cycle struct {
 	after              int64             // heap size, bytes, -1 unknown
 	trigger            eventpipe.StackID // of the thread that brought it on; 0 unknown
 	triggered          int64
+	paused, suspended  int64    // ns, of its pauses: whole ones, and of them until all threads had stopped
+	history            *history // nil: none came
 }
 
 type pause struct {
 	thread     int64
 	under      bool // way
 	start, end int64
+	stopped    int64 // when all threads had stopped, 0 unknown
 	reason     uint32
 	collects   int32 // generation of the collection that began within, -1: none
 	kind       uint32
+	why        uint32
+	of         *cycle // that its time is charged to from since on; nil: none yet
+	since      int64
+	number     uint32 // of the first it was for
 	n          int64
-}
-
-type heap struct {
-	at    int64
-	n     int64
-	sizes [5]uint64 // generations 0 to 2, large objects, pinned objects
-	five  bool
 }
 
 // maxCycles of a stream are kept, more are counted. At 100 collections a second
@@ -92,7 +95,7 @@ func (q *process) gcTriggered(e *eventpipe.Event) {
 
 func (q *process) gcStart(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload)
-	y := cycle{number: c.U32(), start: e.Time, n: e.N, after: -1}
+	y := &cycle{number: c.U32(), start: e.Time, n: e.N, after: -1}
 	if e.Meta.Version >= 1 {
 		y.generation, y.reason, y.kind = c.U32(), c.U32(), c.U32()
 	} else {
@@ -106,13 +109,33 @@ func (q *process) gcStart(e *eventpipe.Event) {
 	g.watched = true
 	y.trigger, y.triggered = g.trigger.stack, g.trigger.at
 	g.trigger.stack = 0
-	if p := g.within(e.Thread); p != nil && p.collects < 0 {
-		p.collects, p.kind = int32(min(y.generation, 2)), y.kind
+	if p := g.within(e.Thread); p != nil {
+		if p.collects < 0 {
+			p.collects, p.kind, p.why = int32(min(y.generation, 2)), y.kind, y.reason
+		}
+		p.charge(y, e.Time)
 	}
 	if len(g.open) >= 4 { // ends were lost
 		g.open = g.open[1:]
 	}
 	g.open = append(g.open, y)
+}
+
+// charge has the pause be for a collection from now on: one of a young generation may come
+// first, within the pause that begins one in the background.
+func (p *pause) charge(y *cycle, now int64) {
+	from := p.start
+	if p.of != nil {
+		from = p.since
+		p.of.paused += now - from
+		from = now
+	} else {
+		p.number = y.number
+		if p.stopped > 0 {
+			y.suspended += p.stopped - p.start
+		}
+	}
+	p.of, p.since = y, from
 }
 
 func (q *process) gcEnd(e *eventpipe.Event) {
@@ -137,6 +160,9 @@ func (q *process) gcEnd(e *eventpipe.Event) {
 		}
 		g.done = append(g.done, y)
 		return
+	}
+	if len(g.done) == 0 {
+		g.headless = number
 	}
 }
 
@@ -168,6 +194,13 @@ func (q *process) suspend(e *eventpipe.Event) {
 		g.stopping[e.Thread] = p
 	}
 	*p = pause{thread: e.Thread, under: true, start: e.Time, reason: reason, collects: -1, n: e.N}
+}
+
+// suspended reads SuspendEEStop (8): all threads have stopped.
+func (q *process) suspended(e *eventpipe.Event) {
+	if p := q.gc.by(e.Thread); p != nil && p.under && p.stopped == 0 {
+		p.stopped = e.Time
+	}
 }
 
 // by is the last suspension that a thread asked for, nil: it never did.
@@ -215,6 +248,14 @@ func (q *process) restarted(e *eventpipe.Event) {
 		return
 	}
 	p.end = e.Time
+	if p.of == nil {
+		if y := g.background(); y != nil { // it needs the world stopped again
+			p.charge(y, e.Time)
+		}
+	}
+	if p.of != nil {
+		p.of.paused += p.end - p.since
+	}
 	if len(g.pauses) == maxCycles {
 		g.dropped++
 		return
@@ -222,38 +263,14 @@ func (q *process) restarted(e *eventpipe.Event) {
 	g.pauses = append(g.pauses, *p)
 }
 
-// heapStats reads HeapStats (4): the heap after a collection, once its end was told.
-func (q *process) heapStats(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
-	h := heap{at: e.Time, n: e.N}
-	for i := range 4 {
-		h.sizes[i] = c.U64()
-		c.Skip(8) // promoted
+// background is the collection that runs beside the program, nil without.
+func (g *collector) background() *cycle {
+	for _, y := range g.open {
+		if y.kind == background {
+			return y
+		}
 	}
-	c.Skip(16 + 12)
-	if !c.OK() {
-		q.bad(e)
-		return
-	}
-	c.Skip(2)
-	if e.Meta.Version >= 2 {
-		h.sizes[4] = c.U64()
-		h.five = c.OK()
-	}
-	g := &q.gc
-	if n := len(g.done); n > 0 && g.done[n-1].after < 0 {
-		g.done[n-1].after = h.total()
-	}
-	if len(g.heaps) < maxCycles {
-		g.heaps = append(g.heaps, h)
-	}
-}
-
-func (h *heap) total() (bytes int64) {
-	for _, s := range h.sizes {
-		bytes += int64(min(s, 1<<60)) // a damaged one does not overflow the sum
-	}
-	return bytes
+	return nil
 }
 
 // words say what a collection was: "gen 2 background, induced".
@@ -270,35 +287,4 @@ func (p *pause) words() string {
 		return "background collection"
 	}
 	return "gen " + strconv.Itoa(int(p.collects)) + kindWords[min(p.kind, foreground)]
-}
-
-func (g *collector) emit(q *process) {
-	if !g.watched {
-		return
-	}
-	for i := range g.done {
-		y := &g.done[i]
-		extra := []evidence.Extra{{Key: evidence.Generation, Value: float64(y.generation)}, {Key: evidence.CycleNumber, Value: float64(y.number)}}
-		if y.after >= 0 {
-			extra = append(extra, evidence.Extra{Key: evidence.HeapAfter, Value: float64(y.after)})
-		}
-		if induced[y.reason] {
-			extra = append(extra, evidence.Extra{Key: evidence.Forced, Value: 1})
-		}
-		row := evidence.Interval{Subject: q.id, Kind: evidence.GCCycle, Start: y.start, End: max(y.start, y.end),
-			Cause: q.b.Name(y.words()), Extra: extra, Origin: q.b.Origin(y.n)}
-		if y.trigger != 0 {
-			row.Stack = q.stack(y.trigger, false, y.triggered)
-		}
-		q.b.Interval(row)
-	}
-	for i := range g.pauses {
-		p := &g.pauses[i]
-		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: p.start, End: max(p.start, p.end),
-			Cause: q.b.Name(p.words()), Origin: q.b.Origin(p.n)})
-	}
-	q.cover(evidence.CoverGC, q.since(), q.until(), 0)
-	if g.dropped > 0 {
-		q.b.Warnf(0, "more than %d collections or pauses: later ones left out: %d", maxCycles, g.dropped)
-	}
 }

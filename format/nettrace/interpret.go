@@ -11,7 +11,8 @@ type handler = func(*process, *eventpipe.Event)
 // byID are the events that carry no names.
 var byID = map[string]map[int32]handler{
 	provRuntime: {
-		1: (*process).gcStart, 2: (*process).gcEnd, 3: (*process).restarted, 4: (*process).heapStats, 9: (*process).suspend, 35: (*process).gcTriggered,
+		1: (*process).gcStart, 2: (*process).gcEnd, 3: (*process).restarted, 4: (*process).heapStats, 8: (*process).suspended, 9: (*process).suspend, 35: (*process).gcTriggered,
+		202: (*process).marked, 204: (*process).heapHistory, 205: (*process).globalHistory,
 		10: (*process).allocationTick, 303: (*process).allocationSampled,
 		50: (*process).workerThread, 51: (*process).workerThread, 54: (*process).throughput, 55: (*process).adjusted, 59: (*process).poolBounds,
 		81: (*process).contentionStart, 91: (*process).contentionStop, 301: (*process).waitStart, 302: (*process).waitStop,
@@ -21,8 +22,12 @@ var byID = map[string]map[int32]handler{
 	provRundown: {
 		143: (*process).methodRundown, 144: (*process).methodRundown, 153: (*process).module, 154: (*process).module, 187: (*process).runtimeStart,
 	},
+	provPrivate: {23: (*process).largeWaitStart, 24: (*process).largeWaitStop},
 	provSampler: {0: (*process).sampled},
 }
+
+// lastPrivateGC is the last event of the private provider that its GC keyword switches on.
+const lastPrivateGC = 25
 
 // Providers of events with names.
 const (
@@ -63,6 +68,9 @@ var byName = map[string]map[string]handler{
 // interpreter is what an event of a type means, nil if it is only counted.
 func interpreter(m *eventpipe.Metadata) handler {
 	if h, ok := byID[m.Provider]; ok {
+		if h[m.ID] == nil && m.Provider == provPrivate && m.ID <= lastPrivateGC {
+			return (*process).private
+		}
 		return h[m.ID]
 	}
 	if m.Name == "EventCounters" {
