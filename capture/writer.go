@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/unstall/unstall/redact"
+	"github.com/unstall/unstall/redact/recorded"
 )
 
 // flushEvery is how long what was recorded stays in memory.
@@ -40,6 +41,7 @@ type Writer struct {
 	closed  bool
 	names   map[string]int
 	open    map[*artifact]bool
+	seen    *redact.Seen
 	events  int
 	said    map[string]bool // warnings and lacks
 	zstd    *zstd.Encoder
@@ -81,7 +83,7 @@ func newWriter(f file, path string, info Info) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{path: path, f: f, zstd: z, stop: make(chan struct{}), done: make(chan struct{}),
-		names: map[string]int{manifestName: 1, eventsName: 1}, open: make(map[*artifact]bool), said: make(map[string]bool)}
+		names: map[string]int{manifestName: 1, eventsName: 1}, open: make(map[*artifact]bool), seen: redact.NewSeen(), said: make(map[string]bool)}
 	head := manifest{schema, info.Tool, info.Host, redact.URL(info.Target), info.Start.UTC(), redact.Args(info.Command), info.ExpectedRate}
 	if err := w.append(manifestName, time.Now(), encode(head), nil); err != nil {
 		return nil, err
@@ -100,7 +102,7 @@ func (w *Writer) Create(m Meta) (io.WriteCloser, error) {
 	}
 	m.Name = unique(fileName(m.Name), w.names)
 	m.Origin = redact.URL(m.Origin)
-	a := &artifact{w: w, meta: m}
+	a := &artifact{w: w, meta: m, secrets: redact.Text{Seen: w.seen}, filter: recorded.Filter{Seen: w.seen}}
 	a.filter.Hint = a.hint()
 	w.open[a] = true
 	return a, nil

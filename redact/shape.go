@@ -17,6 +17,14 @@ var joined = func() (t [256]bool) {
 	return t
 }()
 
+// letter are letters and digits.
+var letter = func() (t [256]bool) {
+	for c := range t {
+		t[c] = alnum(byte(c))
+	}
+	return t
+}()
+
 // shapes hides what shows by its form, without a name before it: values in the
 // queries of URLs, segments of paths that name one thing only, e-mail addresses,
 // numbers of cards, and keys as vendors form them.
@@ -83,13 +91,19 @@ func (s *scanner) word(i, z int) {
 		}
 		at++
 	}
+	begun := false // a run of letters and digits
 	for k := i; k < z; k++ {
-		if (k == i || !alnum(b[k-1])) && alnum(b[k]) {
+		if !letter[b[k]] {
+			begun = false
+			continue
+		}
+		if !begun {
 			if n := vendor(b[k:min(z, k+longestKey)]); n > 0 {
 				s.spans = append(s.spans, span{k, k + n, Mark})
 				k += n - 1
 			}
 		}
+		begun = letter[b[k]]
 	}
 }
 

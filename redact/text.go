@@ -8,6 +8,8 @@ import (
 // Text redacts the lines of a text in order, and so finds private keys that go
 // over several of them. The zero value is ready.
 type Text struct {
+	Seen *Seen // of lines; may be nil
+
 	key    bool // within a private key
 	others int  // lines since then that were none of it
 }
@@ -16,12 +18,16 @@ type Text struct {
 const maxOthers = 8
 
 // Line is [Line] for the next line.
-func (t *Text) Line(b []byte) []byte { return t.line(b, Line) }
+func (t *Text) Line(b []byte) []byte { return t.line(b, AsLine, Line) }
 
 // Own is [Own] for the next line.
-func (t *Text) Own(b []byte) []byte { return t.line(b, Own) }
+func (t *Text) Own(b []byte) []byte { return t.line(b, AsOwn, Own) }
 
-func (t *Text) line(b []byte, of func([]byte) []byte) []byte {
+func (t *Text) line(b []byte, as byte, of func([]byte) []byte) []byte {
+	sum, harmless := t.Seen.Before(as, b)
+	if harmless && !t.key {
+		return b
+	}
 	switch {
 	case t.key && bytes.Contains(b, []byte("-----END")):
 		t.key = false
@@ -38,7 +44,11 @@ func (t *Text) line(b []byte, of func([]byte) []byte) []byte {
 	if i := bytes.Index(b, []byte(keyHeader)); i >= 0 && bytes.Contains(b[:i], []byte("-----BEGIN ")) && !bytes.Contains(b[i:], []byte("-----END")) {
 		t.key, t.others = true, 0
 	}
-	return of(b)
+	safe := of(b)
+	if !t.key && bytes.Equal(safe, b) {
+		t.Seen.Remember(sum)
+	}
+	return safe
 }
 
 // keyLine finds the base64 in a line of a key: all of it, or a long run in what

@@ -183,6 +183,8 @@ func each(b []byte, f func([]byte)) {
 	}
 }
 
+func printable(c byte) bool { return c >= ' ' && c < 0x7f || c == '\t' || c >= 0x80 }
+
 func plainText(b []byte) bool {
 	for _, c := range b {
 		if !printable(c) {

@@ -20,7 +20,7 @@ func TestOldTracesStay(t *testing.T) {
 		}
 		b = plain(t, b)
 		for _, size := range []int{len(b), 1000, 4099} {
-			if got := inPieces(b, size); !bytes.Equal(got, b) {
+			if got := inPieces(b, size, nil); !bytes.Equal(got, b) {
 				t.Errorf("%s in pieces of %d: it was changed", filepath.Base(file), size)
 			}
 		}
@@ -37,19 +37,9 @@ func TestOldTraceTexts(t *testing.T) {
 	b = append(b, 3<<6|evOldUserLog, 4, 1, 2, 3, 4, byte(len(secret)))
 	b = append(b, secret...)
 	for _, size := range []int{1, 7, len(b)} {
-		got := inPieces(b, size)
+		got := inPieces(b, size, nil)
 		if bytes.Contains(got, []byte("plantedsecret")) || len(got) != len(b) || !bytes.Contains(got, b[16+3+len(secret):16+3+len(secret)+11]) {
 			t.Errorf("in pieces of %d: %q", size, got)
 		}
 	}
-}
-
-func inPieces(b []byte, size int) (out []byte) {
-	var f Filter
-	for len(b) > 0 {
-		n := min(size, len(b))
-		out = append(out, f.Next(bytes.Clone(b[:n]))...)
-		b = b[n:]
-	}
-	return append(out, f.End()...)
 }

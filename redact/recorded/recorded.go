@@ -25,7 +25,8 @@ type Hint struct {
 // The zero value is ready for one without a hint.
 type Filter struct {
 	Hint Hint
-	head []byte // until it is known what it is
+	Seen *redact.Seen // what other recordings of the same hold, too; may be nil
+	head []byte       // until it is known what it is
 	to   cleaner
 }
 
@@ -73,9 +74,9 @@ func (f *Filter) choose() (head []byte) {
 	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.HasPrefix(head[min(len(head), 7):], []byte(" trace\x00")):
 		f.to = traceOf(head)
 	case isText(head):
-		f.to = &text{hint: f.Hint}
+		f.to = &text{hint: f.Hint, secrets: redact.Text{Seen: f.Seen}}
 	default:
-		f.to = &data{}
+		f.to = &data{seen: f.Seen}
 	}
 	return head
 }
