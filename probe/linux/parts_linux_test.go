@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -189,5 +190,34 @@ func TestReadOnceMoreAtTheEnd(t *testing.T) {
 	l.follow(over)
 	if got := out.Text("access.log"); got != oldLine {
 		t.Errorf("recorded %q", got)
+	}
+}
+
+// What is done again and again keeps within its share, whatever a round costs.
+func TestPace(t *testing.T) {
+	for name, cost := range map[string]func(n int) time.Duration{
+		"cheap":           func(int) time.Duration { return 10 * time.Microsecond },
+		"dear":            func(int) time.Duration { return 5 * time.Millisecond },
+		"dear by chance":  func(n int) time.Duration { return time.Duration(1+n%50/49*100) * 50 * time.Microsecond },
+		"dearer and more": func(n int) time.Duration { return time.Duration(n) * 10 * time.Microsecond },
+	} {
+		p := pace{share: .003, least: 25 * time.Millisecond}
+		began := time.Unix(1e9, 0)
+		now, spent, rounds := began, time.Duration(0), 0
+		now = now.Add(p.after(now, time.Second)) // the first does not count
+		for ; now.Sub(began) < time.Minute; rounds++ {
+			c := cost(rounds)
+			spent += c
+			now = now.Add(c)
+			wait := p.after(now, c)
+			if wait < p.least || wait > 10*time.Second {
+				t.Fatalf("%s: pause of %v", name, wait)
+			}
+			now = now.Add(wait)
+		}
+		share := spent.Seconds() / now.Sub(began).Seconds()
+		if share > 1.1*p.share || name == "cheap" && rounds < 2300 || name != "cheap" && share < .7*p.share {
+			t.Errorf("%s: %d rounds took %.2f %%", name, rounds, 100*share)
+		}
 	}
 }

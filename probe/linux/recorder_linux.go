@@ -14,16 +14,20 @@ import (
 	"github.com/unstall/unstall/probe"
 )
 
-// How often the files are read where that costs little: the process and the host,
-// and everything else.
+// How often the files are read where that costs little: the process with its threads and the
+// host, and everything else.
 const (
 	often  = 250 * time.Millisecond
 	seldom = time.Second
 )
 
-// costShare is the part of one processor that reading each of the two may take:
-// where it would be more, it is read less often.
-const costShare = .006
+// The parts of one processor that reading may take, writing what was read included: where it
+// would be more, it is read less often. With lookShare that is 1 % in all.
+const (
+	ownShare     = .003 // of the process and the host
+	threadsShare = .002
+	otherShare   = .002
+)
 
 // record records a process until the context or the plan ends, or the process.
 func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
@@ -102,8 +106,29 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 	defer r.close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var nextOften, nextSeldom, lastSeldom time.Time
-	var usual time.Duration // what reading all processes cost the time before: one that was dear by chance is no reason to pause for long
+	var lastOthers time.Time
+	parts := []*part{
+		{pace: pace{share: ownShare, least: often}, read: func(now time.Time, first, last bool) {
+			if !ended {
+				r.ownFiles(first)
+			}
+			r.all(r.host)
+			r.all(r.group)
+		}},
+		{pace: pace{share: threadsShare, least: often}, read: func(time.Time, bool, bool) {
+			if !ended {
+				_ = r.threads.read(&r.archive)
+			}
+		}},
+		{pace: pace{share: otherShare, least: seldom}, read: func(now time.Time, first, last bool) {
+			r.all(r.slow)
+			_ = r.neighbours.read(&r.archive)
+			if !first && !last {
+				r.slowest = max(r.slowest, now.Sub(lastOthers))
+			}
+			lastOthers = now
+		}},
+	}
 	for first, last := true, false; ; first = false {
 		select {
 		case <-ctx.Done():
@@ -113,42 +138,48 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 		if first && ctx.Err() != nil {
 			last = true // a moment is written in any case
 		}
-		now, cost := time.Now(), threadTime()
+		now := time.Now()
 		if !r.process.alive() {
 			ended, last = true, true
-		} else {
-			r.ownFiles(first)
 		}
-		r.all(r.host)
-		r.all(r.group)
-		nextOften = now.Add(pause(often, threadTime()-cost, first))
-		if first || last || !now.Before(nextSeldom) {
-			cost = threadTime()
-			r.all(r.slow)
-			_ = r.neighbours.read(&r.archive)
-			cost = threadTime() - cost
-			nextSeldom = now.Add(pause(seldom, min(cost, usual), first) - often/2) // the moment nearest to it
-			usual = cost
-			if !first && !last {
-				r.slowest = max(r.slowest, now.Sub(lastSeldom))
+		var due []*part
+		for _, p := range parts {
+			if first || last || !now.Before(p.next) {
+				due = append(due, p)
+				p.cost, p.bytes = threadTime(), len(r.buf)
+				p.read(now, first, last)
+				p.cost, p.bytes = threadTime()-p.cost, len(r.buf)-p.bytes
 			}
-			lastSeldom = now
 		}
+		whole, writing := len(r.buf), threadTime()
 		if err := r.flush(); err != nil {
 			return ended, fmt.Errorf("procfs.txt: %w", err)
 		}
 		if last {
 			return ended, nil
 		}
-		timer.Reset(time.Until(nextOften))
+		writing = threadTime() - writing
+		for _, p := range due {
+			cost := p.cost + writing*time.Duration(p.bytes)/time.Duration(max(1, whole))
+			p.next = now.Add(p.after(now, cost) - often/2) // the moment nearest to it
+		}
+		timer.Reset(time.Until(parts[0].next.Add(often / 2)))
 	}
+}
+
+// part is what is read together.
+type part struct {
+	pace
+	next  time.Time
+	read  func(now time.Time, first, last bool)
+	cost  time.Duration // of reading it last
+	bytes int           // that it had
 }
 
 // ownFiles reads the process: its stat first, as the first process named is the
 // one an archive is about.
 func (r *recorder) ownFiles(first bool) {
 	r.all(r.own)
-	_ = r.threads.read(&r.archive)
 	if first {
 		r.once()
 	}
@@ -178,15 +209,6 @@ func (r *recorder) close() {
 	r.threads.close(&r.archive)
 	r.neighbours.close(&r.archive)
 	r.process.close()
-}
-
-// pause is how long to wait after a reading that took so much CPU time. The first
-// opens every file and says nothing.
-func pause(every time.Duration, cost time.Duration, first bool) time.Duration {
-	if first {
-		return every
-	}
-	return max(every, time.Duration(float64(cost)/costShare))
 }
 
 // threadTime is the CPU time of this thread: unlike the time that passes it does

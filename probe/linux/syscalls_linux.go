@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"strconv"
@@ -25,12 +24,13 @@ import (
 // with what the process does.
 const looksEvery = 25 * time.Millisecond
 
-// lookShare is the part of one processor that looking may take: with 200 threads that leaves some
-// four looks a second, with 1,000 one.
-const lookShare = .004
+// lookShare is the part of one processor that looking may take, writing what was seen included:
+// with 200 threads that leaves some six looks a second, with 1,000 one.
+const lookShare = .003
 
-// mostTasks is how many threads' files are kept open.
-const mostTasks = 1024
+// namesEvery is how often a thread's name is read, at most, once it is so old: at first it has
+// that of its parent, and what it does changes at every look.
+const namesEvery = time.Second
 
 // syscalls writes syscalls.txt, as format/syscalls reads.
 type syscalls struct {
@@ -41,16 +41,24 @@ type syscalls struct {
 	names   []byte
 	tasks   map[int]*task
 	round   int
+	now     time.Time // of this round
+	began   time.Time // the first
+	open    int       // files kept open
+	most    int       // that may be
+	pace    pace
 	fds     openFiles
 	room    [512]byte
 }
 
 // task is a thread that is looked at again and again.
 type task struct {
-	fd   int    // of its syscall file, -1 not kept open
-	last []byte // what was written of it
-	seen int    // the last round that listed it
-	name string
+	call  int    // its syscall file, -1 not kept open
+	wait  int    // its wchan file, likewise
+	last  []byte // what was written of it
+	seen  int    // the last round that listed it
+	name  string
+	begun time.Time // when it was first seen
+	named time.Time // when its name was read
 }
 
 // watchSyscalls looks at the process's threads until the context ends. It ends early where
@@ -70,7 +78,8 @@ func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, sink
 		sink.Warnf("syscalls.txt: %v", err)
 		return
 	}
-	s := &syscalls{process: p, out: out, dir: -1, names: make([]byte, 32<<10), tasks: make(map[int]*task), fds: newOpenFiles(p)}
+	s := &syscalls{process: p, out: out, dir: -1, names: make([]byte, 32<<10), tasks: make(map[int]*task), most: mostOpen(),
+		pace: pace{share: lookShare, least: looksEvery}, fds: newOpenFiles(p)}
 	defer s.close()
 	if err := errors.Join(s.run(ctx), out.Close()); err != nil {
 		sink.Warnf("syscalls.txt: %v", err)
@@ -99,11 +108,7 @@ func (s *syscalls) run(ctx context.Context) error {
 			}
 			return err
 		}
-		mean := looksEvery
-		if s.round > 1 { // the first opens every file and says nothing
-			mean = max(mean, time.Duration(float64(threadTime()-cost)/lookShare))
-		}
-		timer.Reset(mean/2 + rand.N(mean))
+		timer.Reset(around(s.pace.after(time.Now(), threadTime()-cost)))
 	}
 	return nil
 }
@@ -117,13 +122,16 @@ func (s *syscalls) look() error {
 		}
 	}
 	s.round++
-	s.buf = append(strconv.AppendInt(append(s.buf, "@ "...), time.Now().UnixNano(), 10), '\n')
+	if s.now = time.Now(); s.round == 1 {
+		s.began = s.now
+	}
+	s.buf = append(strconv.AppendInt(append(s.buf, "@ "...), s.now.UnixNano(), 10), '\n')
 	listed := 0
 	err := numbers(s.dir, s.names, func(tid int) {
 		listed++
 		t := s.tasks[tid]
 		if t == nil {
-			t = &task{fd: -1}
+			t = &task{call: -1, wait: -1, begun: s.now}
 			s.tasks[tid] = t
 		}
 		t.seen = s.round
@@ -143,16 +151,23 @@ func (s *syscalls) look() error {
 }
 
 func (s *syscalls) forget(tid int, t *task) {
-	if t.fd >= 0 {
-		_ = syscall.Close(t.fd)
-	}
+	s.closeFiles(t)
 	delete(s.tasks, tid)
 	s.buf = append(strconv.AppendInt(append(s.buf, "ended "...), int64(tid), 10), '\n')
 }
 
+func (s *syscalls) closeFiles(t *task) {
+	for _, fd := range []int{t.call, t.wait} {
+		if fd >= 0 {
+			_ = syscall.Close(fd)
+			s.open--
+		}
+	}
+}
+
 // task writes what a thread does, if that is not what it did.
 func (s *syscalls) task(tid int, t *task) {
-	n, err := s.read(tid, t)
+	n, err := s.read(&t.call, tid, "syscall", s.room[:])
 	if err != nil || n <= 0 {
 		return // it ends just now, which the kernel may call EPERM, too: the next listing lacks it
 	}
@@ -160,45 +175,51 @@ func (s *syscalls) task(tid int, t *task) {
 	if bytes.Equal(now, t.last) {
 		return
 	}
-	if name := s.name(tid); name != t.name {
-		t.name = name
-		s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, name)
+	if s.now.Sub(t.named) >= namesEvery || s.now.Sub(t.begun) < namesEvery && t.begun != s.began {
+		t.named = s.now
+		if name := s.name(tid); name != t.name {
+			t.name = name
+			s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, name)
+		}
 	}
 	s.buf = s.fds.call(s.buf, now)
 	s.buf = append(strconv.AppendInt(s.buf, int64(tid), 10), ' ')
-	s.buf = append(s.buf, s.where(tid, now)...)
+	s.buf = append(s.buf, s.where(tid, t, now)...)
 	s.buf = append(append(append(s.buf, ' '), now...), '\n')
 	t.last = append(t.last[:0], now...)
 }
 
-// read reads the syscall file into the room there is.
-func (s *syscalls) read(tid int, t *task) (int, error) {
-	fd := t.fd
+// read reads a file of a thread into the room there is, and keeps it open where that may be.
+func (s *syscalls) read(keep *int, tid int, name string, room []byte) (int, error) {
+	fd := *keep
 	if fd < 0 {
 		var err error
-		if fd, err = syscall.Open(fmt.Sprintf("%s/task/%d/syscall", s.process.dir, tid), syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+		if fd, err = syscall.Open(fmt.Sprintf("%s/task/%d/%s", s.process.dir, tid, name), syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
 			return 0, err
 		}
-		if len(s.tasks) <= mostTasks {
-			t.fd = fd
+		if s.open < s.most {
+			*keep = fd
+			s.open++
 		} else {
 			defer syscall.Close(fd)
 		}
 	}
-	n, err := syscall.Pread(fd, s.room[:], 0)
+	n, err := syscall.Pread(fd, room, 0)
 	for err == syscall.EINTR {
-		n, err = syscall.Pread(fd, s.room[:], 0)
+		n, err = syscall.Pread(fd, room, 0)
 	}
 	return n, err
 }
 
 // where is the function of the kernel in which a thread waits, "-" if it does not, or is not told.
-func (s *syscalls) where(tid int, now []byte) string {
+func (s *syscalls) where(tid int, t *task, now []byte) string {
 	if now[0] == 'r' { // running
 		return "-"
 	}
-	b, err := os.ReadFile(fmt.Sprintf("%s/task/%d/wchan", s.process.dir, tid))
-	if b = bytes.TrimSpace(b); err != nil || len(b) == 0 || bytes.Equal(b, []byte("0")) {
+	var room [128]byte
+	n, err := s.read(&t.wait, tid, "wchan", room[:])
+	b := bytes.TrimSpace(room[:max(n, 0)])
+	if err != nil || len(b) == 0 || bytes.Equal(b, []byte("0")) {
 		return "-"
 	}
 	return string(bytes.ReplaceAll(b, []byte(" "), []byte("_")))
@@ -214,9 +235,7 @@ func (s *syscalls) name(tid int) string {
 
 func (s *syscalls) close() {
 	for _, t := range s.tasks {
-		if t.fd >= 0 {
-			_ = syscall.Close(t.fd)
-		}
+		s.closeFiles(t)
 	}
 	if s.dir >= 0 {
 		_ = syscall.Close(s.dir)
