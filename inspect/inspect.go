@@ -56,6 +56,7 @@ type Coverage struct {
 	Until   *time.Time `json:"until"`
 	Seconds float64    `json:"seconds"`
 	Lost    int64      `json:"lost"`
+	Looks   int64      `json:"looks,omitempty"` // where states were looked at now and then
 }
 
 // Table is a table of an artifact; cells are formatted.
@@ -126,6 +127,9 @@ func watched(b *evidence.Bundle, a evidence.ArtifactID) (clock *Clock, out []Cov
 			continue
 		}
 		v := Coverage{Kind: c.Kind, Seconds: float64(c.Until-c.From) / 1e9, Lost: c.Lost}
+		if c.Sampled > 0 {
+			v.Looks = (c.Until-c.From+c.Sampled/2)/c.Sampled + 1
+		}
 		if b.Clocks[c.Clock].Anchored() && c.From != 0 && c.Until != 0 {
 			v.From, v.Until = moment(c.From), moment(c.Until)
 		}

@@ -69,6 +69,9 @@ func (p *page) artifact(a *inspect.Artifact) {
 			when += " (" + figure.Time(c.Seconds*1e9) + ")"
 		}
 		text := c.Kind + " " + when
+		if c.Looks > 1 {
+			text += ", looked at " + figure.Count(c.Looks) + " times"
+		}
 		if c.Lost > 0 {
 			text += ", " + figure.Count(c.Lost) + " lost"
 		}

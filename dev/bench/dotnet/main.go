@@ -6,6 +6,7 @@
 //
 //	go run ./dev/bench/dotnet                    3.1 and 9, six pairs each, about 6 minutes
 //	go run ./dev/bench/dotnet -on 9 -pairs 2     a look
+//	go run ./dev/bench/dotnet -before OLD        beside another unstall, in turn with it
 //
 // The service is the one of lab/dotnet-starvation under requests that compute, hold one
 // lock and allocate large arrays, so many a second that it keeps -busy of the machine's
@@ -26,6 +27,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,11 +45,12 @@ func main() {
 	d := flag.Duration("for", 10*time.Second, "how long each run is, and how long is recorded")
 	busy := flag.Float64("busy", .7, "share of the machine's CPUs that the service is to keep busy")
 	tool := flag.String("unstall", "", "the unstall to run; built anew if empty")
+	before := flag.String("before", "", "another unstall to hold it against")
 	keep := flag.String("keep", "", "folder for the captures")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, strings.Split(*on, ","), *tool, *keep, bench{pairs: *pairs, each: *d, busy: *busy}); err != nil {
+	if err := run(ctx, strings.Split(*on, ","), *tool, *keep, bench{before: *before, pairs: *pairs, each: *d, busy: *busy}); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/dotnet:", err)
 		os.Exit(1)
 	}
@@ -60,6 +63,7 @@ type bench struct {
 	busy  float64
 
 	dir, unstall, url string
+	before            string // another unstall, "" none
 	pid               int
 	rate              float64
 }
@@ -115,27 +119,31 @@ func (b bench) of(ctx context.Context, name, dotnet, assembly string) error {
 	b.url, b.pid = "http://"+said.Serving, p.PID
 	b.rate = 100
 	for range 2 { // the second has it warm
-		r, err := b.measure(ctx, 4*time.Second, "")
+		r, err := b.measure(ctx, 4*time.Second, "", "")
 		if err != nil {
 			return err
 		}
 		b.rate = b.busy * float64(runtime.NumCPU()) / r.perRequest
 	}
-	var without, with []result
+	tools := []string{"", b.unstall}
+	if b.before != "" {
+		tools = append(tools, b.before)
+	}
+	runs := make([][]result, len(tools))
 	for i := range b.pairs {
-		var pair [2]result
-		for _, on := range []int{i % 2, 1 - i%2} {
-			path := ""
-			if on == 1 {
-				path = filepath.Join(b.dir, fmt.Sprintf("dotnet-%s-%d.unstall", name, i))
-			}
-			if pair[on], err = b.measure(ctx, b.each, path); err != nil {
+		for k := range tools {
+			on := (i + k) % len(tools)
+			r, err := b.measure(ctx, b.each, tools[on], filepath.Join(b.dir, fmt.Sprintf("dotnet-%s-%d-%d.unstall", name, i, on)))
+			if err != nil {
 				return err
 			}
+			runs[on] = append(runs[on], r)
 		}
-		without, with = append(without, pair[0]), append(with, pair[1])
 	}
-	b.say(name, without, with)
+	b.say(name, runs[0], runs[1])
+	if b.before != "" {
+		b.hold(runs[0], runs[1], runs[2])
+	}
 	return nil
 }
 
@@ -151,13 +159,13 @@ type result struct {
 	answered   float64 // per second
 }
 
-// measure makes load for d, or as long as a recording of d takes.
-func (b bench) measure(ctx context.Context, d time.Duration, record string) (r result, err error) {
+// measure makes load for d, or as long as a recording of d takes that the tool makes into a file.
+func (b bench) measure(ctx context.Context, d time.Duration, tool, record string) (r result, err error) {
 	var c *exec.Cmd
 	from, began := cpu(b.pid), time.Now()
-	if record != "" {
+	if tool != "" {
 		_ = os.Remove(record) // of an earlier run
-		c = exec.CommandContext(ctx, b.unstall, "record", strconv.Itoa(b.pid), "--for", d.String(), "--capture", record)
+		c = exec.CommandContext(ctx, tool, "record", strconv.Itoa(b.pid), "--for", d.String(), "--capture", record)
 		c.Stderr = os.Stderr
 		if err := c.Start(); err != nil {
 			return r, err
@@ -196,26 +204,38 @@ func cpu(pid int) float64 {
 
 // say prints the costs of a runtime.
 func (b bench) say(name string, without, with []result) {
-	column := func(of []result, f func(result) float64) (v []float64) {
-		for _, r := range of {
-			v = append(v, f(r))
-		}
-		return v
-	}
-	cost := func(r result) float64 { return r.perRequest }
 	fmt.Printf(".NET %s   %.0f requests/s keep %.2f CPUs busy; p50 %.1f ms, p99 %.1f ms; recorded %.1f and %.1f ms\n", name, b.rate,
 		stats.Median(column(without, func(r result) float64 { return r.cores })),
 		stats.Median(column(without, func(r result) float64 { return r.p50 })), stats.Median(column(without, func(r result) float64 { return r.p99 })),
 		stats.Median(column(with, func(r result) float64 { return r.p50 })), stats.Median(column(with, func(r result) float64 { return r.p99 })))
-	fmt.Printf("  recorder    %.2f %% of a core   (asked: 2 %%)\n", 100*stats.Median(column(with, func(r result) float64 { return r.recorder })))
+	own := column(with, ofRecorder)
+	fmt.Printf("  recorder    %.2f %% of a core (%.2f to %.2f)   (asked: 2 %%)\n", 100*stats.Median(own), 100*slices.Min(own), 100*slices.Max(own))
 	var extra, ratio []float64
 	for i := range with {
 		extra = append(extra, 100*(with[i].perRequest-without[i].perRequest)*b.rate)
 		ratio = append(ratio, without[i].perRequest/with[i].perRequest)
 	}
 	fmt.Printf("  service     %+.2f %% of a core more %s; pairs %.2f\n", stats.Median(extra), interval(stats.SignFlipInterval(extra, .95, 1)), extra)
-	estimate, iv, ok := stats.RatioInterval(column(with, cost), column(without, cost), .95, 1)
+	estimate, iv, ok := stats.RatioInterval(column(with, ofRequest), column(without, ofRequest), .95, 1)
 	fmt.Printf("  throughput  %.3f of that without %s, median of pairs %.3f   (asked: .98)\n", estimate, interval(iv, ok), stats.Median(ratio))
+}
+
+// hold prints how the costs relate to those of another unstall, which recorded in turn with this one.
+func (b bench) hold(without, with, before []result) {
+	estimate, iv, ok := stats.RatioInterval(column(before, ofRecorder), column(with, ofRecorder), .95, 1)
+	fmt.Printf("  recorder    %.3f of what %s took %s: %.2f %%\n", estimate, b.before, interval(iv, ok), 100*stats.Median(column(before, ofRecorder)))
+	estimate, iv, ok = stats.RatioInterval(column(before, ofRequest), column(without, ofRequest), .95, 1)
+	fmt.Printf("  throughput  %.3f of that without %s by that\n", estimate, interval(iv, ok))
+}
+
+func ofRecorder(r result) float64 { return r.recorder }
+func ofRequest(r result) float64  { return r.perRequest }
+
+func column(of []result, f func(result) float64) (v []float64) {
+	for _, r := range of {
+		v = append(v, f(r))
+	}
+	return v
 }
 
 func interval(iv stats.Interval, ok bool) string {
