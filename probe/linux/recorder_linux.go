@@ -101,8 +101,6 @@ func newRecorder(p *process, out io.Writer) *recorder {
 // run records until the context ends, or the process; the first and the last
 // moment are complete.
 func (r *recorder) run(ctx context.Context) (ended bool, err error) {
-	runtime.LockOSThread() // so that the thread's CPU time is what reading costs
-	defer runtime.UnlockOSThread()
 	defer r.close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -146,19 +144,19 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 		for _, p := range parts {
 			if first || last || !now.Before(p.next) {
 				due = append(due, p)
-				p.cost, p.bytes = threadTime(), len(r.buf)
-				p.read(now, first, last)
-				p.cost, p.bytes = threadTime()-p.cost, len(r.buf)-p.bytes
+				p.bytes = len(r.buf)
+				p.cost = costOf(func() { p.read(now, first, last) })
+				p.bytes = len(r.buf) - p.bytes
 			}
 		}
-		whole, writing := len(r.buf), threadTime()
-		if err := r.flush(); err != nil {
+		whole := len(r.buf)
+		writing := costOf(func() { err = r.flush() })
+		if err != nil {
 			return ended, fmt.Errorf("procfs.txt: %w", err)
 		}
 		if last {
 			return ended, nil
 		}
-		writing = threadTime() - writing
 		for _, p := range due {
 			cost := p.cost + writing*time.Duration(p.bytes)/time.Duration(max(1, whole))
 			p.next = now.Add(p.after(now, cost) - often/2) // the moment nearest to it
@@ -209,6 +207,16 @@ func (r *recorder) close() {
 	r.threads.close(&r.archive)
 	r.neighbours.close(&r.archive)
 	r.process.close()
+}
+
+// costOf is the CPU time that something takes. The thread is kept for as long only: one that is
+// kept while it waits costs several switches between threads each time.
+func costOf(do func()) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := threadTime()
+	do()
+	return threadTime() - began
 }
 
 // threadTime is the CPU time of this thread: unlike the time that passes it does

@@ -28,6 +28,10 @@ const looksEvery = 25 * time.Millisecond
 // with 200 threads that leaves some six looks a second, with 1,000 one.
 const lookShare = .003
 
+// listEvery is how often threads are listed where their number does not change, at most: the
+// kernel takes longer to list one than to tell what it does.
+const listEvery = 500 * time.Millisecond
+
 // namesEvery is how often a thread's name is read, at most, once it is so old: at first it has
 // that of its parent, and what it does changes at every look.
 const namesEvery = time.Second
@@ -40,6 +44,8 @@ type syscalls struct {
 	dir     int // of the tasks, -1 not open
 	names   []byte
 	tasks   map[int]*task
+	threads uint64    // links of the directory as it was listed
+	listed  time.Time // when it was
 	round   int
 	now     time.Time // of this round
 	began   time.Time // the first
@@ -64,8 +70,6 @@ type task struct {
 // watchSyscalls looks at the process's threads until the context ends. It ends early where
 // the kernel does not say what they do.
 func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, sink probe.Sink) {
-	runtime.LockOSThread() // so that the thread's CPU time is what looking costs
-	defer runtime.UnlockOSThread()
 	switch _, err := os.ReadFile(p.dir + "/syscall"); {
 	case errors.Is(err, fs.ErrNotExist):
 		sink.Lack(probe.Lack{What: "the system calls its threads wait in", Why: "this kernel does not tell", Do: "a kernel with CONFIG_HAVE_ARCH_TRACEHOOK"})
@@ -88,27 +92,24 @@ func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, sink
 
 func (s *syscalls) run(ctx context.Context) error {
 	s.buf = fmt.Appendf(s.buf, "# system calls of pid %d on %s\n", s.process.pid, runtime.GOARCH)
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		}
-		cost := threadTime()
-		err := s.look()
-		if len(s.buf) > 0 && err == nil {
-			_, err = s.out.Write(s.buf)
-			s.buf = s.buf[:0]
-		}
+	alarm := newAlarm()
+	defer alarm.close()
+	defer context.AfterFunc(ctx, alarm.close)()
+	for wait := time.Duration(0); alarm.wait(ctx, wait); {
+		var err error
+		cost := costOf(func() {
+			if err = s.look(); len(s.buf) > 0 && err == nil {
+				_, err = s.out.Write(s.buf)
+				s.buf = s.buf[:0]
+			}
+		})
 		if err != nil {
 			if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) {
 				return nil // it ended
 			}
 			return err
 		}
-		timer.Reset(around(s.pace.after(time.Now(), threadTime()-cost)))
+		wait = around(s.pace.after(time.Now(), cost))
 	}
 	return nil
 }
@@ -126,6 +127,25 @@ func (s *syscalls) look() error {
 		s.began = s.now
 	}
 	s.buf = append(strconv.AppendInt(append(s.buf, "@ "...), s.now.UnixNano(), 10), '\n')
+	if n := links(s.dir); n == 0 || n != s.threads || s.now.Sub(s.listed) >= listEvery || !s.again() {
+		s.threads, s.listed = n, s.now
+		return s.list()
+	}
+	return nil
+}
+
+// again looks at the threads of the look before, and says whether all of them are still there.
+func (s *syscalls) again() bool {
+	for tid, t := range s.tasks {
+		if !s.task(tid, t) {
+			return false
+		}
+	}
+	return true
+}
+
+// list looks at the threads there are now.
+func (s *syscalls) list() error {
 	listed := 0
 	err := numbers(s.dir, s.names, func(tid int) {
 		listed++
@@ -165,15 +185,16 @@ func (s *syscalls) closeFiles(t *task) {
 	}
 }
 
-// task writes what a thread does, if that is not what it did.
-func (s *syscalls) task(tid int, t *task) {
+// task writes what a thread does, if that is not what it did. It returns false if there is no
+// such thread.
+func (s *syscalls) task(tid int, t *task) bool {
 	n, err := s.read(&t.call, tid, "syscall", s.room[:])
 	if err != nil || n <= 0 {
-		return // it ends just now, which the kernel may call EPERM, too: the next listing lacks it
+		return false // it ends just now, which the kernel may call EPERM, too: the next listing lacks it
 	}
 	now := bytes.TrimSpace(s.room[:n])
 	if bytes.Equal(now, t.last) {
-		return
+		return true
 	}
 	if s.now.Sub(t.named) >= namesEvery || s.now.Sub(t.begun) < namesEvery && t.begun != s.began {
 		t.named = s.now
@@ -187,6 +208,7 @@ func (s *syscalls) task(tid int, t *task) {
 	s.buf = append(s.buf, s.where(tid, t, now)...)
 	s.buf = append(append(append(s.buf, ' '), now...), '\n')
 	t.last = append(t.last[:0], now...)
+	return true
 }
 
 // read reads a file of a thread into the room there is, and keeps it open where that may be.
@@ -204,11 +226,7 @@ func (s *syscalls) read(keep *int, tid int, name string, room []byte) (int, erro
 			defer syscall.Close(fd)
 		}
 	}
-	n, err := syscall.Pread(fd, room, 0)
-	for err == syscall.EINTR {
-		n, err = syscall.Pread(fd, room, 0)
-	}
-	return n, err
+	return rawPread(fd, room)
 }
 
 // where is the function of the kernel in which a thread waits, "-" if it does not, or is not told.

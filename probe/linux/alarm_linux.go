@@ -1,0 +1,99 @@
+package linux
+
+import (
+	"context"
+	"io"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// alarm wakes whoever looks at something dozens of times a second. Timers of the Go runtime
+// wake another two of its threads each time, which took more CPU time than the looks: a timer
+// of the kernel (timerfd_create(2)) that is waited for like a socket wakes one. For the same
+// reason it is read, as are the files looked at, by raw system calls: they do not block, and of
+// others the runtime's monitor would be told.
+type alarm struct {
+	f    *os.File // nil: the kernel has none to give
+	conn syscall.RawConn
+}
+
+func newAlarm() *alarm {
+	fd, _, errno := syscall.RawSyscall(syscall.SYS_TIMERFD_CREATE, clockMonotonic, syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if errno != 0 {
+		return &alarm{}
+	}
+	f := os.NewFile(fd, "timerfd")
+	conn, err := f.SyscallConn()
+	if err != nil {
+		_ = f.Close()
+		return &alarm{}
+	}
+	return &alarm{f, conn}
+}
+
+const clockMonotonic = 1
+
+func (a *alarm) close() {
+	if a.f != nil {
+		_ = a.f.Close()
+	}
+}
+
+// wait waits for so long, or until the context has ended: then it returns false.
+func (a *alarm) wait(ctx context.Context, d time.Duration) bool {
+	if a.f == nil || a.set(max(d, 1)) != nil {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(d):
+			return true
+		}
+	}
+	err := a.conn.Read(func(fd uintptr) bool {
+		var times uint64
+		_, err := rawRead(int(fd), (*[8]byte)(unsafe.Pointer(&times))[:])
+		return err != syscall.EAGAIN
+	})
+	return err == nil && ctx.Err() == nil
+}
+
+func (a *alarm) set(d time.Duration) (err error) {
+	when := [2]syscall.Timespec{1: syscall.NsecToTimespec(int64(d))} // no interval
+	e := a.conn.Control(func(fd uintptr) {
+		if _, _, errno := syscall.RawSyscall6(syscall.SYS_TIMERFD_SETTIME, fd, 0, uintptr(unsafe.Pointer(&when)), 0, 0, 0); errno != 0 {
+			err = errno
+		}
+	})
+	if e != nil {
+		return e
+	}
+	return err
+}
+
+// rawRead is read(2) of what does not block.
+func rawRead(fd int, room []byte) (int, error) {
+	return raw(syscall.SYS_READ, fd, room)
+}
+
+// rawPread is pread(2) from the beginning of what does not block, such as files of /proc.
+func rawPread(fd int, room []byte) (int, error) {
+	return raw(syscall.SYS_PREAD64, fd, room)
+}
+
+func raw(call uintptr, fd int, room []byte) (int, error) {
+	if len(room) == 0 {
+		return 0, io.ErrShortBuffer
+	}
+	for {
+		n, _, errno := syscall.RawSyscall6(call, uintptr(fd), uintptr(unsafe.Pointer(&room[0])), uintptr(len(room)), 0, 0, 0)
+		switch errno {
+		case 0:
+			return int(n), nil
+		case syscall.EINTR:
+		default:
+			return 0, errno
+		}
+	}
+}
