@@ -18,8 +18,8 @@ import (
 //
 // No event says that a response has begun. What a request awaits tells it instead: a
 // library of those above, or nothing but the same timer, channel or the request's own body again
-// and again over a time in which others are long answered. All requests that the method
-// serves which awaits in this way are streams.
+// and again over a time in which others are long answered. A loop in the background
+// may be in the activity of whoever has begun it, or woken it, which awaits something else as well.
 
 // streamLibraries are what only such requests are in, by the beginnings of functions.
 var streamLibraries = []struct{ prefix, what string }{
@@ -51,6 +51,7 @@ type streams struct {
 // loop is a request that awaits again.
 type loop struct {
 	method      string
+	pid         int32
 	first, last int64
 	n           int
 	most        int64 // ns: the longest session that saw it
@@ -70,6 +71,7 @@ func (t *nameTable) streaming() *streams {
 	}
 	s := &streams{methods: make(map[string]string), activities: make(map[eventpipe.GUID]bool), within: make(map[eventpipe.GUID]bool)}
 	t.streams = s
+	libraries := make(map[string]bool) // methods that await such
 	loops := make(map[eventpipe.GUID]*loop)
 	told := make(map[string][2]int) // by method: how many awaits ended otherwise, and by what goes on by itself
 	for _, q := range t.processes {
@@ -77,14 +79,14 @@ func (t *nameTable) streaming() *streams {
 			q.locate(x)
 			method := x.method()
 			if what := q.library(x); what != "" {
-				s.methods[method] = what
+				s.methods[method], libraries[method] = what, true
 			}
 			if x.outer || x.activity == (eventpipe.GUID{}) {
 				continue
 			}
 			l := loops[x.activity]
 			if l == nil {
-				l = &loop{method: method, first: x.start}
+				l = &loop{method: method, pid: q.pid, first: x.start}
 				loops[x.activity] = l
 			}
 			body := strings.HasPrefix(x.key[1], requestBody)
@@ -98,16 +100,19 @@ func (t *nameTable) streaming() *streams {
 			}
 		}
 	}
-	for _, l := range loops {
-		if n := told[l.method]; n[1] >= n[0] && l.repeats() && s.methods[l.method] == "" {
+	for g, l := range loops {
+		if n := told[l.method]; n[1] < n[0] || !l.repeats() {
+			continue
+		}
+		s.add(g, l.pid)
+		if s.methods[l.method] == "" {
 			s.methods[l.method] = "nothing but a timer, a channel or its own body again and again"
 		}
 	}
 	for _, q := range t.processes {
 		for _, x := range q.awaits.rows {
-			if s.methods[x.method()] != "" && x.activity != (eventpipe.GUID{}) && !s.activities[x.activity] {
-				s.activities[x.activity] = true
-				ancestors(x.activity, q.pid, func(g eventpipe.GUID) bool { s.within[g] = true; return false })
+			if libraries[x.method()] && x.activity != (eventpipe.GUID{}) {
+				s.add(x.activity, q.pid)
 			}
 		}
 		for g := range q.requests.upgraded {
@@ -115,6 +120,15 @@ func (t *nameTable) streaming() *streams {
 		}
 	}
 	return s
+}
+
+// add takes an activity for a stream.
+func (s *streams) add(g eventpipe.GUID, pid int32) {
+	if s.activities[g] {
+		return
+	}
+	s.activities[g] = true
+	ancestors(g, pid, func(g eventpipe.GUID) bool { s.within[g] = true; return false })
 }
 
 // method is that of the service that awaits, else the library's.
