@@ -5,10 +5,27 @@ import (
 	"debug/buildinfo"
 	"debug/elf"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 )
+
+// managedCode is the section in which .NET's compiler ahead of time (NativeAOT) puts its code:
+// ManagedCodeUnixContentSection in
+// https://github.com/dotnet/runtime/blob/main/src/coreclr/tools/Common/Compiler/DependencyAnalysis/ObjectNodeSection.cs
+const managedCode = "__managedcode"
+
+// Managed says whether a process runs what .NET's compiler ahead of time has made. False if its
+// executable cannot be read.
+func Managed(pid int) bool {
+	f, err := elf.Open(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return f.Section(managedCode) != nil
+}
 
 // readExecutable looks at the names of an ELF file's sections before it looks
 // for build information, so that what is not built by Go costs next to nothing.
@@ -22,6 +39,7 @@ func readExecutable(r io.ReaderAt) (Executable, error) {
 	for _, p := range f.Progs {
 		e.Dynamic = e.Dynamic || p.Type == elf.PT_INTERP
 	}
+	e.Managed = f.Section(managedCode) != nil
 	if f.Section(".go.buildinfo") == nil {
 		return e, nil
 	}

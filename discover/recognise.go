@@ -62,5 +62,6 @@ type Process interface {
 type Executable struct {
 	GoVersion string // "go1.26.8"; "" not built by Go
 	Main      string // path of the main Go module or package, as far as recorded
+	Managed   bool   // it was compiled by .NET's compiler ahead of time
 	Dynamic   bool   // it is linked at run time, so libraries may bring a runtime
 }

@@ -39,6 +39,7 @@ var Dotnet = &Runtime{
 			}
 			return seen, ok
 		},
+		Built:   func(e discover.Executable) (discover.Seen, bool) { return discover.Seen{}, e.Managed },
 		Program: launchedByDotnet,
 		Library: coreLibrary,
 		Version: coreVersion,
@@ -53,7 +54,7 @@ var Dotnet = &Runtime{
 	},
 }
 
-// coreLibrary is what every .NET process has mapped.
+// coreLibrary is what every .NET process has mapped but those compiled ahead of time.
 const coreLibrary = "libcoreclr.so"
 
 // diagnosticSocket looks for the socket of a .NET runtime (3.0 on), whose name holds the

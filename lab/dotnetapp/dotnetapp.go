@@ -3,12 +3,15 @@
 package dotnetapp
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"net/http/httptrace"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -31,7 +34,10 @@ type App struct {
 // tasksleepwait, taskasyncwait, cpu?rounds=N, lock?rounds=N and
 // allocate?megabytes=N. Where there is no .NET the test is skipped; it fails if
 // $DOTNET names one.
-func Start(t testing.TB, env ...string) *App {
+func Start(t testing.TB, env ...string) *App { return StartBy(t, nil, env...) }
+
+// StartBy is [Start] by a command that starts the service, such as unshare(1); none: as it is.
+func StartBy(t testing.TB, by []string, env ...string) *App {
 	t.Helper()
 	dotnet, err := build.FindDotnet(t.Context(), false, func(string) {})
 	if err != nil {
@@ -44,12 +50,15 @@ func Start(t testing.TB, env ...string) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run(t, dotnet, assembly, env)
+	return run(t, by, dotnet, assembly, env)
 }
 
 // Start9 is [Start] on .NET 9. Where there is none the test is skipped; it fails if
 // $DOTNET9 names one.
-func Start9(t testing.TB, env ...string) *App {
+func Start9(t testing.TB, env ...string) *App { return Start9By(t, nil, env...) }
+
+// Start9By is [StartBy] on .NET 9.
+func Start9By(t testing.TB, by []string, env ...string) *App {
 	t.Helper()
 	sdk, err := build.FindDotnet(t.Context(), false, func(string) {})
 	var runs string
@@ -66,20 +75,41 @@ func Start9(t testing.TB, env ...string) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run(t, runs, assembly, env)
+	return run(t, by, runs, assembly, env)
 }
 
-func run(t testing.TB, dotnet, assembly string, env []string) *App {
+func run(t testing.TB, by []string, dotnet, assembly string, env []string) *App {
 	t.Helper()
 	var said struct{ Serving string }
 	// Not with the test's context: a process that is killed leaves its diagnostics socket.
-	p, err := process.Start(context.Background(), dotnet, []string{assembly, "--control=true"}, env, filepath.Join(t.TempDir(), "stderr"), &said)
+	command := append(by[:len(by):len(by)], dotnet, assembly, "--control=true")
+	p, err := process.Start(context.Background(), command[0], command[1:], env, filepath.Join(t.TempDir(), "stderr"), &said)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &App{PID: p.PID, URL: "http://" + said.Serving, Dotnet: dotnet, process: p}
+	a := &App{PID: last(p.PID), URL: "http://" + said.Serving, Dotnet: dotnet, process: p}
 	t.Cleanup(func() { p.Stop() })
 	return a
+}
+
+// last is the last of the processes that one has started, each by the one before: itself where
+// it has started none.
+func last(pid int) int {
+	for {
+		child := 0
+		dirs, _ := filepath.Glob("/proc/[0-9]*/stat")
+		for _, stat := range dirs {
+			text, _ := os.ReadFile(stat)
+			fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+			if len(fields) > 1 && fields[1] == strconv.Itoa(pid) {
+				child, _ = strconv.Atoi(filepath.Base(filepath.Dir(stat)))
+			}
+		}
+		if child == 0 {
+			return pid
+		}
+		pid = child
+	}
 }
 
 // Hold keeps that many requests for a path under way, each over a connection of its

@@ -68,11 +68,15 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 		return nil
 	}
 	client, err := ipc.Find(t.PID)
+	lacks := aheadOfTime(t, err)
 	if err != nil {
+		if lacks == nil {
+			lacks = []probe.Lack{lack(err)}
+		}
 		return []probe.Access{{
 			Probe:  name,
 			Where:  "the diagnostics socket of the process",
-			Lacks:  []probe.Lack{lack(err)},
+			Lacks:  lacks,
 			Record: func(context.Context, probe.Plan, probe.Sink) error { return nil },
 		}}
 	}
@@ -80,10 +84,29 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 		Probe:      name,
 		Where:      client.Path(),
 		SwitchesOn: switches,
+		Lacks:      lacks,
 		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 			return record(ctx, client, t, plan, sink)
 		},
 	}}
+}
+
+// aheadOfTime is what a program that was compiled ahead of time (NativeAOT) does not tell: the
+// stacks of its threads, as it has neither sampler nor names of methods; and nothing at all where
+// its event sources were left out, as they are unless asked for:
+// https://learn.microsoft.com/dotnet/core/deploying/native-aot/diagnostics
+func aheadOfTime(t discover.Target, err error) []probe.Lack {
+	switch native := discover.Managed(t.PID); {
+	case !native:
+		return nil
+	case errors.Is(err, ipc.ErrNone):
+		return []probe.Lack{{What: recorded, Why: "the program was compiled ahead of time (NativeAOT), without event sources",
+			Do: "publish it with .NET 8 or later and -p:EventSourceSupport=true: that gives counters, collections and requests, but no thread stacks"}}
+	case err != nil:
+		return nil
+	}
+	return []probe.Lack{{What: "thread stacks and names of methods", Why: "the program was compiled ahead of time (NativeAOT), and its runtime has no sampler",
+		Do: "publish it without PublishAot to see what its threads do"}}
 }
 
 func lack(err error) probe.Lack {

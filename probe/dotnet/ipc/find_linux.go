@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Find looks for the socket of a process: where its TMPDIR says or in /tmp, as
@@ -28,7 +30,8 @@ func Find(pid int) (*Client, error) {
 	}
 	name := fmt.Sprintf("dotnet-diagnostic-%d-%d-socket", inner, started)
 	env, envErr := environment(pid)
-	refused, stale := "", 0
+	refused := ""
+	var others []string // of a process with the same id
 	for _, dir := range directories(pid, env) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Lstat(path)
@@ -38,8 +41,13 @@ func Find(pid int) (*Client, error) {
 		case errors.Is(err, fs.ErrPermission):
 			refused = dir
 		}
-		others, _ := filepath.Glob(filepath.Join(glob(dir), fmt.Sprintf("dotnet-diagnostic-%d-*-socket", inner)))
-		stale += len(others)
+		named, _ := filepath.Glob(filepath.Join(glob(dir), fmt.Sprintf("dotnet-diagnostic-%d-*-socket", inner)))
+		others = append(others, named...)
+	}
+	for _, path := range others {
+		if c := (&Client{pid: pid, path: path}); c.heard() {
+			return c, nil
+		}
 	}
 	switch setting := disabled(env); {
 	case setting != "":
@@ -48,13 +56,27 @@ func Find(pid int) (*Client, error) {
 		return nil, denied(pid, refused)
 	case envErr != nil && owner(pid) != "" && os.Geteuid() != 0:
 		return nil, denied(pid, "there is none in /tmp, and its TMPDIR")
-	case stale > 0:
+	case len(others) > 0:
 		return nil, problem(pid, "the only one there was left by a killed process with the same id", restart, ErrNone)
 	}
 	return nil, problem(pid, "it runs a version before .NET Core 3.0, its diagnostics are disabled, or its TMPDIR was emptied", restart, ErrNone)
 }
 
 const restart = "restart it with DOTNET_EnableDiagnostics=1"
+
+// heard says whether the process itself listens there, although the name says that another did.
+// A runtime in a PID namespace of its own that still sees the host's /proc (unshare --pid --fork)
+// takes from there when the host's process with its number was started.
+func (c *Client) heard() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
 
 // identity is the id a process has in its own PID namespace and when it was
 // started, in ticks after boot: field 22 of its stat file.
@@ -144,7 +166,7 @@ func environment(pid int) (map[string]string, error) {
 // disabled is the setting by which the server was switched off:
 // https://learn.microsoft.com/dotnet/core/runtime-config/debugging-profiling
 func disabled(env map[string]string) string {
-	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC"} {
+	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"} {
 		if v, ok := env[name]; ok && strings.Trim(v, "0") == "" && v != "" {
 			return name + "=" + v
 		}
