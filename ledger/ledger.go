@@ -67,6 +67,7 @@ type Ledger struct {
 	Rule      string // "slo", "3x_route_floor", "baseline", "unfinished"
 	Threshold int64  // ns; of the route with most requests, if each has its own
 	Several   bool   // routes have thresholds that differ
+	Long      int    // requests of routes that always compute for so long that they are held to the others' floor
 	Slow      []int  // rows of the bundle's requests, by time
 	Total     int64  // ns: the latency of all slow requests
 	Charges   Charges

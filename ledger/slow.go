@@ -43,7 +43,8 @@ const leastNeed = int64(time.Microsecond)
 // findSlow decides which requests are slow: those above the objective; else those
 // that took longer than the baseline says of their route; else, and for routes it
 // does not know, those above three times the floor of their route. A service that
-// finishes next to nothing has no floor to be seen: there it is who waits on.
+// finishes next to nothing has no floor to be seen: there it is who waits on. A route that
+// always computes for far longer than the others is held to theirs.
 func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	r := &l.b.Requests
 	if slo > 0 {
@@ -77,6 +78,12 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		}
 		if n > most {
 			most, l.Threshold, l.Rule = n, limit, rule
+		}
+	}
+	if l.Rule == RuleFloor && len(baseline) == 0 {
+		for route := range l.longRoutes(byRoute, threshold) {
+			threshold[route] = l.Threshold
+			l.Long += len(byRoute[route])
 		}
 	}
 	for _, limit := range threshold {

@@ -24,6 +24,38 @@ func repeat(n int, d int64) (v []int64) {
 	return v
 }
 
+// TestLongRoutes has a route that takes 30 ms beside one that takes 0.1: it is held to that one's
+// floor if it computes, and if it stands alone.
+func TestLongRoutes(t *testing.T) {
+	for name, x := range map[string]struct {
+		kind         evidence.Kind
+		usual, every int64
+		slow         int
+	}{
+		"computes":               {evidence.Running, ms / 10, 20, 20},
+		"awaits":                 {evidence.NetWait, ms / 10, 20, 0},
+		"others take 2 ms":       {evidence.Running, 2 * ms, 20, 0},
+		"a third of the traffic": {evidence.Running, ms / 10, 3, 0},
+	} {
+		b := newBundle(evidence.Subject{})
+		s := newSource(b, "trace", exact, 0)
+		for i := range int64(400) {
+			route, kind, dur := "GET /word", evidence.Running, x.usual
+			if i%x.every == 0 {
+				route, kind, dur = "GET /solve", x.kind, 30*ms+i%7*ms
+			}
+			at := epoch + i*50*ms
+			s.Request(evidence.Request{Subject: s.subject, Route: s.Name(route), Start: at, End: at + dur, Path: path(state(kind, dur))})
+		}
+		if l := one(t, b, Options{}); len(l.Slow) != x.slow || l.Long != x.slow {
+			t.Errorf("%s: %d are slow, %d of long routes, want %d", name, len(l.Slow), l.Long, x.slow)
+		}
+		if l := one(t, b, Options{SLO: 50 * time.Millisecond}); len(l.Slow) != 0 || l.Long != 0 {
+			t.Errorf("%s: %d are slow beside an objective", name, len(l.Slow))
+		}
+	}
+}
+
 func TestWhatIsSlow(t *testing.T) {
 	type route struct {
 		name      string

@@ -73,6 +73,11 @@ func found(c *cause.Case) (out []cause.Found) {
 
 func running(ns int64) evidence.Segment { return evidence.Segment{Kind: evidence.Running, Dur: ns} }
 
+// work is a request that computes for so long.
+func work(ns int64) func(*names, int) []evidence.Segment {
+	return func(*names, int) []evidence.Segment { return []evidence.Segment{running(ns)} }
+}
+
 // call is a request that calls a database for so long.
 func call(d int64) func(*names, int) []evidence.Segment {
 	return func(n *names, _ int) []evidence.Segment {
@@ -129,6 +134,8 @@ func TestVerdictsOfWaits(t *testing.T) {
 		}, nil, 0}, "", nil},
 		"a call that is longer than usual, over in no time": {traced{call(ms / 2), call(4 * ms), 40}, "", nil},
 		"much to compute": {traced{call(5 * ms), func(*names, int) []evidence.Segment { return []evidence.Segment{running(90 * ms)} }, 20}, "service.own-work", []string{"own work"}},
+		"one in ten computes a hundred times as long": {traced{work(ms / 10), work(12 * ms), 10}, "service.own-work", []string{"own work"}},
+		"more or less to compute":                     {traced{work(ms / 10), func(n *names, i int) []evidence.Segment { return work(ms/10<<(i%8))(n, i) }, 10}, "", nil},
 		"background work": {traced{call(5 * ms), func(n *names, i int) []evidence.Segment {
 			s := evidence.Segment{Kind: evidence.Runnable, Dur: 90 * ms}
 			s.Held[evidence.HeldByBackground] = s.Dur

@@ -276,9 +276,16 @@ func (r *requests) emit(q *process) {
 		}
 	}
 	if q.p.r.Lost() == 0 { // else it may be the start that was lost
+		since, gap := q.since(), q.unwatched()
 		for _, x := range r.early {
-			q.b.Request(evidence.Request{Subject: q.id, Lane: evidence.LaneID(x.lane), Start: q.since(), End: max(x.at, q.since()),
-				Outcome: evidence.Unfinished, Origin: q.b.Origin(x.n)})
+			outcome := evidence.Unfinished
+			if gap > 0 { // it began in it
+				if outcome = evidence.OK; x.at-since < gapTimes*gap {
+					continue // how long it took is not known
+				}
+			}
+			q.b.Request(evidence.Request{Subject: q.id, Lane: evidence.LaneID(x.lane), Start: since, End: max(x.at, since),
+				Outcome: outcome, Origin: q.b.Origin(x.n)})
 		}
 	}
 	q.cover(evidence.CoverRequests, q.since(), until, 0)
@@ -288,6 +295,19 @@ func (r *requests) emit(q *process) {
 	if r.beyond > 0 {
 		q.b.Warnf(0, "more than %d requests were in progress at once: left out: %d", maxOpen, r.beyond)
 	}
+}
+
+// gapTimes as long as the gap between two sessions is long enough for a request that began in it.
+const gapTimes = 5
+
+// unwatched is how long (ns) no session watched requests before this one; 0: none did before.
+func (q *process) unwatched() int64 {
+	for in := q.prior; in != nil; in = in.prior {
+		if in.requests.watched {
+			return max(0, q.since()-in.until())
+		}
+	}
+	return 0
 }
 
 // counts are for the table.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
@@ -52,15 +53,17 @@ func TestStreamsInTurn(t *testing.T) {
 }
 
 // TestRequestsAcrossStreams ends a request in the third session of requests after looks at threads
-// between them. One that ends while nothing is recorded was under way until its session ended.
+// between them. One that ends while nothing is recorded was under way until its session ended; one
+// that begins then is timed from the next session on if it takes far longer than nothing was
+// recorded, and else left out.
 func TestRequestsAcrossStreams(t *testing.T) {
 	session := func(at uint64, events ...eventpipetest.Event) []byte {
-		w := eventpipetest.New(eventpipetest.Stream{})
+		w := eventpipetest.New(eventpipetest.Stream{SyncTime: eventpipetest.Began.Add(time.Duration(at) * time.Millisecond), SyncTicks: int64(at) * 1e6})
 		w.Metadata(eventpipetest.Type{Number: 1, Provider: provHosting, Name: "RequestStart", Level: 4}, eventpipetest.Type{Number: 2, Provider: provHosting, Name: "RequestStop", Level: 4},
 			eventpipetest.Type{Number: 3, Provider: provSampler, ID: 0})
 		for i := range events {
 			e := &events[i]
-			e.Thread, e.Ticks, e.Sequence, e.Sorted = 7, at+uint64(i)*100, uint32(i+1), true
+			e.Thread, e.Ticks, e.Sequence, e.Sorted = 7, (at+uint64(i)*100)*1e6, uint32(i+1), true
 		}
 		w.Events(events...)
 		return w.End()
@@ -69,20 +72,26 @@ func TestRequestsAcrossStreams(t *testing.T) {
 		return eventpipetest.Event{Type: 1, Activity: eventpipe.GUID{n}, Payload: eventpipetest.Payload("GET", "/till")}
 	}
 	end := func(n byte) eventpipetest.Event { return eventpipetest.Event{Type: 2, Activity: eventpipe.GUID{n}} }
+	others := func(n int) (all []eventpipetest.Event) {
+		for i := range n / 2 {
+			all = append(all, begin(byte(100+i)), end(byte(100+i)))
+		}
+		return all
+	}
 	looks := func(at uint64) []byte {
 		return session(at, eventpipetest.Event{Type: 3, Payload: []byte{2, 0, 0, 0}})
 	}
-	b, err := suite.Read(slices.Concat(session(1000, begin(1), begin(2), begin(3), end(3)), looks(2000), session(3000, begin(4), end(4)), looks(4000), session(5000, end(1))))
+	b, err := suite.Read(slices.Concat(session(1000, begin(1), begin(2), begin(3), end(3)), looks(1500), session(2000, begin(4), end(4), end(5)), looks(2500), session(3000, end(1)), looks(3100), session(3200, slices.Concat([]eventpipetest.Event{end(6)}, others(12), []eventpipetest.Event{end(7)})...)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make(map[int64]string) // by latency
+	got := make(map[int64]string) // by latency, ms
 	for i := range b.Requests.Len() {
 		r := b.Requests.Row(i)
-		got[r.Latency()] = r.Outcome.String()
+		got[r.Latency()/1e6] = r.Outcome.String()
 	}
-	want := map[int64]string{4000: "ok", 200: "unfinished", 100: "ok"}
-	if !maps.Equal(got, want) || b.Requests.Len() != 4 {
+	want := map[int64]string{2000: "ok", 200: "unfinished", 100: "ok", 1300: "ok"}
+	if !maps.Equal(got, want) || b.Requests.Len() != 11 {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

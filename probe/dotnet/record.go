@@ -15,7 +15,7 @@ import (
 
 const (
 	burst       = 50 * time.Millisecond  // of thread stacks
-	longBurst   = 100 * time.Millisecond // … where there are few of them
+	longBurst   = 250 * time.Millisecond // … where there are few of them, unless it costs 1 % of a core before
 	betweenThem = 2 * time.Second        // in the mean, at least
 	mostLooks   = 300                    // of a recording, beside those with names
 	mostTurns   = 10                     // … where each ends a session that threads write into
@@ -85,7 +85,7 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 
 // inTurn records without two sessions at once, which crashed .NET Core 3.1.2 on a
 // busy host in one of some ten tries: the long session is left at random moments for a
-// look at threads, as often as that runtime bears. What tasks are awaited is in the end of
+// look at threads and requests, as often as that runtime bears. What tasks are awaited is in the end of
 // the long session, as one of its own, where that came slowly enough until then. Names are
 // told before and by the last of its turns, for all.
 func (r *recording) inTurn(ctx context.Context) {
@@ -98,8 +98,11 @@ func (r *recording) inTurn(ctx context.Context) {
 	last, apart := r.end.Add(-lastAwaits), max(betweenThem, r.long/mostTurns)
 	for o.ok && ctx.Err() == nil && time.Until(last) > apart {
 		if o = r.turn(ctx, events, around(apart), false); o.ok && ctx.Err() == nil {
-			o = r.take(ctx, piece{series: "events", into: events, providers: stacks, lasts: longBurst})
-			apart = max(apart, 100*lookByte*time.Duration(o.seen))
+			look := piece{series: "events", into: events, providers: stacks, lasts: longBurst, most: int(apart / (100 * lookByte))}
+			if !r.many {
+				look.providers = merge(stacks, r.detail())
+			}
+			o = r.take(ctx, look)
 		}
 	}
 	told := o.ok && ctx.Err() == nil

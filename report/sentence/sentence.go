@@ -288,6 +288,9 @@ func Slow(r *diagnose.Requests) []string {
 		case r.Count > 0:
 			items = append(items, figure.Num(100*float64(r.Slow)/float64(r.Count))+" %")
 		}
+		if r.SlowLong > 0 {
+			items = append(items, figure.Count(r.SlowLong)+" to routes that always compute 20 × as long as other requests take")
+		}
 		items = append(items, traced(r))
 	}
 	return items
