@@ -242,7 +242,7 @@ func (q *process) emitStreams() {
 			if len(what) > 0 {
 				about = strings.Join(slices.Sorted(maps.Keys(what)), ", ")
 			}
-			q.b.Warnf(0, "%s as long as somebody listens (%s): what they await is left out", format.Count(n, "request lasts", "requests last"), about)
+			q.b.Warnf(0, "what %s is left out: they go on as long as somebody listens, or in the background (%s)", format.Count(n, "activity awaits", "activities await"), about)
 		}
 	}
 	for _, x := range q.requests.long {
