@@ -6,7 +6,7 @@ namespace TelegraphOffice
     // Stations and the wires between them.
     public sealed class Network
     {
-        const int Stations = 2000, Wires = 6;
+        const int Stations = 1500, Wires = 6;
 
         readonly List<(int To, int Cost)>[] wires = new List<(int, int)>[Stations];
         readonly int[][] known;
