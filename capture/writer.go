@@ -76,9 +76,10 @@ func Create(path string, info Info) (*Writer, error) {
 }
 
 func newWriter(f file, path string, info Info) (*Writer, error) {
-	// Windows larger than a chunk only cost memory.
+	// Windows larger than a chunk only cost memory. Entropy coding of literals takes half of the
+	// time for a fifteenth of the size of what .NET records.
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(chunkSize), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+		zstd.WithWindowSize(chunkSize), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false), zstd.WithNoEntropyCompression(true))
 	if err != nil {
 		return nil, err
 	}
