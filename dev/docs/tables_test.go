@@ -173,7 +173,7 @@ func makeTable() string {
 		panic(err)
 	}
 	t := newTable("command", "what it does")
-	for _, m := range regexp.MustCompile(`(?m)^([a-z]+):.*## (.*)$`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^([a-z-]+):.*## (.*)$`).FindAllStringSubmatch(string(text), -1) {
 		t.row(code("make "+m[1]), m[2])
 	}
 	return t.String()
