@@ -21,7 +21,11 @@ namespace Unstall.Collections
         internal static int ListShift
         {
             [MethodImpl(MethodImplOptions.AggressiveInlining)]
-            get => IsDoubleIn32Bits ? 9 : Bits < ListBits ? ListBits - Bits : 0;
+            get
+            {
+                if (IntPtr.Size == 4 && typeof(T) == typeof(double)) return 9; // those of 1,000 doubles are large there
+                return NotNegative(ListBits - Bits);
+            }
         }
 
         internal static int ListLength
@@ -36,18 +40,14 @@ namespace Unstall.Collections
             get => (1 << ListShift) - 1;
         }
 
+        /// <summary>How long a list's first chunk is at first: 32 bytes and more, four elements as of List or more.</summary>
+        internal static int FirstLength => Math.Min(ListLength, Math.Max(4, 32 >> Bits));
+
         /// <summary>A chunk of a table's entries has 1 &lt;&lt; TableShift of them.</summary>
         internal static int TableShift
         {
             [MethodImpl(MethodImplOptions.AggressiveInlining)]
-            get => Bits < TableBits ? TableBits - Bits : 0;
-        }
-
-        /// <summary>32-bit runtimes put arrays of 1,000 doubles and more into the large object heap, to align them.</summary>
-        static bool IsDoubleIn32Bits
-        {
-            [MethodImpl(MethodImplOptions.AggressiveInlining)]
-            get => IntPtr.Size == 4 && typeof(T) == typeof(double);
+            get => NotNegative(TableBits - Bits);
         }
 
         /// <summary>Whether elements hold references, so that what is removed must be cleared.</summary>
@@ -61,33 +61,20 @@ namespace Unstall.Collections
 #endif
         }
 
-        /// <summary>The element's size is at most 1 &lt;&lt; Bits bytes.</summary>
-        /// <remarks>The compiler knows the size, so that of all this one constant is left in what it generates.</remarks>
+        /// <summary>The element's size is at most 1 &lt;&lt; Bits bytes; 65,537 and more count as 65,536.</summary>
+        /// <remarks>The compiler knows the size, so that of all this one constant is left in what it generates: arithmetic
+        /// without branches, since it would keep the result of these in a variable.</remarks>
         static int Bits
         {
             [MethodImpl(MethodImplOptions.AggressiveInlining)]
-            get
-            {
-                int size = Size;
-                if (size <= 1) return 0;
-                if (size <= 2) return 1;
-                if (size <= 4) return 2;
-                if (size <= 8) return 3;
-                if (size <= 16) return 4;
-                if (size <= 32) return 5;
-                if (size <= 64) return 6;
-                if (size <= 128) return 7;
-                if (size <= 256) return 8;
-                if (size <= 512) return 9;
-                if (size <= 1024) return 10;
-                if (size <= 2048) return 11;
-                if (size <= 4096) return 12;
-                if (size <= 8192) return 13;
-                if (size <= 16384) return 14;
-                if (size <= 32768) return 15;
-                return 16;
-            }
+            get => -(((1 - Size) >> 31) + ((2 - Size) >> 31) + ((4 - Size) >> 31) + ((8 - Size) >> 31) + ((16 - Size) >> 31)
+                + ((32 - Size) >> 31) + ((64 - Size) >> 31) + ((128 - Size) >> 31) + ((256 - Size) >> 31) + ((512 - Size) >> 31)
+                + ((1024 - Size) >> 31) + ((2048 - Size) >> 31) + ((4096 - Size) >> 31) + ((8192 - Size) >> 31)
+                + ((16384 - Size) >> 31) + ((32768 - Size) >> 31)); // n − Size is negative if it is larger: −1 is left of that
         }
+
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        static int NotNegative(int n) => n & ~(n >> 31);
 
 #if NETCOREAPP || NETSTANDARD2_0
         static int Size

@@ -8,31 +8,29 @@ namespace Unstall.Collections
     /// bounds need anyway.</remarks>
     internal struct ChunkTable<T>
     {
-        const int NearShift = 13, NearLength = 1 << NearShift; // 64 KB of references
+        internal const int NearShift = 13, NearLength = 1 << NearShift; // 64 KB of references
 
         internal T[][] Near;
-        T[][][]? _far;
+        internal T[][][]? Far;
         internal int Count;
 
         internal static ChunkTable<T> Empty => new ChunkTable<T> { Near = Array.Empty<T[]>() };
 
+        /// <summary>A chunk. There is no call in it, so that loops need not read everything anew after one.</summary>
         internal T[] this[int chunk]
         {
             [MethodImpl(MethodImplOptions.AggressiveInlining)]
             get
             {
                 T[][] near = Near;
-                return (uint)chunk < (uint)near.Length ? near[chunk] : Far(chunk);
+                return (uint)chunk < (uint)near.Length ? near[chunk] : Far![(chunk >> NearShift) - 1][chunk & (NearLength - 1)];
             }
         }
-
-        [MethodImpl(MethodImplOptions.NoInlining)]
-        T[] Far(int chunk) => _far![(chunk >> NearShift) - 1][chunk & (NearLength - 1)];
 
         internal void Set(int chunk, T[] to)
         {
             if (chunk < Near.Length) Near[chunk] = to;
-            else _far![(chunk >> NearShift) - 1][chunk & (NearLength - 1)] = to;
+            else Far![(chunk >> NearShift) - 1][chunk & (NearLength - 1)] = to;
         }
 
         internal void Add(T[] chunk)
@@ -40,14 +38,14 @@ namespace Unstall.Collections
             int at = Count;
             if (at < NearLength)
             {
-                if (at == Near.Length) Array.Resize(ref Near, Math.Max(4, 2 * at));
+                if (at == Near.Length) Array.Resize(ref Near, at == 0 ? 1 : Math.Max(4, 2 * at));
             }
             else
             {
                 int page = (at >> NearShift) - 1;
-                if (_far == null) _far = new T[4][][];
-                if (page == _far.Length) Array.Resize(ref _far, 2 * page);
-                if ((at & (NearLength - 1)) == 0) _far[page] = new T[NearLength][];
+                if (Far == null) Far = new T[4][][];
+                if (page == Far.Length) Array.Resize(ref Far, 2 * page);
+                if ((at & (NearLength - 1)) == 0) Far[page] = new T[NearLength][];
             }
             Set(at, chunk);
             Count++;
@@ -57,8 +55,8 @@ namespace Unstall.Collections
         internal void Truncate(int n)
         {
             if (n >= Count) return;
-            if (n <= NearLength) _far = null;
-            for (int i = n; i < Count && (i < NearLength || _far != null); i++) Set(i, null!);
+            if (n <= NearLength) Far = null;
+            for (int i = n; i < Count && (i < NearLength || Far != null); i++) Set(i, null!);
             Count = n;
             if (n < Near.Length) Array.Resize(ref Near, n);
         }

@@ -66,13 +66,10 @@ namespace Unstall.Collections
         int Room(int wanted)
         {
             if (wanted == 0) return 0;
-            int length = Chunk<T>.ListLength, free = _tail.Length - (_count - _tailStart);
-            if (free == 0 || free < wanted && _tail.Length < length)
+            int free = _tail.Length - (_count - _tailStart);
+            if (free == 0 || free < wanted && _tail.Length < Chunk<T>.ListLength)
             {
-                int all = _count + wanted;
-                if (all < 0) throw new OutOfMemoryException();
-                if (_tail.Length < length) Array.Resize(ref _tail, Math.Min(Math.Max(all, Math.Max(FirstLength, 2 * _tail.Length)), length));
-                else Grow(all);
+                Grow(_count + wanted);
                 free = _tail.Length - (_count - _tailStart);
             }
             return Math.Min(free, wanted);

@@ -75,24 +75,34 @@ namespace Unstall.Collections
 
         /// <summary>Goes through the elements of a list.</summary>
         /// <remarks>Four fields and no call that takes its address: more, and compilers before .NET 8 keep it in
-        /// memory instead of registers. Hence index and version share one.</remarks>
+        /// memory instead of registers. Hence two of the numbers share one, and the element is not kept. No other call
+        /// either: what is read of the list is then read once for a whole loop.</remarks>
         public struct Enumerator : IEnumerator<T>
         {
             readonly ChunkedList<T> _list;
-            T[]? _chunk;
-            long _state; // the version in the upper half, the index of the next element in the lower
-            [AllowNull, MaybeNull] T _current;
+            T[] _chunk;
+            int _index; // of the element behind the one it is at
+            long _versionAndEnd; // the list's version in the upper half, the end of the elements in _chunk in the lower
 
             internal Enumerator(ChunkedList<T> list)
             {
                 _list = list;
-                _chunk = null;
-                _state = (long)list._version << 32;
-                _current = default!;
+                _chunk = Array.Empty<T>();
+                _index = 0;
+                _versionAndEnd = (long)list._version << 32;
             }
 
-            /// <summary>The element it is at.</summary>
-            public T Current => _current!;
+            /// <summary>The element it is at; before the first and behind the last the type's default value.</summary>
+            public T Current
+            {
+                [MethodImpl(MethodImplOptions.AggressiveInlining)]
+                get
+                {
+                    T[] chunk = _chunk;
+                    int at = (_index - 1) & Chunk<T>.ListMask;
+                    return (uint)at < (uint)chunk.Length ? chunk[at] : default!;
+                }
+            }
 
             /// <summary>Goes to the next element.</summary>
             /// <returns>Whether there is one.</returns>
@@ -101,20 +111,22 @@ namespace Unstall.Collections
             public bool MoveNext()
             {
                 ChunkedList<T> list = _list;
-                long state = _state;
-                if ((int)(state >> 32) != list._version) Throw.Modified();
-                int index = (int)state;
-                if ((uint)index < (uint)list._count)
+                long versionAndEnd = _versionAndEnd;
+                int index = _index;
+                if ((int)(versionAndEnd >> 32) != list._version) Throw.Modified();
+                if (index >= (int)versionAndEnd)
                 {
-                    int at = index & Chunk<T>.ListMask;
-                    if (at == 0) _chunk = list.ChunkFrom(index);
-                    _current = _chunk![at];
-                    _state = state + 1;
-                    return true;
+                    if (index >= list._count)
+                    {
+                        _chunk = Array.Empty<T>();
+                        _index = list._count + 1;
+                        return false;
+                    }
+                    _chunk = list.ChunkOf(index);
+                    _versionAndEnd = versionAndEnd & ~0xffffffffL | (uint)Math.Min(list._count, index + Chunk<T>.ListLength);
                 }
-                _state = (state & ~0xffffffffL) | (uint)(list._count + 1);
-                _current = default!;
-                return false;
+                _index = index + 1;
+                return true;
             }
 
             /// <summary>Does nothing.</summary>
@@ -124,20 +136,16 @@ namespace Unstall.Collections
             {
                 get
                 {
-                    if ((int)_state == 0 || (uint)_state == (uint)_list._count + 1) Throw.NotAtElement();
+                    if (_index == 0 || _index == _list._count + 1) Throw.NotAtElement();
                     return Current;
                 }
             }
 
             void IEnumerator.Reset()
             {
-                if ((int)(_state >> 32) != _list._version) Throw.Modified();
-                _state = (long)_list._version << 32;
-                _current = default!;
+                if ((int)(_versionAndEnd >> 32) != _list._version) Throw.Modified();
+                this = new Enumerator(_list);
             }
         }
-
-        [MethodImpl(MethodImplOptions.NoInlining)]
-        T[] ChunkFrom(int index) => ChunkOf(index);
     }
 }

@@ -79,9 +79,11 @@ namespace Unstall.Collections
                 Array.Sort(ChunkOf(i), 0, Math.Min(Chunk<T>.ListLength, _count - i), comparer);
             }
             comparer ??= Comparer<T>.Default;
+            ChunkTable<T> table = Table;
             Exception? thrown = ReferenceEquals(comparer, Comparer<T>.Default)
-                ? new ChunkMerge<T, NaturalOrder<T>>(new NaturalOrder<T>(comparer)).All(ref _chunks, _count)
-                : new ChunkMerge<T, OrderBy<T>>(new OrderBy<T>(comparer)).All(ref _chunks, _count);
+                ? new ChunkMerge<T, NaturalOrder<T>>(new NaturalOrder<T>(comparer)).All(ref table, _count)
+                : new ChunkMerge<T, OrderBy<T>>(new OrderBy<T>(comparer)).All(ref table, _count);
+            Table = table;
             PlaceTail();
             if (thrown != null) throw new InvalidOperationException("Failed to compare two elements in the list.", thrown);
         }

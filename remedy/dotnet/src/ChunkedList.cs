@@ -21,13 +21,15 @@ namespace Unstall.Collections
     [DebuggerTypeProxy(typeof(CollectionView<>))]
     public sealed partial class ChunkedList<T> : IList<T>, IReadOnlyList<T>, IList
     {
-        const int FirstLength = 4;
+        // All but the first are full length; so is the first once there is another.
+        // These are fields of a ChunkTable; compilers before .NET 8 keep what they read of a list for a whole loop only if
+        // it is a field of its own.
+        T[][] _near;
+        T[][][]? _far;
+        int _chunkCount;
 
-        // The chunks, each full length, once there is more than one. A small list has _tail alone.
-        ChunkTable<T> _chunks;
-
-        // The chunk of the last element, or an empty one before the first, and the index of its first element.
-        // It may be full: 0 <= _count - _tailStart <= _tail.Length.
+        // The chunk that the last element is in, or the next one will be, and the index of its first element:
+        // 0 <= _count - _tailStart <= _tail.Length. Empty if there are no chunks.
         T[] _tail;
         int _tailStart;
 
@@ -37,7 +39,7 @@ namespace Unstall.Collections
         /// <summary>Creates an empty list, which allocates nothing more yet.</summary>
         public ChunkedList()
         {
-            _chunks = ChunkTable<T>.Empty;
+            _near = Array.Empty<T[]>();
             _tail = Array.Empty<T>();
         }
 
@@ -68,7 +70,7 @@ namespace Unstall.Collections
         /// <exception cref="ArgumentOutOfRangeException">It is set to less than <see cref="Count"/>.</exception>
         public int Capacity
         {
-            get => _chunks.Count == 0 ? _tail.Length : (int)Math.Min((long)_chunks.Count << Chunk<T>.ListShift, int.MaxValue);
+            get => _chunkCount <= 1 ? _tail.Length : (int)Math.Min((long)_chunkCount << Chunk<T>.ListShift, int.MaxValue);
             set
             {
                 if (value < _count) Throw.OutOfRange(nameof(value));
@@ -86,12 +88,10 @@ namespace Unstall.Collections
             get
             {
                 if ((uint)index >= (uint)_count) Throw.Index();
-                T[][] near = _chunks.Near;
-                int chunk = index >> Chunk<T>.ListShift;
+                T[][] near = _near;
+                int chunk = (int)((uint)index >> Chunk<T>.ListShift);
                 if ((uint)chunk < (uint)near.Length) return near[chunk][index & Chunk<T>.ListMask];
-                T[] tail = _tail;
-                if ((uint)index < (uint)tail.Length) return tail[index]; // small: no others begin at 0 and are not near
-                return _chunks[chunk][index & Chunk<T>.ListMask];
+                return _far![(chunk >> ChunkTable<T>.NearShift) - 1][chunk & (ChunkTable<T>.NearLength - 1)][index & Chunk<T>.ListMask];
             }
             [MethodImpl(MethodImplOptions.AggressiveInlining)]
             set
@@ -129,7 +129,7 @@ namespace Unstall.Collections
             _tail[_count++ - _tailStart] = item;
         }
 
-        /// <summary>Makes room behind the last element, whose chunk is full: _tail has it afterwards.</summary>
+        /// <summary>Makes room behind the last element, whose chunk is full or too small: _tail has it afterwards.</summary>
         /// <param name="wanted">How many elements there will soon be.</param>
         void Grow(int wanted)
         {
@@ -137,49 +137,58 @@ namespace Unstall.Collections
             int length = _tail.Length;
             if (length < Chunk<T>.ListLength)
             {
-                Array.Resize(ref _tail, Math.Min(Math.Max(wanted, Math.Max(FirstLength, 2 * length)), Chunk<T>.ListLength));
+                Resize(Math.Min(Math.Max(wanted, length == 0 ? Chunk<T>.FirstLength : 2 * length), Chunk<T>.ListLength));
                 return;
             }
-            if (_chunks.Count == 0) _chunks.Add(_tail);
             int next = _count >> Chunk<T>.ListShift;
-            if (next == _chunks.Count) _chunks.Add(new T[Chunk<T>.ListLength]);
-            _tail = _chunks[next];
+            if (next == _chunkCount) AddChunk(new T[Chunk<T>.ListLength]);
+            _tail = ChunkOf(_count);
             _tailStart = _count;
+        }
+
+        /// <summary>Makes the only chunk shorter or longer, or the first one.</summary>
+        void Resize(int length)
+        {
+            var to = new T[length];
+            new ReadOnlySpan<T>(_tail, 0, _count).CopyTo(to);
+            _tail = to;
+            if (_chunkCount == 0)
+            {
+                _near = new T[1][];
+                _chunkCount = 1;
+            }
+            _near[0] = to;
         }
 
         /// <summary>Makes room for a number of elements in all.</summary>
         void Reserve(int capacity)
         {
             int length = Chunk<T>.ListLength;
-            if (_chunks.Count == 0)
+            if (_chunkCount <= 1)
             {
                 if (capacity <= _tail.Length) return;
-                Array.Resize(ref _tail, Math.Min(capacity, length));
-                if (capacity <= length) return;
-                _chunks.Add(_tail);
+                if (_tail.Length < length) Resize(Math.Min(capacity, length));
             }
             long wanted = ((long)capacity + length - 1) >> Chunk<T>.ListShift;
-            while (_chunks.Count < wanted) _chunks.Add(new T[length]);
+            while (_chunkCount < wanted) AddChunk(new T[length]);
         }
 
         /// <summary>Frees what is not needed for a number of elements, which is not less than there are.</summary>
         void Release(int capacity)
         {
-            int length = Chunk<T>.ListLength;
-            if (capacity > length)
+            if (capacity == 0)
             {
-                _chunks.Truncate((int)(((long)capacity + length - 1) >> Chunk<T>.ListShift));
-                if (_chunks.Count > 0) PlaceTail();
+                Table = ChunkTable<T>.Empty;
+                _tail = Array.Empty<T>();
+                _tailStart = 0;
                 return;
             }
-            if (_chunks.Count > 0)
-            {
-                _tail = _chunks[0];
-                _tailStart = 0;
-                _chunks = ChunkTable<T>.Empty;
-            }
-            if (capacity == 0) _tail = Array.Empty<T>();
-            else if (capacity < _tail.Length) Array.Resize(ref _tail, capacity);
+            ChunkTable<T> table = Table;
+            table.Truncate((int)(((long)capacity + Chunk<T>.ListMask) >> Chunk<T>.ListShift));
+            Table = table;
+            if (_chunkCount == 0) return;
+            PlaceTail();
+            if (_chunkCount == 1 && capacity < _tail.Length) Resize(capacity);
         }
 
         /// <summary>Makes room for a number of elements, and grows at least as adding would.</summary>
@@ -200,7 +209,7 @@ namespace Unstall.Collections
         /// <summary>Frees chunks without elements, and shrinks the only one if a tenth of it or more is free.</summary>
         public void TrimExcess()
         {
-            if (_chunks.Count > 0 || _count < (int)(_tail.Length * 0.9)) Release(_count);
+            if (_chunkCount > 1 || _count < (int)(_tail.Length * 0.9)) Release(_count);
         }
 
         /// <summary>Takes all elements out. The chunks are kept for others: <see cref="TrimExcess()"/> frees them.</summary>
@@ -228,20 +237,31 @@ namespace Unstall.Collections
 
         void PlaceTail()
         {
-            int chunk = _count == 0 ? 0 : (_count - 1) >> Chunk<T>.ListShift;
-            _tail = _chunks[chunk];
+            int chunk = Math.Max(_count - 1, 0) >> Chunk<T>.ListShift;
+            _tail = ChunkOf(chunk << Chunk<T>.ListShift);
             _tailStart = chunk << Chunk<T>.ListShift;
         }
 
-        /// <summary>The chunk of an index. The only one of a small list is asked with what the mask leaves: itself.</summary>
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         T[] ChunkOf(int index)
         {
-            T[][] near = _chunks.Near;
-            int chunk = index >> Chunk<T>.ListShift;
+            T[][] near = _near;
+            int chunk = (int)((uint)index >> Chunk<T>.ListShift);
             if ((uint)chunk < (uint)near.Length) return near[chunk];
-            T[] tail = _tail;
-            return (uint)index < (uint)tail.Length ? tail : _chunks[chunk];
+            return _far![(chunk >> ChunkTable<T>.NearShift) - 1][chunk & (ChunkTable<T>.NearLength - 1)];
+        }
+
+        ChunkTable<T> Table
+        {
+            get => new ChunkTable<T> { Near = _near, Far = _far, Count = _chunkCount };
+            set => (_near, _far, _chunkCount) = (value.Near, value.Far, value.Count);
+        }
+
+        void AddChunk(T[] chunk)
+        {
+            ChunkTable<T> table = Table;
+            table.Add(chunk);
+            Table = table;
         }
 
         /// <summary>The places from an index to the end of its chunk, or to an end before. There may be no elements in
