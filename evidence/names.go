@@ -282,6 +282,18 @@ const (
 	SampleLiveObjects    = "inuse_objects"       // of them, how many
 )
 
+// AwaitKinds are the states of who awaits, by those types.
+var AwaitKinds = map[string]Kind{
+	SampleAwaitPool:   PoolWait,
+	SampleAwaitTimer:  SleepWait,
+	SampleAwaitSocket: NetWait,
+	SampleAwaitOther:  SyncWait,
+}
+
+// ConnectionsFor begins the name of a client's pool of connections; that of the calls it is for
+// follows.
+const ConnectionsFor = "connections for "
+
 // Classes of CPU samples that are a collector's: what the work was for. All of them begin
 // with ClassGC, marking beside the program with ClassGCMark.
 const (
@@ -304,6 +316,7 @@ const (
 	CoverThrottling = "cpu throttling"
 	CoverThreads    = "thread stacks"
 	CoverSyscalls   = "system calls" // which of them threads waited in, looked at now and then
+	CoverAwaits     = "awaits"       // of each request, while it held no thread
 	CoverThreadPool = "thread pool"  // its size and queue over time
 	CoverWaits      = "lock waits"   // contended locks of each thread
 	CoverSafepoints = "safepoints"   // every stop of the world, not the collector's alone

@@ -8,20 +8,12 @@ import (
 	"github.com/unstall/unstall/threads"
 )
 
-// awaitStates are the states of who awaits, by the type of the samples that tell of it.
-var awaitStates = map[string]evidence.Kind{
-	evidence.SampleAwaitPool:   evidence.PoolWait,
-	evidence.SampleAwaitTimer:  evidence.SleepWait,
-	evidence.SampleAwaitSocket: evidence.NetWait,
-	evidence.SampleAwaitOther:  evidence.SyncWait,
-}
-
 // awaits is what requests await that hold no thread, by samples of all awaits in a moment now
 // and then: shares of the time, which say nothing of a single request. Nil where there are none.
 func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
 	x, names := &l.b.Samples, l.b.Names
 	kinds := make(map[evidence.NameID]evidence.Kind)
-	for text, kind := range awaitStates {
+	for text, kind := range evidence.AwaitKinds {
 		if id := names.Lookup(text); id != 0 {
 			kinds[id] = kind
 		}
@@ -39,16 +31,8 @@ func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
 		if of == nil {
 			of = threads.Of(l.b, stacks)
 		}
-		words := names.Text(x.Class[i])
-		if owner := of.View(l.Subject, x.Stack[i]).Owner; owner != "" {
-			switch kind {
-			case evidence.PoolWait:
-				words += " " + threads.Bare(owner)
-			case evidence.NetWait:
-				words += " in " + threads.Bare(owner)
-			}
-		}
-		s := share{mechanism: states[kind], Segment: evidence.Segment{Kind: kind, Cause: names.ID(words), Stack: x.Stack[i]}, part: float64(x.Value[i])}
+		what := of.Awaited(l.Subject, kind, x.Class[i], x.Stack[i])
+		s := share{mechanism: states[kind], Segment: evidence.Segment{Kind: kind, Cause: what, Stack: x.Stack[i]}, part: float64(x.Value[i])}
 		if kind == evidence.PoolWait {
 			s.mechanism = Pool
 		}
@@ -60,6 +44,23 @@ func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
 	}
 	slices.SortFunc(parts, func(a, b share) int { return cmp.Or(cmp.Compare(b.part, a.part), cmp.Compare(a.Cause, b.Cause)) })
 	return parts
+}
+
+// awaits are what a request awaited, as parts of a time of which it is known that it held no
+// thread, or nothing.
+func (w *walker) awaits(known evidence.Kind) []share {
+	if a := w.l.alike; a != nil {
+		if a.told[w.row] {
+			return nil // what it awaited is in its states
+		}
+		if x := a.of(w.row); x.parts != nil {
+			return x.parts
+		}
+	}
+	if known != evidence.Awaiting {
+		return nil
+	}
+	return w.l.awaiteds
 }
 
 // awaited charges a time in which a request held no thread: what of it was waiting for one, and
@@ -82,7 +83,7 @@ func (w *walker) awaited(at int64, s evidence.Segment) {
 		charge(PoolThread, part)
 	}
 	rest := float64(left)
-	for _, x := range w.l.awaiteds {
+	for _, x := range w.awaits(s.Kind) {
 		part := x.Segment
 		part.Dur = min(left, int64(x.part*rest))
 		charge(x.mechanism, part)

@@ -82,6 +82,7 @@ type Ledger struct {
 	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
 	stalled   *stalled                  // nil: the requests' states are known, or no thread waited for memory
 	awaiteds  []share                   // what is awaited; nil: not known
+	alike     *alike                    // nil: no request's awaits are known one by one
 	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
 	ready     *ready                    // nil: nobody looked at threads, or the kernel's account of them is not known
@@ -158,6 +159,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	}
 	l.replay()
 	l.findSlow(opt.SLO, opt.Baseline)
+	l.alike = l.likewise(opt.Stacks)
 	l.occupancy.pool(l)
 	l.charge()
 	l.All = l.everybody(sources[widest], opt)

@@ -113,8 +113,11 @@ func (w *walker) state(at int64, s evidence.Segment) {
 		w.unobserved(at, s, w.l.stops.mean(at, at+s.Dur))
 		return
 	}
-	if s.Kind == evidence.Awaiting && w.l.awaiteds != nil {
+	if s.Kind == evidence.Awaiting && (w.l.awaiteds != nil || w.l.alike != nil) {
 		w.awaited(at, s)
+		return
+	}
+	if w.calling(&at, &s); s.Dur == 0 {
 		return
 	}
 	w.c = of(&s)
@@ -145,6 +148,7 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 	if rest := s.Dur - stopped; rest > 0 {
 		w.readying(from, dur, &at, &s, rest, ran)
 	}
+	w.likewise(&at, &s, stopped)
 	if s.Dur == 0 {
 		return
 	}

@@ -21,7 +21,8 @@ import (
 // not on that thread any more, and stays unfollowed if it goes on on another.
 //
 // What is known exactly is laid over that: contended locks of the thread, stop-the-world
-// pauses over what ran, and the request's own calls to others over what it awaited.
+// pauses over what ran, and the request's own calls to others, and awaits of other things, over
+// the time in which it held no thread.
 func Attach(b *evidence.Bundle, of Readers) {
 	t := Of(b, of)
 	a := &attacher{t: t, b: b, lanes: make(map[laneOf][]Look), turns: make(map[turnsOf][]int64), attached: make(map[charged]bool)}
@@ -60,7 +61,7 @@ type attacher struct {
 	lanes    map[laneOf][]Look             // by time
 	locks    map[laneOf][]span             // contended locks, by start
 	stops    map[evidence.SubjectID][]span // pauses, by start, none overlapping
-	calls    map[int][]span                // to others, by row of the requests, the longest first
+	calls    map[int][]span                // to others, and awaits, by row of the requests, the longest first
 	turns    map[turnsOf][]int64           // when requests began on a lane, sorted
 	attached map[charged]bool
 	parts    []part
@@ -97,7 +98,7 @@ func (a *attacher) index() {
 		}
 	}
 	a.calls = make(map[int][]span)
-	for _, kind := range []evidence.Kind{evidence.NetWait, evidence.PoolWait} {
+	for _, kind := range []evidence.Kind{evidence.NetWait, evidence.PoolWait, evidence.SleepWait, evidence.SyncWait} {
 		for _, i := range v.Select(kind, -1) {
 			if id := v.Request[i]; id != evidence.NoRequest {
 				a.calls[int(id)-1] = append(a.calls[int(id)-1], span{v.Start[i], v.End[i], i})
@@ -234,12 +235,15 @@ func (a *attacher) locked(k laneOf, start, left int64) (any bool) {
 	return any
 }
 
-// called lays the calls over that a request made to others: while it holds no thread, that
-// is what it awaits.
+// called lays over what a request is known to have awaited, calls to others among it: while it
+// holds no thread, that is what it does.
 func (a *attacher) called(i int, start, end int64) (any bool) {
 	v := &a.b.Intervals
 	for _, x := range a.calls[i] {
 		s := evidence.Segment{Kind: v.Kind[x.row], Cause: v.Cause[x.row], Stack: v.Stack[x.row]}
+		if s.Stack != 0 {
+			s.Cause = a.t.Awaited(v.Subject[x.row], s.Kind, s.Cause, s.Stack)
+		}
 		any = a.over(max(x.from, start), min(x.to, end), s, func(p *evidence.Segment) bool {
 			return p.Kind == evidence.Awaiting || p.Kind == evidence.Unobserved || p.Kind == evidence.NetWait && p.Stack == 0
 		}) || any

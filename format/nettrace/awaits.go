@@ -31,7 +31,9 @@ type await struct {
 	start, end int64 // end 0: it was not seen
 	stack, by  eventpipe.StackID
 	activity   eventpipe.GUID
-	outer      bool // it awaits a method that awaits
+	outer      bool     // it awaits a method that awaits
+	of         *request // nil: not known
+	call       *call    // that its request had begun last
 	n          int64
 
 	located bool
@@ -64,8 +66,11 @@ func (q *process) awaitBegin(e *eventpipe.Event) {
 		return
 	}
 	before := a.last[e.Thread]
-	x := &await{start: e.Time, stack: e.Stack, activity: e.Activity, n: e.N,
+	x := &await{start: e.Time, stack: e.Stack, activity: e.Activity, of: q.awaiter(e), n: e.N,
 		outer: before != nil && before.activity == e.Activity && e.Time-before.start < suspending}
+	if x.of != nil {
+		x.call = x.of.latest
+	}
 	a.open[task], a.last[e.Thread] = x, x
 	a.rows = append(a.rows, x)
 }
@@ -131,6 +136,9 @@ func (q *process) emitAwaits() {
 			within[function] = append(within[function], x)
 			continue
 		}
+		if x.of != nil && q.forConnection(x, function) {
+			continue
+		}
 		if function == "" || told && hasAny(function, toldByCalls) {
 			continue
 		}
@@ -158,10 +166,12 @@ func (q *process) emitAwaits() {
 				kind, what = evidence.SampleAwaitPool, fmt.Sprintf("limit of %d at", k)
 			}
 		}
+		q.awaitedBy(p, kind, what)
 		mean := min(p.seen/float64(max(1, p.ended)), mostLasting*float64(until-q.since()))
 		q.b.Sample(evidence.Sample{Subject: q.id, Time: p.rows[0].start, Stack: p.stack, Type: q.b.Name(kind), Unit: unit, Class: q.b.Name(what),
 			Value: int64(mean * float64(p.count)), Origin: q.b.Origin(p.n)})
 	}
+	q.coverAwaits()
 	if a.dropped > 0 {
 		q.b.Warnf(0, "there are more than %d awaits: later ones left out: %d", maxAwaits, a.dropped)
 	}

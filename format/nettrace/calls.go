@@ -119,7 +119,7 @@ func (q *process) leftQueue(e *eventpipe.Event) {
 		return
 	}
 	x.of.calls = append(x.of.calls, call{start: e.Time - int64(waited), end: e.Time, lane: e.Thread, n: e.N, of: x.of, pool: true,
-		target: q.b.Name("connections for " + x.text)})
+		target: q.b.Name(evidence.ConnectionsFor + x.text)})
 }
 
 // leastQueued (ns) is a wait for a connection, and not its handing over.
@@ -147,6 +147,9 @@ func (q *process) callStart(e *eventpipe.Event, name []byte, what string, target
 	c.any = true
 	text := clean(what + string(target))
 	x := &call{start: e.Time, lane: e.Thread, text: text, target: q.b.Name(text), n: e.N, of: q.caller(e, parent)}
+	if x.of != nil {
+		x.of.latest = x
+	}
 	switch {
 	case len(name) > 0:
 		c.byName[string(name)] = x

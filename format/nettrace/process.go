@@ -307,9 +307,9 @@ func (q *process) finish() {
 	q.pool.emit(q)
 	q.waits.emit(q)
 	q.kestrel.emit(q)
-	q.emitAwaits()
 	q.calls.emit(q)
 	q.requests.emit(q)
+	q.emitAwaits() // of requests that are written
 	q.emitStreams()
 	q.warn()
 }

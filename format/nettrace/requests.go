@@ -59,6 +59,7 @@ type request struct {
 	end      int64    // where one of them has ended
 	id       evidence.RequestID
 	calls    []call
+	latest   *call // that it began
 	gone     bool
 }
 
