@@ -49,6 +49,8 @@ func (r *run) requests() {
 			out.Traced += len(l.Slow)
 		}
 		out.SlowTotalMs += float64(l.Total) / 1e6
+		out.Held += len(l.Held)
+		out.HeldMs += float64(l.HeldTime) / 1e6
 		for _, e := range l.Entries {
 			r.d.Ledger = append(r.d.Ledger, r.entry(l, e))
 		}

@@ -91,7 +91,9 @@ type Requests struct {
 	SlowRule        string   `json:"slow_rule"`          // "slo" | "3x_route_floor" | "baseline" | "unfinished"
 	SlowTotalMs     float64  `json:"slow_total_ms"`
 	SlowLong        int      `json:"slow_long_routes"` // slow ones to routes that always compute for so long, and are held to the others' floor
-	Rate            *float64 `json:"rate"`             // per second
+	Held            int      `json:"held_by_recorder"` // others that took longer only because of what recorded them
+	HeldMs          float64  `json:"held_by_recorder_ms"`
+	Rate            *float64 `json:"rate"` // per second
 	P50Ms           *float64 `json:"p50_ms"`
 	P99Ms           *float64 `json:"p99_ms"`
 	P999Ms          *float64 `json:"p999_ms"`

@@ -36,6 +36,7 @@ const (
 	GCConcurrent // a phase of the collector that ran beside the program; Cause names it
 	Safepoint    // AllLanes, from the request to stop until all run again, with whatever pause lies within; Cause is the operation
 	PoolAdjusted // a moment: the runtime changed how many threads its pool has (PoolThreads); Cause says why
+	RecorderHold // AllLanes: what recorded the process kept it, or parts of it, from going on; Cause says by what
 
 	// Relations.
 	Serves // Lane works for Request during the interval
@@ -47,7 +48,7 @@ const (
 var kindNames = [numKinds]string{
 	"unknown", "running", "runnable", "syscall", "network wait", "client wait", "lock wait", "pool wait", "sync wait", "sleep",
 	"mark assist", "assist wait", "sweep", "gc wait", "allocation stall", "paused", "task wait", "awaiting", "thread wait", "idle", "unobserved", "sent late",
-	"stop-the-world", "gc cycle", "gc mark", "concurrent phase", "safepoint", "pool adjusted",
+	"stop-the-world", "gc cycle", "gc mark", "concurrent phase", "safepoint", "pool adjusted", "held by the recorder",
 	"serves", "call",
 }
 

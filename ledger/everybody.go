@@ -9,7 +9,7 @@ func (l *Ledger) everybody(rows []int, opt Options) *Ledger {
 	if l.Source == l.Requests.Source {
 		return l
 	}
-	all := &Ledger{Subject: l.Subject, Requests: l.Requests, Source: l.Requests.Source, From: l.Requests.From, To: l.Requests.To, b: l.b}
+	all := &Ledger{Subject: l.Subject, Requests: l.Requests, Source: l.Requests.Source, From: l.Requests.From, To: l.Requests.To, b: l.b, holds: l.holds}
 	all.Rows = slices.Clone(rows)
 	all.byEnd()
 	all.findSlow(opt.SLO, opt.Baseline)

@@ -69,6 +69,8 @@ type Ledger struct {
 	Several   bool   // routes have thresholds that differ
 	Long      int    // requests of routes that always compute for so long that they are held to the others' floor
 	Slow      []int  // rows of the bundle's requests, by time
+	Held      []int  // rows of those that are not slow but for what the recorder held them
+	HeldTime  int64  // ns: how long it held these
 	Total     int64  // ns: the latency of all slow requests
 	Charges   Charges
 	Entries   []Entry // in order of time; they sum to Total
@@ -79,6 +81,7 @@ type Ledger struct {
 
 	b         *evidence.Bundle
 	stops     stops
+	holds     stops                     // what recorded the process held it
 	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
 	stalled   *stalled                  // nil: the requests' states are known, or no thread waited for memory
 	awaiteds  []share                   // what is awaited; nil: not known
@@ -143,6 +146,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 		l.From, l.To = l.Requests.From, l.Requests.To
 	}
 	l.stops = stopsOf(b, subject, b.Requests.Clock[l.Rows[0]])
+	l.holds = holdsOf(b, subject)
 	if l.Traced {
 		l.Sampled = l.sampled()
 		l.Host = l.hostShare()

@@ -30,6 +30,7 @@ const (
 	Timer     // a delay it asked for
 	Kernel    // in system calls
 	Own       // running its own code
+	Recorder  // what recorded the process held it meanwhile, and nothing else is known
 	Unobserved
 	Unexplained
 	NumMechanisms
@@ -57,6 +58,7 @@ var mechanisms = [NumMechanisms]struct{ id, title string }{
 	{"timer", "waiting for a timer (delay or timeout)"},
 	{"kernel", "system calls"},
 	{"own", "own work"},
+	{"recorder", "held by the recorder"},
 	{"unobserved", "unobserved"},
 	{"unexplained", "unexplained"},
 }

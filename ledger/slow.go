@@ -177,11 +177,19 @@ func (l *Ledger) grain() int64 {
 	return grain
 }
 
+// addSlow takes up a request that takes longer than it may, by more than the recorder held it.
 func (l *Ledger) addSlow(i int, threshold int64) {
-	if lat := l.b.Requests.Latency(i); lat > threshold {
-		l.Slow = append(l.Slow, i)
-		l.Total += lat
+	lat := l.b.Requests.Latency(i)
+	if lat <= threshold {
+		return
 	}
+	if held := l.heldFor(i); lat-held <= threshold {
+		l.Held = append(l.Held, i)
+		l.HeldTime += held
+		return
+	}
+	l.Slow = append(l.Slow, i)
+	l.Total += lat
 }
 
 // unhindered is a request's time without what stands in requests' way: the

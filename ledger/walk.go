@@ -152,7 +152,9 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 	if s.Dur == 0 {
 		return
 	}
-	w.c = Charges{StopTheWorld: stopped, Unobserved: s.Dur - stopped}
+	rest := s.Dur - stopped
+	held := min(rest, w.l.holds.overlap(at, at+s.Dur))
+	w.c = Charges{StopTheWorld: stopped, Recorder: held, Unobserved: rest - held}
 	w.l.Host.take(&w.c)
 	w.yield(at, s, &w.c, false)
 }

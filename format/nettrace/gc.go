@@ -14,6 +14,7 @@ type collector struct {
 	done      []*cycle
 	told      *cycle // that the last history of all heaps was about
 	pauses    []pause
+	holds     [][2]int64 // from, to: of the sample profiler
 	heaps     []heap
 	suspended [9]int64 // suspensions by reason, others last
 	dropped   int64    // beyond maxCycles
@@ -81,8 +82,9 @@ var reasonWords = [...]string{"small allocations", "induced", "low memory", "emp
 // induced reasons: the program asked for it.
 var induced = map[uint32]bool{1: true, 7: true, 9: true, 10: true}
 
-// Reasons of a suspension that are the collector's. The sample profiler's are 0.
+// Reasons of a suspension. The collector's are 1 and 6, the sample profiler's 0.
 const (
+	suspendOther  = 0
 	suspendGC     = 1
 	suspendGCPrep = 6
 )
@@ -244,10 +246,12 @@ func (q *process) restarted(e *eventpipe.Event) {
 		return
 	}
 	p.under = false
+	if p.end = e.Time; p.reason == suspendOther {
+		g.hold(p)
+	}
 	if !p.collector() {
 		return
 	}
-	p.end = e.Time
 	if p.of == nil {
 		if y := g.background(); y != nil { // it needs the world stopped again
 			p.charge(y, e.Time)

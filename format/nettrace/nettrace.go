@@ -12,7 +12,7 @@
 // Its opinion: a request is what its server says began and ended, whichever thread
 // it was on; one that has not ended is evidence, not noise; suspensions count as the
 // collector's only if the runtime says so (reasons 1 and 6), because the sample
-// profiler suspends a thousand times a second; a frame whose method is not known is
+// profiler suspends a thousand times a second, which is the recorder's doing; a frame whose method is not known is
 // "?!?" and stays in its stack.
 //
 // A file may hold several streams one after the other, as sessions that were recorded in

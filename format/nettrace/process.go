@@ -22,6 +22,7 @@ type process struct {
 
 	first, last int64 // ns: events of the session, without the rundown at its end
 	stopped     int64 // ns: the first event of that rundown, 0: there was none
+	told        int64 // ns: its last event
 
 	id          evidence.SubjectID
 	version     string
@@ -66,8 +67,11 @@ func newProcess(p *parser, pid int32) *process {
 
 func (q *process) saw(e *eventpipe.Event, t *eventType) {
 	if t.rundown {
-		if t.stop && q.stopped == 0 {
-			q.stopped = e.Time
+		if t.stop {
+			if q.stopped == 0 {
+				q.stopped = e.Time
+			}
+			q.told = e.Time
 		}
 		return
 	}
@@ -303,6 +307,7 @@ func (q *process) finish() {
 	q.looks.emit(q)
 	q.allocs.emit(q)
 	q.gc.emit(q)
+	q.emitHolds()
 	q.counters.emit(q)
 	q.pool.emit(q)
 	q.waits.emit(q)

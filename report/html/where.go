@@ -37,7 +37,7 @@ var patterns = map[string]string{
 	"pool": "p-stripe", "client": "p-stripe",
 	"pool_thread": "p-stripe", "awaiting": "p-lines",
 	"queue": "p-back", "wakeup": "p-dots", "timer": "p-lines", "generator_lag": "p-cross",
-	"unobserved": "p-dots", "unexplained": "p-back",
+	"recorder": "p-lines", "unobserved": "p-dots", "unexplained": "p-back",
 }
 
 // Shares of the bar from which a piece is drawn and has its share written on it.

@@ -102,7 +102,11 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			}
 			s = append(s, some+".")
 		case r.SlowThresholdMs != nil:
-			s = append(s, "No request took longer than "+figure.Ms(*r.SlowThresholdMs)+".")
+			none := "No request took longer than " + figure.Ms(*r.SlowThresholdMs)
+			if r.Held > 0 {
+				none += ", but for " + figure.Count(r.Held) + " that recording held"
+			}
+			s = append(s, none+".")
 		default:
 			s = append(s, "No request was slow.")
 		}
@@ -292,6 +296,9 @@ func Slow(r *diagnose.Requests) []string {
 			items = append(items, figure.Count(r.SlowLong)+" to routes that always compute 20 × as long as other requests take")
 		}
 		items = append(items, traced(r))
+	}
+	if r.Held > 0 {
+		items = append(items, figure.Count(r.Held)+" more only because recording held them, for "+figure.Ms(r.HeldMs/float64(r.Held))+" each")
 	}
 	return items
 }

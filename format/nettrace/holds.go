@@ -1,0 +1,31 @@
+package nettrace
+
+import "github.com/unstall/unstall/evidence"
+
+// Holds are what sessions themselves keep requests from: recording costs most where it begins and
+// ends, and what it costs is not the service's doing.
+//
+// The sample profiler suspends all threads for each look, which the collector's events tell as
+// suspensions for another reason (SuspendOther, 0) where a session beside its own has them. And
+// at the end of a session the names of all methods are told: meanwhile the lock of the code heaps is held
+// (MethodDescs of jitted code are walked), and no thread that needs code compiled goes on.
+
+// hold keeps a suspension of the sample profiler.
+func (g *collector) hold(p *pause) {
+	if len(g.holds) < maxCycles {
+		g.holds = append(g.holds, [2]int64{p.start, p.end})
+	}
+}
+
+func (q *process) emitHolds() {
+	emit := func(from, to int64, by string) {
+		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.RecorderHold, Start: from, End: max(from, to),
+			Cause: q.b.Name(by), Origin: q.b.Origin(q.p.before + q.p.events)})
+	}
+	for _, h := range q.gc.holds {
+		emit(h[0], h[1], "look at all threads")
+	}
+	if q.stopped != 0 {
+		emit(q.stopped, q.told, "names of methods")
+	}
+}
