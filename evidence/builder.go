@@ -30,6 +30,10 @@ func (b *Bundle) Builder(a ArtifactID, format string) *Builder {
 // Close ends the builder's rows.
 func (p *Builder) Close() { p.to = p.bundle.mark() }
 
+// Beside says whether the artifact holds moments that another one of the same recording was
+// watching as well: what happened then is told there.
+func (p *Builder) Beside() bool { return p.bundle.Artifacts[p.Artifact].Series == MomentsSeries }
+
 // Name interns a string.
 func (p *Builder) Name(s string) NameID { return p.bundle.Names.ID(s) }
 

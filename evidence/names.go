@@ -269,6 +269,10 @@ const (
 	SampleAwaitOther  = "await.other"
 )
 
+// MomentsSeries is what a recorder calls the series of artifacts that hold moments, beside one
+// that goes on all the time.
+const MomentsSeries = "threads"
+
 // Types of samples of memory. Each has the stack that allocated, the class is the type of object
 // ("System.Byte[]"); values are bytes, those of Objects counts. .NET tells of one small allocation in
 // 100 KiB and of every large one over 100 KiB: bytes are extrapolated, counts of large ones exact but

@@ -5,6 +5,9 @@ import (
 )
 
 func (g *collector) emit(q *process) {
+	if q.b.Beside() {
+		return // allocation ticks come with the collector's events, which the long session has too
+	}
 	g.waits.emit(q)
 	if !g.watched {
 		return

@@ -24,6 +24,7 @@ const (
 
 const (
 	runtimeProvider = "Microsoft-Windows-DotNETRuntime"
+	privateProvider = runtimeProvider + "Private" // threads that wait to allocate while a collection runs
 	hostingProvider = "Microsoft.AspNetCore.Hosting"
 	everySecond     = "EventCounterIntervalSec=1"
 )
@@ -46,7 +47,12 @@ var counters = []ipc.Provider{
 // collector and the thread pool decide.
 var rare = append([]ipc.Provider{
 	{Name: runtimeProvider, Keywords: keywordGC | keywordThreading, Level: informational},
+	{Name: privateProvider, Keywords: keywordGC, Level: informational},
 }, counters...)
+
+// allocating has who allocates what: an event with its stack for each 100 KB, and for each large
+// object.
+var allocating = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordGC, Level: verbose}}
 
 // detail is what a service does as often as it likes: requests, locks, waits, and calls to
 // others.

@@ -28,6 +28,10 @@ const (
 	awaited       = 500 * time.Millisecond // of awaits
 	betweenAwaits = 4 * time.Second        // at least
 	lastAwaits    = 2 * time.Second        // before the end, where there is one session at a time
+
+	allocated    = 500 * time.Millisecond // of who allocates
+	betweenTicks = 4 * time.Second        // at least
+	leastTicks   = 10 * time.Second       // a recording lasts, where there is one session at a time
 )
 
 // tooFast is how many bytes a second (over fastFor) tell that events cost the
@@ -87,9 +91,15 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 // busy host in one of some ten tries: the long session is left at random moments for a
 // look at threads and requests, as often as that runtime bears. What tasks are awaited is in the end of
 // the long session, as one of its own, where that came slowly enough until then. Names are
-// told before and by the last of its turns, for all.
+// told before and by the last of its turns, for all. Who allocates what comes first, as a
+// session of its own.
 func (r *recording) inTurn(ctx context.Context) {
-	o := r.take(ctx, piece{series: "threads", providers: tracking, lasts: burst, named: true})
+	first := &artifact{}
+	defer first.close(r)
+	if r.long >= leastTicks && !r.take(ctx, piece{series: evidence.MomentsSeries, into: first, providers: allocating, lasts: 2 * allocated, most: 4 * tooFast}).ok {
+		return
+	}
+	o := r.take(ctx, piece{series: evidence.MomentsSeries, into: first, providers: tracking, lasts: burst, named: true})
 	if !o.ok {
 		return
 	}
@@ -166,7 +176,8 @@ func (r *recording) views(ctx context.Context) {
 // Stacks of all threads are taken at once, then as often as they cost little, at
 // random moments, since at regular ones they would always meet the same of what a service does
 // now and then, and once more at the end. Between them, what tasks are awaited: each await,
-// and what ends it, are events of their own.
+// and what ends it, are events of their own; and who allocates what: as many events as the
+// program allocates 100 KB.
 //
 // Names are told at the first look, at the last one, and now and then between: of what a
 // look takes of the target's time they are nine tenths. Tracked is called when activities
@@ -175,7 +186,7 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 	defer tracked()
 	into := &artifact{}
 	defer into.close(r)
-	first := r.take(ctx, piece{series: "threads", into: into, providers: tracking, lasts: burst, started: tracked, named: true})
+	first := r.take(ctx, piece{series: evidence.MomentsSeries, into: into, providers: tracking, lasts: burst, started: tracked, named: true})
 	if !first.ok {
 		return
 	}
@@ -183,15 +194,19 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 	last := r.end.Add(-lastStacks)
 	threads := time.Now().Add(around(betweenThem))
 	tasks := time.Now().Add(time.Second + rand.N(betweenAwaits)) // not beside the first looks
+	ticks := time.Now().Add(time.Second + rand.N(betweenTicks))
 	for {
-		next := piece{series: "threads", into: into, providers: stacks, lasts: burst}
+		next := piece{series: evidence.MomentsSeries, into: into, providers: stacks, lasts: burst}
 		at := threads
-		if tasks.Before(threads) {
-			at, next = tasks, piece{series: "threads", into: into, providers: awaits, lasts: awaited, most: 4 * tooFast}
+		if tasks.Before(at) {
+			at, next = tasks, piece{series: evidence.MomentsSeries, into: into, providers: awaits, lasts: awaited, most: 4 * tooFast}
+		}
+		if ticks.Before(at) {
+			at, next = ticks, piece{series: evidence.MomentsSeries, into: into, providers: allocating, lasts: allocated, most: 4 * tooFast}
 		}
 		ends := !at.Before(last)
 		if ends {
-			at, next = last, piece{series: "threads", into: into, providers: stacks, lasts: burst, named: first.distance() <= r.long}
+			at, next = last, piece{series: evidence.MomentsSeries, into: into, providers: stacks, lasts: burst, named: first.distance() <= r.long}
 		}
 		if ends && at.Sub(told) < betweenThem/2 || !wait(ctx, time.Until(at)) {
 			return
@@ -203,9 +218,12 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 		if !o.ok || ends {
 			return
 		}
-		if next.lasts == awaited {
+		switch at {
+		case tasks:
 			tasks = time.Now().Add(max(betweenAwaits, o.distance()))
-		} else {
+		case ticks:
+			ticks = time.Now().Add(max(betweenTicks, o.distance(), 100*tickByte*time.Duration(o.seen)))
+		default:
 			threads = time.Now().Add(around(max(betweenThem, r.long/mostLooks, o.distance(), 100*lookByte*time.Duration(o.seen))))
 		}
 	}

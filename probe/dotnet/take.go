@@ -76,6 +76,9 @@ const tellByte = 30 * time.Nanosecond
 // lookByte is what a byte of looks at threads takes: 4 ms for 5 KB.
 const lookByte = 800 * time.Nanosecond
 
+// tickByte is what a byte of allocation ticks takes: 10 µs for one of 100.
+const tickByte = 100 * time.Nanosecond
+
 // distance is how far pieces like this one are to be apart, that they take the target no
 // more than 1 % of a core.
 func (o outcome) distance() time.Duration {
