@@ -47,8 +47,15 @@ var counters = []ipc.Provider{
 // collector and the thread pool decide.
 var rare = append([]ipc.Provider{
 	{Name: runtimeProvider, Keywords: keywordGC | keywordThreading, Level: informational},
-	{Name: privateProvider, Keywords: keywordGC, Level: informational},
 }, counters...)
+
+// rare is that, and where it is safe which threads wait to allocate.
+func (r *recording) rare() []ipc.Provider {
+	if r.fragile {
+		return rare
+	}
+	return append([]ipc.Provider{{Name: privateProvider, Keywords: keywordGC, Level: informational}}, rare...)
+}
 
 // allocating has who allocates what: an event with its stack for each 100 KB, and for each large
 // object.
@@ -116,7 +123,7 @@ var sqlCalls = func() (specs []string) {
 }()
 
 // everything is rare and detail in one session.
-func (r *recording) everything() []ipc.Provider { return merge(rare, r.detail()) }
+func (r *recording) everything() []ipc.Provider { return merge(r.rare(), r.detail()) }
 
 // stacks is the sample profiler: it stops all threads a thousand times a second
 // and walks their stacks.

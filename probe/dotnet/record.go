@@ -31,7 +31,6 @@ const (
 
 	allocated    = 500 * time.Millisecond // of who allocates
 	betweenTicks = 4 * time.Second        // at least
-	leastTicks   = 10 * time.Second       // a recording lasts, where there is one session at a time
 )
 
 // tooFast is how many bytes a second (over fastFor) tell that events cost the
@@ -91,15 +90,9 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 // busy host in one of some ten tries: the long session is left at random moments for a
 // look at threads and requests, as often as that runtime bears. What tasks are awaited is in the end of
 // the long session, as one of its own, where that came slowly enough until then. Names are
-// told before and by the last of its turns, for all. Who allocates what comes first, as a
-// session of its own.
+// told before and by the last of its turns, for all.
 func (r *recording) inTurn(ctx context.Context) {
-	first := &artifact{}
-	defer first.close(r)
-	if r.long >= leastTicks && !r.take(ctx, piece{series: evidence.MomentsSeries, into: first, providers: allocating, lasts: 2 * allocated, most: 4 * tooFast}).ok {
-		return
-	}
-	o := r.take(ctx, piece{series: evidence.MomentsSeries, into: first, providers: tracking, lasts: burst, named: true})
+	o := r.take(ctx, piece{series: evidence.MomentsSeries, providers: tracking, lasts: burst, named: true})
 	if !o.ok {
 		return
 	}
@@ -135,7 +128,7 @@ func (r *recording) inTurn(ctx context.Context) {
 func (r *recording) turn(ctx context.Context, events *artifact, lasts time.Duration, named bool) outcome {
 	p := piece{series: "events", into: events, providers: r.everything(), limit: tooFast, lasts: lasts, named: named}
 	if r.many {
-		p.providers, p.limit = rare, 0
+		p.providers, p.limit = r.rare(), 0
 	}
 	o := r.take(ctx, p)
 	if o.fast {
@@ -155,7 +148,7 @@ func (r *recording) events(ctx context.Context) {
 	defer views.Wait()
 	p := piece{series: "events", into: into, providers: r.everything(), limit: tooFast, named: true}
 	for ctx.Err() == nil && r.take(ctx, p).fast {
-		p = piece{series: "events", into: into, providers: rare}
+		p = piece{series: "events", into: into, providers: r.rare()}
 		r.warn("requests, locks and waits are too frequent to record them all without slowing the process: they are recorded for %v at a time", window)
 		views.Go(func() { r.views(ctx) })
 	}

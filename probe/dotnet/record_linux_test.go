@@ -114,6 +114,10 @@ func TestRecord(t *testing.T) {
 			if p.Keywords != 0x40000014001 || p.Level != 4 {
 				t.Errorf("the runtime's events: %+v", p)
 			}
+		case privateProvider:
+			if p.Keywords != 1 || p.Level != 4 {
+				t.Errorf("the runtime's private events: %+v", p)
+			}
 		case "Microsoft.AspNetCore.Hosting":
 			if p.Level != 4 || p.Keywords != ^uint64(0) || p.Args != everySecond {
 				t.Errorf("requests: %+v", p)
