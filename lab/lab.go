@@ -31,7 +31,8 @@ type Lab struct {
 
 	// Headers of every request, as of curl -H.
 	Headers []string
-	Path    string // of the requests, unless the variant has its own
+	Path    string   // of the requests, unless the variant has its own
+	Paths   []string // of the requests, in turn, in place of Path
 
 	Full, Quick Sizes
 	Variants    []Variant
@@ -74,7 +75,7 @@ type Variant struct {
 	// its monitor says, which the diagnosis is given, too.
 	Dependency []string
 
-	Path string // empty: the lab's
+	Path string // empty: the lab's, or its Paths
 
 	// Of an open loop.
 	Rate float64 // requests/s when it is diagnosed; 0: the peak

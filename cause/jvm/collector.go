@@ -24,3 +24,9 @@ func collectorOf(c *cause.Case) *collector {
 
 // processors is how many processors the JVM may use; 0 unknown.
 func (g *collector) processors() float64 { return float64(g.c.Bundle.CPUsOf(g.c.Subject)) }
+
+// meets says whether the pauses can be laid over the requests.
+func (g *collector) meets() bool { return g.Meets(g.c.Ledger.Beside()) }
+
+// billOf charges pauses to the case's slow requests, nil where that cannot be.
+func (g *collector) billOf(p reading.Pauses) *cause.Bill { return g.c.BillOf(g.Collector, p) }

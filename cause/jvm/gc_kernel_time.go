@@ -120,7 +120,7 @@ func (g *collector) judgePart(v *cause.Verdict, p reading.Pauses, part float64, 
 		v.Weight *= part
 		return
 	}
-	b := g.billOf(p).scaled(part)
+	b := g.billOf(p).Scaled(part)
 	v.Weight *= part
 	if b == nil {
 		return
@@ -128,7 +128,7 @@ func (g *collector) judgePart(v *cause.Verdict, p reading.Pauses, part float64, 
 	v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
 	g.judgeBilled(v, b, what)
 	if v.State == cause.Supported {
-		v.Saves = b.saves(c)
+		v.Saves = b.Saves(c)
 	}
 	g.lengthy(v, p, b, what)
 }

@@ -69,7 +69,7 @@ func (g *collector) worst(p reading.Pauses) minute {
 
 // lengthy supports what was ruled out by the share of the time alone, if one pause of it was
 // of a second or more; b is what they cost requests, nil unknown.
-func (g *collector) lengthy(v *cause.Verdict, p reading.Pauses, b *bill, what string) {
+func (g *collector) lengthy(v *cause.Verdict, p reading.Pauses, b *cause.Bill, what string) {
 	most := p.Longest()
 	if v.State == cause.Supported || most.Seconds() < aSecond {
 		return
@@ -80,8 +80,8 @@ func (g *collector) lengthy(v *cause.Verdict, p reading.Pauses, b *bill, what st
 		v.Summary = fmt.Sprintf("one pause of %s (%s)", inSeconds(most.Seconds()), what)
 	}
 	switch {
-	case b != nil && b.sum() > 0:
-		v.Saves = b.saves(g.c)
+	case b != nil && b.Sum() > 0:
+		v.Saves = b.Saves(g.c)
 	case g.c.Ledger == nil || !g.meets():
 		v.Needs = g.needRequests()
 	}

@@ -118,9 +118,9 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	})
 
 	v.Weight = g.ShareOf(full)
-	if b := g.billOf(full); b != nil && c.Slow() && b.sum() > 0 {
-		v.Evidence = append(v.Evidence, g.figures(b, "collections of the old generation")...)
-		v.Saves = b.saves(c)
+	if b := g.billOf(full); b != nil && c.Slow() && b.Sum() > 0 {
+		v.Evidence = append(v.Evidence, b.Figures(g.c, "collections of the old generation")...)
+		v.Saves = b.Saves(c)
 	}
 	if !math.IsNaN(capacity) {
 		left := (capacity - last.Bytes) / slope

@@ -35,7 +35,7 @@ func (g *collector) untold() cause.Verdict {
 // by the share of the time they stopped the world, of which least is worth naming. What
 // names them: "young collections". The bill is nil without requests on the same time line.
 // Length counts as well as share: see [collector.lengthy].
-func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least float64) *bill {
+func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least float64) *cause.Bill {
 	c := g.c
 	share := g.ShareOf(p)
 	v.State = cause.RuledOut
@@ -52,13 +52,13 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 	case len(p) == 0:
 		v.Summary = "no " + what
 	case b != nil:
-		v.Evidence = append(v.Evidence, g.figures(b, what)...)
+		v.Evidence = append(v.Evidence, b.Figures(g.c, what)...)
 		g.judgeBilled(v, b, what)
 		if v.State != cause.Supported && share >= least && g.Span >= leastWatched && !c.Spent() && c.Noticed(cause.Noticeable) {
 			// Most of what slow requests did was not seen: they do not speak against the log.
 			v.State, v.Needs = cause.Supported, nil
-			v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, and are %s", what, cause.Digits(2, 100*share), cause.OfSlow(b.share()))
-			v.Saves = c.Bound(float64(b.sum()), float64(b.low), float64(max(b.high, b.sum())))
+			v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, and are %s", what, cause.Digits(2, 100*share), cause.OfSlow(b.Share()))
+			v.Saves = c.Bound(float64(b.Sum()), float64(b.Low), float64(max(b.High, b.Sum())))
 		}
 	case c.Ledger != nil && !c.Slow() && len(c.Ledger.Rows) > 0 && g.meets():
 		v.Summary += ", but requests are not slow"
@@ -98,33 +98,17 @@ func (g *collector) needRequests() []cause.Need {
 const leastStopped = .01
 
 // judgeBilled judges by what the pauses cost slow requests.
-func (g *collector) judgeBilled(v *cause.Verdict, b *bill, what string) {
-	v.Summary = what + " are " + cause.OfSlow(b.share())
+func (g *collector) judgeBilled(v *cause.Verdict, b *cause.Bill, what string) {
+	v.Summary = what + " are " + cause.OfSlow(b.Share())
 	switch {
 	case !g.c.Slow():
 		v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, but almost no requests are slow", what, cause.Digits(2, 100*v.Weight))
-	case b.share() >= cause.Material:
+	case b.Share() >= cause.Material:
 		v.State = cause.Supported
-		v.Saves = b.saves(g.c)
-	case b.method == "" && b.most() >= cause.Material && v.Weight >= leastStopped:
+		v.Saves = b.Saves(g.c)
+	case !b.Placed() && b.Most() >= cause.Material && v.Weight >= leastStopped:
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%s pause slow requests for %.1f %% of their time; how long requests queued behind them is not known", what, 100*b.share())
+		v.Summary = fmt.Sprintf("%s pause slow requests for %.1f %% of their time; how long requests queued behind them is not known", what, 100*b.Share())
 		v.Needs = append(v.Needs, cause.Need{What: "how long requests queued behind pauses: the arrival times of all requests (a load generator's results, or an access log with times in ms), and the CPU time of the process", Command: "unstall record PID"})
 	}
-}
-
-// scaled is a part of what pauses cost, the same for each request.
-func (b *bill) scaled(part float64) *bill {
-	if b == nil {
-		return nil
-	}
-	s := *b
-	s.slow = make([]int64, len(b.slow))
-	for i, v := range b.slow {
-		s.slow[i] = int64(part * float64(v))
-	}
-	for _, v := range []*int64{&s.direct, &s.behind, &s.low, &s.high} {
-		*v = int64(part * float64(*v))
-	}
-	return &s
 }

@@ -94,7 +94,7 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	}
 	if known && c.Slow() && load.Offered > load.Knee.Free().Value {
 		v.Summary = fmt.Sprintf("%.0f requests/s arrived, but even without GC the CPUs can serve only %.0f/s: there is too much work (service.over-capacity)", load.Offered, load.Knee.Free().Value)
-		if b == nil || b.share() < mostOfIt {
+		if b == nil || b.Share() < mostOfIt {
 			v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
 			return v
 		}
