@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
@@ -113,3 +114,6 @@ func (b *Bill) Scaled(part float64) *Bill {
 	}
 	return &s
 }
+
+// Each is what each slow request would not have waited (ns), in the order of Ledger.Slow.
+func (b *Bill) Each() []int64 { return slices.Clone(b.slow) }

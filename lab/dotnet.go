@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -14,9 +13,8 @@ import (
 // Dotnet is the runtime of services in C# that are built with the newest .NET SDK
 // on PATH, else with one that is fetched.
 type Dotnet struct {
-	Sources fs.FS
-	Project string // the .csproj among them
-	On9     bool   // they run on .NET 9, whatever they are built with
+	build.Project
+	On9 bool // they run on .NET 9, whatever they are built with
 }
 
 func (d Dotnet) build(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
@@ -24,7 +22,7 @@ func (d Dotnet) build(ctx context.Context, l *Lab, say func(string)) (*programs,
 	if err != nil {
 		return nil, err
 	}
-	assembly, err := build.Dotnet(ctx, dotnet, l.Name, d.Sources, d.Project, say)
+	assembly, err := build.Dotnet(ctx, dotnet, l.Name, d.Project, say)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package jvm
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/cause"
@@ -171,38 +170,12 @@ func signed(n int, v float64) string {
 	return cause.Digits(n, v)
 }
 
-const (
-	mostPoints = 600  // points whose pairs are formed; of more, as many as will do
-	normal95   = 1.96 // standard deviations to either side that hold 95 % of a normal distribution
-)
-
 // trend is the median of the slopes between all pairs of points (bytes/s), and its 95 %
-// interval (P. K. Sen, Journal of the American Statistical Association 63, 1968).
+// interval.
 func trend(points []reading.Left) (slope, low, high float64) {
-	if len(points) > mostPoints {
-		var some []reading.Left
-		for i := range mostPoints {
-			some = append(some, points[i*len(points)/mostPoints])
-		}
-		points = some
+	var at, bytes []float64
+	for _, p := range points {
+		at, bytes = append(at, float64(p.At-points[0].At)/1e9), append(bytes, p.Bytes)
 	}
-	var all []float64
-	for i, p := range points {
-		for _, q := range points[i+1:] {
-			if q.At > p.At {
-				all = append(all, (q.Bytes-p.Bytes)/(float64(q.At-p.At)/1e9))
-			}
-		}
-	}
-	if len(all) == 0 {
-		return 0, math.Inf(-1), math.Inf(1)
-	}
-	slices.Sort(all)
-	n := float64(len(points))
-	c := normal95 * math.Sqrt(n*(n-1)*(2*n+5)/18)
-	at := func(rank float64) float64 {
-		return all[int(min(max(0, rank), float64(len(all)-1)))]
-	}
-	pairs := float64(len(all))
-	return stats.Median(all), at(math.Floor((pairs - c) / 2)), at(math.Ceil((pairs + c) / 2))
+	return stats.TheilSen(at, bytes)
 }

@@ -246,7 +246,7 @@ func (s *service) dotnet(ctx context.Context, p program) (started, error) {
 	if project == "" {
 		project = s.folder() + ".csproj"
 	}
-	assembly, err := build.Dotnet(ctx, sdk, "accuracy-"+s.folder(), os.DirFS(s.Dir), project, progress)
+	assembly, err := build.Dotnet(ctx, sdk, "accuracy-"+s.folder(), build.Project{Sources: os.DirFS(s.Dir), File: project}, progress)
 	return started{bin: runs, args: []string{assembly}, env: build.DotnetEnv(build.OpenSSL(runs)...)}, err
 }
 

@@ -76,7 +76,7 @@ func startDotnet(ctx context.Context, r recording, t *truth, tmp string) (*proce
 	if err != nil {
 		return nil, "", err
 	}
-	assembly, err := build.Dotnet(ctx, dotnet, "dotnet-starvation", app.Sources, app.Project, told)
+	assembly, err := build.Dotnet(ctx, dotnet, "dotnet-starvation", build.Project{Sources: app.Sources, File: app.Project}, told)
 	if err != nil {
 		return nil, "", err
 	}

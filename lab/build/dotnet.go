@@ -26,13 +26,33 @@ func FindDotnet9(ctx context.Context, fetch bool, say func(string)) (string, err
 	return script(ctx, "dotnet9.sh", fetch, say)
 }
 
-// Dotnet builds a C# project, one of the sources' files, and returns the assembly,
-// which is named after it. It is for .NET Core 3.1, or where the
+// Project is a C# program.
+type Project struct {
+	Sources   fs.FS
+	File      string           // its .csproj, of the sources
+	Libraries map[string]fs.FS // sources of projects it refers to, by the folder beside its own where they are expected
+}
+
+// sources are all files that are built.
+func (p Project) sources() (Sources, error) {
+	files := Sources{}
+	if err := files.Add(p.Sources, "", ".cs", ".csproj"); err != nil {
+		return nil, err
+	}
+	for below, from := range p.Libraries {
+		if err := files.Add(from, below, ".cs", ".csproj"); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// Dotnet builds a C# project and returns the assembly, which is named after its file. It is for .NET Core 3.1, or where the
 // SDK is newer for its own version: reference assemblies of others would have to be
 // fetched.
-func Dotnet(ctx context.Context, dotnet, name string, sources fs.FS, project string, say func(string)) (assembly string, err error) {
-	files := Sources{}
-	if err := files.Add(sources, "", ".cs", ".csproj"); err != nil {
+func Dotnet(ctx context.Context, dotnet, name string, project Project, say func(string)) (assembly string, err error) {
+	files, err := project.sources()
+	if err != nil {
 		return "", err
 	}
 	version, err := SDK(ctx, dotnet)
@@ -43,13 +63,13 @@ func Dotnet(ctx context.Context, dotnet, name string, sources fs.FS, project str
 	if err != nil {
 		return "", err
 	}
-	base := strings.TrimSuffix(filepath.Base(project), ".csproj")
+	base := strings.TrimSuffix(filepath.Base(project.File), ".csproj")
 	assembly = filepath.Join(dir, base+".dll")
 	if _, err := os.Stat(assembly); err == nil {
 		return assembly, nil
 	}
 	say(fmt.Sprintf("building %s with the .NET SDK %s", base, version))
-	return assembly, dotnetBuild(ctx, dotnet, version, files, project, dir)
+	return assembly, dotnetBuild(ctx, dotnet, version, files, project.File, dir)
 }
 
 // SDK is the version that a dotnet builds with: "3.1.102".

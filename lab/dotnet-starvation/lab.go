@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/dotnet-starvation/app"
 )
 
@@ -42,13 +43,16 @@ func closed(d time.Duration) lab.Load {
 	return lab.Closed{Connections: connections, For: d, Patience: patience, Before: 1200 * time.Millisecond, SLO: slo}
 }
 
+// project is the service.
+var project = build.Project{Sources: app.Sources, File: app.Project}
+
 // Lab is the incident.
 var Lab = lab.Lab{
 	Name:    "dotnet-starvation",
 	About:   "an ASP.NET Core service answers hardly any requests while its CPUs are idle",
 	Report:  "https://learn.microsoft.com/en-us/dotnet/core/diagnostics/debug-threadpool-starvation",
-	Runtime: lab.Dotnet{Sources: app.Sources, Project: app.Project},
-	On:      map[string]lab.Runtime{"dotnet-9": lab.Dotnet{Sources: app.Sources, Project: app.Project, On9: true}},
+	Runtime: lab.Dotnet{Project: project},
+	On:      map[string]lab.Runtime{"dotnet-9": lab.Dotnet{Project: project, On9: true}},
 	Path:    "/api/diagscenario",
 	Full:    lab.Sizes{Load: closed(10 * time.Second), Blocks: 6, Record: 10 * time.Second, Patience: 30 * time.Second},
 	Quick:   lab.Sizes{Load: closed(10 * time.Second), Blocks: 1, Record: 8 * time.Second, Patience: 10 * time.Second},

@@ -46,7 +46,7 @@ func StartBy(t testing.TB, by []string, env ...string) *App {
 		}
 		t.Skip(err)
 	}
-	assembly, err := build.Dotnet(t.Context(), dotnet, "dotnet-starvation", app.Sources, app.Project, func(text string) { t.Log(text) })
+	assembly, err := build.Dotnet(t.Context(), dotnet, "dotnet-starvation", build.Project{Sources: app.Sources, File: app.Project}, func(text string) { t.Log(text) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func Start9By(t testing.TB, by []string, env ...string) *App {
 		}
 		t.Skip(err)
 	}
-	assembly, err := build.Dotnet(t.Context(), sdk, "dotnet-starvation", app.Sources, app.Project, func(text string) { t.Log(text) })
+	assembly, err := build.Dotnet(t.Context(), sdk, "dotnet-starvation", build.Project{Sources: app.Sources, File: app.Project}, func(text string) { t.Log(text) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func run(ctx context.Context, runtimes []string, tool, keep string, b bench) (er
 	if err != nil {
 		return err
 	}
-	assembly, err := build.Dotnet(ctx, sdk, "dotnet-starvation", app.Sources, app.Project, say)
+	assembly, err := build.Dotnet(ctx, sdk, "dotnet-starvation", build.Project{Sources: app.Sources, File: app.Project}, say)
 	if err != nil {
 		return err
 	}

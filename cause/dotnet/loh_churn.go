@@ -1,0 +1,205 @@
+package dotnet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
+)
+
+// LOHChurn is large objects that are dead soon: each fills the budget of the large object heap,
+// which is collected only with the oldest generation.
+var LOHChurn = cause.Cause{
+	ID:    "dotnet.loh-churn",
+	Title: "short-lived large objects bring on collections of the oldest generation",
+	Step:  cause.StepCollector,
+	Doc: `Objects of 85,000 bytes and more live on the large object heap (LOH), which only gen 2
+collections clean. Where they are temporary – buffers of whole answers, arrays that lists
+and sets grow into, strings of documents – the runtime collects gen 2 each time their
+budget is used up, as often as the young generations, and marks all that lives for good
+each time. Blocking ones stop the program for all of it. Background ones stop it twice for
+a moment, take a CPU meanwhile, and threads that allocate large objects wait while the
+collector sweeps.
+
+Allocation events name the types and the code: every large object over 100 KiB is told.
+
+How to tell it from similar problems: gen 2 collections for small allocations have another
+reason (dotnet.gen2-pause, dotnet.mid-life-objects); induced ones name who asked
+(dotnet.induced-gc); a heap that is larger after each of them leaks (dotnet.heap-leak).
+
+What helps: no large temporary objects – answers written to the stream as they are made
+instead of to a MemoryStream first, buffers from ArrayPool or RecyclableMemoryStream,
+lists and sets in chunks below 85,000 bytes (Unstall.Collections), capacities given at
+once instead of growing. System.GC.LOHThreshold moves the border where objects are only a
+little larger. What does not help: a larger heap; GCSettings.LargeObjectHeapCompactionMode,
+which makes the collections longer.`,
+	Least:   "3 gen 2 collections for large objects, a tenth as many as gen 1 has, and a quarter of slow time in their pauses, behind them and waiting for memory; without requests 5 % of the time or one of a second",
+	Needs:   "the collector's events, best with allocations: " + record,
+	Applies: isDotnet,
+	Judge:   judgeChurn,
+}
+
+// Gen 2 collections for large objects are churn from so many on, and where they are this part of
+// the collections of gen 1: what must be rare is not.
+const (
+	leastChurn = 3
+	churning   = .1
+)
+
+func judgeChurn(c *cause.Case) cause.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched()
+	}
+	var v cause.Verdict
+	large := g.those(forLarge)
+	gen1 := len(g.those(func(x *reading.Collection) bool { return x.Generation == evidence.Gen1 }))
+	const what = "gen 2 collections for large objects"
+	v.Evidence = append(v.Evidence, c.Figure(what, float64(len(large)), "count", g.Origin),
+		c.Figure("gen 1 collections", float64(gen1), "count", g.Origin))
+	waits := g.largeWaits(&v)
+	var stalled []int64
+	if len(waits) > 0 && c.Ledger != nil {
+		stalled = c.Ledger.Stalled()
+	}
+	g.judge(&v, g.pauses(forLarge), what, stalled)
+	if v.State == cause.RuledOut && len(waits) > 0 && c.Ledger != nil && !c.Spent() && c.Share(ledger.Unobserved) >= cause.Material {
+		v.State = cause.Inconclusive
+		v.Summary += ", and threads waited for memory beside them; what requests waited for was hardly seen"
+		v.Needs = []cause.Need{{What: "a longer recording under load", Command: "unstall record PID --for 60s"}}
+	}
+	if v.State == cause.RuledOut || len(large) < leastChurn || float64(len(large)) < churning*float64(gen1) {
+		if v.State != cause.RuledOut {
+			v = cause.Verdict{State: cause.RuledOut, Evidence: v.Evidence, Summary: fmt.Sprintf("%s among %s", figure.Plural(len(large), "gen 2 collection")+" for large objects", figure.Plural(gen1, "gen 1 collection"))}
+		}
+		return v
+	}
+	g.figure(&v, "large objects allocated", g.gc.LargeAlloc.Number, "bytes/s", g.gc.LargeAlloc.Origin)
+	sites := g.culprits(&v)
+	if v.State != cause.Supported {
+		return v
+	}
+	v.Title = fmt.Sprintf("Large temporary objects bring on %.0f gen 2 collections per minute.", g.perMinute(len(large)))
+	if types := typesOf(sites); len(types) > 0 {
+		v.Title = fmt.Sprintf("Large temporary objects (%s) bring on %.0f gen 2 collections per minute.", strings.Join(types[:min(3, len(types))], ", "), g.perMinute(len(large)))
+	}
+	g.adviseChurn(&v, sites)
+	v.Prediction = append(v.Prediction, g.fewer(large, sites)...)
+	return v
+}
+
+// largeWaits are the waits of threads that allocate a large object while gen 2 is collected in
+// the background.
+func (g *collector) largeWaits(v *cause.Verdict) []reading.GCWait {
+	waits := g.gc.LargeWaits
+	if len(waits) == 0 {
+		return nil
+	}
+	var sum, longest float64
+	for _, w := range waits {
+		sum, longest = sum+w.Seconds(), max(longest, w.Seconds())
+	}
+	v.Evidence = append(v.Evidence,
+		g.c.Figure("waits of threads for a large object while gen 2 is collected in the background", float64(len(waits)), "count", waits[0].Origin),
+		g.c.Figure("their total over all threads (not a pause)", sum, "thread s", waits[0].Origin),
+		g.c.Figure("longest of them", 1e3*longest, "ms", waits[0].Origin))
+	return waits
+}
+
+// worthType is the part of the bytes of large objects from which on a type or place is worth
+// naming.
+const worthType = .05
+
+// culprits are the places that allocate large objects, as evidence, most first; nil where nobody asked.
+func (g *collector) culprits(v *cause.Verdict) (sites []reading.AllocationSite) {
+	c := g.c
+	if g.who == nil || g.who.Large == 0 {
+		for i, t := range g.gc.Triggers {
+			if i < 3 && t.Reason == largeReason && t.Owner != "" {
+				v.Evidence = append(v.Evidence, c.Figure("of these, brought on by allocations in "+t.Owner, float64(t.Count), "count", t.Origin))
+			}
+		}
+		v.Needs = append(v.Needs, cause.Need{What: "which objects: allocation events", Command: "unstall record PID"})
+		return nil
+	}
+	for _, t := range g.who.Types {
+		if t.Large >= worthType*g.who.Large {
+			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of large bytes: %s, %s", t.Type, figure.Plural(int(t.Count), "object")), t.Large/g.who.Large, "1", g.who.Origin))
+		}
+	}
+	sites = merged(g.who.LargeSites())
+	for _, s := range sites[:min(4, len(sites))] {
+		if s.Large >= worthType*g.who.Large {
+			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of large bytes: %s in %s", s.Type, s.Owner), s.Large/g.who.Large, "1", s.Origin))
+		}
+	}
+	return sites
+}
+
+// merged sums sites of the same type in the same function of the program.
+func merged(all []reading.AllocationSite) (out []reading.AllocationSite) {
+	for _, s := range all {
+		if i := slices.IndexFunc(out, func(o reading.AllocationSite) bool { return o.Type == s.Type && o.Owner == s.Owner }); i >= 0 {
+			out[i].Large, out[i].Bytes, out[i].Count = out[i].Large+s.Large, out[i].Bytes+s.Bytes, out[i].Count+s.Count
+			continue
+		}
+		out = append(out, s)
+	}
+	slices.SortStableFunc(out, func(a, b reading.AllocationSite) int { return int(b.Large - a.Large) })
+	return out
+}
+
+func typesOf(sites []reading.AllocationSite) (types []string) {
+	for _, s := range sites {
+		if !slices.Contains(types, s.Type) {
+			types = append(types, s.Type)
+		}
+	}
+	return types
+}
+
+// adviseChurn says for each of the worst places what would not be large.
+func (g *collector) adviseChurn(v *cause.Verdict, sites []reading.AllocationSite) {
+	for _, s := range sites[:min(3, len(sites))] {
+		if s.Large >= worthType*g.who.Large {
+			v.Fix = append(v.Fix, cause.Fix{Text: instead(s.Type), Code: s.Owner})
+		}
+	}
+	if len(v.Fix) == 0 {
+		v.Fix = append(v.Fix, cause.Fix{Text: "make no large temporary objects: write answers to the stream as they are made, rent buffers (ArrayPool), keep lists and sets in chunks below 85,000 bytes"})
+	}
+}
+
+// instead is what helps against large objects of a type.
+func instead(class string) string {
+	switch {
+	case strings.HasPrefix(class, "System.Byte[]"), strings.HasPrefix(class, "System.Char[]"):
+		return "write to the stream as you go, or rent the buffer (ArrayPool, RecyclableMemoryStream), instead of a " + class + " of the whole"
+	case class == "System.String":
+		return "write the text as it is made (TextWriter, Utf8JsonWriter onto the answer's stream) instead of one string of the whole"
+	case strings.Contains(class, "Slot") || strings.Contains(class, "Entry"):
+		return "keep the set or dictionary in chunks (Unstall.Collections: ChunkedHashSet, ChunkedDictionary), or give its capacity at once: it grows by arrays of " + class
+	case strings.HasSuffix(class, "[]"):
+		return "keep the list in chunks (Unstall.Collections: ChunkedList), or give its capacity at once: it grows by arrays of " + class
+	}
+	return "make it smaller than 85,000 bytes, or keep and use it again"
+}
+
+// fewer predicts the gen 2 collections that remain: they come as often as the budget of large
+// objects is used up, so each part of the bytes that is no longer allocated is that part of them.
+func (g *collector) fewer(large []*reading.Collection, sites []reading.AllocationSite) []cause.Prediction {
+	now := g.perMinute(len(g.those(func(x *reading.Collection) bool { return x.Generation == evidence.Gen2 })))
+	rest := now - g.perMinute(len(large))
+	out := []cause.Prediction{{Metric: "gen 2 collections", Unit: "1/min", Now: cause.Number(now), Then: cause.Number(rest)}}
+	if len(sites) == 0 || sites[0].Large >= (1-worthType)*g.who.Large {
+		return out
+	}
+	part := sites[0].Large / g.who.Large
+	return append(out, cause.Prediction{Metric: "gen 2 collections without " + sites[0].Type + " of " + sites[0].Owner, Unit: "1/min", Now: cause.Number(now),
+		Then: cause.Number(rest + (1-part)*g.perMinute(len(large)))})
+}

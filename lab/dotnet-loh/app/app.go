@@ -1,0 +1,13 @@
+// Package app holds the sources of the .NET service of this lab: an API whose large
+// temporary objects bring on full collections, and the library that watches its memory.
+package app
+
+import "embed"
+
+// Project is the file that is built.
+const Project = "Tracker.csproj"
+
+// Sources are the project and the library it refers to.
+//
+//go:embed *.csproj *.cs guard
+var Sources embed.FS

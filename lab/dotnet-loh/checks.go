@@ -1,0 +1,82 @@
+package dotnetloh
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/stats"
+)
+
+func number(v float64) *float64 { return &v }
+
+// checks are what must come out of the runs and the diagnoses.
+func checks(o *lab.Outcome) (all []lab.Check) {
+	all = append(all, collections(o)...)
+	all = append(all, slow(o)...)
+	for _, s := range []struct {
+		variant, cause string
+		says           []string
+	}{
+		{"sick", churn, []string{"System.Byte[]", "System.Int32[]", "Slot", "StandardCaches.Compute", "BufferedAnswers"}},
+		{"induced", induced, []string{"CollectingObserver.RequestGC", "PrivateBytesMonitor"}},
+	} {
+		for _, text := range s.says {
+			all = append(all, says(o, s.variant, s.cause, text))
+		}
+	}
+	return all
+}
+
+// collections are how often each generation is collected before and after, and how.
+func collections(o *lab.Outcome) (all []lab.Check) {
+	sick, fixed := o.Result(Lab.Sick), o.Result(Lab.Fixed)
+	figure := func(r *lab.Result, c lab.Check, name string, ok func(float64) bool) {
+		if v, known := r.Figure(name); known {
+			c.Got, c.OK = &v, ok(v)
+		} else {
+			c.Why = "its collections were not recorded"
+		}
+		all = append(all, c)
+	}
+	figure(sick, lab.Check{Name: "sick: gen 2 ÷ gen 1 collections", Unit: "1", Asked: "≥ 0.3: comparable"}, lab.FullPerGen1, func(v float64) bool { return v >= .3 })
+	figure(fixed, lab.Check{Name: Lab.Fixed + ": gen 2 ÷ gen 0 and 1 collections", Unit: "1", Asked: "≤ 0.01"}, lab.FullPerYoung, func(v float64) bool { return v <= .01 })
+	figure(fixed, lab.Check{Name: Lab.Fixed + ": gen 2 collections that are not in the background", Unit: "count", Asked: "0"}, lab.BlockingFull, func(v float64) bool { return v == 0 })
+	figure(sick, lab.Check{Name: "sick: waits for large-object allocation", Unit: "1/min", Asked: "> 0"}, lab.LargeWaits, func(v float64) bool { return v > 0 })
+	before, _ := sick.Figure(lab.LargeWaits)
+	figure(fixed, lab.Check{Name: Lab.Fixed + ": waits for large-object allocation", Unit: "1/min", Asked: fmt.Sprintf("≤ %.0f, half as many", before/2)}, lab.LargeWaits, func(v float64) bool { return v <= before/2 })
+	return all
+}
+
+// slow is the article's figure: the share of slow requests.
+func slow(o *lab.Outcome) []lab.Check {
+	before := stats.Median(o.Of(Lab.Sick, "slow_share"))
+	change := o.Changed(Lab.Fixed, "slow_share", -.4)
+	change.Name, change.Unit, change.Asked, change.Article = "slow requests, change", "1", "≤ −40 %", number(-.4)
+	return []lab.Check{
+		{Name: fmt.Sprintf("sick: share of the requests over %v", slo), Unit: "1", Asked: "≥ 0.05", Got: &before, OK: before >= .05},
+		change,
+	}
+}
+
+// says checks that the first verdict of a variant's diagnosis says a text.
+func says(o *lab.Outcome, variant, id, text string) lab.Check {
+	c := lab.Check{Name: fmt.Sprintf("%s: the verdict says %s", variant, text), Unit: "1", Asked: "what to change"}
+	r := o.Result(variant)
+	if r == nil || r.Diagnosis == nil || len(r.Found) == 0 || r.Found[0] != id {
+		c.Why = "there is no such verdict"
+		return c
+	}
+	v := r.Diagnosis.Verdicts[0]
+	texts := []string{v.Title}
+	for _, e := range v.Evidence {
+		texts = append(texts, e.Text)
+	}
+	for _, f := range v.Fix {
+		texts = append(texts, f.Text, f.Code)
+	}
+	if c.OK = strings.Contains(strings.Join(texts, "\n"), text); !c.OK {
+		c.Why = "it is in none of its sentences"
+	}
+	return c
+}

@@ -1,0 +1,101 @@
+// Package dotnetloh is the lab of an ASP.NET Core service whose large temporary objects
+// bring on collections of the oldest generation: what a field report describes, and what
+// was done against it. README.md tells the story; everything that is asked for is here.
+package dotnetloh
+
+import (
+	"time"
+
+	"github.com/unstall/unstall/lab"
+	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/lab/dotnet-loh/app"
+)
+
+const (
+	churn      = "dotnet.loh-churn"
+	induced    = "dotnet.induced-gc"
+	leak       = "dotnet.heap-leak"
+	starvation = "dotnet.threadpool-starvation"
+	locks      = "dotnet.lock-contention"
+	dependency = "service.dependency-slow"
+	pool       = "service.pool-exhausted"
+)
+
+// Causes that are about the host a lab happens to run on.
+var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
+
+// rate is of both routes together: half of the requests ask the public API, which takes
+// some 25 ms of a CPU for each.
+const rate = 50
+
+// slo is what a request may take: three times what the largest client's cache takes by itself.
+const slo = 100 * time.Millisecond
+
+// tasks are those that are kept in memory: 14 million objects, which each collection of
+// the oldest generation marks.
+const tasks = "--tasks=2000000"
+
+var routes = []string{"/public/clients/{n%211}", "/tasks/{n%211}"}
+
+func service(options ...string) []string { return append([]string{tasks}, options...) }
+
+func cured(options ...string) []string {
+	return service(append([]string{"--collections=chunked", "--answers=streamed"}, options...)...)
+}
+
+func steady(d time.Duration) lab.Load {
+	return lab.Rising{Base: rate, Peak: rate, Warm: 5 * time.Second, Before: 2 * time.Second, For: d, SLO: slo, Patience: 5 * time.Second}
+}
+
+// project is the service, with the collections that cure it.
+var project = build.Project{Sources: app.Sources, File: app.Project}
+
+// Lab is the incident.
+var Lab = lab.Lab{
+	Name:    "dotnet-loh",
+	About:   "an ASP.NET Core service collects its oldest generation as often as its youngest",
+	Report:  "https://habr.com/ru/post/452298/",
+	Runtime: lab.Dotnet{Project: project},
+	On:      map[string]lab.Runtime{"dotnet-9": lab.Dotnet{Project: project, On9: true}},
+	Path:    "/",
+	Paths:   routes,
+	Full:    lab.Sizes{Load: steady(20 * time.Second), Blocks: 6, Record: 20 * time.Second, Patience: 40 * time.Second},
+	Quick:   lab.Sizes{Load: steady(10 * time.Second), Blocks: 1, Record: 15 * time.Second, Patience: 10 * time.Second},
+	Sick:    "sick",
+	Fixed:   "chunked-streamed",
+	Variants: []lab.Variant{
+		{
+			Name: "sick", About: "client caches of List and HashSet, and answers made whole", Args: service(), Compared: true, Resident: 1500,
+			Expected: lab.Expected{First: churn, Not: []string{starvation, locks, dependency, pool, leak, induced}},
+		},
+		{
+			Name: "chunked", About: "client caches of collections in chunks, and answers made whole", Args: service("--collections=chunked"), Compared: true, Aside: true, Resident: 1500,
+			Expected: lab.Expected{NoneOf: []string{starvation, locks, dependency, pool, leak, induced}, Not: []string{}},
+		},
+		{
+			Name: "chunked-streamed", About: "client caches of collections in chunks, and answers written as they are made", Args: cured(), Compared: true, Predicted: true, Resident: 1500,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "induced", About: "cured, and a library has the memory collected that is above 60 % of what the process was given", Args: cured("--memory=1000"), Resident: 1500,
+			Expected: lab.Expected{First: induced, Not: []string{starvation, locks, dependency, pool, leak, churn}},
+		},
+		{
+			Name: "limit-80", About: "the library's limit raised to 80 %", Args: cured("--memory=1000", "--limit=80"), Resident: 1500,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "short-lived", About: "many small objects that are dead soon", Args: service(), Path: "/tasks/{n%211}", Rate: 200, Resident: 1500,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "cache", About: "a cache that grows for seconds and keeps its size then", Args: cured("--recent=40"), Resident: 1550, Long: true,
+			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
+		},
+		{
+			Name: "leak", About: "each request subscribes to an event and never takes that back", Args: service("--listeners=true"), Path: "/tasks/{n%211}", Rate: 200, Resident: 1500,
+			Expected: lab.Expected{First: leak, Not: []string{starvation, locks, dependency, pool, induced, churn}},
+		},
+	},
+	Checks: checks,
+}
