@@ -19,6 +19,12 @@ var Causes = []cause.Cause{
 	golang.GoroutineLeak,
 	dotnet.LockContention, // before what it looks like
 	dotnet.ThreadPoolStarvation,
+	dotnet.HeapLeak,  // before the collections it makes
+	dotnet.GCStarved, // before collections that are long for it
+	dotnet.InducedGC, // before collections in general, those that need not be
+	dotnet.LOHChurn,
+	dotnet.MidLife,
+	dotnet.Gen2Pause,
 	jvm.LockContention, // before what it looks like
 	jvm.GCKernelTime,   // before collections that are long or many for it
 	jvm.GCStarved,
