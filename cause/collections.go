@@ -13,7 +13,6 @@ import (
 // on in one function, where they paused the program.
 type Collections struct {
 	Words  string // "gen 2, large allocations"
-	Forced bool   // the program asked for them
 	Asker  string // the program's own function that brought them on; "" unknown
 	Pauses reading.Pauses
 	Origin evidence.Origin
@@ -51,7 +50,7 @@ func (c *Case) Collections() (out []Collections) {
 		k := Collections{Words: c.Bundle.Names.Text(v.Cause[p.Row]), Origin: v.Origin[p.Row]}
 		if n, _ := slices.BinarySearchFunc(g.Cycles, p.From, func(y reading.Cycle, at int64) int { return cmp.Compare(y.From, at) }); n < len(g.Cycles) && g.Cycles[n].From <= p.To {
 			y := &g.Cycles[n]
-			k.Words, k.Forced, k.Origin = c.Bundle.Names.Text(v.Cause[y.Row]), y.Forced, v.Origin[y.Row]
+			k.Words, k.Origin = c.Bundle.Names.Text(v.Cause[y.Row]), v.Origin[y.Row]
 			k.Asker = c.SiteOf(v.Stack[y.Row]).Function
 		}
 		i := slices.IndexFunc(out, func(o Collections) bool { return o.Words == k.Words && o.Asker == k.Asker })

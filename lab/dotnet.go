@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -64,10 +65,32 @@ const (
 	MostPoolThreads = "pool threads, at most"
 )
 
+// Names of the figures of its collector.
+const (
+	FullPerGen1  = "gen 2 per gen 1 collection"
+	FullPerYoung = "gen 2 per gen 0 or gen 1 collection"
+	BlockingFull = "gen 2 collections that are not in the background"
+	LargeWaits   = "waits for large objects" // a minute
+)
+
 func (Dotnet) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
-	pool := b.SeriesOf(about, evidence.SeriesPoolThreads)
-	if pool == nil || len(pool.V) == 0 {
-		return nil
+	m := make(map[string]float64)
+	if pool := b.SeriesOf(about, evidence.SeriesPoolThreads); pool != nil && len(pool.V) > 0 {
+		m[PoolThreads], m[MostPoolThreads] = stats.Median(pool.V), slices.Max(pool.V)
 	}
-	return map[string]float64{PoolThreads: stats.Median(pool.V), MostPoolThreads: slices.Max(pool.V)}
+	if g := reading.ReadDotnetGC(b, about, reading.Whole); g != nil {
+		gen := &g.Generations
+		full := &gen[evidence.Gen2]
+		m[BlockingFull] = float64(full.Count - full.Background)
+		if n := gen[evidence.Gen1].Count; n > 0 {
+			m[FullPerGen1] = float64(full.Count) / float64(n)
+		}
+		if n := gen[evidence.Gen0].Count + gen[evidence.Gen1].Count; n > 0 {
+			m[FullPerYoung] = float64(full.Count) / float64(n)
+		}
+		if g.LargeWaited {
+			m[LargeWaits] = 60 * float64(len(g.LargeWaits)) / g.Span
+		}
+	}
+	return m
 }

@@ -176,11 +176,11 @@ func TestNoToolchain(t *testing.T) {
 }
 
 func TestRunsOnOthers(t *testing.T) {
-	own, newer := Dotnet{Project: "a.csproj"}, Dotnet{Project: "a.csproj", On9: true}
+	own, newer := Dotnet{Project: build.Project{File: "a.csproj"}}, Dotnet{Project: build.Project{File: "a.csproj"}, On9: true}
 	l := &Lab{Name: "fake", Runtime: own, On: map[string]Runtime{"dotnet-9": newer}}
-	for on, want := range map[string]Runtime{"": own, "dotnet-9": newer} {
+	for on, want := range map[string]Dotnet{"": own, "dotnet-9": newer} {
 		got, err := l.on(on)
-		if err != nil || got.Runtime != want || l.Runtime != own {
+		if err != nil || got.Runtime.(Dotnet).On9 != want.On9 || l.Runtime.(Dotnet).On9 {
 			t.Errorf("on %q: %+v, %v", on, got, err)
 		}
 	}

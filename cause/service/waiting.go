@@ -75,9 +75,6 @@ func claims(c *cause.Case) (m ledger.Claimed) {
 var waitsSomewhere = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.Dependency, ledger.Goroutine, ledger.Timer, ledger.Kernel}
 
 func judgeWaiting(c *cause.Case) cause.Verdict {
-	if v, ok := judgeForced(c); ok && !pausesExplained(c) {
-		return v
-	}
 	if !watched(c) {
 		return c.NoStates()
 	}

@@ -30,7 +30,7 @@ func checks(o *lab.Outcome) (all []lab.Check) {
 
 // collections are how often each generation is collected before and after, and how.
 func collections(o *lab.Outcome) (all []lab.Check) {
-	sick, fixed := o.Result(Lab.Sick), o.Result(Lab.Fixed)
+	before, after := o.Result(sick), o.Result(fixed)
 	figure := func(r *lab.Result, c lab.Check, name string, ok func(float64) bool) {
 		if v, known := r.Figure(name); known {
 			c.Got, c.OK = &v, ok(v)
@@ -39,19 +39,19 @@ func collections(o *lab.Outcome) (all []lab.Check) {
 		}
 		all = append(all, c)
 	}
-	figure(sick, lab.Check{Name: "sick: gen 2 ÷ gen 1 collections", Unit: "1", Asked: "≥ 0.3: comparable"}, lab.FullPerGen1, func(v float64) bool { return v >= .3 })
-	figure(fixed, lab.Check{Name: Lab.Fixed + ": gen 2 ÷ gen 0 and 1 collections", Unit: "1", Asked: "≤ 0.01"}, lab.FullPerYoung, func(v float64) bool { return v <= .01 })
-	figure(fixed, lab.Check{Name: Lab.Fixed + ": gen 2 collections that are not in the background", Unit: "count", Asked: "0"}, lab.BlockingFull, func(v float64) bool { return v == 0 })
-	figure(sick, lab.Check{Name: "sick: waits for large-object allocation", Unit: "1/min", Asked: "> 0"}, lab.LargeWaits, func(v float64) bool { return v > 0 })
-	before, _ := sick.Figure(lab.LargeWaits)
-	figure(fixed, lab.Check{Name: Lab.Fixed + ": waits for large-object allocation", Unit: "1/min", Asked: fmt.Sprintf("≤ %.0f, half as many", before/2)}, lab.LargeWaits, func(v float64) bool { return v <= before/2 })
+	figure(before, lab.Check{Name: "sick: gen 2 ÷ gen 1 collections", Unit: "1", Asked: "≥ 0.3: comparable"}, lab.FullPerGen1, func(v float64) bool { return v >= .3 })
+	figure(after, lab.Check{Name: fixed + ": gen 2 ÷ gen 0 and 1 collections", Unit: "1", Asked: "≤ 0.01"}, lab.FullPerYoung, func(v float64) bool { return v <= .01 })
+	figure(after, lab.Check{Name: fixed + ": gen 2 collections that are not in the background", Unit: "count", Asked: "0"}, lab.BlockingFull, func(v float64) bool { return v == 0 })
+	figure(before, lab.Check{Name: "sick: waits for large-object allocation", Unit: "1/min", Asked: "> 0"}, lab.LargeWaits, func(v float64) bool { return v > 0 })
+	waits, _ := before.Figure(lab.LargeWaits)
+	figure(after, lab.Check{Name: fixed + ": waits for large-object allocation", Unit: "1/min", Asked: fmt.Sprintf("≤ %.0f, half as many", waits/2)}, lab.LargeWaits, func(v float64) bool { return v <= waits/2 })
 	return all
 }
 
 // slow is the article's figure: the share of slow requests.
 func slow(o *lab.Outcome) []lab.Check {
-	before := stats.Median(o.Of(Lab.Sick, "slow_share"))
-	change := o.Changed(Lab.Fixed, "slow_share", -.4)
+	before := stats.Median(o.Of(sick, "slow_share"))
+	change := o.Changed(fixed, "slow_share", -.4)
 	change.Name, change.Unit, change.Asked, change.Article = "slow requests, change", "1", "≤ −40 %", number(-.4)
 	return []lab.Check{
 		{Name: fmt.Sprintf("sick: share of the requests over %v", slo), Unit: "1", Asked: "≥ 0.05", Got: &before, OK: before >= .05},

@@ -21,6 +21,12 @@ const (
 	pool       = "service.pool-exhausted"
 )
 
+// The variants the incident is about.
+const (
+	sick  = "sick"
+	fixed = "chunked-streamed"
+)
+
 // Causes that are about the host a lab happens to run on.
 var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
 
@@ -61,11 +67,11 @@ var Lab = lab.Lab{
 	Paths:   routes,
 	Full:    lab.Sizes{Load: steady(20 * time.Second), Blocks: 6, Record: 20 * time.Second, Patience: 40 * time.Second},
 	Quick:   lab.Sizes{Load: steady(10 * time.Second), Blocks: 1, Record: 15 * time.Second, Patience: 10 * time.Second},
-	Sick:    "sick",
-	Fixed:   "chunked-streamed",
+	Sick:    sick,
+	Fixed:   fixed,
 	Variants: []lab.Variant{
 		{
-			Name: "sick", About: "client caches of List and HashSet, and answers made whole", Args: service(), Compared: true, Resident: 1500,
+			Name: sick, About: "client caches of List and HashSet, and answers made whole", Args: service(), Compared: true, Resident: 1500,
 			Expected: lab.Expected{First: churn, Not: []string{starvation, locks, dependency, pool, leak, induced}},
 		},
 		{
@@ -73,7 +79,7 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{NoneOf: []string{starvation, locks, dependency, pool, leak, induced}, Not: []string{}},
 		},
 		{
-			Name: "chunked-streamed", About: "client caches of collections in chunks, and answers written as they are made", Args: cured(), Compared: true, Predicted: true, Resident: 1500,
+			Name: fixed, About: "client caches of collections in chunks, and answers written as they are made", Args: cured(), Compared: true, Predicted: true, Resident: 1500,
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
