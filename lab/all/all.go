@@ -3,10 +3,11 @@ package all
 
 import (
 	"github.com/unstall/unstall/lab"
+	dotnetloh "github.com/unstall/unstall/lab/dotnet-loh"
 	dotnetstarvation "github.com/unstall/unstall/lab/dotnet-starvation"
 	goballast "github.com/unstall/unstall/lab/go-ballast"
 	jvmparnew "github.com/unstall/unstall/lab/jvm-parnew"
 )
 
 // Labs in the order they are listed.
-var Labs = []*lab.Lab{&goballast.Lab, &dotnetstarvation.Lab, &jvmparnew.Lab}
+var Labs = []*lab.Lab{&goballast.Lab, &dotnetstarvation.Lab, &dotnetloh.Lab, &jvmparnew.Lab}

@@ -4,11 +4,13 @@
 package dotnetloh
 
 import (
+	"io/fs"
 	"time"
 
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/dotnet-loh/app"
+	"github.com/unstall/unstall/remedy/dotnet"
 )
 
 const (
@@ -54,7 +56,7 @@ func steady(d time.Duration) lab.Load {
 }
 
 // project is the service, with the collections that cure it.
-var project = build.Project{Sources: app.Sources, File: app.Project}
+var project = build.Project{Sources: app.Sources, File: app.Project, Libraries: map[string]fs.FS{"collections": dotnet.Collections()}}
 
 // Lab is the incident.
 var Lab = lab.Lab{

@@ -3,7 +3,10 @@
 // README.md says what it is for.
 package dotnet
 
-import "embed"
+import (
+	"embed"
+	"io/fs"
+)
 
 // Sources are the library, its tests, its benchmarks and the sample.
 //
@@ -16,3 +19,12 @@ const (
 	Benchmarks = "bench/Benchmarks.csproj"
 	Sample     = "sample/Sample.csproj"
 )
+
+// Collections are the library's own files.
+func Collections() fs.FS {
+	src, err := fs.Sub(Sources, "src")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return src
+}

@@ -33,8 +33,8 @@ namespace Tracker
         {
             var options = new ConfigurationBuilder().AddCommandLine(args).Build();
             var store = new TaskStore(options.GetValue("tasks", 200_000));
-            var caches = options.GetValue("collections", "standard") == "chunked" ? (IClientCaches)new StandardCaches(store) : new StandardCaches(store);
-            var answers = options.GetValue("answers", "buffered") == "streamed" ? (IAnswers)new BufferedAnswers() : new BufferedAnswers();
+            var caches = options.GetValue("collections", "standard") == "chunked" ? (IClientCaches)new ChunkedCaches(store) : new StandardCaches(store);
+            var answers = options.GetValue("answers", "buffered") == "streamed" ? (IAnswers)new StreamedAnswers() : new BufferedAnswers();
             var recent = new Recent(options.GetValue("recent", 0L) << 20);
             var listeners = options.GetValue("listeners", false);
             PrivateBytesMonitor monitor = null;

@@ -6,6 +6,7 @@ using System.Threading.Tasks;
 using System.Xml;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Unstall.Collections;
 
 namespace Tracker
 {
@@ -69,26 +70,64 @@ namespace Tracker
         }
     }
 
+    // The JSON goes into the base64, that into the XML, and that to the client, as it is made.
+    public sealed class StreamedAnswers : IAnswers
+    {
+        private const int Portion = 500; // ids
+
+        public async Task Write(HttpResponse response, int user, IReadOnlyList<int> ids)
+        {
+            var xml = XmlWriter.Create(response.Body, Xml.Asynchronous); // Dispose would flush synchronously
+            await xml.WriteStartElementAsync(null, "cache", null);
+            await using (var base64 = new Base64Stream(xml))
+            await using (var json = new Utf8JsonWriter(base64))
+            {
+                Json.Begin(json, user);
+                for (var i = 0; i < ids.Count; i++)
+                {
+                    json.WriteNumberValue(ids[i]);
+                    if (i % Portion == 0)
+                        await json.FlushAsync();
+                }
+                Json.End(json);
+                await json.FlushAsync();
+            }
+            await xml.WriteEndElementAsync();
+            await xml.FlushAsync();
+        }
+    }
+
     public static class Json
     {
-        public static void Write(Utf8JsonWriter json, int user, IReadOnlyList<int> ids)
+        public static void Begin(Utf8JsonWriter json, int user)
         {
             json.WriteStartObject();
             json.WriteNumber("user", user);
             json.WriteStartArray("tasks");
+        }
+
+        public static void End(Utf8JsonWriter json)
+        {
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        public static void Write(Utf8JsonWriter json, int user, IReadOnlyList<int> ids)
+        {
+            Begin(json, user);
             for (var i = 0; i < ids.Count; i++)
             {
                 json.WriteNumberValue(ids[i]);
                 if (json.BytesPending > 16_000)
                     json.Flush();
             }
-            json.WriteEndArray();
-            json.WriteEndObject();
+            End(json);
         }
     }
 
     public static class Xml
     {
         public static readonly XmlWriterSettings Settings = new XmlWriterSettings { CloseOutput = false };
+        public static readonly XmlWriterSettings Asynchronous = new XmlWriterSettings { CloseOutput = false, Async = true };
     }
 }
