@@ -63,3 +63,16 @@ func (c *Case) Collections() (out []Collections) {
 	slices.SortStableFunc(out, func(a, b Collections) int { return cmp.Compare(b.Pauses.Seconds(), a.Pauses.Seconds()) })
 	return out
 }
+
+// Pauses that requests meet before the service begins with them.
+const (
+	longPause   = 20e-3 // s, in the mean
+	oftenPaused = .01   // of the time: every hundredth request that arrives meets one
+)
+
+// Met says whether some of a collector's pauses are long and frequent enough to be noticed,
+// whatever the service's own figures of its requests say: those that arrive during a pause wait
+// before it knows of them.
+func Met(g *reading.Collector, p reading.Pauses) bool {
+	return len(p) > 0 && p.Seconds()/float64(len(p)) >= longPause && g.ShareOf(p) >= oftenPaused
+}

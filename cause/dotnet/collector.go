@@ -141,6 +141,7 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, stall
 		v.State = cause.Supported
 		v.Needs = append(v.Needs, cause.Need{What: "requests from the same time, to show what the pauses cost", Command: "unstall record PID"})
 	}
+	g.unmet(v, p, what)
 	if most := p.Longest(); v.State == cause.RuledOut && most.Seconds() >= aSecond {
 		v.State = cause.Supported
 		v.Summary = fmt.Sprintf("the longest of %s paused the program for %s", what, figure.Time(1e9*most.Seconds()))
@@ -203,3 +204,22 @@ func (g *collector) figure(v *cause.Verdict, text string, x float64, unit string
 
 // perMinute is how often something came.
 func (g *collector) perMinute(n int) float64 { return 60 * float64(n) / max(g.Span, 1e-9) }
+
+// unmet supports what its own figures of requests cannot show: a request that arrives during a
+// pause waits before the service knows of it.
+func (g *collector) unmet(v *cause.Verdict, p reading.Pauses, what string) {
+	l := g.c.Ledger
+	if v.State == cause.Supported || len(p) == 0 || l == nil || len(l.Rows) == 0 || g.c.Bundle.Requests.Lane[l.Rows[0]] == 0 {
+		return
+	}
+	if !cause.Met(g.Collector, p) {
+		return
+	}
+	mean := p.Seconds() / float64(len(p))
+	v.State, v.Needs = cause.Supported, nil
+	v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, for %s in the mean", what, cause.Digits(2, 100*v.Weight), figure.Time(1e9*mean))
+	v.Evidence = append(v.Evidence, g.c.Seen("requests that arrive during a pause wait before the service begins with them: its own figures do not show that", g.OriginOf(p[0])))
+	if b := g.c.BillOf(g.Collector, p); b != nil && b.Sum() > 0 && g.c.Share(ledger.StopTheWorld) > 0 {
+		v.Saves = b.Saves(g.c)
+	}
+}

@@ -34,6 +34,7 @@ type heap struct {
 	heaps       float64
 	quota       float64 // CPUs; 0 none
 	throttled   float64 // share of the periods
+	inPauses    bool    // these are in pauses
 	large       []string
 	rss         float64
 	outside     bool // requests that arrive in a pause begin after it, as a server sees them
@@ -134,6 +135,14 @@ func (in heap) subject(t *testing.T) *cause.Case {
 		p.Fact(evidence.Fact{Subject: s, Key: evidence.FactContainerCPU, Number: in.quota, Origin: p.Origin(1)})
 		series("cgroup.cpu.periods", 10)
 		series("cgroup.cpu.throttledPeriods", 10*in.throttled)
+		stops := []float64{in.throttled}
+		if in.inPauses { // every two seconds, from the middle of the second on
+			stops = nil
+			for i := range 40 {
+				stops = append(stops, map[bool]float64{true: 1}[i%4 == 2])
+			}
+		}
+		series("cgroup.cpu.throttled", stops...)
 	}
 	p.Close()
 	c := &cause.Case{Bundle: b, Subject: s}
@@ -192,6 +201,7 @@ func TestCollectorsCauses(t *testing.T) {
 		{"too few to tell", change(with(usual, collects{every: 10_000, pause: 30, generation: 2, reason: "small allocations"}), func(in *heap) { in.grows = 50 * mb }), HeapLeak, cause.RuledOut, []string{"too few"}},
 
 		{"eight heaps on half a CPU", change(with(usual, collects{every: 500, pause: 120, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled = 8, .5, .4 }), GCStarved, cause.Supported, []string{"8 GC threads share a quota of 0.5 CPUs", "gcServer=0", "HeapCount=1"}},
+		{"one heap, stopped in its pauses", change(with(usual, collects{every: 2000, pause: 500, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled, in.inPauses = 1, .5, .1, true }), GCStarved, cause.Supported, []string{"Collections use up a quota of 0.5 CPUs", "higher quota"}},
 		{"one heap on half a CPU", change(with(usual, collects{every: 500, pause: 120, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled = 1, .5, .4 }), GCStarved, cause.RuledOut, nil},
 		{"eight heaps, not stopped", change(with(usual, collects{every: 500, pause: 120, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled = 8, 2, 0 }), GCStarved, cause.RuledOut, nil},
 		{"eight heaps, no quota", change(usual, func(in *heap) { in.heaps = 8 }), GCStarved, cause.RuledOut, nil},

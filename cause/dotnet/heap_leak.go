@@ -34,7 +34,7 @@ What helps: find what grows: two heap snapshots some minutes apart (dotnet-gcdum
 compared by type, and the path that holds the type; remove handlers, bound caches
 (MemoryCache with a SizeLimit), dispose registrations. What does not help: GC.Collect, a
 larger heap.`,
-	Least:   "5 gen 2 collections in 5 s or more, a slope whose 95 % interval is above 0, growth by a tenth that goes on in the second half",
+	Least:   "5 gen 2 collections, or of any generation where they are noticed and what reaches gen 2 stays, in 5 s or more; a slope whose 95 % interval is above 0, growth by a tenth that goes on in the second half",
 	Needs:   "the collector's events over several gen 2 collections: minutes to hours",
 	Applies: isDotnet,
 	Judge:   judgeLeak,
@@ -61,6 +61,10 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		return unwatched()
 	}
 	points := whole.Heap.Points
+	what := "gen 2 collections"
+	if g.stays() { // then younger collections tell as well
+		what, points = "collections, as nothing that reached gen 2 died there", after(whole.Collections)
+	}
 	if n := len(points); n < leastPoints {
 		v.Summary = fmt.Sprintf("%s: too few to show a trend", figure.Plural(n, "gen 2 collection"))
 		v.Evidence = append(v.Evidence, c.Figure("gen 2 collections", float64(n), "count", whole.Origin))
@@ -71,7 +75,7 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	took := float64(last.At-first.At) / 1e9
 	growth := slope * took
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("live after the first of %d gen 2 collections", len(points)), first.Bytes, "bytes", whole.Origin),
+		c.Figure(fmt.Sprintf("live after the first of %d %s", len(points), what), first.Bytes, "bytes", whole.Origin),
 		c.Figure("live after the last", last.Bytes, "bytes", whole.Origin),
 		c.Figure("growth of what lives (median of slopes)", slope, "bytes/s", whole.Origin),
 		c.Figure("growth, at least", low, "bytes/s", whole.Origin),
@@ -90,11 +94,12 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("What lives after gen 2 collections grows by %s per minute.", figure.MiB(60*slope))
-	p := g.pauses(func(x *reading.Collection) bool { return x.Generation == evidence.Gen2 })
+	v.Title = fmt.Sprintf("What lives after collections grows by %s per minute.", figure.MiB(60*slope))
+	p := g.pauses(ordinary) // all copy or mark what stays
 	v.Weight = g.ShareOf(p)
+	v.Evidence = append(v.Evidence, c.Figure("share of the time paused by collections", v.Weight, "1", g.Origin))
 	if b := c.BillOf(g.Collector, p); b != nil && c.Slow() && b.Sum() > 0 {
-		v.Evidence = append(v.Evidence, b.Figures(c, "gen 2 collections")...)
+		v.Evidence = append(v.Evidence, b.Figures(c, "collections")...)
 		v.Saves = b.Saves(c)
 	}
 	g.grows(&v)
@@ -102,6 +107,27 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		cause.Fix{Text: "find which types grow: two snapshots of the heap some minutes apart", Setting: "dotnet-gcdump collect -p PID"},
 		cause.Fix{Text: "then what holds them: remove event handlers, dispose registrations and timers, bound caches by size and age; until then, restart before memory is short"})
 	return v
+}
+
+// remains is the part of what reaches gen 2 that may die there, where all of it is said to stay.
+const remains = .2
+
+// stays says whether collections that are long and frequent enough to be noticed hand on to gen 2
+// what stays there: then the heap after each of them is what lives, and not only after those of
+// gen 2, of which there are few in a short time.
+func (g *collector) stays() bool {
+	promoted, died, known := g.throughGen2()
+	return known && promoted >= reaching && died <= remains && cause.Met(g.Collector, g.Pauses)
+}
+
+// after is the heap after each collection that ended outside of one in the background.
+func after(all []reading.Collection) (out []reading.HeapPoint) {
+	for i := range all {
+		if c := &all[i]; c.After > 0 && c.Kind == evidence.CollectionBlocking {
+			out = append(out, reading.HeapPoint{At: c.To, Bytes: c.After})
+		}
+	}
+	return out
 }
 
 // grows names who allocates most: what leaks is among it.

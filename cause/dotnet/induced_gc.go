@@ -6,7 +6,6 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/figure"
-	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -50,7 +49,6 @@ func judgeInduced(c *cause.Case) cause.Verdict {
 	all := g.those(induced)
 	v.Evidence = append(v.Evidence, c.Figure("induced collections", float64(len(all)), "count", g.Origin))
 	g.judge(&v, p, what, nil)
-	g.unmet(&v, p)
 	if v.State != cause.Supported {
 		return v
 	}
@@ -90,30 +88,6 @@ func asker(t *reading.GCTrigger) string {
 		return t.Owner
 	}
 	return "The program"
-}
-
-// Pauses that requests meet before the service begins with them: how long in the mean, and how
-// often, so that every hundredth request that arrives meets one.
-const (
-	longPause   = 20e-3 // s
-	oftenPaused = .01   // of the time
-)
-
-// unmet supports what its own figures of requests cannot show: a request that arrives during a
-// pause waits before the service knows of it.
-func (g *collector) unmet(v *cause.Verdict, p reading.Pauses) {
-	l := g.c.Ledger
-	if v.State == cause.Supported || len(p) == 0 || l == nil || len(l.Rows) == 0 || g.c.Bundle.Requests.Lane[l.Rows[0]] == 0 {
-		return
-	}
-	if mean := p.Seconds() / float64(len(p)); mean < longPause || g.ShareOf(p) < oftenPaused {
-		return
-	}
-	v.State, v.Needs = cause.Supported, nil
-	v.Evidence = append(v.Evidence, g.c.Seen("requests that arrive during a pause wait before the service begins with them: its own figures do not show that", g.OriginOf(p[0])))
-	if b := g.c.BillOf(g.Collector, p); b != nil && b.Sum() > 0 && g.c.Share(ledger.StopTheWorld) > 0 {
-		v.Saves = b.Saves(g.c)
-	}
 }
 
 func (g *collector) adviseInduced(v *cause.Verdict, who []reading.GCTrigger, limit *memoryLimit) {

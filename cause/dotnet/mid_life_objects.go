@@ -6,40 +6,42 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/stats"
 )
 
-// MidLife is objects that live just long enough to reach the oldest generation, and die there.
+// MidLife is objects that live long enough to be copied out of the young generations, and die soon after.
 var MidLife = cause.Cause{
 	ID:    "dotnet.mid-life-objects",
-	Title: "objects die in gen 2: they live too long for the young generations and not for good",
+	Title: "objects live too long for the young generations and not for good",
 	Step:  cause.StepCollector,
 	Doc: `The collector is cheap where objects die young or live for ever. Objects that live for
 seconds – state of slow requests, batches, buffers between stages, caches whose entries
-expire soon – are copied out of gen 0, again out of gen 1, and are garbage soon after in
-gen 2, which has to be marked as a whole to find that out. Young collections are long for
-what they copy, and gen 2 ones frequent.
+expire soon – are alive when gen 0 is collected and are copied, often once more out of
+gen 1, and are garbage soon after; those that got to gen 2 stay there until it is marked
+as a whole. Young collections are long for what they copy, and gen 2 ones frequent.
 
-The runtime's events say how much each collection kept: what gen 1 hands on per second
-against what the heap grows by is what died in gen 2.
+The runtime's events say how much each collection kept. What collections of gen 0 and
+gen 1 keep per second against what the heap grows by is what died soon after.
 
-How to tell it from similar problems: with a leak the heap is larger after each gen 2
+How to tell it from similar problems: with a leak the heap is larger after each
 collection (dotnet.heap-leak); with large objects the reason says so (dotnet.loh-churn).
 
-What helps: let go of state earlier, stream instead of collecting batches, pool objects
-that are made again and again, caches of values that are refreshed in place; a larger gen 0
-budget (DOTNET_GCgen0size) so that more is dead when it is collected. What does not help:
-GC.Collect, which promotes what lives at that moment.`,
-	Least:   "2 gen 2 collections and 3 MB/s that reach gen 2 of which more than half dies there, and a quarter of slow time in the pauses of gen 1 and gen 2 and behind them; without requests 5 % of the time",
+What helps: let go of state earlier – build it after the slow call, not before –, stream
+instead of collecting batches, pool objects that are made again and again, refresh values
+of caches in place; a larger gen 0 budget (DOTNET_GCgen0size) so that more is dead when
+it is collected. What does not help: GC.Collect, which promotes what lives at that moment.`,
+	Least:   "3 MB/s that collections of gen 0 and gen 1 keep of which more than half dies soon after, and a quarter of slow time in pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time",
 	Needs:   "the collector's events: " + record,
 	Applies: isDotnet,
 	Judge:   judgeMidLife,
 }
 
-// What reaches gen 2 matters from so many bytes/s on, where more than a part of it dies there.
+// What young collections keep matters from so many bytes/s on, where more than a part of it dies
+// soon after.
 const (
-	reaching  = 3e6
-	mostDies  = .5
-	leastGen2 = 2
+	reaching = 3e6
+	mostDies = .5
+	leastGCs = 3
 )
 
 func judgeMidLife(c *cause.Case) cause.Verdict {
@@ -48,34 +50,32 @@ func judgeMidLife(c *cause.Case) cause.Verdict {
 		return unwatched()
 	}
 	var v cause.Verdict
-	promoted, died, known := g.throughGen2()
-	gen2 := g.those(oldest)
-	v.Evidence = append(v.Evidence, c.Figure("gen 2 collections for the runtime's own reasons", float64(len(gen2)), "count", g.Origin))
+	kept, died, known := g.kept()
+	young := g.those(func(x *reading.Collection) bool { return ordinary(x) && x.Generation < evidence.Gen2 })
+	v.Evidence = append(v.Evidence, c.Figure("collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
 	if !known {
-		v.State = cause.RuledOut
-		v.Summary = "too few gen 2 collections to tell what dies there"
-		if len(gen2) >= leastGen2 {
-			v.State = cause.Inconclusive
-			v.Needs = []cause.Need{{What: "a longer recording under load", Command: "unstall record PID --for 60s"}}
-		}
+		v.State, v.Summary = cause.RuledOut, "too few collections to tell what dies after them"
 		return v
 	}
-	v.Evidence = append(v.Evidence, c.Figure("bytes that reach gen 2", promoted, "bytes/s", g.Origin),
-		c.Figure("share of them that dies there", died, "1", g.Origin))
-	if promoted < reaching || died < mostDies || len(gen2) < leastGen2 {
-		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("%.3g MB/s reach gen 2, %.0f %% of them die there", promoted/1e6, 100*died)
+	v.Evidence = append(v.Evidence, c.Figure("bytes that they keep", kept, "bytes/s", g.Origin),
+		c.Figure("share of them that dies soon after", died, "1", g.Origin))
+	if kept < reaching || died < mostDies {
+		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections of gen 0 and gen 1 keep %.3g MB/s, %.0f %% of that dies soon after", kept/1e6, 100*died)
 		return v
 	}
-	const what = "collections of gen 1 and gen 2"
-	p := g.pauses(func(x *reading.Collection) bool { return ordinary(x) && x.Generation >= evidence.Gen1 })
+	const what = "collections for small allocations"
+	p := g.pauses(ordinary)
 	g.judge(&v, p, what, nil)
 	if v.State != cause.Supported {
 		return v
 	}
+	v.Title = fmt.Sprintf("Objects live too long for the young generations: %.3g MB/s outlive a collection, and %.0f %% of them are garbage soon after.", kept/1e6, 100*died)
+	if promoted, there, ok := g.throughGen2(); ok && promoted >= reaching && there >= mostDies {
+		v.Title = fmt.Sprintf("Objects die in gen 2: %.3g MB/s live long enough to get there, and %.0f %% of them are garbage soon after.", promoted/1e6, 100*there)
+	}
 	gen1 := &g.gc.Generations[evidence.Gen1]
-	g.figure(&v, "share of gen 1 and 0 that gen 1 collections keep", gen1.Survival(), "1", g.Origin)
+	g.figure(&v, "share of gen 0 and gen 1 that gen 1 collections keep", gen1.Survival(), "1", g.Origin)
 	g.figure(&v, "mean pause of gen 1 collections", 1e3*gen1.Mean, "ms", g.Origin)
-	v.Title = fmt.Sprintf("Objects die in gen 2: %.3g MB/s live long enough to get there, and %.0f %% of them are garbage soon after.", promoted/1e6, 100*died)
 	site := ""
 	if g.who != nil && len(g.who.Sites) > 0 {
 		for _, s := range g.who.Sites[:min(3, len(g.who.Sites))] {
@@ -87,9 +87,42 @@ func judgeMidLife(c *cause.Case) cause.Verdict {
 			}
 		}
 	}
-	v.Fix = append(v.Fix, cause.Fix{Text: "let go of these objects earlier, or keep them and use them again: what lives for seconds is copied twice and collected at the highest price", Code: site},
+	v.Fix = append(v.Fix, cause.Fix{Text: "let go of these objects earlier, or keep them and use them again: what lives for seconds is copied, and collected at the highest price", Code: site},
 		cause.Fix{Text: "or make gen 0 larger, so that more is dead when it is collected", Setting: "DOTNET_GCgen0size=0x10000000 (hexadecimal: 256 MB)"})
 	return v
+}
+
+// kept is how many bytes/s young collections kept, and what share of them was garbage soon
+// after: what the heap did not grow by, from the first third of the collections to the last. False
+// where too few collections tell.
+func (g *collector) kept() (bytes, died float64, known bool) {
+	var sizes []float64
+	var from, until int64
+	for i := range g.gc.Collections {
+		x := &g.gc.Collections[i]
+		if x.After > 0 && x.Kind != evidence.CollectionBackground {
+			sizes = append(sizes, x.After)
+		}
+		if x.Generation == evidence.Gen2 {
+			continue
+		}
+		if from == 0 {
+			from = x.From
+		}
+		until = x.To
+		for _, gen := range x.Gen[:x.Generation+1] {
+			if gen.Survived > 0 {
+				bytes += gen.Survived
+			}
+		}
+	}
+	n := len(sizes)
+	if n < leastGCs || until <= from || bytes == 0 {
+		return 0, 0, false
+	}
+	part := max(1, n/3)
+	grew := max(0, stats.Median(sizes[n-part:])-stats.Median(sizes[:part]))
+	return bytes / (float64(until-from) / 1e9), max(0, 1-grew/bytes), true
 }
 
 // throughGen2 is how many bytes/s collections of gen 1 handed on to gen 2, and what share of them

@@ -13,7 +13,7 @@ import (
 // their time, and no cause of its own says why.
 func judgePauses(c *cause.Case) (v cause.Verdict, ok bool) {
 	share := c.Share(ledger.StopTheWorld)
-	if share < cause.Material || !c.Noticed(cause.Noticeable) {
+	if (share < cause.Material || !c.Noticed(cause.Noticeable)) && !met(c) {
 		return v, false
 	}
 	all := c.Collections()
@@ -27,9 +27,22 @@ func judgePauses(c *cause.Case) (v cause.Verdict, ok bool) {
 	}
 	at := cause.From(c.Ledger.Source)
 	v.Evidence = append([]cause.Evidence{c.Figure("slow time paused by GC", float64(c.Ledger.Charges[ledger.StopTheWorld])/1e6, "ms", at)}, v.Evidence...)
+	if share < cause.Material {
+		v.Title = fmt.Sprintf("GC pauses the program %.2g %% of the time, most by collections of %s.", 100*c.Collector().Stopped.Number, all[0].Words)
+		v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service begins with them: its own figures do not show that", all[0].Origin))
+		v.Weight = c.Collector().Stopped.Number
+		return v, true
+	}
 	v.Saves = c.SaveMechanism(ledger.StopTheWorld)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := c.Ledger.Of(row); return ch[ledger.StopTheWorld] }))
 	return v, true
+}
+
+// met says whether requests meet pauses before the service, whose own figures of them there are,
+// knows of them.
+func met(c *cause.Case) bool {
+	g, l := c.Collector(), c.Ledger
+	return g != nil && l != nil && len(l.Rows) > 0 && c.Bundle.Requests.Lane[l.Rows[0]] != 0 && cause.Met(g, g.Pauses)
 }
 
 // pausesExplained says whether a cause that is supported speaks for pauses: one of the collector's,

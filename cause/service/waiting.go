@@ -79,11 +79,11 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 		return c.NoStates()
 	}
 	l := c.Ledger
-	if !c.Slow() {
-		return cause.Verdict{State: cause.RuledOut, Summary: "almost no requests were slow"}
-	}
 	if v, ok := judgePauses(c); ok && !pausesExplained(c) {
 		return v
+	}
+	if !c.Slow() {
+		return cause.Verdict{State: cause.RuledOut, Summary: "almost no requests were slow"}
 	}
 	claimed := claims(c)
 	one, sites := serial(c), c.Sites()

@@ -18,8 +18,8 @@ namespace Tracker
     //   --tasks=N            how many tasks it keeps in memory
     //   --collections=K      what a client's cache is made of: standard, chunked
     //   --answers=K          how public answers are made: buffered, streamed
-    //   --memory=MB          the memory it was given; without it nobody watches that
-    //   --limit=PERCENT      of that, above which it has memory collected
+    //   --limit=PERCENT      of the memory it may have, above which a library has it collected;
+    //                        without it nobody watches that
     //   --recent=MB          what a cache of recent answers may hold; without it there is none
     //   --listeners=true     every request leaves one that is never taken back
     //   --port=N             where on 127.0.0.1 it serves; 0, as without it: a free one
@@ -38,9 +38,9 @@ namespace Tracker
             var recent = new Recent(options.GetValue("recent", 0L) << 20);
             var listeners = options.GetValue("listeners", false);
             PrivateBytesMonitor monitor = null;
-            if (options.GetValue("memory", 0L) is var memory && memory > 0)
+            if (options.GetValue("limit", 0) is var limit && limit > 0)
             {
-                monitor = new PrivateBytesMonitor(memory << 20, options.GetValue("limit", 60));
+                monitor = new PrivateBytesMonitor(limit);
                 monitor.Subscribe(new CollectingObserver());
             }
             var api = new PublicApi(caches, answers, store);

@@ -11,7 +11,7 @@ namespace MemoryGuard
         void LimitReached(long privateBytes, long limit);
     }
 
-    // Compares the private bytes of the process with a part of the memory it was given,
+    // Compares the private bytes of the process with a part of the memory it may have,
     // once a second, and tells its observers when there are more. However much of the
     // machine's memory is free, it does not look at that.
     public sealed class PrivateBytesMonitor : IDisposable
@@ -22,9 +22,9 @@ namespace MemoryGuard
         private readonly Timer timer;
         private DateTime told = DateTime.MinValue;
 
-        public PrivateBytesMonitor(long memory, int percent)
+        public PrivateBytesMonitor(int percent)
         {
-            Limit = memory / 100 * percent;
+            Limit = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 100 * percent;
             timer = new Timer(_ => MonitorThread(), null, TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(1));
         }
 
