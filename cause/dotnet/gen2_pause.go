@@ -52,9 +52,6 @@ func judgeGen2(c *cause.Case) cause.Verdict {
 	if v.State == cause.RuledOut || len(all) == 0 {
 		return v
 	}
-	if f, ok := found(c, MidLife.ID); ok {
-		return cause.Verdict{State: cause.RuledOut, Evidence: v.Evidence, Summary: "objects of middle age bring them on: " + f}
-	}
 	blocking := g.those(func(x *reading.Collection) bool { return oldest(x) && x.Kind == evidence.CollectionBlocking })
 	v.Evidence = append(v.Evidence, c.Figure("of these blocking", float64(len(blocking)), "count", g.Origin))
 	last := all[len(all)-1]
@@ -66,16 +63,6 @@ func judgeGen2(c *cause.Case) cause.Verdict {
 	v.Title = fmt.Sprintf("%s stopped the program for %s in all, the longest for %s.", figure.Plural(len(all), "gen 2 collection"), figure.Time(1e9*p.Seconds()), figure.Time(1e9*p.Longest().Seconds()))
 	g.adviseGen2(&v, all, blocking)
 	return v
-}
-
-// found says whether a cause is supported already, and its title.
-func found(c *cause.Case, id string) (title string, ok bool) {
-	for _, f := range c.Found {
-		if f.ID == id {
-			return f.Title, true
-		}
-	}
-	return "", false
 }
 
 // why is a reason, and how many collections had it.

@@ -63,8 +63,8 @@ func judgeMidLife(c *cause.Case) cause.Verdict {
 		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections of gen 0 and gen 1 keep %.3g MB/s, %.0f %% of that dies soon after", kept/1e6, 100*died)
 		return v
 	}
-	const what = "collections for small allocations"
-	p := g.pauses(ordinary)
+	const what = "collections of gen 0 and gen 1"
+	p := g.pauses(func(x *reading.Collection) bool { return ordinary(x) && x.Generation < evidence.Gen2 })
 	g.judge(&v, p, what, nil)
 	if v.State != cause.Supported {
 		return v
