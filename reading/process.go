@@ -25,7 +25,7 @@ type Process struct {
 func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) Process {
 	minor := CurveOf(b, subject, evidence.SeriesProcessMinorFaults, w)
 	grew := math.NaN()
-	if r := CurveOf(b, subject, evidence.SeriesProcessRSS, w); r.Known() {
+	if r := Resident(b, subject, w); r.Known() {
 		grew = r.At(w.Until) - r.At(w.From)
 	}
 	return Process{
@@ -85,3 +85,8 @@ const stranger = .02
 // Strange says that a process which used so many processors by /proc is not the one whose
 // runtime believes it had run of them.
 func Strange(used, run float64) bool { return used < stranger*run }
+
+// Resident is how much of a process was resident over time, bytes; nil: not watched.
+func Resident(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
+	return CurveOf(b, subject, evidence.SeriesProcessRSS, w)
+}

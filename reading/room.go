@@ -19,3 +19,13 @@ func RoomOf(b *evidence.Bundle, subject evidence.SubjectID) (v Value, who string
 	}
 	return Unknown, ""
 }
+
+// HostFree is how much memory of the host that was recorded could still be had, bytes.
+func HostFree(b *evidence.Bundle, w Window) Value {
+	for i := range b.Series {
+		if s := &b.Series[i]; s.Name == evidence.SeriesHostMemoryAvailable {
+			return Mean(b, s.Subject, s.Name, w)
+		}
+	}
+	return Unknown
+}

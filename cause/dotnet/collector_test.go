@@ -182,7 +182,7 @@ func TestCollectorsCauses(t *testing.T) {
 		{"large objects, blocking", change(with(usual, large), func(in *heap) { in.large = []string{"System.Byte[]", "System.Int32[]"} }), LOHChurn, cause.Supported, []string{"System.Byte[], System.Int32[]", "120 gen 2 collections per minute", "Basket.Sum", "ChunkedList", "rent the buffer"}},
 		{"large objects, nobody asked which", with(usual, large), LOHChurn, cause.Supported, []string{"120 gen 2 collections per minute"}},
 		{"large objects, in the background", change(with(usual, slow(large, 2)), func(in *heap) { in.waits = 300 }), LOHChurn, cause.Supported, []string{"waits of threads for a large object"}},
-		{"few large objects", with(usual, collects{every: 10_000, pause: 60, generation: 2, reason: "large allocations"}), LOHChurn, cause.RuledOut, nil},
+		{"few large objects", with(usual, collects{every: 15_000, pause: 60, generation: 2, reason: "large allocations"}), LOHChurn, cause.RuledOut, nil},
 		{"large objects in no time", with(usual, slow(large, 1)), LOHChurn, cause.RuledOut, nil},
 		{"a timer collects: no churn", with(usual, induces), LOHChurn, cause.RuledOut, nil},
 

@@ -34,7 +34,7 @@ const leastInduced = 3
 
 // limit is nil where collections come at any size of the process, or that was not recorded.
 func (g *collector) limit(all []*reading.Collection) *memoryLimit {
-	rss := reading.CurveOf(g.c.Bundle, g.c.Subject, evidence.SeriesProcessRSS, g.Window)
+	rss := reading.Resident(g.c.Bundle, g.c.Subject, g.Window)
 	if !rss.Known() || len(all) < leastInduced {
 		return nil
 	}
@@ -62,11 +62,7 @@ func (g *collector) limit(all []*reading.Collection) *memoryLimit {
 	if heap := reading.HeapHardLimit(g.c.Bundle, g.c.Subject); heap.Known() && !(heap.Number > m.of) {
 		m.of, m.whose = heap.Number, "the limit of its heap (GCHeapHardLimit)"
 	}
-	for i := range g.c.Bundle.Series {
-		if x := &g.c.Bundle.Series[i]; x.Name == evidence.SeriesHostMemoryAvailable {
-			m.free = reading.Mean(g.c.Bundle, x.Subject, x.Name, g.Window).Number
-		}
-	}
+	m.free = reading.HostFree(g.c.Bundle, g.Window).Number
 	return m
 }
 

@@ -96,7 +96,7 @@ func run(t *testing.T, dotnet, project string, args ...string) {
 	if err != nil {
 		t.Skip(err)
 	}
-	assembly, err := build.Dotnet(t.Context(), sdk, "remedy-dotnet-"+path.Dir(project), Sources, project, func(text string) { t.Log(text) })
+	assembly, err := build.Dotnet(t.Context(), sdk, "remedy-dotnet-"+path.Dir(project), build.Project{Sources: Sources, File: project}, func(text string) { t.Log(text) })
 	if err != nil {
 		t.Fatal(err)
 	}

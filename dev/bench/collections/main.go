@@ -42,7 +42,7 @@ func run(ctx context.Context, on, args []string) error {
 	if err != nil {
 		return err
 	}
-	assembly, err := build.Dotnet(ctx, sdk, "remedy-dotnet-bench", dotnet.Sources, dotnet.Benchmarks, say)
+	assembly, err := build.Dotnet(ctx, sdk, "remedy-dotnet-bench", build.Project{Sources: dotnet.Sources, File: dotnet.Benchmarks}, say)
 	if err != nil {
 		return err
 	}
