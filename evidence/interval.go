@@ -78,6 +78,7 @@ const (
 	WaitedWithin                 // ns before its end within which it was, at a time that is not known
 
 	// What .NET tells of a collection, see collection.go.
+	Resuming         // ns of a pause in which threads were let run again: the runtime's own sum ends before
 	CollectionKind   // a [Collection]: blocking, beside the program, or during one that is
 	PauseTime        // ns that the world was stopped for it, in all its pauses
 	PromotedBytes    // bytes that survived in the generations that were collected
@@ -110,7 +111,7 @@ var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", 
 	"trigger", "failure", "pause of", "capacity", "young before", "young after", "young capacity", "old before", "old after", "old capacity",
 	"metaspace before", "metaspace after", "humongous before", "humongous after", "survivors", "tenuring threshold", "user cpu", "system cpu", "real",
 	"to safepoint", "region size", "operation", "server time", "young time", "waited within",
-	"collection", "pause", "promoted", "free", "pinned", "handles", "finalizable", "condemned", "compacting", "memory load", "heaps", "budget",
+	"resuming", "collection", "pause", "promoted", "free", "pinned", "handles", "finalizable", "condemned", "compacting", "memory load", "heaps", "budget",
 	"from stacks", "from finalizers", "from handles", "from older", "from others",
 	"gen 0 before", "gen 1 before", "gen 2 before", "loh before", "poh before", "gen 0 after", "gen 1 after", "gen 2 after", "loh after", "poh after",
 	"gen 0 free", "gen 1 free", "gen 2 free", "loh free", "poh free", "gen 0 survived", "gen 1 survived", "gen 2 survived", "loh survived", "poh survived",

@@ -242,6 +242,7 @@ var figureColumns = [evidence.NumKeys]string{
 	evidence.RegionSize:        "region_bytes",
 	evidence.YoungTime:         "young_ns",
 
+	evidence.Resuming:         "resuming_ns",
 	evidence.CollectionKind:   "collection_kind",
 	evidence.PauseTime:        "paused_ns",
 	evidence.PromotedBytes:    "promoted_bytes",

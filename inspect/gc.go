@@ -30,6 +30,9 @@ type GC struct {
 	Safepoints *Safepoints `json:"safepoints,omitempty"`
 	Longest    []Longest   `json:"longest,omitempty"` // of a JVM, a few
 
+	// What .NET tells of generations; absent without.
+	*Generational
+
 	// Lines known and of no use, and lines not understood.
 	IgnoredLines     *int64 `json:"ignored_lines"`
 	UnexplainedLines *int64 `json:"unexplained_lines"`
@@ -136,10 +139,24 @@ func gc(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 	if g.reasoned() {
 		g.Longest = longest(b, pauses)
 	}
+	g.generational(b, a, pauses, cycles)
 	g.IgnoredLines = lines(b, a, evidence.FactLinesIgnored)
 	g.UnexplainedLines = lines(b, a, evidence.FactLinesUnexplained)
 	g.ignored(b, a)
 	return g
+}
+
+// generational adds what is told of each collection, and takes from it what it tells better.
+func (g *GC) generational(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
+	for _, r := range rows {
+		if len(r) == 0 {
+			continue
+		}
+		if g.Generational = generations(b, a, b.Intervals.Subject[r[0]]); g.Generational != nil {
+			g.Rates.Alloc = number(g.Generational.read.Alloc.Number)
+		}
+		return
+	}
 }
 
 // reasoned says whether the runtime's log tells why each pause was.

@@ -6,6 +6,9 @@ import (
 
 // tables renders what a collector that prints its reasons did, for people.
 func (g *GC) tables() (out []Table) {
+	if g.Generational != nil {
+		return g.Generational.tables()
+	}
 	if !g.reasoned() {
 		return nil
 	}

@@ -20,6 +20,10 @@ type Allocations struct {
 	Count  float64 // how many large objects
 	Sites  []AllocationSite
 	Types  []AllocationType
+	// Deaths are those that died in generation 2 or as large objects, by where they were allocated, most bytes
+	// first; nil: collections were not asked for what survives them.
+	Deaths []AllocationSite
+	Live   []AllocationType // what a heap snapshot has by type, most bytes first: Count are all objects
 	Origin evidence.Origin
 }
 
@@ -41,28 +45,39 @@ type AllocationType struct {
 	Bytes, Large, Count float64
 }
 
+// asked are what may be asked of who allocates.
+var asked = []string{evidence.CoverAllocation, evidence.CoverDeaths, evidence.CoverClasses}
+
 // ReadAllocations reads them; nil: nobody asked the process.
 func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID) *Allocations {
 	a := &Allocations{}
 	var watched Spans
-	for _, c := range b.Covered(subject, evidence.CoverAllocation) {
-		watched = watched.union(c.From, c.Until)
-		a.Lost += c.Lost
-		if a.Origin == 0 {
-			a.Origin = c.Origin
+	for _, kind := range asked {
+		for _, c := range b.Covered(subject, kind) {
+			if a.Origin == 0 {
+				a.Origin = c.Origin
+			}
+			if kind == evidence.CoverAllocation {
+				watched = watched.union(c.From, c.Until)
+				a.Lost += c.Lost
+			}
 		}
 	}
-	if len(watched) == 0 {
+	if a.Origin == 0 {
 		return nil
 	}
-	a.Window = Window{watched[0].From, watched[len(watched)-1].To}
-	a.Span = float64(watched.Within(a.From, a.Until)) / 1e9
+	if len(watched) > 0 {
+		a.Window = Window{watched[0].From, watched[len(watched)-1].To}
+		a.Span = float64(watched.Within(a.From, a.Until)) / 1e9
+	}
 	a.sites(b, subject)
 	a.types()
+	a.live(b, subject)
 	return a
 }
 
 func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID) {
+	deaths := b.Names.Lookup(evidence.SampleGen2Deaths)
 	all, large, objects := b.Names.Lookup(evidence.SampleAllocated), b.Names.Lookup(evidence.SampleLargeAllocated), b.Names.Lookup(evidence.SampleLargeObjects)
 	type key struct {
 		stack evidence.StackID
@@ -72,6 +87,9 @@ func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID) {
 	s := &b.Samples
 	for i := range s.Len() {
 		t := s.Type[i]
+		if t != 0 && t == deaths && s.Subject[i] == subject {
+			a.Deaths = append(a.Deaths, AllocationSite{Type: b.Names.Text(s.Class[i]), Stack: s.Stack[i], Owner: ownerOf(b, subject, s.Stack[i]), Bytes: float64(s.Value[i]), Origin: s.Origin[i]})
+		}
 		if s.Subject[i] != subject || t == 0 || t != all && t != large && t != objects {
 			continue
 		}
@@ -121,6 +139,31 @@ func (a *Allocations) types() {
 		t.Bytes, t.Large, t.Count = t.Bytes+x.Bytes, t.Large+x.Large, t.Count+x.Count
 	}
 	slices.SortStableFunc(a.Types, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
+}
+
+// live reads what lies on the heap by type.
+func (a *Allocations) live(b *evidence.Bundle, subject evidence.SubjectID) {
+	space, objects := b.Names.Lookup(evidence.SampleLive), b.Names.Lookup(evidence.SampleLiveObjects)
+	at := make(map[evidence.NameID]int)
+	s := &b.Samples
+	for i := range s.Len() {
+		t := s.Type[i]
+		if s.Subject[i] != subject || t == 0 || t != space && t != objects {
+			continue
+		}
+		n, ok := at[s.Class[i]]
+		if !ok {
+			n = len(a.Live)
+			at[s.Class[i]] = n
+			a.Live = append(a.Live, AllocationType{Type: b.Names.Text(s.Class[i])})
+		}
+		if t == space {
+			a.Live[n].Bytes += float64(s.Value[i])
+		} else {
+			a.Live[n].Count += float64(s.Value[i])
+		}
+	}
+	slices.SortStableFunc(a.Live, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
 }
 
 // LargeSites are those that allocate large objects, most bytes first.

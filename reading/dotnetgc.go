@@ -32,6 +32,7 @@ type DotnetGC struct {
 	Share       Value     // of the window, 0…1: % time in GC
 	Longest     Value     // pause, s
 	Suspending  Value     // s until all threads had stopped, in all
+	Resuming    Value     // s in which they were let run again: GC.GetTotalPauseDuration counts up to there
 	Alloc       Value     // bytes/s, of the counter, else of the heap's growth between collections
 	LargeAlloc  Value     // bytes/s on the large object heap, of its growth between collections
 	LargeWaits  []GCWait  // of threads for large objects while generation 2 was collected in the background
@@ -126,6 +127,7 @@ func (r *GCRollup) Survival() float64 {
 // GCReason sums collections by the runtime's reason.
 type GCReason struct {
 	Reason string
+	Gen2   int // of them of generation 2
 	GCRollup
 }
 
@@ -172,7 +174,7 @@ func ReadDotnetGC(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Dot
 	if g.Span <= 0 {
 		return nil
 	}
-	for _, v := range []*Value{&g.Alloc, &g.LargeAlloc, &g.Heaps, &g.MemoryLoad, &g.Longest, &g.Suspending} {
+	for _, v := range []*Value{&g.Alloc, &g.LargeAlloc, &g.Heaps, &g.MemoryLoad, &g.Longest, &g.Suspending, &g.Resuming} {
 		*v = Unknown
 	}
 	g.collections(b, subject)

@@ -74,3 +74,24 @@ func TestDotnetGC(t *testing.T) {
 		t.Errorf("allocated %g bytes/s between collections, %g by ticks", g.Alloc.Number, rate)
 	}
 }
+
+// TestDeaths follows sampled arrays to their end: a service that keeps large ones for a while.
+func TestDeaths(t *testing.T) {
+	b := recorded(t, "surv10.nettrace.gz")
+	a := reading.ReadAllocations(b, 0)
+	if a == nil || len(a.Deaths) == 0 || a.Deaths[0].Type != "System.Byte[]" || !strings.Contains(a.Deaths[0].Owner, "LohUser.AllocateBig") {
+		t.Fatalf("%+v", a)
+	}
+	dead := 0.
+	for _, d := range a.Deaths {
+		dead += d.Bytes
+	}
+	if dead > a.Bytes || dead < .5*a.Bytes { // it keeps a few at a time
+		t.Errorf("%g of %g bytes died", dead, a.Bytes)
+	}
+	// Histories of collections in the background come after these end.
+	g := reading.ReadDotnetGC(b, 0, reading.Whole)
+	if rate := a.Large / a.Span; math.Abs(g.LargeAlloc.Number/rate-1) > .1 {
+		t.Errorf("large objects: %g bytes/s between collections, %g by ticks", g.LargeAlloc.Number, rate)
+	}
+}

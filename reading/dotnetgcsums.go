@@ -13,7 +13,7 @@ import (
 func (g *DotnetGC) pauses(b *evidence.Bundle, subject evidence.SubjectID) {
 	v := &b.Intervals
 	var all Pauses
-	suspending, told := 0., false
+	suspending, resuming, told := 0., 0., false
 	for _, i := range v.Select(evidence.StopTheWorld, subject) {
 		if v.Start[i] < g.From || v.Start[i] >= g.Until {
 			continue
@@ -25,6 +25,7 @@ func (g *DotnetGC) pauses(b *evidence.Bundle, subject evidence.SubjectID) {
 		if s, ok := v.Get(i, evidence.ToSafepoint); ok {
 			suspending, told = suspending+s/1e9, true
 		}
+		resuming += known(get(v, i, evidence.Resuming)) / 1e9
 	}
 	g.Paused = g.value(all.Seconds())
 	g.Share = g.value(all.Seconds() / g.Span)
@@ -34,7 +35,7 @@ func (g *DotnetGC) pauses(b *evidence.Bundle, subject evidence.SubjectID) {
 		g.Longest.Origin = v.Origin[longest.Row]
 	}
 	if told {
-		g.Suspending = g.value(suspending)
+		g.Suspending, g.Resuming = g.value(suspending), g.value(resuming)
 	}
 	n, ended := 0, int64(0) // of the last pause before the collection's first
 	for i := range g.Collections {
@@ -64,6 +65,9 @@ func (g *DotnetGC) sums() {
 			reasons[c.Reason] = r
 		}
 		r.add(c)
+		if c.Generation == evidence.Gen2 {
+			r.Gen2++
+		}
 		for _, why := range c.Condemned {
 			x := condemned[why]
 			if x == nil {

@@ -29,6 +29,7 @@ var Dotnet = &Runtime{
 	Stacks:        &threads.DotnetStacks,
 	Counters:      &top.Dotnet,
 	ReadCollector: reading.DotnetCollector,
+	Generations:   reading.ReadDotnetGC,
 	Models:        []*model.Model{threadpool.Model},
 	Recognise: &discover.Recogniser{
 		Traces: func(p discover.Process) (seen discover.Seen, ok bool) {

@@ -42,8 +42,10 @@ type Runtime struct {
 	Stacks *threads.Reader // reads its threads' stacks; nil: requests' states come from elsewhere
 	// ReadCollector reads what its garbage collector did; nil: it has none that is read.
 	ReadCollector reading.CollectorReader
-	Counters      *top.Counters  // that it keeps of itself, to be watched live; nil: none that are read
-	Models        []*model.Model // of its processes; the first is asked where nothing says which
+	// Generations reads all that is told of each collection, where that is as much as .NET tells; nil: it is not.
+	Generations func(*evidence.Bundle, evidence.SubjectID, reading.Window) *reading.DotnetGC
+	Counters    *top.Counters  // that it keeps of itself, to be watched live; nil: none that are read
+	Models      []*model.Model // of its processes; the first is asked where nothing says which
 	// AtLeast is the oldest release that the evidence about a subject leaves possible, where
 	// it does not name the release; nil: nothing tells.
 	AtLeast func(b *evidence.Bundle, subject evidence.SubjectID) (release string, ok bool)

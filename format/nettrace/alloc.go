@@ -12,7 +12,7 @@ import (
 // allocations sums what was allocated by where and of what type. Events are
 // samples: an allocation tick (10) comes for every 100 KB on the way, with the type
 // that crossed it, and for each large object; AllocationSampled (303, .NET 10) for
-// an object drawn at random, one in 100 KiB on average.
+// an object drawn at random, one in 100 KiB on average. Where a session has both, ticks count.
 type allocations struct {
 	sums    []allocated
 	places  map[uint64]uint32 // in sums, by key
@@ -32,13 +32,15 @@ type typeName struct {
 }
 
 type allocated struct {
-	stack eventpipe.StackID
-	class int32
-	kind  uint32
-	count int64 // events
-	bytes float64
-	time  int64 // of the first
-	n     int64
+	stack   eventpipe.StackID
+	class   int32
+	kind    uint32
+	drawn   bool    // by AllocationSampled
+	count   int64   // events
+	objects float64 // that these stand for, of large ones
+	bytes   float64
+	time    int64 // of the first
+	n       int64
 }
 
 // Kinds of allocation.
@@ -64,11 +66,15 @@ func (a *allocations) init() {
 func (q *process) allocationTick(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload)
 	bytes, kind := float64(c.U32()), c.U32()
-	class := int32(-1)
+	class, address := int32(-1), uint64(0)
 	if e.Meta.Version >= 2 {
 		c.Skip(2)
 		bytes = float64(c.U64())
 		class = q.allocs.class(c.Pointer(), &c)
+	}
+	if e.Meta.Version >= 3 {
+		c.Skip(4) // heap
+		address = c.Pointer()
 	}
 	if !c.OK() {
 		q.bad(e)
@@ -78,7 +84,8 @@ func (q *process) allocationTick(e *eventpipe.Event) {
 		class = q.allocs.named(nil)
 	}
 	q.allocs.ticks++
-	q.allocs.add(e, class, kind, bytes)
+	q.survival.follow(e, address, class, kind, bytes)
+	q.allocs.add(e, class, kind, bytes, 0)
 }
 
 func (q *process) allocationSampled(e *eventpipe.Event) {
@@ -94,7 +101,7 @@ func (q *process) allocationSampled(e *eventpipe.Event) {
 	}
 	q.allocs.sampled++
 	// An object of this size is drawn with probability 1 − e^(−size/mean).
-	q.allocs.add(e, class, kind, size/-math.Expm1(-size/sampleMean))
+	q.allocs.add(e, class, kind, size, -math.Expm1(-size/sampleMean))
 }
 
 // class reads the name of the type at an address. The address may be another type's
@@ -132,13 +139,19 @@ func (a *allocations) named(utf16 []byte) int32 {
 	return class
 }
 
-func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes float64) {
+// add counts an event; of one that was drawn with a probability, so many more objects.
+func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes, drawn float64) {
 	if a.first == 0 {
 		a.first = e.Time
 	}
 	a.last = e.Time
 	kind = min(kind, pinned)
-	key := uint64(e.Stack)<<32 | uint64(class)<<2 | uint64(kind)
+	key := uint64(e.Stack)<<32 | uint64(class)<<3 | uint64(kind)
+	objects := 1.
+	if drawn > 0 {
+		key |= 1 << 2
+		objects, bytes = 1/drawn, bytes/drawn
+	}
 	at, ok := a.places[key]
 	if !ok {
 		if len(a.sums) == maxAllocations {
@@ -147,10 +160,11 @@ func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes fl
 		}
 		at = uint32(len(a.sums))
 		a.places[key] = at
-		a.sums = append(a.sums, allocated{stack: e.Stack, class: class, kind: kind, time: e.Time, n: e.N})
+		a.sums = append(a.sums, allocated{stack: e.Stack, class: class, kind: kind, drawn: drawn > 0, time: e.Time, n: e.N})
 	}
 	s := &a.sums[at]
 	s.count++
+	s.objects += objects
 	s.bytes += bytes
 }
 
@@ -164,13 +178,16 @@ func (a *allocations) emit(q *process) {
 	q.b.RoomForSamples(len(a.sums))
 	for _, i := range a.most() {
 		s := &a.sums[i]
+		if s.drawn && a.ticks > 0 {
+			continue
+		}
 		row := evidence.Sample{Subject: q.id, Stack: q.stack(s.stack, false, s.time), Type: kind, Unit: unit,
 			Class: q.b.Name(a.names[s.class]), Value: int64(min(s.bytes, 1<<62)), Origin: q.b.Origin(s.n)}
 		q.b.Sample(row)
 		if s.kind == large {
 			row.Type = q.b.Name(evidence.SampleLargeAllocated)
 			q.b.Sample(row)
-			row.Type, row.Unit, row.Value = q.b.Name(evidence.SampleLargeObjects), q.b.Name("count"), s.count
+			row.Type, row.Unit, row.Value = q.b.Name(evidence.SampleLargeObjects), q.b.Name("count"), int64(s.objects+.5)
 			q.b.Sample(row)
 		}
 	}

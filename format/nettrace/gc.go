@@ -44,6 +44,7 @@ type cycle struct {
 	triggered          int64
 	paused, suspended  int64    // ns, of its pauses: whole ones, and of them until all threads had stopped
 	history            *history // nil: none came
+	survivors          *survivors
 }
 
 type pause struct {
@@ -51,6 +52,7 @@ type pause struct {
 	under      bool // way
 	start, end int64
 	stopped    int64 // when all threads had stopped, 0 unknown
+	resumed    int64 // when they were begun to be let run again, 0 unknown
 	reason     uint32
 	collects   int32 // generation of the collection that began within, -1: none
 	kind       uint32
@@ -117,6 +119,9 @@ func (q *process) gcStart(e *eventpipe.Event) {
 		}
 		p.charge(y, e.Time)
 	}
+	if under := g.latest(); under != nil {
+		q.settle(under) // before this one moves what it kept
+	}
 	if len(g.open) >= 4 { // ends were lost
 		g.open = g.open[1:]
 	}
@@ -155,6 +160,7 @@ func (q *process) gcEnd(e *eventpipe.Event) {
 			continue
 		}
 		y.end = e.Time
+		q.place(y)
 		g.open = append(g.open[:i], g.open[i+1:]...)
 		if len(g.done) == maxCycles {
 			g.dropped++
@@ -202,6 +208,13 @@ func (q *process) suspend(e *eventpipe.Event) {
 func (q *process) suspended(e *eventpipe.Event) {
 	if p := q.gc.by(e.Thread); p != nil && p.under && p.stopped == 0 {
 		p.stopped = e.Time
+	}
+}
+
+// resuming reads RestartEEStart (7): the collector has done, threads are let run again.
+func (q *process) resuming(e *eventpipe.Event) {
+	if p := q.gc.by(e.Thread); p != nil && p.under {
+		p.resumed = e.Time
 	}
 }
 

@@ -82,6 +82,9 @@ func (p *pause) figures() []evidence.Extra {
 	if p.stopped > p.start {
 		x.add(evidence.ToSafepoint, float64(p.stopped-p.start))
 	}
+	if p.resumed > p.start && p.end > p.resumed {
+		x.add(evidence.Resuming, float64(p.end-p.resumed))
+	}
 	return x
 }
 

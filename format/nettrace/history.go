@@ -1,6 +1,8 @@
 package nettrace
 
 import (
+	"slices"
+
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
 )
@@ -70,8 +72,8 @@ func (g *collector) latest() *cycle {
 	return g.open[len(g.open)-1]
 }
 
-// globalHistory reads GlobalHeapHistory (205), just before a collection ends. Of the
-// collections under way it is of the one with that generation.
+// globalHistory reads GlobalHeapHistory (205), just before a collection ends, or (.NET 10, in the
+// background) just after. It is of the one with that generation.
 func (q *process) globalHistory(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload)
 	budget, heaps, generation := c.U64(), c.I32(), c.U32()
@@ -91,13 +93,14 @@ func (q *process) globalHistory(e *eventpipe.Event) {
 		return
 	}
 	g := &q.gc
+	is := func(y *cycle) bool {
+		return y.generation == generation && (y.kind == background) == (mechanisms&mechanismConcurrent != 0)
+	}
 	g.told = g.latest()
-	for i := len(g.open) - 1; i >= 0; i-- {
-		y := g.open[i]
-		if y.generation == generation && (y.kind == background) == (mechanisms&mechanismConcurrent != 0) {
-			g.told = y
-			break
-		}
+	if i := slices.IndexFunc(g.open, is); i >= 0 {
+		g.told = g.open[i]
+	} else if n := len(g.done); n > 0 && is(g.done[n-1]) && (g.done[n-1].history == nil || !g.done[n-1].history.global) {
+		g.told = g.done[n-1]
 	}
 	h := g.historyOf(g.told)
 	if h == nil {
@@ -129,7 +132,7 @@ func (q *process) heapHistory(e *eventpipe.Event) {
 	}
 	g := &q.gc
 	y := g.told
-	if y == nil || y.end != 0 {
+	if y == nil {
 		y = g.latest()
 	}
 	h := g.historyOf(y)

@@ -11,7 +11,8 @@ type handler = func(*process, *eventpipe.Event)
 // byID are the events that carry no names.
 var byID = map[string]map[int32]handler{
 	provRuntime: {
-		1: (*process).gcStart, 2: (*process).gcEnd, 3: (*process).restarted, 4: (*process).heapStats, 8: (*process).suspended, 9: (*process).suspend, 35: (*process).gcTriggered,
+		1: (*process).gcStart, 2: (*process).gcEnd, 3: (*process).restarted, 4: (*process).heapStats, 7: (*process).resuming, 8: (*process).suspended, 9: (*process).suspend, 35: (*process).gcTriggered,
+		15: (*process).heapTypes, 18: (*process).heapObjects, 21: (*process).stayed, 22: (*process).moved, 23: (*process).generationRange,
 		202: (*process).marked, 204: (*process).heapHistory, 205: (*process).globalHistory,
 		10: (*process).allocationTick, 303: (*process).allocationSampled,
 		50: (*process).workerThread, 51: (*process).workerThread, 54: (*process).throughput, 55: (*process).adjusted, 59: (*process).poolBounds,

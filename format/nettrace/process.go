@@ -35,6 +35,8 @@ type process struct {
 	looks    looks
 	allocs   allocations
 	gc       collector
+	survival survival
+	snapshot snapshot
 	pool     pool
 	waits    waits
 	counters counters
@@ -306,6 +308,8 @@ func (q *process) finish() {
 	q.symbols.sort()
 	q.looks.emit(q)
 	q.allocs.emit(q)
+	q.survival.emit(q)
+	q.snapshot.emit(q)
 	q.gc.emit(q)
 	q.emitHolds()
 	q.counters.emit(q)

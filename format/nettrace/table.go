@@ -47,7 +47,6 @@ func tables(all []*parser) {
 			return what
 		}
 		q.processTable(title("Process")).to(p.b)
-		q.gc.table(title("GC by generation")).to(p.b)
 		q.gc.suspensions(title("Suspensions by reason")).to(p.b)
 		q.allocs.table(title("Allocations by type")).to(p.b)
 		q.pool.table(title("Thread pool")).to(p.b)
@@ -118,6 +117,9 @@ func (q *process) processTable(title string) *table {
 			t.row(r.name, r.value)
 		}
 	}
+	if !q.gc.watched && !q.b.Recorded() {
+		t.row("GC", "no events: keyword GC (0x1) of Microsoft-Windows-DotNETRuntime was off, or nothing was collected. To record them: dotnet-trace collect --profile gc-collect -p PID")
+	}
 	s := &q.symbols
 	t.row("methods", fmt.Sprintf("%d, of %d modules", len(s.methods), len(s.modules)))
 	if s.unresolved > 0 {
@@ -129,51 +131,6 @@ func (q *process) processTable(title string) *table {
 	if k := &q.kestrel; k.waited > 0 {
 		t.row("Kestrel's queues", fmt.Sprintf("%d waited for a thread: mean %s, max %s ms", k.waited, ms(k.time/k.waited), ms(k.longest)))
 	}
-	return t
-}
-
-func (g *collector) table(title string) *table {
-	t := newTable(title, "generation", "collections", "background", "induced", "pauses", "pause ms", "mean ms", "max ms")
-	type sum struct{ n, background, induced, pauses, time, longest int64 }
-	var sums [4]sum // generations, and pauses of background collections of their own
-	for i := range g.done {
-		s := &sums[min(g.done[i].generation, 2)]
-		s.n++
-		if g.done[i].kind == background {
-			s.background++
-		}
-		if induced[g.done[i].reason] {
-			s.induced++
-		}
-	}
-	var all sum
-	for i := range g.pauses {
-		p := &g.pauses[i]
-		s := &sums[3]
-		if p.collects >= 0 {
-			s = &sums[p.collects]
-		}
-		s.pauses++
-		s.time += p.end - p.start
-		s.longest = max(s.longest, p.end-p.start)
-	}
-	row := func(name string, s *sum) {
-		if s.n == 0 && s.pauses == 0 {
-			return
-		}
-		mean := int64(0)
-		if s.pauses > 0 {
-			mean = s.time / s.pauses
-		}
-		t.row(name, count(s.n), count(s.background), count(s.induced), count(s.pauses), ms(s.time), ms(mean), ms(s.longest))
-	}
-	for i, name := range []string{"0", "1", "2", "within background"} {
-		s := &sums[i]
-		row(name, s)
-		all.n, all.background, all.induced = all.n+s.n, all.background+s.background, all.induced+s.induced
-		all.pauses, all.time, all.longest = all.pauses+s.pauses, all.time+s.time, max(all.longest, s.longest)
-	}
-	row("all", &all)
 	return t
 }
 
@@ -200,6 +157,9 @@ func (a *allocations) table(title string) *table {
 	types := make(map[int32]*sum)
 	for i := range a.sums {
 		s := &a.sums[i]
+		if s.drawn && a.ticks > 0 {
+			continue
+		}
 		y := types[s.class]
 		if y == nil {
 			y = new(sum)
