@@ -10,6 +10,7 @@ const (
 	SeriesProcessCPU                            = "process.cpu"                             // cores: user and kernel time per second
 	SeriesProcessCPUSystem                      = "process.cpu.system"                      // cores in the kernel
 	SeriesProcessRSS                            = "process.rss"                             // bytes resident
+	SeriesProcessPrivate                        = "process.private"                         // bytes that only it has, resident or not (Windows: Private Bytes)
 	SeriesProcessThreads                        = "process.threads"                         // how many threads
 	SeriesProcessThreadsRun                     = "process.threads.run"                     // cores, of all threads by their schedstat
 	SeriesProcessRunDelay                       = "process.runDelay"                        // threads that wait for a CPU, in the mean (schedstat, all threads)
@@ -120,7 +121,10 @@ const (
 	SeriesGen2Size        = "System.Runtime/gen-2-size"                                   // bytes, likewise
 	SeriesLOHSize         = "System.Runtime/loh-size"                                     // bytes, likewise: objects of 85,000 bytes and more
 	SeriesPOHSize         = "System.Runtime/poh-size"                                     // bytes, likewise: objects that are pinned
+	SeriesGen0Collections = "System.Runtime/gen-0-gc-count"                               // collections/s, those of older generations included
+	SeriesGen1Collections = "System.Runtime/gen-1-gc-count"                               // collections/s, likewise
 	SeriesGen2Collections = "System.Runtime/gen-2-gc-count"                               // collections/s
+	SeriesInduced         = "System.Runtime/induced-gc-count"                             // collections/s that the program asked for
 	SeriesAllocation      = "System.Runtime/alloc-rate"                                   // bytes/s
 	SeriesExceptions      = "System.Runtime/exception-count"                              // exceptions/s
 	SeriesAssemblies      = "System.Runtime/assembly-count"                               // assemblies

@@ -11,6 +11,7 @@ package format
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -139,6 +140,17 @@ func names(formats []Format) string {
 	return strings.Join(s, ", ")
 }
 
+// isETL recognises the first buffer of an event trace log: the header of a buffer, 72 bytes, whose
+// size is its first field, and behind it that of the first event
+// (https://learn.microsoft.com/windows/win32/api/evntrace/ns-evntrace-event_trace_header).
+func isETL(head []byte) bool {
+	if len(head) < 80 {
+		return false
+	}
+	size := binary.LittleEndian.Uint32(head)
+	return size >= 1<<10 && size <= 16<<20 && size%(1<<10) == 0 && (head[74] == 1 || head[74] == 2) && head[75] == 0xc0
+}
+
 // looksLike tells the user what the file seems to be, for files that people
 // really hand in by mistake; named says that it is of another JVM, which is said by its name.
 func looksLike(head []byte) (what string, named bool) {
@@ -154,6 +166,9 @@ func looksLike(head []byte) (what string, named bool) {
 		if strings.HasPrefix(string(head), k.magic) {
 			return k.what, false
 		}
+	}
+	if isETL(head) {
+		return "it is an ETW trace of Windows (.etl), as PerfView and wpr record them: unstall cannot read these. Readable of .NET: a .nettrace (dotnet-trace collect --profile gc-verbose -p PID; .NET Core 3.0 on), and of .NET Framework its counters (dotnet-counters, or perfmon's CSV)", true
 	}
 	if what := otherJVM(head); what != "" {
 		return what, true

@@ -90,6 +90,7 @@ func TestReadRefuses(t *testing.T) {
 		{"long unicode text", text(strings.Repeat("ünïcödé ", 100)), ErrUnknown, "no supported format has lines like \"" + strings.TrimSpace(strings.Repeat("ünïcödé ", 8)[:len(strings.Repeat("ünïcödé ", 7))+len("ünïc")]) + "…\""},
 		{"binary", text("\x00\x01\x02\x03\x04"), ErrUnknown, "binary data of an unknown kind"},
 		{"program", text("\x7fELF\x02\x01\x01"), ErrUnknown, "it is an ELF program"},
+		{"ETW trace", text("\x00\x00\x01\x00" + strings.Repeat("\x00", 70) + "\x02\xc0\x00\x00\x00\x00"), ErrUnknown, "unstall cannot read these. Readable of .NET: a .nettrace"},
 		{"zip", text("PK\x03\x04"), ErrUnknown, "zip archive: unpack it first"},
 		{"html", text("<!DOCTYPE html>"), ErrUnknown, "HTML or XML"},
 		{"javacore", text("0SECTION       TITLE subcomponent dump routine\nNULL           =====\n"), ErrUnknown, "javacore of an IBM or OpenJ9 JVM"},

@@ -101,6 +101,8 @@ func Of(b *evidence.Bundle) *Report {
 	for i := range r.Artifacts {
 		if a := &r.Artifacts[i]; a.GC != nil {
 			a.Tables = append(a.GC.tables(), a.Tables...)
+		} else {
+			a.Tables = append(counterTables(b, evidence.ArtifactID(i)), a.Tables...)
 		}
 	}
 	switch pieces := piecesOf(b, r.Artifacts); {

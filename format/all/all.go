@@ -19,6 +19,7 @@ import (
 	"github.com/unstall/unstall/format/jvmtext"
 	"github.com/unstall/unstall/format/loadresult"
 	"github.com/unstall/unstall/format/nettrace"
+	"github.com/unstall/unstall/format/perfmon"
 	"github.com/unstall/unstall/format/procfs"
 	"github.com/unstall/unstall/format/spans"
 	"github.com/unstall/unstall/format/syscalls"
@@ -43,6 +44,7 @@ var Formats = []format.Format{
 	procfs.Format,
 	syscalls.Format,
 	dotnetcounters.Format,
+	perfmon.Format,
 	dotnetstack.Format,
 	threaddump.Format,
 	classhisto.Format,

@@ -1,0 +1,69 @@
+package reading
+
+import (
+	"github.com/unstall/unstall/evidence"
+)
+
+// GCCounters are what counters tell of a .NET collector where nobody has its events: dotnet-counters,
+// Performance Monitor (.NET Framework too), the runtime's own. Rates are per second, in the mean of the
+// window.
+type GCCounters struct {
+	Window
+	Gen0, Gen1, Gen2 Value // collections; those of a generation include older ones
+	Induced          Value // collections that the program asked for
+	Time             Value // % time in GC: of the last collection, since the one before
+	Alloc            Value // bytes/s
+	Heap             Value // bytes of all generations
+	Large            Value // bytes of the large object heap
+	Oldest           Value // bytes of generation 2
+	Private          Value // bytes of the process
+}
+
+// ReadGCCounters reads them over a window; nil: there are none.
+func ReadGCCounters(b *evidence.Bundle, subject evidence.SubjectID, w Window) *GCCounters {
+	g := &GCCounters{Window: w}
+	any := false
+	for _, x := range []struct {
+		to   *Value
+		name string
+	}{
+		{&g.Gen0, evidence.SeriesGen0Collections}, {&g.Gen1, evidence.SeriesGen1Collections}, {&g.Gen2, evidence.SeriesGen2Collections}, {&g.Induced, evidence.SeriesInduced},
+		{&g.Time, evidence.SeriesGCTime}, {&g.Alloc, evidence.SeriesAllocation}, {&g.Heap, evidence.SeriesManagedHeap}, {&g.Large, evidence.SeriesLOHSize},
+		{&g.Oldest, evidence.SeriesGen2Size}, {&g.Private, evidence.SeriesProcessPrivate},
+	} {
+		*x.to = Mean(b, subject, x.name, w)
+		any = any || x.to.Known() && x.to != &g.Private
+	}
+	if !any {
+		return nil
+	}
+	return g
+}
+
+// Rules by which counters are read (the field's, for ASP.NET services that answer people).
+const (
+	MuchTimeInGC = 5. // %: above, requests feel it
+	OftenGen2    = .1 // generation 2 ÷ generation 0: above, objects die old. Healthy is 1 in 100
+	AnyInduced   = 0. // per second: above, somebody calls GC.Collect
+)
+
+// GCFinding is a counter that its rule speaks against.
+type GCFinding struct {
+	Counter string // as people know it: "% Time in GC"
+	Value   Value
+	Text    string // what it means
+}
+
+// Findings are the counters that are as they should not be; none: nothing stands out.
+func (g *GCCounters) Findings() (out []GCFinding) {
+	if g.Time.Known() && g.Time.Number > MuchTimeInGC {
+		out = append(out, GCFinding{"% Time in GC", g.Time, "over 5 %: requests wait for GC"})
+	}
+	if g.Induced.Known() && g.Induced.Number > AnyInduced {
+		out = append(out, GCFinding{"# Induced GC", g.Induced, "the program, or a library of it, calls GC.Collect: a trace of GC events with stacks says who"})
+	}
+	if g.Gen0.Known() && g.Gen2.Known() && g.Gen0.Number > 0 && g.Gen2.Number > OftenGen2*g.Gen0.Number {
+		out = append(out, GCFinding{"# Gen 2 Collections", g.Gen2, "over a tenth of those of generation 0: objects live too long, or are over 85,000 bytes; allocation ticks say which"})
+	}
+	return out
+}
