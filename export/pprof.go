@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/ledger"
 )
 
-var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine", "threads"}
+var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine", "threads", "allocations"}
 
 // pprof writes a profile as go tool pprof reads it
 // (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped. Profiles
@@ -26,6 +26,8 @@ func pprof(s *Source, part string) (Writer, error) {
 		build = s.slowProfile
 	case "threads":
 		build = s.threadProfile
+	case "allocations":
+		build = s.allocationProfile
 	}
 	p, err := build()
 	if err != nil {
@@ -220,6 +222,7 @@ type sampleKey struct {
 	state     evidence.Kind
 	mechanism ledger.Mechanism
 	charged   bool
+	object    bool // class is the type of what was allocated: the innermost frame
 }
 
 // profiler builds a profile.
@@ -289,10 +292,15 @@ func (p *profiler) done() (*profile.Profile, error) {
 				x.Label[key] = []string{value}
 			}
 		}
+		if k.object {
+			x.Location = append(x.Location, p.root(names.Text(k.class)))
+		}
 		for _, f := range p.s.Bundle.Stacks.Frames(k.stack) {
 			x.Location = append(x.Location, p.location(f))
 		}
-		label("class", names.Text(k.class))
+		if !k.object {
+			label("class", names.Text(k.class))
+		}
 		if p.several {
 			label("process", p.s.subject(k.subject))
 		}

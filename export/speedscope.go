@@ -22,7 +22,7 @@ const maxShown = 100
 
 // speedscope writes a file for https://www.speedscope.app
 // (https://www.speedscope.app/file-format-schema.json): the CPU profile of each
-// process, how often its threads were seen where, the slow requests' time by what it
+// process, how often its threads were seen where, who allocates what, the slow requests' time by what it
 // was charged to and by stack, and the slowest requests one by one, each with its
 // states in order and the stacks they were seen with. Profiles are written as they are
 // made; what they share, the frames, comes last.
@@ -34,8 +34,8 @@ func speedscope(s *Source, _ string) (Writer, error) {
 		slowest = slowest[:maxShown]
 		s.omit(fmt.Sprintf("the time lines of %d requests are left out: only those of the %d slowest are written", known-maxShown, maxShown))
 	}
-	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(threads.SampleType) == 0 {
-		return nil, &Missing{"neither a CPU profile, a request whose states are known, nor a stack of a thread", "unstall record TARGET records them"}
+	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(threads.SampleType) == 0 && len(s.allocating()) == 0 {
+		return nil, &Missing{"neither a CPU profile, a request whose states are known, a stack of a thread, nor who allocates", "unstall record TARGET records them"}
 	}
 	return func(w io.Writer) error {
 		f := &scope{s: s, w: bufio.NewWriterSize(w, 1<<16), frames: make(map[function]int)}
@@ -43,6 +43,7 @@ func speedscope(s *Source, _ string) (Writer, error) {
 		f.begin(strings.Join(s.about(cpu, traced), ", "))
 		f.cpu(cpu)
 		f.threads()
+		f.allocations()
 		for _, l := range traced {
 			f.slow(l)
 		}
