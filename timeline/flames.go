@@ -21,8 +21,16 @@ func (l *layout) flames() {
 	l.profile("threads", "thread samples", threads.SampleType, false) // most of a request that waits for a thread has no stack
 	l.slowTime()
 	l.profile("cpu", "CPU time", "cpu", false)
-	l.profile("heap", "heap in use", "inuse_space", true)
+	l.profile("heap", "heap in use", evidence.SampleLive, true)
+	if len(l.b.Covered(l.subject, evidence.CoverAllocation)) > 0 {
+		l.profile("large-objects", "large objects allocated", evidence.SampleLargeAllocated, false)
+		l.profile("allocations", "allocated", evidence.SampleAllocated, false)
+		l.profile("gen2-deaths", "died in generation 2", evidence.SampleGen2Deaths, false)
+	}
 }
+
+// objects are types of samples whose class is the type of what was allocated.
+var objects = []string{evidence.SampleLargeAllocated, evidence.SampleAllocated, evidence.SampleGen2Deaths}
 
 // tree gathers stacks.
 type tree struct {
@@ -140,7 +148,12 @@ func (l *layout) profile(id, title, typ string, snapshot bool) {
 	for k, v := range sums {
 		if v > 0 {
 			t.add(v)
-			l.stack(t, 0, 1, k.stack, l.b.Names.Text(k.class), v)
+			class := l.b.Names.Text(k.class)
+			if slices.Contains(objects, typ) {
+				t.below(l.stack(t, 0, 1, k.stack, "", v), class, "runtime", v)
+				continue
+			}
+			l.stack(t, 0, 1, k.stack, class, v)
 		}
 	}
 	l.flame(t, id, title, unit)
