@@ -211,6 +211,33 @@ func TestTooFast(t *testing.T) {
 	}
 }
 
+// TestTicks asks who allocates for a moment now and then, beside the looks at threads, and never in
+// the long session.
+func TestTicks(t *testing.T) {
+	ticks := func(x ipctest.Session) bool {
+		return slices.ContainsFunc(x.Providers, func(p ipctest.Provider) bool {
+			return p.Name == runtimeProvider && p.Level == verbose && p.Keywords == keywordGC
+		})
+	}
+	s := &ipctest.Server{Collect: 2, Info: 2, Version: "9.0.1", Every: 10 * time.Millisecond, Stream: func(x ipctest.Session) []byte {
+		if ticks(x) {
+			return []byte("ticks ")
+		}
+		return []byte("other ")
+	}}
+	to := probetest.Begin(t, serve(t, s))
+	to.Wait(t, "threads-0001.nettrace", func(b []byte) bool { return bytes.Contains(b, []byte("ticks ")) })
+	if err := to.End(); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, s, "stopped")
+	for _, k := range series(t, to.Kept, "events") {
+		if bytes.Contains(k.Bytes(), []byte("ticks ")) {
+			t.Error("the long session has allocation ticks")
+		}
+	}
+}
+
 // TestInTurn records a runtime that bears one session at a time: looks at threads lie between the
 // turns of the long session, and all of these tell calls, but only the last one names.
 func TestInTurn(t *testing.T) {
