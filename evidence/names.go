@@ -115,21 +115,24 @@ const (
 
 // The other counters of .NET that more than one source gives.
 const (
-	SeriesManagedHeap     = "System.Runtime/gc-heap-size"                                 // bytes, after the last collection and what was allocated since
-	SeriesGen0Size        = "System.Runtime/gen-0-size"                                   // bytes, after a collection
-	SeriesGen1Size        = "System.Runtime/gen-1-size"                                   // bytes, likewise
-	SeriesGen2Size        = "System.Runtime/gen-2-size"                                   // bytes, likewise
-	SeriesLOHSize         = "System.Runtime/loh-size"                                     // bytes, likewise: objects of 85,000 bytes and more
-	SeriesPOHSize         = "System.Runtime/poh-size"                                     // bytes, likewise: objects that are pinned
-	SeriesGen0Collections = "System.Runtime/gen-0-gc-count"                               // collections/s, those of older generations included
-	SeriesGen1Collections = "System.Runtime/gen-1-gc-count"                               // collections/s, likewise
-	SeriesGen2Collections = "System.Runtime/gen-2-gc-count"                               // collections/s
-	SeriesInduced         = "System.Runtime/induced-gc-count"                             // collections/s that the program asked for
-	SeriesAllocation      = "System.Runtime/alloc-rate"                                   // bytes/s
-	SeriesExceptions      = "System.Runtime/exception-count"                              // exceptions/s
-	SeriesAssemblies      = "System.Runtime/assembly-count"                               // assemblies
-	SeriesConnectionQueue = "Microsoft-AspNetCore-Server-Kestrel/connection-queue-length" // connections that wait for a pool thread
-	SeriesRequestQueue    = "Microsoft-AspNetCore-Server-Kestrel/request-queue-length"    // requests that wait for one
+	SeriesManagedHeap     = "System.Runtime/gc-heap-size"                                   // bytes, after the last collection and what was allocated since
+	SeriesGen0Size        = "System.Runtime/gen-0-size"                                     // bytes, after a collection
+	SeriesGen1Size        = "System.Runtime/gen-1-size"                                     // bytes, likewise
+	SeriesGen2Size        = "System.Runtime/gen-2-size"                                     // bytes, likewise
+	SeriesLOHSize         = "System.Runtime/loh-size"                                       // bytes, likewise: objects of 85,000 bytes and more
+	SeriesPOHSize         = "System.Runtime/poh-size"                                       // bytes, likewise: objects that are pinned
+	SeriesGen0Collections = "System.Runtime/gen-0-gc-count"                                 // collections/s, those of older generations included
+	SeriesGen1Collections = "System.Runtime/gen-1-gc-count"                                 // collections/s, likewise
+	SeriesGen2Collections = "System.Runtime/gen-2-gc-count"                                 // collections/s
+	SeriesGCPaused        = "System.Runtime/dotnet.gc.pause.time"                           // s of pauses per second; the meter of .NET 9 on
+	SeriesGen0Meter       = "System.Runtime/dotnet.gc.collections{gc.heap.generation=gen0}" // collections/s of that generation alone; the meter of .NET 9 on
+	SeriesGen2Meter       = "System.Runtime/dotnet.gc.collections{gc.heap.generation=gen2}" // likewise
+	SeriesInduced         = "System.Runtime/induced-gc-count"                               // collections/s that the program asked for
+	SeriesAllocation      = "System.Runtime/alloc-rate"                                     // bytes/s
+	SeriesExceptions      = "System.Runtime/exception-count"                                // exceptions/s
+	SeriesAssemblies      = "System.Runtime/assembly-count"                                 // assemblies
+	SeriesConnectionQueue = "Microsoft-AspNetCore-Server-Kestrel/connection-queue-length"   // connections that wait for a pool thread
+	SeriesRequestQueue    = "Microsoft-AspNetCore-Server-Kestrel/request-queue-length"      // requests that wait for one
 )
 
 // Series of a Go process: the names of runtime/metrics (https://pkg.go.dev/runtime/metrics)

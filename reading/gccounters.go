@@ -11,7 +11,7 @@ type GCCounters struct {
 	Window
 	Gen0, Gen1, Gen2 Value // collections; those of a generation include older ones
 	Induced          Value // collections that the program asked for
-	Time             Value // % time in GC: of the last collection, since the one before
+	Time             Value // % time in GC: of the last collection, since the one before; of meters, of all the time
 	Alloc            Value // bytes/s
 	Heap             Value // bytes of all generations
 	Large            Value // bytes of the large object heap
@@ -33,6 +33,16 @@ func ReadGCCounters(b *evidence.Bundle, subject evidence.SubjectID, w Window) *G
 	} {
 		*x.to = Mean(b, subject, x.name, w)
 		any = any || x.to.Known() && x.to != &g.Private
+	}
+	for _, x := range []struct {
+		to    *Value
+		name  string
+		scale float64
+	}{{&g.Time, evidence.SeriesGCPaused, 100}, {&g.Gen0, evidence.SeriesGen0Meter, 1}, {&g.Gen2, evidence.SeriesGen2Meter, 1}} {
+		if v := Mean(b, subject, x.name, w); v.Known() && !x.to.Known() {
+			*x.to, any = v, true
+			x.to.Number *= x.scale
+		}
 	}
 	if !any {
 		return nil
