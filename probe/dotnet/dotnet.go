@@ -9,7 +9,7 @@
 //	threads-0001.nettrace …  moments, one session after the other: the stacks of all
 //	                         threads, 50 ms each at random times, and what tasks are
 //	                         awaited (before .NET 6 both are in events, between its sessions and
-//	                         in its last two seconds), and from .NET 6 on who allocates what; series "threads"
+//	                         in its last two seconds), and who allocates what (before .NET 6 once); series "threads"
 //	detail-0001.nettrace …   requests, locks and waits of a second now and then, where
 //	                         they come too fast to be recorded all the time; series "detail"
 //

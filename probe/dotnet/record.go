@@ -31,6 +31,7 @@ const (
 
 	allocated    = 500 * time.Millisecond // of who allocates
 	betweenTicks = 4 * time.Second        // at least
+	leastTicks   = 10 * time.Second       // a recording lasts, where there is one session at a time
 )
 
 // tooFast is how many bytes a second (over fastFor) tell that events cost the
@@ -90,9 +91,18 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 // busy host in one of some ten tries: the long session is left at random moments for a
 // look at threads and requests, as often as that runtime bears. What tasks are awaited is in the end of
 // the long session, as one of its own, where that came slowly enough until then. Names are
-// told before and by the last of its turns, for all.
+// told before and by the last of its turns, for all. Who allocates is asked once, first, with
+// counters: whoever only listens to allocations of an idle process would not be noticed to be gone.
 func (r *recording) inTurn(ctx context.Context) {
-	o := r.take(ctx, piece{series: evidence.MomentsSeries, providers: tracking, lasts: burst, named: true})
+	first := &artifact{}
+	defer first.close(r)
+	if r.long >= leastTicks {
+		who := piece{series: evidence.MomentsSeries, into: first, providers: append(counters[:1:1], allocating...), lasts: allocated, most: 4 * tooFast}
+		if !r.take(ctx, who).ok {
+			return
+		}
+	}
+	o := r.take(ctx, piece{series: evidence.MomentsSeries, into: first, providers: tracking, lasts: burst, named: true})
 	if !o.ok {
 		return
 	}
