@@ -20,6 +20,7 @@ const (
 	mostLooks   = 300                    // of a recording, beside those with names
 	mostTurns   = 10                     // … where each ends a session that threads write into
 	lastStacks  = time.Second            // before the end
+	switching   = time.Second / 2        // what a look and the sessions around it take beside
 	newNames    = 30 * time.Second       // until names are told again, at least
 
 	window       = time.Second     // of detail, where it comes too fast
@@ -109,8 +110,12 @@ func (r *recording) inTurn(ctx context.Context) {
 	events := &artifact{}
 	defer events.close(r)
 	last, apart := r.end.Add(-lastAwaits), max(betweenThem, r.long/mostTurns)
-	for o.ok && ctx.Err() == nil && time.Until(last) > apart {
-		if o = r.turn(ctx, events, around(apart), false); o.ok && ctx.Err() == nil {
+	for o.ok && ctx.Err() == nil {
+		left := time.Until(last) - lastStacks - longBurst - switching // else nothing is left for awaits
+		if left < apart/2 {
+			break
+		}
+		if o = r.turn(ctx, events, min(around(apart), left), false); o.ok && ctx.Err() == nil {
 			look := piece{series: "events", into: events, providers: stacks, lasts: longBurst, most: int(apart / (100 * lookByte))}
 			if !r.many {
 				look.providers = merge(stacks, r.detail())
