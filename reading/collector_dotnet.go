@@ -56,3 +56,15 @@ func (g *Collector) dotnetCounters() *Collector {
 	g.Full = Mean(g.bundle, g.subject, evidence.SeriesGen2Collections, g.Window)
 	return g
 }
+
+// CountedCollections is how many collections a second .NET's counters tell of in all of the
+// recording; unknown where there are none of them. A recording of the collector's events in which
+// none came looks like none.
+func CountedCollections(b *evidence.Bundle, subject evidence.SubjectID) Value {
+	for _, name := range []string{evidence.SeriesGen0Collections, evidence.SeriesGen0Meter} {
+		if k := CurveOf(b, subject, name, Whole); k.Known() && len(k.V) > 1 {
+			return Value{Number: k.Mean(), Origin: k.Origin, Watched: 1}
+		}
+	}
+	return Unknown
+}

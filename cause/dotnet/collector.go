@@ -106,8 +106,11 @@ const (
 	aSecond      = 1.  // s of a single pause: none of that is ever ruled out
 )
 
-// unwatched is the answer where nobody watched the collector.
-func unwatched() cause.Verdict {
+// unwatched is the answer where no events of the collector were recorded: there were none, or nobody asked.
+func unwatched(c *cause.Case) cause.Verdict {
+	if n := reading.CountedCollections(c.Bundle, c.Subject); n.Known() && n.Number == 0 {
+		return cause.Verdict{State: cause.RuledOut, Summary: "no collections", Evidence: []cause.Evidence{c.Figure("collections, by the runtime's counters", 0, "1/s", n.Origin)}}
+	}
 	return cause.Verdict{State: cause.Inconclusive, Summary: "its garbage collections were not recorded",
 		Needs: []cause.Need{{What: "the collector's events", Command: "unstall record PID"}, {What: "or", Command: "dotnet-trace collect -p PID --profile gc-verbose"}}}
 }

@@ -40,7 +40,7 @@ CPUs (System.GC.HeapCount), .NET 9's adaptation to application sizes
 func judgeStarved(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched()
+		return unwatched(c)
 	}
 	v := cause.Verdict{State: cause.RuledOut}
 	quota, limited := c.Fact(evidence.FactContainerCPU)

@@ -41,7 +41,7 @@ does not help: server GC on one or two CPUs.`,
 func judgeGen2(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched()
+		return unwatched(c)
 	}
 	var v cause.Verdict
 	all := g.those(oldest)

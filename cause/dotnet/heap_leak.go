@@ -52,13 +52,13 @@ const (
 func judgeLeak(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched()
+		return unwatched(c)
 	}
 	v := cause.Verdict{State: cause.RuledOut}
 	// All of the recording: what requests were watched beside is only a part of it.
 	whole := reading.ReadDotnetGC(c.Bundle, c.Subject, reading.Whole)
 	if whole == nil {
-		return unwatched()
+		return unwatched(c)
 	}
 	points := whole.Heap.Points
 	what := "gen 2 collections"

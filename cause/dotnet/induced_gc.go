@@ -41,7 +41,7 @@ System.GC.ConserveMemory does it without a call. What does not help: a larger he
 func judgeInduced(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched()
+		return unwatched(c)
 	}
 	var v cause.Verdict
 	p := g.pauses(induced)

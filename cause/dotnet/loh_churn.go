@@ -55,7 +55,7 @@ const (
 func judgeChurn(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched()
+		return unwatched(c)
 	}
 	var v cause.Verdict
 	large := g.those(forLarge)

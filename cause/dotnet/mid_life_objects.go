@@ -47,7 +47,7 @@ const (
 func judgeMidLife(c *cause.Case) cause.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched()
+		return unwatched(c)
 	}
 	var v cause.Verdict
 	kept, died, known := g.kept()
