@@ -131,6 +131,7 @@ namespace Unstall.Collections
 
         /// <summary>Makes room behind the last element, whose chunk is full or too small: _tail has it afterwards.</summary>
         /// <param name="wanted">How many elements there will soon be.</param>
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
         void Grow(int wanted)
         {
             if (wanted < 0) throw new OutOfMemoryException();
@@ -147,6 +148,7 @@ namespace Unstall.Collections
         }
 
         /// <summary>Makes the only chunk shorter or longer, or the first one.</summary>
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
         void Resize(int length)
         {
             var to = new T[length];
