@@ -39,7 +39,7 @@ namespace Unstall.Collections
         /// <summary>Creates an empty list, which allocates nothing more yet.</summary>
         public ChunkedList()
         {
-            _near = Array.Empty<T[]>();
+            _near = null!; // until there is a chunk: an empty one costs a look-up, since it is of a generic type
             _tail = Array.Empty<T>();
         }
 
