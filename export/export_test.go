@@ -125,7 +125,7 @@ func TestSame(t *testing.T) {
 	one, two := recorded(t, Options{}), recorded(t, Options{})
 	for _, f := range Forms {
 		for _, part := range append([]string{""}, f.Parts...) {
-			if part == "heap" || part == "mutex" || part == "block" || part == "goroutine" || part == "threads" || f.Name == "stacks" {
+			if part == "heap" || part == "mutex" || part == "block" || part == "goroutine" || part == "threads" || part == "allocations" || f.Name == "stacks" {
 				continue // not in the recording
 			}
 			if !bytes.Equal(exported(t, one, f.Name, part), exported(t, two, f.Name, part)) {
@@ -144,7 +144,8 @@ func TestMissing(t *testing.T) {
 		{"pprof", "mutex", sick + "/cpu.pb.gz", "there is no mutex profile with samples: "},
 		{"pprof", "block", access, "there is no block profile with samples: "},
 		{"pprof", "goroutine", access, "there is no goroutine profile: "},
-		{"speedscope", "", access, "there is neither a CPU profile, a request whose states are known, nor a stack of a thread: "},
+		{"pprof", "allocations", access, "there is no record of who allocates: "},
+		{"speedscope", "", access, "there is neither a CPU profile, a request whose states are known, a stack of a thread, nor who allocates: "},
 		{"perfetto", "", sick + "/cpu.pb.gz", "there is nothing that has a time: "},
 		{"csv", "requests", sick + "/cpu.pb.gz", "there is no request: "},
 		{"csv", "intervals", access, "there is no cycle, pause or other interval: "},
