@@ -115,11 +115,9 @@ func (g *collector) largeWaits(v *cause.Verdict) []reading.GCWait {
 	return waits
 }
 
-// Slow requests belong to collections in the background that they meet more often than by chance.
-const (
-	mostlyMet = .5
-	moreMet   = 2 // times the part of the time in which these collections ran
-)
+// moreMet is by how much more often than by chance slow requests meet collections in the background
+// that they belong to: times the part of all time in which these ran.
+const moreMet = 2
 
 // beside is what each slow request took longer (ns) than its route does otherwise, as far as gen 2
 // was collected in the background for large objects meanwhile: threads that allocate one then wait in
@@ -160,7 +158,7 @@ func (g *collector) beside(v *cause.Verdict) []int64 {
 		}
 	}
 	part, ran := float64(met)/max(float64(watched), 1), float64(spans.Within(g.From, g.Until))/max(float64(covered.Within(g.From, g.Until)), 1)
-	if part < mostlyMet || part < moreMet*ran || longer == 0 {
+	if part < moreMet*ran || longer == 0 {
 		return nil
 	}
 	v.Evidence = append(v.Evidence,
