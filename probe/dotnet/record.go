@@ -98,7 +98,7 @@ func (r *recording) inTurn(ctx context.Context) {
 	first := &artifact{}
 	defer first.close(r)
 	if r.long >= leastTicks {
-		who := piece{series: evidence.MomentsSeries, into: first, providers: append(counters[:1:1], allocating...), lasts: allocated, most: 4 * tooFast}
+		who := piece{series: evidence.MomentsSeries, into: first, providers: noticed(allocating), lasts: allocated, most: 4 * tooFast}
 		if !r.take(ctx, who).ok {
 			return
 		}
@@ -207,10 +207,10 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 		next := piece{series: evidence.MomentsSeries, into: into, providers: stacks, lasts: burst}
 		at := threads
 		if tasks.Before(at) {
-			at, next = tasks, piece{series: evidence.MomentsSeries, into: into, providers: awaits, lasts: awaited, most: 4 * tooFast}
+			at, next = tasks, piece{series: evidence.MomentsSeries, into: into, providers: noticed(awaits), lasts: awaited, most: 4 * tooFast}
 		}
 		if ticks.Before(at) {
-			at, next = ticks, piece{series: evidence.MomentsSeries, into: into, providers: allocating, lasts: allocated, most: 4 * tooFast}
+			at, next = ticks, piece{series: evidence.MomentsSeries, into: into, providers: noticed(allocating), lasts: allocated, most: 4 * tooFast}
 		}
 		ends := !at.Before(last)
 		if ends {
