@@ -86,7 +86,7 @@ func whys(all []*reading.Collection) (out []why) {
 			add("because of " + c.Reason)
 		}
 		for _, r := range c.Condemned {
-			if r != evidence.CondemnReason(0) && shortage(r) {
+			if shortage(r) {
 				add("chosen for " + r.String())
 			}
 		}

@@ -18,7 +18,7 @@ const (
 	longBurst   = 250 * time.Millisecond // … where there are few of them, unless it costs 1 % of a core before
 	betweenThem = 2 * time.Second        // in the mean, at least
 	mostLooks   = 300                    // of a recording, beside those with names
-	mostTurns   = 4                      // … where each ends a session that threads write into: one end in some hundreds crashed 3.1.2 on a full host
+	mostTurns   = 4                      // … where each ends a session that threads write into: few, as 3.1.2 once ended while it was recorded
 	lastStacks  = time.Second            // before the end
 	switching   = time.Second / 2        // what a look and the sessions around it take beside
 	newNames    = 30 * time.Second       // until names are told again, at least
