@@ -74,6 +74,9 @@ bench: ## speed and memory of reading, what recording and making load cost: rati
 	$(GO) run ./dev/bench
 	$(GO) run ./dev/bench/recording
 	$(GO) run ./dev/bench/dotnet
+	$(GO) run ./dev/bench/gcsession
+	$(GO) run ./dev/bench/kernel
+	$(GO) run ./dev/bench/redis
 	$(GO) test ./load -run "^$$" -bench Against -benchtime 1x
 
 bench-dotnet: ## the collections for .NET against the standard ones, on 3.1 and 9: ratios, with what was asked and the article's (4 minutes)

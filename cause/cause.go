@@ -91,6 +91,9 @@ type Verdict struct {
 	// Work is the part of the requests' own work that the cause makes of it, 0…1: that is not
 	// theirs (service.own-work).
 	Work float64
+	// Speaks says whether slow time at a place is what this cause explains: whoever is asked
+	// later leaves it alone. nil: it explains no place.
+	Speaks func(*ledger.Place) bool
 	// Weight ranks verdicts without request evidence: seconds stopped or burnt per
 	// second.
 	Weight float64
@@ -322,6 +325,13 @@ func (c *Case) Details(m ledger.Mechanism) (out []ledger.Entry) {
 		}
 	}
 	return out
+}
+
+// PredictSlow gives the share of all requests that are slow had each been shorter by what less
+// returns for its row (ns).
+func (c *Case) PredictSlow(less func(row int) int64) Prediction {
+	now, then := c.Ledger.FewerSlow(less)
+	return Prediction{Metric: "slow requests", Unit: "1", Now: Number(now), Then: Number(then)}
 }
 
 // PredictP99 gives the p99 (ms) of all requests had each been shorter by what

@@ -72,7 +72,11 @@ const (
 
 // Met says whether some of a collector's pauses are long and frequent enough to be noticed,
 // whatever the service's own figures of its requests say: those that arrive during a pause wait
-// before it knows of them.
+// before it knows of them. What the host withheld processors for is not the collector's.
 func Met(g *reading.Collector, p reading.Pauses) bool {
-	return len(p) > 0 && p.Seconds()/float64(len(p)) >= longPause && g.ShareOf(p) >= oftenPaused
+	if len(p) == 0 {
+		return false
+	}
+	ran := g.Ran(p)
+	return ran/float64(len(p)) >= longPause && ran >= oftenPaused*g.Span
 }

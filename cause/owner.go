@@ -39,7 +39,9 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 		v := c.Threads().View(c.Subject, stack)
 		s.Function = v.Owner
 		if frames := c.Bundle.Stacks.Frames(stack); v.User > 0 && v.User <= len(frames) {
-			s.Callee = threads.Short(c.Bundle.Names.Text(frames[v.User-1].Func))
+			if callee := c.Bundle.Names.Text(frames[v.User-1].Func); threads.Function(callee) {
+				s.Callee = threads.Short(callee)
+			}
 		}
 		return s
 	}

@@ -11,6 +11,7 @@ const (
 	StepDependency Step = "dependency" // did those answer late whom it calls?
 	StepPool       Step = "pool"       // did requests wait for what they must get hold of before?
 	StepProcessors Step = "processors" // did the kernel give it processors, and memory, at once?
+	StepDisks      Step = "disks"      // did the disks let it go on?
 	StepCollector  Step = "collector"  // did its collector hold it up?
 	StepLocks      Step = "locks"      // did its requests hold each other up?
 	StepTraffic    Step = "traffic"    // were so many requests to come at all?
@@ -18,7 +19,7 @@ const (
 )
 
 // Steps are all of them in their order.
-var Steps = []Step{StepDependency, StepPool, StepProcessors, StepCollector, StepLocks, StepTraffic, StepRest}
+var Steps = []Step{StepDependency, StepPool, StepProcessors, StepDisks, StepCollector, StepLocks, StepTraffic, StepRest}
 
 // Place is where a step comes; one that is not known, as of a diagnosis of another
 // version, comes with the rest.

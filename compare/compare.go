@@ -15,6 +15,12 @@ type Options struct {
 	Before, After string  // what the sides are called
 	Level         float64 // of confidence, 0: 0.95
 	MinEffect     float64 // relative; 0: as [Metrics] has it for each
+
+	// InTurn: the runs are pieces of one stretch of time under whatever load there was, which
+	// side a piece was of was drawn by lot ([Blocks]). Then a load that nobody knows or that
+	// swings is in the differences between pairs, and what differs between the sides is what
+	// the change did, or chance: it is said, and refuses nothing.
+	InTurn bool
 }
 
 // ErrNoRuns is wrapped by errors for sides without a run.
@@ -49,16 +55,19 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 		before, after = before[:pairs], after[:pairs]
 	}
 	c.Loads = Loads{sideOf(before), sideOf(after)}
-	g := &guard{before: before, after: after}
+	g := &guard{before: before, after: after, inTurn: opt.InTurn}
 	g.compare()
 	c.Warnings = append(append(c.Warnings, g.warnings...), warnings(before, after)...)
+	if opt.InTurn {
+		c.Warnings, g.differ = append(c.Warnings, g.differ...), nil
+	}
 	same := len(g.differ) == 0
 	if !same {
 		c.Comparable, c.Why = &same, "the loads differ: "+strings.Join(g.differ, "; ")
 		return c, nil
 	}
 	doubt := ""
-	if g.unknown() {
+	if g.unknown() && !opt.InTurn {
 		doubt = "the load of the runs is not known"
 		c.Why = doubt + ": add a load result, an access log or a trace to each side"
 	} else {

@@ -27,6 +27,7 @@ const (
 // guard says in what the loads of runs differ, and what is not known of them.
 type guard struct {
 	before, after []Run
+	inTurn        bool // what differs is what the change did, or chance: there is nothing to do about it
 	differ        []string
 	warnings      []string
 }
@@ -72,6 +73,9 @@ func (g *guard) compare() {
 		b, known := side(g.before, f.of)
 		a, too := side(g.after, f.of)
 		if known && too && !f.same(b, a) {
+			if g.inTurn {
+				f.help = ""
+			}
 			g.difference("%s %.3g %% before, %.3g %% after%s", f.name, 100*b, 100*a, f.help)
 		}
 	}

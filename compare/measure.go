@@ -13,6 +13,12 @@ import (
 // MeasureOptions are what the user decides about measuring.
 type MeasureOptions struct {
 	SLO time.Duration // above which a request is slow; 0: the share of slow ones is not measured
+
+	// Since and Until are the part of the evidence that is the run; zero: all there is.
+	Since, Until time.Time
+
+	// Process is the PID of the one that the figures are about; 0: the one that was watched.
+	Process int
 }
 
 // Measure reads a run out of the evidence of one: figures of requests from a load
@@ -20,9 +26,10 @@ type MeasureOptions struct {
 // not; the collector's, processor time and memory from whatever watched the
 // process. Several load results in one file are as many runs. The bundle stays as it is.
 func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
-	i := incident.Of(read, incident.Options{SLO: opt.SLO})
+	i := incident.Of(read, incident.Options{SLO: opt.SLO, Since: opt.Since, Until: opt.Until})
 	b := i.Bundle
-	if len(b.Loads) > 1 && b.Requests.Len() == 0 {
+	part := !opt.Since.IsZero() && !opt.Until.IsZero()
+	if len(b.Loads) > 1 && b.Requests.Len() == 0 && !part {
 		var runs []Run
 		for i := range b.Loads {
 			m := newMeasurement(b, fmt.Sprintf("%s #%d", name, i+1))
@@ -32,7 +39,9 @@ func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 		return runs
 	}
 	m := newMeasurement(b, name)
-	m.from, m.until = b.Window()
+	if m.from, m.until = b.Window(); part {
+		m.from, m.until = opt.Since.UnixNano(), opt.Until.UnixNano()
+	}
 	if m.until > m.from {
 		m.run.Start = time.Unix(0, m.from).UTC()
 	}
@@ -51,10 +60,20 @@ func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 			widest = l
 		}
 	}
-	if widest != nil {
+	switch {
+	case widest != nil && part:
+		m.schedule(widest)
+	case widest != nil:
 		m.load(widest)
 	}
-	if s, ok := m.process(top); ok {
+	if part {
+		m.run.Load.Duration = opt.Until.Sub(opt.Since)
+	}
+	s, ok := numbered(b, opt.Process)
+	if opt.Process == 0 {
+		s, ok = m.process(top)
+	}
+	if ok {
 		m.collector(s, top)
 		m.system(s)
 	}

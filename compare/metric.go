@@ -50,12 +50,18 @@ var Metrics = []Metric{
 	{Name: "longest_pause_ms", Title: "longest pause", Unit: "ms", Better: Lower, MinEffect: .2, Floor: 5}, // one pause decides: it varies more than a mean does
 	{Name: "cpu_cores", Title: "process CPU", Unit: "cores", Better: Lower, MinEffect: .03, Floor: .005},
 	{Name: "cpu_ms_per_request", Title: "CPU per request", Unit: "ms", Better: Lower, MinEffect: .03, Floor: .001},
+	{Name: "user_cores", Title: "process CPU, user", Unit: "cores", Better: Lower, MinEffect: .05, Floor: .005},
+	{Name: "system_cores", Title: "process CPU, system", Unit: "cores", Better: Lower, MinEffect: .05, Floor: .005},
+	{Name: "run_queue_ms_per_s", Title: "waited for a CPU", Unit: "ms/s", Better: Lower, MinEffect: .2, Floor: 5}, // what else runs on the host decides most of it
 	{Name: "alloc_mib_per_s", Title: "allocation", Unit: "MiB/s", Better: Lower, MinEffect: .05, Floor: .5},
 	{Name: "promoted_mib_per_s", Title: "promotion", Unit: "MiB/s", Better: Lower, MinEffect: .1, Floor: .5}, // goes with what is live just then
 	{Name: "live_heap_mib", Title: "live heap", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 1},
 	{Name: "heap_goal_mib", Title: "heap goal", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 1},
 	{Name: "rss_mib", Title: "resident memory", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 2},
 	{Name: "minor_faults_per_s", Title: "minor page faults", Unit: "1/s", Better: Lower, MinEffect: .2, Floor: 50},
+	{Name: "major_faults_per_s", Title: "major page faults", Unit: "1/s", Better: Lower, MinEffect: .2, Floor: 1},
+	{Name: "cpu_pressure", Title: "host pressure, CPU", Unit: "1", Better: Lower, MinEffect: .2, Floor: .02},
+	{Name: "memory_pressure", Title: "host pressure, memory", Unit: "1", Better: Lower, MinEffect: .2, Floor: .005},
 }
 
 // MetricOf returns a metric by its name.

@@ -33,6 +33,22 @@ func (m *measurement) process(top *ledger.Ledger) (evidence.SubjectID, bool) {
 	return best, best >= 0
 }
 
+// numbered is the process of an id; of several, as artifacts may not agree on whom they are
+// about, the one that was watched for longest.
+func numbered(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
+	best, most := evidence.SubjectID(-1), int64(-1)
+	for i, s := range b.Subjects {
+		id := evidence.SubjectID(i)
+		if pid == 0 || s.Kind != evidence.Process || s.PID != pid {
+			continue
+		}
+		if w := reading.Watched(b, id); w.Until-w.From > most {
+			best, most = id, w.Until-w.From
+		}
+	}
+	return best, best >= 0
+}
+
 // collector reads what the garbage collector did; what its runtime has not, or nobody
 // watched, is no figure.
 func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
@@ -79,8 +95,17 @@ func (m *measurement) system(s evidence.SubjectID) {
 	if c, ok := m.run.Metrics["cpu_cores"]; ok {
 		m.perRequest("cpu_ms_per_request", 1e3*c)
 	}
+	set("system_cores", p.System, 1)
+	if p.CPU.Known() && p.System.Known() {
+		m.set("user_cores", max(0, p.CPU.Number-p.System.Number))
+	}
+	set("run_queue_ms_per_s", p.RunDelay, 1e-3)
 	set("rss_mib", p.RSS, 1<<20)
 	set("minor_faults_per_s", p.MinorFaults, 1)
+	set("major_faults_per_s", p.MajorFaults, 1)
+	set("cpu_pressure", h.Pressure, 1)
+	memory := reading.HostMemoryOf(m.b, w)
+	set("memory_pressure", memory.Pressure, 1)
 	if h.Others.Known() && h.CPUs > 0 {
 		others := min(1, h.Others.Number/h.CPUs)
 		m.run.Load.Others = &others

@@ -74,6 +74,13 @@ func (m *measurement) requests(l *ledger.Ledger, opt MeasureOptions) {
 	}
 }
 
+// schedule is what a load generator was asked to do, of a part of what it did: what it says
+// came of all its time is not of this part.
+func (m *measurement) schedule(l *evidence.LoadResult) {
+	m.run.Load.URL, m.run.Load.Mode, m.run.Load.Offered, m.run.Load.Connections = l.URL, l.Mode, l.Offered, l.Connection
+	m.run.Load.Arrivals = false
+}
+
 // load reads a load generator's result. Its latencies replace those of requests
 // seen from inside; where the requests are its own, their intervals stay.
 func (m *measurement) load(l *evidence.LoadResult) {

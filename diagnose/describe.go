@@ -50,6 +50,7 @@ func (r *run) requests() {
 		}
 		out.SlowTotalMs += float64(l.Total) / 1e6
 		out.Held += len(l.Held)
+		out.Apart += len(l.Apart)
 		out.HeldMs += float64(l.HeldTime) / 1e6
 		for _, e := range l.Entries {
 			r.d.Ledger = append(r.d.Ledger, r.entry(l, e))
@@ -73,7 +74,8 @@ func ms(ns int64) *float64 {
 }
 
 func (r *run) entry(l *ledger.Ledger, e ledger.Entry) Entry {
-	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleOf(runtime.Of(r.b.Subjects[l.Subject].Runtime).Lane), Detail: r.b.Names.Text(e.Detail),
+	detail := r.b.Names.Text(e.Detail)
+	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(runtime.Of(r.b.Subjects[l.Subject].Runtime).Lane, detail), Detail: detail,
 		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
 	if e.Interval != nil {
 		out.Low, out.High = cause.Number(e.Interval.Low/1e6), cause.Number(e.Interval.High/1e6)

@@ -26,11 +26,16 @@ type Diagnosis struct {
 	// AtRequests is how many threads were at requests in the mean, where nothing else is known
 	// of these and nothing is found; left out otherwise.
 	AtRequests *float64 `json:"threads_at_requests,omitempty"`
+	// AtRequestsDid is what they did for most of that time, if it was one thing.
+	AtRequestsDid []Doing `json:"threads_at_requests_did,omitempty"`
+	// Host is what the evidence shows of the host, where it is of no process that could be judged.
+	Host []Evidence `json:"host,omitempty"`
 
 	Requests *Requests `json:"requests"`
-	Loads    []Load    `json:"loads"`    // what load generators measured from outside
-	Ledger   []Entry   `json:"ledger"`   // in order of slow_ms; sums to slow_total_ms
-	Verdicts []Verdict `json:"verdicts"` // supported by rank, then inconclusive, then ruled out
+	Loads    []Load    `json:"loads"`             // what load generators measured from outside
+	Ledger   []Entry   `json:"ledger"`            // in order of slow_ms; sums to slow_total_ms
+	Through  *Through  `json:"through,omitempty"` // left out where no requests were followed through a pool of workers
+	Verdicts []Verdict `json:"verdicts"`          // supported by rank, then inconclusive, then ruled out
 	Warnings []Warning `json:"warnings"`
 	NotSeen  []NotSeen `json:"not_seen"`
 	Sources  []Source  `json:"sources"`
@@ -56,6 +61,12 @@ type Target struct {
 	CPUs      *int   `json:"cpus"`
 	Container string `json:"container"`
 	MemLimit  *int64 `json:"memory_limit_bytes"`
+}
+
+// Doing is what threads did for a part of the time.
+type Doing struct {
+	What  string  `json:"what"` // "running in Network.Costs"
+	Share float64 `json:"share"`
 }
 
 // Source is an artifact and what it was read as.
@@ -93,7 +104,8 @@ type Requests struct {
 	SlowLong        int      `json:"slow_long_routes"` // slow ones to routes that always compute for so long, and are held to the others' floor
 	Held            int      `json:"held_by_recorder"` // others that took longer only because of what recorded them
 	HeldMs          float64  `json:"held_by_recorder_ms"`
-	Rate            *float64 `json:"rate"` // per second
+	Apart           int      `json:"slow_not_recorded"` // others that were answered before anything else was recorded, or sent after
+	Rate            *float64 `json:"rate"`              // per second
 	P50Ms           *float64 `json:"p50_ms"`
 	P99Ms           *float64 `json:"p99_ms"`
 	P999Ms          *float64 `json:"p999_ms"`

@@ -1,11 +1,14 @@
 package diagnose
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/stats"
 	"github.com/unstall/unstall/threads"
@@ -28,6 +31,10 @@ const (
 	missed         = .01
 )
 
+// rarely are so few of the requests that one pause of a minute makes them: they speak for a service
+// only if so much of the time passed in them that a twentieth of those who arrive would meet them.
+const rarely = .001
+
 // outcome says what it all comes to.
 func (r *run) outcome() string {
 	open, ruledOut := 0, 0
@@ -47,7 +54,7 @@ func (r *run) outcome() string {
 		}
 	}
 	q := r.d.Requests
-	r.d.AtRequests = r.atRequests()
+	r.d.AtRequests, r.d.AtRequestsDid = r.atRequests()
 	switch {
 	case r.unseen, ruledOut == 0, r.d.AtRequests != nil:
 		return NotJudged
@@ -58,33 +65,53 @@ func (r *run) outcome() string {
 }
 
 // atRequests is how many threads of a process worked on requests or waited with one, in the mean
-// of looks, where no request of it was recorded and somebody always did: because requests take
-// long, or because there are many, and nobody knows which. Nil otherwise.
-func (r *run) atRequests() *float64 {
+// of looks, where no request of it was recorded, and what they did: how long requests take nobody
+// knows. Nil where nothing was recorded of which nothing was looked at, or it idled.
+func (r *run) atRequests() (at *float64, did []Doing) {
 	t := threads.Of(r.b, runtime.Stacks())
 	most := 0.
-	for s := range r.name {
+	for _, s := range slices.Sorted(maps.Keys(r.name)) {
 		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 {
 			continue
 		}
-		bursts, at := t.Bursts(s), 0
-		for _, looks := range bursts {
+		moments := slices.Concat(t.Moments(s)...)
+		seen := make(map[string]int)
+		sum := 0
+		for _, looks := range moments {
 			for i := range looks {
 				if v := &looks[i].View; v.Request && v.State != evidence.Idle {
-					at++
+					sum++
+					what := v.Doing()
+					if v.Owner != "" {
+						what += " in " + threads.Bare(v.Owner)
+					}
+					seen[what]++
 				}
 			}
 		}
-		most = max(most, float64(at)/float64(max(1, len(bursts))))
+		mean := float64(sum) / float64(max(1, len(moments)))
+		if mean <= most {
+			continue
+		}
+		most, did = mean, nil
+		for what, n := range seen {
+			if share := float64(n) / float64(sum); share >= mostly {
+				did = append(did, Doing{what, share})
+			}
+		}
 	}
 	if most < someone {
-		return nil
+		return nil, nil
 	}
-	return &most
+	return &most, did
 }
 
-// someone is how many threads are at requests where one always is.
-const someone = 1.0
+// someone is how many threads are at requests in the mean where a service does not idle: with
+// fewer, none that takes long enough to be noticed comes even once in two seconds (Little's law).
+const someone = .01
+
+// mostly is the part of the time of threads at requests from which it is said what they did then.
+const mostly = .5
 
 // quick says whether the requests themselves, as those saw them who made them, show that all
 // is well, whatever else was not seen: half of them are over before anybody notices, and next
@@ -138,5 +165,24 @@ func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 		all += b.Requests.Latency(i)
 	}
 	n, ns := noticed(b, l)
+	if float64(n) < rarely*float64(len(l.Rows)) && met(b, l) < unwellRequests {
+		return false
+	}
 	return float64(n) >= unwellRequests*float64(len(l.Rows)) || float64(ns) >= unwellTime*float64(all)
+}
+
+// met is the part of the time in which a slow request that was noticed was under way.
+func met(b *evidence.Bundle, l *ledger.Ledger) float64 {
+	var at []reading.Span
+	for _, i := range l.Slow {
+		if took := b.Requests.Latency(i); took >= int64(cause.Noticeable) {
+			at = append(at, reading.Span{From: b.Requests.End[i] - took, To: b.Requests.End[i]})
+		}
+	}
+	slices.SortFunc(at, func(x, y reading.Span) int { return cmp.Compare(x.From, y.From) })
+	var spans reading.Spans
+	for _, x := range at {
+		spans = spans.Add(x.From, x.To)
+	}
+	return float64(spans.Within(l.From, l.To)) / float64(max(1, l.To-l.From))
 }

@@ -37,7 +37,9 @@ func TestOutcome(t *testing.T) {
 		{log(2*time.Millisecond, 400*time.Millisecond, 5), time.Second, NotJudged}, // an access log alone shows no mechanism
 		{log(200*time.Microsecond, 2*time.Millisecond, 5), 0, NotJudged},
 		{log(8*time.Millisecond, 26*time.Millisecond, 5), 0, NotExplained},
-		{log(8*time.Millisecond, 26*time.Millisecond, 40), 0, NotJudged}, // so few are no harm
+		{log(8*time.Millisecond, 26*time.Millisecond, 40), 0, NotJudged},         // so few are no harm
+		{log(90*time.Microsecond, 270*time.Millisecond, 2000), 0, NotJudged},     // one moment, however little all the others take
+		{log(90*time.Microsecond, 1500*time.Millisecond, 2000), 0, NotExplained}, // one that a twentieth of who arrives would meet
 	} {
 		d, err := Run(t.Context(), x.b, Options{SLO: x.slo})
 		if err != nil {

@@ -45,9 +45,12 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 		return nil, err
 	}
 	of := runtime.Of(b.Subjects[id].Runtime)
-	m := of.Models[0]
+	m := runtime.Everywhere[0]
+	if len(of.Models) > 0 {
+		m = of.Models[0]
+	}
 	for _, w := range opt.Wanted {
-		if !slices.Contains(of.Models, w.Model) {
+		if !slices.Contains(of.Models, w.Model) && !slices.Contains(runtime.Everywhere, w.Model) {
 			return nil, which("--set %s: %s is a %s process, which has no such setting", w.Text, r.name[id], of.Title)
 		}
 		m = w.Model // all are of one
@@ -73,12 +76,14 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 			continue
 		}
 		models := runtime.Of(s.Runtime).Models
-		if len(models) == 0 {
+		covers := func(m *model.Model) bool { return len(r.b.Covered(id, m.Covers)) > 0 }
+		anyway := slices.ContainsFunc(runtime.Everywhere, covers)
+		if len(models) == 0 && !anyway {
 			others++
 			continue
 		}
 		of = append(of, id)
-		if slices.ContainsFunc(models, func(m *model.Model) bool { return len(r.b.Covered(id, m.Covers)) > 0 }) {
+		if anyway || slices.ContainsFunc(models, covers) {
 			watched = append(watched, id)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
 )
 
 // Options are what the user decides.
@@ -44,6 +45,8 @@ func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, e
 	r.requests()
 	r.describe()
 	d.Outcome = r.outcome()
+	d.Host = r.shown()
+	d.Through = r.through()
 	d.kept = &kept{incident: i, threads: r.threads()}
 	return d, nil
 }
@@ -87,14 +90,14 @@ type run struct {
 	unseen   bool // a process without requests has waits that nobody saw
 }
 
-// judged says whether there is more about a subject than figures over time: of
-// what merely ran on the same host there is nothing to say.
+// judged says whether there is more about a subject than figures over time, or these are of its
+// collector: of what merely ran on the same host there is nothing to say.
 func (r *run) judged(s evidence.SubjectID) bool {
 	if slices.ContainsFunc(r.b.Coverage, func(c evidence.Coverage) bool { return c.Subject == s }) ||
 		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s }) {
 		return true
 	}
-	return slices.Contains(r.b.Requests.Subject, s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
+	return reading.ReadGCCounters(r.b, s, reading.Whole) != nil || slices.Contains(r.b.Requests.Subject, s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
 }
 
 // names names the subjects that are judged.

@@ -21,6 +21,8 @@ func listener(context.Context, []netip.Addr, uint16, []Recogniser) (Target, erro
 	return Target{}, nil
 }
 
+func listenerAt(context.Context, string, []Recogniser) (Target, error) { return Target{}, nil }
+
 // Discover finds the processes here that can be diagnosed: on Linux.
 func Discover(context.Context, []Recogniser) ([]Found, error) { return nil, errLinux }
 

@@ -11,6 +11,7 @@ import (
 type Recogniser struct {
 	Runtime   string   // its ID
 	Launchers []string // names of executables that run its programs
+	Called    string   // what users call its processes, whatever these are called, where [Recogniser.Traces] tells them: "redis"; "" nothing
 
 	// Traces are what its processes alone leave behind or are called.
 	Traces func(p Process) (Seen, bool)
@@ -25,6 +26,8 @@ type Recogniser struct {
 	// asks who listens.
 	Suggested func(name string) bool
 	Answers   func(ctx context.Context, listens []Listener) bool
+	// Schemes are those of URLs that lead to nothing else.
+	Schemes []string
 	// Way is how this user can ask a process of it, as "pprof"; "" there is none.
 	Way func(p Process, listens []Listener) string
 }

@@ -29,7 +29,7 @@ func use(format string, args ...any) error {
 // name, and so is what looks like a path; but in the folder of a program its name
 // means the process. Errors are one line each.
 func Split(ctx context.Context, args []string, known []Recogniser) (live []Target, files []string, errs []error) {
-	for _, arg := range args {
+	for _, arg := range several(args) {
 		file := isFile(arg)
 		if file && !isProgram(arg) {
 			files = append(files, arg)
@@ -54,6 +54,18 @@ func Split(ctx context.Context, args []string, known []Recogniser) (live []Targe
 		live = append(live, t)
 	}
 	return live, files, errs
+}
+
+// several takes names apart that were given together: 'nginx|php-fpm|redis'.
+func several(args []string) (all []string) {
+	for _, arg := range args {
+		names := strings.Split(arg, "|")
+		if len(names) < 2 || slices.Contains(names, "") || isFile(arg) {
+			names = []string{arg}
+		}
+		all = append(all, names...)
+	}
+	return all
 }
 
 func isFile(arg string) bool {
@@ -102,7 +114,7 @@ func endsLikeFile(name string) bool {
 }
 
 // Resolve finds what is meant by a process id, a process name, an address
-// ("host:port", ":6060") or a URL. Behind an address of this machine it looks
+// ("host:port", ":6060") or a URL (http, redis, unix). Behind an address of this machine it looks
 // for the process that listens there, so that both can be read; without one the
 // target has a URL and no PID. It connects to nothing, but for the one case in
 // the package's comment.
@@ -150,9 +162,13 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 			port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 		}
 	case "redis", "rediss", "valkey", "valkeys":
-		return Target{}, use("%s: unstall does not ask Redis over its own protocol yet: give its process id to record its data from /proc", name)
+		if port == "" {
+			port = "6379"
+		}
+	case "unix":
+		return resolveSocket(ctx, u, known)
 	default:
-		return Target{}, use("%s: %s:// is not supported: give http://host:port, a process id or name, or files", name, u.Scheme)
+		return Target{}, use("%s: %s:// is not supported: give http://host:port, redis://host:port, a process id or name, or files", name, u.Scheme)
 	}
 	if u.Hostname() == "" {
 		return Target{}, use("%s: there is no host in this URL: give http://host:port", name)
@@ -176,6 +192,33 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 		}
 	}
 	t.URL = u
+	t.by(u.Scheme, known)
+	return t, nil
+}
+
+// by takes the runtime from the scheme of a URL where nothing else tells it.
+func (t *Target) by(scheme string, known []Recogniser) {
+	for _, r := range known {
+		if t.Runtime == "" && slices.Contains(r.Schemes, scheme) {
+			t.Runtime = r.Runtime
+		}
+	}
+}
+
+// resolveSocket finds the process that listens on a UNIX socket, unix:///run/redis.sock.
+func resolveSocket(ctx context.Context, u *url.URL, known []Recogniser) (Target, error) {
+	if u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+		return Target{}, use("%s: there is no path in this URL: give unix:///run/redis.sock", u.Redacted())
+	}
+	if _, err := os.Stat(u.Path); err != nil {
+		return Target{}, Explain(fmt.Errorf("%s: %w", u.Redacted(), errors.Unwrap(err)))
+	}
+	t, err := listenerAt(ctx, u.Path, known)
+	if err != nil {
+		return Target{}, fmt.Errorf("%s: %w", u.Redacted(), err)
+	}
+	t.URL = u
+	t.by(u.Scheme, known)
 	return t, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,19 +25,27 @@ func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target
 	if err != nil {
 		return Target{}, fmt.Errorf("%s: %w", arg, err)
 	}
-	var named []*process
+	var named, kin []*process
 	self := os.Getpid()
 	for _, id := range ids {
 		p, err := h.open(id)
-		if err == nil && id != self && !p.kernel() && !p.ended() && p.called(arg) {
+		switch {
+		case err != nil || id == self || p.kernel() || p.ended():
+		case p.called(arg):
 			named = append(named, p)
+		case h.calls(arg, p):
+			kin = append(kin, p)
 		}
+	}
+	if len(named) == 0 {
+		named = kin
+	}
+	if first := eldest(named); first != nil {
+		return h.resolve(ctx, first.pid)
 	}
 	switch len(named) {
 	case 0:
 		return Target{}, fmt.Errorf("%s: no such file or directory, and no process of that name: check the name; run unstall without arguments to list what runs here", arg)
-	case 1:
-		return h.resolve(ctx, named[0].pid)
 	}
 	const most = 8
 	var list []string
@@ -52,6 +61,32 @@ func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target
 		list = append(list, fmt.Sprintf("%d (%s)", p.pid, where))
 	}
 	return Target{}, use("%s: %d processes have that name: choose one by its id: %s", arg, len(named), strings.Join(list, ", "))
+}
+
+// calls says whether users may mean a process by what they call all of its runtime.
+func (h *host) calls(name string, p *process) bool {
+	for _, r := range h.known {
+		if r.Called == name && r.Traces != nil {
+			if _, ok := r.Traces(p); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// eldest is the one of which all others are children, and theirs: a master of workers, a program
+// and what it forked; nil if there is none.
+func eldest(of []*process) (first *process) {
+	for _, p := range of {
+		if !slices.ContainsFunc(of, func(parent *process) bool { return parent.pid == p.ppid }) {
+			if first != nil {
+				return nil
+			}
+			first = p
+		}
+	}
+	return first
 }
 
 // resolve looks at one process.
@@ -99,21 +134,37 @@ func (r Recogniser) suggested(name string) bool { return r.Suggested != nil && r
 // listener finds the process behind an address of this machine. That there is
 // none to be found is no error: it may listen in another network namespace.
 func listener(ctx context.Context, addrs []netip.Addr, port uint16, known []Recogniser) (Target, error) {
+	where := fmt.Sprintf("port %d", port)
 	s, ok := listening(addrs, port)
 	if !ok {
-		return Target{Note: fmt.Sprintf("no process in this network namespace listens on port %d", port)}, nil
+		return Target{Note: "no process in this network namespace listens on " + where}, nil
 	}
+	return holding(ctx, s, where, known)
+}
+
+// listenerAt finds the process behind a UNIX socket, likewise.
+func listenerAt(ctx context.Context, path string, known []Recogniser) (Target, error) {
+	for _, s := range readSockets("/proc/self/net") {
+		if !s.Addr.IsValid() && s.Path == path {
+			return holding(ctx, s, path, known)
+		}
+	}
+	return Target{Note: "no process in this network namespace listens on " + path}, nil
+}
+
+// holding looks at the process that holds a socket.
+func holding(ctx context.Context, s socket, where string, known []Recogniser) (Target, error) {
 	pid, ok := holder(ctx, s.inode)
 	h := newHost(known)
 	switch {
 	case ctx.Err() != nil:
 		return Target{}, ctx.Err()
 	case pid == os.Getpid():
-		return Target{}, use("unstall itself listens on port %d", port)
-	case !ok && s.uid == os.Geteuid():
-		return Target{Note: fmt.Sprintf("it is unknown which process listens on port %d: give its process id to add data from /proc", port)}, nil
+		return Target{}, use("unstall itself listens on %s", where)
+	case !ok && (s.uid == os.Geteuid() || s.uid < 0):
+		return Target{Note: fmt.Sprintf("it is unknown which process listens on %s: give its process id to add data from /proc", where)}, nil
 	case !ok:
-		return Target{Note: fmt.Sprintf("the process that listens on port %d is hidden and belongs to %s: run as %s, or give its process id, to add data from /proc", port, h.user(s.uid), h.needs(s.uid))}, nil
+		return Target{Note: fmt.Sprintf("the process that listens on %s is hidden and belongs to %s: run as %s, or give its process id, to add data from /proc", where, h.user(s.uid), h.needs(s.uid))}, nil
 	}
 	return h.resolve(ctx, pid)
 }

@@ -97,13 +97,14 @@ func TestResolveWhatIsNoTarget(t *testing.T) {
 
 func TestResolveWhatIsNoAddress(t *testing.T) {
 	for arg, want := range map[string]string{
-		"redis://user:hunter2@localhost:6379/0": "give its process id",
-		"ftp://localhost":                       "ftp:// is not supported",
-		"http://":                               "there is no host",
-		"http://user:hunter2@localhost:six":     "not a URL",
-		"http://127.0.0.1:0/debug/pprof":        "ports are 1 to 65535",
-		"127.0.0.1:70000":                       "ports are 1 to 65535",
-		"http://127.0.0.1:%zz":                  "not a URL",
+		"unix://user:hunter2@socket":        "there is no path",
+		"redis://user:hunter2@":             "there is no host",
+		"ftp://localhost":                   "ftp:// is not supported",
+		"http://":                           "there is no host",
+		"http://user:hunter2@localhost:six": "not a URL",
+		"http://127.0.0.1:0/debug/pprof":    "ports are 1 to 65535",
+		"127.0.0.1:70000":                   "ports are 1 to 65535",
+		"http://127.0.0.1:%zz":              "not a URL",
 	} {
 		says(t, arg, want, true)
 	}
@@ -221,5 +222,30 @@ func reads(t *testing.T, cmd *exec.Cmd, into any) {
 	}
 	if err := json.NewDecoder(bytes.NewReader(out)).Decode(into); err != nil {
 		t.Fatalf("%q: %v", out, err)
+	}
+}
+
+// Several names given together are several targets; a master and its workers are the master.
+func TestSeveral(t *testing.T) {
+	name := unique("of-several")
+	exe := copyOf(t, t.TempDir(), name)
+	cmd := play("idle", exe)
+	start(t, cmd)
+	other := unique("another")
+	second := play("idle", copyOf(t, t.TempDir(), other))
+	start(t, second)
+	live, files, errs := Split(t.Context(), []string{name + "|" + other}, known)
+	if len(live) != 2 || len(files) != 0 || len(errs) != 0 || live[0].PID != cmd.Process.Pid || live[1].PID != second.Process.Pid {
+		t.Errorf("live %+v, files %v, %v", live, files, errs)
+	}
+	if _, _, errs := Split(t.Context(), []string{name + "|" + unique("nobody")}, known); len(errs) != 1 {
+		t.Errorf("one that is not there: %v", errs)
+	}
+	one := func(pid, ppid int) *process { return &process{pid: pid, stat: stat{ppid: ppid}} }
+	if p := eldest([]*process{one(8, 7), one(7, 1), one(9, 8)}); p == nil || p.pid != 7 {
+		t.Errorf("of a family: %+v", p)
+	}
+	if p := eldest([]*process{one(8, 7), one(9, 7)}); p != nil {
+		t.Errorf("of brothers: %+v", p)
 	}
 }

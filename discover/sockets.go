@@ -21,7 +21,7 @@ type socket struct {
 const (
 	tcpListen    = "0A"       // TCP_LISTEN, include/net/tcp_states.h
 	acceptsFlag  = 0x00010000 // __SO_ACCEPTCON, include/uapi/linux/net.h
-	othersLimit  = 1024       // entries behind those that listen that are looked at
+	othersLimit  = 32         // entries behind those that listen that are looked at: the kernel begins anew for each page of them
 	socketsLimit = 1 << 16
 )
 

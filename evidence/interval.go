@@ -97,6 +97,11 @@ const (
 	MarkedOlder      //   … from older generations
 	MarkedOther      //   … from elsewhere
 
+	// What a server tells of a command ([Command]).
+	Arguments     // how many it had, its name not counted
+	ArgumentBytes // bytes of all of them
+	ClientAddress // a NameID: the address of the client, "10.0.0.7:51234"
+
 	// By generation, [Generations] keys each: see [Key.In].
 	GenBefore   // bytes when it began, those between its objects included
 	GenAfter    = GenBefore + Generations
@@ -113,6 +118,7 @@ var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", 
 	"to safepoint", "region size", "operation", "server time", "young time", "waited within",
 	"resuming", "collection", "pause", "promoted", "free", "pinned", "handles", "finalizable", "condemned", "compacting", "memory load", "heaps", "budget",
 	"from stacks", "from finalizers", "from handles", "from older", "from others",
+	"arguments", "argument bytes", "client",
 	"gen 0 before", "gen 1 before", "gen 2 before", "loh before", "poh before", "gen 0 after", "gen 1 after", "gen 2 after", "loh after", "poh after",
 	"gen 0 free", "gen 1 free", "gen 2 free", "loh free", "poh free", "gen 0 survived", "gen 1 survived", "gen 2 survived", "loh survived", "poh survived",
 	"gen 0 gaps", "gen 1 gaps", "gen 2 gaps", "loh gaps", "poh gaps"}

@@ -38,6 +38,12 @@ const (
 	PoolAdjusted // a moment: the runtime changed how many threads its pool has (PoolThreads); Cause says why
 	RecorderHold // AllLanes: what recorded the process kept it, or parts of it, from going on; Cause says by what
 
+	InKernel // one lane: the kernel did something for it, or kept it waiting; Cause is one of Kernel…
+
+	// What a server did that does one thing at a time for all its clients (AllLanes).
+	Command     // it ran a command; Cause is which: "KEYS"
+	ServerStall // it did something else, or several commands, and answered nobody; Cause is its event: "fork"
+
 	// Relations.
 	Serves // Lane works for Request during the interval
 	Call   // Request waited for an answer of Cause during the interval, by the caller's clock; calls may overlap
@@ -48,7 +54,8 @@ const (
 var kindNames = [numKinds]string{
 	"unknown", "running", "runnable", "syscall", "network wait", "client wait", "lock wait", "pool wait", "sync wait", "sleep",
 	"mark assist", "assist wait", "sweep", "gc wait", "allocation stall", "paused", "task wait", "awaiting", "thread wait", "idle", "unobserved", "sent late",
-	"stop-the-world", "gc cycle", "gc mark", "concurrent phase", "safepoint", "pool adjusted", "held by the recorder",
+	"stop-the-world", "gc cycle", "gc mark", "concurrent phase", "safepoint", "pool adjusted", "held by the recorder", "in the kernel",
+	"command", "server stall",
 	"serves", "call",
 }
 

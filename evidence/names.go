@@ -4,91 +4,6 @@ package evidence
 // and another asks for. A format that gives a figure and a cause that asks for it mean the
 // same by it, whatever file it is from; no other file writes such a name (names_test.go).
 
-// Series of a process, from /proc/PID
-// (https://docs.kernel.org/filesystems/proc.html). Cores are seconds of CPU time per second.
-const (
-	SeriesProcessCPU                            = "process.cpu"                             // cores: user and kernel time per second
-	SeriesProcessCPUSystem                      = "process.cpu.system"                      // cores in the kernel
-	SeriesProcessRSS                            = "process.rss"                             // bytes resident
-	SeriesProcessPrivate                        = "process.private"                         // bytes that only it has, resident or not (Windows: Private Bytes)
-	SeriesProcessThreads                        = "process.threads"                         // how many threads
-	SeriesProcessThreadsRun                     = "process.threads.run"                     // cores, of all threads by their schedstat
-	SeriesProcessRunDelay                       = "process.runDelay"                        // threads that wait for a CPU, in the mean (schedstat, all threads)
-	SeriesProcessMainThreadRunDelay             = "process.mainThread.runDelay"             // the same of the main thread alone
-	SeriesProcessMainThreadVoluntarySwitches    = "process.mainThread.voluntarySwitches"    // 1/s, of the main thread
-	SeriesProcessMainThreadNonvoluntarySwitches = "process.mainThread.nonvoluntarySwitches" // 1/s, of the main thread
-	SeriesProcessMinorFaults                    = "process.minorFaults"                     // 1/s
-	SeriesProcessMajorFaults                    = "process.majorFaults"                     // 1/s
-	SeriesProcessIORead                         = "process.io.read"                         // bytes/s by read and its like, sockets too
-	SeriesProcessIOWritten                      = "process.io.written"                      // bytes/s, likewise
-	SeriesProcessIOReads                        = "process.io.reads"                        // calls/s
-	SeriesProcessIOWrites                       = "process.io.writes"                       // calls/s
-	SeriesProcessDiskRead                       = "process.disk.read"                       // bytes/s that came from disks
-	SeriesProcessDiskWritten                    = "process.disk.written"                    // bytes/s that go to disks
-)
-
-// Series of a host, from /proc/stat, /proc/vmstat, /proc/meminfo, /proc/loadavg and
-// /proc/pressure (https://docs.kernel.org/accounting/psi.html).
-const (
-	SeriesHostCPUBusy            = "host.cpu.busy"             // cores that were busy: user, nice, system, irq and softirq; steal is apart
-	SeriesHostCPUUser            = "host.cpu.user"             // cores, nice included
-	SeriesHostCPUSystem          = "host.cpu.system"           // cores, interrupts not included
-	SeriesHostCPUIowait          = "host.cpu.iowait"           // cores idle while a disk was waited for
-	SeriesHostCPUSoftirq         = "host.cpu.softirq"          // cores, irq included
-	SeriesHostCPUSteal           = "host.cpu.steal"            // cores the hypervisor gave to others; kernels that do not count it have none
-	SeriesHostContextSwitches    = "host.contextSwitches"      // 1/s
-	SeriesHostForks              = "host.forks"                // 1/s
-	SeriesHostProcsRunning       = "host.procs_running"        // tasks that run or wait for a CPU
-	SeriesHostProcsBlocked       = "host.procs_blocked"        // tasks that wait for a disk
-	SeriesHostLoad1              = "host.load1"                // load average over a minute
-	SeriesHostPressureCPUSome    = "host.pressure.cpu.some"    // share of the time in which a task waited for a CPU
-	SeriesHostPressureCPUFull    = "host.pressure.cpu.full"    // share of the time in which all waited
-	SeriesHostPressureMemorySome = "host.pressure.memory.some" // share of the time in which a task waited for memory
-	SeriesHostPressureMemoryFull = "host.pressure.memory.full" // share of the time in which all waited
-	SeriesHostPressureIOSome     = "host.pressure.io.some"     // share of the time in which a task waited for a disk
-	SeriesHostPressureIOFull     = "host.pressure.io.full"     // share of the time in which all waited
-	SeriesHostMemoryAvailable    = "host.memory.available"     // bytes
-	SeriesHostFaults             = "host.faults"               // 1/s, minor and major
-	SeriesHostMajorFaults        = "host.majorFaults"          // 1/s
-	SeriesHostSwapIn             = "host.swapIn"               // pages/s
-	SeriesHostSwapOut            = "host.swapOut"              // pages/s
-	SeriesHostOOMKills           = "host.oomKills"             // 1/s
-	SeriesHostCompactStalls      = "host.compactStalls"        // 1/s: allocations that compacted memory themselves
-	SeriesHostReclaimBackground  = "host.reclaim.background"   // pages/s scanned by kswapd
-	SeriesHostReclaimDirect      = "host.reclaim.direct"       // pages/s scanned by who allocated
-	SeriesHostTHPFaults          = "host.thp.faults"           // 1/s: faults that got a huge page
-	SeriesHostTHPFallbacks       = "host.thp.fallbacks"        // 1/s: faults that asked for one in vain
-	SeriesHostTHPCollapses       = "host.thp.collapses"        // 1/s, by khugepaged
-	SeriesHostTHPSplits          = "host.thp.splits"           // 1/s
-)
-
-// Series of a process's control group (https://docs.kernel.org/admin-guide/cgroup-v2.html);
-// version 1 gives what it has under the same names.
-const (
-	SeriesCgroupCPU                 = "cgroup.cpu"                  // cores
-	SeriesCgroupCPUPeriods          = "cgroup.cpu.periods"          // periods/s of the quota in which the group ran
-	SeriesCgroupCPUThrottledPeriods = "cgroup.cpu.throttledPeriods" // periods/s in which it was stopped
-	SeriesCgroupCPUThrottled        = "cgroup.cpu.throttled"        // s of stops per second, all CPUs together
-	SeriesCgroupMemory              = "cgroup.memory"               // bytes
-	SeriesCgroupMemoryAnonymous     = "cgroup.memory.anonymous"     // bytes
-	SeriesCgroupMemoryFiles         = "cgroup.memory.files"         // bytes of page cache
-	SeriesCgroupMemoryHigh          = "cgroup.memory.high"          // 1/s: memory.high was met
-	SeriesCgroupMemoryMax           = "cgroup.memory.max"           // 1/s: the limit was met
-	SeriesCgroupMemoryOOM           = "cgroup.memory.oom"           // 1/s
-	SeriesCgroupMemoryOOMKills      = "cgroup.memory.oomKills"      // 1/s
-	SeriesCgroupMajorFaults         = "cgroup.majorFaults"          // 1/s
-	SeriesCgroupRefaultsAnonymous   = "cgroup.refaults.anonymous"   // pages/s read back soon after they were swapped out
-	SeriesCgroupRefaultsFiles       = "cgroup.refaults.files"       // pages/s read back soon after they were dropped
-	SeriesCgroupReclaimDirect       = "cgroup.reclaim.direct"       // pages/s scanned by who allocated
-	SeriesCgroupReclaimScanned      = "cgroup.reclaim.scanned"      // pages/s scanned, by anybody
-	SeriesCgroupPressureCPUSome     = "cgroup.pressure.cpu.some"    // share of the time in which a task of the group waited for a CPU
-	SeriesCgroupPressureCPUFull     = "cgroup.pressure.cpu.full"    // share of the time in which all of the group waited
-	SeriesCgroupPressureMemorySome  = "cgroup.pressure.memory.some" // share of the time in which a task of the group waited for memory
-	SeriesCgroupPressureMemoryFull  = "cgroup.pressure.memory.full" // share of the time in which all of the group waited
-	SeriesCgroupPressureIOSome      = "cgroup.pressure.io.some"     // share of the time in which a task of the group waited for a disk
-	SeriesCgroupPressureIOFull      = "cgroup.pressure.io.full"     // share of the time in which all of the group waited
-)
-
 // Names of series about a managed runtime, whatever gave them: .NET's EventCounters
 // have these, and what other sources call otherwise is renamed to them. Rates are
 // per second.
@@ -152,6 +67,14 @@ const (
 	SeriesGoCPUFraction  = "gc.cpuFraction"                      // the collector's share of available CPU time since the start, 0…1
 )
 
+// Facts of processes by which the services of a host are told apart.
+const (
+	FactParent       = "process.parent" // PID of who began it; KernelThread of the kernel's own
+	FactControlGroup = "process.cgroup" // path
+	FactWorker       = "process.worker" // PID of one of its kind that it began
+	KernelThread     = "kernel thread"
+)
+
 // Names of facts that causes ask for.
 const (
 	FactGOGC             = "GOGC"               // percent; "off" is -1
@@ -173,7 +96,7 @@ const (
 	FactTotalAlloc  = "TotalAlloc"  // bytes
 
 	// Facts of Go's profiles.
-	FactProfileKind = "profile.kind" // "cpu", "mutex", "block", "goroutine dump": From and Until say when
+	FactProfileKind = "profile.kind" // "cpu", "mutex", "block", "goroutine dump", "on-cpu", "off-cpu": From and Until say when
 	FactProfileRate = "profile.hz"   // samples/s of CPU time
 
 	// Facts of execution traces that tell processor time from wall time on a
@@ -204,6 +127,7 @@ const (
 	FactNewSize           = "NewSize"             // bytes
 	FactParallelGCThreads = "ParallelGCThreads"   // threads that collect while the program is stopped
 	FactSurvivorRatio     = "SurvivorRatio"       // eden ÷ one survivor space
+	FactUseTHP            = "UseTransparentHugePages"
 
 	// Facts of a .NET process: what the runtime says, and the settings of its environment,
 	// which are hexadecimal and called DOTNET_ or COMPlus_ before (https://learn.microsoft.com/dotnet/core/runtime-config/threading).
@@ -225,6 +149,14 @@ const (
 	FactStream      = "request.stream"
 	FactLongRequest = "request.long"
 
+	// Where calls of a dependency begin: Value is what it is called, and, behind a [Link], the method
+	// of the program in which most of them do; Number how many.
+	FactCalledFrom = "called.from"
+
+	// FactCalledRoute is a route of a dependency at which most of the time of its calls passed: its
+	// name, Link, the route. Number is the part of the time.
+	FactCalledRoute = "called.route"
+
 	FactExpectedRate = "expected.rate" // requests/s that were agreed on (--expect-rate)
 	FactBaselineRate = "baseline.rate" // requests/s when all was well (--baseline)
 	FactBaselineP50  = "baseline.p50"  // ns that requests took then
@@ -238,6 +170,17 @@ const (
 	FactDependencyMean  = "dependency.mean"
 	FactDependencyMax   = "dependency.max" // the slowest call, or the highest mean of one reading: Value says which
 	FactDependencyCalls = "dependency.calls"
+
+	// Facts of a service that keeps a pool of worker processes, each of which serves one request at a time
+	// (PHP-FPM). Value begins with the pool's name, and ends with it or goes on behind a [Link].
+	FactWorkersMost    = "workers.most"    // how many it may have
+	FactWorkersSetting = "workers.setting" // likewise; behind the link what sets it, and where
+	FactWorkersReached = "workers.reached" // times it was found to have as many
+	FactListens        = "workers.listens" // behind the link where its clients connect: "unix:/run/php.sock", "127.0.0.1:9000"
+
+	// What a request of a route took there, as the service counts it: Value is the route.
+	FactRequestCPU    = "request.cpu"    // ns of CPU time, in the mean
+	FactRequestMemory = "request.memory" // bytes, at most
 
 	FactSpansSampled = "spans.sampled" // the share of requests that tracing kept, 0…1; NaN: some, and not told how many
 
@@ -254,6 +197,10 @@ const ForcedCycle = "a GC cycle that the program asks for"
 // and lets only so many of them work at a time.
 const LimitBegins = "limit of goroutines at a time in "
 
+// WorkerPool stands between the title of a service and the name of its pool of workers, in what the
+// requests wait for that wait for one of them: "PHP-FPM workers, pool www".
+const WorkerPool = " workers, pool "
+
 // UnreadBegins is how the name of a dependency begins that a program waits for to read what
 // it has to write: the buffer of the connection is full. Whoever else calls it waits for answers.
 const UnreadBegins = "the reader of what is written in "
@@ -265,6 +212,51 @@ const SampleWork = "work"
 // SampleSyscall is the type of samples that are what one thread did in the kernel at a moment:
 // the system call it waited in and what on (/proc/PID/task/TID/syscall), or that it ran.
 const SampleSyscall = "syscall"
+
+// SampleSlowRequest is the type of samples that are where a request was in the program once it had
+// taken longer than a bound that was set; values count.
+const SampleSlowRequest = "slow request"
+
+// Types of samples of where a process's threads are in the kernel and the program, with the stack
+// of both, innermost first; the file of a frame of the kernel is KernelFile. Values are ns, the
+// class is one of Kernel….
+const (
+	SampleOnCPU  = "on-cpu"  // CPU time, by a clock of the kernel
+	SampleOffCPU = "off-cpu" // time of waiting, for a CPU included where a thread lost it to others
+)
+
+// KernelFile is what stands for the file of a function of the kernel.
+const KernelFile = "[kernel]"
+
+// What the kernel did for a thread, or kept it waiting for: classes of those samples, and causes of
+// intervals of kind InKernel.
+const (
+	KernelCompaction  = "direct compaction"    // moved pages about until there was a large one
+	KernelReclaim     = "direct reclaim"       // took memory from others, or from itself, until there was some
+	KernelSwapIn      = "swap in"              // read back memory that was swapped out
+	KernelSoftirq     = "softirq"              // interrupted, or on its way out of a call, for the network's and others' work
+	KernelInterrupt   = "interrupt"            // interrupted by a device
+	KernelFsync       = "fsync"                // fsync, fdatasync, sync, msync, and writes that are to be on the disk
+	KernelThrottled   = "write throttling"     // wrote more than the disks take
+	KernelDiskFault   = "page fault from disk" // touched memory whose content is in a file
+	KernelPageFault   = "page fault"           // touched memory it had not got yet
+	KernelFutex       = "futex"                // a lock or condition of the program
+	KernelMapping     = "memory mapping"       // mmap, munmap, madvise and the like
+	KernelFork        = "fork"                 // made a process or thread
+	KernelDisk        = "block I/O"            // a disk, in another way
+	KernelSend        = "socket send"
+	KernelReceive     = "socket receive"
+	KernelAccept      = "socket accept"
+	KernelPipe        = "pipe"
+	KernelPoll        = "poll" // poll, select, epoll
+	KernelSleep       = "sleep"
+	KernelFileLock    = "file lock"
+	KernelChild       = "child process" // waited for one to end
+	KernelFiles       = "file"          // a call on a file that no other of these explains
+	KernelOther       = "system call"   // another
+	KernelPreempted   = "waiting for a CPU"
+	KernelUnexplained = "kernel" // in the kernel, for no reason that is known here
+)
 
 // Types of samples of what requests await while they hold no thread, in ns of waiting, each with the
 // stack of the method that awaits and, as its class, what: a place that lets only so many on,
@@ -326,11 +318,13 @@ const (
 	CoverFaults     = "page faults"
 	CoverThrottling = "cpu throttling"
 	CoverThreads    = "thread stacks"
-	CoverSyscalls   = "system calls" // which of them threads waited in, looked at now and then
-	CoverAwaits     = "awaits"       // of each request, while it held no thread
-	CoverThreadPool = "thread pool"  // its size and queue over time
-	CoverWaits      = "lock waits"   // contended locks of each thread
-	CoverSafepoints = "safepoints"   // every stop of the world, not the collector's alone
+	CoverSyscalls   = "system calls"   // which of them threads waited in, looked at now and then
+	CoverOnCPU      = "running stacks" // of all threads, by the kernel's clock of CPU time
+	CoverOffCPU     = "waiting stacks" // of all threads
+	CoverAwaits     = "awaits"         // of each request, while it held no thread
+	CoverThreadPool = "thread pool"    // its size and queue over time
+	CoverWaits      = "lock waits"     // contended locks of each thread
+	CoverSafepoints = "safepoints"     // every stop of the world, not the collector's alone
 	CoverStalls     = "allocation stalls"
 	CoverSpans      = "spans"       // calls to dependencies within requests
 	CoverPool       = "pool gauges" // a connection pool's use over time

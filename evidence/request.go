@@ -34,6 +34,7 @@ type Request struct {
 	Outcome  Outcome
 	Path     Path // its states, nil where they are not known
 	Handling HandlingID
+	Step     NameID // "buy: into the cart": the journey it was a part of, and its step; 0 of none
 	Origin   Origin
 }
 
@@ -60,6 +61,7 @@ type Requests struct {
 	End      []int64
 	Outcome  []Outcome
 	Handling []HandlingID // on which stacks its handler was seen, 0 on none: where Route is to be told from that
+	Step     []NameID
 	Origin   []Origin
 	pathEnd  []int64 // cumulative: path i is paths[pathEnd[i-1]:pathEnd[i]]
 	paths    pathStore
@@ -71,7 +73,7 @@ func (r *Requests) Len() int { return len(r.End) }
 // Row returns request i. Its Path points into the columns.
 func (r *Requests) Row(i int) Request {
 	return Request{Subject: r.Subject[i], Clock: r.Clock[i], Route: r.Route[i], Lane: r.Lane[i],
-		Intended: r.Intended[i], Start: r.Start[i], End: r.End[i], Outcome: r.Outcome[i], Path: r.Path(i), Handling: r.Handling[i], Origin: r.Origin[i]}
+		Intended: r.Intended[i], Start: r.Start[i], End: r.End[i], Outcome: r.Outcome[i], Path: r.Path(i), Handling: r.Handling[i], Step: r.Step[i], Origin: r.Origin[i]}
 }
 
 // Path returns the states of request i, nil where they are not known.
@@ -116,7 +118,7 @@ func (r *Requests) Timed(i int) bool {
 func (r *Requests) room() {
 	r.Subject, r.Clock, r.Route, r.Lane = double(r.Subject), double(r.Clock), double(r.Route), double(r.Lane)
 	r.Intended, r.Start, r.End = double(r.Intended), double(r.Start), double(r.End)
-	r.Outcome, r.Handling, r.Origin, r.pathEnd = double(r.Outcome), double(r.Handling), double(r.Origin), double(r.pathEnd)
+	r.Outcome, r.Handling, r.Step, r.Origin, r.pathEnd = double(r.Outcome), double(r.Handling), double(r.Step), double(r.Origin), double(r.pathEnd)
 }
 
 func (r *Requests) add(q Request) RequestID {
@@ -132,6 +134,7 @@ func (r *Requests) add(q Request) RequestID {
 	r.End = append(r.End, q.End)
 	r.Outcome = append(r.Outcome, q.Outcome)
 	r.Handling = append(r.Handling, q.Handling)
+	r.Step = append(r.Step, q.Step)
 	r.Origin = append(r.Origin, q.Origin)
 	r.pathEnd = append(r.pathEnd, r.paths.add(q.Path))
 	return RequestID(len(r.End))

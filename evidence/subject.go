@@ -94,7 +94,10 @@ func (b *Bundle) Titles() []string {
 
 // Agree says whether two descriptions can be of the same subject: nothing
 // known of one contradicts the other. Versions agree when one is a prefix of
-// the other at a dot, as traces carry "go1.26" and binaries "go1.26.8".
+// the other at a dot, as traces carry "go1.26" and binaries "go1.26.8". Processors
+// tell no two descriptions of one PID apart: GOMAXPROCS can change, and the head of a
+// .NET stream counts the host's where a counter of the same runtime counts what a
+// container's quota leaves.
 func (b *Bundle) Agree(s, o Subject) bool {
 	return s.Kind == o.Kind &&
 		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name) || s.PID != 0 && s.PID == o.PID && (b.launches(s) || b.launches(o))) &&
@@ -102,7 +105,7 @@ func (b *Bundle) Agree(s, o Subject) bool {
 		(s.StartTime == 0 || o.StartTime == 0 || abs(s.StartTime-o.StartTime) <= startSlack) &&
 		(s.Runtime == "" || o.Runtime == "" || s.Runtime == o.Runtime) &&
 		(s.Version == "" || o.Version == "" || versionPrefix(s.Version, o.Version) || versionPrefix(o.Version, s.Version)) &&
-		(s.CPUs == 0 || o.CPUs == 0 || s.CPUs == o.CPUs) &&
+		(s.CPUs == 0 || o.CPUs == 0 || s.CPUs == o.CPUs || s.PID != 0 && s.PID == o.PID) &&
 		(s.Container == "" || o.Container == "" || s.Container == o.Container) &&
 		(s.Service == "" || o.Service == "" || s.Service == o.Service)
 }
@@ -127,7 +130,8 @@ func versionPrefix(a, b string) bool {
 }
 
 // merge fills what s does not know from o; of two versions or names the longer wins,
-// and any name over that of a launcher.
+// any name over that of a launcher, and of two numbers of processors the lesser: the
+// other counts those that the runtime was not given.
 func (b *Bundle) merge(s *Subject, o Subject) {
 	if (s.Name == "" || b.launches(*s)) && o.Name != "" || len(o.Name) > len(s.Name) && !b.launches(o) {
 		s.Name = o.Name
@@ -144,7 +148,7 @@ func (b *Bundle) merge(s *Subject, o Subject) {
 	if len(o.Version) > len(s.Version) {
 		s.Version = o.Version
 	}
-	if s.CPUs == 0 {
+	if s.CPUs == 0 || o.CPUs > 0 && o.CPUs < s.CPUs {
 		s.CPUs = o.CPUs
 	}
 	if s.Container == "" {

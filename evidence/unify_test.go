@@ -187,3 +187,38 @@ func TestUnifyServices(t *testing.T) {
 		t.Errorf("one service: %+v, %v", b.Coverage, b.Subjects)
 	}
 }
+
+// Streams of one .NET process tell two numbers of its processors, if a quota limits it. It is
+// one process all the same, and what the kernel tells of that PID is about it.
+func TestUnifyOnePIDWithTwoNumbersOfProcessors(t *testing.T) {
+	host := Subject{PID: 7, Runtime: "dotnet", Name: "shop", CPUs: 2}
+	quota := host
+	quota.CPUs = 1
+	for _, order := range [][]Subject{{host, quota}, {quota, host}} {
+		b := NewBundle()
+		for _, s := range order {
+			p := b.Builder(b.AddArtifact(Artifact{Name: "stream"}), "nettrace")
+			p.Fact(Fact{Subject: p.Subject(s), Key: "stream"})
+			p.Close()
+		}
+		p := b.Builder(b.AddArtifact(Artifact{Name: "host.txt"}), "procfs")
+		p.Subject(Subject{Kind: Host, CPUs: 2})
+		p.Fact(Fact{Subject: p.Subject(Subject{PID: 7, Name: "dotnet", StartTime: 1e18}), Key: FactContainerCPU})
+		p.Fact(Fact{Subject: p.Subject(Subject{PID: 8, Name: "dotnet", StartTime: 1e18}), Key: FactContainerCPU})
+		p.Close()
+		b.Launchers = []string{"dotnet"}
+		b.Unify()
+		if x, y, z := b.Facts[0].Subject, b.Facts[1].Subject, b.Facts[2].Subject; x != y || y != z {
+			t.Errorf("one process is subjects %d, %d and %d: %q", x, y, z, b.Titles())
+		}
+		if got := b.Subjects[b.Facts[0].Subject]; got.CPUs != 1 || got.StartTime != 1e18 {
+			t.Errorf("it became %+v, want what its quota leaves and when it was started", got)
+		}
+		if b.Facts[3].Subject == b.Facts[0].Subject {
+			t.Error("its neighbour became it, too")
+		}
+		if len(b.Warnings) > 0 {
+			t.Error("warned:", b.Warnings)
+		}
+	}
+}

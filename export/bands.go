@@ -16,6 +16,8 @@ var lasting = []struct {
 	{evidence.StopTheWorld, "stop-the-world"},
 	{evidence.GCCycle, "GC cycles"},
 	{evidence.GCMark, "GC mark"},
+	{evidence.Command, "slow commands"},
+	{evidence.ServerStall, "server stalls"},
 }
 
 // band writes intervals; those that overlap, as several sources tell of the same

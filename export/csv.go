@@ -191,7 +191,7 @@ func (t *rows) figure(i int, k evidence.Key) string {
 	switch {
 	case !ok:
 		return ""
-	case k == evidence.Trigger, k == evidence.Failure:
+	case k == evidence.Trigger, k == evidence.Failure, k == evidence.ClientAddress:
 		return t.s.Bundle.Names.Text(v.NameOf(i, k))
 	case k == evidence.PauseOf:
 		return evidence.Pause(x).String()
@@ -260,6 +260,9 @@ var figureColumns = [evidence.NumKeys]string{
 	evidence.MarkedHandles:    "marked_handles_bytes",
 	evidence.MarkedOlder:      "marked_older_bytes",
 	evidence.MarkedOther:      "marked_others_bytes",
+	evidence.Arguments:        "arguments",
+	evidence.ArgumentBytes:    "argument_bytes",
+	evidence.ClientAddress:    "client",
 }
 
 // generationColumns are those of figures that each generation of .NET has.

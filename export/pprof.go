@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/ledger"
 )
 
-var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine", "threads", "allocations"}
+var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine", "threads", "allocations", "on-cpu", "off-cpu"}
 
 // pprof writes a profile as go tool pprof reads it
 // (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped. Profiles
@@ -44,10 +44,13 @@ var kindsOf = map[string][]string{
 	"mutex":     {"mutex"},
 	"block":     {"block"},
 	"goroutine": {"goroutine", "goroutineleak"},
+	"on-cpu":    {evidence.SampleOnCPU},
+	"off-cpu":   {evidence.SampleOffCPU},
 }
 
 // defaultOf is what of it go tool pprof shows unasked.
-var defaultOf = map[string]string{"cpu": "cpu", "heap": "inuse_space", "mutex": "delay", "block": "delay", "goroutine": "goroutine"}
+var defaultOf = map[string]string{"cpu": "cpu", "heap": "inuse_space", "mutex": "delay", "block": "delay", "goroutine": "goroutine",
+	"on-cpu": evidence.SampleOnCPU, "off-cpu": evidence.SampleOffCPU}
 
 // missingProfile says how to record a part that is not there.
 var missingProfile = map[string]*Missing{
@@ -56,6 +59,8 @@ var missingProfile = map[string]*Missing{
 	"mutex":     {"no mutex profile with samples", "it needs runtime.SetMutexProfileFraction in the program, then " + profileBy("mutex")},
 	"block":     {"no block profile with samples", "it needs runtime.SetBlockProfileRate in the program, then " + profileBy("block")},
 	"goroutine": {"no goroutine profile", profileBy("goroutine")},
+	"on-cpu":    {"no profile of running threads with the kernel's part", "sudo unstall record TARGET --kernel"},
+	"off-cpu":   {"no profile of waiting threads", "sudo unstall record TARGET --kernel"},
 }
 
 func profileBy(path string) string {

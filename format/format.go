@@ -158,7 +158,8 @@ func looksLike(head []byte) (what string, named bool) {
 		{"\x7fELF", "it is an ELF program"},
 		{"PK\x03\x04", "it is a zip archive: unpack it first"},
 		{"JAVA PROFILE", "it is a Java heap dump"},
-		{"PERFILE2", "it is perf.data"},
+		{"PERFILE2", "it is perf.data: what perf script prints of it is read"},
+		{"\x96\xd5", "it is what sar keeps: what sar -A -f prints of it is read"}, // SA_MAGIC of sysstat's sa.h
 		{"BZh", "it is bzip2: unpack it first"},
 		{"\xfd7zXZ", "it is xz: unpack it first"},
 		{"%PDF", "it is a PDF"},

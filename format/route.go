@@ -94,10 +94,25 @@ func appendSegment(out, s []byte, single bool) []byte {
 		n >= 16 && digits > 0 && upper > 0 && lower > 0 && dot < 0, // base64, ULID, KSUID
 		n >= 24 && digits >= 4 && dashes < 3 && dot < 0:
 		return append(out, redact.ID...)
+	case numberAt(s) > 0: // page-17
+		return append(append(out, s[:numberAt(s)]...), redact.ID...)
 	case dot > 0 && n-dot <= 6 && (digitsOnly(s[:dot]) || dot >= 8 && hexOnly(s[:dot])):
 		return append(append(out, redact.ID...), s[dot:]...) // 4711.jpg
 	}
 	return append(out, s...)
+}
+
+// numberAt is where the number begins of a segment that is words and, behind a hyphen or underscore,
+// a number; 0 of any other.
+func numberAt(s []byte) int {
+	at := len(s)
+	for at > 0 && isDigit(s[at-1]) {
+		at--
+	}
+	if at == len(s) || at < 2 || s[at-1] != '-' && s[at-1] != '_' || bytes.ContainsAny(s[:at], "0123456789.~") {
+		return 0
+	}
+	return at
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

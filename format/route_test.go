@@ -33,7 +33,8 @@ func TestRouteOfStored(t *testing.T) {
 			check(f[1], s.Hide)
 		}
 	}
-	for target, want := range map[string]string{"/api/v2/items": "/api/v2/items", "/play/1001?x=1": "/play/{id}", "/static/app.3f2a9c1b.js": "/static/app.3f2a9c1b.js", "/a/b-c/index.html": "/a/b-c/index.html"} {
+	for target, want := range map[string]string{"/api/v2/items": "/api/v2/items", "/play/1001?x=1": "/play/{id}", "/static/app.3f2a9c1b.js": "/static/app.3f2a9c1b.js", "/a/b-c/index.html": "/a/b-c/index.html",
+		"/print/page-17": "/print/page-{id}", "/u/big_order_4/x": "/u/big_order_{id}/x", "/v1-2/s3/sha-256.txt/-7": "/v1-2/s3/sha-256.txt/-7"} {
 		check(target, "")
 		if got := string(AppendRoute(nil, []byte(target))); got != want {
 			t.Errorf("%s has the route %s, not %s", target, got, want)

@@ -45,6 +45,7 @@ type Incident struct {
 func Of(read *evidence.Bundle, opt Options) *Incident {
 	b := Held(read)
 	threads.Attach(b, runtime.Stacks())
+	throughPools(b)
 	i := &Incident{Bundle: b, opt: opt}
 	i.Whole.From, i.Whole.Until = b.Window()
 	if !opt.Since.IsZero() || !opt.Until.IsZero() {
@@ -63,6 +64,7 @@ func Held(read *evidence.Bundle) *evidence.Bundle {
 	b := read.Clone()
 	b.Unify()
 	b.Align()
+	reading.CountWorkers(b, func(id string) bool { return runtime.Of(id).Master })
 	threads.Adopt(b, runtime.Stacks())
 	routes.Name(b)
 	routes.Match(b)

@@ -21,9 +21,10 @@ type Generational struct {
 	ServerGC   *bool    `json:"server_gc"`
 	Heaps      *float64 `json:"heaps"`
 	MemoryLoad *float64 `json:"memory_load_percent"` // the highest that the runtime saw
-	// LowerBounds: events were lost, so that counts and sums are too low.
+	// LowerBounds: events were lost or collections not seen, so that counts and sums are too low.
 	LowerBounds bool  `json:"lower_bounds"`
 	Lost        int64 `json:"lost_events"`
+	Unseen      int   `json:"unseen_collections"` // between sessions recorded in turn: their numbers are missing
 
 	Generations []GCRollup   `json:"generations"`
 	Reasons     []GCReason   `json:"reasons"` // why the runtime collected, most pause first
@@ -186,7 +187,7 @@ func generations(b *evidence.Bundle, a []evidence.ArtifactID, subject evidence.S
 		return nil
 	}
 	out := &Generational{read: g, TimeInGC: number(g.Share.Number), SuspendS: number(g.Suspending.Number), ResumeS: number(g.Resuming.Number), LargeAlloc: number(g.LargeAlloc.Number),
-		Heaps: number(g.Heaps.Number), MemoryLoad: number(g.MemoryLoad.Number), Lost: g.Lost, LowerBounds: g.Lost > 0}
+		Heaps: number(g.Heaps.Number), MemoryLoad: number(g.MemoryLoad.Number), Lost: g.Lost, Unseen: g.Unseen, LowerBounds: g.Lost > 0 || g.Unseen > 0}
 	if g.Heaps.Known() {
 		out.ServerGC = &g.Server
 	}

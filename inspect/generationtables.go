@@ -108,7 +108,10 @@ func (g *Generational) summaryTable() Table {
 		row("memory in use, as the runtime saw it", "at most "+figure.Num(*g.MemoryLoad)+" %")
 	}
 	row("heap after generation 2", g.trend())
-	if g.LowerBounds {
+	if g.Unseen > 0 {
+		row("collections that were not seen", figure.Count(g.Unseen)+", by their numbers: the figures are lower bounds")
+	}
+	if g.Lost > 0 {
 		row("lost events", figure.Count(g.Lost)+": the figures are lower bounds")
 	}
 	return t

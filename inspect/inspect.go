@@ -103,6 +103,7 @@ func Of(b *evidence.Bundle) *Report {
 			a.Tables = append(a.GC.tables(), a.Tables...)
 		} else {
 			a.Tables = append(counterTables(b, evidence.ArtifactID(i)), a.Tables...)
+			a.Tables = append(redisTables(b, evidence.ArtifactID(i)), a.Tables...)
 		}
 	}
 	switch pieces := piecesOf(b, r.Artifacts); {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/stats"
 )
@@ -67,6 +68,27 @@ func (o *Outcome) predictions(sick, advised string) {
 		}
 		o.Predictions = append(o.Predictions, out)
 	}
+}
+
+// Predicted is what the first verdict of a variant's diagnosis predicts of a metric; nothing in it
+// where that says nothing.
+func (o *Outcome) Predicted(variant, metric string) (p cause.Prediction) {
+	if r := o.Result(variant); r != nil && r.Diagnosis != nil && len(r.Found) > 0 {
+		for _, p := range r.Diagnosis.Verdicts[0].Prediction {
+			if p.Metric == metric {
+				return p
+			}
+		}
+	}
+	return p
+}
+
+// Measured is what came of a metric in a variant, nil where it was not measured.
+func (o *Outcome) Measured(variant, metric string) *float64 {
+	if r := o.Result(variant); r != nil {
+		return o.measured(r, metric)
+	}
+	return nil
 }
 
 // measured is what came of a metric that was predicted, nil if it was not

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,10 +76,11 @@ func asExpected(ok bool) string {
 // diagnoseOnce does what unstall PID --load URL does: it records the process while
 // the load runs, and diagnoses the capture.
 func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
-	t, err := discover.Resolve(s.ctx, strconv.Itoa(one.PID), runtime.Recognisers())
+	targets, err := one.targets(s.ctx)
 	if err != nil {
 		return err
 	}
+	t := targets[0]
 	path := filepath.Join(s.dir, one.Variant.Name+".unstall")
 	if s.opt.Keep != "" {
 		path = filepath.Join(s.opt.Keep, s.Name+"-"+one.Variant.Name+".unstall")
@@ -91,7 +93,11 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	if err != nil {
 		return err
 	}
-	found := record.Find(s.ctx, probes.Probes, []discover.Target{t})
+	asked := probes.Probes
+	if s.Kernel {
+		asked = slices.Concat(asked, probes.Kernel)
+	}
+	found := record.Find(s.ctx, asked, targets)
 	lasts := demand.lead() + s.Sizes.Record + settle
 	if demand.Rate == 0 { // clients are still there when the probes take their last look
 		lasts = demand.Before + s.Sizes.Record
@@ -135,10 +141,26 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 		d.Forget()
 	}
 	seen := incident.Of(bundle, incident.Options{}).Bundle
-	if id, ok := subjectOf(seen, one.PID); ok {
+	if id, ok := subjectOf(seen, t.PID); ok {
 		r.figures = s.Runtime.figures(seen, id, [3]state{one.first, before, after})
 	}
 	return nil
+}
+
+// targets are the processes that one would record of a service; the first is whom its requests are of.
+func (one *Service) targets(ctx context.Context) (all []discover.Target, err error) {
+	pids := one.processes
+	if len(pids) == 0 {
+		pids = []int{one.PID}
+	}
+	for _, pid := range pids {
+		t, err := discover.Resolve(ctx, strconv.Itoa(pid), runtime.Recognisers())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }
 
 // handOver puts what the monitor of the dependency said into a capture, as users give
@@ -165,11 +187,12 @@ const lastLook = 3 * time.Second
 // settle is how long answers may come after the last request of a diagnosis.
 const settle = 5 * time.Second
 
-// subjectOf is the process of a service in the evidence of its capture.
+// subjectOf is the process of a service in the evidence of its capture: of those that its
+// artifacts name, the one to which all of them were joined.
 func subjectOf(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
-	for i, subject := range b.Subjects {
-		if subject.Kind == evidence.Process && subject.PID == pid {
-			return evidence.SubjectID(i), true
+	for _, c := range b.Coverage {
+		if s := b.Subjects[c.Subject]; s.Kind == evidence.Process && s.PID == pid {
+			return c.Subject, true
 		}
 	}
 	return 0, false

@@ -67,6 +67,8 @@ const (
 
 // Names of the figures of its collector.
 const (
+	FullEach     = "gen 2 collections" // a minute
+	Stopped      = "paused by GC"      // ms a second
 	FullPerGen1  = "gen 2 per gen 1 collection"
 	FullPerYoung = "gen 2 per gen 0 or gen 1 collection"
 	BlockingFull = "gen 2 collections that are not in the background"
@@ -81,6 +83,7 @@ func (Dotnet) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) 
 	if g := reading.ReadDotnetGC(b, about, reading.Whole); g != nil {
 		gen := &g.Generations
 		full := &gen[evidence.Gen2]
+		m[FullEach], m[Stopped] = 60*float64(full.Count)/g.Span, 1e3*g.Share.Number
 		m[BlockingFull] = float64(full.Count - full.Background)
 		if n := gen[evidence.Gen1].Count; n > 0 {
 			m[FullPerGen1] = float64(full.Count) / float64(n)

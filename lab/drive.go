@@ -74,7 +74,10 @@ func (d *Delivered) Answered(from, until time.Duration) float64 {
 // request is the load generator's plan for a demand.
 func (s *Stand) request(one *Service, d Demand) load.Plan {
 	p := load.Plan{URL: one.URL, Header: http.Header{}, Arrivals: load.Poisson, Seed: d.Seed, Timeout: cmp.Or(d.Patience, settle)}
-	if one.Variant.Path == "" {
+	switch {
+	case len(one.Variant.Paths) > 0:
+		p.Paths = one.Variant.Paths
+	case one.Variant.Path == "":
 		p.Paths = s.Paths
 	}
 	for _, h := range s.Headers {

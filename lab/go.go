@@ -34,12 +34,15 @@ func (g Go) build(ctx context.Context, l *Lab, say func(string)) (*programs, err
 	if err != nil {
 		return nil, err
 	}
-	if err := files.Add(g.Sources, path.Join("lab", l.Name), ".go"); err != nil {
+	if err := files.Add(g.Sources, path.Join("lab", l.Name), ".go", ".php"); err != nil {
 		return nil, err
 	}
 	var mains []string
 	for _, v := range l.Variants {
 		mains = append(mains, path.Join("lab", l.Name, v.Program))
+		if len(v.Beside) > 0 {
+			mains = append(mains, path.Join("lab", l.Name, v.Beside[0]))
+		}
 	}
 	slices.Sort(mains)
 	bins, err := build.Go(ctx, l.Name, files, slices.Compact(mains), say)
@@ -47,7 +50,8 @@ func (g Go) build(ctx context.Context, l *Lab, say func(string)) (*programs, err
 		return nil, err
 	}
 	version, err := build.GoVersion(ctx)
-	return &programs{toolchain: version, start: func(v Variant, accessLog string) (string, []string) {
+	named := func(program string) string { return bins[path.Join("lab", l.Name, program)] }
+	return &programs{toolchain: version, named: named, start: func(v Variant, accessLog string) (string, []string) {
 		return bins[path.Join("lab", l.Name, v.Program)], []string{"-control", "-access-log=" + accessLog}
 	}}, err
 }

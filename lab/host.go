@@ -18,6 +18,20 @@ func CPUSeconds(pid int) float64 {
 	return p.user + p.system
 }
 
+// children are the processes that one began and that are there.
+func children(pid int) (all []int) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return nil
+	}
+	for _, f := range strings.Fields(string(b)) {
+		if child, err := strconv.Atoi(f); err == nil {
+			all = append(all, child)
+		}
+	}
+	return all
+}
+
 // stat is what /proc/PID/stat says of a live process: proc_pid_stat(5).
 type stat struct {
 	user, system float64 // s

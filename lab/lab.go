@@ -24,10 +24,13 @@ import (
 type Lab struct {
 	Name   string // its folder
 	About  string // one line
-	Report string // URL of the field report it is made after
+	Report string // URL of the field report it is made after, "" if it is not known
 
 	Runtime Runtime            // of its services
 	On      map[string]Runtime // what they run on as well, by the name users give it; nil: nothing else
+
+	// Kernel has diagnoses record kernel stacks, too, as --kernel does. It takes root.
+	Kernel bool
 
 	// Headers of every request, as of curl -H.
 	Headers []string
@@ -75,15 +78,28 @@ type Variant struct {
 	// its monitor says, which the diagnosis is given, too.
 	Dependency []string
 
-	Path string // empty: the lab's, or its Paths
+	Path  string        // empty: the lab's, or its Paths
+	Paths []string      // of the requests, in turn, in place of Path
+	SLO   time.Duration // of its requests; 0: the load's
+	Needs []string      // tools that Args name in braces and that are found or fetched before: "nginx", "php", "redis"
 
 	// Of an open loop.
 	Rate float64 // requests/s when it is diagnosed; 0: the peak
 	Part float64 // of the peak, when it is diagnosed; 0: Rate
-	Warm float64 // requests/s when it is warmed up; 0: as diagnosed
+	Warm float64 // requests/s when it is warmed up; 0: as diagnosed, of a rising load as fast as some clients ask
 	// Overload, if not 0, is the rate when it is diagnosed as a multiple of what it
 	// serves at most, which is measured first.
 	Overload float64
+
+	// Host are settings of the host ("thp=always") while it is diagnosed or measured, which
+	// are put back after each time, whatever ends the lab. It takes root.
+	Host []string
+	// Beside is a program of the lab's, with its arguments, that runs while it is diagnosed or
+	// measured: the host it is on. It stays for the next variant that has the same.
+	Beside []string
+	// Memory is how much its processes may have, in a cgroup of their own, MiB; 0: no limit. It
+	// takes root.
+	Memory int
 
 	Compared bool // measured in every block
 	Aside    bool // but not in a quick run

@@ -130,7 +130,7 @@ type column struct {
 var columns = []column{
 	{"p50 ms", "p50_ms", "%.2f", false}, {"p99 ms", "p99_ms", "%.2f", true}, {"mean ms", "mean_ms", "%.0f", true}, {"GC/s", "gc_cycles_per_s", "%.2f", true},
 	{"cores", "cpu_cores", "%.2f", true}, {"assist ms/s", "assist_ms_per_s", "%.1f", false}, {"MB/s", "alloc_mib_per_s", "%.0f", false},
-	{"threads", "threads", "%.0f", true}, {"RSS MiB", "rss_mib", "%.0f", false}, {"served/s", "rate", "%.1f", true},
+	{"system", "system_cores", "%.2f", false}, {"threads", "threads", "%.0f", true}, {"RSS MiB", "rss_mib", "%.0f", false}, {"served/s", "rate", "%.1f", true},
 }
 
 // columns are those that some run has.
@@ -181,7 +181,7 @@ func (p *page) comparison(c *compare.Comparison) {
 		return
 	}
 	var rows [][]string
-	for _, name := range []string{"gc_cycles_per_s", "cpu_ms_per_request", "assist_ms_per_s", "p50_ms", "p99_ms", "rate", "rss_mib"} {
+	for _, name := range []string{"gc_cycles_per_s", "cpu_ms_per_request", "assist_ms_per_s", "system_cores", "p50_ms", "p99_ms", "rate", "rss_mib"} {
 		if m, ok := c.Of(name); ok {
 			rows = append(rows, []string{m.Title, percent(m.Change), between95(m.Low, m.High, percent), string(m.Result), m.Why})
 		}

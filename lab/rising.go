@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -164,7 +165,11 @@ func (l *rising) warm(one *Service) error {
 	}
 	l.say("warming up %s: %s", one.Variant.Name, one.Variant.About)
 	l.warmed = append(l.warmed, one.PID)
-	_, err := load.Run(l.ctx, l.request(one, Demand{Connections: warming, For: l.Warm}), nil)
+	d := Demand{Connections: warming, For: l.Warm}
+	if one.Variant.Warm > 0 {
+		d = Demand{Rate: one.Variant.Warm, For: l.Warm}
+	}
+	_, err := load.Run(l.ctx, l.request(one, d), nil)
 	return err
 }
 
@@ -182,7 +187,7 @@ func (l *rising) rise(one *Service) Demand {
 	case v.Rate > 0:
 		rate = v.Rate
 	}
-	return Demand{Before: l.Before, Base: min(l.Base, rate), Ramp: l.Ramp, Rate: rate, Patience: l.Patience, SLO: l.SLO}
+	return Demand{Before: l.Before, Base: min(l.Base, rate), Ramp: l.Ramp, Rate: rate, Patience: l.Patience, SLO: cmp.Or(one.Variant.SLO, l.SLO)}
 }
 
 func (l *rising) measure(one *Service, block int) (Measured, compare.Load, error) {

@@ -109,6 +109,9 @@ func (s *Stand) run() (failed error) {
 	if s.programs, err = s.Runtime.build(s.ctx, s.Lab, say); err == nil {
 		s.depends, err = s.buildDependency(s.ctx, say)
 	}
+	if err == nil {
+		s.tools, err = s.findTools(s.ctx, say)
+	}
 	if err != nil {
 		return fmt.Errorf("lab %s: %w", s.Name, err)
 	}
@@ -121,6 +124,7 @@ func (s *Stand) run() (failed error) {
 	}
 	defer os.RemoveAll(s.dir)
 	defer func() {
+		s.leave()
 		for _, one := range s.Services {
 			if e := one.stop(); e != nil && failed == nil && s.ctx.Err() == nil {
 				failed = fmt.Errorf("%s: %w", one.Variant.Name, e)

@@ -28,6 +28,8 @@ type programs struct {
 	// start is how the program of a variant is started so that it says where it
 	// serves, ends with its standard input, and if it can writes an access log.
 	start func(v Variant, accessLog string) (bin string, args []string)
+	// named is one of the lab's programs that is no service; nil: there are none.
+	named func(program string) (bin string)
 }
 
 // state is what a service is like at an instant, and who used the host until then.
@@ -52,6 +54,8 @@ func (a state) process(b state) map[string]float64 {
 	s := a.until(b)
 	return map[string]float64{
 		"cpu_cores":          a.cpu(b) / s,
+		"user_cores":         (b.UserSeconds - a.UserSeconds) / s,
+		"system_cores":       (b.SysSeconds - a.SysSeconds) / s,
 		"rss_mib":            float64(b.RSS) / (1 << 20),
 		"minor_faults_per_s": float64(b.MinorFaults-a.MinorFaults) / s,
 	}

@@ -22,7 +22,8 @@ type Stand struct {
 	variants []Variant // the lab's; one that takes advice has it once it was given
 	load     loading
 	programs *programs
-	depends  string // the program variants depend on
+	depends  string            // the program variants depend on
+	tools    map[string]string // that variants need, by name
 
 	ctx context.Context
 	opt Options
@@ -30,6 +31,8 @@ type Stand struct {
 	out *Outcome
 
 	patience time.Duration // with others who use the host
+
+	beside *beside // that runs now; nil: none
 }
 
 // Service is a variant that runs.
@@ -38,9 +41,11 @@ type Service struct {
 	Variant Variant
 	URL     string // of its requests
 
+	processes  []int // that serve, where the one that was started only starts others
 	dependency *process.Process
-	monitor    string // file of what its dependency says of itself; empty: none
-	operation  string // URL as comparisons know it: a fix that has a path of its own does the same
+	limit      *process.Quota // of its memory; nil: none
+	monitor    string         // file of what its dependency says of itself; empty: none
+	operation  string         // URL as comparisons know it: a fix that has a path of its own does the same
 	command    string
 	first      state // before its first load
 }
@@ -58,6 +63,10 @@ func (s *Stand) Service(name string) *Service {
 // With does something with a variant: with the resident service, else with one that
 // is started for it and stopped again.
 func (s *Stand) With(v Variant, do func(*Service) error) error {
+	return s.on(v, func() error { return s.with(v, do) })
+}
+
+func (s *Stand) with(v Variant, do func(*Service) error) error {
 	if one := s.Service(v.Name); one != nil {
 		return do(one)
 	}
@@ -97,7 +106,11 @@ func (s *Stand) start(v Variant) (*Service, error) {
 		}
 		one.dependency = p
 	}
-	fill := strings.NewReplacer("{resp}", at.RESP, "{http}", at.HTTP, "{files}", file(""))
+	with := []string{"{resp}", at.RESP, "{http}", at.HTTP, "{files}", file("")}
+	for name, path := range s.tools {
+		with = append(with, "{"+name+"}", path)
+	}
+	fill := strings.NewReplacer(with...)
 	bin, args := s.programs.start(v, file("access.log"))
 	words := append(append(slices.Clone(v.Env), filepath.Base(bin)), v.Flags...)
 	for _, a := range v.Args {
@@ -114,7 +127,13 @@ func (s *Stand) start(v Variant) (*Service, error) {
 		path = s.Path
 	}
 	one.Process, one.URL, one.operation = p, "http://"+announced.Serving+path, "http://"+announced.Serving+s.Path
+	one.processes = announced.Processes
 	one.command = strings.Join(words, " ")
+	if v.Memory > 0 {
+		if err := one.within(v.Memory); err != nil {
+			return nil, errors.Join(err, one.stop())
+		}
+	}
 	if one.first, err = s.look(one); err != nil {
 		one.stop()
 	}
@@ -132,12 +151,16 @@ func (one *Service) stop() error {
 	if one.dependency != nil {
 		errs = append(errs, one.dependency.Stop())
 	}
+	errs = append(errs, one.limit.Remove())
 	return errors.Join(errs...)
 }
 
 // pids are the service's processes.
 func (one *Service) pids() []int {
 	pids := []int{one.PID}
+	for _, pid := range one.processes {
+		pids = append(append(pids, pid), children(pid)...)
+	}
 	if one.dependency != nil {
 		pids = append(pids, one.dependency.PID)
 	}
@@ -251,8 +274,11 @@ func (s *Stand) enoughMemory() error {
 }
 
 // Version is that of the runtime of a variant, as its diagnosis tells; "" unknown.
-func (s *Stand) Version(variant string) string {
-	r := s.out.Result(variant)
+func (s *Stand) Version(variant string) string { return s.out.Version(variant) }
+
+// Version is that of the runtime of a variant, as its diagnosis tells; "" unknown.
+func (o *Outcome) Version(variant string) string {
+	r := o.Result(variant)
 	if r == nil || r.Diagnosis == nil {
 		return ""
 	}

@@ -13,6 +13,7 @@ func (l *Ledger) everybody(rows []int, opt Options) *Ledger {
 	all.Rows = slices.Clone(rows)
 	all.byEnd()
 	all.findSlow(opt.SLO, opt.Baseline)
+	all.onlyRecorded()
 	all.All = all
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
 	"github.com/unstall/unstall/threads"
 )
@@ -64,14 +65,16 @@ type Ledger struct {
 	Traced   bool                // their states are known
 	Sampled  bool                // how they spent it is known by looks now and then: running and ready look the same
 
-	Rule      string // "slo", "3x_route_floor", "baseline", "unfinished"
-	Threshold int64  // ns; of the route with most requests, if each has its own
-	Several   bool   // routes have thresholds that differ
-	Long      int    // requests of routes that always compute for so long that they are held to the others' floor
-	Slow      []int  // rows of the bundle's requests, by time
-	Held      []int  // rows of those that are not slow but for what the recorder held them
-	HeldTime  int64  // ns: how long it held these
-	Total     int64  // ns: the latency of all slow requests
+	Rule      string            // "slo", "3x_route_floor", "baseline", "unfinished"
+	Threshold int64             // ns; of the route with most requests, if each has its own
+	Several   bool              // routes have thresholds that differ
+	Long      int               // requests of routes that always compute for so long that they are held to the others' floor
+	Unjudged  []evidence.NameID // routes that always compute for so long, rarely, and take little of the processors: no fault but by an objective
+	Slow      []int             // rows of the bundle's requests, by time
+	Held      []int             // rows of those that are not slow but for what the recorder held them
+	HeldTime  int64             // ns: how long it held these
+	Apart     []int             // rows of those that took as long as slow ones, but before anything else was recorded or after it
+	Total     int64             // ns: the latency of all slow requests
 	Charges   Charges
 	Entries   []Entry // in order of time; they sum to Total
 	Rows      []int   // all requests of the source, by time
@@ -80,6 +83,7 @@ type Ledger struct {
 	All       *Ledger // which of all requests were slow: itself where all are charged, else it charges none
 
 	b         *evidence.Bundle
+	limits    map[evidence.NameID]int64 // by route: what its requests may take (ns); others the threshold of all
 	stops     stops
 	holds     stops                     // what recorded the process held it
 	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
@@ -88,6 +92,7 @@ type Ledger struct {
 	alike     *alike                    // nil: no request's awaits are known one by one
 	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
+	withheld  reading.Withheld          // of the stops
 	ready     *ready                    // nil: nobody looked at threads, or the kernel's account of them is not known
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
@@ -154,6 +159,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	l.queued = l.queue()
 	l.awaiteds = l.awaits(opt.Stacks)
 	if !l.Traced {
+		l.withheld = reading.WithheldFrom(b, subject, l.stops.spans())
 		l.stalled = l.stalling()
 		l.occupancy = l.occupied(opt.Stacks)
 		if l.Sampled = l.occupancy != nil; l.Sampled {
@@ -163,6 +169,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	}
 	l.replay()
 	l.findSlow(opt.SLO, opt.Baseline)
+	l.onlyRecorded()
 	l.alike = l.likewise(opt.Stacks)
 	l.occupancy.pool(l)
 	l.charge()

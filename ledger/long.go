@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
@@ -8,39 +9,41 @@ import (
 )
 
 // A route that always computes for long has a high floor, and nothing of it would ever be slow;
-// yet it is all of the service's p99, and what computes can be made to compute less. So where
-// nobody said what is slow, a route is held to what the others take if it stands far apart from
-// them: few of the requests, each many times as long as half of all requests, long enough to be
+// yet what computes can be made to compute less. Where nobody said what is slow, that it takes
+// long is no fault by itself: a rare report takes what it takes. It is one where it is not rare,
+// but the slowest twentieth of all requests, or where few requests take so much of the processors
+// that all others have notably less of them: such a route is held to what the others take, if it
+// stands far apart from them: each request many times as long as half of all, long enough to be
 // noticed, and for most of its time on a processor. One that awaits or waits keeps its own floor:
 // what it needs of others is not for its own code to change.
 const (
 	longTimes = 20         // times what half of all requests take is the floor of such a route
 	longFor   = int64(2e7) // ns: its median, at least
+	longLeast = 5          // of them must have been seen to say that each is long
 	longFew   = .25        // of all requests come to such routes, at most
+	longSome  = .05        // … at least, or as many as chance makes of that
 	longOwn   = .5         // of their time is their own work, at least
+	longTakes = .25        // of all processors is what such routes take in the mean, where fewer come
 )
 
-// longRoutes are those of the routes that stand so far apart. Took are their requests' latencies
-// without what stands in the way, in ascending order.
-func (l *Ledger) longRoutes(took map[evidence.NameID][]int64, threshold map[evidence.NameID]int64) map[evidence.NameID]bool {
-	var all []int64
-	for _, v := range took {
-		all = append(all, v...)
+// longRoutes are those of the routes that stand so far apart, and whether they are so many
+// requests, or take so much, that it is a fault. Took are their requests' latencies without what
+// stands in the way, in ascending order.
+func (l *Ledger) longRoutes(took map[evidence.NameID][]int64) (long map[evidence.NameID]bool, fault bool) {
+	if l.Host.Starved() {
+		return nil, false
 	}
-	if len(all) == 0 || l.Host.Starved() {
-		return nil
-	}
-	slices.Sort(all)
-	usual := stats.Quantile(all, .5)
-	long, few := make(map[evidence.NameID]bool), 0
+	usual, all, few := usually(took), 0, 0
+	long = make(map[evidence.NameID]bool)
 	for route, v := range took {
-		if _, known := threshold[route]; known && stats.Quantile(v, floorPart) >= longTimes*usual && stats.Quantile(v, .5) >= longFor {
+		all += len(v)
+		if len(v) >= longLeast && stats.Quantile(v, floorPart) >= longTimes*usual && stats.Quantile(v, .5) >= longFor {
 			long[route] = true
 			few += len(v)
 		}
 	}
-	if float64(few) > longFew*float64(len(all)) {
-		return nil
+	if float64(few) > longFew*float64(all) {
+		return nil, false
 	}
 	own, sum := make(map[evidence.NameID]int64), make(map[evidence.NameID]int64)
 	for _, i := range l.Rows {
@@ -49,10 +52,30 @@ func (l *Ledger) longRoutes(took map[evidence.NameID][]int64, threshold map[evid
 			sum[route] += l.b.Requests.Latency(i)
 		}
 	}
+	var takes int64 // ns on processors
+	few = 0
 	for route := range long {
 		if float64(own[route]) < longOwn*float64(sum[route]) {
 			delete(long, route)
+			continue
 		}
+		takes += own[route]
+		few += len(took[route])
 	}
-	return long
+	cpus := l.b.CPUsOf(l.Subject)
+	some := float64(few)+2*math.Sqrt(float64(few)) >= longSome*float64(all) // in as long a time two standard deviations more may come
+	return long, some || cpus > 0 && float64(takes) >= longTakes*float64(cpus)*float64(l.To-l.From)
+}
+
+// usually is what half of all requests take.
+func usually(took map[evidence.NameID][]int64) int64 {
+	var all []int64
+	for _, v := range took {
+		all = append(all, v...)
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return stats.Quantile(all, .5)
 }

@@ -1,6 +1,10 @@
 package ledger
 
-import "github.com/unstall/unstall/evidence"
+import (
+	"strings"
+
+	"github.com/unstall/unstall/evidence"
+)
 
 // Mechanism is what a request's time went into. The list is closed: reports
 // and readers of the JSON form know all of them.
@@ -76,6 +80,18 @@ func (m Mechanism) TitleOf(lanes string) string {
 		return "waiting for another " + lanes
 	}
 	return m.Title()
+}
+
+// InKernel is what [Kernel] is called where no call of the program asked for it.
+const InKernel = "in the kernel"
+
+// TitleAt is [Mechanism.TitleOf] of one thing that it was spent on: a page fault, and making room in memory,
+// is no call of the program.
+func (m Mechanism) TitleAt(lanes, what string) string {
+	if m == Kernel && (strings.HasPrefix(what, "page fault") || strings.HasPrefix(what, "direct ")) {
+		return InKernel
+	}
+	return m.TitleOf(lanes)
 }
 
 // Named says whether what a request waited for has a name: a lock, a pool, a

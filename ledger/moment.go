@@ -37,11 +37,13 @@ func (l *Ledger) sharesOf(looks []threads.Look, serve func(*threads.View) bool, 
 		if v.Request && v.State != evidence.Idle {
 			s := share{mechanism: states[v.State], Segment: looks[i].Segment(l.b), part: 1}
 			s.Holder = 0
-			switch v.State {
-			case evidence.LockWait:
+			switch {
+			case v.State == evidence.LockWait:
 				s.mechanism = Lock
-			case evidence.PoolWait:
+			case v.State == evidence.PoolWait:
 				s.mechanism = Pool
+			case v.Ready:
+				s.mechanism = HostCPU // or behind others of its own process, see [walker.shared]
 			}
 			if s.Cause == 0 { // of who runs, in which function
 				s.Cause = l.b.Names.ID(v.Owner)

@@ -11,6 +11,22 @@ import (
 // interval of the latter is NaN where too few blocks of time were watched.
 type Shorter struct{ Now, Then, Low, High float64 }
 
+// FewerSlow gives the share of all requests that are slow, as they were, and had each been shorter by
+// what less returns for its row (ns).
+func (l *Ledger) FewerSlow(less func(row int) int64) (now, then float64) {
+	if len(l.Rows) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	left := 0
+	for _, row := range l.Slow {
+		if l.b.Requests.Latency(row)-less(row)-l.heldFor(row) > l.limit(row) {
+			left++
+		}
+	}
+	all := float64(len(l.Rows))
+	return float64(len(l.Slow)) / all, float64(left) / all
+}
+
 // Shorten gives the p99 of all requests had each been shorter by what less returns for its
 // row (ns).
 func (l *Ledger) Shorten(less func(row int) int64) Shorter {

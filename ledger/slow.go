@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
@@ -44,9 +46,9 @@ const leastNeed = int64(time.Microsecond)
 // that took longer than the baseline says of their route; else, and for routes it
 // does not know, those above three times the floor of their route. A service that
 // finishes next to nothing has no floor to be seen: there it is who waits on. A route that
-// always computes for far longer than the others is held to theirs.
+// always computes for far longer than the others is held to theirs, unless it is rare and takes
+// little of the processors: however few requests it has, that it takes longer is its nature.
 func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
-	r := &l.b.Requests
 	if slo > 0 {
 		l.Rule, l.Threshold = RuleSLO, slo.Nanoseconds()
 		for _, i := range l.Rows {
@@ -58,8 +60,9 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	byRoute, open := l.byRoute(), l.unfinished()
 	stuck := min(stuck, (l.To-l.From)/2)
 	threshold := make(map[evidence.NameID]int64)
-	grain := l.grain()
+	grain, usual := l.grain(), usually(byRoute)
 	most, known := 0, false
+	few := make(map[evidence.NameID]int) // routes with too few requests to know their floor, and how many
 	for _, route := range slices.Sorted(maps.Keys(byRoute)) {
 		v := byRoute[route]
 		floor := stats.Quantile(v, floorPart)
@@ -73,15 +76,37 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 			limit, rule = stuck, RuleUnfinished
 		}
 		n := len(v) + open[route]
-		if n >= MinRequests || rule == RuleBaseline {
+		if n >= MinRequests || rule == RuleBaseline || rule == RuleFloor && len(v) >= longLeast && floor >= longTimes*usual {
 			threshold[route] = limit
+		} else if rule == RuleFloor {
+			few[route] = n
 		}
 		if n > most {
 			most, l.Threshold, l.Rule = n, limit, rule
 		}
 	}
+	for _, kin := range l.kin(few) {
+		var took []int64
+		n := 0
+		for _, route := range kin {
+			took, n = append(took, byRoute[route]...), n+few[route]
+		}
+		slices.Sort(took)
+		limit := floorFactor * max(stats.Quantile(took, floorPart), grain)
+		for _, route := range kin {
+			threshold[route] = limit
+		}
+		if n > most {
+			most, l.Threshold, l.Rule = n, limit, RuleFloor
+		}
+	}
 	if l.Rule == RuleFloor && len(baseline) == 0 {
-		for route := range l.longRoutes(byRoute, threshold) {
+		long, fault := l.longRoutes(byRoute)
+		for _, route := range slices.Sorted(maps.Keys(long)) {
+			if !fault {
+				l.Unjudged = append(l.Unjudged, route)
+				continue
+			}
 			threshold[route] = l.Threshold
 			l.Long += len(byRoute[route])
 		}
@@ -92,13 +117,57 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	if len(baseline) > 0 && !known {
 		l.b.Warnf(evidence.NewOrigin(l.Source, 0), "the baseline has no requests to these routes, so requests over %d × the route's baseline latency count as slow; record a baseline with the same routes, or set --slo", floorFactor)
 	}
+	l.limits = threshold
 	for _, i := range l.Rows {
-		limit, ok := threshold[r.Route[i]]
-		if !ok {
-			limit = l.Threshold // of a route with too few requests to know its floor
-		}
-		l.addSlow(i, limit)
+		l.addSlow(i, l.limit(i))
 	}
+}
+
+// kin are groups of routes with too few requests each to know their floor, which together have
+// enough: of one method and below one path, which says most often that they differ by what they
+// are asked for, "/city/york" and "/city/leeds".
+func (l *Ledger) kin(few map[evidence.NameID]int) (groups [][]evidence.NameID) {
+	below := make(map[string][]evidence.NameID)
+	for _, route := range slices.Sorted(maps.Keys(few)) {
+		if at := parent(l.b.Names.Text(route)); at != "" {
+			below[at] = append(below[at], route)
+		}
+	}
+	deeper := func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.Count(b, "/"), strings.Count(a, "/")), cmp.Compare(a, b))
+	}
+	for len(below) > 0 {
+		at := slices.MinFunc(slices.Collect(maps.Keys(below)), deeper)
+		routes, n := below[at], 0
+		delete(below, at)
+		for _, route := range routes {
+			n += few[route]
+		}
+		if n >= MinRequests {
+			groups = append(groups, routes)
+		} else if up := parent(at); up != "" {
+			below[up] = append(below[up], routes...)
+		}
+	}
+	return groups
+}
+
+// parent is the route that one is below: "GET /city" of "GET /city/york"; "" of one that is no path,
+// or below none: pages at the root have nothing in common.
+func parent(route string) string {
+	method, path, _ := strings.Cut(route, "/")
+	if method != "" && !strings.HasSuffix(method, " ") || !strings.Contains(path, "/") {
+		return ""
+	}
+	return route[:strings.LastIndexByte(route, '/')]
+}
+
+// limit is what a request may take (ns) and is not slow.
+func (l *Ledger) limit(row int) int64 {
+	if limit, ok := l.limits[l.b.Requests.Route[row]]; ok {
+		return limit
+	}
+	return l.Threshold // of all, or of a route with too few requests to know its floor
 }
 
 // byRoute returns what the finished requests of each route took without what

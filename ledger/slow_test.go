@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,33 +26,89 @@ func repeat(n int, d int64) (v []int64) {
 	return v
 }
 
+// TestFewerSlow makes requests of two routes shorter, each of which has its own threshold.
+func TestFewerSlow(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		slo       time.Duration
+		less      int64
+		now, then float64 // of 40 + 40
+	}{
+		{"each route's threshold", 0, 20 * ms, 12. / 80, 8. / 80}, // of 6 ms and of 150
+		{"not enough", 0, 19 * ms, 12. / 80, 12. / 80},
+		{"objective", 160 * time.Millisecond, 11 * ms, 8. / 80, 0},
+	} {
+		b := newBundle(evidence.Subject{})
+		s := newSource(b, "access.log", coarse(1000*ms), 0)
+		s.traffic("slow", append(repeat(32, 50*ms), repeat(8, 171*ms)...)...)
+		s.traffic("fast", append(repeat(36, 2*ms), repeat(4, 26*ms)...)...)
+		l := one(t, b, Options{SLO: tt.slo})
+		if now, then := l.FewerSlow(func(int) int64 { return tt.less }); now != tt.now || then != tt.then {
+			t.Errorf("%s: %g become %g, want %g and %g", tt.name, now, then, tt.now, tt.then)
+		}
+	}
+}
+
+// TestKin has routes with one request each beside one with many that is far quicker: they are held
+// to what those below the same path take, and functions, of which nothing tells that they
+// belong together, to the route with most requests.
+func TestKin(t *testing.T) {
+	for name, x := range map[string]struct {
+		route string
+		slow  int
+	}{
+		"one path":        {"GET /city/%s", 3},
+		"one path deeper": {"GET /of/%s/city", 3},
+		"root":            {"GET /%s", 30},
+		"functions":       {"main.city%s", 30},
+	} {
+		b := newBundle(evidence.Subject{})
+		s := newSource(b, "access.log", coarse(ms/1000), 0)
+		s.traffic("GET /health", repeat(40, ms/10)...)
+		for i := range 30 {
+			d := 40 * ms
+			if i < 3 {
+				d = 200 * ms
+			}
+			s.traffic(fmt.Sprintf(x.route, strings.Repeat("x", i+1)), d)
+		}
+		if l := one(t, b, Options{}); len(l.Slow) != x.slow {
+			t.Errorf("%s: %d slow, want %d", name, len(l.Slow), x.slow)
+		}
+	}
+}
+
 // TestLongRoutes has a route that takes 30 ms beside one that takes 0.1: it is held to that one's
-// floor if it computes, and if it stands alone.
+// floor if it computes, stands alone, and is not rare or takes much of the processors.
 func TestLongRoutes(t *testing.T) {
 	for name, x := range map[string]struct {
 		kind         evidence.Kind
 		usual, every int64
+		apart        int64 // ns between requests
 		slow         int
+		unjudged     int // routes
 	}{
-		"computes":               {evidence.Running, ms / 10, 20, 20},
-		"awaits":                 {evidence.NetWait, ms / 10, 20, 0},
-		"others take 2 ms":       {evidence.Running, 2 * ms, 20, 0},
-		"a third of the traffic": {evidence.Running, ms / 10, 3, 0},
+		"computes":               {evidence.Running, ms / 10, 20, 50 * ms, 20, 0},
+		"computes, one in 50":    {evidence.Running, ms / 10, 50, 50 * ms, 0, 1},
+		"… and takes half a CPU": {evidence.Running, ms / 10, 20, 3 * ms, 20, 0},
+		"awaits":                 {evidence.NetWait, ms / 10, 20, 2 * ms, 0, 0},
+		"others take 2 ms":       {evidence.Running, 2 * ms, 20, 2 * ms, 0, 0},
+		"a third of the traffic": {evidence.Running, ms / 10, 3, 50 * ms, 0, 0},
 	} {
-		b := newBundle(evidence.Subject{})
+		b := newBundle(evidence.Subject{CPUs: 2})
 		s := newSource(b, "trace", exact, 0)
 		for i := range int64(400) {
 			route, kind, dur := "GET /word", evidence.Running, x.usual
 			if i%x.every == 0 {
 				route, kind, dur = "GET /solve", x.kind, 30*ms+i%7*ms
 			}
-			at := epoch + i*50*ms
+			at := epoch + i*x.apart
 			s.Request(evidence.Request{Subject: s.subject, Route: s.Name(route), Start: at, End: at + dur, Path: path(state(kind, dur))})
 		}
-		if l := one(t, b, Options{}); len(l.Slow) != x.slow || l.Long != x.slow {
-			t.Errorf("%s: %d are slow, %d of long routes, want %d", name, len(l.Slow), l.Long, x.slow)
+		if l := one(t, b, Options{}); len(l.Slow) != x.slow || l.Long != x.slow || len(l.Unjudged) != x.unjudged {
+			t.Errorf("%s: %d are slow, %d of long routes, want %d; %d routes not judged, want %d", name, len(l.Slow), l.Long, x.slow, len(l.Unjudged), x.unjudged)
 		}
-		if l := one(t, b, Options{SLO: 50 * time.Millisecond}); len(l.Slow) != 0 || l.Long != 0 {
+		if l := one(t, b, Options{SLO: 50 * time.Millisecond}); len(l.Slow) != 0 || l.Long != 0 || len(l.Unjudged) != 0 {
 			t.Errorf("%s: %d are slow beside an objective", name, len(l.Slow))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
 )
 
 // pause is a stop-the-world interval. Before is the time stopped by all earlier
@@ -134,6 +135,14 @@ func (s *stops) last(t int64) *pause {
 		return nil
 	}
 	return &s.pauses[i-1]
+}
+
+// spans are the times in which the world was stopped.
+func (s *stops) spans() (out reading.Spans) {
+	for _, p := range s.pauses {
+		out = out.Add(p.from, p.to)
+	}
+	return out
 }
 
 // until is the time stopped before t.

@@ -11,19 +11,32 @@ import (
 
 // withoutStreams leaves out the requests that last as long as somebody listens: of a route that
 // one of them has, all that last long or had not ended when the recording did. They answer when there is something to tell, so none of them
-// is slow, and how long they last says nothing of the others.
+// is slow, and how long they last says nothing of the others. Routes with few requests each are
+// one with their kin: "/wait/room7" and "/wait/room8".
 func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int) {
-	routes, least := streamRoutes(b, subject)
-	if len(routes) == 0 {
+	streams, least := streamRoutes(b, subject)
+	if len(streams) == 0 {
 		return
 	}
 	r := &b.Requests
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
 		all := sources[a]
-		routes := maps.Clone(routes)
-		maps.DeleteFunc(routes, func(route string, _ bool) bool { return mostlyShort(b, all, route, least) })
+		family := families(b, all)
+		routes, short := make(map[string]bool), make(map[string]int)
+		for _, i := range all {
+			of := family[r.Route[i]]
+			routes[of] = routes[of] || streams[b.Names.Text(r.Route[i])]
+			switch {
+			case r.Latency(i) >= least:
+				short[of]--
+			case r.Outcome[i] != evidence.Unfinished:
+				short[of]++
+			}
+		}
+		// Where most end sooner than those that may be streams, one that lasts long is none.
+		maps.DeleteFunc(routes, func(of string, stream bool) bool { return !stream || short[of] > 0 })
 		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool {
-			return routes[b.Names.Text(r.Route[i])] && (r.Latency(i) >= least || r.Outcome[i] == evidence.Unfinished)
+			return routes[family[r.Route[i]]] && (r.Latency(i) >= least || r.Outcome[i] == evidence.Unfinished)
 		})
 		n := len(all) - len(rest)
 		if n == 0 {
@@ -37,21 +50,20 @@ func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[
 	}
 }
 
-// mostlyShort says that most requests of a route end sooner than those that may be streams: then
-// one that lasts long is no stream.
-func mostlyShort(b *evidence.Bundle, rows []int, route string, least int64) bool {
-	r := &b.Requests
-	var short, long int
+// families are what routes are called: those with few requests by what they are below.
+func families(b *evidence.Bundle, rows []int) map[evidence.NameID]string {
+	n := make(map[evidence.NameID]int)
 	for _, i := range rows {
-		switch {
-		case b.Names.Text(r.Route[i]) != route:
-		case r.Latency(i) >= least:
-			long++
-		case r.Outcome[i] != evidence.Unfinished:
-			short++
+		n[b.Requests.Route[i]]++
+	}
+	family := make(map[evidence.NameID]string, len(n))
+	for route, n := range n {
+		family[route] = b.Names.Text(route)
+		if at := parent(family[route]); n < MinRequests && at != "" {
+			family[route] = at + "/…"
 		}
 	}
-	return short > long
+	return family
 }
 
 // streamRoutes are the routes of requests that were seen to be streams, and how long (ns) one

@@ -41,3 +41,19 @@ func TestStreamsAreNotSlow(t *testing.T) {
 		t.Errorf("it is not said: %v", b.Warnings)
 	}
 }
+
+// Of paths with names in them each has few requests, and not each was seen to be a stream.
+func TestStreamsOfKin(t *testing.T) {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "events.nettrace", coarse(ms), 0)
+	s.traffic("POST /join", repeat(40, ms)...)
+	for _, room := range strings.Fields("chess go checkers") {
+		s.traffic("GET /wait/"+room, 3000*ms, 4000*ms, 3500*ms)
+		s.traffic("GET /rules/"+room, 2*ms, 2*ms, 300*ms)
+	}
+	s.Fact(evidence.Fact{Subject: s.subject, Key: evidence.FactLongRequest, Value: "aa GET /wait/chess", Number: 1e9})
+	s.Fact(evidence.Fact{Subject: s.subject, Key: evidence.FactStream, Value: "aa", Number: 1e9})
+	if got := len(one(t, b, Options{}).Rows); got != 40+9 {
+		t.Errorf("%d requests are left, want 49", got)
+	}
+}

@@ -144,9 +144,9 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 		at, s.Dur = at+waits, s.Dur-waits
 	}
 	from, dur := at, s.Dur
-	ran := w.shared(&at, &s, stopped)
+	ran, waited := w.shared(&at, &s, stopped)
 	if rest := s.Dur - stopped; rest > 0 {
-		w.readying(from, dur, &at, &s, rest, ran)
+		w.readying(from, dur, &at, &s, rest, ran, waited)
 	}
 	w.likewise(&at, &s, stopped)
 	if s.Dur == 0 {
@@ -154,34 +154,52 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 	}
 	rest := s.Dur - stopped
 	held := min(rest, w.l.holds.overlap(at, at+s.Dur))
-	w.c = Charges{StopTheWorld: stopped, Recorder: held, Unobserved: rest - held}
+	none := int64(w.l.withheld.Part(from, from+dur) * float64(stopped))
+	w.c = Charges{StopTheWorld: stopped - none, HostCPU: none, Recorder: held, Unobserved: rest - held}
 	w.l.Host.take(&w.c)
 	w.yield(at, s, &w.c, false)
 }
 
 // shared charges a time without states by what the service's threads did meanwhile, but
-// for the part in which the world was stopped; what was seen running is returned, ns.
-func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) (ran int64) {
+// for the part in which the world was stopped; what was seen running is returned, ns, and what of
+// that was waiting for a processor.
+func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) (ran, waited int64) {
 	if w.l.occupancy == nil || s.Dur <= stopped {
-		return 0
+		return 0, 0
 	}
 	runs := float64(s.Dur-stopped) / float64(s.Dur)
-	for _, x := range w.l.occupancy.over(w.row, *at, s.Dur) {
+	parts := w.l.occupancy.over(w.row, *at, s.Dur)
+	seen := 0.
+	for i := range parts {
+		if parts[i].mechanism == Own {
+			seen += parts[i].part * runs
+		}
+	}
+	behind, others := w.l.ready.seen(*at, s.Dur, int64(seen))
+	for _, x := range parts {
 		part := x.Segment
 		part.Dur = min(int64(x.part*runs), s.Dur-stopped)
 		if part.Dur <= 0 {
 			continue
 		}
 		w.c = Charges{}
-		w.c[x.mechanism] = part.Dur
+		switch x.mechanism {
+		case Own:
+			ran += part.Dur
+			of := float64(part.Dur) / seen
+			w.c[RequestsCPU], w.c[HostCPU] = int64(of*float64(behind)), int64(of*float64(others))
+			waited += w.c[RequestsCPU] + w.c[HostCPU]
+		case HostCPU: // it was ready
+			ran += part.Dur
+			w.c[RequestsCPU] = int64(w.l.ready.own(*at, part.Dur) * float64(part.Dur))
+			waited += part.Dur
+		}
+		w.c[x.mechanism] += part.Dur - w.c[RequestsCPU] - w.c[HostCPU]
 		w.yield(*at, part, &w.c, false)
 		*at += part.Dur
 		s.Dur -= part.Dur
-		if x.mechanism == Own {
-			ran += part.Dur
-		}
 	}
-	return ran
+	return ran, waited
 }
 
 // amplified charges the beginning of a state to the pauses it waited behind.
@@ -233,15 +251,17 @@ func (l *Ledger) stoppedBounds() (low, high float64) {
 		path := r.Path(row)
 		if labelled, loose := l.loose(path); loose || placed(path) {
 			least, most := l.stops.extremes(start, end)
-			low += float64(max(0, least-labelled))
-			high += float64(most)
+			ran := 1 - l.withheld.Part(start, end)
+			low += ran * float64(max(0, least-labelled))
+			high += ran * float64(most)
 			continue
 		}
 		l.walk(row, func(at int64, s evidence.Segment, _ *Charges, replay bool) {
 			if s.Kind == evidence.Unobserved && !replay {
 				least, most := l.stops.extremes(at, at+s.Dur)
-				low += float64(least)
-				high += float64(most)
+				ran := 1 - l.withheld.Part(at, at+s.Dur)
+				low += ran * float64(least)
+				high += ran * float64(most)
 			}
 		})
 	}

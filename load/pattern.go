@@ -66,13 +66,13 @@ func (p Pattern) mean() float64 {
 	return requests / seconds
 }
 
-// schedule yields the intended times of a plan, ns from its start.
+// Schedule yields the intended times of a plan, ns from its start.
 //
 // The expected number of requests up to t is the integral of the rate. The next
 // request is where that has grown by one (constant arrivals) or by an
 // exponentially distributed number (a Poisson process, also where the rate
 // changes).
-type schedule struct {
+type Schedule struct {
 	stages Pattern
 	random *rand.Rand // nil: constant
 	left   int64      // requests, < 0 no limit
@@ -81,19 +81,20 @@ type schedule struct {
 	first  bool
 }
 
-func newSchedule(p *Plan) *schedule {
-	s := &schedule{stages: p.Pattern, left: -1, first: true}
-	if p.Requests > 0 {
-		s.left = p.Requests
+// Schedule begins a schedule of at most so many times, 0 no limit. The seed is that of random arrivals.
+func (p Pattern) Schedule(a Arrivals, seed uint64, most int64) *Schedule {
+	s := &Schedule{stages: p, left: -1, first: true}
+	if most > 0 {
+		s.left = most
 	}
-	if p.Arrivals == Poisson {
-		s.random = rand.New(rand.NewPCG(p.Seed, 0x6c6f6164))
+	if a == Poisson {
+		s.random = rand.New(rand.NewPCG(seed, 0x6c6f6164))
 	}
 	return s
 }
 
-// next returns the next intended time; false if there is none.
-func (s *schedule) next() (int64, bool) {
+// Next returns the next intended time; false if there is none.
+func (s *Schedule) Next() (int64, bool) {
 	if s.left == 0 {
 		return 0, false
 	}
@@ -134,7 +135,7 @@ func (s *schedule) next() (int64, bool) {
 // advance solves rate·t + slope/2·t² = grow for the smallest t in [0, rest).
 func advance(rate, slope, grow, rest float64) (float64, bool) {
 	if grow <= 0 {
-		return 0, rest > 0
+		return 0, rest > 0 && (rate > 0 || slope > 0)
 	}
 	root := rate*rate + 2*slope*grow
 	if root < 0 {
@@ -145,5 +146,6 @@ func advance(rate, slope, grow, rest float64) (float64, bool) {
 		return 0, false
 	}
 	t := 2 * grow / below // the stable form of (√root − rate) / slope
-	return t, t < rest
+	// What falls on the end but for rounding belongs to what follows: 5,000 in half an hour are no 5,001.
+	return t, t < rest && (math.IsInf(rest, 1) || grow < rate*rest+slope/2*rest*rest-1e-6)
 }

@@ -7,13 +7,26 @@ import (
 )
 
 func times(p Plan) (out []int64) {
-	s := newSchedule(&p)
+	s := p.Pattern.Schedule(p.Arrivals, p.Seed, p.Requests)
 	for {
-		at, ok := s.next()
+		at, ok := s.Next()
 		if !ok {
 			return out
 		}
 		out = append(out, at)
+	}
+}
+
+// As many come as were asked for, and nobody while nobody is to.
+func TestScheduleIsExact(t *testing.T) {
+	for _, n := range []float64{1, 3, 7, 30, 150, 5000, 123457} {
+		for _, d := range []time.Duration{100 * time.Millisecond, time.Second, 200 * time.Second, 30 * time.Minute} {
+			rate := n / d.Seconds()
+			all := times(Plan{Pattern: Pattern{{20 * time.Minute, 0, 0}, {d, rate, rate}}})
+			if len(all) != int(n) || all[0] != int64(20*time.Minute) {
+				t.Errorf("%g in %s: %d, the first at %s", n, d, len(all), time.Duration(all[0]))
+			}
+		}
 	}
 }
 

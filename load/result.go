@@ -43,6 +43,9 @@ type Result struct {
 	GeneratorCPU *float64    `json:"generator_cpus"`
 	ErrorKinds   []ErrorKind `json:"error_kinds"`
 	Warnings     []string    `json:"warnings"`
+
+	Users    *Users    `json:"users,omitempty"` // of journeys
+	Journeys []Journey `json:"journeys,omitempty"`
 }
 
 // Rate is answers per second, by whole seconds.
@@ -127,6 +130,7 @@ func (r *Result) rounded() *Result {
 	for _, v := range []*float64{&c.Duration, &c.Rate.Mean, &c.BytesPerS} {
 		*v = *round(v, 1e-3)
 	}
+	c.Journeys = roundJourneys(c.Journeys)
 	if c.ErrorKinds == nil {
 		c.ErrorKinds = []ErrorKind{}
 	}

@@ -12,6 +12,8 @@ type Row struct {
 	Status   int   // 0: no answer
 	Outcome  evidence.Outcome
 	Route    string // method and path, placeholders as they are
+	Journey  string // of which it was a part, and the step; "": of none
+	Step     string
 }
 
 // Latency is the time from the intended start, in ns.

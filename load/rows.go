@@ -18,7 +18,9 @@ const RowsHeader = "# unstall.requests/v1"
 //	1795227691839205414 1795227691839211020 1795227691841463472 5606 200 128 ok GET /play/{id}
 //
 // Times are ns since the epoch, sent 0 if it never was, status 0 without an
-// answer; the route goes on to the end of the line. It is safe for one goroutine.
+// answer; the route goes on to the end of the line, or to a tab, behind which
+// stand the journey it was a part of, another tab, and the step. It is safe for
+// one goroutine.
 type RowWriter struct {
 	w    *bufio.Writer
 	line []byte
@@ -44,7 +46,11 @@ func (w *RowWriter) Write(rows []Row) error {
 			b = append(strconv.AppendInt(b, v, 10), ' ')
 		}
 		b = append(append(b, r.Outcome.String()...), ' ')
-		b = append(append(b, r.Route...), '\n')
+		b = append(b, r.Route...)
+		if r.Journey != "" {
+			b = append(append(append(append(b, '\t'), r.Journey...), '\t'), r.Step...)
+		}
+		b = append(b, '\n')
 		w.line = b
 		if _, err := w.w.Write(b); err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/unstall/unstall/load/pace"
 )
 
 // Observer is told of a run as it goes on. Its methods are called by one
@@ -52,7 +54,7 @@ func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
 	}
 	t := newTally(&p, u, o)
 	e.run(ctx, t)
-	r := t.result(e)
+	r := t.result(int64(e.offered), e.failures)
 	if cause := context.Cause(ctx); errors.Is(cause, errNotHTTP) {
 		return nil, unreachable(&p, u, cause)
 	}
@@ -132,11 +134,13 @@ func (e *engine) run(ctx context.Context, t *tally) {
 
 // pace offers each request of the schedule at its time.
 func (e *engine) pace(ctx context.Context) {
-	p := newPacer()
-	s := newSchedule(&e.plan)
+	p := pace.New()
+	defer p.Close()
+	p.Take()
+	s := e.plan.Pattern.Schedule(e.plan.Arrivals, e.plan.Seed, e.plan.Requests)
 	start := e.now()
 	for {
-		at, ok := s.next()
+		at, ok := s.Next()
 		if !ok {
 			break
 		}
@@ -148,7 +152,7 @@ func (e *engine) pace(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			p.sleep(time.Duration(min(wait, int64(50*time.Millisecond))))
+			p.Sleep(time.Duration(min(wait, int64(50*time.Millisecond))))
 		}
 		if ctx.Err() != nil {
 			return
@@ -159,7 +163,7 @@ func (e *engine) pace(ctx context.Context) {
 	if e.plan.Requests > 0 {
 		return
 	}
-	for ; e.now() < end && ctx.Err() == nil; p.sleep(time.Duration(min(max(end-e.now(), 0), int64(50*time.Millisecond)))) {
+	for ; e.now() < end && ctx.Err() == nil; p.Sleep(time.Duration(min(max(end-e.now(), 0), int64(50*time.Millisecond)))) {
 	}
 }
 

@@ -54,6 +54,7 @@ func (r *Result) Table(w io.Writer) error {
 	if r.Achieved != nil {
 		line("Achieved     %s %% of what was offered · send lag p99 %s, max %s", figure.Num(*r.Achieved*100), duration(r.SendLag.P99), duration(r.SendLag.Max))
 	}
+	r.journeys(line)
 	for _, text := range r.Warnings {
 		line("warning: %s", text)
 	}
@@ -88,6 +89,9 @@ func (s Snapshot) Line() string {
 	text := fmt.Sprintf("%s · %s answered/s", at, figure.Num(s.Rate))
 	if s.P50 > 0 {
 		text += fmt.Sprintf(" · p50 %s p99 %s", figure.Time(float64(s.P50)), figure.Time(float64(s.P99)))
+	}
+	if s.Users > 0 {
+		text += fmt.Sprintf(" · %s", figure.Plural(s.Users, "user"))
 	}
 	text += fmt.Sprintf(" · %s under way", figure.Count(s.UnderWay))
 	if s.Waiting > 0 {

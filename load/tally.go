@@ -23,6 +23,7 @@ type Snapshot struct {
 	UnderWay  int64         // offered and not ended: sent, or waiting for a connection
 	Waiting   int64         // of those, waiting for a connection
 	Conns     int
+	Users     int64         // of journeys: those under way
 	Rate      float64       // answers per second since the last snapshot
 	P50, P99  time.Duration // of the requests that ended since; 0: none did
 }
@@ -49,6 +50,9 @@ type tally struct {
 	waited          int64 // sent after waiting for a connection
 	rowError        error
 	cpu             stopwatch
+
+	told         int64 // ns: when the last snapshot was
+	toldAnswered int64
 }
 
 // stopwatch is the processor time of this process, and the time it took.
@@ -76,7 +80,7 @@ func newTally(p *Plan, u *url.URL, o Observer) *tally {
 }
 
 func (t *tally) start(now int64) {
-	t.began = now
+	t.began, t.told = now, now
 	t.cpu.start()
 }
 
@@ -87,7 +91,6 @@ func (t *tally) follow(e *engine, done <-chan struct{}) {
 	tick := time.NewTicker(min(max(t.plan.Timeout/50, time.Millisecond), 20*time.Millisecond))
 	defer tick.Stop()
 	var rows []Row
-	last, answered := e.now(), int64(0)
 	for {
 		ended := false
 		select {
@@ -104,16 +107,22 @@ func (t *tally) follow(e *engine, done <-chan struct{}) {
 		if ended {
 			return
 		}
-		if now := e.now(); t.o != nil && now-last >= int64(time.Second) {
-			s.Elapsed, s.Of = time.Duration(now-t.began), t.planned()
-			s.Completed, s.Failed = t.completed, t.failed+t.timeouts
-			s.Rate = float64(t.completed-answered) / (float64(now-last) / 1e9)
-			s.P50, s.P99 = time.Duration(t.recent.ValueAtQuantile(50)), time.Duration(t.recent.ValueAtQuantile(99))
-			t.recent.Reset()
-			last, answered = now, t.completed
-			t.o.Progress(s)
-		}
+		t.progress(e.now(), s)
 	}
+}
+
+// progress completes a snapshot and shows it, once a second.
+func (t *tally) progress(now int64, s Snapshot) {
+	if t.o == nil || now-t.told < int64(time.Second) {
+		return
+	}
+	s.Elapsed, s.Of = time.Duration(now-t.began), t.planned()
+	s.Completed, s.Failed = t.completed, t.failed+t.timeouts
+	s.Rate = float64(t.completed-t.toldAnswered) / (float64(now-t.told) / 1e9)
+	s.P50, s.P99 = time.Duration(t.recent.ValueAtQuantile(50)), time.Duration(t.recent.ValueAtQuantile(99))
+	t.recent.Reset()
+	t.told, t.toldAnswered = now, t.completed
+	t.o.Progress(s)
 }
 
 func (t *tally) planned() time.Duration {
@@ -182,11 +191,11 @@ func (t *tally) row(r *Row) {
 }
 
 // result is what the run came to.
-func (t *tally) result(e *engine) *Result {
+func (t *tally) result(offered int64, failures map[string]int64) *Result {
 	p := t.plan
 	r := &Result{URL: t.url.Redacted(), Mode: p.Mode.String(), LatencyFrom: "send", Start: time.Unix(0, t.began).UTC(),
 		Sent: t.sent, Completed: t.completed, Unfinished: t.unfinished, Timeouts: t.timeouts, Errors: t.failed,
-		NeverSent: t.neverSent, Offered: int64(e.offered), Connections: p.Connections, Arrivals: p.Arrivals.String()}
+		NeverSent: t.neverSent, Offered: offered, Connections: p.Connections, Arrivals: p.Arrivals.String()}
 	if p.Socket != "" {
 		r.URL = "unix:" + p.Socket + ":" + t.url.RequestURI()
 	}
@@ -197,27 +206,14 @@ func (t *tally) result(e *engine) *Result {
 	r.BytesPerS = float64(t.bytes) / seconds
 	t.rates(r, end)
 	r.Codes = Codes{t.codes[1], t.codes[2], t.codes[3], t.codes[4], t.codes[5], t.codes[0]}
-	if h := t.latency; h.TotalCount() > 0 {
-		n := float64(h.TotalCount())
-		q := func(q float64) *float64 {
-			if n*(1-q) < 1 { // it would be the maximum under another name
-				return nil
-			}
-			return ms(h.ValueAtQuantile(q * 100))
-		}
-		r.Latency = Latency{Mean: msf(h.Mean()), Stdev: msf(h.StdDev()), Max: ms(h.Max()),
-			P50: q(.5), P75: q(.75), P90: q(.9), P95: q(.95), P99: q(.99), P999: q(.999), P9999: q(.9999)}
-		if r.Latency.P50 == nil {
-			r.Latency.P50 = ms(h.ValueAtQuantile(50))
-		}
-	}
+	r.Latency = latencyOf(t.latency)
 	if p.Mode == Open {
 		r.LatencyFrom = "intended"
 		if t.lag.TotalCount() > 0 {
 			r.SendLag = SendLag{P99: ms(t.lag.ValueAtQuantile(99)), Max: ms(t.lag.Max())}
 		}
-		if scheduled := float64(t.schedEnd-t.began) / 1e9; scheduled > 0 && e.offered > 0 {
-			rate := float64(e.offered) / scheduled
+		if scheduled := float64(t.schedEnd-t.began) / 1e9; scheduled > 0 && offered > 0 {
+			rate := float64(offered) / scheduled
 			r.OfferedRate = &rate
 			achieved := float64(t.completed) / seconds / rate
 			r.Achieved = &achieved
@@ -227,12 +223,32 @@ func (t *tally) result(e *engine) *Result {
 		share := float64(t.cpu.used) / float64(t.cpu.took)
 		r.GeneratorCPU = &share
 	}
-	for text, n := range e.failures {
+	for text, n := range failures {
 		r.ErrorKinds = append(r.ErrorKinds, ErrorKind{text, n})
 	}
 	slices.SortFunc(r.ErrorKinds, func(a, b ErrorKind) int { return int(b.Count - a.Count) })
 	t.judge(r)
 	return r
+}
+
+// latencyOf is what a histogram of ns holds.
+func latencyOf(h *hdrhistogram.Histogram) Latency {
+	n := float64(h.TotalCount())
+	if n == 0 {
+		return Latency{}
+	}
+	q := func(q float64) *float64 {
+		if n*(1-q) < 1 { // it would be the maximum under another name
+			return nil
+		}
+		return ms(h.ValueAtQuantile(q * 100))
+	}
+	l := Latency{Mean: msf(h.Mean()), Stdev: msf(h.StdDev()), Max: ms(h.Max()),
+		P50: q(.5), P75: q(.75), P90: q(.9), P95: q(.95), P99: q(.99), P999: q(.999), P9999: q(.9999)}
+	if l.P50 == nil {
+		l.P50 = ms(h.ValueAtQuantile(50))
+	}
+	return l
 }
 
 // rates fills in what varied from second to second, of whole seconds.

@@ -12,10 +12,11 @@ import (
 	"strings"
 )
 
-// Left is something that is on in a process because it is being recorded. It is
-// written down before it is switched on and forgotten when it is off, so that what a
-// recorder leaves that was killed, or whose process did not answer any more, can be
-// switched off by the next start of the tool, whatever that is for.
+// Left is something that is on in a process because it is being recorded, or a setting that
+// is changed because it is being tried. It is written down before it is switched on and
+// forgotten when it is off, so that what a recorder leaves that was killed, or whose process
+// did not answer any more, can be switched off by the next start of the tool, whatever that
+// is for.
 type Left struct {
 	Probe string `json:"probe"` // that switched it on
 	What  string `json:"what"`  // for it to know what to do: "gc"
@@ -23,6 +24,9 @@ type Left struct {
 
 	PID   int    `json:"pid"`   // of the process
 	Start uint64 `json:"start"` // when it was started, ticks after boot
+
+	Was   string `json:"was,omitempty"` // of a setting: what it was, and what is tried
+	Tried string `json:"tried,omitempty"`
 
 	Recorder      int    `json:"recorder"`
 	RecorderStart uint64 `json:"recorder_start"`
@@ -43,7 +47,7 @@ const mostLeft = 4 << 10
 // look into different places.
 func leftDirs() []string {
 	var all []string
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && own(dir) { // sudo may leave another user's
 		all = append(all, filepath.Join(dir, leftDir))
 	}
 	return append(all, filepath.Join(os.TempDir(), fmt.Sprintf("%s-%d", leftDir, os.Getuid())))
@@ -51,7 +55,59 @@ func leftDirs() []string {
 
 // Note writes l down. Where that cannot be done the error says why; recording goes
 // on without.
-func Note(l Left) (*Left, error) {
+func Note(l Left) (*Left, error) { return write(l, func(*os.File) error { return nil }) }
+
+// Hold writes l down as [Note] does, and locks the note for as long as the file is open, here
+// or in a process it was given to: as long as somebody is there to switch off what it is
+// about.
+func Hold(l Left) (held *Left, f *os.File, err error) {
+	held, err = write(l, func(note *os.File) error {
+		if err := lock(note); err != nil {
+			return err
+		}
+		f, err = duplicate(note)
+		return err
+	})
+	if err != nil && f != nil {
+		_ = f.Close()
+	}
+	return held, f, err
+}
+
+// Take locks a note that nobody holds any more; false: it is held, or gone.
+func (l *Left) Take() (*os.File, bool) {
+	f, err := os.Open(l.note)
+	if err != nil {
+		return nil, false
+	}
+	if lock(f) != nil || !l.There() {
+		_ = f.Close()
+		return nil, false
+	}
+	return f, true
+}
+
+// There says whether the note is there still: nobody has forgotten it.
+func (l *Left) There() bool {
+	_, err := os.Lstat(l.note)
+	return err == nil
+}
+
+// Path is where the note is.
+func (l *Left) Path() string { return l.note }
+
+// Held reads the note that is at a path.
+func Held(path string) (*Left, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	l := &Left{note: path}
+	return l, json.Unmarshal(text, l)
+}
+
+// write writes a note down whole: who looks for notes sees it when it is ready.
+func write(l Left, ready func(*os.File) error) (*Left, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return nil, err
@@ -69,10 +125,16 @@ func Note(l Left) (*Left, error) {
 			continue
 		}
 		name := hex.EncodeToString(random[:]) + ".json"
-		f, e := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		f, e := root.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if e == nil {
 			_, e = f.Write(text)
-			e = errors.Join(e, f.Close())
+			e = errors.Join(e, ready(f), f.Close())
+			if e == nil {
+				e = root.Rename(name+".new", name)
+			}
+			if e != nil {
+				_ = root.Remove(name + ".new")
+			}
 		}
 		_ = root.Close()
 		if e == nil {

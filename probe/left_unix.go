@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // openPrivate opens a directory that is this user's and nobody else can write to or
@@ -28,4 +30,26 @@ func openPrivate(dir string) (*os.Root, error) {
 		return nil, fmt.Errorf("%s was changed", dir)
 	}
 	return root, nil
+}
+
+// own says whether a directory is this user's.
+func own(dir string) bool {
+	fi, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	s, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Geteuid()
+}
+
+// lock takes a file for whoever has it open from here, flock(2): an error if others have it.
+func lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// duplicate is the same open file, with the same lock.
+func duplicate(f *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
 }

@@ -21,6 +21,10 @@ type Probe struct {
 	Name  string // as printed: "gopprof"
 	About string // one line
 
+	// General says that it records what any process of a host has, and tells nothing of its
+	// runtime.
+	General bool
+
 	// Find says what of the target this probe can record, without switching
 	// anything on. A target it has nothing for gives none.
 	Find func(ctx context.Context, t discover.Target) []Access
@@ -63,6 +67,7 @@ type Plan struct {
 	For     time.Duration // > 0
 	Passive bool          // switch nothing on: only read
 	Flight  bool          // a JVM's flight recorder as well, which costs more than the rest
+	Heap    bool          // what lies on the heap of .NET and what dies there old, too: it lengthens collections, and ends with one
 }
 
 // OwnFile is what files begin with that probes make where the target keeps its own,

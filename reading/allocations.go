@@ -33,6 +33,7 @@ type AllocationSite struct {
 	Type   string // "System.Byte[]"
 	Stack  evidence.StackID
 	Owner  string // the nearest of the user's own code: "Shop!OrderBook.Statement()"; "" none
+	Serves string // the outermost of it, where that works on a request: what handles the route; "" none
 	Bytes  float64
 	Large  float64 // of them on the large object heap
 	Count  float64 // how many large objects
@@ -88,7 +89,8 @@ func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID) {
 	for i := range s.Len() {
 		t := s.Type[i]
 		if t != 0 && t == deaths && s.Subject[i] == subject {
-			a.Deaths = append(a.Deaths, AllocationSite{Type: b.Names.Text(s.Class[i]), Stack: s.Stack[i], Owner: ownerOf(b, subject, s.Stack[i]), Bytes: float64(s.Value[i]), Origin: s.Origin[i]})
+			owner, serves := ownerOf(b, subject, s.Stack[i])
+			a.Deaths = append(a.Deaths, AllocationSite{Type: b.Names.Text(s.Class[i]), Stack: s.Stack[i], Owner: owner, Serves: serves, Bytes: float64(s.Value[i]), Origin: s.Origin[i]})
 		}
 		if s.Subject[i] != subject || t == 0 || t != all && t != large && t != objects {
 			continue
@@ -98,7 +100,8 @@ func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID) {
 		if !ok {
 			n = len(a.Sites)
 			at[k] = n
-			a.Sites = append(a.Sites, AllocationSite{Type: b.Names.Text(k.class), Stack: k.stack, Owner: ownerOf(b, subject, k.stack), Origin: s.Origin[i]})
+			owner, serves := ownerOf(b, subject, k.stack)
+			a.Sites = append(a.Sites, AllocationSite{Type: b.Names.Text(k.class), Stack: k.stack, Owner: owner, Serves: serves, Origin: s.Origin[i]})
 		}
 		x, v := &a.Sites[n], float64(s.Value[i])
 		switch t {
@@ -118,12 +121,16 @@ func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID) {
 	})
 }
 
-func ownerOf(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.StackID) string {
+func ownerOf(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.StackID) (owner, serves string) {
 	var frames []string
 	for _, f := range b.Stacks.Frames(stack) {
 		frames = append(frames, b.Names.Text(f.Func))
 	}
-	return threads.Dotnet(frames, b.Subjects[subject].Name).Owner
+	v := threads.Dotnet(frames, b.Subjects[subject].Name)
+	if v.Request && v.Outer >= 0 && !v.Library {
+		serves = threads.Short(frames[v.Outer])
+	}
+	return v.Owner, serves
 }
 
 func (a *Allocations) types() {

@@ -46,10 +46,11 @@ type Collector struct {
 	PauseCPU   Value // s/s of CPU time in pauses, all the collector's threads; JVM
 	Processors Value // that the runtime may use
 
-	bundle  *evidence.Bundle
-	subject evidence.SubjectID
-	source  evidence.ArtifactID // of the requests it is read beside, -1 none
-	began   []int64             // when the collections that Rate counts began
+	bundle   *evidence.Bundle
+	subject  evidence.SubjectID
+	withheld Withheld
+	source   evidence.ArtifactID // of the requests it is read beside, -1 none
+	began    []int64             // when the collections that Rate counts began
 }
 
 // Beside are the requests that a collector is read beside.
@@ -195,6 +196,9 @@ func (g *Collector) watch(beside *Beside) bool {
 	g.Span = float64(watched) / 1e9
 	g.Pauses = g.All.during(g.Window)
 	g.Stopped = g.value(g.ShareOf(g.Pauses))
+	if g.Placed {
+		g.withheld = WithheldFrom(g.bundle, g.subject, g.All.Spans())
+	}
 	g.longest()
 	return true
 }
@@ -234,6 +238,14 @@ func (g *Collector) ShareOf(p Pauses) float64 {
 		return 0
 	}
 	return p.Seconds() / g.Span
+}
+
+// Ran is how long some pauses lasted, s, but for what the host withheld processors for.
+func (g *Collector) Ran(p Pauses) (sum float64) {
+	for _, x := range p {
+		sum += x.Seconds() * (1 - g.withheld.Part(x.From, x.To))
+	}
+	return sum
 }
 
 // Get returns a figure of a pause, NaN if its source does not give it.

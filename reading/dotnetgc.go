@@ -2,6 +2,7 @@ package reading
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -19,6 +20,7 @@ type DotnetGC struct {
 	Window
 	Span   float64         // s of it that were watched
 	Lost   int64           // events that were lost meanwhile: counts and sums are lower bounds
+	Unseen int             // collections of which nothing was told, between sessions recorded in turn: their numbers are missing
 	Origin evidence.Origin // of the artifact that tells of them
 
 	Collections []Collection                // in order of their beginning
@@ -183,7 +185,7 @@ func ReadDotnetGC(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Dot
 	g.largeWaits(b, subject)
 	g.allocated(b, subject)
 	g.Triggers = triggers(b, subject, g.Collections)
-	g.Heap = trendOf(g.Collections)
+	g.Heap = trendOf(g.Collections, g.LargeAlloc.Number)
 	return g
 }
 
@@ -206,6 +208,7 @@ func (g *DotnetGC) collections(b *evidence.Bundle, subject evidence.SubjectID) {
 		seen[c.Number] = c.From
 		g.Collections = append(g.Collections, c)
 	}
+	g.Unseen = unseen(seen)
 	byEnd := make([]*Collection, len(g.Collections))
 	for i := range g.Collections {
 		byEnd[i] = &g.Collections[i]
@@ -222,6 +225,24 @@ func (g *DotnetGC) collections(b *evidence.Bundle, subject evidence.SubjectID) {
 		c.Allocated = c.Gen[evidence.Gen0].since(last.Gen[evidence.Gen0]) + c.LargeAllocated
 	}
 }
+
+// unseen counts the numbers that are missing between the first and the last; none where another
+// process counts from the beginning again.
+func unseen(began map[int64]int64) (n int) {
+	delete(began, -1) // not told
+	numbers := slices.Sorted(maps.Keys(began))
+	for i := 1; i < len(numbers); i++ {
+		if began[numbers[i]] < began[numbers[i-1]]-restarted {
+			return 0
+		}
+		n += int(numbers[i] - numbers[i-1] - 1)
+	}
+	return n
+}
+
+// restarted is how much earlier (ns) than the one before it a collection begins that another process
+// numbered: of one that began between two sessions only the second's beginning is known.
+const restarted = 1e9
 
 // sameCollection is how far apart two sessions' clocks may tell the same moment, ns.
 const sameCollection = 50e6

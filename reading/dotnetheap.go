@@ -22,11 +22,12 @@ type HeapTrend struct {
 type HeapPoint struct {
 	At           int64   // ns
 	Bytes, Large float64 // of all generations; of large objects
+	Live         float64 // of all generations, without what lies free between objects where that is known
 	Gen2         float64
 }
 
-// trendOf reads it from collections in order.
-func trendOf(all []Collection) HeapTrend {
+// trendOf reads it from collections in order, large is how many bytes/s large objects are allocated.
+func trendOf(all []Collection, large float64) HeapTrend {
 	t := HeapTrend{First: math.NaN(), Last: math.NaN(), Growth: math.NaN(), Rising: math.NaN()}
 	last := int64(-1)
 	var sizes []float64
@@ -40,7 +41,7 @@ func trendOf(all []Collection) HeapTrend {
 		if c.Generation != evidence.Gen2 || !(c.After > 0) {
 			continue
 		}
-		t.Points = append(t.Points, HeapPoint{c.To, c.After, c.Gen[evidence.LargeObjects].After, c.Gen[evidence.Gen2].After})
+		t.Points = append(t.Points, HeapPoint{At: c.To, Bytes: c.After, Large: c.Gen[evidence.LargeObjects].After, Live: c.Live(large), Gen2: c.Gen[evidence.Gen2].After})
 		sizes = append(sizes, c.After)
 	}
 	n := len(sizes)
@@ -61,6 +62,29 @@ func trendOf(all []Collection) HeapTrend {
 	t.Rising = float64(up) / float64(n-1)
 	return t
 }
+
+// Live is what a collection left without what lies free between objects, and at least without the large
+// objects that came while it ran in the background, large of them (bytes) a second: none is moved then,
+// what died leaves its room, and what is new counts as alive.
+func (c *Collection) Live(large float64) float64 {
+	live := c.After
+	if c.Free > 0 && c.Free < c.After {
+		live -= c.Free
+	}
+	if c.Kind == evidence.CollectionBackground {
+		came := large * float64(c.To-c.From) / 1e9
+		live -= known(math.Max(0, math.Min(came, c.Gen[evidence.LargeObjects].used())))
+	}
+	return live
+}
+
+// Small is that without any large objects: a collection of a young generation leaves them as they are.
+func (c *Collection) Small() float64 {
+	return c.Live(0) - known(c.Gen[evidence.LargeObjects].used())
+}
+
+// used is what objects took of a generation after a collection.
+func (s GCSizes) used() float64 { return s.After - s.Free }
 
 // maxNested is how many numbers a collection may be behind the one before it in order of beginning.
 const maxNested = 4

@@ -14,15 +14,15 @@ import (
 )
 
 // series are the names of what the kernel counts of processes, hosts and control groups.
-var series = regexp.MustCompile(`^Series(Process|Host|Cgroup)[A-Z]`)
+var series = regexp.MustCompile(`^Series(Process|Host|Cgroup|Disk|Net)[A-Z]`)
 
 // mayRead are those who read them besides this package.
 var mayRead = []string{
-	"evidence/",              // it names them
-	"format/",                // formats write them
-	"timeline/charts.go",     // it draws them as they are, point by point
-	"timeline/throttled.go",  // likewise, a quota's
-	"threads/native_role.go", // which this package asks: how much of the CPU time of a process without stacks is the kernel's
+	"evidence/",             // it names them
+	"format/",               // formats write them
+	"timeline/charts.go",    // it draws them as they are, point by point
+	"timeline/throttled.go", // likewise, a quota's
+	"threads/process.go",    // which this package asks: how much of a process ran, and in the kernel
 }
 
 // TestNobodyElse holds that what the kernel counts is read here and nowhere else, so that

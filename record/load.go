@@ -10,19 +10,42 @@ import (
 	"github.com/unstall/unstall/probe"
 )
 
-// Load is what [Options.Beside] runs to make a load while the probes record: a
+// Generator makes a load.
+type Generator interface {
+	Plan() load.Plan // what the rows say of it: where to, and when
+	Run(ctx context.Context, o load.Observer) (*load.Result, error)
+}
+
+// Planned is the generator of a plan.
+func Planned(p load.Plan) Generator { return planned{p} }
+
+type planned struct{ plan load.Plan }
+
+func (p planned) Plan() load.Plan { return p.plan }
+
+func (p planned) Run(ctx context.Context, o load.Observer) (*load.Result, error) {
+	return load.Run(ctx, p.plan, o)
+}
+
+// Load is [Made] of a plan.
+func Load(p load.Plan, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
+	return Made(Planned(p), about, also, result)
+}
+
+// Made is what [Options.Beside] runs to make a load while the probes record: a
 // line for each request and the result go into the capture. About is the process
 // that serves, as far as known. Also is told of the run, too, and result of what
 // came of it; both may be nil.
-func Load(p load.Plan, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
+func Made(g Generator, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
 	return func(ctx context.Context, sink probe.Sink) error {
+		p := g.Plan()
 		meta := capture.Meta{Name: "requests.txt", Probe: "load", Origin: p.URL, About: about, Lines: true}
 		w, err := sink.Create(meta)
 		if err != nil {
 			return err
 		}
 		rows := &stored{load.NewRowWriter(w, &p), also}
-		r, err := load.Run(ctx, p, rows)
+		r, err := g.Run(ctx, rows)
 		err = errors.Join(err, rows.to.Flush(), w.Close())
 		if r == nil {
 			return err

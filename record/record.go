@@ -30,6 +30,7 @@ type Options struct {
 	For     time.Duration // how long; > 0
 	Passive bool          // switch nothing on
 	Flight  bool          // a JVM's flight recorder as well
+	Heap    bool          // what lies on the heap of .NET, and what dies there old, as well
 	Path    string        // of the capture; empty: named after the target and the time
 	Tool    string        // version
 	Command []string      // as typed; secrets are taken out
@@ -70,23 +71,48 @@ type Finding struct {
 // Find asks the probes what they can record of the targets; nothing is switched
 // on.
 func Find(ctx context.Context, probes []probe.Probe, targets []discover.Target) Finding {
+	return FindElse(ctx, probes, nil, targets)
+}
+
+// FindElse is Find, and asks others of the targets of whose runtime none of the probes can tell
+// anything.
+func FindElse(ctx context.Context, probes, others []probe.Probe, targets []discover.Target) Finding {
 	f := Finding{Targets: targets}
-	found := make([][]probe.Access, len(targets)*len(probes))
+	found := make([][]probe.Access, len(targets))
 	var all sync.WaitGroup
 	for i, t := range targets {
-		for k, p := range probes {
-			all.Add(1)
-			go func() {
-				defer all.Done()
-				found[i*len(probes)+k] = p.Find(ctx, t)
-			}()
-		}
+		all.Go(func() {
+			told, accesses := ask(ctx, probes, t)
+			if !told {
+				_, more := ask(ctx, others, t)
+				accesses = append(accesses, more...)
+			}
+			found[i] = accesses
+		})
 	}
 	all.Wait()
 	for _, a := range found {
 		f.Accesses = append(f.Accesses, a...)
 	}
 	return f
+}
+
+// ask asks probes of one target side by side; told says whether one that knows its runtime can
+// switch something on in it: what can only be read tells how much, and not of what.
+func ask(ctx context.Context, probes []probe.Probe, t discover.Target) (told bool, accesses []probe.Access) {
+	found := make([][]probe.Access, len(probes))
+	var all sync.WaitGroup
+	for i, p := range probes {
+		all.Go(func() { found[i] = p.Find(ctx, t) })
+	}
+	all.Wait()
+	for i, of := range found {
+		for _, a := range of {
+			told = told || !probes[i].General && a.Missing == nil && len(a.SwitchesOn) > 0
+		}
+		accesses = append(accesses, of...)
+	}
+	return told, accesses
 }
 
 // SwitchesOn lists what recording will switch on in the targets.
@@ -121,7 +147,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	ctx, stop := context.WithTimeout(ctx, opt.For+settle)
 	defer stop()
 	ctx, end := context.WithCancelCause(ctx)
-	plan := probe.Plan{For: opt.For, Passive: opt.Passive, Flight: opt.Flight}
+	plan := probe.Plan{For: opt.For, Passive: opt.Passive, Flight: opt.Flight, Heap: opt.Heap}
 	var probes, beside sync.WaitGroup
 	var mu sync.Mutex
 	for _, a := range f.Accesses {

@@ -223,3 +223,17 @@ func BenchmarkLine(b *testing.B) {
 		})
 	}
 }
+
+// Counters of ours stay, whatever their digits; a number that stands for itself goes.
+func TestOwnFigures(t *testing.T) {
+	for in, want := range map[string]string{
+		"fault 4012 8888 8888 1881 12":               "fault 4012 8888 8888 1881 12",
+		"4111111111111111 12 3456 7 1":               "4111111111111111 12 3456 7 1",
+		"card 4012 8888 8888 1881":                   "card " + Mark,
+		"note 4111111111111111 from bob 1 2 3 4 5 6": "note " + Mark + " from bob 1 2 3 4 5 6",
+	} {
+		if got := string(Own([]byte(in))); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -320,10 +320,32 @@ func Named(name, value []byte) []byte {
 // Own is [Line] for what the tool or a runtime wrote itself, such as counters and
 // names of functions: paths in it are those of files and control groups, and stay.
 func Own(b []byte) []byte {
+	if figures(b) {
+		return b
+	}
 	s := scanner{in: b, own: true}
 	s.scan(0, len(b))
 	s.shapes()
 	return s.text()
+}
+
+// figures says whether a line is a word and five numbers or more, as tables of counters are: four of them,
+// and nanoseconds of some weeks, may look like the number of a payment card.
+func figures(b []byte) bool {
+	n := 0
+	for i, f := range bytes.Fields(b) {
+		number := true
+		for _, c := range f {
+			number = number && (digit(c) || c == '.' || c == '-')
+		}
+		switch {
+		case number:
+			n++
+		case i > 0:
+			return false
+		}
+	}
+	return n > 4
 }
 
 func (s *scanner) words() {

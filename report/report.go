@@ -8,15 +8,18 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/unstall/unstall/calibrate"
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/host"
 	"github.com/unstall/unstall/inspect"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/report/html"
 	"github.com/unstall/unstall/report/json"
 	"github.com/unstall/unstall/report/markdown"
 	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/try"
 )
 
 // Reporter renders a diagnosis.
@@ -28,6 +31,15 @@ type Inspector func(w io.Writer, b *evidence.Bundle) error
 // Comparer renders a comparison.
 type Comparer func(w io.Writer, c *compare.Comparison) error
 
+// Trier renders what a change did while it was tried.
+type Trier func(w io.Writer, r *try.Result) error
+
+// Hoster renders what is wrong with a machine.
+type Hoster func(w io.Writer, r *host.Report) error
+
+// Calibrator renders a service beside loads of a known kind.
+type Calibrator func(w io.Writer, r *calibrate.Result) error
+
 // Form is a way to write what was found, and what it is known by.
 type Form struct {
 	Name       string
@@ -36,7 +48,10 @@ type Form struct {
 	Inspect    Inspector // nil: not in this form
 	Compare    Comparer
 	Predict    Predictor
-	Sides      Sides // nil: not in this form
+	Sides      Sides      // nil: not in this form
+	Try        Trier      // nil: not in this form
+	Host       Hoster     // nil: not in this form
+	Calibrate  Calibrator // nil: not in this form
 	repeated   func(Form, []string) Form
 }
 
@@ -55,8 +70,8 @@ func (f Form) Repeat(commands ...string) Form {
 
 // Forms in the order they are offered; the first is the default.
 var Forms = []Form{
-	{Name: "text", Extensions: []string{"", ".txt", ".log"}, Report: text.Report, Inspect: inspectText, Compare: compareText, Predict: predictText},
-	{Name: "json", Extensions: []string{".json"}, Report: json.Report, Inspect: inspectJSON, Compare: json.Compare, Predict: json.Predict},
+	{Name: "text", Extensions: []string{"", ".txt", ".log"}, Report: text.Report, Inspect: inspectText, Compare: compareText, Predict: predictText, Try: tryText, Host: hostText, Calibrate: calibrateText},
+	{Name: "json", Extensions: []string{".json"}, Report: json.Report, Inspect: inspectJSON, Compare: json.Compare, Predict: json.Predict, Try: tryJSON, Host: hostJSON, Calibrate: calibrateJSON},
 	{Name: "markdown", Extensions: []string{".md", ".markdown"}, Report: markdown.Report, Compare: markdown.Compare, Predict: markdown.Predict},
 	{Name: "html", Extensions: []string{".html", ".htm"}, Report: html.Report, Compare: html.Compare, Predict: html.Predict, Sides: html.Options{}.Compare, repeated: repeatHTML},
 }
@@ -71,6 +86,9 @@ func Choose(name, file, color string) (Form, error) {
 		f.Inspect = func(w io.Writer, b *evidence.Bundle) error { return colored(w, color).Inspect(w, inspect.Of(b)) }
 		f.Compare = func(w io.Writer, c *compare.Comparison) error { return colored(w, color).Compare(w, c) }
 		f.Predict = func(w io.Writer, a *model.Answer) error { return colored(w, color).Predict(w, a) }
+		f.Try = func(w io.Writer, r *try.Result) error { return colored(w, color).Try(w, r) }
+		f.Host = func(w io.Writer, r *host.Report) error { return colored(w, color).Host(w, r) }
+		f.Calibrate = func(w io.Writer, r *calibrate.Result) error { return colored(w, color).Calibrate(w, r) }
 	}
 	return f, err
 }
@@ -107,6 +125,18 @@ func repeatHTML(f Form, commands []string) Form {
 }
 
 func compareText(w io.Writer, c *compare.Comparison) error { return text.For(w).Compare(w, c) }
+
+func tryText(w io.Writer, r *try.Result) error { return text.For(w).Try(w, r) }
+
+func tryJSON(w io.Writer, r *try.Result) error { return json.Encode(w, r) }
+
+func hostText(w io.Writer, r *host.Report) error { return text.For(w).Host(w, r) }
+
+func hostJSON(w io.Writer, r *host.Report) error { return json.Encode(w, r) }
+
+func calibrateText(w io.Writer, r *calibrate.Result) error { return text.For(w).Calibrate(w, r) }
+
+func calibrateJSON(w io.Writer, r *calibrate.Result) error { return json.Encode(w, r) }
 
 func inspectText(w io.Writer, b *evidence.Bundle) error {
 	return text.For(w).Inspect(w, inspect.Of(b))

@@ -21,6 +21,7 @@ var Dotnet = &Runtime{
 	Versioned:     ".NET",
 	Lane:          "thread",
 	Launchers:     []string{"dotnet"},
+	Walks:         true,
 	Hosts:         true,
 	States:        looksAtThreads,
 	Requests:      measured,

@@ -28,6 +28,7 @@ var Go = &Runtime{
 	ReadCollector: reading.GoCollector,
 	Models:        []*model.Model{goheap.Model},
 	AtLeast:       goAtLeast,
+	HugePages:     goHugePages,
 	Recognise: &discover.Recogniser{
 		Built: func(e discover.Executable) (discover.Seen, bool) {
 			return discover.Seen{Version: e.GoVersion, Main: e.Main}, e.GoVersion != ""
@@ -39,6 +40,15 @@ var Go = &Runtime{
 			return ""
 		},
 	},
+}
+
+// goHugePages: https://go.dev/doc/gc-guide#Linux_transparent_huge_pages.
+func goHugePages(h HugePages) string {
+	switch h.Version {
+	case "go1.21", "go1.21.0", "go1.21.1", "go1.21.2", "go1.21.3":
+		return "Go 1.21.0 to 1.21.3 ask for huge pages for their heap; 1.21.4 and later do not"
+	}
+	return ""
 }
 
 // goAtLeast is the newest of the versions that the evidence about a subject shows it to have

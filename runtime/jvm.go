@@ -34,6 +34,7 @@ var JVM = &Runtime{
 	Stacks:        &threads.JVMStacks,
 	Counters:      &top.JVM,
 	ReadCollector: reading.JVMCollector,
+	HugePages:     jvmHugePages,
 	Models:        []*model.Model{younggen.Model},
 	Recognise: &discover.Recogniser{
 		Traces:  discover.Process.Hotspot,
@@ -108,4 +109,12 @@ func releaseVersion(p discover.Process, library string) string {
 		return ""
 	}
 	return ""
+}
+
+// jvmHugePages is what a JVM that asks for huge pages can do itself.
+func jvmHugePages(h HugePages) string {
+	if !h.Asks {
+		return ""
+	}
+	return "this JVM asks for huge pages for its heap (-XX:+UseTransparentHugePages): touch the heap at the start, -Xms equal to -Xmx with -XX:+AlwaysPreTouch, so that they are made once"
 }

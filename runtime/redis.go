@@ -11,23 +11,43 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/top"
 )
 
-// Redis is a Redis server, or one of those made of it (Valkey, KeyDB). It is recognised; what
-// it tells of itself is not read yet.
+// Redis is a Redis server, or one of those made of it, which its version says: "Valkey 8.1.2".
 var Redis = &Runtime{
 	ID:        "redis",
 	Title:     "Redis",
-	Versioned: "Redis",
 	Lane:      "thread",
 	Requests:  measured,
+	HugePages: redisHugePages,
+	Counters:  &top.Redis,
 	Recognise: &discover.Recogniser{
+		Called: "redis",
 		Traces: func(p discover.Process) (discover.Seen, bool) {
 			return discover.Seen{}, isRedis(p.Comm()) || isRedis(path.Base(p.Exe()))
 		},
 		Suggested: maybeRedis,
 		Answers:   answersPing,
+		Schemes:   []string{"redis", "rediss", "valkey", "valkeys", "unix"},
+		Way: func(_ discover.Process, listens []discover.Listener) string {
+			if len(listens) > 0 {
+				return "INFO"
+			}
+			return ""
+		},
 	},
+}
+
+// redisHugePages is what LATENCY DOCTOR does not know.
+func redisHugePages(h HugePages) string {
+	switch {
+	case h.Kernel == "":
+		return ""
+	case h.Splits:
+		return "on Linux " + h.Kernel + " a write after a fork copies 4 KiB of a huge page, not 2 MiB: huge pages make the fork of BGSAVE shorter, and it gets longer without them"
+	}
+	return "on Linux " + h.Kernel + " (before 5.8) each first write after a fork copies 2 MiB: Redis is better off without huge pages"
 }
 
 // isRedis knows the names its servers come by.

@@ -14,6 +14,7 @@ import (
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/model/hugepages"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
 	"github.com/unstall/unstall/top"
@@ -26,6 +27,8 @@ type Runtime struct {
 	Versioned string   // what a version is one of, where it does not say so itself: "Java"
 	Lane      string   // what serves a request: "goroutine" or "thread"
 	Launchers []string // names of executables that run any program: java
+	Master    bool     // its children do its work: what they use it uses
+	Workers   bool     // likewise, and each of them serves one request at a time
 	Hosts     bool     // programs run inside its executable: a process is not called after its program
 
 	States    Evidence // what shows the states of requests
@@ -34,6 +37,7 @@ type Runtime struct {
 	Collector string   // the only one there is, as people call it; "" there are several
 	Reasons   bool     // its collector's log says of each pause why it was, and what went wrong
 	Records   bool     // it records itself on request (Java Flight Recorder)
+	Walks     bool     // it tells what lies on its heap on request, and what dies there (EventPipe)
 	Dump      string   // the tool that prints its threads' stacks, and whose form they are given to others in
 
 	// Recognise tells its processes from others. ID and launchers are put in by [Recognisers].
@@ -46,6 +50,9 @@ type Runtime struct {
 	Generations func(*evidence.Bundle, evidence.SubjectID, reading.Window) *reading.DotnetGC
 	Counters    *top.Counters  // that it keeps of itself, to be watched live; nil: none that are read
 	Models      []*model.Model // of its processes; the first is asked where nothing says which
+	// HugePages is what its processes want of transparent huge pages, in words, where that depends on
+	// versions; "": nothing special. Nil: it is all the same to it.
+	HugePages func(HugePages) string
 	// AtLeast is the oldest release that the evidence about a subject leaves possible, where
 	// it does not name the release; nil: nothing tells.
 	AtLeast func(b *evidence.Bundle, subject evidence.SubjectID) (release string, ok bool)
@@ -55,12 +62,23 @@ type Runtime struct {
 // HOST:PORT stand for those of the process; "" if nothing that can be typed would help.
 type Evidence struct{ What, Command string }
 
+// HugePages is what advice on them depends on.
+type HugePages struct {
+	Version string // of the runtime, "" unknown
+	Kernel  string // release, "" unknown
+	Splits  bool   // a write after a fork copies a small page of a huge one (Linux 5.8: commit 3917c80280c9), not all of it
+	Asks    bool   // its settings have it ask for them
+}
+
 // All are the runtimes that are known.
-var All = []*Runtime{Go, Dotnet, JVM, Redis}
+var All = []*Runtime{Go, Dotnet, JVM, Redis, Nginx, PHPFPM}
+
+// Everywhere are the models of any process on Linux, whatever it runs on.
+var Everywhere = []*model.Model{hugepages.Model}
 
 // unknown stands for a process of which nothing is known: it may be one of Go, whose traces
 // and profiles need not say so.
-var unknown = &Runtime{Lane: Go.Lane, States: Go.States, Requests: Go.Requests}
+var unknown = &Runtime{Lane: "thread", States: Go.States, Requests: Go.Requests}
 
 // measured has requests whatever a service runs on.
 const measured = "an access log or a load generator's results"
@@ -103,7 +121,10 @@ func Recognisers() (known []discover.Recogniser) {
 
 // OnThreads says whether a request keeps a thread of the system as long as it is worked on, as
 // far as is known of the runtime: looks at such threads tell of requests.
-func (r *Runtime) OnThreads() bool { return r.ID == "" || r.Lane == "thread" }
+func (r *Runtime) OnThreads() bool { return r.ID == "" || r.Lane == "thread" || r.Workers }
+
+// Native says whether nothing but the kernel tells what the threads of such a process do.
+func (r *Runtime) Native() bool { return r.OnThreads() && r.Stacks == nil }
 
 // Stacks are the readers of threads' stacks, by the runtime of their process. Where nothing else
 // shows the states of requests, what the kernel says of their threads does.
@@ -142,7 +163,7 @@ func Models() (all []*model.Model) {
 	for _, r := range All {
 		all = append(all, r.Models...)
 	}
-	return all
+	return append(all, Everywhere...)
 }
 
 // Modelled are the runtimes that there are models of: "Go, .NET or JVM".
@@ -157,6 +178,9 @@ func Knobs() string {
 		for _, m := range r.Models {
 			text = append(text, "For "+r.Title+": "+m.Help()+".")
 		}
+	}
+	for _, m := range Everywhere {
+		text = append(text, "For any process on Linux: "+m.Help()+".")
 	}
 	return strings.Join(text, " ")
 }

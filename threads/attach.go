@@ -105,8 +105,11 @@ func (a *attacher) index() {
 			}
 		}
 	}
-	for _, calls := range a.calls { // of calls within calls the inner one says more
-		slices.SortStableFunc(calls, func(x, y span) int { return cmp.Compare(y.to-y.from, x.to-x.from) })
+	awaits := func(x span) int { return int(min(1, v.Stack[x.row])) }
+	for _, calls := range a.calls { // of calls within calls the inner one says more, and what is awaited comes after
+		slices.SortStableFunc(calls, func(x, y span) int {
+			return cmp.Or(cmp.Compare(awaits(x), awaits(y)), cmp.Compare(y.to-y.from, x.to-x.from))
+		})
 	}
 	r := &a.b.Requests
 	for i := range r.Len() {
@@ -245,7 +248,8 @@ func (a *attacher) called(i int, start, end int64) (any bool) {
 			s.Cause = a.t.Awaited(v.Subject[x.row], s.Kind, s.Cause, s.Stack)
 		}
 		any = a.over(max(x.from, start), min(x.to, end), s, func(p *evidence.Segment) bool {
-			return p.Kind == evidence.Awaiting || p.Kind == evidence.Unobserved || p.Kind == evidence.NetWait && p.Stack == 0
+			// The await of a call is the call, whose name says more; what a call awaits before it is made is not.
+			return p.Kind == evidence.Awaiting || p.Kind == evidence.Unobserved || p.Kind == evidence.NetWait && p.Stack == 0 && (s.Stack == 0 || s.Kind != evidence.NetWait)
 		}) || any
 	}
 	return any

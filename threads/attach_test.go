@@ -195,6 +195,22 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// TestCallAwaited: who awaits a socket over a call awaits the call, which has a name; the rest of
+// that await is its own.
+func TestCallAwaited(t *testing.T) {
+	r := record()
+	id := r.request(7, 1000, 1100)
+	r.request(7, 1010, 1012)
+	stack := r.stack(handler)
+	r.p.Interval(evidence.Interval{Subject: r.subject, Kind: evidence.NetWait, Start: 1020, End: 1080, Request: id, Cause: r.p.Name("http db:80")})
+	r.p.Interval(evidence.Interval{Subject: r.subject, Kind: evidence.NetWait, Start: 1015, End: 1085, Request: id, Cause: r.p.Name("a socket"), Stack: stack})
+	b := r.done()
+	want := []any{"unobserved", 10, "awaiting", 5, "network wait", 5, "network wait", 60, "network wait", 5, "awaiting", 15}
+	if d := cmp.Diff(want, states(b, id)); d != "" {
+		t.Error(d)
+	}
+}
+
 // TestCallsWithin: of a call within a call the inner one says more, and a wait for a connection
 // is one for a pool.
 func TestCallsWithin(t *testing.T) {

@@ -1,11 +1,13 @@
 package threads
 
+import "strings"
+
 // Brief is a group's stack in as few frames as tell what happens, innermost first and
 // readable: the call that waits, the user's code below it with who called that, where
 // the framework called the user's code, and how the thread began; "…" stands for what is left out.
 func (g *Group) Brief() []string {
 	if g.View.Kernel {
-		return nil
+		return g.kernelBrief()
 	}
 	first := max(0, g.View.Wait)
 	for first < len(g.Frames) && pseudo(g.Frames[first]) {
@@ -27,6 +29,28 @@ func (g *Group) Brief() []string {
 			out = append(out, "…")
 		}
 		out, left = append(out, Short(g.Frames[i])), false
+	}
+	return out
+}
+
+// mostKernelFrames bounds a stack of what the kernel said.
+const mostKernelFrames = 8
+
+// kernelBrief is the kernel's function in which a thread waits, and the program's by which it came there;
+// nil where none of these is known.
+func (g *Group) kernelBrief() (out []string) {
+	for _, f := range g.Frames[min(1, len(g.Frames)):] {
+		name, _ := nativeFunction(f)
+		if in, ok := strings.CutPrefix(f, "- kernel "); ok && g.View.Owner != "" {
+			name = in + " (kernel)"
+		}
+		switch {
+		case name == "":
+		case len(out) == mostKernelFrames:
+			return append(out, "…")
+		default:
+			out = append(out, name)
+		}
 	}
 	return out
 }

@@ -1,6 +1,10 @@
 package threads
 
-import "github.com/unstall/unstall/evidence"
+import (
+	"sort"
+
+	"github.com/unstall/unstall/evidence"
+)
 
 // place is the user's code, as View.Owner calls it, of a process.
 type place struct {
@@ -48,6 +52,30 @@ func (t *Threads) besideLocks(s evidence.SubjectID, v View) View {
 		v.State, v.Pattern = evidence.LockWait, "lock"
 	}
 	return v
+}
+
+// locked makes looks at threads that wait for a lock, by the runtime's own events of that wait,
+// look so: of CoreCLR's Monitor no frame tells, and where others compute in the same function one
+// that waits there seems to run.
+func (t *Threads) locked(s evidence.SubjectID) {
+	v := &t.b.Intervals
+	waits := make(map[evidence.LaneID][]int)
+	for _, i := range v.Select(evidence.LockWait, s) {
+		if v.Lane[i] > 0 && v.Start[i] < v.End[i] {
+			waits[v.Lane[i]] = append(waits[v.Lane[i]], i)
+		}
+	}
+	for i := range t.looks[s] {
+		l := &t.looks[s][i]
+		if l.Time == 0 || l.View.State != evidence.Running && !l.View.hidden() {
+			continue
+		}
+		rows := waits[l.Lane]
+		n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time }) // a thread waits for one lock at a time
+		if n > 0 && v.End[rows[n-1]] > l.Time {
+			l.View.State, l.View.Pattern = evidence.LockWait, "lock"
+		}
+	}
 }
 
 // leastRunning is the part of the looks at threads that are in a function, or in native code

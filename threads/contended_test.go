@@ -35,3 +35,60 @@ func TestNativeCodeBesideLocks(t *testing.T) {
 		})
 	}
 }
+
+// TestLockedByEvents: who waits for a lock, by the runtime's own events of that wait, does not run,
+// whatever its stack looks like; it waits for who holds the lock, and for what that does.
+func TestLockedByEvents(t *testing.T) {
+	sync := append([]string{"[Native Frames]", "System.Private.CoreLib!Interop+Sys.FSync(class Microsoft.Win32.SafeHandles.SafeHandle)", "System.Private.CoreLib!System.IO.FileStream.Flush(bool)"}, handler...)
+	r := record()
+	r.p.Cover(evidence.Coverage{Subject: r.subject, Kind: evidence.CoverWaits, From: 1, Until: 60e9})
+	r.p.Interval(evidence.Interval{Subject: r.subject, Lane: 7, Kind: evidence.LockWait, Start: 1e9, End: 1e9 + 5e6, Stack: r.stack(handler), Holder: 8})
+	for i := range int64(4) {
+		at := 1e9 + i*2e6
+		r.look(7, at, handler)
+		r.look(8, at+1, sync)
+		r.look(9, at+2, handler)
+	}
+	x := Of(r.done(), stacks)
+	for _, l := range x.Looks(r.subject) {
+		want := map[evidence.LaneID]evidence.Kind{7: evidence.LockWait, 8: evidence.Syscall, 9: evidence.Running}[l.Lane]
+		if l.Lane == 7 && l.Time >= 1e9+5e6 {
+			want = evidence.Running
+		}
+		if l.View.State != want {
+			t.Errorf("thread %d at %d: %s, want %s", l.Lane, l.Time, l.View.State, want)
+		}
+		if l.Lane == 7 && want == evidence.LockWait && (l.Held.Lane != 8 || l.Held.State != evidence.Syscall) {
+			t.Errorf("held by %d, %s", l.Held.Lane, l.Held.State)
+		}
+	}
+}
+
+// TestStill: threads in native code wait where the process used and asked for next to no CPU time;
+// where it computed, or was ready and not run, nobody knows.
+func TestStill(t *testing.T) {
+	inside := append([]string{"[Native Frames]"}, handler...)
+	for _, tt := range []struct {
+		name        string
+		used, ready float64
+		want        evidence.Kind
+	}{
+		{"idle", .1, .05, evidence.SyncWait},
+		{"at work", 1.9, .05, evidence.KindUnknown},
+		{"not run", .1, 1.9, evidence.KindUnknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := record()
+			for lane := range evidence.LaneID(4) {
+				r.look(lane+1, 5e9, inside)
+			}
+			b := r.done()
+			for name, v := range map[string]float64{evidence.SeriesProcessCPU: tt.used, evidence.SeriesProcessRunDelay: tt.ready} {
+				b.Series = append(b.Series, evidence.Series{Subject: r.subject, Name: name, T: []int64{1e9, 9e9}, V: []float64{v, v}})
+			}
+			if got := Of(b, stacks).Looks(r.subject)[0].View; got.State != tt.want {
+				t.Errorf("%s, want %s", got.State, tt.want)
+			}
+		})
+	}
+}

@@ -37,6 +37,7 @@ func Dotnet(frames []string, entry string) View {
 	if s.view.User >= 0 {
 		s.view.Owner = s.ownerText(frames[s.view.User])
 	}
+	s.sockets()
 	s.idle()
 	return s.view
 }
@@ -205,10 +206,33 @@ func (s *dotnetStack) owner() {
 		return false
 	}
 	switch {
-	case pick(func(f *dotnetFrame) bool { return f.own == users }):
+	case pick(func(f *dotnetFrame) bool { return f.own == users && !f.none }):
+		s.holder()
 	case pick(func(f *dotnetFrame) bool { return f.async != "" }):
 	case pick(func(f *dotnetFrame) bool { return f.own == library }):
 		s.view.Library = true
+	}
+}
+
+// holder takes what a lambda or a local function computes for the work of the method that it is
+// written in, if that is what called it, as by way of a query.
+func (s *dotnetStack) holder() {
+	v := &s.view
+	if v.Wait >= 0 {
+		return
+	}
+	within := Parse(s.frames[v.User].name)
+	name, _, nested := strings.Cut(within.Name, ".")
+	if !nested || name == "" {
+		return
+	}
+	for i := v.User + 1; i < len(s.frames); i++ {
+		if f := &s.frames[i]; f.own == users && !f.none {
+			if by := Parse(f.name); by.Type == within.Type && by.Name == name {
+				v.User = i
+				return
+			}
+		}
 	}
 }
 

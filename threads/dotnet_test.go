@@ -89,3 +89,32 @@ func FuzzDotnet(f *testing.F) {
 		describe(v, frames)
 	})
 }
+
+// A method whose name was not told owns nothing: who called it does, if that is known.
+func TestUnknownOwner(t *testing.T) {
+	for want, frames := range map[string][]string{
+		"Shop!Cart.Get()": {"System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch()", "?!?", "Shop!Shop.Cart.Get()"},
+		"":                {"System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch()", "?!?"},
+	} {
+		if v := Dotnet(frames, "Shop"); v.Owner != want {
+			t.Errorf("%v: %q, want %q", frames, v.Owner, want)
+		}
+	}
+}
+
+// What a lambda computes is the work of its method where that called it, and not where it waits,
+// nor where the framework calls it.
+func TestLambdaOwner(t *testing.T) {
+	lambda := "Shop!Shop.Words+<>c__DisplayClass4_0.<Solve>b__1(class System.String)"
+	query := "System.Linq!System.Linq.Enumerable.Count()"
+	for want, frames := range map[string][]string{
+		"Shop!Words.Solve(string)":          {"System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch()", lambda, query, "Shop!Shop.Words.Solve(class System.String)"},
+		"Shop!Words.Find()":                 {"Shop!Shop.Words+<>c.<Find>b__0_0()", query, "Shop!Shop.Words+<Find>d__3.MoveNext()"},
+		"Shop!Words.Solve.lambda_1(string)": {lambda, "Microsoft.AspNetCore.Routing!Microsoft.AspNetCore.Builder.RouterMiddleware.Invoke()"},
+		"Shop!Words.Keep.lambda_2()":        {"[Native Frames]", "System.Private.CoreLib!System.Threading.Thread.Sleep()", "Shop!Shop.Words+<>c.<Keep>b__2()", "Shop!Shop.Words.Keep()"},
+	} {
+		if v := Dotnet(frames, "Shop"); v.Owner != want {
+			t.Errorf("%v: %q, want %q", frames, v.Owner, want)
+		}
+	}
+}

@@ -4,7 +4,8 @@ import "github.com/unstall/unstall/evidence"
 
 // dotnetRoles are the methods that threads of a kind begin with.
 //
-//	3.1   _ThreadPoolWaitCallback.PerformWaitCallback, called by native code
+//	3.1   _ThreadPoolWaitCallback.PerformWaitCallback, called by native code, which also
+//	      has a thread of the pool fire the timers that are due
 //	6–    PortableThreadPool: https://github.com/dotnet/runtime/tree/main/src/libraries/System.Private.CoreLib/src/System/Threading
 //	8–    WindowsThreadPool, with System.Threading.ThreadPool.UseWindowsThreadPool
 var dotnetRoles = []struct {
@@ -19,6 +20,8 @@ var dotnetRoles = []struct {
 	{"System.Threading._ThreadPoolWaitCallback.PerformWaitCallback", Worker},
 	{"System.Threading._ThreadPoolWaitOrTimerCallback.", Worker},
 	{"System.Threading.ThreadPoolWorkQueue.Dispatch", Worker},
+	{"System.Threading.TimerQueue.AppDomainTimerCallback", Worker},
+	{"System.Threading.TimerQueue.FireNextTimers", Worker},
 	{"System.Threading._IOCompletionCallback.", IO},
 	{"System.Threading.TimerQueue.TimerThread", Timer},
 	{"System.Threading.TimerQueue+TimerThread", Timer},
@@ -36,7 +39,8 @@ var dotnetRoles = []struct {
 }
 
 // dispatchFrames are on the stack of a pool thread that has a work item.
-var dispatchFrames = []string{"System.Threading.ThreadPoolWorkQueue.Dispatch", "System.Threading._ThreadPoolWaitCallback.", "System.Threading._ThreadPoolWaitOrTimerCallback."}
+var dispatchFrames = []string{"System.Threading.ThreadPoolWorkQueue.Dispatch", "System.Threading._ThreadPoolWaitCallback.", "System.Threading._ThreadPoolWaitOrTimerCallback.",
+	"System.Threading.TimerQueue.FireNextTimers"}
 
 // requestFrames are on the stack of a thread that works on a request; serverFrames
 // begin alike and serve none.

@@ -88,3 +88,20 @@ func TestUnknownRuntime(t *testing.T) {
 
 // stacks are the readers of all stacks that tests have.
 var stacks = Readers{"dotnet": DotnetStacks, "jvm": JVMStacks}
+
+// Up to .NET 5 native code has a thread of the pool fire the timers that are due: what their
+// callbacks wait for keeps it from requests.
+func TestTimersFireOnThreadsOfThePool(t *testing.T) {
+	r := record()
+	for lane := range evidence.LaneID(3) {
+		r.look(lane+1, 1e9, []string{"[Native Frames]", "System.Private.CoreLib!System.Threading.Monitor.Enter()", "Shop!Shop.Prices.Refresh()",
+			"System.Private.CoreLib!System.Threading.TimerQueueTimer.CallCallback(bool)", "System.Private.CoreLib!System.Threading.TimerQueue.FireNextTimers()"})
+	}
+	s := Of(r.Bundle, stacks).Summary(r.subject)
+	if d := cmp.Diff([]string{"3 of 3 pool threads · waiting for a lock · Shop!Prices.Refresh()"}, sentences(s)); d != "" {
+		t.Error(d)
+	}
+	if s.Pool != 3 || s.Busy != 3 || s.Blocked != 3 {
+		t.Errorf("%d threads of the pool, %d with work, %d waiting", s.Pool, s.Busy, s.Blocked)
+	}
+}

@@ -288,6 +288,9 @@ func readParams(params string) string {
 	return strings.Join(out, ",")
 }
 
+// Function says whether a frame is one, and does not stand for something else.
+func Function(frame string) bool { return !pseudo(frame) }
+
 // pseudo says that a frame stands for something else than a function.
 func pseudo(frame string) bool {
 	switch frame {

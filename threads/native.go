@@ -48,11 +48,15 @@ func Adopt(b *evidence.Bundle, of Readers) {
 	}
 	native := func(s evidence.SubjectID) bool { return of[b.Subjects[s].Runtime].Settle != nil && !own[s] }
 	x.Type = slices.Clone(x.Type) // what was read stays as it was
+	var looks []int
 	for i := range x.Len() {
 		if x.Type[i] == from && native(x.Subject[i]) {
 			x.Type[i] = to
+			looks = append(looks, i)
 		}
 	}
+	detail(b, looks)
+	complete(b, looks)
 	for _, c := range b.Coverage {
 		if c.Kind == evidence.CoverSyscalls && native(c.Subject) {
 			c.Kind = evidence.CoverThreads
@@ -72,10 +76,12 @@ func Native(frames []string, _ string) View {
 		v.Pool = strings.TrimRight(strings.Trim(frames[n-1], "[]"), "0123456789-_#/: ")
 	}
 	call, on, _ := nativeCall(frames)
-	if address, ok := strings.CutPrefix(on, "0x"); ok && strings.HasPrefix(call, "futex") && call != "futex mutex" {
-		on = fmt.Sprintf("%#x", hexOf(address)&^sameCondition)
+	v.Owner, v.Library = nativeOwner(frames)
+	if strings.HasPrefix(call, "futex") && call != "futex mutex" {
+		on = condition(on)
 	}
 	if call == "" || call == "running" {
+		v.Ready = slices.Contains(frames, isReady)
 		return v
 	}
 	v.Wait = 0
@@ -84,8 +90,10 @@ func Native(frames []string, _ string) View {
 		w = nativeWait{state: evidence.Syscall}
 	}
 	v.State, v.Pattern = w.state, call
-	if v.State == evidence.LockWait {
-		v.Pattern = "mutex"
+	reason := nativeReason(call, on, frames)
+	if call == "page fault" {
+		v.Pattern = reason
+		return v
 	}
 	if of := onSocket(on); of != nil && w.on != "" {
 		w.state, w.on = of.state, w.on+of.words
@@ -97,13 +105,45 @@ func Native(frames []string, _ string) View {
 			}
 			return v
 		}
-		v.Pattern += w.on
+		if v.Pattern += w.on; of.is == "pipe" && writes(call) {
+			v.State, v.Pattern = evidence.Syscall, v.Pattern+FullPipe
+		}
 		return v
 	}
 	if on != "" {
-		v.Pattern += w.joined() + on
+		v.Pattern += w.joined(on) + on
+	}
+	if reason != "" {
+		v.Pattern += " (" + reason + ")"
 	}
 	return v
+}
+
+// FullPipe ends what is said of a write that waits for room in a pipe.
+const FullPipe = " that its reader empties too slowly"
+
+// nativePath are the program's own functions on a stack, innermost first.
+func nativePath(frames []string) (path []string) {
+	for _, f := range frames[min(1, len(frames)):] {
+		if f == unknownFunction {
+			break
+		}
+		if name, in := nativeFunction(f); name != "" && in == "" && !nativeRuntime(name, in) {
+			path = append(path, tidy(name))
+		}
+	}
+	return path
+}
+
+// condition is the word at which threads wait for a condition variable, of either of its two.
+func condition(on string) string {
+	name, offset, behind := strings.Cut(on, "+0x")
+	if address, ok := strings.CutPrefix(on, "0x"); ok {
+		return fmt.Sprintf("%#x", hexOf(address)&^sameCondition)
+	} else if behind {
+		return fmt.Sprintf("%s+%#x", name, hexOf(offset)&^sameCondition)
+	}
+	return on
 }
 
 // sameCondition are the bits by which the two words differ at which threads wait in turn for one
@@ -117,11 +157,14 @@ type nativeWait struct {
 	at    bool   // what it is on is an address
 }
 
-func (w nativeWait) joined() string {
-	if w.at {
+func (w nativeWait) joined(on string) string {
+	switch {
+	case !w.at:
+		return " of "
+	case strings.HasPrefix(on, "0x"):
 		return " at "
 	}
-	return " of "
+	return " " // it has a name
 }
 
 // nativeWaits are the calls that are no work in the kernel by themselves; all others are.
@@ -140,8 +183,8 @@ var nativeWaits = map[string]nativeWait{
 	"nanosleep":            {state: evidence.SleepWait},
 	"clock_nanosleep":      {state: evidence.SleepWait},
 	"epoll_wait":           {state: evidence.SyncWait},
-	"poll":                 {state: evidence.SyncWait},
-	"ppoll":                {state: evidence.SyncWait},
+	"poll":                 {state: evidence.SyncWait, on: " for"},
+	"ppoll":                {state: evidence.SyncWait, on: " for"},
 	"select":               {state: evidence.SyncWait},
 	"pselect":              {state: evidence.SyncWait},
 	"io_getevents":         {state: evidence.Syscall},
@@ -196,10 +239,11 @@ func onSocket(on string) *socket {
 }
 
 // nativeCall takes the frames of a look apart: which call, what on, and how deep the thread's
-// stack was, as an address; 0 unknown.
+// stack was, as an address; 0 unknown. A futex that a function waits at which takes a lock is that of a
+// lock, whatever its word holds; one within a fork is part of that: forks of one process take turns.
 func nativeCall(frames []string) (call, on string, sp uint64) {
 	for i, f := range frames {
-		if rest, ok := strings.CutPrefix(f, "- of "); ok {
+		if rest, ok := strings.CutPrefix(f, isOn); ok {
 			on = rest
 		} else if rest, ok := strings.CutPrefix(f, "- sp 0x"); ok {
 			sp = hexOf(rest)
@@ -207,7 +251,37 @@ func nativeCall(frames []string) (call, on string, sp uint64) {
 			call = f
 		}
 	}
+	switch {
+	case !strings.HasPrefix(call, "futex"):
+	case waitsWithin(frames, forking):
+		call, on = forks, "" // of what else a fork locks nobody but the C library knows
+	case waitsWithin(frames, lockTakers):
+		call = "futex mutex"
+	}
 	return call, on, sp
+}
+
+// unknownFunction is what formats call an address that lies in no file.
+const unknownFunction = "an unknown function"
+
+// nativeOwner is the program's own function that a thread waits in, "" unknown: the innermost that
+// is of no system library and no language's runtime. Where all are of libraries it is the innermost of
+// these.
+func nativeOwner(frames []string) (owner string, library bool) {
+	for _, f := range frames[min(1, len(frames)):] {
+		name, in := nativeFunction(f)
+		if name == unknownFunction {
+			break // what called it is not known: the stack is not one from here on
+		}
+		switch {
+		case name == "" || nativeRuntime(name, in):
+		case in == "":
+			return tidy(name), false
+		case owner == "":
+			owner = tidy(name)
+		}
+	}
+	return owner, owner != ""
 }
 
 func hexOf(s string) (n uint64) {

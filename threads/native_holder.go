@@ -18,10 +18,11 @@ func (h *holding) unnamed(bursts [][]*Look) {
 	if h.t.of[h.t.b.Subjects[h.s].Runtime].Settle == nil {
 		return
 	}
+	h.oneWorker(bursts)
 	waits := make(map[string]bool)
 	for _, burst := range bursts {
 		for _, l := range burst {
-			if waitsUnnamed(l) {
+			if waitsUnnamed(l) && h.next[l] == nil {
 				waits[l.View.Pattern] = true
 			}
 		}
@@ -30,7 +31,44 @@ func (h *holding) unnamed(bursts [][]*Look) {
 		if !h.place(on, bursts) {
 			h.alone(on, bursts)
 		}
+		h.inFunction(on, bursts)
 	}
+}
+
+// inFunction finds who holds a mutex where the program's functions are known: of those that did not run
+// then, who alone is in the function that locks it, and beyond the lock. What such a holder is seen
+// to wait for says more than what holders do most of the time.
+func (h *holding) inFunction(on string, bursts [][]*Look) {
+	for _, burst := range bursts {
+		locks := make(map[string]*Look) // functions that lock it, and who alone is beyond
+		for _, l := range burst {
+			if l.View.State == evidence.LockWait && l.View.Pattern == on && l.View.Owner != "" {
+				locks[l.View.Owner] = nil
+			}
+		}
+		for at := range locks {
+			locks[at] = h.beyondLock(at, on, burst)
+		}
+		for _, l := range burst {
+			if l.View.State == evidence.LockWait && l.View.Pattern == on && locks[l.View.Owner] != nil {
+				h.next[l] = locks[l.View.Owner]
+			}
+		}
+	}
+}
+
+// beyondLock is who alone waits for something else in a function that locks a mutex; nil if that are none or several.
+func (h *holding) beyondLock(at, on string, burst []*Look) (only *Look) {
+	for _, l := range burst {
+		if !l.View.Waiting() || l.View.State == evidence.ClientWait || l.View.Pattern == on || !slices.ContainsFunc(h.t.frames(l.Stack), func(f string) bool { return tidy(f) == at }) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = l
+	}
+	return only
 }
 
 // leastPlaces is from how many on that get on at a time it is a limit; one alone is who holds it.
@@ -53,7 +91,7 @@ func (h *holding) place(on string, bursts [][]*Look) bool {
 	if g.first == nil || !g.full(bursts) || g.limit.Most < leastPlaces {
 		return false
 	}
-	g.limit.Place, g.limit.Pattern = on, ""
+	g.limit.Place, g.limit.Pattern = g.first.View.Reason(), "" // with the function, where that is known
 	h.gate(g, bursts)
 	return true
 }
@@ -96,7 +134,7 @@ func (h *holding) alone(on string, bursts [][]*Look) {
 			holder = single(on, burst)[does]
 		}
 		for _, l := range burst {
-			if holder != nil && holder != l && waitsUnnamed(l) && l.View.Pattern == on {
+			if holder != nil && holder != l && waitsUnnamed(l) && l.View.Pattern == on && h.next[l] == nil {
 				h.next[l] = holder
 			}
 		}

@@ -1,8 +1,8 @@
 package threads
 
 import (
-	"math"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/evidence"
 )
@@ -28,17 +28,27 @@ const (
 func workBy(v *View, call, on string) int {
 	switch call {
 	case "epoll_wait", "poll", "ppoll", "select", "pselect", "accept", "io_uring_enter":
-		return byPoll
+		if v.State != evidence.NetWait { // a poll for the answer of whom it asked is no wait for work
+			return byPoll
+		}
 	}
 	switch {
 	case v.State == evidence.ClientWait && reads(call), v.State == evidence.Idle:
 		return byClient
-	case v.State == evidence.SyncWait, v.State == evidence.NetWait && reads(call) && (on == "udp" || on == "unix"):
+	case v.State == evidence.SyncWait && !writes(call), v.State == evidence.NetWait && reads(call) && (on == "udp" || on == "unix"):
 		return bySignal
 	case v.State == evidence.SleepWait:
 		return bySleep
 	}
 	return noWork
+}
+
+func writes(call string) bool {
+	switch call {
+	case "write", "writev", "pwrite", "pwritev", "sendto", "sendmsg", "sendmmsg", "sendfile", "splice":
+		return true
+	}
+	return false
 }
 
 func reads(call string) bool {
@@ -52,11 +62,13 @@ func reads(call string) bool {
 // native is a thread as all looks at it show it.
 type native struct {
 	looks []*Look
-	by    []int    // of each look
-	deep  []uint64 // of each look: where its stack ended, 0 unknown
-	idles int      // how it waits for work; noWork: it was never seen to
-	polls bool     // it was seen to poll or to wait for clients
-	busy  int      // looks in which it had work
+	by    []int      // of each look
+	deep  []uint64   // of each look: where its stack ended, 0 unknown
+	path  [][]string // of each look: the program's functions, innermost first
+	outer []bool     // of each look: it may be a wait for work
+	idles int        // how it waits for work; noWork: it was never seen to
+	polls bool       // it was seen to poll or to wait for clients
+	busy  int        // looks in which it had work
 }
 
 // settleNative finds who waits for work, who serves requests, and in which pools.
@@ -71,12 +83,17 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 			lanes[l.Lane] = n
 			order = append(order, n)
 		}
-		call, on, sp := nativeCall(t.frames(l.Stack))
-		n.looks, n.by, n.deep = append(n.looks, l), append(n.by, workBy(&l.View, call, on)), append(n.deep, sp)
+		frames := t.frames(l.Stack)
+		call, on, sp := nativeCall(frames)
+		n.looks, n.by, n.deep, n.path = append(n.looks, l), append(n.by, workBy(&l.View, call, on)), append(n.deep, sp), append(n.path, nativePath(frames))
 	}
-	var classes [bySleep + 1]int
 	for _, n := range order {
 		n.settle()
+	}
+	alike(order)
+	var classes [bySleep + 1]int
+	for _, n := range order {
+		n.rest()
 		classes[n.idles]++
 	}
 	workers := 0
@@ -133,20 +150,21 @@ func (t *Threads) besideCalls(s evidence.SubjectID) {
 	if !(t.systemShare(s) >= mostlySystem) {
 		return
 	}
-	seen := make(map[evidence.StackID]int) // one of each pattern stands for it
+	seen := make(map[evidence.StackID]int) // one of each reason stands for it
 	first := make(map[string]*Look)
 	running, calls := 0, 0
 	for i := range t.looks[s] {
 		switch l := &t.looks[s][i]; {
 		case !l.View.Request:
+		case l.View.Ready:
 		case l.View.State == evidence.Running:
 			running++
 		case l.View.State == evidence.Syscall:
 			calls++
-			if first[l.View.Pattern] == nil {
-				first[l.View.Pattern] = l
+			if first[l.View.Reason()] == nil {
+				first[l.View.Reason()] = l
 			}
-			seen[first[l.View.Pattern].Stack]++
+			seen[first[l.View.Reason()].Stack]++
 		}
 	}
 	var most *Look
@@ -158,51 +176,83 @@ func (t *Threads) besideCalls(s evidence.SubjectID) {
 	if most == nil || float64(seen[most.Stack]) < oneCall*float64(calls) || float64(seen[most.Stack]) < asLong*float64(running) {
 		return
 	}
-	pattern := most.View.Pattern
+	pattern, owner, stack := most.View.Pattern, most.View.Owner, most.Stack
 	for i := range t.looks[s] {
-		if v := &t.looks[s][i].View; v.Request && v.State == evidence.Running {
-			v.State, v.Pattern, v.Wait = evidence.Syscall, pattern, 0
+		l := &t.looks[s][i]
+		if v := &l.View; v.Request && v.State == evidence.Running && !v.Ready {
+			v.State, v.Pattern, v.Owner, v.Wait = evidence.Syscall, pattern, owner, 0
+			l.Stack = stack
 		}
 	}
-}
-
-// systemShare is the part of a process's CPU time that is the kernel's; NaN unknown.
-func (t *Threads) systemShare(s evidence.SubjectID) float64 {
-	sum := func(name string) float64 {
-		x := t.b.SeriesOf(s, name)
-		if x == nil {
-			return math.NaN()
-		}
-		total := 0.
-		for i := 1; i < len(x.T); i++ {
-			total += x.V[i-1] * float64(x.T[i]-x.T[i-1])
-		}
-		return total
-	}
-	return sum(evidence.SeriesProcessCPUSystem) / sum(evidence.SeriesProcessCPU)
 }
 
 // leastPool is how many threads that wait for work at a condition variable make a pool: one alone
 // may do what it does beside requests, such as writing a log.
 const leastPool = 2
 
-// settle finds where a thread waits for work, and takes it for idle there.
+// calledBy says whether another function in which the thread waits to be woken called the one in which
+// it waits: who waits for work in the first waits for something else in the other, however near that is
+// on the stack.
+func calledBy(path []string, at map[string]bool) bool {
+	return len(path) > 1 && slices.ContainsFunc(path[1:], func(f string) bool { return f != path[0] && at[f] })
+}
+
+// alike finds threads that serve clients and were only seen while they waited for something else: in
+// functions, by the same way, in which others wait with a client's request. Of a server with many threads
+// that are looked at now and then these are most.
+func alike(order []*native) {
+	with := make(map[string]bool)
+	for _, n := range order {
+		if n.idles != byClient {
+			continue
+		}
+		for i, by := range n.by {
+			if by >= bySignal {
+				with[strings.Join(n.path[i], evidence.Link)] = true
+			}
+		}
+	}
+	delete(with, "")
+	for _, n := range order {
+		if n.idles < bySignal || len(with) == 0 {
+			continue
+		}
+		serves := true
+		for i := range n.by {
+			serves = serves && (!n.outer[i] || with[strings.Join(n.path[i], evidence.Link)])
+		}
+		if serves {
+			n.idles, n.polls = byClient, true
+		}
+	}
+}
+
+// settle finds where a thread waits for work.
 func (n *native) settle() {
 	var top uint64
+	at := make(map[string]bool) // functions that wait by themselves to be woken
 	for i, by := range n.by {
 		if by != noWork && n.deep[i] > top {
 			top = n.deep[i]
 		}
+		if by == bySignal && len(n.path[i]) > 0 {
+			at[n.path[i][0]] = true
+		}
 	}
-	outer := func(i int) bool { return n.by[i] != noWork && n.deep[i]+sameDepth > top }
+	n.outer = make([]bool, len(n.by))
 	for i, by := range n.by {
-		if outer(i) && (n.idles == noWork || by < n.idles) {
+		n.outer[i] = by != noWork && n.deep[i]+sameDepth > top && !(by >= bySignal && calledBy(n.path[i], at))
+		if n.outer[i] && (n.idles == noWork || by < n.idles) {
 			n.idles = by
 		}
 	}
+}
+
+// rest takes a thread for idle where it waits for work.
+func (n *native) rest() {
 	for i, l := range n.looks {
 		v, by := &l.View, n.by[i]
-		if by == byClient || outer(i) && (by == n.idles || by == byPoll) {
+		if by == byClient || n.outer[i] && (by == n.idles || by == byPoll) {
 			v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
 		}
 		n.polls = n.polls || by == byPoll || by == byClient

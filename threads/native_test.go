@@ -11,7 +11,7 @@ import (
 
 // kernelLooks is a process of no runtime that is known, looked at every 25 ms; each look names the
 // threads and, as format/syscalls has it, what each does: "4711 fsync of /var/x @10" waits there with
-// its stack 10 bytes deeper than another.
+// its stack 10 bytes deeper than another, " by submit serve" before that in these functions.
 func kernelLooks(looks ...string) (*evidence.Bundle, *threads.Threads) {
 	b := evidence.NewBundle()
 	b.Subjects = []evidence.Subject{{Name: "svc", PID: 4711}}
@@ -25,6 +25,7 @@ func kernelLooks(looks ...string) (*evidence.Bundle, *threads.Threads) {
 			fmt.Sscan(tidText, &tid)
 			call, deep, _ := strings.Cut(rest, " @")
 			fmt.Sscan(deep, &depth)
+			call, by, _ := strings.Cut(call, " by ")
 			call, on, is := strings.Cut(call, " of ")
 			frames := []evidence.Frame{{Func: p.Name(call)}}
 			if is {
@@ -32,6 +33,9 @@ func kernelLooks(looks ...string) (*evidence.Bundle, *threads.Threads) {
 			}
 			if call != "running" {
 				frames = append(frames, evidence.Frame{Func: p.Name(fmt.Sprintf("- sp %#x", 0x7f0000000000-depth))})
+			}
+			for f := range strings.FieldsSeq(by) {
+				frames = append(frames, evidence.Frame{Func: p.Name(f)})
 			}
 			frames = append(frames, evidence.Frame{Func: p.Name("[svc]")})
 			p.Sample(evidence.Sample{Time: at, Lane: evidence.LaneID(tid), Stack: p.Stack(frames), Type: typ, Value: 1, Origin: p.Origin(1)})
@@ -77,13 +81,19 @@ func TestNative(t *testing.T) {
 			[]string{"1 idle", "1 sleeping (clock_nanosleep) request", "1 idle"}},
 		"workers wait for a mutex whose holder syncs": {
 			append(repeat(3, "1 epoll_wait @100\n2 futex of 0x10 @100\n3 futex mutex of 0x20 @300\n4 fsync of /j @2000"), "1 epoll_wait @100\n2 futex of 0x10 @100\n3 futex of 0x10 @100\n4 futex of 0x14 @100", "2 running\n1 running\n3 running"),
-			[]string{"1 idle", "2 idle", "3 waiting for a lock (mutex at 0x20) request held by 4 fsync of /j", "4 in the kernel (fsync of /j) request"}},
+			[]string{"1 idle", "2 idle", "3 waiting for a lock (futex mutex at 0x20) request held by 4 fsync of /j", "4 in the kernel (fsync of /j) request"}},
 		"a place in a limit is waited for further in than work": {
 			append(repeat(3, "1 accept of listener @100\n2 futex of 0x10 @100\n3 futex of 0x90 @2000\n4 running"), "3 futex of 0x10 @100\n4 futex of 0x10 @100"),
 			[]string{"1 idle", "2 idle", "3 waiting for another thread (futex at 0x90) request"}},
 		"three places, for which others wait at either word of a condition variable": {
 			append(repeat(4, "1 accept of listener @100\n2 futex of 0x90 @2000\n3 futex of 0x94 @2000\n4 clock_nanosleep @2100\n5 clock_nanosleep @2100"), "2 read of client @200\n3 read of client @200\n4 read of client @200\n5 read of client @200"),
 			[]string{"2 waiting for a pool (futex at 0x90) request held by 4 clock_nanosleep", "3 waiting for a pool (futex at 0x90) request held by 5"}},
+		"one thread does what others wait for, each at a word of its own": {
+			append(repeat(4, "1 accept of listener @100\n2 futex of 0x10 @2000\n3 futex of 0x20 @2000\n4 fsync of /j @300"), repeat(4, "1 accept of listener @100\n2 read of client @200\n3 read of client @200\n4 futex of 0x90 @100")...),
+			[]string{"2 waiting for another thread (futex at 0x10) request held by 4 fsync of /j", "3 waiting for another thread (futex at 0x20) request held by 4 fsync of /j"}},
+		"one that is only seen with a request waits where others do with theirs": {
+			append(repeat(3, "1 accept of listener @100\n2 futex of 0x20 by submit serve @300\n3 futex of 0x10 by submit serve @300\n4 futex of 0x30 by work @300"), "2 read of client by serve @200"),
+			[]string{"2 waiting for another thread (futex at 0x20) request", "3 waiting for another thread (futex at 0x10) request", "4 idle"}},
 		"a log is written beside requests": {
 			append(repeat(3, "1 epoll_wait @100\n2 futex of 0x10 @100"), "1 running\n2 fdatasync of /log @800"),
 			[]string{"1 running request", "2 in the kernel (fdatasync of /log)\n"}},

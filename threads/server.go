@@ -19,6 +19,7 @@ func (t *Threads) served(s evidence.SubjectID) {
 	if !slices.ContainsFunc(looks, func(l Look) bool { return l.View.Accepts }) {
 		return
 	}
+	one := t.of[t.b.Subjects[s].Runtime].OnePool
 	groups := make(map[string][]*Look)
 	for i := range looks {
 		l := &looks[i]
@@ -37,7 +38,7 @@ func (t *Threads) served(s evidence.SubjectID) {
 	}
 	for _, group := range groups {
 		if lanes(group) >= most/fewer {
-			t.serves(group)
+			t.serves(group, one)
 		}
 	}
 	if slices.ContainsFunc(looks, func(l Look) bool { return l.View.Request }) {
@@ -45,7 +46,7 @@ func (t *Threads) served(s evidence.SubjectID) {
 	}
 	for i := range looks { // its loop reads, and gives what it has read to a pool; or those that wait to read are not seen
 		if v := &looks[i].View; (v.Role == Worker || v.Virtual && v.Role == Other) && v.User >= 0 && !v.Library {
-			v.serve()
+			v.serve(one)
 		}
 	}
 }
@@ -63,8 +64,10 @@ func lanes(group []*Look) int {
 	return len(all)
 }
 
-// serves takes the threads that began alike for a server's, if they read from connections.
-func (t *Threads) serves(group []*Look) {
+// serves takes the threads that began alike for a server's, if they read from connections. Where
+// the runtime has one pool, they become no part of it: one of that which waits for the next bytes
+// is blocked, and threads of the program's own are none that others wait for.
+func (t *Threads) serves(group []*Look, one bool) {
 	depth := func(l *Look) int { return len(t.pathOf(l.Stack).frames) - l.View.User }
 	var reads *Look
 	for _, l := range group {
@@ -88,21 +91,28 @@ func (t *Threads) serves(group []*Look) {
 	for _, l := range group {
 		v := &l.View
 		if v.Reads && t.user(l) == at {
+			if one && v.Role == Worker {
+				continue
+			}
 			v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
-			v.Role = Worker
+			if !one {
+				v.Role = Worker
+			}
 			continue
 		}
-		v.serve()
+		v.serve(one)
 	}
 }
 
 // serve says that a thread works on a request, if it has work: what looked like waiting for
 // some may be its request's wait for something.
-func (v *View) serve() {
+func (v *View) serve(one bool) {
 	if v.before.State != evidence.KindUnknown {
 		v.State, v.Pattern, v.Wait = v.before.State, v.before.Pattern, v.before.Wait
 	}
 	if v.State != evidence.Idle {
-		v.Role, v.Request = Worker, true
+		if v.Request = true; !one {
+			v.Role = Worker
+		}
 	}
 }

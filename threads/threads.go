@@ -123,6 +123,8 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		slices.SortStableFunc(t.looks[s], func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
 		complete := slices.ContainsFunc(t.looks[s], func(l Look) bool { return byProgram(&l) })
 		t.looks[s] = once(t.looks[s])
+		t.locked(s)
+		t.still(s)
 		if settle := of[b.Subjects[s].Runtime].Settle; settle != nil {
 			settle(t, s)
 		} else {

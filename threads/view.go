@@ -39,6 +39,7 @@ type View struct {
 	Reads   bool          // the user's own code waits here for bytes from a socket, by nothing but the runtime's own methods
 	Loop    bool          // it is an event loop's: it polls sockets, and works itself on what is ready
 	Kernel  bool          // the kernel said what it does: no function of the program is known
+	Ready   bool          // it seems to run, but the kernel's own recording shows that it waited for a processor then
 	Virtual bool          // a thread of the runtime's, not of the system
 	Carrier bool          // of the system, on which the runtime runs such threads, or by which it wakes them
 	Pool    string        // what its thread is called, without its number, where a runtime's threads have names: "http-nio-8080-exec"
@@ -69,7 +70,7 @@ func (v View) Reason() string {
 		return v.Limit
 	case v.Owner == "":
 		return v.Pattern
-	case v.State == evidence.LockWait:
+	case v.State == evidence.LockWait && !v.Kernel:
 		return v.Owner
 	}
 	return v.Pattern + " in " + v.Owner

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/evidence"
 )
@@ -18,6 +19,7 @@ func (l *layout) charts() {
 		l.processor()
 	}
 	l.host()
+	l.redis()
 	l.counters()
 	l.heap()
 	l.collections()
@@ -27,6 +29,10 @@ func (l *layout) charts() {
 	l.goroutines()
 	l.simple("delay", "threads waiting for a CPU of the host", "s/s", false, figures{
 		{evidence.SeriesProcessRunDelay, "threads", "all threads"}, {evidence.SeriesProcessMainThreadRunDelay, "main", "main thread"}})
+	l.nonzero("reclaim", "memory taken back, and swap", "pages/s", figures{
+		{evidence.SeriesHostReclaimDirect, "direct", "by who allocated"}, {evidence.SeriesHostReclaimBackground, "kswapd", "by the kernel beside it"},
+		{evidence.SeriesHostSwapIn, "swap-in", "read back from swap"}, {evidence.SeriesHostSwapOut, "swap-out", "swapped out"}})
+	l.disks()
 	l.simple("pressure", "pressure: some thread waited", "share", false, figures{
 		{evidence.SeriesCgroupPressureCPUSome, "cgroup-cpu", "CPU, container"}, {evidence.SeriesCgroupPressureMemorySome, "cgroup-memory", "memory, container"},
 		{evidence.SeriesCgroupPressureIOSome, "cgroup-io", "I/O, container"}, {evidence.SeriesHostPressureCPUSome, "host-cpu", "CPU, host"},
@@ -45,6 +51,49 @@ func (l *layout) simple(id, title, unit string, stacked bool, all figures) {
 		}
 	}
 	l.chart(c)
+}
+
+// nonzero adds a chart of those of the series that are above zero at any time: most hosts never
+// take memory back.
+func (l *layout) nonzero(id, title, unit string, all figures) {
+	c := Chart{ID: id, Title: title, Unit: unit}
+	for _, f := range all {
+		for _, s := range l.series(f.series) {
+			if slices.Max(s.V) > 0 {
+				c.add(l.curve(f.id, f.title, s))
+			}
+		}
+	}
+	l.chart(c)
+}
+
+// Disks that are shown: not those that idle, nor more than one can tell apart.
+const (
+	busyDisk  = .05 // at some time
+	mostDisks = 4
+)
+
+// disks adds how busy each disk of the host was, the busiest first.
+func (l *layout) disks() {
+	var names []string
+	most := make(map[string]float64)
+	for i := range l.b.Series {
+		s := &l.b.Series[i]
+		name, ok := strings.CutPrefix(s.Name, evidence.SeriesDiskBusy+":")
+		if !ok || len(s.V) == 0 || slices.Max(s.V) < busyDisk {
+			continue
+		}
+		if _, seen := most[name]; !seen {
+			names = append(names, name)
+		}
+		most[name] = max(most[name], slices.Max(s.V))
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(most[b], most[a]) })
+	var all figures
+	for _, name := range names[:min(len(names), mostDisks)] {
+		all = append(all, struct{ series, id, title string }{evidence.SeriesDiskBusy + ":" + name, "disk-" + name, name})
+	}
+	l.simple("disks", "disks busy", "share", false, all)
 }
 
 // chart adds a chart that has anything to show.

@@ -90,8 +90,8 @@ func (l *layout) flags(i int, latency int64) (f Flags) {
 	return f
 }
 
-// isSlow is the ledger's decision about the requests it charges; of others, those
-// above its threshold.
+// isSlow is the ledger's decision about the requests it charges, also about those that it
+// counts apart; of others, those above its threshold.
 func (l *layout) isSlow(i int, latency int64) bool {
 	if l.ledger == nil {
 		return false

@@ -39,8 +39,10 @@ func (l *layout) chosen() {
 	if l.ledger == nil {
 		return
 	}
-	for _, row := range l.ledger.Slow {
-		l.slow.Add(row)
+	for _, rows := range [][]int{l.ledger.Slow, l.ledger.Apart} {
+		for _, row := range rows {
+			l.slow.Add(row)
+		}
 	}
 	var traced []int32
 	slow := 0

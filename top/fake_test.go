@@ -69,7 +69,7 @@ func watch(cores float64, at ...func(int) ([]Reading, error)) *Watch {
 	for _, f := range at {
 		sources = append(sources, &fake{at: f})
 	}
-	return New(Subject{Text: "Shop  pid 4711 · dotnet 3.1.2", Cores: cores, Rules: slices.Concat(dotnetRules, goRules, jvmRules)}, time.Second, func() time.Time { return start }, sources...)
+	return New(Subject{Text: "Shop  pid 4711 · dotnet 3.1.2", Cores: cores, Rules: slices.Concat(dotnetRules, goRules, jvmRules, redisRules)}, time.Second, func() time.Time { return start }, sources...)
 }
 
 func gauge(id, group, title, unit string, v float64) Reading {

@@ -66,6 +66,12 @@ func TestRules(t *testing.T) {
 		{"jvm/gc-time", Gauge, constant(30), constant(3)},
 		{"jvm/full-gc", Rate, func(s int) float64 { return float64(s / 80 % 2) }, constant(0)},
 		{"jvm/old-used", Gauge, constant(97), constant(60)},
+		{redisMainID, Gauge, constant(97), constant(60)},
+		{"redis/fork", Gauge, constant(80), constant(3)},
+		{"redis/evicted", Total, linear(100), constant(4e6)},
+		{"redis/aof-delayed", Total, linear(1), constant(7)},
+		{redisOpenID, Total, linear(300), linear(2)},
+		{"redis/rejected", Total, linear(3), constant(9)},
 	} {
 		for _, f := range []struct {
 			at   func(int) float64
@@ -77,7 +83,7 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range slices.Concat(ProcRules, dotnetRules, goRules, jvmRules) {
+	for _, r := range slices.Concat(ProcRules, dotnetRules, goRules, jvmRules, redisRules) {
 		if n := len([]rune(r.Text)); n == 0 || n > 74 || strings.Contains(r.Text, "\n") {
 			t.Errorf("%s: its text has %d characters, want one short line", r.ID, n)
 		}

@@ -47,6 +47,13 @@ var Causes = []cause.Cause{
 	linux.CPUThrottled,   // before what looks the same from inside
 	linux.NoisyNeighbour, // the more specific of the two comes first
 	linux.CPUSaturation,
+	linux.THPStall, // before the reclaim that goes with it, and the faults that it makes long
+	linux.Swap,     // before freeing memory, which goes with it
+	linux.MemoryReclaim,
+	linux.DiskSync,
+	linux.DiskBusy,
+	linux.Softirq,
+	linux.Futex,
 	linux.PageFaults,
 	service.OwnWork, // the last two: what the others leave
 	service.Waiting,

@@ -111,7 +111,15 @@ func unwatched(c *cause.Case) cause.Verdict {
 	if n := reading.CountedCollections(c.Bundle, c.Subject); n.Known() && n.Number == 0 {
 		return cause.Verdict{State: cause.RuledOut, Summary: "no collections", Evidence: []cause.Evidence{c.Figure("collections, by the runtime's counters", 0, "1/s", n.Origin)}}
 	}
-	return cause.Verdict{State: cause.Inconclusive, Summary: "its garbage collections were not recorded",
+	summary := "its garbage collections were not recorded"
+	var said []cause.Evidence
+	if g := reading.ReadGCCounters(c.Bundle, c.Subject, reading.Whole); g != nil {
+		for i, f := range g.Findings() {
+			summary += map[bool]string{true: ", but counters tell of ", false: ", "}[i == 0] + f.Counter + " " + cause.Digits(2, f.Value.Number) + map[string]string{"%": " %", "1/s": "/s"}[f.Unit]
+			said = append(said, c.Figure(f.Counter+": "+f.Text, f.Value.Number, f.Unit, f.Value.Origin))
+		}
+	}
+	return cause.Verdict{State: cause.Inconclusive, Summary: summary, Evidence: said,
 		Needs: []cause.Need{{What: "the collector's events", Command: "unstall record PID"}, {What: "or", Command: "dotnet-trace collect -p PID --profile gc-verbose"}}}
 }
 
@@ -178,7 +186,8 @@ func (g *collector) judgeBilled(v *cause.Verdict, b *cause.Bill, what string, st
 	case share >= cause.Material && c.Noticed(cause.Noticeable):
 		v.State = cause.Supported
 		v.Saves = c.Save(per, b.Low, b.High+waited)
-		v.Prediction = append(v.Prediction, c.PredictP99(byRow(c.Ledger, per)))
+		less := byRow(c.Ledger, per)
+		v.Prediction = append(v.Prediction, c.PredictP99(less), c.PredictSlow(less))
 	case v.Weight >= leastStopped && c.Share(ledger.Unobserved) >= cause.Material && b.Most() >= cause.Material:
 		v.State = cause.Inconclusive
 		v.Summary = fmt.Sprintf("%s are %.1f %% of slow time; how long requests queued behind them was not seen", what, 100*share)

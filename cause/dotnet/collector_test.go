@@ -18,11 +18,13 @@ const (
 // collects is a collection of some length that comes again and again.
 type collects struct {
 	every, pause int64 // ms
+	lasts        int64 // ms, in the background; 0: no longer than it pauses
 	generation   int
 	reason       string
 	kind         evidence.Collection
 	stack        []string // of who brings it on, innermost first
 	kept         float64  // bytes that gen 1 hands on
+	first        float64  // bytes of gen 0 that it hands on to gen 1
 	condemned    float64
 }
 
@@ -31,6 +33,8 @@ type heap struct {
 	collections []collects
 	live, grows float64 // bytes that live after the first gen 2 collection, and more after each
 	waits       int64   // ms that threads wait for a large object, twice a second
+	stalls      int64   // ms that requests take longer that come while a collection lasts, or as long after it
+	others      int64   // ms that each hundredth request takes longer, whatever else is
 	heaps       float64
 	quota       float64 // CPUs; 0 none
 	throttled   float64 // share of the periods
@@ -55,7 +59,8 @@ func (in heap) subject(t *testing.T) *cause.Case {
 		}
 		return p.Stack(frames)
 	}
-	stopped := make(map[int64]int64) // ms: when the world goes on
+	stopped := make(map[int64]int64)     // ms: when the world goes on
+	besideUntil := make(map[int64]int64) // ms: when one in the background is over
 	number, live, goesOn := 0., in.live, int64(0)
 	for at := int64(0); at < lasts; at++ {
 		for i, k := range in.collections {
@@ -66,6 +71,10 @@ func (in heap) subject(t *testing.T) *cause.Case {
 			goesOn = at + k.pause
 			stopped[at] = goesOn
 			from, to := start+at*milli, start+(at+k.pause)*milli
+			ended := to - 1
+			if k.lasts > 0 {
+				besideUntil[at], ended = at+k.lasts, start+(at+k.lasts)*milli
+			}
 			extra := []evidence.Extra{{Key: evidence.CycleNumber, Value: number}, {Key: evidence.Generation, Value: float64(k.generation)}, {Key: evidence.CollectionKind, Value: float64(k.kind)},
 				{Key: evidence.PauseTime, Value: float64(to - from)}, {Key: evidence.HeapCount, Value: max(in.heaps, 1)}, {Key: evidence.CondemnReasons, Value: k.condemned}, {Key: evidence.Trigger, Value: float64(p.Name(k.reason))}}
 			if strings.HasPrefix(k.reason, "induced") {
@@ -76,10 +85,10 @@ func (in heap) subject(t *testing.T) *cause.Case {
 				live += in.grows
 				extra = append(extra, evidence.Extra{Key: evidence.HeapAfter, Value: live}, evidence.Extra{Key: evidence.GenAfter.In(evidence.Gen2), Value: live})
 			case evidence.Gen1:
-				extra = append(extra, evidence.Extra{Key: evidence.GenSurvived.In(evidence.Gen1), Value: k.kept})
+				extra = append(extra, evidence.Extra{Key: evidence.GenSurvived.In(evidence.Gen1), Value: k.kept}, evidence.Extra{Key: evidence.GenSurvived.In(evidence.Gen0), Value: k.first})
 			}
 			p.Interval(evidence.Interval{Subject: s, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: from, End: to, Cause: p.Name("gc"), Origin: p.Origin(int64(number))})
-			p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCCycle, Start: from + 1, End: to - 1, Extra: extra, Stack: stackOf(k.stack), Origin: p.Origin(int64(number))})
+			p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCCycle, Start: from + 1, End: ended, Extra: extra, Stack: stackOf(k.stack), Origin: p.Origin(int64(number))})
 		}
 	}
 	if in.waits > 0 {
@@ -96,12 +105,21 @@ func (in heap) subject(t *testing.T) *cause.Case {
 	if in.large != nil {
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverAllocation, From: start, Until: start + lasts*milli, Origin: p.Origin(1)})
 	}
-	resumes := int64(0)
+	resumes, runs := int64(0), int64(-1)
 	for at := int64(0); at < lasts && !in.none; at += 10 {
 		for k := max(0, at-9); k <= at; k++ {
 			resumes = max(resumes, stopped[k])
+			if until, ok := besideUntil[k]; ok {
+				runs = until
+			}
 		}
 		took := int64(2)
+		if runs >= 0 && at < runs+in.stalls {
+			took += in.stalls
+		}
+		if at%1000 == 990 {
+			took += in.others
+		}
 		if at < resumes {
 			if took += resumes - at; in.outside {
 				continue
@@ -157,6 +175,9 @@ func TestCollectorsCauses(t *testing.T) {
 	young := collects{every: 200, pause: 1, generation: 0, reason: "small allocations"}
 	gen1 := collects{every: 1000, pause: 2, generation: 1, reason: "small allocations", kept: mb}
 	large := collects{every: 500, pause: 60, generation: 2, reason: "large allocations"}
+	beside := collects{every: 4000, pause: 1, lasts: 1000, generation: 2, reason: "large allocations", kind: evidence.CollectionBackground}
+	long := beside
+	long.lasts = 2200
 	usual := heap{collections: []collects{young, gen1}, live: 100 * mb}
 	with := func(in heap, more ...collects) heap {
 		in.collections = append(append([]collects(nil), in.collections...), more...)
@@ -182,6 +203,10 @@ func TestCollectorsCauses(t *testing.T) {
 		{"large objects, blocking", change(with(usual, large), func(in *heap) { in.large = []string{"System.Byte[]", "System.Int32[]"} }), LOHChurn, cause.Supported, []string{"System.Byte[], System.Int32[]", "120 gen 2 collections per minute", "Basket.Sum", "ChunkedList", "rent the buffer"}},
 		{"large objects, nobody asked which", with(usual, large), LOHChurn, cause.Supported, []string{"120 gen 2 collections per minute"}},
 		{"large objects, in the background", change(with(usual, slow(large, 2)), func(in *heap) { in.waits = 300 }), LOHChurn, cause.Supported, []string{"waits of threads for a large object"}},
+		{"large objects, in the background, and nobody tells of waits", with(heap{live: 100 * mb, stalls: 300}, young, gen1, beside), LOHChurn, cause.Supported, []string{"share of slow time while gen 2 was collected", "until what had come was answered"}},
+		{"one of gen 1 first, each time", with(heap{live: 100 * mb, stalls: 300}, young, collects{every: 4000, pause: 1, generation: 1, reason: "large allocations"}, beside), LOHChurn, cause.Supported, []string{"bring on 15 gen 2 collections per minute"}},
+		{"it runs most of the time", with(heap{live: 100 * mb, stalls: 300}, young, gen1, long), LOHChurn, cause.Supported, []string{"share of slow time while gen 2 was collected"}},
+		{"others are slow at any time", with(heap{live: 100 * mb, others: 300}, young, gen1, beside), LOHChurn, cause.RuledOut, nil},
 		{"few large objects", with(usual, collects{every: 15_000, pause: 60, generation: 2, reason: "large allocations"}), LOHChurn, cause.RuledOut, nil},
 		{"large objects in no time", with(usual, slow(large, 1)), LOHChurn, cause.RuledOut, nil},
 		{"a timer collects: no churn", with(usual, induces), LOHChurn, cause.RuledOut, nil},
@@ -189,10 +214,13 @@ func TestCollectorsCauses(t *testing.T) {
 		{"blocking, for small allocations", with(usual, collects{every: 1000, pause: 90, generation: 2, reason: "small allocations"}), Gen2Pause, cause.Supported, []string{"20 gen 2 collections", "Concurrent=true"}},
 		{"blocking, memory is short", with(usual, collects{every: 1000, pause: 90, generation: 2, reason: "low memory", condemned: 1 << 2}), Gen2Pause, cause.Supported, []string{"high memory load", "more memory"}},
 		{"in the background", with(usual, collects{every: 1000, pause: 2, generation: 2, reason: "small allocations", kind: evidence.CollectionBackground}), Gen2Pause, cause.RuledOut, nil},
-		{"for large objects: not its own", with(usual, large), Gen2Pause, cause.RuledOut, nil},
+		{"for large objects: not its own", with(usual, large), Gen2Pause, cause.RuledOut, []string{"no gen 2 collections but 40 for large objects"}},
+		{"none of its own at all", with(usual, large, induces), Gen2Pause, cause.RuledOut, []string{"no gen 2 collections but 40 for large objects and 20 induced"}},
+		{"none of gen 2", usual, Gen2Pause, cause.RuledOut, []string{"no gen 2 collections\n"}},
 
 		{"they die in gen 2", with(heap{live: 100 * mb}, young, collects{every: 250, pause: 30, generation: 1, reason: "small allocations", kept: 20 * mb}, collects{every: 2000, pause: 60, generation: 2, reason: "small allocations"}), MidLife, cause.Supported, []string{"80 MB/s", "100 % of them are garbage", "GCgen0size"}},
 		{"they stay", change(with(heap{live: 100 * mb}, young, collects{every: 250, pause: 30, generation: 1, reason: "small allocations", kept: 20 * mb}, collects{every: 2000, pause: 60, generation: 2, reason: "small allocations"}), func(in *heap) { in.grows = 160 * mb }), MidLife, cause.RuledOut, nil},
+		{"they stay, and are kept by gen 0 before", change(with(heap{live: 100 * mb}, young, collects{every: 250, pause: 30, generation: 1, reason: "small allocations", kept: 20 * mb, first: 20 * mb}, collects{every: 2000, pause: 60, generation: 2, reason: "small allocations"}), func(in *heap) { in.grows = 140 * mb }), MidLife, cause.RuledOut, nil},
 		{"hardly anything gets there", with(usual, collects{every: 2000, pause: 60, generation: 2, reason: "small allocations"}), MidLife, cause.RuledOut, nil},
 
 		{"it grows", change(with(usual, collects{every: 2000, pause: 30, generation: 2, reason: "small allocations"}), func(in *heap) { in.grows = 5 * mb }), HeapLeak, cause.Supported, []string{"grows by", "dotnet-gcdump"}},

@@ -49,6 +49,9 @@ func judgeGen2(c *cause.Case) cause.Verdict {
 	p := g.pauses(oldest)
 	v.Evidence = append(v.Evidence, c.Figure("gen 2 collections for the runtime's own reasons", float64(len(all)), "count", g.Origin))
 	g.judge(&v, p, what, nil)
+	if len(all) == 0 {
+		v.Summary = "no gen 2 collections" + g.otherwise()
+	}
 	if v.State == cause.RuledOut || len(all) == 0 {
 		return v
 	}
@@ -63,6 +66,24 @@ func judgeGen2(c *cause.Case) cause.Verdict {
 	v.Title = fmt.Sprintf("%s stopped the program for %s in all, the longest for %s.", figure.Plural(len(all), "gen 2 collection"), figure.Time(1e9*p.Seconds()), figure.Time(1e9*p.Longest().Seconds()))
 	g.adviseGen2(&v, all, blocking)
 	return v
+}
+
+// otherwise says which collections of gen 2 there were that have causes of their own: "" of none.
+func (g *collector) otherwise() string {
+	old := func(is func(*reading.Collection) bool) int {
+		return len(g.those(func(c *reading.Collection) bool { return is(c) && c.Generation == evidence.Gen2 }))
+	}
+	var but []string
+	if n := old(forLarge); n > 0 {
+		but = append(but, fmt.Sprintf("%d for large objects", n))
+	}
+	if n := old(induced); n > 0 {
+		but = append(but, fmt.Sprintf("%d induced", n))
+	}
+	if len(but) == 0 {
+		return ""
+	}
+	return " but " + strings.Join(but, " and ")
 }
 
 // why is a reason, and how many collections had it.

@@ -75,15 +75,15 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	took := float64(last.At-first.At) / 1e9
 	growth := slope * took
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("live after the first of %d %s", len(points), what), first.Bytes, "bytes", whole.Origin),
-		c.Figure("live after the last", last.Bytes, "bytes", whole.Origin),
+		c.Figure(fmt.Sprintf("live after the first of %d %s", len(points), what), first.Live, "bytes", whole.Origin),
+		c.Figure("live after the last", last.Live, "bytes", whole.Origin),
 		c.Figure("growth of what lives (median of slopes)", slope, "bytes/s", whole.Origin),
 		c.Figure("growth, at least", low, "bytes/s", whole.Origin),
 		c.Figure("growth, at most", high, "bytes/s", whole.Origin))
 	v.Summary = fmt.Sprintf("what lives after gen 2 collections changed by %s in %s", figure.MiB(growth), figure.Time(1e9*took))
 	late, latest, _ := trend(points[len(points)/2:])
 	switch {
-	case !(low > 0), growth < grown*first.Bytes, last.Bytes <= first.Bytes:
+	case !(low > 0), growth < grown*first.Live, last.Live <= first.Live:
 		return v
 	case took < leastTrend:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
@@ -124,7 +124,7 @@ func (g *collector) stays() bool {
 func after(all []reading.Collection) (out []reading.HeapPoint) {
 	for i := range all {
 		if c := &all[i]; c.After > 0 && c.Kind == evidence.CollectionBlocking {
-			out = append(out, reading.HeapPoint{At: c.To, Bytes: c.After})
+			out = append(out, reading.HeapPoint{At: c.To, Live: c.Small()})
 		}
 	}
 	return out
@@ -147,7 +147,7 @@ func (g *collector) grows(v *cause.Verdict) {
 func trend(points []reading.HeapPoint) (slope, low, high float64) {
 	var at, bytes []float64
 	for _, p := range points {
-		at, bytes = append(at, float64(p.At-points[0].At)/1e9), append(bytes, p.Bytes)
+		at, bytes = append(at, float64(p.At-points[0].At)/1e9), append(bytes, p.Live)
 	}
 	return stats.TheilSen(at, bytes)
 }

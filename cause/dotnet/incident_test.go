@@ -24,11 +24,15 @@ type incident struct {
 	process  []float64 // all of the process's, as /proc has them
 	cpu      float64   // percent of all processors
 	queue    float64
+	spike    float64 // the queue in one of the seconds
 	timers   []float64
 	inFlight float64
 	reasons  []string // for which the runtime added a thread, one each quarter of a second
 	paused   float64  // share of the time in the collector's pauses
+	beside   bool     // gen 2 is collected in the background all the time
 	locks    float64  // contended per second, as a counter
+	others   float64  // cores that others on the host use, as /proc has them
+	ready    float64  // threads of the process that wait for a processor
 
 	stacks []stack // what threads were seen doing, in each burst
 	dump   bool    // the stacks are of a text: one look, of no known time
@@ -93,6 +97,14 @@ var (
 		"Shop!Shop.DocumentStore.ReadLength()",
 		dispatch,
 	}
+	consumer = []string{
+		"System.Private.CoreLib!System.Threading.SemaphoreSlim.Wait(int32,value class System.Threading.CancellationToken)",
+		"System.Collections.Concurrent!System.Collections.Concurrent.BlockingCollection`1[System.Int32].TryTakeWithNoTimeValidation(!0&,int32,value class System.Threading.CancellationToken,class System.Threading.CancellationTokenSource)",
+		"System.Collections.Concurrent!System.Collections.Concurrent.BlockingCollection`1+<GetConsumingEnumerable>d__68[System.Int32].MoveNext()",
+		"Shop!Shop.Sorter.Sort()",
+		"System.Private.CoreLib!System.Threading.Tasks.Task.ExecuteWithThreadLocal(class System.Threading.Tasks.Task&,class System.Threading.Thread)",
+		dispatch,
+	}
 	works = []string{
 		"Shop!Shop.Price.Sum(int32)",
 		"Shop!Shop.Controllers.CartController.Sum()",
@@ -139,8 +151,22 @@ func (in incident) subject(t *testing.T) *cause.Case {
 	series(evidence.SeriesTimers, in.timers)
 	constant(evidence.SeriesCPU, in.cpu)
 	constant(evidence.SeriesPoolQueue, in.queue)
+	if in.spike > 0 {
+		queue := flat(0)
+		queue[5] = in.spike
+		series(evidence.SeriesPoolQueue, queue)
+	}
 	constant(evidence.SeriesRequestsInFlight, in.inFlight)
 	constant(evidence.SeriesContentions, in.locks)
+	constant(evidence.SeriesProcessRunDelay, in.ready)
+	if in.others > 0 {
+		cores := float64(in.cores) * in.cpu / 100
+		constant(evidence.SeriesProcessCPU, cores)
+		self := s
+		s = p.Subject(evidence.Subject{Kind: evidence.Host, CPUs: in.cores})
+		constant(evidence.SeriesHostCPUBusy, cores+in.others)
+		s = self
+	}
 	for i, reason := range in.reasons {
 		at := epoch + int64(i)*second/4
 		p.Interval(evidence.Interval{Subject: s, Lane: evidence.AllLanes, Kind: evidence.PoolAdjusted, Start: at, End: at, Cause: p.Name(reason), Origin: p.Origin(int64(i + 1)),
@@ -149,6 +175,9 @@ func (in incident) subject(t *testing.T) *cause.Case {
 	if in.paused > 0 {
 		p.Interval(evidence.Interval{Subject: s, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: epoch, End: epoch + int64(in.paused*float64(10*second)), Origin: p.Origin(1)})
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverGC, From: epoch, Until: until})
+	}
+	if in.beside {
+		p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCCycle, Start: epoch, End: until, Extra: []evidence.Extra{{Key: evidence.Generation, Value: 2}, {Key: evidence.CollectionKind, Value: float64(evidence.CollectionBackground)}}, Origin: p.Origin(1)})
 	}
 	in.looks(p, s)
 	for i := range in.waits {

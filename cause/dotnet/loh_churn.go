@@ -1,7 +1,9 @@
 package dotnet
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,7 +12,6 @@ import (
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
-	"github.com/unstall/unstall/stats"
 )
 
 // LOHChurn is large objects that are dead soon: each fills the budget of the large object heap,
@@ -28,6 +29,9 @@ a moment, take a CPU meanwhile, and threads that allocate large objects wait whi
 collector sweeps.
 
 Allocation events name the types and the code: every large object over 100 KiB is told.
+.NET 6 and later tell which threads wait for memory meanwhile. Before, slow requests that meet
+background collections more often than by chance are charged what they take longer than
+usual, until those that came meanwhile are answered.
 
 How to tell it from similar problems: gen 2 collections for small allocations have another
 reason (dotnet.gen2-pause, dotnet.mid-life-objects); induced ones name who asked
@@ -58,18 +62,15 @@ func judgeChurn(c *cause.Case) cause.Verdict {
 		return unwatched(c)
 	}
 	var v cause.Verdict
-	large := g.those(forLarge)
+	large := g.those(func(x *reading.Collection) bool { return forLarge(x) && x.Generation == evidence.Gen2 }) // one of gen 1 may come first
 	gen1 := len(g.those(func(x *reading.Collection) bool { return x.Generation == evidence.Gen1 }))
 	const what = "gen 2 collections for large objects"
 	v.Evidence = append(v.Evidence, c.Figure(what, float64(len(large)), "count", g.Origin),
 		c.Figure("gen 1 collections", float64(gen1), "count", g.Origin))
 	waits := g.largeWaits(&v)
-	var stalled []int64
+	stalled := g.beside(&v)
 	if len(waits) > 0 && c.Ledger != nil {
-		stalled = c.Ledger.Stalled()
-	}
-	if stalled == nil {
-		stalled = g.beside(&v)
+		stalled = longest(stalled, c.Ledger.Stalled())
 	}
 	g.judge(&v, g.pauses(forLarge), what, stalled)
 	if v.State == cause.RuledOut && len(waits) > 0 && c.Ledger != nil && !c.Spent() && c.Share(ledger.Unobserved) >= cause.Material {
@@ -97,6 +98,17 @@ func judgeChurn(c *cause.Case) cause.Verdict {
 	return v
 }
 
+// longest is the larger of what two ways to know it say of each slow request; either may be nil.
+func longest(a, b []int64) []int64 {
+	if a == nil {
+		return b
+	}
+	for i := range b {
+		a[i] = max(a[i], b[i])
+	}
+	return a
+}
+
 // largeWaits are the waits of threads that allocate a large object while gen 2 is collected in
 // the background.
 func (g *collector) largeWaits(v *cause.Verdict) []reading.GCWait {
@@ -115,62 +127,12 @@ func (g *collector) largeWaits(v *cause.Verdict) []reading.GCWait {
 	return waits
 }
 
-// moreMet is by how much more often than by chance slow requests meet collections in the background
-// that they belong to: times the part of all time in which these ran.
-const moreMet = 2
-
-// beside is what each slow request took longer (ns) than its route does otherwise, as far as gen 2
-// was collected in the background for large objects meanwhile: threads that allocate one then wait in
-// the runtime, of which .NET Core 3.1 tells nothing. Nil where slow requests meet these collections no
-// more than by chance.
-func (g *collector) beside(v *cause.Verdict) []int64 {
-	l := g.c.Ledger
-	if l == nil || l.Total == 0 || !g.Meets(l.Beside()) {
-		return nil
-	}
-	var spans reading.Spans
-	for _, x := range g.those(forLarge) {
-		if x.Kind == evidence.CollectionBackground {
-			spans = spans.Add(x.From, x.To)
-		}
-	}
-	q := &g.c.Bundle.Requests
-	within := func(row int) int64 { return spans.Within(q.End[row]-q.Latency(row), q.End[row]) }
-	usual := make(map[evidence.NameID][]float64)
-	for _, row := range l.Rows {
-		if within(row) == 0 {
-			usual[q.Route[row]] = append(usual[q.Route[row]], float64(q.Latency(row)))
-		}
-	}
-	var covered reading.Spans // .NET Core 3.1 is asked in turns
-	for _, w := range g.c.Bundle.Covered(g.c.Subject, evidence.CoverGC) {
-		covered = covered.Add(w.From, w.Until)
-	}
-	per := make([]int64, len(l.Slow))
-	var met, longer, watched int64
-	for n, row := range l.Slow {
-		in := within(row)
-		met += in
-		watched += covered.Within(q.End[row]-q.Latency(row), q.End[row])
-		if alone := usual[q.Route[row]]; len(alone) >= ledger.MinRequests {
-			per[n] = min(in, max(0, q.Latency(row)-int64(stats.Median(alone))))
-			longer += per[n]
-		}
-	}
-	part, ran := float64(met)/max(float64(watched), 1), float64(spans.Within(g.From, g.Until))/max(float64(covered.Within(g.From, g.Until)), 1)
-	if part < moreMet*ran || longer == 0 {
-		return nil
-	}
-	v.Evidence = append(v.Evidence,
-		g.c.Figure("share of slow time while gen 2 was collected in the background for large objects", part, "1", g.Origin),
-		g.c.Figure("share of all time in which it was", ran, "1", g.Origin),
-		g.c.Figure("slow time beyond what these routes take otherwise, meanwhile", float64(longer)/1e6, "ms", cause.From(l.Source)))
-	return per
-}
-
 // worthType is the part of the bytes of large objects from which on a type or place is worth
 // naming.
 const worthType = .05
+
+// onlyThere is the part from which on it is all of them.
+const onlyThere = .99
 
 // culprits are the places that allocate large objects, as evidence, most first; nil where nobody asked.
 func (g *collector) culprits(v *cause.Verdict) (sites []reading.AllocationSite) {
@@ -189,7 +151,14 @@ func (g *collector) culprits(v *cause.Verdict) (sites []reading.AllocationSite) 
 			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of large bytes: %s, %s", t.Type, figure.Plural(int(t.Count), "object")), t.Large/g.who.Large, "1", g.who.Origin))
 		}
 	}
-	sites = merged(g.who.LargeSites())
+	for _, s := range bySite(g.who.LargeSites(), func(s *reading.AllocationSite) string { return s.Serves }) {
+		if s.Serves != "" && s.Large >= onlyThere*g.who.Large {
+			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("large objects are allocated in requests that %s handles, and in no others", s.Serves), s.Origin))
+		} else if s.Serves != "" && s.Large >= worthType*g.who.Large {
+			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of large bytes: in requests that %s handles", s.Serves), s.Large/g.who.Large, "1", s.Origin))
+		}
+	}
+	sites = bySite(g.who.LargeSites(), func(s *reading.AllocationSite) string { return s.Type + " in " + s.Owner })
 	for _, s := range sites[:min(4, len(sites))] {
 		if s.Large >= worthType*g.who.Large {
 			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of large bytes: %s in %s", s.Type, s.Owner), s.Large/g.who.Large, "1", s.Origin))
@@ -198,16 +167,19 @@ func (g *collector) culprits(v *cause.Verdict) (sites []reading.AllocationSite) 
 	return sites
 }
 
-// merged sums sites of the same type in the same function of the program.
-func merged(all []reading.AllocationSite) (out []reading.AllocationSite) {
+// bySite sums sites that are the same by some name, most large bytes first.
+func bySite(all []reading.AllocationSite, name func(*reading.AllocationSite) string) (out []reading.AllocationSite) {
+	at := make(map[string]int)
 	for _, s := range all {
-		if i := slices.IndexFunc(out, func(o reading.AllocationSite) bool { return o.Type == s.Type && o.Owner == s.Owner }); i >= 0 {
-			out[i].Large, out[i].Bytes, out[i].Count = out[i].Large+s.Large, out[i].Bytes+s.Bytes, out[i].Count+s.Count
+		i, ok := at[name(&s)]
+		if !ok {
+			at[name(&s)] = len(out)
+			out = append(out, s)
 			continue
 		}
-		out = append(out, s)
+		out[i].Large, out[i].Bytes, out[i].Count = out[i].Large+s.Large, out[i].Bytes+s.Bytes, out[i].Count+s.Count
 	}
-	slices.SortStableFunc(out, func(a, b reading.AllocationSite) int { return int(b.Large - a.Large) })
+	slices.SortStableFunc(out, func(a, b reading.AllocationSite) int { return cmp.Compare(b.Large, a.Large) })
 	return out
 }
 
@@ -247,16 +219,25 @@ func instead(class string) string {
 	return "make it smaller than 85,000 bytes, or keep and use it again"
 }
 
-// fewer predicts the gen 2 collections that remain: they come as often as the budget of large
-// objects is used up, so each part of the bytes that is no longer allocated is that part of them.
+// fewer predicts the gen 2 collections that remain, and the pauses. They come as often as the budget of
+// large objects is used up. That is not the same whatever is allocated: the runtime gives more of it the
+// more was alive, as what came meanwhile is. With a part of the bytes gone they come between as often as
+// now and that part less often; the geometric middle is told (in the lab, where half of the bytes went,
+// .75 of them were left twice on .NET Core 3.1).
 func (g *collector) fewer(large []*reading.Collection, sites []reading.AllocationSite) []cause.Prediction {
 	now := g.perMinute(len(g.those(func(x *reading.Collection) bool { return x.Generation == evidence.Gen2 })))
 	rest := now - g.perMinute(len(large))
-	out := []cause.Prediction{{Metric: "gen 2 collections", Unit: "1/min", Now: cause.Number(now), Then: cause.Number(rest)}}
-	if len(sites) == 0 || sites[0].Large >= (1-worthType)*g.who.Large {
-		return out
+	paused, without := 1e3*g.ShareOf(g.Pauses), 1e3*g.ShareOf(g.pauses(func(x *reading.Collection) bool { return !forLarge(x) }))
+	out := []cause.Prediction{{Metric: "gen 2 collections", Unit: "1/min", Now: cause.Number(now), Then: cause.Number(rest)},
+		{Metric: "paused by GC", Unit: "ms/s", Now: cause.Number(paused), Then: cause.Number(without)}}
+	owners := bySite(sites, func(s *reading.AllocationSite) string { return s.Owner })
+	for _, s := range owners[:min(3, len(owners))] {
+		part := s.Large / g.who.Large
+		if s.Owner != "" && part >= worthType && part < 1-worthType {
+			each := g.perMinute(len(large))
+			out = append(out, cause.Prediction{Metric: "gen 2 collections without large objects of " + s.Owner, Unit: "1/min", Now: cause.Number(now),
+				Then: cause.Number(rest + math.Sqrt(1-part)*each), Low: cause.Number(rest + (1-part)*each), High: cause.Number(now)})
+		}
 	}
-	part := sites[0].Large / g.who.Large
-	return append(out, cause.Prediction{Metric: "gen 2 collections without " + sites[0].Type + " of " + sites[0].Owner, Unit: "1/min", Now: cause.Number(now),
-		Then: cause.Number(rest + (1-part)*g.perMinute(len(large)))})
+	return out
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
-	"github.com/unstall/unstall/stats"
 )
 
 // MidLife is objects that live long enough to be copied out of the young generations, and die soon after.
@@ -92,16 +91,17 @@ func judgeMidLife(c *cause.Case) cause.Verdict {
 	return v
 }
 
-// kept is how many bytes/s young collections kept, and what share of them was garbage soon
-// after: what the heap did not grow by, from the first third of the collections to the last. False
-// where too few collections tell.
+// kept is how many bytes/s young collections kept, and what share of what outlived its first one was
+// garbage soon after: what the heap did not grow by. What gen 1 collections keep of gen 1 was kept
+// before. False where too few collections tell.
 func (g *collector) kept() (bytes, died float64, known bool) {
-	var sizes []float64
+	var sizes []reading.HeapPoint
 	var from, until int64
+	fresh := 0. // of gen 0
 	for i := range g.gc.Collections {
 		x := &g.gc.Collections[i]
 		if x.After > 0 && x.Kind != evidence.CollectionBackground {
-			sizes = append(sizes, x.After)
+			sizes = append(sizes, reading.HeapPoint{At: x.To, Live: x.Small()})
 		}
 		if x.Generation == evidence.Gen2 {
 			continue
@@ -110,19 +110,24 @@ func (g *collector) kept() (bytes, died float64, known bool) {
 			from = x.From
 		}
 		until = x.To
-		for _, gen := range x.Gen[:x.Generation+1] {
+		for n, gen := range x.Gen[:x.Generation+1] {
 			if gen.Survived > 0 {
 				bytes += gen.Survived
+				if n == evidence.Gen0 {
+					fresh += gen.Survived
+				}
 			}
 		}
 	}
-	n := len(sizes)
-	if n < leastGCs || until <= from || bytes == 0 {
+	if len(sizes) < leastGCs || until <= from || bytes == 0 {
 		return 0, 0, false
 	}
-	part := max(1, n/3)
-	grew := max(0, stats.Median(sizes[n-part:])-stats.Median(sizes[:part]))
-	return bytes / (float64(until-from) / 1e9), max(0, 1-grew/bytes), true
+	if fresh == 0 {
+		fresh = bytes
+	}
+	slope, _, _ := trend(sizes)
+	seconds := float64(until-from) / 1e9
+	return bytes / seconds, max(0, 1-max(0, slope)*seconds/fresh), true
 }
 
 // throughGen2 is how many bytes/s collections of gen 1 handed on to gen 2, and what share of them

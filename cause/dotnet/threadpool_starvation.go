@@ -112,7 +112,7 @@ func (s *starving) exhausted() bool {
 	if p.CPU > idleEnough {
 		return false
 	}
-	return p.Queue.Known() && p.Queue.Mean() >= max(1, p.Cores) || s.c.Slow() && s.c.Share(ledger.PoolThread) >= cause.Material
+	return p.Short(max(1, p.Cores)) || s.c.Slow() && s.c.Share(ledger.PoolThread) >= cause.Material
 }
 
 // grewUnseen says whether the pool was given most of its threads after the last look at
@@ -159,8 +159,11 @@ func (s *starving) byStacks(v *cause.Verdict) {
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
 		v.Summary += fmt.Sprintf(", while %d ran; whether the CPUs are busy is not known", w.Busy-n)
 		return
-	case 2*locks > n || 2*s.work.Locked > s.work.Blocked && s.work.Blocked > 0:
+	case (2*locks > n || 2*s.work.Locked > s.work.Blocked && s.work.Blocked > 0) && s.lockNamed():
 		v.Summary = fmt.Sprintf("%d of %d pool threads wait for a lock: see dotnet.lock-contention", locks, w.Pool)
+		return
+	case s.behindLock() >= blocking && s.lockNamed(): // by the runtime's events: more threads would only queue for it
+		v.Summary = fmt.Sprintf("%.0f %% of the pool's threads wait for a lock or hold it meanwhile: see dotnet.lock-contention", 100*s.behindLock())
 		return
 	case math.IsNaN(p.CPU) && !p.Above(blocked):
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
@@ -173,10 +176,26 @@ func (s *starving) byStacks(v *cause.Verdict) {
 	case p.Threads.Span() < reading.Short:
 		fares = oneLook
 		v.Needs = append(v.Needs, cause.Need{What: "whether it still starves: " + countersEvidence.What, Command: countersEvidence.Command})
-	case p.Above(p.Size()) && !p.Queued():
+	case p.Above(p.Size()) && !p.Short(1):
+		if !p.Above(p.Held(s.work)) && !s.exhausted() {
+			s.roomy(v)
+			return
+		}
 		fares = madeUpFor
 	}
 	s.supported(v, fares)
+}
+
+// roomy rules out a pool in which no work waits, and in which no more threads are blocked at a
+// time than a pool of this many processors always may have: those that wait for something to do
+// keep no request waiting.
+func (s *starving) roomy(v *cause.Verdict) {
+	w := s.work
+	v.Summary = fmt.Sprintf("on average %s pool threads were blocked with work, on %.0f CPUs", cause.Digits(2, s.pool.Held(w)), s.pool.Cores)
+	if w.Parked > 0 {
+		v.Summary += fmt.Sprintf(", beside %s consumers that wait for some", cause.Digits(2, w.Parked))
+	}
+	v.Summary += "; no work waited for a thread"
 }
 
 // behindLock is which part of the pool waits for a lock, or holds it meanwhile, by the runtime's
@@ -184,6 +203,11 @@ func (s *starving) byStacks(v *cause.Verdict) {
 func (s *starving) behindLock() float64 {
 	return reading.LockEvents(s.c.Bundle, s.pool.Stacks, s.c.Subject, s.pool.ThreadPool).Behind
 }
+
+// lockNamed says whether dotnet.lock-contention names the lock that the pool's threads wait for, or
+// may. It does not where no request waits for it: where timers or other work keep the threads at
+// it, and requests wait for one of these before they begin.
+func (s *starving) lockNamed() bool { return !s.exhausted() || judgeLock(s.c).State != cause.RuledOut }
 
 // tried says whether the pool grew because the runtime tried if more threads do more
 // work, and not for want of any.
@@ -204,7 +228,7 @@ func (s *starving) byCount(v *cause.Verdict) {
 		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.Cores)
 	}
 	paused, _ := s.collected()
-	queued := s.exhausted() && p.Worst == nil && p.Queued()
+	queued := s.exhausted() && p.Worst == nil && p.Short(1)
 	climbs := p.Climbs() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long))
 	switch {
 	case p.Loose && p.Grows():
@@ -219,7 +243,10 @@ func (s *starving) byCount(v *cause.Verdict) {
 	case climbs && paused >= collecting:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{stacksEvidence}
 		v.Summary += fmt.Sprintf(" and adds %.1f per second, but GC pauses the program for %.0f %% of the time", p.Climb.Rate, 100*paused)
-	case queued && !climbs && s.behindLock() >= blocking:
+	case (climbs || queued) && p.Starved():
+		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "the same while the host has CPUs to spare", Command: record}}
+		v.Summary += ", while others use the CPUs of the host: threads that are ready wait for one, and work waits for these"
+	case queued && !climbs && s.behindLock() >= blocking && s.lockNamed():
 		v.Summary += ", and most of them wait for a lock: see dotnet.lock-contention"
 	case climbs, queued && paused < collecting && !math.IsNaN(p.CPU):
 		s.supported(v, starves)

@@ -137,6 +137,8 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 	case waited && d.clears(c, &v):
 	case waited && d.convicts(c, h):
 		d.saturated(c, &v)
+	case waited && d.stands(c, h):
+		d.unasked(c, &v)
 	case h.Taken() >= full*h.CPUs:
 		v.Summary += d.blames(waited, "; whether these requests waited for a CPU was not recorded")
 		v.Needs = traced(c)
@@ -153,6 +155,23 @@ func (d delay) saturated(c *cause.Case, v *cause.Verdict) {
 	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*d.about)
 	v.Evidence = append(v.Evidence, d.figures(c)...)
 	v.Saves = d.saves(c)
+	v.Fix = append(v.Fix, freeCPUs)
+}
+
+// stands says, without requests, whether the process's threads wait for CPUs that others use for
+// longer than they run, and as long as is worth naming.
+func (d delay) stands(c *cause.Case, h *host) bool {
+	if c.Ledger != nil && len(c.Ledger.Rows) > 0 {
+		return false
+	}
+	return d.threads >= cause.Material && h.process.Known() && d.threads/(d.threads+h.process.Number) >= starving && h.crowded() && h.Taken() >= full*h.CPUs
+}
+
+// unasked says that threads wait for processors, where no requests tell what that costs.
+func (d delay) unasked(c *cause.Case, v *cause.Verdict) {
+	v.State, v.Weight = cause.Supported, d.threads
+	v.Title = fmt.Sprintf("The host has too few free CPUs: on average %s of the process's threads were ready and waited for one.", cause.Digits(2, d.threads))
+	v.Evidence = append(v.Evidence, c.Figure("threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	v.Fix = append(v.Fix, freeCPUs)
 }
 

@@ -36,6 +36,7 @@ type faults struct {
 	rate      float64 // minor faults per second
 	otherwise float64 // the same before and after
 	system    float64 // cores it used in the kernel
+	sampled   float64 // of its CPU time, in faults that got it new memory, by stacks of running threads
 	run       float64 // cores its runtime believes it had; untraced, those that the kernel counted
 	requests  float64 // per second
 	grew      float64 // bytes by which more of it was resident afterwards
@@ -56,12 +57,15 @@ func faultsOf(c *cause.Case) *faults {
 	if !c.Traced() {
 		run = p.CPU.Mostly().Number
 	}
-	return &faults{requests: requests, grew: p.Grew, seconds: float64(w.Until-w.From) / 1e9, rate: p.MinorFaults.Number, otherwise: p.FaultsElse.Number, system: p.System.Mostly().Number, run: run, origin: p.MinorFaults.Origin}
+	return &faults{sampled: kernelOf(c).faulting(), requests: requests, grew: p.Grew, seconds: float64(w.Until-w.From) / 1e9, rate: p.MinorFaults.Number, otherwise: p.FaultsElse.Number, system: p.System.Mostly().Number, run: run, origin: p.MinorFaults.Origin}
 }
 
 // cost is what a fault costs here (ns), by the kernel's time of the process; what is usual
 // if that is not known.
 func (f *faults) cost() float64 {
+	if f.sampled > 0 && f.rate > 0 {
+		return f.sampled * f.run * 1e9 / f.rate
+	}
 	measured := (f.system*1e9 - f.requests*perRequest) / f.rate
 	if math.IsNaN(measured) {
 		return faultCost
@@ -70,8 +74,11 @@ func (f *faults) cost() float64 {
 }
 
 // part is the share of the process's time on processors that went into faults if
-// one costs that much; all of the kernel's time bounds it.
+// one costs that much, all of the kernel's time bounds it; as sampled, where it was.
 func (f *faults) part(cost float64) float64 {
+	if !math.IsNaN(f.sampled) {
+		return f.sampled
+	}
 	cores := f.rate * cost / 1e9
 	if !math.IsNaN(f.system) {
 		cores = min(cores, f.system)
@@ -136,6 +143,9 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		return v
 	}
 	own := c.Share(ledger.Own, ledger.Kernel)
+	if !c.Traced() {
+		own = c.Share(working...) // who waits for a CPU that requests hold waits for their faults
+	}
 	grew := 0
 	if heap != nil {
 		fresh := freshMemory(heap)

@@ -82,6 +82,12 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 		case ok && d.convicts(c, h):
 			v.Evidence = append(v.Evidence, d.figures(c)...)
 			blame(h, &v, d.saves(c), d.about)
+		case ok && d.stands(c, h):
+			v.Evidence = append(v.Evidence, c.Figure("threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
+			unasked := cause.Saves{}
+			blame(h, &v, &unasked, 0)
+			v.Saves, v.Weight = nil, d.threads
+			v.Summary = fmt.Sprintf("other processes use %.2f of %.0f CPUs, while %s of its threads wait for one", others, h.CPUs, cause.Digits(2, d.threads))
 		default:
 			v.State = cause.Inconclusive
 			v.Summary += d.blames(ok, "; whether these requests waited for a CPU was not recorded")

@@ -2,6 +2,7 @@ package linux
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/unstall/unstall/cause"
@@ -35,7 +36,7 @@ go.gc-rate.
 What helps: for memory taken again and again, keeping it: buffers that are reused, or an
 allocator that does not return them. For a heap that grows: waiting for it to pass before judging a change of heap size; warming up or
 pre-touching before the service takes traffic; transparent huge pages for the heap.`,
-	Least:   "20 requests inside and outside the time in which the heap grew, half as much work again inside, and a quarter of slow time; without requests, page faults that take a fifth of the CPU time",
+	Least:   "20 requests inside and outside the time in which the heap grew, half as much work again inside, and a quarter of slow time; without requests, page faults that take a fifth of the CPU time, and a quarter of a CPU",
 	Needs:   "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeFaults,
@@ -61,6 +62,11 @@ const (
 
 func judgeFaults(c *cause.Case) cause.Verdict {
 	heap := c.Series(evidence.SeriesGoHeap)
+	if c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests {
+		if v, ok := faultsByStacks(c); ok {
+			return v
+		}
+	}
 	if f := faultsOf(c); f != nil {
 		return f.judge(c, heap)
 	}
@@ -190,6 +196,41 @@ func clearing(c *cause.Case) (share float64, origin evidence.Origin, ok bool) {
 		}
 	}
 	return float64(clear) / float64(max(all, 1)), origin, all > 0
+}
+
+// faultsByStacks judges without requests, by what part of its CPU time stacks of running threads
+// show in faults; false where there are none.
+func faultsByStacks(c *cause.Case) (v cause.Verdict, ok bool) {
+	k := kernelOf(c)
+	part := k.faulting()
+	if math.IsNaN(part) {
+		return v, false
+	}
+	used := k.CPU(evidence.KernelPageFault)
+	v = cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("page faults are %.0f %% of its CPU time", 100*part)}
+	v.Evidence = append(v.Evidence, c.Figure("share of its CPU time in page faults that get it new memory", part, "1", used.Origin))
+	if part < clearsMuch || used.Number < cause.Material {
+		return v, true
+	}
+	v.State, v.Weight, v.Work = cause.Supported, used.Number, part
+	v.Title = fmt.Sprintf("Page faults take %.0f %% of the process's CPU time: memory that it touches for the first time.", 100*part)
+	v.Evidence = append(v.Evidence, (&mechanism{what: "page faults", classes: []string{evidence.KernelPageFault}}).proof(c, k)...)
+	v.Fix = append(v.Fix, passes)
+	if f := faultsOf(c); f != nil {
+		v.Evidence = append(v.Evidence, c.Figure("minor page faults of the process", f.rate, "1/s", f.origin))
+		if f.again() {
+			v.Fix = []cause.Fix{keeps}
+		}
+	}
+	return v, true
+}
+
+// faulting is the part of a process's CPU time in faults that got it new memory, NaN unknown.
+func (k *kernel) faulting() float64 {
+	if k == nil {
+		return math.NaN()
+	}
+	return k.CPUShare(evidence.KernelPageFault).Number
 }
 
 func faultsByProfile(c *cause.Case) cause.Verdict {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/threads"
 )
 
 // DependencySlow is requests waiting for the answer of something they call.
@@ -99,6 +101,9 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 		name = c.Bundle.Names.Text(details[0].Detail)
 	}
 	v.Title = fmt.Sprintf("Slow requests wait for %s.", name)
+	if route := calledRoute(c, name); route != "" {
+		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", name, route)
+	}
 	v.Saves = c.Save(per, -1, -1)
 	for _, d := range details[:min(3, len(details))] {
 		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
@@ -106,7 +111,7 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	if c.AnswersLate() {
 		held(c, &v)
 	}
-	if where := callSite(c, details); where != "" {
+	if where := cmp.Or(callSite(c, details), calledFrom(c, name)); where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, cause.From(l.Source)))
 	}
 	fix := boundWait
@@ -150,7 +155,7 @@ func beyondUsual(c *cause.Case, m ledger.Mechanism, wait func(row int) int64) (p
 	if m == ledger.Dependency && !c.AnswersLate() && heldOverCalls(c) {
 		return beyondCallers(c, wait)
 	}
-	return excess(c, c.Ledger.Rows, c.Ledger.Slow, wait)
+	return c.Excess(c.Ledger.Rows, c.Ledger.Slow, wait)
 }
 
 // heldOverCalls says whether requests queue for a lock or a pool that others hold over their
@@ -242,7 +247,7 @@ func judgeBeside(c *cause.Case, spans *spanned, all []monitored) cause.Verdict {
 	if !c.Slow() {
 		return v
 	}
-	_, _, share := excess(c, spans.rows, spans.slow, func(row int) int64 { return waits(c, row, evidence.NetWait) })
+	_, _, share := c.Excess(spans.rows, spans.slow, func(row int) int64 { return waits(c, row, evidence.NetWait) })
 	if share < cause.Material {
 		return v
 	}
@@ -276,11 +281,33 @@ func callSite(c *cause.Case, details []ledger.Entry) string {
 	return c.SiteOf(top).String()
 }
 
+// calledFrom is the method of the program in which most calls of a dependency begin, as the runtime
+// tells beside them; "" where it does not.
+func calledFrom(c *cause.Case, dependency string) string {
+	return threads.Short(ofCalls(c, dependency, evidence.FactCalledFrom))
+}
+
+// calledRoute is the route of a dependency at which most of the time of its calls passed; "" where
+// there is none, or the runtime does not tell.
+func calledRoute(c *cause.Case, dependency string) string {
+	return ofCalls(c, dependency, evidence.FactCalledRoute)
+}
+
+// ofCalls is what a fact says of the calls of a dependency.
+func ofCalls(c *cause.Case, dependency, key string) string {
+	for _, f := range c.Bundle.Facts {
+		if target, what, _ := strings.Cut(f.Value, evidence.Link); f.Subject == c.Subject && f.Key == key && target == dependency {
+			return what
+		}
+	}
+	return ""
+}
+
 // awaited looks at what requests await without holding a thread: a dependency, most
 // often, but no stack says which.
 func awaited(c *cause.Case, v *cause.Verdict) {
 	l := c.Ledger
-	per, usual, share := excess(c, l.Rows, l.Slow, func(row int) int64 { ch := l.Of(row); return ch[ledger.Awaiting] })
+	per, usual, share := c.Excess(l.Rows, l.Slow, func(row int) int64 { ch := l.Of(row); return ch[ledger.Awaiting] })
 	if share < cause.Material {
 		return
 	}

@@ -46,7 +46,7 @@ func (g *gauged) sum() string {
 }
 
 func (g *gauged) figures(c *cause.Case, v *cause.Verdict) {
-	v.Evidence = append(v.Evidence, c.Figure("most connections in use, pool "+g.Name, g.Most, "count", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("most "+g.Unit+" in use, pool "+g.Name, g.Most, "count", g.Origin))
 	if g.Size > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("size of the pool", g.Size, "count", g.Origin),
 			c.Figure("share of readings with all in use", float64(g.Full)/float64(g.Readings), "1", g.Origin))
@@ -103,7 +103,7 @@ func enlargePool(name string) cause.Fix {
 
 // judgeTaken judges by spans of the taking of connections.
 func judgeTaken(c *cause.Case, s *spanned) cause.Verdict {
-	per, _, share := excess(c, s.rows, s.slow, func(row int) int64 { return waits(c, row, evidence.PoolWait) })
+	per, _, share := c.Excess(s.rows, s.slow, func(row int) int64 { return waits(c, row, evidence.PoolWait) })
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("a slow request waits %s of %s for a connection", millis(s.pooled), millis(s.took))}
 	v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("wait of a slow request for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
 	if share < cause.Material || !c.Slow() {

@@ -2,10 +2,14 @@ package service
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/stats"
 )
 
 // OwnWork is slow requests that compute.
@@ -30,8 +34,9 @@ in the method that it returns to, and a method that the compiler put into its ca
 Least evidence: 5 slow requests whose states are known, with a quarter of the slow time
 more work than is usual; without an objective, a p99 of 20 ms, or of 10 ms where one request
 of a route in twenty takes 20 times what half of them take and hardly any something between.
-A route that always computes for 20 ms and more, 20 times as long as other requests take,
-counts as slow where nobody said what is.
+A route that always computes for 20 ms and more, 20 times as long as other requests take, is
+no fault by itself: a rare report takes what it takes, and only an objective tells. It counts
+as slow where one request in twenty is to such a route, or fewer take a quarter of all CPUs.
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,
@@ -45,11 +50,44 @@ func judgeOwnWork(c *cause.Case) cause.Verdict {
 	if !watched(c) {
 		return c.NoStates()
 	}
+	return noted(c, ownWork(c))
+}
+
+// noted says of rare routes that always compute for long that nobody knows whether they may.
+func noted(c *cause.Case, v cause.Verdict) cause.Verdict {
+	l, r := c.Ledger, &c.Bundle.Requests
+	if v.State != cause.RuledOut {
+		return v
+	}
+	for _, route := range l.Unjudged {
+		var took []int64
+		for _, row := range l.Rows {
+			if r.Route[row] == route {
+				took = append(took, r.Latency(row))
+			}
+		}
+		slices.Sort(took)
+		name, median := c.Bundle.Names.Text(route), float64(stats.Quantile(took, .5))
+		v.Summary += fmt.Sprintf("; requests to %s always compute, %s each: whether that is too long only an objective tells (--slo)", name, figure.Time(median))
+		v.Evidence = append(v.Evidence, c.Figure("median of the requests to "+name, median/1e6, "ms", cause.From(l.Source)))
+	}
+	return v
+}
+
+func ownWork(c *cause.Case) cause.Verdict {
 	l := c.Ledger
 	at := cause.From(l.Source)
 	work := func(row int) int64 { ch := l.Of(row); return ch[ledger.Own] }
 	share := c.Share(ledger.Own)
 	v := cause.Verdict{State: cause.RuledOut, Summary: cause.OfSlow(share) + " is own work"}
+	// Who is ready looks as if it ran, but all requests together compute for no longer than the process
+	// was on processors.
+	used := reading.ProcessOf(c.Bundle, c.Subject, reading.Window{From: l.From, Until: l.To}).CPU
+	if most := used.Number * float64(l.To-l.From) / float64(max(1, l.Total)); used.MostlyKnown() && share >= cause.Material && most < cause.Material {
+		v.Summary = fmt.Sprintf("the process used processors for less than %s %% of the slow time, though its threads were ready to run for longer", cause.Digits(2, 100*most))
+		v.Evidence = append(v.Evidence, c.Figure("CPUs the process used", used.Number, "CPUs", used.Origin))
+		return v
+	}
 	v.Evidence = append(v.Evidence, c.Figure("slow time of own work", float64(l.Charges[ledger.Own])/1e6, "ms", at))
 	if share < cause.Material && c.Slow() {
 		return unlessUnseen(c, v)
@@ -57,7 +95,7 @@ func judgeOwnWork(c *cause.Case) cause.Verdict {
 	if !c.Slow() {
 		return v
 	}
-	per, usual, over := excess(c, l.Rows, l.Slow, work)
+	per, usual, over := c.Excess(l.Rows, l.Slow, work)
 	made, by := madeWork(c)
 	for n := range per {
 		per[n] = int64((1 - made) * float64(per[n]))

@@ -165,6 +165,7 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 	names := waitedFor(c, wait)
 	name := c.Bundle.Names.Text(names[0].id)
 	own := strings.HasPrefix(name, evidence.LimitBegins)
+	busy := workersOf(c, name)
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
 	if own {
@@ -178,9 +179,14 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 	if x := carriers(c, name); x != nil {
 		pinnedCarriers(c, &v, x)
 	}
-	if own { // each request has one of its own, so that how many requests come says nothing
+	switch {
+	case busy != nil:
+		busy.told(c, &v)
+		little(c, &v, names[0].id, wait)
+		busy.fix(c, &v, names[0].id, wait)
+	case own: // each request has one of its own, so that how many requests come says nothing
 		v.Fix = append(v.Fix, cause.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if what these goroutines call can take more at once, or ask for several things in one call", Code: name})
-	} else {
+	default:
 		little(c, &v, names[0].id, wait)
 		v.Fix = append(v.Fix, enlarge(c, name))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/threads"
 )
 
 // Waiting is most slow time at one place, whatever it is.
@@ -31,8 +32,11 @@ How to tell it from similar problems: where the place is a limit that others hol
 pool (service.pool-exhausted); where they all call something outside, that is slow
 (service.dependency-slow).
 
+Where no requests are known, a process that nothing but the kernel tells of is looked at by its
+threads: if half of those with work wait in one function for one lock or in one call, it is named.
+
 Least evidence: 5 slow requests whose states are known, with a quarter of the slow time at
-the place; without an objective, a p99 of 20 ms.
+the place; without an objective, a p99 of 20 ms. Without requests: half of the looks at threads with work.
 
 What helps: depends on the place. The code that is named says what it waits for.`,
 	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
@@ -71,10 +75,18 @@ func claims(c *cause.Case) (m ledger.Claimed) {
 	return m
 }
 
+// spokenFor says whether a supported cause explains a place.
+func spokenFor(c *cause.Case, p *ledger.Place) bool {
+	return slices.ContainsFunc(c.Found, func(f cause.Found) bool { return f.Speaks != nil && f.Speaks(p) })
+}
+
 // waitsSomewhere are the mechanisms that are a wait at a place of the program.
 var waitsSomewhere = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.Dependency, ledger.Goroutine, ledger.Timer, ledger.Kernel}
 
 func judgeWaiting(c *cause.Case) cause.Verdict {
+	if v, ok := judgeStanding(c); ok {
+		return v
+	}
 	if !watched(c) {
 		return c.NoStates()
 	}
@@ -93,7 +105,7 @@ func judgeWaiting(c *cause.Case) cause.Verdict {
 			break
 		}
 		alone := p.Mechanism == ledger.PoolThread && one[c.Bundle.Names.Lookup(p.What)]
-		if !alone && !slices.Contains(waitsSomewhere, p.Mechanism) {
+		if !alone && !slices.Contains(waitsSomewhere, p.Mechanism) || spokenFor(c, &p) {
 			continue
 		}
 		v := judgePlace(c, &p, sites)
@@ -132,7 +144,7 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	name := placeName(c, p)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%s at %s", cause.OfSlow(share), name)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("slow time "+p.Mechanism.TitleOf(runtime.Of(c.Runtime()).Lane)+": "+name, float64(p.Ns)/1e6, "ms", at),
+		c.Figure("slow time "+p.Mechanism.TitleAt(runtime.Of(c.Runtime()).Lane, p.What)+": "+name, float64(p.Ns)/1e6, "ms", at),
 		c.Figure(fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
 	wait := func(row int) int64 { return l.At(row, p, sites) }
 	if p.From != "" && p.From != p.Where {
@@ -149,7 +161,7 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	v.Evidence = append(v.Evidence, c.Chain(wholly, &behind)...)
 	per, usual, over := beyondUsual(c, p.Mechanism, wait)
 	if 2*p.Linked.Sum() >= p.Ns { // they wait for holders who are there, which no call of theirs tells
-		per, usual, over = excess(c, l.Rows, l.Slow, wait)
+		per, usual, over = c.Excess(l.Rows, l.Slow, wait)
 	}
 	v.Evidence = append(v.Evidence, c.Figure("usual wait there per request (median)", float64(usual)/1e6, "ms", at))
 	switch {
@@ -170,13 +182,16 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 		return v
 	}
 	v.State = cause.Supported
-	title := placeTitle(p, name)
+	fix, one := p.Mechanism, serial(c)
+	if p.Mechanism == ledger.Goroutine && one[c.Bundle.Names.Lookup(p.What)] {
+		fix = ledger.Pool
+	}
+	title := placeTitle(fix, p.What, name)
 	for i := len(p.Through) - 1; i >= 0; i-- {
 		title += ", by way of " + p.Through[i]
 	}
 	v.Title = fmt.Sprintf("%s: %.0f %% of slow time.", title, 100*share)
 	v.Saves = c.Save(per, -1, -1)
-	fix, one := p.Mechanism, serial(c)
 	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
 		fix = ledger.PoolThread // it is done on the thread that others wait for
 	}
@@ -244,19 +259,22 @@ func placeName(c *cause.Case, p *ledger.Place) string {
 	return what + " in " + p.Where
 }
 
-func placeTitle(p *ledger.Place, name string) string {
+func placeTitle(m ledger.Mechanism, what, name string) string {
 	if name == "" {
-		return "Slow requests spend their time " + p.Mechanism.Title()
+		return "Slow requests spend their time " + m.Title()
 	}
-	switch p.Mechanism {
+	switch m {
 	case ledger.Pool, ledger.PoolThread:
 		return "Requests wait for what serves them one after the other: " + name
 	case ledger.Timer:
 		return "Slow requests wait for a timer: " + name
 	case ledger.Kernel:
+		if title := m.TitleAt("", what); title == ledger.InKernel {
+			return "Slow requests wait " + title + ": " + name
+		}
 		return "Slow requests wait in a system call: " + name
 	case ledger.Goroutine:
-		if p.What == evidence.ForcedCycle {
+		if what == evidence.ForcedCycle {
 			return "Slow requests wait for " + name
 		}
 		return "Slow requests wait for others to go on: " + name
@@ -278,8 +296,22 @@ func fixOf(m ledger.Mechanism, what, name string) string {
 	if what == evidence.ForcedCycle {
 		return "do not call runtime.GC or debug.FreeOSMemory in a request: the collector starts a cycle when the heap has grown; where memory must stay below a limit, set GOMEMLIMIT"
 	}
-	if m == ledger.Kernel && strings.HasPrefix(strings.ToLower(name), "flock") {
-		return "another process, or another open file of this one, holds the lock of this file meanwhile: hold it for less time there, lock a part or a file of your own, or take it with LOCK_NB and answer without"
+	switch text := strings.ToLower(name); {
+	case m != ledger.Kernel:
+	case strings.Contains(text, threads.FullPipe):
+		return "whoever reads the other end of this pipe is slower than what is written, and the pipe is full: make it read faster, write less, or put a queue that drops between, with O_NONBLOCK"
+	case strings.HasPrefix(text, "page fault from disk"):
+		return "the file's pages are not in memory when they are touched: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or touch them outside of requests"
+	case strings.HasPrefix(text, "fork"):
+		return "a fork copies the page tables of the whole process, the longer the more memory that has, and of one process forks wait for each other: start programs by posix_spawn or vfork, or from a small process that is begun before there is much memory"
+	case strings.HasPrefix(text, "direct reclaim"), strings.HasPrefix(text, "direct compaction"):
+		return "there was no free memory, or no large piece of it, and this thread had to make some: give the process or its group more memory, or use less"
+	case strings.Contains(text, "write throttling"):
+		return "more is written than the disk takes, and the kernel holds the writer back: write less, write to a faster disk, or flush earlier and in the background"
+	}
+	// Of the commands of fcntl only those that wait for a lock (F_SETLKW, F_OFD_SETLKW) take long.
+	if text := strings.ToLower(name); m == ledger.Kernel && (strings.HasPrefix(text, "flock") || strings.HasPrefix(text, "fcntl of /")) {
+		return "another process, or another open file of this one, holds the lock of this file meanwhile: hold it for less time there, lock a part or a file of your own, or try it without waiting (LOCK_NB, F_SETLK) and answer without"
 	}
 	return placeFix[m]
 }

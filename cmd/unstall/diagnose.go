@@ -22,7 +22,7 @@ import (
 )
 
 type diagnoseCommand struct {
-	Targets  []string       `arg:"" name:"target|file" help:"A running process: its PID, its name, or the URL of its net/http/pprof. Or what was recorded: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
+	Targets  []string       `arg:"" name:"target|file" help:"A running process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port). Or what was recorded: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
 	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
 	Baseline string         `placeholder:"CAPTURE" help:"A capture from a time when all was well: requests that take longer than its p99 are slow."`
 	Requests []string       `sep:"none" placeholder:"FILE" help:"Take the figures about requests from this file: an access log or a load generator's result."`

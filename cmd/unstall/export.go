@@ -14,7 +14,7 @@ type exportCommand struct {
 	Files  []string       `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
 	To     string         `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv or stacks, as dotnet-stack or jstack prints them (default: by the name of the output file: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
 	Output string         `short:"o" placeholder:"FILE" help:"Write to a file."`
-	What   string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, or threads (where threads of a .NET process or a JVM were seen) (default cpu)."`
+	What   string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (where threads of a .NET process or a JVM were seen), allocations (of a .NET process: what is allocated, and what of it dies in gen 2), on-cpu or off-cpu (where threads ran and waited, with the kernel's functions: record --kernel) (default cpu)."`
 	Table  string         `placeholder:"TABLE" help:"For csv: requests, intervals (collections, pauses) or series (figures over time) (default requests)."`
 	SLO    *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
 	Since  moment         `placeholder:"TIME" help:"Only what happened from this time on: RFC 3339, or 14:02:00 (UTC)."`

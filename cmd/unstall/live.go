@@ -23,6 +23,9 @@ type recording struct {
 	For     time.Duration `default:"30s" help:"How long to record a process."`
 	Passive bool          `help:"Switch nothing on in the process; only read what is there."`
 	JFR     bool          `name:"jfr" help:"Also make a flight recording (JFR) of a JVM; it is kept in the capture, for JDK Mission Control."`
+	Kernel  bool          `help:"Also record stacks of the process's threads in the kernel: where they run and what they wait for (as root). Of a process of which no runtime tells what its threads do that is done anyway."`
+	Without bool          `name:"no-kernel" help:"Record no stacks in the kernel."`
+	Heap    bool          `help:"Also record which objects of a .NET process die in gen 2, and at the end what lies on its heap by type. GC pauses get longer meanwhile, and the end is a blocking gen 2 collection."`
 	Expect  float64       `name:"expect-rate" placeholder:"10" help:"The agreed number of requests per second; more than that is reported as a cause."`
 	Capture string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
 }
@@ -30,6 +33,15 @@ type recording struct {
 func (r *recording) check() error {
 	if r.JFR && r.Passive {
 		return errors.New("--jfr switches the flight recorder on, --passive switches nothing on: leave one out")
+	}
+	if r.Kernel && r.Passive {
+		return errors.New("--kernel switches sampling on in the kernel, --passive switches nothing on: leave one out")
+	}
+	if r.Kernel && r.Without {
+		return errors.New("--kernel and --no-kernel: leave one out")
+	}
+	if r.Heap && r.Passive {
+		return errors.New("--heap has the process collect its heap, --passive switches nothing on: leave one out")
 	}
 	if r.For < time.Second {
 		return fmt.Errorf("--for %s: record at least 1s", r.For)
@@ -48,13 +60,14 @@ func (s *session) record(r recording, targets []discover.Target, sends *sending,
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	found := record.Find(ctx, all.Probes, targets)
+	probes, others := r.probes()
+	found := record.FindElse(ctx, probes, others, targets)
 	if sends == nil && !s.recordable(found) {
 		return ""
 	}
 	s.announce(found, r)
 	s.found = found
-	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, Path: r.Capture, ExpectedRate: r.Expect, Tool: version(), Command: os.Args,
+	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, Heap: r.Heap, Path: r.Capture, ExpectedRate: r.Expect, Tool: version(), Command: os.Args,
 		Warn: func(text string) { fmt.Fprintln(s.err, "warning:", text) },
 		Fail: func(err error) { s.fail(unreadable, err) }, First: first}
 	if sends != nil {
@@ -69,6 +82,18 @@ func (s *session) record(r recording, targets []discover.Target, sends *sending,
 		}
 	}
 	return path
+}
+
+// probes are those that are asked, and others that are asked of processes of whose runtime these can
+// tell nothing: what the kernel does.
+func (r *recording) probes() (probes, others []probe.Probe) {
+	switch {
+	case r.Kernel:
+		return slices.Concat(all.Probes, all.Kernel), nil
+	case r.Without, r.Passive:
+		return all.Probes, nil
+	}
+	return all.Probes, all.Kernel
 }
 
 // recordable says why, if nothing of the targets can be recorded.
@@ -98,6 +123,9 @@ func (s *session) announce(f record.Finding, r recording) {
 	on := f.SwitchesOn()
 	if r.JFR && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return runtime.Of(t.Runtime).Records }) {
 		on = append(on, "flight recording")
+	}
+	if r.Heap && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return runtime.Of(t.Runtime).Walks }) {
+		on = append(on, "what survives each collection, which lengthens its pause (3 s at a time)", "a blocking gen 2 collection at the end, which walks the heap")
 	}
 	switch {
 	case len(on) == 0 || r.Passive:

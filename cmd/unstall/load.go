@@ -14,11 +14,15 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/report/text"
 )
 
 type loadCommand struct {
-	URL         string        `arg:"" name:"url" help:"http://host:port/path. {n} in it, in headers and in the body is the number of the request, {n%2000:7} its remainder with 7 digits."`
+	URL         string        `arg:"" optional:"" name:"url|file" help:"http://host:port/path. {n} in it, in headers and in the body is the number of the request, {n%2000:7} its remainder with 7 digits. Or a file of journeys (YAML, docs/load.md)."`
+	Example     string        `placeholder:"NAME" help:"Run one of the journeys that come with unstall: shop-ramp, shop-users or shop-peak. With --print it is written out instead."`
+	Print       bool          `help:"With --example: write the file out, to be changed."`
+	Var         []string      `sep:"none" placeholder:"NAME=VALUE" help:"A value for a name under vars of a file of journeys; may be repeated."`
 	Rate        *float64      `short:"r" placeholder:"N" help:"Requests per second, sent whether or not earlier ones were answered (open loop)."`
 	Connections int           `short:"c" placeholder:"N" help:"Without --rate: this many connections; each sends its next request when it has its answer (closed loop, default 125). With --rate: at most this many connections."`
 	For         time.Duration `short:"d" placeholder:"10s" help:"How long to send (default 10s)."`
@@ -46,7 +50,10 @@ func (c *loadCommand) Run(s *session) error {
 	if c.Format != "" && c.Format != "text" && c.Format != "json" {
 		return fmt.Errorf("--format %s: there is no such form: give text|json", c.Format)
 	}
-	p, err := c.plan()
+	if c.Print {
+		return c.print(s)
+	}
+	g, p, err := c.generator()
 	if err != nil {
 		return err
 	}
@@ -54,6 +61,9 @@ func (c *loadCommand) Run(s *session) error {
 	defer done()
 	if c.SLO != 0 && !c.Knee {
 		return fmt.Errorf("--slo %s: only --knee uses it: give --knee as well", c.SLO)
+	}
+	if c.Knee && c.isJourney() {
+		return errors.New("--knee searches for a rate of requests: give a URL instead of journeys")
 	}
 	if c.Knee {
 		return c.knee(ctx, s, p)
@@ -68,7 +78,7 @@ func (c *loadCommand) Run(s *session) error {
 		defer f.Close()
 		o.rows = load.NewRowWriter(f, &p)
 	}
-	r, err := load.Run(ctx, p, o)
+	r, err := g.Run(ctx, o)
 	o.line.Done()
 	if o.rows != nil {
 		if err := o.rows.Flush(); err != nil && r != nil {
@@ -121,6 +131,25 @@ func (c *loadCommand) failed(s *session, err error) error {
 		s.fail(unreadable, err)
 	}
 	return nil
+}
+
+// generator is what makes the load, and its plan.
+func (c *loadCommand) generator() (record.Generator, load.Plan, error) {
+	switch {
+	case c.URL == "" && c.Example == "":
+		return nil, load.Plan{}, errors.New("<url> is missing: give http://host:port/path, or a file of journeys (docs/load.md)")
+	case len(c.Var) > 0 && !c.isJourney():
+		return nil, load.Plan{}, fmt.Errorf("--var %s: it is for a file of journeys", c.Var[0])
+	}
+	if c.isJourney() {
+		g, err := c.journey()
+		if err != nil {
+			return nil, load.Plan{}, err
+		}
+		return g, g.Plan(), nil
+	}
+	p, err := c.plan()
+	return record.Planned(p), p, err
 }
 
 // plan is what the flags say.

@@ -13,24 +13,30 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/unstall/unstall/calibrate"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/try"
 )
 
 type cli struct {
-	Diagnose diagnoseCommand `cmd:"" default:"withargs" help:"Say why requests are slow and what to change (the default)."`
-	Record   recordCommand   `cmd:"" help:"Record a process into a capture, to be diagnosed later."`
-	List     listCommand     `cmd:"" help:"List the processes here that can be diagnosed (the default without a target)."`
-	Inspect  inspectCommand  `cmd:"" help:"Show what files hold, without a verdict."`
-	Export   exportCommand   `cmd:"" help:"Write what files hold for other tools: go tool pprof, speedscope, Perfetto, CSV, stacks."`
-	Load     loadCommand     `cmd:"" help:"Make requests on a schedule and say how long they took."`
-	Compare  compareCommand  `cmd:"" help:"Say whether a change helped, from runs before and after it."`
-	Predict  predictCommand  `cmd:"" help:"Say what a setting would do: the heap of a Go process, the thread pool of a .NET process, the young generation of a JVM."`
-	Top      topCommand      `cmd:"" help:"Show a process's counters live, with rules for reading them."`
-	Lab      labCommand      `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
-	Causes   causesCommand   `cmd:"" help:"List the causes unstall knows, or explain one."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
+	Diagnose  diagnoseCommand  `cmd:"" default:"withargs" help:"Say why requests are slow and what to change (the default)."`
+	Record    recordCommand    `cmd:"" help:"Record a process into a capture, to be diagnosed later."`
+	List      listCommand      `cmd:"" help:"List the processes here that can be diagnosed (the default without a target)."`
+	Inspect   inspectCommand   `cmd:"" help:"Show what files hold, without a verdict."`
+	Export    exportCommand    `cmd:"" help:"Write what files hold for other tools: go tool pprof, speedscope, Perfetto, CSV, stacks."`
+	Load      loadCommand      `cmd:"" help:"Make requests on a schedule and say how long they took."`
+	Compare   compareCommand   `cmd:"" help:"Say whether a change helped, from runs before and after it."`
+	Predict   predictCommand   `cmd:"" help:"Say what a setting would do: the heap of a Go process, the thread pool of a .NET process, the young generation of a JVM."`
+	Try       tryCommand       `cmd:"" help:"Change a setting under the load that is there, say what that did, and change it back."`
+	Host      hostCommand      `cmd:"" help:"Say what, if anything, is wrong with this machine, and who pays for it."`
+	Calibrate calibrateCommand `cmd:"" help:"Hold what the kernel counts of a process against loads of a known kind."`
+	Launch    launchCommand    `cmd:"" name:"run" help:"Run a command with a setting of its own, such as without transparent huge pages."`
+	Top       topCommand       `cmd:"" help:"Show a process's counters live, with rules for reading them."`
+	Lab       labCommand       `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
+	Causes    causesCommand    `cmd:"" help:"List the causes unstall knows, or explain one."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -45,7 +51,9 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall record TARGET    only record, to be diagnosed later
   unstall load URL         make requests on a schedule and say how long they took
   unstall compare A B      say whether a change helped
+  unstall host             say what is wrong with this machine, and who pays for it
   unstall predict FILE...  say what a setting would do, before trying it
+  unstall try NAME=VALUE   change a setting, say what that did, change it back
   unstall top TARGET       show a process's counters live (.NET, JVM, Go, /proc)
   unstall inspect FILE...  show what files hold, without a verdict
   unstall export FILE...   convert it for go tool pprof, speedscope or Perfetto, or to CSV
@@ -68,6 +76,20 @@ func main() {
 		fmt.Print(usage, "\n")
 		args = []string{"diagnose", "--help"}
 	}
+	if len(args) > 0 && args[0] == try.GuardCommand {
+		if err := try.Guard(args[1:]); err != nil {
+			fmt.Fprintf(os.Stderr, "unstall: %v\n", err)
+			os.Exit(wrongUse)
+		}
+		return
+	}
+	if len(args) > 0 && args[0] == calibrate.LoadCommand {
+		if err := calibrate.Play(args[1:]); err != nil {
+			fmt.Fprintf(os.Stderr, "unstall: %v\n", err)
+			os.Exit(wrongUse)
+		}
+		return
+	}
 	s := &session{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	command, err := newParser().Parse(args)
 	if err != nil {
@@ -81,9 +103,10 @@ func main() {
 	os.Exit(s.code)
 }
 
-// tidy switches off what recordings left on that were killed, whatever this start is
-// for.
+// tidy switches off what recordings left on that were killed, and puts back what tries
+// changed, whatever this start is for.
 func tidy(s *session) {
+	try.Tidy(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
 	for _, p := range all.Probes {
 		if p.Tidy != nil {
 			p.Tidy(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
@@ -93,6 +116,7 @@ func tidy(s *session) {
 
 func newParser(options ...kong.Option) *kong.Kong {
 	vars := kong.Vars{"version": "unstall " + version(),
-		"model_processes": runtime.Modelled(), "model_knobs": runtime.Knobs(), "model_defaults": model.Defaults(runtime.Models())}
+		"model_processes": runtime.Modelled(), "model_knobs": runtime.Knobs(), "model_defaults": model.Defaults(runtime.Models()),
+		"settings": try.Help()}
 	return kong.Must(new(cli), append(options, kong.Name("unstall"), vars, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))...)
 }

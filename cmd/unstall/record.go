@@ -3,7 +3,7 @@ package main
 import "fmt"
 
 type recordCommand struct {
-	Targets []string `arg:"" name:"target" help:"A process: its PID, its name, or the URL of its net/http/pprof."`
+	Targets []string `arg:"" name:"target" help:"A process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port)."`
 	recording
 }
 

@@ -14,7 +14,9 @@ import (
 	"github.com/unstall/unstall/capture"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"unstall": main, "serve": serve}) }
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"unstall": main, "serve": serve, "touch": touch})
+}
 
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/unstall/unstall/discover"
@@ -16,7 +20,8 @@ import (
 // besides is the load that can be made while a target is recorded. Flags that
 // unstall load has, too, mean the same.
 type besides struct {
-	Load        string   `placeholder:"URL" help:"Make requests to this URL while recording: at --rate, or as fast as answers come."`
+	Load        string   `placeholder:"URL|FILE" help:"Make requests to this URL while recording: at --rate, or as fast as answers come. Or send users on the journeys of this file (docs/load.md)."`
+	Var         []string `sep:"none" placeholder:"NAME=VALUE" help:"With --load FILE: a value for a name under the file's vars; may be repeated."`
 	Rate        *float64 `short:"r" placeholder:"N" help:"With --load: requests per second, sent whether or not earlier ones were answered."`
 	Connections int      `short:"c" placeholder:"N" help:"With --load and without --rate: how many connections (default 125)."`
 	Poisson     bool     `help:"With --load: send at random times, like many independent users (Poisson), instead of evenly."`
@@ -30,7 +35,7 @@ type besides struct {
 
 // sending is a load to be made while targets are recorded.
 type sending struct {
-	plan   load.Plan
+	load   record.Generator
 	result *load.Result // once it was made
 }
 
@@ -44,25 +49,47 @@ func (b *besides) sending(d time.Duration) (*sending, error) {
 	}
 	c := loadCommand{URL: b.Load, Rate: b.Rate, Connections: b.Connections, For: d, Poisson: b.Poisson, Spike: b.Spike,
 		Method: b.Method, Header: b.Header, Body: b.Body, Paths: b.Paths, Insecure: b.Insecure}
+	if c.Var = b.Var; c.isJourney() {
+		g, err := c.journey()
+		return &sending{load: g}, err
+	}
 	p, err := c.plan()
 	if err == nil {
 		err = p.Check()
 	}
-	return &sending{plan: p}, err
+	return &sending{load: record.Planned(p)}, err
 }
 
 // run is what runs beside the recording.
 func (x *sending) run(s *session, targets []discover.Target) func(context.Context, probe.Sink) error {
-	var about evidence.Subject
-	if len(targets) == 1 {
-		about = targets[0].Subject()
-	}
+	about := serves(x.load.Plan().URL, targets)
 	progress := &loadProgress{line: text.NewProgress(s.err)}
-	return record.Load(x.plan, about, progress, func(r *load.Result) {
+	return record.Made(x.load, about, progress, func(r *load.Result) {
 		progress.line.Done()
 		x.result = r
 		for _, w := range r.Warnings {
 			s.note("load: %s", w)
 		}
 	})
+}
+
+// serves is the target that a load is of: the only one, or of several the one that listens at its
+// address; none where that cannot be told.
+func serves(address string, targets []discover.Target) evidence.Subject {
+	if len(targets) == 1 {
+		return targets[0].Subject()
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return evidence.Subject{}
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	for _, t := range targets {
+		if slices.ContainsFunc(t.Listens, func(l discover.Listener) bool {
+			return l.Addr.IsValid() && strconv.Itoa(int(l.Addr.Port())) == port
+		}) {
+			return t.Subject()
+		}
+	}
+	return evidence.Subject{}
 }

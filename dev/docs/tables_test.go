@@ -17,6 +17,7 @@ import (
 	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/top"
+	"github.com/unstall/unstall/try"
 )
 
 // Root is the checkout, as seen from this package.
@@ -32,6 +33,7 @@ var tables = map[string]func() string{
 	"metrics":    metricTable,
 	"rules":      ruleTable,
 	"settings":   settingTable,
+	"tried":      triedTable,
 	"labs":       labTable,
 	"make":       makeTable,
 }
@@ -138,10 +140,26 @@ func settingTable() string {
 	return t.String()
 }
 
+func triedTable() string {
+	t := newTable("setting", "what it is", "what can be given")
+	for _, s := range try.All {
+		about := s.About
+		if s.Host {
+			about += " (`--host`, root)"
+		}
+		t.row(code(s.Title()+"="), about, s.Values)
+	}
+	return t.String()
+}
+
 func labTable() string {
 	t := newTable("lab", "what happens", "made after")
 	for _, l := range labs.Labs {
-		t.row("["+l.Name+"]("+l.Name+"/README.md)", l.About, "["+host(l.Report)+"]("+l.Report+")")
+		after := "an article (see its page)"
+		if l.Report != "" {
+			after = "[" + host(l.Report) + "](" + l.Report + ")"
+		}
+		t.row("["+l.Name+"]("+l.Name+"/README.md)", l.About, after)
 	}
 	return t.String()
 }

@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/capture"
@@ -21,11 +23,15 @@ import (
 	"github.com/unstall/unstall/lab/dotnet-starvation/app"
 	"github.com/unstall/unstall/lab/loadgen"
 	"github.com/unstall/unstall/lab/process"
+	"github.com/unstall/unstall/lab/service"
 	"github.com/unstall/unstall/load"
 	"github.com/unstall/unstall/probe"
 	probes "github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/probe/hugepages"
+	probelinux "github.com/unstall/unstall/probe/linux"
 	"github.com/unstall/unstall/record"
 	runtimes "github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/try"
 )
 
 // lastLook is how long the load goes on for what the probes do at the end.
@@ -36,22 +42,44 @@ const dotnetService = "dotnet-starvation/app"
 
 // captured records a service that says nothing of itself, as unstall PID --load URL
 // does, and leaves what was recorded as files in the temporary folder.
-func captured(ctx context.Context, r recording, tmp string, say func(string)) (t *truth, err error) {
+func captured(ctx context.Context, b *builder, r recording, tmp string, say func(string)) (t *truth, err error) {
 	t = &truth{ID: r.id, About: r.about, Recorded: time.Now().UTC().Format(time.RFC3339), Recipe: "go run ./dev/recorder one " + r.id, Cores: runtime.NumCPU(), Env: r.env}
-	service, address, err := startDotnet(ctx, r, t, tmp)
+	lent, err := try.Host(ctx, r.host, time.Now().Add(limit))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, service.Stop()) }()
-	found, err := discover.Resolve(ctx, strconv.Itoa(service.PID), runtimes.Recognisers())
+	defer func() { err = errors.Join(err, lent.End(context.WithoutCancel(ctx))) }()
+	var others []*process.Process
+	if len(r.beside) > 0 {
+		other, err := startBeside(ctx, b, r, t, tmp, say)
+		if err != nil {
+			return nil, err
+		}
+		others = append(others, other)
+		defer other.Stop()
+	}
+	start := startDotnet
+	if r.program != dotnetService {
+		start = b.startService
+	}
+	recorded, address, err := start(ctx, r, t, tmp)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, recorded.Stop()) }()
+	found, err := discover.Resolve(ctx, strconv.Itoa(recorded.PID), runtimes.Recognisers())
 	if err != nil {
 		return nil, err
 	}
 	say("recording")
 	plan := load.Plan{URL: "http://" + address + r.load.Paths[0], Header: http.Header{}, Mode: load.Closed, Connections: r.load.Connections, Duration: r.capture + lastLook, Timeout: r.capture + lastLook}
 	path := filepath.Join(tmp, "capture.unstall")
-	from := markOf(service)
-	_, err = record.Find(ctx, probes.Probes, []discover.Target{found}).Record(ctx, record.Options{For: r.warm + r.capture, Path: path, Tool: "dev/recorder", Command: []string{"unstall", "record"},
+	from := markOf(recorded, others...)
+	asked := probes.Probes
+	if r.kernel { // of its runtime nothing is asked
+		asked = slices.Concat([]probe.Probe{probelinux.Probe, hugepages.Probe}, probes.Kernel)
+	}
+	_, err = record.Find(ctx, asked, []discover.Target{found}).Record(ctx, record.Options{For: r.warm + r.capture, Path: path, Tool: "dev/recorder", Command: []string{"unstall", "record"},
 		Beside: func(ctx context.Context, sink probe.Sink) error {
 			first := plan
 			first.Connections, first.Duration = 1, r.warm
@@ -63,11 +91,41 @@ func captured(ctx context.Context, r recording, tmp string, say func(string)) (t
 	if err != nil {
 		return nil, err
 	}
-	t.All = from.until(markOf(service))
+	t.All = from.until(markOf(recorded, others...))
 	if t.Load == nil {
 		return nil, errors.New("nothing is known of the load")
 	}
 	return t, unpack(path, tmp)
+}
+
+// startBeside starts what runs beside the service, and waits until it is ready.
+func startBeside(ctx context.Context, b *builder, r recording, t *truth, tmp string, say func(string)) (*process.Process, error) {
+	bin, err := b.build(ctx, r.beside[0], "")
+	if err != nil {
+		return nil, err
+	}
+	var said struct{ Ready string }
+	p, err := process.Start(ctx, bin, r.beside[1:], nil, filepath.Join(tmp, "beside.stderr"), &said)
+	if err == nil {
+		t.Others = append(t.Others, strings.Join(r.beside, " "))
+		say(said.Ready)
+	}
+	return p, err
+}
+
+// startService starts one of lab/service's, which is recorded as any other.
+func (b *builder) startService(ctx context.Context, r recording, t *truth, tmp string) (*process.Process, string, error) {
+	bin, err := b.build(ctx, r.program, r.toolchain)
+	if err != nil {
+		return nil, "", err
+	}
+	var said service.Announcement
+	p, err := process.Start(ctx, bin, append([]string{"-control"}, r.args...), r.env, filepath.Join(tmp, "stderr"), &said)
+	if err != nil {
+		return nil, "", err
+	}
+	t.Command, t.Toolchain, t.Procs, t.PID = strings.Join(append([]string{r.program}, r.args...), " "), said.Go, said.Procs, p.PID
+	return p, said.Serving, nil
 }
 
 func startDotnet(ctx context.Context, r recording, t *truth, tmp string) (*process.Process, string, error) {
@@ -155,8 +213,8 @@ func loaded(p loadgen.Plan, r *load.Result) *loadgen.Result {
 		Latency: loadgen.Latency{P50: ms(r.Latency.P50), P90: ms(r.Latency.P90), P99: ms(r.Latency.P99), Max: ms(r.Latency.Max)}}
 }
 
-// zstd is how frames of it begin: RFC 8878.
-var zstd = []byte{0x28, 0xb5, 0x2f, 0xfd}
+// zstd4 is how frames of it begin: RFC 8878.
+var zstd4 = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
 // unpack writes what a capture holds as files, as it is stored.
 func unpack(path, dir string) error {
@@ -170,7 +228,7 @@ func unpack(path, dir string) error {
 			return fmt.Errorf("%s: %w", a.Name, err)
 		}
 		name := a.Name
-		if bytes.HasPrefix(b, zstd) {
+		if bytes.HasPrefix(b, zstd4) {
 			name += ".zst"
 		}
 		if err := os.WriteFile(filepath.Join(dir, unpacked+name), b, 0o644); err != nil {

@@ -6,6 +6,7 @@ func catalogue() (all []recording) {
 	all = append(all, golang()...)
 	all = append(all, services()...)
 	all = append(all, linux()...)
+	all = append(all, natives()...)
 	all = append(all, dotnet()...)
 	all = append(all, jvms()...)
 	return append(all, ballast()...)

@@ -6,6 +6,13 @@ import (
 	"github.com/unstall/unstall/lab/loadgen"
 )
 
+// blocksFixture is a capture: what is known of its requests is in the load's rows.
+func blocksFixture(id, about string, r recording) recording {
+	r = fixture(id, about, r)
+	r.accessLog = false
+	return r
+}
+
 // linux are the fixtures of the causes outside the process.
 func linux() []recording {
 	compute := recording{
@@ -24,7 +31,16 @@ func linux() []recording {
 		trace: 900 * ms, cpu: 2 * time.Second, warm: 200 * ms,
 		gctrace: true, procfs: 250 * ms,
 	}
+	blocks := recording{
+		program: "gosvc", args: []string{"-mode=blocks"}, kernel: true, warm: 500 * ms, capture: 8 * time.Second,
+		host: []string{"thp=always", "thp-defrag=always"},
+		load: loadgen.Plan{Connections: 6, Paths: []string{"/item/7"}},
+	}
 	return []recording{
+		blocksFixture("linux.thp-stall/sick", "four threads for each request decode into fresh memory, on a host without free huge pages that compacts at once", blocks.with(func(r *recording) {
+			r.beside = []string{"linux-thp/fragment"}
+		})),
+		blocksFixture("linux.thp-stall/healthy", "the same with the same settings, on a host with free huge pages", blocks),
 		fixture("linux.cpu-saturation/sick", "a healthy service on a host where four programs want all CPUs all the time", compute.with(func(r *recording) {
 			r.neighbours = [][]string{{}, {}, {}, {}}
 			r.noisy, r.expect = true, []bound{{"neighbours' CPUs", 0, .3}, {"p99 ms", 30, 0}}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/lab/process"
+	"github.com/unstall/unstall/try"
 )
 
 const usage = `usage: go run ./dev/recorder [flags] list | one NAME... | all
@@ -35,6 +36,13 @@ the repository. A NAME that ends in / stands for all recordings below it.
 `
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == try.GuardCommand { // what puts settings of the host back if the recorder is killed
+		if err := try.Guard(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "record:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	tries := flag.Int("tries", 4, "how often to make a recording that turns out implausible")
 	quiet := flag.Float64("quiet", .12, "the most CPUs that others may use meanwhile")
 	flag.Usage = func() {
@@ -101,7 +109,7 @@ func recordAll(ctx context.Context, chosen []recording, tries int, quiet float64
 	for i, r := range chosen {
 		prefix := fmt.Sprintf("[%d/%d] %s", i+1, len(chosen), r.id)
 		switch err := recordOne(ctx, b, r, tries, quiet, prefix); {
-		case errors.Is(err, process.ErrNoQuota):
+		case errors.Is(err, process.ErrNoQuota), errors.Is(err, process.ErrNoLimit), errors.Is(err, errNoSwap):
 			fmt.Fprintf(os.Stderr, "%s: left out: %v\n", prefix, err)
 		case err != nil:
 			return fmt.Errorf("%s: %w", r.id, err)
@@ -151,8 +159,10 @@ func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet fl
 		switch {
 		case r.jvm != nil:
 			t, err = recordJVM(bounded, b, r, tmp, say)
+		case r.native != nil:
+			t, err = recordNative(bounded, r, tmp, say)
 		case r.capture > 0:
-			t, err = captured(bounded, r, tmp, say)
+			t, err = captured(bounded, b, r, tmp, say)
 		default:
 			t, err = recordService(bounded, b, r, tmp, say)
 		}

@@ -20,6 +20,9 @@ type recording struct {
 	dependency []string   // arguments of lab/dependency; nil: none. {resp} and {http} in args are its addresses
 	neighbours [][]string // arguments of each lab/burn that runs meanwhile
 	quota      float64    // CPUs the service may use, by a cgroup; 0: all
+	host       []string   // settings of the host meanwhile, such as thp=always, put back afterwards; of a capture
+	beside     []string   // a program below lab/ that runs meanwhile, with its arguments; of a capture
+	kernel     bool       // with kernel stacks, and nothing of its runtime; of a capture
 
 	load loadgen.Plan
 	warm time.Duration // load before anything is recorded; of a capture: with one client
@@ -32,6 +35,8 @@ type recording struct {
 	whole      bool
 	dialInside bool // whole: connections are opened after the trace began
 	overHTTP   bool // the trace is asked of net/http/pprof, and holds that request too
+
+	native *native // of a service in C, recorded as unstall does; capture is how long
 
 	jvm *jvm // of a service in Java; warm is its load before, tail that which is recorded
 

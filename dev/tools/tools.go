@@ -4,8 +4,8 @@ package tools
 
 import "embed"
 
-// Scripts are dotnet.sh, dotnet9.sh, jdk.sh, javac.sh, redis.sh, tomcat.sh and what they run. Each puts what
+// Scripts are dotnet.sh, dotnet9.sh, jdk.sh, javac.sh, nginx.sh, php.sh, redis.sh, tomcat.sh and what they run. Each puts what
 // it fetches into the folder .tools beside the folder dev that it lies in.
 //
-//go:embed debian.sh dotnet.sh dotnet9.sh javac.sh jdk.sh redis.sh tomcat.sh
+//go:embed debian.sh dotnet.sh dotnet9.sh javac.sh jdk.sh nginx.sh php.sh program.sh redis.sh tomcat.sh
 var Scripts embed.FS

@@ -15,14 +15,21 @@ import (
 	"github.com/unstall/unstall/format/gotrace"
 	"github.com/unstall/unstall/format/hotspotgc"
 	"github.com/unstall/unstall/format/hsperf"
+	"github.com/unstall/unstall/format/hugepages"
 	"github.com/unstall/unstall/format/jfr"
 	"github.com/unstall/unstall/format/jvmtext"
+	"github.com/unstall/unstall/format/kernelstacks"
 	"github.com/unstall/unstall/format/loadresult"
 	"github.com/unstall/unstall/format/nettrace"
 	"github.com/unstall/unstall/format/perfmon"
+	"github.com/unstall/unstall/format/perfscript"
+	"github.com/unstall/unstall/format/phpfpm"
 	"github.com/unstall/unstall/format/procfs"
+	"github.com/unstall/unstall/format/redislog"
+	"github.com/unstall/unstall/format/redisreply"
 	"github.com/unstall/unstall/format/spans"
 	"github.com/unstall/unstall/format/syscalls"
+	"github.com/unstall/unstall/format/sysstat"
 	"github.com/unstall/unstall/format/threaddump"
 	"github.com/unstall/unstall/format/vthreads"
 )
@@ -42,14 +49,25 @@ var Formats = []format.Format{
 	vthreads.Format,
 	jfr.Format,
 	procfs.Format,
+	sysstat.Format,
+	perfscript.Format,
 	syscalls.Format,
+	kernelstacks.Format,
+	hugepages.Format,
 	dotnetcounters.Format,
 	perfmon.Format,
 	dotnetstack.Format,
 	threaddump.Format,
 	classhisto.Format,
 	jvmtext.Format,
+	redisreply.Format,
+	redislog.Format,
 	gauges.Format,
 	gauges.Log,
+	phpfpm.Status,
+	phpfpm.Config,
+	phpfpm.Slow,
+	phpfpm.Log,
+	phpfpm.Access,
 	accesslog.Format,
 }

@@ -106,7 +106,7 @@ func (w *text) intervals() {
 			x, ok := v.Get(i, k)
 			switch {
 			case !ok:
-			case k == evidence.Trigger || k == evidence.Failure || k == evidence.Operation:
+			case k == evidence.Trigger || k == evidence.Failure || k == evidence.Operation || k == evidence.ClientAddress:
 				fmt.Fprintf(w, ", %s %q", k, w.Names.Text(v.NameOf(i, k)))
 			case k == evidence.PauseOf:
 				fmt.Fprintf(w, ", %s", evidence.Pause(x))

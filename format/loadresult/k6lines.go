@@ -95,7 +95,7 @@ func k6Request(rs *rows, _ *run, data []byte, line int64) bool {
 	if !timed || !valued || took > end {
 		return false
 	}
-	var method, name, url, failure []byte
+	var method, name, url, failure, scenario, group []byte
 	code, expected := int64(codeUnknown), true
 	members(tags, func(key, value []byte) bool {
 		switch string(key) {
@@ -105,6 +105,10 @@ func k6Request(rs *rows, _ *run, data []byte, line int64) bool {
 			name = unquoted(value)
 		case "url":
 			url = unquoted(value)
+		case "scenario":
+			scenario = unquoted(value)
+		case "group":
+			group = unquoted(value)
 		case "status":
 			if n, ok := natural(unquoted(value)); ok {
 				code = n
@@ -119,7 +123,21 @@ func k6Request(rs *rows, _ *run, data []byte, line int64) bool {
 	if len(name) == 0 {
 		name = url
 	}
-	q := row{start: end - took, end: end, line: line, route: rs.route(method, name)}
+	q := row{start: end - took, end: end, line: line, route: rs.route(method, name), step: rs.k6Step(scenario, group)}
+	rs.k6Add(q, code, failure, expected)
+	return true
+}
+
+// k6Step is the scenario and the groups of a request, "::a::b" by their separator; a
+// script without groups has no steps.
+func (rs *rows) k6Step(scenario, group []byte) evidence.NameID {
+	if group = bytes.TrimPrefix(group, []byte("::")); len(group) == 0 {
+		return 0
+	}
+	return rs.step(scenario, group)
+}
+
+func (rs *rows) k6Add(q row, code int64, failure []byte, expected bool) {
 	switch {
 	case timedOut(failure):
 		q.outcome = evidence.TimedOut
@@ -127,5 +145,4 @@ func k6Request(rs *rows, _ *run, data []byte, line int64) bool {
 		q.outcome = evidence.Failed
 	}
 	rs.add(q, code)
-	return true
 }

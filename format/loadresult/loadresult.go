@@ -5,6 +5,8 @@
 //	unstall     load --format json, schema unstall.load/v1; load --rows, unstall.requests/v1
 //	k6          end-of-test summary as text (legacy to 2.x), --summary-export,
 //	            handleSummary data, --out json    github.com/grafana/k6 internal/js/summary.go, internal/output/json
+//	            --out csv                         output/csv
+//	gatling     simulation.log of 2.0 to 3.11     github.com/gatling/gatling gatling-core …/stats/writer/LogFileDataWriter.scala
 //	vegeta      report as text, json, hist, hdrplot; encode to json and csv (12)
 //	                                              github.com/tsenart/vegeta lib/reporters.go, lib/results.go
 //	wrk, wrk2   text, with --latency and -U       github.com/wg/wrk, github.com/giltene/wrk2 src/wrk.c
@@ -32,7 +34,7 @@ import (
 // Format is the format.
 var Format = format.Format{
 	Name:  "loadresult",
-	About: "results of load generators: unstall, k6, vegeta, wrk, wrk2, bombardier, hey, oha, ab",
+	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, bombardier, hey, oha, ab",
 	Whole: true,
 	Match: match,
 	Parse: parse,
@@ -103,6 +105,12 @@ func recognise(head []byte) reader {
 		return (*parser).heyCSV
 	case isVegetaRow(first):
 		return (*parser).vegetaCSV
+	case isK6CSV(first):
+		return (*parser).k6CSV
+	case isGatling(head):
+		return (*parser).gatling
+	case isGatlingBinary(head):
+		return (*parser).gatlingBinary
 	case isVegetaGob(head):
 		return (*parser).vegetaGob
 	}

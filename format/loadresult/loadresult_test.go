@@ -21,6 +21,7 @@ var suite = formattest.Suite{Format: Format, Render: render, Part: partOf,
 		`127.0.0.1 - - [20/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 12` + "\n": format.No,
 		`{"level":"info","msg":"started","latency":12,"code":200}` + "\n":           format.No,
 		`{"metrics":{"heap":{"value":1}}}` + "\n":                                   format.No,
+		"\x00\x00\x00\x00\x063.13.1\x00\x00\x00\x00\x10computerdatabase":            format.Sure, // of Gatling, to be refused
 		"1,2,3,4,5,6,7,8\n": format.No, "Requests per second are fine\n": format.No, "{": format.No, "[]": format.No, "null\n": format.No, "\x00\x01": format.No,
 	},
 	Hold: func(t testing.TB, b *evidence.Bundle, _ error) {
@@ -58,7 +59,11 @@ func render(b *evidence.Bundle, err error) string {
 			break
 		}
 		r := b.Requests.Row(i)
-		fmt.Fprintf(&s, "request %d %v %q %v %s\n", r.Start, time.Duration(r.Latency()), b.Names.Text(r.Route), r.Outcome, b.OriginText(r.Origin))
+		fmt.Fprintf(&s, "request %d %v %q %v %s", r.Start, time.Duration(r.Latency()), b.Names.Text(r.Route), r.Outcome, b.OriginText(r.Origin))
+		if r.Step != 0 {
+			fmt.Fprintf(&s, " step %q", b.Names.Text(r.Step))
+		}
+		s.WriteByte('\n')
 	}
 	for _, c := range b.Coverage {
 		fmt.Fprintf(&s, "covered %s %d…%d lost %d, clock anchored %v\n", c.Kind, c.From, c.Until, c.Lost, b.Clocks[0].Anchored())
@@ -126,6 +131,13 @@ func rowsOf(t testing.TB, part, whole *evidence.Bundle) {
 		if !known[[2]int64{part.Requests.Start[i], part.Requests.End[i]}] {
 			t.Errorf("request %+v is not in the whole", part.Requests.Row(i))
 		}
+	}
+}
+
+func TestGatlingBinary(t *testing.T) {
+	_, err := suite.Read([]byte("\x00\x00\x00\x00\x063.13.1\x00\x00\x00\x00\x10computerdatabase"))
+	if err == nil || !strings.Contains(err.Error(), "it is the binary simulation.log of Gatling 3.12 or later") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
 	}
 }
 

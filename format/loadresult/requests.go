@@ -19,7 +19,8 @@ func isRequests(first []byte) bool {
 
 // requests reads what unstall load --rows writes: intended, sent and end in ns
 // since the epoch, the generator's own delay in ns, status, bytes, outcome, and
-// the route to the end of the line. Other lines with # are notes. Pieces of one
+// the route, to the end of the line, or to a tab, behind which stand the journey
+// of which it was a part, a tab and the step. Other lines with # are notes. Pieces of one
 // run may follow each other, each with its header.
 func (p *parser) requests(a *format.Artifact) error {
 	rs := newRows(p)
@@ -91,10 +92,14 @@ func (rs *rows) requestLine(text []byte, line int64) (q row, code, bytesIn, sent
 	if !more || !known || v[2] < v[0] || v[2]-v[0] > 1e15 || v[3] > v[2]-v[0] || v[1] != 0 && (v[1] < v[0] || v[1] > v[2]) {
 		return q, 0, 0, 0, false
 	}
+	route, part, _ := bytes.Cut(route, []byte("\t"))
 	method, path, split := bytes.Cut(route, []byte(" "))
 	if !split {
 		method, path = nil, route
 	}
 	q = row{start: v[0], end: v[2], lag: v[3], line: line, route: rs.route(method, path), outcome: outcome}
+	if journey, step, ok := bytes.Cut(part, []byte("\t")); ok {
+		q.step = rs.step(journey, step)
+	}
 	return q, v[4], v[5], v[1], true
 }

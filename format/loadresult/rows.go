@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"net/url"
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/stats"
 )
@@ -25,6 +27,7 @@ type row struct {
 	lag        int64 // of the time after an intended start, what the generator was late by
 	line       int64
 	route      evidence.NameID
+	step       evidence.NameID
 	outcome    evidence.Outcome
 }
 
@@ -33,6 +36,7 @@ type rows struct {
 	p        *parser
 	all      []row
 	routes   map[evidence.NameID]struct{}
+	steps    map[evidence.NameID]struct{}
 	codes    [601]int64 // by status; the last: no answer
 	noCode   int64      // answered or not: the line does not say
 	bytesIn  float64
@@ -144,6 +148,29 @@ func (rs *rows) route(method, url []byte) evidence.NameID {
 	return id
 }
 
+// step names the part of a journey that a request was. Past 10,000 names they stay
+// unknown.
+func (rs *rows) step(journey, step []byte) evidence.NameID {
+	if len(journey) == 0 && len(step) == 0 {
+		return 0
+	}
+	s := append(rs.scratch[:0], journey[:min(len(journey), 200)]...)
+	if len(journey) > 0 && len(step) > 0 {
+		s = append(s, ": "...)
+	}
+	s = append(s, step[:min(len(step), 200)]...)
+	rs.scratch = s
+	if len(rs.steps) >= maxRoutes {
+		return 0
+	}
+	id := rs.p.b.NameBytes(s)
+	if rs.steps == nil {
+		rs.steps = make(map[evidence.NameID]struct{})
+	}
+	rs.steps[id] = struct{}{}
+	return id
+}
+
 func isID(b []byte) bool {
 	uuid := len(b) == 36 && b[8] == '-' && b[13] == '-'
 	for _, c := range b {
@@ -200,7 +227,38 @@ func (rs *rows) finish(r *run) bool {
 	p.b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverRequests, From: from, Until: until, Lost: rs.dropped, Origin: p.b.Origin(1)})
 	rs.total(r, from, lastStart, until)
 	p.emit(r)
+	rs.journeys()
 	return true
+}
+
+const shownSteps = 100
+
+// journeys is a table of the steps, of at most a hundred in order of their first
+// request: how long the requests of each took. The answer of a page with its
+// resources is longer than any of them.
+func (rs *rows) journeys() {
+	if len(rs.steps) == 0 {
+		return
+	}
+	var order []evidence.NameID
+	latency := map[evidence.NameID][]int64{}
+	for _, q := range rs.all {
+		if q.step == 0 {
+			continue
+		}
+		if latency[q.step] == nil {
+			order = append(order, q.step)
+		}
+		latency[q.step] = append(latency[q.step], q.end-q.start)
+	}
+	t := evidence.Table{Title: "requests of the steps of journeys", Columns: []string{"step", "latency"}}
+	for _, step := range order[:min(len(order), shownSteps)] {
+		all := latency[step]
+		slices.Sort(all)
+		t.Rows = append(t.Rows, []string{rs.p.b.Text(step), fmt.Sprintf("%s · p50 %s · max %s", figure.Plural(len(all), "request"),
+			figure.Time(float64(stats.Quantile(all, .5))), figure.Time(float64(all[len(all)-1])))})
+	}
+	rs.p.b.Table(t)
 }
 
 // address is the host and port of a URL, "" if it names none: loads on one address are on one
@@ -215,7 +273,7 @@ func address(of string) string {
 
 // request is a row as evidence. The generator's delay becomes its first state.
 func (rs *rows) request(q *row, subject evidence.SubjectID) evidence.Request {
-	r := evidence.Request{Subject: subject, Route: q.route, Start: q.start, End: q.end, Outcome: q.outcome, Origin: rs.p.b.Origin(q.line)}
+	r := evidence.Request{Subject: subject, Route: q.route, Start: q.start, End: q.end, Outcome: q.outcome, Step: q.step, Origin: rs.p.b.Origin(q.line)}
 	if !rs.intended {
 		return r
 	}

@@ -160,6 +160,9 @@ func (q *process) emitAwaits() {
 	unit := q.b.Name("ns")
 	for _, key := range slices.SortedFunc(maps.Keys(places), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) }) {
 		p := places[key]
+		if told && q.calling(p) {
+			continue
+		}
 		kind, what := q.endedBy(p)
 		if kind == evidence.SampleAwaitOther {
 			if k := limitAt(p, ended, within[key[1]], q.since(), until); k > 0 {
@@ -184,6 +187,21 @@ const mostLasting = 4
 // session. Where a session watches requests, and no call was told of, they are not: before .NET 5 an
 // HttpClient of a SocketsHttpHandler tells nothing.
 var toldByCalls = []string{"System.Net.", "System.Data.", "Microsoft.Data.", "Microsoft.EntityFrameworkCore."}
+
+// calling says whether most of the awaits of a place were ended by one of those libraries: newer
+// ones await by means that are not told of, so that the innermost await is that of their caller.
+func (q *process) calling(p *awaitPlace) bool {
+	n := 0
+	for _, x := range p.rows {
+		if x.end > 0 && hasAny(q.completes(x), tellingCalls) {
+			n++
+		}
+	}
+	return p.ended > 0 && 2*n > p.ended
+}
+
+// tellingCalls complete what is awaited of them; a socket alone tells nothing of calls.
+var tellingCalls = append([]string{"System.Net.Http."}, toldByCalls[1:]...)
 
 // ofConnections are methods of the server that await on behalf of a connection, which waits for its
 // next request most of the time: no request does.

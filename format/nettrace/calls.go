@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
@@ -17,13 +18,27 @@ import (
 type calls struct {
 	byActivity map[eventpipe.GUID]*call
 	byName     map[string]*call
-	target     []byte // reused
+	target     []byte // reused, as path
+	path       []byte
 	any        bool
+	sites      map[evidence.NameID]map[eventpipe.StackID]*site // of each target: where it was called
+	routes     map[evidence.NameID]map[evidence.NameID]int64   // of each target: time (ns) of its calls by route
 }
+
+// site is a stack on which calls began.
+type site struct {
+	count int
+	at    int64 // the last of them
+}
+
+// maxSites bounds the stacks that are kept of a target.
+const maxSites = 100
 
 func (c *calls) init() {
 	c.byActivity = make(map[eventpipe.GUID]*call)
 	c.byName = make(map[string]*call)
+	c.sites = make(map[evidence.NameID]map[eventpipe.StackID]*site)
+	c.routes = make(map[evidence.NameID]map[evidence.NameID]int64)
 }
 
 // clientStart reads RequestStart(scheme, host, port, path …) of System.Net.Http.
@@ -34,11 +49,12 @@ func (q *process) clientStart(e *eventpipe.Event) {
 	t = append(t, ':')
 	t = strconv.AppendInt(t, int64(c.I32()), 10)
 	q.calls.target = t
+	q.calls.path = c.AppendUTF16(q.calls.path[:0])
 	if !c.OK() {
 		q.bad(e)
 		return
 	}
-	q.callStart(e, nil, "http ", t, nil)
+	q.callStart(e, nil, "http ", t, nil).routed(q, q.calls.path)
 }
 
 // lookupStart reads ResolutionStart(host) of System.Net.NameResolution.
@@ -138,23 +154,103 @@ func (a *arguments) target() []byte {
 	return host
 }
 
-// callStart takes up an outgoing request; it has a name or an activity id.
-func (q *process) callStart(e *eventpipe.Event, name []byte, what string, target, parent []byte) {
+// routed notes what of its target a call asks for; c may be nil.
+func (c *call) routed(q *process, path []byte) {
+	if c != nil && len(path) > 0 {
+		c.route = q.requests.routeOf(nil, path)
+	}
+}
+
+// callStart takes up an outgoing request; it has a name or an activity id. It returns nil where
+// there are too many.
+func (q *process) callStart(e *eventpipe.Event, name []byte, what string, target, parent []byte) *call {
 	c := &q.calls
 	if len(c.byActivity)+len(c.byName) >= maxOpen {
-		return
+		return nil
 	}
 	c.any = true
 	text := clean(what + string(target))
 	x := &call{start: e.Time, lane: e.Thread, text: text, target: q.b.Name(text), n: e.N, of: q.caller(e, parent)}
 	if x.of != nil {
 		x.of.latest = x
+		c.began(x.target, e)
 	}
 	switch {
 	case len(name) > 0:
 		c.byName[string(name)] = x
 	case e.Activity != (eventpipe.GUID{}):
 		c.byActivity[e.Activity] = x
+	}
+	return x
+}
+
+// ended counts the time of a call at its route.
+func (c *calls) ended(x *call) {
+	if x.route == 0 {
+		return
+	}
+	at := c.routes[x.target]
+	if at == nil {
+		at = make(map[evidence.NameID]int64)
+		c.routes[x.target] = at
+	}
+	at[x.route] += max(0, x.end-x.start)
+}
+
+// emitRoutes says of each target at which of its routes most of its calls' time passed, if that is
+// at one.
+func (c *calls) emitRoutes(q *process) {
+	for _, target := range slices.Sorted(maps.Keys(c.routes)) {
+		var most evidence.NameID
+		var sum, top int64
+		for route, ns := range c.routes[target] {
+			sum += ns
+			if ns > top || ns == top && route < most {
+				most, top = route, ns
+			}
+		}
+		if 2*top > sum {
+			q.b.Fact(evidence.Fact{Subject: q.id, Key: evidence.FactCalledRoute, Value: q.b.Text(target) + evidence.Link + q.b.Text(most), Number: float64(top) / float64(sum), Origin: q.b.Origin(0)})
+		}
+	}
+}
+
+// began counts where calls of a target begin.
+func (c *calls) began(target evidence.NameID, e *eventpipe.Event) {
+	at := c.sites[target]
+	if at == nil {
+		at = make(map[eventpipe.StackID]*site)
+		c.sites[target] = at
+	}
+	if at[e.Stack] == nil {
+		if len(at) == maxSites {
+			return
+		}
+		at[e.Stack] = &site{}
+	}
+	at[e.Stack].count++
+	at[e.Stack].at = e.Time
+}
+
+// emitSites says of each target which method of the service most of its calls begin in: the events
+// tell whom a request calls, and their stacks where.
+func (c *calls) emitSites(q *process) {
+	for _, target := range slices.Sorted(maps.Keys(c.sites)) {
+		count := make(map[string]int)
+		for stack, x := range c.sites[target] {
+			for _, at := range q.p.r.Addresses(stack) {
+				if name := q.function(at, x.at); name != "" && !hasAny(name, libraries) && !strings.HasPrefix(name, "Interop") {
+					id, _ := q.frame(at, x.at)
+					count[q.b.Text(id)] += x.count
+					break
+				}
+			}
+		}
+		if len(count) == 0 {
+			continue
+		}
+		most := slices.MinFunc(slices.Collect(maps.Keys(count)), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+		q.b.Fact(evidence.Fact{Subject: q.id, Key: evidence.FactCalledFrom, Value: q.b.Text(target) + evidence.Link + most, Number: float64(count[most]), Origin: q.b.Origin(0)})
 	}
 }
 
@@ -193,6 +289,7 @@ func (q *process) callStop(e *eventpipe.Event, name []byte) {
 		return
 	}
 	x.end = e.Time
+	q.calls.ended(x)
 	if x.of != nil && !x.of.gone {
 		if len(x.of.calls) < maxCalls {
 			x.of.calls = append(x.of.calls, *x)
@@ -204,13 +301,17 @@ func (q *process) callStop(e *eventpipe.Event, name []byte) {
 
 // emit ends the calls that are still under way: what is known of them is a lower bound.
 func (c *calls) emit(q *process) {
+	c.emitSites(q)
 	open := slices.Concat(slices.Collect(maps.Values(c.byActivity)), slices.Collect(maps.Values(c.byName)))
 	slices.SortFunc(open, func(a, b *call) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
 	for _, x := range open {
-		if x.end = q.until(); x.of != nil && !x.of.gone && len(x.of.calls) < maxCalls {
+		x.end = q.until()
+		c.ended(x)
+		if x.of != nil && !x.of.gone && len(x.of.calls) < maxCalls {
 			x.of.calls = append(x.of.calls, *x)
 		}
 	}
+	c.emitRoutes(q)
 }
 
 // called writes an outgoing request. No thread waits for it, unless it blocks.

@@ -136,7 +136,7 @@ func (q *process) callEvent(e *eventpipe.Event, a *arguments) bool {
 			q.callStart(e, key, "db ", source, nil)
 			return true
 		}
-		q.callStart(e, key, "http ", a.target(), nil)
+		q.callStart(e, key, "http ", a.target(), nil).routed(q, a.get("AbsolutePath"))
 	case slices.ContainsFunc(callEnds, ends):
 		q.callStop(e, key)
 	default:

@@ -1,6 +1,7 @@
 package nettrace
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
@@ -42,6 +43,9 @@ type cycle struct {
 	after              int64             // heap size, bytes, -1 unknown
 	trigger            eventpipe.StackID // of the thread that brought it on; 0 unknown
 	triggered          int64
+	since              *process // the session before this one that it began in; nil: this one
+	seen               int64    // ns: up to when sessions before this one watched it
+	nameless           bool     // it began between two sessions; its end tells its number
 	paused, suspended  int64    // ns, of its pauses: whole ones, and of them until all threads had stopped
 	history            *history // nil: none came
 	survivors          *survivors
@@ -62,6 +66,9 @@ type pause struct {
 	number     uint32 // of the first it was for
 	n          int64
 }
+
+// maxNested collections are under way at the same time.
+const maxNested = 4
 
 // maxCycles of a stream are kept, more are counted. At 100 collections a second
 // that is three hours.
@@ -122,7 +129,10 @@ func (q *process) gcStart(e *eventpipe.Event) {
 	if under := g.latest(); under != nil {
 		q.settle(under) // before this one moves what it kept
 	}
-	if len(g.open) >= 4 { // ends were lost
+	if y.kind == background { // there is one at a time: the end of another came between two sessions
+		g.unseen(func(x *cycle) bool { return x.since != nil }, 0)
+	}
+	if len(g.open) >= maxNested { // ends were lost
 		g.open = g.open[1:]
 	}
 	g.open = append(g.open, y)
@@ -156,22 +166,72 @@ func (q *process) gcEnd(e *eventpipe.Event) {
 	g.watched = true
 	for i := len(g.open) - 1; i >= 0; i-- {
 		y := g.open[i]
+		if y.nameless {
+			y.number = number
+		}
 		if y.number != number {
 			continue
 		}
+		y.nameless = false
 		y.end = e.Time
 		q.place(y)
 		g.open = append(g.open[:i], g.open[i+1:]...)
-		if len(g.done) == maxCycles {
-			g.dropped++
-			return
-		}
-		g.done = append(g.done, y)
+		g.ended(y)
 		return
 	}
 	if len(g.done) == 0 {
 		g.headless = number
 	}
+}
+
+func (g *collector) ended(y *cycle) {
+	if len(g.done) == maxCycles {
+		g.dropped++
+		return
+	}
+	g.done = append(g.done, y)
+}
+
+// follow goes on with the collections that ran in the background when the session before ended:
+// they last for a second and more, and sessions that are recorded in turn for a few.
+func (g *collector) follow(last *process) {
+	for _, y := range last.gc.open {
+		if y.kind != background {
+			continue
+		}
+		if y.since == nil {
+			y.since = last
+		}
+		if last.gc.watched {
+			y.seen = last.until()
+		}
+		g.open = append(g.open, y)
+	}
+	last.gc.open = nil
+}
+
+// unseen ends collections in the background whose end nobody told where they were seen last, at
+// least until then.
+func (g *collector) unseen(is func(*cycle) bool, then int64) {
+	g.open = slices.DeleteFunc(g.open, func(y *cycle) bool {
+		if y.kind != background || !is(y) {
+			return false
+		}
+		y.end = max(y.start, y.seen, then)
+		g.ended(y)
+		return true
+	})
+}
+
+// unbegun is a collection in the background that began between two sessions, of which the first
+// that is told is its history, nil of others. It ran since this session began.
+func (q *process) unbegun(generation, reason, mechanisms uint32, n int64) *cycle {
+	if mechanisms&mechanismConcurrent == 0 || q.prior == nil || q.gc.background() != nil {
+		return nil
+	}
+	y := &cycle{generation: generation, reason: reason, kind: background, start: q.since(), n: n, after: -1, nameless: true}
+	q.gc.open = append(q.gc.open, y)
+	return y
 }
 
 // suspend reads SuspendEEStart (9).

@@ -9,16 +9,27 @@ func (g *collector) emit(q *process) {
 		return // allocation ticks come with the collector's events, which the long session has too
 	}
 	g.waits.emit(q)
-	if !g.watched {
-		return
+	if q.b.Recorded() { // it ended when it was to, and what still ran then is a part of it
+		last := int64(0)
+		if g.watched {
+			last = q.until()
+		}
+		g.unseen(func(*cycle) bool { return true }, last)
 	}
 	for _, y := range g.done {
 		row := evidence.Interval{Subject: q.id, Kind: evidence.GCCycle, Start: y.start, End: max(y.start, y.end),
 			Cause: q.b.Name(y.words()), Extra: y.figures(q), Origin: q.b.Origin(y.n)}
 		if y.trigger != 0 {
-			row.Stack = q.stack(y.trigger, false, y.triggered)
+			in := q
+			if y.since != nil {
+				in = y.since
+			}
+			row.Stack = in.stack(y.trigger, false, y.triggered)
 		}
 		q.b.Interval(row)
+	}
+	if !g.watched {
+		return
 	}
 	for i := range g.pauses {
 		p := &g.pauses[i]

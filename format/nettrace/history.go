@@ -77,8 +77,8 @@ func (g *collector) latest() *cycle {
 func (q *process) globalHistory(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload)
 	budget, heaps, generation := c.U64(), c.I32(), c.U32()
-	c.Skip(4 + 4) // gen 0 reductions, reason
-	mechanisms := c.U32()
+	c.Skip(4) // gen 0 reductions
+	reason, mechanisms := c.U32(), c.U32()
 	var memory, condemned uint32
 	if e.Meta.Version >= 2 {
 		c.Skip(2 + 4) // instance, pause mode
@@ -101,6 +101,8 @@ func (q *process) globalHistory(e *eventpipe.Event) {
 		g.told = g.open[i]
 	} else if n := len(g.done); n > 0 && is(g.done[n-1]) && (g.done[n-1].history == nil || !g.done[n-1].history.global) {
 		g.told = g.done[n-1]
+	} else if y := q.unbegun(generation, reason, mechanisms, e.N); y != nil {
+		g.told = y
 	}
 	h := g.historyOf(g.told)
 	if h == nil {

@@ -64,6 +64,9 @@ func newProcess(p *parser, pid int32) *process {
 	q.calls.init()
 	q.awaits.init()
 	q.kestrel.init()
+	if q.prior != nil {
+		q.gc.follow(q.prior)
+	}
 	return q
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
@@ -82,7 +83,8 @@ type early struct{ at, lane, n int64 }
 type call struct {
 	start, end, lane int64
 	target           evidence.NameID
-	text             string // of target
+	text             string          // of target
+	route            evidence.NameID // there; 0 not known
 	n                int64
 	of               *request
 	pool             bool // a wait for a connection of the client's pool
@@ -246,13 +248,15 @@ func (q *process) close(x *request, outcome evidence.Outcome, at int64) {
 func (r *requests) routeOf(method, path []byte) evidence.NameID {
 	var text [format.MaxRoute + 256]byte
 	b := append(text[:0], method[:min(len(method), 32)]...)
-	b = append(b, ' ')
+	if len(b) > 0 {
+		b = append(b, ' ')
+	}
 	b = format.AppendRoute(b, path)
 	if id, ok := r.routes[string(b)]; ok {
 		return id
 	}
 	if len(r.routes) >= maxRoutes {
-		return r.b.Name(clean(string(method[:min(len(method), 32)])) + " …")
+		return r.b.Name(strings.TrimSpace(clean(string(method[:min(len(method), 32)])) + " …"))
 	}
 	id := r.b.Name(clean(string(b)))
 	r.routes[string(b)] = id

@@ -93,11 +93,11 @@ func (q *process) stayed(e *eventpipe.Event) { q.ranges(e, false) }
 func (q *process) moved(e *eventpipe.Event) { q.ranges(e, true) }
 
 func (q *process) ranges(e *eventpipe.Event, moved bool) {
+	q.survival.watched = true // also of a collection that began before the session
 	s := q.gc.survivorsOf()
 	if s == nil {
 		return
 	}
-	q.survival.watched = true
 	s.regions = s.regions[:0] // those before it are where generations were
 	c := q.p.r.Cursor(e.Payload)
 	c.Skip(4)

@@ -127,22 +127,28 @@ func (t *track) mean() float64 {
 }
 
 func (p *parser) finish() {
-	*p.b.Clock() = evidence.Clock{Name: "unix", Error: 1e6, Resolution: p.unit}
+	for _, q := range p.processes {
+		if q.scheduled.open {
+			p.scheduled(q)
+		}
+		if q.switched.open {
+			p.switched(q)
+		}
+		p.delays(q)
+	}
+	*p.b.Clock() = p.place()
 	host := p.b.Subject(evidence.Subject{Kind: evidence.Host, Name: p.name, CPUs: p.cpus})
 	p.series(host, &p.host)
 	if p.memory.value > 0 {
-		p.b.Fact(evidence.Fact{Subject: host, Key: evidence.FactHostMemory, Value: fmt.Sprintf("%.0f MiB", p.memory.value/(1<<20)), Number: p.memory.value, Origin: p.b.Origin(p.memory.line)})
+		p.b.Fact(evidence.Fact{Subject: host, Key: evidence.FactHostMemory, Value: sizeOf(p.memory.value), Number: p.memory.value, Origin: p.b.Origin(p.memory.line)})
 	}
+	p.settings.emit(p, host)
 	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
+	p.cover(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
+	p.cover(host, evidence.CoverDisks, p.host.get(evidence.SeriesHostDiskRequests))
+	p.cover(host, evidence.CoverSoftirqs, p.host.get(evidence.SeriesHostSoftirqsNetRX))
 	var faults track // from the first to the last time any process's were read
-	for _, q := range p.processes {
-		for id := range q.threads {
-			if q.threads[id].round == q.round {
-				p.now = q.at
-				p.pass(q)
-				break
-			}
-		}
+	for i, q := range p.processes {
 		s := evidence.Subject{Kind: evidence.Process, Name: q.name, PID: q.pid}
 		if p.btime > 0 && q.known && p.btime < 1<<33 && q.started < 1<<40 {
 			s.StartTime = p.btime*1e9 + q.started*(1e9/hz)
@@ -157,10 +163,26 @@ func (p *parser) finish() {
 		}
 		p.limits(id, q)
 		p.facts(id, q)
+		p.service(id, q)
+		if i == 0 {
+			p.workers(id)
+		}
 	}
 	p.cover(host, evidence.CoverFaults, &faults)
 	p.tables()
 	p.warn()
+}
+
+// delays leaves out times of waiting for disks where the kernel does not measure them: since
+// 5.14 it must be told to (kernel.task_delayacct), and counts nothing until then.
+func (p *parser) delays(q *process) {
+	t := q.get(evidence.SeriesProcessBlocked)
+	if t == nil || t.v[len(t.v)-1] > 0 {
+		return
+	}
+	if x := p.settings.last["kernel.task_delayacct"]; x == nil || x.number != 1 {
+		q.drop(t.name)
+	}
 }
 
 func (p *parser) series(id evidence.SubjectID, s *tracks) {
@@ -175,6 +197,13 @@ func (p *parser) series(id evidence.SubjectID, s *tracks) {
 // facts gives a process what its environment and command line say.
 func (p *parser) facts(id evidence.SubjectID, q *process) {
 	p.defaults(q)
+	if q.thp.line > 0 && (q == p.processes[0] || len(q.cgroups) > 0) { // neighbours have nothing but figures
+		value := "off"
+		if q.thp.value == 1 {
+			value = "on"
+		}
+		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactTHPProcess, Value: value, Number: q.thp.value, Origin: p.b.Origin(q.thp.line)})
+	}
 	for _, f := range q.facts {
 		if f.Key == evidence.FactCommand {
 			f.Value = strings.Join(redact.Command(q.args), " ")
@@ -187,12 +216,18 @@ func (p *parser) facts(id evidence.SubjectID, q *process) {
 // limits gives a process what is known of its cgroups and of the limits above
 // them; processes may share one.
 func (p *parser) limits(id evidence.SubjectID, q *process) {
-	var memory, quota, throttled *cgroup
+	var memory, high, swap, quota, throttled *cgroup
 	for _, own := range q.cgroups {
 		for at := own; ; at = path.Dir(at) {
 			if g := p.cgroups[at]; g != nil {
 				if g.memory.value > 0 && (memory == nil || g.memory.value < memory.memory.value) {
 					memory = g
+				}
+				if g.high.value > 0 && (high == nil || g.high.value < high.high.value) {
+					high = g
+				}
+				if g.swap.line > 0 && (swap == nil || g.swap.value < swap.swap.value) {
+					swap = g
 				}
 				if g.cores() > 0 && (quota == nil || g.cores() < quota.cores()) {
 					quota = g
@@ -219,8 +254,17 @@ func (p *parser) limits(id evidence.SubjectID, q *process) {
 		p.groupSeries(id, throttled, func(name string) bool { return own || throttling[name] })
 		p.cover(id, evidence.CoverThrottling, throttled.get(evidence.SeriesCgroupCPUPeriods))
 	}
+	limit := func(key string, v reading) {
+		p.b.Fact(evidence.Fact{Subject: id, Key: key, Value: sizeOf(v.value), Number: v.value, Origin: p.b.Origin(v.line)})
+	}
 	if memory != nil {
-		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerLimit, Value: fmt.Sprintf("%.0f MiB", memory.memory.value/(1<<20)), Number: memory.memory.value, Origin: p.b.Origin(memory.memory.line)})
+		limit(evidence.FactContainerLimit, memory.memory)
+	}
+	if high != nil {
+		limit(evidence.FactContainerHigh, high.high)
+	}
+	if swap != nil {
+		limit(evidence.FactContainerSwap, swap.swap)
 	}
 	if quota != nil {
 		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerCPU, Value: fmt.Sprintf("%.4g CPUs", quota.cores()), Number: quota.cores(), Origin: p.b.Origin(quota.quota.line)})
@@ -300,6 +344,9 @@ func (p *parser) warn() {
 	if p.damaged > 0 {
 		b.Warnf(p.firstBad, "%s not understood", format.Count(p.damaged, "line of /proc files was", "lines of /proc files were"))
 	}
+	if p.early {
+		b.Warnf(0, "what stands before the first time was left out: it has none")
+	}
 	if p.backwards > 0 {
 		b.Warnf(p.firstBack, "%s older than the previous one and left out: the clock was set back, or recordings were joined in the wrong order", format.Count(p.backwards, "file is", "files are"))
 	}
@@ -309,8 +356,11 @@ func (p *parser) warn() {
 	if p.dropped > 0 {
 		b.Warnf(0, "%s not kept: more than %d processes or %d readings; record fewer of them", format.Count(p.dropped, "reading was", "readings were"), maxProcesses, maxPoints)
 	}
-	if busy := p.host.get(evidence.SeriesHostCPUBusy); busy != nil && len(busy.t) < 2 {
+	switch busy := p.host.get(evidence.SeriesHostCPUBusy); {
+	case busy != nil && len(busy.t) < 2:
 		b.Warnf(busy.line, "/proc/stat was read only once: CPU time needs two readings")
+	case len(p.host.list) > 0 && !slices.ContainsFunc(p.host.list, func(t *track) bool { return len(t.t) > 1 }):
+		b.Warnf(p.host.list[0].line, "its files were read only once: what the kernel counts needs two readings")
 	}
 	for _, g := range p.cgroups {
 		if !slices.ContainsFunc(p.processes, func(q *process) bool { return slices.ContainsFunc(q.cgroups, g.above) }) {

@@ -23,6 +23,12 @@ const (
 	cpuColumns
 )
 
+// hostEnds make of a file's lines what they are together.
+var hostEnds = map[string]func(*parser){
+	"stat":    (*parser).perCPU,
+	"meminfo": (*parser).swapUsed,
+}
+
 var cpuSeries = []struct {
 	name    string
 	columns []int
@@ -48,6 +54,10 @@ func (p *parser) stat(line []byte) bool {
 			return false
 		}
 		p.wide = n
+		p.rounds.ticks = 0
+		for _, ticks := range v {
+			p.rounds.ticks += ticks
+		}
 		for _, x := range cpuSeries {
 			if slices.Max(x.columns) < n {
 				var ticks float64
@@ -58,6 +68,9 @@ func (p *parser) stat(line []byte) bool {
 			}
 		}
 		return true
+	case "intr":
+		total, _, _ := bytes.Cut(value, []byte(" "))
+		return p.counter(total, &p.host, evidence.SeriesHostInterrupts, "1/s")
 	case "ctxt":
 		return p.counter(value, &p.host, evidence.SeriesHostContextSwitches, "1/s")
 	case "btime":
@@ -78,6 +91,9 @@ func (p *parser) stat(line []byte) bool {
 		}
 		p.online++ // those that are off have no line
 		p.cpus = max(p.cpus, p.online)
+		if columns := fields(value, v[:]); columns > softirq && columns >= p.wide {
+			p.processors.add(int(n), &v)
+		}
 		return true
 	}
 	p.ignored++
@@ -126,7 +142,7 @@ func (p *parser) pressure(line []byte) bool {
 	}
 	_, total, ok := bytes.Cut(line, []byte(" total="))
 	us, whole := whole(total)
-	if !ok || !whole {
+	if !ok || !whole || name == "" {
 		return false
 	}
 	t := &p.host
@@ -143,65 +159,61 @@ var (
 		"cpu":    {evidence.SeriesHostPressureCPUSome, evidence.SeriesHostPressureCPUFull},
 		"memory": {evidence.SeriesHostPressureMemorySome, evidence.SeriesHostPressureMemoryFull},
 		"io":     {evidence.SeriesHostPressureIOSome, evidence.SeriesHostPressureIOFull},
+		"irq":    {"", evidence.SeriesHostPressureIRQFull},
 	}
 	groupPressure = map[string][2]string{
 		"cpu.pressure":    {evidence.SeriesCgroupPressureCPUSome, evidence.SeriesCgroupPressureCPUFull},
 		"memory.pressure": {evidence.SeriesCgroupPressureMemorySome, evidence.SeriesCgroupPressureMemoryFull},
 		"io.pressure":     {evidence.SeriesCgroupPressureIOSome, evidence.SeriesCgroupPressureIOFull},
+		"irq.pressure":    {"", evidence.SeriesCgroupPressureIRQFull},
 	}
 )
-
-// vmstatSeries are the counters of /proc/vmstat that become series.
-var vmstatSeries = map[string]string{
-	"pgfault":            evidence.SeriesHostFaults, // minor and major
-	"pgmajfault":         evidence.SeriesHostMajorFaults,
-	"pswpin":             evidence.SeriesHostSwapIn,
-	"pswpout":            evidence.SeriesHostSwapOut,
-	"pgsteal_kswapd":     evidence.SeriesHostReclaimBackground,
-	"pgsteal_direct":     evidence.SeriesHostReclaimDirect,
-	"compact_stall":      evidence.SeriesHostCompactStalls,
-	"thp_fault_alloc":    evidence.SeriesHostTHPFaults,
-	"thp_fault_fallback": evidence.SeriesHostTHPFallbacks,
-	"thp_collapse_alloc": evidence.SeriesHostTHPCollapses,
-	"thp_split_page":     evidence.SeriesHostTHPSplits,
-	"oom_kill":           evidence.SeriesHostOOMKills,
-}
-
-func (p *parser) vmstat(line []byte) bool {
-	key, value, ok := keyed(line)
-	if !ok {
-		return false
-	}
-	name, ok := vmstatSeries[string(key)]
-	if !ok {
-		p.ignored++
-		return true
-	}
-	return p.counter(value, &p.host, name, "1/s")
-}
-
-func (p *parser) meminfo(line []byte) bool {
-	key, value, ok := keyed(line)
-	if !ok {
-		return false
-	}
-	switch string(key) {
-	case "MemTotal":
-		p.memory.value, ok = kib(value)
-		p.memory.line = p.number
-		return ok
-	case "MemAvailable":
-		v, ok := kib(value)
-		if ok {
-			p.put(&p.host, evidence.SeriesHostMemoryAvailable, "bytes", false, v)
-		}
-		return ok
-	}
-	p.ignored++
-	return true
-}
 
 func (p *parser) hostname(line []byte) bool {
 	p.name = clean(line, 64)
 	return true
+}
+
+// perCPU is the time of each processor at this reading and the one before.
+type perCPU struct {
+	now, before []cpuTime
+	at          int64 // of before, 0 none
+	busy, soft  float64
+}
+
+type cpuTime struct {
+	id         int
+	busy, soft int64 // ticks
+}
+
+func (c *perCPU) add(id int, v *[cpuColumns]int64) {
+	soft := v[irq] + v[softirq]
+	c.now = append(c.now, cpuTime{id, v[user] + v[nice] + v[system] + soft, soft})
+}
+
+// perCPU finds, of each time between two readings, the processor that was busy most, and that
+// which interrupts took most of: where one has all of them, the mean of all says nothing.
+func (p *parser) perCPU() {
+	c := &p.processors
+	p.counted(len(c.now))
+	defer func() { c.before, c.now = c.now, c.before[:0] }()
+	if len(c.now) == 0 || c.at != 0 && p.now <= c.at {
+		return
+	}
+	if c.at != 0 && len(c.before) != len(c.now) {
+		return // one was switched off or on, or the rest is missing
+	}
+	if c.at != 0 {
+		var busy, soft int64
+		for i, x := range c.now {
+			if b := c.before[i]; b.id == x.id {
+				busy, soft = max(busy, x.busy-b.busy), max(soft, x.soft-b.soft)
+			}
+		}
+		c.busy += float64(busy) / hz
+		c.soft += float64(soft) / hz
+	}
+	c.at = p.now
+	p.count(&p.host, evidence.SeriesHostCPUBusiest, "cores", c.busy)
+	p.count(&p.host, evidence.SeriesHostCPUSoftirqMost, "cores", c.soft)
 }

@@ -24,6 +24,11 @@
 //	==> /proc/stat <==
 //	cpu  114906 …
 //
+// What date(1) prints is taken for a moment as well. Files without any, as people copy them into a
+// ticket, are readings one after the other: one that comes again begins the next, and how long was
+// between them is told by /proc/uptime, or by what the processors counted in /proc/stat.
+// /proc/stat, vmstat and meminfo are known without a header.
+//
 // The first process named is the one the archive is about, the others are its
 // neighbours: that, and nothing more, is what the order of subjects says.
 //
@@ -32,20 +37,28 @@
 // https://docs.kernel.org/admin-guide/cgroup-v2.html, of Linux 2.6.33 to 6.18:
 //
 //	/proc/stat                       processors, steal, runnable threads, boot time
-//	/proc/pressure/{cpu,memory,io}   time somebody waited for them (4.20 on)
-//	/proc/{loadavg,vmstat,meminfo}
-//	/proc/sys/kernel/hostname
-//	/proc/PID/stat                   processor time, faults, threads, start, size
-//	/proc/PID/status                 VmRSS, context switches, Cpus_allowed_list
+//	/proc/pressure/{cpu,memory,io}   time somebody waited for them (4.20 on), irq (6.1 on)
+//	/proc/{loadavg,vmstat,meminfo,buddyinfo}
+//	/proc/diskstats                  requests, times and queue of each disk
+//	/proc/softirqs, /proc/net/softnet_stat, /proc/net/dev (/proc/PID/net/dev)
+//	/proc/sys/kernel/{hostname,osrelease}, other sysctls as facts: /proc/sys/vm/swappiness
+//	/proc/PID/stat                   processor time, faults, threads, start, size, time blocked
+//	/proc/PID/status                 VmRSS, VmSwap, THP_enabled, Cpus_allowed_list
 //	/proc/PID/schedstat              time ready and not run, of the main thread only
-//	/proc/PID/task/TID/schedstat     the same of every thread: summed by process
+//	/proc/PID/task/TID/{schedstat,status}  the same and context switches of every thread: summed by process
 //	/proc/PID/io                     bytes and calls of reading and writing
+//	/proc/PID/smaps_rollup           huge pages it has
 //	/proc/PID/environ                settings of runtimes: GOGC, GOMEMLIMIT
 //	/proc/PID/cmdline                shown by inspect
+//	/proc/PID/fd/tcp                 no file: what sock_diag(7) tells of its TCP sockets
 //	/proc/PID/cgroup                 ties these to a process:
-//	/sys/fs/cgroup/…/{cpu.stat,cpu.max,memory.max,memory.current,memory.events,memory.stat,*.pressure}
-//	/sys/fs/cgroup/cpu/…/{cpu.stat,cpu.cfs_quota_us,cpu.cfs_period_us}, cpuacct/…/cpuacct.usage
-//	/sys/fs/cgroup/memory/…/memory.{limit_in_bytes,usage_in_bytes,failcnt,stat}
+//	/sys/fs/cgroup/…/{cpu.stat,cpu.max,io.stat,pids.current,*.pressure}
+//	/sys/fs/cgroup/…/memory.{max,high,current,events,stat,swap.max,swap.current}
+//	/sys/fs/cgroup/cpu/…/{cpu.stat,cpu.cfs_quota_us,cpu.cfs_period_us}, cpuacct/…/cpuacct.{usage,stat}
+//	/sys/fs/cgroup/memory/…/memory.{limit_in_bytes,soft_limit_in_bytes,usage_in_bytes,failcnt,stat}
+//	/sys/fs/cgroup/blkio/…/blkio.throttle.{io_service_bytes,io_serviced}
+//	/sys/kernel/mm/transparent_hugepage/…  settings of huge pages
+//	/sys/devices/system/node/online
 //
 // An environment and a command line may hold zero bytes, as the kernel has them,
 // or a line for each. A variable that an environment does not hold has its
@@ -60,7 +73,11 @@
 //     decrease; such readings are left out.
 //   - Steal is what the hypervisor gave to others: neither busy nor idle.
 //   - A file is read a little after the moment that stands above it.
-//   - rss in /proc/PID/stat is in pages, taken for 4 KiB; VmRSS goes before it.
+//   - rss in /proc/PID/stat is in pages, taken for 4 KiB; VmRSS goes before it. Blocks
+//     in buddyinfo are of so many pages, too.
+//   - Zones of memory are summed up. What kernels before 4.8 count of each zone apart
+//     (pgscan_direct_normal) is the same figure as later ones' sum of them.
+//   - Partitions, and disks made of others (dm, md), are not summed up with disks.
 //   - A limit of a cgroup also holds for all below it: the lowest of a process's own
 //     and of those above is given, and of throttling what the cgroup with the lowest
 //     quota counts.
@@ -87,21 +104,25 @@ import (
 // Format is a series of /proc files.
 var Format = format.Format{
 	Name:  "procfs",
-	About: "Linux /proc files read over time: '-- <unix ns> /proc/… --' above each",
+	About: "Linux /proc files read over time, '-- <unix ns> /proc/… --' above each, or as head and tail print them",
 	Whole: true,
 	Match: match,
 	Parse: parse,
 }
 
 func match(head []byte) format.Confidence {
+	first := true // nothing but times came before: logs of crashes have lines of meminfo somewhere
 	for rest := head; len(rest) > 0; {
 		line, more, _ := bytes.Cut(rest, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
 		if _, path, ok := header(line); ok && kernelFile(path) {
 			return format.Sure
 		}
-		if path, ok := tailHeader(line); ok && kernelFile(path) && bytes.Contains(head[:len(head)-len(rest)], []byte("-- ")) {
+		if path, ok := tailHeader(line); ok && kernelFile(path) || first && bare(line) != "" && len(more) > 0 {
 			return format.Sure
+		}
+		if _, ok := dated(line); !ok && len(line) > 0 {
+			first = false
 		}
 		rest = more
 	}
@@ -109,8 +130,18 @@ func match(head []byte) format.Confidence {
 }
 
 func kernelFile(path []byte) bool {
-	return bytes.HasPrefix(path, []byte("/proc/")) || bytes.HasPrefix(path, []byte("/sys/fs/cgroup/"))
+	for _, dir := range []string{"/proc/", "/sys/fs/cgroup/", hugePages, nodes} {
+		if bytes.HasPrefix(path, []byte(dir)) {
+			return true
+		}
+	}
+	return false
 }
+
+const (
+	hugePages = "/sys/kernel/mm/transparent_hugepage/"
+	nodes     = "/sys/devices/system/node/"
+)
 
 // header reads "-- <digits> <path> --" and "-- <digits> --".
 func header(line []byte) (at int64, path []byte, ok bool) {
@@ -142,6 +173,8 @@ const (
 	maxPoints    = 4 << 20
 	maxThreads   = 1 << 16
 	maxCgroups   = 1024
+	maxSettings  = 1024
+	maxDisks     = 128 // and interfaces
 	maxPath      = 1024
 )
 
@@ -167,7 +200,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if err != nil {
 		b.Cut()
 	}
-	if p.host.list == nil && len(p.processes) == 0 && p.memory.line == 0 {
+	p.shut()
+	if p.host.list == nil && len(p.processes) == 0 && p.memory.line == 0 && len(p.settings.list) == 0 {
 		return errors.New("procfs: it holds none of the files unstall needs: record /proc/stat, /proc/pressure/cpu and /proc/PID/stat, each below a line '-- <unix ns> /proc/stat --'")
 	}
 	p.finish()
@@ -190,20 +224,34 @@ type parser struct {
 	wide   int   // how many columns of a cpu line are there
 	btime  int64 // s since the epoch
 
+	settings   choices
+	swap       [2]reading // total and free, of the section
+	processors perCPU
+	disks      []string
+	network    map[string]bool
+
 	processes []*process
 	byPID     map[int]*process
 	threads   int
 	cgroups   map[string]*cgroup
 
 	now       int64 // ns: the moment above the section
+	stamped   bool  // some moment was told
+	early     bool  // files came before it
+	headed    bool  // some file had a header
+	rounds    rounds
 	unit      int64 // ns: the resolution of the coarsest moment
 	reader    func(p *parser, line []byte) bool
-	subject   *process  // of the section
-	group     *cgroup   // of the section
-	online    int       // processors named in the section
-	tid       int64     // of the section
-	pid       int       // of the section
-	pressures [2]string // of the section: the series of a pressure file
+	subject   *process        // of the section
+	group     *cgroup         // of the section
+	online    int             // processors named in the section
+	tid       int64           // of the section
+	switches  [3]int64        // of the section
+	pid       int             // of the section
+	pressures [2]string       // of the section: the series of a pressure file
+	path      string          // of the section, where its reader asks
+	sums      []sum           // of the section
+	end       func(p *parser) // of the section: what its lines are together
 
 	number    int64 // of the line
 	sections  int64
@@ -227,13 +275,26 @@ func newParser(b *evidence.Builder) *parser {
 func (p *parser) line(l format.Line) {
 	p.number = l.Number
 	if at, path, ok := header(l.Text); ok {
+		p.shut()
 		p.moment(at)
 		p.open(path)
 		return
 	}
 	if path, ok := tailHeader(l.Text); ok {
+		p.shut()
 		p.open(path)
 		return
+	}
+	if at, ok := dated(l.Text); ok {
+		p.shut()
+		p.moment(at)
+		p.reader = nil
+		return
+	}
+	if path := bare(l.Text); path != "" && !p.headed {
+		p.shut()
+		p.open([]byte("/proc/" + path))
+		p.headed = false
 	}
 	switch {
 	case len(l.Text) == 0:
@@ -267,93 +328,10 @@ func (p *parser) moment(at int64) {
 	}
 	if p.now = at; at != 0 {
 		p.unit = max(p.unit, unit)
-	}
-}
-
-// open begins a section.
-func (p *parser) open(path []byte) {
-	p.reader, p.subject, p.group, p.online = nil, nil, nil, 0
-	if len(path) == 0 || len(path) > maxPath {
-		return
-	}
-	if rest, ok := bytes.CutPrefix(path, []byte("/proc/")); ok {
-		p.openProc(rest)
-	} else if rest, ok := bytes.CutPrefix(path, []byte("/sys/fs/cgroup/")); ok {
-		p.openCgroup(string(rest))
-	}
-	if p.reader != nil || kernelFile(path) {
-		p.sections++
-	}
-}
-
-var hostFiles = map[string]func(*parser, []byte) bool{
-	"stat":                (*parser).stat,
-	"loadavg":             (*parser).loadavg,
-	"vmstat":              (*parser).vmstat,
-	"meminfo":             (*parser).meminfo,
-	"pressure/cpu":        (*parser).pressure,
-	"pressure/memory":     (*parser).pressure,
-	"pressure/io":         (*parser).pressure,
-	"sys/kernel/hostname": (*parser).hostname,
-}
-
-var processFiles = map[string]func(*parser, []byte) bool{
-	"stat":      (*parser).processStat,
-	"status":    (*parser).processStatus,
-	"schedstat": (*parser).processSchedstat,
-	"cgroup":    (*parser).processCgroup,
-	"io":        (*parser).processIO,
-	"environ":   (*parser).processEnviron,
-	"cmdline":   (*parser).processCmdline,
-}
-
-func (p *parser) openProc(path []byte) {
-	if len(path) == 0 || path[0] < '0' || path[0] > '9' {
-		p.reader = hostFiles[string(path)]
-		if k, ok := bytes.CutPrefix(path, []byte("pressure/")); ok && p.reader != nil {
-			p.pressures = hostPressure[string(k)]
+		if !p.stamped {
+			p.stamp()
 		}
-		return
 	}
-	digits, file, _ := bytes.Cut(path, []byte("/"))
-	pid, ok := whole(digits)
-	if !ok || pid == 0 || pid > 1<<30 {
-		return
-	}
-	if task, ok := bytes.CutPrefix(file, []byte("task/")); ok {
-		digits, file, _ = bytes.Cut(task, []byte("/"))
-		if p.tid, ok = whole(digits); !ok || string(file) != "schedstat" {
-			return
-		}
-		p.reader = (*parser).threadSchedstat
-	} else {
-		p.reader = processFiles[string(file)]
-	}
-	if p.reader == nil {
-		return
-	}
-	p.pid = int(pid)
-	if p.subject = p.byPID[p.pid]; p.subject == nil {
-		p.subject = p.newProcess(p.pid)
-	}
-	if p.subject == nil {
-		p.reader = nil
-		p.dropped++
-		return
-	}
-	if string(file) == "environ" && p.subject.environ == 0 {
-		p.subject.environ = p.number
-	}
-}
-
-func (p *parser) newProcess(pid int) *process {
-	if len(p.processes) >= maxProcesses {
-		return nil
-	}
-	q := &process{pid: pid, line: p.number}
-	p.processes = append(p.processes, q)
-	p.byPID[pid] = q
-	return q
 }
 
 // whole reads digits and nothing else.

@@ -234,13 +234,16 @@ func TestBounds(t *testing.T) {
 }
 
 var heads = map[string]format.Confidence{
-	"-- 1763689985000000000 /proc/stat --\n":                format.Sure,
-	"# taken on web-3\n\n-- 1763689985 /proc/7/stat --\r\n": format.Sure,
-	"-- 1763689985 --\n==> /proc/stat <==\n":                format.Sure,
-	"-- 1763689985000000000 /sys/fs/cgroup/cpu.stat --\n":   format.Sure,
-	"==> /proc/stat <==\n":                                  format.No,
-	"-- 17 /etc/passwd --\n":                                format.No,
-	"-- go.mod --\n":                                        format.No,
-	"-- x /proc/stat --\n":                                  format.No,
-	"--  --\n-- \n":                                         format.No,
+	"-- 1763689985000000000 /proc/stat --\n":                                          format.Sure,
+	"# taken on web-3\n\n-- 1763689985 /proc/7/stat --\r\n":                           format.Sure,
+	"-- 1763689985 --\n==> /proc/stat <==\n":                                          format.Sure,
+	"-- 1763689985000000000 /sys/fs/cgroup/cpu.stat --\n":                             format.Sure,
+	"MemTotal:        8010020 kB\nMemFree:          500000 kB\n":                      format.Sure,
+	"Mon Nov 23 05:59:49 UTC 2026\nnr_free_pages 5\npgfault 1000\n":                   format.Sure,
+	"# A fatal error has been detected\nMemTotal:        8010020 kB\nMemFree: 5 kB\n": format.No,
+	"==> /proc/stat <==\n":                                                            format.Sure,
+	"-- 17 /etc/passwd --\n":                                                          format.No,
+	"-- go.mod --\n":                                                                  format.No,
+	"-- x /proc/stat --\n":                                                            format.No,
+	"--  --\n-- \n":                                                                   format.No,
 }

@@ -20,7 +20,7 @@ func (p *parser) does(kernel string, text []byte) (string, bool) {
 	case err != nil || nr < -1:
 		return "", false
 	case nr == -1 && len(f) == 3: // sp pc
-		return join("page fault", kernelOf(kernel), f[1]), true
+		return join("page fault", "", f[1], kernel), true
 	case len(f) != 9:
 		return "", false
 	}
@@ -38,24 +38,28 @@ func (p *parser) does(kernel string, text []byte) (string, bool) {
 	switch {
 	case name == "futex":
 		name, object = futex(args)
+		if called := p.words[f[1]]; called != "" {
+			object = called
+		}
+	case name == "poll" || name == "ppoll":
+		object = p.words[f[1]]
 	case descriptors[name]:
 		object = p.fds[int64(args[0]&(1<<62-1))]
 	}
-	return join(name, object, f[7]), true
+	return join(name, object, f[7], kernel), true
 }
 
-func kernelOf(function string) string {
-	if function == "-" {
-		return ""
-	}
-	return function
-}
-
-func join(name, object, sp string) string {
+// join puts a line for each frame together; kernel is its function in which the thread waits, "-"
+// where none is told.
+func join(name, object, sp, kernel string) string {
 	if object != "" {
 		name += "\n- of " + object
 	}
-	return name + "\n- sp " + sp
+	name += "\n- sp " + sp
+	if kernel != "-" {
+		name += "\n- kernel " + kernel
+	}
+	return name
 }
 
 // futex says what kind of wait it is: for a mutex, or for being woken.

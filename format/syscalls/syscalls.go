@@ -10,6 +10,9 @@
 //	4711 ep_poll 232 0x5 0x7ffc0 0x40 0xffffffff 0x0 0x0 0x7ffc8 0x7f12
 //	name 4712 writer
 //	fd 7 /var/lib/journal
+//	f 1 libc.so.6	fsync
+//	f 2 journal	append
+//	in 4712 1 2
 //	4712 folio_wait_bit_common 74 0x7 0x0 0x0 0x0 0x0 0x0 0x7f1200 0x7f10
 //	@ 1763689985024000000
 //	4712 - running
@@ -19,7 +22,10 @@
 // kernel in which it waits ("-": none is told) and what its syscall file holds. Only what changed is
 // written: what is not named in a look does what it did. A descriptor is told before the first
 // call with it: a path, "listener", "client" (accepted there), "peer" with the address that was
-// asked, or the kind that the kernel calls it by.
+// asked, or the kind that the kernel calls it by. in are the functions (f, with the file they are in)
+// by which a thread came to the wait that its next line tells, innermost first; word is what the
+// program calls the word of memory that a futex is: a variable, with an offset in a large one; of poll it is the one
+// descriptor that is asked for. The threads may be the workers of a process, each the first thread of one.
 //
 // What does not tell: a thread that "runs" may wait for a CPU; one that is in no system call
 // and waits (number -1) waits for a page. What poll and epoll wait for is not in their
@@ -29,8 +35,9 @@
 //
 // A look at a thread is a sample of type "syscall" ([evidence.SampleSyscall]), on its thread's
 // lane. Its frames are, innermost first: the call ("fsync", "futex mutex", "running", "page
-// fault"), "- of " with what on, "- sp " with how deep the thread's own stack is, and in
-// brackets what the thread is called. The package's opinion: what all this means for requests
+// fault"), "- of " with what on, "- sp " with how deep the thread's own stack is, "- kernel " with the
+// kernel's function in which it waits, the functions of the program, those of libraries with the
+// file they are in ("fsync (libc.so.6)"), and in brackets what the thread is called. The package's opinion: what all this means for requests
 // is for who knows them; here is only what the kernel said.
 package syscalls
 
@@ -67,11 +74,13 @@ const (
 	mostLooks   = 2 << 20
 	mostThreads = 1 << 16
 	mostFDs     = 1 << 16
+	mostFrames  = 1 << 18
+	mostDepth   = 128
 	longestName = 256
 )
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	p := &parser{b: b, threads: make(map[int64]*thread), fds: make(map[int64]string)}
+	p := &parser{b: b, threads: make(map[int64]*thread), fds: make(map[int64]string), words: make(map[string]string), frame: make(map[int64]evidence.Frame)}
 	var number int64
 	err := a.Lines(func(l format.Line) bool {
 		number = l.Number
@@ -108,6 +117,8 @@ type thread struct {
 	id    int64
 	name  string
 	call  string // what its line said
+	in    []evidence.Frame
+	next  []evidence.Frame // of the line that comes
 	line  int64
 	stack evidence.StackID // 0: nothing known
 	named bool             // stack is of its present name
@@ -120,6 +131,8 @@ type parser struct {
 	threads map[int64]*thread
 	order   []*thread // as they came
 	fds     map[int64]string
+	words   map[string]string // names of words of memory, by address
+	frame   map[int64]evidence.Frame
 
 	subject evidence.SubjectID
 	typ     evidence.NameID
@@ -173,6 +186,12 @@ func (p *parser) line(text []byte) bool {
 		return p.name(rest)
 	case string(word) == "fd":
 		return p.descriptor(rest)
+	case string(word) == "f":
+		return p.function(rest)
+	case string(word) == "in":
+		return p.within(rest)
+	case string(word) == "word":
+		return p.variable(rest)
 	case string(word) == "ended":
 		return p.ended(rest)
 	}
@@ -261,6 +280,7 @@ func (p *parser) thread(word, rest []byte) bool {
 	}
 	if t := p.of(tid); t != nil {
 		t.call, t.line, t.named = words, p.number, false
+		t.in, t.next = t.next, t.in[:0]
 	}
 	return true
 }
@@ -301,6 +321,7 @@ func (p *parser) stack(t *thread) {
 	for f := range strings.SplitSeq(t.call, "\n") {
 		p.frames = append(p.frames, evidence.Frame{Func: p.b.Name(f)})
 	}
+	p.frames = append(p.frames, t.in...)
 	if t.name != "" {
 		p.frames = append(p.frames, evidence.Frame{Func: p.b.Name("[" + t.name + "]")})
 	}

@@ -11,7 +11,7 @@ var numbers = map[string]map[int64]string{
 		46: "sendmsg", 47: "recvmsg", 56: "clone", 57: "fork", 58: "vfork", 59: "execve", 61: "wait4", 65: "semop", 70: "msgrcv", 69: "msgsnd",
 		72: "fcntl", 73: "flock", 74: "fsync", 75: "fdatasync", 76: "truncate", 77: "ftruncate", 82: "rename", 83: "mkdir", 84: "rmdir",
 		87: "unlink", 128: "rt_sigtimedwait", 130: "rt_sigsuspend", 162: "sync", 202: "futex", 208: "io_getevents", 217: "getdents64", 219: "restart_syscall",
-		220: "semtimedop", 230: "clock_nanosleep", 232: "epoll_wait", 247: "waitid", 257: "openat", 263: "unlinkat", 264: "renameat", 270: "pselect",
+		220: "semtimedop", 221: "fadvise", 230: "clock_nanosleep", 232: "epoll_wait", 247: "waitid", 257: "openat", 263: "unlinkat", 264: "renameat", 270: "pselect",
 		271: "ppoll", 275: "splice", 277: "sync_file_range", 281: "epoll_wait", 285: "fallocate", 288: "accept", 295: "preadv", 296: "pwritev",
 		299: "recvmmsg", 306: "syncfs", 307: "sendmmsg", 316: "renameat", 326: "copy_file_range", 327: "preadv", 328: "pwritev",
 		426: "io_uring_enter", 441: "epoll_wait", 449: "futex_waitv", 455: "futex_wait",
@@ -23,7 +23,7 @@ var numbers = map[string]map[int64]string{
 		82: "fsync", 83: "fdatasync", 84: "sync_file_range", 95: "waitid", 98: "futex", 101: "nanosleep", 115: "clock_nanosleep", 124: "sched_yield", 128: "restart_syscall",
 		133: "rt_sigsuspend", 137: "rt_sigtimedwait", 188: "msgrcv", 189: "msgsnd", 192: "semtimedop", 193: "semop", 202: "accept", 203: "connect",
 		206: "sendto", 207: "recvfrom", 211: "sendmsg", 212: "recvmsg", 214: "brk", 215: "munmap", 216: "mremap", 220: "clone", 221: "execve",
-		222: "mmap", 226: "mprotect", 227: "msync", 233: "madvise", 242: "accept", 243: "recvmmsg", 260: "wait4", 267: "syncfs", 269: "sendmmsg",
+		222: "mmap", 223: "fadvise", 226: "mprotect", 227: "msync", 233: "madvise", 242: "accept", 243: "recvmmsg", 260: "wait4", 267: "syncfs", 269: "sendmmsg",
 		276: "renameat", 285: "copy_file_range", 286: "preadv", 287: "pwritev", 426: "io_uring_enter", 441: "epoll_wait", 449: "futex_waitv", 455: "futex_wait",
 	},
 }
@@ -33,7 +33,7 @@ var descriptors = map[string]bool{
 	"read": true, "write": true, "pread": true, "pwrite": true, "readv": true, "writev": true, "preadv": true, "pwritev": true,
 	"sendto": true, "recvfrom": true, "sendmsg": true, "recvmsg": true, "recvmmsg": true, "sendmmsg": true, "connect": true, "accept": true,
 	"fsync": true, "fdatasync": true, "sync_file_range": true, "syncfs": true, "flock": true, "fcntl": true, "ftruncate": true, "fallocate": true,
-	"sendfile": true, "splice": true, "copy_file_range": true, "ioctl": true, "getdents64": true, "close": true, "fstat": true,
+	"sendfile": true, "splice": true, "copy_file_range": true, "ioctl": true, "getdents64": true, "close": true, "fstat": true, "fadvise": true,
 }
 
 // What the arguments of futex say (include/uapi/linux/futex.h).

@@ -7,7 +7,8 @@ import (
 	dotnetstarvation "github.com/unstall/unstall/lab/dotnet-starvation"
 	goballast "github.com/unstall/unstall/lab/go-ballast"
 	jvmparnew "github.com/unstall/unstall/lab/jvm-parnew"
+	linuxthp "github.com/unstall/unstall/lab/linux-thp"
 )
 
 // Labs in the order they are listed.
-var Labs = []*lab.Lab{&goballast.Lab, &dotnetstarvation.Lab, &dotnetloh.Lab, &jvmparnew.Lab}
+var Labs = []*lab.Lab{&goballast.Lab, &dotnetstarvation.Lab, &dotnetloh.Lab, &jvmparnew.Lab, &linuxthp.Lab}

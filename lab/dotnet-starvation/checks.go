@@ -51,9 +51,31 @@ func checks(o *lab.Outcome) (all []lab.Check) {
 	} else {
 		threads.Why = "its counters were not recorded"
 	}
-	all = append(all, threads)
+	all = append(append(all, threads), foreseen(o)...)
 	for _, blocked := range []struct{ variant, method string }{{"taskwait", ".TaskWait"}, {"tasksleepwait", ".TaskSleepWait"}} {
 		all = append(all, names(o, blocked.variant, "DiagScenarioController"+blocked.method))
+	}
+	return all
+}
+
+// foreseen holds what the diagnosis of the sick variant predicts of the cure against what was
+// measured of it. The pool's size is told and not asked: it is two to seven threads, so that one
+// more or less is beyond any share, and hill climbing moves it by chance.
+func foreseen(o *lab.Outcome) (all []lab.Check) {
+	for _, p := range o.Predictions {
+		c := lab.Check{Name: p.Variant + ": " + p.Metric + ", as predicted", Unit: p.Unit, Got: p.Measured, Told: p.Metric == lab.PoolThreads}
+		switch {
+		case p.Predicted == nil:
+			c.Asked, c.Why = "a prediction", "none was made"
+		case p.Measured == nil:
+			c.Asked, c.Why = asked(*p.Predicted), "it was not measured"
+		default:
+			c.Asked, c.OK = asked(*p.Predicted), near(*p.Predicted, *p.Measured)
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		all = append(all, lab.Check{Name: "what the cure would do", Unit: "1", Asked: "a prediction", Why: "none was made"})
 	}
 	return all
 }

@@ -5,18 +5,20 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/model/threadpool"
+	"github.com/unstall/unstall/stats"
 )
 
 // lasts is how long the climb of the threads is watched; at its end all are served: of one thread
 // a second, as .NET adds for sleep loops, 125 clients have theirs after two minutes.
 const (
 	lasts = 150 * time.Second
-	end   = 5 * time.Second
+	end   = 5 * time.Second // of a part of it
 )
 
 // blocked are the variants whose threads wait, and how.
@@ -61,11 +63,12 @@ func plateau(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) ([]lab.
 	if len(counts) < 2 {
 		return nil, errors.New("its threads could not be counted")
 	}
-	rate, added := d.Answered(lasts-end, lasts), float64(counts[len(counts)-1]-counts[0])
 	whole := connections / service.Seconds()
-	s.Say("%s: %.0f requests/s in the last %v, threads %d to %d", name, rate, end, counts[0], counts[len(counts)-1])
+	high, added := slices.Max(counts), float64(slices.Max(counts)-counts[0])
+	rate, low := settled(d.Answered, .9*whole)
+	s.Say("%s: %.0f requests/s (%.0f at the least) once the climb had ended, threads %d to %d", name, rate, low, counts[0], high)
 	all := []lab.Check{
-		{Name: fmt.Sprintf("%s: requests answered after %v", name, lasts-end), Unit: "1/s", Asked: fmt.Sprintf("≥ %.0f, the plateau", .9*whole), Got: &rate, OK: rate >= .9*whole},
+		{Name: name + ": requests answered once the climb has ended", Unit: "1/s", Asked: fmt.Sprintf("≥ %.0f, the plateau", .9*whole), Got: &rate, Low: &low, OK: rate >= .9*whole},
 		{Name: fmt.Sprintf("%s: threads added in %v", name, lasts), Unit: "threads", Asked: "80–200: one for each client, about", Got: &added, OK: added >= 80 && added <= 200},
 	}
 	version := s.Version(name)
@@ -77,16 +80,39 @@ func plateau(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) ([]lab.
 	if err != nil {
 		return all, err
 	}
-	// A side figure: how many looks of the thread that adds them find that one has just asked for work
-	// is chance. The article has one or two a second of sleep loops.
-	climbed := predicted(name+": growth of the pool, as predicted", "threads/s", o.Growth, growth(counts))
-	climbed.Told = true
-	return append(all,
+	// The thread that adds them does so evenly; hill climbing adds up to twenty at once on top, at
+	// moments that depend on chance, which is in the mean and not in most seconds.
+	all = append(all,
 		predicted(name+": requests answered in the end, as predicted", "1/s", o.Rate, rate),
 		predicted(name+": pool threads added, as predicted", "threads", o.Threads, added),
-		climbed,
-	), nil
+		predicted(name+": threads added in most seconds, as predicted", "threads/s", o.Growth, usual(counts)))
+	climbed := predicted(name+": growth of the pool, as predicted", "threads/s", o.Growth, growth(counts))
+	climbed.Told = true
+	return append(all, climbed), nil
 }
+
+// settled is how many requests a second are answered once the climb has ended, in the median
+// of the parts of it, and in the worst of them. The end alone does not tell: .NET 9 takes some ten
+// threads away again when it has them all, for hill climbing tries less, and is without them at
+// 50 to 200 requests/s for ten seconds until it has them back. Of a climb that ends so late that
+// leastParts do not remain, or never, these last are looked at.
+func settled(answered func(from, to time.Duration) float64, plateau float64) (median, low float64) {
+	var parts []float64
+	reached := -1
+	for at := time.Duration(0); at+end <= lasts; at += end {
+		parts = append(parts, answered(at, at+end))
+		if reached < 0 && parts[len(parts)-1] >= plateau {
+			reached = len(parts) - 1
+		}
+	}
+	if most := len(parts) - leastParts; reached < 0 || reached > most {
+		reached = most
+	}
+	return stats.Median(parts[reached:]), slices.Min(parts[reached:])
+}
+
+// leastParts is how many parts of the time tell of a plateau.
+const leastParts = 3
 
 // computes is what a request computes, s.
 const computes = .0003
@@ -96,32 +122,51 @@ const off = .15
 
 // predicted holds what the model says against what was measured.
 func predicted(name, unit string, e model.Estimate, got float64) lab.Check {
-	c := lab.Check{Name: name, Unit: unit, Asked: fmt.Sprintf("%.3g ± %.0f %%", e.Value, 100*off)}
+	c := lab.Check{Name: name, Unit: unit, Asked: asked(e.Value)}
 	if math.IsNaN(got) {
 		c.Why = "it did not grow"
 		return c
 	}
-	c.Got, c.OK = &got, math.Abs(e.Value-got) <= off*got
+	c.Got, c.OK = &got, near(e.Value, got)
 	return c
 }
+
+// asked is what is asked of a figure that was predicted.
+func asked(predicted float64) string { return fmt.Sprintf("%.3g ± %.0f %%", predicted, 100*off) }
+
+// near says whether a prediction came close enough.
+func near(predicted, got float64) bool { return math.Abs(predicted-got) <= off*got }
 
 // growth is how many threads came in a second, in the middle of the climb, from counts of
 // each second.
 func growth(counts []int) float64 {
-	first, last := float64(counts[0]), float64(counts[len(counts)-1])
-	reached := func(part float64) int {
-		for i, n := range counts {
-			if float64(n) >= first+part*(last-first) {
-				return i
-			}
-		}
-		return len(counts)
-	}
-	quarter, most := reached(.25), reached(.75)
-	if most <= quarter {
+	climb := middle(counts)
+	if len(climb) < 2 {
 		return math.NaN()
 	}
-	return float64(counts[min(most, len(counts)-1)]-counts[quarter]) / float64(most-quarter)
+	return float64(climb[len(climb)-1]-climb[0]) / float64(len(climb)-1)
+}
+
+// usual is the median of what each of these seconds added.
+func usual(counts []int) float64 {
+	climb := middle(counts)
+	if len(climb) < 2 {
+		return math.NaN()
+	}
+	added := make([]float64, len(climb)-1)
+	for i := range added {
+		added[i] = float64(climb[i+1] - climb[i])
+	}
+	return stats.Median(added)
+}
+
+// middle are the counts from where a quarter of the threads had come to where three had.
+func middle(counts []int) []int {
+	first, last := float64(counts[0]), float64(slices.Max(counts))
+	reached := func(part float64) int {
+		return slices.IndexFunc(counts, func(n int) bool { return float64(n) >= first+part*(last-first) })
+	}
+	return counts[reached(.25) : reached(.75)+1]
 }
 
 // asMany is the number of processors with which .NET 9 comes to the article's figures of

@@ -10,6 +10,7 @@
 //	gosvc -mode compute          nothing but CPU
 //	gosvc -mode retry -sick      sleeps before it tries again what has failed
 //	gosvc -mode search -sick     a tenth of the items are 40 times the work
+//	gosvc -mode blocks           decodes each item into fresh memory, four parts side by side
 package main
 
 import (
@@ -42,6 +43,7 @@ var modes = map[string]func(options) (http.HandlerFunc, error){
 	"compute": compute,
 	"retry":   retry,
 	"search":  search,
+	"blocks":  blocks,
 }
 
 func main() {

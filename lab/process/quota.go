@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// Quota is a control group with a CPU quota, made for one program.
+// Quota is a control group with a CPU quota or a memory limit, made for one program.
 type Quota struct{ dir string }
 
 const (
@@ -21,9 +21,11 @@ const (
 // ErrNoQuota says that this host, or this user, can give nobody a quota.
 var ErrNoQuota = errors.New("no cgroup with a CPU quota can be made: run it as root where /sys/fs/cgroup is writable and hands out the cpu controller")
 
+type hierarchy struct{ dir, file, after string }
+
 // hierarchies are where groups with a quota are made: version 2, then version 1,
 // where /sys/fs/cgroup itself is no group.
-var hierarchies = []struct{ dir, file, after string }{
+var hierarchies = []hierarchy{
 	{"/sys/fs/cgroup", "cpu.max", " " + strconv.Itoa(quotaPeriod)},
 	{"/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", ""},
 }
@@ -31,8 +33,25 @@ var hierarchies = []struct{ dir, file, after string }{
 // made counts the groups of this process, whose names must differ.
 var made atomic.Int64
 
+// ErrNoMemory says that this host, or this user, can limit nobody's memory.
+var ErrNoMemory = errors.New("no cgroup with a memory limit can be made: run it as root where /sys/fs/cgroup is writable and hands out the memory controller")
+
 // NewQuota makes a group whose processes may use so many CPUs.
 func NewQuota(cpus float64) (*Quota, error) {
+	return newGroup(hierarchies, int64(cpus*quotaPeriod), ErrNoQuota)
+}
+
+// memories are where groups with a memory limit are made.
+var memories = []hierarchy{
+	{"/sys/fs/cgroup", "memory.max", ""},
+	{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", ""},
+}
+
+// NewMemory makes a group whose processes may have so many MiB of memory, files that they read
+// included.
+func NewMemory(mib int) (*Quota, error) { return newGroup(memories, int64(mib)<<20, ErrNoMemory) }
+
+func newGroup(hierarchies []hierarchy, limit int64, none error) (*Quota, error) {
 	for _, h := range hierarchies {
 		left, _ := filepath.Glob(filepath.Join(h.dir, groupPrefix+"*"))
 		for _, dir := range left {
@@ -44,7 +63,7 @@ func NewQuota(cpus float64) (*Quota, error) {
 		if os.Mkdir(q.dir, 0o755) != nil {
 			continue
 		}
-		err := write(filepath.Join(q.dir, h.file), strconv.Itoa(int(cpus*quotaPeriod))+h.after)
+		err := write(filepath.Join(q.dir, h.file), strconv.FormatInt(limit, 10)+h.after)
 		if err == nil {
 			_, err = os.Stat(q.members()) // a folder that is no group has none
 		}
@@ -55,7 +74,7 @@ func NewQuota(cpus float64) (*Quota, error) {
 			return nil, err
 		}
 	}
-	return nil, ErrNoQuota
+	return nil, none
 }
 
 // makerLives says whether who made a group still runs: it may be about to put a program

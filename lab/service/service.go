@@ -33,6 +33,8 @@ type Service struct {
 
 	listen, logPath, logFormat string
 	control                    bool
+	front                      string // address of who serves in its place, "" nobody
+	processes                  []int  // those who do
 	mutexFraction, blockRate   int
 }
 
@@ -46,6 +48,8 @@ type Announcement struct {
 	PID     int    `json:"pid"`
 	Go      string `json:"go"`
 	Procs   int    `json:"gomaxprocs"`
+	// Processes are those that serve in place of this one, if others do: whom one would record.
+	Processes []int `json:"processes,omitempty"`
 }
 
 // New returns a service whose options are among the program's flags. Call it
@@ -60,6 +64,9 @@ func New() *Service {
 	flag.IntVar(&s.blockRate, "block-rate", 0, "runtime.SetBlockProfileRate, ns")
 	return s
 }
+
+// Front says that other processes serve, at an address: this one only started them. Its state is theirs.
+func (s *Service) Front(address string, processes ...int) { s.front, s.processes = address, processes }
 
 // Command adds a command to those that -control takes.
 func (s *Service) Command(name string, do func(argument string) error) { s.own[name] = do }
@@ -123,7 +130,11 @@ func (s *Service) run() (err error) {
 	go func() { failed <- http.Serve(serving, s.mux) }()
 
 	out := json.NewEncoder(os.Stdout)
-	out.Encode(Announcement{serving.Addr().String(), debug.Addr().String(), os.Getpid(), runtime.Version(), runtime.GOMAXPROCS(0)})
+	at := serving.Addr().String()
+	if s.front != "" {
+		at = s.front
+	}
+	out.Encode(Announcement{at, debug.Addr().String(), os.Getpid(), runtime.Version(), runtime.GOMAXPROCS(0), s.processes})
 	if s.control {
 		go func() { failed <- s.commands(os.Stdin, out) }()
 	}

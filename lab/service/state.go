@@ -51,7 +51,42 @@ func (s *Service) state() State {
 	state.LiveBytes, state.GoalBytes = sample[2].Value.Uint64(), sample[3].Value.Uint64()
 	state.GCSeconds, state.Assist, state.MutexWait = sample[4].Value.Float64(), sample[5].Value.Float64(), sample[6].Value.Float64()
 	state.UserSeconds, state.SysSeconds, state.MinorFaults = usage()
+	if len(s.processes) > 0 {
+		state.UserSeconds, state.SysSeconds, state.MinorFaults, state.RSS = usageOf(s.processes)
+	}
 	return state
+}
+
+// usageOf is what processes and their children have used so far: proc_pid_stat(5). That of children that
+// have ended and were waited for is among it.
+func usageOf(pids []int) (user, system float64, faults, rss int64) {
+	for _, pid := range pids {
+		all := []int{pid}
+		b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid) + "/children")
+		for _, f := range strings.Fields(string(b)) {
+			if child, err := strconv.Atoi(f); err == nil {
+				all = append(all, child)
+			}
+		}
+		for _, pid := range all {
+			b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+			if err != nil {
+				continue
+			}
+			f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])) // from the third field
+			if len(f) < 22 {
+				continue
+			}
+			n := func(field int) int64 {
+				v, _ := strconv.ParseInt(f[field-3], 10, 64)
+				return v
+			}
+			const ticks = 100 // per second, wherever Go runs
+			user, system = user+float64(n(14)+n(16))/ticks, system+float64(n(15)+n(17))/ticks
+			faults, rss = faults+n(10), rss+n(24)*int64(os.Getpagesize())
+		}
+	}
+	return user, system, faults, rss
 }
 
 // residentSet reads the second field of /proc/self/statm, pages; 0 where there

@@ -1,9 +1,11 @@
 package threadpool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -63,10 +65,53 @@ func (p *Process) With(operation Service, pattern Pattern) Situation {
 	}
 	s.Measured.Latency = model.Exactly(p.answered())
 	if finished >= enoughToCompute && p.CPU > 0 {
-		s.Case.CPU = p.CPU * p.Cores * s.Seconds / float64(finished)
+		s.Case.CPU = min(p.CPU*p.Cores*s.Seconds/float64(finished), p.each())
 	}
 	return s
 }
+
+// each is at most how much more a process computes for each request more that ends in a second, s; +Inf
+// where that is not known. What it does anyway, such as to start and to be recorded, would else be
+// multiplied as a starving pool's requests are by the cure.
+func (p *Process) each() float64 {
+	l := p.Ledger
+	used := reading.ProcessorTime(p.Bundle, p.Subject, p.window())
+	n := int((l.Requests.To - l.Requests.From) / 1e9)
+	if !used.Known() || n < fewSeconds {
+		return math.Inf(1)
+	}
+	type second struct{ ended, took float64 }
+	seconds := make([]second, n)
+	r := &p.Bundle.Requests
+	for i := range r.Len() {
+		if a, ok := r.Origin[i].Artifact(); ok && a == l.Requests.Source && r.Subject[i] == p.Subject && r.Timed(i) {
+			if k := (r.End[i] - l.Requests.From) / 1e9; k >= 0 && k < int64(n) {
+				seconds[k].ended++
+			}
+		}
+	}
+	for k := range seconds {
+		from := l.Requests.From + int64(k)*1e9
+		v := used.Over(reading.Window{From: from, Until: from + 1e9})
+		if !v.Known() {
+			return math.Inf(1)
+		}
+		seconds[k].took = v.Number
+	}
+	slices.SortFunc(seconds, func(a, b second) int { return cmp.Compare(a.ended, b.ended) })
+	ended, took := make([]float64, n), make([]float64, n)
+	for k, x := range seconds {
+		ended[k], took[k] = x.ended, x.took
+	}
+	_, _, high := stats.TheilSen(ended, took)
+	if math.IsNaN(high) {
+		return math.Inf(1)
+	}
+	return max(0, high)
+}
+
+// fewSeconds do not tell what goes with what.
+const fewSeconds = 8
 
 // enoughToCompute is from how many requests on the CPU of a process is theirs, and not
 // what it does anyway.
@@ -148,7 +193,7 @@ const alone = 2
 // Needed is what a request takes where it need not wait for a thread, which a starving
 // service hardly ever shows: found among requests of the route that is slow which ended
 // while no more of them were there than the pool has threads from the beginning, whoever saw
-// them.
+// them; else among those that the service followed from when a thread took them.
 func (p *Process) Needed() Service {
 	l := p.Ledger
 	if l == nil {
@@ -172,10 +217,34 @@ func (p *Process) Needed() Service {
 		}
 	}
 	if len(best) < alone {
-		return Service{}
+		return p.fastest(route)
 	}
 	slices.Sort(best)
 	return Service{float64(stats.Quantile(best, undisturbed)) / 1e9, "requests in this recording that ran one at a time"}
+}
+
+// What requests that hold a thread take at least: of so many that ended, the fastest; of many
+// the quantile, as one of them may have found its answer in a cache.
+const (
+	leastEnded = 5
+	quickest   = .1
+)
+
+// fastest is what the fastest requests of a route took from when a thread of the pool began with
+// them. That their operation is complete is noticed late in a starving pool, never too early.
+func (p *Process) fastest(route evidence.NameID) Service {
+	r := &p.Bundle.Requests
+	var took []int64
+	for i := range r.Len() {
+		if r.Subject[i] == p.Subject && r.Lane[i] != 0 && r.Route[i] == route && r.Outcome[i] == evidence.OK {
+			took = append(took, r.Latency(i))
+		}
+	}
+	if len(took) < leastEnded {
+		return Service{}
+	}
+	slices.Sort(took)
+	return Service{float64(stats.Quantile(took, quickest)) / 1e9, "the fastest requests in this recording, from when a thread took them"}
 }
 
 // Served is what requests take where each has a thread, blocked as that is.

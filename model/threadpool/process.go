@@ -96,6 +96,14 @@ func (p *Process) full() bool {
 	return h.Busy.Number >= saturated*h.CPUs
 }
 
+// Starved says whether threads that are ready wait for processors which others on the host use
+// up. Work that is queued for the pool stands still then though none of its threads is blocked,
+// and the runtime adds threads as if one were.
+func (p *Process) Starved() bool {
+	waits := reading.ProcessOf(p.Bundle, p.Subject, reading.Whole).RunDelay
+	return p.full() && waits.MostlyKnown() && waits.Number >= 1
+}
+
 // Growth from which a pool is taken to climb: coming and going within a pool that has
 // enough moves its size by one or two.
 const (
@@ -117,8 +125,22 @@ func (p *Process) Climbs() bool {
 // Above says whether n threads are more than a pool of this many processors needs.
 func (p *Process) Above(n float64) bool { return p.Cores > 0 && n > reading.ManyThreads*p.Cores }
 
-// Queued says whether work waits for a thread.
+// Queued says whether work waits for a thread, in the mean.
 func (p *Process) Queued() bool { return p.Queue.Known() && p.Queue.Mean() >= 1 }
+
+// usedUp is the part of the pool's threads that have work where none is left for more: one may just
+// have ended its own, or not begun.
+const usedUp = .9
+
+// Short says whether at least so many work items wait for a thread in the mean, and all threads of
+// the pool had work when most had. A thread that has none takes what waits: where there is one then,
+// the queue is of a moment in which nothing ran at all.
+func (p *Process) Short(items float64) bool {
+	if !p.Queue.Known() || p.Queue.Mean() < items {
+		return false
+	}
+	return p.Worst == nil || float64(p.Worst.Busy) >= usedUp*float64(p.Worst.Pool)
+}
 
 // Release is the number of .NET's version before the first point.
 func (p *Process) Release() (int, bool) { return release(p.Bundle.Subjects[p.Subject].Version) }

@@ -1,6 +1,7 @@
 package threadpool
 
 import (
+	"math"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
@@ -23,6 +24,9 @@ const asMany = .5
 // How many were ready is the kernel's count; where nobody asked for it, the process must use
 // far less of the processors than they would, and less by more where others use up the host.
 func (p *Process) nativeStands() bool {
+	if p.collecting() {
+		return false
+	}
 	called := Count(p.groups(Native))
 	seem := float64(called + Count(p.groups(func(v threads.View) bool { return v.State == evidence.Running })))
 	used, most := p.CPU*p.Cores, asMany*min(seem, p.Cores)
@@ -34,6 +38,23 @@ func (p *Process) nativeStands() bool {
 		most /= 2 // others may have taken the processors that they were to have
 	}
 	return float64(called) > p.Cores && used < most // as many may be in a short call each
+}
+
+// collecting says whether the look at its threads was while a collection stopped them, or one of gen 2 ran
+// beside them: what is in native code then may wait for memory, or to be let run again.
+func (p *Process) collecting() bool {
+	if p.Worst == nil || p.Worst.At == 0 {
+		return false
+	}
+	v := &p.Bundle.Intervals
+	for _, kind := range []evidence.Kind{evidence.StopTheWorld, evidence.GCCycle} {
+		for _, i := range v.Select(kind, p.Subject) {
+			if v.Start[i] <= p.Worst.At && p.Worst.At <= v.End[i] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // stands says whether a thread stands still with work on its hands.
@@ -97,11 +118,14 @@ func On(v threads.View) string {
 type Work struct {
 	Pool, Busy, Blocked float64 // threads; blocked ones have work, too
 	Locked              float64 // of the blocked, for a lock
+	Parked              float64 // of the blocked, those that wait for something to do as long as they are looked at
+	Serving             float64 // of the blocked, those that work on a request
 }
 
 // Work reads all looks at the pool's threads; zero of none.
 func (p *Process) Work() (w Work) {
 	bursts := p.Stacks.Moments(p.Subject)
+	parked := p.parked(bursts)
 	for _, moments := range bursts {
 		each := 1 / float64(len(moments)*len(bursts))
 		for _, looks := range moments {
@@ -120,9 +144,90 @@ func (p *Process) Work() (w Work) {
 					if v.State == evidence.LockWait {
 						w.Locked += each
 					}
+					switch {
+					case parked[looks[i].Lane]:
+						w.Parked += each
+					case v.Request:
+						w.Serving += each
+					}
 				}
 			}
 		}
 	}
 	return w
+}
+
+// leastBursts are so many looks apart that a thread met each time at one place stays there.
+const leastBursts = 3
+
+// parked are threads of the pool that stand at one place of the program's own whenever they are looked
+// at, for no request, until another thread hands them something: consumers of a queue that wait for
+// work. Where the server's requests are not told apart, as of a server of the program's own, it may be
+// one that waits there.
+func (p *Process) parked(bursts [][][]threads.Look) map[evidence.LaneID]bool {
+	if len(bursts) < leastBursts || !p.followed() {
+		return nil
+	}
+	at, seen := make(map[evidence.LaneID]string), make(map[evidence.LaneID]int)
+	for _, moments := range bursts {
+		met := make(map[evidence.LaneID]bool)
+		for _, looks := range moments {
+			for i := range looks {
+				v, lane := looks[i].View, looks[i].Lane
+				if v.Role != threads.Worker {
+					continue
+				}
+				place := v.Reason()
+				if v.Request || v.Owner == "" || v.State != evidence.SyncWait && v.State != evidence.PoolWait {
+					place = ""
+				}
+				if first, known := at[lane]; known && first != place {
+					place = ""
+				}
+				at[lane], met[lane] = place, true
+			}
+		}
+		for lane := range met {
+			seen[lane]++
+		}
+	}
+	stay := make(map[evidence.LaneID]bool)
+	for lane, place := range at {
+		if place != "" && seen[lane] == len(bursts) {
+			stay[lane] = true
+		}
+	}
+	return stay
+}
+
+// followed says whether the service's requests are known by its own server.
+func (p *Process) followed() bool { return p.served() > 0 }
+
+// served is how many requests the service had begun and not ended, in the mean over the time from
+// the first that its server tells of to the last: more than a few looks at threads can say, as it
+// counts all of the time. 0 unknown.
+func (p *Process) served() float64 {
+	r := &p.Bundle.Requests
+	var sum int64
+	from, until := int64(math.MaxInt64), int64(math.MinInt64)
+	for i := range r.Len() {
+		if r.Subject[i] == p.Subject && r.Lane[i] != 0 {
+			sum += r.Latency(i)
+			from, until = min(from, r.End[i]-r.Latency(i)), max(until, r.End[i])
+		}
+	}
+	if until <= from {
+		return 0
+	}
+	return float64(sum) / float64(until-from)
+}
+
+// Held is how many threads of the pool were blocked with work at a time, in the mean, without those
+// that are parked: as many at requests as there were of these.
+func (p *Process) Held(w Work) float64 {
+	held := w.Blocked - w.Parked
+	if n := p.served(); n > 0 {
+		held -= max(0, w.Serving-n)
+	}
+	return held
 }

@@ -6,7 +6,11 @@ import (
 	"github.com/unstall/unstall/probe/dotnet"
 	"github.com/unstall/unstall/probe/gopprof"
 	"github.com/unstall/unstall/probe/hotspot"
+	"github.com/unstall/unstall/probe/hugepages"
+	"github.com/unstall/unstall/probe/kernel"
 	"github.com/unstall/unstall/probe/linux"
+	"github.com/unstall/unstall/probe/phpfpm"
+	"github.com/unstall/unstall/probe/redis"
 )
 
 // Probes are asked in this order.
@@ -14,5 +18,11 @@ var Probes = []probe.Probe{
 	gopprof.Probe,
 	dotnet.Probe,
 	hotspot.Probe,
+	phpfpm.Probe,
+	redis.Probe,
 	linux.Probe,
+	hugepages.Probe,
 }
+
+// Kernel is asked beside them where the user wants to know what the kernel does (--kernel).
+var Kernel = []probe.Probe{kernel.Probe}

@@ -9,27 +9,34 @@
 //	threads-0001.nettrace …  moments, one session after the other: the stacks of all
 //	                         threads, 50 ms each at random times, and what tasks are
 //	                         awaited (before .NET 6 both are in events, between its sessions and
-//	                         in its last two seconds), and who allocates what (before .NET 6 once); series "threads"
+//	                         in its last two seconds), and who allocates what (before .NET 6 once, in events); if it
+//	                         was asked for, what dies old for 3 s at a time, and after all else what lies on the
+//	                         heap; series "threads"
 //	detail-0001.nettrace …   requests, locks and waits of a second now and then, where
 //	                         they come too fast to be recorded all the time; series "detail"
 //
 // A session may end with the names of all methods that have code. That takes 40 ms of
 // the target's processor time in a small service, and more in larger ones, and whoever has
-// to wait for a processor meanwhile waits longer. So not every session tells them: each
-// artifact holds them once at least, soon after it begins or at its end, and can be read alone.
+// to wait for a processor meanwhile waits longer. So the last session tells them, into both of the first two
+// artifacts, each of which can be read alone; before that only a recording of half a minute or longer
+// has them, which would lack them were it killed.
 //
 // Requests come from ASP.NET Core's own events, so that no code has to change. To
 // tell which end belongs to which start, the runtime's activity tracker is switched
 // on by a moment of the task library's events; the tracker itself cannot be switched
 // off again, and does nothing while nobody listens to such events.
 //
-// Before .NET 6 a runtime may hang, and burn a processor, when a session is stopped
-// as threads write into it (dotnet/runtime#51579), whoever stops it. There sessions
-// are stopped between counters, a bounded number of times, and what comes too fast is not
-// begun anew. Bursts of stacks are safe: only the sampler writes into them, and it is
-// stopped first. And there is one session at a time, the long one in turn with stacks at
-// random moments, and what tasks are awaited in its last seconds: 3.1.2 crashed now and
-// then when one was stopped beside another.
+// Before .NET 6 what ends a session may end the process, whoever ends it. As names are told
+// the runtime enables events of its own, of compiled methods above all; a thread that writes
+// one just then hangs, and the end with it (dotnet/runtime#51579), or writes into what was freed. And
+// before 3.1.5 the names of generated methods are freed as they are told (dotnet/coreclr#28036).
+// With names at the end of two of three sessions 3.1.2 crashed or hung in one of ten
+// recordings of programs that compile or generate methods all the time. So there names are told once, by a session that
+// nobody else writes into, and before 3.1.5 not at all where methods are generated meanwhile. Other
+// sessions end without them: the runtime then waits a moment between the last event and the end.
+// Those with counters are stopped between them, a bounded number of times, and what comes too fast is not begun anew. And
+// there is one session at a time, the long one in turn with stacks at random moments, and what tasks are
+// awaited in its last seconds: 3.1.2 crashed now and then when one was stopped beside another.
 //
 // The package's opinion: a session belongs to its connection, so that whatever ends
 // the recorder ends the session, too: the runtime notices when it next writes, and
@@ -40,6 +47,7 @@ package dotnet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -137,6 +145,15 @@ func record(ctx context.Context, client *ipc.Client, t discover.Target, plan pro
 	}
 	first, _, _ := strings.Cut(info.Version, ".")
 	release, _ := strconv.Atoi(first)
-	r := &recording{release: release, client: client, about: t.Subject(), secrets: secrets(t.PID), fragile: info.Version == "", sink: sink}
+	r := &recording{release: release, client: client, about: t.Subject(), secrets: secrets(t.PID), fragile: info.Version == "", heap: plan.Heap, sink: sink}
+	r.crashes = r.fragile && freesEarly(t.Version)
 	return r.run(ctx, plan.For)
+}
+
+// freesEarly says of a version before .NET 6 whether it frees the name of a generated method while it may
+// still tell it (dotnet/coreclr#28036): before 3.1.5, or unknown.
+func freesEarly(version string) bool {
+	var major, minor, patch int
+	n, _ := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch)
+	return n < 3 || major < 3 || major == 3 && (minor < 1 || minor == 1 && patch < 5)
 }

@@ -1,6 +1,7 @@
 package dotnet
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/unstall/unstall/probe/dotnet/ipc"
@@ -10,6 +11,9 @@ import (
 // https://learn.microsoft.com/dotnet/fundamentals/diagnostics/runtime-events
 const (
 	keywordGC         = 0x1
+	keywordSurvival   = 0x400000  // the ranges that a collection keeps
+	keywordsHeap      = 0x1980001 // a blocking collection of all that tells each object, and types' names
+	keywordJIT        = 0x10
 	keywordContention = 0x4000
 	keywordThreading  = 0x10000
 	keywordWaitHandle = 0x40000000000 // .NET 9 on
@@ -61,6 +65,13 @@ func (r *recording) rare() []ipc.Provider {
 // object.
 var allocating = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordGC, Level: verbose}}
 
+// dying has, beside that, what each collection keeps: of the objects that were told of, which die
+// old. A collection takes longer for it, one in the background stops the program the longer.
+var dying = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordGC | keywordSurvival, Level: verbose}}
+
+// heap is one collection, which tells what lies there; verbose, it would tell who allocates, too.
+var heap = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordsHeap, Level: informational}}
+
 // detail is what a service does as often as it likes: requests, locks, waits, and calls to
 // others.
 func (r *recording) detail() []ipc.Provider {
@@ -101,7 +112,7 @@ const messages = 0x2
 // System.Net.Http.HttpRequestOut would have the runtime begin activities, which the requests'
 // headers then tell; one to these older events changes nothing.
 var httpCalls = []string{
-	"HttpHandlerDiagnosticListener/System.Net.Http.Request@Event:-LoggingRequestId;Request.RequestUri.Host;Request.RequestUri.Port",
+	"HttpHandlerDiagnosticListener/System.Net.Http.Request@Event:-LoggingRequestId;Request.RequestUri.Host;Request.RequestUri.Port;Request.RequestUri.AbsolutePath",
 	"HttpHandlerDiagnosticListener/System.Net.Http.Response@Event:-LoggingRequestId",
 }
 
@@ -162,6 +173,44 @@ next:
 	}
 	return all
 }
+
+// compiling has an event for each method that is compiled, and for each that was generated
+// (System.Reflection.Emit.DynamicMethod, compiled expressions) and is freed.
+var compiling = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordJIT, Level: informational}}
+
+// quietly asks for nothing, of the provider that a runtime before .NET 6 adds for the names of
+// methods where a session has none of it.
+var quietly = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordContention, Level: critical}}
+
+// generated looks for generated methods in a stream of [compiling].
+type generated struct {
+	times int
+	freed bool
+	held  []byte // of what came last
+}
+
+// fewGenerated is how many methods a program may generate in a moment that keeps them: for the first
+// request of a handler the framework generates some.
+const fewGenerated = 10
+
+// ofNone is the class that the runtime tells of generated methods, which have none. What an event is, is
+// told before the first one of it, its provider followed by its number: unloaded is that of methods
+// that are freed.
+var (
+	ofNone   = utf16Bytes("dynamicClass\x00")
+	unloaded = append(utf16Bytes(runtimeProvider+"\x00"), 144, 0, 0, 0)
+)
+
+func (g *generated) see(data []byte) {
+	old := len(g.held)
+	g.held = append(g.held, data...)
+	g.times += bytes.Count(g.held[max(0, old-len(ofNone)+1):], ofNone)
+	g.freed = g.freed || bytes.Contains(g.held, unloaded)
+	g.held = g.held[len(g.held)-min(len(g.held), len(unloaded)-1):]
+}
+
+// goesOn says that the program generates methods in this very moment, or frees them.
+func (g *generated) goesOn() bool { return g.freed || g.times > fewGenerated }
 
 // noticed are providers with counters beside them: of a process that is idle nothing else would be
 // written each second, and it is by writing that a runtime notices that its recorder was killed.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
@@ -21,7 +22,7 @@ const (
 	mostTurns   = 4                      // … where each ends a session that threads write into: few, as 3.1.2 once ended while it was recorded
 	lastStacks  = time.Second            // before the end
 	switching   = time.Second / 2        // what a look and the sessions around it take beside
-	newNames    = 30 * time.Second       // until names are told again, at least
+	newNames    = 30 * time.Second       // until names are told, and told again before the end, at least
 
 	window       = time.Second     // of detail, where it comes too fast
 	betweenViews = 4 * time.Second // in the mean, at least
@@ -33,6 +34,16 @@ const (
 	allocated    = 500 * time.Millisecond // of who allocates
 	betweenTicks = 4 * time.Second        // at least
 	leastTicks   = 10 * time.Second       // a recording lasts, where there is one session at a time
+
+	died          = 3 * time.Second  // of what dies, where that is asked for: some collections of generation 2 if they are too many
+	betweenDeaths = 10 * time.Second // at least
+	mostDeaths    = 32 << 20         // bytes
+	leastDeaths   = 6 * time.Second  // a recording lasts
+
+	walked   = 30 * time.Second // at most, of what lies on the heap
+	walkedIn = time.Second      // without more of it, it has been told
+	mostHeap = 1 << 30          // bytes; 40 for an object
+	heapMB   = 256              // of them not read yet, as they come at once
 )
 
 // tooFast is how many bytes a second (over fastFor) tell that events cost the
@@ -54,11 +65,18 @@ type recording struct {
 	secrets []secret
 	release int  // 9 of 9.0.7, 0 unknown
 	fragile bool // before .NET 6: sessions are to be few, and one at a time
+	heap    bool // what dies and what lies on the heap, too
+	crashes bool // before 3.1.5: where names are told as generated methods are freed
 	sink    probe.Sink
 
 	long time.Duration // planned
 	end  time.Time
 	stop context.CancelFunc
+
+	moments, whole *artifact   // of [evidence.MomentsSeries], and of the long session
+	frees          bool        // methods it generated
+	generates      bool        // methods, when last looked at: as it starts, any program does
+	gone           atomic.Bool // the process ended, or its diagnostics hang
 
 	ending sync.Mutex // held while names are told, or the sampler is on
 	many   bool       // events came too fast
@@ -75,73 +93,125 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 	r.long, r.end = d, time.Now().Add(d)
 	ctx, r.stop = context.WithDeadline(ctx, r.end)
 	defer r.stop()
+	r.moments, r.whole = &artifact{}, &artifact{}
 	if r.fragile {
 		r.inTurn(ctx)
-		return r.failure
+	} else {
+		r.atOnce(ctx)
 	}
+	r.tell(context.WithoutCancel(ctx))
+	if r.heap && !r.failed() && !r.gone.Load() {
+		r.walk(context.WithoutCancel(ctx), r.moments)
+	}
+	r.moments.close(r)
+	r.whole.close(r)
+	return r.failure
+}
+
+// atOnce records moments beside the long session.
+func (r *recording) atOnce(ctx context.Context) {
 	tracked := make(chan struct{})
 	var all sync.WaitGroup
 	all.Go(func() { r.looks(ctx, sync.OnceFunc(func() { close(tracked) })) })
 	<-tracked
 	all.Go(func() { r.events(ctx) })
 	all.Wait()
-	return r.failure
+}
+
+// walk has the runtime collect its heap and tell what lies there, after all else: it stops the
+// program as long as that takes. Where there is one session at a time, what dies is looked at just
+// before, so that a session which that runtime breaks off, as 3.1.2 once did this one, loses nothing else.
+func (r *recording) walk(ctx context.Context, moments *artifact) {
+	if r.fragile && !r.take(ctx, r.deaths(moments)).ok {
+		return
+	}
+	r.take(ctx, piece{series: evidence.MomentsSeries, into: moments, providers: heap, lasts: walked, settles: walkedIn, most: mostHeap, buffer: heapMB})
+}
+
+// deaths are a look at what dies.
+func (r *recording) deaths(into *artifact) piece {
+	return piece{series: evidence.MomentsSeries, into: into, providers: noticed(dying), lasts: died, most: mostDeaths}
+}
+
+// tell has all methods' names told, last, so that those are among them that were compiled meanwhile:
+// once, for both artifacts. Its session writes nothing else. To a runtime before .NET 6 that
+// matters: while it tells names it enables the events of compiling methods, unless the session asks
+// for others of the same provider, and a thread that writes as the session ends may never return
+// (dotnet/runtime#51579), or write into what was freed.
+func (r *recording) tell(ctx context.Context) {
+	into, also := r.moments, r.whole
+	if into.to == nil {
+		into, also = also, into
+	}
+	if into.to == nil || r.failed() || r.gone.Load() {
+		return
+	}
+	if r.crashes && !r.take(ctx, piece{series: evidence.MomentsSeries, into: into, providers: compiling, lasts: allocated, most: 4 * tooFast, watches: true}).ok {
+		return
+	}
+	if r.generates {
+		r.sink.Lack(probe.Lack{What: "names of methods", Why: "the process generates methods as it runs, and .NET Core before 3.1.5 may crash when it is asked for names as one is freed (dotnet/coreclr#28036)",
+			Do: "update .NET Core to 3.1.5 or later"})
+		return
+	}
+	r.take(ctx, piece{series: evidence.MomentsSeries, into: into, also: also, providers: quietly, named: true, lasts: time.Millisecond})
+}
+
+func (r *recording) failed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failure != nil
 }
 
 // inTurn records without two sessions at once, which crashed .NET Core 3.1.2 on a
 // busy host in one of some ten tries: the long session is left at random moments for a
 // look at threads and requests, as often as that runtime bears. What tasks are awaited is in the end of
-// the long session, as one of its own, where that came slowly enough until then. Names are
-// told before and by the last of its turns, for all. Who allocates is asked once, first, with
-// counters: whoever only listens to allocations of an idle process would not be noticed to be gone.
+// the long session, as one of its own, where that came slowly enough until then. Who allocates is asked
+// once, first, without counters: a session of half a second ends as they are read for the first time, by which
+// the runtime hung.
 func (r *recording) inTurn(ctx context.Context) {
-	first := &artifact{}
-	defer first.close(r)
-	if r.long >= leastTicks {
-		who := piece{series: evidence.MomentsSeries, into: first, providers: noticed(allocating), lasts: allocated, most: 4 * tooFast}
+	if r.long >= leastTicks { // it tells of collections as well, which may go on in the first turn
+		who := piece{series: "events", into: r.whole, providers: allocating, lasts: allocated, most: 4 * tooFast}
+		if r.crashes {
+			who.providers, who.watches = merge(allocating, compiling), true
+		}
 		if !r.take(ctx, who).ok {
 			return
 		}
 	}
-	o := r.take(ctx, piece{series: evidence.MomentsSeries, into: first, providers: tracking, lasts: burst, named: true})
-	if !o.ok {
-		return
-	}
-	events := &artifact{}
-	defer events.close(r)
+	o := r.take(ctx, piece{series: evidence.MomentsSeries, into: r.moments, providers: tracking, lasts: burst})
 	last, apart := r.end.Add(-lastAwaits), max(betweenThem, r.long/mostTurns)
 	for o.ok && ctx.Err() == nil {
 		left := time.Until(last) - lastStacks - longBurst - switching // else nothing is left for awaits
 		if left < apart/2 {
 			break
 		}
-		if o = r.turn(ctx, events, min(around(apart), left), false); o.ok && ctx.Err() == nil {
-			look := piece{series: "events", into: events, providers: stacks, lasts: longBurst, most: int(apart / (100 * lookByte))}
+		if o = r.turn(ctx, min(around(apart), left)); o.ok && ctx.Err() == nil {
+			look := piece{series: "events", into: r.whole, providers: stacks, lasts: longBurst, most: int(apart / (100 * lookByte))}
 			if !r.many {
 				look.providers = merge(stacks, r.detail())
 			}
 			o = r.take(ctx, look)
 		}
 	}
-	told := o.ok && ctx.Err() == nil
-	if told {
+	if o.ok && ctx.Err() == nil {
 		long := max(lastStacks, time.Until(last))
 		if r.long < 2*lastAwaits {
 			long = 0
 		}
-		o = r.turn(ctx, events, long, true)
+		o = r.turn(ctx, long)
 	}
 	if o.ok && !r.many && ctx.Err() == nil {
-		o = r.take(ctx, piece{series: "events", into: events, providers: merge(r.everything(), awaits), most: 4 * tooFast})
+		o = r.take(ctx, piece{series: "events", into: r.whole, providers: merge(r.everything(), awaits), most: 4 * tooFast})
 	}
-	if o.ok && (ctx.Err() == nil || !told || errors.Is(ctx.Err(), context.DeadlineExceeded)) { // not interrupted after names were told, nor the target gone
-		r.take(context.WithoutCancel(ctx), piece{series: "events", into: events, providers: stacks, lasts: burst, named: !told})
+	if o.ok && (ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded)) {
+		r.take(context.WithoutCancel(ctx), piece{series: "events", into: r.whole, providers: stacks, lasts: burst})
 	}
 }
 
 // turn is a part of the long session; once many events came too fast, it is without them.
-func (r *recording) turn(ctx context.Context, events *artifact, lasts time.Duration, named bool) outcome {
-	p := piece{series: "events", into: events, providers: r.everything(), limit: tooFast, lasts: lasts, named: named}
+func (r *recording) turn(ctx context.Context, lasts time.Duration) outcome {
+	p := piece{series: "events", into: r.whole, providers: r.everything(), limit: tooFast, lasts: lasts}
 	if r.many {
 		p.providers, p.limit = r.rare(), 0
 	}
@@ -154,16 +224,13 @@ func (r *recording) turn(ctx context.Context, events *artifact, lasts time.Durat
 }
 
 // events is the long session. Where its events come too fast, it goes on without the
-// many, which are then recorded now and then; the names that were told by then are those of
-// what follows.
+// many, which are then recorded now and then.
 func (r *recording) events(ctx context.Context) {
-	into := &artifact{}
-	defer into.close(r)
 	var views sync.WaitGroup
 	defer views.Wait()
-	p := piece{series: "events", into: into, providers: r.everything(), limit: tooFast, named: true}
+	p := piece{series: "events", into: r.whole, providers: r.everything(), limit: tooFast}
 	for ctx.Err() == nil && r.take(ctx, p).fast {
-		p = piece{series: "events", into: into, providers: r.rare()}
+		p = piece{series: "events", into: r.whole, providers: r.rare()}
 		r.warn("requests, locks and waits are too frequent to record them all without slowing the process: they are recorded for %v at a time", window)
 		views.Go(func() { r.views(ctx) })
 	}
@@ -187,14 +254,14 @@ func (r *recording) views(ctx context.Context) {
 // and what ends it, are events of their own; and who allocates what: as many events as the
 // program allocates 100 KB.
 //
-// Names are told at the first look, at the last one, and now and then between: of what a
-// look takes of the target's time they are nine tenths. Tracked is called when activities
-// are tracked, or never will be.
+// Names are told at the recording's end, as of what a look takes of the target's time they are
+// nine tenths; of a longer one at the first look, too, and now and then between: its capture has
+// them also if the recorder or the process is killed. Tracked is called when activities are tracked,
+// or never will be.
 func (r *recording) looks(ctx context.Context, tracked func()) {
 	defer tracked()
-	into := &artifact{}
-	defer into.close(r)
-	first := r.take(ctx, piece{series: evidence.MomentsSeries, into: into, providers: tracking, lasts: burst, started: tracked, named: true})
+	into := r.moments
+	first := r.take(ctx, piece{series: evidence.MomentsSeries, into: into, providers: tracking, lasts: burst, started: tracked, named: r.long >= newNames})
 	if !first.ok {
 		return
 	}
@@ -203,6 +270,10 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 	threads := time.Now().Add(around(betweenThem))
 	tasks := time.Now().Add(time.Second + rand.N(betweenAwaits)) // not beside the first looks
 	ticks := time.Now().Add(time.Second + rand.N(betweenTicks))
+	deaths := r.end // never
+	if r.heap && r.long >= leastDeaths {
+		deaths = time.Now().Add(time.Second)
+	}
 	for {
 		next := piece{series: evidence.MomentsSeries, into: into, providers: stacks, lasts: burst}
 		at := threads
@@ -212,14 +283,17 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 		if ticks.Before(at) {
 			at, next = ticks, piece{series: evidence.MomentsSeries, into: into, providers: noticed(allocating), lasts: allocated, most: 4 * tooFast}
 		}
+		if deaths.Before(at) && deaths.Add(died).Before(last) {
+			at, next = deaths, r.deaths(into)
+		}
 		ends := !at.Before(last)
 		if ends {
-			at, next = last, piece{series: evidence.MomentsSeries, into: into, providers: stacks, lasts: burst, named: first.distance() <= r.long}
+			at, next = last, piece{series: evidence.MomentsSeries, into: into, providers: stacks, lasts: burst}
 		}
 		if ends && at.Sub(told) < betweenThem/2 || !wait(ctx, time.Until(at)) {
 			return
 		}
-		if next.named = next.named || time.Since(told) > apart; next.named {
+		if next.named = !ends && time.Since(told) > apart; next.named {
 			told = time.Now()
 		}
 		o := r.take(ctx, next)
@@ -231,6 +305,8 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 			tasks = time.Now().Add(max(betweenAwaits, o.distance()))
 		case ticks:
 			ticks = time.Now().Add(max(betweenTicks, o.distance(), 100*tickByte*time.Duration(o.seen)))
+		case deaths:
+			deaths = time.Now().Add(max(betweenDeaths, o.distance()))
 		default:
 			threads = time.Now().Add(around(max(betweenThem, r.long/mostLooks, o.distance(), 100*lookByte*time.Duration(o.seen))))
 		}

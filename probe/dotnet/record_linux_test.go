@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,8 +100,11 @@ func TestRecord(t *testing.T) {
 		}
 	}
 	all := s.Sessions()
-	if len(all) != 2 || !all[0].Has("System.Threading.Tasks.TplEventSource") || !all[0].Has(sampler) {
+	if len(all) != 3 || !all[0].Has("System.Threading.Tasks.TplEventSource") || !all[0].Has(sampler) {
 		t.Fatalf("sessions %+v", all)
+	}
+	if names := all[2]; names.Rundown != ipc.Rundown || len(names.Providers) != 1 || names.Providers[0].Level != critical || all[0].Rundown != 0 {
+		t.Errorf("names are told by %+v, and by the first %x", names, all[0].Rundown)
 	}
 	i := slices.IndexFunc(all, func(x ipctest.Session) bool { return x.Has("Microsoft.AspNetCore.Hosting") })
 	main, seen := all[i], map[string]bool{}
@@ -139,7 +143,7 @@ func TestRecord(t *testing.T) {
 	if !seen["Microsoft-Diagnostics-DiagnosticSource"] || !seen["System.Net.Sockets"] {
 		t.Errorf("it asks for no calls: %v", seen)
 	}
-	if main.Rundown != ipc.Rundown || !main.Stacks {
+	if main.Rundown != 0 || !main.Stacks {
 		t.Errorf("the session is %+v", main)
 	}
 }
@@ -238,41 +242,189 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestInTurn records a runtime that bears one session at a time: looks at threads lie between the
-// turns of the long session, and all of these tell calls, but only the last one names.
-func TestInTurn(t *testing.T) {
-	s := &ipctest.Server{Collect: 2, Every: 400 * time.Millisecond, Stream: func(x ipctest.Session) []byte {
-		if !x.Has(sampler) { // a counter, so that its end need not be waited for
-			return append([]byte("event "), utf16Bytes("Interval=")...)
-		}
-		return []byte("stack ")
-	}}
-	a := serve(t, s)
-	to := probetest.Record(t, a, probe.Plan{For: 5 * time.Second})
-	ended(t, s, "stopped")
+// turns are the sessions of a runtime that bears one at a time, in their order.
+func turns(s *ipctest.Server) string {
 	var order []string
 	for _, x := range s.Sessions() {
-		what := "turn"
+		what := "other"
 		switch {
 		case x.Has(sampler):
 			what = "look"
 		case x.Has(tracker.Name):
 			what = "awaits"
-		case !x.Has("Microsoft-Diagnostics-DiagnosticSource"):
-			t.Errorf("session %d tells no calls", x.ID)
+		case x.Has("Microsoft-Diagnostics-DiagnosticSource"):
+			what = "turn"
+		case len(x.Providers) == 1 && x.Providers[0].Level == critical:
+			what = "names"
+		case len(x.Providers) == 1 && x.Providers[0].Keywords == keywordJIT:
+			what = "watch"
 		}
-		if x.Rundown != 0 {
-			what += ", named"
+		if (x.Rundown != 0) != (what == "names") {
+			what += ", wrongly named"
 		}
 		order = append(order, what)
 	}
-	all := strings.Join(order, "; ")
-	if !strings.HasPrefix(all, "look, named; turn; look; turn") || !strings.HasSuffix(all, "turn, named; awaits; look") || strings.Contains(all, "turn; turn") || strings.Count(all, "named") != 2 {
+	return strings.Join(order, "; ")
+}
+
+// inTurns delivers counters, so that a session's end need not be waited for, and looks.
+func inTurns(x ipctest.Session) []byte {
+	if x.Has(sampler) {
+		return []byte("stack ")
+	}
+	return append([]byte("event "), utf16Bytes("Interval=")...)
+}
+
+// TestInTurn records a runtime that bears one session at a time: looks at threads lie between the
+// turns of the long session, and names are told last, by a session that nobody else writes into.
+func TestInTurn(t *testing.T) {
+	s := &ipctest.Server{Collect: 2, Every: 400 * time.Millisecond, Names: []byte("names"), Stream: inTurns}
+	a := serve(t, s)
+	to := probetest.Record(t, a, probe.Plan{For: 5 * time.Second})
+	ended(t, s, "stopped")
+	all := turns(s)
+	if !strings.HasPrefix(all, "look; turn; look; turn") || !strings.HasSuffix(all, "turn; awaits; look; watch; names") || strings.Contains(all, "turn; turn") || strings.Contains(all, "wrongly") {
 		t.Errorf("sessions: %s", all)
 	}
-	if len(series(t, to.Kept, "events")) != 1 || len(series(t, to.Kept, "threads")) != 1 || len(to.Warnings) > 0 {
-		t.Errorf("%d artifacts, warned %q", len(to.Kept), to.Warnings)
+	if len(to.Kept) != 2 || len(to.Warnings)+len(to.Lacks) > 0 {
+		t.Errorf("%d artifacts, warned %q, lacks %v", len(to.Kept), to.Warnings, to.Lacks)
 	}
+	for _, name := range []string{"events", "threads"} {
+		if k := series(t, to.Kept, name); len(k) != 1 || strings.Count(k[0].String(), "names") != 1 || !strings.HasSuffix(k[0].String(), "names") {
+			t.Errorf("%s: %v", name, k)
+		}
+	}
+}
+
+// TestGenerated generates methods while it is recorded, in a runtime that may crash if it is
+// asked for names then: it is not asked.
+func TestGenerated(t *testing.T) {
+	for _, c := range []struct {
+		long time.Duration
+		want string
+	}{{5 * time.Second, "turn; awaits; look; watch"}, {300 * time.Millisecond, "look; turn; look; watch"}} {
+		t.Run(c.long.String(), func(t *testing.T) {
+			s := &ipctest.Server{Collect: 2, Every: 400 * time.Millisecond, Names: []byte("names"), Stream: func(x ipctest.Session) []byte {
+				b := inTurns(x)
+				if slices.ContainsFunc(x.Providers, func(p ipctest.Provider) bool { return p.Name == runtimeProvider && p.Keywords&keywordJIT != 0 }) {
+					b = append(b, unloaded...)
+				}
+				return b
+			}}
+			to := probetest.Record(t, serve(t, s), probe.Plan{For: c.long})
+			ended(t, s, "stopped")
+			if all := turns(s); !strings.HasSuffix(all, c.want) {
+				t.Errorf("sessions: %s, want …%s", all, c.want)
+			}
+			if len(to.Lacks) != 1 || to.Lacks[0].What != "names of methods" || !strings.Contains(to.Lacks[0].Do, "3.1.5") {
+				t.Errorf("lacks %v", to.Lacks)
+			}
+		})
+	}
+}
+
+// TestGeneratedAtFirst generates methods as the recording begins, as any program that has just started
+// does, and no more: it is asked for names.
+func TestGeneratedAtFirst(t *testing.T) {
+	s := &ipctest.Server{Collect: 2, Every: 400 * time.Millisecond, Names: []byte("names"), Stream: func(x ipctest.Session) []byte {
+		b := inTurns(x)
+		if x.Providers[0].Keywords&keywordGC != 0 && x.Providers[0].Keywords&keywordJIT != 0 { // who allocates, at first
+			b = append(b, bytes.Repeat(ofNone, 2*fewGenerated)...)
+		}
+		return b
+	}}
+	to := probetest.Record(t, serve(t, s), probe.Plan{For: leastTicks})
+	ended(t, s, "stopped")
+	if all := turns(s); !strings.HasPrefix(all, "other; look") || !strings.HasSuffix(all, "watch; names") || len(to.Lacks) > 0 {
+		t.Errorf("sessions: %s, lacks %v", all, to.Lacks)
+	}
+}
+
+// TestGenerates cuts streams in two everywhere.
+func TestGenerates(t *testing.T) {
+	other := append(utf16Bytes(runtimeProvider+"Rundown\x00"), 144, 0, 0, 0)
+	for _, c := range []struct {
+		what []byte
+		want bool
+	}{{unloaded, true}, {other, false}, {bytes.Repeat(ofNone, fewGenerated+1), true}, {bytes.Repeat(ofNone, fewGenerated), false}} {
+		data := append(append([]byte("before"), c.what...), bytes.Repeat([]byte("after"), 20)...)
+		for cut := range data {
+			var g generated
+			g.see(data[:cut])
+			g.see(data[cut:])
+			if g.goesOn() != c.want {
+				t.Errorf("%q, cut at %d: %v", c.what, cut, g.goesOn())
+			}
+		}
+	}
+}
+
+func TestFreesEarly(t *testing.T) {
+	for version, want := range map[string]bool{"3.1.2": true, "3.1.5": false, "3.1.32": false, "3.0.3": true, "5.0.1": false, "": true} {
+		if got := freesEarly(version); got != want {
+			t.Errorf("%q: %v", version, got)
+		}
+	}
+}
+
+// TestHeap asks for what dies and what lies on the heap: the former among the looks, of an old runtime
+// behind all else, the latter last and until nothing more of it comes.
+func TestHeap(t *testing.T) {
+	for _, x := range []struct {
+		name   string
+		server *ipctest.Server
+		lasts  time.Duration
+	}{
+		{"new", &ipctest.Server{Collect: 4, Info: 3, Version: "8.0.4"}, leastDeaths},
+		{"old", &ipctest.Server{Collect: 2}, time.Second},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			s := x.server
+			var told sync.Map
+			s.Every, s.Stream = 20*time.Millisecond, func(x ipctest.Session) []byte {
+				if _, again := told.LoadOrStore(x.ID, true); !again && heapKeywords(x) == keywordsHeap {
+					return make([]byte, 2*beginning)
+				}
+				return append([]byte("event "), utf16Bytes("Interval=")...) // other collections go on
+			}
+			a := serve(t, s)
+			began := time.Now()
+			to := probetest.Record(t, a, probe.Plan{For: x.lasts, Heap: true})
+			if took := time.Since(began); took > x.lasts+died+walked/2 {
+				t.Errorf("it took %v", took)
+			}
+			ended(t, s, "stopped")
+			all := s.Sessions()
+			last := all[len(all)-1]
+			if heapKeywords(last) != keywordsHeap || last.Providers[0].Level != informational || last.Rundown != 0 || last.BufferMB != heapMB {
+				t.Errorf("the last session is %+v", last)
+			}
+			died := 0
+			for i, x := range all {
+				if k := heapKeywords(x); k == keywordGC|keywordSurvival {
+					if died++; !x.Has("System.Runtime") || s.Collect == 2 && i != len(all)-2 {
+						t.Errorf("session %d of %d is %+v", i, len(all), x)
+					}
+				}
+			}
+			if died != 1 {
+				t.Errorf("%d looks at what dies", died)
+			}
+			if len(series(t, to.Kept, "threads")) != 1 || len(to.Warnings) > 0 {
+				t.Errorf("%d artifacts, warned %q", len(to.Kept), to.Warnings)
+			}
+		})
+	}
+}
+
+// heapKeywords are what a session asks the runtime's own provider for.
+func heapKeywords(x ipctest.Session) uint64 {
+	for _, p := range x.Providers {
+		if p.Name == runtimeProvider {
+			return p.Keywords
+		}
+	}
+	return 0
 }
 
 // TestTooFastForOld goes on without the many where sessions should be few.

@@ -20,15 +20,23 @@ const grace = 8 * time.Second
 // each second, from a thread of their own.
 const quiet = 5 * time.Second
 
+// beginning is less than a session that settles tells of the smallest heap, and more than what it tells
+// of other collections meanwhile, or before it is silent for as long as it takes to mark the heap.
+const beginning = 64 << 10
+
 // piece is one session to be recorded.
 type piece struct {
 	series    string
 	into      *artifact // nil: one of its own
+	also      *artifact // that gets the same if it was begun; may be nil
 	providers []ipc.Provider
 	named     bool          // it tells all names of methods at its end
+	watches   bool          // it tells whether methods are generated
 	limit     int           // bytes a second beyond which it is ended early; 0: none
 	most      int           // bytes after which it is enough; 0: no bound
 	lasts     time.Duration // from when the session is on; 0: until the recording ends
+	settles   time.Duration // it is ended when in so long little has come after much; 0: not
+	buffer    uint32        // MB; 0: bufferMB
 	started   func()        // called when the session is on; may be nil
 }
 
@@ -96,7 +104,7 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 			return outcome{}
 		}
 	}
-	config := ipc.Config{Providers: p.providers, BufferMB: bufferMB}
+	config := ipc.Config{Providers: p.providers, BufferMB: max(p.buffer, bufferMB)}
 	if p.named {
 		config.Rundown = ipc.Rundown
 	}
@@ -117,7 +125,11 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 		r.fail(err)
 		return outcome{}
 	}
-	t := &stream{piece: p, from: s, to: &masker{to: p.into.to, secrets: r.secrets}, since: time.Now()}
+	to := io.Writer(p.into.to)
+	if p.also != nil && p.also.to != nil {
+		to = io.MultiWriter(to, p.also.to)
+	}
+	t := &stream{piece: p, from: s, to: &masker{to: to, secrets: r.secrets}, since: time.Now()}
 	t.wanted, t.enough = context.WithCancel(ctx)
 	if p.lasts > 0 {
 		t.wanted, t.enough = context.WithTimeout(ctx, p.lasts)
@@ -133,12 +145,17 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 		}
 		asked = time.Now()
 		if !end(context.WithoutCancel(ctx), s) {
+			r.gone.Store(true)
 			r.hangs(context.WithoutCancel(ctx))
 		}
 	}()
 	err = t.copy(func() {
 		r.warn("no data from the runtime for %v: the process is stopped, or suspended at startup (DOTNET_DefaultDiagnosticPortSuspend, DOTNET_DiagnosticPorts)", quiet)
 	})
+	if p.watches {
+		r.frees = r.frees || t.generated.freed
+		r.generates = r.frees || t.generated.goesOn()
+	}
 	names := time.Now()
 	whole := t.wanted.Err() != nil // we ended it
 	t.enough()
@@ -154,6 +171,7 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 		r.fail(err)
 	case !whole && r.client.Ended():
 		r.warn("the process ended; the data recorded until then is kept")
+		r.gone.Store(true)
 		r.stop()
 	case err != nil:
 		r.warn("%s: the session was interrupted; the data recorded until then is kept", p.series)
@@ -199,23 +217,33 @@ type stream struct {
 	within, all int // bytes since then, and in all, but for the names
 	names       int // bytes
 	fast        bool
+	generated   generated
 }
 
 // copy stores what comes, up to the stream's end.
 func (t *stream) copy(silent func()) error {
 	buf := make([]byte, 64<<10)
 	for {
-		_ = t.from.SetReadDeadline(time.Now().Add(quiet))
+		silence := quiet
+		if t.settles > 0 {
+			silence = min(quiet, t.settles)
+		}
+		_ = t.from.SetReadDeadline(time.Now().Add(silence))
 		n, err := t.from.Read(buf)
 		if n > 0 {
 			if _, e := t.to.Write(buf[:n]); e != nil {
 				return errors.Join(errStore, e)
 			}
 			t.count(n)
+			if t.watches {
+				t.generated.see(buf[:n])
+			}
 		}
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			if t.wanted.Err() == nil {
+			if t.settles > 0 {
+				t.count(0)
+			} else if t.wanted.Err() == nil {
 				silent()
 			}
 		case err == io.EOF:
@@ -240,6 +268,15 @@ func (t *stream) count(n int) {
 	if t.most > 0 && t.all > t.most {
 		t.enough()
 	}
+	if t.settles > 0 {
+		if time.Since(t.since) >= t.settles {
+			if t.all > beginning && t.within < beginning {
+				t.enough()
+			}
+			t.since, t.within = time.Now(), 0
+		}
+		return
+	}
 	if time.Since(t.since) > fastFor {
 		t.since, t.within = time.Now(), 0
 	}
@@ -257,6 +294,7 @@ func (r *recording) refused(ctx context.Context, p piece, err error) {
 		r.fail(err)
 	case errors.Is(err, ipc.ErrGone):
 		r.warn("the process ended; the data recorded until then is kept")
+		r.gone.Store(true)
 		r.stop()
 	default:
 		r.warn("%s: %v", p.series, lack(err).Why)

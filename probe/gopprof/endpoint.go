@@ -9,12 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/unstall/unstall/probe/reach"
 	"time"
 )
 
@@ -40,7 +41,7 @@ func newEndpoint(u *url.URL, socket string) *endpoint {
 		DisableCompression:  true,                      // artifacts are stored as they came
 		MaxIdleConnsPerHost: 2,
 		IdleConnTimeout:     10 * time.Second,
-		TLSClientConfig:     &tls.Config{InsecureSkipVerify: loopback(u.Hostname())},
+		TLSClientConfig:     &tls.Config{InsecureSkipVerify: reach.Loopback(u.Hostname())},
 	}
 	dial := dialer.DialContext
 	e := &endpoint{base: &base, user: u.User, shown: shown(u), client: &http.Client{Transport: transport}}
@@ -65,7 +66,7 @@ func newEndpoint(u *url.URL, socket string) *endpoint {
 func (e *endpoint) within(pid int) {
 	t := e.client.Transport.(*http.Transport)
 	t.Proxy = nil
-	t.DialContext = asking(dialIn(pid))
+	t.DialContext = asking(reach.DialIn(pid))
 	e.shown = fmt.Sprintf("network of pid %d: %s", pid, e.shown)
 }
 
@@ -108,14 +109,6 @@ func (c *askFirst) Close() error {
 // shown is a URL without what may be secret in it.
 func shown(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}).String()
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.Unmap().IsLoopback()
 }
 
 // answer is a response whose status is 200.

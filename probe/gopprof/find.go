@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"path"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/reach"
 )
 
 const (
@@ -134,9 +133,9 @@ func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
 		return nil, lack
 	}
 	lack.Do = "give the URL of its net/http/pprof"
-	if elsewhere(t.PID) {
-		if err := enterable(t.PID); err != nil {
-			lack.Why, lack.Do = whyNot(t.PID, err)
+	if reach.Elsewhere(t.PID) {
+		if err := reach.Enterable(t.PID); err != nil {
+			lack.Why, lack.Do = reach.WhyNot(t.PID, err, "give the URL of its net/http/pprof as it is reached from here")
 			return nil, lack
 		}
 	}
@@ -185,14 +184,14 @@ func (e *endpoint) program(ctx context.Context) string {
 
 // candidates are the ways a socket may serve pprof: plainly or by TLS.
 func candidates(l discover.Listener, pid int) []*endpoint {
-	inside := elsewhere(pid)
+	inside := reach.Elsewhere(pid)
 	if !l.Addr.IsValid() {
 		if l.Path == "" || inside && l.Path[0] == '@' { // abstract names are a namespace's own
 			return nil
 		}
-		return []*endpoint{newEndpoint(&url.URL{Scheme: "http", Host: "localhost", Path: usual}, socketPath(l.Path, pid))}
+		return []*endpoint{newEndpoint(&url.URL{Scheme: "http", Host: "localhost", Path: usual}, reach.SocketPath(l.Path, pid))}
 	}
-	host := reach(l.Addr)
+	host := reach.Address(l.Addr)
 	var out []*endpoint
 	for _, scheme := range []string{"http", "https"} {
 		e := newEndpoint(&url.URL{Scheme: scheme, Host: host, Path: usual}, "")
@@ -202,16 +201,4 @@ func candidates(l discover.Listener, pid int) []*endpoint {
 		out = append(out, e)
 	}
 	return out
-}
-
-// reach is the address at which a socket is reached from here.
-func reach(a netip.AddrPort) string {
-	addr := a.Addr().Unmap()
-	switch {
-	case addr.IsUnspecified() && addr.Is6():
-		return "localhost:" + strconv.Itoa(int(a.Port())) // either family
-	case addr.IsUnspecified():
-		addr = netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	}
-	return netip.AddrPortFrom(addr, a.Port()).String()
 }

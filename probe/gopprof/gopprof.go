@@ -53,6 +53,9 @@ var switches = []string{"CPU profile", "execution trace"}
 // Where there should be one and is none, the access says so in a Lack, and
 // recording a URL fails with the same line.
 func find(ctx context.Context, t discover.Target) []probe.Access {
+	if t.URL != nil && t.URL.Scheme != "http" && t.URL.Scheme != "https" || t.Runtime == "redis" { // which takes HTTP for an attack
+		return nil
+	}
 	if t.URL != nil {
 		e, err := locate(ctx, t.URL)
 		if err != nil && t.PID != 0 && t.Runtime == "go" {

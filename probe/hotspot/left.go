@@ -25,17 +25,11 @@ func (r *recording) note(what, file string) *probe.Left {
 	}
 	own, _ := attach.Started(os.Getpid())
 	l, err := probe.Note(probe.Left{Probe: name, What: what, File: file, PID: r.pid, Start: started,
-		Recorder: os.Getpid(), RecorderStart: own, Boot: boot(), Namespace: pidNamespace()})
+		Recorder: os.Getpid(), RecorderStart: own, Boot: probe.Boot(), Namespace: probe.PIDNamespace()})
 	if err != nil {
 		return nil // the next recording of this JVM finds it by its name
 	}
 	return l
-}
-
-// boot is the id of this boot of the host.
-func boot() string {
-	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(id))
 }
 
 // tidying is how long a JVM may take to answer that is not the target: somebody waits
@@ -45,7 +39,7 @@ const tidying = 3 * time.Second
 // tidyAll switches off what recorders left in any JVM that were killed, or that the JVM did
 // not answer any more. A JVM that is stopped would not answer: its turn comes later.
 func tidyAll(ctx context.Context, say func(string)) {
-	for _, l := range probe.Notes(boot(), pidNamespace()) {
+	for _, l := range probe.Notes(probe.Boot(), probe.PIDNamespace()) {
 		if l.Probe != name {
 			continue
 		}

@@ -25,18 +25,8 @@ func ownFile(kind string, vm *attach.VM, extension string) string {
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // never fails
 	start, _ := attach.Started(os.Getpid())
-	return fmt.Sprintf("%s%s%s-%d-%d-%d-%d-%s.%s", jvmTmp, probe.OwnFile, kind, vm.Inner(), pidNamespace(), os.Getpid(), start,
+	return fmt.Sprintf("%s%s%s-%d-%d-%d-%d-%s.%s", jvmTmp, probe.OwnFile, kind, vm.Inner(), probe.PIDNamespace(), os.Getpid(), start,
 		hex.EncodeToString(random[:]), extension)
-}
-
-// pidNamespace is the number of ours, 0 unknown.
-func pidNamespace() int {
-	link, err := os.Readlink("/proc/self/ns/pid") // pid:[4026531836]
-	if err != nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(link, "pid:["), "]"))
-	return n
 }
 
 // abandoned says whether a file was made for a recorder of this PID namespace that
@@ -54,7 +44,7 @@ func abandoned(file string, vm *attach.VM) bool {
 			return false
 		}
 	}
-	if n[0] != vm.Inner() || n[1] != pidNamespace() {
+	if n[0] != vm.Inner() || n[1] != probe.PIDNamespace() {
 		return false
 	}
 	start, err := attach.Started(n[2])

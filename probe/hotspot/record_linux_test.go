@@ -217,7 +217,7 @@ func TestLeftOn(t *testing.T) {
 	if err := dead.Run(); err != nil {
 		t.Fatal(err)
 	}
-	left := fmt.Sprintf("/tmp/%sgc-%d-%d-%d-1-abcdef01.log", probe.OwnFile, a.PID, pidNamespace(), dead.Process.Pid)
+	left := fmt.Sprintf("/tmp/%sgc-%d-%d-%d-1-abcdef01.log", probe.OwnFile, a.PID, probe.PIDNamespace(), dead.Process.Pid)
 	beside := ownFile("gc", vm, "log")
 	for _, file := range []string{left, beside} {
 		if said, err := vm.Text(t.Context(), "VM.log output="+file+" what=gc=info", 1000); err != nil || said != "" {

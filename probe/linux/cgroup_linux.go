@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -12,19 +11,22 @@ import (
 // all in one place.
 var (
 	groupOften = map[string][]string{
-		"":        {"cpu.stat", "cpu.pressure", "memory.pressure", "io.pressure", "memory.current"},
+		"":        {"cpu.stat", "cpu.pressure", "memory.pressure", "io.pressure", "irq.pressure", "memory.current"},
 		"cpu":     {"cpu.stat"},
 		"cpuacct": {"cpuacct.usage"},
 		"memory":  {"memory.usage_in_bytes"},
 	}
 	groupSeldom = map[string][]string{
-		"":       {"cpu.max", "memory.max", "memory.high", "memory.events", "memory.stat"},
-		"cpu":    {"cpu.cfs_quota_us", "cpu.cfs_period_us"},
-		"memory": {"memory.limit_in_bytes", "memory.failcnt", "memory.stat"},
+		"":        {"cpu.max", "memory.max", "memory.high", "memory.events", "memory.stat", "memory.swap.max", "memory.swap.current", "io.stat", "pids.current"},
+		"cpu":     {"cpu.cfs_quota_us", "cpu.cfs_period_us"},
+		"cpuacct": {"cpuacct.stat"},
+		"memory":  {"memory.limit_in_bytes", "memory.failcnt", "memory.stat"},
+		"blkio":   {"blkio.throttle.io_service_bytes", "blkio.throttle.io_serviced"},
+		"pids":    {"pids.current"},
 	}
 	// limits also hold for those below.
 	groupLimits = map[string][]string{
-		"":       {"cpu.max", "memory.max", "cpu.stat"},
+		"":       {"cpu.max", "memory.max", "memory.high", "memory.swap.max", "cpu.stat"},
 		"cpu":    {"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.stat"},
 		"memory": {"memory.limit_in_bytes"},
 	}
@@ -49,18 +51,18 @@ func (r *recorder) groups() {
 		}
 		for _, controller := range strings.Split(parts[1], ",") {
 			m, ok := mounts[controller]
-			if !ok || groupOften[controller] == nil {
+			if !ok || groupSeldom[controller] == nil {
 				continue
 			}
 			at := path.Clean("/" + parts[2])
-			r.group = append(r.group, m.files(controller, at, groupOften[controller])...)
-			r.slow = append(r.slow, m.files(controller, at, groupSeldom[controller])...)
+			r.group = append(r.group, m.files(controller, at, groupOften[controller], newFile)...)
+			r.slow = append(r.slow, m.files(controller, at, groupSeldom[controller], sparse)...)
 			for range mostAncestors {
 				if at == "/" {
 					break
 				}
 				at = path.Dir(at)
-				r.slow = append(r.slow, m.files(controller, at, groupLimits[controller])...)
+				r.slow = append(r.slow, m.files(controller, at, groupLimits[controller], sparse)...)
 			}
 		}
 	}
@@ -91,7 +93,7 @@ func cgroupMounts() map[string]cgroupMount {
 			out[""] = m
 		case "cgroup":
 			for o := range strings.SplitSeq(g[2], ",") {
-				if slices.Contains([]string{"cpu", "cpuacct", "memory"}, o) {
+				if groupSeldom[o] != nil {
 					out[o] = m
 				}
 			}
@@ -101,7 +103,7 @@ func cgroupMounts() map[string]cgroupMount {
 }
 
 // files are those of a group that are there.
-func (m cgroupMount) files(controller, group string, names []string) (out []*file) {
+func (m cgroupMount) files(controller, group string, names []string, of func(path, name string) *file) (out []*file) {
 	below, ok := strings.CutPrefix(group, strings.TrimSuffix(m.root, "/"))
 	if !ok || below != "" && below[0] != '/' {
 		return nil // outside of what is mounted here
@@ -109,7 +111,7 @@ func (m cgroupMount) files(controller, group string, names []string) (out []*fil
 	for _, name := range names {
 		at := path.Join(m.point, below, name)
 		if _, err := os.Stat(at); err == nil {
-			out = append(out, newFile(at, path.Join("/sys/fs/cgroup", controller, group, name)))
+			out = append(out, of(at, path.Join("/sys/fs/cgroup", controller, group, name)))
 		}
 	}
 	return out

@@ -52,14 +52,13 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 		{"build info of the program", "exe"},
 		{"bytes read and written", "io"},
 		{"the system calls its threads wait in, and on which file", "syscall"},
+		{"how much of its memory is in huge pages", "smaps_rollup"},
 	} {
 		if denied(filepath.Join(dir, x.file)) {
 			out = append(out, probe.Lack{What: x.what, Why: why, Do: do})
 		}
 	}
-	if _, err := os.Stat("/proc/pressure/cpu"); errors.Is(err, fs.ErrNotExist) {
-		out = append(out, probe.Lack{What: "pressure (time in which threads waited for CPU, memory or disk)", Why: "this kernel does not measure it", Do: "boot with psi=1 (Linux 4.20 and later)"})
-	}
+	out = append(out, kernelLacks(dir)...)
 	switch ns, err := os.Readlink("/proc/self/ns/pid"); {
 	case err == nil && ns != hostPIDs:
 		out = append(out, probe.Lack{What: "processes outside this container", Why: "this container has its own PID namespace", Do: "run unstall on the host, or with --pid=host"})
@@ -77,10 +76,12 @@ const hostPIDs = "pid:[4026531836]"
 func denied(path string) bool {
 	f, err := os.Open(path)
 	if err == nil {
-		// The check of an environment or of io is made when it is read.
+		// The check of an environment or of io is made when it is read, that of memory before.
 		var b [1]byte
-		if _, err = f.Read(b[:]); !errors.Is(err, fs.ErrPermission) {
-			err = nil
+		if filepath.Base(path) != "smaps_rollup" {
+			if _, err = f.Read(b[:]); !errors.Is(err, fs.ErrPermission) {
+				err = nil
+			}
 		}
 		_ = f.Close()
 	}

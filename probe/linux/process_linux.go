@@ -75,6 +75,20 @@ func (p *process) alive() bool {
 	return ok && rest[0] != 'Z' && rest[0] != 'X'
 }
 
+// resident is how much of it is in memory, bytes, from field 24 of its stat file; 0 unknown.
+func (p *process) resident() int64 {
+	rest, ok := p.stat()
+	f := bytes.Fields(rest)
+	if !ok || len(f) <= 24-3 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(string(f[24-3]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}
+
 // started is when the process was started, from field 22 of its stat file.
 func (p *process) started() (time.Time, bool) {
 	rest, ok := p.stat()

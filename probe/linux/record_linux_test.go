@@ -74,7 +74,8 @@ func TestRecord(t *testing.T) {
 	if f, _ := b.Fact(1, evidence.FactCommand); !strings.Contains(f.Value, "--password=[redacted] --listen http://app:[redacted]@127.0.0.1/ ") {
 		t.Errorf("command line %q", f.Value)
 	}
-	for name, least := range map[string]float64{"process.cpu": 0, "process.rss": 1 << 20, "process.minorFaults": 0, "process.runDelay": 0, "process.io.written": 1, "host.cpu.busy": 0, "host.faults": 0} {
+	for name, least := range map[string]float64{"process.cpu": 0, "process.rss": 1 << 20, "process.minorFaults": 0, "process.runDelay": 0, "process.io.written": 1, "host.cpu.busy": 0, "host.faults": 0,
+		evidence.SeriesProcessSwitches: 1, evidence.SeriesHostSoftirqsTimer: 1, evidence.SeriesHostMemoryFree: 1 << 20, evidence.SeriesHostCPUBusiest: 0} {
 		subject := evidence.SubjectID(1)
 		if strings.HasPrefix(name, "host.") {
 			subject = 0
@@ -91,6 +92,14 @@ func TestRecord(t *testing.T) {
 		if most < least {
 			t.Errorf("%s is at most %g", name, most)
 		}
+	}
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage/enabled"); err == nil {
+		if f, ok := b.Fact(0, evidence.FactTHP); !ok || !strings.Contains("always madvise never", f.Value) {
+			t.Errorf("huge pages: %+v", f)
+		}
+	}
+	if f, ok := b.Fact(0, evidence.FactKernel); !ok || !strings.Contains(f.Value, ".") {
+		t.Errorf("kernel: %+v", f)
 	}
 	// The first and the last moment hold all processes.
 	if neighbour := b.SeriesOf(2, "process.cpu"); neighbour == nil || neighbour.T[0]-b.SeriesOf(0, "host.cpu.busy").T[0] > 5e9 {
@@ -294,7 +303,7 @@ func TestStranger(t *testing.T) {
 	if err != nil {
 		t.Skip("cannot run as another user: ", err)
 	}
-	for _, want := range []string{"lack environment", "lack log files it has open", "lack build info", "lack bytes read", "why belongs to user root, do sudo unstall ", "recorded procfs.txt\n"} {
+	for _, want := range []string{"lack environment", "lack log files it has open", "lack build info", "lack bytes read", "lack how much of its memory is in huge pages", "why belongs to user root, do sudo unstall ", "recorded procfs.txt\n"} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

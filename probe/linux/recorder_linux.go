@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
+	runtimes "github.com/unstall/unstall/runtime"
 )
 
 // How often the files are read where that costs little: the process with its threads and the
@@ -19,15 +20,25 @@ import (
 const (
 	often  = 250 * time.Millisecond
 	seldom = time.Second
+
+	rarely  = 5 * time.Second  // settings
+	atTimes = 10 * time.Second // what the kernel must add up page by page
 )
 
 // The parts of one processor that reading may take, writing what was read included: where it
-// would be more, it is read less often. With lookShare that is 1 % in all.
+// would be more, it is read less often. With lookShare that is 1.1 % in all.
 const (
-	ownShare     = .003 // of the process and the host
-	threadsShare = .002
-	otherShare   = .002
+	ownShare      = .003 // of the process and the host
+	threadsShare  = .002
+	switchesShare = .0005
+	otherShare    = .002
+	settingsShare = .0002
+	rollupShare   = .0005
 )
+
+// mostRollup is how much may be resident where the kernel is asked for what kind of pages it is:
+// it looks at each, some 20 ns, and before Linux 5.9 nobody else can map memory meanwhile.
+const mostRollup = 4 << 30
 
 // record records a process until the context or the plan ends, or the process.
 func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
@@ -48,7 +59,7 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 	reading, done := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	beside.Go(func() { logs.follow(reading) })
-	beside.Go(func() { watchSyscalls(reading, p, about, sink) })
+	beside.Go(func() { watchSyscalls(reading, p, about, runtimes.Of(t.Runtime), sink) })
 	defer func() { done(); beside.Wait() }()
 
 	out, err := sink.Create(capture.Meta{Name: "procfs.txt", Probe: name, Origin: "/proc", About: about})
@@ -56,6 +67,10 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 		return fmt.Errorf("procfs.txt: %w", err)
 	}
 	r := newRecorder(p, out)
+	if size := p.resident(); size > mostRollup {
+		r.rollup = nil
+		sink.Lack(probe.Lack{What: "how much of its memory is in huge pages", Why: fmt.Sprintf("the kernel would have to look at each page of %d GiB", size>>30), Do: fmt.Sprintf("grep AnonHugePages %s/smaps_rollup", p.dir)})
+	}
 	ended, err := r.run(ctx)
 	if err == nil && ended {
 		sink.Warnf("pid %d ended after %.1f s: the data recorded until then is kept", t.PID, time.Since(began).Seconds())
@@ -78,6 +93,9 @@ type recorder struct {
 	host       []*file // read often
 	group      []*file // its cgroup's, read often
 	slow       []*file // read seldom
+	settings   []*file // read rarely
+	rollup     []*file // read now and then
+	switches   *table  // of the threads
 	neighbours *table
 	slowest    time.Duration // the longest pause between two readings of all processes
 }
@@ -85,15 +103,24 @@ type recorder struct {
 func newRecorder(p *process, out io.Writer) *recorder {
 	r := &recorder{archive: archive{out: out, most: mostOpen()}, process: p,
 		threads:    newTable(p.dir+"/task", "schedstat", 0),
+		switches:   newTable(p.dir+"/task", "status", 0),
 		neighbours: newTable("/proc", "stat", p.pid),
 	}
+	r.switches.from = "voluntary_ctxt_switches:"
+	r.neighbours.sparse = true // most do nothing
 	for _, name := range []string{"stat", "status", "schedstat", "io"} {
 		r.own = append(r.own, newFile(p.dir+"/"+name, p.dir+"/"+name))
 	}
-	for _, name := range []string{"stat", "pressure/cpu", "pressure/memory", "pressure/io", "vmstat", "loadavg"} {
+	for _, name := range []string{"stat", "pressure/cpu", "pressure/memory", "pressure/io", "pressure/irq", "vmstat", "loadavg"} {
 		r.host = append(r.host, newFile("/proc/"+name, "/proc/"+name))
 	}
-	r.slow = append(r.slow, newFile("/proc/meminfo", "/proc/meminfo"))
+	for _, name := range []string{"/proc/meminfo", "/proc/buddyinfo", "/proc/diskstats", "/proc/softirqs", "/proc/net/softnet_stat", p.dir + "/net/dev"} {
+		r.slow = append(r.slow, sparse(name, name))
+	}
+	r.rollup = []*file{newFile(p.dir+"/smaps_rollup", p.dir+"/smaps_rollup")}
+	for _, name := range settings() {
+		r.settings = append(r.settings, sparse(name, name))
+	}
 	r.groups()
 	return r
 }
@@ -118,6 +145,17 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 				_ = r.threads.read(&r.archive)
 			}
 		}},
+		{pace: pace{share: switchesShare, least: seldom}, read: func(time.Time, bool, bool) {
+			if !ended {
+				_ = r.switches.read(&r.archive)
+			}
+		}},
+		{pace: pace{share: rollupShare, least: atTimes}, read: func(time.Time, bool, bool) {
+			if !ended {
+				r.all(r.rollup)
+			}
+		}},
+		{pace: pace{share: settingsShare, least: rarely}, read: func(time.Time, bool, bool) { r.all(r.settings) }},
 		{pace: pace{share: otherShare, least: seldom}, read: func(now time.Time, first, last bool) {
 			r.all(r.slow)
 			_ = r.neighbours.read(&r.archive)
@@ -140,6 +178,7 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 		if !r.process.alive() {
 			ended, last = true, true
 		}
+		r.whole = last
 		var due []*part
 		for _, p := range parts {
 			if first || last || !now.Before(p.next) {
@@ -197,7 +236,7 @@ func (r *recorder) all(files []*file) {
 }
 
 func (r *recorder) close() {
-	for _, files := range [][]*file{r.own, r.host, r.group, r.slow} {
+	for _, files := range [][]*file{r.own, r.host, r.group, r.slow, r.settings, r.rollup} {
 		for _, f := range files {
 			if f != nil {
 				r.archive.close(f)
@@ -205,6 +244,7 @@ func (r *recorder) close() {
 		}
 	}
 	r.threads.close(&r.archive)
+	r.switches.close(&r.archive)
 	r.neighbours.close(&r.archive)
 	r.process.close()
 }

@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/discover"
 )
 
-// sockets says what the sockets of a process's network are, by inode, as the tables of
-// /proc/PID/net tell it: one whose own port is listened at was accepted there.
+// sockets says what the sockets of a process's network are, by inode, as sock_diag and the
+// tables of /proc/PID/net tell it: one whose own port is listened at was accepted there.
 type sockets struct {
-	dir   string // "/proc/4711/net/"
+	dir   string // "/proc/4711"
 	known map[string]string
 	order []string  // of the tables: the one that told something last comes first
 	next  time.Time // when they may be read again
@@ -20,7 +23,7 @@ type sockets struct {
 }
 
 func newSockets(p *process) *sockets {
-	return &sockets{dir: p.dir + "/net/", known: make(map[string]string), order: []string{"tcp6", "tcp", "unix", "udp6", "udp"}}
+	return &sockets{dir: p.dir, known: make(map[string]string), order: []string{"tcp", "unix", "udp6", "udp"}, room: make([]byte, 64<<10)}
 }
 
 // Tables of sockets may be long, and the kernel takes long to tell even short ones: they are
@@ -57,16 +60,23 @@ func (s *sockets) of(inode string) string {
 	return found
 }
 
-// read reads a table, as far as the room for it goes.
+// read reads a table, of TCP those of both of its families.
 func (s *sockets) read(table string) {
-	f, err := os.Open(s.dir + table)
+	if table != "tcp" {
+		s.table(table)
+	} else if s.diagnosed() != nil { // not allowed, or a kernel without sock_diag
+		s.table("tcp6")
+		s.table("tcp")
+	}
+}
+
+// table reads a table, as far as the room for it goes.
+func (s *sockets) table(table string) {
+	f, err := os.Open(s.dir + "/net/" + table)
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	if s.room == nil {
-		s.room = make([]byte, 64<<10)
-	}
 	listening := make(map[string]bool)
 	each := s.internet
 	switch table {
@@ -96,6 +106,34 @@ func (s *sockets) read(table string) {
 			return
 		}
 	}
+}
+
+// diagnosed asks for the TCP sockets without their tables.
+func (s *sockets) diagnosed() error {
+	d, err := openSocketDiag(s.dir)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
+		listening := make(map[uint16]bool)
+		told := func(x inetSocket) {
+			kind := "client"
+			switch {
+			case !x.peer.IsValid():
+				listening[x.port], kind = true, "listener"
+			case !listening[x.port]:
+				kind = "peer " + x.peer.String()
+			}
+			s.known[strconv.FormatUint(uint64(x.inode), 10)] = kind
+		}
+		for _, states := range []uint32{tcpListens, tcpConnected} {
+			if err := d.tcp(family, states, mostSockets, s.room, told); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // split10 takes the first ten fields of a line.

@@ -17,12 +17,17 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/redact"
+	runtimes "github.com/unstall/unstall/runtime"
 )
 
 // How often threads are looked at in the mean, where that costs little: of a wait of 20 ms
 // three moments of four see something. The moments are random, so that they do not keep step
 // with what the process does.
 const looksEvery = 25 * time.Millisecond
+
+// looksBeside is how often where the runtime itself tells the stacks of its threads: what the kernel says
+// of them is beside these.
+const looksBeside = 4 * looksEvery
 
 // lookShare is the part of one processor that looking may take, writing what was seen included:
 // with 200 threads that leaves some six looks a second, with 1,000 one.
@@ -53,7 +58,10 @@ type syscalls struct {
 	most    int       // that may be
 	pace    pace
 	fds     openFiles
+	callers *callers // nil: nobody asks for them
+	workers *workers // nil: it is the process's own threads that are looked at
 	room    [512]byte
+	check   [512]byte
 }
 
 // task is a thread that is looked at again and again.
@@ -69,7 +77,7 @@ type task struct {
 
 // watchSyscalls looks at the process's threads until the context ends. It ends early where
 // the kernel does not say what they do.
-func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, sink probe.Sink) {
+func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, of *runtimes.Runtime, sink probe.Sink) {
 	switch _, err := os.ReadFile(p.dir + "/syscall"); {
 	case errors.Is(err, fs.ErrNotExist):
 		sink.Lack(probe.Lack{What: "the system calls its threads wait in", Why: "this kernel does not tell", Do: "a kernel with CONFIG_HAVE_ARCH_TRACEHOOK"})
@@ -84,6 +92,15 @@ func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, sink
 	}
 	s := &syscalls{process: p, out: out, dir: -1, names: make([]byte, 32<<10), tasks: make(map[int]*task), most: mostOpen(),
 		pace: pace{share: lookShare, least: looksEvery}, fds: newOpenFiles(p)}
+	switch {
+	case of.Workers:
+		s.workers = newWorkers(p)
+	case of.Native():
+		s.callers = newCallers(p.pid)
+	}
+	if of.Stacks != nil {
+		s.pace.least = looksBeside
+	}
 	defer s.close()
 	if err := errors.Join(s.run(ctx), out.Close()); err != nil {
 		sink.Warnf("syscalls.txt: %v", err)
@@ -147,7 +164,7 @@ func (s *syscalls) again() bool {
 // list looks at the threads there are now.
 func (s *syscalls) list() error {
 	listed := 0
-	err := numbers(s.dir, s.names, func(tid int) {
+	look := func(tid int) {
 		listed++
 		t := s.tasks[tid]
 		if t == nil {
@@ -156,8 +173,11 @@ func (s *syscalls) list() error {
 		}
 		t.seen = s.round
 		s.task(tid, t)
-	})
-	if err == nil && listed == 0 {
+	}
+	var err error
+	if s.workers != nil {
+		err = s.workers.list(look)
+	} else if err = numbers(s.dir, s.names, look); err == nil && listed == 0 {
 		return syscall.ENOENT
 	}
 	if len(s.tasks) > listed {
@@ -173,6 +193,9 @@ func (s *syscalls) list() error {
 func (s *syscalls) forget(tid int, t *task) {
 	s.closeFiles(t)
 	delete(s.tasks, tid)
+	if s.workers != nil {
+		s.workers.forget(tid)
+	}
 	s.buf = append(strconv.AppendInt(append(s.buf, "ended "...), int64(tid), 10), '\n')
 }
 
@@ -203,7 +226,12 @@ func (s *syscalls) task(tid int, t *task) bool {
 			s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, name)
 		}
 	}
-	s.buf = s.fds.call(s.buf, now)
+	if s.workers != nil {
+		s.buf = s.workers.call(s.buf, tid, now)
+	} else {
+		s.buf = s.fds.call(s.buf, now)
+	}
+	s.within(tid, t, now)
 	s.buf = append(strconv.AppendInt(s.buf, int64(tid), 10), ' ')
 	s.buf = append(s.buf, s.where(tid, t, now)...)
 	s.buf = append(append(append(s.buf, ' '), now...), '\n')
@@ -211,12 +239,25 @@ func (s *syscalls) task(tid int, t *task) bool {
 	return true
 }
 
+// within writes by which functions a thread came to where it waits, if it still does when they are
+// known.
+func (s *syscalls) within(tid int, t *task, now []byte) {
+	if s.callers == nil || now[0] == 'r' { // running
+		return
+	}
+	out, line := s.callers.of(s.buf, tid, now)
+	s.buf = out
+	if n, err := s.read(&t.call, tid, "syscall", s.check[:]); err == nil && n > 0 && bytes.Equal(bytes.TrimSpace(s.check[:n]), now) {
+		s.buf = append(s.buf, line...)
+	}
+}
+
 // read reads a file of a thread into the room there is, and keeps it open where that may be.
 func (s *syscalls) read(keep *int, tid int, name string, room []byte) (int, error) {
 	fd := *keep
 	if fd < 0 {
 		var err error
-		if fd, err = syscall.Open(fmt.Sprintf("%s/task/%d/%s", s.process.dir, tid, name), syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+		if fd, err = syscall.Open(s.file(tid, name), syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
 			return 0, err
 		}
 		if s.open < s.most {
@@ -243,8 +284,16 @@ func (s *syscalls) where(tid int, t *task, now []byte) string {
 	return string(bytes.ReplaceAll(b, []byte(" "), []byte("_")))
 }
 
+// file is one of a thread, or of the first thread of a worker.
+func (s *syscalls) file(tid int, name string) string {
+	if s.workers != nil {
+		return fmt.Sprintf("/proc/%d/task/%d/%s", tid, tid, name)
+	}
+	return fmt.Sprintf("%s/task/%d/%s", s.process.dir, tid, name)
+}
+
 func (s *syscalls) name(tid int) string {
-	b, err := os.ReadFile(fmt.Sprintf("%s/task/%d/comm", s.process.dir, tid))
+	b, err := os.ReadFile(s.file(tid, "comm"))
 	if err != nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,8 +12,11 @@ import (
 // /proc/PID/task/TID/schedstat of all threads.
 type table struct {
 	dir    string // "/proc"
+	as     string // what it is recorded as; "": as dir
 	file   string // "stat"
 	except int    // is recorded otherwise
+	from   string // what stands before this in a file is left out
+	sparse bool   // a file is written again only when it changed
 	fd     int    // of the directory, -1 not open
 	files  map[int]*file
 	round  int
@@ -41,20 +45,22 @@ func (t *table) read(a *archive) error {
 		listed++
 		f := t.files[id]
 		if f == nil {
-			path := fmt.Sprintf("%s/%d/%s", t.dir, id, t.file)
-			f = newFile(path, path)
+			f = newFile(fmt.Sprintf("%s/%d/%s", t.dir, id, t.file), fmt.Sprintf("%s/%d/%s", cmp.Or(t.as, t.dir), id, t.file))
+			if f.sparse = t.sparse; t.from != "" {
+				f.from = []byte(t.from)
+			}
 			t.files[id] = f
 		}
 		f.seen = t.round
 		if err := a.read(f); errors.Is(err, syscall.ESRCH) && f.fd >= 0 {
-			a.close(f) // its number may have been given to another
+			a.gone(f) // its number may have been given to another
 			_ = a.read(f)
 		}
 	})
 	if len(t.files) > listed {
 		for id, f := range t.files {
 			if f.seen != t.round {
-				a.close(f)
+				a.gone(f)
 				delete(t.files, id)
 			}
 		}

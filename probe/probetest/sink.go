@@ -139,6 +139,8 @@ func (s *Sink) Text(name string) string {
 
 // Warned says whether a warning says so.
 func (s *Sink) Warned(what string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return strings.Contains(strings.Join(s.Warnings, "\n"), what)
 }
 

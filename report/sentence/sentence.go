@@ -115,12 +115,21 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		s = append(s, "Most of that time: "+most+".")
 	}
 	if d.AtRequests != nil {
-		s = append(s, fmt.Sprintf("On average %s threads were at requests, and how long these take was not recorded: give a row for each (--load, --requests).", figure.Num(*d.AtRequests)))
+		did := ""
+		if len(d.AtRequestsDid) > 0 {
+			did = fmt.Sprintf(" (%.0f %% of that %s)", 100*d.AtRequestsDid[0].Share, d.AtRequestsDid[0].What)
+		}
+		s = append(s, fmt.Sprintf("On average %s threads were at requests%s, and how long these take was not recorded: give a row for each (--load, --requests).", figure.Num(*d.AtRequests), did))
+	}
+	if r := d.Requests; r != nil && r.Apart > 0 {
+		s = append(s, figure.Plural(r.Apart, "slow request")+" came before the recording or after it, and cannot be judged: record again while it is slow.")
 	}
 	if r := d.Requests; r != nil && r.Outside > 0 {
 		s = append(s, figure.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
 	}
 	switch {
+	case len(d.Host) > 0:
+		s = append(s, "No process was recorded that could be judged. Of the host: "+shown(d.Host)+". Whether requests were slow, and why, cannot be told from this: record the service's process while it is slow.")
 	case len(ruledOut) == 0 && len(open) == 0:
 		s = append(s, "No known cause applies to this evidence.")
 	case len(ruledOut) == 0:
@@ -134,6 +143,15 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		s = append(s, causes(len(ruledOut))+fmt.Sprintf(" ruled out by the figures below; %d could not be checked (NOT SEEN).", len(open)))
 	}
 	return strings.Join(s, " ")
+}
+
+// shown lists figures of a host: "CPUs busy 98 %; of it in programs 39 %".
+func shown(all []diagnose.Evidence) string {
+	var items []string
+	for _, e := range all {
+		items = append(items, strings.TrimSpace(e.Text+" "+Figure(&e)))
+	}
+	return strings.Join(items, "; ")
 }
 
 // None is what a diagnosis without a supported cause comes to, in two words.
@@ -296,6 +314,9 @@ func Slow(r *diagnose.Requests) []string {
 			items = append(items, figure.Count(r.SlowLong)+" to routes that always compute 20 × as long as other requests take")
 		}
 		items = append(items, traced(r))
+	}
+	if r.Apart > 0 {
+		items = append(items, figure.Count(r.Apart)+" more before the recording or after it, not judged")
 	}
 	if r.Held > 0 {
 		items = append(items, figure.Count(r.Held)+" more only because recording held them, for "+figure.Ms(r.HeldMs/float64(r.Held))+" each")

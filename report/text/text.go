@@ -41,6 +41,7 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 	}
 	p.blank()
 	p.where(d)
+	p.through(d.Through)
 	p.blank()
 	for _, t := range d.Threads() {
 		about := ""

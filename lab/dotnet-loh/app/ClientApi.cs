@@ -59,7 +59,7 @@ namespace Tracker
 
             public View(TaskStore store, int user)
             {
-                foreach (var id in store.List(user)[0].AsSpan(0, 200))
+                foreach (var id in store.List(user)[0].AsSpan(0, 1000))
                     titles.Add(store[id].Title + " of " + user);
             }
 

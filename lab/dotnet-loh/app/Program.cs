@@ -1,4 +1,5 @@
 using System;
+using System.Globalization;
 using System.Linq;
 using System.Threading;
 using MemoryGuard;
@@ -25,8 +26,8 @@ namespace Tracker
     //   --port=N             where on 127.0.0.1 it serves; 0, as without it: a free one
     //   --control=true       it ends when its standard input does
     //
-    // The first line it writes says where it serves, the last how often each generation
-    // was collected.
+    // The first line it writes says where it serves, the last, and one for each line it reads,
+    // how often each generation was collected; a collection counts for the younger ones, too.
     public static class Program
     {
         public static void Main(string[] args)
@@ -60,9 +61,20 @@ namespace Tracker
             Console.WriteLine("{\"serving\":\"" + address.Authority + "\"}");
             if (!options.GetValue("control", false))
                 Thread.Sleep(Timeout.Infinite);
-            while (Console.Read() >= 0) { }
-            Console.WriteLine("{\"collections\":[" + GC.CollectionCount(0) + "," + GC.CollectionCount(1) + "," + GC.CollectionCount(2) + "]}");
+            while (Console.ReadLine() != null)
+                Tell();
+            Tell();
             GC.KeepAlive(monitor);
+        }
+
+        private static void Tell() =>
+            Console.WriteLine("{\"collections\":[" + GC.CollectionCount(0) + "," + GC.CollectionCount(1) + "," + GC.CollectionCount(2) + "],\"paused_ms\":" + Paused() + "}");
+
+        // How long collections paused it, which .NET 7 and later know.
+        private static string Paused()
+        {
+            var total = typeof(GC).GetMethod("GetTotalPauseDuration")?.Invoke(null, null);
+            return total == null ? "null" : ((TimeSpan)total).TotalMilliseconds.ToString("F3", CultureInfo.InvariantCulture);
         }
     }
 }

@@ -2,7 +2,7 @@ using System.Collections.Generic;
 
 namespace Tracker
 {
-    // What was answered last, up to a size: it grows at first, and then no more.
+    // What was answered to each user, up to a size: it grows at first, and then no more.
     public sealed class Recent
     {
         private const int Each = 64 << 10;
@@ -10,7 +10,6 @@ namespace Tracker
         private readonly long most;
         private readonly Dictionary<int, byte[]> answers = new Dictionary<int, byte[]>();
         private readonly Queue<int> order = new Queue<int>();
-        private int next;
 
         public Recent(long most) => this.most = most;
 
@@ -20,8 +19,10 @@ namespace Tracker
                 return;
             lock (answers)
             {
-                answers[next] = new byte[Each + user % 1000];
-                order.Enqueue(next++);
+                if (answers.ContainsKey(user))
+                    return;
+                answers[user] = new byte[Each + user % 1000];
+                order.Enqueue(user);
                 while ((long)order.Count * Each > most)
                     answers.Remove(order.Dequeue());
             }

@@ -307,6 +307,29 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
+// TestCanceledStart cancels what began a session before the runtime has answered: there is a session
+// all the same, and it can be stopped.
+func TestCanceledStart(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	server := &ipctest.Server{Collect: 2, Info: 1, Asked: cancel}
+	c := serve(t, server)
+	s, err := c.Start(ctx, Config{Providers: []Provider{{Name: "A"}}, BufferMB: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	go func() { _, _ = io.Copy(io.Discard, s) }()
+	if err := s.Stop(t.Context(), time.Minute); err != nil {
+		t.Error(err)
+	}
+	if all := server.Sessions(); len(all) != 1 || all[0].Ended != "stopped" {
+		t.Errorf("%+v", all)
+	}
+	if _, err := c.Start(ctx, Config{BufferMB: 1}); !errors.Is(err, context.Canceled) || len(server.Sessions()) != 1 {
+		t.Errorf("%v, %d sessions; want none begun once the context has ended", err, len(server.Sessions()))
+	}
+}
+
 // TestDies kills a process in the middle of a session, and stops another.
 func TestDies(t *testing.T) {
 	dir := t.TempDir()

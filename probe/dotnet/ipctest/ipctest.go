@@ -34,13 +34,15 @@ type Server struct {
 
 	Stream func(s Session) []byte // what a session delivers at once; nil: "Nettrace"
 	Every  time.Duration          // and then again and again; 0: once
-	Names  []byte                 // what a session delivers when it is stopped
+	Names  []byte                 // what a session that tells names delivers when it is stopped
 
 	Mute     bool // takes commands and does not answer
 	Garbage  bool // answers with something else
 	HangUp   bool // closes the connection instead of an answer
 	EndAfter int  // ends a session by itself after so many deliveries; 0: does not
 	Deaf     bool // does not answer StopTracing
+
+	Asked func() // called when a session was asked for, before the answer
 
 	mu       sync.Mutex
 	sessions []*Session
@@ -196,6 +198,9 @@ func answer(c net.Conn, kind uint16, payload []byte) {
 }
 
 func (s *Server) collect(c *net.UnixConn, form int, payload []byte) {
+	if s.Asked != nil {
+		s.Asked()
+	}
 	if form > s.Collect {
 		s.fail(c)
 		return
@@ -231,7 +236,9 @@ func (s *Server) collect(c *net.UnixConn, form int, payload []byte) {
 		select {
 		case <-again:
 		case <-x.stop:
-			_, _ = c.Write(s.Names)
+			if x.Rundown != 0 {
+				_, _ = c.Write(s.Names)
+			}
 			s.ended(x, "stopped")
 			return
 		case <-gone:

@@ -38,7 +38,7 @@ namespace Unstall.Collections
             int at = Count;
             if (at < NearLength)
             {
-                if (at == 0 || at == Near.Length) Array.Resize(ref Near, at == 0 ? 1 : Math.Max(4, 2 * at));
+                if (at == 0 || at == Near.Length) Array.Resize(ref Near, at == 0 ? 1 : Math.Min(Math.Max(4, 2 * at), NearLength)); // it may have been truncated to any length
             }
             else
             {

@@ -75,21 +75,22 @@ namespace Unstall.Collections
 
         /// <summary>Goes through the elements of a list.</summary>
         /// <remarks>Four fields and no call that takes its address: more, and compilers before .NET 8 keep it in
-        /// memory instead of registers. Hence two of the numbers share one, and the element is not kept. No other call
-        /// either: what is read of the list is then read once for a whole loop.</remarks>
+        /// memory instead of registers. Hence numbers share fields, and the element is not kept. What each step asks is in
+        /// the lower half of its field, or is a sign, so that nothing is shifted. No other call either: what is read of
+        /// the list is then read once for a whole loop.</remarks>
         public struct Enumerator : IEnumerator<T>
         {
             readonly ChunkedList<T> _list;
-            T[] _chunk;
-            int _index; // of the element behind the one it is at
-            long _versionAndEnd; // the list's version in the upper half, the end of the elements in _chunk in the lower
+            T[] _chunk;           // of the element it is at; empty before the first and behind the last
+            int _position;        // in _chunk in the lower half; minus how many follow there in the upper one
+            long _versionAndNext; // the list's version in the lower half, the index behind _chunk's elements in the upper one
 
             internal Enumerator(ChunkedList<T> list)
             {
                 _list = list;
                 _chunk = Array.Empty<T>();
-                _index = 0;
-                _versionAndEnd = (long)list._version << 32;
+                _position = 0;
+                _versionAndNext = (uint)list._version;
             }
 
             /// <summary>The element it is at; before the first and behind the last the type's default value.</summary>
@@ -99,7 +100,7 @@ namespace Unstall.Collections
                 get
                 {
                     T[] chunk = _chunk;
-                    int at = (_index - 1) & Chunk<T>.ListMask;
+                    int at = (ushort)_position;
                     return (uint)at < (uint)chunk.Length ? chunk[at] : default!;
                 }
             }
@@ -111,21 +112,23 @@ namespace Unstall.Collections
             public bool MoveNext()
             {
                 ChunkedList<T> list = _list;
-                long versionAndEnd = _versionAndEnd;
-                int index = _index;
-                if ((int)(versionAndEnd >> 32) != list._version) Throw.Modified();
-                if (index >= (int)versionAndEnd)
+                int position = _position;
+                if ((int)_versionAndNext != list._version) Throw.Modified();
+                if (position < 0)
                 {
-                    if (index >= list._count)
-                    {
-                        _chunk = Array.Empty<T>();
-                        _index = list._count + 1;
-                        return false;
-                    }
-                    _chunk = list.ChunkOf(index);
-                    _versionAndEnd = versionAndEnd & ~0xffffffffL | (uint)Math.Min(list._count, index + Chunk<T>.ListLength);
+                    _position = position + 0x10001;
+                    return true;
                 }
-                _index = index + 1;
+                int next = (int)(_versionAndNext >> 32);
+                if (next >= list._count)
+                {
+                    _chunk = Array.Empty<T>();
+                    return false;
+                }
+                _chunk = list.ChunkOf(next);
+                int n = Math.Min(list._count - next, Chunk<T>.ListLength);
+                _position = -(n - 1) << 16;
+                _versionAndNext += (long)n << 32;
                 return true;
             }
 
@@ -136,14 +139,14 @@ namespace Unstall.Collections
             {
                 get
                 {
-                    if (_index == 0 || _index == _list._count + 1) Throw.NotAtElement();
+                    if (_chunk.Length == 0) Throw.NotAtElement();
                     return Current;
                 }
             }
 
             void IEnumerator.Reset()
             {
-                if ((int)(_versionAndEnd >> 32) != _list._version) Throw.Modified();
+                if ((int)_versionAndNext != _list._version) Throw.Modified();
                 this = new Enumerator(_list);
             }
         }

@@ -112,7 +112,7 @@ namespace Unstall.Collections.Tests
             }
         }
 
-        static void Look(object o)
+        public static void Look(object o)
         {
             foreach (FieldInfo f in o.GetType().GetFields(BindingFlags.Instance | BindingFlags.NonPublic | BindingFlags.Public))
             {

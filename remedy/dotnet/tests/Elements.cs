@@ -48,4 +48,30 @@ namespace Unstall.Collections.Tests
         public override int GetHashCode() => _value;
         public int CompareTo(Huge other) => _value.CompareTo(other._value);
     }
+
+    // A chunk of a list has one of these.
+    [StructLayout(LayoutKind.Sequential, Size = 8200)]
+    readonly struct Page : IEquatable<Page>, IComparable<Page>
+    {
+        readonly int _value;
+        public Page(int i) => _value = i;
+        public int Value => _value;
+        public bool Equals(Page other) => _value == other._value;
+        public override bool Equals(object? o) => o is Page other && Equals(other);
+        public override int GetHashCode() => _value;
+        public int CompareTo(Page other) => _value.CompareTo(other._value);
+        public override string ToString() => _value.ToString();
+    }
+
+    // So has a chunk of a set.
+    [StructLayout(LayoutKind.Sequential, Size = 32_800)]
+    readonly struct Sheet : IEquatable<Sheet>
+    {
+        readonly int _value;
+        public Sheet(int i) => _value = i;
+        public int Value => _value;
+        public bool Equals(Sheet other) => _value == other._value;
+        public override bool Equals(object? o) => o is Sheet other && Equals(other);
+        public override int GetHashCode() => _value;
+    }
 }

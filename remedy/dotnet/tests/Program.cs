@@ -47,6 +47,7 @@ namespace Unstall.Collections.Tests
             Add("one by one across chunks", Boundaries.OneByOne);
             Add("sorting", s => Sorting.Run(s, all));
             Add("no array of 85,000 bytes", s => Sizes.Run(all));
+            if (all) Add("more chunks than are one step away", Far.Run);
             Add("exceptions", Misuse.Run);
             Add("serialisation", Serialisation.Run);
             Add("base64", Base64.Run);

@@ -1,0 +1,249 @@
+package calibrate
+
+import (
+	"errors"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The threads of these loads are bound to one thread of the kernel each, and wait in calls that the Go
+// runtime is not told of (RawSyscall): its own threads would wake each other in between, and be
+// half of what is measured. So there are CPUs of the runtime for all of them, and no collector.
+
+func alone(threads int) {
+	debug.SetGCPercent(-1)
+	runtime.GOMAXPROCS(threads + 2)
+}
+
+// each runs a function on as many threads.
+func each(threads int, do func(i int)) {
+	alone(threads)
+	var all sync.WaitGroup
+	for i := range threads {
+		all.Go(func() {
+			runtime.LockOSThread()
+			do(i)
+		})
+	}
+	all.Wait()
+}
+
+var sink atomic.Uint64
+
+// squareRoots computes; of no thread given by four for each CPU.
+func squareRoots(threads int) func(string, func() bool) error {
+	return func(_ string, over func() bool) error {
+		n := threads
+		if n == 0 {
+			n = 4 * runtime.NumCPU()
+		}
+		each(n, func(i int) {
+			x := float64(i + 2)
+			for !over() {
+				for range 100_000 {
+					x = math.Sqrt(x) + 1
+				}
+			}
+			sink.Add(math.Float64bits(x))
+		})
+		return nil
+	}
+}
+
+// create makes a file that nobody else sees: it is gone when it is closed.
+func create(dir, load string) (int, error) {
+	name := file(dir, load)
+	fd, err := syscall.Open(name, syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL|syscall.O_CLOEXEC, 0o600)
+	if err == nil {
+		_ = os.Remove(name)
+	}
+	return fd, err
+}
+
+func fsyncs(dir string, over func() bool) error {
+	alone(1)
+	fd, err := create(dir, "fsync")
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	page := make([]byte, 4096)
+	for i := 0; !over(); i++ {
+		if i%256 == 0 {
+			if _, _, errno := syscall.RawSyscall(syscall.SYS_LSEEK, uintptr(fd), 0, 0); errno != 0 {
+				return errno
+			}
+		}
+		if !move(syscall.SYS_WRITE, fd, page) {
+			return errors.New("the file cannot be written")
+		}
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_FSYNC, uintptr(fd), 0, 0); errno != 0 && errno != syscall.EINTR {
+			return errno
+		}
+	}
+	return nil
+}
+
+func writes(dir string, over func() bool) error {
+	alone(1)
+	chunk := make([]byte, 64<<10)
+	for !over() {
+		fd, err := create(dir, "write")
+		if err != nil {
+			return err
+		}
+		for n := 0; n < memory && !over(); n += len(chunk) {
+			if !move(syscall.SYS_WRITE, fd, chunk) {
+				_ = syscall.Close(fd)
+				return errors.New("the file cannot be written: the disk may be full")
+			}
+		}
+		_ = syscall.Close(fd)
+	}
+	return nil
+}
+
+// touches takes memory by mmap, as malloc does for what is large; small pages, whatever the host's setting.
+func touches(_ string, over func() bool) error {
+	alone(1)
+	for !over() {
+		b, err := unix.Mmap(-1, 0, memory, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+		if err != nil {
+			return err
+		}
+		_ = unix.Madvise(b, unix.MADV_NOHUGEPAGE) // not there in every kernel
+		for i := 0; i < len(b); i += 4096 {
+			b[i] = 1
+		}
+		if err := unix.Munmap(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pingPong lets two threads hand bytes to and fro until it is over.
+func pingPong(size int, read, write [2]int, over func() bool, end func()) {
+	each(2, func(i int) {
+		b := make([]byte, size)
+		if i == 0 && !move(syscall.SYS_WRITE, write[0], b) {
+			return
+		}
+		for !over() {
+			if !move(syscall.SYS_READ, read[i], b) || !move(syscall.SYS_WRITE, write[i], b) {
+				break
+			}
+		}
+		end() // the other may wait
+	})
+}
+
+// move reads or writes all of b, without telling the runtime.
+func move(call uintptr, fd int, b []byte) bool {
+	for len(b) > 0 {
+		n, _, errno := syscall.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		switch {
+		case errno == syscall.EINTR:
+		case errno != 0 || n == 0:
+			return false
+		default:
+			b = b[n:]
+		}
+	}
+	return true
+}
+
+func pipes(_ string, over func() bool) error {
+	var a, b [2]int
+	if err := errors.Join(syscall.Pipe2(a[:], syscall.O_CLOEXEC), syscall.Pipe2(b[:], syscall.O_CLOEXEC)); err != nil {
+		return err
+	}
+	var once sync.Once
+	pingPong(1, [2]int{b[0], a[0]}, [2]int{a[1], b[1]}, over, func() {
+		once.Do(func() { // who reads sees the end
+			_ = syscall.Close(a[1])
+			_ = syscall.Close(b[1])
+		})
+	})
+	return nil
+}
+
+func packets(_ string, over func() bool) error {
+	l, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(l)
+	if err := errors.Join(syscall.Bind(l, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(l, 1)); err != nil {
+		return err
+	}
+	at, err := syscall.Getsockname(l)
+	if err != nil {
+		return err
+	}
+	c, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(c)
+	if err := syscall.Connect(c, at); err != nil {
+		return err
+	}
+	s, _, err := syscall.Accept4(l, syscall.SOCK_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(s)
+	for _, fd := range []int{c, s} {
+		_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	}
+	pingPong(64, [2]int{c, s}, [2]int{c, s}, over, func() {
+		_ = syscall.Shutdown(c, syscall.SHUT_RDWR)
+		_ = syscall.Shutdown(s, syscall.SHUT_RDWR)
+	})
+	return nil
+}
+
+const (
+	futexWait = 128 // FUTEX_WAIT | FUTEX_PRIVATE_FLAG
+	futexWake = 129
+)
+
+// futexes hands a turn to and fro: whose it is waits for nobody.
+func futexes(_ string, over func() bool) error {
+	var turn atomic.Uint32
+	at := uintptr(unsafe.Pointer(&turn))
+	patience := syscall.NsecToTimespec(100e6) // should the other have ended
+	each(2, func(i int) {
+		own, other := uint32(i), uint32(1-i)
+		for !over() {
+			if turn.Load() != own {
+				_, _, _ = syscall.RawSyscall6(syscall.SYS_FUTEX, at, futexWait, uintptr(other), uintptr(unsafe.Pointer(&patience)), 0, 0)
+				continue
+			}
+			turn.Store(other)
+			_, _, _ = syscall.RawSyscall6(syscall.SYS_FUTEX, at, futexWake, 1, 0, 0, 0)
+		}
+	})
+	runtime.KeepAlive(&turn)
+	return nil
+}
+
+// Magic numbers of file systems in memory, statfs(2).
+const (
+	tmpfs = 0x01021994
+	ramfs = 0x858458f6
+)
+
+func inMemory(dir string) bool {
+	var s syscall.Statfs_t
+	return syscall.Statfs(dir, &s) == nil && (uint32(s.Type) == tmpfs || uint32(s.Type) == ramfs)
+}

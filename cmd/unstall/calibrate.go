@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/unstall/unstall/calibrate"
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/host"
+	"github.com/unstall/unstall/incident"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/linux"
+	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/runtime"
+)
+
+type calibrateCommand struct {
+	Target  string        `placeholder:"PID" help:"The process to hold against the loads: its PID or its name."`
+	Each    time.Duration `default:"3s" help:"How long to run each load."`
+	Capture string        `placeholder:"FILE" help:"The capture to write (default: calibrate-HHMM.unstall in this directory)."`
+	output
+}
+
+func (c *calibrateCommand) Run(s *session) error {
+	form, err := report.Choose(c.Format, c.Output, c.Color)
+	switch {
+	case err != nil:
+		return err
+	case form.Calibrate == nil:
+		return fmt.Errorf("--format %s: calibrate writes text or json", form.Name)
+	case c.Each < 2*time.Second || c.Each > 30*time.Second:
+		return fmt.Errorf("--each %s: give 2s to 30s", c.Each)
+	case !s.places(c.Output):
+		return nil
+	}
+	how := linux.HostOptions{Every: 500 * time.Millisecond}
+	var target discover.Target
+	if c.Target != "" {
+		if target, err = discover.Resolve(context.Background(), c.Target, runtime.Recognisers()); err != nil {
+			s.said([]error{err})
+			return nil
+		}
+		if target.PID == 0 {
+			s.fail(unreadable, fmt.Errorf("%s: no process of this host is behind it: there is nothing to hold against the loads", c.Target))
+			return nil
+		}
+		how.Of = []int{target.PID}
+		s.note("%s", describe(target))
+	}
+	loads := calibrate.Standard()
+	s.note("running %d loads of our own for %s each, with one or two threads, 32 MiB of memory or disk at most; all of it is removed (Ctrl-C ends it early)", len(loads), c.Each)
+	path := s.recordHost("calibrate", how, record.Options{For: time.Duration(len(loads)+1)*(c.Each+time.Second) + lead, Path: c.Capture,
+		Beside: func(ctx context.Context, _ probe.Sink) error {
+			pause(ctx, lead) // the service alone, and the files that are read open
+			return calibrate.Run(ctx, loads, c.Each, func(l calibrate.Load) { s.note("%s: %s", l.Name, l.About) })
+		}})
+	if path == "" {
+		return nil
+	}
+	b := s.read([]string{path})
+	if b == nil {
+		return nil
+	}
+	b = incident.Held(b)
+	var service []evidence.SubjectID
+	name, pid := "", 0
+	if target.PID != 0 {
+		if name, pid, service = host.ServiceOf(b, target.PID); len(service) == 0 {
+			s.fail(unreadable, fmt.Errorf("pid %d: it ended before it was seen twice", target.PID))
+			return nil
+		}
+	}
+	r := calibrate.Of(b, name, pid, service)
+	r.ToolVersion, r.Capture = version(), path
+	s.write(c.Output, []string{path}, func(w io.Writer) error { return form.Calibrate(w, r) })
+	s.note("saved %s", path)
+	return nil
+}

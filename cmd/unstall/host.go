@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/host"
+	"github.com/unstall/unstall/incident"
+	"github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/probe/linux"
+	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/report"
+)
+
+type hostCommand struct {
+	Files   []string      `arg:"" optional:"" name:"file" help:"What was recorded of a host: a capture of unstall host, or /proc files over time. Without one, this host is recorded."`
+	For     time.Duration `default:"10s" help:"How long to record this host."`
+	Capture string        `placeholder:"FILE" help:"The capture to write (default: host-HHMM.unstall in this directory)."`
+	Fail    bool          `help:"Exit with 1 if something is wrong."`
+	output
+}
+
+func (c *hostCommand) Run(s *session) error {
+	form, err := report.Choose(c.Format, c.Output, c.Color)
+	switch {
+	case err != nil:
+		return err
+	case form.Host == nil:
+		return fmt.Errorf("--format %s: host writes text or json", form.Name)
+	case c.For < 2*time.Second:
+		return fmt.Errorf("--for %s: record at least 2s: rates need several readings", c.For)
+	case !s.places(c.Output):
+		return nil
+	}
+	files, path := c.Files, ""
+	if len(files) == 0 {
+		s.note("recording this host for %s (Ctrl-C ends it early)", c.For)
+		beNice()
+		path = s.recordHost("host", linux.HostOptions{}, record.Options{For: c.For, Path: c.Capture})
+		if path == "" {
+			return nil
+		}
+		files = []string{path}
+	}
+	b := s.read(files)
+	if b == nil {
+		return nil
+	}
+	r := host.Of(incident.Held(b))
+	if r == nil {
+		s.fail(unreadable, fmt.Errorf("%s: holds no recording of a host: record one with unstall host", strings.Join(files, ", ")))
+		return nil
+	}
+	r.ToolVersion, r.Capture = version(), path
+	s.write(c.Output, files, func(w io.Writer) error { return form.Host(w, r) })
+	if path != "" {
+		s.note("saved %s; to see this again:\n  unstall host %s", path, path)
+	}
+	if c.Fail && len(r.Findings) > 0 {
+		s.code = max(s.code, found)
+	}
+	return nil
+}
+
+// recordHost records this host into a capture of a name and returns its path; "" if there is none.
+func (s *session) recordHost(name string, how linux.HostOptions, opt record.Options) string {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	found := record.Finding{Targets: []discover.Target{{Name: name}}, Accesses: all.Host(how)}
+	for _, a := range found.Accesses {
+		if a.Missing != nil {
+			s.fail(unreadable, a.Missing)
+			return ""
+		}
+	}
+	opt.Tool, opt.Command = version(), os.Args
+	opt.Warn = func(text string) { s.note("warning: %s", text) }
+	opt.Fail = func(err error) { s.fail(unreadable, err) }
+	path, err := found.Record(ctx, opt)
+	if err != nil && (path == "" || ctx.Err() == nil) {
+		s.fail(unreadable, err)
+	}
+	return path
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/try"
+)
+
+type tryCommand struct {
+	Setting string        `arg:"" placeholder:"NAME=VALUE" help:"What to change, and to what: ${settings}."`
+	Target  string        `required:"" placeholder:"PID" help:"The process to measure: its PID, its name, or the URL of its net/http/pprof."`
+	For     time.Duration `default:"2m" help:"How long to try it, in turn with what is there."`
+	Host    bool          `help:"Change a setting of the whole host: every process here gets it, in turn."`
+	Blocks  int           `placeholder:"N" help:"In how many blocks of two turns (default: 6 to 12, as suits the time)."`
+	Seed    uint64        `placeholder:"N" help:"Seed of the random order (default: a new one each time, which is printed)."`
+	SLO     time.Duration `name:"slo" placeholder:"300ms" help:"Also compare the share of requests slower than this."`
+	Capture string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
+	besides
+	output
+}
+
+// lead is how long is recorded before the first turn: until each file was read once.
+const lead = time.Second
+
+func (c *tryCommand) Run(s *session) error {
+	form, err := report.Choose(c.Format, c.Output, c.Color)
+	if err != nil {
+		return err
+	}
+	if form.Try == nil {
+		return fmt.Errorf("--format %s: try writes text or json", form.Name)
+	}
+	setting, name, _, err := try.Parse(c.Setting)
+	switch {
+	case err != nil:
+		return err
+	case c.Blocks < 0:
+		return fmt.Errorf("--blocks %d: give at least 1; a clear answer needs 6", c.Blocks)
+	case c.SLO < 0:
+		return fmt.Errorf("--slo %s: give a time above zero", c.SLO)
+	case setting.Host && !c.Host:
+		return fmt.Errorf("%s is a setting of the whole host: every process here would get it, in turn, for %s; if that may be: --host", name, c.For)
+	case setting.Host && os.Geteuid() != 0:
+		s.fail(unreadable, fmt.Errorf("%s is a setting of the whole host, and takes root: sudo unstall try …", name))
+		return nil
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second one ends the program; what was changed is put back all the same
+	target, err := discover.Resolve(ctx, c.Target, runtime.Recognisers())
+	switch {
+	case err != nil:
+		s.said([]error{err})
+		return nil
+	case target.PID == 0:
+		s.fail(unreadable, fmt.Errorf("%s: no process of this host is behind it: there is nothing to change here", c.Target))
+		return nil
+	}
+	change, err := try.Find(ctx, c.Setting, target)
+	if err != nil {
+		return s.untried(err)
+	}
+	plan, err := change.NewPlan(c.For, c.Blocks)
+	if err != nil {
+		return err
+	}
+	sends, err := c.sending(plan.All() + 2*lead)
+	if err != nil {
+		return err
+	}
+	if plan.Seed = c.Seed; plan.Seed == 0 {
+		plan.Seed = 1 + rand.Uint64N(1e6) // short enough to be typed again
+	}
+	found := record.Find(ctx, all.Probes, []discover.Target{target})
+	if !s.recordable(found) {
+		return nil
+	}
+	s.note("%s", describe(target))
+	s.note("changing %s of %s for %s: %s in turn with %s, %d blocks of two turns of %s in random order (--seed %d)", name, change.Place.Affects, plan.All(), change.Tried, change.Was, plan.Blocks, plan.Turn, plan.Seed)
+	if on := found.SwitchesOn(); setting.Told && len(on) > 0 {
+		s.note("switching on meanwhile: %s", strings.Join(on, ", "))
+	}
+	s.note("it is put back to %s at the end, whatever ends it (Ctrl-C ends it early)", change.Was)
+	c.run(ctx, s, form, trial{change, plan, target, found, sends})
+	return nil
+}
+
+// untried says why nothing is tried.
+func (s *session) untried(err error) error {
+	if errors.Is(err, try.ErrUse) {
+		return err
+	}
+	s.fail(unreadable, err)
+	return nil
+}
+
+// trial is what is tried of whom.
+type trial struct {
+	*try.Change
+	plan   try.Plan
+	target discover.Target
+	found  record.Finding
+	sends  *sending
+}
+
+// run tries it, measures what was recorded meanwhile and writes what it did.
+func (c *tryCommand) run(ctx context.Context, s *session, form report.Form, x trial) {
+	all := x.plan.All() + 2*lead
+	loan, err := try.Lend(x.Change, time.Now().Add(all+lead+all/10))
+	if err != nil {
+		s.fail(unreadable, err)
+		return
+	}
+	r := x.NewResult(x.target, x.plan)
+	r.ToolVersion = version()
+	x.plan.Tell = func(block int, value string) {
+		s.note("block %d of %d: %s=%s", block+1, x.plan.Blocks, x.Place.Name, value)
+	}
+	ctx, done := try.While(ctx, x.target.PID)
+	defer done()
+	var was, tried []compare.Run
+	var early error
+	back := false
+	putBack := func() {
+		if back {
+			return
+		}
+		back = true
+		restored, err := loan.End(context.WithoutCancel(ctx))
+		if err != nil {
+			s.fail(unreadable, err)
+			return
+		}
+		r.Restored = &restored
+	}
+	opt := record.Options{For: all + lead, Passive: !x.Setting.Told, Path: c.Capture, Tool: version(), Command: os.Args,
+		Warn: func(text string) { s.note("warning: %s", text) },
+		Fail: func(err error) { s.fail(unreadable, err) },
+		Beside: func(ctx context.Context, sink probe.Sink) error {
+			load := make(chan error, 1)
+			loading, end := context.WithCancel(ctx)
+			if x.sends != nil {
+				go func() { load <- x.sends.run(s, []discover.Target{x.target})(loading, sink) }()
+			} else {
+				load <- nil
+			}
+			pause(ctx, lead)
+			r.Window.Start = time.Now()
+			was, tried, early = loan.Alternate(ctx, x.plan)
+			r.Window.End = time.Now()
+			putBack()
+			end()
+			return <-load
+		}}
+	path, err := x.found.Record(ctx, opt)
+	putBack() // also where nothing could be recorded
+	if err != nil && (path == "" || ctx.Err() == nil) {
+		s.fail(unreadable, err)
+	}
+	s.early(ctx, r, early)
+	if path == "" {
+		return
+	}
+	s.note("saved %s", path)
+	if len(was) == 0 {
+		if s.code == 0 { // else why has been said
+			s.fail(unreadable, fmt.Errorf("%s=%s: interrupted before one block was whole: there is nothing to compare", x.Place.Name, x.Tried))
+		}
+		return
+	}
+	r.Capture = path
+	b := s.read([]string{path})
+	if b == nil {
+		return
+	}
+	measure := compare.MeasureOptions{SLO: c.SLO}
+	if err := r.Compare(try.Measured(b, was, x.target.PID, measure), try.Measured(b, tried, x.target.PID, measure)); err != nil {
+		s.fail(unreadable, err)
+		return
+	}
+	s.write(c.Output, []string{path}, func(w io.Writer) error { return form.Try(w, r) })
+}
+
+// early says why a try ended before its time.
+func (s *session) early(ctx context.Context, r *try.Result, err error) {
+	switch {
+	case err == nil:
+		return
+	case try.Gone(context.Cause(ctx)):
+		r.Early = context.Cause(ctx).Error()
+		s.fail(unreadable, context.Cause(ctx))
+	case ctx.Err() != nil:
+		r.Early = "interrupted"
+	default:
+		r.Early = err.Error()
+		s.fail(unreadable, err)
+	}
+	if r.Restored != nil && !r.Restored.Gone && !r.Restored.Kept {
+		s.note("%s is %s again", r.Setting, r.Restored.Now)
+	}
+}
+
+// pause waits, no longer than the context lasts.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,333 @@
+//go:build linux
+
+// Kernel measures what recording the kernel costs: others, by the program that runs at each switch
+// from one thread to another, and the recorder itself. It needs root.
+//
+//	go run ./dev/bench/kernel              about 5 minutes
+//	go run ./dev/bench/kernel -pairs 6     a look
+//
+// Two threads on one CPU hand a byte to and fro by pipes, some 200,000 switches a second; and
+// redis-benchmark asks a redis-server, where these are installed. Both are recorded and not
+// recorded in turn, in pairs whose order turns. The recorder's own CPU time and memory are those of a process
+// of its own, on a host with 100 processes of 50 threads more.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/kernel"
+	"github.com/unstall/unstall/stats"
+)
+
+// What is asked for.
+const (
+	mostSlower = 1.01 // times as long
+	mostCPU    = .02  // of one CPU
+	mostMemory = 64   // MiB
+	processes  = 100  // beside, for the recorder itself
+	threads    = 50   // of each
+	settles    = 300 * time.Millisecond
+)
+
+func main() {
+	pairs := flag.Int("pairs", 20, "pairs of runs, without and with recording")
+	each := flag.Duration("for", 3*time.Second, "how long each run is")
+	only := flag.String("only", "pingpong,redis,recorder", "what is measured")
+	flag.Parse()
+	switch flag.Arg(0) {
+	case "pingpong":
+		pingpong()
+		return
+	case "threads":
+		stand()
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	for what := range strings.SplitSeq(*only, ",") {
+		do, ok := map[string]func(context.Context, int, time.Duration) error{"pingpong": switches, "redis": redis, "recorder": recorder}[what]
+		if !ok {
+			fmt.Fprintln(os.Stderr, "dev/bench/kernel: there is no", what)
+			os.Exit(2)
+		}
+		if err := do(ctx, *pairs, *each); err != nil {
+			fmt.Fprintf(os.Stderr, "dev/bench/kernel: %s: %v\n", what, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// pingpong has two threads hand a byte to and fro, and writes how often every 100 ms.
+func pingpong() {
+	var a, b [2]int
+	if err := errors.Join(unix.Pipe(a[:]), unix.Pipe(b[:])); err != nil {
+		panic(err)
+	}
+	var one unix.CPUSet
+	if unix.SchedGetaffinity(0, &one) == nil {
+		for cpu := runtime.NumCPU() - 1; cpu > 0; cpu-- {
+			one.Clear(cpu) // one is left
+		}
+	}
+	var count atomic.Int64
+	play := func(from, to int, counts bool) {
+		runtime.LockOSThread()
+		_ = unix.SchedSetaffinity(0, &one)
+		var x [1]byte
+		for {
+			if _, err := unix.Read(from, x[:]); err != nil && err != unix.EINTR {
+				os.Exit(1)
+			}
+			if counts {
+				count.Add(1)
+			}
+			if _, err := unix.Write(to, x[:]); err != nil {
+				os.Exit(1)
+			}
+		}
+	}
+	go play(a[0], b[1], true)
+	go play(b[0], a[1], false)
+	_, _ = unix.Write(a[1], []byte{1})
+	for range time.Tick(100 * time.Millisecond) {
+		fmt.Println(count.Load())
+	}
+}
+
+// switches measures the ping-pong.
+func switches(ctx context.Context, pairs int, each time.Duration) error {
+	p, lines, err := again(ctx, "pingpong")
+	if err != nil {
+		return err
+	}
+	defer end(p)
+	var last atomic.Int64
+	go func() {
+		for lines.Scan() {
+			if n, err := strconv.ParseInt(lines.Text(), 10, 64); err == nil {
+				last.Store(n)
+			}
+		}
+	}()
+	time.Sleep(time.Second)
+	var rate [2][]float64
+	err = inPairs(ctx, p.Process.Pid, pairs, func(with int) error {
+		from, began := last.Load(), time.Now()
+		time.Sleep(each)
+		rate[with] = append(rate[with], float64(last.Load()-from)/time.Since(began).Seconds())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("ping-pong   %.0f switches/s; %d pairs of %v\n", 2*stats.Median(rate[0]), pairs, each)
+	tell("rounds a second", rate)
+	return nil
+}
+
+// redis measures a redis-server.
+func redis(ctx context.Context, pairs int, each time.Duration) error {
+	server, err := exec.LookPath("redis-server")
+	bench, err2 := exec.LookPath("redis-benchmark")
+	if err := errors.Join(err, err2); err != nil {
+		fmt.Printf("redis       not measured: %v\n", err)
+		return nil
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	p := exec.CommandContext(ctx, server, "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no")
+	if err := p.Start(); err != nil {
+		return err
+	}
+	defer end(p)
+	ask := func() (float64, error) {
+		out, err := exec.CommandContext(ctx, bench, "-p", port, "-t", "get", "-c", "20", "-n", "200000", "--csv").Output()
+		if err != nil {
+			return 0, err
+		}
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		f := strings.Split(lines[len(lines)-1], ",")
+		return strconv.ParseFloat(strings.Trim(f[min(1, len(f)-1)], `"`), 64)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		c, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			_ = c.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if _, err := ask(); err != nil { // warm
+		return err
+	}
+	var rate [2][]float64
+	err = inPairs(ctx, p.Process.Pid, pairs, func(with int) error {
+		n, err := ask()
+		rate[with] = append(rate[with], n)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("redis       %.0f requests/s; %d pairs\n", stats.Median(rate[0]), pairs)
+	tell("requests a second", rate)
+	return nil
+}
+
+// inPairs does something without and with a process being recorded, in turn.
+func inPairs(ctx context.Context, pid, pairs int, do func(with int) error) error {
+	found := kernel.Probe.Find(ctx, discover.Target{PID: pid})
+	if len(found) != 1 || len(found[0].Lacks) > 0 {
+		return fmt.Errorf("it cannot be recorded here: %+v", found)
+	}
+	for i := range pairs {
+		for k := range 2 {
+			with := (i + k) % 2
+			stop := func() {}
+			if with == 1 {
+				inner, cancel := context.WithCancel(ctx)
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					_ = found[0].Record(inner, probe.Plan{For: time.Hour}, nowhere{})
+				}()
+				stop = func() { cancel(); <-done }
+			}
+			time.Sleep(settles) // what it does once at its start
+			err := do(with)
+			stop()
+			if err = errors.Join(err, ctx.Err()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// nowhere is a sink that keeps nothing.
+type nowhere struct{}
+
+type nothing struct{ io.Writer }
+
+func (nothing) Close() error { return nil }
+
+func (nowhere) Create(capture.Meta) (io.WriteCloser, error) { return nothing{io.Discard}, nil }
+func (nowhere) Known([]byte) bool                           { return false }
+func (nowhere) Warnf(format string, args ...any)            { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func (nowhere) Lack(l probe.Lack)                           { fmt.Fprintln(os.Stderr, l.What, l.Why) }
+
+// stand is a process with many threads that sleep, and wake now and then.
+func stand() {
+	for range threads {
+		go func() {
+			runtime.LockOSThread()
+			for {
+				t := unix.NsecToTimespec(int64(time.Second))
+				_ = unix.Nanosleep(&t, nil)
+			}
+		}()
+	}
+	fmt.Println("ready")
+	select {}
+}
+
+// recorder measures a recorder of its own.
+func recorder(ctx context.Context, _ int, _ time.Duration) error {
+	dir, err := os.MkdirTemp("", "unstall-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	bin := filepath.Join(dir, "unstall")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/unstall").CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w: %s", err, out)
+	}
+	var target int
+	for i := range processes {
+		p, lines, err := again(ctx, "threads")
+		if err != nil {
+			return err
+		}
+		defer end(p)
+		if lines.Scan(); i == 0 {
+			target = p.Process.Pid
+		}
+	}
+	const lasts = 30 * time.Second
+	c := exec.CommandContext(ctx, bin, "record", strconv.Itoa(target), "--kernel", "--for", lasts.String(), "--capture", filepath.Join(dir, "x.unstall"))
+	began := time.Now()
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	took := time.Since(began)
+	used := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	usage, _ := c.ProcessState.SysUsage().(*syscall.Rusage)
+	share, memory := used.Seconds()/took.Seconds(), float64(usage.Maxrss)/1024
+	fmt.Printf("recorder    %d processes of %d threads, %v: %.2f %% of a CPU %s, %.0f MiB %s\n", processes, threads, lasts,
+		100*share, asked(share <= mostCPU, "2 %"), memory, asked(memory <= mostMemory, "64 MiB"))
+	return nil
+}
+
+// again starts this program in another role.
+func again(ctx context.Context, role string) (*exec.Cmd, *bufio.Scanner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := exec.CommandContext(ctx, self, role)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, bufio.NewScanner(out), c.Start()
+}
+
+func end(c *exec.Cmd) {
+	_ = c.Process.Kill()
+	_ = c.Wait()
+}
+
+func tell(what string, v [2][]float64) {
+	estimate, iv, ok := stats.RatioInterval(v[1], v[0], .95, 1)
+	text := "(no interval from so few pairs)"
+	if ok {
+		text = fmt.Sprintf("(%.3f to %.3f in 95 of 100)", iv.Low, iv.High)
+	}
+	fmt.Printf("  %-22s without ÷ recorded %.3f %s %s\n", what, estimate, text, asked(estimate <= mostSlower, "1.010"))
+}
+
+func asked(met bool, most string) string {
+	if met {
+		return "(asked: at most " + most + ")"
+	}
+	return "(MISSED: at most " + most + ")"
+}

@@ -1,0 +1,178 @@
+//go:build linux
+
+// Redis measures what asking a Redis server costs it: how many requests redis-benchmark gets answered a second
+// while nobody asks, and while unstall does.
+//
+//	go run ./dev/bench/redis              about 3 minutes
+//	go run ./dev/bench/redis -pairs 6     a look
+//
+// The server is one of its own, with as many commands in its statistics and clients as one in use has; what the
+// probe records is thrown away, in this process, whose CPU time is told beside. Pairs follow each other, and the
+// order within them turns.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/redis"
+	"github.com/unstall/unstall/stats"
+)
+
+// What is asked for.
+const (
+	leastRate = .99 // of the requests a second without
+	mostCPU   = .02 // of one CPU, of the recorder
+	idle      = 50  // connections that do nothing, to be listed
+)
+
+func main() {
+	pairs := flag.Int("pairs", 20, "pairs of runs, without and with recording")
+	requests := flag.Int("requests", 200_000, "of each run")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *pairs, *requests); err != nil {
+		fmt.Fprintln(os.Stderr, "dev/bench/redis:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, pairs, requests int) error {
+	server, err := exec.LookPath("redis-server")
+	bench, err2 := exec.LookPath("redis-benchmark")
+	if err := errors.Join(err, err2); err != nil {
+		fmt.Printf("redis       not measured: %v\n", err)
+		return nil
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	addr := l.Addr().String()
+	_, port, _ := net.SplitHostPort(addr)
+	_ = l.Close()
+	c := exec.CommandContext(ctx, server, "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no")
+	if err := c.Start(); err != nil {
+		return err
+	}
+	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			_ = conn.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			return err
+		}
+	}
+	for range idle {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+	}
+	ask := func() (float64, error) {
+		out, err := exec.CommandContext(ctx, bench, "-p", port, "-t", "get", "-c", "20", "-n", strconv.Itoa(requests), "--csv").Output()
+		if err != nil {
+			return 0, err
+		}
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		f := strings.Split(lines[len(lines)-1], ",")
+		return strconv.ParseFloat(strings.Trim(f[min(1, len(f)-1)], `"`), 64)
+	}
+	// Every command that it tests, so that there is as much to be told as of a server in use.
+	if out, err := exec.CommandContext(ctx, bench, "-p", port, "-n", "1000", "-q").CombinedOutput(); err != nil {
+		return fmt.Errorf("redis-benchmark: %w: %s", err, out)
+	}
+	u, err := url.Parse("redis://" + addr)
+	if err != nil {
+		return err
+	}
+	found := redis.Probe.Find(ctx, discover.Target{URL: u})
+	if len(found) != 1 || found[0].Missing != nil {
+		return fmt.Errorf("it cannot be asked: %+v", found)
+	}
+	var rate [2][]float64
+	var used, took time.Duration
+	for i := range pairs {
+		for k := range 2 {
+			with := (i + k) % 2
+			stop := func() {}
+			if with == 1 {
+				inner, cancel := context.WithCancel(ctx)
+				done := make(chan struct{})
+				began, before := time.Now(), cpu()
+				go func() {
+					defer close(done)
+					_ = found[0].Record(inner, probe.Plan{For: time.Hour}, nowhere{})
+				}()
+				stop = func() {
+					cancel()
+					<-done
+					used, took = used+cpu()-before, took+time.Since(began)
+				}
+			}
+			n, err := ask()
+			stop()
+			if err := errors.Join(err, ctx.Err()); err != nil {
+				return err
+			}
+			rate[with] = append(rate[with], n)
+		}
+	}
+	estimate, iv, ok := stats.RatioInterval(rate[0], rate[1], .95, 1)
+	text := "(no interval from so few pairs)"
+	if ok {
+		text = fmt.Sprintf("(%.3f to %.3f in 95 of 100)", iv.Low, iv.High)
+	}
+	fmt.Printf("redis       %.0f requests/s; %d pairs of %d requests\n", stats.Median(rate[0]), pairs, requests)
+	fmt.Printf("  asked ÷ not asked      %.3f %s %s\n", estimate, text, met(estimate >= leastRate, "at least .99"))
+	share := used.Seconds() / took.Seconds()
+	fmt.Printf("  the recorder           %.2f %% of a CPU %s\n", 100*share, met(share <= mostCPU, "at most 2 %"))
+	return nil
+}
+
+func met(is bool, what string) string {
+	if is {
+		return "(asked: " + what + ")"
+	}
+	return "(MISSED: " + what + ")"
+}
+
+// cpu is what this process has used so far.
+func cpu() time.Duration {
+	var r unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &r)
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// nowhere is a sink that keeps nothing.
+type nowhere struct{}
+
+type nothing struct{ io.Writer }
+
+func (nothing) Close() error { return nil }
+
+func (nowhere) Create(capture.Meta) (io.WriteCloser, error) { return nothing{io.Discard}, nil }
+func (nowhere) Known([]byte) bool                           { return false }
+func (nowhere) Warnf(format string, args ...any)            { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func (nowhere) Lack(l probe.Lack)                           { fmt.Fprintln(os.Stderr, l.What, l.Why) }

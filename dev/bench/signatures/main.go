@@ -1,0 +1,247 @@
+//go:build linux
+
+// Signatures measures how often the class of a service is the one that is known: 33 short runs of the
+// loads of unstall calibrate and of Debian's stress, each alone, beside a neighbour that takes all CPUs, and
+// beside one that sends packets and writes files.
+//
+//	go run ./dev/bench/signatures                      all of it, about 4 minutes (as root: with samples)
+//	go run ./dev/bench/signatures -only stress -for 3s
+//
+// What is known of each run stands in the tables below, and was written before the first one ran.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/calibrate"
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/host"
+	"github.com/unstall/unstall/incident"
+	"github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/probe/linux"
+	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/signature"
+)
+
+// known is a load and its class.
+type known struct {
+	load  string // of package calibrate
+	args  string // of stress
+	class signature.Class
+}
+
+var loads = []known{
+	{load: "sqrt", class: signature.User},
+	{load: "threads", class: signature.Saturation},
+	{load: "fsync", class: signature.Sync},
+	{load: "malloc", class: signature.PageFault},
+	{load: "packets", class: signature.Network},
+	{load: "futex", class: signature.Futex},
+	{load: "pipe", class: signature.Switch},
+	{args: "-c 1", class: signature.User},
+	{args: "-i 1", class: signature.Sync},
+	{args: "-m 1 --vm-bytes 64M", class: signature.PageFault},
+	{args: "-d 1 --hdd-bytes 64M", class: signature.Sync},
+}
+
+// neighbours run beside them.
+var neighbours = []struct {
+	name  string
+	loads []string
+}{
+	{"alone", nil},
+	{"beside CPUs", []string{"sqrt", "sqrt"}},
+	{"beside packets and files", []string{"packets", "write"}},
+}
+
+// asked is how many of all runs must be right.
+const asked = 30
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == calibrate.LoadCommand {
+		if err := calibrate.Play(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	d := flag.Duration("for", 4*time.Second, "how long each run is recorded")
+	only := flag.String("only", "", "only loads with this in their name")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *d, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "dev/bench/signatures:", err)
+		os.Exit(1)
+	}
+}
+
+func (k known) name() string {
+	if k.args != "" {
+		return "stress " + k.args
+	}
+	return k.load
+}
+
+func run(ctx context.Context, d time.Duration, only string) error {
+	dir, err := os.MkdirTemp("/var/tmp", "unstall-signatures-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	stress, err := exec.Command("dev/tools/stress.sh").Output()
+	if err != nil {
+		fmt.Println("runs of stress are skipped: dev/tools/stress.sh found none")
+	}
+	fmt.Printf("%d CPUs, %s each; root: %t\n\n%-28s %-24s %-11s %-11s %-6s %-11s %s\n", runtime.NumCPU(), d, os.Geteuid() == 0, "load", "", "known", "class", "share", "by counts", "")
+	table := make(map[signature.Class]map[signature.Class]int)
+	var runs, right, counted int
+	for _, k := range loads {
+		if !strings.Contains(k.name(), only) || k.args != "" && len(stress) == 0 {
+			continue
+		}
+		for _, n := range neighbours {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			v, err := one(ctx, dir, strings.TrimSpace(string(stress)), k, n.loads, d)
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", k.name(), n.name, err)
+			}
+			got, by := v.Classify(), v
+			by.Samples = 0
+			alone := by.Classify()
+			runs++
+			word := "WRONG"
+			if got.Class == k.class {
+				right++
+				word = ""
+			}
+			if alone.Class == k.class {
+				counted++
+			}
+			if table[k.class] == nil {
+				table[k.class] = make(map[signature.Class]int)
+			}
+			table[k.class][got.Class]++
+			fmt.Printf("%-28s %-24s %-11s %-11s %4.0f %% %-11s %s\n", k.name(), n.name, k.class, got.Class, 100*got.Share, alone.Class, word)
+			if word != "" {
+				fmt.Printf("    %.2f CPUs, system %.2f, delay %.2f; per CPU second: faults %.0f, waits %.0f, taken %.0f, segments %.0f, dirtied %.0f, read %.0f; %d samples %v\n",
+					v.CPU, v.System, v.Delay, v.MinorFaults, v.Voluntary, v.Involuntary, v.Segments, v.Dirtied, v.Read, v.Samples, v.Kernel)
+			}
+		}
+	}
+	confusion(table)
+	verdict := "got"
+	if right < asked {
+		verdict = "MISSED"
+	}
+	fmt.Printf("\nright: %d of %d (asked: %d of 33): %s; by counts alone, as a plain user has them: %d\n", right, runs, asked, verdict, counted)
+	return nil
+}
+
+// confusion prints how often each class was found of what was another.
+func confusion(table map[signature.Class]map[signature.Class]int) {
+	fmt.Printf("\n%-12s", "known, found")
+	var found []signature.Class
+	for _, c := range signature.Classes {
+		for _, row := range table {
+			if row[c] > 0 && !slices.Contains(found, c) {
+				found = append(found, c)
+			}
+		}
+	}
+	for _, c := range found {
+		fmt.Printf(" %10s", c)
+	}
+	fmt.Println()
+	for _, c := range signature.Classes {
+		if table[c] == nil {
+			continue
+		}
+		fmt.Printf("%-12s", c)
+		for _, f := range found {
+			fmt.Printf(" %10d", table[c][f])
+		}
+		fmt.Println()
+	}
+}
+
+// one records a load beside others, and reads its vector.
+func one(ctx context.Context, dir, stress string, k known, beside []string, d time.Duration) (v signature.Vector, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var ended []func()
+	defer func() {
+		cancel()
+		for _, wait := range ended {
+			wait()
+		}
+	}()
+	start := func(name string, args ...string) (*exec.Cmd, error) {
+		c := exec.CommandContext(ctx, name, args...)
+		in, err := c.StdinPipe()
+		if err != nil {
+			return nil, err
+		}
+		c.Dir = dir
+		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		c.Cancel = func() error { // stress has workers, and leaves a file behind where it is killed
+			_ = in.Close()
+			return syscall.Kill(-c.Process.Pid, syscall.SIGTERM)
+		}
+		c.WaitDelay = 3 * time.Second
+		if err := c.Start(); err != nil {
+			return nil, err
+		}
+		ended = append(ended, func() { _ = c.Wait() })
+		return c, nil
+	}
+	lasts := (d + 10*time.Second).String()
+	for _, l := range beside {
+		if _, err := start("/proc/self/exe", calibrate.LoadCommand, l, dir, lasts); err != nil {
+			return v, err
+		}
+	}
+	var c *exec.Cmd
+	if k.args != "" {
+		c, err = start(stress, append(strings.Fields(k.args), "-q")...)
+	} else {
+		c, err = start("/proc/self/exe", calibrate.LoadCommand, k.load, dir, lasts)
+	}
+	if err != nil {
+		return v, err
+	}
+	time.Sleep(time.Second) // as a service has been there before it is looked at
+	path := filepath.Join(dir, "run.unstall")
+	_ = os.Remove(path)
+	found := record.Finding{Targets: []discover.Target{{Name: "run"}}, Accesses: all.Host(linux.HostOptions{Every: 500 * time.Millisecond, Of: []int{c.Process.Pid}})}
+	if _, err := found.Record(ctx, record.Options{For: d, Path: path, Warn: func(string) {}}); err != nil {
+		return v, err
+	}
+	b := incident.NewBundle()
+	x, err := capture.Open(path)
+	if err != nil {
+		return v, err
+	}
+	incident.ReadCapture(ctx, x, b)
+	b = incident.Held(b)
+	_, _, processes := host.ServiceOf(b, c.Process.Pid)
+	if len(processes) == 0 {
+		return v, fmt.Errorf("pid %d is not in the recording", c.Process.Pid)
+	}
+	return signature.Of(reading.WorkOf(b, processes, reading.Watched(b, processes[0])), reading.MachineOf(b)), nil
+}

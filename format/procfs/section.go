@@ -1,0 +1,157 @@
+package procfs
+
+import "bytes"
+
+// sum is a figure to which several lines of a section add.
+type sum struct {
+	tracks     *tracks
+	name, unit string
+	counter    bool
+	v          float64
+	line       int64 // the first of them
+}
+
+// add adds to a counter that several lines of a section are of.
+func (p *parser) add(t *tracks, name, unit string, v float64) {
+	p.addTo(sum{t, name, unit, true, v, p.number})
+}
+
+// total adds to a gauge that several lines of a section are of.
+func (p *parser) total(t *tracks, name, unit string, v float64) {
+	p.addTo(sum{t, name, unit, false, v, p.number})
+}
+
+func (p *parser) addTo(x sum) {
+	for i := range p.sums {
+		if s := &p.sums[i]; s.name == x.name && s.tracks == x.tracks {
+			s.v += x.v
+			return
+		}
+	}
+	p.sums = append(p.sums, x)
+}
+
+// shut ends a section.
+func (p *parser) shut() {
+	if p.end != nil {
+		p.end(p)
+	}
+	now := p.number
+	for _, s := range p.sums {
+		p.number = s.line
+		p.put(s.tracks, s.name, s.unit, s.counter, s.v)
+	}
+	p.number = now
+	p.sums, p.end = p.sums[:0], nil
+}
+
+// open begins a section.
+func (p *parser) open(path []byte) {
+	p.reader, p.subject, p.group, p.online, p.headed = nil, nil, nil, 0, true
+	if len(path) == 0 || len(path) > maxPath {
+		return
+	}
+	if !p.stamped && kernelFile(path) {
+		p.untimed(path)
+	}
+	if rest, ok := bytes.CutPrefix(path, []byte("/proc/")); ok {
+		p.openProc(rest)
+	} else if rest, ok := bytes.CutPrefix(path, []byte("/sys/fs/cgroup/")); ok {
+		p.openCgroup(string(rest))
+	} else if kernelFile(path) {
+		p.path, p.reader = string(path), (*parser).oneValue
+	}
+	if p.reader != nil || kernelFile(path) {
+		p.sections++
+	}
+}
+
+var hostFiles = map[string]func(*parser, []byte) bool{
+	"stat":                (*parser).stat,
+	"loadavg":             (*parser).loadavg,
+	"vmstat":              (*parser).vmstat,
+	"meminfo":             (*parser).meminfo,
+	"pressure/cpu":        (*parser).pressure,
+	"pressure/memory":     (*parser).pressure,
+	"pressure/io":         (*parser).pressure,
+	"pressure/irq":        (*parser).pressure,
+	"uptime":              (*parser).uptimeFile,
+	"buddyinfo":           (*parser).buddyinfo,
+	"diskstats":           (*parser).diskstats,
+	"softirqs":            (*parser).softirqs,
+	"net/softnet_stat":    (*parser).softnet,
+	"net/dev":             (*parser).interfaces,
+	"sys/kernel/hostname": (*parser).hostname,
+}
+
+var processFiles = map[string]func(*parser, []byte) bool{
+	"stat":         (*parser).processStat,
+	"status":       (*parser).processStatus,
+	"schedstat":    (*parser).processSchedstat,
+	"cgroup":       (*parser).processCgroup,
+	"io":           (*parser).processIO,
+	"environ":      (*parser).processEnviron,
+	"cmdline":      (*parser).processCmdline,
+	"fd/tcp":       (*parser).processSockets,
+	"smaps_rollup": (*parser).processRollup,
+	"net/dev":      (*parser).interfaces,
+}
+
+var threadFiles = map[string]func(*parser, []byte) bool{
+	"schedstat": (*parser).threadSchedstat,
+	"status":    (*parser).threadStatus,
+}
+
+func (p *parser) openProc(path []byte) {
+	if len(path) == 0 || path[0] < '0' || path[0] > '9' {
+		switch p.reader = hostFiles[string(path)]; {
+		case p.reader != nil:
+			p.end = hostEnds[string(path)]
+		case bytes.HasPrefix(path, []byte("sys/")):
+			p.path, p.reader = "/proc/"+string(path), (*parser).oneValue
+		}
+		if k, ok := bytes.CutPrefix(path, []byte("pressure/")); ok && p.reader != nil {
+			p.pressures = hostPressure[string(k)]
+		}
+		return
+	}
+	digits, file, _ := bytes.Cut(path, []byte("/"))
+	pid, ok := whole(digits)
+	if !ok || pid == 0 || pid > 1<<30 {
+		return
+	}
+	if task, ok := bytes.CutPrefix(file, []byte("task/")); ok {
+		digits, file, _ = bytes.Cut(task, []byte("/"))
+		if p.tid, ok = whole(digits); !ok {
+			return
+		}
+		p.reader = threadFiles[string(file)]
+	} else {
+		p.reader = processFiles[string(file)]
+	}
+	if p.reader == nil {
+		return
+	}
+	p.pid = int(pid)
+	if p.subject = p.byPID[p.pid]; p.subject == nil {
+		p.subject = p.newProcess(p.pid)
+	}
+	if p.subject == nil {
+		p.reader = nil
+		p.dropped++
+		return
+	}
+	if string(file) == "environ" && p.subject.environ == 0 {
+		p.subject.environ = p.number
+	}
+}
+
+func (p *parser) newProcess(pid int) *process {
+	if len(p.processes) >= maxProcesses {
+		return nil
+	}
+	q := &process{pid: pid, line: p.number}
+	p.processes = append(p.processes, q)
+	p.byPID[pid] = q
+	return q
+}

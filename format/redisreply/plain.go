@@ -1,0 +1,180 @@
+package redisreply
+
+import (
+	"strconv"
+	"strings"
+)
+
+// plain takes an answer with a value a line, as redis-cli prints it into a file: where lists begin and end
+// is not told, but by what they hold.
+func (p *parser) plain(lines []string) bool {
+	for len(lines) > 0 && lines[len(lines)-1] == "" && p.now.name != "SLOWLOG GET" { // the last entry ends with a name, which may be empty
+		lines = lines[:len(lines)-1]
+	}
+	name := p.now.name
+	if name == "" {
+		name = plainShape(lines)
+	}
+	p.understood++
+	switch name {
+	case "SLOWLOG GET", "COMMANDLOG GET":
+		calls := slowLines(lines, p.began)
+		p.slow.take(p, calls)
+		return len(calls) > 0 || len(strings.Join(lines, "")) == 0
+	case "LATENCY LATEST":
+		return p.events.latest(p, inLists(lines, 4, len(lines)%4 != 0 && len(lines)%6 == 0))
+	case "LATENCY HISTORY":
+		return p.events.history(p, p.now.of, inLists(lines, 2, false))
+	case "LATENCY HISTOGRAM":
+		return p.histogram(histogramLines(lines))
+	case "MEMORY STATS":
+		root := &node{kind: list}
+		for _, l := range lines {
+			root.items = append(root.items, &node{kind: text, text: l})
+		}
+		return p.memory(root)
+	case "CONFIG GET":
+		return p.settings(lines)
+	case "PING", "CLIENT LIST", "SLOWLOG LEN", "SLOWLOG RESET", "LATENCY RESET", "CONFIG SET", "CONFIG RESETSTAT":
+		return true // nothing to be read
+	}
+	p.understood--
+	return false
+}
+
+// plainShape is what was asked, by the first lines of such an answer; "" none that is known.
+func plainShape(lines []string) string {
+	switch {
+	case len(lines) >= 4 && isWhole(lines[0]) && isTime(lines[1]) && isWhole(lines[2]) && !isWhole(lines[3]):
+		return "SLOWLOG GET"
+	case len(lines) >= 4 && eventNames[lines[0]] && isTime(lines[1]) && isWhole(lines[2]) && isWhole(lines[3]):
+		return "LATENCY LATEST"
+	case len(lines) >= 4 && lines[1] == "calls" && isWhole(lines[2]) && lines[3] == "histogram_usec":
+		return "LATENCY HISTOGRAM"
+	case len(lines) >= 2 && lines[0] == "peak.allocated" && isWhole(lines[1]):
+		return "MEMORY STATS"
+	case settingLines(lines):
+		return "CONFIG GET"
+	}
+	return ""
+}
+
+// settingLines says whether every other line is a name and most of those of settings are known.
+func settingLines(lines []string) bool {
+	names, known := 0, 0
+	for i := 0; i+1 < len(lines) && i < 40; i += 2 {
+		if s := lines[i]; s == "" || strings.ToLower(s) != s || strings.ContainsAny(s, " :=\"/") {
+			return false
+		}
+		names++
+		if isSetting(lines[i]) {
+			known++
+		}
+	}
+	return known > 0 && 3*known >= names
+}
+
+// startsPlain says whether such an answer may begin with a line.
+func startsPlain(s string) bool {
+	return isWhole(s) || eventNames[s] || s == "peak.allocated" || isSetting(s) || s != "unknown" && word(s) == s && strings.ToLower(s) == s
+}
+
+func isWhole(s string) bool {
+	if s == "" || len(s) > 18 {
+		return false
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// isTime knows a time in seconds since the epoch, from 2001 on.
+func isTime(s string) bool { return len(s) == 10 && isWhole(s) }
+
+// inLists cuts lines into lists of n values; six is what newer servers tell of each event.
+func inLists(lines []string, n int, six bool) *node {
+	root := &node{kind: list}
+	if six {
+		n = 6
+	}
+	for ; len(lines) >= n; lines = lines[n:] {
+		of := &node{kind: list}
+		for _, l := range lines[:n] {
+			x := &node{kind: text, text: l}
+			if v, err := strconv.ParseInt(l, 10, 64); err == nil {
+				x.kind, x.whole = integer, v
+			}
+			of.items = append(of.items, x)
+		}
+		root.items = append(root.items, of)
+	}
+	return root
+}
+
+// histogramLines reads LATENCY HISTOGRAM: a command, "calls", how many, "histogram_usec", and pairs.
+func histogramLines(lines []string) *node {
+	whole := func(s string) *node {
+		v, _ := strconv.ParseInt(s, 10, 64)
+		return &node{kind: integer, whole: v}
+	}
+	root := &node{kind: list}
+	for len(lines) >= 4 && lines[1] == "calls" {
+		buckets := &node{kind: list}
+		of := &node{kind: list, items: []*node{{kind: text, text: "calls"}, whole(lines[2]), {kind: text, text: "histogram_usec"}, buckets}}
+		root.items = append(root.items, &node{kind: text, text: lines[0]}, of)
+		for lines = lines[4:]; len(lines) >= 2 && isWhole(lines[0]) && isWhole(lines[1]); lines = lines[2:] {
+			buckets.items = append(buckets.items, whole(lines[0]), whole(lines[1]))
+		}
+	}
+	return root
+}
+
+// slowLines reads SLOWLOG GET: id, time and duration, the arguments, and from Redis 4 on the client's
+// address and name. Ids follow each other downwards, which tells them from arguments that are numbers.
+func slowLines(lines []string, began int64) (all []call) {
+	var starts []int
+	id := int64(-1)
+	for i := 0; i+3 < len(lines); i++ {
+		if !isWhole(lines[i]) || !isTime(lines[i+1]) || !isWhole(lines[i+2]) {
+			continue
+		}
+		n, _ := strconv.ParseInt(lines[i], 10, 64)
+		if len(starts) > 0 && (n != id-1 || i < starts[len(starts)-1]+4) {
+			continue
+		}
+		id = n
+		starts = append(starts, i)
+	}
+	for k, i := range starts {
+		end := len(lines)
+		if k+1 < len(starts) {
+			end = starts[k+1]
+		}
+		c := call{line: began + int64(i)}
+		c.id, _ = strconv.ParseInt(lines[i], 10, 64)
+		c.at, _ = strconv.ParseInt(lines[i+1], 10, 64)
+		c.took, _ = strconv.ParseInt(lines[i+2], 10, 64)
+		c.arguments = lines[i+3 : end]
+		if n := len(c.arguments); n >= 3 && isAddress(c.arguments[n-2]) {
+			c.client, c.name = c.arguments[n-2], c.arguments[n-1]
+			c.arguments = c.arguments[:n-2]
+		} else if n >= 2 && k+1 == len(starts) && isAddress(c.arguments[n-1]) { // the empty name of the last entry was taken for the end
+			c.client, c.arguments = c.arguments[n-1], c.arguments[:n-1]
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// isAddress knows "10.0.0.7:51234", "[::1]:51234" and "/run/redis.sock:0".
+func isAddress(s string) bool {
+	i := strings.LastIndexByte(s, ':')
+	if i <= 0 || strings.ContainsAny(s[:i], " \t") && s[0] != '/' {
+		return false
+	}
+	_, err := strconv.ParseUint(s[i+1:], 10, 16)
+	return err == nil && (s[0] == '/' || strings.ContainsAny(s[:i], ".:") || s[0] == '[')
+}

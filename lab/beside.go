@@ -1,0 +1,81 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/lab/process"
+	"github.com/unstall/unstall/try"
+)
+
+// beside is a program that makes the host what a variant is to be on.
+type beside struct {
+	*process.Process
+	command []string
+}
+
+// longest is how long a variant is measured or diagnosed at a time, at most: settings of the
+// host are put back after that even where the lab is stopped (Ctrl-Z).
+const longest = 10 * time.Minute
+
+// on does something while the host is as a variant wants it.
+func (s *Stand) on(v Variant, do func() error) error {
+	if v.Of != "" {
+		if of, ok := s.Variant(v.Of); ok {
+			v.Host, v.Beside = of.Host, of.Beside
+		}
+	}
+	if len(v.Host) == 0 {
+		if err := s.keepBeside(v.Beside); err != nil {
+			return err
+		}
+		return do()
+	}
+	lent, err := try.Host(s.ctx, v.Host, time.Now().Add(longest))
+	if err != nil {
+		return fmt.Errorf("lab %s changes settings of the host while it runs, and puts them back: %w", s.Name, err)
+	}
+	if err = s.keepBeside(v.Beside); err == nil {
+		err = do()
+	}
+	return errors.Join(err, lent.End(context.WithoutCancel(s.ctx)))
+}
+
+// keepBeside has a program run beside the services; nil: none.
+func (s *Stand) keepBeside(command []string) error {
+	if s.beside != nil && !slices.Equal(s.beside.command, command) {
+		s.leave()
+	}
+	if s.beside != nil || len(command) == 0 {
+		return nil
+	}
+	s.say("starting %s beside the services", command[0])
+	var said struct{ Ready string }
+	p, err := process.Start(s.ctx, s.programs.named(command[0]), command[1:], nil, filepath.Join(s.dir, command[0]+".stderr"), &said)
+	if err != nil {
+		return err
+	}
+	s.say("%s: %s", command[0], said.Ready)
+	s.beside = &beside{p, command}
+	return nil
+}
+
+// leave ends it.
+func (s *Stand) leave() {
+	if s.beside != nil {
+		_ = s.beside.Stop() // it has nothing to say
+		s.beside = nil
+	}
+}
+
+// within puts a service into a cgroup that limits its memory.
+func (one *Service) within(mib int) (err error) {
+	if one.limit, err = process.NewMemory(mib); err != nil {
+		return err
+	}
+	return one.limit.Add(one.PID)
+}

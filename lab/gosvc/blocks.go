@@ -1,0 +1,51 @@
+package main
+
+import (
+	"net/http"
+	"sync"
+)
+
+// Sizes of an item as it is decoded: each of its parts has a block of memory of its own, of which
+// it fills a run of pages here and there, as the rows of a picture lie in it.
+const (
+	parts     = 4
+	block     = 12 << 20
+	row       = 48 << 10
+	rowsApart = 256 << 10
+)
+
+// blocks maps fresh memory for each request, as an allocator does for large blocks, and gives it
+// back.
+func blocks(options) (http.HandlerFunc, error) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var all sync.WaitGroup
+		failed := make([]error, parts)
+		for i := 0; i < parts; i++ {
+			i := i
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				failed[i] = withBlock(block, decode)
+			}()
+		}
+		all.Wait()
+		for _, err := range failed {
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+		}
+		_, _ = w.Write([]byte("decoded\n"))
+	}, nil
+}
+
+// decode fills rows.
+//
+//go:noinline
+func decode(b []byte) {
+	for at := 0; at+row <= len(b); at += rowsApart {
+		for i := at; i < at+row; i += 64 {
+			b[i] = byte(i >> 6)
+		}
+	}
+}

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package main
+
+// withBlock does something with fresh memory.
+func withBlock(size int, do func([]byte)) error {
+	do(make([]byte, size))
+	return nil
+}

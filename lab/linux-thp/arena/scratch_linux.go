@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// scratch maps memory, touches a byte at every so many, and gives it back.
+func scratch(size, every int) error {
+	m, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		return err
+	}
+	fill(m, every)
+	return syscall.Munmap(m)
+}
+
+// fill is where pages are faulted in.
+//
+//go:noinline
+func fill(m []byte, every int) {
+	for i := 0; i < len(m); i += every {
+		m[i] = 1
+	}
+}
+
+// withoutHugePages switches them off for this process: prctl(2).
+func withoutHugePages() error {
+	const setTHPDisable = 41 // PR_SET_THP_DISABLE
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, setTHPDisable, 1, 0, 0, 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// dropped has nothing of a file in memory: what was written of it does not count as its reader's.
+func dropped(f *os.File) error {
+	const dontNeed = 4 // POSIX_FADV_DONTNEED
+	if _, _, errno := syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, dontNeed, 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}

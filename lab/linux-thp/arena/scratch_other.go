@@ -1,0 +1,16 @@
+//go:build !linux
+
+package main
+
+import (
+	"errors"
+	"os"
+)
+
+var errLinux = errors.New("there are no transparent huge pages here: this takes Linux")
+
+func scratch(int, int) error { return errLinux }
+
+func withoutHugePages() error { return errLinux }
+
+func dropped(*os.File) error { return errLinux }

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+const (
+	small = 4 << 10
+	huge  = 2 << 20
+	chunk = 256 * huge // of addresses at a time
+
+	misses = 4 // in a row, from which on what is free is not to be had
+
+	hugePage = 14 // MADV_HUGEPAGE
+	free     = 8  // MADV_FREE
+)
+
+// pieces is what it took apart.
+type pieces struct {
+	count int
+	most  int // bytes that it may hold
+	left  []byte
+	pipe  [2]int
+	slots int // that are left in the pipe
+	stuck int // so many are free that nobody gets: kept for emergencies, or for devices
+}
+
+func run(most float64, every time.Duration, ended <-chan struct{}) error {
+	total, err := memory("MemTotal:")
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread() // faults are counted by thread
+	p := &pieces{most: int(most * float64(total))}
+	began := time.Now()
+	if err := p.reserve(); err != nil {
+		return err
+	}
+	if err := p.take(ended); err != nil {
+		return err
+	}
+	ready(p.count, time.Since(began))
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for again := time.Now(); ; {
+		select {
+		case <-ended:
+			return nil
+		case <-tick.C:
+		}
+		if time.Since(again) >= time.Second { // while huge pages were switched off, none was to be had
+			again, p.stuck = time.Now(), 0
+		}
+		if err := p.take(ended); err != nil {
+			return err
+		}
+	}
+}
+
+// What is left to others, in pieces, and to this program for the pages that it pins.
+const (
+	room = 6 << 30
+	own  = 256 << 20
+)
+
+// reserve takes huge pages without touching them, as much as it may hold: memory that a virtual
+// machine touches for the first time is slow to come. They are surplus pages of hugetlbfs
+// (https://docs.kernel.org/admin-guide/mm/hugetlbpage.html), which the kernel frees when this
+// process ends, however it does.
+func (p *pieces) reserve() error {
+	const setting = "/proc/sys/vm/nr_overcommit_hugepages"
+	free, err := whole()
+	if err != nil {
+		return err
+	}
+	available, err := memory("MemAvailable:")
+	if err != nil {
+		return err
+	}
+	n := min((p.most-own)/huge, (available-room)/huge, free-free/8)
+	if n <= 0 {
+		return nil
+	}
+	was, err := os.ReadFile(setting)
+	if err != nil {
+		return nil // a kernel without hugetlbfs: all is taken apart
+	}
+	if err := os.WriteFile(setting, []byte(strconv.Itoa(n)), 0); err != nil {
+		return nil // it takes root
+	}
+	defer os.WriteFile(setting, was, 0)
+	if _, err := syscall.Mmap(-1, 0, n*huge, syscall.PROT_READ, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_HUGETLB); err != nil {
+		return nil // others were quicker
+	}
+	p.most -= n * huge
+	return nil
+}
+
+// take takes what huge pages are free.
+func (p *pieces) take(ended <-chan struct{}) error {
+	for {
+		n, err := whole()
+		if n <= p.stuck {
+			p.stuck = min(p.stuck, n)
+			return err
+		}
+		missed := 0
+		for i := p.stuck; i < n; i++ {
+			select {
+			case <-ended:
+				return nil
+			default:
+			}
+			if (p.count+1)*small+huge > p.most {
+				return errors.New("it holds as much as it may")
+			}
+			got, err := p.one()
+			if err != nil {
+				return err
+			}
+			if got {
+				missed = 0
+			} else if missed++; missed == misses {
+				p.stuck, err = whole()
+				return err
+			}
+		}
+	}
+}
+
+// one takes a huge page apart; it is not got where none was free.
+func (p *pieces) one() (got bool, err error) {
+	if len(p.left) < huge {
+		m, err := syscall.Mmap(-1, 0, chunk+huge, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+		if err != nil {
+			return false, fmt.Errorf("mmap: %w", err)
+		}
+		pad := int(-uintptr(unsafe.Pointer(&m[0])) & (huge - 1))
+		p.left = m[pad : pad+chunk]
+		if err := syscall.Madvise(p.left, hugePage); err != nil {
+			return false, fmt.Errorf("madvise: %w: are transparent huge pages switched on?", err)
+		}
+	}
+	page := p.left[:huge]
+	const looks = 16
+	page[0], page[huge-small] = 1, 1 // a page of zeros would be given back when it is taken apart
+	before := faults()
+	for i := 1; i <= looks; i++ {
+		page[i*small] = 1
+	}
+	if faults()-before > looks/2 { // small pages: the place is tried again
+		return false, syscall.Madvise(page, syscall.MADV_DONTNEED)
+	}
+	p.left = p.left[huge:]
+	rest := page[:huge-small]
+	// To free a part of it lazily takes it apart at once, to give it back does not
+	// (madvise_free_huge_pmd, __split_huge_pmd in mm/huge_memory.c).
+	if err := syscall.Madvise(rest, free); err != nil {
+		return false, fmt.Errorf("madvise: %w", err)
+	}
+	if err := syscall.Madvise(rest, syscall.MADV_DONTNEED); err != nil {
+		return false, fmt.Errorf("madvise: %w", err)
+	}
+	p.count++
+	return true, p.pin(page[huge-small:])
+}
+
+// pin keeps a page where it is: pages in a pipe cannot be moved.
+func (p *pieces) pin(page []byte) error {
+	const slots = 256
+	if p.slots == 0 {
+		if err := syscall.Pipe2(p.pipe[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
+			return fmt.Errorf("pipe: %w", err)
+		}
+		p.slots = 16
+		if n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(p.pipe[1]), syscall.F_SETPIPE_SZ, slots*small); errno == 0 {
+			p.slots = int(n) / small
+		}
+	}
+	v := syscall.Iovec{Base: &page[0]}
+	v.SetLen(1)
+	if _, _, errno := syscall.Syscall6(syscall.SYS_VMSPLICE, uintptr(p.pipe[1]), uintptr(unsafe.Pointer(&v)), 1, 0, 0, 0); errno != 0 {
+		return fmt.Errorf("vmsplice: %w", errno)
+	}
+	p.slots--
+	return nil
+}
+
+// faults are those of this thread so far.
+func faults() int64 {
+	const thread = 1 // RUSAGE_THREAD
+	var u syscall.Rusage
+	_ = syscall.Getrusage(thread, &u) // it cannot fail
+	return u.Minflt
+}
+
+// whole is how many huge pages are free: proc_buddyinfo(5), a column for each order from 0 on.
+func whole() (n int, err error) {
+	b, err := os.ReadFile("/proc/buddyinfo")
+	if err != nil {
+		return 0, err
+	}
+	const order = 9 // of a huge page
+	for _, line := range strings.Split(string(b), "\n") {
+		f := strings.Fields(line) // Node 0, zone Normal 1 2 3 …
+		if len(f) < 4 || f[3] == "DMA" {
+			continue
+		}
+		for i, s := range f[4:] {
+			if v, err := strconv.Atoi(s); err == nil && i >= order {
+				n += v << (i - order)
+			}
+		}
+	}
+	return n, nil
+}
+
+// memory is a figure of /proc/meminfo, bytes.
+func memory(name string) (int, error) {
+	b, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, err
+	}
+	for _, line := range strings.Split(string(b), "\n") {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == name {
+			kib, err := strconv.Atoi(f[1])
+			return kib << 10, err
+		}
+	}
+	return 0, errors.New("/proc/meminfo has no " + name)
+}

@@ -1,0 +1,74 @@
+<?php
+// The shop's pages. Each product page reads some ten keys of Redis, one after the other, and keeps the
+// visitor's session; what others are asked for, such as what it costs to send things, is waited for.
+
+function store(): Redis {
+    static $redis = null;
+    if ($redis === null) {
+        $redis = new Redis();
+        $at = getenv('REDIS');
+        if ($at[0] === '/') {
+            $redis->pconnect($at);
+        } else {
+            [$host, $port] = explode(':', $at);
+            $redis->pconnect($host, (int)$port);
+        }
+    }
+    return $redis;
+}
+
+function session(Redis $r): string {
+    $id = preg_match('/visitor=([0-9a-f]{1,32})/', $_SERVER['HTTP_COOKIE'] ?? '', $m) ? $m[1] : dechex(mt_rand(0, 4095));
+    $r->get("session:$id");
+    $r->setex("session:$id", 600, serialize(['seen' => time(), 'from' => $_SERVER['REMOTE_ADDR'] ?? '']));
+    return $id;
+}
+
+function page(string $title, array $parts): void {
+    echo "<!DOCTYPE html><html><head><title>$title</title><link rel=stylesheet href=/static/shop.css></head><body>";
+    foreach ($parts as $name => $text) {
+        echo '<section id="', htmlspecialchars((string)$name), '">', htmlspecialchars((string)$text), '</section>';
+    }
+    echo '<img src=/static/logo.png><script src=/static/shop.js></script></body></html>';
+}
+
+function product(Redis $r, int $id): void {
+    $parts = [];
+    foreach (['name', 'price', 'text', 'stock', 'images', 'rating', 'shipping', 'vendor'] as $part) {
+        $parts[$part] = $r->get("product:$id:$part");
+    }
+    $parts['related'] = implode(', ', $r->lRange("product:$id:related", 0, -1));
+    session($r);
+    page("product $id", $parts);
+}
+
+function cart(Redis $r, string $what): void {
+    $id = session($r);
+    if ($what === 'add') {
+        $r->hIncrBy("cart:$id", (string)mt_rand(0, 199), 1);
+        $r->expire("cart:$id", 600);
+    }
+    $lines = $r->hGetAll("cart:$id");
+    page('cart', ['lines' => count($lines)]);
+}
+
+$path = $_SERVER['SCRIPT_NAME'] ?? '/';
+$r = store();
+if (preg_match('#^/product/(\d+)$#', $path, $m)) {
+    product($r, (int)$m[1] % 200);
+} elseif ($path === '/delivery') { // asks the carrier, which takes 40 ms to answer
+    usleep(40000);
+    session($r);
+    page('delivery', ['costs' => '4.90']);
+} elseif ($path === '/cart' || $path === '/cart/add') {
+    cart($r, substr($path, 6));
+} elseif ($path === '/') {
+    $parts = [];
+    for ($i = 0; $i < 10; $i++) {
+        $parts["product $i"] = $r->get("product:$i:name");
+    }
+    session($r);
+    page('shop', $parts);
+} else {
+    http_response_code(404);
+}

@@ -1,0 +1,186 @@
+// Shop starts what a web shop is made of, each as one would run it: nginx, PHP-FPM with a pool of workers, and a
+// Redis that holds products, sessions and carts. All of it listens on loopback and on UNIX sockets, keeps
+// its files in one folder, and ends with this program.
+//
+//	shop -nginx=… -php=… -redis=… -files=DIR/
+//	     -workers=3            too few of them for what they wait for
+//	     -tcp                  PHP asks Redis over TCP, not over a UNIX socket
+//	     -job=keys             somebody lists all keys again and again
+//	     -job=bgsave           Redis saves again and again, with large values that change
+//	     -fsync                each write is on the disk before it is answered
+package main
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/lab/service"
+)
+
+type shop struct {
+	nginx, php, redis string // programs
+	dir               string
+	workers           int
+	tcp, fsync        bool
+	job               string
+	keys, large       int // of Redis: how many, and MiB of large values
+
+	address string // of nginx
+	store   string // of Redis, as PHP is told: a path, or host:port
+	started []*exec.Cmd
+}
+
+func main() {
+	s := service.New()
+	var x shop
+	flag.StringVar(&x.nginx, "nginx", "nginx", "the program")
+	flag.StringVar(&x.php, "php", "php-fpm8.2", "the program")
+	flag.StringVar(&x.redis, "redis", "redis-server", "the program")
+	flag.StringVar(&x.dir, "files", "", "the first part of the path of the folder for its files")
+	flag.IntVar(&x.workers, "workers", 16, "how many PHP may have (pm.max_children)")
+	flag.BoolVar(&x.tcp, "tcp", false, "ask Redis over TCP")
+	flag.BoolVar(&x.fsync, "fsync", false, "have each write to Redis on the disk before it is answered")
+	flag.StringVar(&x.job, "job", "", "what else asks Redis: keys, bgsave")
+	flag.IntVar(&x.keys, "keys", 1000, "how many keys there are beside those of the products")
+	flag.IntVar(&x.large, "large", 0, "MiB of large values in Redis")
+	flag.Parse()
+	runtime.LockOSThread() // what this thread starts ends with it: see launch
+	err := x.open()
+	if err == nil {
+		s.Front(x.address, x.pids()...)
+		s.Run()
+	}
+	x.close()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func (x *shop) open() (err error) {
+	x.dir += "shop"
+	if x.dir, err = filepath.Abs(x.dir); err != nil {
+		return err
+	}
+	for _, name := range []string{"www/static", "tmp", "store"} {
+		if err := os.MkdirAll(filepath.Join(x.dir, name), 0o755); err != nil {
+			return err
+		}
+	}
+	if x.address, err = free(); err != nil {
+		return err
+	}
+	if x.store = filepath.Join(x.dir, "redis.sock"); x.tcp {
+		if x.store, err = free(); err != nil {
+			return err
+		}
+	}
+	if err := x.write(); err != nil {
+		return err
+	}
+	redis := []string{"--port", "0", "--unixsocket", x.store}
+	if x.tcp {
+		host, port, _ := net.SplitHostPort(x.store)
+		redis = []string{"--bind", host, "--port", port}
+	}
+	redis = append(redis, "--dir", filepath.Join(x.dir, "store"), "--save", "", "--daemonize", "no", "--logfile", filepath.Join(x.dir, "redis.log"))
+	if x.fsync {
+		redis = append(redis, "--appendonly", "yes", "--appendfsync", "always")
+	}
+	as := []string(nil)
+	if os.Geteuid() == 0 {
+		as = []string{"-R"} // its workers may be root's
+	}
+	for _, p := range []struct {
+		bin, at string
+		args    []string
+	}{
+		{x.nginx, x.address, []string{"-p", x.dir, "-e", filepath.Join(x.dir, "nginx.error.log"), "-c", filepath.Join(x.dir, "nginx.conf")}},
+		{x.php, x.socket(), append(as, "-F", "-p", x.dir, "-y", filepath.Join(x.dir, "php-fpm.conf"))},
+		{x.redis, x.store, redis},
+	} {
+		if err := x.launch(p.bin, p.at, p.args...); err != nil {
+			return err
+		}
+	}
+	return x.stock()
+}
+
+// socket is where PHP listens.
+func (x *shop) socket() string { return filepath.Join(x.dir, "php.sock") }
+
+// free is an address on loopback that nobody listens on now.
+func free() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// launch starts a program and waits until it accepts connections. It ends when this program does,
+// whatever ends that.
+func (x *shop) launch(bin, at string, args ...string) error {
+	said, err := os.Create(filepath.Join(x.dir, filepath.Base(bin)+".out"))
+	if err != nil {
+		return err
+	}
+	defer said.Close()
+	c := exec.Command(bin, args...)
+	c.Dir, c.Stdout, c.Stderr, c.SysProcAttr = x.dir, said, said, ends()
+	if err := c.Start(); err != nil {
+		return err
+	}
+	x.started = append(x.started, c)
+	for late := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := dial(at)
+		if err == nil {
+			return conn.Close()
+		}
+		if time.Now().After(late) || c.Process.Signal(syscall.Signal(0)) != nil {
+			text, _ := os.ReadFile(said.Name())
+			return fmt.Errorf("%s does not accept connections at %s: %w: %s", filepath.Base(bin), at, err, text)
+		}
+	}
+}
+
+// dial connects to a path or to host:port.
+func dial(at string) (net.Conn, error) {
+	if filepath.IsAbs(at) {
+		return net.DialTimeout("unix", at, time.Second)
+	}
+	return net.DialTimeout("tcp", at, time.Second)
+}
+
+// pids are nginx's, PHP's and Redis's: of the first two the masters'.
+func (x *shop) pids() (all []int) {
+	for _, c := range x.started {
+		all = append(all, c.Process.Pid)
+	}
+	return all
+}
+
+// close ends what was started, the one that asks first.
+func (x *shop) close() {
+	for _, c := range x.started {
+		_ = c.Process.Signal(syscall.SIGTERM)
+		ended := make(chan struct{})
+		go func() {
+			_ = c.Wait()
+			close(ended)
+		}()
+		select {
+		case <-ended:
+		case <-time.After(3 * time.Second):
+			_ = c.Process.Kill()
+			<-ended
+		}
+	}
+}

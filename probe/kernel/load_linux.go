@@ -1,0 +1,130 @@
+package kernel
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+)
+
+// tracing is a program that runs at a tracepoint.
+type tracing struct {
+	program int
+	link    int // -1: it is off
+}
+
+// load loads a program for a tracepoint; it does not run yet.
+func load(name, at string, t *types, p asm.Instructions) (*tracing, error) {
+	id, ok := t.id(tracepoint(at))
+	if !ok {
+		return nil, t.known(at)
+	}
+	fd, err := loadProgram(name, unix.BPF_PROG_TYPE_TRACING, unix.BPF_TRACE_RAW_TP, id, 0, p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	return &tracing{fd, -1}, nil
+}
+
+// on switches it on.
+func (t *tracing) on() error {
+	attr := struct {
+		name    uint64
+		program uint32
+		_       uint32
+		cookie  uint64
+	}{program: uint32(t.program)}
+	fd, err := bpf(unix.BPF_RAW_TRACEPOINT_OPEN, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	if err != nil {
+		return err
+	}
+	t.link = fd
+	return nil
+}
+
+// off switches it off; it can be switched on again.
+func (t *tracing) off() {
+	if t.link >= 0 {
+		_ = unix.Close(t.link)
+		t.link = -1
+	}
+}
+
+// Close switches it off for good.
+func (t *tracing) Close() {
+	if t == nil {
+		return
+	}
+	t.off()
+	_ = unix.Close(t.program)
+}
+
+// loadProgram is BPF_PROG_LOAD of bpf(2). That the number of what a program is for is known already
+// spares what finds it by its name.
+func loadProgram(name string, typ, attach, id, flags uint32, p asm.Instructions) (int, error) {
+	var code bytes.Buffer
+	if err := p.Marshal(&code, binary.LittleEndian); err != nil { // of the machines whose registers are known
+		return -1, err
+	}
+	attr := struct {
+		typ, count            uint32
+		code, license         uint64
+		level, size           uint32
+		log                   uint64
+		version, flags        uint32
+		name                  [16]byte
+		device, attach        uint32
+		types, functionSize   uint32
+		functions             uint64
+		functionCount, lineOf uint32
+		lines                 uint64
+		lineCount, id         uint32
+		object, _             uint32
+	}{typ: typ, count: uint32(code.Len() / asm.InstructionSize), attach: attach, id: id, flags: flags}
+	license := []byte("GPL\x00")
+	text := code.Bytes()
+	attr.code, attr.license = uint64(uintptr(unsafe.Pointer(&text[0]))), uint64(uintptr(unsafe.Pointer(&license[0])))
+	copy(attr.name[:15], name)
+	fd, err := bpf(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	if err != nil && (err == unix.EINVAL || err == unix.EACCES) { // what the verifier says
+		log := make([]byte, 64<<10)
+		attr.level, attr.size, attr.log = 1, uint32(len(log)), uint64(uintptr(unsafe.Pointer(&log[0])))
+		if fd, err = bpf(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr)); err != nil {
+			err = fmt.Errorf("%w: %s", err, lastLine(log))
+		}
+		runtime.KeepAlive(log)
+	}
+	runtime.KeepAlive(text)
+	runtime.KeepAlive(license)
+	return fd, err
+}
+
+func bpf(command int, attr unsafe.Pointer, size uintptr) (int, error) {
+	for {
+		r, _, errno := unix.Syscall(unix.SYS_BPF, uintptr(command), uintptr(attr), size)
+		switch errno {
+		case 0:
+			return int(r), nil
+		case unix.EAGAIN, unix.EINTR:
+			continue
+		}
+		return -1, os.NewSyscallError("bpf", errno)
+	}
+}
+
+// lastLine is the last of the verifier's that is not its statistics.
+func lastLine(log []byte) string {
+	text, _, _ := bytes.Cut(log, []byte{0})
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	for i := len(lines) - 1; i >= 0; i-- {
+		if len(lines[i]) > 0 && !bytes.HasPrefix(lines[i], []byte("processed ")) {
+			return string(lines[i])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ring is what the kernel writes events of perf_event_open(2) into: a page about itself, then
+// data, a power of two of bytes.
+type ring struct {
+	fd   int
+	mem  []byte
+	data []byte
+	room []byte // for an event that goes round
+}
+
+func openRing(fd, pages int) (*ring, error) {
+	page := unix.Getpagesize()
+	mem, err := unix.Mmap(fd, 0, (pages+1)*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	return &ring{fd: fd, mem: mem, data: mem[page:]}, nil
+}
+
+func (r *ring) close() {
+	_ = unix.Munmap(r.mem)
+	_ = unix.Close(r.fd)
+}
+
+// read gives every event there is to do: its type and what follows its header.
+func (r *ring) read(do func(typ uint32, body []byte)) {
+	about := (*unix.PerfEventMmapPage)(unsafe.Pointer(&r.mem[0]))
+	head, tail := atomic.LoadUint64(&about.Data_head), about.Data_tail
+	size := uint64(len(r.data))
+	for tail < head {
+		h := r.at(tail, 8)
+		typ, n := binary.NativeEndian.Uint32(h), uint64(binary.NativeEndian.Uint16(h[6:]))
+		if n < 8 || n > head-tail || n > size {
+			tail = head // not what the kernel writes
+			break
+		}
+		do(typ, r.at(tail, n)[8:])
+		tail += n
+	}
+	atomic.StoreUint64(&about.Data_tail, tail)
+}
+
+func (r *ring) at(pos, n uint64) []byte {
+	size := uint64(len(r.data))
+	from := pos % size
+	if from+n <= size {
+		return r.data[from : from+n]
+	}
+	r.room = append(append(r.room[:0], r.data[from:]...), r.data[:from+n-size]...)
+	return r.room
+}

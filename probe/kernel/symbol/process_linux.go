@@ -1,0 +1,284 @@
+package symbol
+
+import (
+	"bufio"
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Process names addresses of a process. It is safe for concurrent use, but for [Process.Waiting].
+type Process struct {
+	mu      sync.Mutex
+	pid     int
+	inside  int // its number in its own PID namespace
+	maps    []mapping
+	read    time.Time // when its maps were
+	files   map[fileID]*file
+	bytes   int // of tables that are kept
+	jit     table
+	jitSize int64
+	jitRead time.Time
+
+	frames  map[fileID]*frames
+	objects map[fileID]*table
+	rows    map[uint64]*row   // how frames are left, by address
+	rooms   map[uint64]int64  // that functions make on the stack, by their start
+	calls   map[uint64]called // what is before addresses
+	stack   memory
+	callers []uint64
+}
+
+// mapping is code that is mapped.
+type mapping struct {
+	start, end, offset uint64
+	id                 fileID
+	path               string // "" of anonymous memory
+}
+
+type fileID struct{ dev, inode string }
+
+// Bounds of what is kept of one process.
+const (
+	mostMaps   = 1 << 14
+	mostTables = 24 << 20 // bytes of names of all files together
+	mostJIT    = 16 << 20 // bytes of a perf map
+	again      = time.Second
+)
+
+// NewProcess is for a process of this host.
+func NewProcess(pid int) *Process {
+	return &Process{pid: pid, inside: inside(pid), files: make(map[fileID]*file), frames: make(map[fileID]*frames), objects: make(map[fileID]*table), rows: make(map[uint64]*row), rooms: make(map[uint64]int64), calls: make(map[uint64]called)}
+}
+
+// Name is the function an address lies in, and the file: either may be "", and a function
+// that is not known is told by the address in its file ("0x1234").
+func (p *Process) Name(addr uint64) (function, in string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.at(addr)
+	if m == nil {
+		return "", ""
+	}
+	switch {
+	case m.path == "" || strings.HasPrefix(m.path, "/memfd:") || strings.HasPrefix(m.path, "/dev/zero"):
+		return readable(p.made(addr)), "code made at run time"
+	case m.path[0] == '[':
+		return "", m.path // [vdso]
+	}
+	f := p.file(m)
+	name, linked := f.at(addr - m.start + m.offset)
+	if name == "" {
+		name = fmt.Sprintf("%#x", linked)
+	}
+	return readable(name), path.Base(m.path)
+}
+
+// at is the code an address lies in; maps are read again for one that lies in none.
+func (p *Process) at(addr uint64) *mapping {
+	for {
+		for i := range p.maps {
+			if m := &p.maps[i]; addr >= m.start && addr < m.end {
+				return m
+			}
+		}
+		if time.Since(p.read) < again {
+			return nil
+		}
+		p.read = time.Now()
+		if f, err := os.Open(fmt.Sprintf("/proc/%d/maps", p.pid)); err == nil {
+			p.maps = readMaps(f)
+			_ = f.Close()
+		}
+	}
+}
+
+// readMaps reads what is mapped to be executed (proc_pid_maps(5)).
+func readMaps(r io.Reader) (all []mapping) {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() && len(all) < mostMaps {
+		f := strings.SplitN(lines.Text(), " ", 6) // the path may hold spaces
+		if len(f) < 5 || len(f[1]) < 3 || f[1][2] != 'x' {
+			continue
+		}
+		from, to, _ := strings.Cut(f[0], "-")
+		m := mapping{id: fileID{f[3], f[4]}}
+		var err [3]error
+		m.start, err[0] = strconv.ParseUint(from, 16, 64)
+		m.end, err[1] = strconv.ParseUint(to, 16, 64)
+		m.offset, err[2] = strconv.ParseUint(f[2], 16, 64)
+		if errors.Join(err[:]...) != nil {
+			continue
+		}
+		if len(f) == 6 {
+			m.path = strings.TrimSuffix(strings.TrimLeft(f[5], " "), " (deleted)")
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// file is what the mapped file says. It is opened as the process sees it, and if it was
+// replaced or deleted since, as the kernel kept it, which needs root.
+func (p *Process) file(m *mapping) *file {
+	if f := p.files[m.id]; f != nil {
+		return f
+	}
+	f := &file{}
+	if p.bytes < mostTables {
+		if r := p.open(m); r != nil {
+			f = readFile(r)
+			_ = r.Close()
+			p.bytes += len(f.text) + 20*len(f.starts)
+		}
+	}
+	p.files[m.id] = f
+	return f
+}
+
+// framesOf are the rules of the mapped file's frames, nil if it has none.
+func (p *Process) framesOf(m *mapping) *frames {
+	x, known := p.frames[m.id]
+	if known {
+		return x
+	}
+	if r := p.open(m); r != nil && p.bytes < mostTables {
+		if f, err := elf.NewFile(r); err == nil {
+			x = readFrames(f)
+		}
+		_ = r.Close()
+		if x != nil {
+			p.bytes += len(x.data) + 48*len(x.all)
+		}
+	}
+	p.frames[m.id] = x
+	return x
+}
+
+// Variable is the variable of a program that an address lies in, with how far behind its start
+// ("stock+0x40") where it is larger than a lock; "" if none is known.
+func (p *Process) Variable(addr uint64) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.maps {
+		m := &p.maps[i]
+		if m.path == "" || m.path[0] == '[' {
+			continue
+		}
+		linked, ok := p.file(m).linked(m.offset)
+		if !ok || addr < m.start-linked {
+			continue
+		}
+		if name, behind := p.objectsOf(m).within(addr - (m.start - linked)); name != "" {
+			if name = readable(name); behind >= largestLock {
+				name += fmt.Sprintf("+%#x", behind)
+			}
+			return name
+		}
+	}
+	return ""
+}
+
+// largestLock is larger than a lock or condition variable of glibc (pthreadtypes.h), in bytes.
+const largestLock = 64
+
+func (p *Process) objectsOf(m *mapping) *table {
+	t, known := p.objects[m.id]
+	if known {
+		return t
+	}
+	t = &table{}
+	if r := p.open(m); r != nil && p.bytes < mostTables {
+		*t = readObjects(r)
+		_ = r.Close()
+		p.bytes += len(t.text) + 20*len(t.starts)
+	}
+	p.objects[m.id] = t
+	return t
+}
+
+func (p *Process) open(m *mapping) *os.File {
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/root%s", p.pid, m.path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err == nil {
+		var st syscall.Stat_t
+		if syscall.Fstat(int(f.Fd()), &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFREG && strconv.FormatUint(st.Ino, 10) == m.id.inode {
+			return f
+		}
+		_ = f.Close()
+	}
+	if f, err = os.Open(fmt.Sprintf("/proc/%d/map_files/%x-%x", p.pid, m.start, m.end)); err != nil {
+		return nil
+	}
+	return f
+}
+
+// made is the function of code that was made at run time, "" if none is known.
+func (p *Process) made(addr uint64) string {
+	if name := p.jit.at(addr); name != "" || time.Since(p.jitRead) < 5*again {
+		return name
+	}
+	p.jitRead = time.Now()
+	// Whoever may write to /tmp can put a file there, or a pipe: it must be the process's own.
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/root/tmp/perf-%d.map", p.pid, p.inside), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	var st, own syscall.Stat_t
+	if syscall.Fstat(int(f.Fd()), &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || st.Size == p.jitSize || st.Size > mostJIT ||
+		syscall.Stat(fmt.Sprintf("/proc/%d", p.pid), &own) != nil || st.Uid != own.Uid && st.Uid != 0 {
+		return p.jit.at(addr)
+	}
+	p.jitSize, p.jit = st.Size, readPerfMap(f)
+	return p.jit.at(addr)
+}
+
+// readPerfMap reads lines "start size name", both in hexadecimal digits; of code that took the
+// place of older code the later line holds.
+func readPerfMap(r io.Reader) (t table) {
+	lines := bufio.NewScanner(r)
+	var all [][]byte
+	for lines.Scan() {
+		all = append(all, bytes.Clone(lines.Bytes()))
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		f := strings.SplitN(string(all[i]), " ", 3)
+		if len(f) < 3 {
+			continue
+		}
+		start, err := strconv.ParseUint(strings.TrimPrefix(f[0], "0x"), 16, 64)
+		size, err2 := strconv.ParseUint(strings.TrimPrefix(f[1], "0x"), 16, 64)
+		if err == nil && err2 == nil && size > 0 {
+			t.add(start, size, f[2])
+		}
+	}
+	t.sort()
+	return t
+}
+
+// inside is a process's number in its innermost PID namespace: the perf map is called by it.
+func inside(pid int) int {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return pid
+	}
+	_, rest, ok := strings.Cut(string(b), "\nNSpid:")
+	line, _, _ := strings.Cut(rest, "\n")
+	f := strings.Fields(line)
+	if !ok || len(f) == 0 {
+		return pid
+	}
+	if n, err := strconv.Atoi(f[len(f)-1]); err == nil {
+		return n
+	}
+	return pid
+}

@@ -1,0 +1,213 @@
+package kernel
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// types finds a few of the types that the kernel describes (BTF:
+// https://docs.kernel.org/bpf/btf.html) by reading it once. Of the 100,000 there are a dozen is asked for: a
+// library that indexes all takes a tenth of a second of CPU time for it.
+type types struct {
+	raw     []byte
+	kinds   []byte   // section of types
+	strings []byte   // section of names
+	at      []uint32 // of each type in its section, by number
+	found   map[typeName]uint32
+}
+
+type typeName struct {
+	name string
+	kind uint32
+}
+
+// Kinds of types.
+const (
+	kindInt      = 1
+	kindStruct   = 4
+	kindUnion    = 5
+	kindEnum     = 6
+	kindTypedef  = 8
+	kindVolatile = 9
+	kindConst    = 10
+	kindRestrict = 11
+	kindTypeTag  = 18
+	kinds        = 20
+)
+
+// extra is how many bytes follow the 12 of a type: fixed, and for each of its vlen.
+var extra = [kinds][2]uint32{1: {4, 0}, 3: {12, 0}, 4: {0, 12}, 5: {0, 12}, 6: {0, 8}, 13: {0, 8}, 14: {4, 0}, 15: {0, 12}, 17: {4, 0}, 19: {0, 12}}
+
+// tracepoint is the name of the type that stands for a tracepoint.
+func tracepoint(name string) typeName { return typeName{"btf_trace_" + name, kindTypedef} }
+
+// readTypes finds types by their names; those that are not there are not found.
+func readTypes(wanted []typeName) (*types, error) {
+	f, err := os.Open("/sys/kernel/btf/vmlinux")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil { // before 6.16 it cannot be mapped
+		if raw, err = os.ReadFile(f.Name()); err != nil {
+			return nil, err
+		}
+		return parseTypes(raw, wanted)
+	}
+	t, err := parseTypes(raw, wanted)
+	if err != nil {
+		_ = unix.Munmap(raw)
+		return nil, err
+	}
+	t.raw = raw
+	return t, nil
+}
+
+// close gives the memory back; nothing may be asked any more.
+func (t *types) close() {
+	if t != nil && t.raw != nil {
+		_ = unix.Munmap(t.raw)
+		t.raw, t.kinds, t.strings = nil, nil, nil
+	}
+}
+
+var errTypes = errors.New("the kernel's description of its types is not understood")
+
+func parseTypes(raw []byte, wanted []typeName) (*types, error) {
+	if len(raw) < 24 || binary.NativeEndian.Uint16(raw) != 0xeb9f {
+		return nil, errTypes
+	}
+	word := func(at uint32) uint32 { return binary.NativeEndian.Uint32(raw[at:]) }
+	head := uint64(word(4))
+	section := func(at uint32) []byte {
+		from, n := head+uint64(word(at)), uint64(word(at+4))
+		if from+n > uint64(len(raw)) {
+			return nil
+		}
+		return raw[from : from+n]
+	}
+	t := &types{kinds: section(8), strings: section(16), found: make(map[typeName]uint32), at: make([]uint32, 1, 1<<17)}
+	names := make(map[uint32]string)
+	for _, w := range wanted {
+		if at := bytes.Index(t.strings, []byte("\x00"+w.name+"\x00")); at >= 0 {
+			names[uint32(at+1)] = w.name
+		}
+	}
+	for at := 0; at+12 <= len(t.kinds); {
+		name, kind, many := binary.NativeEndian.Uint32(t.kinds[at:]), t.kind(uint32(at)), t.many(uint32(at))
+		if kind == 0 || kind >= kinds {
+			return nil, errTypes
+		}
+		if text, ok := names[name]; ok {
+			if k := (typeName{text, kind}); t.found[k] == 0 {
+				t.found[k] = uint32(len(t.at))
+			}
+		}
+		t.at = append(t.at, uint32(at))
+		if at += 12 + int(extra[kind][0]+many*extra[kind][1]); at > len(t.kinds) {
+			return nil, errTypes
+		}
+	}
+	return t, nil
+}
+
+func (t *types) kind(at uint32) uint32 {
+	return binary.NativeEndian.Uint32(t.kinds[at+4:]) >> 24 & 0x1f
+}
+
+func (t *types) many(at uint32) uint32 {
+	return binary.NativeEndian.Uint32(t.kinds[at+4:]) & 0xffff
+}
+
+// id is the number of a type.
+func (t *types) id(name typeName) (uint32, bool) {
+	id, ok := t.found[name]
+	return id, ok
+}
+
+// known says whether the kernel has a tracepoint.
+func (t *types) known(name string) error {
+	if _, ok := t.id(tracepoint(name)); !ok {
+		return fmt.Errorf("this kernel has no tracepoint %s", name)
+	}
+	return nil
+}
+
+// member is where one of a struct lies, of the first name that it has, and its size, 0 unknown.
+func (t *types) member(of string, names ...string) (at int16, size uint32, err error) {
+	id, ok := t.id(typeName{of, kindStruct})
+	if !ok {
+		return 0, 0, fmt.Errorf("the kernel describes no %s", of)
+	}
+	for _, n := range names {
+		if bytes, typ, ok := t.within(id, n, 0); ok {
+			return int16(bytes), t.size(typ), nil
+		}
+	}
+	return 0, 0, fmt.Errorf("%s has no %s", of, names[0])
+}
+
+// deepestType bounds structs within structs.
+const deepestType = 8
+
+// within looks for a member, which may be one of a nameless struct or union.
+func (t *types) within(id uint32, name string, deep int) (at, typ uint32, ok bool) {
+	if int(id) >= len(t.at) || deep > deepestType {
+		return 0, 0, false
+	}
+	head := t.at[id]
+	if k := t.kind(head); k != kindStruct && k != kindUnion {
+		return 0, 0, false
+	}
+	bits := binary.NativeEndian.Uint32(t.kinds[head+4:])>>31 != 0 // offsets hold sizes of bit fields, too
+	for n := range t.many(head) {
+		m := t.kinds[head+12+12*n:]
+		text, typ, offset := binary.NativeEndian.Uint32(m), binary.NativeEndian.Uint32(m[4:]), binary.NativeEndian.Uint32(m[8:])
+		if bits {
+			offset &= 0xffffff
+		}
+		switch {
+		case text == 0:
+			if at, typ, ok := t.within(typ, name, deep+1); ok {
+				return offset/8 + at, typ, true
+			}
+		case t.is(text, name):
+			return offset / 8, typ, true
+		}
+	}
+	return 0, 0, false
+}
+
+func (t *types) is(at uint32, name string) bool {
+	rest := t.strings[min(int(at), len(t.strings)):]
+	return len(rest) > len(name) && string(rest[:len(name)]) == name && rest[len(name)] == 0
+}
+
+// size is that of a number, in bytes; 0 of others.
+func (t *types) size(id uint32) uint32 {
+	for range deepestType {
+		if int(id) >= len(t.at) || id == 0 {
+			return 0
+		}
+		of := binary.NativeEndian.Uint32(t.kinds[t.at[id]+8:])
+		switch t.kind(t.at[id]) {
+		case kindInt, kindEnum:
+			return of
+		case kindTypedef, kindVolatile, kindConst, kindRestrict, kindTypeTag:
+			id = of
+		default:
+			return 0
+		}
+	}
+	return 0
+}

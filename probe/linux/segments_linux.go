@@ -1,0 +1,160 @@
+package linux
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// segments counts what the TCP sockets of processes sent and received: the kernel keeps no such count of a
+// process. Sockets come and go, so that growth is added up; one that is first seen after the first look was
+// made since, and counts whole.
+type segments struct {
+	root   string
+	spaces map[string]*netSpace // network namespaces, by what the link to them says
+	known  map[int]*held        // by PID
+	room   []byte
+}
+
+// netSpace is the sockets of a network namespace.
+type netSpace struct {
+	diag  *socketDiag // nil: not for us
+	table map[uint32]int64
+	read  bool // in this round
+}
+
+// held are the sockets of a process.
+type held struct {
+	sum  int64
+	last map[uint32]int64 // by inode
+}
+
+// Bounds: what is beyond is not counted.
+const (
+	mostListed = 4096 // files of a process
+	mostTCP    = 1 << 16
+	mostSpaces = 16
+)
+
+func newSegments(root string) *segments {
+	return &segments{root: root, spaces: make(map[string]*netSpace), known: make(map[int]*held), room: make([]byte, 32<<10)}
+}
+
+// again lets tables be read anew.
+func (s *segments) again() {
+	for _, n := range s.spaces {
+		n.read = false
+	}
+}
+
+func (s *segments) close() {
+	for _, n := range s.spaces {
+		if n.diag != nil {
+			n.diag.close()
+		}
+	}
+	clear(s.spaces)
+}
+
+// of is how many segments the sockets of a process sent and received since it was first asked for, false if
+// that is not known.
+func (s *segments) of(pid int) (int64, bool) {
+	dir := fmt.Sprintf("%s/%d", s.root, pid)
+	n := s.space(dir)
+	if n == nil {
+		return 0, false
+	}
+	inodes, ok := socketsOf(dir + "/fd")
+	if !ok || len(inodes) > 0 && !s.fill(n) {
+		return 0, false
+	}
+	h := s.known[pid]
+	begun := h != nil
+	if !begun {
+		h = &held{}
+		s.known[pid] = h
+	}
+	now := make(map[uint32]int64, len(inodes))
+	for _, inode := range inodes {
+		count, ok := n.table[inode]
+		if !ok {
+			continue
+		}
+		now[inode] = count
+		if was, ok := h.last[inode]; ok || begun {
+			h.sum += max(0, count-was)
+		}
+	}
+	h.last = now
+	return h.sum, true
+}
+
+// space is the namespace that a process is in, nil if its sockets are not for us to see.
+func (s *segments) space(dir string) *netSpace {
+	link, err := os.Readlink(dir + "/ns/net")
+	if err != nil {
+		return nil
+	}
+	n := s.spaces[link]
+	if n == nil && len(s.spaces) < mostSpaces {
+		n = &netSpace{}
+		if n.diag, err = openSocketDiag(dir); err != nil {
+			n.diag = nil
+		} else {
+			n.diag.counts = true
+		}
+		s.spaces[link] = n
+	}
+	if n == nil || n.diag == nil {
+		return nil
+	}
+	return n
+}
+
+// fill reads the sockets of a namespace, once in a round.
+func (s *segments) fill(n *netSpace) bool {
+	if n.read {
+		return n.table != nil
+	}
+	n.read, n.table = true, make(map[uint32]int64)
+	for _, family := range []byte{syscall.AF_INET, syscall.AF_INET6} {
+		if err := n.diag.tcp(family, tcpConnected, mostTCP, s.room, func(x inetSocket) {
+			if x.segments >= 0 {
+				n.table[x.inode] = x.segments
+			}
+		}); err != nil {
+			n.table = nil
+			return false
+		}
+	}
+	return true
+}
+
+// socketsOf are the inodes of the sockets among a process's files.
+func socketsOf(dir string) (all []uint32, ok bool) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, false
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(mostListed + 1)
+	if err != nil && !errors.Is(err, io.EOF) || len(names) > mostListed {
+		return nil, false
+	}
+	for _, n := range names {
+		to, err := os.Readlink(dir + "/" + n)
+		if err != nil {
+			continue
+		}
+		if digits, is := strings.CutPrefix(to, "socket:["); is {
+			if inode, err := strconv.ParseUint(strings.TrimSuffix(digits, "]"), 10, 32); err == nil {
+				all = append(all, uint32(inode))
+			}
+		}
+	}
+	return all, true
+}

@@ -1,0 +1,22 @@
+package linux
+
+import "path/filepath"
+
+// settings are files of the host that say what somebody set, or how it is built: they are read
+// again, as somebody may change them meanwhile.
+func settings() (all []string) {
+	for _, name := range []string{
+		"kernel/osrelease", "kernel/numa_balancing", "kernel/task_delayacct",
+		"vm/swappiness", "vm/dirty_ratio", "vm/dirty_background_ratio", "vm/dirty_bytes", "vm/min_free_kbytes", "vm/compaction_proactiveness",
+		"vm/zone_reclaim_mode", "vm/overcommit_memory", "vm/nr_hugepages",
+		"net/core/netdev_budget", "net/core/netdev_budget_usecs", "net/core/netdev_max_backlog", "net/core/somaxconn",
+	} {
+		all = append(all, "/proc/sys/"+name)
+	}
+	const hugePages = "/sys/kernel/mm/transparent_hugepage/"
+	for _, name := range []string{"enabled", "defrag", "shmem_enabled", "hpage_pmd_size", "khugepaged/defrag", "khugepaged/max_ptes_none"} {
+		all = append(all, hugePages+name)
+	}
+	sizes, _ := filepath.Glob(hugePages + "hugepages-*kB/enabled") // its only error is of patterns
+	return append(append(all, sizes...), "/sys/devices/system/node/online")
+}

@@ -1,0 +1,89 @@
+package linux
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// workers looks at the workers of a process as at its threads: at those of a runtime each of whose
+// workers is a process of its own and serves one request at a time.
+type workers struct {
+	process *process
+	files   map[int]*openFiles // of each worker
+	told    map[int]string     // what a number was last said to be, of whichever worker
+	polled  map[string]string  // likewise, of addresses
+}
+
+func newWorkers(p *process) *workers {
+	return &workers{process: p, files: make(map[int]*openFiles), told: make(map[int]string), polled: make(map[string]string)}
+}
+
+// mostWorkers are looked at; what is beyond is not.
+const mostWorkers = 1024
+
+// list yields the children of the process. (proc_pid_task(5): CONFIG_PROC_CHILDREN)
+func (w *workers) list(each func(pid int)) error {
+	b, err := os.ReadFile(fmt.Sprintf("%s/task/%d/children", w.process.dir, w.process.pid))
+	if err != nil {
+		return err
+	}
+	n := 0
+	for f := range bytes.FieldsSeq(b) {
+		if pid, err := strconv.Atoi(string(f)); err == nil && n < mostWorkers {
+			n++
+			each(pid)
+		}
+	}
+	return nil
+}
+
+// call is [openFiles.call] of a worker. Numbers of descriptors are each worker's own: what another had
+// said of one is said anew.
+func (w *workers) call(out []byte, pid int, call []byte) []byte {
+	d := w.files[pid]
+	if d == nil {
+		p := &process{pid: pid, dir: fmt.Sprintf("/proc/%d", pid)}
+		x := newOpenFiles(p)
+		d = &x
+		d.told = w.told
+		w.files[pid] = d
+	}
+	if address, fd, ok := polls(pid, call); ok {
+		if target, err := os.Readlink(fmt.Sprintf("%s/fd/%d", d.process.dir, fd)); err == nil {
+			if words := d.words(target); w.polled[address] != words {
+				w.polled[address] = words
+				return fmt.Appendf(out, "word %s %s\n", address, words)
+			}
+		}
+		return out
+	}
+	return d.call(out, call)
+}
+
+func (w *workers) forget(pid int) { delete(w.files, pid) }
+
+// polls says which descriptor a call of poll or ppoll waits for, where it is one alone: clients of
+// databases wait so for an answer. It is the first field of struct pollfd, in the caller's memory.
+func polls(pid int, call []byte) (address string, fd int32, ok bool) {
+	f := strings.Fields(string(call))
+	if len(f) < 3 || f[0] != strconv.Itoa(unix.SYS_PPOLL) && f[0] != pollNumber || f[2] != "0x1" {
+		return "", 0, false
+	}
+	at, err := strconv.ParseUint(strings.TrimPrefix(f[1], "0x"), 16, 64)
+	if err != nil {
+		return "", 0, false
+	}
+	var room [4]byte
+	n, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &room[0], Len: 4}}, []unix.RemoteIovec{{Base: uintptr(at), Len: 4}}, 0)
+	if err != nil || n != 4 {
+		return "", 0, false
+	}
+	fd = int32(binary.NativeEndian.Uint32(room[:]))
+	return f[1], fd, fd >= 0
+}

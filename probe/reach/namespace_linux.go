@@ -1,0 +1,101 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Enterable says, with what to do, why the network namespace of a process cannot be
+// entered; nil: it can.
+func Enterable(pid int) error {
+	done := make(chan error)
+	go func() { done <- inside(pid, func() {}) }()
+	return <-done
+}
+
+// inside calls f on a thread that is in the network namespace of a process. A thread
+// that does not come back from there is not used again: it ends with the goroutine,
+// which therefore must be f's own. But the first one would stay, so coming back is tried.
+func inside(pid int, f func()) error {
+	runtime.LockOSThread()
+	ours, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		return err
+	}
+	defer ours.Close()
+	theirs, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	if err := unix.Setns(int(theirs.Fd()), unix.CLONE_NEWNET); err != nil {
+		runtime.UnlockOSThread()
+		return err
+	}
+	f()
+	if unix.Setns(int(ours.Fd()), unix.CLONE_NEWNET) == nil {
+		runtime.UnlockOSThread()
+	}
+	return nil
+}
+
+// DialIn connects from within the network namespace of a process: a socket stays in the
+// one it was made in, whoever uses it.
+func DialIn(pid int) func(ctx context.Context, network, address string) (net.Conn, error) {
+	type dialed struct {
+		conn net.Conn
+		err  error
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		done := make(chan dialed, 1)
+		go func() {
+			// Of one address without a name the socket is made by the thread that dials.
+			dialer := net.Dialer{Timeout: 5 * time.Second, FallbackDelay: -1}
+			var d dialed
+			err := inside(pid, func() {
+				for _, a := range literal(address) {
+					if d.conn, d.err = dialer.DialContext(ctx, network, a); d.err == nil {
+						break
+					}
+				}
+			})
+			if err != nil {
+				d.err = err
+			}
+			done <- d
+		}()
+		d := <-done
+		return d.conn, d.err
+	}
+}
+
+// literal are the addresses that a name of the loopback stands for.
+func literal(address string) []string {
+	port, ok := strings.CutPrefix(address, "localhost:")
+	if !ok {
+		return []string{address}
+	}
+	return []string{"127.0.0.1:" + port, "[::1]:" + port}
+}
+
+// WhyNot is what stands between us and a namespace; instead is what to do where nothing opens it.
+func WhyNot(pid int, err error, instead string) (why, do string) {
+	why = "the process has its own network namespace, and this user may not enter it"
+	do = fmt.Sprintf("sudo unstall %d", pid)
+	if !errors.Is(err, os.ErrPermission) {
+		return fmt.Sprintf("the process has its own network namespace, which cannot be entered: %v", err), instead
+	}
+	if os.Geteuid() == 0 {
+		why = "the process has its own network namespace, and entering it needs the capability SYS_ADMIN"
+		do = fmt.Sprintf("run unstall %d on the host, or start this container with --cap-add SYS_ADMIN --pid host", pid)
+	}
+	return why, do
+}

@@ -1,0 +1,62 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+)
+
+// settings are those that decide how a server answers. None is a password, a name or a path: these are
+// never asked for.
+var settings = []string{
+	"maxmemory", "maxmemory-policy", "maxmemory-samples", "maxmemory-eviction-tenacity", "maxmemory-clients", "maxclients", "timeout", "tcp-keepalive", "tcp-backlog",
+	"appendonly", "appendfsync", "no-appendfsync-on-rewrite", "auto-aof-rewrite-percentage", "auto-aof-rewrite-min-size", "aof-use-rdb-preamble",
+	"aof-rewrite-incremental-fsync", "save", "rdb-save-incremental-fsync", "rdbcompression", "rdbchecksum", "stop-writes-on-bgsave-error",
+	"hz", "dynamic-hz", "io-threads", "io-threads-do-reads", "slowlog-log-slower-than", "slowlog-max-len", "latency-monitor-threshold", "latency-tracking",
+	"lazyfree-lazy-eviction", "lazyfree-lazy-expire", "lazyfree-lazy-server-del", "lazyfree-lazy-user-del", "lazyfree-lazy-user-flush", "replica-lazy-flush",
+	"activedefrag", "active-defrag-cycle-min", "active-defrag-cycle-max", "active-expire-effort", "jemalloc-bg-thread", "disable-thp", "oom-score-adj",
+	"repl-backlog-size", "repl-diskless-sync", "client-output-buffer-limit", "client-query-buffer-limit", "proto-max-bulk-len", "cluster-enabled",
+	"cluster-node-timeout", "busy-reply-threshold", "lua-time-limit", "databases", "hash-max-listpack-entries", "hash-max-listpack-value",
+	"list-max-listpack-size", "set-max-intset-entries", "zset-max-listpack-entries", "zset-max-listpack-value", "protected-mode",
+}
+
+// settings asks for them one by one, as all versions answer; what a version does not have is left out.
+func (r *recording) settings(ctx context.Context) {
+	pipe := r.client.Pipeline()
+	for _, name := range settings {
+		pipe.Do(ctx, "CONFIG", "GET", name)
+	}
+	// The first is asked alone: where CONFIG is renamed or not allowed, so it is for all.
+	first, ok := r.ask(ctx, "CONFIG", "GET", settings[0])
+	if !ok {
+		return
+	}
+	all, _ := first.([]any)
+	answers, err := pipe.Exec(ctx)
+	if err != nil && !answered(err) {
+		return
+	}
+	for _, a := range answers[1:] {
+		of, ok := a.(interface{ Result() (any, error) })
+		if !ok {
+			continue
+		}
+		if v, err := of.Result(); err == nil {
+			if pair, ok := v.([]any); ok && len(pair) == 2 {
+				all = append(all, pair...)
+			}
+		}
+	}
+	write(&r.buf, all, "")
+}
+
+// logfile is where it writes its log, "" nowhere or unknown. It is not stored.
+func (r *recording) logfile(ctx context.Context) string {
+	v, err := r.client.Do(ctx, "CONFIG", "GET", "logfile").Result()
+	if err != nil {
+		return ""
+	}
+	if pair, ok := v.([]any); ok && len(pair) == 2 {
+		return fmt.Sprint(pair[1])
+	}
+	return ""
+}
