@@ -56,6 +56,9 @@ type Plan struct {
 
 	Blocks int    `json:"blocks"`
 	Seed   uint64 `json:"seed"`
+
+	// Only are the variants that were asked for, where not all were: nothing was compared or checked.
+	Only []string `json:"only,omitempty"`
 }
 
 // Result is what was found of one variant.

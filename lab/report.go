@@ -17,7 +17,11 @@ import (
 func Report(w io.Writer, o *Outcome) error {
 	p := &page{w: w}
 	p.line("lab %s · %d CPUs · %s · %.0f s: %s", o.Lab, o.Host.CPUs, o.Host.Toolchain, o.Host.DurationS, o.verdict())
-	p.line("%s, %s", o.Plan.load(), o.Plan.blocks())
+	if o.Plan.Only == nil {
+		p.line("%s, %s", o.Plan.load(), o.Plan.blocks())
+	} else {
+		p.line("only %s: nothing was compared", strings.Join(o.Plan.Only, ", "))
+	}
 	p.line("")
 	p.diagnoses(o)
 	p.storms(o)

@@ -16,11 +16,12 @@ import (
 
 // Options are what the user decides, and whom to tell.
 type Options struct {
-	Quick    bool   // fewer and shorter blocks
-	On       string // the runtime, of those a lab runs on as well; empty: its own
-	Keep     string // directory for captures; empty: they are not kept
-	Version  string // of the tool
-	Pictures bool   // keep what there is to be seen of the sick variant and the fixed one
+	Quick    bool     // fewer and shorter blocks
+	On       string   // the runtime, of those a lab runs on as well; empty: its own
+	Only     []string // variants to diagnose, and nothing else; nil: all of the lab
+	Keep     string   // directory for captures; empty: they are not kept
+	Version  string   // of the tool
+	Pictures bool     // keep what there is to be seen of the sick variant and the fixed one
 	Progress func(text string)
 }
 
@@ -37,6 +38,9 @@ func Run(ctx context.Context, l *Lab, opt Options) (*Outcome, error) {
 	if opt.Quick {
 		s.Sizes = l.Quick
 		s.variants = slices.DeleteFunc(s.variants, func(v Variant) bool { return v.Long })
+	}
+	if err := s.only(opt.Only); err != nil {
+		return nil, err
 	}
 	s.patience = s.Sizes.Patience
 	s.out.Plan.Blocks, s.out.Plan.Seed = s.Sizes.Blocks, rand.Uint64()>>11 // JSON's numbers have 53 bits
@@ -59,6 +63,21 @@ func (l *Lab) on(name string) (*Lab, error) {
 	moved := *l
 	moved.Runtime = other
 	return &moved, nil
+}
+
+// only leaves the variants of these names.
+func (s *Stand) only(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		if _, ok := s.Variant(name); !ok {
+			return fmt.Errorf("lab %s: it has no variant %q here: see unstall lab list", s.Name, name)
+		}
+	}
+	s.variants = slices.DeleteFunc(s.variants, func(v Variant) bool { return !slices.Contains(names, v.Name) })
+	s.out.Plan.Only = names
+	return nil
 }
 
 // others says what else a lab runs on than its own runtime.
@@ -143,8 +162,10 @@ func (s *Stand) measure() error {
 			return fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
-	if err := s.load.ready(); err != nil {
-		return err
+	if s.out.Plan.Only == nil {
+		if err := s.load.ready(); err != nil {
+			return err
+		}
 	}
 	for i := range s.variants {
 		v := &s.variants[i]
@@ -159,6 +180,9 @@ func (s *Stand) measure() error {
 		if err := s.diagnose(*v); err != nil {
 			return fmt.Errorf("%s: %w", v.Name, err)
 		}
+	}
+	if s.out.Plan.Only != nil {
+		return nil
 	}
 	if err := s.blocks(); err != nil {
 		return err

@@ -64,8 +64,9 @@ func (c *labOptions) form(more ...string) (string, error) {
 }
 
 type labRunCommand struct {
-	Name string `arg:"" help:"The incident to run; unstall lab list shows them."`
-	On   string `placeholder:"RUNTIME" help:"Run its services on this runtime instead of the one they are built with: dotnet-9."`
+	Name string   `arg:"" help:"The incident to run; unstall lab list shows them."`
+	On   string   `placeholder:"RUNTIME" help:"Run its services on this runtime instead of the one they are built with: dotnet-9."`
+	Only []string `placeholder:"VARIANT,…" help:"Diagnose only these variants, and compare nothing."`
 	labOptions
 }
 
@@ -76,7 +77,7 @@ func (c *labRunCommand) Run(s *session) error {
 	}
 	for _, l := range all.Labs {
 		if l.Name == c.Name {
-			outcomes := c.run(s, []*lab.Lab{l}, c.On, form == "html")
+			outcomes := c.run(s, []*lab.Lab{l}, c.On, c.Only, form == "html")
 			if len(outcomes) == 0 {
 				return nil
 			}
@@ -102,7 +103,7 @@ func (c *labScoreCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	score := lab.ScoreOf(c.run(s, all.Labs, "", false))
+	score := lab.ScoreOf(c.run(s, all.Labs, "", nil, false))
 	s.write(c.Output, nil, func(w io.Writer) error {
 		if form == "json" {
 			return json.Encode(w, score)
@@ -113,12 +114,12 @@ func (c *labScoreCommand) Run(s *session) error {
 }
 
 // run runs labs one after the other and says how far they are.
-func (c *labOptions) run(s *session, labs []*lab.Lab, on string, pictures bool) (outcomes []*lab.Outcome) {
+func (c *labOptions) run(s *session, labs []*lab.Lab, on string, only []string, pictures bool) (outcomes []*lab.Outcome) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	begin := time.Now()
 	for _, l := range labs {
-		o, err := lab.Run(ctx, l, lab.Options{Quick: c.Quick, On: on, Keep: c.Keep, Version: version(), Pictures: pictures, Progress: func(text string) {
+		o, err := lab.Run(ctx, l, lab.Options{Quick: c.Quick, On: on, Only: only, Keep: c.Keep, Version: version(), Pictures: pictures, Progress: func(text string) {
 			fmt.Fprintf(s.err, "[%3.0f s] %s\n", time.Since(begin).Seconds(), text)
 		}})
 		switch {
