@@ -130,6 +130,9 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 	for s := range b.Subjects {
 		if sources := bySubject[evidence.SubjectID(s)]; sources != nil {
 			withoutStreams(b, evidence.SubjectID(s), sources)
+			if opt.SLO == 0 {
+				withoutPolls(b, evidence.SubjectID(s), sources)
+			}
 			if len(sources) == 0 {
 				continue
 			}
