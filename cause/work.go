@@ -32,7 +32,9 @@ func (e Effort) Name() string {
 func (c *Case) Worked() []Effort {
 	sums := make(map[called]float64)
 	origin := From(c.Ledger.Source)
-	if samples := samplesOf(c); len(samples.lanes) > 0 {
+	if clocked := c.clocked(); len(clocked) > 0 {
+		sums = clocked
+	} else if samples := samplesOf(c); len(samples.lanes) > 0 {
 		for _, row := range c.Ledger.Slow {
 			lane := c.Bundle.Requests.Lane[row]
 			c.Ledger.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
@@ -54,6 +56,32 @@ func (c *Case) Worked() []Effort {
 		}
 	}
 	return ranked(sums, origin)
+}
+
+// fewClocked samples by the kernel's clock, 10 ms of CPU time each, say too little.
+const fewClocked = 10
+
+// clocked is where slow requests ran by the kernel's clock of CPU time, where that tells of the runtime's
+// functions: on the thread that began with a request, as long as that works on requests.
+func (c *Case) clocked() map[called]float64 {
+	sums := make(map[called]float64)
+	r, n := &c.Bundle.Requests, 0
+	count := func(_ int64, stack evidence.StackID) {
+		if c.Threads().View(c.Subject, stack).Request {
+			n++
+			site := c.SiteOf(stack)
+			sums[called{site.Function, site.Callee}]++
+		}
+	}
+	for _, row := range c.Ledger.Slow {
+		if lane := r.Lane[row]; lane != 0 {
+			c.Threads().Clocked(c.Subject, lane, r.Start[row], r.End[row], count)
+		}
+	}
+	if n < fewClocked {
+		return nil
+	}
+	return sums
 }
 
 // Background says in which functions goroutines ran that serve no request, most first.

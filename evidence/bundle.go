@@ -18,6 +18,7 @@ type Bundle struct {
 	Tables     []Table
 	Warnings   []Warning
 	Unseen     []Unseen
+	Code       []Code // who names functions made at run time
 	Names      *Names
 	Stacks     *Stacks
 	Handlings  *Handlings
@@ -156,6 +157,11 @@ func (b *Bundle) rename(from, to SubjectID) {
 	for i := range b.Processors {
 		if b.Processors[i].Subject == from {
 			b.Processors[i].Subject = to
+		}
+	}
+	for i := range b.Code {
+		if b.Code[i].Subject == from {
+			b.Code[i].Subject = to
 		}
 	}
 	for i := range b.stretches {

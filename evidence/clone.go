@@ -10,6 +10,7 @@ func (b *Bundle) Clone() *Bundle {
 	c.Artifacts, c.Clocks, c.Subjects = slices.Clone(b.Artifacts), slices.Clone(b.Clocks), slices.Clone(b.Subjects)
 	c.Series, c.Facts, c.Coverage = slices.Clone(b.Series), slices.Clone(b.Facts), slices.Clone(b.Coverage)
 	c.Processors, c.Warnings, c.stretches = slices.Clone(b.Processors), slices.Clone(b.Warnings), slices.Clone(b.stretches)
+	c.Code = slices.Clone(b.Code)
 	c.Loads, c.Tables, c.Unseen, c.parts = slices.Clip(b.Loads), slices.Clip(b.Tables), slices.Clip(b.Unseen), slices.Clip(b.parts)
 	r, v, s := &c.Requests, &c.Intervals, &c.Samples
 	r.Subject, r.Intended, r.Start, r.End = slices.Clone(r.Subject), slices.Clone(r.Intended), slices.Clone(r.Start), slices.Clone(r.End)

@@ -64,6 +64,7 @@ func Held(read *evidence.Bundle) *evidence.Bundle {
 	b := read.Clone()
 	b.Unify()
 	b.Align()
+	b.NameCode()
 	reading.CountWorkers(b, func(id string) bool { return runtime.Of(id).Master })
 	threads.Adopt(b, runtime.Stacks())
 	routes.Name(b)

@@ -21,6 +21,7 @@ var Dotnet = &Runtime{
 	Versioned:     ".NET",
 	Lane:          "thread",
 	Launchers:     []string{"dotnet"},
+	Addresses:     true,
 	Walks:         true,
 	Hosts:         true,
 	States:        looksAtThreads,

@@ -37,6 +37,7 @@ type Runtime struct {
 	Collector string   // the only one there is, as people call it; "" there are several
 	Reasons   bool     // its collector's log says of each pause why it was, and what went wrong
 	Records   bool     // it records itself on request (Java Flight Recorder)
+	Addresses bool     // it tells where its functions lie in memory, so that they are known on anybody's stacks
 	Walks     bool     // it tells what lies on its heap on request, and what dies there (EventPipe)
 	Dump      string   // the tool that prints its threads' stacks, and whose form they are given to others in
 

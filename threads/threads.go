@@ -32,6 +32,8 @@ type Reader struct {
 	Apart bool
 	// Scheduled: the runtime runs lanes of its own on these threads.
 	Scheduled bool
+	// Addressed: its functions are named on stacks that others saw, too.
+	Addressed bool
 	// OnePool: all threads of its pool do whatever comes, requests and what these hand over: no
 	// part of it works for another.
 	OnePool bool
@@ -54,7 +56,7 @@ var (
 	DotnetStacks = Reader{Read: Dotnet, Framework: func(function string) bool {
 		module, rest := splitModule(function)
 		return pseudo(function) || (&owners{}).of(module, rest) == framework
-	}, Holds: true, Rounds: true, OnePool: true}
+	}, Holds: true, Rounds: true, Addressed: true, OnePool: true}
 	JVMStacks = Reader{Read: JVM, Framework: func(function string) bool { return pseudo(function) || readJVM(function, "").own == framework }, Program: JVMProgram, Holds: true}
 )
 
@@ -70,6 +72,7 @@ type Threads struct {
 	paths  map[evidence.StackID]*callPath
 
 	programs map[evidence.SubjectID]string
+	clocks   map[evidence.SubjectID]*clock
 
 	limits map[evidence.SubjectID][]Limit
 }
@@ -104,7 +107,7 @@ type Look struct {
 // Of looks at a bundle, which has been unified: what a process is called says which
 // code is its own.
 func Of(b *evidence.Bundle, of Readers) *Threads {
-	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look), unseen: make(map[evidence.SubjectID]bool), programs: make(map[evidence.SubjectID]string)}
+	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look), unseen: make(map[evidence.SubjectID]bool), programs: make(map[evidence.SubjectID]string), clocks: make(map[evidence.SubjectID]*clock)}
 	typ := b.Names.Lookup(SampleType)
 	if typ == 0 {
 		return t
@@ -123,6 +126,7 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		slices.SortStableFunc(t.looks[s], func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
 		complete := slices.ContainsFunc(t.looks[s], func(l Look) bool { return byProgram(&l) })
 		t.looks[s] = once(t.looks[s])
+		t.clocked(s)
 		t.locked(s)
 		t.still(s)
 		if settle := of[b.Subjects[s].Runtime].Settle; settle != nil {

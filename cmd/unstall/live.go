@@ -93,8 +93,16 @@ func (r *recording) probes() (probes, others []probe.Probe) {
 	case r.Without, r.Passive:
 		return all.Probes, nil
 	}
-	return all.Probes, all.Kernel
+	return slices.Concat(all.Probes, []probe.Probe{clock}), all.Kernel
 }
+
+// clock is who runs, of processes whose functions are named by what else is recorded of them.
+var clock = probe.Probe{Name: all.Clock.Name, About: all.Clock.About, General: true, Find: func(ctx context.Context, t discover.Target) []probe.Access {
+	if !runtime.Of(t.Runtime).Addresses {
+		return nil
+	}
+	return all.Clock.Find(ctx, t)
+}}
 
 // recordable says why, if nothing of the targets can be recorded.
 func (s *session) recordable(f record.Finding) bool {

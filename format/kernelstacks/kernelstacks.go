@@ -7,6 +7,7 @@
 //	name 4712 writer
 //	f 1 k asm_exc_page_fault
 //	f 2 u gateway	main.fill
+//	f 3 a 7f12a3b45c60 code made at run time
 //	s 1 1 2
 //	r 1763689985100000000 4712 1
 //	until 1763689986000000000
@@ -23,7 +24,8 @@
 //	r 1763689985100000000 4712 1
 //
 // Functions (f), stacks (s, innermost first) and threads (name) are told before they are
-// referred to; from and until may be told several times: in between nothing was watched. k is a function of the kernel, u one of the program, after the file it is in.
+// referred to; from and until may be told several times: in between nothing was watched. k is a function of the kernel, u one of the program, after the file it is in; a is
+// an address in code that was made at run time, and what it is in: its runtime may name it elsewhere.
 // r is a moment at which a thread ran. w is one wait: when it began and how long it took (ns), the
 // thread, the state it was in (S, D as proc(5) has them, R: it could have run), the
 // descriptor its call was on (-1: none; fd tells which file; from 2^24 on it is the mapped file of a page
@@ -303,6 +305,13 @@ func (p *parser) function(rest []byte) bool {
 		}
 		name := clean(text)
 		f = frame{evidence.Frame{Func: p.b.Name(name), File: p.b.Name(evidence.KernelFile)}, kernelpath.Of(name), true}
+	case 'a':
+		hex, file, _ := bytes.Cut(text, []byte(" "))
+		at, err := strconv.ParseUint(string(hex), 16, 64)
+		if err != nil {
+			return false
+		}
+		f.Frame = evidence.Frame{Func: p.b.Name(evidence.Address(at)), File: p.b.Name(clean(file))}
 	case 'u':
 		file, name, is := bytes.Cut(text, []byte("\t"))
 		if !is {

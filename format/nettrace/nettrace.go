@@ -239,6 +239,7 @@ func newType(m *eventpipe.Metadata) *eventType {
 func (p *parser) finish() {
 	for _, q := range p.order {
 		q.finish()
+		q.symbols.tell(p.b)
 	}
 	if n := p.r.Lost(); n > 0 {
 		p.b.Warnf(0, "%s lost because the session's buffer was full: what began or ended in them is missing. Record with a larger buffer or fewer providers", format.Count(n, "event was", "events were"))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
@@ -27,6 +28,7 @@ type nameTable struct {
 	modules map[uint64]string
 	text    textStore
 	sorted  bool
+	told    bool // to others
 
 	names      map[place]evidence.NameID
 	lately     []placed // by an address' hash: those with one method at all times
@@ -225,6 +227,29 @@ func (s *nameTable) at(address uint64, time int64) (index int32, sure bool) {
 		}
 	}
 	return found, candidates < 2
+}
+
+// tell lets others name addresses that they saw in the process.
+// The table is sorted by now.
+func (s *nameTable) tell(b *evidence.Builder) {
+	if s.told || len(s.methods)+len(s.entries) == 0 {
+		return
+	}
+	s.told = true
+	subject := s.subject
+	s = &nameTable{methods: s.methods, entries: s.entries, text: s.text, modules: s.modules} // nothing else is kept for it
+	var asked sync.Mutex
+	b.Code(evidence.Code{Subject: subject, At: func(address uint64, time int64) string {
+		asked.Lock()
+		defer asked.Unlock()
+		if index, _ := s.at(address, time); index >= 0 {
+			return string(s.text.frame(&s.methods[index], s.modules))
+		}
+		if m := s.entry(address); m != nil {
+			return string(s.text.frame(m, s.modules))
+		}
+		return ""
+	}})
 }
 
 // unknownFrame is what dotnet-stack and PerfView print where no method is known.

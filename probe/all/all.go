@@ -24,5 +24,8 @@ var Probes = []probe.Probe{
 	hugepages.Probe,
 }
 
+// Clock is asked beside them of processes whose runtime names functions by their addresses.
+var Clock = kernel.Clock
+
 // Kernel is asked beside them where the user wants to know what the kernel does (--kernel).
 var Kernel = []probe.Probe{kernel.Probe}

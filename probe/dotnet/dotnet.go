@@ -4,7 +4,7 @@
 // Its artifacts, as format/nettrace reads them:
 //
 //	events-0001.nettrace …   all of the recording in one session: counters each second,
-//	                         collections, the thread pool, locks, waits (.NET 9 on), the
+//	                         collections, the thread pool, locks, the
 //	                         requests of ASP.NET Core and their calls; series "events"
 //	threads-0001.nettrace …  moments, one session after the other: the stacks of all
 //	                         threads, 50 ms each at random times, and what tasks are
@@ -12,7 +12,7 @@
 //	                         in its last two seconds), and who allocates what (before .NET 6 once, in events); if it
 //	                         was asked for, what dies old for 3 s at a time, and after all else what lies on the
 //	                         heap; series "threads"
-//	detail-0001.nettrace …   requests, locks and waits of a second now and then, where
+//	detail-0001.nettrace …   requests and locks of a second now and then, where
 //	                         they come too fast to be recorded all the time; series "detail"
 //
 // A session may end with the names of all methods that have code. That takes 40 ms of

@@ -16,7 +16,6 @@ const (
 	keywordJIT        = 0x10
 	keywordContention = 0x4000
 	keywordThreading  = 0x10000
-	keywordWaitHandle = 0x40000000000 // .NET 9 on
 )
 
 // Levels of events.
@@ -72,11 +71,12 @@ var dying = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordGC | keyword
 // heap is one collection, which tells what lies there; verbose, it would tell who allocates, too.
 var heap = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordsHeap, Level: informational}}
 
-// detail is what a service does as often as it likes: requests, locks, waits, and calls to
-// others.
+// detail is what a service does as often as it likes: requests, locks, and calls to others. Waits for
+// handles (0x40000000000, from .NET 9 on) are not asked for: they come at level verbose alone, and who waits
+// looks each time whether they are on.
 func (r *recording) detail() []ipc.Provider {
 	all := []ipc.Provider{
-		{Name: runtimeProvider, Keywords: keywordContention | keywordWaitHandle, Level: informational},
+		{Name: runtimeProvider, Keywords: keywordContention, Level: informational},
 		{Name: hostingProvider, Keywords: ^uint64(0), Level: informational},
 	}
 	var specs []string

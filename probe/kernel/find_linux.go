@@ -37,6 +37,33 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 	return []probe.Access{a}
 }
 
+// findClock gives one access where that is permitted; where it is not, nothing is lacking: the runtime's own
+// looks at threads are there.
+func findClock(_ context.Context, t discover.Target) []probe.Access {
+	if t.PID <= 0 {
+		return nil
+	}
+	how, _ := tryRunning(t.PID)
+	if how == notAtAll {
+		return nil
+	}
+	return []probe.Access{{Probe: name, Where: fmt.Sprintf("the kernel, of pid %d", t.PID),
+		SwitchesOn: []string{fmt.Sprintf("stacks of running threads (%.0f a second of CPU time)", 1/sampleEvery.Seconds())},
+		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+			if plan.Passive {
+				return nil
+			}
+			if plan.For > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, plan.For)
+				defer cancel()
+			}
+			k := newNames(func(error) {})
+			defer k.close()
+			return recordRunning(ctx, t, how, k, symbol.NewProcess(t.PID), sink)
+		}}}
+}
+
 // lacks is what is not seen, in one line where nothing is.
 func lacks(how sampling, why, unseen error, pid int) (all []probe.Lack) {
 	running, lacks := lackRunning(how, why, pid)

@@ -12,6 +12,8 @@ import (
 // find gives nothing: there is no Linux kernel.
 func find(context.Context, discover.Target) []probe.Access { return nil }
 
+func findClock(context.Context, discover.Target) []probe.Access { return nil }
+
 // Host gives nothing, likewise.
 func Host() probe.Access {
 	return probe.Access{Probe: name, Record: func(context.Context, probe.Plan, probe.Sink) error { return nil }}

@@ -26,6 +26,15 @@ import "github.com/unstall/unstall/probe"
 
 const name = "kernel"
 
+// Clock records the stacks of running threads alone, of processes whose runtime names functions by their
+// addresses elsewhere: what such a runtime tells of threads that run, it tells where it can stop them.
+var Clock = probe.Probe{
+	Name:    name,
+	About:   "stacks of the process's running threads, by the kernel's clock of CPU time",
+	Find:    findClock,
+	General: true,
+}
+
 // Probe records the kernel stacks of a process of this host.
 var Probe = probe.Probe{
 	Name:  name,

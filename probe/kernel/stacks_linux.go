@@ -96,7 +96,9 @@ func (s *stacks) of(a address) int {
 		line = "k " + s.kernel.Name(at)
 	} else {
 		function, in := s.process.Name(at)
-		line = "u " + oneLine(in) + "\t" + oneLine(function)
+		if line = "u " + oneLine(in) + "\t" + oneLine(function); s.process.Made(at) {
+			line = fmt.Sprintf("a %x %s", at, oneLine(in))
+		}
 	}
 	f, ok := s.frames[line]
 	if !ok {

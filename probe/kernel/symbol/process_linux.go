@@ -70,7 +70,7 @@ func (p *Process) Name(addr uint64) (function, in string) {
 		return "", ""
 	}
 	switch {
-	case m.path == "" || strings.HasPrefix(m.path, "/memfd:") || strings.HasPrefix(m.path, "/dev/zero"):
+	case anonymous(m.path):
 		return readable(p.made(addr)), "code made at run time"
 	case m.path[0] == '[':
 		return "", m.path // [vdso]
@@ -81,6 +81,26 @@ func (p *Process) Name(addr uint64) (function, in string) {
 		name = fmt.Sprintf("%#x", linked)
 	}
 	return readable(name), path.Base(m.path)
+}
+
+// Made says whether code was made at run time, or lies in a file of some other kind than the kernel runs,
+// and nothing here names it: who made it may tell its functions by their addresses.
+func (p *Process) Made(addr uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.at(addr)
+	switch {
+	case m == nil:
+		return false
+	case anonymous(m.path):
+		return p.made(addr) == ""
+	}
+	return m.path[0] != '[' && len(p.file(m).loads) == 0
+}
+
+// anonymous is memory that no file is in, or one that never had a name for others.
+func anonymous(path string) bool {
+	return path == "" || strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(path, "/dev/zero")
 }
 
 // at is the code an address lies in; maps are read again for one that lies in none.

@@ -1,0 +1,94 @@
+package evidence
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Code names functions of a process that were made at run time, by their addresses: what
+// samples of others than the runtime itself hold of them. It is asked for each address that was
+// seen, as a large program has 200,000 functions, of which samples meet few.
+type Code struct {
+	Subject SubjectID
+	// At is the function an address lay in at a time (ns), as the runtime's own stacks have it; "" unknown.
+	At func(address uint64, time int64) string
+}
+
+// MadeCode is what stands for a function that was made at run time and that nothing names.
+const MadeCode = "code made at run time"
+
+// Address is the name of a function of which nothing but an address is known, until [Bundle.NameCode].
+func Address(address uint64) string { return addressMark + strconv.FormatUint(address, 16) }
+
+const addressMark = "address 0x"
+
+// Code adds who names functions that were made at run time.
+func (p *Builder) Code(c Code) { p.bundle.Code = append(p.bundle.Code, c) }
+
+// NameCode gives functions of which samples and intervals hold an address the names that were told
+// otherwise of the same process. Call it after [Bundle.Unify] and [Bundle.Align].
+func (b *Bundle) NameCode() {
+	n := &namer{b: b, made: b.Names.ID(MadeCode), stacks: make(map[namedStack]StackID), addresses: make(map[NameID]uint64)}
+	for id := NameID(1); int(id) <= b.Names.Len(); id++ {
+		if hex, is := strings.CutPrefix(b.Names.Text(id), addressMark); is {
+			if at, err := strconv.ParseUint(hex, 16, 64); err == nil {
+				n.addresses[id] = at
+			}
+		}
+	}
+	if len(n.addresses) == 0 {
+		return
+	}
+	x, v := &b.Samples, &b.Intervals
+	x.Stack, v.Stack = slices.Clone(x.Stack), slices.Clone(v.Stack) // what was read stays as it was
+	for i := range x.Len() {
+		x.Stack[i] = n.stack(x.Subject[i], x.Stack[i], x.Time[i])
+	}
+	for i := range v.Len() {
+		v.Stack[i] = n.stack(v.Subject[i], v.Stack[i], v.Start[i])
+	}
+}
+
+type namer struct {
+	b         *Bundle
+	made      NameID
+	addresses map[NameID]uint64
+	stacks    map[namedStack]StackID // code seldom moves: a stack's functions are those of when it was first seen
+	frames    []Frame
+}
+
+type namedStack struct {
+	subject SubjectID
+	stack   StackID
+}
+
+func (n *namer) stack(s SubjectID, stack StackID, time int64) StackID {
+	if stack == 0 {
+		return 0
+	}
+	k := namedStack{s, stack}
+	if id, known := n.stacks[k]; known {
+		return id
+	}
+	n.frames = append(n.frames[:0], n.b.Stacks.Frames(stack)...)
+	for i := range n.frames {
+		if at, is := n.addresses[n.frames[i].Func]; is {
+			n.frames[i] = Frame{Func: n.name(s, at, time)}
+		}
+	}
+	id := n.b.Stacks.ID(n.frames)
+	n.stacks[k] = id
+	return id
+}
+
+func (n *namer) name(s SubjectID, address uint64, time int64) NameID {
+	for _, c := range n.b.Code {
+		if c.Subject == s {
+			if name := c.At(address, time); name != "" {
+				return n.b.Names.ID(name)
+			}
+		}
+	}
+	return n.made
+}
