@@ -78,6 +78,8 @@ func judgeStarvation(c *cause.Case) cause.Verdict {
 	switch {
 	case !p.Watched():
 		v.State, v.Summary, v.Needs = cause.Inconclusive, "the pool's threads were not recorded", []cause.Need{allEvidence}
+	case p.Busy() && p.CPU < p.Then:
+		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy whenever work waits for a thread, so it waits for CPU", 100*p.Then)
 	case p.Busy():
 		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy, so work waits for CPU", 100*p.CPU)
 	case p.Worst != nil && !s.grewUnseen():

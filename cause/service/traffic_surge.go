@@ -91,6 +91,8 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 		if out := outsideOf(c); out.noticed(shortest) {
 			v.Evidence = append(v.Evidence, out.figure(c, ", on average after "+clock(step.at), reading.Window{From: step.at, Until: a.From + int64(len(a.Rates))*a.Width}))
 		}
+	case surged(c, &v):
+		return v
 	default:
 		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%s requests/s without a rise, and the expected rate is not known", cause.Digits(3, a.rate))
 		v.Needs = []cause.Need{{What: "the rate agreed with the callers, or a capture from a healthy time (--baseline)", Command: "unstall FILE... --expect-rate N"}}
@@ -237,7 +239,7 @@ func (a *arrivals) burst() (best rise, ok bool) {
 		after := mean(a.Rates[from:to])
 		came := before * float64(to-from) * float64(a.Width) / 1e9
 		usual := median(a.Medians[:from])
-		slowed := mean(a.Medians[from:to]) > slower*usual && mean(a.Medians[from-shortest:from]) <= slower*usual
+		slowed := mean(a.Medians[from:to]) > slower*usual && median(a.Medians[from-shortest:from]) <= slower*usual // it may begin within the last stretch before
 		if slowed && (after/before-1)*came >= certain*math.Sqrt(came) && after/before > best.after/max(best.before, 1e-9) {
 			best, ok = rise{a.From + int64(from)*a.Width, before, after}, true
 		}

@@ -23,17 +23,19 @@ type Process struct {
 	Cores  float64          // processors the runtime schedules on, 0 unknown
 	CPU    float64          // share of them that was in use, NaN unknown
 	Used   evidence.Origin  // of CPU
+	Then   float64          // likewise while work waits for a thread, each moment by how much does; NaN unknown, or none
 	still  bool             // threads in native code stand still, too
 }
 
 // ProcessOf reads a process's pool beside its requests.
 func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger) *Process {
-	p := &Process{Bundle: b, Subject: subject, Ledger: l, Cores: coresOf(b, subject), CPU: math.NaN(),
+	p := &Process{Bundle: b, Subject: subject, Ledger: l, Cores: coresOf(b, subject), CPU: math.NaN(), Then: math.NaN(),
 		Stacks: threads.Of(b, threads.Readers{b.Subjects[subject].Runtime: threads.DotnetStacks})}
 	p.ThreadPool = reading.ThreadPoolOf(b, p.Stacks, subject, p.window())
 	p.Climb = p.Threads.Climb()
 	if k := p.Counter(evidence.SeriesCPU); k.Known() {
 		p.CPU, p.Used = k.Mean()/100, k.Origin
+		p.Then = p.whileQueued(k)
 	} else if p.Cores > 0 {
 		w := reading.Whole
 		if p.Threads.Span() > 0 {
@@ -45,6 +47,17 @@ func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger)
 	}
 	p.still = p.Cores > 0 && p.nativeStands()
 	return p
+}
+
+// whileQueued is the share of the processors in use while work waits for a thread.
+func (p *Process) whileQueued(cpu *reading.Curve) float64 {
+	var sum, items float64
+	if p.Queue.Known() {
+		for i, n := range p.Queue.V {
+			sum, items = sum+n*cpu.At(p.Queue.T[i])/100, items+n
+		}
+	}
+	return sum / items
 }
 
 // window is the time of the requests that the ledger charges; without any, nothing.
@@ -87,8 +100,8 @@ func (p *Process) Watched() bool { return p.Threads.Known() || p.Worst != nil }
 // saturated is the share of the processors from which what waits, waits for them.
 const saturated = .9
 
-// Busy says whether the processors are what is short.
-func (p *Process) Busy() bool { return p.CPU >= saturated }
+// Busy says whether the processors are what is short, at least whenever work waits.
+func (p *Process) Busy() bool { return p.CPU >= saturated || p.Queued() && p.Then >= saturated }
 
 // full says whether others, too, use up the processors of the host.
 func (p *Process) full() bool {
