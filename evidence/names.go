@@ -193,6 +193,9 @@ const (
 // over, debug.FreeOSMemory as well.
 const ForcedCycle = "a GC cycle that the program asks for"
 
+// FactThreadName is what a thread of a process is called; Number is the thread.
+const FactThreadName = "thread.name"
+
 // LimitBegins is how the name of a pool begins that is a request's own: it starts goroutines
 // and lets only so many of them work at a time.
 const LimitBegins = "limit of goroutines at a time in "

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
@@ -156,6 +157,9 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	for _, link := range p.Through {
 		v.Evidence = append(v.Evidence, c.Seen("requests get there by waiting for "+link, at))
 	}
+	if p.Mechanism == ledger.Goroutine && p.From == "" {
+		toiling(c, &v)
+	}
 	wholly := cause.For(p.Mechanism)
 	behind := c.BehindOf(wholly)
 	v.Evidence = append(v.Evidence, c.Chain(wholly, &behind)...)
@@ -198,6 +202,27 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	v.Fix = append(v.Fix, cause.Fix{Text: fixOf(fix, p.What, name), Code: siteOf(c, p)})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// toiling adds the threads that the program began itself and that have work nearly all the while: what
+// requests wait for may be theirs to do.
+func toiling(c *cause.Case, v *cause.Verdict) {
+	if !c.OnThreads() {
+		return
+	}
+	for i, t := range c.Threads().Toiling(c.Subject) {
+		if i == 2 {
+			break
+		}
+		what := figure.Plural(len(t.Lanes), "thread") + " of " + t.Root
+		if len(t.Names) > 0 {
+			what += " (" + strings.Join(t.Names[:min(len(t.Names), 3)], ", ") + ")"
+		}
+		if len(t.Doing) > 0 {
+			what += ", mostly " + t.Doing[0].Words
+		}
+		v.Evidence = append(v.Evidence, c.Figure("share of the looks in which others have work that serve no request themselves: "+what, t.Part, "1", t.Origin))
+	}
 }
 
 // mostly is the part of its time that a request must spend at a place for that to be what

@@ -48,7 +48,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -87,6 +89,7 @@ const (
 	mostThreads = 1 << 17
 	mostFiles   = 1 << 16
 	longestName = 1 << 10
+	mostNamed   = 1 << 10 // threads, as facts
 )
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
@@ -570,6 +573,13 @@ func (p *parser) end() {
 	if !p.waiting {
 		rate := 1e9 / float64(p.period)
 		b.Fact(evidence.Fact{Subject: p.about, Key: evidence.FactProfileRate, Value: fmt.Sprintf("%.4g", rate), Number: rate, From: p.from, Until: p.until, Origin: b.Origin(1)})
+	}
+	if p.pid > 0 {
+		for i, tid := range slices.Sorted(maps.Keys(p.threads)) {
+			if name := p.threads[tid]; name != "" && i < mostNamed {
+				b.Fact(evidence.Fact{Subject: p.about, Key: evidence.FactThreadName, Value: name, Number: float64(tid), Origin: b.Origin(1)})
+			}
+		}
 	}
 	p.rounds.series(p)
 	for _, t := range p.totals.tables(p) {
