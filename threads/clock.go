@@ -30,6 +30,9 @@ func (t *Threads) Clocked(s evidence.SubjectID, lane evidence.LaneID, from, unti
 	}
 }
 
+// ClockPeriod is how much CPU time (ns) each of them stands for.
+func (t *Threads) ClockPeriod(s evidence.SubjectID) int64 { return t.clockOf(s).period }
+
 func (t *Threads) clockOf(s evidence.SubjectID) *clock {
 	if c, known := t.clocks[s]; known {
 		return c
