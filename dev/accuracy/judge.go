@@ -41,6 +41,9 @@ type Case struct {
 	Skipped string   `json:"skipped,omitempty"`
 	// Said is how it was judged when it was recorded, nil where that was not kept.
 	Said *Said `json:"said_when_recorded,omitempty"`
+	// Files is what was found in files that people have without a recording, nil where
+	// there are none.
+	Files *Case `json:"files,omitempty"`
 }
 
 // asked says whether the service was diagnosed.
@@ -72,6 +75,11 @@ func (c Case) String() string {
 	if c.Why != "" {
 		text += ": " + c.Why
 	}
+	if c.Files != nil {
+		one := *c.Files
+		one.Service = "; from files alone"
+		text += one.String()
+	}
 	return text
 }
 
@@ -101,6 +109,26 @@ func judge(ctx context.Context, o options, dir string, k *Kept) Case {
 		return c
 	}
 	c.against(d, k)
+	c.Files = judgeFiles(ctx, o, dir, k)
+	return c
+}
+
+// judgeFiles diagnoses what was kept beside the capture; nil where nothing was.
+func judgeFiles(ctx context.Context, o options, dir string, k *Kept) *Case {
+	if k.Files == "" {
+		return nil
+	}
+	c := &Case{Service: k.Service, Run: k.Run, Found: []string{}, Expected: k.Known.Answer.First, Healthy: k.Known.Healthy}
+	names, err := kept(filepath.Join(dir, k.Files))
+	if err == nil {
+		var d *diagnose.Diagnosis
+		if d, err = ask(ctx, o.binary, append(append([]string{"diagnose"}, names...), "--format", "json")); err == nil {
+			c.against(d, k)
+		}
+	}
+	if err != nil {
+		c.Error = err.Error()
+	}
 	return c
 }
 

@@ -35,7 +35,10 @@ type Known struct {
 	Jars     []jar    `json:"jars,omitempty"`
 	Beside   []beside `json:"beside,omitempty"`
 	Load     []demand `json:"load"`
-	Quota    float64  `json:"quota,omitempty"` // CPUs; 0: none
+	Quota    float64  `json:"quota,omitempty"`    // CPUs; 0: none
+	Memory   int      `json:"memory,omitempty"`   // MiB; 0: as much as there is
+	IOPS     int      `json:"iops,omitempty"`     // writes a second to its disk; 0: as many as it does
+	Recorded []string `json:"recorded,omitempty"` // names of programs beside it that are recorded with it
 	Record   duration `json:"record"`
 	Warm     duration `json:"warm"`
 	SLO      duration `json:"slo,omitempty"`  // the diagnosis is told; 0: none
@@ -66,6 +69,9 @@ type beside struct {
 	Name string `json:"name"`
 	program
 	Client bool `json:"client,omitempty"`
+	// Listens says of a client that it accepts connections once it is ready: it may fill a
+	// store first.
+	Listens bool `json:"listens,omitempty"`
 }
 
 // demand is a load, with the words of unstall load.
@@ -210,12 +216,19 @@ func (k *Known) check() error {
 		return errors.New("about: say what it is and what is wrong with it")
 	case len(k.Load) == 0 && !slices.ContainsFunc(k.Beside, func(b beside) bool { return b.Client }):
 		return errors.New("load: there is none")
-	case k.Quota < 0:
-		return fmt.Errorf("quota %g: give CPUs", k.Quota)
+	case k.Quota < 0 || k.Memory < 0 || k.IOPS < 0:
+		return fmt.Errorf("quota %g, memory %d, iops %d: give CPUs, MiB, writes a second", k.Quota, k.Memory, k.IOPS)
+	case order(k.Quota > 0)+order(k.Memory > 0)+order(k.IOPS > 0) > 1:
+		return errors.New("quota, memory and iops: give one of them")
 	case k.Healthy && (len(k.Answer.First) > 0 || len(k.Answer.Also) > 0):
 		return errors.New("healthy: nothing may be found, so that answer names no cause")
 	case !k.Healthy && len(k.Answer.First) == 0:
 		return errors.New("answer: first names no cause, and it is not healthy")
+	}
+	for _, name := range k.Recorded {
+		if name == "" || !names[name] {
+			return fmt.Errorf("recorded %q: nothing beside has this name", name)
+		}
 	}
 	for _, l := range k.Load {
 		switch {

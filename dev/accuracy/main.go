@@ -4,6 +4,7 @@
 //
 //	go run ./dev/accuracy                            all services and the labs' variants
 //	go run ./dev/accuracy -only redis -keep out/x    some, and their captures are kept
+//	go run ./dev/accuracy -only redis -files         also from what redis-cli and its log say, without a recording
 //	go run ./dev/accuracy -again out/x               the captures kept are diagnosed anew
 //
 // Its opinion: the answer is written before the service runs, in known.json, and the
@@ -37,6 +38,7 @@ type options struct {
 	format   string
 	out      string
 	noLabs   bool
+	files    bool
 	work     string // folder for what is built
 	patience time.Duration
 }
@@ -72,6 +74,7 @@ func command(ctx context.Context, args []string) (pass bool, err error) {
 	f.StringVar(&o.format, "format", "", "text or json (default: by the name of the output file)")
 	f.StringVar(&o.out, "o", "", "also write the result to this file")
 	f.BoolVar(&o.noLabs, "no-labs", false, "leave out the labs' variants, which take ten to twenty minutes each")
+	f.BoolVar(&o.files, "files", false, "also judge what is said of files that people have without a recording, where a runtime has such")
 	f.StringVar(&o.work, "work", filepath.Join("out", "accuracy"), "folder for what is built")
 	if err := f.Parse(args); err != nil {
 		return false, err

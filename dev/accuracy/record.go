@@ -28,6 +28,7 @@ type Kept struct {
 	SLO      duration      `json:"slo"`
 	Capture  string        `json:"capture"` // names of files beside this one
 	Rows     []string      `json:"rows,omitempty"`
+	Files    string        `json:"files,omitempty"` // the folder of what people have without a recording
 	Load     []Served      `json:"load,omitempty"`
 	Others   float64       `json:"others_share"` // of the host's CPUs, while it was recorded
 	Seconds  float64       `json:"seconds"`      // that it all took
@@ -42,6 +43,7 @@ type Kept struct {
 type Said struct {
 	First string `json:"first"`
 	Right bool   `json:"right"`
+	Files string `json:"first_of_files,omitempty"` // what was found in files alone
 	Tool  string `json:"tool_version"`
 }
 
@@ -114,6 +116,9 @@ func (k *Kept) saidOf(ctx context.Context, o options, c *Case) error {
 		return nil
 	}
 	k.Said = &Said{First: c.First(), Right: c.Right, Tool: toolVersion(ctx, o.binary)}
+	if c.Files != nil {
+		k.Said.Files = c.Files.First()
+	}
 	return k.write(o.keep)
 }
 
@@ -133,6 +138,10 @@ func (st *stage) record(ctx context.Context, k *Kept) error {
 	if err := st.warm(ctx, k.Run); err != nil {
 		return err
 	}
+	lasts := st.Known.Record.Duration + lastLook
+	if st.takesFiles() {
+		lasts += filesLast
+	}
 	var senders []*sender
 	defer func() {
 		for _, x := range senders {
@@ -140,16 +149,25 @@ func (st *stage) record(ctx context.Context, k *Kept) error {
 		}
 	}()
 	for n, d := range st.Known.Load {
-		x, err := st.send(n, d, st.Known.Record.Duration+lastLook, false, k.Run)
+		x, err := st.send(n, d, lasts, false, k.Run)
 		if err != nil {
 			return err
 		}
 		senders = append(senders, x)
 	}
+	if st.takesFiles() {
+		if err := st.takeFiles(ctx, k); err != nil {
+			return err
+		}
+	}
+	args := []string{"record", strconv.Itoa(st.target.PID)}
+	for _, name := range st.Known.Recorded {
+		args = append(args, strconv.Itoa(st.named[name].PID))
+	}
 	k.Capture = stem(k.Service, k.Run) + ".unstall"
 	var err error
 	k.Others, err = st.others(func() (float64, error) {
-		used, err := st.unstall(ctx, "record", "record", strconv.Itoa(st.target.PID), "--for", st.Known.Record.String(), "--capture", filepath.Join(st.keep, k.Capture))
+		used, err := st.unstall(ctx, "record", append(args, "--for", st.Known.Record.String(), "--capture", filepath.Join(st.keep, k.Capture))...)
 		for _, x := range senders {
 			if e := x.Wait(ctx); err == nil {
 				err = e

@@ -25,6 +25,7 @@ type stage struct {
 	dir       string            // of what the programs write
 	addresses map[string]string // by name; "": the service's
 	running   []*process.Program
+	named     map[string]*process.Program
 	target    *process.Program
 	quota     *process.Quota
 	notes     []string
@@ -54,16 +55,18 @@ func withService(ctx context.Context, o options, s service, do func(*stage) erro
 // start starts the programs in the order in which they need each other.
 func (st *stage) start(ctx context.Context) (err error) {
 	var dependencies, clients []beside
-	st.addresses = make(map[string]string)
+	st.addresses, st.named = make(map[string]string), make(map[string]*process.Program)
 	for _, b := range append([]beside{{}}, st.Known.Beside...) {
 		if b.Client {
 			clients = append(clients, b)
+		}
+		if b.Client && !b.Listens {
 			continue
 		}
 		if st.addresses[b.Name], err = process.FreeAddress(); err != nil {
 			return err
 		}
-		if b.Name != "" {
+		if b.Name != "" && !b.Client {
 			dependencies = append(dependencies, b)
 		}
 	}
@@ -72,22 +75,40 @@ func (st *stage) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if st.Known.Quota > 0 {
-		if st.quota, err = process.NewQuota(st.Known.Quota); errors.Is(err, process.ErrNoQuota) {
-			return fmt.Errorf("%w: a quota of CPUs: %w", errSkip, err)
-		} else if err != nil {
-			return err
-		}
+	if st.quota, err = st.limits(); err != nil {
+		return err
 	}
 	if st.target, err = st.launch(ctx, "", st.Known.program, true); err != nil {
 		return err
 	}
 	for _, b := range clients {
-		if _, err := st.launch(ctx, b.Name, b.program, false); err != nil {
+		one, err := st.launch(ctx, b.Name, b.program, false)
+		if err == nil && b.Listens {
+			err = one.Accepts(ctx, st.addresses[b.Name], st.patience)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// limits is the group with the service's quota of CPUs, memory or writes, nil without.
+func (st *stage) limits() (group *process.Quota, err error) {
+	switch k := st.Known; {
+	case k.Quota > 0:
+		group, err = process.NewQuota(k.Quota)
+	case k.Memory > 0:
+		group, err = process.NewMemory(k.Memory)
+	case k.IOPS > 0:
+		group, err = process.NewIOPS(st.dir, k.IOPS)
+	}
+	for _, none := range []error{process.ErrNoQuota, process.ErrNoMemory, process.ErrNoIOPS} {
+		if errors.Is(err, none) {
+			return nil, fmt.Errorf("%w: %w", errSkip, err)
+		}
+	}
+	return group, err
 }
 
 // launch starts a program, and waits until it listens if it is to.
@@ -110,7 +131,7 @@ func (st *stage) launch(ctx context.Context, name string, p program, listens boo
 	if err != nil {
 		return nil, err
 	}
-	st.running = append(st.running, one)
+	st.running, st.named[name] = append(st.running, one), one
 	if listens {
 		err = one.Accepts(ctx, address, st.patience)
 	}

@@ -103,10 +103,28 @@ func (p *page) figures(r *Result) {
 	if len(r.Failed) > 0 {
 		p.row("services that could not be run", "none", list(r.Failed))
 	}
+	if text := r.fromFiles(); text != "" {
+		p.row("from files alone: verdict right, healthy ones included", "≥ 90 %", text)
+	}
 	if first, ok := r.asRecorded(); ok {
 		p.row("the same, when they were recorded", "≥ 95 %", first)
 	}
 	p.line("")
+}
+
+// fromFiles is how often what is said of files alone was right, "" where nobody asked.
+func (r *Result) fromFiles() string {
+	right, of := 0, 0
+	for _, c := range r.Cases {
+		if c.Files != nil {
+			right, of = right+order(c.Files.Right), of+1
+		}
+	}
+	if of == 0 {
+		return ""
+	}
+	share := float64(right) / float64(of)
+	return fmt.Sprintf("%s (%d of %d services)", percent(&share), right, of)
 }
 
 // asRecorded is how often the first verdict was right by the binary that recorded, of
@@ -151,6 +169,10 @@ func (p *page) cases(r *Result, title string, of func(*Case) bool) {
 	p.line("## %s", title)
 	p.line("")
 	head := []string{"service", "what it is", "found first", "", "unknown", "took"}
+	files := slices.ContainsFunc(r.Cases, func(c Case) bool { return of(&c) && c.Files != nil })
+	if files {
+		head = append(head, "from files alone")
+	}
 	if r.Runs > 1 {
 		head = append(head, "run")
 	}
@@ -169,12 +191,26 @@ func (p *page) cases(r *Result, title string, of func(*Case) bool) {
 			took = fmt.Sprintf("%.0f s", c.Seconds)
 		}
 		cells := []string{c.Service, about, c.First(), c.verdict(), percent(c.Unknown), took}
+		if files {
+			cells = append(cells, c.Files.saysOfFiles())
+		}
 		if r.Runs > 1 {
 			cells = append(cells, figure.Count(c.Run))
 		}
 		p.row(cells...)
 	}
 	p.line("")
+}
+
+// saysOfFiles is what was found in files alone, "—" where there are none.
+func (c *Case) saysOfFiles() string {
+	switch {
+	case c == nil:
+		return "—"
+	case !c.asked():
+		return "**error**: " + c.Error
+	}
+	return c.First() + ": " + c.verdict()
 }
 
 // verdict says whether a case was judged rightly and what is to be known of it.

@@ -92,3 +92,28 @@ func TestQuota(t *testing.T) {
 		t.Errorf("left behind: %v", files)
 	}
 }
+
+// A group that may write seldom: what its programs have on the disk takes the time of its writes.
+func TestIOPS(t *testing.T) {
+	dir := t.TempDir()
+	const writes, each = 40, 20 // a second
+	q, err := NewIOPS(dir, each)
+	if errors.Is(err, ErrNoIOPS) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	p := launch(t, Spec{Bin: "/bin/dd", Args: []string{"if=/dev/zero", "of=" + filepath.Join(dir, "file"), "bs=4k", fmt.Sprint("count=", writes), "oflag=sync"}, Group: q})
+	if err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// Some at once are allowed at the beginning of each slice.
+	if took := time.Since(began); took < time.Second {
+		t.Errorf("%d writes took %v at %d a second", writes, took, each)
+	}
+	if err := q.Remove(); err != nil {
+		t.Error(err)
+	}
+}

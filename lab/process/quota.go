@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// Quota is a control group with a CPU quota or a memory limit, made for one program.
+// Quota is a control group with a CPU quota, a memory limit or a limit of writes, made for one program.
 type Quota struct{ dir string }
 
 const (
@@ -51,30 +51,58 @@ var memories = []hierarchy{
 // included.
 func NewMemory(mib int) (*Quota, error) { return newGroup(memories, int64(mib)<<20, ErrNoMemory) }
 
+// ErrNoIOPS says that this host, or this user, can slow nobody's disk down.
+var ErrNoIOPS = errors.New("no cgroup with a limit of writes can be made: run it as root where /sys/fs/cgroup is writable and hands out the blkio or io controller, on a file system of a disk")
+
+// NewIOPS makes a group whose processes may do so many writes a second to the disk that a folder
+// is on. The kernel lets them do some at once and then none for a while, as the volumes of clouds do.
+func NewIOPS(dir string, writes int) (*Quota, error) {
+	disk, err := diskOf(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoIOPS, err)
+	}
+	for _, h := range []struct{ dir, file, before string }{
+		{"/sys/fs/cgroup", "io.max", disk + " wiops="},
+		{"/sys/fs/cgroup/blkio", "blkio.throttle.write_iops_device", disk + " "},
+	} {
+		q, err := newLimited(hierarchy{h.dir, h.file, ""}, h.before+strconv.Itoa(writes))
+		if q != nil || err != nil {
+			return q, err
+		}
+	}
+	return nil, ErrNoIOPS
+}
+
 func newGroup(hierarchies []hierarchy, limit int64, none error) (*Quota, error) {
 	for _, h := range hierarchies {
-		left, _ := filepath.Glob(filepath.Join(h.dir, groupPrefix+"*"))
-		for _, dir := range left {
-			if !makerLives(dir) {
-				os.Remove(dir) // those in use stay
-			}
-		}
-		q := &Quota{filepath.Join(h.dir, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), made.Add(1)))}
-		if os.Mkdir(q.dir, 0o755) != nil {
-			continue
-		}
-		err := write(filepath.Join(q.dir, h.file), strconv.FormatInt(limit, 10)+h.after)
-		if err == nil {
-			_, err = os.Stat(q.members()) // a folder that is no group has none
-		}
-		if err == nil {
-			return q, nil
-		}
-		if err := q.Remove(); err != nil {
-			return nil, err
+		q, err := newLimited(h, strconv.FormatInt(limit, 10)+h.after)
+		if q != nil || err != nil {
+			return q, err
 		}
 	}
 	return nil, none
+}
+
+// newLimited makes a group of one hierarchy; nil where that has none with such a limit.
+func newLimited(h hierarchy, limit string) (*Quota, error) {
+	left, _ := filepath.Glob(filepath.Join(h.dir, groupPrefix+"*"))
+	for _, dir := range left {
+		if !makerLives(dir) {
+			os.Remove(dir) // those in use stay
+		}
+	}
+	q := &Quota{filepath.Join(h.dir, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), made.Add(1)))}
+	if os.Mkdir(q.dir, 0o755) != nil {
+		return nil, nil
+	}
+	err := write(filepath.Join(q.dir, h.file), limit)
+	if err == nil {
+		_, err = os.Stat(q.members()) // a folder that is no group has none
+	}
+	if err == nil {
+		return q, nil
+	}
+	return nil, q.Remove()
 }
 
 // makerLives says whether who made a group still runs: it may be about to put a program

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/lab/process"
+)
+
+// Ways to take from a service what people have of it when nothing recorded it. A way
+// writes files into a folder while the load is on, and returns after about so long.
+var ways = map[string]func(ctx context.Context, st *stage, p *process.Program, address, dir string, lasts time.Duration) error{
+	"redis": redisFiles,
+}
+
+// filesLast is how long it takes: figures that only grow are told twice.
+const filesLast = 10 * time.Second
+
+// takesFiles says whether files are taken of a service, too.
+func (st *stage) takesFiles() bool { return st.files && ways[st.Known.Runtime] != nil }
+
+// takeFiles keeps what people have of a service, in a folder beside its capture. It is
+// taken before the service is recorded, so that nothing of a recording is in it.
+func (st *stage) takeFiles(ctx context.Context, k *Kept) error {
+	k.Files = stem(k.Service, k.Run) + ".files"
+	dir := filepath.Join(st.keep, k.Files)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return err
+	}
+	return ways[st.Known.Runtime](ctx, st, st.target, st.addresses[""], dir, filesLast)
+}
+
+// kept are the files of a folder, in their order.
+func kept(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		names = append(names, filepath.Join(dir, e.Name()))
+	}
+	return names, err
+}
+
+// redisFiles asks redis-cli for what one asks when a server is slow, and takes its log.
+func redisFiles(ctx context.Context, st *stage, p *process.Program, address, dir string, lasts time.Duration) error {
+	cli, env, err := build.RedisCLI(st.built[st.Known.program.key()].bin)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errSkip, err)
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	ask := func(file string, words ...string) error {
+		cmd := exec.CommandContext(ctx, cli, append([]string{"-h", host, "-p", port}, words...)...)
+		cmd.Env = env
+		out, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("redis-cli %s: %w: %s", strings.Join(words, " "), err, bytes.TrimSpace(out))
+		}
+		return os.WriteFile(filepath.Join(dir, file), out, 0o644)
+	}
+	if err := ask("info-1.txt", "INFO", "all"); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(lasts):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for _, of := range []struct{ file, words string }{
+		{"info-2.txt", "INFO all"},
+		{"slowlog.txt", "SLOWLOG GET 128"},
+		{"latency.txt", "LATENCY LATEST"},
+		{"clients.txt", "CLIENT LIST"},
+		{"config.txt", "CONFIG GET *"},
+		{"memory.txt", "MEMORY STATS"},
+	} {
+		if err := ask(of.file, strings.Fields(of.words)...); err != nil {
+			return err
+		}
+	}
+	events, err := os.ReadFile(filepath.Join(dir, "latency.txt"))
+	if err != nil {
+		return err
+	}
+	for _, line := range strings.Fields(string(events)) { // raw: the event's name, and three numbers
+		if line[0] >= 'a' && line[0] <= 'z' {
+			if err := ask("latency-"+line+".txt", "LATENCY", "HISTORY", line); err != nil {
+				return err
+			}
+		}
+	}
+	return copyFile(filepath.Join(st.dir, "said-.log"), filepath.Join(dir, "redis.log"))
+}
