@@ -52,6 +52,10 @@ type Access struct {
 	// what the user named; Record returns it. Nil: it can be tried.
 	Missing error
 
+	// Alone says that the user named what is missing and nothing else, so that nothing
+	// is recorded without it.
+	Alone bool
+
 	// Record writes artifacts until the context ends or, if the plan has a
 	// duration, until that has passed. What it wrote stays when it fails. The end
 	// of the context is no error; what was switched on is off when it returns. Its

@@ -106,6 +106,16 @@ var clock = probe.Probe{Name: all.Clock.Name, About: all.Clock.About, General: t
 
 // recordable says why, if nothing of the targets can be recorded.
 func (s *session) recordable(f record.Finding) bool {
+	alone := false
+	for _, a := range f.Accesses {
+		if a.Missing != nil && a.Alone {
+			s.fail(unreadable, a.Missing)
+			alone = true
+		}
+	}
+	if alone {
+		return false
+	}
 	if slices.ContainsFunc(f.Accesses, func(a probe.Access) bool { return a.Missing == nil }) {
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -37,7 +38,10 @@ func (c *topCommand) Run(s *session) error {
 	}
 	watch, err := top.Open(ctx, found, describe(found), c.Every, counters(found))
 	if err != nil {
-		s.fail(unreadable, fmt.Errorf("%s: %w", typed(found), err))
+		if !strings.HasPrefix(err.Error(), typed(found)+": ") {
+			err = fmt.Errorf("%s: %w", typed(found), err)
+		}
+		s.fail(unreadable, err)
 		return nil
 	}
 	err = c.show(ctx, s, watch)
@@ -53,7 +57,6 @@ func (c *topCommand) Run(s *session) error {
 	return nil
 }
 
-// show draws on a terminal, else writes tables.
 // counters are those of a target's runtime; behind an address of which nothing else is known
 // only Go's can be.
 func counters(t discover.Target) *top.Counters {
@@ -63,6 +66,7 @@ func counters(t discover.Target) *top.Counters {
 	return runtime.Of(t.Runtime).Counters
 }
 
+// show draws on a terminal, else writes tables.
 func (c *topCommand) show(ctx context.Context, s *session, watch *top.Watch) error {
 	if c.For > 0 {
 		limited, cancel := context.WithTimeout(ctx, c.For+c.Every/2) // with the table of its end

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,13 +45,14 @@ type recording struct {
 	buf    bytes.Buffer
 	broken error // of what is stored
 
-	denied  map[string]bool // what the server would not answer
-	newest  int64           // id of the slow log's newest entry, -1 none
-	clients float64
-	cluster bool
-	costs   []time.Duration // of the last answers to INFO
-	lost    bool            // the connection
-	listed  bool
+	denied    map[string]bool // what the server would not answer
+	newest    int64           // id of the slow log's newest entry, -1 none
+	clients   float64
+	cluster   bool
+	costs     []time.Duration // of the last answers to INFO
+	forbidden []string
+	lost      bool // the connection
+	listed    bool
 }
 
 func record(ctx context.Context, p place, t discover.Target, about evidence.Subject, plan probe.Plan, sink probe.Sink) error {
@@ -78,6 +80,7 @@ func record(ctx context.Context, p place, t discover.Target, about evidence.Subj
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	r.lastly(last)
 	cancel()
+	r.tellForbidden()
 	if log != nil {
 		log.end()
 	}
@@ -202,8 +205,8 @@ func (r *recording) refused(what string, err error) {
 	case l.What == "":
 		return
 	case strings.HasPrefix(text, "NOPERM"):
-		l.Why = "this user may not call " + what
-		l.Do = fmt.Sprintf("ACL SETUSER %s %s", user(r.place.user), allowed)
+		r.forbidden = append(r.forbidden, what)
+		return
 	case strings.HasPrefix(text, "ERR unknown command"), strings.HasPrefix(text, "ERR unknown subcommand"), strings.HasPrefix(text, "ERR Unknown subcommand"):
 		if what == "LATENCY HISTOGRAM" || what == "MEMORY STATS" {
 			return // versions before 7.0 and 4.0 have none
@@ -212,6 +215,22 @@ func (r *recording) refused(what string, err error) {
 		l.Why = word + " is renamed or switched off (rename-command)"
 	}
 	r.sink.Lack(l)
+}
+
+// tellForbidden says once what this user may not ask for: one who may not ask one thing mostly may not
+// ask several, and what helps is the same.
+func (r *recording) tellForbidden() {
+	if len(r.forbidden) == 0 {
+		return
+	}
+	slices.Sort(r.forbidden)
+	var of []string
+	for _, what := range r.forbidden {
+		if text := about[what]; text != "" && !slices.Contains(of, text) {
+			of = append(of, text)
+		}
+	}
+	r.sink.Lack(probe.Lack{What: strings.Join(of, ", "), Why: "this user may not call " + strings.Join(r.forbidden, ", "), Do: fmt.Sprintf("ACL SETUSER %s %s", user(r.place.user), allowed)})
 }
 
 // about is what answers are about.

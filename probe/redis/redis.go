@@ -92,7 +92,7 @@ func missing(t discover.Target, err error) probe.Access {
 	}
 	a.Record = func(context.Context, probe.Plan, probe.Sink) error { return nil }
 	if isURL(t.URL) || t.PID == 0 {
-		a.Missing = why
+		a.Missing, a.Alone = why, isURL(t.URL)
 		a.Record = func(context.Context, probe.Plan, probe.Sink) error { return why }
 	}
 	return a
