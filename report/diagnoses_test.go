@@ -30,6 +30,7 @@ var diagnoses = map[string]func() *diagnose.Diagnosis{
 	"inconclusive": inconclusive,
 	"unanchored":   unanchored,
 	"extremes":     extremes,
+	"through":      throughStack,
 	"empty":        func() *diagnose.Diagnosis { return &diagnose.Diagnosis{Schema: diagnose.Schema} },
 }
 
@@ -170,5 +171,26 @@ func extremes() *diagnose.Diagnosis {
 	for range 12 {
 		d.Verdicts = append(d.Verdicts, diagnose.Verdict{Cause: "linux.page-faults", Step: cause.StepProcessors, Verdict: "ruled_out", Summary: "12 a second"})
 	}
+	return d
+}
+
+// throughStack is a shop under journeys, whose slow requests wait for one of too few workers.
+func throughStack() *diagnose.Diagnosis {
+	d := healthy()
+	page := diagnose.Steps{Step: "buy: product", Route: "GET /product/{id}", Requests: 410, MeanMs: 41.3, OutsideMs: .31, FrontMs: .52, WaitMs: 30.2, RunMs: 1.9, StoreMs: 7.9, KernelMs: .4, OtherMs: .07,
+		Calls: []diagnose.Call{{Name: "unix:/run/redis.sock", Ms: 7.9}}}
+	slow := page
+	slow.Requests, slow.MeanMs, slow.WaitMs = 38, 260.4, 249.3
+	page.Slow = &slow
+	style := diagnose.Steps{Step: "buy: product", Route: "GET /static/shop.css", Requests: 205, MeanMs: .21, OutsideMs: .2, FrontMs: .01}
+	other := diagnose.Steps{Step: "look at what there is, and then at more of it: GET /delivery", Route: "GET /delivery", Requests: 198, MeanMs: 80.2, OutsideMs: .3, FrontMs: .4, WaitMs: 36, RunMs: 1.7, StoreMs: 1.2, OtherMs: 40.6}
+	slow2 := other
+	slow2.Requests, slow2.MeanMs, slow2.WaitMs = 21, 300, 255.8
+	other.Slow = &slow2
+	route := page
+	route.Step, route.OutsideMs, route.MeanMs, route.Slow = "", 0, 40.99, nil
+	d.Through = &diagnose.Through{Front: "nginx pid 7", Title: "nginx", Pool: "PHP-FPM workers, pool www", Worker: "PHP",
+		Store:  &diagnose.Store{Subject: "redis-server pid 9", Title: "Redis", Address: "unix:/run/redis.sock", Busy: ptr(.124), Most: []diagnose.Call{{Name: "keys", Ms: 11.2}, {Name: "setex", Ms: .004}, {Name: "get", Ms: .002}, {Name: "hgetall", Ms: .002}}},
+		Routes: []diagnose.Steps{route}, Left: 2, Journeys: []diagnose.Steps{page, other, style}}
 	return d
 }

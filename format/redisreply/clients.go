@@ -1,6 +1,8 @@
 package redisreply
 
 import (
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +20,7 @@ type clients struct {
 	output float64 // bytes, of the client that has most
 	query  float64
 	n      int
+	where  []string // they connected
 }
 
 type host struct {
@@ -42,10 +45,11 @@ func (c *clients) line(s string) bool {
 	for f := range strings.FieldsSeq(s) {
 		name, value, _ := strings.Cut(f, "=")
 		switch name {
-		case "addr", "age", "flags", "qbuf", "obl", "omem", "cmd", "name":
+		case "addr", "laddr", "age", "flags", "qbuf", "obl", "omem", "cmd", "name":
 			of[name] = value
 		}
 	}
+	c.listens(of["addr"], of["laddr"])
 	if of["name"] == own {
 		return true
 	}
@@ -87,6 +91,21 @@ func (c *clients) line(s string) bool {
 	return true
 }
 
+// listens notes where a client connected: laddr says it since 6.2, and of a UNIX socket addr is its path and 0.
+func (c *clients) listens(addr, laddr string) {
+	at := laddr
+	if path, ok := strings.CutSuffix(addr, ":0"); ok && strings.HasPrefix(path, "/") {
+		at = "unix:" + path
+	}
+	if at = strings.ToValidUTF8(at, "?"); at == "" || len(at) > 200 || len(c.where) == mostAddresses || slices.Contains(c.where, at) {
+		return
+	}
+	c.where = append(c.where, at)
+}
+
+// mostAddresses are told of a server; it listens at one or two.
+const mostAddresses = 8
+
 // hostOf is an address without its port; a UNIX socket's is its path and 0.
 func hostOf(addr string) string {
 	i := strings.LastIndexByte(addr, ':')
@@ -127,5 +146,8 @@ func (c *clients) end(p *parser) {
 		p.looked[0], p.looked[2] = at, p.began
 	}
 	p.looked[1] = at
+	for _, at := range c.where {
+		p.fact(evidence.FactListens, evidence.Link+at, math.NaN())
+	}
 	c.hosts = nil
 }

@@ -318,10 +318,13 @@ func (p *parser) answer(n *node) bool {
 	return false
 }
 
-// fact notes what is so; the newest of a name holds, but for doctors, of whom there are two.
+// severalFacts are of names of which one does not replace another.
+var severalFacts = map[string]bool{evidence.FactRedisDoctor: true, evidence.FactListens: true}
+
+// fact notes what is so; the newest of a name holds.
 func (p *parser) fact(key, value string, number float64) {
 	f := evidence.Fact{Key: key, Value: value, Number: number, Origin: p.b.Origin(p.began)}
-	if i := slices.IndexFunc(p.facts, func(o evidence.Fact) bool { return o.Key == key }); i >= 0 && key != evidence.FactRedisDoctor {
+	if i := slices.IndexFunc(p.facts, func(o evidence.Fact) bool { return o.Key == key && (!severalFacts[key] || o.Value == value) }); i >= 0 {
 		p.facts[i] = f
 		return
 	}

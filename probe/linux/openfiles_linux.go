@@ -60,7 +60,12 @@ func (d *openFiles) words(target string) string {
 	if strings.HasPrefix(target, "pipe:[") {
 		return "pipe"
 	}
-	segments := strings.Split(oneLine(target), "/")
+	return withoutIDs(target)
+}
+
+// withoutIDs is a path without what may identify anybody.
+func withoutIDs(path string) string {
+	segments := strings.Split(oneLine(path), "/")
 	for i, s := range segments {
 		if redact.Segment([]byte(s)) {
 			segments[i] = redact.ID

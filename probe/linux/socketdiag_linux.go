@@ -108,10 +108,22 @@ func (d *socketDiag) tcp(family byte, states uint32, most int, room []byte, yiel
 		body[2] = 1 << (diagInfo - 1)
 	}
 	order.PutUint32(body[4:], states)
+	n := 0
+	return d.dump(request, room, func(m []byte) {
+		if s, ok := parseInetSocket(m); ok {
+			if n++; n <= most {
+				yield(s)
+			}
+		}
+	})
+}
+
+// dump sends a request and yields the messages that answer it.
+func (d *socketDiag) dump(request, room []byte, yield func([]byte)) error {
 	if err := unix.Sendto(d.fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return err
 	}
-	for n := 0; ; {
+	for {
 		got, _, err := unix.Recvfrom(d.fd, room, 0)
 		if errors.Is(err, unix.EINTR) {
 			continue
@@ -130,11 +142,7 @@ func (d *socketDiag) tcp(family byte, states uint32, most int, room []byte, yiel
 			case unix.NLMSG_ERROR:
 				return errNoDiag
 			}
-			if s, ok := parseInetSocket(m.Data); ok {
-				if n++; n <= most {
-					yield(s)
-				}
-			}
+			yield(m.Data)
 		}
 	}
 }

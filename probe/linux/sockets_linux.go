@@ -64,6 +64,9 @@ func (s *sockets) of(inode string) string {
 func (s *sockets) read(table string) {
 	if table != "tcp" {
 		s.table(table)
+		if table == "unix" {
+			s.others()
+		}
 	} else if s.diagnosed() != nil { // not allowed, or a kernel without sock_diag
 		s.table("tcp6")
 		s.table("tcp")
@@ -134,6 +137,34 @@ func (s *sockets) diagnosed() error {
 		}
 	}
 	return nil
+}
+
+// others says of UNIX sockets that ask somebody where that one listens; where sock_diag does not tell, they are
+// "unix".
+func (s *sockets) others() {
+	d, err := openSocketDiag(s.dir)
+	if err != nil {
+		return
+	}
+	defer d.close()
+	paths := make(map[uint32]string)
+	var ends []unixSocket
+	if d.connected(mostSockets, s.room, func(x unixSocket) {
+		if ends = append(ends, x); x.path != "" {
+			paths[x.inode] = x.path
+		}
+	}) != nil {
+		return
+	}
+	for _, x := range ends {
+		inode, at := strconv.FormatUint(uint64(x.inode), 10), paths[x.peer]
+		switch {
+		case x.path == "" && at != "":
+			s.known[inode] = "peer unix:" + withoutIDs(at)
+		case x.path != "" && at == "" && x.peer != 0: // of the two, the one that was accepted has the path
+			s.known[inode] = "client"
+		}
+	}
 }
 
 // split10 takes the first ten fields of a line.

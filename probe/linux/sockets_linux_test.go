@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -75,6 +76,40 @@ func TestSocketsOfBothWays(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Of a UNIX socket that has no path it is told where its other end listens.
+func TestUNIXSockets(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "s.sock")
+	l, err := net.Listen("unix", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ours, err := net.Dial("unix", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ours.Close()
+	theirs, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	s := newSockets(&process{dir: "/proc/self"})
+	s.read("unix")
+	for inode, kind := range map[string]string{
+		inodeOf(t, l.(*net.UnixListener)):  "listener",
+		inodeOf(t, theirs.(*net.UnixConn)): "client",
+		inodeOf(t, ours.(*net.UnixConn)):   "peer unix:" + withoutIDs(at),
+	} {
+		if s.known[inode] != kind {
+			t.Errorf("%q, want %q", s.known[inode], kind)
+		}
+	}
+	if _, ok := parseUnixSocket(make([]byte, unixMessage-1)); ok {
+		t.Error("a message that ends too early was read")
 	}
 }
 

@@ -42,6 +42,7 @@ type diagnosisView struct {
 	Loads                   [][]string
 
 	Where    *whereView
+	Through  *throughView
 	Stacks   []stacksView
 	Views    []pictureView
 	Causes   []*causeView
@@ -111,6 +112,7 @@ func (p Diagnosed) add(doc *document) error {
 	v.about(d)
 	v.answer(d)
 	v.Where = where(d, v.N, v.H)
+	v.Through = through(d, v.N, v.H)
 	v.Stacks = stacks(d, v.N, v.H, v.Sub)
 	v.Views = pictures(t, v.N, v.H)
 	v.rest(d)
@@ -341,6 +343,9 @@ func (v *diagnosisView) contents(after []Link) {
 	at := func(name string) string { return fmt.Sprintf("%s-%d", name, v.N) }
 	if v.Where != nil {
 		add(at("where"), "Where the time went")
+	}
+	if v.Through != nil {
+		add(at("through"), "Through the stack")
 	}
 	for _, x := range v.Stacks {
 		add(x.ID, x.Title)

@@ -4,28 +4,27 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/report/sentence"
 )
 
-// through shows where the time of each route's requests went, from the web server to what its workers call.
+// through shows where the time of requests went, from the web server to what its workers call: by steps of
+// journeys where users went on some, else by routes.
 func (p *page) through(t *diagnose.Through) {
-	if t == nil || len(t.Routes) == 0 {
+	v := sentence.Stack(t)
+	if v == nil {
 		return
 	}
 	p.blank()
-	head := []string{"", "all", t.Title, "wait", "run", "calls", "kernel", "else"}
-	rows := [][]string{head}
-	for _, r := range t.Routes {
-		if r.MeanMs < leastShown {
-			continue
-		}
-		row := []string{p.clean(r.Route)}
-		for _, ms := range []float64{r.MeanMs, r.FrontMs, r.WaitMs, r.RunMs, r.CallMs, r.KernelMs, r.OtherMs} {
-			row = append(row, amountOf(ms))
+	p.line(p.paint(bold, "THROUGH THE STACK") + "  " + p.clean(v.Of))
+	rows := [][]string{append([]string{v.By}, v.Columns...)}
+	for _, r := range v.Rows {
+		row := []string{p.clean(r.Name)}
+		for _, cell := range r.Cells {
+			row = append(row, p.clean(cell))
 		}
 		rows = append(rows, row)
 	}
-	widths := make([]int, len(head))
+	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], width(cell))
@@ -35,13 +34,15 @@ func (p *page) through(t *diagnose.Through) {
 	for _, w := range widths[1:] {
 		room -= w + 2
 	}
-	widths[0] = max(12, min(widths[0], room))
-	p.line(p.paint(bold, "THROUGH THE STACK") + "  ms of a request, in the mean")
+	apart := widths[0] > room && room < leastName // names have lines of their own
+	widths[0] = max(0, min(widths[0], room))
 	for n, row := range rows {
-		if width(row[0]) > widths[0] {
-			row[0] = string([]rune(row[0])[:widths[0]-1]) + "…"
+		name := row[0]
+		if apart {
+			p.line("  " + p.cut(name, p.Width-2))
+			name = ""
 		}
-		line := "  " + pad(row[0], widths[0])
+		line := "  " + pad(p.cut(name, widths[0]), widths[0])
 		for i, cell := range row[1:] {
 			line += "  " + padLeft(cell, widths[i+1])
 		}
@@ -50,18 +51,21 @@ func (p *page) through(t *diagnose.Through) {
 		}
 		p.line(strings.TrimRight(line, " "))
 	}
-	for _, l := range p.wrap("wait: for one of "+p.clean(t.Pool)+"; then what these did: run, wait for whom they called, be in the kernel, wait for anything else (by looks at all of them, whatever route they were at)", 2) {
-		p.line("  " + p.paint(dim, l))
+	for _, said := range v.Notes {
+		for _, l := range p.wrap(p.clean(said), 2) {
+			p.line("  " + p.paint(dim, l))
+		}
 	}
 }
 
-// leastShown is the least that is told, ms: web servers count in whole ones.
-const leastShown = .01
+// leastName is how many columns of a line a name needs to be told from others.
+const leastName = 24
 
-// amountOf is a figure in ms; what is too small to be told is left out.
-func amountOf(ms float64) string {
-	if ms < leastShown {
-		return "–"
+// cut is a text that has room for so many characters.
+func (p *page) cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		dots := p.clean("…")
+		return string(r[:max(0, most-width(dots))]) + dots
 	}
-	return figure.Num(ms)
+	return s
 }
