@@ -68,6 +68,10 @@ func (c *Case) OnThreads() bool {
 	return r.Stacks != nil || r.OnThreads() && len(c.Threads().Looks(c.Subject)) > 0
 }
 
+// Serves says whether the subject has requests, or could have some that are recorded: a server that only
+// tells of itself, as Redis does, has none.
+func (c *Case) Serves() bool { return c.Ledger != nil || !runtime.Of(c.Runtime()).Tells }
+
 // States of a [Verdict].
 const (
 	Supported    = "supported"
@@ -94,6 +98,9 @@ type Verdict struct {
 	// Speaks says whether slow time at a place is what this cause explains: whoever is asked
 	// later leaves it alone. nil: it explains no place.
 	Speaks func(*ledger.Place) bool
+	// Spends is what a server that others wait for spends their time on, as a sentence about them goes on: "in KEYS
+	// from 10.0.0.7"; "" for any other subject.
+	Spends string
 	// Weight ranks verdicts without request evidence: seconds stopped or burnt per
 	// second.
 	Weight float64
@@ -323,6 +330,20 @@ func (c *Case) Details(m ledger.Mechanism) (out []ledger.Entry) {
 		if e.Mechanism == m {
 			out = append(out, e)
 		}
+	}
+	return out
+}
+
+// Dependency is a part of slow time that was waited for one of those whom the service calls.
+type Dependency struct {
+	Name string
+	Ns   int64
+}
+
+// Dependencies are those that slow time was waited for, those with most first.
+func (c *Case) Dependencies() (out []Dependency) {
+	for _, e := range c.Details(ledger.Dependency) {
+		out = append(out, Dependency{c.Bundle.Names.Text(e.Detail), e.Ns})
 	}
 	return out
 }

@@ -155,6 +155,7 @@ type Verdict struct {
 	Frontier *model.Frontier `json:"-"`
 
 	weight float64
+	spends string // of a server that others wait for: what it spends the time on
 }
 
 // MarshalJSON writes what a verdict needs twice: as sentences under "needs", and by its

@@ -136,6 +136,7 @@ func (r *run) judge(ctx context.Context) error {
 			out = append(out, verdict(k, v, name))
 		}
 	}
+	out = r.join(out)
 	order := map[string]int{cause.Supported: 0, cause.Inconclusive: 1, cause.RuledOut: 2}
 	slices.SortStableFunc(out, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), cmp.Compare(weight(b), weight(a)))
@@ -154,7 +155,7 @@ func weight(v Verdict) float64 {
 
 func verdict(k cause.Cause, v cause.Verdict, subject string) Verdict {
 	out := Verdict{Cause: k.ID, Subject: subject, Step: k.Step, Verdict: v.State, Title: v.Title, Summary: v.Summary, Saves: v.Saves,
-		Evidence: v.Evidence, Needs: v.Needs, Fix: v.Fix, Prediction: v.Prediction, Frontier: v.Frontier, weight: v.Weight}
+		Evidence: v.Evidence, Needs: v.Needs, Fix: v.Fix, Prediction: v.Prediction, Frontier: v.Frontier, weight: v.Weight, spends: v.Spends}
 	if out.Title == "" {
 		out.Title = k.Title
 	}

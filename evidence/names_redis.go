@@ -115,6 +115,7 @@ const RedisSetting = "redis/config/"
 // Facts of a Redis server.
 const (
 	FactRedisRole     = "redis/role"      // "master", "slave"
+	FactRedisPort     = "redis/port"      // it is asked at
 	FactRedisMode     = "redis/mode"      // "standalone", "cluster", "sentinel"
 	FactRedisSlowLost = "redis/slow.lost" // entries of the slow log that were gone before they were read
 	FactRedisSaveBad  = "redis/save.failed"

@@ -66,6 +66,7 @@ type Redis struct {
 
 	b       *evidence.Bundle
 	subject evidence.SubjectID
+	window  Window
 	told    *redisTold
 }
 
@@ -92,7 +93,7 @@ type RedisAOF struct {
 // RedisOf reads what a server told; nil: it told nothing.
 func RedisOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Redis {
 	t := redisToldOf(b, subject, w)
-	r := &Redis{b: b, subject: subject, told: t, ErrorKinds: make(map[string]Value), Doctor: make(map[string]string)}
+	r := &Redis{b: b, subject: subject, window: w, told: t, ErrorKinds: make(map[string]Value), Doctor: make(map[string]string)}
 	r.slow(w)
 	r.facts()
 	if len(t.looks) == 0 && !r.Slow.Watched && len(r.Slow.Entries)+len(r.Events)+len(r.Told) == 0 && !t.any {

@@ -18,6 +18,11 @@ import (
 // redisOf reads texts, each a file.
 func redisOf(t *testing.T, w reading.Window, texts ...string) *reading.Redis {
 	t.Helper()
+	return reading.RedisOf(redisBundle(t, texts...), 0, w)
+}
+
+func redisBundle(t *testing.T, texts ...string) *evidence.Bundle {
+	t.Helper()
 	b := evidence.NewBundle()
 	for i, text := range texts {
 		if err := format.Read(context.Background(), []format.Format{redisreply.Format, redislog.Format}, formattest.Artifact(fmt.Sprint(i), []byte(text)), b); err != nil {
@@ -26,7 +31,7 @@ func redisOf(t *testing.T, w reading.Window, texts ...string) *reading.Redis {
 	}
 	b.Unify()
 	b.Align()
-	return reading.RedisOf(b, 0, w)
+	return b
 }
 
 // info is an answer to INFO at a second.

@@ -26,6 +26,8 @@ type RedisCommand struct {
 	Script   bool // EVAL, FCALL and the like
 	Nested   bool // the time of other commands that it called is in its own, and counted with those, too
 	Blocking bool // it may wait for others, on purpose
+
+	buckets []bucket // of its calls, where they are Windowed
 }
 
 // redisScripts run programs, which call other commands; so does EXEC.
@@ -149,7 +151,7 @@ func (c *RedisCommand) quantiles(t *redisTold, of []bucket) {
 		}
 		return Unknown
 	}
-	c.Windowed = true
+	c.Windowed, c.buckets = true, of
 	c.P50, c.P99, c.P999, c.Most = at(.5), at(.99), at(.999), at(1)
 }
 
@@ -238,8 +240,10 @@ type RedisSlowCommand struct {
 type RedisEvent struct {
 	Name           string // as Redis calls it: "fork", "command", "aof-fsync-always"
 	Count          int
-	Total, Longest int64 // ns
-	AllTime        int64 // ns: the longest since the server's start, 0 unknown
+	Total, Longest int64     // ns
+	AllTime        int64     // ns: the longest since the server's start, 0 unknown
+	Span           int64     // ns from the first to the last, 0: there is one
+	Within         RedisKept // those between the first answer to INFO and the last
 	Origin         evidence.Origin
 }
 
@@ -303,7 +307,7 @@ func (r *Redis) slow(w Window) {
 
 func (r *Redis) events(w Window) {
 	v := &r.b.Intervals
-	by := make(map[string]*RedisEvent)
+	by, first, last := make(map[string]*RedisEvent), make(map[string]int64), make(map[string]int64)
 	event := func(name string, origin evidence.Origin) *RedisEvent {
 		if by[name] == nil {
 			by[name] = &RedisEvent{Name: name, Origin: origin}
@@ -318,6 +322,14 @@ func (r *Redis) events(w Window) {
 		e.Count++
 		e.Total += v.End[i] - v.Start[i]
 		e.Longest = max(e.Longest, v.End[i]-v.Start[i])
+		if first[e.Name] == 0 {
+			first[e.Name] = v.Start[i]
+		}
+		first[e.Name] = min(first[e.Name], v.Start[i])
+		last[e.Name] = max(last[e.Name], v.End[i])
+		if o := r.told.over; v.End[i] >= o.From && v.Start[i] <= o.Until {
+			e.Within.Add(1, float64(v.End[i]-v.Start[i]))
+		}
 	}
 	for _, f := range r.b.Facts {
 		if f.Subject == r.subject && f.Key == evidence.FactRedisWorst {
@@ -325,6 +337,9 @@ func (r *Redis) events(w Window) {
 		}
 	}
 	for _, e := range by {
+		if e.Count > 1 {
+			e.Span = last[e.Name] - first[e.Name]
+		}
 		r.Events = append(r.Events, *e)
 	}
 	slices.SortFunc(r.Events, func(x, y RedisEvent) int { return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Name, y.Name)) })

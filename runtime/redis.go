@@ -19,7 +19,9 @@ var Redis = &Runtime{
 	ID:        "redis",
 	Title:     "Redis",
 	Lane:      "thread",
-	Requests:  measured,
+	Requests:  "a capture of a service that asks it,",
+	Tells:     true,
+	Clients:   []string{"redis", "redigo", "jedis", "lettuce", "rueidis", "valkey", "keydb"},
 	HugePages: redisHugePages,
 	Counters:  &top.Redis,
 	Recognise: &discover.Recogniser{

@@ -30,6 +30,8 @@ type Runtime struct {
 	Master    bool     // its children do its work: what they use it uses
 	Workers   bool     // likewise, and each of them serves one request at a time
 	Hosts     bool     // programs run inside its executable: a process is not called after its program
+	Clients   []string // what the names of its clients' libraries have in them, in lower case
+	Tells     bool     // it has no requests that are recorded: what it says of itself is what is judged
 
 	States    Evidence // what shows the states of requests
 	Requests  string   // what shows requests where nothing does, in words

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/cause/golang"
 	"github.com/unstall/unstall/cause/jvm"
 	"github.com/unstall/unstall/cause/linux"
+	"github.com/unstall/unstall/cause/redis"
 	"github.com/unstall/unstall/cause/service"
 )
 
@@ -40,6 +41,14 @@ var Causes = []cause.Cause{
 	jvm.FullGC,
 	jvm.LongPause,
 	jvm.YoungGCRate,
+	redis.SlowCommand, // what Redis says of itself comes before what the kernel shows of it
+	redis.Fork,
+	redis.AOFFsync,
+	redis.MemoryLimit,
+	redis.BigValue,
+	redis.NetworkBound,
+	redis.Connections,
+	redis.CPUSaturated, // before it those that make the thread busy
 	service.DependencySlow,
 	service.PoolExhausted,
 	service.OverCapacity,

@@ -61,7 +61,7 @@ func supported(d *diagnose.Diagnosis) (ids []string) {
 
 // command is how all that can be typed begins: a program, a shell's loop, a setting of the
 // environment, a program's option.
-var command = regexp.MustCompile(`^(unstall|curl|jcmd|perf|dotnet-(counters|stack|trace|gcdump)) |^for i in |^[A-Z]+=\S+$|^-X\S`)
+var command = regexp.MustCompile(`^(unstall|curl|jcmd|perf|redis-cli|dotnet-(counters|stack|trace|gcdump)) |^for i in |^[A-Z]+=\S+$|^-X\S`)
 
 // typed holds that causes keep what can be typed apart from words.
 func typed(t *testing.T, d *diagnose.Diagnosis) {

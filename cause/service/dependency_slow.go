@@ -38,7 +38,7 @@ What helps: diagnosing the dependency itself; a timeout with a budget per reques
 calls in sequence; a cache where answers repeat.`,
 	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for calls whose answers came late",
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
-	Applies: func(*cause.Case) bool { return true },
+	Applies: (*cause.Case).Serves,
 	Judge:   judgeDependency,
 }
 

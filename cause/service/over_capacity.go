@@ -27,7 +27,7 @@ What helps: fewer requests (callers that cache, a rate limit at the entrance), c
 ones (a CPU profile shows where), more CPUs.`,
 	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs that are 80 % busy with the service's own work",
 	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
-	Applies: func(*cause.Case) bool { return true },
+	Applies: (*cause.Case).Serves,
 	Judge:   judgeCapacity,
 }
 

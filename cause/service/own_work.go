@@ -44,7 +44,7 @@ What helps: less work per request: a better algorithm, a cache, a smaller answer
 work in parallel where CPUs are free.`,
 	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time of own work, more than is usual",
 	Needs:   "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",
-	Applies: func(*cause.Case) bool { return true },
+	Applies: (*cause.Case).Serves,
 	Judge:   judgeOwnWork,
 }
 

@@ -42,7 +42,7 @@ the place; without an objective, a p99 of 20 ms. Without requests: half of the l
 What helps: depends on the place. The code that is named says what it waits for.`,
 	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
-	Applies: func(*cause.Case) bool { return true },
+	Applies: (*cause.Case).Serves,
 	Judge:   judgeWaiting,
 }
 

@@ -161,6 +161,8 @@ func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet fl
 			t, err = recordJVM(bounded, b, r, tmp, say)
 		case r.native != nil:
 			t, err = recordNative(bounded, r, tmp, say)
+		case r.redis != nil:
+			t, err = recordRedis(bounded, r, tmp, say)
 		case r.capture > 0:
 			t, err = captured(bounded, b, r, tmp, say)
 		default:

@@ -18,6 +18,7 @@ var metrics = map[string]func(*truth) float64{
 	"p50 ms":           func(t *truth) float64 { return t.window().Latency.P50 },
 	"p99 ms":           func(t *truth) float64 { return t.window().Latency.P99 },
 	"clients' p99 ms":  func(t *truth) float64 { return t.Load.P99 },
+	"clients' p90 ms":  func(t *truth) float64 { return t.Load.P90 },
 	"GC/s":             func(t *truth) float64 { return t.window().GCRate },
 	"cores":            func(t *truth) float64 { return t.window().Cores },
 	"faults/s":         func(t *truth) float64 { return t.window().Faults },

@@ -38,6 +38,8 @@ type recording struct {
 
 	native *native // of a service in C, recorded as unstall does; capture is how long
 
+	redis *redisServer // of a Redis server, recorded as unstall does; capture is how long
+
 	jvm *jvm // of a service in Java; warm is its load before, tail that which is recorded
 
 	capture time.Duration // everything that the probes can see, for that long, of a program that is not lab/service's; 0: not

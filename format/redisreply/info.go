@@ -183,6 +183,10 @@ func (p *parser) who(name, value string) bool {
 		}
 	case "role":
 		p.fact(evidence.FactRedisRole, clean, math.NaN())
+	case "tcp_port":
+		if n, err := strconv.ParseUint(clean, 10, 16); err == nil && n > 0 {
+			p.fact(evidence.FactRedisPort, clean, float64(n))
+		}
 	case "redis_mode":
 		p.fact(evidence.FactRedisMode, clean, math.NaN())
 	case "cluster_state":

@@ -199,7 +199,24 @@ func NoRequests(d *diagnose.Diagnosis) string {
 			break
 		}
 	}
+	if tells(d) {
+		return "No request data, so causes are ranked by how many clients wait. To see whose requests, add " + add + " of the same time"
+	}
 	return "No request data, so causes are ranked by how long they stopped the service. To see how requests were affected, add " + add + " of the same time"
+}
+
+// tells says whether all processes have no requests of their own, as Redis has none.
+func tells(d *diagnose.Diagnosis) bool {
+	some := false
+	for _, t := range d.Targets {
+		if t.Kind != "process" {
+			continue
+		}
+		if some = runtime.Of(t.Runtime).Tells; !some {
+			return false
+		}
+	}
+	return some
 }
 
 // Requests lists the figures about all requests.

@@ -1,0 +1,123 @@
+package redis
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/reading"
+)
+
+// Connections is clients that connect again and again, or too many of them.
+var Connections = cause.Cause{
+	ID:    "redis.connections",
+	Title: "clients of Redis open connections all the time",
+	Step:  cause.StepDependency,
+	Doc: `To open a connection takes a round trip before the first command, and one each for AUTH, SELECT and TLS; the server accepts,
+sets up and closes it on the thread that runs commands, which costs it as much as some ten small commands. A program
+that connects for each request, or each command, waits several times as long as one that keeps its connections. When thousands
+connect at once, after a restart or a timeout, the thread accepts them before it answers anybody: up to a
+thousand in a round. Above maxclients connections are refused.
+
+total_connections_received beside total_commands_processed tells how many commands a connection is used for; rejected_connections,
+those that were refused; CLIENT LIST, from where they come and how old they are.
+
+How to tell it from similar problems: many open connections that are idle cost memory and nothing else. Monitoring and health checks
+connect anew each time, some times a minute. Blocked clients (BLPOP and the like) wait on purpose.
+
+What helps: a pool of connections in each process, kept open (PHP: pconnect; Python: one ConnectionPool for the process; not one client per
+request); fewer processes, or a proxy that pools for them; connecting again after a pause that grows and varies; for bursts a longer
+tcp-backlog and net.core.somaxconn; for refused ones a larger maxclients and a timeout for idle ones.`,
+	Least:   "100 connections opened a second, and one for every two commands at least, or so many that they take a tenth of the thread's time; or bursts of 500 in a second while clients wait 10 ms and more for 0.5 % of the time; or two connections refused",
+	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeConnections,
+}
+
+const (
+	manyOpened  = 100  // 1/s: below, no thread notices
+	forCommands = .5   // connections for each command: half of all that clients wait for is connecting
+	costs       = 60e3 // ns of the main thread for each, opened and closed
+	ofThread    = .1   // share of the thread's time: as for commands, who comes meanwhile waits
+	burst       = 500  // opened within a second
+)
+
+func judgeConnections(c *cause.Case) cause.Verdict {
+	s := serverOf(c)
+	if s == nil || s.Looks == 0 {
+		return notTold("")
+	}
+	opened, each := s.Connections.Number, s.Connections.Number/s.Ops.Number
+	v := cause.Verdict{State: cause.RuledOut, Summary: "connections are kept"}
+	if opened > 0 {
+		v.Summary = fmt.Sprintf("%s connections/s are opened, one for %s commands", cause.Digits(2, opened), cause.Digits(2, 1/math.Max(each, 1e-9)))
+		v.Evidence = append(v.Evidence, c.Figure("connections opened", opened, "1/s", s.Connections.Origin), c.Figure("commands", s.Ops.Number, "1/s", s.Ops.Origin))
+	}
+	most := reading.Highest(s.Rate(evidence.SeriesRedisConnections))
+	refused := s.Rejected.Number * s.Seconds
+	switch {
+	case refused >= few && !s.Single:
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("%s refuses connections: %s are open, as many as it may have (maxclients), and %s others were refused.", s.title(), cause.Digits(3, s.ClientsMost.Number), cause.Digits(3, refused))
+		v.Summary = fmt.Sprintf("%s connections were refused", cause.Digits(3, refused))
+		if s.ClientsMost.Number < almostFull*s.MaxClients.Number { // the counter is of both
+			v.Title = fmt.Sprintf("%s refuses connections from other hosts: %s were, though only %s are open (maxclients %s).", s.title(), cause.Digits(3, refused), cause.Digits(3, s.ClientsMost.Number), cause.Digits(5, s.MaxClients.Number))
+			v.Fix = append(v.Fix, cause.Fix{Text: "it runs in protected mode, and answers only 127.0.0.1: give it a password or an ACL, and bind it to the address it is asked at"})
+		}
+		v.Weight = math.Max(often, s.Rejected.Number*elsewhereFor)
+		v.Evidence = append(v.Evidence, c.Figure("connections refused", s.Rejected.Number, "1/s", s.Rejected.Origin), c.Figure("maxclients", s.MaxClients.Number, "count", s.MaxClients.Origin))
+	case opened >= manyOpened && (each >= forCommands || opened*costs/1e9 >= ofThread):
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("Clients of %s do not keep their connections: %s are opened per second, one for every %s.", s.title(), cause.Digits(3, opened), commands(1/each))
+		v.Weight = math.Max(math.Min(1, opened*costs/1e9), opened*2*zero(s.waits.Best.Number)/1e9)
+	case most >= burst && !s.Single && s.waits.Late.Number >= often && !s.hasSlow(s.waits.Late.Number/2):
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("Clients of %s connect all at once: %s within a second, and all others wait meanwhile.", s.title(), cause.Digits(3, most))
+		v.Weight = s.waits.Late.Number
+	default:
+		return s.unless(v)
+	}
+	s.connecting(c, &v, most)
+	return v
+}
+
+// commands is how many a connection is used for, in words.
+func commands(n float64) string {
+	if n < 1.5 {
+		return "command"
+	}
+	return cause.Digits(2, n) + " commands"
+}
+
+func (s *server) connecting(c *cause.Case, v *cause.Verdict, most float64) {
+	v.Spends = "opening connections"
+	much, _ := s.slow()
+	if n := s.waited(explained(much)); n > v.Weight {
+		v.Weight = n
+		v.Evidence = append(v.Evidence, c.Figure("clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
+	}
+	if most > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("connections opened, at most between two answers to INFO", most, "1/s", s.Connections.Origin))
+	}
+	v.Evidence = append(v.Evidence, c.Figure("clients connected, at most", s.ClientsMost.Number, "count", s.ClientsMost.Origin))
+	if s.Main.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
+	}
+	for _, h := range s.Hosts[:min(len(s.Hosts), 3)] {
+		v.Evidence = append(v.Evidence, c.Figure("connections from "+h.Address+", on average", h.Connections.Number, "count", h.Connections.Origin))
+		if h.Young.Number > 0 {
+			v.Evidence = append(v.Evidence, c.Figure("of these, opened within the last second", h.Young.Number, "count", h.Young.Origin))
+		}
+	}
+	s.pinged(c, v)
+	if n := s.told(evidence.RedisBacklog); n > 0 {
+		v.Evidence = append(v.Evidence, c.Seen("its log: net.core.somaxconn is below its tcp-backlog", s.toldAt(evidence.RedisBacklog)))
+	}
+	v.Fix = append(v.Fix, cause.Fix{Text: "keep connections in each process that asks: a pool of a few, made once, and not a client for each request"},
+		cause.Fix{Text: "where processes are many and short (PHP, functions): persistent connections, or a proxy on their host that pools"},
+		cause.Fix{Text: "after a connection fails, wait a time that grows and varies before the next try"})
+	if s.Rejected.Number > 0 && s.ClientsMost.Number >= almostFull*s.MaxClients.Number {
+		v.Fix = append(v.Fix, cause.Fix{Text: "let more connect, and close those that are idle", Setting: "maxclients " + cause.Digits(5, 2*math.Max(1000, s.MaxClients.Number))}, cause.Fix{Text: "close idle connections", Setting: "timeout 300"})
+	}
+}

@@ -1,0 +1,419 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/lab/build"
+	"github.com/unstall/unstall/lab/loadgen"
+	"github.com/unstall/unstall/lab/process"
+	probes "github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/record"
+	runtimes "github.com/unstall/unstall/runtime"
+)
+
+// redisServer is a Redis server that is recorded, and who asks it.
+type redisServer struct {
+	settings []string // of redis-server
+	fill     func(context.Context, *goredis.Client) error
+	clients  []redisClients // of the first is told how long they waited
+}
+
+// redisClients are clients that do one thing over and over, each on its own connection.
+type redisClients struct {
+	n     int
+	every time.Duration // each of them, by the clock; 0: as fast as they can
+	from  string        // their address, "" any
+	fresh bool          // each time on a new connection
+	link  float64       // bytes/s that all of them together can read; 0: any
+	do    func(context.Context, *goredis.Client, *rand.Rand) error
+}
+
+// recordRedis records it as unstall PID does.
+func recordRedis(ctx context.Context, r recording, tmp string, say func(string)) (t *truth, err error) {
+	t = &truth{ID: r.id, About: r.about, Recorded: time.Now().UTC().Format(time.RFC3339), Recipe: "go run ./dev/recorder one " + r.id, Cores: runtime.NumCPU()}
+	bin, err := build.FindRedis(ctx, true, say)
+	if err != nil {
+		return nil, err
+	}
+	address, err := process.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	settings := append([]string{"--bind", "127.0.0.1", "--port", port, "--dir", tmp, "--save", "", "--enable-debug-command", "local", "--protected-mode", "no"}, r.redis.settings...)
+	server, err := process.Launch(process.Spec{Bin: bin, Args: settings, Log: filepath.Join(tmp, "stdout"), Dir: tmp})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	if err := server.Accepts(ctx, address, 10*time.Second); err != nil {
+		return nil, err
+	}
+	t.Command, t.Toolchain, t.Procs, t.PID = "redis-server "+strings.Join(r.redis.settings, " "), "redis-server", 1, server.PID
+	filler := r.redis.clients[0].client(address)
+	defer filler.Close()
+	if r.redis.fill != nil {
+		say("filling it")
+		if err := r.redis.fill(ctx, filler); err != nil {
+			return nil, err
+		}
+	}
+	load := startRedisLoad(ctx, r, address)
+	say("warming up")
+	if err := pause(ctx, r.warm); err != nil {
+		return nil, errors.Join(err, load.end(nil))
+	}
+	found, err := discover.Resolve(ctx, strconv.Itoa(server.PID), runtimes.Recognisers())
+	if err != nil {
+		return nil, errors.Join(err, load.end(nil))
+	}
+	say("recording")
+	p := &process.Process{PID: server.PID}
+	path, from := filepath.Join(tmp, "capture.unstall"), markOf(p)
+	load.mark()
+	_, err = record.FindElse(ctx, probes.Probes, probes.Kernel, []discover.Target{found}).Record(ctx, record.Options{For: r.capture, Path: path, Tool: "dev/recorder", Command: []string{"unstall", "record"}})
+	t.All = from.until(markOf(p))
+	if err := errors.Join(err, load.end(t)); err != nil {
+		return nil, err
+	}
+	t.All.Neighbours = 0 // the clients are of the recorder: what they use is not told from what others do
+	return t, unpack(path, tmp)
+}
+
+// client is one on a connection of its own, which asks no more than it is told to.
+func (c redisClients) client(address string) *goredis.Client {
+	o := &goredis.Options{Addr: address, Protocol: 2, PoolSize: 1, MaxRetries: -1, DisableIdentity: true, ReadTimeout: time.Minute, WriteTimeout: time.Minute, PoolTimeout: time.Minute, DialTimeout: time.Minute}
+	if c.from != "" {
+		d := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(c.from)}}
+		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := d.DialContext(ctx, network, addr)
+			if err != nil || c.link == 0 {
+				return conn, err
+			}
+			if tcp, ok := conn.(*net.TCPConn); ok {
+				err = tcp.SetReadBuffer(64 << 10)
+			}
+			return &link{Conn: conn, rate: c.link / float64(c.n)}, err
+		}
+	}
+	return goredis.NewClient(o)
+}
+
+// redisLoad is what clients do while a server is recorded.
+type redisLoad struct {
+	recording
+	stop  context.CancelFunc
+	all   sync.WaitGroup
+	begin time.Time
+
+	mu     sync.Mutex
+	took   []time.Duration // of the first clients, since begin
+	failed int64           // of all
+	first  error
+}
+
+func startRedisLoad(ctx context.Context, r recording, address string) *redisLoad {
+	l := &redisLoad{recording: r, begin: time.Now()}
+	ctx, l.stop = context.WithCancel(ctx)
+	for i, c := range r.redis.clients {
+		for n := range c.n {
+			l.all.Go(func() { l.run(ctx, c, address, i == 0, rand.New(rand.NewPCG(uint64(i), uint64(n)))) })
+		}
+	}
+	return l
+}
+
+// run is one client. How long it waits counts from when it was to ask.
+func (l *redisLoad) run(ctx context.Context, c redisClients, address string, told bool, r *rand.Rand) {
+	client := c.client(address)
+	defer func() { client.Close() }()
+	next := time.Now().Add(time.Duration(r.Float64() * float64(c.every)))
+	for ctx.Err() == nil {
+		if c.every == 0 {
+			next = time.Now()
+		} else if pause(ctx, time.Until(next)) != nil {
+			return
+		}
+		if c.fresh {
+			client.Close()
+			client = c.client(address)
+		}
+		err := c.do(ctx, client, r)
+		if ctx.Err() != nil {
+			return
+		}
+		l.mu.Lock()
+		switch {
+		case err != nil && !errors.Is(err, goredis.Nil):
+			l.failed++
+			if l.first == nil {
+				l.first = err
+			}
+		case told && next.After(l.begin):
+			l.took = append(l.took, time.Since(next))
+		}
+		l.mu.Unlock()
+		next = next.Add(c.every)
+	}
+}
+
+// mark begins what is told of.
+func (l *redisLoad) mark() {
+	l.mu.Lock()
+	l.begin, l.took, l.failed = time.Now(), nil, 0
+	l.mu.Unlock()
+}
+
+// end stops the clients and notes what they saw.
+func (l *redisLoad) end(t *truth) error {
+	seconds := time.Since(l.begin).Seconds()
+	l.stop()
+	l.all.Wait()
+	if t == nil {
+		return nil
+	}
+	if len(l.took) == 0 {
+		return fmt.Errorf("no client was answered: %w", l.first)
+	}
+	slices.Sort(l.took)
+	at := func(q float64) float64 { return float64(l.took[int(q*float64(len(l.took)-1))]) / 1e6 }
+	c := l.redis.clients[0]
+	t.Load = &loadgen.Result{Plan: loadgen.Plan{Connections: c.n}, Sent: int64(len(l.took)), Finished: int64(len(l.took)), Failed: l.failed, Seconds: seconds, Achieved: float64(len(l.took)) / seconds,
+		Latency: loadgen.Latency{P50: at(.5), P90: at(.9), P99: at(.99), Max: at(1)}, First: l.begin.UnixNano()}
+	if c.every > 0 {
+		t.Load.Plan.Rate = float64(c.n) / c.every.Seconds()
+	}
+	return nil
+}
+
+// redisFixture is a capture of a server and nothing else.
+func redisFixture(id, about string, r recording) recording {
+	r = fixture(id, about, r)
+	r.accessLog = false
+	return r
+}
+
+// What clients do.
+type redisDo = func(context.Context, *goredis.Client, *rand.Rand) error
+
+func readOne(keys int) redisDo {
+	return func(ctx context.Context, c *goredis.Client, r *rand.Rand) error {
+		return c.Get(ctx, "session:"+strconv.Itoa(r.IntN(keys))).Err()
+	}
+}
+
+func writeOne(keys, size int) redisDo {
+	value := strings.Repeat("v", size)
+	return func(ctx context.Context, c *goredis.Client, r *rand.Rand) error {
+		return c.Set(ctx, "session:"+strconv.Itoa(r.IntN(keys)), value, 0).Err()
+	}
+}
+
+func command(words ...any) redisDo {
+	return func(ctx context.Context, c *goredis.Client, _ *rand.Rand) error { return c.Do(ctx, words...).Err() }
+}
+
+// populate has the server make values.
+func populate(keys, size int) func(context.Context, *goredis.Client) error {
+	return func(ctx context.Context, c *goredis.Client) error {
+		return c.Do(ctx, "DEBUG", "POPULATE", keys, "session", size).Err()
+	}
+}
+
+// hash makes a hash of so many fields beside other values.
+func hash(name string, fields int, then func(context.Context, *goredis.Client) error) func(context.Context, *goredis.Client) error {
+	return func(ctx context.Context, c *goredis.Client) error {
+		for at := 0; at < fields; at += 1000 {
+			pairs := make([]any, 0, 2000)
+			for i := at; i < min(fields, at+1000); i++ {
+				pairs = append(pairs, "field:"+strconv.Itoa(i), "value:"+strconv.Itoa(i))
+			}
+			if err := c.HSet(ctx, name, pairs...).Err(); err != nil {
+				return err
+			}
+		}
+		return then(ctx, c)
+	}
+}
+
+// scan walks all keys, some at a time.
+func scan(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
+	var cursor uint64
+	for {
+		_, next, err := c.Scan(ctx, cursor, "session:9*", 500).Result()
+		if cursor = next; err != nil || cursor == 0 {
+			return err
+		}
+	}
+}
+
+// pipelined sends many commands at once.
+func pipelined(n int, size int) redisDo {
+	value := strings.Repeat("v", size)
+	return func(ctx context.Context, c *goredis.Client, r *rand.Rand) error {
+		p := c.Pipeline()
+		for i := range n {
+			if key := "session:" + strconv.Itoa(r.IntN(10_000)); i%4 == 0 {
+				p.Set(ctx, key, value, 0)
+			} else {
+				p.Get(ctx, key)
+			}
+		}
+		_, err := p.Exec(ctx)
+		return err
+	}
+}
+
+const spin = `local n = 0; for i = 1, tonumber(ARGV[1]) do n = n + i % 7 end; return n`
+
+// redisServers are the fixtures of Redis's causes.
+func redisServers() []recording {
+	of := func(fill func(context.Context, *goredis.Client) error, clients ...redisClients) recording {
+		return recording{redis: &redisServer{fill: fill, clients: clients}, warm: time.Second, capture: 10 * time.Second, noisy: true}
+	}
+	set := func(r recording, settings ...string) recording {
+		return r.with(func(r *recording) { r.redis.settings = settings })
+	}
+	slow, quick := []bound{{"clients' p99 ms", 10, 0}}, []bound{{"clients' p90 ms", 0, 10}}
+	expect := func(r recording, b []bound) recording { return r.with(func(r *recording) { r.expect = b }) }
+	readers := redisClients{n: 8, every: 20 * ms, do: readOne(100_000)}
+	writers := redisClients{n: 8, every: 20 * ms, do: writeOne(10_000, 200)}
+	some := populate(100_000, 100)
+	large := populate(1_500_000, 1000)
+	return []recording{
+		redisFixture("redis.slow-command/sick", "sessions in Redis; another host asks for KEYS twice a second", expect(of(populate(1_000_000, 40), readers,
+			redisClients{n: 1, every: 600 * ms, from: "127.0.0.7", do: command("KEYS", "session:9*")}), slow)),
+		redisFixture("redis.slow-command/sick-hgetall", "sessions in Redis; another host reads all of a hash of 200,000 fields", expect(of(hash("catalogue", 200_000, some), readers,
+			redisClients{n: 1, every: 500 * ms, from: "127.0.0.7", do: command("HGETALL", "catalogue")}), slow)),
+		redisFixture("redis.slow-command/sick-script", "sessions in Redis; a script computes", expect(of(some, readers,
+			redisClients{n: 1, every: 300 * ms, do: command("EVAL", spin, 0, 3_000_000)}), slow)),
+		redisFixture("redis.slow-command/healthy", "the same sessions; the other host walks the keys by SCAN", expect(of(populate(1_000_000, 40), readers,
+			redisClients{n: 1, every: 600 * ms, from: "127.0.0.7", do: scan}), quick)),
+		redisFixture("redis.cpu-saturated/sick", "twelve clients that each send 500 commands at a time, as fast as they are answered", of(some, readers,
+			redisClients{n: 12, do: pipelined(500, 100)})),
+		redisFixture("redis.cpu-saturated/healthy", "two clients that send 50 commands at a time, 40 times a second", expect(of(some, readers,
+			redisClients{n: 2, every: 25 * ms, do: pipelined(50, 100)}), quick)),
+		redisFixture("redis.memory-limit/sick", "a cache that may have half the memory that its values need", set(of(nil, redisClients{n: 8, every: 5 * ms, do: cached(40_000, 2000)}), "--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")),
+		redisFixture("redis.memory-limit/sick-refused", "sessions that are kept until memory is used up, with no policy to evict any", set(of(nil, redisClients{n: 8, every: 5 * ms, do: kept(2000)}), "--maxmemory", "16mb")),
+		redisFixture("redis.memory-limit/healthy", "the same cache with room for all of its values", expect(set(of(nil, redisClients{n: 8, every: 5 * ms, do: cached(10_000, 2000)}), "--maxmemory", "128mb", "--maxmemory-policy", "allkeys-lru"), quick)),
+		redisFixture("redis.aof-fsync/sick", "each write is synced to disk before it is answered", set(of(some, writers), "--appendonly", "yes", "--appendfsync", "always")),
+		redisFixture("redis.aof-fsync/healthy", "the same writes, synced once a second by another thread", expect(set(of(some, writers), "--appendonly", "yes", "--appendfsync", "everysec"), quick)),
+		redisFixture("redis.fork/sick", "1.5 million values of 1 kB; a snapshot is begun as soon as the last one is done", set(of(large, readers,
+			redisClients{n: 1, every: 2500 * ms, do: snapshot}), "--rdbcompression", "no")),
+		redisFixture("redis.fork/healthy", "a hundred thousand small values; snapshots as often", expect(of(some, readers,
+			redisClients{n: 1, every: 2500 * ms, do: snapshot}), quick)),
+		redisFixture("redis.connections/sick", "a connection for each command", of(some, redisClients{n: 6, every: 10 * ms, fresh: true, do: readOne(100_000)})),
+		redisFixture("redis.connections/sick-refused", "sixty clients of a server that may have forty", set(of(some, redisClients{n: 60, every: 100 * ms, do: readOne(100_000)}), "--maxclients", "40")),
+		redisFixture("redis.connections/healthy", "the same commands on connections that are kept", expect(of(some, redisClients{n: 6, every: 10 * ms, do: readOne(100_000)}), quick)),
+		redisFixture("redis.big-value/sick", "beside sessions, values of 8 MB are read and written some times a second", of(exports(8<<20, some), readers,
+			redisClients{n: 3, every: 250 * ms, from: "127.0.0.7", do: command("GET", "export")}, redisClients{n: 1, every: 500 * ms, do: rewrite(8 << 20)})),
+		redisFixture("redis.big-value/healthy", "the same bytes a second in values of 8 kB", expect(of(populate(10_000, 8<<10), readers,
+			redisClients{n: 3, every: 25 * ms, from: "127.0.0.7", do: pipelinedReads(100)}), quick)),
+		redisFixture("redis.network-bound/sick", "answers of 200 kB over a link of 20 MB/s, for which clients of one host ask all at once", of(exports(200<<10, some), readers,
+			redisClients{n: 4, from: "127.0.0.7", link: 20e6, do: many("GET", "export", 60)})),
+		redisFixture("redis.network-bound/healthy", "the same over a link that takes them", expect(of(exports(200<<10, some), readers,
+			redisClients{n: 4, every: 500 * ms, from: "127.0.0.7", link: 400e6, do: many("GET", "export", 10)}), quick)),
+	}
+}
+
+// exports makes one large value beside others.
+func exports(size int, then func(context.Context, *goredis.Client) error) func(context.Context, *goredis.Client) error {
+	return func(ctx context.Context, c *goredis.Client) error {
+		return errors.Join(rewrite(size)(ctx, c, nil), then(ctx, c))
+	}
+}
+
+func rewrite(size int) redisDo {
+	value := strings.Repeat("v", size)
+	return func(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
+		return c.Set(ctx, "export", value, 0).Err()
+	}
+}
+
+// many sends one command many times before it reads an answer.
+func many(name, key string, n int) redisDo {
+	return func(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
+		p := c.Pipeline()
+		for range n {
+			p.Do(ctx, name, key)
+		}
+		_, err := p.Exec(ctx)
+		return err
+	}
+}
+
+func pipelinedReads(n int) redisDo {
+	return func(ctx context.Context, c *goredis.Client, r *rand.Rand) error {
+		p := c.Pipeline()
+		for range n {
+			p.Get(ctx, "session:"+strconv.Itoa(r.IntN(10_000)))
+		}
+		_, err := p.Exec(ctx)
+		return err
+	}
+}
+
+// link is one over which so many bytes a second come.
+type link struct {
+	net.Conn
+	rate float64
+	next time.Time
+}
+
+func (l *link) Read(b []byte) (int, error) {
+	time.Sleep(time.Until(l.next))
+	n, err := l.Conn.Read(b[:min(len(b), 64<<10)])
+	now := time.Now()
+	if l.next.Before(now) {
+		l.next = now
+	}
+	l.next = l.next.Add(time.Duration(float64(n) / l.rate * 1e9))
+	return n, err
+}
+
+// cached reads a value, and writes it where it is not there.
+func cached(keys, size int) redisDo {
+	value := strings.Repeat("v", size)
+	return func(ctx context.Context, c *goredis.Client, r *rand.Rand) error {
+		key := "page:" + strconv.Itoa(r.IntN(keys))
+		err := c.Get(ctx, key).Err()
+		if errors.Is(err, goredis.Nil) {
+			return c.Set(ctx, key, value, time.Hour).Err()
+		}
+		return err
+	}
+}
+
+// kept writes values that nobody takes away.
+func kept(size int) redisDo {
+	value := strings.Repeat("v", size)
+	return func(ctx context.Context, c *goredis.Client, r *rand.Rand) error {
+		err := c.Set(ctx, "session:"+strconv.Itoa(r.IntN(1<<30)), value, 0).Err()
+		if err != nil { // it is full: what is there can still be read
+			return c.Get(ctx, "session:0").Err()
+		}
+		return nil
+	}
+}
+
+// snapshot begins one unless one is under way.
+func snapshot(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
+	if err := c.BgSave(ctx).Err(); err != nil && !strings.Contains(err.Error(), "already in progress") {
+		return err
+	}
+	return nil
+}

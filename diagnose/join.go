@@ -1,0 +1,191 @@
+package diagnose
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/cause/service"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/runtime"
+)
+
+// joinedFrom is the part of what a service waits for others from which on it waits for one server.
+const joinedFrom = .5
+
+// join makes one report of a service whose requests wait for a server that tells of itself, as Redis does, and of
+// what that was found to spend the time on, where both were recorded.
+func (r *run) join(all []Verdict) []Verdict {
+	for i := range all {
+		v := &all[i]
+		if v.Cause != service.DependencySlow.ID || v.Verdict != cause.Supported {
+			continue
+		}
+		who := slices.IndexFunc(r.b.Subjects, func(s evidence.Subject) bool { return r.title(s) == v.Subject })
+		if who < 0 {
+			continue
+		}
+		waits := r.waitsOf(evidence.SubjectID(who))
+		for id, s := range r.b.Subjects {
+			server, name := runtime.Of(s.Runtime), r.name[evidence.SubjectID(id)]
+			if !server.Tells || name == "" || id == who || waits.part(r.b, evidence.SubjectID(id), server) < joinedFrom {
+				continue
+			}
+			best := -1
+			for k := range all {
+				if x := &all[k]; x.Subject == name && x.Verdict == cause.Supported && (best < 0 || x.weight > all[best].weight) {
+					best = k
+				}
+			}
+			if best < 0 {
+				r.cleared(v, evidence.SubjectID(id), name)
+				continue
+			}
+			return joined(all, i, best, server.Title)
+		}
+	}
+	return all
+}
+
+// joined joins what a service waits for with what the server spends the time on, and puts one behind the other.
+func joined(all []Verdict, service, server int, title string) []Verdict {
+	v, x := &all[service], &all[server]
+	spent := x.spends
+	if spent == "" {
+		spent = "on what " + x.Cause + " explains"
+	}
+	began := "Slow requests wait for " + title
+	if v.Saves != nil {
+		began = fmt.Sprintf("Requests wait %s for %s", figure.Ms(v.Saves.Value), title)
+	}
+	own := x.Title
+	v.Title = fmt.Sprintf("%s; %s spends it %s.", began, title, spent)
+	v.Evidence = append(v.Evidence, Evidence{Text: x.Subject + ": " + own})
+	v.Evidence = append(v.Evidence, x.Evidence...)
+	v.Fix = append(slices.Clone(x.Fix), v.Fix...)
+	x.Title = fmt.Sprintf("%s It is what requests of %s wait for.", own, v.Subject)
+	x.Saves = v.Saves
+	if server < service { // of equals the first is told first
+		moved := all[server]
+		copy(all[server:service], all[server+1:service+1])
+		all[service] = moved
+	}
+	return all
+}
+
+// cleared adds to what a service waits for that the server itself was well.
+func (r *run) cleared(v *Verdict, id evidence.SubjectID, name string) {
+	c := &cause.Case{Bundle: r.b, Subject: id}
+	server := reading.RedisOf(r.b, id, reading.Whole)
+	if server == nil || server.Single {
+		return
+	}
+	if w := server.Waits(); w.Mean.Known() && w.Late.Number < 1-joinedFrom {
+		v.Evidence = append(v.Evidence, c.Figure(name+" itself: mean wait of a PING beyond its best; nothing was found there, so the time passes on the way or in the client", w.Mean.Number/1e6, "ms", w.Mean.Origin))
+	}
+}
+
+func (r *run) title(s evidence.Subject) string {
+	for id, name := range r.name {
+		if r.b.Subjects[id] == s {
+			return name
+		}
+	}
+	return ""
+}
+
+// waits are what slow requests of a service waited for the network, ns, by what is known of the other end.
+type waits struct {
+	all   int64
+	texts map[string]int64 // names and functions of a wait, in lower case
+}
+
+func (r *run) waitsOf(s evidence.SubjectID) waits {
+	w := waits{texts: make(map[string]int64)}
+	l := r.incident.Ledger(s)
+	if l == nil {
+		return w
+	}
+	add := func(text string, ns int64) {
+		w.all += ns
+		w.texts[strings.ToLower(text)] += ns
+	}
+	for _, row := range l.Slow {
+		for x := range r.b.Requests.Path(row).All {
+			if x.Kind != evidence.NetWait {
+				continue
+			}
+			text := r.b.Names.Text(x.Cause)
+			if x.Stack != 0 {
+				for _, f := range r.b.Stacks.Frames(x.Stack) {
+					text += " " + r.b.Names.Text(f.Func)
+				}
+			}
+			add(text, x.Dur)
+		}
+	}
+	if w.all == 0 {
+		c := &cause.Case{Bundle: r.b, Subject: s, Ledger: l}
+		for _, e := range c.Dependencies() {
+			add(e.Name, e.Ns)
+		}
+	}
+	return w
+}
+
+// part is how much of it was for a server: by its port, else by the names of its clients' libraries where there is no
+// other server of its kind.
+func (w waits) part(b *evidence.Bundle, id evidence.SubjectID, server *runtime.Runtime) float64 {
+	if w.all == 0 {
+		return 0
+	}
+	ports := portsOf(b, id)
+	alone := 0
+	for _, s := range b.Subjects {
+		if s.Kind == evidence.Process && s.Runtime == server.ID {
+			alone++
+		}
+	}
+	var of int64
+	for text, ns := range w.texts {
+		port := portIn(text)
+		switch {
+		case port != "" && slices.Contains(ports, port):
+			of += ns
+		case port == "" && alone == 1 && slices.ContainsFunc(server.Clients, func(name string) bool { return strings.Contains(text, name) }):
+			of += ns
+		}
+	}
+	return float64(of) / float64(w.all)
+}
+
+// portsOf are the ports that a server is asked at.
+func portsOf(b *evidence.Bundle, id evidence.SubjectID) (all []string) {
+	if _, port, err := net.SplitHostPort(b.Subjects[id].Address); err == nil {
+		all = append(all, port)
+	}
+	for _, f := range b.Facts {
+		if f.Subject == id && f.Key == evidence.FactRedisPort {
+			all = append(all, strconv.Itoa(int(f.Number)))
+		}
+	}
+	return all
+}
+
+// portIn is the port of the first address in a text, "" none.
+func portIn(text string) string {
+	for word := range strings.FieldsSeq(text) {
+		word = strings.TrimRight(word, ".,;)")
+		if host, port, err := net.SplitHostPort(word); err == nil && host != "" {
+			if n, err := strconv.ParseUint(port, 10, 16); err == nil && n > 0 {
+				return port
+			}
+		}
+	}
+	return ""
+}
