@@ -221,5 +221,16 @@ func (p *workerPool) likely(b *evidence.Bundle, took map[int]int64) map[int]int6
 		slices.Sort(near)
 		out[row] = max(0, near[len(near)/2])
 	}
+	// The requests of a route waited, all together, for as long as they took longer than the pool worked on them.
+	beyond := make(map[evidence.NameID]mean)
+	for k, row := range rows {
+		x := beyond[r.Route[row]]
+		beyond[r.Route[row]] = mean{x.sum + longer[k] - out[row], x.n + 1}
+	}
+	for _, row := range rows {
+		if x := beyond[r.Route[row]]; x.n >= leastPassed && work[r.Route[row]].n >= leastPassed {
+			out[row] = max(0, out[row]+x.sum/x.n)
+		}
+	}
 	return out
 }

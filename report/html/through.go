@@ -26,7 +26,7 @@ type throughRow struct {
 	Bar   []throughPart
 }
 
-type throughCell struct{ Label, Text string }
+type throughCell struct{ Label, Text, Colour string }
 
 type throughPart struct{ X, W, Colour, Title string } // of the longest row, %
 
@@ -54,7 +54,7 @@ func through(d *diagnose.Diagnosis, n, h int) *throughView {
 	for _, r := range s.Rows {
 		row := throughRow{Name: r.Name}
 		for i, text := range r.Cells {
-			row.Cells = append(row.Cells, throughCell{s.Columns[i], text})
+			row.Cells = append(row.Cells, throughCell{v.Columns[i].Head, text, v.Columns[i].Colour})
 		}
 		at := 0.
 		for i, ms := range r.Parts {
