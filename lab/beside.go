@@ -72,10 +72,20 @@ func (s *Stand) leave() {
 	}
 }
 
-// within puts a service into a cgroup that limits its memory.
-func (one *Service) within(mib int) (err error) {
-	if one.limit, err = process.NewMemory(mib); err != nil {
-		return err
+// limited puts a service into a cgroup that limits what its variant limits, with all that it has started.
+func (one *Service) limited(files string) (err error) {
+	switch v := one.Variant; {
+	case v.Memory > 0:
+		one.limit, err = process.NewMemory(v.Memory)
+	case v.Writes > 0:
+		one.limit, err = process.NewIOPS(files, v.Writes)
+	default:
+		return nil
 	}
-	return one.limit.Add(one.PID)
+	for _, pid := range one.pids() {
+		if err == nil && (one.dependency == nil || pid != one.dependency.PID) {
+			err = one.limit.Add(pid)
+		}
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,7 +56,11 @@ func (s *Stand) attempt(one *Service, r *Result) error {
 	}
 	r.Others = usageOf(one.pids()...).others(before, time.Since(begin).Seconds())
 	r.Command, r.Found, r.OK = one.command, Supported(r.Diagnosis), one.Variant.Expected.Met(r.Diagnosis)
-	s.say("%s at %s: %s, %s", r.Name, demand, found(r.Found), asExpected(r.OK))
+	what := demand.String()
+	if one.Variant.Journey != "" {
+		what = fmt.Sprintf("%.0f users/s", demand.Rate)
+	}
+	s.say("%s at %s: %s, %s", r.Name, what, found(r.Found), asExpected(r.OK))
 	return nil
 }
 
@@ -112,7 +117,11 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 			}
 			rows := &rowsFrom{}
 			sum := func(result *load.Result) { r.Served = served(rows.delivered(result, demand), demand.SLO) }
-			if err := record.Load(s.request(one, demand), t.Subject(), rows, sum)(ctx, sink); err != nil {
+			g, err := s.generator(one, demand)
+			if err != nil {
+				return err
+			}
+			if err := record.Made(g, t.Subject(), rows, sum)(ctx, sink); err != nil {
 				return err
 			}
 			return one.handOver(sink)

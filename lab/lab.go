@@ -83,6 +83,10 @@ type Variant struct {
 	SLO   time.Duration // of its requests; 0: the load's
 	Needs []string      // tools that Args name in braces and that are found or fetched before: "nginx", "php", "redis"
 
+	// Journey is a file of journeys (docs/load.md): users go through the service in place of requests when it is
+	// diagnosed, and its rates are users/s. ${base} is where the service is, ${rate} its Rate.
+	Journey string
+
 	// Of an open loop.
 	Rate float64 // requests/s when it is diagnosed; 0: the peak
 	Part float64 // of the peak, when it is diagnosed; 0: Rate
@@ -100,6 +104,9 @@ type Variant struct {
 	// Memory is how much its processes may have, in a cgroup of their own, MiB; 0: no limit. It
 	// takes root.
 	Memory int
+	// Writes is how often its processes may write to the disk of {files} a second, and wait for it, in a cgroup
+	// of their own; 0: no limit. It takes root.
+	Writes int
 
 	Compared bool // measured in every block
 	Aside    bool // but not in a quick run

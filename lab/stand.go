@@ -43,7 +43,7 @@ type Service struct {
 
 	processes  []int // that serve, where the one that was started only starts others
 	dependency *process.Process
-	limit      *process.Quota // of its memory; nil: none
+	limit      *process.Quota // of its memory, or of its disk; nil: none
 	monitor    string         // file of what its dependency says of itself; empty: none
 	operation  string         // URL as comparisons know it: a fix that has a path of its own does the same
 	command    string
@@ -129,10 +129,8 @@ func (s *Stand) start(v Variant) (*Service, error) {
 	one.Process, one.URL, one.operation = p, "http://"+announced.Serving+path, "http://"+announced.Serving+s.Path
 	one.processes = announced.Processes
 	one.command = strings.Join(words, " ")
-	if v.Memory > 0 {
-		if err := one.within(v.Memory); err != nil {
-			return nil, errors.Join(err, one.stop())
-		}
+	if err := one.limited(s.dir); err != nil {
+		return nil, errors.Join(err, one.stop())
 	}
 	if one.first, err = s.look(one); err != nil {
 		one.stop()

@@ -77,6 +77,11 @@ func (c *labRunCommand) Run(s *session) error {
 	}
 	for _, l := range all.Labs {
 		if l.Name == c.Name {
+			for _, name := range c.Only {
+				if !slices.ContainsFunc(l.Variants, func(v lab.Variant) bool { return v.Name == name }) {
+					return fmt.Errorf("lab run %s --only %s: it has no such variant: see unstall lab list", c.Name, name)
+				}
+			}
 			outcomes := c.run(s, []*lab.Lab{l}, c.On, c.Only, form == "html")
 			if len(outcomes) == 0 {
 				return nil

@@ -19,7 +19,7 @@ const articleSystem = -.5
 
 // checks are what must come out beside the diagnoses.
 func checks(o *lab.Outcome) (all []lab.Check) {
-	all = append(all, compaction(o), operation(o))
+	all = append(all, compaction(o), operation(o), byStep(o))
 	for _, name := range []string{"never", "madvise", "off-for-it"} {
 		c := o.Changed(name, "system_cores", articleSystem)
 		c.Name, c.Unit, c.Asked, c.Article = name+": CPU time in the kernel", "1", "halved at least", number(articleSystem)
@@ -39,6 +39,27 @@ func compaction(o *lab.Outcome) lab.Check {
 	}
 	if c.Got == nil {
 		c.Why = "no kernel stacks were recorded: they take root"
+	}
+	return c
+}
+
+// byStep is what is said of where the slow requests of journeys waited, step by step.
+func byStep(o *lab.Outcome) lab.Check {
+	c := lab.Check{Name: "shop-workers: of slow requests' time, waiting for a worker, by steps of journeys", Unit: "1", Asked: "≥ 80 %"}
+	if r := o.Result("shop-workers"); r != nil && r.Diagnosis != nil && r.Diagnosis.Through != nil {
+		wait, all := 0., 0.
+		for _, s := range r.Diagnosis.Through.Journeys {
+			if s.Slow != nil {
+				wait, all = wait+s.Slow.WaitMs*float64(s.Slow.Requests), all+s.Slow.MeanMs*float64(s.Slow.Requests)
+			}
+		}
+		if all > 0 {
+			share := wait / all
+			c.Got, c.OK = &share, share >= .8
+		}
+	}
+	if c.Got == nil {
+		c.Why = "no slow request of a journey was followed through the workers"
 	}
 	return c
 }

@@ -1,9 +1,13 @@
 package linuxthp
 
 import (
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -13,10 +17,19 @@ import (
 // The other half of the report: a shop of nginx, PHP-FPM and Redis, recorded together as one would
 // with unstall 'nginx|php-fpm|redis' --load URL.
 
-const pool = "service.pool-exhausted"
+const (
+	pool  = "service.pool-exhausted"
+	slow  = "redis.slow-command"
+	fsync = "redis.aof-fsync"
+	fork  = "redis.fork"
+)
 
-// shopRate is what the shop is asked, requests/s: some fifth of two CPUs is busy with it, and it takes
-// 2.1 workers at once, nearly all for what the carrier takes to answer.
+// shopUsers are who come to the shop, users/s of each of two kinds: they ask for 130 pages a second together, with
+// which some fifth of two CPUs is busy, and which take 2.1 workers at once, nearly all for what the carrier takes
+// to answer.
+const shopUsers = 16
+
+// shopRate is what it is asked where nobody is on a journey, requests/s.
 const shopRate = 100
 
 // shopSLO is what a page may take: four times the longest.
@@ -28,16 +41,21 @@ var (
 	shopArgs = []string{"-nginx={nginx}", "-php={php}", "-redis={redis}", "-files={files}"}
 )
 
-// journey is what visitors ask for: product pages with their resources, carts, and what sending costs,
+// visits are what visitors do: they look at product pages with their resources, fill carts, and ask what sending costs,
 // for which a carrier is asked.
-var journey = []string{
+//
+//go:embed journey.yaml
+var visits string
+
+// pages are what they ask for, one after the other, to warm the shop up.
+var pages = []string{
 	"/product/3", "/delivery", "/static/shop.css", "/delivery", "/product/17", "/delivery", "/cart/add", "/delivery", "/", "/delivery", "/static/logo.png", "/delivery", "/cart", "/delivery",
 	"/product/140", "/delivery",
 }
 
 // shop is the shop in one condition.
 func shop(name, about string, args ...string) lab.Variant {
-	return lab.Variant{Name: name, About: about, Program: "shop", Args: slices.Concat(shopArgs, args), Needs: tools, Paths: journey, Rate: shopRate, SLO: shopSLO, Resident: 300}
+	return lab.Variant{Name: name, About: about, Program: "shop", Args: slices.Concat(shopArgs, args), Needs: tools, Journey: visits, Paths: pages, Rate: shopUsers, SLO: shopSLO, Resident: 300}
 }
 
 func expect(v lab.Variant, e lab.Expected) lab.Variant {
@@ -50,23 +68,59 @@ func at(rate float64, v lab.Variant) lab.Variant {
 	return v
 }
 
+// disk is one whose processes wait longer for the disk than they would.
+func disk(v lab.Variant) lab.Variant {
+	v.Writes = 60
+	return v
+}
+
 var healthy = lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}}
 
 // shops come before memory is put in pieces.
 var shops = []lab.Variant{
 	expect(shop("shop", "a shop of nginx, PHP-FPM and Redis, with workers enough"), healthy),
 	expect(shop("shop-workers", "the shop, with 2 PHP workers where 2.1 are needed", "-workers=2"), lab.Expected{First: pool, Not: []string{stall, softirq, sync, reclaim}}),
-	expect(at(2*shopRate, shop("shop-peak", "the shop with workers enough, at twice the load")), healthy),
+	expect(at(4, disk(shop("shop-fsync", "Redis has each write on the disk before it answers (appendfsync always), and the disk takes 60 writes a second", "-fsync"))), lab.Expected{First: fsync, Not: []string{stall, softirq, reclaim, pool}}),
+	expect(shop("shop-keys", "the shop, with a report that lists visitors by KEYS each second, of a million", "-job=keys", "-keys=1000000"), lab.Expected{First: slow, Not: []string{stall, softirq, reclaim, pool}}),
+	expect(saving("shop-save", "Redis forks and saves a GiB again and again"), lab.Expected{First: fork, Not: []string{stall, softirq, reclaim, pool}}),
+	expect(at(2*shopUsers, shop("shop-peak", "the shop with workers enough, at twice the load")), healthy),
 }
 
-// moves are what the blocks do not measure: PHP asks Redis over TCP and over a UNIX socket. After that the
-// host's settings must be as they were.
+// album is a page whose workers take room of 4 MiB for each of four small files, and use a few bytes of it: the
+// sparse use of memory that is all the arena does.
+var album = []string{"/album"}
+
+// albums are the shop's albums alone. It comes after the others: memory is in pieces.
+func albums(name, about string, host []string) lab.Variant {
+	v := shop(name, about)
+	v.Journey, v.Paths, v.Rate, v.SLO = "", album, albumRate, albumSLO
+	v.Host, v.Beside = host, pieces
+	return v
+}
+
+// albumRate keeps about a CPU busy where each page compacts memory four times, for 8 ms each, and
+// nearly nothing otherwise: albumSLO is three times what a page takes then.
+const (
+	albumRate = 20
+	albumSLO  = 10 * time.Millisecond
+)
+
+// fragmented are the shop's variants on memory in pieces.
+var fragmented = []lab.Variant{
+	expect(albums("shop-thp", "the shop's albums, on memory in pieces that is compacted at once", always), lab.Expected{First: stall, Not: []string{softirq, sync, pool, "linux.page-faults"}}),
+	expect(albums("shop-thp-never", "the same, huge pages switched off for the host", never), healthy),
+}
+
+// moves are what the blocks do not measure: PHP asks Redis over TCP and over a UNIX socket, and Redis saves with huge
+// pages and without. After that the host's settings must be as they were.
 func moves(s *lab.Stand) (all []lab.Check, err error) {
-	if all, err = sockets(s); err != nil {
-		return all, err
+	for _, measure := range []func(*lab.Stand) ([]lab.Check, error){sockets, saves, asItWas} {
+		some, err := measure(s)
+		if all = append(all, some...); err != nil {
+			return all, err
+		}
 	}
-	as, err := asItWas(s)
-	return append(all, as...), err
+	return all, nil
 }
 
 // pairs are how often the two are measured, in turn, in an order of chance: six decide a sign test.
@@ -76,44 +130,93 @@ const pairs = 6
 // steadier"; whatever it is here is told.
 func sockets(s *lab.Stand) ([]lab.Check, error) {
 	unix, tcp := shop("shop-unix", "PHP asks Redis over a UNIX socket"), shop("shop-tcp", "PHP asks Redis over TCP", "-tcp")
-	unix.Paths = []string{"/product/3", "/product/17", "/", "/product/140", "/cart"} // that ask Redis, and nobody else
-	tcp.Paths = unix.Paths
+	unix.Journey, tcp.Journey, unix.Paths = "", "", []string{"/product/3", "/product/17", "/", "/product/140", "/cart"} // that ask Redis, and nobody else
+	tcp.Paths, unix.Rate = unix.Paths, shopRate
+	got, err := turns(s, unix, tcp)
+	if err != nil {
+		return nil, err
+	}
+	return []lab.Check{
+		change("shop: CPU time per second, Redis over a UNIX socket against TCP", got, func(x figures) float64 { return x.cpu }),
+		change("shop: median of a request, Redis over a UNIX socket against TCP", got, func(x figures) float64 { return x.p50 }),
+	}, nil
+}
+
+// large is what Redis holds where forks are to take long, MiB.
+const large = 1024
+
+// saving is the shop while Redis saves what it holds again and again, and large values change.
+func saving(name, about string, args ...string) lab.Variant {
+	v := shop(name, about, append([]string{fmt.Sprintf("-large=%d", large)}, args...)...)
+	v.Journey, v.Rate, v.SLO, v.Resident = "", savingRate, savingSLO, 3*large
+	v.Paths = []string{"/backup", "/import", "/", "/product/3", "/import", "/cart/add", "/product/17", "/import", "/cart", "/product/140", "/import", "/product/9"}
+	return v
+}
+
+// savingSLO is a few times what such a page takes, and less than a fork of so much takes without huge pages.
+const (
+	savingRate = 60
+	savingSLO  = 15 * time.Millisecond
+)
+
+// saves measures what huge pages change where Redis forks to save, and large values are written meanwhile: before
+// Linux 5.8 each first write after a fork copied 2 MiB of a huge page, since then 4 KiB of it. Redis switches them off for
+// itself unless it is told not to (disable-thp, 6.2 on), so that the host's setting says nothing of it.
+func saves(s *lab.Stand) ([]lab.Check, error) {
+	huge, small := saving("shop-save-thp", "Redis forks and saves, with huge pages", "-thp"), saving("shop-save-4k", "Redis forks and saves, without huge pages")
+	huge.Host = always // the other has none whatever that is
+	got, err := turns(s, huge, small)
+	if err != nil {
+		return nil, err
+	}
+	return []lab.Check{
+		told("shop: a fork of Redis with huge pages", "ms", got, func(x [2]figures) float64 { return x[0].fork }),
+		told("shop: a fork of Redis without", "ms", got, func(x [2]figures) float64 { return x[1].fork }),
+		told("shop: copied by writes after a fork with huge pages", "MiB", got, func(x [2]figures) float64 { return x[0].copied }),
+		told("shop: copied by writes after a fork without", "MiB", got, func(x [2]figures) float64 { return x[1].copied }),
+		told("shop: Redis's memory in huge pages, with them", "1", got, func(x [2]figures) float64 { return x[0].huge }),
+		change("shop: p99 of a request while Redis saves, with huge pages against without", got, func(x figures) float64 { return x.p99 }),
+		change("shop: CPU time per second while Redis saves, with huge pages against without", got, func(x figures) float64 { return x.cpu }),
+	}, nil
+}
+
+// turns measures two shops in turn, in an order of chance, as often as pairs says: the first time only warms up. Both
+// are there all the time, in the settings of the host that the first asks for.
+func turns(s *lab.Stand, one, other lab.Variant) (all [][2]figures, err error) {
 	long := 8 * time.Second
 	if s.Quick() {
 		long = 1500 * time.Millisecond
 	}
-	cpu, median := make([]float64, 0, pairs), make([]float64, 0, pairs)
-	err := s.With(unix, func(one *lab.Service) error {
-		return s.With(tcp, func(other *lab.Service) error {
-			both := []*lab.Service{one, other}
-			for pair := -1; pair < pairs; pair++ { // the first warms up
+	err = s.With(one, func(first *lab.Service) error {
+		return s.With(other, func(second *lab.Service) error {
+			both := []*lab.Service{first, second}
+			for pair := -1; pair < pairs; pair++ {
 				var got [2]figures
-				first := rand.IntN(2)
-				for _, k := range []int{first, 1 - first} {
-					x, err := measured(s, both[k], lab.Demand{Rate: shopRate, For: long, Seed: uint64(pair + 2), SLO: shopSLO})
+				begin := rand.IntN(2)
+				for _, k := range []int{begin, 1 - begin} {
+					x, err := measured(s, both[k], lab.Demand{Rate: one.Rate, For: long, Seed: uint64(pair + 2), SLO: one.SLO})
 					if err != nil {
 						return err
 					}
 					got[k] = x
 				}
 				if pair >= 0 {
-					cpu, median = append(cpu, got[0].cpu/got[1].cpu-1), append(median, got[0].p50/got[1].p50-1)
+					all = append(all, got)
 				}
 			}
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return []lab.Check{
-		change("shop: CPU time per second, Redis over a UNIX socket against TCP", cpu),
-		change("shop: median of a request, Redis over a UNIX socket against TCP", median),
-	}, nil
+	return all, err
 }
 
 // figures are what a run shows.
-type figures struct{ cpu, p50 float64 }
+type figures struct {
+	cpu, p50, p99 float64 // cores; ms
+	fork          float64 // ms, of Redis
+	copied        float64 // MiB
+	huge          float64 // the part of Redis's memory that is in huge pages
+}
 
 func measured(s *lab.Stand, one *lab.Service, d lab.Demand) (x figures, err error) {
 	before, err := one.Command("state")
@@ -129,25 +232,58 @@ func measured(s *lab.Stand, one *lab.Service, d lab.Demand) (x figures, err erro
 		return x, err
 	}
 	seconds := float64(after.Time-before.Time) / 1e9
-	return figures{(after.UserSeconds + after.SysSeconds - before.UserSeconds - before.SysSeconds) / seconds, got.P50}, nil
+	x = figures{cpu: (after.UserSeconds + after.SysSeconds - before.UserSeconds - before.SysSeconds) / seconds, p50: got.P50, p99: got.P99}
+	return x, x.store(s, one)
 }
 
-// change is the mean of relative changes, with its interval of 95 % (Student's, 5 degrees of freedom); it
-// is told and fails nothing.
-func change(name string, all []float64) lab.Check {
-	const student = 2.571
-	mean, spread := 0., 0.
-	for _, v := range all {
-		mean += v / float64(len(all))
+// store asks the shop what its Redis says of itself.
+func (x *figures) store(s *lab.Stand, one *lab.Service) error {
+	at, err := url.Parse(one.URL)
+	if err != nil {
+		return err
 	}
-	for _, v := range all {
-		spread += (v - mean) * (v - mean) / float64(len(all)-1)
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, at.Scheme+"://"+at.Host+"/store", nil)
+	if err != nil {
+		return err
 	}
-	half := student * math.Sqrt(spread/float64(len(all)))
-	low, high := mean-half, mean+half
-	c := lab.Check{Name: name, Unit: "1", Asked: "told, whatever it is", Got: &mean, Low: &low, High: &high, OK: true, Told: true}
-	if low <= 0 && high >= 0 {
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	var said struct {
+		ForkUs   float64 `json:"fork_us"`
+		Copied   float64 `json:"copied"`
+		Resident float64 `json:"resident"`
+		HugeKB   float64 `json:"huge_kb"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&said); err != nil {
+		return fmt.Errorf("%s: what Redis says of itself: %w", one.Variant.Name, err)
+	}
+	x.fork, x.copied, x.huge = said.ForkUs/1e3, said.Copied/(1<<20), said.HugeKB*1024/said.Resident
+	return nil
+}
+
+// change is by how much the first of two is more than the second, in the mean, with its interval.
+func change(name string, all [][2]figures, of func(figures) float64) lab.Check {
+	c := told(name, "1", all, func(x [2]figures) float64 { return of(x[0])/of(x[1]) - 1 })
+	if *c.Low <= 0 && *c.High >= 0 {
 		c.Why = fmt.Sprintf("no difference is shown by %d pairs", len(all))
 	}
 	return c
+}
+
+// told is a mean with its interval of 95 % (Student's, 5 degrees of freedom); it is told and fails nothing.
+func told(name, unit string, all [][2]figures, of func([2]figures) float64) lab.Check {
+	const student = 2.571
+	mean, spread := 0., 0.
+	for _, x := range all {
+		mean += of(x) / float64(len(all))
+	}
+	for _, x := range all {
+		spread += (of(x) - mean) * (of(x) - mean) / float64(len(all)-1)
+	}
+	half := student * math.Sqrt(spread/float64(len(all)))
+	low, high := mean-half, mean+half
+	return lab.Check{Name: name, Unit: unit, Asked: "told, whatever it is", Got: &mean, Low: &low, High: &high, OK: true, Told: true}
 }

@@ -11,6 +11,9 @@ import (
 //go:embed index.php
 var pages string
 
+// photos are small files, each of which is read into room for a large one.
+const photos = 4
+
 // write writes the configurations and the pages.
 func (x *shop) write() error {
 	user, group := "", ""
@@ -18,6 +21,11 @@ func (x *shop) write() error {
 		user, group = "user root root;", "user = root\ngroup = root\n"
 	}
 	image := strings.Repeat("image ", 4000)
+	for n := 0; n < photos; n++ {
+		if err := os.WriteFile(filepath.Join(x.dir, fmt.Sprintf("www/photos/%d.jpg", n)), []byte(image[:4000]), 0o644); err != nil {
+			return err
+		}
+	}
 	for name, text := range map[string]string{
 		"nginx.conf": fmt.Sprintf(`%[3]s
 daemon off;

@@ -60,6 +60,29 @@ if (preg_match('#^/product/(\d+)$#', $path, $m)) {
     usleep(40000);
     session($r);
     page('delivery', ['costs' => '4.90']);
+} elseif ($path === '/album') { // pictures of visitors, which may have any size up to 4 MiB
+    $sizes = [];
+    foreach (glob(__DIR__ . '/photos/*') as $file) {
+        $in = fopen($file, 'rb');
+        $sizes[basename($file)] = strlen(fread($in, 4 << 20));
+        fclose($in);
+    }
+    session($r);
+    page('album', $sizes);
+} elseif ($path === '/import') { // large values, each kept somewhere
+    $value = str_repeat('0123456789abcdef', 4 << 10);
+    $all = (int)$r->get('large');
+    for ($i = 0; $i < 8 && $all > 0; $i++) {
+        $r->set('page:' . mt_rand(0, $all - 1), $value);
+    }
+    page('import', ['pages' => 8]);
+} elseif ($path === '/backup') { // one is under way mostly
+    page('backup', ['begun' => var_export($r->rawCommand('BGSAVE'), true)]);
+} elseif ($path === '/store') { // for who looks after the shop
+    $info = $r->info();
+    $huge = preg_match('/^AnonHugePages: +(\d+) kB/m', @file_get_contents('/proc/' . $info['process_id'] . '/smaps_rollup') ?: '', $m) ? (int)$m[1] : -1;
+    header('Content-Type: application/json');
+    echo json_encode(['fork_us' => (int)$info['latest_fork_usec'], 'forks' => (int)$info['total_forks'], 'copied' => (int)$info['rdb_last_cow_size'], 'resident' => (int)$info['used_memory_rss'], 'huge_kb' => $huge]);
 } elseif ($path === '/cart' || $path === '/cart/add') {
     cart($r, substr($path, 6));
 } elseif ($path === '/') {

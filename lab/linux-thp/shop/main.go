@@ -6,8 +6,8 @@
 //	     -workers=3            too few of them for what they wait for
 //	     -tcp                  PHP asks Redis over TCP, not over a UNIX socket
 //	     -job=keys             somebody lists all keys again and again
-//	     -job=bgsave           Redis saves again and again, with large values that change
 //	     -fsync                each write is on the disk before it is answered
+//	     -thp                  Redis has huge pages, which it switches off for itself otherwise
 package main
 
 import (
@@ -28,7 +28,7 @@ type shop struct {
 	nginx, php, redis string // programs
 	dir               string
 	workers           int
-	tcp, fsync        bool
+	tcp, fsync, thp   bool
 	job               string
 	keys, large       int // of Redis: how many, and MiB of large values
 
@@ -47,7 +47,8 @@ func main() {
 	flag.IntVar(&x.workers, "workers", 16, "how many PHP may have (pm.max_children)")
 	flag.BoolVar(&x.tcp, "tcp", false, "ask Redis over TCP")
 	flag.BoolVar(&x.fsync, "fsync", false, "have each write to Redis on the disk before it is answered")
-	flag.StringVar(&x.job, "job", "", "what else asks Redis: keys, bgsave")
+	flag.BoolVar(&x.thp, "thp", false, "let Redis have huge pages (disable-thp no)")
+	flag.StringVar(&x.job, "job", "", "what else asks Redis: keys")
 	flag.IntVar(&x.keys, "keys", 1000, "how many keys there are beside those of the products")
 	flag.IntVar(&x.large, "large", 0, "MiB of large values in Redis")
 	flag.Parse()
@@ -69,7 +70,7 @@ func (x *shop) open() (err error) {
 	if x.dir, err = filepath.Abs(x.dir); err != nil {
 		return err
 	}
-	for _, name := range []string{"www/static", "tmp", "store"} {
+	for _, name := range []string{"www/static", "www/photos", "tmp", "store"} {
 		if err := os.MkdirAll(filepath.Join(x.dir, name), 0o755); err != nil {
 			return err
 		}
@@ -93,6 +94,9 @@ func (x *shop) open() (err error) {
 	redis = append(redis, "--dir", filepath.Join(x.dir, "store"), "--save", "", "--daemonize", "no", "--logfile", filepath.Join(x.dir, "redis.log"))
 	if x.fsync {
 		redis = append(redis, "--appendonly", "yes", "--appendfsync", "always")
+	}
+	if x.thp {
+		redis = append(redis, "--disable-thp", "no")
 	}
 	as := []string(nil)
 	if os.Geteuid() == 0 {

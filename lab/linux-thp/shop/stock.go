@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math/rand"
 	"net"
 	"os"
 	"strconv"
@@ -109,28 +108,17 @@ func (x *shop) stock() error {
 			}
 		}
 	}
+	c.send("SET", "large", strconv.Itoa(16*x.large))
 	if err := c.flush(); err != nil {
 		return err
 	}
 	switch x.job {
 	case "":
 		return c.Close()
-	case "keys":
-		go again(300*time.Millisecond, func() error {
+	case "keys": // a report that lists visitors
+		go again(time.Second, func() error {
 			c.send("KEYS", "visit:7:*")
 			return c.flush()
-		})
-	case "bgsave":
-		go again(20*time.Millisecond, func() error {
-			for i := 0; i < 16; i++ {
-				c.send("SET", fmt.Sprintf("page:%d", rand.Intn(max(1, 16*x.large))), value)
-			}
-			if err := c.flush(); err != nil {
-				return err
-			}
-			c.send("BGSAVE")
-			_ = c.flush() // one is under way mostly
-			return nil
 		})
 	default:
 		return fmt.Errorf("-job=%s: there is no such job", x.job)

@@ -1,0 +1,43 @@
+package lab
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/load/journey"
+	"github.com/unstall/unstall/record"
+)
+
+// generator is what makes the load of a diagnosis: users on journeys, or requests at a rate.
+func (s *Stand) generator(one *Service, d Demand) (record.Generator, error) {
+	v := one.Variant
+	if v.Journey == "" {
+		return record.Planned(s.request(one, d)), nil
+	}
+	at, err := url.Parse(one.URL)
+	if err != nil {
+		return nil, err
+	}
+	script, err := journey.Read(v.Name+".yaml", []byte(v.Journey), map[string]string{"base": "http://" + at.Host, "rate": strconv.FormatFloat(d.Rate, 'g', -1, 64)})
+	if err != nil {
+		return nil, err
+	}
+	if d.Seed != 0 {
+		script.Seed = d.Seed
+	}
+	return users{script, d}, nil
+}
+
+// users are on journeys until a demand is over.
+type users struct {
+	script *journey.Script
+	Demand
+}
+
+func (u users) Plan() load.Plan { return u.script.Plan() }
+
+func (u users) Run(ctx context.Context, o load.Observer) (*load.Result, error) {
+	return journey.Run(ctx, u.script, journey.Options{For: u.lead() + u.For}, o)
+}
