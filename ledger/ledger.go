@@ -93,6 +93,7 @@ type Ledger struct {
 	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
 	withheld  reading.Withheld          // of the stops
+	clock     *clocked                  // nil: nobody sampled where its threads run, or not beside its requests
 	ready     *ready                    // nil: nobody looked at threads, or the kernel's account of them is not known
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
@@ -168,6 +169,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 		if l.Sampled = l.occupancy != nil; l.Sampled {
 			l.inside = l.insideFloors(sources)
 			l.ready = l.readied()
+			l.clock = l.byClock(opt.Stacks)
 		}
 	}
 	l.replay()

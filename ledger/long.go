@@ -22,7 +22,7 @@ const (
 	longLeast = 5          // of them must have been seen to say that each is long
 	longFew   = .25        // of all requests come to such routes, at most
 	longSome  = .05        // … at least, or as many as chance makes of that
-	longOwn   = .5         // of their time is their own work, at least
+	longOwn   = .5         // of their time is their own work, at least, or waiting for a processor to do it on
 	longTakes = .25        // of all processors is what such routes take in the mean, where fewer come
 )
 
@@ -45,17 +45,19 @@ func (l *Ledger) longRoutes(took map[evidence.NameID][]int64) (long map[evidence
 	if float64(few) > longFew*float64(all) {
 		return nil, false
 	}
-	own, sum := make(map[evidence.NameID]int64), make(map[evidence.NameID]int64)
+	own, ready, sum := make(map[evidence.NameID]int64), make(map[evidence.NameID]int64), make(map[evidence.NameID]int64)
 	for _, i := range l.Rows {
 		if route := l.b.Requests.Route[i]; long[route] {
-			own[route] += l.Of(i)[Own]
+			c := l.Of(i)
+			own[route] += c[Own]
+			ready[route] += c[RequestsCPU] + c[BackgroundCPU] + c[HostCPU]
 			sum[route] += l.b.Requests.Latency(i)
 		}
 	}
 	var takes int64 // ns on processors
 	few = 0
 	for route := range long {
-		if float64(own[route]) < longOwn*float64(sum[route]) {
+		if float64(own[route]+ready[route]) < longOwn*float64(sum[route]) {
 			delete(long, route)
 			continue
 		}

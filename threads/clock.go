@@ -2,6 +2,7 @@ package threads
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sort"
 
@@ -28,6 +29,11 @@ func (t *Threads) Clocked(s evidence.SubjectID, lane evidence.LaneID, from, unti
 	for ; n < len(rows) && rows[n].at < until; n++ {
 		yield(rows[n].at, rows[n].stack)
 	}
+}
+
+// ClockedLanes are the threads that were seen running, in order.
+func (t *Threads) ClockedLanes(s evidence.SubjectID) []evidence.LaneID {
+	return slices.Sorted(maps.Keys(t.clockOf(s).runs))
 }
 
 // ClockPeriod is how much CPU time (ns) each of them stands for.
