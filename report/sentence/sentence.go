@@ -188,7 +188,12 @@ func tooFew(open, ruledOut []diagnose.Verdict) bool {
 func causes(n int) string { return figure.Plural(n, "cause") }
 
 // AddRequests is the command that adds requests where there are none.
-const AddRequests = "unstall FILE... --requests access.log"
+func AddRequests(d *diagnose.Diagnosis) string {
+	if tells(d) {
+		return "unstall PID redis://HOST:PORT"
+	}
+	return "unstall FILE... --requests access.log"
+}
 
 // NoRequests says that there are none, and what has them.
 func NoRequests(d *diagnose.Diagnosis) string {

@@ -159,7 +159,7 @@ func (p *page) requests(d *diagnose.Diagnosis) {
 	r := d.Requests
 	if r == nil {
 		p.block("REQUESTS", bold, indent, p.wrap(sentence.NoRequests(d)+":", indent))
-		p.line(strings.Repeat(" ", indent) + sentence.AddRequests)
+		p.line(strings.Repeat(" ", indent) + sentence.AddRequests(d))
 		return
 	}
 	p.block("REQUESTS", bold, indent, p.flow(sentence.Requests(r), indent))
