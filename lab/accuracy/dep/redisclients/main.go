@@ -66,9 +66,11 @@ func main() {
 		}
 	}
 	if at := os.Getenv("ADDR"); at != "" {
-		if _, err := net.Listen("tcp", at); err != nil {
+		ready, err := net.Listen("tcp", at)
+		if err != nil {
 			log.Fatal(err)
 		}
+		defer ready.Close()
 	}
 	for _, c := range all {
 		if c.fill > 0 {
