@@ -208,7 +208,7 @@ type parser struct {
 	odd, oddFirst int64
 	copied        []point
 	loads         []load
-	more          int64
+	saves         int // that are told of
 }
 
 type told struct {
@@ -224,7 +224,7 @@ type point struct {
 
 type load struct{ at, took, line int64 }
 
-// mostPoints bounds what is kept of saves.
+// mostPoints bounds what is kept of saves: of a log of years that is the newest.
 const mostPoints = 100_000
 
 func (p *parser) line(l format.Line) {
@@ -263,17 +263,24 @@ func (p *parser) line(l format.Line) {
 		}
 	}
 	if m := copied.FindStringSubmatch(e.text); m != nil {
-		if mb, err := strconv.ParseFloat(cmp.Or(m[2], m[3]), 64); err == nil && len(p.copied) < mostPoints {
-			p.copied = append(p.copied, point{e.at, l.Number, mb * (1 << 20)})
-		} else {
-			p.more++
+		if mb, err := strconv.ParseFloat(cmp.Or(m[2], m[3]), 64); err == nil {
+			p.copied = newest(append(p.copied, point{e.at, l.Number, mb * (1 << 20)}), 2*mostPoints)
+			p.saves++
 		}
 	}
 	if m := loaded.FindStringSubmatch(e.text); m != nil {
-		if s, err := strconv.ParseFloat(m[1], 64); err == nil && s < 1e6 && len(p.loads) < mostPoints {
-			p.loads = append(p.loads, load{e.at, int64(s * 1e9), l.Number})
+		if s, err := strconv.ParseFloat(m[1], 64); err == nil && s < 1e6 {
+			p.loads = newest(append(p.loads, load{e.at, int64(s * 1e9), l.Number}), 2*mostPoints)
 		}
 	}
+}
+
+// newest drops the older half of as many as are too much.
+func newest[T any](all []T, most int) []T {
+	if len(all) <= most {
+		return all
+	}
+	return append(all[:0], all[len(all)-most/2:]...)
 }
 
 // note counts a line. The name and user of a client are not kept.
@@ -296,6 +303,7 @@ func (p *parser) emit() {
 		k := p.kinds[kind]
 		b.Fact(evidence.Fact{Subject: id, Key: evidence.FactRedisTold, Value: kind + evidence.Link + k.text, Number: float64(k.count), Origin: b.Origin(k.line)})
 	}
+	p.copied, p.loads = p.copied[max(0, len(p.copied)-mostPoints):], p.loads[max(0, len(p.loads)-mostPoints):]
 	s := evidence.Series{Subject: id, Name: evidence.SeriesRedisCopiedPeak, Unit: "bytes"}
 	for _, c := range p.copied {
 		if n := len(s.T); n > 0 && c.at <= s.T[n-1] {
@@ -326,8 +334,8 @@ func (p *parser) emit() {
 	if p.odd > 0 {
 		b.Warnf(p.oddFirst, "lines not understood: %d; the first is line %d", p.odd, p.oddFirst)
 	}
-	if p.more > 0 {
-		b.Warnf(0, "it tells of more than %d saves: %d left out", mostPoints, p.more)
+	if older := p.saves - len(p.copied); older > 0 {
+		b.Warnf(0, "it tells of %d saves: the newest %d are kept", p.saves, len(p.copied))
 	}
 }
 

@@ -27,3 +27,15 @@ func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 func BenchmarkParse(b *testing.B) {
 	suite.Benchmark(b, []byte(strings.Repeat("4711:M 23 Nov 2026 08:46:14.123 * 1 changes in 60 seconds. Saving...\n4711:M 23 Nov 2026 08:46:14.123 * Background saving started by pid 4712\n", 5000)))
 }
+
+// Of more saves than are kept the newest are.
+func TestNewest(t *testing.T) {
+	const most = 8
+	var kept []int
+	for n := range 100 {
+		kept = newest(append(kept, n), most)
+		if len(kept) > most || kept[len(kept)-1] != n || len(kept) < min(n+1, most/2) {
+			t.Fatalf("after %d: %v", n, kept)
+		}
+	}
+}
