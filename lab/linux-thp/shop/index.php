@@ -18,7 +18,12 @@ function store(): Redis {
 }
 
 function session(Redis $r): string {
-    $id = preg_match('/visitor=([0-9a-f]{1,32})/', $_SERVER['HTTP_COOKIE'] ?? '', $m) ? $m[1] : dechex(mt_rand(0, 4095));
+    if (preg_match('/visitor=([0-9a-f]{1,32})/', $_SERVER['HTTP_COOKIE'] ?? '', $m)) {
+        $id = $m[1];
+    } else {
+        $id = dechex(mt_rand());
+        header("Set-Cookie: visitor=$id; Path=/; HttpOnly");
+    }
     $r->get("session:$id");
     $r->setex("session:$id", 600, serialize(['seen' => time(), 'from' => $_SERVER['REMOTE_ADDR'] ?? '']));
     return $id;
