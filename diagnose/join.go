@@ -138,13 +138,13 @@ func (r *run) waitsOf(s evidence.SubjectID) waits {
 	return w
 }
 
-// part is how much of it was for a server: by its port, else by the names of its clients' libraries where there is no
+// part is how much of it was for a server: by its port or UNIX socket, else by the names of its clients' libraries where there is no
 // other server of its kind.
 func (w waits) part(b *evidence.Bundle, id evidence.SubjectID, server *runtime.Runtime) float64 {
 	if w.all == 0 {
 		return 0
 	}
-	ports := portsOf(b, id)
+	ports, paths := portsOf(b, id), pathsOf(b, id)
 	alone := 0
 	for _, s := range b.Subjects {
 		if s.Kind == evidence.Process && s.Runtime == server.ID {
@@ -155,7 +155,7 @@ func (w waits) part(b *evidence.Bundle, id evidence.SubjectID, server *runtime.R
 	for text, ns := range w.texts {
 		port := portIn(text)
 		switch {
-		case port != "" && slices.Contains(ports, port):
+		case port != "" && slices.Contains(ports, port), slices.ContainsFunc(paths, func(path string) bool { return strings.Contains(text, path) }):
 			of += ns
 		case port == "" && alone == 1 && slices.ContainsFunc(server.Clients, func(name string) bool { return strings.Contains(text, name) }):
 			of += ns
@@ -172,6 +172,16 @@ func portsOf(b *evidence.Bundle, id evidence.SubjectID) (all []string) {
 	for _, f := range b.Facts {
 		if f.Subject == id && f.Key == evidence.FactRedisPort {
 			all = append(all, strconv.Itoa(int(f.Number)))
+		}
+	}
+	return all
+}
+
+// pathsOf are the UNIX sockets that a server is asked at, in lower case: "unix:/run/redis.sock".
+func pathsOf(b *evidence.Bundle, id evidence.SubjectID) (all []string) {
+	for _, f := range b.Facts {
+		if _, at, ok := strings.Cut(f.Value, evidence.Link); ok && f.Subject == id && f.Key == evidence.FactListens && strings.HasPrefix(at, "unix:") {
+			all = append(all, strings.ToLower(at))
 		}
 	}
 	return all

@@ -40,7 +40,8 @@ func waiting(t *testing.T, address string, ms int) *diagnose.Diagnosis {
 	}
 	p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverRequests, From: began, Until: began + 28e9})
 	p.Close()
-	for i, text := range []string{redisInfo(0, ms), redisInfo(28, ms)} {
+	const clients = "id=5 addr=/run/redis.sock:0 laddr=/run/redis.sock:0 name= age=2 idle=0 flags=U db=0 cmd=get\n"
+	for i, text := range []string{redisInfo(0, ms), redisInfo(28, ms), clients} {
 		if err := format.Read(context.Background(), []format.Format{redisreply.Format}, formattest.Artifact(fmt.Sprint(i), []byte(text)), b); err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +55,13 @@ func waiting(t *testing.T, address string, ms int) *diagnose.Diagnosis {
 
 // What a service waits for and what the server does that it waits for are one report.
 func TestJoin(t *testing.T) {
-	d := waiting(t, "10.0.0.9:6379", 150)
+	for _, at := range []string{"10.0.0.9:6379", "unix:/run/redis.sock"} {
+		testJoin(t, waiting(t, at, 150))
+	}
+}
+
+func testJoin(t *testing.T, d *diagnose.Diagnosis) {
+	t.Helper()
 	if len(d.Verdicts) < 2 || d.Verdicts[0].Cause != "service.dependency-slow" || d.Verdicts[1].Cause != "redis.slow-command" {
 		t.Fatalf("%+v", d.Verdicts)
 	}

@@ -40,6 +40,8 @@ func TestExpected(t *testing.T) {
 	}{
 		{"first", Expected{First: gc}, []string{gc, pool}, true},
 		{"second", Expected{First: gc}, []string{pool, gc}, false},
+		{"first, with another", Expected{First: gc, With: []string{pool}}, []string{gc, pool}, true},
+		{"first, without the other", Expected{First: gc, With: []string{pool}}, []string{gc}, false},
 		{"nothing found", Expected{First: gc}, nil, false},
 		{"first, with another that must not be", Expected{First: gc, Not: []string{pool}}, []string{gc, pool}, false},
 		{"ruled out is not found", Expected{First: gc, Not: []string{lock}}, []string{gc}, true},

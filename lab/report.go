@@ -268,7 +268,7 @@ func figure(v *float64, unit string) string {
 func (e Expected) String() string {
 	switch {
 	case e.First != "":
-		return e.First + " first"
+		return strings.Join(append([]string{e.First + " first"}, e.With...), ", with ")
 	case len(e.AnyOf) > 0:
 		return "one of " + strings.Join(e.AnyOf, ", ")
 	case e.Nothing():

@@ -174,6 +174,9 @@ func variantTable(l *lab.Lab) string {
 			must, not = "nothing", ""
 		case e.First != "":
 			must = code(e.First) + " first"
+			for _, id := range e.With {
+				must += ", with " + code(id)
+			}
 		case len(e.AnyOf) > 1:
 			must = "one of " + codes(e.AnyOf)
 		default:
