@@ -43,6 +43,8 @@ func TestServices(t *testing.T) {
 				}
 			case p.Runtime == "c":
 				want = filepath.Join(s.Dir, or(p.Program, "main.c"))
+			case p.Runtime == "rust":
+				want = filepath.Join(s.Dir, or(p.Program, "main.rs"))
 			case strings.HasPrefix(p.Runtime, "jvm"):
 				want = filepath.Join(s.Dir, or(p.Program, "Main.java"))
 			case strings.HasPrefix(p.Runtime, "dotnet"):
@@ -71,7 +73,7 @@ func TestParseKnownRefuses(t *testing.T) {
 	}
 	for wrong, want := range map[string]string{
 		strings.Replace(sound, `"answer"`, `"anser"`, 1):                                   "unknown field",
-		strings.Replace(sound, `"go"`, `"rust"`, 1):                                        "runtime",
+		strings.Replace(sound, `"go"`, `"perl"`, 1):                                        "runtime",
 		strings.Replace(sound, `"runtime"`, `"runtimes": ["dotnet9"], "runtime"`, 1):       "give one of them",
 		strings.Replace(sound, `"runtime": "go"`, `"runtimes": ["dotnet9", "dotnet9"]`, 1): "twice",
 		strings.Replace(sound, `"runtime": "go"`, `"runtimes": ["dotnet31", "mono"]`, 1):   "mono",

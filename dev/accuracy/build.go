@@ -68,6 +68,8 @@ func (s *service) build(ctx context.Context, o options, p program) (started, err
 		return s.golang(ctx, o, p)
 	case "c":
 		return s.c(ctx, o, p)
+	case "rust":
+		return s.rust(ctx, o, p)
 	case "redis":
 		return redis(ctx)
 	}
@@ -205,6 +207,27 @@ func (s *service) c(ctx context.Context, o options, p program) (started, error) 
 	said, err := exec.CommandContext(ctx, cc, "-O2", "-g", "-pthread", "-o", bin, filepath.Join(s.Dir, name), "-lm").CombinedOutput()
 	if err != nil {
 		return started{}, fmt.Errorf("cc %s: %w: %s", name, err, bytes.TrimSpace(said))
+	}
+	return started{bin: bin}, nil
+}
+
+// rust compiles a program of one file.
+func (s *service) rust(ctx context.Context, o options, p program) (started, error) {
+	rustc, err := exec.LookPath("rustc")
+	if err != nil {
+		return started{}, fmt.Errorf("%w: a Rust compiler (rustc)", errSkip)
+	}
+	name := "main.rs"
+	if p.Program != "" {
+		name = p.Program
+	}
+	bin := filepath.Join(o.work, "bin", s.folder()+"-"+strings.TrimSuffix(path.Base(name), ".rs"))
+	if err := os.MkdirAll(filepath.Dir(bin), 0o755); err != nil {
+		return started{}, err
+	}
+	said, err := exec.CommandContext(ctx, rustc, "--edition", "2021", "-O", "-g", "-o", bin, filepath.Join(s.Dir, name)).CombinedOutput()
+	if err != nil {
+		return started{}, fmt.Errorf("rustc %s: %w: %s", name, err, bytes.TrimSpace(said))
 	}
 	return started{bin: bin}, nil
 }
