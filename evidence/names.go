@@ -234,7 +234,7 @@ const KernelFile = "[kernel]"
 // What the kernel did for a thread, or kept it waiting for: classes of those samples, and causes of
 // intervals of kind InKernel.
 const (
-	KernelCompaction  = "direct compaction"    // moved pages about until there was a large one
+	KernelCompaction  = "memory compaction"    // direct: moved pages about until there was a large one
 	KernelReclaim     = "direct reclaim"       // took memory from others, or from itself, until there was some
 	KernelSwapIn      = "swap in"              // read back memory that was swapped out
 	KernelSoftirq     = "softirq"              // interrupted, or on its way out of a call, for the network's and others' work

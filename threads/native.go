@@ -96,17 +96,21 @@ func Native(frames []string, _ string) View {
 		return v
 	}
 	if of := onSocket(on); of != nil && w.on != "" {
-		w.state, w.on = of.state, w.on+of.words
-		v.State = w.state
+		v.State, v.Pattern = of.state, call+w.on+of.words
 		if v.State == evidence.NetWait {
-			v.Pattern = "sync I/O: " + call + w.on
-			if addr, ok := strings.CutPrefix(on, "peer "); ok {
-				v.Pattern += " " + addr
-			}
-			return v
+			v.Pattern = "sync I/O: " + v.Pattern
 		}
-		if v.Pattern += w.on; of.is == "pipe" && writes(call) {
-			v.State, v.Pattern = evidence.Syscall, v.Pattern+FullPipe
+		name := strings.TrimPrefix(strings.TrimPrefix(on, of.is), " ")
+		switch {
+		case of.is == "peer" && name != "":
+			v.Pattern += " " + name
+		case of.is == "pipe" && writes(call):
+			v.State, v.Pattern = evidence.Syscall, v.Pattern+" that "+reader(name)+TooSlowly
+		case of.is == "unix" && name != "":
+			v.Pattern += " (" + name + ")"
+		}
+		if (of.is == "unix" || strings.HasPrefix(name, "unix:")) && writes(call) {
+			v.Pattern += " that " + reader("") + TooSlowly
 		}
 		return v
 	}
@@ -119,8 +123,15 @@ func Native(frames []string, _ string) View {
 	return v
 }
 
-// FullPipe ends what is said of a write that waits for room in a pipe.
-const FullPipe = " that its reader empties too slowly"
+// TooSlowly ends what is said of a write that waits for room in a pipe or a socket of this host.
+const TooSlowly = " empties too slowly"
+
+func reader(name string) string {
+	if name == "" {
+		return "its reader"
+	}
+	return name
+}
 
 // nativePath are the program's own functions on a stack, innermost first.
 func nativePath(frames []string) (path []string) {
@@ -240,7 +251,8 @@ func onSocket(on string) *socket {
 
 // nativeCall takes the frames of a look apart: which call, what on, and how deep the thread's
 // stack was, as an address; 0 unknown. A futex that a function waits at which takes a lock is that of a
-// lock, whatever its word holds; one within a fork is part of that: forks of one process take turns.
+// lock, whatever its word holds; one within a fork is part of that: forks of one process take turns. What
+// starting a thread takes is told as that: memory for its stack, a lock of the C library, and of the memory map.
 func nativeCall(frames []string) (call, on string, sp uint64) {
 	for i, f := range frames {
 		if rest, ok := strings.CutPrefix(f, isOn); ok {
@@ -252,6 +264,8 @@ func nativeCall(frames []string) (call, on string, sp uint64) {
 		}
 	}
 	switch {
+	case waitsWithin(frames, starting):
+		call, on = StartingThread, ""
 	case !strings.HasPrefix(call, "futex"):
 	case waitsWithin(frames, forking):
 		call, on = forks, "" // of what else a fork locks nobody but the C library knows

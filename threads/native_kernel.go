@@ -140,6 +140,12 @@ var forking = []string{"__libc_fork", "__run_fork_handlers", "__run_prefork_hand
 // forks is what a thread is called to do that makes a copy of its process, in whatever part of it it is.
 const forks = "fork"
 
+// starting are functions of C libraries that start a thread.
+var starting = []string{"pthread_create", "allocate_stack", "allocate_thread_stack"}
+
+// StartingThread begins what is said of a thread that starts another.
+const StartingThread = "starting a thread"
+
 // waitsWithin says whether a thread waits in one of these functions: before any of the program's own.
 func waitsWithin(frames, functions []string) bool {
 	for _, f := range frames[min(1, len(frames)):] {

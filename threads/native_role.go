@@ -35,7 +35,7 @@ func workBy(v *View, call, on string) int {
 	switch {
 	case v.State == evidence.ClientWait && reads(call), v.State == evidence.Idle:
 		return byClient
-	case v.State == evidence.SyncWait && !writes(call), v.State == evidence.NetWait && reads(call) && (on == "udp" || on == "unix"):
+	case v.State == evidence.SyncWait && !writes(call), v.State == evidence.NetWait && reads(call) && (on == "udp" || on == "unix" || strings.HasPrefix(on, "unix ")):
 		return bySignal
 	case v.State == evidence.SleepWait:
 		return bySleep
@@ -94,6 +94,9 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 	var classes [bySleep + 1]int
 	for _, n := range order {
 		n.rest()
+	}
+	t.turns(s, order)
+	for _, n := range order {
 		classes[n.idles]++
 	}
 	workers := 0

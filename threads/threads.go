@@ -127,6 +127,7 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		complete := slices.ContainsFunc(t.looks[s], func(l Look) bool { return byProgram(&l) })
 		t.looks[s] = once(t.looks[s])
 		t.clocked(s)
+		t.beneath(s)
 		t.locked(s)
 		t.still(s)
 		if settle := of[b.Subjects[s].Runtime].Settle; settle != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"unstall": main, "serve": serve, "touch": touch})
+	testscript.Main(m, map[string]func(){"unstall": main, "serve": serve, "touch": touch, "confine": confine})
 }
 
 func TestScript(t *testing.T) {

@@ -70,7 +70,7 @@ func futex(args [7]uint64) (name, object string) {
 	case futexLockPI, futexLockPI2:
 		return "futex mutex", object
 	case futexWait, futexWaitBitset:
-		if timeout == 0 && (val == takenAwaited || val&takenAwaitedMusl != 0) {
+		if timeout == 0 && (val == takenAwaited || val&takenAwaitedMusl != 0 && val != parked) {
 			return "futex mutex", object
 		}
 		if timeout != 0 {

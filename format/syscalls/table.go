@@ -50,4 +50,5 @@ const (
 const (
 	takenAwaited     = 2
 	takenAwaitedMusl = 1 << 31
+	parked           = 1<<32 - 1 // Rust's thread::park (std/src/sys/sync/thread_parking/futex.rs): it waits for work
 )

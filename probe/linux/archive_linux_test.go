@@ -84,10 +84,21 @@ func TestGroupLacks(t *testing.T) {
 	if len(got) != 1 || !strings.HasPrefix(got[0].What, "disk I/O") || got[0].Do != "echo +io | sudo tee "+dir+"/kube/cgroup.subtree_control" {
 		t.Errorf("lacks %+v", got)
 	}
-	mounts["memory"] = cgroupMount{root: "/", point: "/memory"}
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mounts["memory"] = cgroupMount{root: "/", point: dir}
 	for _, groups := range []string{"0::/kube/app\n", "0::/\n", "4:memory:/kube/app\n"} {
 		if got := groupLacks(groups, mounts); len(got) > 0 {
 			t.Errorf("%q beside version 1: %+v", groups, got)
 		}
+	}
+	for _, mounts := range []map[string]cgroupMount{nil, {"": {root: "/", point: dir + "/hidden"}}, {"": {root: "/elsewhere", point: dir}}} {
+		if got := groupLacks("0::/kube/app\n", mounts); len(got) != 1 || !strings.HasPrefix(got[0].What, "limits") {
+			t.Errorf("mounted %+v: %+v", mounts, got)
+		}
+	}
+	if got := groupLacks("1:name=systemd:/app\n", nil); len(got) > 0 {
+		t.Errorf("a process in no group with limits: %+v", got)
 	}
 }

@@ -22,12 +22,13 @@ func kernelLacks(dir string) (out []probe.Lack) {
 	for _, x := range []struct{ what, file string }{
 		{"disks", "/proc/diskstats"},
 		{"memory of the host", "/proc/vmstat"},
-		{"settings of huge pages", "/sys/kernel/mm"},
+		{"settings of huge pages", hugePages},
 	} {
 		switch _, err := os.Stat(x.file); {
+		case x.file == hugePages && !hasHugePages(): // there are none to be set
 		case errors.Is(err, fs.ErrNotExist):
 			out = append(out, probe.Lack{What: x.what, Why: x.file + " is not here", Do: onHost})
-		case err == nil && x.file != "/sys/kernel/mm" && denied(x.file):
+		case err == nil && x.file != hugePages && denied(x.file):
 			out = append(out, probe.Lack{What: x.what, Why: x.file + " may not be read", Do: onHost})
 		}
 	}
@@ -37,8 +38,19 @@ func kernelLacks(dir string) (out []probe.Lack) {
 	return out
 }
 
+const hugePages = "/sys/kernel/mm/transparent_hugepage"
+
+// hasHugePages says whether the kernel counts transparent huge pages, as one does that has them.
+func hasHugePages() bool {
+	b, err := os.ReadFile("/proc/vmstat")
+	return err == nil && strings.Contains(string(b), "\nthp_fault_alloc ")
+}
+
 // groupLacks is what a process's control group does not count although others do.
 func groupLacks(groups string, mounts map[string]cgroupMount) (out []probe.Lack) {
+	if !groupsHere(groups, mounts) {
+		return []probe.Lack{{What: "limits and throttling of its control group", Why: "the files of control groups are not at /sys/fs/cgroup here", Do: "mount the host's /sys/fs/cgroup into this container"}}
+	}
 	m, ok := mounts[""]
 	if !ok || len(mounts) > 1 { // version 1 has all controllers everywhere
 		return nil
@@ -59,4 +71,26 @@ func groupLacks(groups string, mounts map[string]cgroupMount) (out []probe.Lack)
 		}
 	}
 	return out
+}
+
+// groupsHere says whether the files of any of a process's groups are there: a hierarchy that is mounted may be
+// hidden by what was mounted over it, and a group may lie outside of what a container sees.
+func groupsHere(groups string, mounts map[string]cgroupMount) bool {
+	any := false
+	for line := range strings.Lines(groups) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		for controller := range strings.SplitSeq(parts[1], ",") {
+			if _, limits := groupSeldom[controller]; !limits {
+				continue
+			}
+			any = true
+			if m, ok := mounts[controller]; ok && len(m.files(controller, path.Clean("/"+parts[2]), []string{"cgroup.procs"}, newFile)) > 0 {
+				return true
+			}
+		}
+	}
+	return !any
 }

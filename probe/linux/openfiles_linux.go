@@ -13,15 +13,16 @@ import (
 
 // openFiles says what files and sockets threads wait for are: a file's path, a socket's
 // side. Of who asks the service nothing is told but that it does; of whom the service asks,
-// the address.
+// the address; of a pipe, the program at its other end.
 type openFiles struct {
 	process *process
 	told    map[int]string // what was written of each
 	sockets *sockets
+	ends    *ends
 }
 
 func newOpenFiles(p *process) openFiles {
-	return openFiles{process: p, told: make(map[int]string), sockets: newSockets(p)}
+	return openFiles{process: p, told: make(map[int]string), sockets: newSockets(p), ends: newEnds(p)}
 }
 
 // call writes what the first argument of a system call stands for, if it may be a descriptor
@@ -39,7 +40,7 @@ func (d *openFiles) call(out, call []byte) []byte {
 	if err != nil {
 		return out
 	}
-	if target = d.words(target); d.told[int(fd)] == target {
+	if target = d.words(target, int(fd)); d.told[int(fd)] == target {
 		return out
 	}
 	d.told[int(fd)] = target
@@ -50,15 +51,20 @@ func (d *openFiles) call(out, call []byte) []byte {
 const mostDescriptors = 1 << 20
 
 // words is what a descriptor leads to.
-func (d *openFiles) words(target string) string {
+func (d *openFiles) words(target string, fd int) string {
 	if inode, ok := strings.CutPrefix(target, "socket:["); ok {
-		return d.sockets.of(strings.TrimSuffix(inode, "]"))
+		inode = strings.TrimSuffix(inode, "]")
+		is := d.sockets.of(inode)
+		if peer := d.sockets.peers[inode]; is == "unix" && peer != 0 {
+			is = strings.TrimSpace(is + " " + d.ends.socket(peer))
+		}
+		return is
 	}
 	if kind, ok := strings.CutPrefix(target, "anon_inode:"); ok {
 		return strings.Trim(kind, "[]")
 	}
 	if strings.HasPrefix(target, "pipe:[") {
-		return "pipe"
+		return strings.TrimSpace("pipe " + d.ends.pipe(target, fd))
 	}
 	return withoutIDs(target)
 }

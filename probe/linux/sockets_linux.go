@@ -17,13 +17,14 @@ import (
 type sockets struct {
 	dir   string // "/proc/4711"
 	known map[string]string
-	order []string  // of the tables: the one that told something last comes first
-	next  time.Time // when they may be read again
+	peers map[string]uint32 // inodes of the other ends of UNIX sockets without a path
+	order []string          // of the tables: the one that told something last comes first
+	next  time.Time         // when they may be read again
 	room  []byte
 }
 
 func newSockets(p *process) *sockets {
-	return &sockets{dir: p.dir, known: make(map[string]string), order: []string{"tcp", "unix", "udp6", "udp"}, room: make([]byte, 64<<10)}
+	return &sockets{dir: p.dir, known: make(map[string]string), peers: make(map[string]uint32), order: []string{"tcp", "unix", "udp6", "udp"}, room: make([]byte, 64<<10)}
 }
 
 // Tables of sockets may be long, and the kernel takes long to tell even short ones: they are
@@ -45,6 +46,7 @@ func (s *sockets) of(inode string) string {
 	}
 	if len(s.known) > 4*mostSockets {
 		clear(s.known)
+		clear(s.peers)
 	}
 	cost, found := threadTime(), "socket"
 	for i, table := range s.order {
@@ -163,6 +165,8 @@ func (s *sockets) others() {
 			s.known[inode] = "peer unix:" + withoutIDs(at)
 		case x.path != "" && at == "" && x.peer != 0: // of the two, the one that was accepted has the path
 			s.known[inode] = "client"
+		case x.peer != 0: // a pair without any
+			s.peers[inode] = x.peer
 		}
 	}
 }

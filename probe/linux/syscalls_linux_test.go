@@ -50,7 +50,7 @@ func TestOpenFiles(t *testing.T) {
 		"anon_inode:[eventpoll]": "eventpoll",
 		"socket:[1]":             "socket",
 	} {
-		if got := d.words(in); got != want {
+		if got := d.words(in, -1); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)
 		}
 	}

@@ -24,7 +24,7 @@ const (
 	unixShow = 1<<0 | 1<<2 // UDIAG_SHOW_NAME, UDIAG_SHOW_PEER
 )
 
-// connected yields the UNIX sockets of the namespace that are connected, at most so many.
+// connected yields the UNIX sockets of the namespace that are connected, or take datagrams, at most so many.
 func (d *socketDiag) connected(most int, room []byte, yield func(unixSocket)) error {
 	request := make([]byte, unix.NLMSG_HDRLEN+unixRequest)
 	order := binary.NativeEndian
@@ -33,7 +33,7 @@ func (d *socketDiag) connected(most int, room []byte, yield func(unixSocket)) er
 	order.PutUint16(request[6:], unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
 	body := request[unix.NLMSG_HDRLEN:]
 	body[0] = unix.AF_UNIX
-	order.PutUint32(body[4:], 1<<1) // TCP_ESTABLISHED
+	order.PutUint32(body[4:], 1<<1|1<<7) // TCP_ESTABLISHED, and TCP_CLOSE: whoever takes datagrams is not connected itself
 	order.PutUint32(body[12:], unixShow)
 	n := 0
 	return d.dump(request, room, func(m []byte) {

@@ -56,7 +56,7 @@ func (w *workers) call(out []byte, pid int, call []byte) []byte {
 	}
 	if address, fd, ok := polls(pid, call); ok {
 		if target, err := os.Readlink(fmt.Sprintf("%s/fd/%d", d.process.dir, fd)); err == nil {
-			if words := d.words(target); w.polled[address] != words {
+			if words := d.words(target, int(fd)); w.polled[address] != words {
 				w.polled[address] = words
 				return fmt.Appendf(out, "word %s %s\n", address, words)
 			}

@@ -1,4 +1,4 @@
-/* cairn-map-c adds cairns to maps: each request takes 3 MB of memory, keeps it in a ring of the
+/* cairn-map-c adds cairns to maps: each request takes 2 MB of memory, keeps it in a ring of the
  * last ones, and appends as much to a file, within a control group whose memory is nearly full. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SHEET (3 << 20)
-#define KEPT 16
+#define SHEET (2 << 20)
+#define KEPT 12
 
 static int sheets;
 static off_t end;
@@ -31,7 +31,7 @@ __attribute__((noinline)) static void add_sheet(char mark)
 	memset(sheet, mark, SHEET);
 	pthread_mutex_lock(&lock);
 	off_t at = end;
-	end = (end + SHEET) % (300L << 20);
+	end = (end + SHEET) % (256L << 20);
 	unsigned slot = turn++ % KEPT;
 	char *old = ring[slot];
 	ring[slot] = sheet;
