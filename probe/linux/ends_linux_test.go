@@ -61,12 +61,12 @@ func TestOtherEnd(t *testing.T) {
 	defer to.Close()
 	here := &process{pid: os.Getpid(), dir: "/proc/self"}
 	for want, of := range map[string]any{
-		"pipe cat":                    in,
-		"unix cat":                    ours,
-		"listener":                    l,
-		"client":                      server,
-		"unix " + path:                client,
-		"unix " + path + ".datagrams": to,
+		"pipe cat":                         in,
+		"unix cat":                         ours,
+		"listener":                         l,
+		"client":                           server,
+		"peer unix:" + path:                client,
+		"peer unix:" + path + ".datagrams": to,
 	} {
 		d := newOpenFiles(here) // each asks anew
 		fd := descriptor(t, of)
