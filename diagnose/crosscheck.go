@@ -1,11 +1,13 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
@@ -66,6 +68,14 @@ func apart(b *evidence.Bundle) {
 				b.Artifacts[y.artifact].Name, between(y.Window), b.Artifacts[x.artifact].Name, between(x.Window))
 		}
 	}
+}
+
+// covered writes the time of all evidence.
+func covered(i *incident.Incident) string {
+	if w := i.Whole; !i.Dated {
+		return fmt.Sprintf("%s to %s after the beginning of a log without dates", time.Duration(w.From).Round(time.Second), time.Duration(w.Until).Round(time.Second))
+	}
+	return between(i.Whole) + " UTC"
 }
 
 func between(w reading.Window) string {

@@ -43,6 +43,7 @@ func (r *run) requests() {
 		out.Failed += l.Requests.Failed
 		timedOut += l.Requests.TimedOut
 		out.Slow += len(l.Slow)
+		out.LedgerCount += len(l.Rows)
 		out.SlowLong += l.Long
 		out.Outside += outside(r.b, l)
 		if l.Traced {

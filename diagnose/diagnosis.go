@@ -31,14 +31,16 @@ type Diagnosis struct {
 	// Host is what the evidence shows of the host, where it is of no process that could be judged.
 	Host []Evidence `json:"host,omitempty"`
 
-	Requests *Requests `json:"requests"`
-	Loads    []Load    `json:"loads"`             // what load generators measured from outside
-	Ledger   []Entry   `json:"ledger"`            // in order of slow_ms; sums to slow_total_ms
-	Through  *Through  `json:"through,omitempty"` // left out where no requests were followed through a pool of workers
-	Verdicts []Verdict `json:"verdicts"`          // supported by rank, then inconclusive, then ruled out
-	Warnings []Warning `json:"warnings"`
-	NotSeen  []NotSeen `json:"not_seen"`
-	Sources  []Source  `json:"sources"`
+	Requests   *Requests `json:"requests"`
+	Loads      []Load    `json:"loads"`            // what load generators measured from outside
+	Routes     []Route   `json:"routes,omitempty"` // those first that lost most to slow requests; left out where requests have no routes
+	RoutesLeft int       `json:"routes_left_out,omitempty"`
+	Ledger     []Entry   `json:"ledger"`            // in order of slow_ms; sums to slow_total_ms
+	Through    *Through  `json:"through,omitempty"` // left out where no requests were followed through a pool of workers
+	Verdicts   []Verdict `json:"verdicts"`          // supported by rank, then inconclusive, then ruled out
+	Warnings   []Warning `json:"warnings"`
+	NotSeen    []NotSeen `json:"not_seen"`
+	Sources    []Source  `json:"sources"`
 
 	kept *kept
 }
@@ -93,6 +95,7 @@ type Requests struct {
 	Source          string   `json:"source"`        // the artifact the figures are from
 	LedgerSource    string   `json:"ledger_source"` // the one whose slow requests the ledger charges
 	Count           int      `json:"count"`
+	LedgerCount     int      `json:"ledger_count"` // of those in it
 	Unfinished      int      `json:"unfinished"`
 	Failed          int      `json:"failed"` // answered with an error, or not at all
 	Slow            int      `json:"slow"`

@@ -35,7 +35,7 @@ type PredictOptions struct {
 func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until})
 	if i.Nothing() {
-		return nil, which("no evidence lies between --since and --until: it covers %s UTC", between(i.Whole))
+		return nil, which("no evidence lies between --since and --until: it covers %s", covered(i))
 	}
 	b := i.Bundle
 	r := &run{incident: i, b: b, d: &Diagnosis{}}

@@ -24,12 +24,12 @@ type Options struct {
 	Baseline     *evidence.Bundle // of when all was well; nil: none
 }
 
-// Run diagnoses what was read into a bundle, which stays as it is.
+// Run diagnoses what was read into a bundle, which stays as it is. It is an error if none of it is of the time asked for.
 func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
 	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until, SLO: opt.SLO, Requests: opt.Requests, Baseline: opt.Baseline})
 	b := i.Bundle
 	if i.Nothing() {
-		b.Warnf(0, "no evidence lies between --since and --until: it covers %s UTC", between(i.Whole))
+		return nil, which("no evidence lies between --since and --until: it covers %s", covered(i))
 	}
 	crossCheck(b)
 	d := &Diagnosis{Schema: Schema, ToolVersion: opt.Version, RankedBy: "stopped_time", Ledger: []Entry{}, Verdicts: []Verdict{}}
@@ -46,6 +46,7 @@ func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, e
 	r.describe()
 	d.Outcome = r.outcome()
 	d.Host = r.shown()
+	d.Routes, d.RoutesLeft = r.routes()
 	d.Through = r.through()
 	d.kept = &kept{incident: i, threads: r.threads()}
 	return d, nil

@@ -50,7 +50,9 @@ func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close
 			if err == nil {
 				seen = append(seen, fi)
 			}
-			artifacts = append(artifacts, format.File(p))
+			a := format.File(p)
+			a.Walked = p != name
+			artifacts = append(artifacts, a)
 		}
 	}
 	return artifacts, close, errs

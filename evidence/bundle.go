@@ -93,12 +93,22 @@ func (b *Bundle) SeriesOf(subject SubjectID, name string) *Series {
 
 // Window is the span of all anchored evidence, in ns; 0, 0 if there is none.
 func (b *Bundle) Window() (from, until int64) {
+	return b.span(func(c Coverage) bool { return b.Clocks[c.Clock].Anchored() && c.From != 0 })
+}
+
+// Undated is the span of evidence that has no time of day, in ns since its clocks began to count; 0, 0 if there is none.
+func (b *Bundle) Undated() (from, until int64) {
+	return b.span(func(c Coverage) bool { return !b.Clocks[c.Clock].Anchored() })
+}
+
+func (b *Bundle) span(of func(Coverage) bool) (from, until int64) {
+	some := false
 	for _, c := range b.Coverage {
-		if c.From == 0 || c.Until == 0 || !b.Clocks[c.Clock].Anchored() {
+		if c.Until == 0 || !of(c) {
 			continue
 		}
-		if from == 0 || c.From < from {
-			from = c.From
+		if !some || c.From < from {
+			from, some = c.From, true
 		}
 		until = max(until, c.Until)
 	}

@@ -3,12 +3,14 @@ package evidence
 // Clip leaves only what lies within [from, until), ns; a zero end is open.
 // Requests count by when they ended; intervals, coverage and what processors did
 // are shortened; facts and samples of another time dropped; samples without a time
-// stay. Call it after [Bundle.Align].
+// stay. Times are those of the day, or, where nothing in the bundle has any, since the clocks began to count. Call it after [Bundle.Align].
 func (b *Bundle) Clip(from, until int64) {
 	if until == 0 {
 		until = 1<<63 - 1
 	}
-	inside := func(c ClockID, t int64) bool { return b.Clocks[c].Anchored() && t >= from && t < until }
+	dated := b.Dated()
+	placed := func(c ClockID) bool { return b.Clocks[c].Anchored() || !dated }
+	inside := func(c ClockID, t int64) bool { return placed(c) && t >= from && t < until }
 
 	var requests Requests
 	for i := range b.Requests.Len() {
@@ -27,7 +29,7 @@ func (b *Bundle) Clip(from, until int64) {
 		figures = old.extras.appendTo(figures[:0], i)
 		x.Extra = figures
 		moment := old.Start[i] == old.End[i] && inside(old.Clock[i], old.Start[i])
-		if (x.End > x.Start || moment) && b.Clocks[x.Clock].Anchored() {
+		if (x.End > x.Start || moment) && placed(x.Clock) {
 			kept.add(x)
 		}
 	}
@@ -44,7 +46,7 @@ func (b *Bundle) Clip(from, until int64) {
 
 	var processors []Occupancy
 	for _, p := range b.Processors {
-		if b.Clocks[p.Clock].Anchored() && p.clip(from, until) {
+		if placed(p.Clock) && p.clip(from, until) {
 			processors = append(processors, p)
 		}
 	}
@@ -52,7 +54,7 @@ func (b *Bundle) Clip(from, until int64) {
 
 	var coverage []Coverage
 	for _, c := range b.Coverage {
-		if !b.Clocks[c.Clock].Anchored() {
+		if !placed(c.Clock) {
 			continue
 		}
 		c.From, c.Until = max(c.From, from), min(c.Until, until)
@@ -69,4 +71,14 @@ func (b *Bundle) Clip(from, until int64) {
 		}
 	}
 	b.Facts = facts
+}
+
+// Dated says whether any evidence has a time of day.
+func (b *Bundle) Dated() bool {
+	for _, c := range b.Coverage {
+		if b.Clocks[c.Clock].Anchored() {
+			return true
+		}
+	}
+	return false
 }

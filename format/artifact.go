@@ -21,6 +21,8 @@ type Artifact struct {
 	Modified int64 // ns since the epoch, 0 unknown
 	Open     func() (io.ReadCloser, error)
 
+	Walked bool // found in a directory that was given, and may be anything
+
 	// What whoever recorded it knows; a file knows neither.
 	About  evidence.Subject // the process it is of
 	Series string           // shared by the pieces of one recording

@@ -33,7 +33,8 @@ type Options struct {
 // not in the one it was made of.
 type Incident struct {
 	Bundle   *evidence.Bundle
-	Whole    reading.Window // of all evidence that has a time, whatever was asked for; zero: none
+	Whole    reading.Window // of all evidence that has a time, whatever was asked for; of a log without dates, since it began; zero: none
+	Dated    bool           // Whole is in times of day
 	Baseline *Incident      // of when all was well; nil: none
 
 	opt     Options
@@ -47,7 +48,10 @@ func Of(read *evidence.Bundle, opt Options) *Incident {
 	threads.Attach(b, runtime.Stacks())
 	throughPools(b)
 	i := &Incident{Bundle: b, opt: opt}
-	i.Whole.From, i.Whole.Until = b.Window()
+	i.Dated = b.Dated()
+	if i.Whole.From, i.Whole.Until = b.Window(); !i.Dated {
+		i.Whole.From, i.Whole.Until = b.Undated()
+	}
 	if !opt.Since.IsZero() || !opt.Until.IsZero() {
 		b.Clip(nanos(opt.Since), nanos(opt.Until))
 	}

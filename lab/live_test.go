@@ -40,7 +40,7 @@ func main() {
 // A whole lab, with a service that is built outside of the repository.
 func TestRun(t *testing.T) {
 	outside(t)
-	sizes := Sizes{Blocks: 6, Record: time.Second, Load: Storm{Peak: 200, Spike: 20, Base: 50 * time.Millisecond, For: 100 * time.Millisecond,
+	sizes := Sizes{Blocks: 6, Record: time.Second, Load: Storm{Peak: 200, Spike: 20, Base: 50 * time.Millisecond, For: 300 * time.Millisecond,
 		SLO: time.Second, Warm: 100 * time.Millisecond, Hold: 100 * time.Millisecond}}
 	l := &Lab{
 		Name: "fake", Path: "/", Quick: sizes, Sick: "sick", Fixed: "fixed",

@@ -119,7 +119,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	}
 	l.limits = threshold
 	for _, i := range l.Rows {
-		l.addSlow(i, l.limit(i))
+		l.addSlow(i, l.Limit(i))
 	}
 }
 
@@ -162,8 +162,8 @@ func parent(route string) string {
 	return route[:strings.LastIndexByte(route, '/')]
 }
 
-// limit is what a request may take (ns) and is not slow.
-func (l *Ledger) limit(row int) int64 {
+// Limit is what a request may take (ns) and is not slow.
+func (l *Ledger) Limit(row int) int64 {
 	if limit, ok := l.limits[l.b.Requests.Route[row]]; ok {
 		return limit
 	}

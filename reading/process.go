@@ -18,6 +18,7 @@ type Process struct {
 	MinorFaults Value   // 1/s
 	FaultsElse  Value   // minor faults/s of the time that was watched before the window and after it
 	MajorFaults Value   // 1/s
+	Given       Value   // times a second that its threads were given a CPU
 	RunDelay    Value   // threads that were ready and waited for a processor, in the mean
 }
 
@@ -36,6 +37,7 @@ func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) Process
 		MinorFaults: minor.Over(w),
 		FaultsElse:  minor.Outside(w),
 		MajorFaults: Mean(b, subject, evidence.SeriesProcessMajorFaults, w),
+		Given:       Mean(b, subject, evidence.SeriesProcessSwitches, w),
 		RunDelay:    Mean(b, subject, evidence.SeriesProcessRunDelay, w),
 	}
 }

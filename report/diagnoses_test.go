@@ -90,7 +90,7 @@ func twoCauses() *diagnose.Diagnosis {
 		d.Sources = append(d.Sources, diagnose.Source{Name: fmt.Sprintf("cpu-%04d.pb.gz", i+1), Series: "cpu", Formats: []string{"gopprof"}, Envelopes: []string{"gzip"}})
 	}
 	d.NotSeen = []diagnose.NotSeen{{What: "environment", Why: "belongs to user app", Do: "sudo unstall 4711"}, {What: "3 more logs"}}
-	d.Targets = append(d.Targets, diagnose.Target{ID: "redis pid 99", Kind: "process", PID: ptr(99), Name: "redis", Runtime: "redis", Version: "7.0.15"})
+	d.Targets = append(d.Targets, diagnose.Target{ID: "redis pid 99", Kind: "process", PID: ptr(99), Name: "redis", Runtime: "redis", Version: "Redis 7.0.15"})
 	d.Ledger = append(d.Ledger, diagnose.Entry{Subject: "redis pid 99", Mechanism: "kernel", Title: "system calls", SlowMs: 0, Method: "trace"})
 	d.Verdicts = append([]diagnose.Verdict{d.Verdicts[0], {Cause: "go.lock-contention", Step: cause.StepLocks, Subject: "gateway pid 4711", Verdict: "supported",
 		Title: "Requests queue for one lock.", Saves: &diagnose.Saves{Value: 640},

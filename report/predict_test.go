@@ -110,7 +110,7 @@ func TestPredictGolden(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				form, err := Choose("", "x"+extension, c)
+				form, err := Choose("", "x"+extension, Look{Color: c})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -17,7 +17,9 @@ import (
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/report/html"
 	"github.com/unstall/unstall/report/json"
+	"github.com/unstall/unstall/report/junit"
 	"github.com/unstall/unstall/report/markdown"
+	"github.com/unstall/unstall/report/sarif"
 	"github.com/unstall/unstall/report/text"
 	"github.com/unstall/unstall/try"
 )
@@ -70,32 +72,48 @@ func (f Form) Repeat(commands ...string) Form {
 
 // Forms in the order they are offered; the first is the default.
 var Forms = []Form{
-	{Name: "text", Extensions: []string{"", ".txt", ".log"}, Report: text.Report, Inspect: inspectText, Compare: compareText, Predict: predictText, Try: tryText, Host: hostText, Calibrate: calibrateText},
+	textForm(Look{}),
 	{Name: "json", Extensions: []string{".json"}, Report: json.Report, Inspect: inspectJSON, Compare: json.Compare, Predict: json.Predict, Try: tryJSON, Host: hostJSON, Calibrate: calibrateJSON},
 	{Name: "markdown", Extensions: []string{".md", ".markdown"}, Report: markdown.Report, Compare: markdown.Compare, Predict: markdown.Predict},
 	{Name: "html", Extensions: []string{".html", ".htm"}, Report: html.Report, Compare: html.Compare, Predict: html.Predict, Sides: html.Options{}.Compare, repeated: repeatHTML},
+	{Name: "sarif", Extensions: []string{".sarif"}, Report: sarif.Report},
+	{Name: "junit", Extensions: []string{".xml"}, Report: junit.Report},
+}
+
+// Look is how a text is shown.
+type Look struct {
+	Color   string // "always", "never", or "auto": as suits the writer
+	Verbose bool   // all there is
 }
 
 // Choose returns the form of a name or, without one, the form that the name of
-// the output file asks for. Color is "always", "never", or "auto": as suits the
-// writer; it matters to text only.
-func Choose(name, file, color string) (Form, error) {
+// the output file asks for. How it looks matters to text only.
+func Choose(name, file string, look Look) (Form, error) {
 	f, err := choose(name, file)
-	if f.Name == "text" && (color == "always" || color == "never") {
-		f.Report = func(w io.Writer, d *diagnose.Diagnosis) error { return colored(w, color).Report(w, d) }
-		f.Inspect = func(w io.Writer, b *evidence.Bundle) error { return colored(w, color).Inspect(w, inspect.Of(b)) }
-		f.Compare = func(w io.Writer, c *compare.Comparison) error { return colored(w, color).Compare(w, c) }
-		f.Predict = func(w io.Writer, a *model.Answer) error { return colored(w, color).Predict(w, a) }
-		f.Try = func(w io.Writer, r *try.Result) error { return colored(w, color).Try(w, r) }
-		f.Host = func(w io.Writer, r *host.Report) error { return colored(w, color).Host(w, r) }
-		f.Calibrate = func(w io.Writer, r *calibrate.Result) error { return colored(w, color).Calibrate(w, r) }
+	if f.Name == "text" {
+		f = textForm(look)
 	}
 	return f, err
 }
 
-func colored(w io.Writer, color string) text.Options {
+func textForm(l Look) Form {
+	return Form{Name: "text", Extensions: []string{"", ".txt", ".log"},
+		Report:    func(w io.Writer, d *diagnose.Diagnosis) error { return l.at(w).Report(w, d) },
+		Inspect:   func(w io.Writer, b *evidence.Bundle) error { return l.at(w).Inspect(w, inspect.Of(b)) },
+		Compare:   func(w io.Writer, c *compare.Comparison) error { return l.at(w).Compare(w, c) },
+		Predict:   func(w io.Writer, a *model.Answer) error { return l.at(w).Predict(w, a) },
+		Try:       func(w io.Writer, r *try.Result) error { return l.at(w).Try(w, r) },
+		Host:      func(w io.Writer, r *host.Report) error { return l.at(w).Host(w, r) },
+		Calibrate: func(w io.Writer, r *calibrate.Result) error { return l.at(w).Calibrate(w, r) },
+	}
+}
+
+func (l Look) at(w io.Writer) text.Options {
 	o := text.For(w)
-	o.Color = color == "always"
+	if l.Color == "always" || l.Color == "never" {
+		o.Color = l.Color == "always"
+	}
+	o.Verbose = l.Verbose
 	return o
 }
 
@@ -124,23 +142,11 @@ func repeatHTML(f Form, commands []string) Form {
 	return f
 }
 
-func compareText(w io.Writer, c *compare.Comparison) error { return text.For(w).Compare(w, c) }
-
-func tryText(w io.Writer, r *try.Result) error { return text.For(w).Try(w, r) }
-
 func tryJSON(w io.Writer, r *try.Result) error { return json.Encode(w, r) }
-
-func hostText(w io.Writer, r *host.Report) error { return text.For(w).Host(w, r) }
 
 func hostJSON(w io.Writer, r *host.Report) error { return json.Encode(w, r) }
 
-func calibrateText(w io.Writer, r *calibrate.Result) error { return text.For(w).Calibrate(w, r) }
-
 func calibrateJSON(w io.Writer, r *calibrate.Result) error { return json.Encode(w, r) }
-
-func inspectText(w io.Writer, b *evidence.Bundle) error {
-	return text.For(w).Inspect(w, inspect.Of(b))
-}
 
 func inspectJSON(w io.Writer, b *evidence.Bundle) error {
 	return json.Encode(w, inspect.Of(b))

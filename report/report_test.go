@@ -123,7 +123,7 @@ func TestChoose(t *testing.T) {
 		{"", "", "text"}, {"json", "", "json"}, {"json", "x.md", "json"}, {"", "x.md", "markdown"}, {"", "dir.d/report", "text"},
 		{"", "x.JSON", "json"}, {"", "x.txt", "text"}, {"", "x.html", "html"}, {"html", "x.md", "html"}, {"yaml", "", ""}, {"", "x.pdf", ""},
 	} {
-		f, err := Choose(c.name, c.file, "auto")
+		f, err := Choose(c.name, c.file, Look{})
 		if f.Name != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("--format %q -o %q: %q, %v; want %q", c.name, c.file, f.Name, err, c.want)
 		}
@@ -132,7 +132,7 @@ func TestChoose(t *testing.T) {
 
 func TestColor(t *testing.T) {
 	for color, want := range map[string]bool{"auto": false, "always": true, "never": false} {
-		f, err := Choose("text", "", color)
+		f, err := Choose("text", "", Look{Color: color})
 		if err != nil {
 			t.Fatal(err)
 		}

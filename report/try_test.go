@@ -85,7 +85,7 @@ func TestTry(t *testing.T) {
 	if r.Early = "interrupted"; !strings.HasSuffix(find("CHANGED"), "from 1 s on; 6 were planned: interrupted") {
 		t.Error(find("CHANGED"))
 	}
-	form, err := Choose("json", "", "auto")
+	form, err := Choose("json", "", Look{})
 	if err != nil {
 		t.Fatal(err)
 	}

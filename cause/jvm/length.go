@@ -67,6 +67,60 @@ func (g *collector) worst(p reading.Pauses) minute {
 	return minute{from, float64(stopped) / 1e9}
 }
 
+// stretch is a part of a long log.
+type stretch struct {
+	from, to int64
+	stopped  float64 // s
+}
+
+func (x stretch) share() float64 { return x.stopped / (float64(x.to-x.from) / 1e9) }
+
+// A log is long from so many minutes on, and a part of it speaks for some pauses if it holds so much of their time.
+const (
+	longMinutes = 10
+	mostOfThem  = .5
+)
+
+// stretch is the worst time of a long log, if most of some pauses lie in it and they take more of it than of all the time by
+// [minuteOf]: the worst minute, and the minutes before and after it as long as each is stopped for half as long at least.
+func (g *collector) stretch(p reading.Pauses) (x stretch, ok bool) {
+	m := g.worst(p)
+	if g.Span < longMinutes*aMinute || m.stopped == 0 {
+		return x, false
+	}
+	spans := p.Spans()
+	within := func(from int64) float64 { return float64(spans.Within(from, from+aMinute*1e9)) / 1e9 }
+	x = stretch{m.from, m.from + aMinute*1e9, m.stopped}
+	for step := int64(aMinute * 1e9); ; x.from -= step {
+		more := within(x.from - step)
+		if more < m.stopped/2 {
+			break
+		}
+		x.stopped += more
+	}
+	for step := int64(aMinute * 1e9); ; x.to += step {
+		more := within(x.to)
+		if more < m.stopped/2 {
+			break
+		}
+		x.stopped += more
+	}
+	return x, x.share() >= minuteOf*g.ShareOf(p) && x.stopped >= mostOfThem*p.Seconds()
+}
+
+// fromTo words when it is: by the time of day where the log tells it, else by that since it began.
+func (g *collector) fromTo(x stretch) string {
+	if g.Placed {
+		from, to := time.Unix(0, x.from).UTC(), time.Unix(0, x.to).UTC()
+		return "From " + from.Format("2006-01-02 15:04:05") + " to " + to.Format("15:04:05") + " UTC"
+	}
+	clock := func(ns int64) string {
+		s := max(0, ns/1e9)
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return "From " + clock(x.from) + " to " + clock(x.to) + " of the log"
+}
+
 // lengthy supports what was ruled out by the share of the time alone, if one pause of it was
 // of a second or more; b is what they cost requests, nil unknown.
 func (g *collector) lengthy(v *cause.Verdict, p reading.Pauses, b *cause.Bill, what string) {
@@ -90,6 +144,9 @@ func (g *collector) lengthy(v *cause.Verdict, p reading.Pauses, b *cause.Bill, w
 // named is a title with what is worst of some pauses where their share of all the time does
 // not show it: the longest, else the worst minute, and when that was.
 func (g *collector) named(title string, p reading.Pauses) string {
+	if x, ok := g.stretch(p); ok {
+		title = fmt.Sprintf("%s, where they take %.0f %% of the time: %s", g.fromTo(x), 100*x.share(), title)
+	}
 	most, m := p.Longest(), g.worst(p)
 	switch {
 	case most.Seconds() >= aSecond && len(p) > 1:

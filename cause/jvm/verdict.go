@@ -73,6 +73,10 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 		}
 	}
 	g.lengthy(v, p, b, what)
+	if x, ok := g.stretch(p); ok {
+		v.Weight = x.share()
+		v.Evidence = append(v.Evidence, c.Figure("share of the time paused by them f"+g.fromTo(x)[1:], x.share(), "1", g.Origin))
+	}
 	return b
 }
 

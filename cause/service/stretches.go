@@ -79,7 +79,8 @@ func computesLong(c *cause.Case) (v cause.Verdict, ok bool) {
 	top := slices.MaxFunc(slices.Sorted(maps.Keys(by)), func(a, b string) int { return cmp.Compare(by[a].ns, by[b].ns) })
 	x := by[top]
 	w := reading.Window{From: from, Until: until}
-	times, used := reading.Mean(c.Bundle, c.Subject, evidence.SeriesProcessSwitches, w), reading.ProcessOf(c.Bundle, c.Subject, w).CPU
+	process := reading.ProcessOf(c.Bundle, c.Subject, w)
+	times, used := process.Given, process.CPU
 	if !times.MostlyKnown() || !used.MostlyKnown() || x.count < leastLong {
 		return v, false
 	}

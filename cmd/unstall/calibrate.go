@@ -14,7 +14,6 @@ import (
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/linux"
 	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/runtime"
 )
 
@@ -26,7 +25,7 @@ type calibrateCommand struct {
 }
 
 func (c *calibrateCommand) Run(s *session) error {
-	form, err := report.Choose(c.Format, c.Output, c.Color)
+	form, err := c.form(false)
 	switch {
 	case err != nil:
 		return err

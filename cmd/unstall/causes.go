@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/cause/all"
+	"github.com/unstall/unstall/suggest"
 )
 
 type causesCommand struct {
@@ -16,7 +17,11 @@ func (c *causesCommand) Run(s *session) error {
 	for _, k := range all.Causes {
 		width = max(width, len(k.ID))
 	}
-	var near []string
+	if c.ID != "" {
+		if err := known(c.ID); err != nil {
+			return err
+		}
+	}
 	for _, k := range all.Causes {
 		switch {
 		case c.ID == "":
@@ -24,15 +29,28 @@ func (c *causesCommand) Run(s *session) error {
 		case c.ID == k.ID:
 			fmt.Fprintf(s.out, "%s: %s\n\n%s\n\nNeeds %s.\n\nNamed from: %s.\n", k.ID, k.Title, strings.TrimSpace(k.Doc), strings.TrimSuffix(k.Needs, "."), k.Least)
 			return nil
-		case strings.Contains(k.ID, c.ID):
+		}
+	}
+	return nil
+}
+
+// known says of what is the id of no cause which one is meant.
+func known(id string) error {
+	var ids, near []string
+	for _, k := range all.Causes {
+		if k.ID == id {
+			return nil
+		}
+		ids = append(ids, k.ID)
+		if strings.Contains(k.ID, id) {
 			near = append(near, k.ID)
 		}
 	}
-	switch {
-	case c.ID == "":
-		return nil
-	case len(near) > 0:
-		return fmt.Errorf("there is no cause %q: did you mean %s?", c.ID, strings.Join(near, " or "))
+	if meant := suggest.Nearest(id, ids); meant != "" && len(near) == 0 {
+		near = append(near, meant)
 	}
-	return fmt.Errorf("there is no cause %q: unstall causes lists them", c.ID)
+	if len(near) > 0 {
+		return fmt.Errorf("there is no cause %q: did you mean %s?", id, strings.Join(near, " or "))
+	}
+	return fmt.Errorf("there is no cause %q: unstall causes lists them", id)
 }

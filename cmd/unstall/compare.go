@@ -56,9 +56,12 @@ func (p *percentage) UnmarshalText(text []byte) error {
 }
 
 func (c *compareCommand) Run(s *session) error {
-	form, err := report.Choose(c.Format, c.Output, c.Color)
+	form, err := c.form(false)
 	if err != nil {
 		return err
+	}
+	if form.Compare == nil {
+		return fmt.Errorf("--format %s: compare writes text, json, markdown or html", form.Name)
 	}
 	if err := c.check(); err != nil {
 		return err

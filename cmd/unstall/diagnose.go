@@ -23,12 +23,13 @@ import (
 
 type diagnoseCommand struct {
 	Targets  []string       `arg:"" name:"target|file" help:"A running process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port). Or what was recorded: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
-	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
-	Baseline string         `placeholder:"CAPTURE" help:"A capture from a time when all was well: requests that take longer than its p99 are slow."`
+	SLO      *time.Duration `name:"slo" env:"UNSTALL_SLO" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
+	Baseline string         `env:"UNSTALL_BASELINE" placeholder:"CAPTURE" help:"A capture from a time when all was well: requests that take longer than its p99 are slow."`
 	Requests []string       `sep:"none" placeholder:"FILE" help:"Take the figures about requests from this file: an access log or a load generator's result."`
-	Since    moment         `placeholder:"TIME" help:"Only look at what happened from this time on: RFC 3339, or 14:02:00 (UTC)."`
-	Until    moment         `placeholder:"TIME" help:"Only until this time."`
-	Fail     bool           `help:"Exit with 1 if a cause is supported."`
+	stretch
+	Verbose bool     `short:"v" help:"Show all of it: every route, all evidence, everything that was ruled out or not seen."`
+	Fail    bool     `help:"Exit with 1 if a cause is supported."`
+	FailOn  []string `name:"fail-on" placeholder:"CAUSE,…" help:"Exit with 1 if one of these causes is supported, such as go.gc-rate."`
 	recording
 	besides
 	output
@@ -36,18 +37,28 @@ type diagnoseCommand struct {
 
 // output says where a report goes, and in which form.
 type output struct {
-	Format string `placeholder:"FORM" help:"text, json, markdown or html (default: by the name of the output file)."`
+	Format string `env:"UNSTALL_FORMAT" placeholder:"FORM" help:"text, json, markdown, html, sarif or junit (default: by the name of the output file)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the report to a file."`
-	Color  string `enum:"auto,always,never" default:"auto" help:"Color: auto, always or never."`
+	Color  string `env:"UNSTALL_COLOR" enum:"auto,always,never" default:"auto" help:"Color: auto, always or never."`
+}
+
+// form is the form that was asked for.
+func (o *output) form(verbose bool) (report.Form, error) {
+	return report.Choose(o.Format, o.Output, report.Look{Color: o.Color, Verbose: verbose})
 }
 
 func (c *diagnoseCommand) Run(s *session) error {
-	form, err := report.Choose(c.Format, c.Output, c.Color)
+	form, err := c.form(c.Verbose)
 	if err != nil {
 		return err
 	}
 	if c.SLO != nil && *c.SLO <= 0 {
 		return fmt.Errorf("--slo %s: give a time above zero", *c.SLO)
+	}
+	for _, id := range c.FailOn {
+		if err := known(id); err != nil {
+			return fmt.Errorf("--fail-on: %w", err)
+		}
 	}
 	if err := c.recording.check(); err != nil {
 		return err
@@ -89,9 +100,8 @@ func (c *diagnoseCommand) Run(s *session) error {
 		s.baselineOf(c.Baseline, files)
 	}
 	opt := c.options(well)
-	opt.Since, opt.Until = c.Since.near(bundle), c.Until.near(bundle)
-	if !opt.Since.IsZero() && !opt.Until.IsZero() && !opt.Since.Before(opt.Until) {
-		return fmt.Errorf("--since %s is not before --until %s", opt.Since.Format(time.RFC3339), opt.Until.Format(time.RFC3339))
+	if opt.Since, opt.Until, err = c.stretch.of(bundle, s); err != nil {
+		return err
 	}
 	d, err := diagnose.Run(context.Background(), bundle, opt)
 	if err != nil {
@@ -100,8 +110,14 @@ func (c *diagnoseCommand) Run(s *session) error {
 	}
 	pasteable(d, s.found)
 	form = form.Repeat(repeatable(path, live)...)
+	if c.Output != "" && c.Output != "-" {
+		fmt.Fprintln(s.out, sentence.Brief(d))
+	}
 	s.write(c.Output, files, func(w io.Writer) error { return form.Report(w, d) })
-	if c.Fail && slices.ContainsFunc(d.Verdicts, func(v diagnose.Verdict) bool { return v.Verdict == "supported" }) {
+	s.wrote(c.Output)
+	if slices.ContainsFunc(d.Verdicts, func(v diagnose.Verdict) bool {
+		return v.Verdict == "supported" && (c.Fail || slices.Contains(c.FailOn, v.Cause))
+	}) {
 		s.code = max(s.code, found)
 	}
 	return nil
@@ -162,6 +178,6 @@ func (s *session) firstFinding(path string, opt diagnose.Options) {
 	b := incident.NewBundle()
 	incident.ReadCapture(context.Background(), c, b)
 	if d, err := diagnose.Run(context.Background(), b, opt); err == nil {
-		s.note("after %.0f s: %s", record.FirstAfter.Seconds(), sentence.First(d))
+		s.note("after %.0f s: %s", record.FirstAfter.Seconds(), sentence.Brief(d))
 	}
 }

@@ -17,8 +17,7 @@ type exportCommand struct {
 	What   string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (where threads of a .NET process or a JVM were seen), allocations (of a .NET process: what is allocated, and what of it dies in gen 2), on-cpu or off-cpu (where threads ran and waited, with the kernel's functions: record --kernel) (default cpu)."`
 	Table  string         `placeholder:"TABLE" help:"For csv: requests, intervals (collections, pauses) or series (figures over time) (default requests)."`
 	SLO    *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
-	Since  moment         `placeholder:"TIME" help:"Only what happened from this time on: RFC 3339, or 14:02:00 (UTC)."`
-	Until  moment         `placeholder:"TIME" help:"Only until this time."`
+	stretch
 }
 
 func (c *exportCommand) Run(s *session) error {
@@ -40,9 +39,9 @@ func (c *exportCommand) Run(s *session) error {
 	if bundle == nil {
 		return nil
 	}
-	since, until := c.Since.near(bundle), c.Until.near(bundle)
-	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
-		return fmt.Errorf("--since %s is not before --until %s", since.Format(time.RFC3339), until.Format(time.RFC3339))
+	since, until, err := c.stretch.of(bundle, s)
+	if err != nil {
+		return err
 	}
 	opt := export.Options{Since: since, Until: until}
 	if c.SLO != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/probe/linux"
 	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/report"
 )
 
 type hostCommand struct {
@@ -28,7 +27,7 @@ type hostCommand struct {
 }
 
 func (c *hostCommand) Run(s *session) error {
-	form, err := report.Choose(c.Format, c.Output, c.Color)
+	form, err := c.form(false)
 	switch {
 	case err != nil:
 		return err

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/report"
 )
 
 type inspectCommand struct {
@@ -14,7 +13,7 @@ type inspectCommand struct {
 }
 
 func (c *inspectCommand) Run(s *session) error {
-	form, err := report.Choose(c.Format, c.Output, c.Color)
+	form, err := c.form(false)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/report/json"
 	"github.com/unstall/unstall/report/text"
 	"github.com/unstall/unstall/runtime"
@@ -17,7 +16,7 @@ import (
 type listCommand struct{ output }
 
 func (c *listCommand) Run(s *session) error {
-	form, err := report.Choose(c.Format, c.Output, c.Color)
+	form, err := c.form(false)
 	if err != nil {
 		return err
 	}

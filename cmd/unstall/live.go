@@ -16,11 +16,12 @@ import (
 	"github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/suggest"
 )
 
 // recording is what recording live targets takes.
 type recording struct {
-	For     time.Duration `default:"30s" help:"How long to record a process."`
+	For     time.Duration `default:"30s" env:"UNSTALL_FOR" help:"How long to record a process."`
 	Passive bool          `help:"Switch nothing on in the process; only read what is there."`
 	JFR     bool          `name:"jfr" help:"Also make a flight recording (JFR) of a JVM; it is kept in the capture, for JDK Mission Control."`
 	Kernel  bool          `help:"Also record stacks of the process's threads in the kernel: where they run and what they wait for (as root). Of a process of which no runtime tells what its threads do that is done anyway."`
@@ -199,6 +200,15 @@ func (s *session) saved(path string, targets []discover.Target) {
 func (s *session) inputs(args []string) (live []discover.Target, files []string) {
 	live, files, errs := discover.Split(context.Background(), args, runtime.Recognisers())
 	s.said(errs)
+	if len(errs) > 0 && len(live)+len(files) == 0 {
+		var commands []string
+		for _, c := range newParser().Model.Children {
+			commands = append(commands, c.Name)
+		}
+		if meant := suggest.Nearest(args[0], commands); meant != "" && args[0] != meant {
+			s.note("unstall: do you mean the command %s? unstall help %s", meant, meant)
+		}
+	}
 	return live, files
 }
 

@@ -10,8 +10,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
+	mangokong "github.com/alecthomas/mango-kong"
+	kongcompletion "github.com/jotaen/kong-completion"
 
 	"github.com/unstall/unstall/calibrate"
 	"github.com/unstall/unstall/model"
@@ -37,6 +43,9 @@ type cli struct {
 	Lab       labCommand       `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
 	Causes    causesCommand    `cmd:"" help:"List the causes unstall knows, or explain one."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
+
+	Completion kongcompletion.Completion `cmd:"" help:"Say what to paste into a shell's start file, so that it completes commands and flags: bash, zsh, fish."`
+	Man        mangokong.ManFlag         `hidden:"" help:"Write a man page."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -64,7 +73,8 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall trace.out access.log.gz --slo 300ms -o report.md
   kubectl logs gateway --timestamps | unstall -
 
-All flags: unstall --help, and --help after a command
+All flags: unstall help, unstall help COMMAND. Defaults for flags: unstall.yaml, in the current directory or in
+the user's configuration (slo: 300ms), and UNSTALL_SLO, UNSTALL_BASELINE, UNSTALL_FOR, UNSTALL_FORMAT, UNSTALL_COLOR.
 `
 
 func main() {
@@ -72,7 +82,9 @@ func main() {
 	switch {
 	case len(args) == 0:
 		args = []string{"list"}
-	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
+	case args[0] == "help" && len(args) > 1:
+		args = append(args[1:], "--help")
+	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help"):
 		fmt.Print(usage, "\n")
 		args = []string{"diagnose", "--help"}
 	}
@@ -91,7 +103,19 @@ func main() {
 		return
 	}
 	s := &session{in: os.Stdin, out: os.Stdout, err: os.Stderr}
-	command, err := newParser().Parse(args)
+	for _, v := range os.Environ() {
+		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "UNSTALL_") && value == "" {
+			_ = os.Unsetenv(name) // as if it were not set
+		}
+	}
+	resolver, err := defaults(defaultsName())
+	if err != nil {
+		s.fail(wrongUse, err)
+		os.Exit(s.code)
+	}
+	parser := newParser(kong.Resolvers(resolver))
+	kongcompletion.Register(parser)
+	command, err := parser.Parse(joined(args))
 	if err != nil {
 		s.fail(wrongUse, fmt.Errorf("%w; see unstall --help", err))
 		os.Exit(s.code)
@@ -101,6 +125,36 @@ func main() {
 		s.fail(wrongUse, err)
 	}
 	os.Exit(s.code)
+}
+
+// duration reads a flag's time, and says what one looks like.
+func duration(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(text)
+	if _, number := strconv.ParseFloat(text, 64); err != nil && number == nil {
+		return fmt.Errorf("%q has no unit: give %sms or %ss", text, text, text)
+	} else if err != nil {
+		return fmt.Errorf("%q is not a time: give 300ms, 2s or 5m", text)
+	}
+	target.SetInt(int64(d))
+	return nil
+}
+
+// joined makes one argument of a flag for a time and a time before the end: to the parser
+// "-10m" is a flag of its own.
+func joined(args []string) (out []string) {
+	for i := 0; i < len(args); i++ {
+		if a := args[i]; (a == "--since" || a == "--until") && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], "--") {
+			i++
+			out = append(out, a+"="+args[i])
+			continue
+		}
+		out = append(out, args[i])
+	}
+	return out
 }
 
 // tidy switches off what recordings left on that were killed, and puts back what tries
@@ -118,5 +172,5 @@ func newParser(options ...kong.Option) *kong.Kong {
 	vars := kong.Vars{"version": "unstall " + version(),
 		"model_processes": runtime.Modelled(), "model_knobs": runtime.Knobs(), "model_defaults": model.Defaults(runtime.Models()),
 		"settings": try.Help()}
-	return kong.Must(new(cli), append(options, kong.Name("unstall"), vars, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))...)
+	return kong.Must(new(cli), append(options, kong.Name("unstall"), vars, kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(duration)), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))...)
 }

@@ -7,21 +7,48 @@ import (
 	"github.com/unstall/unstall/evidence"
 )
 
-// moment is a time as people give it: with its date, or the time of day on the
-// day of the evidence.
+// stretch is the time that is asked for.
+type stretch struct {
+	Since moment `placeholder:"TIME" help:"Only what happened from this time on: RFC 3339, 14:02:00 (UTC; since its beginning in a log without dates), 520s (after the beginning) or -10m (before the end)."`
+	Until moment `placeholder:"TIME" help:"Only until this time."`
+}
+
+// of returns both times for a bundle, zero what is open, and says which were taken where they were not given in full.
+func (c *stretch) of(b *evidence.Bundle, s *session) (since, until time.Time, err error) {
+	since, until = c.Since.near(b), c.Until.near(b)
+	for _, said := range []string{c.Since.taken("since", since, b.Dated()), c.Until.taken("until", until, b.Dated())} {
+		if said != "" {
+			s.note("%s", said)
+		}
+	}
+	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
+		return since, until, fmt.Errorf("--since %s is not before --until %s", since.UTC().Format(time.RFC3339), until.UTC().Format(time.RFC3339))
+	}
+	return since, until, nil
+}
+
+// moment is a time as people give it: with its date, the time of day on the day of the
+// evidence (of a log without dates, since it began), or relative: "-10m" before the end of the
+// evidence, "520s" after its beginning.
 type moment struct {
-	time    time.Time
-	ofDay   bool
-	present bool
+	time     time.Time
+	relative time.Duration
+	ofDay    bool
+	present  bool
+	text     string
 }
 
 func (m *moment) UnmarshalText(text []byte) error {
-	m.present = true
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
-		if t, err := time.Parse(layout, string(text)); err == nil {
+	m.present, m.text = true, string(text)
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.Parse(layout, m.text); err == nil {
 			m.time = t
 			return nil
 		}
+	}
+	if d, err := time.ParseDuration(m.text); err == nil && d != 0 {
+		m.relative = d
+		return nil
 	}
 	m.ofDay = true
 	for _, layout := range []string{"15:04:05", "15:04"} {
@@ -30,25 +57,23 @@ func (m *moment) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not a time: give 2026-11-20T14:02:00Z or 14:02:00 (UTC)", text)
+	return fmt.Errorf("%q is not a time: give 2026-11-20T14:02:00Z, 14:02:00 (UTC), 520s (after the beginning) or -10m (before the end)", text)
 }
 
 // near returns the time; a time of day is the one closest to the middle of the
 // evidence. The zero time stands for none.
 func (m moment) near(b *evidence.Bundle) time.Time {
-	if !m.present || !m.ofDay {
+	if !m.present || !m.ofDay && m.relative == 0 {
 		return m.time
 	}
-	var from, until int64
-	for _, c := range b.Coverage {
-		clock := &b.Clocks[c.Clock]
-		if !clock.Anchored() || c.From == 0 || c.Until == 0 {
-			continue
-		}
-		if start := c.From + clock.Offset; from == 0 || start < from {
-			from = start
-		}
-		until = max(until, c.Until+clock.Offset)
+	from, until := span(b)
+	switch {
+	case m.relative > 0:
+		return time.Unix(0, from).Add(m.relative)
+	case m.relative < 0:
+		return time.Unix(0, until).Add(m.relative)
+	case !b.Dated():
+		return time.Unix(0, 0).Add(m.time.Sub(m.time.Truncate(24 * time.Hour)))
 	}
 	middle := time.Unix(0, from/2+until/2).UTC()
 	t := time.Date(middle.Year(), middle.Month(), middle.Day(), m.time.Hour(), m.time.Minute(), m.time.Second(), m.time.Nanosecond(), time.UTC)
@@ -59,4 +84,37 @@ func (m moment) near(b *evidence.Bundle) time.Time {
 		t = t.AddDate(0, 0, 1)
 	}
 	return t
+}
+
+// span is the time of all evidence with a time of day, else of what has none, ns. Its clocks
+// need not be aligned yet.
+func span(b *evidence.Bundle) (from, until int64) {
+	dated := b.Dated()
+	some := false
+	for _, c := range b.Coverage {
+		clock := &b.Clocks[c.Clock]
+		if c.Until == 0 || clock.Anchored() != dated || dated && c.From == 0 {
+			continue
+		}
+		offset := int64(0)
+		if dated {
+			offset = clock.Offset
+		}
+		if start := c.From + offset; !some || start < from {
+			from, some = start, true
+		}
+		until = max(until, c.Until+offset)
+	}
+	return from, until
+}
+
+// taken says which time was taken, where that was not given in full.
+func (m moment) taken(flag string, t time.Time, dated bool) string {
+	switch {
+	case !m.present || !m.ofDay && m.relative == 0:
+		return ""
+	case dated:
+		return fmt.Sprintf("--%s %s: %s", flag, m.text, t.UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	return fmt.Sprintf("--%s %s: %s after the beginning of a log without dates", flag, m.text, time.Duration(t.UnixNano()).Round(time.Millisecond))
 }

@@ -4,27 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/runtime"
 )
 
 type predictCommand struct {
-	Files  []string `arg:"" name:"file" help:"What was recorded of a ${model_processes} process under load: a capture, gctrace log, GC log, execution trace, profiles, access log; - for standard input."`
-	Set    []string `sep:"none" placeholder:"NAME=VALUE" help:"The setting to predict. ${model_knobs} Repeat the flag for another row; settings in one --set, separated by spaces, apply together. Without it: ${model_defaults}."`
-	Since  moment   `placeholder:"TIME" help:"Calibrate on what happened from this time on: RFC 3339, or 14:02:00 (UTC)."`
-	Until  moment   `placeholder:"TIME" help:"Only until this time."`
-	Target string   `placeholder:"NAME|PID" help:"The process, if the files are of several."`
+	Files []string `arg:"" name:"file" help:"What was recorded of a ${model_processes} process under load: a capture, gctrace log, GC log, execution trace, profiles, access log; - for standard input."`
+	Set   []string `sep:"none" placeholder:"NAME=VALUE" help:"The setting to predict. ${model_knobs} Repeat the flag for another row; settings in one --set, separated by spaces, apply together. Without it: ${model_defaults}."`
+	stretch
+	Target string `placeholder:"NAME|PID" help:"The process, if the files are of several."`
 	output
 }
 
 func (c *predictCommand) Run(s *session) error {
-	form, err := report.Choose(c.Format, c.Output, c.Color)
+	form, err := c.form(false)
 	if err != nil {
 		return err
+	}
+	if form.Predict == nil {
+		return fmt.Errorf("--format %s: predict writes text, json, markdown or html", form.Name)
 	}
 	wanted, err := model.ParseSets(runtime.Models(), c.Set)
 	if err != nil {
@@ -34,9 +34,9 @@ func (c *predictCommand) Run(s *session) error {
 	if bundle == nil {
 		return nil
 	}
-	opt := diagnose.PredictOptions{Target: c.Target, Wanted: wanted, Since: c.Since.near(bundle), Until: c.Until.near(bundle), Version: version()}
-	if !opt.Since.IsZero() && !opt.Until.IsZero() && !opt.Since.Before(opt.Until) {
-		return fmt.Errorf("--since %s is not before --until %s", opt.Since.Format(time.RFC3339), opt.Until.Format(time.RFC3339))
+	opt := diagnose.PredictOptions{Target: c.Target, Wanted: wanted, Version: version()}
+	if opt.Since, opt.Until, err = c.stretch.of(bundle, s); err != nil {
+		return err
 	}
 	a, err := diagnose.Predict(bundle, opt)
 	if err != nil {

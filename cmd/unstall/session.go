@@ -13,6 +13,8 @@ import (
 
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/record"
 )
@@ -51,10 +53,17 @@ func (s *session) read(names []string) *evidence.Bundle {
 		s.fail(unreadable, err)
 	}
 	bundle := incident.NewBundle()
+	var skipped []string
 	for _, a := range artifacts {
-		if err := incident.Read(context.Background(), a, bundle); err != nil {
+		switch err := incident.Read(context.Background(), a, bundle); {
+		case a.Walked && errors.Is(err, format.ErrUnknown):
+			skipped = append(skipped, a.Name)
+		case err != nil:
 			s.fail(unreadable, discover.Explain(err))
 		}
+	}
+	if len(skipped) > 0 {
+		s.note("skipped, of no format that unstall reads: %s", strings.Join(skipped, ", "))
 	}
 	if len(bundle.Artifacts) == 0 {
 		return nil
@@ -83,6 +92,13 @@ func (s *session) write(name string, inputs []string, render func(io.Writer) err
 	}
 	if err != nil {
 		s.fail(unreadable, err)
+	}
+}
+
+// wrote says which file was written, and how large it is.
+func (s *session) wrote(name string) {
+	if fi, err := os.Stat(name); err == nil && fi.Mode().IsRegular() {
+		s.note("wrote %s (%s)", name, figure.Size(float64(fi.Size())))
 	}
 }
 

@@ -39,7 +39,7 @@ type tryCommand struct {
 const lead = time.Second
 
 func (c *tryCommand) Run(s *session) error {
-	form, err := report.Choose(c.Format, c.Output, c.Color)
+	form, err := c.form(false)
 	if err != nil {
 		return err
 	}

@@ -65,8 +65,9 @@ func plateau(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) ([]lab.
 	}
 	whole := connections / service.Seconds()
 	high, added := slices.Max(counts), float64(slices.Max(counts)-counts[0])
-	rate, low := settled(d.Answered, .9*whole)
-	s.Say("%s: %.0f requests/s (%.0f at the least) once the climb had ended, threads %d to %d", name, rate, low, counts[0], high)
+	rate, low, since := settled(d.Answered, .9*whole)
+	kept := held(counts, since)
+	s.Say("%s: %.0f requests/s (%.0f at the least) once the climb had ended, after %v, threads %d to %d, then %.0f more than at first", name, rate, low, since, counts[0], high, kept)
 	all := []lab.Check{
 		{Name: name + ": requests answered once the climb has ended", Unit: "1/s", Asked: fmt.Sprintf("≥ %.0f, the plateau", .9*whole), Got: &rate, Low: &low, OK: rate >= .9*whole},
 		{Name: fmt.Sprintf("%s: threads added in %v", name, lasts), Unit: "threads", Asked: "80–200: one for each client, about", Got: &added, OK: added >= 80 && added <= 200},
@@ -84,7 +85,7 @@ func plateau(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) ([]lab.
 	// moments that depend on chance, which is in the mean and not in most seconds.
 	all = append(all,
 		predicted(name+": requests answered in the end, as predicted", "1/s", o.Rate, rate),
-		predicted(name+": pool threads added, as predicted", "threads", o.Threads, added),
+		predicted(name+": pool threads added once the climb had ended, as predicted", "threads", o.Threads, kept),
 		predicted(name+": threads added in most seconds, as predicted", "threads/s", o.Growth, usual(counts)))
 	climbed := predicted(name+": growth of the pool, as predicted", "threads/s", o.Growth, growth(counts))
 	climbed.Told = true
@@ -96,7 +97,7 @@ func plateau(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) ([]lab.
 // threads away again when it has them all, for hill climbing tries less, and is without them at
 // 50 to 200 requests/s for ten seconds until it has them back. Of a climb that ends so late that
 // leastParts do not remain, or never, these last are looked at.
-func settled(answered func(from, to time.Duration) float64, plateau float64) (median, low float64) {
+func settled(answered func(from, to time.Duration) float64, plateau float64) (median, low float64, since time.Duration) {
 	var parts []float64
 	reached := -1
 	for at := time.Duration(0); at+end <= lasts; at += end {
@@ -108,7 +109,17 @@ func settled(answered func(from, to time.Duration) float64, plateau float64) (me
 	if most := len(parts) - leastParts; reached < 0 || reached > most {
 		reached = most
 	}
-	return stats.Median(parts[reached:]), slices.Min(parts[reached:])
+	return stats.Median(parts[reached:]), slices.Min(parts[reached:]), time.Duration(reached) * end
+}
+
+// held is how many threads more than at first there were from a moment on, in the median of counts of each second. At the
+// most there are some twenty more for a while, with which hill climbing tries how many it takes.
+func held(counts []int, since time.Duration) float64 {
+	var more []float64
+	for _, n := range counts[min(int(since.Seconds()), len(counts)-1):] {
+		more = append(more, float64(n-counts[0]))
+	}
+	return stats.Median(more)
 }
 
 // leastParts is how many parts of the time tell of a plateau.

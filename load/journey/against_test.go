@@ -69,6 +69,20 @@ func serverProcess(tb testing.TB) (string, *os.Process) {
 	return "http://" + strings.TrimSpace(addr), cmd.Process
 }
 
+// stop returns when all threads of the server have stopped, which takes some ms on a busy host.
+func stop(tb testing.TB, server *os.Process) {
+	server.Signal(syscall.SIGSTOP)
+	for {
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(server.Pid, &status, syscall.WUNTRACED, nil); err == syscall.EINTR {
+			continue
+		} else if err != nil || !status.Stopped() {
+			tb.Errorf("the server did not stop: %v, status %#x", err, status)
+		}
+		return
+	}
+}
+
 // Users who arrive while the server is stopped wait for it from the moment they arrived: nobody is held back, and
 // nobody's wait is lost.
 func TestStopped(t *testing.T) {
@@ -78,7 +92,7 @@ func TestStopped(t *testing.T) {
 	go func() {
 		defer close(done)
 		time.Sleep(time.Second)
-		server.Signal(syscall.SIGSTOP)
+		stop(t, server)
 		from = time.Now().UnixNano()
 		time.Sleep(500 * time.Millisecond)
 		until = time.Now().UnixNano()
@@ -137,7 +151,7 @@ func stopped(tb testing.TB, url string, server *os.Process, best float64) float6
 	go func() {
 		defer close(done)
 		time.Sleep(3 * time.Second)
-		server.Signal(syscall.SIGSTOP)
+		stop(tb, server)
 		from = time.Now().UnixNano()
 		time.Sleep(time.Second)
 		until = time.Now().UnixNano()

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/suggest"
 )
 
 // errAt words what is wrong with a file, with the line; it wraps load.ErrPlan.
@@ -279,12 +280,7 @@ func product(text string, read func(string) (float64, bool)) (float64, bool) {
 // meant suggests the nearest of the names there are, else lists them.
 func meant(word string, names []string) string {
 	slices.Sort(names)
-	best, least := "", max(len(word)/2, 2)+1
-	for _, name := range names {
-		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < least {
-			best, least = name, d
-		}
-	}
+	best := suggest.Nearest(word, names)
 	switch {
 	case best != "":
 		return fmt.Sprintf("; do you mean %q?", best)
@@ -292,33 +288,4 @@ func meant(word string, names []string) string {
 		return ""
 	}
 	return "; there are " + strings.Join(names, ", ")
-}
-
-// distance is how many letters must be put in, taken out, changed, or swapped with a neighbour.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	if len(x) > 64 || len(y) > 64 {
-		return 1 << 20
-	}
-	d := make([][]int, len(x)+1)
-	for i := range d {
-		d[i] = make([]int, len(y)+1)
-		d[i][0] = i
-	}
-	for j := range d[0] {
-		d[0][j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
-			}
-		}
-	}
-	return d[len(x)][len(y)]
 }

@@ -26,7 +26,7 @@ var (
 // without scrolling, wide and narrow.
 func TestOpen(t *testing.T) {
 	b := startBrowser(t)
-	for name, want := range map[string][]string{"sick": {"go.gc-rate", " ms", "GOMEMLIMIT="}, "fixed": {"nothing found"}} {
+	for name, want := range map[string][]string{"sick": {"go.gc-rate", " ms", "GOMEMLIMIT="}, "fixed": {"nothing wrong", "Healthy"}} {
 		file := save(t, Diagnosed{Diagnosis: diagnosis(t, name)})
 		for size, l := range map[string]look{"1280": wide, "400": narrow} {
 			t.Run(name+"/"+size, func(t *testing.T) {

@@ -51,7 +51,7 @@ func diagnosis(t testing.TB, name string) *diagnose.Diagnosis {
 type drawn struct{ *timeline.Timeline }
 
 func (p drawn) add(doc *document) error {
-	v := &diagnosisView{N: doc.diagnoses, H: 2, Sub: 3, Label: "pictures", Nothing: "Only pictures.", Tone: "plain", NoRequests: "none", AddRequests: "true"}
+	v := &diagnosisView{N: doc.diagnoses, H: 2, Sub: 3, State: "pictures", Nothing: "Only pictures.", Tone: "plain", NoRequests: "none", AddRequests: "true"}
 	doc.diagnoses++
 	doc.Head = v
 	if err := doc.draw(v.N, p.Timeline); err != nil {

@@ -20,7 +20,7 @@ import (
 type stacked struct{ named []string }
 
 func (p stacked) add(doc *document) error {
-	v := &diagnosisView{N: doc.diagnoses, H: 2, Sub: 3, Label: "threads", Nothing: "Only threads.", Tone: "plain", NoRequests: "none", AddRequests: "true"}
+	v := &diagnosisView{N: doc.diagnoses, H: 2, Sub: 3, State: "threads", Nothing: "Only threads.", Tone: "plain", NoRequests: "none", AddRequests: "true"}
 	doc.diagnoses++
 	doc.Head = v
 	x := stacksOf(starved(), p.named)

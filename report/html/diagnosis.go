@@ -31,15 +31,20 @@ type diagnosisView struct {
 
 	Tone    string // "found", "calm", "plain"
 	First   *causeView
+	Slowed  string // how much is slow, and how much of it the first cause makes
 	Also    []*causeView
 	Overlap bool
-	Label   string // without a cause
+	State   string // what it comes to, in a word or two
 	Nothing string
 	Change  *changeView
 
 	Requests, Slow          []string
 	NoRequests, AddRequests string
 	Loads                   [][]string
+
+	Routes     [][]string
+	RouteHead  []string
+	RoutesLeft string
 
 	Where    *whereView
 	Through  *throughView
@@ -144,6 +149,13 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis) {
 	if r := d.Requests; r != nil {
 		v.Requests, v.Slow = sentence.Requests(r), sentence.Slow(r)
 	}
+	if len(d.Routes) > 1 {
+		rows := sentence.Routes(d, min(len(d.Routes), mostRoutes))
+		v.RouteHead, v.Routes = rows[0], rows[1:]
+		if left := len(d.Routes) + d.RoutesLeft - len(v.Routes); left > 0 {
+			v.RoutesLeft = figure.Count(left)
+		}
+	}
 	for _, l := range sentence.Loads(d) {
 		v.Loads = append(v.Loads, sentence.Load(l))
 	}
@@ -152,6 +164,7 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis) {
 // answer says which causes hold, what they cost and what to change.
 func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
 	supported, open, ruledOut := sentence.Split(d)
+	v.State = sentence.State(d)
 	costs := 0
 	for i := range supported {
 		c := v.cause(d, &supported[i], i)
@@ -164,10 +177,15 @@ func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
 	v.Overlap = costs > 1
 	if len(v.Causes) > 0 {
 		v.Tone, v.First, v.Also = "found", v.Causes[0], v.Causes[1:]
+		if share, _ := sentence.Share(d, &supported[0]); share != "" {
+			v.Slowed = sentence.SlowPart(d.Requests) + " " + v.First.Cost
+		} else {
+			v.Slowed = v.First.Cost
+		}
 		v.Change = change(v.First)
 		return
 	}
-	v.Label, v.Nothing, v.Tone = sentence.None(d), sentence.Nothing(d, open, ruledOut), "calm plain"
+	v.Nothing, v.Tone = sentence.Nothing(d, open, ruledOut), "calm plain"
 	if !sentence.Healthy(d) {
 		v.Tone = "plain"
 	}
@@ -227,6 +245,9 @@ func change(c *causeView) *changeView {
 	}
 	return v
 }
+
+// mostRoutes are shown; the JSON form has more.
+const mostRoutes = 20
 
 // mostPredicted effects are shown beside the answer; all are further down.
 const mostPredicted = 5
@@ -341,6 +362,9 @@ func watched(all []diagnose.Coverage) string {
 func (v *diagnosisView) contents(after []Link) {
 	add := func(id, title string) { v.Contents = append(v.Contents, Link{id, title}) }
 	at := func(name string) string { return fmt.Sprintf("%s-%d", name, v.N) }
+	if len(v.Routes) > 0 {
+		add(at("routes"), "Routes")
+	}
 	if v.Where != nil {
 		add(at("where"), "Where the time went")
 	}

@@ -36,7 +36,7 @@ func written(t *testing.T, parts ...Part) string {
 type timed struct{ t *timeline.Timeline }
 
 func (p timed) add(doc *document) error {
-	v := &diagnosisView{N: doc.diagnoses, Top: 1, Below: 2, H: 2, Sub: 3, Label: attack, Nothing: attack, Views: pictures(p.t, doc.diagnoses, 2)}
+	v := &diagnosisView{N: doc.diagnoses, Top: 1, Below: 2, H: 2, Sub: 3, State: attack, Nothing: attack, Views: pictures(p.t, doc.diagnoses, 2)}
 	doc.Head = v
 	doc.Parts = append(doc.Parts, partView{Diagnosis: v})
 	return doc.draw(v.N, p.t)

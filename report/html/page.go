@@ -170,7 +170,7 @@ func (d *document) draw(n int, t *timeline.Timeline) error {
 func answer(d *diagnose.Diagnosis) (label, text string) {
 	supported, open, ruledOut := sentence.Split(d)
 	if len(supported) == 0 {
-		return sentence.None(d), sentence.Nothing(d, open, ruledOut)
+		return sentence.State(d), sentence.Nothing(d, open, ruledOut)
 	}
 	text = supported[0].Title
 	if cost := sentence.Cost(d, &supported[0]); cost != "" {

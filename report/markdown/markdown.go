@@ -22,6 +22,7 @@ func Report(w io.Writer, d *diagnose.Diagnosis) error {
 	supported, open, ruledOut := sentence.Split(d)
 	p.headline(d, supported, open, ruledOut)
 	p.about(d)
+	p.routes(d)
 	p.where(d)
 	p.threads(d)
 	for i := range supported {
@@ -44,11 +45,7 @@ func (p *page) section(title string) { p.linef("\n### %s\n", title) }
 func (p *page) headline(d *diagnose.Diagnosis, supported, open, ruledOut []diagnose.Verdict) {
 	switch {
 	case len(supported) > 0:
-		var ids []string
-		for _, v := range supported {
-			ids = append(ids, code(v.Cause))
-		}
-		p.linef("## %s\n", strings.Join(ids, ", "))
+		p.linef("## %s\n\n%s\n", sentence.Capital(sentence.State(d)), escape(sentence.Answer(d, &supported[0])))
 		savings := 0
 		for _, v := range supported {
 			line := "- **" + code(v.Cause) + "** " + escape(v.Title)
@@ -64,11 +61,11 @@ func (p *page) headline(d *diagnose.Diagnosis, supported, open, ruledOut []diagn
 			p.linef("%s", line)
 		}
 		if savings > 1 {
-			p.linef("\nCauses overlap: their savings do not add up.")
+			p.linef("\nCauses overlap: what they account for does not add up.")
 		}
 	default:
-		label := sentence.None(d)
-		p.linef("## %s\n\n%s", strings.ToUpper(label[:1])+label[1:], escape(sentence.Nothing(d, open, ruledOut)))
+		label := sentence.State(d)
+		p.linef("## %s\n\n%s", sentence.Capital(label), escape(sentence.Nothing(d, open, ruledOut)))
 	}
 }
 
@@ -97,6 +94,21 @@ func (p *page) row(cells ...string) {
 		cells[i] = escape(cells[i])
 	}
 	p.linef("| %s |", strings.Join(cells, " | "))
+}
+
+func (p *page) routes(d *diagnose.Diagnosis) {
+	if len(d.Routes) < 2 {
+		return
+	}
+	p.section("Routes")
+	rows := sentence.Routes(d, len(d.Routes))
+	p.linef("| %s |\n|---%s|", strings.Join(rows[0], " | "), strings.Repeat("|---:", len(rows[0])-1))
+	for _, row := range rows[1:] {
+		p.row(row...)
+	}
+	if d.RoutesLeft > 0 {
+		p.linef("\nand %s more", figure.Count(d.RoutesLeft))
+	}
 }
 
 func (p *page) where(d *diagnose.Diagnosis) {

@@ -5,6 +5,7 @@ package sentence
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -61,27 +62,6 @@ func Window(w diagnose.Window) string {
 	return start.Format("2006-01-02 "+clock) + "–" + until + " UTC"
 }
 
-// Cost says what a cause costs: "Without it: −1.49 s of 1.92 s slow time (95 %:
-// 1.31–1.63)"; "" if that is not known.
-func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
-	if v.Saves == nil {
-		return ""
-	}
-	factor, unit := figure.Scale("ms", v.Saves.Value)
-	s := "Without it: −" + figure.Num(v.Saves.Value*factor) + " " + unit
-	if d.Requests != nil {
-		s += " of " + figure.Ms(d.Requests.SlowTotalMs) + " slow time"
-	}
-	if r := figure.Range(v.Saves.Low, v.Saves.High, factor); r != "" && r != figure.Range(&v.Saves.Value, &v.Saves.Value, factor) {
-		if v.Saves.Basis != nil && *v.Saves.Basis == "bound" {
-			s += " (between " + r + ")"
-		} else {
-			s += " (95 %: " + r + ")"
-		}
-	}
-	return s
-}
-
 // Nothing is the sentence for a diagnosis without a supported cause.
 func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	var s []string
@@ -90,14 +70,22 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		case r.Slow > 0:
 			some := figure.Plural(r.Slow, "request")
 			if !elsewhere(r) {
-				some = figure.Count(r.Slow) + " of " + figure.Plural(r.Count, "request") + " (" + figure.Num(100*float64(r.Slow)/float64(r.Count)) + " %)"
+				some = figure.Count(r.Slow) + " of " + figure.Plural(r.Count, "request") + " (" + Percent(float64(r.Slow)/float64(r.Count)) + ")"
+			} else if r.LedgerCount > 0 {
+				some = figure.Count(r.Slow) + " of the " + figure.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource) + " (" + Percent(float64(r.Slow)/float64(r.LedgerCount)) + ")"
 			}
 			if r.SlowThresholdMs != nil {
 				some += " took over " + figure.Ms(*r.SlowThresholdMs)
 			} else {
 				some += " took too long"
 			}
-			if len(ruledOut) > 0 && d.Outcome != diagnose.NothingFound {
+			switch {
+			case d.Outcome == diagnose.NothingFound && r.SlowRule == "3x_route_floor" && len(Quantiles(r)) > 0:
+				// By that rule some always are: that they are is no headline for a service that is well.
+				some = "Healthy: " + strings.Join(Quantiles(r), ", ") + " of " + figure.Plural(r.Count, "request") + ", and no cause stands out"
+			case d.Outcome == diagnose.NothingFound:
+				some = "Healthy: " + some + ", and no cause stands out"
+			case len(ruledOut) > 0:
 				some += "; none of the causes checked explains it"
 			}
 			s = append(s, some+".")
@@ -152,17 +140,6 @@ func shown(all []diagnose.Evidence) string {
 		items = append(items, strings.TrimSpace(e.Text+" "+Figure(&e)))
 	}
 	return strings.Join(items, "; ")
-}
-
-// None is what a diagnosis without a supported cause comes to, in two words.
-func None(d *diagnose.Diagnosis) string {
-	switch d.Outcome {
-	case diagnose.NothingFound:
-		return "nothing found"
-	case diagnose.NotExplained:
-		return "not explained"
-	}
-	return "not judged"
 }
 
 // Healthy says whether nothing was found because there is nothing.
@@ -238,7 +215,7 @@ func Requests(r *diagnose.Requests) []string {
 		first += " (" + strings.Join(but, ", ") + ")"
 	}
 	if r.Source != "" {
-		first += " from " + r.Source
+		first += " from " + path.Base(r.Source)
 	}
 	items := []string{first}
 	if r.Rate != nil {
@@ -261,7 +238,7 @@ func Loads(d *diagnose.Diagnosis) (out []diagnose.Load) {
 
 // Load lists what a load generator measured.
 func Load(l diagnose.Load) []string {
-	items := []string{l.Tool + " from " + l.Source}
+	items := []string{l.Tool + " from " + path.Base(l.Source)}
 	if l.Rate != nil {
 		items = append(items, figure.Num(*l.Rate)+"/s")
 	}
@@ -328,9 +305,13 @@ func Slow(r *diagnose.Requests) []string {
 	if r.Slow > 0 {
 		switch {
 		case elsewhere(r):
-			items = append(items, "of those in "+r.LedgerSource)
+			in := "of those in "
+			if r.LedgerCount > 0 {
+				in = Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + figure.Count(r.LedgerCount) + " in "
+			}
+			items = append(items, in+path.Base(r.LedgerSource))
 		case r.Count > 0:
-			items = append(items, figure.Num(100*float64(r.Slow)/float64(r.Count))+" %")
+			items = append(items, Percent(float64(r.Slow)/float64(r.Count)))
 		}
 		if r.SlowLong > 0 {
 			items = append(items, figure.Count(r.SlowLong)+" to routes that always compute 20 × as long as other requests take")
@@ -375,19 +356,23 @@ func Unseen(u diagnose.NotSeen) string {
 type Source struct {
 	Name string // "access.log"; of the pieces of one recording "trace ×3"
 	How  string // "accesslog, gzip, cut off"
+
+	Names []string // of the artifacts: of all pieces
 }
 
 // Sources names what was read, the pieces of one recording together.
 func Sources(sources []diagnose.Source) []Source {
 	var out []Source
 	for i, s := range sources {
-		name, cut := s.Name, s.Cut
+		name, cut, names := s.Name, s.Cut, []string{s.Name}
 		if s.Series != "" {
 			pieces := 0
 			first := i
+			names = names[:0]
 			for k, o := range sources {
 				if o.Series == s.Series {
 					first = min(first, k)
+					names = append(names, o.Name)
 					pieces++
 					cut = cut || o.Cut
 				}
@@ -403,21 +388,16 @@ func Sources(sources []diagnose.Source) []Source {
 		if cut {
 			how = append(how, "cut off")
 		}
-		out = append(out, Source{name, strings.Join(how, ", ")})
+		out = append(out, Source{name, strings.Join(how, ", "), names})
 	}
 	return out
 }
 
-// First is what a diagnosis of the first seconds comes to, on one line.
-func First(d *diagnose.Diagnosis) string {
+// Brief is what a diagnosis comes to, on one line.
+func Brief(d *diagnose.Diagnosis) string {
 	supported, open, ruledOut := Split(d)
 	if len(supported) == 0 {
-		return None(d) + " yet. " + Nothing(d, open, ruledOut)
+		return Capital(State(d)) + ". " + Nothing(d, open, ruledOut)
 	}
-	v := &supported[0]
-	s := v.Cause + "  " + v.Title
-	if cost := Cost(d, v); cost != "" {
-		s += " " + cost
-	}
-	return s
+	return Capital(State(d)) + ": " + supported[0].Cause + ". " + Answer(d, &supported[0])
 }

@@ -37,6 +37,22 @@ func Figure(e *diagnose.Evidence) string {
 	return figure.Of(*e.Value, e.Unit)
 }
 
+// Proof lists the figures that decided, with where they are from, and then what to change, a line each.
+func Proof(v *diagnose.Verdict) (lines []string) {
+	for i := range v.Evidence {
+		e := &v.Evidence[i]
+		line := strings.TrimSpace(Figure(e) + " " + e.Text)
+		if e.Origin != "" {
+			line += " [" + e.Origin + "]"
+		}
+		lines = append(lines, line)
+	}
+	for _, f := range v.Fix {
+		lines = append(lines, "Change: "+strings.TrimSpace(f.Setting+" "+f.Text))
+	}
+	return lines
+}
+
 // Origin is where all of the evidence is from, "" if that differs.
 func Origin(evidence []diagnose.Evidence) string {
 	for _, e := range evidence {

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
@@ -10,25 +11,28 @@ import (
 
 // why lists the evidence: the figures in a column, what they are, and where
 // they are from.
-func (p *page) why(v *diagnose.Verdict) {
-	const label = 6
-	common := sentence.Origin(v.Evidence)
+func (p *page) why(v *diagnose.Verdict, label string) {
+	begin := width(label) + 2
+	shown := v.Evidence[:p.most(len(v.Evidence), mostEvidence)]
+	common := sentence.Origin(shown)
 	column := 0
-	for i := range v.Evidence {
-		column = max(column, width(p.clean(sentence.Figure(&v.Evidence[i]))))
+	for i := range shown {
+		column = max(column, width(p.clean(sentence.Figure(&shown[i]))))
 	}
-	indent := label
+	indent := begin
 	if column > 0 {
 		indent += column + 2
 	}
 	var lines []string
-	for i, e := range v.Evidence {
+	for i, e := range shown {
 		text := e.Text
 		if e.Origin != "" && common == "" {
-			text += " [" + e.Origin + "]"
+			text = strings.TrimSpace(text + " " + p.origin(e.Origin))
 		}
-		if common != "" && i == len(v.Evidence)-1 {
-			text += " [all: " + common + "]"
+		if common != "" && i == len(shown)-1 {
+			if from := p.origin(common); from != "" {
+				text += " [all: " + strings.TrimPrefix(from, "[")
+			}
 		}
 		for n, l := range p.wrap(text, indent) {
 			lead := ""
@@ -41,12 +45,12 @@ func (p *page) why(v *diagnose.Verdict) {
 			lines = append(lines, l)
 		}
 	}
-	p.block("WHY", bold, label, lines)
+	p.block(label, bold, begin, append(lines, p.more(len(v.Evidence)-len(shown))...))
 }
 
 // fix shows the first fix with what it would do, then the alternatives.
-func (p *page) fix(v *diagnose.Verdict) {
-	const indent = 6
+func (p *page) fix(v *diagnose.Verdict, label string) {
+	indent := width(label) + 2
 	var lines []string
 	for i, f := range v.Fix {
 		if i > 0 {
@@ -70,11 +74,34 @@ func (p *page) fix(v *diagnose.Verdict) {
 	if len(v.Fix) == 0 {
 		lines = p.flow(sentence.Predictions(v), indent)
 	}
-	p.block("FIX", bold, indent, lines)
+	p.block(label, bold, indent, lines)
+}
+
+// So much is shown of a list by default; the rest is behind --verbose.
+const (
+	mostEvidence = 6
+	mostRuledOut = 8
+	mostUnseen   = 5
+)
+
+// most is how many of n are shown: one more than most is no reason to leave any out.
+func (p *page) most(n, most int) int {
+	if p.Verbose || n <= most+1 {
+		return n
+	}
+	return most
+}
+
+// more is the line about those that are not shown.
+func (p *page) more(n int) []string {
+	if n <= 0 {
+		return nil
+	}
+	return []string{p.paint(dim, "and "+figure.Count(n)+" more: --verbose")}
 }
 
 // ruledOut lists what it was not, those with a figure first.
-func (p *page) ruledOut(verdicts []diagnose.Verdict, most int) {
+func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 	var with, without []diagnose.Verdict
 	for _, v := range verdicts {
 		if v.Summary == "" {
@@ -84,10 +111,7 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict, most int) {
 		}
 	}
 	all := append(with, without...)
-	more := 0
-	if len(all) > most+1 {
-		all, more = all[:most], len(all)-most
-	}
+	all = all[:p.most(len(all), mostRuledOut)]
 	column := 0
 	for _, v := range all {
 		column = max(column, width(v.Cause)+2)
@@ -106,20 +130,23 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict, most int) {
 			lines = append(lines, id)
 		}
 	}
-	if more > 0 {
-		lines = append(lines, "and "+figure.Count(more)+" more: see --format json")
-	}
-	p.block("RULED OUT", bold, labels, lines)
+	p.block("RULED OUT", bold, labels, append(lines, p.more(len(verdicts)-len(all))...))
 }
 
-// notSeen lists what could not be judged or recorded and what would change that.
+// notSeen lists what could not be judged or recorded, and then what would change that, each command once.
 func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 	const indent = labels
-	var lines []string
+	var says []string
+	var do []diagnose.Need
+	want := func(n diagnose.Need) {
+		if !slices.ContainsFunc(do, func(o diagnose.Need) bool { return o.Command == n.Command }) {
+			do = append(do, n)
+		}
+	}
 	for _, u := range unseen {
-		lines = append(lines, p.wrap(sentence.Unseen(u), indent)...)
+		says = append(says, sentence.Unseen(u))
 		if u.Do != "" {
-			lines = append(lines, "  "+p.paint(advice, p.clean(u.Do)))
+			want(diagnose.Need{Command: u.Do})
 		}
 	}
 	for _, g := range sentence.NotSeen(verdicts) {
@@ -127,19 +154,26 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 		if g.Summary != "" {
 			text += ": " + g.Summary
 		}
-		lines = append(lines, p.wrap(text, indent)...)
 		for _, n := range g.Needs {
-			words := n.What
-			if n.Command != "" {
-				words += ":"
+			if n.Command == "" {
+				text += "; it takes " + n.What
+				continue
 			}
-			for _, l := range p.wrap(words, indent+2) {
-				lines = append(lines, "  "+l)
-			}
-			if n.Command != "" { // stays on one line, so that it can be copied
-				lines = append(lines, "  "+p.paint(advice, p.clean(n.Command)))
-			}
+			want(n)
 		}
+		says = append(says, text)
+	}
+	shown := p.most(len(says), mostUnseen)
+	var lines []string
+	for _, s := range says[:shown] {
+		lines = append(lines, p.wrap(s, indent)...)
+	}
+	lines = append(lines, p.more(len(says)-shown)...)
+	for _, n := range do {
+		if n.What != "" {
+			lines = append(lines, p.wrap(n.What+":", indent)...)
+		}
+		lines = append(lines, "  "+p.paint(advice, p.clean(n.Command))) // on one line, so that it can be copied
 	}
 	p.block("NOT SEEN", bold, indent, lines)
 }

@@ -103,37 +103,12 @@ func clock(c *inspect.Clock) []string {
 	return items
 }
 
-// table aligns a table: the first column left, the others right.
+// table shows a table, however wide it is.
 func (p *page) table(t *inspect.Table) {
-	widths := make([]int, len(t.Columns))
-	rows := append([][]string{t.Columns}, t.Rows...)
-	for _, r := range rows {
-		for i, cell := range r {
-			if i >= len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], width(p.clean(cell)))
-		}
-	}
 	if t.Title != "" {
 		p.line("  " + p.paint(bold, p.clean(t.Title)))
 	}
-	for n, r := range rows {
-		var line strings.Builder
-		for i, cell := range r {
-			if i == 0 {
-				line.WriteString("    " + pad(p.clean(cell), widths[i]))
-			} else {
-				line.WriteString("  " + padLeft(p.clean(cell), widths[i]))
-			}
-		}
-		switch s := strings.TrimRight(line.String(), " "); {
-		case n > 0:
-			p.line(s)
-		case s != "":
-			p.line(p.paint(dim, s))
-		}
-	}
+	p.columns(append([][]string{t.Columns}, t.Rows...), 4, 0)
 }
 
 func (p *page) inspectWarnings(warnings []inspect.Warning, margin string) {

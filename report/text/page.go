@@ -21,7 +21,29 @@ const (
 // page lays text out in lines of a width.
 type page struct {
 	Options
-	out strings.Builder
+	out     strings.Builder
+	sources []source // what origins are in
+}
+
+// source is an artifact and its number in the header, "" if it is the only one.
+type source struct{ name, number string }
+
+// origin shortens where a figure is from to the number of the file and the line: "[2:5394]"; "" where there is only one
+// file, and no line in it.
+func (p *page) origin(o string) string {
+	for _, s := range p.sources {
+		rest, ok := strings.CutPrefix(o, s.name)
+		switch {
+		case !ok || rest != "" && rest[0] != ':':
+		case s.number != "":
+			return "[" + s.number + rest + "]"
+		case rest != "":
+			return "[line " + rest[1:] + "]"
+		default:
+			return ""
+		}
+	}
+	return "[" + o + "]"
 }
 
 // ascii is what stands for the characters the report uses.

@@ -11,6 +11,8 @@ type Options struct {
 	Width int  // columns; 0: 80
 	Color bool // ANSI colours
 	ASCII bool // no Unicode: bars of #, -> for arrows
+
+	Verbose bool // all there is, where else lists are cut
 }
 
 // For returns the options that suit w: colours and the window's width if it is

@@ -9,6 +9,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
@@ -32,16 +33,24 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 	} else {
 		p.nothing(d, open, ruledOut)
 	}
+	for i := range supported {
+		p.fix(&supported[i], numbered("FIX", i, len(supported)))
+	}
 	p.blank()
 	p.requests(d)
 	p.loads(d)
+	p.routes(d)
 	if len(supported) == 0 {
-		p.ruledOut(ruledOut, len(ruledOut))
+		p.ruledOut(ruledOut)
 		p.notSeen(open, d.NotSeen)
 	}
 	p.blank()
 	p.where(d)
 	p.through(d.Through)
+	p.blank()
+	for i := range supported {
+		p.why(&supported[i], numbered("WHY", i, len(supported)))
+	}
 	p.blank()
 	for _, t := range d.Threads() {
 		about := ""
@@ -51,18 +60,8 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 		p.threads(t.Summary, about, topGroups)
 		p.blank()
 	}
-	for i := range supported {
-		if len(supported) > 1 {
-			p.line(p.paint(bold, fmt.Sprintf("%d  %s", i+1, p.clean(supported[i].Cause))))
-		}
-		p.why(&supported[i])
-		p.fix(&supported[i])
-		if len(supported) > 1 {
-			p.blank()
-		}
-	}
 	if len(supported) > 0 {
-		p.ruledOut(ruledOut, 8)
+		p.ruledOut(ruledOut)
 		p.notSeen(open, d.NotSeen)
 	}
 	p.blank()
@@ -100,53 +99,90 @@ func (p *page) header(d *diagnose.Diagnosis) {
 		return
 	}
 	var read []string
-	for _, s := range sentence.Sources(d.Sources) {
-		read = append(read, s.Name+" ("+s.How+")")
+	sources := sentence.Sources(d.Sources)
+	for i, s := range sources {
+		number, label := "", ""
+		if len(sources) > 1 {
+			number = strconv.Itoa(i + 1)
+			label = "[" + number + "] "
+		}
+		read = append(read, label+s.Name+" ("+s.How+")")
+		for _, name := range s.Names {
+			p.sources = append(p.sources, source{name, number})
+		}
 	}
 	p.block("from", dim, 5, p.flow(read, 5))
 }
 
-// headlines says which causes hold and what they cost.
-func (p *page) headlines(d *diagnose.Diagnosis, supported []diagnose.Verdict) {
-	indent := 0
-	for _, v := range supported {
-		indent = max(indent, width(v.Cause)+3)
+// numbered is a label for one of several causes: "FIX 2".
+func numbered(label string, i, n int) string {
+	if n > 1 {
+		return fmt.Sprintf("%s %d", label, i+1)
 	}
-	beside := indent <= 30
+	return label
+}
+
+// headlines says what is wrong in a sentence, and which causes hold and what they cost.
+func (p *page) headlines(d *diagnose.Diagnosis, supported []diagnose.Verdict) {
+	state := strings.ToUpper(sentence.State(d))
+	p.block(state, alarm, width(state)+2, p.wrap(sentence.Answer(d, &supported[0]), width(state)+2))
+	indent := 0
+	for i, v := range supported {
+		indent = max(indent, width(numbered(p.clean(v.Cause), i, len(supported)))+2)
+	}
+	beside := indent <= 32
 	if !beside {
 		indent = 4
 	}
 	savings := 0
-	for _, v := range supported {
-		lines := p.wrap(v.Title, indent)
-		if v.Subject != "" && sentence.Several(d) {
-			lines = append(lines, p.wrap("In "+v.Subject+".", indent)...)
-		}
-		if cost := sentence.Cost(d, &v); cost != "" {
+	for i, v := range supported {
+		cost := sentence.Cost(d, &v)
+		if cost != "" {
 			savings++
-			lines = append(lines, p.wrap(cost, indent)...)
-		} else if v.Summary != "" {
-			lines = append(lines, p.wrap(v.Summary, indent)...)
+		}
+		var says []string
+		switch {
+		case i > 0:
+			says = append(says, v.Title)
+		default:
+			cost = sentence.Amount(d, &v) // its title and share were said
+		}
+		if v.Subject != "" && sentence.Several(d) {
+			says = append(says, "In "+v.Subject+".")
+		}
+		if cost == "" {
+			cost = v.Summary
+		}
+		var lines []string
+		for _, s := range append(says, cost) {
+			lines = append(lines, p.wrap(s, indent)...)
+		}
+		if len(lines) == 0 {
+			lines = []string{""}
+		}
+		label := p.clean(v.Cause)
+		if len(supported) > 1 {
+			label = fmt.Sprintf("%d %s", i+1, label)
 		}
 		if beside {
-			p.block(p.clean(v.Cause), alarm, indent, lines)
+			p.block(label, alarm, indent, lines)
 		} else {
-			p.line(p.paint(alarm, p.clean(v.Cause)))
+			p.line(p.paint(alarm, label))
 			p.block("", "", indent, lines)
 		}
 	}
 	if savings > 1 {
-		p.block("", "", indent, p.wrap("Causes overlap: their savings do not add up.", indent))
+		p.block("", "", indent, p.wrap("Causes overlap: what they account for does not add up.", indent))
 	}
 }
 
 // nothing says that no cause holds, and how much that is worth.
 func (p *page) nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) {
-	label, s := sentence.None(d), calm
+	label, s := strings.ToUpper(sentence.State(d)), calm
 	if !sentence.Healthy(d) {
 		s = bold
 	}
-	indent := width(label) + 3
+	indent := width(label) + 2
 	p.block(label, s, indent, p.wrap(sentence.Nothing(d, open, ruledOut), indent))
 }
 
