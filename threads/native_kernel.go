@@ -54,6 +54,8 @@ func nativeReason(call, on string, frames []string) string {
 		return reason
 	case copies[call]:
 		return reason
+	case strings.HasPrefix(on, "/") && writes(call) && reason == "from disk":
+		return "to disk"
 	case strings.HasPrefix(on, "/") && (reads(call) || writes(call) || onFiles[call]) && reason != "lock of the memory map":
 		return reason
 	}

@@ -98,7 +98,7 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	name := "a dependency that the recording does not name"
 	details := c.Details(ledger.Dependency)
 	if len(details) > 0 && details[0].Detail != 0 {
-		name = c.Bundle.Names.Text(details[0].Detail)
+		name = strings.TrimPrefix(c.Bundle.Names.Text(details[0].Detail), "sync I/O: ")
 	}
 	v.Title = fmt.Sprintf("Slow requests wait for %s.", name)
 	if route := calledRoute(c, name); route != "" {

@@ -41,7 +41,7 @@ func (p *parser) does(kernel string, text []byte) (string, bool) {
 		if called := p.words[f[1]]; called != "" {
 			object = called
 		}
-	case name == "poll" || name == "ppoll":
+	case name == "poll" || name == "ppoll" || name == "msync":
 		object = p.words[f[1]]
 	case descriptors[name]:
 		object = p.fds[int64(args[0]&(1<<62-1))]

@@ -25,7 +25,7 @@
 // asked, or the kind that the kernel calls it by. in are the functions (f, with the file they are in)
 // by which a thread came to the wait that its next line tells, innermost first; word is what the
 // program calls the word of memory that a futex is: a variable, with an offset in a large one; of poll it is the one
-// descriptor that is asked for. The threads may be the workers of a process, each the first thread of one.
+// descriptor that is asked for, of msync the file that is mapped there. The threads may be the workers of a process, each the first thread of one.
 //
 // What does not tell: a thread that "runs" may wait for a CPU; one that is in no system call
 // and waits (number -1) waits for a page. What poll and epoll wait for is not in their

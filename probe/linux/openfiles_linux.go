@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"github.com/unstall/unstall/redact"
@@ -19,10 +20,11 @@ type openFiles struct {
 	told    map[int]string // what was written of each
 	sockets *sockets
 	ends    *ends
+	mapped  *mapped
 }
 
 func newOpenFiles(p *process) openFiles {
-	return openFiles{process: p, told: make(map[int]string), sockets: newSockets(p), ends: newEnds(p)}
+	return openFiles{process: p, told: make(map[int]string), sockets: newSockets(p), ends: newEnds(p), mapped: &mapped{process: p, told: make(map[uint64]bool)}}
 }
 
 // call writes what the first argument of a system call stands for, if it may be a descriptor
@@ -31,6 +33,9 @@ func (d *openFiles) call(out, call []byte) []byte {
 	fields := bytes.Fields(call)
 	if len(fields) < 2 || fields[0][0] < '0' || fields[0][0] > '9' {
 		return out
+	}
+	if string(fields[0]) == msyncNumber {
+		return d.synced(out, fields[1])
 	}
 	fd, err := strconv.ParseUint(strings.TrimPrefix(string(fields[1]), "0x"), 16, 31)
 	if err != nil || fd > mostDescriptors {
@@ -46,6 +51,22 @@ func (d *openFiles) call(out, call []byte) []byte {
 	d.told[int(fd)] = target
 	return fmt.Appendf(out, "fd %d %s\n", fd, target)
 }
+
+// synced writes which file is mapped where msync is called: "word 0x7f00 /var/lib/seats".
+func (d *openFiles) synced(out, text []byte) []byte {
+	at, ok := address(text)
+	if !ok || d.mapped.told[at] || len(d.mapped.told) > mostAddresses {
+		return out
+	}
+	path := d.mapped.of(at)
+	if path == "" {
+		return out
+	}
+	d.mapped.told[at] = true
+	return fmt.Appendf(out, "word %s %s\n", text, path)
+}
+
+var msyncNumber = strconv.Itoa(syscall.SYS_MSYNC)
 
 // mostDescriptors is above all numbers that a process's files have: what is above are addresses.
 const mostDescriptors = 1 << 20
