@@ -31,6 +31,9 @@ type Route struct {
 // enoughForP99 is how many requests it takes for one of them to be beyond the p99.
 const enoughForP99 = 100
 
+// mostKnown is the part of the requests whose time is charged that must have a route for it to be told route by route.
+const mostKnown = .5
+
 // mostRoutes are the routes that are told: a log may have one for each thing somebody asked for.
 const mostRoutes = 100
 
@@ -54,13 +57,20 @@ func (r *run) routes() (out []Route, left int) {
 			x.Slow++
 			x.SlowMs += float64(q.Latency(i)) / 1e6
 		}
-		spent := make(map[evidence.NameID]*ledger.Charges)
+		spent, known := make(map[evidence.NameID]*ledger.Charges), 0
 		for _, i := range charged.Slow {
+			if of[q.Route[i]] == nil || of[q.Route[i]].Route == "" {
+				continue
+			}
+			known++
 			c := charged.Of(i)
 			if spent[q.Route[i]] == nil {
 				spent[q.Route[i]] = new(ledger.Charges)
 			}
 			spent[q.Route[i]].Add(&c)
+		}
+		if float64(known) < mostKnown*float64(len(charged.Slow)) { // what few of them did says nothing of a route
+			clear(spent)
 		}
 		lane := runtime.Of(r.b.Subjects[l.Subject].Runtime).Lane
 		for route, x := range of {

@@ -44,10 +44,12 @@ func TestGolden(t *testing.T) {
 		".color.txt": text.Options{Color: true}.Report,
 		".json":      Forms[1].Report,
 		".md":        Forms[2].Report,
+		".sarif":     Forms[4].Report,
+		".xml":       Forms[5].Report,
 	}
 	for name, diagnosis := range diagnoses {
 		for extension, report := range forms {
-			if extension == ".color.txt" && name != "two-causes" {
+			if (extension == ".color.txt" || extension == ".sarif" || extension == ".xml") && name != "two-causes" {
 				continue
 			}
 			t.Run(name+extension, func(t *testing.T) {

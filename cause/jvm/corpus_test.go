@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/diagnose"
@@ -69,5 +71,32 @@ func TestLogsAlone(t *testing.T) {
 		if d.RankedBy != "stopped_time" || d.Requests != nil {
 			t.Errorf("%s: ranked by %s", name, d.RankedBy)
 		}
+	}
+}
+
+// TestStretch wants of a log of a day whose full collections lie in nine of its minutes that these are named, though of all the time
+// they take next to nothing.
+func TestStretch(t *testing.T) {
+	path := filepath.Join(corpus, "986e62-gc_with_overflow.log")
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the corpus of GC logs is not beside the repository: %v", err)
+	}
+	b := incident.NewBundle()
+	if err := format.Read(context.Background(), formats.Formats, format.File(path), b); err != nil {
+		t.Fatal(err)
+	}
+	d, err := diagnose.Run(context.Background(), b, diagnose.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first := d.Verdicts[0]; !strings.HasPrefix(first.Title, "From 0:00:59 to 0:08:59 of the log, where they take 82 % of the time: 381 full collections") {
+		t.Errorf("%s: %s", first.Cause, first.Title)
+	}
+	// And within these minutes nothing else is.
+	if d, err = diagnose.Run(context.Background(), b, diagnose.Options{Since: time.Unix(60, 0), Until: time.Unix(540, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if first := d.Verdicts[0]; first.Cause != "jvm.full-gc" || strings.HasPrefix(first.Title, "From") {
+		t.Errorf("%s: %s", first.Cause, first.Title)
 	}
 }
