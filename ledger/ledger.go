@@ -105,7 +105,7 @@ const MinRequests = 20
 // Which requests are charged, of several sources.
 const (
 	aboutAsMany = 1.25 // times the requests of another source are still about as many
-	mostTraced  = .5   // of a source's requests must have states for these to be charged
+	mostTraced  = .5   // of a source's requests must have states for these to be charged; instant ones have nothing to tell
 )
 
 // tailRequests is how many requests it takes for one of them to be beyond the p99.9.
@@ -214,7 +214,7 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 		rows := sources[a]
 		traced := l.observed(rows)
 		enough := traced >= MinRequests || a == widest && traced > 0
-		if spent := l.seen(rows); enough && float64(traced) >= mostTraced*float64(len(rows)) && spent > best {
+		if spent := l.seen(rows); enough && float64(traced) >= mostTraced*float64(len(rows)-l.instant(rows)) && spent > best {
 			l.Source, l.Traced, best = a, true, spent
 		}
 	}
@@ -280,6 +280,17 @@ func (l *Ledger) SlowP99() float64 {
 func (l *Ledger) observed(rows []int) (n int) {
 	for _, i := range rows {
 		if observed(l.b.Requests.Path(i)) {
+			n++
+		}
+	}
+	return n
+}
+
+// instant is how many requests have no states, and took no longer than their clock can tell: files that a web server
+// sends itself.
+func (l *Ledger) instant(rows []int) (n int) {
+	for _, i := range rows {
+		if l.b.Requests.Latency(i) <= l.b.Clocks[l.b.Requests.Clock[i]].Resolution && !observed(l.b.Requests.Path(i)) {
 			n++
 		}
 	}

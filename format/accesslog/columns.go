@@ -299,19 +299,24 @@ func (t *textual) chooseDecimals(l *layout, stats []columnStats) {
 	}
 }
 
-// findPeer takes the column that looks like host:port as the upstream's address.
+// findPeer takes the column that looks like host:port as the upstream's address, where it has a value: what the server
+// answers itself, as a site's pictures, has none, and may be most.
 func (t *textual) findPeer(rows []row) {
 	if t.upstream.column < 0 {
 		return
 	}
 	for c := t.anchor() + 1; c < t.columns; c++ {
-		n := 0
+		n, told := 0, 0
 		for _, r := range rows {
-			if _, v := labelled(value(r, c)); isAddress(v) {
+			_, v := labelled(value(r, c))
+			if isAddress(v) {
 				n++
 			}
+			if len(v) > 0 && string(v) != "-" {
+				told++
+			}
 		}
-		if n*2 > len(rows) {
+		if n*2 > told {
 			t.peer = c
 			return
 		}

@@ -94,7 +94,7 @@ var Lab = lab.Lab{
 		Base: rate, Peak: rate, Warm: time.Second, Before: 200 * time.Millisecond, For: 1500 * time.Millisecond, SLO: slo, Patience: 5 * time.Second}},
 	Sick:     "sick",
 	Fixed:    "never",
-	Variants: slices.Concat(shops, variants, fragmented),
+	Variants: slices.Concat(shops, variants),
 	Checks:   checks,
 	Moves:    moves,
 }

@@ -18,7 +18,11 @@ import (
 // with unstall 'nginx|php-fpm|redis' --load URL.
 
 const (
-	pool  = "service.pool-exhausted"
+	pool = "service.pool-exhausted"
+
+	// Requests wait for Redis, and what Redis spends the time on is behind it, joined with it.
+	dependency = "service.dependency-slow"
+
 	slow  = "redis.slow-command"
 	fsync = "redis.aof-fsync"
 	fork  = "redis.fork"
@@ -88,9 +92,9 @@ var healthy = lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}}
 var shops = []lab.Variant{
 	expect(shop("shop", "a shop of nginx, PHP-FPM and Redis, with workers enough"), healthy),
 	expect(shop("shop-workers", "the shop, with 2 PHP workers where 2.1 are needed", "-workers=2"), lab.Expected{First: pool, Not: []string{stall, softirq, sync, reclaim}}),
-	expect(at(4, disk(within(briefly, shop("shop-fsync", "Redis has each write on the disk before it answers (appendfsync always), and the disk takes 60 writes a second", "-fsync")))), lab.Expected{First: fsync, Not: []string{stall, softirq, reclaim, pool}}),
-	expect(within(briefly, shop("shop-keys", "the shop, with a report that lists visitors by KEYS each second, of a million", "-job=keys", "-keys=1000000")), lab.Expected{First: slow, Not: []string{stall, softirq, reclaim, pool}}),
-	expect(saving("shop-save", "Redis forks and saves a GiB again and again"), lab.Expected{First: fork, Not: []string{stall, softirq, reclaim, pool}}),
+	expect(at(4, disk(within(briefly, shop("shop-fsync", "Redis has each write on the disk before it answers (appendfsync always), and the disk takes 60 writes a second", "-fsync")))), lab.Expected{First: dependency, With: []string{fsync}, Not: []string{stall, softirq, reclaim, pool}}),
+	expect(within(briefly, shop("shop-keys", "the shop, with a report that lists visitors by KEYS each second, of a million", "-job=keys", "-keys=1000000")), lab.Expected{First: dependency, With: []string{slow}, Not: []string{stall, softirq, reclaim, pool}}),
+	expect(saving("shop-save", "Redis forks and saves a GiB again and again"), lab.Expected{First: dependency, With: []string{fork}, Not: []string{stall, softirq, reclaim, pool}}),
 	expect(at(2*shopUsers, shop("shop-peak", "the shop with workers enough, at twice the load")), healthy),
 }
 
@@ -106,23 +110,54 @@ func albums(name, about string, host []string) lab.Variant {
 	return v
 }
 
-// albumRate keeps about a CPU busy where each page compacts memory four times, for 8 ms each, and
-// nearly nothing otherwise: albumSLO is three times what a page takes then.
+// albumRate keeps much of a CPU busy where each page compacts memory four times, and nearly nothing otherwise:
+// albumSLO is three times what a page takes then.
 const (
 	albumRate = 20
 	albumSLO  = 10 * time.Millisecond
 )
 
-// fragmented are the shop's variants on memory in pieces.
-var fragmented = []lab.Variant{
-	expect(albums("shop-thp", "the shop's albums, on memory in pieces that is compacted at once", always), lab.Expected{First: stall, Not: []string{softirq, sync, pool, "linux.page-faults"}}),
-	expect(albums("shop-thp-never", "the same, huge pages switched off for the host", never), healthy),
+// sparse measures what albums take on memory in pieces that is compacted at once, against the same without huge pages.
+// What compacts are PHP's workers, whose kernel stacks are not recorded yet: the arena's are what is diagnosed.
+func sparse(s *lab.Stand) ([]lab.Check, error) {
+	huge, none := albums("shop-thp", "albums, on memory in pieces", always), albums("shop-thp-never", "the same without huge pages", never)
+	var all [][2]figures
+	for pair := -1; pair < pairs; pair++ {
+		var got [2]figures
+		begin := rand.IntN(2)
+		for _, k := range []int{begin, 1 - begin} {
+			v := []lab.Variant{huge, none}[k]
+			err := s.With(v, func(one *lab.Service) (err error) {
+				got[k], err = measured(s, one, lab.Demand{Rate: v.Rate, For: seconds(s), Seed: uint64(pair + 2), SLO: v.SLO})
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		if pair >= 0 {
+			all = append(all, got)
+		}
+	}
+	return []lab.Check{
+		told("shop: median of an album on memory in pieces, with huge pages", "ms", all, func(x [2]figures) float64 { return x[0].p50 }),
+		told("shop: the same without", "ms", all, func(x [2]figures) float64 { return x[1].p50 }),
+		change("shop: CPU time per second for albums on memory in pieces, with huge pages against without", all, func(x figures) float64 { return x.cpu }),
+	}, nil
 }
 
-// moves are what the blocks do not measure: PHP asks Redis over TCP and over a UNIX socket, and Redis saves with huge
-// pages and without. After that the host's settings must be as they were.
+// seconds is how long one of two is measured at a time.
+func seconds(s *lab.Stand) time.Duration {
+	if s.Quick() {
+		return 1500 * time.Millisecond
+	}
+	return 8 * time.Second
+}
+
+// moves are what the blocks do not measure: albums on memory in pieces, PHP that asks Redis over TCP and over a UNIX
+// socket, and Redis that saves with huge pages and without. After that the host's settings must be as they were.
 func moves(s *lab.Stand) (all []lab.Check, err error) {
-	for _, measure := range []func(*lab.Stand) ([]lab.Check, error){sockets, saves, asItWas} {
+	for _, measure := range []func(*lab.Stand) ([]lab.Check, error){sparse, sockets, saves, asItWas} {
 		some, err := measure(s)
 		if all = append(all, some...); err != nil {
 			return all, err
@@ -191,10 +226,6 @@ func saves(s *lab.Stand) ([]lab.Check, error) {
 // turns measures two shops in turn, in an order of chance, as often as pairs says: the first time only warms up. Both
 // are there all the time, in the settings of the host that the first asks for.
 func turns(s *lab.Stand, one, other lab.Variant) (all [][2]figures, err error) {
-	long := 8 * time.Second
-	if s.Quick() {
-		long = 1500 * time.Millisecond
-	}
 	err = s.With(one, func(first *lab.Service) error {
 		return s.With(other, func(second *lab.Service) error {
 			both := []*lab.Service{first, second}
@@ -202,7 +233,7 @@ func turns(s *lab.Stand, one, other lab.Variant) (all [][2]figures, err error) {
 				var got [2]figures
 				begin := rand.IntN(2)
 				for _, k := range []int{begin, 1 - begin} {
-					x, err := measured(s, both[k], lab.Demand{Rate: one.Rate, For: long, Seed: uint64(pair + 2), SLO: one.SLO})
+					x, err := measured(s, both[k], lab.Demand{Rate: one.Rate, For: seconds(s), Seed: uint64(pair + 2), SLO: one.SLO})
 					if err != nil {
 						return err
 					}

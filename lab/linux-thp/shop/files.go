@@ -45,6 +45,7 @@ http {
 		listen %[2]s backlog=4096;
 		root %[1]s/www;
 		location /static/ { }
+		location = /favicon.ico { }
 		location / {
 			fastcgi_pass unix:%[1]s/php.sock;
 			fastcgi_param SCRIPT_FILENAME %[1]s/www/index.php;
@@ -80,6 +81,7 @@ env[REDIS] = %[4]s
 		"www/static/shop.css": "body { margin: 0 }\n",
 		"www/static/logo.png": image,
 		"www/static/shop.js":  "// nothing\n",
+		"www/favicon.ico":     image[:1200],
 	} {
 		if err := os.WriteFile(filepath.Join(x.dir, name), []byte(text), 0o644); err != nil {
 			return err

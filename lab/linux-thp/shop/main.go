@@ -70,6 +70,9 @@ func (x *shop) open() (err error) {
 	if x.dir, err = filepath.Abs(x.dir); err != nil {
 		return err
 	}
+	if err := os.RemoveAll(x.dir); err != nil { // what one before it left: its Redis would load that
+		return err
+	}
 	for _, name := range []string{"www/static", "www/photos", "tmp", "store"} {
 		if err := os.MkdirAll(filepath.Join(x.dir, name), 0o755); err != nil {
 			return err
