@@ -95,6 +95,7 @@ type Ledger struct {
 	withheld  reading.Withheld          // of the stops
 	clock     *clocked                  // nil: nobody sampled where its threads run, or not beside its requests
 	ready     *ready                    // nil: nobody looked at threads, or the kernel's account of them is not known
+	kernel    *beneath                  // nil: the requests' states are not traced, or the kernel recorded nothing
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
 }
@@ -158,6 +159,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	l.holds = holdsOf(b, subject)
 	if l.Traced {
 		l.Sampled = l.sampled()
+		l.kernel = l.beneathOf()
 		l.Host = l.hostShare()
 	}
 	l.queued = l.queue()

@@ -120,6 +120,7 @@ func (w *walker) state(at int64, s evidence.Segment) {
 	if w.calling(&at, &s); s.Dur == 0 {
 		return
 	}
+	w.l.kernel.tell(w.l.b, at, &s)
 	w.c = of(&s)
 	if q := w.l.queued; q != nil && s.Kind == evidence.Awaiting {
 		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))

@@ -23,7 +23,7 @@ func (t *Threads) beneath(s evidence.SubjectID) {
 	v := &t.b.Intervals
 	waits := make(map[evidence.LaneID][]int)
 	for _, i := range v.Select(evidence.InKernel, s) {
-		if told[t.b.Names.Text(v.Cause[i])] {
+		if KeptByKernel(t.b.Names.Text(v.Cause[i])) {
 			waits[v.Lane[i]] = append(waits[v.Lane[i]], i)
 		}
 	}
@@ -40,7 +40,7 @@ func (t *Threads) beneath(s evidence.SubjectID) {
 			continue
 		}
 		if i := covering(v, waits[l.Lane], l.Time); i >= 0 {
-			l.View.State, l.View.Pattern = evidence.Syscall, t.keptBy(i)
+			l.View.State, l.View.Pattern = evidence.Syscall, KeptWords(t.b, i)
 			if l.View.Wait < 0 {
 				l.View.Wait = 0
 			}
@@ -48,8 +48,10 @@ func (t *Threads) beneath(s evidence.SubjectID) {
 	}
 }
 
-// told are the mechanisms of the kernel that say more than a runtime knows.
-var told = map[string]bool{
+// KeptByKernel says whether a mechanism of the kernel says more than a runtime knows.
+func KeptByKernel(mechanism string) bool { return keeps[mechanism] }
+
+var keeps = map[string]bool{
 	evidence.KernelFsync: true, evidence.KernelDisk: true, evidence.KernelDiskFault: true, evidence.KernelSwapIn: true, evidence.KernelThrottled: true,
 	evidence.KernelReclaim: true, evidence.KernelCompaction: true, evidence.KernelFileLock: true, evidence.KernelPipe: true, evidence.KernelMapping: true, evidence.KernelFork: true,
 }
@@ -77,11 +79,11 @@ func covering(v *evidence.Intervals, rows []int, at int64) int {
 	return -1
 }
 
-// keptBy is a wait in the kernel in words, as [Native] has them: "fsync of /var/lib/journal".
-func (t *Threads) keptBy(i int) string {
-	v := &t.b.Intervals
-	class, file := t.b.Names.Text(v.Cause[i]), t.b.Names.Text(v.NameOf(i, evidence.Operation))
-	call := (&kernelDetail{b: t.b, calls: make(map[evidence.StackID]string)}).callOf(v.Stack[i])
+// KeptWords is a wait in the kernel, of [evidence.Intervals], in words, as [Native] has them: "fsync of /var/lib/journal".
+func KeptWords(b *evidence.Bundle, i int) string {
+	v := &b.Intervals
+	class, file := b.Names.Text(v.Cause[i]), b.Names.Text(v.NameOf(i, evidence.Operation))
+	call := (&kernelDetail{b: b, calls: make(map[evidence.StackID]string)}).callOf(v.Stack[i])
 	of := ""
 	if strings.HasPrefix(file, "/") {
 		of = " of " + file
