@@ -22,6 +22,13 @@ type RedisWaits struct {
 	Most Value // ns
 }
 
+// Calls shorter than [RedisStall] are told, too, where there are so many of a command that its calls, of redisShort ns and
+// more, take redisMuch of the time: one command in ten waits for them.
+const (
+	redisShort = 1e6
+	redisMuch  = .1
+)
+
 // pingEvery is how far apart PINGs are sent, ns; while one is not answered no other is sent, for which those that
 // would have been are counted.
 const pingEvery = 100e6
@@ -106,7 +113,7 @@ func (r *Redis) Waiting(k *RedisKept) float64 {
 }
 
 // LongCommands are the calls of each command that took [RedisStall] and longer, those with most time first: by
-// the slow log, by the buckets of LATENCY HISTOGRAM, or by their mean.
+// the slow log, by the buckets of LATENCY HISTOGRAM, or by their mean; and all of those of which there are many that are shorter.
 func (r *Redis) LongCommands() (all []RedisKept) {
 	over := math.NaN()
 	if r.Seconds > 0 {
@@ -121,7 +128,7 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 	for _, c := range r.Commands {
 		k := RedisKept{What: strings.ToUpper(strings.ReplaceAll(c.Name, "|", " ")), Over: over, Origin: c.Time.Origin}
 		switch {
-		case c.Each.Number >= RedisStall:
+		case c.Each.Number >= RedisStall, c.Each.Number >= redisShort && c.Time.Number >= redisMuch:
 			k.Add(c.Count, c.Each.Number)
 			if c.Windowed {
 				k.Longest = max(k.Longest, c.Most.Number*3/4)

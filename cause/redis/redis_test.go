@@ -97,7 +97,8 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"healthy":            {two(nil), "", ""},
 		"KEYS":               {[]string{info(0, nil, get(0), stat("keys", 0, 1, 80_000)), info(30, nil, get(30), stat("keys", 30, 1, 80_000))}, "redis.slow-command", "KEYS"},
-		"quick commands":     {[]string{info(0, nil, get(0), stat("hgetall", 0, 500, 900)), info(30, nil, get(30), stat("hgetall", 30, 500, 900))}, "", ""},
+		"many of 3 ms":       {[]string{info(0, nil, get(0), stat("hgetall", 0, 80, 3000)), info(30, nil, get(30), stat("hgetall", 30, 80, 3000))}, "redis.slow-command", "HGETALL"},
+		"quick commands":     {[]string{info(0, nil, get(0), stat("hgetall", 0, 200, 900)), info(30, nil, get(30), stat("hgetall", 30, 200, 900))}, "", ""},
 		"a long one once":    {[]string{info(0, nil, get(0)), info(30, nil, get(30), "cmdstat_flushall:calls=1,usec=200000")}, "", ""},
 		"busy":               {two(map[string]float64{"used_cpu_user_main_thread": .6, "used_cpu_sys_main_thread": .38, "total_commands_processed": 300_000}), "redis.cpu-saturated", "busy"},
 		"refused":            {two(map[string]float64{"errorstat_OOM": 300}, "maxmemory:50000000"), "redis.memory-limit", "refuses"},

@@ -35,6 +35,10 @@ type server struct {
 // ten times, one in twenty meets it.
 const often = .005
 
+// forAll is how long all commands wait in the mean for stalls that are shorter, but many, from which on these are worth naming, ns: a
+// page that asks ten times waits some ms, where it waits a tenth of that of a server that is well.
+const forAll = .25e6
+
 // few stalls are an accident, unless one of them is as long as rare: a client gives up on it.
 const (
 	few  = 2
@@ -115,7 +119,10 @@ func noticed(all []reading.RedisKept) bool {
 			share += v
 		}
 	}
-	return longest >= reading.RedisStall && share >= often && (n >= few || longest >= rare)
+	if longest >= reading.RedisStall && share >= often && (n >= few || longest >= rare) {
+		return true
+	}
+	return share >= ofThread && explained(all) >= forAll
 }
 
 // shareOf is the part of the time in which any of them kept the thread, NaN where of none it is known.

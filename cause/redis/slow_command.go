@@ -30,7 +30,7 @@ log is its fork (redis.fork). BLPOP, WAIT and XREAD BLOCK wait on purpose, and k
 
 What helps: SCAN, HSCAN, SSCAN and ZSCAN in place of walks; only the fields and ranges that are needed; values split by what is read
 together; UNLINK in place of DEL (4.0 on); short scripts; what must walk all on a replica. More CPUs, io-threads and pipelines do not help.`,
-	Least:   "calls of 10 ms and more that keep the thread for 0.5 % of the time, two of them or one of a second, by the slow log, LATENCY HISTOGRAM or commandstats",
+	Least:   "calls of 10 ms and more that keep the thread for 0.5 % of the time, two of them or one of a second; or shorter ones that keep it for a tenth of the time and make all commands wait 0.25 ms in the mean; by the slow log, LATENCY HISTOGRAM or commandstats",
 	Needs:   "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
 	Applies: isRedis,
 	Judge:   judgeSlow,
@@ -86,7 +86,7 @@ func judgeSlow(c *cause.Case) cause.Verdict {
 		v.Needs = []cause.Need{asked}
 		return v
 	case len(much) > 0:
-		v.Summary = fmt.Sprintf("%s of the time in commands of 10 ms and more, up to %s (%s)", percent(shareOf(much)), figure.Time(longestOf(much)), much[0].What)
+		v.Summary = fmt.Sprintf("%s of the time in long commands, up to %s (%s)", percent(shareOf(much)), figure.Time(longestOf(much)), much[0].What)
 	}
 	if !noticed(much) {
 		if s.Looks == 0 { // a slow log that goes back as far as it does
@@ -102,7 +102,7 @@ func judgeSlow(c *cause.Case) cause.Verdict {
 	for i := range much[:min(len(much), 3)] {
 		k := &much[i]
 		name := s.called(k)
-		v.Evidence = append(v.Evidence, c.Figure(name+": calls of 10 ms and more", k.PerSecond(), "1/s", k.Origin), c.Figure(name+": each of these", k.Each()/1e6, "ms", k.Origin),
+		v.Evidence = append(v.Evidence, c.Figure(name+": long calls", k.PerSecond(), "1/s", k.Origin), c.Figure(name+": each of these", k.Each()/1e6, "ms", k.Origin),
 			c.Figure(name+": longest", k.Longest/1e6, "ms", k.Origin))
 		if slow := s.SlowOf(k.What); slow != nil && slow.Bytes > 1<<10 {
 			v.Evidence = append(v.Evidence, c.Figure(name+": bytes of its arguments, at most", float64(slow.Bytes), "bytes", slow.Origin))
