@@ -33,7 +33,7 @@ func (r *run) join(all []Verdict) []Verdict {
 		waits := r.waitsOf(evidence.SubjectID(who))
 		for id, s := range r.b.Subjects {
 			server, name := runtime.Of(s.Runtime), r.name[evidence.SubjectID(id)]
-			if !server.Tells || name == "" || id == who || waits.part(r.b, evidence.SubjectID(id), server) < joinedFrom {
+			if !server.Tells || name == "" || id == who || waits.part(r.b, evidence.SubjectID(id), server, r.alone(server)) < joinedFrom {
 				continue
 			}
 			best := -1
@@ -90,6 +90,17 @@ func (r *run) cleared(v *Verdict, id evidence.SubjectID, name string) {
 	}
 }
 
+// alone says whether only one server of a kind was recorded.
+func (r *run) alone(server *runtime.Runtime) bool {
+	n := 0
+	for id := range r.name {
+		if r.name[id] != "" && r.b.Subjects[id].Runtime == server.ID {
+			n++
+		}
+	}
+	return n == 1
+}
+
 func (r *run) title(s evidence.Subject) string {
 	for id, name := range r.name {
 		if r.b.Subjects[id] == s {
@@ -140,24 +151,18 @@ func (r *run) waitsOf(s evidence.SubjectID) waits {
 
 // part is how much of it was for a server: by its port or UNIX socket, else by the names of its clients' libraries where there is no
 // other server of its kind.
-func (w waits) part(b *evidence.Bundle, id evidence.SubjectID, server *runtime.Runtime) float64 {
+func (w waits) part(b *evidence.Bundle, id evidence.SubjectID, server *runtime.Runtime, alone bool) float64 {
 	if w.all == 0 {
 		return 0
 	}
 	ports, paths := portsOf(b, id), pathsOf(b, id)
-	alone := 0
-	for _, s := range b.Subjects {
-		if s.Kind == evidence.Process && s.Runtime == server.ID {
-			alone++
-		}
-	}
 	var of int64
 	for text, ns := range w.texts {
 		port := portIn(text)
 		switch {
 		case port != "" && slices.Contains(ports, port), slices.ContainsFunc(paths, func(path string) bool { return strings.Contains(text, path) }):
 			of += ns
-		case port == "" && alone == 1 && slices.ContainsFunc(server.Clients, func(name string) bool { return strings.Contains(text, name) }):
+		case port == "" && alone && slices.ContainsFunc(server.Clients, func(name string) bool { return strings.Contains(text, name) }):
 			of += ns
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -37,13 +38,14 @@ const rarely = .001
 
 // outcome says what it all comes to.
 func (r *run) outcome() string {
-	open, ruledOut := 0, 0
+	open, ruledOut, unknown := 0, 0, false
 	for _, v := range r.d.Verdicts {
 		switch v.Verdict {
 		case cause.Supported:
 			return Found
 		case cause.Inconclusive:
 			open++
+			unknown = unknown || r.ofItself(v)
 		default:
 			ruledOut++
 		}
@@ -56,12 +58,23 @@ func (r *run) outcome() string {
 	q := r.d.Requests
 	r.d.AtRequests, r.d.AtRequestsDid = r.atRequests()
 	switch {
-	case r.unseen, ruledOut == 0, r.d.AtRequests != nil:
+	case r.unseen, unknown, ruledOut == 0, r.d.AtRequests != nil:
 		return NotJudged
 	case (q != nil && q.Outside > 0 || open > ruledOut) && !r.quick():
 		return NotJudged
 	}
 	return NothingFound
+}
+
+// ofItself says whether a verdict is about what only its subject itself can tell: of a server whose requests nobody records,
+// nothing else shows that it is well.
+func (r *run) ofItself(v Verdict) bool {
+	for id, name := range r.name {
+		if x := runtime.Of(r.b.Subjects[id].Runtime); name == v.Subject && x.Tells && strings.HasPrefix(v.Cause, x.ID+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // atRequests is how many threads of a process worked on requests or waited with one, in the mean
@@ -71,7 +84,7 @@ func (r *run) atRequests() (at *float64, did []Doing) {
 	t := threads.Of(r.b, runtime.Stacks())
 	most := 0.
 	for _, s := range slices.Sorted(maps.Keys(r.name)) {
-		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 {
+		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 || runtime.Of(r.b.Subjects[s].Runtime).Tells {
 			continue
 		}
 		moments := slices.Concat(t.Moments(s)...)

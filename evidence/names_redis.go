@@ -121,6 +121,7 @@ const (
 	FactRedisSaveBad  = "redis/save.failed"
 	FactRedisAOFBad   = "redis/aof.failed"
 	FactRedisTold     = "redis/told"        // a line of its log that matters: Value is of which kind, [Link], the line; Number how many
+	FactRedisRush     = "redis/told.rush"   // Number is how many lines of a kind, which is Value, its log has within ten minutes at most, and when
 	FactRedisDoctor   = "redis/doctor"      // Value is which doctor, [Link], what it said
 	FactRedisCluster  = "redis/cluster"     // state of the cluster as the node sees it: "ok", "fail"
 	FactRedisWorst    = "redis/event.worst" // the longest event of a kind since the server's start: Value is which, Number ns

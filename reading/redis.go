@@ -202,6 +202,9 @@ func (r *Redis) persistence() {
 	f.Count = t.count(evidence.SeriesRedisForks)
 	f.Last, f.Most = t.last(evidence.SeriesRedisLatestFork).times(1e3), t.most(evidence.SeriesRedisLatestFork).times(1e3)
 	for _, told := range r.Told {
+		if !t.single && len(t.looks) > 1 && (told.Rush.From < t.over.From || told.Rush.Until > t.over.Until) && told.Kind != evidence.RedisForkFailed {
+			continue // the log is of another time than what is counted
+		}
 		switch of := (Value{Number: float64(told.Count), Origin: told.Origin, Watched: 1}); told.Kind {
 		case evidence.RedisForkFailed:
 			f.Failed += told.Count
@@ -304,6 +307,13 @@ func (r *Redis) facts() {
 			r.Doctor[of] = text
 		}
 	}
+	for i := range r.Told {
+		for _, f := range r.b.Facts {
+			if t := &r.Told[i]; f.Subject == r.subject && f.Key == evidence.FactRedisRush && f.Value == t.Kind && int(f.Number) > t.Most {
+				t.Most, t.Rush = int(f.Number), Window{f.From, f.Until}
+			}
+		}
+	}
 	slices.SortStableFunc(r.Told, func(x, y RedisTold) int { return cmp.Compare(y.Count, x.Count) })
 }
 
@@ -312,5 +322,7 @@ type RedisTold struct {
 	Kind   string // evidence.RedisForkFailed and the like
 	Count  int
 	Text   string // the first, as it was written
+	Most   int    // of them within ten minutes
+	Rush   Window // when that was
 	Origin evidence.Origin
 }

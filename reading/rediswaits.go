@@ -119,16 +119,21 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 	if r.Seconds > 0 {
 		over = r.Seconds * 1e9
 	}
+	ran := 1.
+	if part := r.Ran(); part < mostlyRan {
+		ran = part
+	}
 	by := make(map[string]*RedisKept)
 	note := func(k RedisKept) {
 		if o := by[k.What]; k.Total > 0 && (o == nil || math.IsNaN(o.Over) || k.Share() > o.Share()) {
 			by[k.What] = &k
 		}
 	}
+	logged := r.slowly() // it has them one by one
 	for _, c := range r.Commands {
 		k := RedisKept{What: strings.ToUpper(strings.ReplaceAll(c.Name, "|", " ")), Over: over, Origin: c.Time.Origin}
 		switch {
-		case c.Each.Number >= RedisStall, c.Each.Number >= redisShort && c.Time.Number >= redisMuch:
+		case c.Each.Number*ran >= RedisStall, c.Each.Number*ran >= redisShort && c.Time.Number*ran >= redisMuch:
 			k.Add(c.Count, c.Each.Number)
 			if c.Windowed {
 				k.Longest = max(k.Longest, c.Most.Number*3/4)
@@ -143,10 +148,16 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 				part := all / k.Total
 				k.Total, k.Squares = all, k.Squares*part
 			}
+			if r.mayBeHeld(&k) && r.byChance(&k, append(slices.Clone(logged), k), ran) {
+				continue
+			}
 		}
 		note(k)
 	}
-	for _, k := range r.slowly() { // it has them one by one
+	for _, k := range logged {
+		if by[k.What] == nil && r.mayBeHeld(&k) && r.byChance(&k, logged, ran) {
+			continue
+		}
 		if o := by[k.What]; o == nil || math.IsNaN(o.Over) || r.Slow.Lost == 0 && k.Share() >= allButAll*o.Share() {
 			by[k.What] = &k
 		}
@@ -158,6 +169,76 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 		return cmp.Or(cmp.Compare(y.Squares, x.Squares), cmp.Compare(x.What, y.What))
 	})
 	return all
+}
+
+// mostlyRan is the part of the time in commands that the thread must have been on a CPU for their times to be their own.
+const mostlyRan = .8
+
+// Ran is the part of the time that commands took in which the thread was on a CPU, 1 at most: their times are by the clock, and of
+// a thread that the host did not run whatever it was at took long. NaN unknown.
+func (r *Redis) Ran() float64 { return math.Min(1, r.ran()) }
+
+// ran may be more than 1: the thread does other things than commands.
+func (r *Redis) ran() float64 {
+	if !r.Main.Known() || !(r.InCommands.Number >= leastInCommands) {
+		return math.NaN()
+	}
+	return r.Main.Number / r.InCommands.Number
+}
+
+const (
+	// leastInCommands is the share of the time in commands below which that says nothing.
+	leastInCommands = .02
+	// hardlyMore than the time in commands is the CPU time of a thread that does little else, or that was not always run: a thread with
+	// short commands uses twice as much, to read and to answer them.
+	hardlyMore = 1.1
+	// heldFor is the part of the time up to which a thread with CPU time enough may have been held off its CPU.
+	heldFor = .05
+	// turn is how long (ns) the kernel lets a thread run at least before another's turn comes (the scheduler's base slice is about 3 ms): it is
+	// not taken off its CPU more often.
+	turn = 3e6
+	// moreThanChance times as many long calls as its part of all time in commands makes a command long by itself.
+	moreThanChance = 3
+)
+
+// mayBeHeld says whether the host may have kept the thread from running for as long as a command's long calls took.
+func (r *Redis) mayBeHeld(k *RedisKept) bool {
+	ran := r.ran()
+	if ran < mostlyRan {
+		return true
+	}
+	if delay := ProcessOf(r.b, r.subject, r.window).RunDelay; delay.Known() {
+		return delay.Number >= k.Share()
+	}
+	return ran < hardlyMore && k.Share() < heldFor
+}
+
+// byChance says whether a command, which is short by its mean as far as the thread ran, has long calls only as all have: as
+// often as it is under way.
+func (r *Redis) byChance(k *RedisKept, logged []RedisKept, ran float64) bool {
+	var calls, spent, of float64
+	long := make(map[string]float64)
+	seen := make(map[string]bool)
+	for _, x := range slices.Backward(logged) {
+		if !seen[x.What] {
+			seen[x.What] = true
+			calls += x.Count
+		}
+		long[x.What] = math.Max(long[x.What], x.Share())
+	}
+	for _, c := range r.Commands {
+		name := strings.ToUpper(strings.ReplaceAll(c.Name, "|", " "))
+		short := math.Max(0, known(c.Time.Number)-known(long[name]))
+		spent += short
+		if name == k.What {
+			of = short
+			if c.Each.Number*ran >= redisShort {
+				return false
+			}
+		}
+	}
+	turns := of * k.Over / turn
+	return spent > 0 && k.Count < moreThanChance*calls*of/spent && k.Count <= 1+turns
 }
 
 // allButAll is how much of what counters tell the slow log must have to be the better of the two.

@@ -3,6 +3,7 @@ package redis
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -31,7 +32,7 @@ true. Others who write to the same disk are linux.disk-busy.
 What helps: appendfsync everysec, where the last second may be lost; a disk of its own with a protected cache; no sync while a rewrite
 is under way (no-appendfsync-on-rewrite yes); writes of one request in one pipeline, so that they share one sync; a replica that writes the log in
 place of the server that is asked. By WAITAOF (7.2 on) a client waits for the disk only where it must.`,
-	Least:   "appendfsync always, and syncs that keep the main thread for a tenth of the time (kernel's stacks), or 0.5 % of it in events of 10 ms and more, or PINGs that wait 1 ms in the mean; or two delayed fsyncs within the recording, or ten lines of the log that tell of them",
+	Least:   "appendfsync always, and syncs that keep the main thread for a tenth of the time (kernel's stacks), or 0.5 % of it in events of 10 ms and more, or PINGs that wait 1 ms in the mean; or two delayed fsyncs within the recording, or ten lines of its log within ten minutes that tell of them",
 	Needs:   "INFO twice and CONFIG GET append*, and what shows the waiting: unstall redis://HOST:PORT",
 	Applies: isRedis,
 	Judge:   judgeFsync,
@@ -40,7 +41,7 @@ place of the server that is asked. By WAITAOF (7.2 on) a client waits for the di
 const (
 	longSync  = .1  // share of the time of the main thread in syncs: it queues as at a server that is busy for a tenth longer
 	pingSync  = 1e6 // ns that PINGs wait in the mean: ten times what they take where nobody waits
-	toldSyncs = 10  // lines of a log; a single burst of them is an accident
+	toldSyncs = 10  // lines of a log within ten minutes: one in a minute, each of a sync of 2 s and more
 )
 
 func judgeFsync(c *cause.Case) cause.Verdict {
@@ -72,7 +73,7 @@ func judgeFsync(c *cause.Case) cause.Verdict {
 		s.syncs(c, &v, nil)
 	case a.Delayed.Number >= few && !s.Single:
 		s.syncs(c, &v, nil)
-	case told >= toldSyncs:
+	case s.inRush(evidence.RedisSlowFsync, toldSyncs):
 		s.syncs(c, &v, nil)
 	case a.Fsync == "always" && !s.waits.Mean.Known() && s.kernel == nil:
 		v.State, v.Summary = cause.Inconclusive, "appendfsync always: each write waits for the disk, how long was not watched"
@@ -123,6 +124,9 @@ func (s *server) syncs(c *cause.Case, v *cause.Verdict, kept []reading.RedisKept
 	if a.Fsync == "always" {
 		v.Title = fmt.Sprintf("Each write to %s waits until it is on the disk (appendfsync always)%s.", s.title(), how)
 	} else {
+		if _, when := s.rush(evidence.RedisSlowFsync); how == "" && !(a.Delayed.Number >= few) {
+			how = fmt.Sprintf(": by its log most often at %s UTC", clock(when.From))
+		}
 		v.Title = fmt.Sprintf("The disk takes so long to sync the log of writes that %s itself waits for it%s.", s.title(), how)
 	}
 	v.Summary, v.Spends = "it waits for the disk", "waiting for the disk that its log of writes is on"
@@ -144,8 +148,9 @@ func (s *server) syncs(c *cause.Case, v *cause.Verdict, kept []reading.RedisKept
 		v.Evidence = append(v.Evidence, c.Figure("writes that waited for a sync that took over 2 s (aof_delayed_fsync)", a.Delayed.Number, "count", a.Delayed.Origin))
 		v.Weight = math.Max(v.Weight, math.Min(1, a.Delayed.Number*2/math.Max(1, s.Seconds)))
 	}
-	if n := s.told(evidence.RedisSlowFsync); n > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("lines of its log: AOF fsync is taking too long", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
+	if n, when := s.rush(evidence.RedisSlowFsync); n > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("lines of its log: AOF fsync is taking too long", float64(s.told(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
+			c.Figure("of these at most within ten minutes, at "+clock(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
 		v.Weight = math.Max(v.Weight, often)
 	}
 	if s.Main.Known() {
@@ -164,6 +169,28 @@ func (s *server) syncs(c *cause.Case, v *cause.Verdict, kept []reading.RedisKept
 		v.Fix = append(v.Fix, cause.Fix{Text: "sync nothing while the log is rewritten or a snapshot saved", Setting: "no-appendfsync-on-rewrite yes"})
 	}
 }
+
+// rush is how many lines of a kind its log has within ten minutes at most, and when.
+func (s *server) rush(kind string) (n int, when reading.Window) {
+	for _, t := range s.Told {
+		if t.Kind == kind && t.Most > n {
+			n, when = t.Most, t.Rush
+		}
+	}
+	return n, when
+}
+
+// inRush says whether there were so many, at the time of what else is told of the server: a log goes back for years.
+func (s *server) inRush(kind string, least int) bool {
+	n, when := s.rush(kind)
+	now := s.Looks < 2 || when.Until >= s.Over.From-aside && when.From <= s.Over.Until+aside
+	return n >= least && now
+}
+
+// aside is how far apart (ns) a log's lines and answers to INFO may be to be of one incident.
+const aside = 3600e9
+
+func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2 Jan 2006 15:04") }
 
 // told is how many lines of its log are of a kind.
 func (s *server) told(kind string) (n int) {

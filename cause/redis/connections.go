@@ -29,7 +29,7 @@ connect anew each time, some times a minute. Blocked clients (BLPOP and the like
 What helps: a pool of connections in each process, kept open (PHP: pconnect; Python: one ConnectionPool for the process; not one client per
 request); fewer processes, or a proxy that pools for them; connecting again after a pause that grows and varies; for bursts a longer
 tcp-backlog and net.core.somaxconn; for refused ones a larger maxclients and a timeout for idle ones.`,
-	Least:   "100 connections opened a second, and one for every two commands at least, or so many that they take a tenth of the thread's time; or bursts of 500 in a second while clients wait 10 ms and more for 0.5 % of the time; or two connections refused",
+	Least:   "100 connections opened a second, and one for every three commands at least, or so many that they take a tenth of the thread's time; or bursts of 500 in a second while clients wait 10 ms and more for 0.5 % of the time; or two connections refused",
 	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
 	Applies: isRedis,
 	Judge:   judgeConnections,
@@ -37,7 +37,7 @@ tcp-backlog and net.core.somaxconn; for refused ones a larger maxclients and a t
 
 const (
 	manyOpened  = 100  // 1/s: below, no thread notices
-	forCommands = .5   // connections for each command: half of all that clients wait for is connecting
+	forCommands = .3   // connections for each command: HELLO or AUTH, SELECT, and one that is wanted
 	costs       = 60e3 // ns of the main thread for each, opened and closed
 	ofThread    = .1   // share of the thread's time: as for commands, who comes meanwhile waits
 	burst       = 500  // opened within a second

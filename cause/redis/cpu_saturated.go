@@ -27,7 +27,7 @@ fork, disk or network.
 What helps: fewer commands (MGET, HMGET, a local cache with client-side caching), cheaper ones; several servers
 (cluster, or by hand) or replicas to read from; io-threads where most of the time is in the kernel, for sockets (6.0 on); shorter pipelines
 where others wait behind long ones. More CPUs, and io-threads for commands that compute, do not help.`,
-	Least:   "a main thread that uses 80 % of a CPU between two answers to INFO (95 % of the CPU it was given, where it waits for one), most of it not in commands of 10 ms and more",
+	Least:   "a main thread that uses 80 % of a CPU between two answers to INFO (95 % of the CPU it was given, where it waits for one), or is in commands for 95 % of the time; most of it not in commands of 10 ms and more",
 	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
 	Applies: isRedis,
 	Judge:   judgeSaturated,
@@ -38,13 +38,15 @@ where others wait behind long ones. More CPUs, and io-threads for commands that 
 const (
 	saturated = .8
 	full      = .95
+	notRun    = .8 // of the time in commands: it was on a CPU for less
 	leastOwn  = .6 // of a core that it must use itself: else it is those who use the CPUs
 )
 
-// thread is how much of a core its main thread uses, and whether it has no more to give.
-func (s *server) thread() (cores float64, full1 bool) {
+// thread is how much of a core its main thread uses, and whether it has no more to give. One that is in commands all the
+// time has none, whether the host runs it or not.
+func (s *server) thread() (cores float64, isFull bool) {
 	cores = s.Main.Number
-	if cores >= saturated {
+	if cores >= saturated || s.InCommands.Number >= full && !s.Single {
 		return cores, true
 	}
 	delay := zero(s.all.RunDelay.Number)
@@ -82,9 +84,14 @@ func judgeSaturated(c *cause.Case) cause.Verdict {
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("The only thread of %s that runs commands is busy %s of the time: %s commands/s is all it can do.", s.title(), percent(math.Min(1, cores)), cause.Digits(3, s.Ops.Number))
 	v.Spends = "queueing for its only thread, which is busy " + percent(math.Min(1, cores)) + " of the time"
+	if ran := s.Ran(); ran < notRun && cores < saturated {
+		v.Title = fmt.Sprintf("The only thread of %s that runs commands never rests: it is in commands %s of the time, for which the host gives it %s of a CPU.", s.title(), percent(s.InCommands.Number), percent(cores))
+		v.Spends = "queueing for its only thread, which the host does not run all the time"
+		v.Fix = append(v.Fix, cause.Fix{Text: "see first who else uses the CPUs of its host: commands take longer there than they need", Code: "sudo unstall host"})
+	}
 	s.work(c, &v)
 	much, _ := s.slow()
-	v.Weight = cores
+	v.Weight = math.Max(cores, zero(s.InCommands.Number))
 	if n := s.waited(explained(much)); n > v.Weight {
 		v.Weight = n
 		v.Evidence = append(v.Evidence, c.Figure("clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))

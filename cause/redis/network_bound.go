@@ -37,6 +37,7 @@ const (
 	waitsToBeSent = 64 << 10 // bytes: what the socket's own buffer did not take
 	anyTraffic    = 1e6      // bytes/s
 	hasTime       = .6       // of a core
+	someAnswers   = 4        // of a slow command: as many may wait for those who have just asked
 	mostLooks     = .5       // of the looks at its clients
 )
 
@@ -106,7 +107,20 @@ func (s *server) unsent() (bytes, part float64) {
 func (s *server) slowTakers() bool {
 	bytes, part := s.unsent()
 	closed := s.OutputLimit.Number >= few && !s.Single
-	return (bytes >= waitsToBeSent && part >= mostLooks || closed) && s.NetOut.Number >= anyTraffic && !(s.Main.Number >= hasTime)
+	return (bytes >= waitsToBeSent && part >= mostLooks && bytes >= s.atOnce() || closed) && s.NetOut.Number >= anyTraffic && !(s.Main.Number >= hasTime)
+}
+
+// atOnce is how many bytes may wait because a slow command has just written them: a few of its answers.
+func (s *server) atOnce() float64 {
+	much, _ := s.slow()
+	calls := 0.
+	for i := range much {
+		calls += zero(much[i].PerSecond())
+	}
+	if calls == 0 {
+		return 0
+	}
+	return someAnswers * zero(s.NetOut.Number) / calls
 }
 
 // takers are connections from where answers wait for them.

@@ -108,6 +108,9 @@ func judgeSlow(c *cause.Case) cause.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(name+": bytes of its arguments, at most", float64(slow.Bytes), "bytes", slow.Origin))
 		}
 	}
+	if ran := s.Ran(); ran < notRun {
+		v.Evidence = append(v.Evidence, c.Figure("part of the time in commands that the thread was on a CPU: the host did not run it otherwise, and all take longer for it", ran, "1", s.Main.Origin))
+	}
 	s.charge(c, &v, much)
 	v.Evidence = append(v.Evidence, s.doctor(c, "command", "nothing")...)
 	seen := make(map[string]bool)

@@ -229,8 +229,12 @@ func command(words ...any) redisDo {
 
 // populate has the server make values.
 func populate(keys, size int) func(context.Context, *goredis.Client) error {
+	return populated("session", keys, size)
+}
+
+func populated(name string, keys, size int) func(context.Context, *goredis.Client) error {
 	return func(ctx context.Context, c *goredis.Client) error {
-		return c.Do(ctx, "DEBUG", "POPULATE", keys, "session", size).Err()
+		return c.Do(ctx, "DEBUG", "POPULATE", keys, name, size).Err()
 	}
 }
 
@@ -307,9 +311,9 @@ func redisServers() []recording {
 			redisClients{n: 12, do: pipelined(500, 100)})),
 		redisFixture("redis.cpu-saturated/healthy", "two clients that send 50 commands at a time, 40 times a second", expect(of(some, readers,
 			redisClients{n: 2, every: 25 * ms, do: pipelined(50, 100)}), quick)),
-		redisFixture("redis.memory-limit/sick", "a cache that may have half the memory that its values need", set(of(nil, redisClients{n: 8, every: 5 * ms, do: cached(40_000, 2000)}), "--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")),
+		redisFixture("redis.memory-limit/sick", "a cache that may have half the memory that its values need", set(of(populated("page", 40_000, 2000), redisClients{n: 8, every: 5 * ms, do: cached(40_000, 2000)}), "--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")),
 		redisFixture("redis.memory-limit/sick-refused", "sessions that are kept until memory is used up, with no policy to evict any", set(of(nil, redisClients{n: 8, every: 5 * ms, do: kept(2000)}), "--maxmemory", "16mb")),
-		redisFixture("redis.memory-limit/healthy", "the same cache with room for all of its values", expect(set(of(nil, redisClients{n: 8, every: 5 * ms, do: cached(10_000, 2000)}), "--maxmemory", "128mb", "--maxmemory-policy", "allkeys-lru"), quick)),
+		redisFixture("redis.memory-limit/healthy", "the same cache with room for all of its values", expect(set(of(populated("page", 10_000, 2000), redisClients{n: 8, every: 5 * ms, do: cached(10_000, 2000)}), "--maxmemory", "128mb", "--maxmemory-policy", "allkeys-lru"), quick)),
 		redisFixture("redis.aof-fsync/sick", "each write is synced to disk before it is answered", set(of(some, writers), "--appendonly", "yes", "--appendfsync", "always")),
 		redisFixture("redis.aof-fsync/healthy", "the same writes, synced once a second by another thread", expect(set(of(some, writers), "--appendonly", "yes", "--appendfsync", "everysec"), quick)),
 		redisFixture("redis.fork/sick", "1.5 million values of 1 kB; a snapshot is begun as soon as the last one is done", set(of(large, readers,
@@ -317,7 +321,6 @@ func redisServers() []recording {
 		redisFixture("redis.fork/healthy", "a hundred thousand small values; snapshots as often", expect(of(some, readers,
 			redisClients{n: 1, every: 2500 * ms, do: snapshot}), quick)),
 		redisFixture("redis.connections/sick", "a connection for each command", of(some, redisClients{n: 6, every: 10 * ms, fresh: true, do: readOne(100_000)})),
-		redisFixture("redis.connections/sick-refused", "sixty clients of a server that may have forty", set(of(some, redisClients{n: 60, every: 100 * ms, do: readOne(100_000)}), "--maxclients", "40")),
 		redisFixture("redis.connections/healthy", "the same commands on connections that are kept", expect(of(some, redisClients{n: 6, every: 10 * ms, do: readOne(100_000)}), quick)),
 		redisFixture("redis.big-value/sick", "beside sessions, values of 8 MB are read and written some times a second", of(exports(8<<20, some), readers,
 			redisClients{n: 3, every: 250 * ms, from: "127.0.0.7", do: command("GET", "export")}, redisClients{n: 1, every: 500 * ms, do: rewrite(8 << 20)})),

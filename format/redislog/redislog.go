@@ -215,6 +215,27 @@ type told struct {
 	count int
 	text  string
 	line  int64
+
+	last        []int64 // ns: when those of the last rush long were written
+	most        int     // within rush
+	from, until int64   // when that was
+}
+
+// rush is within how long (ns) as many lines of a kind as there were at most are told of: a log goes back for years.
+const rush = 600e9
+
+// rushes is how many are counted within it at most.
+const rushes = 10_000
+
+// at notes when one was written.
+func (k *told) at(t int64) {
+	for len(k.last) > 0 && (k.last[0] < t-rush || len(k.last) == rushes) {
+		k.last = k.last[1:]
+	}
+	k.last = append(k.last, t)
+	if len(k.last) > k.most {
+		k.most, k.from, k.until = len(k.last), k.last[0], t
+	}
 }
 
 type point struct {
@@ -258,7 +279,7 @@ func (p *parser) line(l format.Line) {
 	}
 	for _, k := range kinds {
 		if strings.Contains(e.text, k.text) {
-			p.note(k.kind, e.text, l.Number)
+			p.note(k.kind, e.text, l.Number, e.at)
 			break
 		}
 	}
@@ -284,13 +305,14 @@ func newest[T any](all []T, most int) []T {
 }
 
 // note counts a line. The name and user of a client are not kept.
-func (p *parser) note(kind, text string, line int64) {
+func (p *parser) note(kind, text string, line, at int64) {
 	if p.kinds[kind] == nil {
 		text = named.ReplaceAllString(text, "$1=")
 		p.kinds[kind] = &told{text: strings.ToValidUTF8(text[:min(len(text), 300)], "?"), line: line}
 		p.order = append(p.order, kind)
 	}
 	p.kinds[kind].count++
+	p.kinds[kind].at(at)
 }
 
 func (p *parser) emit() {
@@ -302,6 +324,7 @@ func (p *parser) emit() {
 	for _, kind := range p.order {
 		k := p.kinds[kind]
 		b.Fact(evidence.Fact{Subject: id, Key: evidence.FactRedisTold, Value: kind + evidence.Link + k.text, Number: float64(k.count), Origin: b.Origin(k.line)})
+		b.Fact(evidence.Fact{Subject: id, Key: evidence.FactRedisRush, Value: kind, Number: float64(k.most), From: k.from, Until: max(k.until, k.from+1), Origin: b.Origin(k.line)})
 	}
 	p.copied, p.loads = p.copied[max(0, len(p.copied)-mostPoints):], p.loads[max(0, len(p.loads)-mostPoints):]
 	s := evidence.Series{Subject: id, Name: evidence.SeriesRedisCopiedPeak, Unit: "bytes"}

@@ -61,7 +61,7 @@ func plainShape(lines []string) string {
 
 // settingLines says whether every other line is a name and most of those of settings are known.
 func settingLines(lines []string) bool {
-	names, known := 0, 0
+	names, known, like := 0, 0, 0
 	for i := 0; i+1 < len(lines) && i < 40; i += 2 {
 		if s := lines[i]; s == "" || strings.ToLower(s) != s || strings.ContainsAny(s, " :=\"/") {
 			return false
@@ -70,9 +70,27 @@ func settingLines(lines []string) bool {
 		if isSetting(lines[i]) {
 			known++
 		}
+		if begin, _, _ := strings.Cut(lines[i], "-"); settingBegins[begin] || isSetting(lines[i]) {
+			like++
+		}
 	}
-	return known > 0 && 3*known >= names
+	return known > 0 && 3*known >= names || names >= manySettings && 3*like >= 2*names // of all settings, in no order, the first need not be known
 }
+
+// manySettings are so many that they are all of them (CONFIG GET '*').
+const manySettings = 15
+
+// settingBegins are what the names of settings begin with, up to their first hyphen.
+var settingBegins = func() map[string]bool {
+	of := make(map[string]bool)
+	for name := range strings.FieldsSeq(`acl acllog active activedefrag activerehashing always aof aof_rewrite_cpulist appenddirname appendfilename appendfsync appendonly auto bgsave_cpulist bind bind
+		bio_cpulist busy client close cluster crash daemonize databases dbfilename dir disable dynamic enable gopher hash hll hz ignore io jemalloc key latency lazyfree lfu list locale logfile loglevel lookahead lua
+		masterauth masteruser max maxclients maxmemory min no notify oom oom pidfile port proc proto protected propagation protected queue rdb rdbchecksum rdbcompression repl replica replicaof req requirepass save sanitize server_cpulist set
+		set shutdown slave slaveof slowlog socket stop stream supervised syslog tcp timeout tls tracking unixsocket unixsocketperm use watchdog zset`) {
+		of[name] = true
+	}
+	return of
+}()
 
 // startsPlain says whether such an answer may begin with a line.
 func startsPlain(s string) bool {
