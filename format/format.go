@@ -75,6 +75,9 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 		return fmt.Errorf("%s: %w: nothing was recorded into it", a.Name, ErrEmpty)
 	}
 	chosen := choose(formats, head)
+	if len(chosen) == 0 && len(bytes.TrimSpace(head)) == 0 && len(head) < HeadSize { // redis-cli's answer where there is nothing
+		return fmt.Errorf("%s: %w: there are blank lines alone", a.Name, ErrEmpty)
+	}
 	if len(chosen) == 0 {
 		what, named := looksLike(head)
 		if named {

@@ -85,6 +85,7 @@ func TestReadRefuses(t *testing.T) {
 		want string
 	}{
 		{"empty", text(""), ErrEmpty, "test: is empty: nothing was recorded into it"},
+		{"blank", text("\n"), ErrEmpty, "test: is empty: there are blank lines alone"},
 		{"empty gzip", text(gz(t, "")), ErrEmpty, "test: is empty: nothing was recorded into it"},
 		{"unknown text", text("once upon a time\n"), ErrUnknown, `test: not a format unstall reads: no supported format has lines like "once upon a time"; supported formats: gctrace, gotrace`},
 		{"long unicode text", text(strings.Repeat("ünïcödé ", 100)), ErrUnknown, "no supported format has lines like \"" + strings.TrimSpace(strings.Repeat("ünïcödé ", 8)[:len(strings.Repeat("ünïcödé ", 7))+len("ünïc")]) + "…\""},
