@@ -2,6 +2,7 @@ package redisreply
 
 import (
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,10 +63,30 @@ func (p *parser) worst(name string, ms int64) {
 	}
 }
 
+// eventOfFile is the event that a file is named after: the answer itself does not say of which it is.
+func (p *parser) eventOfFile() (name string) {
+	words := "-" + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, path.Base(p.file)) + "-"
+	for event := range eventNames {
+		if len(event) > len(name) && strings.Contains(words, "-"+event+"-") {
+			name = event
+		}
+	}
+	return name
+}
+
 // history takes LATENCY HISTORY of an event.
 func (s *events) history(p *parser, name string, n *node) bool {
-	if name = word(name); name == "" || n.kind != list {
+	if n.kind != list {
 		return false
+	}
+	if name = word(name); name == "" {
+		p.b.Warnf(p.began, "of which event this LATENCY HISTORY is, it does not say: name the file after it, such as fork.txt")
+		return true
 	}
 	s.note(p)
 	for _, x := range n.items {

@@ -1,6 +1,7 @@
 package redisreply
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -24,7 +25,7 @@ func (p *parser) plain(lines []string) bool {
 	case "LATENCY LATEST":
 		return p.events.latest(p, inLists(lines, 4, len(lines)%4 != 0 && len(lines)%6 == 0))
 	case "LATENCY HISTORY":
-		return p.events.history(p, p.now.of, inLists(lines, 2, false))
+		return p.events.history(p, cmp.Or(p.now.of, p.eventOfFile()), inLists(lines, 2, false))
 	case "LATENCY HISTOGRAM":
 		return p.histogram(histogramLines(lines))
 	case "MEMORY STATS":
@@ -49,6 +50,8 @@ func plainShape(lines []string) string {
 		return "SLOWLOG GET"
 	case len(lines) >= 4 && eventNames[lines[0]] && isTime(lines[1]) && isWhole(lines[2]) && isWhole(lines[3]):
 		return "LATENCY LATEST"
+	case historyLines(lines):
+		return "LATENCY HISTORY"
 	case len(lines) >= 4 && lines[1] == "calls" && isWhole(lines[2]) && lines[3] == "histogram_usec":
 		return "LATENCY HISTOGRAM"
 	case len(lines) >= 2 && lines[0] == "peak.allocated" && isWhole(lines[1]):
@@ -57,6 +60,20 @@ func plainShape(lines []string) string {
 		return "CONFIG GET"
 	}
 	return ""
+}
+
+// historyLines says whether lines are times, and how many ms each took.
+func historyLines(lines []string) bool {
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	const longest = 7 // digits: three hours
+	for i := 0; i+1 < len(lines); i += 2 {
+		if !isTime(lines[i]) || !isWhole(lines[i+1]) || len(lines[i+1]) > longest || i >= 2 && lines[i] < lines[i-2] {
+			return false
+		}
+	}
+	return len(lines) >= 2 && len(lines)%2 == 0
 }
 
 // settingLines says whether every other line is a name and most of those of settings are known.

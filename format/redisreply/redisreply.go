@@ -25,6 +25,7 @@ package redisreply
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,6 +62,7 @@ const (
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := newParser(b)
+	p.file = a.Name
 	var number int64
 	err := a.Lines(func(l format.Line) bool {
 		number = l.Number
@@ -92,7 +94,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 // parser reads one file.
 type parser struct {
 	b      *evidence.Builder
-	number int64 // of the line
+	file   string // its name
+	number int64  // of the line
 
 	now   header // of the answer that is read
 	kind  kind
@@ -294,8 +297,8 @@ func (p *parser) answer(n *node) bool {
 		return p.slow.reply(p, n)
 	case name == "LATENCY LATEST" || name == "" && n.isLatest():
 		return p.events.latest(p, n)
-	case name == "LATENCY HISTORY":
-		return p.events.history(p, p.now.of, n)
+	case name == "LATENCY HISTORY" || name == "" && n.isHistory():
+		return p.events.history(p, cmp.Or(p.now.of, p.eventOfFile()), n)
 	case name == "LATENCY HISTOGRAM" || name == "" && n.isHistogram():
 		return p.histogram(n)
 	case name == "MEMORY STATS" || name == "" && n.begins("peak.allocated"):
@@ -443,7 +446,7 @@ func begins(first []string) bool {
 				break
 			}
 		}
-		return t.root.isSlow() || t.root.isLatest() || t.root.isHistogram() || t.root.begins("peak.allocated") || t.root.isConfig()
+		return t.root.isSlow() || t.root.isLatest() || t.root.isHistory() || t.root.isHistogram() || t.root.begins("peak.allocated") || t.root.isConfig()
 	}
 	return isSpoken("", first[0]) || plainShape(first) != "" || isRefusal(first[0]) && !strings.HasPrefix(first[0], "ERR ") // which others begin with, too
 }

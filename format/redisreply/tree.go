@@ -213,6 +213,10 @@ func (n *node) first() *node {
 
 func (n *node) isSlow() bool   { return n.first().is(integer, integer, integer, list) }
 func (n *node) isLatest() bool { return n.first().is(text, integer, integer, integer) }
+func (n *node) isHistory() bool {
+	x := n.first()
+	return x.is(integer, integer) && len(x.items) == 2 && isTime(strconv.FormatInt(x.items[0].whole, 10))
+}
 func (n *node) isHistogram() bool {
 	return n.is(text, list) && n.items[1].is(text, integer, text, list) && n.items[1].items[0].text == "calls"
 }
