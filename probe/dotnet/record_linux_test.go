@@ -115,7 +115,7 @@ func TestRecord(t *testing.T) {
 		seen[p.Name] = true
 		switch p.Name {
 		case "Microsoft-Windows-DotNETRuntime":
-			if p.Keywords != 0x40000014001 || p.Level != 4 {
+			if p.Keywords != 0x14001 || p.Level != 4 {
 				t.Errorf("the runtime's events: %+v", p)
 			}
 		case privateProvider:
