@@ -50,7 +50,7 @@ func kept(dir string) (names []string, err error) {
 
 // redisFiles asks redis-cli for what one asks when a server is slow, and takes its log.
 func redisFiles(ctx context.Context, st *stage, p *process.Program, address, dir string, lasts time.Duration) error {
-	cli, env, err := build.RedisCLI(st.built[st.Known.program.key()].bin)
+	cli, env, err := build.RedisTool(st.built[st.Known.program.key()].bin, "redis-cli")
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSkip, err)
 	}

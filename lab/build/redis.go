@@ -14,16 +14,16 @@ func FindRedis(ctx context.Context, fetch bool, say func(string)) (string, error
 	return script(ctx, "redis.sh", fetch, say)
 }
 
-// RedisCLI is the redis-cli that goes with a redis-server: the one beside it, the one of
-// the packages that dev/tools/redis.sh fetched, with the environment it needs, or the
-// first on PATH.
-func RedisCLI(server string) (bin string, env []string, err error) {
+// RedisTool is the redis-cli or redis-benchmark that goes with a redis-server: the one
+// beside it, the one of the packages that dev/tools/redis.sh fetched, with the environment
+// it needs, or the first on PATH.
+func RedisTool(server, name string) (bin string, env []string, err error) {
 	env = os.Environ()
-	if bin = filepath.Join(filepath.Dir(server), "redis-cli"); isFile(bin) {
+	if bin = filepath.Join(filepath.Dir(server), name); isFile(bin) {
 		return bin, env, nil
 	}
 	root := filepath.Join(filepath.Dir(server), "root")
-	if bin = filepath.Join(root, "usr", "bin", "redis-cli"); isFile(bin) {
+	if bin = filepath.Join(root, "usr", "bin", name); isFile(bin) {
 		libraries, _ := filepath.Glob(filepath.Join(root, "usr", "lib", "*-linux-gnu")) // the pattern is well-formed
 		more, _ := filepath.Glob(filepath.Join(root, "lib", "*-linux-gnu"))
 		path := os.Getenv("LD_LIBRARY_PATH")
@@ -32,8 +32,8 @@ func RedisCLI(server string) (bin string, env []string, err error) {
 		}
 		return bin, append(env, "LD_LIBRARY_PATH="+path), nil
 	}
-	if bin, err = exec.LookPath("redis-cli"); err != nil {
-		return "", nil, errors.New("there is no redis-cli beside " + server + " nor on PATH")
+	if bin, err = exec.LookPath(name); err != nil {
+		return "", nil, errors.New("there is no " + name + " beside " + server + " nor on PATH")
 	}
 	return bin, env, nil
 }

@@ -30,6 +30,7 @@ import (
 
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/redis"
 	"github.com/unstall/unstall/stats"
@@ -55,9 +56,13 @@ func main() {
 }
 
 func run(ctx context.Context, pairs, requests int) error {
-	server, err := exec.LookPath("redis-server")
-	bench, err2 := exec.LookPath("redis-benchmark")
-	if err := errors.Join(err, err2); err != nil {
+	server, err := build.FindRedis(ctx, true, func(text string) { fmt.Fprintln(os.Stderr, text) })
+	if err != nil {
+		fmt.Printf("redis       not measured: %v\n", err)
+		return nil
+	}
+	bench, env, err := build.RedisTool(server, "redis-benchmark")
+	if err != nil {
 		fmt.Printf("redis       not measured: %v\n", err)
 		return nil
 	}
@@ -91,7 +96,9 @@ func run(ctx context.Context, pairs, requests int) error {
 		defer conn.Close()
 	}
 	ask := func() (float64, error) {
-		out, err := exec.CommandContext(ctx, bench, "-p", port, "-t", "get", "-c", "20", "-n", strconv.Itoa(requests), "--csv").Output()
+		cmd := exec.CommandContext(ctx, bench, "-p", port, "-t", "get", "-c", "20", "-n", strconv.Itoa(requests), "--csv")
+		cmd.Env = env
+		out, err := cmd.Output()
 		if err != nil {
 			return 0, err
 		}
@@ -100,7 +107,9 @@ func run(ctx context.Context, pairs, requests int) error {
 		return strconv.ParseFloat(strings.Trim(f[min(1, len(f)-1)], `"`), 64)
 	}
 	// Every command that it tests, so that there is as much to be told as of a server in use.
-	if out, err := exec.CommandContext(ctx, bench, "-p", port, "-n", "1000", "-q").CombinedOutput(); err != nil {
+	every := exec.CommandContext(ctx, bench, "-p", port, "-n", "1000", "-q")
+	every.Env = env
+	if out, err := every.CombinedOutput(); err != nil {
 		return fmt.Errorf("redis-benchmark: %w: %s", err, out)
 	}
 	u, err := url.Parse("redis://" + addr)
@@ -144,7 +153,7 @@ func run(ctx context.Context, pairs, requests int) error {
 	if ok {
 		text = fmt.Sprintf("(%.3f to %.3f in 95 of 100)", iv.Low, iv.High)
 	}
-	fmt.Printf("redis       %.0f requests/s; %d pairs of %d requests\n", stats.Median(rate[0]), pairs, requests)
+	fmt.Printf("redis       %.0f requests/s; %d pairs of %d requests; load of the host %s\n", stats.Median(rate[0]), pairs, requests, load())
 	fmt.Printf("  asked ÷ not asked      %.3f %s %s\n", estimate, text, met(estimate >= leastRate, "at least .99"))
 	share := used.Seconds() / took.Seconds()
 	fmt.Printf("  the recorder           %.2f %% of a CPU %s\n", 100*share, met(share <= mostCPU, "at most 2 %"))
@@ -156,6 +165,15 @@ func met(is bool, what string) string {
 		return "(asked: " + what + ")"
 	}
 	return "(MISSED: " + what + ")"
+}
+
+// load is the host's load average, since on a busy one pairs say little.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if f := strings.Fields(string(text)); err == nil && len(f) > 2 {
+		return strings.Join(f[:3], " ")
+	}
+	return "unknown"
 }
 
 // cpu is what this process has used so far.
