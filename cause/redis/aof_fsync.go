@@ -77,10 +77,10 @@ func judgeFsync(c *cause.Case) cause.Verdict {
 		s.syncs(c, &v, nil)
 	case a.Fsync == "always" && !s.waits.Mean.Known() && s.kernel == nil:
 		v.State, v.Summary = cause.Inconclusive, "appendfsync always: each write waits for the disk, how long was not watched"
-		v.Needs = []cause.Need{asked}
-		if f, ok := s.Setting("latency-monitor-threshold"); ok && f.Number == 0 {
-			v.Needs = append(v.Needs, cause.Need{What: "or its latency monitor, switched on while it is slow, and LATENCY HISTORY aof-fsync-always after some minutes", Command: "redis-cli CONFIG SET latency-monitor-threshold 10"})
+		if f, ok := s.Setting("latency-monitor-threshold"); !ok || f.Number == 0 {
+			v.Needs = append(v.Needs, cause.Need{What: "its latency monitor, switched on while it is slow, and after some minutes what LATENCY HISTORY aof-fsync-always says (afterwards set it to 0 again)", Command: "redis-cli CONFIG SET latency-monitor-threshold 10"})
 		}
+		v.Needs = append(v.Needs, asked)
 		return v
 	default:
 		if s.waits.Mean.Known() {

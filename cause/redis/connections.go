@@ -3,9 +3,11 @@ package redis
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -29,7 +31,7 @@ connect anew each time, some times a minute. Blocked clients (BLPOP and the like
 What helps: a pool of connections in each process, kept open (PHP: pconnect; Python: one ConnectionPool for the process; not one client per
 request); fewer processes, or a proxy that pools for them; connecting again after a pause that grows and varies; for bursts a longer
 tcp-backlog and net.core.somaxconn; for refused ones a larger maxclients and a timeout for idle ones.`,
-	Least:   "100 connections opened a second, and one for every three commands at least, or so many that they take a tenth of the thread's time; or bursts of 500 in a second while clients wait 10 ms and more for 0.5 % of the time; or two connections refused",
+	Least:   "100 connections opened a second, and one for every three commands at least, or so many that they take a tenth of the thread's time; or bursts of 500 in a second while clients wait 10 ms and more for 0.5 % of the time; or two connections refused; or clients that become more by 50 and by half while hardly any goes, so that maxclients is reached within ten minutes",
 	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
 	Applies: isRedis,
 	Judge:   judgeConnections,
@@ -45,7 +47,7 @@ const (
 
 func judgeConnections(c *cause.Case) cause.Verdict {
 	s := serverOf(c)
-	if s == nil || s.Looks == 0 {
+	if s == nil || s.Looks == 0 && s.turnedAway() == "" {
 		return notTold("")
 	}
 	opened, each := s.Connections.Number, s.Connections.Number/s.Ops.Number
@@ -67,6 +69,17 @@ func judgeConnections(c *cause.Case) cause.Verdict {
 		}
 		v.Weight = math.Max(often, s.Rejected.Number*elsewhereFor)
 		v.Evidence = append(v.Evidence, c.Figure("connections refused", s.Rejected.Number, "1/s", s.Rejected.Origin), c.Figure("maxclients", s.MaxClients.Number, "count", s.MaxClients.Origin))
+	case s.turnedAway() != "":
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("%s refuses connections: it has as many clients as it may have (maxclients).", s.title())
+		v.Summary, v.Weight = "connections were refused", 1
+		v.Evidence = append(v.Evidence, c.Seen("it answered: "+s.turnedAway(), s.toldAt(evidence.RedisMaxClients)))
+	case s.left() <= soon:
+		v.State = cause.Supported
+		v.Title = fmt.Sprintf("Clients of %s open connections and close none: %s are open, and in %s there are as many as it may have (maxclients %s).", s.title(), cause.Digits(3, s.Curve(evidence.SeriesRedisConnected).Last()),
+			figure.Time(s.left()*1e9), cause.Digits(5, s.MaxClients.Number))
+		v.Summary, v.Weight = "connections are opened and not closed", often
+		v.Fix = append(v.Fix, cause.Fix{Text: "find who opens them (CLIENT LIST: addr, age, idle) and have it close or reuse each; until then close idle ones", Setting: "timeout 300"})
 	case opened >= manyOpened && (each >= forCommands || opened*costs/1e9 >= ofThread):
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("Clients of %s do not keep their connections: %s are opened per second, one for every %s.", s.title(), cause.Digits(3, opened), commands(1/each))
@@ -80,6 +93,44 @@ func judgeConnections(c *cause.Case) cause.Verdict {
 	}
 	s.connecting(c, &v, most)
 	return v
+}
+
+// A server that is full within minutes is one of today's incidents; connections are not closed if most of those that were opened are
+// still open, and a pool that fills has few.
+const (
+	soon      = 600 // s
+	keptOpen  = .5  // of those that were opened
+	manyKept  = 50
+	goesOn    = .25 // of the growth comes in the second half of the time at least: a pool that is filled stops
+	halfLooks = 6   // looks from which on there are halves
+)
+
+// left is after how long (s) there are as many clients as there may be, at the rate at which they become more while hardly
+// any goes; infinite where they do not.
+func (s *server) left() float64 {
+	k := s.Curve(evidence.SeriesRedisConnected)
+	if s.Single || !k.Known() || len(k.T) < 2 || !(s.MaxClients.Number > 0) {
+		return math.Inf(1)
+	}
+	first, last := k.V[0], k.Last()
+	grew := last - first
+	if grew < manyKept || grew < keptOpen*s.Connections.Number*s.Seconds || grew < first/2 {
+		return math.Inf(1)
+	}
+	if half := k.V[len(k.V)/2]; len(k.V) >= halfLooks && last-half < goesOn*grew {
+		return math.Inf(1)
+	}
+	return (s.MaxClients.Number - last) / (grew / s.Seconds)
+}
+
+// turnedAway is what it answered to who was one too many, "" nobody was as far as is known.
+func (s *server) turnedAway() string {
+	for _, t := range s.Told {
+		if t.Kind == evidence.RedisMaxClients && strings.Contains(t.Text, "number of clients reached") && (t.Most == 0 || s.inRush(t.Kind, few)) {
+			return t.Text
+		}
+	}
+	return ""
 }
 
 // commands is how many a connection is used for, in words.
@@ -100,7 +151,9 @@ func (s *server) connecting(c *cause.Case, v *cause.Verdict, most float64) {
 	if most > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("connections opened, at most between two answers to INFO", most, "1/s", s.Connections.Origin))
 	}
-	v.Evidence = append(v.Evidence, c.Figure("clients connected, at most", s.ClientsMost.Number, "count", s.ClientsMost.Origin))
+	if s.ClientsMost.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("clients connected, at most", s.ClientsMost.Number, "count", s.ClientsMost.Origin))
+	}
 	if s.Main.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
 	}

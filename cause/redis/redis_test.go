@@ -193,6 +193,24 @@ func TestSlowLog(t *testing.T) {
 	}
 }
 
+// Clients that never go fill a server, and a refusal says that they have.
+func TestFull(t *testing.T) {
+	clients := func(a, b int) []string {
+		return []string{info(0, map[string]float64{"total_connections_received": 6}, fmt.Sprintf("connected_clients:%d", a), "maxclients:500"), info(30, map[string]float64{"total_connections_received": 6}, fmt.Sprintf("connected_clients:%d", b), "maxclients:500")}
+	}
+	for _, x := range []struct {
+		from, to int
+		state    string
+	}{{77, 242, cause.Supported}, {77, 100, cause.RuledOut}, {242, 77, cause.RuledOut}} {
+		if v := judged(t, clients(x.from, x.to)...)["redis.connections"]; v.State != x.state {
+			t.Errorf("from %d to %d: %s %s", x.from, x.to, v.State, v.Title)
+		}
+	}
+	if v := judged(t, "ERR max number of clients reached\n")["redis.connections"]; v.State != cause.Supported {
+		t.Errorf("%+v", v)
+	}
+}
+
 // What a server was not asked is not judged.
 func TestNothingTold(t *testing.T) {
 	b := evidence.NewBundle()

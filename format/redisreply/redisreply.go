@@ -80,7 +80,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if p.understood == 0 && p.refused == 0 {
 		return errors.New("redis: it holds no answer that is read: take it with redis-cli INFO everything > info.txt")
 	}
-	if p.understood == 0 {
+	if p.understood == 0 && !strings.Contains(p.refusal, tooMany) {
 		return fmt.Errorf("redis: the server only refused: %s", p.refusal)
 	}
 	if err != nil {
@@ -258,6 +258,9 @@ func (p *parser) refuse(text string) {
 	if p.refusal == "" {
 		p.refusal = text[:min(len(text), 200)]
 	}
+	if strings.Contains(text, tooMany) { // which says why others wait, too
+		p.fact(evidence.FactRedisTold, evidence.RedisMaxClients+evidence.Link+strings.ToValidUTF8(p.refusal, "?"), float64(p.refused))
+	}
 	if p.refused > mostRefused {
 		return
 	}
@@ -267,6 +270,9 @@ func (p *parser) refuse(text string) {
 	}
 	p.b.Warnf(p.number, "the server refused %s: %s", what, text[:min(len(text), 200)])
 }
+
+// tooMany is what a server answers that has as many clients as it may.
+const tooMany = "max number of clients reached"
 
 // isRefusal knows errors as redis-cli prints them: in brackets on a terminal, else as they came, with a
 // first word in capitals.
@@ -448,5 +454,5 @@ func begins(first []string) bool {
 		}
 		return t.root.isSlow() || t.root.isLatest() || t.root.isHistory() || t.root.isHistogram() || t.root.begins("peak.allocated") || t.root.isConfig()
 	}
-	return isSpoken("", first[0]) || plainShape(first) != "" || isRefusal(first[0]) && !strings.HasPrefix(first[0], "ERR ") // which others begin with, too
+	return isSpoken("", first[0]) || plainShape(first) != "" || isRefusal(first[0]) && (!strings.HasPrefix(first[0], "ERR ") || strings.Contains(first[0], tooMany)) // which others begin with, too
 }
