@@ -67,7 +67,7 @@ func (c *Case) clocked() map[called]float64 {
 	sums := make(map[called]float64)
 	r, n := &c.Bundle.Requests, 0
 	count := func(_ int64, stack evidence.StackID) {
-		if c.Threads().View(c.Subject, stack).Request {
+		if v := c.Threads().View(c.Subject, stack); v.Request && v.State == evidence.Running {
 			n++
 			site := c.SiteOf(stack)
 			sums[called{site.Function, site.Callee}]++

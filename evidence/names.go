@@ -193,6 +193,9 @@ const (
 // over, debug.FreeOSMemory as well.
 const ForcedCycle = "a GC cycle that the program asks for"
 
+// FactRequestsAwait is how many awaits were told of that requests did, and not work in the background.
+const FactRequestsAwait = "requests.await"
+
 // FactThreadName is what a thread of a process is called; Number is the thread.
 const FactThreadName = "thread.name"
 

@@ -131,6 +131,21 @@ func (r *ready) seen(at, dur, running int64) (behind, others int64) {
 	return behind, int64(ready) - behind
 }
 
+// most is for how long of [at, at+dur) a request can have waited for a processor, ns; all of it where nobody counted.
+func (r *ready) most(at, dur int64) (ns float64) {
+	if r == nil {
+		return float64(dur)
+	}
+	var known float64
+	i, _ := slices.BinarySearchFunc(r.cells, at, func(c readyCell, t int64) int { return cmp.Compare(c.to, t) })
+	for ; i < len(r.cells) && r.cells[i].from < at+dur; i++ {
+		d := float64(min(r.cells[i].to, at+dur) - max(r.cells[i].from, at))
+		known += d
+		ns += r.cells[i].waits * d
+	}
+	return ns + float64(dur) - known
+}
+
 // own is the part of [at, at+dur) in which the process's own threads held the processors, of those that
 // were not free; 0 not known.
 func (r *ready) own(at, dur int64) float64 {
@@ -184,6 +199,9 @@ func (r *ready) over(at, dur, rest, seen, waited int64) (n nowhere) {
 // all of it.
 func (w *walker) readying(from, dur int64, at *int64, s *evidence.Segment, rest, seen, waited int64) {
 	n := w.l.ready.over(from, dur, rest, seen, waited)
+	if part, _, known := w.l.clock.part(w.l, w.row); known && w.l.clock.whole { // it ran for no longer than the clock says
+		n.ran = min(n.ran, max(0, part*float64(dur)-float64(seen-waited)))
+	}
 	for _, x := range []struct {
 		m  Mechanism
 		ns float64

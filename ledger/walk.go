@@ -177,7 +177,7 @@ func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) (ran, wai
 		}
 	}
 	behind, others := w.l.ready.seen(*at, s.Dur, int64(seen))
-	parts, seen, waits := w.clocked(parts, s.Dur, 1-float64(stopped)/float64(s.Dur), seen)
+	parts, seen, waits := w.clocked(parts, *at, s.Dur, 1-float64(stopped)/float64(s.Dur), seen)
 	if waits >= 0 { // by the clock, for that very request
 		behind = int64(w.l.ready.own(*at, s.Dur) * float64(waits))
 		others = waits - behind

@@ -157,6 +157,13 @@ func (q *process) emitAwaits() {
 			p.seen += float64(until - x.start)
 		}
 	}
+	if requests && len(places) > 0 {
+		n := 0
+		for _, p := range places {
+			n += p.count
+		}
+		q.fact(evidence.FactRequestsAwait, "", float64(n), 0)
+	}
 	unit := q.b.Name("ns")
 	for _, key := range slices.SortedFunc(maps.Keys(places), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) }) {
 		p := places[key]
