@@ -54,10 +54,12 @@ func settings(file string) string {
 }
 
 // The first looks come soon, since recordings may be short; a look's part of one processor is
-// bounded.
+// bounded, and smaller while there is nothing to be seen.
 const (
-	every = time.Second
-	share = .004
+	every  = time.Second
+	share  = .004
+	ofNone = .001
+	soon   = 3 // looks
 )
 
 func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
@@ -77,7 +79,7 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 	}
 	var b bytes.Buffer
 	head(&b, t.PID, p.large, plan.Passive)
-	for err == nil {
+	for n := 1; err == nil; n++ {
 		began := time.Now()
 		var l look
 		var alive bool
@@ -87,7 +89,11 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 		}
 		_, err = out.Write(b.Bytes())
 		b.Reset()
-		if !alive || !wait(ctx, max(every, time.Duration(float64(cost)/share))) {
+		part := share
+		if l.bytes == 0 && n >= soon {
+			part = ofNone
+		}
+		if !alive || !wait(ctx, max(every, time.Duration(float64(cost)/part))) {
 			break
 		}
 	}

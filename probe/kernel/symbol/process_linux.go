@@ -22,7 +22,8 @@ type Process struct {
 	pid     int
 	inside  int // its number in its own PID namespace
 	maps    []mapping
-	read    time.Time // when its maps were
+	read    time.Time     // when its maps were
+	wait    time.Duration // until they are read again for an address that lies in none
 	files   map[fileID]*file
 	bytes   int // of tables that are kept
 	jit     table
@@ -53,11 +54,12 @@ const (
 	mostTables = 24 << 20 // bytes of names of all files together
 	mostJIT    = 16 << 20 // bytes of a perf map
 	again      = time.Second
+	seldom     = 16 * time.Second
 )
 
 // NewProcess is for a process of this host.
 func NewProcess(pid int) *Process {
-	return &Process{pid: pid, inside: inside(pid), files: make(map[fileID]*file), frames: make(map[fileID]*frames), objects: make(map[fileID]*table), rows: make(map[uint64]*row), rooms: make(map[uint64]int64), calls: make(map[uint64]called)}
+	return &Process{pid: pid, wait: again, inside: inside(pid), files: make(map[fileID]*file), frames: make(map[fileID]*frames), objects: make(map[fileID]*table), rows: make(map[uint64]*row), rooms: make(map[uint64]int64), calls: make(map[uint64]called)}
 }
 
 // Name is the function an address lies in, and the file: either may be "", and a function
@@ -105,15 +107,23 @@ func anonymous(path string) bool {
 
 // at is the code an address lies in; maps are read again for one that lies in none.
 func (p *Process) at(addr uint64) *mapping {
+	tried := false
 	for {
 		for i := range p.maps {
 			if m := &p.maps[i]; addr >= m.start && addr < m.end {
+				if tried {
+					p.wait = again
+				}
 				return m
 			}
 		}
-		if time.Since(p.read) < again {
+		if tried && p.wait < seldom { // an address where no code is, of a frame that was not followed: there will be more
+			p.wait *= 2
+		}
+		if tried || time.Since(p.read) < p.wait {
 			return nil
 		}
+		tried = true
 		p.read = time.Now()
 		if f, err := os.Open(fmt.Sprintf("/proc/%d/maps", p.pid)); err == nil {
 			p.maps = readMaps(f)
