@@ -82,6 +82,23 @@ func (t *Threads) managed(stack evidence.StackID) evidence.StackID {
 	return t.b.Stacks.ID(own)
 }
 
+// mostBetween is how long (ns) after a thread was seen running in a function, and before it is again, it is
+// taken not to have waited there for anything but a processor.
+const mostBetween = 1e9
+
+// between makes a look at a thread in native code that ran in the same function before and after it one at a thread that
+// would run: until it is given a processor, one that was stopped at a safe point is in the mode of native code. Rows are
+// when it ran, the n-th the first after the look.
+func (t *Threads) between(s evidence.SubjectID, l *Look, rows []ran, n int) {
+	if !l.View.hidden() || l.View.Owner == "" || n == 0 || n == len(rows) || rows[n].at-rows[n-1].at > mostBetween {
+		return
+	}
+	before, after := t.View(s, rows[n-1].stack), t.View(s, rows[n].stack)
+	if before.State == evidence.Running && after.State == evidence.Running && before.Owner == l.View.Owner && after.Owner == l.View.Owner {
+		l.View.State, l.View.Pattern = evidence.Running, ""
+	}
+}
+
 // clocked sees threads that run, or are in native code of which nothing tells what it does, where the kernel
 // saw them run at that very time.
 func (t *Threads) clocked(s evidence.SubjectID) {
@@ -105,6 +122,7 @@ func (t *Threads) clocked(s evidence.SubjectID) {
 			}
 		}
 		if best < 0 {
+			t.between(s, l, rows, n)
 			continue
 		}
 		if v := t.View(s, rows[best].stack); v.State == evidence.Running || v.hidden() {

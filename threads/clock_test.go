@@ -17,6 +17,7 @@ func TestClocked(t *testing.T) {
 	r.look(7, 2e9, native)
 	r.look(8, 1e9, waits)
 	r.look(9, 1e9, append([]string{"Shop!Shop.Stock.Count()"}, handler...))
+	r.look(10, 1.5e9, append([]string{"[Native Frames]", "Shop!Shop.Prices.Sum(int)"}, handler...))
 	frames := []evidence.Frame{{Func: r.p.Name("memcpy"), File: r.p.Name("libc.so.6")}, {Func: r.p.Name("Shop!Shop.Prices.Sum(int)")}, {Func: r.p.Name(evidence.MadeCode)}}
 	for _, f := range handler {
 		frames = append(frames, evidence.Frame{Func: r.p.Name(f)})
@@ -24,6 +25,9 @@ func TestClocked(t *testing.T) {
 	ran := r.p.Stack(frames)
 	for _, lane := range []evidence.LaneID{7, 8, 9} {
 		r.p.Sample(evidence.Sample{Subject: r.subject, Lane: lane, Time: 1e9 + period/2, Stack: ran, Type: r.p.Name(evidence.SampleOnCPU), Value: period})
+	}
+	for _, at := range []int64{1.4e9, 1.6e9} {
+		r.p.Sample(evidence.Sample{Subject: r.subject, Lane: 10, Time: at, Stack: ran, Type: r.p.Name(evidence.SampleOnCPU), Value: period})
 	}
 	for _, l := range Of(r.done(), stacks).Looks(r.subject) {
 		state, owner := evidence.Running, "Shop!Prices.Sum(int)"
