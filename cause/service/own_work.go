@@ -37,8 +37,9 @@ of a route in twenty takes 20 times what half of them take and hardly any someth
 A route that always computes for 20 ms and more, 20 times as long as other requests take, is
 no fault by itself: a rare report takes what it takes, and only an objective tells. It counts
 as slow where one request in twenty is to such a route, or fewer take a quarter of all CPUs.
-Without requests, of threads that serve connections: one stretch of computing in a hundred of
-20 ms and more in one function, half of the CPU time, and 20 times as long as the others.
+Without requests, of threads that serve connections: one stretch of computing in 250 times that
+threads are given a CPU, which lasts 13 ms and more in one function, half of the CPU time, and
+20 times as long as the others.
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,

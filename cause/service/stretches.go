@@ -13,16 +13,17 @@ import (
 )
 
 // Where nobody tells of requests, threads that serve connections tell how long they compute at a time, by
-// the kernel's clock of CPU time: each sample is 10 ms of it. Stretches of several in one function
-// are requests that compute for long; all others of which threads were given a processor are short.
+// the kernel's clock of CPU time: each sample is 10 ms of it. Samples in a row in one function are one stretch.
+// What computes for less than the clock's period is met by one sample alone; if stretches have more in the mean, they
+// last as long as these. All others of which threads were given a processor are short.
 const (
-	leastStretch  = 3   // samples in a row: 20 ms at least
-	leastLong     = 10  // such stretches in one function
-	longOfAll     = .01 // of the times threads were given a processor: then the p99 is as long
-	longOfWork    = .5  // of the service's CPU time
-	farLonger     = 20. // times what the others take in the mean
-	noGap         = 1.6 // periods between samples of one stretch, at most
-	mostRareTimes = .25 // where as many are as long, that is what it does
+	leastMean     = 1.3  // samples of a stretch, in the mean
+	leastLong     = 20   // stretches in one function
+	longOfAll     = .004 // of the times threads were given a processor, two or three for a request: then the p99 is as long
+	longOfWork    = .5   // of the service's CPU time
+	farLonger     = 20.  // times what the others take in the mean
+	noGap         = 1.6  // periods between samples of one stretch, at most
+	mostRareTimes = .25  // where as many are as long, that is what it does
 )
 
 // stretches are those in one function.
@@ -54,7 +55,7 @@ func computesLong(c *cause.Case) (v cause.Verdict, ok bool) {
 		var in string
 		n := 0
 		end := func() {
-			if n >= leastStretch && in != "" {
+			if n > 0 && in != "" {
 				if by[in] == nil {
 					by[in] = &stretches{}
 				}
@@ -81,7 +82,7 @@ func computesLong(c *cause.Case) (v cause.Verdict, ok bool) {
 	w := reading.Window{From: from, Until: until}
 	process := reading.ProcessOf(c.Bundle, c.Subject, w)
 	times, used := process.Given, process.CPU
-	if !times.MostlyKnown() || !used.MostlyKnown() || x.count < leastLong {
+	if !times.MostlyKnown() || !used.MostlyKnown() || x.count < leastLong || float64(x.ns) < leastMean*float64(x.count)*float64(period) {
 		return v, false
 	}
 	all, cpu := times.Number*float64(until-from)/1e9, used.Number*float64(until-from)
@@ -96,7 +97,7 @@ func computesLong(c *cause.Case) (v cause.Verdict, ok bool) {
 	v.Summary = fmt.Sprintf("%.0f %% of the CPU time goes there", 100*float64(x.ns)/cpu)
 	v.Weight = min(1, float64(x.ns)/float64(until-from))
 	v.Evidence = append(v.Evidence,
-		c.Figure("stretches of computing in "+top+" on threads that serve connections, of 20 ms and more", float64(x.count), "count", used.Origin),
+		c.Figure("stretches of computing in "+top+" on threads that serve connections", float64(x.count), "count", used.Origin),
 		c.Figure("each, in the mean", each/1e6, "ms", used.Origin),
 		c.Figure("times that threads of the process were given a CPU", all, "count", times.Origin),
 		c.Figure("CPU time of the others, in the mean", rest/1e6, "ms", used.Origin))
