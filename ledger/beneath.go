@@ -24,12 +24,12 @@ type beneath struct {
 const mostlyWaits = .5 // of the call's time
 
 func (l *Ledger) beneathOf() *beneath {
-	v := &l.b.Intervals
+	v, kept := &l.b.Intervals, threads.NewKept(l.b, l.Subject)
 	k := &beneath{calls: make(map[int]map[string]bool), words: make(map[int]evidence.NameID)}
 	for _, i := range v.Select(evidence.InKernel, l.Subject) {
 		if v.Stack[i] != 0 && threads.KeptByKernel(l.b.Names.Text(v.Cause[i])) {
 			k.rows = append(k.rows, i)
-			k.words[i] = l.b.Names.ID(threads.KeptWords(l.b, i))
+			k.words[i] = l.b.Names.ID(kept.Of(i))
 			k.longest = max(k.longest, v.End[i]-v.Start[i])
 		}
 	}

@@ -33,20 +33,111 @@ func (t *Threads) beneath(s evidence.SubjectID) {
 	for _, rows := range waits {
 		slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
 	}
+	words := NewKept(t.b, s)
 	looks := t.looks[s]
+	found := make(map[inCall]map[string]int)
+	keep := func(l *Look, by string) {
+		if l.View.State, l.View.Pattern = evidence.Syscall, by; l.View.Wait < 0 {
+			l.View.Wait = 0
+		}
+	}
+	var rest []*Look
 	for n := range looks {
 		l := &looks[n]
 		if l.Time == 0 || !mayBeKept(&l.View) {
 			continue
 		}
-		if i := covering(v, waits[l.Lane], l.Time); i >= 0 {
-			l.View.State, l.View.Pattern = evidence.Syscall, KeptWords(t.b, i)
-			if l.View.Wait < 0 {
-				l.View.Wait = 0
+		i := covering(v, waits[l.Lane], l.Time)
+		call := inCall{l.View.Pattern, l.View.Owner}
+		switch {
+		case i >= 0:
+			if found[call] == nil {
+				found[call] = make(map[string]int)
 			}
+			found[call][words.without(i)]++
+			keep(l, words.Of(i))
+		case call.pattern != "":
+			rest = append(rest, l)
+		}
+	}
+	usual := t.usualWaits(s)
+	for _, l := range rest { // of short waits not each is recorded by itself
+		by := nearlyOne(found[inCall{l.View.Pattern, l.View.Owner}])
+		if by == "" {
+			by = usual[kindOf(l.View.Pattern)]
+		}
+		if by != "" {
+			keep(l, by)
 		}
 	}
 }
+
+// Kinds of calls on files, as runtimes call them and as the kernel does.
+const (
+	writing = "write"
+	reading = "read"
+	syncing = "fsync"
+)
+
+// kindOf is the kind of a call of a runtime's, by its name: "sync I/O: RandomAccessFile.writeBytes"; "" another.
+func kindOf(pattern string) string {
+	_, method, _ := strings.Cut(pattern[max(0, strings.LastIndex(pattern, "/")):], ".")
+	method = strings.ToLower(method)
+	switch {
+	case strings.HasPrefix(method, "write"), strings.HasPrefix(method, "pwrite"):
+		return writing
+	case strings.HasPrefix(method, "read"), strings.HasPrefix(method, "pread"):
+		return reading
+	case strings.HasPrefix(method, "force"), strings.HasPrefix(method, "fsync"), strings.HasPrefix(method, "flush"):
+		return syncing
+	}
+	return ""
+}
+
+// usualWaits is what nearly all time of a process's waits in calls on files was, by their kind, in words.
+func (t *Threads) usualWaits(s evidence.SubjectID) map[string]string {
+	k := &kernelDetail{b: t.b, calls: make(map[evidence.StackID]string)}
+	off := t.b.Names.Lookup(evidence.SampleOffCPU)
+	type waits struct{ class, call string }
+	ns, all := make(map[string]map[waits]int64), make(map[string]int64)
+	x := &t.b.Samples
+	for i := range x.Len() {
+		if off == 0 || x.Type[i] != off || x.Subject[i] != s {
+			continue
+		}
+		w := waits{t.b.Names.Text(x.Class[i]), k.callOf(x.Stack[i])}
+		kind := ""
+		switch {
+		case w.class == evidence.KernelSend || w.class == evidence.KernelReceive || w.class == evidence.KernelPreempted:
+		case writes(w.call):
+			kind = writing
+		case reads(w.call) || strings.HasPrefix(w.call, "pread"):
+			kind = reading
+		case w.call == "fsync" || w.call == "fdatasync":
+			kind = syncing
+		}
+		if kind == "" {
+			continue
+		}
+		if ns[kind] == nil {
+			ns[kind] = make(map[waits]int64)
+		}
+		ns[kind][w] += x.Value[i]
+		all[kind] += x.Value[i]
+	}
+	usual := make(map[string]string)
+	for kind, by := range ns {
+		for w, v := range by {
+			if float64(v) >= nearlyAll*float64(all[kind]) && KeptByKernel(w.class) {
+				usual[kind] = keptWords(w.class, w.call, "")
+			}
+		}
+	}
+	return usual
+}
+
+// inCall is what looks have in common that are in the same call of the runtime's, made in the same function.
+type inCall struct{ pattern, owner string }
 
 // KeptByKernel says whether a mechanism of the kernel says more than a runtime knows.
 func KeptByKernel(mechanism string) bool { return keeps[mechanism] }
@@ -79,11 +170,50 @@ func covering(v *evidence.Intervals, rows []int, at int64) int {
 	return -1
 }
 
-// KeptWords is a wait in the kernel, of [evidence.Intervals], in words, as [Native] has them: "fsync of /var/lib/journal".
-func KeptWords(b *evidence.Bundle, i int) string {
+// Kept puts a process's waits in the kernel into words.
+type Kept struct {
+	d     *kernelDetail
+	files map[string]map[evidence.NameID]bool // of each mechanism
+}
+
+// mostKept is how many files a process's waits of one kind may be on for them to be named: of more, as where each
+// request has one of its own, none is where to look.
+const mostKept = 4
+
+// NewKept looks at the waits of a process.
+func NewKept(b *evidence.Bundle, s evidence.SubjectID) *Kept {
+	k := &Kept{d: &kernelDetail{b: b, calls: make(map[evidence.StackID]string)}, files: make(map[string]map[evidence.NameID]bool)}
 	v := &b.Intervals
-	class, file := b.Names.Text(v.Cause[i]), b.Names.Text(v.NameOf(i, evidence.Operation))
-	call := (&kernelDetail{b: b, calls: make(map[evidence.StackID]string)}).callOf(v.Stack[i])
+	for _, i := range v.Select(evidence.InKernel, s) {
+		class := b.Names.Text(v.Cause[i])
+		if k.files[class] == nil {
+			k.files[class] = make(map[evidence.NameID]bool)
+		}
+		if len(k.files[class]) <= mostKept {
+			k.files[class][v.NameOf(i, evidence.Operation)] = true
+		}
+	}
+	return k
+}
+
+// Of is a wait, of [evidence.Intervals], in words, as [Native] has them: "fsync of /var/lib/journal".
+func (k *Kept) Of(i int) string {
+	b, v := k.d.b, &k.d.b.Intervals
+	if len(k.files[b.Names.Text(v.Cause[i])]) > mostKept {
+		return k.without(i)
+	}
+	return k.words(i, b.Names.Text(v.NameOf(i, evidence.Operation)))
+}
+
+// without is Of without its file.
+func (k *Kept) without(i int) string { return k.words(i, "") }
+
+func (k *Kept) words(i int, file string) string {
+	v := &k.d.b.Intervals
+	return keptWords(k.d.b.Names.Text(v.Cause[i]), k.d.callOf(v.Stack[i]), file)
+}
+
+func keptWords(class, call, file string) string {
 	of := ""
 	if strings.HasPrefix(file, "/") {
 		of = " of " + file

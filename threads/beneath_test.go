@@ -39,6 +39,11 @@ func TestBeneath(t *testing.T) {
 	look(3, 10*ms, "java.util.HashMap.get")
 	wait(4, evidence.KernelFsync, "/j", "jbd2_log_wait_commit", "__x64_sys_fdatasync")
 	look(4, 10*ms, "sun.nio.ch.FileDispatcherImpl.force0", "sun.nio.ch.FileChannelImpl.force")
+	for lane := evidence.LaneID(6); lane < 9; lane++ {
+		wait(lane, evidence.KernelFsync, "/book", "submit_bio_wait", "ksys_write")
+		look(lane, 10*ms, "java.io.RandomAccessFile.writeBytes", "java.io.RandomAccessFile.write")
+	}
+	look(9, 10*ms, "java.io.RandomAccessFile.writeBytes", "java.io.RandomAccessFile.write") // its wait was too short to be recorded by itself
 	wait(5, evidence.KernelReclaim, "", "try_to_free_mem_cgroup_pages", "asm_exc_page_fault")
 	look(5, 10*ms, park, "java.util.concurrent.locks.ReentrantLock.lock")
 	p.Close()
@@ -52,6 +57,8 @@ func TestBeneath(t *testing.T) {
 		2: {"write to a pipe that its reader empties too slowly" + in},
 		3: {""},
 		4: {"fsync of /j" + in},
+		8: {"fsync of /book" + in},
+		9: {"fsync" + in},
 		5: {"CartController.get()"},
 	} {
 		if len(got[lane]) != len(want) || got[lane][0] != want[0] || got[lane][len(want)-1] != want[len(want)-1] {

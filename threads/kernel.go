@@ -344,6 +344,10 @@ func (d *kernelDetail) callOf(stack evidence.StackID) string {
 			call = strings.TrimSuffix(sys, "64")
 			break
 		}
+		if sys, ok := strings.CutPrefix(name, "ksys_"); ok { // where its caller ends with it, that is not on the stack
+			call = strings.TrimSuffix(strings.TrimSuffix(sys, "64"), "_pgoff")
+			break
+		}
 		if strings.Contains(name, "page_fault") || name == "do_user_addr_fault" || name == "do_mem_abort" {
 			call = "page fault"
 		}
