@@ -7,7 +7,7 @@ import (
 )
 
 // added are the figures of processes that a master's are with its workers'.
-var added = []string{evidence.SeriesProcessCPU, evidence.SeriesProcessCPUSystem}
+var added = []string{evidence.SeriesProcessCPU, evidence.SeriesProcessCPUSystem, evidence.SeriesProcessMinorFaults, evidence.SeriesProcessMajorFaults}
 
 // CountWorkers has the workers of a master counted as the master: it does nothing but start them, and who asks
 // what the service uses, or what others leave it, means all of them. Their own figures are no

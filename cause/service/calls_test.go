@@ -1,6 +1,7 @@
 package service
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,18 @@ func TestElimination(t *testing.T) {
 	if v := judgePool(c); v.State != cause.RuledOut || v.Summary != "at most 7 of 10 connections in use, nobody waited (3 readings)" {
 		t.Errorf("pool: %s %q", v.State, v.Summary)
 	}
+	// Somebody waits before a pool that is nearly free: not for a place in it.
+	told := slices.Clone(b.Series)
+	for i, v := range [][]float64{{1, 1, 2, 1, 0, 1}, {10, 10, 10, 10, 10, 10}, {1, 1, 1, 1, 1, 1}} {
+		b.Series[i].V, b.Series[i].T = v, nil
+		for k := range v {
+			b.Series[i].T = append(b.Series[i].T, epoch+int64(k)*500*ms)
+		}
+	}
+	if v := judgePool(c); v.State != cause.RuledOut || !strings.Contains(v.Summary, "with so many free nobody waits for one") {
+		t.Errorf("nearly free: %s %q", v.State, v.Summary)
+	}
+	b.Series = told
 	// Gauges that do not say who waited clear a pool only where it was never full.
 	b.Series = b.Series[:2]
 	if v := judgePool(c); v.State != cause.RuledOut {

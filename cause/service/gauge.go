@@ -78,6 +78,10 @@ func judgeGauges(c *cause.Case, all []gauged) cause.Verdict {
 	}
 	waited := min(g.Waiting*float64(l.To-l.From), float64(l.Total))
 	switch {
+	case g.Size > 0 && g.Most < mostlyFree*g.Size && g.Readings >= fewReadings:
+		if g.Queue > 0 {
+			v.Summary += ": with so many free nobody waits for one, but to be served by it"
+		}
 	case waited >= cause.Material*float64(l.Total):
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, all %.0f in use.", g.Name, g.Size)
@@ -96,6 +100,14 @@ func judgeGauges(c *cause.Case, all []gauged) cause.Verdict {
 	}
 	return v
 }
+
+const (
+	// A pool of which no reading saw more than this part in use is not exhausted: what waits before it waits for
+	// a place that is there to be run, as on a host without free CPUs. Readings between may have seen more, not twice as much.
+	mostlyFree = .5
+	// Fewer readings may have missed when it was.
+	fewReadings = 5
+)
 
 func enlargePool(name string) cause.Fix {
 	return cause.Fix{Text: "enlarge the pool if the dependency can handle more (needed at once = requests per second × seconds each is held), or hold each connection for less time", Code: name}
