@@ -95,6 +95,9 @@ func Native(frames []string, _ string) View {
 		v.Pattern = reason
 		return v
 	}
+	if on == "socket" && slices.ContainsFunc(frames, func(f string) bool { return strings.HasPrefix(f, "- kernel unix_") }) {
+		on = "unix" // it was not told yet what it is, but for where in the kernel the thread waits
+	}
 	if of := onSocket(on); of != nil && w.on != "" {
 		v.State, v.Pattern = of.state, call+w.on+of.words
 		if v.State == evidence.NetWait {

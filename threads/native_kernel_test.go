@@ -13,11 +13,12 @@ import (
 // call takes long.
 func TestNativeOwner(t *testing.T) {
 	for want, frames := range map[string]string{
-		"fsync of /j in commit_batch":                                                  "fsync|- of /j|- sp 0x1|- kernel jbd2_log_wait_commit|fsync (libc.so.6)|commit_batch|serve|[svc]",
-		"fsync of /j in ledger::post":                                                  "fsync|- of /j|fsync (libc.so.6)|<std::fs::File>::sync_all|ledger::post::{{closure}}|core::ops::function::FnOnce::call_once",
-		"pread of /x.db (from disk) in unixRead":                                       "pread|- of /x.db|- kernel folio_wait_bit_common|pread64 (libc.so.6)|unixRead (libsqlite3.so.0)",
-		"pread of /x.db in load":                                                       "pread|- of /x.db|pread64 (libc.so.6)|sqlite3_step (libsqlite3.so.0)|load.constprop.0",
-		"pwrite of /x.dat (to disk) in keep":                                           "pwrite|- of /x.dat|- kernel submit_bio_wait|pwrite64 (libc.so.6)|keep",
+		"fsync of /j in commit_batch":            "fsync|- of /j|- sp 0x1|- kernel jbd2_log_wait_commit|fsync (libc.so.6)|commit_batch|serve|[svc]",
+		"fsync of /j in ledger::post":            "fsync|- of /j|fsync (libc.so.6)|<std::fs::File>::sync_all|ledger::post::{{closure}}|core::ops::function::FnOnce::call_once",
+		"pread of /x.db (from disk) in unixRead": "pread|- of /x.db|- kernel folio_wait_bit_common|pread64 (libc.so.6)|unixRead (libsqlite3.so.0)",
+		"pread of /x.db in load":                 "pread|- of /x.db|pread64 (libc.so.6)|sqlite3_step (libsqlite3.so.0)|load.constprop.0",
+		"pwrite of /x.dat (to disk) in keep":     "pwrite|- of /x.dat|- kernel submit_bio_wait|pwrite64 (libc.so.6)|keep",
+		"sync I/O: sendto to a UNIX socket that its reader empties too slowly in tell": "sendto|- of socket|- kernel unix_wait_for_peer|send (libc.so.6)|tell",
 		"page fault from disk in lookup":                                               "page fault|- sp 0x1|- kernel folio_wait_bit_common|lookup",
 		"page fault from disk (reading /x) in lookup":                                  "page fault|- of /x|- sp 0x1|- kernel folio_wait_bit_common|memcpy (libc.so.6)|lookup",
 		"page fault (direct reclaim) in load":                                          "page fault|- of /x|- kernel reclaim_throttle|load",
