@@ -267,8 +267,8 @@ func nativeCall(frames []string) (call, on string, sp uint64) {
 		}
 	}
 	switch {
-	case waitsWithin(frames, starting):
-		call, on = StartingThread, ""
+	case waitsWithin(frames, starting), call == "futex mutex" && waitsWithin(frames, joining):
+		call, on = StartingThreads, ""
 	case !strings.HasPrefix(call, "futex"):
 	case waitsWithin(frames, forking):
 		call, on = forks, "" // of what else a fork locks nobody but the C library knows

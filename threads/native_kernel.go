@@ -145,8 +145,11 @@ const forks = "fork"
 // starting are functions of C libraries that start a thread.
 var starting = []string{"pthread_create", "allocate_stack", "allocate_thread_stack"}
 
-// StartingThread begins what is said of a thread that starts another.
-const StartingThread = "starting a thread"
+// joining are functions in which a thread waits for another to end, and then for the C library's lock of all stacks.
+var joining = []string{"pthread_join", "pthread_clockjoin", "Thread>::join"}
+
+// StartingThreads begins what is said of a thread that starts others, or takes back what they had.
+const StartingThreads = "starting and ending threads"
 
 // waitsWithin says whether a thread waits in one of these functions: before any of the program's own.
 func waitsWithin(frames, functions []string) bool {

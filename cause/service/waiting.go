@@ -327,7 +327,7 @@ func fixOf(m ledger.Mechanism, what, name string) string {
 		return "whoever reads the other end is slower than what is written, and what is between is full: make it read faster, write less, or put a queue that drops between, with O_NONBLOCK"
 	case strings.HasPrefix(text, "page fault from disk"):
 		return "the file's pages are not in memory when they are touched: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or touch them outside of requests"
-	case strings.HasPrefix(text, threads.StartingThread):
+	case strings.HasPrefix(text, threads.StartingThreads):
 		return "threads are started for single pieces of work: each takes memory for its stack and a lock of the process's memory map, for which all wait that start or end one, or fault a page in: keep a pool of threads, and hand it the work"
 	case strings.HasPrefix(text, "fork"):
 		return "a fork copies the page tables of the whole process, the longer the more memory that has, and of one process forks wait for each other: start programs by posix_spawn or vfork, or from a small process that is begun before there is much memory"
