@@ -7,6 +7,7 @@ func catalogue() (all []recording) {
 	all = append(all, services()...)
 	all = append(all, linux()...)
 	all = append(all, natives()...)
+	all = append(all, redisServers()...)
 	all = append(all, dotnet()...)
 	all = append(all, jvms()...)
 	return append(all, ballast()...)
