@@ -159,6 +159,7 @@ type Verdict struct {
 
 	weight float64
 	spends string // of a server that others wait for: what it spends the time on
+	alone  string // its title before it was joined with another's; "": it was not
 }
 
 // MarshalJSON writes what a verdict needs twice: as sentences under "needs", and by its

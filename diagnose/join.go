@@ -21,11 +21,24 @@ const joinedFrom = .5
 // join makes one report of a service whose requests wait for a server that tells of itself, as Redis does, and of
 // what that was found to spend the time on, where both were recorded.
 func (r *run) join(all []Verdict) []Verdict {
+	seen := make(map[string]bool) // services
+	for {
+		i, best, title := r.toJoin(all, seen)
+		if best < 0 {
+			return all
+		}
+		all = joined(all, i, best, title)
+	}
+}
+
+// toJoin is the next service whose requests wait for a server, and what was found there, −1: none is left.
+func (r *run) toJoin(all []Verdict, seen map[string]bool) (waiting, best int, title string) {
 	for i := range all {
 		v := &all[i]
-		if v.Cause != service.DependencySlow.ID || v.Verdict != cause.Supported {
+		if v.Cause != service.DependencySlow.ID || v.Verdict != cause.Supported || seen[v.Subject] {
 			continue
 		}
+		seen[v.Subject] = true
 		who := slices.IndexFunc(r.b.Subjects, func(s evidence.Subject) bool { return r.title(s) == v.Subject })
 		if who < 0 {
 			continue
@@ -46,10 +59,10 @@ func (r *run) join(all []Verdict) []Verdict {
 				r.cleared(v, evidence.SubjectID(id), name)
 				continue
 			}
-			return joined(all, i, best, server.Title)
+			return i, best, server.Title
 		}
 	}
-	return all
+	return -1, -1, ""
 }
 
 // joined joins what a service waits for with what the server spends the time on, and puts one behind the other.
@@ -63,13 +76,18 @@ func joined(all []Verdict, service, server int, title string) []Verdict {
 	if v.Saves != nil {
 		began = fmt.Sprintf("Requests wait %s for %s", figure.Ms(v.Saves.Value), title)
 	}
-	own := x.Title
+	if x.alone == "" {
+		x.alone = x.Title
+	}
+	own := x.alone
 	v.Title = fmt.Sprintf("%s; %s spends it %s.", began, title, spent)
 	v.Evidence = append(v.Evidence, Evidence{Text: x.Subject + ": " + own})
 	v.Evidence = append(v.Evidence, x.Evidence...)
 	v.Fix = append(slices.Clone(x.Fix), v.Fix...)
 	x.Title = fmt.Sprintf("%s It is what requests of %s wait for.", own, v.Subject)
-	x.Saves = v.Saves
+	if x.Saves == nil || v.Saves != nil && v.Saves.Value > x.Saves.Value {
+		x.Saves = v.Saves
+	}
 	if server < service { // of equals the first is told first
 		moved := all[server]
 		copy(all[server:service], all[server+1:service+1])
