@@ -124,7 +124,7 @@ type Variant struct {
 // NoneOf and AnyOf is given.
 type Expected struct {
 	First  string   `json:"first,omitempty"`   // ranked first
-	With   []string `json:"with,omitempty"`    // and all of these behind it
+	Behind string   `json:"behind,omitempty"`  // or behind this one, which says who waits for it
 	NoneOf []string `json:"none_of,omitempty"` // none of these
 	AnyOf  []string `json:"any_of,omitempty"`  // at least one of these
 	Not    []string `json:"not"`               // and none of these
@@ -138,7 +138,7 @@ func (e Expected) Met(d *diagnose.Diagnosis) bool {
 	case d == nil, slices.ContainsFunc(e.Not, has), slices.ContainsFunc(e.NoneOf, has):
 		return false
 	case e.First != "":
-		return len(supported) > 0 && supported[0] == e.First && !slices.ContainsFunc(e.With, func(id string) bool { return !has(id) })
+		return len(supported) > 0 && (supported[0] == e.First || supported[0] == e.Behind && has(e.First))
 	case len(e.AnyOf) > 0:
 		return slices.ContainsFunc(e.AnyOf, has)
 	}

@@ -40,8 +40,9 @@ func TestExpected(t *testing.T) {
 	}{
 		{"first", Expected{First: gc}, []string{gc, pool}, true},
 		{"second", Expected{First: gc}, []string{pool, gc}, false},
-		{"first, with another", Expected{First: gc, With: []string{pool}}, []string{gc, pool}, true},
-		{"first, without the other", Expected{First: gc, With: []string{pool}}, []string{gc}, false},
+		{"behind another", Expected{First: gc, Behind: pool}, []string{pool, gc}, true},
+		{"first, where it may be behind another", Expected{First: gc, Behind: pool}, []string{gc}, true},
+		{"only the one that it may be behind", Expected{First: gc, Behind: pool}, []string{pool}, false},
 		{"nothing found", Expected{First: gc}, nil, false},
 		{"first, with another that must not be", Expected{First: gc, Not: []string{pool}}, []string{gc, pool}, false},
 		{"ruled out is not found", Expected{First: gc, Not: []string{lock}}, []string{gc}, true},

@@ -268,7 +268,10 @@ func figure(v *float64, unit string) string {
 func (e Expected) String() string {
 	switch {
 	case e.First != "":
-		return strings.Join(append([]string{e.First + " first"}, e.With...), ", with ")
+		if e.Behind != "" {
+			return e.First + " first, or behind " + e.Behind
+		}
+		return e.First + " first"
 	case len(e.AnyOf) > 0:
 		return "one of " + strings.Join(e.AnyOf, ", ")
 	case e.Nothing():

@@ -174,8 +174,8 @@ func variantTable(l *lab.Lab) string {
 			must, not = "nothing", ""
 		case e.First != "":
 			must = code(e.First) + " first"
-			for _, id := range e.With {
-				must += ", with " + code(id)
+			if e.Behind != "" {
+				must += ", or behind " + code(e.Behind)
 			}
 		case len(e.AnyOf) > 1:
 			must = "one of " + codes(e.AnyOf)
