@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/unstall/unstall/probe/probetest"
 	"github.com/unstall/unstall/try"
 )
 
@@ -250,14 +251,7 @@ func TestTryHugePages(t *testing.T) {
 	if err != nil || os.Geteuid() != 0 || unix.Access(file, unix.W_OK) != nil || !strings.Contains(string(before), "[madvise]") {
 		t.Skip("takes root and a host with transparent huge pages where they are asked for")
 	}
-	alone, err := os.OpenFile(filepath.Join(os.TempDir(), "unstall-test-thp.lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer alone.Close()
-	if err := unix.Flock(int(alone.Fd()), unix.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	probetest.HugePages(t, true)
 	defer func() {
 		if now, _ := os.ReadFile(file); string(now) != string(before) {
 			t.Errorf("it is %s", now)

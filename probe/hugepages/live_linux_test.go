@@ -54,6 +54,7 @@ func sparse() {
 }
 
 func TestSparse(t *testing.T) {
+	probetest.HugePages(t, false)
 	child := probetest.Play(t, "sparse", nil)
 	if child.Said != "ready" {
 		t.Skip("this host gives no huge pages now")
@@ -79,6 +80,7 @@ func TestSparse(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
+	probetest.HugePages(t, false)
 	child := probetest.Play(t, "sparse", nil)
 	x := discover.Target{PID: child.Process.Pid}
 	if len(find(t.Context(), x)) == 0 {
@@ -108,6 +110,7 @@ func TestPassive(t *testing.T) {
 }
 
 func TestGone(t *testing.T) {
+	probetest.HugePages(t, false)
 	child := probetest.Play(t, "sparse", nil)
 	p, err := open(child.Process.Pid)
 	if err != nil {
