@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/probe/probetest"
 )
 
 // confine is the program "confine" of the tests: a command that sees less of its host than it could.
@@ -194,6 +195,7 @@ func TestConfined(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("taking something away takes root")
 	}
+	probetest.HugePages(t, false)
 	bpf, perf := strconv.Itoa(unix.SYS_BPF), strconv.Itoa(unix.SYS_PERF_EVENT_OPEN)
 	eperm, enosys := strconv.Itoa(int(unix.EPERM)), strconv.Itoa(int(unix.ENOSYS))
 	for _, c := range []lessHere{
