@@ -113,8 +113,9 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if c.Output != "" && c.Output != "-" {
 		fmt.Fprintln(s.out, sentence.Brief(d))
 	}
-	s.write(c.Output, files, func(w io.Writer) error { return form.Report(w, d) })
-	s.wrote(c.Output)
+	if s.write(c.Output, files, func(w io.Writer) error { return form.Report(w, d) }) {
+		s.wrote(c.Output)
+	}
 	if slices.ContainsFunc(d.Verdicts, func(v diagnose.Verdict) bool {
 		return v.Verdict == "supported" && (c.Fail || slices.Contains(c.FailOn, v.Cause))
 	}) {

@@ -72,18 +72,19 @@ func (s *session) read(names []string) *evidence.Bundle {
 }
 
 // write renders into a file, or to the output if it has no name. A file that
-// was read is not written over.
-func (s *session) write(name string, inputs []string, render func(io.Writer) error) {
+// was read is not written over. It says whether that went well.
+func (s *session) write(name string, inputs []string, render func(io.Writer) error) (ok bool) {
 	if name == "" || name == "-" {
 		if err := render(s.out); err != nil && !errors.Is(err, syscall.EPIPE) { // its reader has seen enough
 			s.fail(unreadable, err)
+			return false
 		}
-		return
+		return true
 	}
 	for _, in := range inputs {
 		if same(in, name) {
 			s.fail(wrongUse, fmt.Errorf("-o %s: this is one of the files to be read: give another name", name))
-			return
+			return false
 		}
 	}
 	f, err := private(name)
@@ -93,6 +94,7 @@ func (s *session) write(name string, inputs []string, render func(io.Writer) err
 	if err != nil {
 		s.fail(unreadable, err)
 	}
+	return err == nil
 }
 
 // wrote says which file was written, and how large it is.

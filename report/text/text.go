@@ -16,9 +16,6 @@ import (
 	"github.com/unstall/unstall/report/sentence"
 )
 
-// Report renders a diagnosis as suits w.
-func Report(w io.Writer, d *diagnose.Diagnosis) error { return For(w).Report(w, d) }
-
 // Report renders a diagnosis.
 func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 	if o.Width == 0 {
