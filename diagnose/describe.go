@@ -14,12 +14,13 @@ import (
 
 // requests fills in what is known of the requests and the ledger's entries.
 func (r *run) requests() {
-	if len(r.incident.Ledgers()) == 0 {
+	ledgers := r.incident.Counted()
+	if len(ledgers) == 0 {
 		return
 	}
 	r.d.RankedBy = "request_time"
 	// The figures of one service head the report; slow time is that of all.
-	top := top(r.incident.Ledgers())
+	top := top(ledgers)
 	q := top.Requests
 	out := &Requests{
 		Source:          r.b.Artifacts[q.Source].Name,
@@ -37,7 +38,7 @@ func (r *run) requests() {
 		out.Rate = cause.Number(q.Rate)
 	}
 	timedOut := 0
-	for _, l := range r.incident.Ledgers() {
+	for _, l := range ledgers {
 		out.Count += l.Requests.Count
 		out.Unfinished += l.Requests.Unfinished
 		out.Failed += l.Requests.Failed

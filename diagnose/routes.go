@@ -41,7 +41,7 @@ const mostRoutes = 100
 // have none.
 func (r *run) routes() (out []Route, left int) {
 	named := false
-	for _, charged := range r.incident.Ledgers() {
+	for _, charged := range r.incident.Counted() {
 		l := charged.All
 		q := &r.b.Requests
 		took, of := make(map[evidence.NameID][]int64), make(map[evidence.NameID]*Route)

@@ -10,6 +10,7 @@
 package incident
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -37,17 +38,17 @@ type Incident struct {
 	Dated    bool           // Whole is in times of day
 	Baseline *Incident      // of when all was well; nil: none
 
-	opt     Options
-	build   sync.Once
-	ledgers []*ledger.Ledger
+	opt      Options
+	build    sync.Once
+	ledgers  []*ledger.Ledger
+	passedOn map[evidence.SubjectID]bool
 }
 
 // Of makes an incident of a bundle, which it leaves as it is.
 func Of(read *evidence.Bundle, opt Options) *Incident {
 	b := Held(read)
 	threads.Attach(b, runtime.Stacks())
-	throughPools(b)
-	i := &Incident{Bundle: b, opt: opt}
+	i := &Incident{Bundle: b, opt: opt, passedOn: throughPools(b)}
 	i.Dated = b.Dated()
 	if i.Whole.From, i.Whole.Until = b.Window(); !i.Dated {
 		i.Whole.From, i.Whole.Until = b.Undated()
@@ -87,6 +88,12 @@ func (i *Incident) Ledgers() []*ledger.Ledger {
 		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.usual(), Stacks: runtime.Stacks()})
 	})
 	return i.ledgers
+}
+
+// Counted are the ledgers that together count each request once: without those of workers whose requests were followed
+// from the service that passed them on.
+func (i *Incident) Counted() []*ledger.Ledger {
+	return slices.DeleteFunc(slices.Clone(i.Ledgers()), func(l *ledger.Ledger) bool { return i.passedOn[l.Subject] })
 }
 
 // Ledger is a subject's, nil without requests.

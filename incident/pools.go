@@ -29,18 +29,24 @@ type workerPool struct {
 // for about as long: by as much as they took longer than the pool works on such requests on average. And
 // all waits of a time together are what the others' figures exceed the pool's own by then: where its
 // work itself takes longer for a while, nobody waits for that.
-func throughPools(b *evidence.Bundle) {
+//
+// It gives the subjects whose requests are others' that were followed.
+func throughPools(b *evidence.Bundle) (passedOn map[evidence.SubjectID]bool) {
 	pools := poolsOf(b)
 	if len(pools) == 0 {
-		return
+		return nil
 	}
 	paths := make(map[int]evidence.Path)
+	passedOn = make(map[evidence.SubjectID]bool)
 	for _, p := range pools {
-		p.follow(b, paths)
+		if p.follow(b, paths) {
+			passedOn[p.subject] = true
+		}
 	}
 	if len(paths) > 0 {
 		b.Requests.SetPaths(func(i int) evidence.Path { return paths[i] })
 	}
+	return passedOn
 }
 
 // poolsOf are the pools that are known by where they listen, with the requests that came there.
@@ -106,11 +112,12 @@ type bin struct {
 	likely                 int64 // ns that its requests are likely to have waited, by their neighbours
 }
 
-func (p *workerPool) follow(b *evidence.Bundle, paths map[int]evidence.Path) {
+// follow says where the requests that were passed on spent their time, and whether that could be told.
+func (p *workerPool) follow(b *evidence.Bundle, paths map[int]evidence.Path) bool {
 	r := &b.Requests
 	n, m := float64(len(p.callers)), float64(len(p.served))
 	if m < leastPassed || max(n, m) > aboutAll*min(n, m) {
-		return
+		return false
 	}
 	bins := make(map[int64]*bin)
 	in := func(row int) *bin {
@@ -169,6 +176,7 @@ func (p *workerPool) follow(b *evidence.Bundle, paths map[int]evidence.Path) {
 		path = path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: r.Latency(row) - wait - (took[row] - wait - left)})
 		paths[row] = path
 	}
+	return true
 }
 
 // waiting appends a wait for a worker, with what the workers did meanwhile, who kept it waiting.

@@ -79,6 +79,22 @@ func TestThroughPools(t *testing.T) {
 	}
 }
 
+// A request that was followed from the web server through the pool is one request.
+func TestCountedOnce(t *testing.T) {
+	for _, c := range []struct {
+		served int
+		want   int // services whose requests count
+	}{{2000, 1}, {1000, 2}} { // of half a log it is not known whose requests they are
+		i := incident.Of(passedOn(c.served, func(i int) int64 { return int64(i) * 100e3 }), incident.Options{})
+		if got := i.Counted(); len(got) != c.want || i.Bundle.Subjects[got[0].Subject].Name != "nginx" {
+			t.Errorf("of %d requests in the pool's log, those of %d services count, want %d, nginx's first", c.served, len(got), c.want)
+		}
+		if got := i.Ledgers(); len(got) != 2 {
+			t.Errorf("%d services have a ledger, want both", len(got))
+		}
+	}
+}
+
 // What the workers of a master use it uses.
 func TestMasters(t *testing.T) {
 	for _, c := range []struct {
