@@ -13,7 +13,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-type txtarFile = txtar.File
+// File is a file of an archive.
+type File = txtar.File
+
+type txtarFile = File
 
 // dir is where the golden files are.
 func (s *Suite) dir() string {

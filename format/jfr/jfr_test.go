@@ -1,87 +1,137 @@
 package jfr
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/formattest"
+	"github.com/unstall/unstall/format/jfr/jfrtext"
+	"github.com/unstall/unstall/format/jfr/recording"
 	"github.com/unstall/unstall/lab/jvmapp"
 )
 
-var suite = formattest.Suite{Format: Format, Name: "a.jfr", More: func(testing.TB) [][]byte { return [][]byte{recorded(2)} }}
+// releases are the JDKs whose recordings of testdata/App.java are in testdata, with profile.jfc but for what
+// tells of the host and what there is a lot of; beside each is what jfr summary counts, and the JVM's GC log.
+var releases = []int{11, 17, 21, 25}
+
+var suite = formattest.Suite{
+	Format: Format,
+	Name:   "a.jfr",
+	Input: func(t testing.TB, f formattest.File) []byte {
+		data, err := jfrtext.Compile(string(f.Data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	},
+	More: func(t testing.TB) (all [][]byte) {
+		for _, n := range releases {
+			all = append(all, sample(t, n))
+		}
+		return all
+	},
+	Match: map[string]format.Confidence{recording.Magic + "\x00\x02": format.Sure, "FLX\x00": format.No},
+}
 
 func TestFormat(t *testing.T) { suite.Test(t) }
 func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
-// recorded is a recording of chunks of 100 bytes, a second each.
-func recorded(chunks int) (b []byte) {
-	for i := range chunks {
-		h := make([]byte, 100)
-		copy(h, magic)
-		binary.BigEndian.PutUint16(h[4:], 2)
-		binary.BigEndian.PutUint16(h[6:], 1)
-		binary.BigEndian.PutUint64(h[8:], 100)
-		binary.BigEndian.PutUint64(h[32:], uint64(1e18+i*1e9))
-		binary.BigEndian.PutUint64(h[40:], 1e9)
-		b = append(b, h...)
-	}
-	return b
-}
-
-func TestWhole(t *testing.T) {
-	b, err := suite.Read(recorded(3))
-	if err != nil || len(b.Tables) != 1 || len(b.Warnings) != 1 || b.Artifacts[0].Tail {
-		t.Fatalf("%+v, %v", b, err)
-	}
-	want := "2.1 3 300 2001-09-09T01:46:40.000Z 2001-09-09T01:46:43.000Z"
-	if got := strings.Join(b.Tables[0].Rows[0], " "); got != want {
-		t.Errorf("%s, want %s", got, want)
+func BenchmarkParse(b *testing.B) {
+	for _, n := range releases {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { suite.Benchmark(b, bytes.Repeat(sample(b, n), 10)) })
 	}
 }
 
-// What Oracle's JDK 8 writes is refused by name.
-func TestOld(t *testing.T) {
-	old := recorded(1)
-	binary.BigEndian.PutUint16(old[4:], 0)
-	binary.BigEndian.PutUint16(old[6:], 9)
-	if _, err := suite.Read(old); err == nil || !strings.Contains(err.Error(), "version 0.9 is that of Oracle's JDK 7 and 8") {
-		t.Errorf("%v", err)
+// sample is the recording of a release.
+func sample(t testing.TB, release int) []byte {
+	f, err := os.Open(fmt.Sprintf("testdata/jdk%d.jfr.gz", release))
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
-// TestCut cuts a recording anywhere: what came before is said, and that it is cut.
-func TestCut(t *testing.T) {
-	whole := recorded(2)
-	for n := 5; n < len(whole); n++ {
-		b, err := suite.Read(whole[:n])
-		switch {
-		case n < headerSize && (err == nil || !strings.Contains(err.Error(), "it ends within a chunk")):
-			t.Fatalf("%d bytes: %v", n, err)
-		case n >= headerSize && (err != nil || n != 100 && !b.Artifacts[0].Tail):
-			t.Fatalf("%d bytes: cut %v, %v", n, b.Artifacts[0].Tail, err)
+// counted are the events of each type that a bundle counts. What a checkpoint is called differs.
+func counted(b *evidence.Bundle) map[string]int {
+	counts := make(map[string]int)
+	for _, t := range b.Tables {
+		if t.Title != "Events" {
+			continue
+		}
+		for _, r := range t.Rows {
+			counts[strings.ToLower(r[0])], _ = strconv.Atoi(r[1])
 		}
 	}
-	open := recorded(1)
-	copy(open[8:16], make([]byte, 8))
-	if b, err := suite.Read(open); err != nil || !strings.Contains(b.Warnings[0].Text, "never finished") {
-		t.Errorf("an open chunk: %v", err)
+	return counts
+}
+
+// summary are those that jfr summary counts: in its lines are a type and a count, and behind that may be a size.
+func summary(said string) map[string]int {
+	counts := make(map[string]int)
+	for line := range strings.Lines(said) {
+		words := strings.Fields(line)
+		if len(words) < 2 || !strings.Contains(words[0], ".") {
+			continue
+		}
+		if n, err := strconv.Atoi(words[1]); err == nil && n > 0 {
+			counts[strings.ToLower(words[0])] += n
+		}
 	}
-	if b, err := suite.Read(append(recorded(1), "something else"...)); err != nil || !strings.Contains(b.Warnings[0].Text, "is not a chunk") {
-		t.Errorf("something else behind it: %v", err)
+	return counts
+}
+
+// TestCounts holds what is counted of each type of event against what jfr summary does, and
+// wants everything to be understood.
+func TestCounts(t *testing.T) {
+	for _, n := range releases {
+		said, err := os.ReadFile(fmt.Sprintf("testdata/jdk%d.counts", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := suite.MustRead(t, sample(t, n))
+		if d := cmp.Diff(summary(string(said)), counted(b)); d != "" {
+			t.Errorf("JDK %d: -jfr summary +unstall\n%s", n, d)
+		}
+		if len(b.Warnings) > 0 || b.Artifacts[0].Tail {
+			t.Errorf("JDK %d: %+v", n, b.Warnings)
+		}
 	}
 }
 
-// TestLive holds the headers of a real recording against what jfr summary says.
+// TestLive does the same with what a JVM records now.
 func TestLive(t *testing.T) {
-	for _, release := range []int{11, 17, 25} {
+	source, err := os.ReadFile("testdata/App.java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, release := range releases {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "a.jfr")
-			a := jvmapp.Start(t, release, `public class App { public static void main(String[] args) { } }`, "-Xmx32m", "-XX:StartFlightRecording=filename="+file)
+			a := jvmapp.Start(t, release, strings.Replace(string(source), "for (Thread t : all) t.join();", `for (Thread t : all) t.join(); Host.say("done");`, 1),
+				"-Xmx64m", "-XX:StartFlightRecording=settings=profile,filename="+file)
+			a.Line(t)
 			home := a.Home
 			if err := a.Stop(); err != nil {
 				t.Fatal(err)
@@ -90,22 +140,53 @@ func TestLive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := suite.Read(data)
-			if err != nil || b.Artifacts[0].Tail || len(b.Tables) != 1 {
-				t.Fatalf("%+v, %v", b.Warnings, err)
-			}
+			b := suite.MustRead(t, data)
 			said, err := exec.Command(filepath.Join(home, "bin", "jfr"), "summary", file).Output()
 			if err != nil {
 				t.Fatal(err)
 			}
+			if d := cmp.Diff(summary(string(said)), counted(b)); d != "" || len(b.Warnings) > 0 || b.Artifacts[0].Tail {
+				t.Errorf("%+v, -jfr summary +unstall\n%s", b.Warnings, d)
+			}
 			row := b.Tables[0].Rows[0]
 			words := strings.Join(strings.Fields(string(said)), " ")
-			start := strings.NewReplacer("T", " ").Replace(row[3][:len("2006-01-02T15:04:05")])
+			start := strings.Replace(row[4][:len("2006-01-02T15:04:05")], "T", " ", 1)
 			for _, want := range []string{"Version: " + row[0], "Chunks: " + row[1], "Start: " + start} {
 				if !strings.Contains(words, want) {
 					t.Errorf("jfr summary does not say %q: %s", want, words[:min(len(words), 200)])
 				}
 			}
 		})
+	}
+}
+
+// What Oracle's JDK 8 writes is refused by name.
+func TestOld(t *testing.T) {
+	old := sample(t, 17)
+	binary.BigEndian.PutUint16(old[4:], 0)
+	binary.BigEndian.PutUint16(old[6:], 9)
+	if _, err := suite.Read(old); err == nil || !strings.Contains(err.Error(), "version 0.9 is that of Oracle's JDK 7 and 8") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestBroken says of what is no whole recording what it is.
+func TestBroken(t *testing.T) {
+	whole := sample(t, 21)
+	open := bytes.Clone(whole)
+	copy(open[8:16], make([]byte, 8))
+	for want, data := range map[string][]byte{
+		"it ends within a chunk":                 whole[:len(whole)/2],
+		"a chunk was never finished":             open,
+		"what follows a chunk is not a chunk":    append(bytes.Clone(whole), "something else"...),
+		"chunks of the flight recording without": sample(t, 11)[:80_000],
+	} {
+		b, err := suite.Read(data)
+		if err != nil || !b.Artifacts[0].Tail || !strings.Contains(fmt.Sprint(b.Warnings), want) {
+			t.Errorf("%s: %+v, %v", want, b.Warnings, err)
+		}
+	}
+	if _, err := suite.Read(whole[:40]); err == nil || !strings.Contains(err.Error(), "it ends within a chunk") {
+		t.Errorf("a header that is cut: %v", err)
 	}
 }

@@ -1,0 +1,508 @@
+// Package jfrtext makes flight recordings of a text, so that a test can hold one that is read at a
+// glance. A line is one of
+//
+//	chunk start=2026-11-23T12:00:00Z ticks=1000 frequency=1000000000 duration=5s [open] [wide] [deltas]
+//	class jdk.types.Symbol string:java.lang.String
+//	event jdk.JavaMonitorEnter startTime:long@TICKS duration:long@TICKS eventThread:java.lang.Thread* frames:jdk.types.StackFrame[]
+//	constant jdk.types.Symbol 7 "run"
+//	checkpoint
+//	metadata
+//	jdk.JavaMonitorEnter 1000 2000 3 [(1 2) (3 4)]
+//
+// Types of a field are a class, with * for a key of a constant, [] for an array and @ for the
+// unit that its annotation has. Values are numbers, strings ("…" in UTF-8, c"…" in UTF-16, l"…" in Latin-1, #7 a
+// constant, - none), structures in parentheses and arrays in brackets. Constants are written at the next
+// checkpoint, and at the end of a chunk, where the metadata stands, too, unless there was one.
+package jfrtext
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+)
+
+// Compile makes a recording.
+func Compile(text string) ([]byte, error) {
+	var out []byte
+	var c *chunk
+	for n, line := range strings.Split(text, "\n") {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		var err error
+		switch {
+		case word == "" || strings.HasPrefix(word, "//"):
+		case word == "chunk":
+			out = c.end(out)
+			c, err = begin(rest)
+		case c == nil:
+			err = fmt.Errorf("no chunk")
+		default:
+			err = c.line(word, rest)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n+1, err)
+		}
+	}
+	return c.end(out), nil
+}
+
+type field struct {
+	name, class, unit string
+	array, pooled     bool
+}
+
+type class struct {
+	id     int64
+	name   string
+	event  bool
+	fields []field
+}
+
+type constant struct {
+	class  string
+	key    int64
+	tokens []string
+}
+
+type chunk struct {
+	start, duration, ticks, frequency int64
+	open, wide, deltas                bool
+
+	body      []byte // header included
+	classes   []*class
+	constants []constant
+	last      int64 // position of the last checkpoint
+	metadata  int64
+}
+
+var primitives = []string{"boolean", "byte", "char", "short", "int", "long", "float", "double", "java.lang.String", "jdk.jfr.Timespan", "jdk.jfr.Timestamp"}
+
+func begin(options string) (*chunk, error) {
+	c := &chunk{ticks: 1000, frequency: 1e9, body: make([]byte, 68)}
+	for i, name := range primitives {
+		c.classes = append(c.classes, &class{id: int64(i + 2), name: name})
+	}
+	for _, o := range strings.Fields(options) {
+		key, value, _ := strings.Cut(o, "=")
+		var err error
+		switch key {
+		case "start":
+			var at time.Time
+			at, err = time.Parse(time.RFC3339, value)
+			c.start = at.UnixNano()
+		case "duration":
+			var d time.Duration
+			d, err = time.ParseDuration(value)
+			c.duration = int64(d)
+		case "ticks":
+			c.ticks, err = strconv.ParseInt(value, 0, 64)
+		case "frequency":
+			c.frequency, err = strconv.ParseInt(value, 0, 64)
+		case "open":
+			c.open = true
+		case "wide":
+			c.wide = true
+		case "deltas":
+			c.deltas = true
+		default:
+			err = fmt.Errorf("no option %q", key)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *chunk) line(word, rest string) error {
+	switch word {
+	case "class", "event":
+		name, fields, _ := strings.Cut(rest, " ")
+		x := &class{id: int64(100 + len(c.classes)), name: name, event: word == "event"}
+		for _, f := range strings.Fields(fields) {
+			key, typ, _ := strings.Cut(f, ":")
+			d := field{name: key}
+			typ, d.unit, _ = strings.Cut(typ, "@")
+			typ, d.array = strings.CutSuffix(typ, "[]")
+			d.class, d.pooled = strings.CutSuffix(typ, "*")
+			x.fields = append(x.fields, d)
+		}
+		c.classes = append(c.classes, x)
+		return nil
+	case "constant":
+		tokens, err := split(rest)
+		if err != nil || len(tokens) < 3 {
+			return fmt.Errorf("a constant has a class, a key and a value: %v", err)
+		}
+		key, err := strconv.ParseInt(tokens[1], 0, 64)
+		c.constants = append(c.constants, constant{tokens[0], key, tokens[2:]})
+		return err
+	case "checkpoint":
+		return c.checkpoint()
+	case "metadata":
+		c.describe()
+		return nil
+	}
+	x := c.class(word)
+	if x == nil {
+		return fmt.Errorf("no class %q", word)
+	}
+	tokens, err := split(rest)
+	if err != nil {
+		return err
+	}
+	w := &writer{wide: c.wide}
+	w.long(x.id)
+	if tokens, err = c.values(w, x, tokens); err == nil && len(tokens) > 0 {
+		err = fmt.Errorf("%d values too many", len(tokens))
+	}
+	c.add(w)
+	return err
+}
+
+func (c *chunk) class(name string) *class {
+	i := slices.IndexFunc(c.classes, func(x *class) bool { return x.name == name })
+	if i < 0 {
+		return nil
+	}
+	return c.classes[i]
+}
+
+// add appends an event, before which its size goes: as the JVM does, in four bytes.
+func (c *chunk) add(w *writer) {
+	n := len(w.b) + 4
+	if c.wide {
+		c.body = binary.BigEndian.AppendUint32(c.body, uint32(n))
+	} else {
+		c.body = append(c.body, byte(n)|0x80, byte(n>>7)|0x80, byte(n>>14)|0x80, byte(n>>21))
+	}
+	c.body = append(c.body, w.b...)
+}
+
+func (c *chunk) checkpoint() error {
+	if len(c.constants) == 0 {
+		return nil
+	}
+	at := int64(len(c.body))
+	w := &writer{wide: c.wide}
+	w.long(1)
+	w.long(0)
+	w.long(0)
+	if c.last > 0 {
+		w.long(c.last - at)
+	} else {
+		w.long(0)
+	}
+	w.b = append(w.b, 0)
+	var order []string
+	by := make(map[string][]constant)
+	for _, k := range c.constants {
+		if by[k.class] == nil {
+			order = append(order, k.class)
+		}
+		by[k.class] = append(by[k.class], k)
+	}
+	w.int(int64(len(order)))
+	for _, name := range order {
+		x := c.class(name)
+		if x == nil {
+			return fmt.Errorf("no class %q", name)
+		}
+		w.long(x.id)
+		w.int(int64(len(by[name])))
+		for _, k := range by[name] {
+			w.long(k.key)
+			if rest, err := c.value(w, field{class: name}, k.tokens); err != nil || len(rest) > 0 {
+				return fmt.Errorf("constant %d of %s: %v %q", k.key, name, err, rest)
+			}
+		}
+	}
+	c.last, c.constants = at, nil
+	c.add(w)
+	return nil
+}
+
+// describe writes the metadata.
+func (c *chunk) describe() {
+	var table []string
+	word := func(s string) int64 {
+		i := slices.Index(table, s)
+		if i < 0 {
+			i = len(table)
+			table = append(table, s)
+		}
+		return int64(i)
+	}
+	tree := &writer{wide: c.wide}
+	element := func(name string, children int, attributes ...string) {
+		tree.int(word(name))
+		tree.int(int64(len(attributes) / 2))
+		for _, a := range attributes {
+			tree.int(word(a))
+		}
+		tree.int(int64(children))
+	}
+	// A tree says how many children an element has behind its attributes.
+	element("root", 2)
+	element("metadata", len(c.classes))
+	for _, x := range c.classes {
+		attributes := []string{"id", strconv.FormatInt(x.id, 10), "name", x.name}
+		if x.event {
+			attributes = append(attributes, "superType", "jdk.jfr.Event")
+		}
+		element("class", len(x.fields), attributes...)
+		for _, f := range x.fields {
+			id := int64(-1)
+			if of := c.class(f.class); of != nil {
+				id = of.id
+			}
+			attributes := []string{"name", f.name, "class", strconv.FormatInt(id, 10)}
+			if f.array {
+				attributes = append(attributes, "dimension", "1")
+			}
+			if f.pooled {
+				attributes = append(attributes, "constantPool", "true")
+			}
+			if f.unit == "" {
+				element("field", 0, attributes...)
+				continue
+			}
+			element("field", 1, attributes...)
+			annotation := "jdk.jfr.Timespan"
+			if f.name == "startTime" || strings.HasSuffix(f.unit, "_SINCE_EPOCH") {
+				annotation = "jdk.jfr.Timestamp"
+			}
+			element("annotation", 0, "class", strconv.FormatInt(c.class(annotation).id, 10), "value", f.unit)
+		}
+	}
+	element("region", 0)
+	w := &writer{wide: c.wide}
+	w.long(0) // type, start, duration, id
+	w.long(0)
+	w.long(0)
+	w.long(1)
+	w.int(int64(len(table)))
+	for _, s := range table {
+		w.text(s)
+	}
+	w.b = append(w.b, tree.b...)
+	c.metadata = int64(len(c.body))
+	c.add(w)
+}
+
+func (c *chunk) end(out []byte) []byte {
+	if c == nil {
+		return out
+	}
+	if err := c.checkpoint(); err != nil {
+		panic(err) // of a test
+	}
+	if c.metadata == 0 {
+		c.describe()
+	}
+	h := c.body
+	copy(h, "FLR\x00")
+	binary.BigEndian.PutUint16(h[4:], 2)
+	binary.BigEndian.PutUint16(h[6:], 1)
+	if !c.open {
+		for at, v := range map[int]int64{8: int64(len(h)), 16: c.last, 24: c.metadata} {
+			binary.BigEndian.PutUint64(h[at:], uint64(v))
+		}
+	}
+	for at, v := range map[int]int64{32: c.start, 40: c.duration, 48: c.ticks, 56: c.frequency} {
+		binary.BigEndian.PutUint64(h[at:], uint64(v))
+	}
+	if c.open {
+		h[64] = 1
+	}
+	if !c.wide {
+		h[67] |= 1
+	}
+	if c.deltas {
+		h[67] |= 4
+	}
+	return append(out, h...)
+}
+
+// values writes the fields of a class.
+func (c *chunk) values(w *writer, x *class, tokens []string) (_ []string, err error) {
+	for _, f := range x.fields {
+		if tokens, err = c.value(w, f, tokens); err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", x.name, f.name, err)
+		}
+	}
+	return tokens, nil
+}
+
+func (c *chunk) value(w *writer, f field, tokens []string) (rest []string, err error) {
+	if len(tokens) == 0 {
+		return nil, fmt.Errorf("no value")
+	}
+	one := tokens[0]
+	switch {
+	case f.array:
+		if one != "[" {
+			return nil, fmt.Errorf("no array: %q", one)
+		}
+		element, n := &writer{wide: c.wide}, int64(0)
+		for rest = tokens[1:]; len(rest) > 0 && rest[0] != "]"; n++ {
+			of := f
+			of.array = false
+			if rest, err = c.value(element, of, rest); err != nil {
+				return nil, err
+			}
+		}
+		if len(rest) == 0 {
+			return nil, fmt.Errorf("an array without end")
+		}
+		w.int(n)
+		w.b = append(w.b, element.b...)
+		return rest[1:], nil
+	case one == "(":
+		x := c.class(f.class)
+		if x == nil {
+			return nil, fmt.Errorf("no class %q", f.class)
+		}
+		if rest, err = c.values(w, x, tokens[1:]); err != nil {
+			return nil, err
+		}
+		if len(rest) == 0 || rest[0] != ")" {
+			return nil, fmt.Errorf("no end of a %s at %q", x.name, rest)
+		}
+		return rest[1:], nil
+	}
+	return tokens[1:], w.one(c, f, one)
+}
+
+// one writes a number or a string; a class of one field is written as its field.
+func (w *writer) one(c *chunk, f field, token string) error {
+	if x := c.class(f.class); !f.pooled && x != nil && len(x.fields) == 1 {
+		return w.one(c, x.fields[0], token)
+	}
+	if f.class == "java.lang.String" && !f.pooled {
+		return w.string(token)
+	}
+	if f.class == "float" || f.class == "double" {
+		v, err := strconv.ParseFloat(token, 64)
+		if f.class == "float" {
+			w.b = binary.BigEndian.AppendUint32(w.b, math.Float32bits(float32(v)))
+		} else {
+			w.b = binary.BigEndian.AppendUint64(w.b, math.Float64bits(v))
+		}
+		return err
+	}
+	v, err := strconv.ParseInt(token, 0, 64)
+	switch {
+	case f.pooled || f.class == "long":
+		w.long(v)
+	case f.class == "boolean" || f.class == "byte":
+		w.b = append(w.b, byte(v))
+	case f.class == "short" || f.class == "char":
+		w.number(v, 2)
+	default:
+		w.int(v)
+	}
+	return err
+}
+
+type writer struct {
+	b    []byte
+	wide bool
+}
+
+func (w *writer) long(v int64) { w.number(v, 8) }
+func (w *writer) int(v int64)  { w.number(v, 4) }
+
+func (w *writer) number(v int64, width int) {
+	if w.wide {
+		b := binary.BigEndian.AppendUint64(nil, uint64(v))
+		w.b = append(w.b, b[8-width:]...)
+		return
+	}
+	u := uint64(v)
+	for range 8 {
+		if u < 0x80 {
+			w.b = append(w.b, byte(u))
+			return
+		}
+		w.b = append(w.b, byte(u)|0x80)
+		u >>= 7
+	}
+	w.b = append(w.b, byte(u))
+}
+
+func (w *writer) text(s string) {
+	w.b = append(w.b, 3)
+	w.int(int64(len(s)))
+	w.b = append(w.b, s...)
+}
+
+func (w *writer) string(token string) error {
+	switch {
+	case token == "-":
+		w.b = append(w.b, 0)
+		return nil
+	case token[0] == '#':
+		key, err := strconv.ParseInt(token[1:], 0, 64)
+		w.b = append(w.b, 2)
+		w.long(key)
+		return err
+	}
+	quoted := strings.TrimLeft(token, "cl")
+	s, err := strconv.Unquote(quoted)
+	if err != nil {
+		return fmt.Errorf("no string: %s", token)
+	}
+	switch {
+	case s == "":
+		w.b = append(w.b, 1)
+	case token[0] == 'c':
+		chars := utf16.Encode([]rune(s))
+		w.b = append(w.b, 4)
+		w.int(int64(len(chars)))
+		for _, x := range chars {
+			w.number(int64(x), 2)
+		}
+	case token[0] == 'l':
+		runes := []rune(s)
+		w.b = append(w.b, 5)
+		w.int(int64(len(runes)))
+		for _, r := range runes {
+			w.b = append(w.b, byte(r))
+		}
+	default:
+		w.text(s)
+	}
+	return nil
+}
+
+// split cuts a line into numbers, strings, and brackets.
+func split(s string) (tokens []string, err error) {
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
+		n := strings.IndexAny(s, " ()[]\"")
+		switch {
+		case n < 0:
+			n = len(s)
+		case s[n] == '"':
+			end := n + 1
+			for end < len(s) && s[end] != '"' {
+				if s[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			if end >= len(s) {
+				return nil, fmt.Errorf("a string without end: %s", s)
+			}
+			n = end + 1
+		case n == 0:
+			n = 1
+		}
+		tokens, s = append(tokens, s[:n]), s[n:]
+	}
+	return tokens, nil
+}

@@ -1,0 +1,160 @@
+package recording
+
+import "math"
+
+// Chunk is one chunk, held in memory.
+type Chunk struct {
+	Header
+	Classes map[int64]*Class // of its metadata; nil: it has none
+
+	Events  int64 // that it holds, constants and metadata not counted
+	Unread  int64 // events and constants that are not what the metadata says
+	Damaged int64 // bytes from where on events could not be told apart
+
+	data   []byte
+	counts map[int64]int64 // events by type
+	checks []int           // where checkpoints are, behind their type
+	pools  map[int64]*pool
+	base   int64 // ticks, see Header.Deltas
+	values []value
+}
+
+// reset begins a chunk: it finds its metadata and its constants.
+func (c *Chunk) reset(h Header, data []byte) {
+	*c = Chunk{Header: h, data: data, counts: make(map[int64]int64), pools: make(map[int64]*pool), checks: c.checks[:0], values: c.values, base: h.Ticks}
+	meta := -1
+	c.Damaged = c.walk(func(id int64, body cursor) bool {
+		c.counts[id]++
+		switch id {
+		case metaType:
+			meta = body.at
+		case checkType:
+			c.checks = append(c.checks, body.at)
+		default:
+			c.Events++
+		}
+		return true
+	})
+	if c.Damaged > 0 { // what lies behind the damage may be found by the header
+		if at := c.follow(c.metadata, metaType); at > meta {
+			meta = at
+		}
+		c.chain()
+	}
+	if meta < 0 {
+		return
+	}
+	m, whole := metadata(c.from(meta))
+	if !whole {
+		c.Unread++
+	}
+	c.Classes = m
+	c.constants()
+}
+
+func (c *Chunk) from(at int) cursor { return cursor{b: c.data, at: at, wide: !c.Compressed} }
+
+// walk goes from event to event, as long as do says so, and returns how many bytes it could not go over.
+func (c *Chunk) walk(do func(id int64, body cursor) bool) (damaged int64) {
+	for at := headerSize; at < len(c.data); {
+		body := c.from(at)
+		size := body.int()
+		id := body.long()
+		if body.bad || size < int64(body.at-at) || size > int64(len(c.data)-at) {
+			return int64(len(c.data) - at)
+		}
+		end := at + int(size)
+		body.b = c.data[:end]
+		if !do(id, body) {
+			return 0
+		}
+		at = end
+	}
+	return 0
+}
+
+// follow finds the event of a type that the header points at, -1 if it is not there.
+func (c *Chunk) follow(position, id int64) int {
+	if position < headerSize || position >= int64(len(c.data)) {
+		return -1
+	}
+	body := c.from(int(position))
+	if size := body.int(); size <= 0 || body.long() != id || body.bad {
+		return -1
+	}
+	return body.at
+}
+
+// chain adds the checkpoints that the header and each of them point at: the last one first.
+func (c *Chunk) chain() {
+	known := make(map[int]bool)
+	for _, at := range c.checks {
+		known[at] = true
+	}
+	for position := c.Header.constants; ; {
+		at := c.follow(position, checkType)
+		if at < 0 || known[at] {
+			return
+		}
+		known[at] = true
+		c.checks = append(c.checks, at)
+		body := c.from(at)
+		body.long()
+		body.long()
+		delta := body.long()
+		if delta == 0 || body.bad {
+			return
+		}
+		position += delta
+	}
+}
+
+// Counts are how many events of each type there are, constants and metadata included.
+func (c *Chunk) Counts() map[int64]int64 { return c.counts }
+
+// nanos is the time (ns since the epoch) of a tick.
+func (c *Chunk) nanos(ticks int64) int64 {
+	return c.Start + c.span(ticks-c.Ticks)
+}
+
+// span is how many ns some ticks take.
+func (c *Chunk) span(ticks int64) int64 {
+	switch c.Frequency {
+	case 1e9:
+		return ticks
+	case 0:
+		return 0
+	}
+	ns := float64(ticks) / (float64(c.Frequency) / 1e9)
+	if math.Abs(ns) > math.MaxInt64/2 {
+		return 0
+	}
+	return int64(ns)
+}
+
+// Each calls do for each event whose class wanted returns true of, which it is asked
+// once. The record is valid until do returns; one that is not as its class says is
+// counted and left out.
+func (c *Chunk) Each(wanted func(*Class) bool, do func(*Record)) {
+	asked := make(map[int64]*Class, len(c.Classes))
+	for id, x := range c.Classes {
+		if x.Event() && c.counts[id] > 0 && wanted(x) {
+			asked[id] = x
+		}
+	}
+	var r Record
+	c.walk(func(id int64, body cursor) bool {
+		x := asked[id]
+		if x == nil {
+			return true
+		}
+		r = Record{Class: x, chunk: c, values: c.values[:0]}
+		if !r.decode(&body) {
+			c.Unread++
+			return true
+		}
+		c.values = r.values
+		do(&r)
+		return true
+	})
+}

@@ -1,0 +1,204 @@
+package recording
+
+import (
+	"strconv"
+	"unicode/utf16"
+)
+
+func utf16Text(s []uint16) string { return string(utf16.Decode(s)) }
+
+// Class is a type of events, of constants or of what they are made of.
+type Class struct {
+	ID     int64
+	Name   string // "jdk.ExecutionSample", "java.lang.Thread", "long"
+	Label  string // for people, "" none
+	Super  string // "jdk.jfr.Event" of events
+	Simple bool   // it stands for its only field
+	Fields []Field
+
+	kind kind
+	slot int // of its count
+}
+
+// Event says whether it is a type of events.
+func (c *Class) Event() bool { return c.Super == "jdk.jfr.Event" }
+
+// Field finds a field, -1 if there is none.
+func (c *Class) Field(name string) int {
+	for i := range c.Fields {
+		if c.Fields[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Field is a field of a class.
+type Field struct {
+	Name   string
+	Class  *Class // nil: the metadata lacks it
+	Array  bool
+	Pooled bool // a key of a constant stands there
+	Unit   Unit
+
+	class int64
+}
+
+// Unit is what a number counts, as annotations of a field say.
+type Unit uint8
+
+// Units. Times are given in ns whatever they are recorded in.
+const (
+	Plain Unit = iota
+	SpanTicks
+	SpanNanos
+	SpanMicros
+	SpanMillis
+	SpanSeconds
+	TimeTicks
+	TimeMillis // since the epoch
+	TimeNanos  // since the epoch
+)
+
+// units are the values of the annotations jdk.jfr.Timespan and jdk.jfr.Timestamp
+// (https://docs.oracle.com/en/java/javase/21/docs/api/jdk.jfr/jdk/jfr/Timespan.html).
+var units = map[string]map[string]Unit{
+	"jdk.jfr.Timespan":  {"TICKS": SpanTicks, "NANOSECONDS": SpanNanos, "MICROSECONDS": SpanMicros, "MILLISECONDS": SpanMillis, "SECONDS": SpanSeconds},
+	"jdk.jfr.Timestamp": {"TICKS": TimeTicks, "MILLISECONDS_SINCE_EPOCH": TimeMillis, "NANOSECONDS_SINCE_EPOCH": TimeNanos},
+}
+
+// kind is how a value of a class is written.
+type kind uint8
+
+const (
+	composite kind = iota
+	oneByte
+	twoBytes
+	fourBytes
+	eightBytes
+	floatKind
+	doubleKind
+	stringKind
+)
+
+var kinds = map[string]kind{"boolean": oneByte, "byte": oneByte, "short": twoBytes, "char": twoBytes, "int": fourBytes, "long": eightBytes,
+	"float": floatKind, "double": doubleKind, "java.lang.String": stringKind}
+
+const (
+	mostDepth = 16 // of elements of the metadata, and of structures in structures
+	metaType  = 0
+	checkType = 1
+)
+
+// metadata reads an event of type 0 from behind its type: a table of strings, and a tree of elements, each with
+// attributes whose names and values are in the table.
+// https://github.com/openjdk/jdk/blob/master/src/jdk.jfr/share/classes/jdk/jfr/internal/MetadataReader.java
+func metadata(c cursor) (map[int64]*Class, bool) {
+	c.long() // start
+	c.long() // duration
+	c.long() // id
+	m := &tree{cursor: c, classes: make(map[int64]*Class)}
+	n := m.count()
+	for range n {
+		s, _, _ := m.string()
+		if m.bad {
+			return nil, false
+		}
+		m.strings = append(m.strings, s)
+	}
+	m.element(nil, nil, 0)
+	for _, x := range m.classes {
+		for i := range x.Fields {
+			x.Fields[i].Class = m.classes[x.Fields[i].class]
+		}
+	}
+	m.annotate()
+	return m.classes, !m.bad
+}
+
+// tree is the metadata as it is read.
+type tree struct {
+	cursor
+	strings []string
+	classes map[int64]*Class
+	notes   []note
+}
+
+// note is an annotation of a field or class.
+type note struct {
+	on    *Class
+	field int // -1: of the class
+	class int64
+	value string
+}
+
+func (t *tree) word() string {
+	if i := t.int(); i >= 0 && i < int64(len(t.strings)) {
+		return t.strings[i]
+	}
+	t.fail()
+	return ""
+}
+
+// element reads one, which is within a class, and within a field or annotation of it.
+func (t *tree) element(in *Class, field *Field, depth int) {
+	if depth > mostDepth {
+		t.fail()
+	}
+	kind := t.word()
+	attributes := make(map[string]string, 4)
+	for range t.count() {
+		key := t.word()
+		attributes[key] = t.word()
+		if t.bad {
+			return
+		}
+	}
+	number := func(key string) int64 {
+		n, _ := strconv.ParseInt(attributes[key], 10, 64)
+		return n
+	}
+	switch kind {
+	case "class":
+		in = &Class{ID: number("id"), Name: attributes["name"], Super: attributes["superType"], Simple: attributes["simpleType"] == "true"}
+		in.kind = kinds[in.Name]
+		t.classes[in.ID] = in
+		field = nil
+	case "field":
+		if in != nil {
+			in.Fields = append(in.Fields, Field{Name: attributes["name"], class: number("class"),
+				Array: attributes["dimension"] == "1", Pooled: attributes["constantPool"] == "true"})
+			field = &in.Fields[len(in.Fields)-1]
+		}
+	case "annotation":
+		if in != nil {
+			x := note{on: in, field: -1, class: number("class"), value: attributes["value"]}
+			if field != nil {
+				x.field = len(in.Fields) - 1
+			}
+			t.notes = append(t.notes, x)
+		}
+	}
+	for range t.count() {
+		if t.bad {
+			return
+		}
+		t.element(in, field, depth+1)
+	}
+}
+
+// annotate applies annotations, whose classes may come behind them.
+func (t *tree) annotate() {
+	for _, x := range t.notes {
+		c := t.classes[x.class]
+		switch {
+		case c == nil:
+		case x.field >= 0:
+			if u := units[c.Name][x.value]; u != Plain {
+				x.on.Fields[x.field].Unit = u
+			}
+		case c.Name == "jdk.jfr.Label":
+			x.on.Label = x.value
+		}
+	}
+}

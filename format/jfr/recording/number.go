@@ -1,0 +1,197 @@
+package recording
+
+import (
+	"encoding/binary"
+	"math"
+	"unicode/utf8"
+)
+
+// varint reads a number: seven bits a byte, the lowest first, the ninth byte whole. n is how many
+// bytes it takes, 0: it is cut.
+func varint(b []byte) (v uint64, n int) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), 1
+	}
+	for n < len(b) {
+		c := b[n]
+		n++
+		if n == 9 {
+			return v | uint64(c)<<56, n
+		}
+		v |= uint64(c&0x7f) << (7 * (n - 1))
+		if c < 0x80 {
+			return v, n
+		}
+	}
+	return 0, 0
+}
+
+// cursor reads values one behind the other. After the first that is not there everything is 0.
+type cursor struct {
+	b    []byte
+	at   int
+	wide bool // numbers are not compressed, but big-endian in their full width
+	bad  bool
+}
+
+func (c *cursor) fail() { c.at, c.bad = len(c.b), true }
+
+// number reads an integer; its width (bytes) matters where numbers are not compressed.
+func (c *cursor) number(width int) uint64 {
+	if c.wide {
+		if len(c.b)-c.at < width {
+			c.fail()
+			return 0
+		}
+		at := c.at
+		c.at += width
+		switch width {
+		case 8:
+			return binary.BigEndian.Uint64(c.b[at:])
+		case 4:
+			return uint64(int64(int32(binary.BigEndian.Uint32(c.b[at:]))))
+		default:
+			return uint64(int64(int16(binary.BigEndian.Uint16(c.b[at:]))))
+		}
+	}
+	if c.at < len(c.b) && c.b[c.at] < 0x80 {
+		c.at++
+		return uint64(c.b[c.at-1])
+	}
+	v, n := varint(c.b[c.at:])
+	if n == 0 {
+		c.fail()
+	}
+	c.at += n
+	return v
+}
+
+func (c *cursor) long() int64 { return int64(c.number(8)) }
+func (c *cursor) int() int64  { return int64(c.number(4)) }
+
+func (c *cursor) byte() byte {
+	if c.at >= len(c.b) {
+		c.fail()
+		return 0
+	}
+	c.at++
+	return c.b[c.at-1]
+}
+
+func (c *cursor) skip(n int) {
+	if n < 0 || n > len(c.b)-c.at {
+		c.fail()
+		return
+	}
+	c.at += n
+}
+
+// count reads how many of something follow; each takes a byte at least.
+func (c *cursor) count() int {
+	n := c.number(4)
+	if n > uint64(len(c.b)-c.at) {
+		c.fail()
+		return 0
+	}
+	return int(n)
+}
+
+func (c *cursor) float() float64 {
+	at := c.at
+	if c.skip(4); c.bad {
+		return 0
+	}
+	return float64(math.Float32frombits(binary.BigEndian.Uint32(c.b[at:])))
+}
+
+func (c *cursor) double() float64 {
+	at := c.at
+	if c.skip(8); c.bad {
+		return 0
+	}
+	return math.Float64frombits(binary.BigEndian.Uint64(c.b[at:]))
+}
+
+// How strings are written
+// (https://github.com/openjdk/jdk/blob/master/src/jdk.jfr/share/classes/jdk/jfr/internal/consumer/StringParser.java).
+const (
+	noString = iota
+	emptyString
+	pooledString
+	utf8Bytes
+	charArray
+	latin1Bytes
+)
+
+// skipString goes over a string.
+func (c *cursor) skipString() {
+	switch c.byte() {
+	case noString, emptyString:
+	case pooledString:
+		c.long()
+	case utf8Bytes, latin1Bytes:
+		c.skip(c.count())
+	case charArray:
+		for range c.count() {
+			c.number(2)
+		}
+	default:
+		c.fail()
+	}
+}
+
+// string reads a string; one that is a constant returns its key.
+func (c *cursor) string() (s string, key int64, pooled bool) {
+	switch c.byte() {
+	case noString, emptyString:
+	case pooledString:
+		return "", c.long(), true
+	case utf8Bytes:
+		s = string(c.bytes())
+	case latin1Bytes:
+		s = latin1(c.bytes())
+	case charArray:
+		s = c.chars()
+	default:
+		c.fail()
+	}
+	return s, 0, false
+}
+
+func (c *cursor) bytes() []byte {
+	n := c.count()
+	at := c.at
+	c.skip(n)
+	if c.bad {
+		return nil
+	}
+	return c.b[at : at+n]
+}
+
+func latin1(b []byte) string {
+	ascii := true
+	for _, x := range b {
+		ascii = ascii && x < utf8.RuneSelf
+	}
+	if ascii {
+		return string(b)
+	}
+	s := make([]rune, len(b))
+	for i, x := range b {
+		s[i] = rune(x)
+	}
+	return string(s)
+}
+
+// chars reads UTF-16, in which a character beyond the first 65,536 is two.
+func (c *cursor) chars() string {
+	n := c.count()
+	s := make([]uint16, 0, min(n, 4096))
+	for range n {
+		if c.bad {
+			return ""
+		}
+		s = append(s, uint16(c.number(2)))
+	}
+	return utf16Text(s)
+}

@@ -1,0 +1,251 @@
+package recording
+
+import "math"
+
+// value is one of a field: a number, or where it is.
+type value struct {
+	n  int64 // a number, the bits of a double, or the key of a constant
+	at int   // where a string, array or structure is
+}
+
+// Record is an event, a constant or a structure: the values of the fields of a class. Fields are asked
+// for by name, and a field that the class does not have, as versions differ, is 0, "" or not there.
+type Record struct {
+	Class *Class
+	Key   int64 // of a constant
+
+	chunk  *Chunk
+	values []value
+}
+
+// decode reads the values from where the cursor is; they are appended to those of the record.
+func (r *Record) decode(b *cursor) bool {
+	for i := range r.Class.Fields {
+		f := &r.Class.Fields[i]
+		v := value{at: b.at}
+		switch {
+		case f.Array || f.Class == nil && !f.Pooled:
+			skipField(b, f, 0)
+		case f.Pooled:
+			v.n = b.long()
+		default:
+			switch f.Class.kind {
+			case oneByte:
+				v.n = int64(int8(b.byte()))
+			case twoBytes:
+				if v.n = int64(int16(b.number(2))); f.Class.Name == "char" {
+					v.n = int64(uint16(v.n))
+				}
+			case fourBytes:
+				v.n = int64(int32(b.number(4)))
+			case eightBytes:
+				v.n = b.long()
+			case floatKind:
+				v.n = int64(math.Float64bits(b.float()))
+			case doubleKind:
+				v.n = int64(math.Float64bits(b.double()))
+			default:
+				skipValue(b, f.Class, 1)
+			}
+		}
+		if b.bad {
+			return false
+		}
+		r.values = append(r.values, v)
+	}
+	if len(r.values) > 0 && r.Class.Fields[0].Unit == TimeTicks && r.chunk.Deltas {
+		r.values[0].n = r.chunk.unpack(r.values[0].n)
+	}
+	return true
+}
+
+// unpack gives the ticks of an event where the recording has them as differences: those that lie behind
+// the chunk's start are themselves, others follow the last of these
+// (https://github.com/openjdk/jdk/blob/master/src/jdk.jfr/share/classes/jdk/jfr/internal/consumer/TimeConverter.java).
+func (c *Chunk) unpack(ticks int64) int64 {
+	if ticks > c.Ticks {
+		c.base = ticks
+		return ticks
+	}
+	return ticks + c.base
+}
+
+func (r *Record) field(name string) (*Field, value, bool) {
+	if r == nil || r.Class == nil {
+		return nil, value{}, false
+	}
+	i := r.Class.Field(name)
+	if i < 0 || i >= len(r.values) {
+		return nil, value{}, false
+	}
+	return &r.Class.Fields[i], r.values[i], true
+}
+
+// Has says whether there is a field.
+func (r *Record) Has(name string) bool {
+	_, _, ok := r.field(name)
+	return ok
+}
+
+// Int is an integer; of a constant its key. What annotations say to be a time is in ns.
+func (r *Record) Int(name string) int64 {
+	f, v, ok := r.field(name)
+	if !ok || f.Array {
+		return 0
+	}
+	return r.chunk.in(f.Unit, v.n)
+}
+
+// in is a number in ns, if its unit is one of time.
+func (c *Chunk) in(u Unit, n int64) int64 {
+	times := func(by int64) int64 {
+		if n > math.MaxInt64/by || n < math.MinInt64/by {
+			return n
+		}
+		return n * by
+	}
+	switch u {
+	case SpanTicks:
+		if n == math.MaxInt64 || n == math.MinInt64 { // what stands for unknown, and for ever
+			return n
+		}
+		return c.span(n)
+	case SpanMicros:
+		return times(1e3)
+	case SpanMillis, TimeMillis:
+		return times(1e6)
+	case SpanSeconds:
+		return times(1e9)
+	case TimeTicks:
+		return c.nanos(n)
+	}
+	return n
+}
+
+// Float is a number that may have a fraction.
+func (r *Record) Float(name string) float64 {
+	f, v, ok := r.field(name)
+	if !ok || f.Class == nil || f.Array {
+		return 0
+	}
+	if f.Class.kind == floatKind || f.Class.kind == doubleKind {
+		return math.Float64frombits(uint64(v.n))
+	}
+	return float64(r.chunk.in(f.Unit, v.n))
+}
+
+// Bool is whether something is so.
+func (r *Record) Bool(name string) bool { return r.Int(name) != 0 }
+
+// Text is a string, or what a constant of a class that stands for a string says.
+func (r *Record) Text(name string) string {
+	f, v, ok := r.field(name)
+	if !ok || f.Class == nil || f.Array {
+		return ""
+	}
+	if f.Pooled {
+		return r.chunk.constantText(f.Class, v.n, 0)
+	}
+	return r.chunk.text(f.Class, v.at, 0)
+}
+
+// Start is when an event began, ns since the epoch.
+func (r *Record) Start() int64 { return r.Int("startTime") }
+
+// Duration is how long an event took, ns; 0 of one that is a moment.
+func (r *Record) Duration() int64 { return max(0, r.Int("duration")) }
+
+// Constant finds the constant that a field refers to.
+func (r *Record) Constant(name string) (Record, bool) {
+	f, v, ok := r.field(name)
+	if !ok || !f.Pooled || f.Class == nil || f.Array {
+		return Record{}, false
+	}
+	return r.chunk.Constant(f.Class, v.n)
+}
+
+// Struct is a structure that stands in the record.
+func (r *Record) Struct(name string) (Record, bool) {
+	f, v, ok := r.field(name)
+	if !ok || f.Pooled || f.Array || f.Class == nil || f.Class.kind != composite {
+		return Record{}, false
+	}
+	b := r.chunk.from(v.at)
+	s := Record{Class: f.Class, chunk: r.chunk}
+	return s, s.decode(&b)
+}
+
+// Elements calls do for each structure, or constant, of an array. The record is valid until
+// do returns.
+func (r *Record) Elements(name string, do func(*Record) bool) {
+	f, v, ok := r.field(name)
+	if !ok || !f.Array || f.Class == nil {
+		return
+	}
+	b := r.chunk.from(v.at)
+	e := Record{Class: f.Class, chunk: r.chunk}
+	for range b.count() {
+		if f.Pooled {
+			x, ok := r.chunk.Constant(f.Class, b.long())
+			if b.bad || ok && !do(&x) {
+				return
+			}
+			continue
+		}
+		e.values = e.values[:0]
+		if !e.decode(&b) || !do(&e) {
+			return
+		}
+	}
+}
+
+// Constant finds a constant by its key.
+func (c *Chunk) Constant(x *Class, key int64) (Record, bool) {
+	at, ok := c.find(x, key)
+	if !ok || x.kind != composite {
+		return Record{}, false
+	}
+	b := c.from(at)
+	r := Record{Class: x, Key: key, chunk: c}
+	return r, r.decode(&b)
+}
+
+func (c *Chunk) find(x *Class, key int64) (int, bool) {
+	p := c.pools[x.ID]
+	if p == nil {
+		return 0, false
+	}
+	at, ok := p.at[key]
+	return int(at), ok
+}
+
+// text is that of a string, or of a class with one field, which stands for it.
+func (c *Chunk) text(x *Class, at, depth int) string {
+	if depth > mostDepth {
+		return ""
+	}
+	b := c.from(at)
+	if x.kind == stringKind {
+		s, key, pooled := b.string()
+		if pooled {
+			return c.constantText(x, key, depth+1)
+		}
+		return s
+	}
+	if len(x.Fields) != 1 || x.Fields[0].Class == nil || x.Fields[0].Array {
+		return ""
+	}
+	f := &x.Fields[0]
+	if f.Pooled {
+		return c.constantText(f.Class, b.long(), depth+1)
+	}
+	return c.text(f.Class, at, depth+1)
+}
+
+func (c *Chunk) constantText(x *Class, key int64, depth int) string {
+	at, ok := c.find(x, key)
+	if !ok || depth > mostDepth {
+		return ""
+	}
+	return c.text(x, at, depth+1)
+}

@@ -1,0 +1,189 @@
+// Package recording decodes the container of Java flight recordings: chunks, the metadata that says
+// what their events are made of, and the constants that events refer to. What events mean
+// is package jfr's business.
+//
+// There is no specification. What is here was learnt from those who write and read it:
+// the JVM's writer (https://github.com/openjdk/jdk/tree/master/src/hotspot/share/jfr),
+// the JDK's reader (https://github.com/openjdk/jdk/tree/master/src/jdk.jfr/share/classes/jdk/jfr/internal/consumer),
+// Mission Control's (https://github.com/openjdk/jmc/tree/master/core/org.openjdk.jmc.flightrecorder), and
+// async-profiler's writer (https://github.com/async-profiler/async-profiler/blob/master/src/flightRecorder.cpp).
+//
+// A recording is one chunk after the other, and each can be read alone. A chunk is a header of
+// 68 bytes and then events: a size, a type and the values of that type's fields. Two types are not
+// events of the program: type 0 is the metadata, type 1 a checkpoint, which holds constants.
+// Both may come at the end of a chunk (JDK 8 to 13) or every second (JDK 14 on),
+// and an event may refer to constants that follow it, so a chunk is held in memory as
+// long as it is read, and never two of them.
+//
+// The package's opinion: a chunk is gone through from its beginning by the sizes of its events, not by the
+// positions in its header, so that one that was never finished, or is cut, gives all
+// that it holds; no value is made for an event, only those fields are decoded that somebody asks for;
+// and what is not as its metadata says is counted.
+package recording
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// Magic is how a chunk begins.
+const Magic = "FLR\x00"
+
+const (
+	headerSize = 68
+	mostChunk  = 1 << 30 // bytes; a JVM begins another chunk at 12 MB unless it is told otherwise, async-profiler at 100
+	step       = 4 << 20 // bytes that are asked for at a time: a header may promise what is not there
+)
+
+// How a recording may end before its end, and what is none.
+var (
+	ErrCut   = errors.New("it ends within a chunk")
+	ErrOpen  = errors.New("a chunk was never finished")
+	ErrOld   = errors.New("that of Oracle's JDK 7 and 8, whose format was never published")
+	ErrChunk = errors.New("what follows a chunk is not a chunk")
+	ErrLarge = errors.New("a chunk is larger than 1 GiB")
+)
+
+// Header is what a chunk says of itself.
+type Header struct {
+	Major, Minor uint16
+	Size         int64 // bytes, as the header says; 0 where it was never finished
+	Start        int64 // ns since the epoch
+	Duration     int64 // ns
+	Ticks        int64 // at the start
+	Frequency    int64 // ticks per second
+	Compressed   bool  // numbers are LEB128
+	Deltas       bool  // ticks of events that are smaller than those of the start count from the last that is not
+	Open         bool  // the JVM had not finished it
+
+	constants, metadata int64 // positions of the last checkpoint and of the metadata
+}
+
+// Flags of a chunk, its last byte; before JDK 14 its last four bytes are a number that has the first alone
+// (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/jfr/recorder/repository/jfrChunk.cpp).
+const (
+	flagCompressed = 1 << 0
+	flagDeltas     = 1 << 2
+)
+
+func header(b []byte) Header {
+	i8 := func(at int) int64 { return int64(binary.BigEndian.Uint64(b[at:])) }
+	h := Header{Major: binary.BigEndian.Uint16(b[4:]), Minor: binary.BigEndian.Uint16(b[6:]),
+		Size: i8(8), constants: i8(16), metadata: i8(24), Start: i8(32), Duration: i8(40), Ticks: i8(48), Frequency: i8(56)}
+	flags := b[67]
+	h.Compressed, h.Deltas = flags&flagCompressed != 0, flags&flagDeltas != 0
+	h.Open = b[64] != 0 || h.Size == 0
+	return h
+}
+
+// Reader reads a recording chunk by chunk.
+type Reader struct {
+	in    io.Reader
+	data  []byte // of the chunk, header included
+	ahead []byte // read of what follows
+	bytes int64  // of chunks that were read
+	chunk Chunk
+}
+
+// NewReader reads a recording.
+func NewReader(in io.Reader) *Reader { return &Reader{in: in} }
+
+// Bytes is how much was read.
+func (r *Reader) Bytes() int64 { return r.bytes }
+
+// Next returns the next chunk, which is valid until Next is called again; io.EOF behind the last one. With
+// another error, what there is of the chunk is returned, nil if that is nothing.
+func (r *Reader) Next() (*Chunk, error) {
+	r.data = append(r.data[:0], r.ahead...)
+	r.ahead = r.ahead[:0]
+	err := r.fill(headerSize)
+	switch {
+	case err == io.EOF && len(r.data) == 0 && r.bytes > 0:
+		return nil, io.EOF
+	case len(r.data) >= len(Magic) && string(r.data[:len(Magic)]) != Magic:
+		return nil, ErrChunk
+	case err == io.EOF:
+		return nil, ErrCut
+	case err != nil:
+		return nil, err
+	}
+	h := header(r.data)
+	if h.Major == 0 {
+		r.chunk = Chunk{Header: h}
+		return &r.chunk, ErrOld
+	}
+	err = r.body(h)
+	r.bytes += int64(len(r.data))
+	r.chunk.reset(h, r.data)
+	return &r.chunk, err
+}
+
+// fill reads until the chunk has n bytes.
+func (r *Reader) fill(n int) error {
+	for len(r.data) < n {
+		from := len(r.data)
+		to := min(n, from+step)
+		if cap(r.data) < to {
+			r.data = append(make([]byte, 0, max(to, min(2*cap(r.data), n))), r.data...)
+		}
+		r.data = r.data[:to]
+		k, err := io.ReadFull(r.in, r.data[from:])
+		if r.data = r.data[:from+k]; err == io.ErrUnexpectedEOF {
+			err = io.EOF
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// body reads the rest of a chunk.
+func (r *Reader) body(h Header) error {
+	if h.Size > mostChunk {
+		return ErrLarge
+	}
+	if h.Size >= headerSize {
+		if err := r.fill(int(h.Size)); err == io.EOF {
+			return ErrCut
+		} else if err != nil {
+			return err
+		}
+		if !h.Open {
+			return nil
+		}
+	}
+	return r.unfinished(!h.Compressed)
+}
+
+// unfinished reads what follows in a chunk of which nobody knows how long it is: event after event,
+// until there is another chunk.
+func (r *Reader) unfinished(wide bool) error {
+	for {
+		at := len(r.data)
+		switch err := r.fill(at + len(Magic)); {
+		case err == io.EOF && len(r.data) == at:
+			return ErrOpen
+		case err == io.EOF:
+			return ErrCut
+		case err != nil:
+			return err
+		}
+		if string(r.data[at:]) == Magic {
+			r.ahead = append(r.ahead, Magic...)
+			r.data = r.data[:at]
+			return nil
+		}
+		next := cursor{b: r.data, at: at, wide: wide}
+		size := next.int()
+		if next.bad || size < 2 || size > int64(mostChunk-at) {
+			return ErrOpen
+		}
+		if err := r.fill(at + int(max(size, int64(len(Magic))))); err == io.EOF {
+			return ErrCut
+		} else if err != nil {
+			return err
+		}
+	}
+}
