@@ -290,7 +290,7 @@ func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 	at := make([]int64, len(perRequest))
 	for n, row := range l.Slow {
 		sum += perRequest[n]
-		at[n] = c.Bundle.Requests.End[row]
+		at[n] = c.Bundle.Requests.End.At(row)
 		longest = max(longest, c.Bundle.Requests.Latency(row))
 	}
 	s := &Saves{Value: float64(sum) / 1e6}

@@ -35,7 +35,7 @@ func (c *Case) beside() *reading.Beside {
 	if l == nil || len(l.Rows) == 0 {
 		return nil
 	}
-	return &reading.Beside{Window: reading.Window{From: l.From, Until: l.To}, Source: l.Source, Clock: c.Bundle.Requests.Clock[l.Rows[0]]}
+	return &reading.Beside{Window: reading.Window{From: l.From, Until: l.To}, Source: l.Source, Clock: c.Bundle.Requests.Clock.At(l.Rows[0])}
 }
 
 // Collections are the pauses of the collector by what they were for, those that lasted longest

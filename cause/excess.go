@@ -15,9 +15,9 @@ func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, u
 	of := make(map[evidence.NameID][2][]int)
 	for k, rows := range [][]int{all, slow} {
 		for _, row := range rows {
-			x := of[r.Route[row]]
+			x := of[r.Route.At(row)]
 			x[k] = append(x[k], row)
-			of[r.Route[row]] = x
+			of[r.Route.At(row)] = x
 		}
 	}
 	overall := usually(all, slow, wait)
@@ -31,10 +31,10 @@ func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, u
 	}
 	var sum, total int64
 	for _, row := range slow {
-		over := max(0, wait(row)-usuals[r.Route[row]])
+		over := max(0, wait(row)-usuals[r.Route.At(row)])
 		per = append(per, over)
 		sum += over
-		lost[r.Route[row]] += over
+		lost[r.Route.At(row)] += over
 		total += r.Latency(row)
 	}
 	var route evidence.NameID // that most of it is of

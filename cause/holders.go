@@ -162,7 +162,7 @@ func (c *Case) callsLong() bool {
 	byRoute := make(map[evidence.NameID][]int64)
 	var called int64
 	for _, row := range l.Rows {
-		byRoute[r.Route[row]] = append(byRoute[r.Route[row]], r.Latency(row))
+		byRoute[r.Route.At(row)] = append(byRoute[r.Route.At(row)], r.Latency(row))
 		ch := l.Of(row)
 		called += ch[ledger.Dependency]
 	}

@@ -112,7 +112,7 @@ func (c *Case) OwnWhileSlow() (share float64, origin evidence.Origin, ok bool) {
 	var sum, all, missed float64
 	r := &c.Bundle.Requests
 	for _, row := range l.Slow {
-		c.overlaps(r.End[row]-r.Latency(row), r.End[row], len(own), func(k int, ns int64) {
+		c.overlaps(r.End.At(row)-r.Latency(row), r.End.At(row), len(own), func(k int, ns int64) {
 			if math.IsNaN(own[k]) {
 				missed += float64(ns)
 				return

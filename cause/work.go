@@ -36,7 +36,7 @@ func (c *Case) Worked() []Effort {
 		sums = clocked
 	} else if samples := samplesOf(c); len(samples.lanes) > 0 {
 		for _, row := range c.Ledger.Slow {
-			lane := c.Bundle.Requests.Lane[row]
+			lane := c.Bundle.Requests.Lane.At(row)
 			c.Ledger.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
 				if ch[ledger.Own] == 0 {
 					return
@@ -74,8 +74,8 @@ func (c *Case) clocked() map[called]float64 {
 		}
 	}
 	for _, row := range c.Ledger.Slow {
-		if lane := r.Lane[row]; lane != 0 {
-			c.Threads().Clocked(c.Subject, lane, r.Start[row], r.End[row], count)
+		if lane := r.Lane.At(row); lane != 0 {
+			c.Threads().Clocked(c.Subject, lane, r.Start.At(row), r.End.At(row), count)
 		}
 	}
 	if n < fewClocked {
@@ -88,7 +88,7 @@ func (c *Case) clocked() map[called]float64 {
 func (c *Case) Background() []Effort {
 	serving := make(map[evidence.LaneID]bool)
 	for _, row := range c.Ledger.Rows {
-		serving[c.Bundle.Requests.Lane[row]] = true
+		serving[c.Bundle.Requests.Lane.At(row)] = true
 	}
 	sums := make(map[called]float64)
 	origin := From(c.Ledger.Source)

@@ -27,22 +27,22 @@ func (m *measurement) requests(l *ledger.Ledger, opt MeasureOptions) {
 	load := Load{LatencyFrom: "server", Arrivals: true, Rate: l.Requests.Rate, Duration: time.Duration(l.Requests.To - l.Requests.From), Routes: make(map[string]float64)}
 	slow, sum := 0, 0.
 	for i := range r.Len() {
-		if a, _ := r.Origin[i].Artifact(); a != l.Requests.Source || r.Subject[i] != l.Subject || r.Latency(i) < 0 {
+		if a, _ := r.Origin.At(i).Artifact(); a != l.Requests.Source || r.Subject.At(i) != l.Subject || r.Latency(i) < 0 {
 			continue
 		}
 		d := r.Latency(i)
-		at, latency = append(at, r.End[i]), append(latency, d)
+		at, latency = append(at, r.End.At(i)), append(latency, d)
 		longest, sum = max(longest, d), sum+float64(d)
-		if r.Intended[i] != 0 {
+		if r.Intended.At(i) != 0 {
 			load.LatencyFrom = "intended"
 		}
-		if o := r.Outcome[i]; o != evidence.OK && o != evidence.Unfinished {
+		if o := r.Outcome.At(i); o != evidence.OK && o != evidence.Unfinished {
 			load.Failed++
 		}
 		if opt.SLO > 0 && d > opt.SLO.Nanoseconds() {
 			slow++
 		}
-		load.Routes[m.b.Names.Text(r.Route[i])]++
+		load.Routes[m.b.Names.Text(r.Route.At(i))]++
 	}
 	load.Sent = int64(len(latency))
 	for route := range load.Routes {

@@ -178,10 +178,10 @@ func outside(b *evidence.Bundle, l *ledger.Ledger) (n int) {
 	r := &b.Requests
 	within := 0
 	for i := range r.Len() {
-		if a, _ := r.Origin[i].Artifact(); a != l.Requests.Source || r.Subject[i] != l.Subject || r.Latency(i) <= slow {
+		if a, _ := r.Origin.At(i).Artifact(); a != l.Requests.Source || r.Subject.At(i) != l.Subject || r.Latency(i) <= slow {
 			continue
 		}
-		if r.End[i] >= l.From && r.End[i]-r.Latency(i) <= l.To {
+		if r.End.At(i) >= l.From && r.End.At(i)-r.Latency(i) <= l.To {
 			within++
 		} else {
 			n++
@@ -205,9 +205,9 @@ func quantiles(b *evidence.Bundle, l *ledger.Ledger) {
 	var other, own []int64
 	gaveUp := 0
 	for i := range r.Len() {
-		if a, _ := r.Origin[i].Artifact(); a == l.Requests.Source && r.Subject[i] == l.Subject && r.End[i] >= l.From && r.End[i] <= l.To {
+		if a, _ := r.Origin.At(i).Artifact(); a == l.Requests.Source && r.Subject.At(i) == l.Subject && r.End.At(i) >= l.From && r.End.At(i) <= l.To {
 			other = append(other, r.Latency(i))
-			if r.Outcome[i] == evidence.TimedOut {
+			if r.Outcome.At(i) == evidence.TimedOut {
 				gaveUp++
 			}
 		}

@@ -189,7 +189,7 @@ func met(b *evidence.Bundle, l *ledger.Ledger) float64 {
 	var at []reading.Span
 	for _, i := range l.Slow {
 		if took := b.Requests.Latency(i); took >= int64(cause.Noticeable) {
-			at = append(at, reading.Span{From: b.Requests.End[i] - took, To: b.Requests.End[i]})
+			at = append(at, reading.Span{From: b.Requests.End.At(i) - took, To: b.Requests.End.At(i)})
 		}
 	}
 	slices.SortFunc(at, func(x, y reading.Span) int { return cmp.Compare(x.From, y.From) })

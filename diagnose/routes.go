@@ -46,28 +46,28 @@ func (r *run) routes() (out []Route, left int) {
 		q := &r.b.Requests
 		took, of := make(map[evidence.NameID][]int64), make(map[evidence.NameID]*Route)
 		for _, i := range l.Rows {
-			took[q.Route[i]] = append(took[q.Route[i]], q.Latency(i))
-			if of[q.Route[i]] == nil {
-				of[q.Route[i]] = &Route{Route: r.b.Names.Text(q.Route[i]), Subject: r.name[l.Subject], LimitMs: cause.Number(float64(l.Limit(i)) / 1e6)}
-				named = named || of[q.Route[i]].Route != ""
+			took[q.Route.At(i)] = append(took[q.Route.At(i)], q.Latency(i))
+			if of[q.Route.At(i)] == nil {
+				of[q.Route.At(i)] = &Route{Route: r.b.Names.Text(q.Route.At(i)), Subject: r.name[l.Subject], LimitMs: cause.Number(float64(l.Limit(i)) / 1e6)}
+				named = named || of[q.Route.At(i)].Route != ""
 			}
 		}
 		for _, i := range l.Slow {
-			x := of[q.Route[i]]
+			x := of[q.Route.At(i)]
 			x.Slow++
 			x.SlowMs += float64(q.Latency(i)) / 1e6
 		}
 		spent, known := make(map[evidence.NameID]*ledger.Charges), 0
 		for _, i := range charged.Slow {
-			if of[q.Route[i]] == nil || of[q.Route[i]].Route == "" {
+			if of[q.Route.At(i)] == nil || of[q.Route.At(i)].Route == "" {
 				continue
 			}
 			known++
 			c := charged.Of(i)
-			if spent[q.Route[i]] == nil {
-				spent[q.Route[i]] = new(ledger.Charges)
+			if spent[q.Route.At(i)] == nil {
+				spent[q.Route.At(i)] = new(ledger.Charges)
 			}
-			spent[q.Route[i]].Add(&c)
+			spent[q.Route.At(i)].Add(&c)
 		}
 		if float64(known) < mostKnown*float64(len(charged.Slow)) { // what few of them did says nothing of a route
 			clear(spent)

@@ -98,7 +98,7 @@ func (r *run) judged(s evidence.SubjectID) bool {
 		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s }) {
 		return true
 	}
-	return reading.ReadGCCounters(r.b, s, reading.Whole) != nil || slices.Contains(r.b.Requests.Subject, s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
+	return reading.ReadGCCounters(r.b, s, reading.Whole) != nil || r.b.Requests.Subject.Has(s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
 }
 
 // names names the subjects that are judged.

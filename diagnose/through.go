@@ -82,7 +82,7 @@ func (r *run) through() *Through {
 	for i := range q.Len() {
 		for s := range q.Path(i).All {
 			if name := r.b.Names.Text(s.Cause); s.Kind == evidence.PoolWait && strings.Contains(name, evidence.WorkerPool) {
-				fronts[q.Subject[i]] = name
+				fronts[q.Subject.At(i)] = name
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (f *follows) sum(pool string) *Through {
 	out.Routes, out.Left = routes.steps(mostSteps)
 	steps := f.group()
 	for _, x := range f.pairs(rows) {
-		steps.add(f.b.Names.Text(f.b.Requests.Step[x.user]), x.row, x.user, clients[x.user])
+		steps.add(f.b.Names.Text(f.b.Requests.Step.At(x.user)), x.row, x.user, clients[x.user])
 	}
 	out.Journeys, out.JourneysLeft = steps.steps(mostJourneys)
 	return out
@@ -136,8 +136,8 @@ func (f *follows) sum(pool string) *Through {
 func (f *follows) rows() (rows []int) {
 	q, source := &f.b.Requests, evidence.ArtifactID(-1)
 	for i := range q.Len() {
-		a, _ := q.Origin[i].Artifact()
-		if q.Subject[i] != f.front || q.Lane[i] != 0 || q.Intended[i] != 0 || q.Step[i] != 0 || source >= 0 && a != source {
+		a, _ := q.Origin.At(i).Artifact()
+		if q.Subject.At(i) != f.front || q.Lane.At(i) != 0 || q.Intended.At(i) != 0 || q.Step.At(i) != 0 || source >= 0 && a != source {
 			continue
 		}
 		source = a
@@ -201,22 +201,22 @@ func (f *follows) pairs(rows []int) (out []pair) {
 	q := &f.b.Requests
 	at := make(map[evidence.NameID][]int)
 	for _, row := range rows {
-		at[q.Route[row]] = append(at[q.Route[row]], row)
+		at[q.Route.At(row)] = append(at[q.Route.At(row)], row)
 	}
 	for _, all := range at {
-		slices.SortStableFunc(all, func(x, y int) int { return cmp.Compare(q.End[x], q.End[y]) })
+		slices.SortStableFunc(all, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
 	}
 	var users []int
 	for i := range q.Len() {
-		if q.Subject[i] == f.front && q.Step[i] != 0 && q.Timed(i) {
+		if q.Subject.At(i) == f.front && q.Step.At(i) != 0 && q.Timed(i) {
 			users = append(users, i)
 		}
 	}
-	slices.SortStableFunc(users, func(x, y int) int { return cmp.Compare(q.End[x], q.End[y]) })
+	slices.SortStableFunc(users, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
 	taken := make(map[int]bool)
 	for _, row := range users {
-		all := at[q.Route[row]]
-		k, _ := slices.BinarySearchFunc(all, q.End[row], func(x int, end int64) int { return cmp.Compare(q.End[x], end) })
+		all := at[q.Route.At(row)]
+		k, _ := slices.BinarySearchFunc(all, q.End.At(row), func(x int, end int64) int { return cmp.Compare(q.End.At(x), end) })
 		best, off := -1, int64(0)
 		for _, way := range []int{-1, 1} {
 			j := k
@@ -225,12 +225,12 @@ func (f *follows) pairs(rows []int) (out []pair) {
 			}
 			for n := 0; n < mostLooked && j >= 0 && j < len(all); j, n = j+way, n+1 {
 				x := all[j]
-				grain := f.b.Clocks[q.Clock[x]].Resolution + clocksOff
-				d := max(q.End[x]-q.End[row], q.End[row]-q.End[x])
+				grain := f.b.Clocks[q.Clock.At(x)].Resolution + clocksOff
+				d := max(q.End.At(x)-q.End.At(row), q.End.At(row)-q.End.At(x))
 				if best >= 0 && d >= off {
 					break
 				}
-				if !taken[x] && q.End[x] <= q.End[row]+grain && q.End[x]-q.Latency(x) >= q.End[row]-q.Latency(row)-grain {
+				if !taken[x] && q.End.At(x) <= q.End.At(row)+grain && q.End.At(x)-q.Latency(x) >= q.End.At(row)-q.Latency(row)-grain {
 					best, off = x, d
 				}
 			}
@@ -274,7 +274,7 @@ func (f *follows) group() *group { return &group{follows: f, of: make(map[[2]str
 
 // add takes a request of the front; user is the row of who made it, −1: not known.
 func (g *group) add(step string, row, user int, slow bool) {
-	route := g.b.Names.Text(g.b.Requests.Route[row])
+	route := g.b.Names.Text(g.b.Requests.Route.At(row))
 	key := [2]string{step, route}
 	x := g.of[key]
 	if x == nil {

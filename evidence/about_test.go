@@ -34,7 +34,7 @@ func TestAbout(t *testing.T) {
 	p.Request(Request{Subject: p.Subject(Subject{}), Start: 1, End: 2})
 	p.Close()
 	b.Unify()
-	if s := b.Requests.Subject[0]; s != 0 {
+	if s := b.Requests.Subject.At(0); s != 0 {
 		t.Errorf("four artifacts of one process stay apart: requests are of subject %d", s)
 	}
 }

@@ -76,9 +76,14 @@ func (b *Bundle) shift(p *Builder, offset int64) {
 			}
 		}
 	}
-	move(b.Requests.Intended[p.from.requests:p.to.requests])
-	move(b.Requests.Start[p.from.requests:p.to.requests])
-	move(b.Requests.End[p.from.requests:p.to.requests])
+	r := &b.Requests
+	for _, c := range []*Column[int64]{&r.Intended, &r.Start, &r.End} {
+		for i := p.from.requests; i < p.to.requests; i++ {
+			if t := c.At(i); t != 0 {
+				c.Set(i, t+offset)
+			}
+		}
+	}
 	move(b.Intervals.Start[p.from.intervals:p.to.intervals])
 	move(b.Intervals.End[p.from.intervals:p.to.intervals])
 	move(b.Samples.Time[p.from.samples:p.to.samples])

@@ -146,7 +146,11 @@ func (b *Bundle) rename(from, to SubjectID) {
 			}
 		}
 	}
-	replace(b.Requests.Subject)
+	for i, s := range b.Requests.Subject.All() {
+		if s == from {
+			b.Requests.Subject.Set(i, to)
+		}
+	}
 	replace(b.Intervals.Subject)
 	replace(b.Samples.Subject)
 	for i := range b.Series {

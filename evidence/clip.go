@@ -14,7 +14,7 @@ func (b *Bundle) Clip(from, until int64) {
 
 	var requests Requests
 	for i := range b.Requests.Len() {
-		if inside(b.Requests.Clock[i], b.Requests.End[i]) {
+		if inside(b.Requests.Clock.At(i), b.Requests.End.At(i)) {
 			requests.add(b.Requests.Row(i))
 		}
 	}

@@ -12,9 +12,8 @@ func (b *Bundle) Clone() *Bundle {
 	c.Processors, c.Warnings, c.stretches = slices.Clone(b.Processors), slices.Clone(b.Warnings), slices.Clone(b.stretches)
 	c.Code = slices.Clone(b.Code)
 	c.Loads, c.Tables, c.Unseen, c.parts = slices.Clip(b.Loads), slices.Clip(b.Tables), slices.Clip(b.Unseen), slices.Clip(b.parts)
-	r, v, s := &c.Requests, &c.Intervals, &c.Samples
-	r.Subject, r.Intended, r.Start, r.End = slices.Clone(r.Subject), slices.Clone(r.Intended), slices.Clone(r.Start), slices.Clone(r.End)
-	r.Route = slices.Clone(r.Route)
+	c.Requests = b.Requests.clone()
+	v, s := &c.Intervals, &c.Samples
 	v.Subject, v.Clock, v.Start, v.End = slices.Clone(v.Subject), slices.Clone(v.Clock), slices.Clone(v.Start), slices.Clone(v.End)
 	s.Subject, s.Time = slices.Clone(s.Subject), slices.Clone(s.Time)
 	for i := range c.Series {

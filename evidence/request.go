@@ -52,37 +52,37 @@ func (r *Request) Latency() int64 { return r.End - r.Began() }
 // Requests holds requests as columns; row i of each is one request. Rows are in
 // order of completion within one artifact, in no order across artifacts.
 type Requests struct {
-	Subject  []SubjectID
-	Clock    []ClockID
-	Route    []NameID
-	Lane     []LaneID
-	Intended []int64
-	Start    []int64
-	End      []int64
-	Outcome  []Outcome
-	Handling []HandlingID // on which stacks its handler was seen, 0 on none: where Route is to be told from that
-	Step     []NameID
-	Origin   []Origin
-	pathEnd  []int64 // cumulative: path i is paths[pathEnd[i-1]:pathEnd[i]]
+	Subject  Column[SubjectID]
+	Clock    Column[ClockID]
+	Route    Column[NameID]
+	Lane     Column[LaneID]
+	Intended Column[int64]
+	Start    Column[int64]
+	End      Column[int64]
+	Outcome  Column[Outcome]
+	Handling Column[HandlingID] // on which stacks its handler was seen, 0 on none: where Route is to be told from that
+	Step     Column[NameID]
+	Origin   Column[Origin]
+	pathEnd  Column[int64] // cumulative: path i is paths[pathEnd[i-1]:pathEnd[i]]
 	paths    pathStore
 }
 
 // Len is the number of requests.
-func (r *Requests) Len() int { return len(r.End) }
+func (r *Requests) Len() int { return r.End.Len() }
 
 // Row returns request i. Its Path points into the columns.
 func (r *Requests) Row(i int) Request {
-	return Request{Subject: r.Subject[i], Clock: r.Clock[i], Route: r.Route[i], Lane: r.Lane[i],
-		Intended: r.Intended[i], Start: r.Start[i], End: r.End[i], Outcome: r.Outcome[i], Path: r.Path(i), Handling: r.Handling[i], Step: r.Step[i], Origin: r.Origin[i]}
+	return Request{Subject: r.Subject.At(i), Clock: r.Clock.At(i), Route: r.Route.At(i), Lane: r.Lane.At(i),
+		Intended: r.Intended.At(i), Start: r.Start.At(i), End: r.End.At(i), Outcome: r.Outcome.At(i), Path: r.Path(i), Handling: r.Handling.At(i), Step: r.Step.At(i), Origin: r.Origin.At(i)}
 }
 
 // Path returns the states of request i, nil where they are not known.
 func (r *Requests) Path(i int) Path {
 	var from int64
 	if i > 0 {
-		from = r.pathEnd[i-1]
+		from = r.pathEnd.At(i - 1)
 	}
-	return r.paths.slice(from, r.pathEnd[i])
+	return r.paths.slice(from, r.pathEnd.At(i))
 }
 
 // SetPaths gives requests states that were learnt of later, from evidence beside
@@ -90,54 +90,54 @@ func (r *Requests) Path(i int) Path {
 // 1 MiB is dropped, and the request is one without states.
 func (r *Requests) SetPaths(path func(i int) Path) {
 	var paths pathStore
-	ends := make([]int64, len(r.pathEnd))
-	for i := range ends {
+	var ends Column[int64]
+	for i := range r.Len() {
 		p := path(i)
 		if p == nil {
 			p = r.Path(i)
 		}
-		ends[i] = paths.add(p)
+		ends.Append(paths.add(p))
 	}
 	r.paths, r.pathEnd = paths, ends
 }
 
 // Latency returns the latency of request i in ns.
 func (r *Requests) Latency(i int) int64 {
-	if r.Intended[i] != 0 {
-		return r.End[i] - r.Intended[i]
+	if r.Intended.At(i) != 0 {
+		return r.End.At(i) - r.Intended.At(i)
 	}
-	return r.End[i] - r.Start[i]
+	return r.End.At(i) - r.Start.At(i)
 }
 
 // Timed says whether request i has a latency: one that has no beginning, or that
 // ends before it begins, has none.
 func (r *Requests) Timed(i int) bool {
-	return (r.Intended[i] != 0 || r.Start[i] != 0) && r.Latency(i) >= 0
-}
-
-func (r *Requests) room() {
-	r.Subject, r.Clock, r.Route, r.Lane = double(r.Subject), double(r.Clock), double(r.Route), double(r.Lane)
-	r.Intended, r.Start, r.End = double(r.Intended), double(r.Start), double(r.End)
-	r.Outcome, r.Handling, r.Step, r.Origin, r.pathEnd = double(r.Outcome), double(r.Handling), double(r.Step), double(r.Origin), double(r.pathEnd)
+	return (r.Intended.At(i) != 0 || r.Start.At(i) != 0) && r.Latency(i) >= 0
 }
 
 func (r *Requests) add(q Request) RequestID {
-	if len(r.End) == cap(r.End) {
-		r.room()
+	r.Subject.Append(q.Subject)
+	r.Clock.Append(q.Clock)
+	r.Route.Append(q.Route)
+	r.Lane.Append(q.Lane)
+	r.Intended.Append(q.Intended)
+	r.Start.Append(q.Start)
+	r.End.Append(q.End)
+	r.Outcome.Append(q.Outcome)
+	r.Handling.Append(q.Handling)
+	r.Step.Append(q.Step)
+	r.Origin.Append(q.Origin)
+	r.pathEnd.Append(r.paths.add(q.Path))
+	return RequestID(r.Len())
+}
+
+// clone is a table of the same rows whose columns may be changed while r stays as it is; the paths are shared.
+func (r *Requests) clone() Requests {
+	return Requests{
+		Subject: r.Subject.clone(), Clock: r.Clock.clone(), Route: r.Route.clone(), Lane: r.Lane.clone(),
+		Intended: r.Intended.clone(), Start: r.Start.clone(), End: r.End.clone(), Outcome: r.Outcome.clone(),
+		Handling: r.Handling.clone(), Step: r.Step.clone(), Origin: r.Origin.clone(), pathEnd: r.pathEnd.clone(), paths: r.paths,
 	}
-	r.Subject = append(r.Subject, q.Subject)
-	r.Clock = append(r.Clock, q.Clock)
-	r.Route = append(r.Route, q.Route)
-	r.Lane = append(r.Lane, q.Lane)
-	r.Intended = append(r.Intended, q.Intended)
-	r.Start = append(r.Start, q.Start)
-	r.End = append(r.End, q.End)
-	r.Outcome = append(r.Outcome, q.Outcome)
-	r.Handling = append(r.Handling, q.Handling)
-	r.Step = append(r.Step, q.Step)
-	r.Origin = append(r.Origin, q.Origin)
-	r.pathEnd = append(r.pathEnd, r.paths.add(q.Path))
-	return RequestID(len(r.End))
 }
 
 // pathStore keeps paths in blocks, so that growing never copies what is there:

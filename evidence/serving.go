@@ -18,13 +18,13 @@ type Serving struct {
 func (b *Bundle) Serving(a ArtifactID) *Serving {
 	r := &b.Requests
 	s := &Serving{requests: r}
-	for i, o := range r.Origin {
-		if of, ok := o.Artifact(); ok && of == a && r.Lane[i] != 0 {
+	for i, o := range r.Origin.All() {
+		if of, ok := o.Artifact(); ok && of == a && r.Lane.At(i) != 0 {
 			s.rows = append(s.rows, int32(i))
 		}
 	}
 	slices.SortStableFunc(s.rows, func(x, y int32) int {
-		return cmp.Or(cmp.Compare(r.Lane[x], r.Lane[y]), cmp.Compare(r.Start[x], r.Start[y]))
+		return cmp.Or(cmp.Compare(r.Lane.At(int(x)), r.Lane.At(int(y))), cmp.Compare(r.Start.At(int(x)), r.Start.At(int(y))))
 	})
 	return s
 }
@@ -36,15 +36,15 @@ func (s *Serving) At(lane LaneID, from, to int64) RequestID {
 	r := s.requests
 	i := sort.Search(len(s.rows), func(i int) bool {
 		row := s.rows[i]
-		return r.Lane[row] > lane || r.Lane[row] == lane && r.Start[row] >= to
+		return r.Lane.At(int(row)) > lane || r.Lane.At(int(row)) == lane && r.Start.At(int(row)) >= to
 	})
 	best, most := NoRequest, int64(0)
 	for i--; i >= 0; i-- {
 		row := s.rows[i]
-		if r.Lane[row] != lane || r.End[row] <= from {
+		if r.Lane.At(int(row)) != lane || r.End.At(int(row)) <= from {
 			break
 		}
-		if shared := min(r.End[row], to) - max(r.Start[row], from); shared > most {
+		if shared := min(r.End.At(int(row)), to) - max(r.Start.At(int(row)), from); shared > most {
 			best, most = RequestID(row+1), shared
 		}
 	}

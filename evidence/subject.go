@@ -60,7 +60,9 @@ func (b *Bundle) Titles() []string {
 			about[s] = true
 		}
 	}
-	mark(b.Requests.Subject)
+	for _, s := range b.Requests.Subject.All() {
+		about[s] = true
+	}
 	mark(b.Intervals.Subject)
 	mark(b.Samples.Subject)
 	for i := range b.Coverage {

@@ -122,14 +122,14 @@ func (t *rows) requests() error {
 			continue // the ledger leaves it out, too
 		}
 		latency := r.Latency(i)
-		o := r.Origin[i]
-		t.put(t.s.artifact(o), b.OriginText(o), t.s.subject(r.Subject[i]), b.Names.Text(r.Route[i]))
-		t.time(r.End[i]-latency, r.Clock[i])
+		o := r.Origin.At(i)
+		t.put(t.s.artifact(o), b.OriginText(o), t.s.subject(r.Subject.At(i)), b.Names.Text(r.Route.At(i)))
+		t.time(r.End.At(i)-latency, r.Clock.At(i))
 		slack := ""
-		if c := &b.Clocks[r.Clock[i]]; c.Anchored() {
+		if c := &b.Clocks[r.Clock.At(i)]; c.Anchored() {
 			slack = strconv.FormatInt(c.Slack(), 10)
 		}
-		t.put(slack, milliseconds(latency), r.Outcome[i].String())
+		t.put(slack, milliseconds(latency), r.Outcome.At(i).String())
 		l := t.s.ledgerOf(i)
 		if l == nil {
 			t.put("", "")

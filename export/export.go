@@ -195,9 +195,9 @@ func (s *Source) omit(what string) {
 // ledgerOf returns the ledger that charges a request, nil if none does.
 func (s *Source) ledgerOf(row int) *ledger.Ledger {
 	r := &s.Bundle.Requests
-	a, ok := r.Origin[row].Artifact()
+	a, ok := r.Origin.At(row).Artifact()
 	for _, l := range s.Ledgers {
-		if ok && l.Subject == r.Subject[row] && l.Source == a {
+		if ok && l.Subject == r.Subject.At(row) && l.Source == a {
 			return l
 		}
 	}

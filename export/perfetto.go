@@ -129,7 +129,7 @@ func (p *viewed) groups(id evidence.SubjectID) (out []group) {
 	others := make(map[evidence.ArtifactID]*group)
 	var order []*group
 	for row := range r.Len() {
-		if r.Subject[row] != id || !r.Timed(row) || !p.placed(r.Clock[row], r.Origin[row]) {
+		if r.Subject.At(row) != id || !r.Timed(row) || !p.placed(r.Clock.At(row), r.Origin.At(row)) {
 			continue
 		}
 		if l := p.s.ledgerOf(row); l != nil {
@@ -140,10 +140,10 @@ func (p *viewed) groups(id evidence.SubjectID) (out []group) {
 			charged[n].rows = append(charged[n].rows, row)
 			continue
 		}
-		a, _ := r.Origin[row].Artifact()
+		a, _ := r.Origin.At(row).Artifact()
 		g := others[a]
 		if g == nil {
-			g = &group{title: "requests in " + filepath.Base(p.s.artifact(r.Origin[row]))}
+			g = &group{title: "requests in " + filepath.Base(p.s.artifact(r.Origin.At(row)))}
 			others[a] = g
 			order = append(order, g)
 		}
@@ -154,7 +154,7 @@ func (p *viewed) groups(id evidence.SubjectID) (out []group) {
 			continue
 		}
 		slices.SortFunc(g.rows, func(i, j int) int {
-			return cmp.Or(cmp.Compare(r.End[i]-r.Latency(i), r.End[j]-r.Latency(j)), cmp.Compare(i, j))
+			return cmp.Or(cmp.Compare(r.End.At(i)-r.Latency(i), r.End.At(j)-r.Latency(j)), cmp.Compare(i, j))
 		})
 		out = append(out, *g)
 	}
@@ -170,14 +170,14 @@ func (p *viewed) requests(root uint64, rank int, g group) {
 		if p.t.err != nil {
 			return
 		}
-		began := r.End[row] - r.Latency(row)
+		began := r.End.At(row) - r.Latency(row)
 		var x slot
 		if len(busy) > 0 && busy[0].until <= began {
 			x = heap.Pop(&busy).(slot)
 		} else {
 			x.track = p.t.track(track{parent: root, name: g.title, rank: rank})
 		}
-		x.until = r.End[row]
+		x.until = r.End.At(row)
 		heap.Push(&busy, x)
 		p.request(x.track, row, g.l)
 	}
@@ -293,8 +293,8 @@ func (p *viewed) processors(root uint64, rank int, o *evidence.Occupancy) {
 				p.t.noteNumber("goroutine", int64(x.Lane))
 			}
 			if id := serving.At(x.Serves, x.From, x.To); x.Serves != 0 && id != evidence.NoRequest {
-				p.t.noteOnce("request", b.OriginText(b.Requests.Origin[id-1]))
-				if route := b.Names.Text(b.Requests.Route[id-1]); route != "" {
+				p.t.noteOnce("request", b.OriginText(b.Requests.Origin.At(int(id-1))))
+				if route := b.Names.Text(b.Requests.Route.At(int(id - 1))); route != "" {
 					p.t.note("route", route)
 				}
 			}

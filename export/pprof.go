@@ -179,7 +179,7 @@ func (s *Source) slowProfile() (*profile.Profile, error) {
 	for _, l := range traced {
 		p.spans(taken{artifact: l.Source, subject: l.Subject, from: l.From, to: l.To})
 		for _, row := range l.Slow {
-			route := b.Requests.Route[row]
+			route := b.Requests.Route.At(row)
 			l.Walk(row, func(_ int64, seg evidence.Segment, c *ledger.Charges) {
 				for m, ns := range c {
 					if ns == 0 {

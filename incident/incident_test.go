@@ -78,8 +78,15 @@ func rows(b *evidence.Bundle) string {
 	for i := range r.Len() {
 		paths = append(paths, r.Path(i))
 	}
-	return fmt.Sprint(b.Artifacts, b.Clocks, b.Subjects, r.Subject, r.Intended, r.Start, r.End, paths, v.Subject, v.Clock, v.Start, v.End, s.Subject, s.Time,
+	return fmt.Sprint(b.Artifacts, b.Clocks, b.Subjects, column(&r.Subject), column(&r.Intended), column(&r.Start), column(&r.End), column(&r.Route), paths, v.Subject, v.Clock, v.Start, v.End, s.Subject, s.Time,
 		b.Series, b.Facts, b.Coverage, b.Warnings)
+}
+
+func column[T ~int32 | ~int64 | ~uint8](c *evidence.Column[T]) (all []T) {
+	for _, v := range c.All() {
+		all = append(all, v)
+	}
+	return all
 }
 
 // TestTwice asks one bundle again and again, about another time in between, as watching does.

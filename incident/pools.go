@@ -66,14 +66,14 @@ func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 	}
 	r := &b.Requests
 	for i := range r.Len() {
-		if !b.Clocks[r.Clock[i]].Anchored() || !r.Timed(i) {
+		if !b.Clocks[r.Clock.At(i)].Anchored() || !r.Timed(i) {
 			continue
 		}
-		if pools := of[r.Subject[i]]; len(pools) == 1 && r.Lane[i] == 0 && r.Intended[i] == 0 { // a log of several pools does not say whose a request is
+		if pools := of[r.Subject.At(i)]; len(pools) == 1 && r.Lane.At(i) == 0 && r.Intended.At(i) == 0 { // a log of several pools does not say whose a request is
 			pools[0].served = append(pools[0].served, i)
 			continue
 		}
-		if _, p := upstream(r.Path(i), at); p != nil && p.subject != r.Subject[i] {
+		if _, p := upstream(r.Path(i), at); p != nil && p.subject != r.Subject.At(i) {
 			p.callers = append(p.callers, i)
 		}
 	}
@@ -121,7 +121,7 @@ func (p *workerPool) follow(b *evidence.Bundle, paths map[int]evidence.Path) boo
 	}
 	bins := make(map[int64]*bin)
 	in := func(row int) *bin {
-		k := r.End[row] / binWidth
+		k := r.End.At(row) / binWidth
 		if bins[k] == nil {
 			bins[k] = &bin{}
 		}
@@ -161,12 +161,12 @@ func (p *workerPool) follow(b *evidence.Bundle, paths map[int]evidence.Path) boo
 			x = &whole
 		}
 		wait := min(x.wait(likely[row]), took[row])
-		all = append(all, service{row: row, route: r.Route[row], wait: wait, from: r.End[row] - (took[row] - wait), until: r.End[row], grain: b.Clocks[r.Clock[row]].Resolution})
+		all = append(all, service{row: row, route: r.Route.At(row), wait: wait, from: r.End.At(row) - (took[row] - wait), until: r.End.At(row), grain: b.Clocks[r.Clock.At(row)].Resolution})
 	}
 	parts := spent.share(all)
 	for k, x := range all {
 		row, wait := x.row, x.wait
-		path := spent.waiting(nil, r.End[row]-r.Latency(row), wait, p.wait)
+		path := spent.waiting(nil, r.End.At(row)-r.Latency(row), wait, p.wait)
 		left := took[row] - wait
 		for _, s := range parts[k] {
 			s.Dur = min(int64(s.part*float64(took[row]-wait)), left)
@@ -210,14 +210,14 @@ func (p *workerPool) likely(b *evidence.Bundle, took map[int]int64) map[int]int6
 	type mean struct{ sum, n int64 }
 	work := make(map[evidence.NameID]mean)
 	for _, row := range p.served {
-		x := work[r.Route[row]]
-		work[r.Route[row]] = mean{x.sum + r.Latency(row), x.n + 1}
+		x := work[r.Route.At(row)]
+		work[r.Route.At(row)] = mean{x.sum + r.Latency(row), x.n + 1}
 	}
 	rows := slices.Clone(p.callers)
-	slices.SortFunc(rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End[i], r.End[j]), cmp.Compare(i, j)) })
+	slices.SortFunc(rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 	longer := make([]int64, len(rows))
 	for k, row := range rows {
-		x := work[r.Route[row]]
+		x := work[r.Route.At(row)]
 		if x.n == 0 {
 			return nil
 		}
@@ -232,11 +232,11 @@ func (p *workerPool) likely(b *evidence.Bundle, took map[int]int64) map[int]int6
 	// The requests of a route waited, all together, for as long as they took longer than the pool worked on them.
 	beyond := make(map[evidence.NameID]mean)
 	for k, row := range rows {
-		x := beyond[r.Route[row]]
-		beyond[r.Route[row]] = mean{x.sum + longer[k] - out[row], x.n + 1}
+		x := beyond[r.Route.At(row)]
+		beyond[r.Route.At(row)] = mean{x.sum + longer[k] - out[row], x.n + 1}
 	}
 	for _, row := range rows {
-		if x := beyond[r.Route[row]]; x.n >= leastPassed && work[r.Route[row]].n >= leastPassed {
+		if x := beyond[r.Route.At(row)]; x.n >= leastPassed && work[r.Route.At(row)].n >= leastPassed {
 			out[row] = max(0, out[row]+x.sum/x.n)
 		}
 	}

@@ -139,9 +139,9 @@ func watched(b *evidence.Bundle, a evidence.ArtifactID) (clock *Clock, out []Cov
 		out = append(out, v)
 		take(c.Clock, c.Until-c.From)
 	}
-	for i, o := range b.Requests.Origin {
+	for i, o := range b.Requests.Origin.All() {
 		if of, ok := o.Artifact(); clock == nil && ok && of == a {
-			take(b.Requests.Clock[i], 0)
+			take(b.Requests.Clock.At(i), 0)
 		}
 	}
 	return clock, out

@@ -126,7 +126,7 @@ const (
 func (JVM) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
 	beside := reading.Beside{Window: requested(b), Source: -1}
 	if b.Requests.Len() > 0 {
-		beside.Clock = b.Requests.Clock[0]
+		beside.Clock = b.Requests.Clock.At(0)
 	}
 	g := reading.JVMCollector(b, about, reading.Scope{Beside: &beside})
 	if g == nil {
@@ -146,7 +146,7 @@ func (JVM) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map
 // requested is from when until when requests were meant to come.
 func requested(b *evidence.Bundle) (w reading.Window) {
 	for i := range b.Requests.Len() {
-		at := cmp.Or(b.Requests.Intended[i], b.Requests.Start[i])
+		at := cmp.Or(b.Requests.Intended.At(i), b.Requests.Start.At(i))
 		if w.From == 0 || at < w.From {
 			w.From = at
 		}

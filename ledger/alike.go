@@ -47,7 +47,7 @@ func (l *Ledger) likewise(stacks threads.Readers) *alike {
 	r := &l.b.Requests
 	for _, row := range l.Rows {
 		for _, w := range windows {
-			if w.Clock == r.Clock[row] && r.Start[row] >= w.From && r.End[row] <= w.Until {
+			if w.Clock == r.Clock.At(row) && r.Start.At(row) >= w.From && r.End.At(row) <= w.Until {
 				a.told[row] = true
 			}
 		}

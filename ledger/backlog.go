@@ -41,7 +41,7 @@ func (l *Ledger) backlog(gone stops) (behind []int64, low, high int64, why strin
 	m := l.arrivals()
 	answers := make([]int64, len(m.rows))
 	for n, row := range m.rows {
-		answers[n] = l.b.Requests.End[row]
+		answers[n] = l.b.Requests.End.At(row)
 	}
 	slices.Sort(answers)
 	waits := l.congested(&m, answers)
@@ -79,7 +79,7 @@ func (l *Ledger) backlog(gone stops) (behind []int64, low, high int64, why strin
 			before = then
 			if k, ok := slow[m.rows[n]]; ok {
 				row := m.rows[n]
-				direct := gone.mean(m.arrive[n], l.b.Requests.End[row])
+				direct := gone.mean(m.arrive[n], l.b.Requests.End.At(row))
 				out[k] = max(0, min(at-then, m.observed[n]-usual)-direct)
 			}
 		}
@@ -92,7 +92,7 @@ func (l *Ledger) backlog(gone stops) (behind []int64, low, high int64, why strin
 		return s
 	}
 	for _, row := range l.Slow {
-		from, to := l.came(row), l.b.Requests.End[row]
+		from, to := l.came(row), l.b.Requests.End.At(row)
 		if stopped := gone.mean(from, to); stopped > 0 {
 			high += to - from - stopped
 		}

@@ -27,7 +27,7 @@ func BaselineOf(b *evidence.Bundle, opt Options) Baseline {
 	for _, l := range Build(b, opt) {
 		latencies := make(map[evidence.NameID][]int64)
 		for _, i := range l.Rows {
-			latencies[b.Requests.Route[i]] = append(latencies[b.Requests.Route[i]], b.Requests.Latency(i))
+			latencies[b.Requests.Route.At(i)] = append(latencies[b.Requests.Route.At(i)], b.Requests.Latency(i))
 		}
 		floors, grain := l.byRoute(), l.grain()
 		for route, v := range latencies {

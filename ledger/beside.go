@@ -8,5 +8,5 @@ func (l *Ledger) Beside() *reading.Beside {
 	if l == nil || len(l.Rows) == 0 {
 		return nil
 	}
-	return &reading.Beside{Window: reading.Window{From: l.From, Until: l.To}, Source: l.Source, Clock: l.b.Requests.Clock[l.Rows[0]]}
+	return &reading.Beside{Window: reading.Window{From: l.From, Until: l.To}, Source: l.Source, Clock: l.b.Requests.Clock.At(l.Rows[0])}
 }

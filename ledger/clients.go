@@ -20,7 +20,7 @@ func beside(b *evidence.Bundle, sources map[evidence.ArtifactID][]int) {
 	l := &Ledger{b: b}
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
 		rows := sources[a]
-		if b.Requests.Intended[rows[0]] == 0 || !b.Clocks[b.Requests.Clock[rows[0]]].Anchored() {
+		if b.Requests.Intended.At(rows[0]) == 0 || !b.Clocks[b.Requests.Clock.At(rows[0])].Anchored() {
 			continue
 		}
 		began, ended := l.span(rows)
@@ -41,10 +41,10 @@ func beside(b *evidence.Bundle, sources map[evidence.ArtifactID][]int) {
 func (l *Ledger) span(rows []int) (from, until int64) {
 	r := &l.b.Requests
 	for _, i := range rows {
-		if began := r.End[i] - r.Latency(i); from == 0 || began < from {
+		if began := r.End.At(i) - r.Latency(i); from == 0 || began < from {
 			from = began
 		}
-		until = max(until, r.End[i])
+		until = max(until, r.End.At(i))
 	}
 	return from, until
 }

@@ -36,8 +36,8 @@ func (l *Ledger) byClock(stacks threads.Readers) *clocked {
 	r := &l.b.Requests
 	turns := make(map[evidence.LaneID][]int64) // when requests began on a thread
 	for _, row := range l.Rows {
-		if r.Lane[row] != 0 {
-			turns[r.Lane[row]] = append(turns[r.Lane[row]], r.Start[row])
+		if r.Lane.At(row) != 0 {
+			turns[r.Lane.At(row)] = append(turns[r.Lane.At(row)], r.Start.At(row))
 		}
 	}
 	if len(turns) == 0 {
@@ -56,16 +56,16 @@ func (l *Ledger) byClock(stacks threads.Readers) *clocked {
 			})
 		}
 		for _, row := range l.Rows {
-			start, end := r.Start[row], r.End[row]
-			if r.Lane[row] == 0 || start < w.From || end > w.Until {
+			start, end := r.Start.At(row), r.End.At(row)
+			if r.Lane.At(row) == 0 || start < w.From || end > w.Until {
 				continue
 			}
-			starts := turns[r.Lane[row]]
+			starts := turns[r.Lane.At(row)]
 			if n := before(starts, start+1); n < len(starts) {
 				end = min(end, starts[n])
 			}
 			c.ran[row] = 0
-			t.Clocked(l.Subject, r.Lane[row], start, end, func(_ int64, stack evidence.StackID) {
+			t.Clocked(l.Subject, r.Lane.At(row), start, end, func(_ int64, stack evidence.StackID) {
 				v := t.View(l.Subject, stack)
 				if !v.Request {
 					return

@@ -21,5 +21,5 @@ func holdsOf(b *evidence.Bundle, subject evidence.SubjectID) (s stops) {
 // heldFor is how long (ns) the recorder held a request at most.
 func (l *Ledger) heldFor(row int) int64 {
 	r := &l.b.Requests
-	return l.holds.overlap(r.End[row]-r.Latency(row), r.End[row])
+	return l.holds.overlap(r.End.At(row)-r.Latency(row), r.End.At(row))
 }

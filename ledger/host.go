@@ -148,7 +148,7 @@ func (l *Ledger) workDilation() float64 {
 				own += s.Dur
 			}
 		}
-		byRoute[l.b.Requests.Route[i]] = append(byRoute[l.b.Requests.Route[i]], own)
+		byRoute[l.b.Requests.Route.At(i)] = append(byRoute[l.b.Requests.Route.At(i)], own)
 	}
 	var sum, floor float64
 	for _, v := range byRoute {

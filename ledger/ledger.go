@@ -117,8 +117,8 @@ const tailRequests = 1000
 func Build(b *evidence.Bundle, opt Options) []*Ledger {
 	bySubject := make(map[evidence.SubjectID]map[evidence.ArtifactID][]int)
 	for i := range b.Requests.Len() {
-		a, _ := b.Requests.Origin[i].Artifact()
-		s := b.Requests.Subject[i]
+		a, _ := b.Requests.Origin.At(i).Artifact()
+		s := b.Requests.Subject.At(i)
 		if !b.Requests.Timed(i) {
 			b.Warnf(evidence.NewOrigin(a, 0), "skipped a request without a start, or that ends before it starts")
 			continue
@@ -155,7 +155,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	} else {
 		l.From, l.To = l.Requests.From, l.Requests.To
 	}
-	l.stops = stopsOf(b, subject, b.Requests.Clock[l.Rows[0]])
+	l.stops = stopsOf(b, subject, b.Requests.Clock.At(l.Rows[0]))
 	l.holds = holdsOf(b, subject)
 	if l.Traced {
 		l.Sampled = l.sampled()
@@ -231,7 +231,7 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 // byEnd puts the requests in the order in which they ended.
 func (l *Ledger) byEnd() {
 	r := &l.b.Requests
-	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End[i], r.End[j]), cmp.Compare(i, j)) })
+	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 }
 
 // ByClients says whether the requests charged are told of by those who made them.
@@ -239,7 +239,7 @@ func (l *Ledger) ByClients() bool { return l.byClients(l.Source, l.Rows) }
 
 // byClients says whether an artifact tells of requests as those who made them saw them.
 func (l *Ledger) byClients(a evidence.ArtifactID, rows []int) bool {
-	return l.b.Requests.Intended[rows[0]] != 0 || slices.ContainsFunc(l.b.Loads, func(r evidence.LoadResult) bool {
+	return l.b.Requests.Intended.At(rows[0]) != 0 || slices.ContainsFunc(l.b.Loads, func(r evidence.LoadResult) bool {
 		from, ok := r.Origin.Artifact()
 		return ok && from == a
 	})
@@ -292,7 +292,7 @@ func (l *Ledger) observed(rows []int) (n int) {
 // sends itself.
 func (l *Ledger) instant(rows []int) (n int) {
 	for _, i := range rows {
-		if l.b.Requests.Latency(i) <= l.b.Clocks[l.b.Requests.Clock[i]].Resolution && !observed(l.b.Requests.Path(i)) {
+		if l.b.Requests.Latency(i) <= l.b.Clocks[l.b.Requests.Clock.At(i)].Resolution && !observed(l.b.Requests.Path(i)) {
 			n++
 		}
 	}
@@ -317,7 +317,7 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 	s := Requests{Source: a, Count: len(rows)}
 	lat := make([]int64, 0, len(rows))
 	for _, i := range rows {
-		switch r.Outcome[i] {
+		switch r.Outcome.At(i) {
 		case evidence.Unfinished:
 			s.Unfinished++
 		case evidence.Failed:
@@ -327,10 +327,10 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 			s.TimedOut++
 		}
 		lat = append(lat, r.Latency(i)) // a lower bound if it is unfinished
-		if s.From == 0 || r.End[i] < s.From {
-			s.From = r.End[i]
+		if s.From == 0 || r.End.At(i) < s.From {
+			s.From = r.End.At(i)
 		}
-		s.To = max(s.To, r.End[i])
+		s.To = max(s.To, r.End.At(i))
 	}
 	for _, c := range l.b.Coverage {
 		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == evidence.CoverRequests && c.Until > c.From {
@@ -383,7 +383,7 @@ func (l *Ledger) charge() {
 			}
 		})
 		l.Charges.Add(&request)
-		over.add(n, l.b.Requests.End[row], &request)
+		over.add(n, l.b.Requests.End.At(row), &request)
 	}
 	bound := func(low, high float64) (string, *stats.Interval) {
 		return "bound", &stats.Interval{Low: low, High: min(high, float64(l.Total))}

@@ -87,7 +87,7 @@ func checkSums(t *testing.T, l *Ledger) {
 	var total int64
 	for _, row := range l.Rows {
 		latency := r.Latency(row)
-		at := r.End[row] - latency
+		at := r.End.At(row) - latency
 		var sum int64
 		l.Walk(row, func(from int64, s evidence.Segment, c *Charges) {
 			if from != at || s.Dur <= 0 {

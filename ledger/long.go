@@ -47,7 +47,7 @@ func (l *Ledger) longRoutes(took map[evidence.NameID][]int64) (long map[evidence
 	}
 	own, ready, sum := make(map[evidence.NameID]int64), make(map[evidence.NameID]int64), make(map[evidence.NameID]int64)
 	for _, i := range l.Rows {
-		if route := l.b.Requests.Route[i]; long[route] {
+		if route := l.b.Requests.Route.At(i); long[route] {
 			c := l.Of(i)
 			own[route] += c[Own]
 			ready[route] += c[RequestsCPU] + c[BackgroundCPU] + c[HostCPU]

@@ -66,7 +66,7 @@ const wayAndBack = 1.5
 // in flight; nil if nobody looked, or at a time of day that is not known, and the pool's queue
 // tells nothing either.
 func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
-	if !l.b.Clocks[l.b.Requests.Clock[l.Rows[0]]].Anchored() {
+	if !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
 		return nil
 	}
 	t := threads.Of(l.b, stacks)
@@ -195,7 +195,7 @@ func (l *Ledger) meanwhile() meanwhile {
 	starts, ends := l.underWay(l.Rows)
 	awaiting := l.awaiting()
 	m := meanwhile{
-		clients: l.b.Requests.Lane[l.Rows[0]] == 0,
+		clients: l.b.Requests.Lane.At(l.Rows[0]) == 0,
 		first:   starts[0], last: ends[len(ends)-1],
 		inFlight: func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) },
 		awaiting: func(at int64) float64 { return float64(awaiting(at)) },
@@ -211,8 +211,8 @@ func (l *Ledger) meanwhile() meanwhile {
 func (l *Ledger) begun() (starts, ends []int64) {
 	r := &l.b.Requests
 	for i := range r.Len() {
-		if a, ok := r.Origin[i].Artifact(); r.Subject[i] == l.Subject && r.Lane[i] != 0 && ok && a != l.Source {
-			starts, ends = append(starts, r.Start[i]), append(ends, r.End[i])
+		if a, ok := r.Origin.At(i).Artifact(); r.Subject.At(i) == l.Subject && r.Lane.At(i) != 0 && ok && a != l.Source {
+			starts, ends = append(starts, r.Start.At(i)), append(ends, r.End.At(i))
 		}
 	}
 	slices.Sort(starts)
@@ -253,13 +253,13 @@ func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bo
 			from, until = max(from, c.From), min(until, c.Until)
 		}
 	}
-	if until <= from || !l.byClients(source, clients) && l.b.Requests.Lane[clients[0]] != 0 {
+	if until <= from || !l.byClients(source, clients) && l.b.Requests.Lane.At(clients[0]) != 0 {
 		return false
 	}
 	within := func(rows []int) (ns float64) {
 		r := &l.b.Requests
 		for _, i := range rows {
-			ns += float64(max(0, min(r.End[i], until)-max(r.End[i]-r.Latency(i), from)))
+			ns += float64(max(0, min(r.End.At(i), until)-max(r.End.At(i)-r.Latency(i), from)))
 		}
 		return ns
 	}
@@ -270,7 +270,7 @@ func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bo
 func (l *Ledger) underWay(rows []int) (starts, ends []int64) {
 	r := &l.b.Requests
 	for _, i := range rows {
-		starts, ends = append(starts, r.End[i]-r.Latency(i)), append(ends, r.End[i])
+		starts, ends = append(starts, r.End.At(i)-r.Latency(i)), append(ends, r.End.At(i))
 	}
 	slices.Sort(starts)
 	slices.Sort(ends)
@@ -288,10 +288,10 @@ func (l *Ledger) awaiting() func(at int64) int {
 	var starts, ends []int64
 	r := &l.b.Requests
 	for i := range r.Len() {
-		if r.Subject[i] != l.Subject || r.Lane[i] == 0 {
+		if r.Subject.At(i) != l.Subject || r.Lane.At(i) == 0 {
 			continue
 		}
-		at := r.Start[i]
+		at := r.Start.At(i)
 		for s := range r.Path(i).All {
 			if s.Kind == evidence.Awaiting {
 				starts, ends = append(starts, at), append(ends, at+s.Dur)

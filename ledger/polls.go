@@ -37,7 +37,7 @@ func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[ev
 	r := &b.Requests
 	polls := make(map[string]string) // by family: of whom it is told
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
-		if all := sources[a]; r.Lane[all[0]] != 0 { // by the service's own account: clients' way to it and back is not in it
+		if all := sources[a]; r.Lane.At(all[0]) != 0 { // by the service's own account: clients' way to it and back is not in it
 			maps.Copy(polls, pollsOf(b, all))
 		}
 	}
@@ -47,7 +47,7 @@ func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[ev
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
 		all := sources[a]
 		family := families(b, all)
-		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return polls[family[r.Route[i]]] != "" })
+		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return polls[family[r.Route.At(i)]] != "" })
 		n := len(all) - len(rest)
 		if n == 0 {
 			continue
@@ -84,8 +84,8 @@ func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
 	family := families(b, rows)
 	of := make(map[string][]int)
 	for _, i := range rows {
-		if r.Route[i] != 0 { // else its beginning was not seen
-			name := family[r.Route[i]]
+		if r.Route.At(i) != 0 { // else its beginning was not seen
+			name := family[r.Route.At(i)]
 			of[name] = append(of[name], i)
 		}
 	}
@@ -127,7 +127,7 @@ const leastTold = 10
 // waitsOf are the requests that waited, and how long they wait at most (ns), if several came to that; else 0.
 func waitsOf(r *evidence.Requests, rows []int) (waits []int, longest int64) {
 	for _, i := range rows {
-		if r.Outcome[i] != evidence.Unfinished && r.Latency(i) >= pollLeast {
+		if r.Outcome.At(i) != evidence.Unfinished && r.Latency(i) >= pollLeast {
 			waits = append(waits, i)
 			longest = max(longest, r.Latency(i))
 		}
@@ -148,14 +148,14 @@ func waitsOf(r *evidence.Requests, rows []int) (waits []int, longest int64) {
 func tells(r *evidence.Requests, tellers, waits []int) bool {
 	starts := make([]int64, len(tellers))
 	for n, i := range tellers {
-		starts[n] = r.Start[i]
+		starts[n] = r.Start.At(i)
 	}
 	slices.Sort(starts)
 	for _, within := range pollWithin {
 		told := 0
 		var watched, covered float64 // ns in which they waited, and of that, in which one who may tell had just begun
 		for _, i := range waits {
-			from, to := r.Start[i], r.End[i]
+			from, to := r.Start.At(i), r.End.At(i)
 			if n := before(starts, to); n > 0 && starts[n-1] >= max(from, to-within) {
 				told++
 			}

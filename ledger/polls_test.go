@@ -44,7 +44,7 @@ func TestLongPollsAreNotSlow(t *testing.T) {
 		return joined(joins, from)
 	})
 	for _, i := range l.Rows {
-		if l.b.Names.Text(l.b.Requests.Route[i]) == "GET /wait" {
+		if l.b.Names.Text(l.b.Requests.Route.At(i)) == "GET /wait" {
 			t.Fatal("a long poll counts")
 		}
 	}
@@ -66,7 +66,7 @@ func TestWaitsAreNoLongPolls(t *testing.T) {
 		l := waiters(t, ends)
 		n := 0
 		for _, i := range l.Rows {
-			if l.b.Names.Text(l.b.Requests.Route[i]) == "GET /wait" {
+			if l.b.Names.Text(l.b.Requests.Route.At(i)) == "GET /wait" {
 				n++
 			}
 		}

@@ -20,7 +20,7 @@ var overTime = []string{
 // or its host; false where none did, where that was another time than the requests', and where
 // their own tells of more than requests: then all are judged, as far as that goes.
 func (l *Ledger) recordedTime() (from, until int64, ok bool) {
-	if !l.b.Clocks[l.b.Requests.Clock[l.Rows[0]]].Anchored() {
+	if !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
 		return 0, 0, false
 	}
 	about := func(s evidence.SubjectID) bool { return s == l.Subject || l.b.Subjects[s].Kind == evidence.Host }
@@ -68,7 +68,7 @@ func (l *Ledger) recordedTime() (from, until int64, ok bool) {
 // within says whether a request was under way at some time of [from, until).
 func (l *Ledger) within(row int, from, until int64) bool {
 	r := &l.b.Requests
-	return r.End[row] >= from && r.End[row]-r.Latency(row) < until
+	return r.End.At(row) >= from && r.End.At(row)-r.Latency(row) < until
 }
 
 // onlyRecorded takes those out of the slow ones that nothing else was recorded with.

@@ -96,7 +96,7 @@ func (l *Ledger) overloaded() float64 {
 // queues says whether requests are known to have waited before Start.
 func (l *Ledger) queues() bool {
 	r := &l.b.Requests
-	return slices.ContainsFunc(l.Rows, func(i int) bool { return r.Intended[i] != 0 && r.Start[i] > r.Intended[i] })
+	return slices.ContainsFunc(l.Rows, func(i int) bool { return r.Intended.At(i) != 0 && r.Start.At(i) > r.Intended.At(i) })
 }
 
 // replayed is a model's input, in order of arrival.
@@ -111,7 +111,7 @@ func (l *Ledger) arrivals() (m replayed) {
 	m.demand = make([]int64, len(m.rows))
 	for _, i := range m.rows {
 		m.arrive = append(m.arrive, l.came(i))
-		m.observed = append(m.observed, l.b.Requests.End[i]-l.came(i))
+		m.observed = append(m.observed, l.b.Requests.End.At(i)-l.came(i))
 	}
 	return m
 }
@@ -119,7 +119,7 @@ func (l *Ledger) arrivals() (m replayed) {
 // came is when a request was sent, which may be later than it was meant to be.
 func (l *Ledger) came(row int) int64 {
 	r := &l.b.Requests
-	return min(r.End[row], r.End[row]-r.Latency(row)+lag(r.Path(row)))
+	return min(r.End.At(row), r.End.At(row)-r.Latency(row)+lag(r.Path(row)))
 }
 
 // lag is how late (ns) a generator sent a request.
@@ -197,11 +197,11 @@ func (l *Ledger) replayQueue() {
 	var waited, busy, most int64
 	var edges []int64 // twice the time at which a request's work begins (odd) or ends
 	for n, i := range m.rows {
-		start := min(max(r.Start[i], m.arrive[n]), r.End[i])
+		start := min(max(r.Start.At(i), m.arrive[n]), r.End.At(i))
 		queued[n] = start - m.arrive[n]
 		waited += queued[n]
-		if r.End[i] > start {
-			edges = append(edges, 2*start+1, 2*r.End[i])
+		if r.End.At(i) > start {
+			edges = append(edges, 2*start+1, 2*r.End.At(i))
 		}
 	}
 	if waited == 0 {
@@ -217,7 +217,7 @@ func (l *Ledger) replayQueue() {
 	for k, d := range l.shifts() {
 		for n, i := range m.rows {
 			start := m.arrive[n] + queued[n]
-			m.demand[n] = r.End[i] - start - l.stops.overlap(start+d, r.End[i]+d)
+			m.demand[n] = r.End.At(i) - start - l.stops.overlap(start+d, r.End.At(i)+d)
 		}
 		out, ok := l.run(&m, d)
 		if !ok {
@@ -275,7 +275,7 @@ func (l *Ledger) replayLog() {
 	}
 	for draw := range uint64(draws) {
 		for n, i := range m.rows {
-			v := quiet.of(r.Route[i])
+			v := quiet.of(r.Route.At(i))
 			m.demand[n] = v[drawn(draw<<32|uint64(n), len(v))]
 		}
 		for j, d := range l.shifts() {
@@ -289,8 +289,8 @@ func (l *Ledger) replayLog() {
 			}
 			l.note(m.rows, first, func(n int) int64 {
 				i := m.rows[n]
-				stopped := l.stops.mean(l.came(i), r.End[i])
-				least := stats.Quantile(quiet.of(r.Route[i]), floorPart)
+				stopped := l.stops.mean(l.came(i), r.End.At(i))
+				least := stats.Quantile(quiet.of(r.Route.At(i)), floorPart)
 				return max(0, min(out.With.Latency[n]-out.Without.Latency[n], m.observed[n]-least)-stopped)
 			})
 		}
@@ -327,10 +327,10 @@ func (l *Ledger) quiet(m *replayed) quiet {
 			}
 		}
 		demand := m.observed[n] - min(max(0, free[first]-m.arrive[n]), m.observed[n])
-		free[first] = r.End[i]
-		q.near[n] = l.stops.overlap(m.arrive[n]+l.stops.lo-longest, r.End[i]+l.stops.hi) > 0
-		if !q.near[n] && r.Outcome[i] != evidence.Unfinished {
-			q.byRoute[r.Route[i]] = append(q.byRoute[r.Route[i]], demand)
+		free[first] = r.End.At(i)
+		q.near[n] = l.stops.overlap(m.arrive[n]+l.stops.lo-longest, r.End.At(i)+l.stops.hi) > 0
+		if !q.near[n] && r.Outcome.At(i) != evidence.Unfinished {
+			q.byRoute[r.Route.At(i)] = append(q.byRoute[r.Route.At(i)], demand)
 			q.all = append(q.all, demand)
 		}
 	}

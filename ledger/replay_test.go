@@ -191,15 +191,15 @@ func TestWhereReplayIsNotUsed(t *testing.T) {
 		}), nil, "latency of requests near pauses"},
 		{"requests that wait elsewhere", with(log, func(q *queueing) { q.elsewhere = 40 * ms; q.load = .5 }), nil, "the replay's p50"},
 		{"waits before the beginning that are no queue", with(started, func(q *queueing) { q.load = .05 }), func(b *evidence.Bundle) {
-			for i := range b.Requests.Intended {
-				b.Requests.Intended[i] -= 30 * ms
+			for i, t := range b.Requests.Intended.All() {
+				b.Requests.Intended.Set(i, t-30*ms)
 			}
 		}, "the replay's p50"},
 		{"short waits that are no queue, before long work", with(started, func(q *queueing) {
 			q.servers, q.load, q.demand, q.pause, q.slo = 8, .06, constant(200*ms), 20*ms, 100*ms
 		}), func(b *evidence.Bundle) {
-			for i := range b.Requests.Intended {
-				b.Requests.Intended[i] -= 10 * ms
+			for i, t := range b.Requests.Intended.All() {
+				b.Requests.Intended.Set(i, t-10*ms)
 			}
 		}, "queued before the start"},
 	} {

@@ -109,7 +109,7 @@ func (l *Ledger) replayWork() {
 				return
 			}
 			l.note(m.rows, first, func(n int) int64 {
-				stopped := l.stops.mean(l.came(m.rows[n]), l.b.Requests.End[m.rows[n]])
+				stopped := l.stops.mean(l.came(m.rows[n]), l.b.Requests.End.At(m.rows[n]))
 				return max(0, min(out.With.Latency[n]-out.Without.Latency[n], seen[n]-least)-stopped)
 			})
 		}
@@ -134,7 +134,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	collected := l.collecting()(from, to) / span
 	done := 0
 	for _, i := range l.Rows {
-		if end := l.b.Requests.End[i]; end >= from && end <= to {
+		if end := l.b.Requests.End.At(i); end >= from && end <= to {
 			done++
 		}
 	}

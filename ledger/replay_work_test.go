@@ -67,7 +67,7 @@ func TestOverloadIsNoQueueBehindPauses(t *testing.T) {
 		}
 		var direct int64
 		for _, row := range l.Slow {
-			direct += l.stops.mean(l.came(row), b.Requests.End[row])
+			direct += l.stops.mean(l.came(row), b.Requests.End.At(row))
 		}
 		if spared := l.Spare(l.stops.list()); spared.Behind != nil || l.Charges[StopTheWorld] > direct {
 			t.Errorf("seed %d: %d ns charged to pauses of %d, behind them %v", seed, l.Charges[StopTheWorld], direct, spared.Behind != nil)

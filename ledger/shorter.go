@@ -36,7 +36,7 @@ func (l *Ledger) Shorten(less func(row int) int64) Shorter {
 	then := make([]int64, len(l.Rows))
 	var longest int64
 	for n, row := range l.Rows {
-		at[n] = r.End[row]
+		at[n] = r.End.At(row)
 		now[n] = r.Latency(row)
 		then[n] = max(0, now[n]-less(row))
 		longest = max(longest, now[n])

@@ -164,7 +164,7 @@ func parent(route string) string {
 
 // Limit is what a request may take (ns) and is not slow.
 func (l *Ledger) Limit(row int) int64 {
-	if limit, ok := l.limits[l.b.Requests.Route[row]]; ok {
+	if limit, ok := l.limits[l.b.Requests.Route.At(row)]; ok {
 		return limit
 	}
 	return l.Threshold // of all, or of a route with too few requests to know its floor
@@ -176,11 +176,11 @@ func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
 	r := &l.b.Requests
 	out := make(map[evidence.NameID][]int64)
 	for _, i := range l.Rows {
-		took := out[r.Route[i]]
+		took := out[r.Route.At(i)]
 		if !l.open(i) {
 			took = append(took, l.unhindered(i))
 		}
-		out[r.Route[i]] = took
+		out[r.Route.At(i)] = took
 	}
 	for _, v := range out {
 		slices.Sort(v)
@@ -194,12 +194,12 @@ func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidenc
 	r := &l.b.Requests
 	took := make(map[evidence.NameID][]int64)
 	for a, rows := range sources {
-		if a == l.Source || r.Lane[rows[0]] == 0 {
+		if a == l.Source || r.Lane.At(rows[0]) == 0 {
 			continue
 		}
 		for _, i := range rows {
 			if !l.open(i) {
-				took[r.Route[i]] = append(took[r.Route[i]], r.Latency(i))
+				took[r.Route.At(i)] = append(took[r.Route.At(i)], r.Latency(i))
 			}
 		}
 	}
@@ -216,7 +216,7 @@ func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidenc
 // open says whether a request came to no end while it was watched, or before who asked
 // gave it up: it takes longer than it did.
 func (l *Ledger) open(i int) bool {
-	o := l.b.Requests.Outcome[i]
+	o := l.b.Requests.Outcome.At(i)
 	return o == evidence.Unfinished || o == evidence.TimedOut
 }
 
@@ -225,7 +225,7 @@ func (l *Ledger) unfinished() map[evidence.NameID]int {
 	n := make(map[evidence.NameID]int)
 	for _, i := range l.Rows {
 		if l.open(i) {
-			n[l.b.Requests.Route[i]]++
+			n[l.b.Requests.Route.At(i)]++
 		}
 	}
 	return n

@@ -31,7 +31,7 @@ func (l *Ledger) Spare(without Stops) Spared {
 	s := Spared{Direct: make([]int64, len(l.Slow)), Why: l.Replay.Why}
 	r := &l.b.Requests
 	for n, row := range l.Slow {
-		from, to := r.End[row]-r.Latency(row), r.End[row]
+		from, to := r.End.At(row)-r.Latency(row), r.End.At(row)
 		all := l.stops.mean(from, to)
 		if all == 0 {
 			continue

@@ -31,7 +31,7 @@ func (l *Ledger) stalling() *stalled {
 	var turns []turn
 	spans := make(map[[2]int64]int64) // ns that threads waited at some time within each
 	v := &l.b.Intervals
-	clock := l.b.Requests.Clock[l.Rows[0]]
+	clock := l.b.Requests.Clock.At(l.Rows[0])
 	own := l.b.Clocks[clock]
 	for _, i := range v.Select(evidence.AllocStall, l.Subject) {
 		of := l.b.Clocks[v.Clock[i]]
@@ -55,7 +55,7 @@ func (l *Ledger) stalling() *stalled {
 		}
 	}
 	for _, i := range l.Rows {
-		turns = append(turns, turn{l.came(i), 0, 1, 0}, turn{l.b.Requests.End[i], 0, -1, 0})
+		turns = append(turns, turn{l.came(i), 0, 1, 0}, turn{l.b.Requests.End.At(i), 0, -1, 0})
 	}
 	slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
 	s := &stalled{}
@@ -129,7 +129,7 @@ func (l *Ledger) Stalled() []int64 {
 	}
 	out := make([]int64, len(l.Slow))
 	for n, row := range l.Slow {
-		out[n] = s.over(l.came(row), l.b.Requests.End[row]-l.came(row))
+		out[n] = s.over(l.came(row), l.b.Requests.End.At(row)-l.came(row))
 	}
 	return out
 }

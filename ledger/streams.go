@@ -24,19 +24,19 @@ func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[
 		family := families(b, all)
 		routes, short := make(map[string]bool), make(map[string]int)
 		for _, i := range all {
-			of := family[r.Route[i]]
-			routes[of] = routes[of] || streams[b.Names.Text(r.Route[i])]
+			of := family[r.Route.At(i)]
+			routes[of] = routes[of] || streams[b.Names.Text(r.Route.At(i))]
 			switch {
 			case r.Latency(i) >= least:
 				short[of]--
-			case r.Outcome[i] != evidence.Unfinished:
+			case r.Outcome.At(i) != evidence.Unfinished:
 				short[of]++
 			}
 		}
 		// Where most end sooner than those that may be streams, one that lasts long is none.
 		maps.DeleteFunc(routes, func(of string, stream bool) bool { return !stream || short[of] > 0 })
 		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool {
-			return routes[family[r.Route[i]]] && (r.Latency(i) >= least || r.Outcome[i] == evidence.Unfinished)
+			return routes[family[r.Route.At(i)]] && (r.Latency(i) >= least || r.Outcome.At(i) == evidence.Unfinished)
 		})
 		n := len(all) - len(rest)
 		if n == 0 {
@@ -54,7 +54,7 @@ func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[
 func families(b *evidence.Bundle, rows []int) map[evidence.NameID]string {
 	n := make(map[evidence.NameID]int)
 	for _, i := range rows {
-		n[b.Requests.Route[i]]++
+		n[b.Requests.Route.At(i)]++
 	}
 	family := make(map[evidence.NameID]string, len(n))
 	for route, n := range n {

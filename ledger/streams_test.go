@@ -28,7 +28,7 @@ func TestStreamsAreNotSlow(t *testing.T) {
 	}
 	var slow []string
 	for _, i := range l.Slow {
-		slow = append(slow, b.Names.Text(b.Requests.Route[i]))
+		slow = append(slow, b.Names.Text(b.Requests.Route.At(i)))
 	}
 	if got := strings.Join(slow, ", "); got != "GET /chat, GET /quote/{id}, GET /export" {
 		t.Errorf("slow: %s", got)

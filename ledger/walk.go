@@ -19,7 +19,7 @@ func (l *Ledger) Walk(row int, yield func(at int64, s evidence.Segment, c *Charg
 // walk is Walk that also says which charges come from the replay.
 func (l *Ledger) walk(row int, yield func(at int64, s evidence.Segment, c *Charges, replay bool)) {
 	r := &l.b.Requests
-	start, end := r.Start[row], r.End[row]
+	start, end := r.Start.At(row), r.End.At(row)
 	began := end - r.Latency(row)
 	if start == 0 {
 		start = began
@@ -252,8 +252,8 @@ func (w *walker) placeless(path evidence.Path, at, end int64) {
 func (l *Ledger) stoppedBounds() (low, high float64) {
 	r := &l.b.Requests
 	for _, row := range l.Slow {
-		end := r.End[row]
-		start := max(r.Start[row], l.came(row))
+		end := r.End.At(row)
+		start := max(r.Start.At(row), l.came(row))
 		path := r.Path(row)
 		if labelled, loose := l.loose(path); loose || placed(path) {
 			least, most := l.stops.extremes(start, end)

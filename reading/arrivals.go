@@ -36,9 +36,9 @@ func ArrivalsOf(b *evidence.Bundle, subject evidence.SubjectID, source evidence.
 	a := &Arrivals{Source: source, Rate: Unknown, From: w.From, Width: max(stretch, (w.Until-w.From)/stretches)}
 	kept := sampled(b, subject, source)
 	r := &b.Requests
-	came := func(row int) int64 { return r.End[row] - r.Latency(row) }
+	came := func(row int) int64 { return r.End.At(row) - r.Latency(row) }
 	for i := range r.Len() {
-		if of, _ := r.Origin[i].Artifact(); of == source && r.Subject[i] == subject && r.Timed(i) {
+		if of, _ := r.Origin.At(i).Artifact(); of == source && r.Subject.At(i) == subject && r.Timed(i) {
 			a.Rows = append(a.Rows, i)
 		}
 	}
@@ -115,8 +115,8 @@ func Clients(b *evidence.Bundle, subject evidence.SubjectID) Value {
 	r := &b.Requests
 	turns := make(map[evidence.ArtifactID][]turn)
 	for i := range r.Len() {
-		if a, ok := r.Origin[i].Artifact(); ok && r.Subject[i] == subject && (generator[a] || r.Intended[i] != 0) && r.Timed(i) {
-			turns[a] = append(turns[a], turn{r.End[i] - r.Latency(i), 1}, turn{r.End[i], -1})
+		if a, ok := r.Origin.At(i).Artifact(); ok && r.Subject.At(i) == subject && (generator[a] || r.Intended.At(i) != 0) && r.Timed(i) {
+			turns[a] = append(turns[a], turn{r.End.At(i) - r.Latency(i), 1}, turn{r.End.At(i), -1})
 		}
 	}
 	for _, a := range slices.Sorted(maps.Keys(turns)) {

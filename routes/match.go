@@ -30,13 +30,13 @@ func Match(b *evidence.Bundle) {
 	traced := make(map[evidence.SubjectID][]int)
 	rows := make(map[evidence.SubjectID]map[evidence.ArtifactID][]int)
 	for i := range r.Len() {
-		s := r.Subject[i]
-		a, ok := r.Origin[i].Artifact()
+		s := r.Subject.At(i)
+		a, ok := r.Origin.At(i).Artifact()
 		switch {
-		case !ok || !b.Clocks[r.Clock[i]].Anchored() || !r.Timed(i):
-		case r.Lane[i] != 0 && r.Path(i) != nil:
+		case !ok || !b.Clocks[r.Clock.At(i)].Anchored() || !r.Timed(i):
+		case r.Lane.At(i) != 0 && r.Path(i) != nil:
 			traced[s] = append(traced[s], i)
-		case r.Lane[i] == 0 && r.Route[i] != 0:
+		case r.Lane.At(i) == 0 && r.Route.At(i) != 0:
 			if rows[s] == nil {
 				rows[s] = make(map[evidence.ArtifactID][]int)
 			}
@@ -79,18 +79,18 @@ const mostPairs = 24
 func match(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
 	r := &b.Requests
 	byEnd, bySent := slices.Clone(rows), slices.Clone(rows)
-	slices.SortFunc(byEnd, func(i, j int) int { return cmp.Or(cmp.Compare(r.End[i], r.End[j]), cmp.Compare(i, j)) })
+	slices.SortFunc(byEnd, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 	slices.SortFunc(bySent, func(i, j int) int { return cmp.Or(cmp.Compare(sent(r, i), sent(r, j)), cmp.Compare(i, j)) })
 	var pairs []pair
 	for _, i := range traced {
-		slack := b.Clocks[r.Clock[i]].Slack() + b.Clocks[r.Clock[rows[0]]].Slack()
+		slack := b.Clocks[r.Clock.At(i)].Slack() + b.Clocks[r.Clock.At(rows[0])].Slack()
 		began, ended := whole(b, i)
-		near := byEnd[sort.Search(len(rows), func(k int) bool { return r.End[byEnd[k]] >= r.End[i]-slack }):]
+		near := byEnd[sort.Search(len(rows), func(k int) bool { return r.End.At(byEnd[k]) >= r.End.At(i)-slack }):]
 		if !ended {
-			near = bySent[sort.Search(len(rows), func(k int) bool { return sent(r, bySent[k]) >= r.Start[i]-slack-mostLate }):]
+			near = bySent[sort.Search(len(rows), func(k int) bool { return sent(r, bySent[k]) >= r.Start.At(i)-slack-mostLate }):]
 		}
 		for n, j := range near {
-			early, late := r.Start[i]-sent(r, j), r.End[j]-r.End[i]
+			early, late := r.Start.At(i)-sent(r, j), r.End.At(j)-r.End.At(i)
 			if n == mostPairs || ended && late > slack+mostLate || !ended && early < -slack {
 				break
 			}
@@ -114,7 +114,7 @@ func match(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
 	out, taken := make(map[int]evidence.NameID), make(map[int]bool)
 	for _, p := range pairs {
 		if out[p.traced] == 0 && !taken[p.row] {
-			out[p.traced], taken[p.row] = r.Route[p.row], true
+			out[p.traced], taken[p.row] = r.Route.At(p.row), true
 		}
 	}
 	return out
@@ -123,13 +123,13 @@ func match(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
 // whole says whether the beginning and the end of a traced request lie within the trace.
 func whole(b *evidence.Bundle, row int) (began, ended bool) {
 	r := &b.Requests
-	if r.Outcome[row] != evidence.Unfinished {
+	if r.Outcome.At(row) != evidence.Unfinished {
 		return true, true
 	}
-	a, _ := r.Origin[row].Artifact()
+	a, _ := r.Origin.At(row).Artifact()
 	for _, c := range b.Coverage {
 		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == evidence.CoverRequests {
-			return r.Start[row] > c.From, r.End[row] < c.Until
+			return r.Start.At(row) > c.From, r.End.At(row) < c.Until
 		}
 	}
 	return false, false
@@ -137,10 +137,10 @@ func whole(b *evidence.Bundle, row int) (began, ended bool) {
 
 // sent is when a row's request was sent, or received.
 func sent(r *evidence.Requests, row int) int64 {
-	if r.Start[row] != 0 {
-		return r.Start[row]
+	if r.Start.At(row) != 0 {
+		return r.Start.At(row)
 	}
-	at := r.Intended[row]
+	at := r.Intended.At(row)
 	for s := range r.Path(row).All {
 		if s.Kind == evidence.SentLate {
 			at += s.Dur
@@ -158,7 +158,7 @@ func rename(b *evidence.Bundle, traced []int, matched map[int]evidence.NameID) {
 	all, count, ofRoute := make(map[evidence.NameID]int), make(map[evidence.NameID]int), make(map[evidence.NameID]int)
 	both := make(map[[2]evidence.NameID]int)
 	for _, i := range traced {
-		h, to := r.Route[i], matched[i]
+		h, to := r.Route.At(i), matched[i]
 		all[h]++
 		if to != 0 {
 			count[h]++
@@ -177,13 +177,13 @@ func rename(b *evidence.Bundle, traced []int, matched map[int]evidence.NameID) {
 		}
 	}
 	for _, i := range traced {
-		h := r.Route[i]
+		h := r.Route.At(i)
 		switch {
 		case count[h] < leastMatched || float64(count[h]) < mostMatched*float64(all[h]):
 		case several[h] == 1 && h != 0:
-			r.Route[i] = only[h]
+			r.Route.Set(i, only[h])
 		case answers[[2]evidence.NameID{h, matched[i]}]:
-			r.Route[i] = matched[i]
+			r.Route.Set(i, matched[i])
 		}
 	}
 }

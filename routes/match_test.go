@@ -57,10 +57,10 @@ func TestMatch(t *testing.T) {
 			Match(b)
 			right, orders := 0, 0
 			for i, x := range all {
-				if b.Names.Text(b.Requests.Route[i]) == x.path {
+				if b.Names.Text(b.Requests.Route.At(i)) == x.path {
 					right++
 				}
-				if x.path == "POST /order" && b.Names.Text(b.Requests.Route[i]) == x.path {
+				if x.path == "POST /order" && b.Names.Text(b.Requests.Route.At(i)) == x.path {
 					orders++
 				}
 			}
@@ -68,8 +68,8 @@ func TestMatch(t *testing.T) {
 				t.Errorf("%d of %d have their route", right, len(all))
 			}
 			for i, x := range all {
-				if x.path == "POST /order" && b.Names.Text(b.Requests.Route[i]) != x.path {
-					t.Errorf("an order has the route %q: its handler answers nothing else", b.Names.Text(b.Requests.Route[i]))
+				if x.path == "POST /order" && b.Names.Text(b.Requests.Route.At(i)) != x.path {
+					t.Errorf("an order has the route %q: its handler answers nothing else", b.Names.Text(b.Requests.Route.At(i)))
 					break
 				}
 			}
@@ -90,7 +90,7 @@ func TestMatchNothing(t *testing.T) {
 	load.Close()
 	Match(b)
 	for i := range 20 {
-		if got := b.Names.Text(b.Requests.Route[i]); got != "main.cart" {
+		if got := b.Names.Text(b.Requests.Route.At(i)); got != "main.cart" {
 			t.Fatalf("%q", got)
 		}
 	}

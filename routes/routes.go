@@ -20,12 +20,12 @@ func Name(b *evidence.Bundle) {
 	r := &b.Requests
 	traced := make(map[evidence.SubjectID][]int)
 	for i := range r.Len() {
-		if r.Route[i] == 0 && r.Lane[i] != 0 && r.Path(i) != nil {
-			traced[r.Subject[i]] = append(traced[r.Subject[i]], i)
+		if r.Route.At(i) == 0 && r.Lane.At(i) != 0 && r.Path(i) != nil {
+			traced[r.Subject.At(i)] = append(traced[r.Subject.At(i)], i)
 		}
 	}
 	for _, rows := range traced {
-		if slices.ContainsFunc(rows, func(i int) bool { return r.Handling[i] != 0 }) {
+		if slices.ContainsFunc(rows, func(i int) bool { return r.Handling.At(i) != 0 }) {
 			name(b, rows)
 		}
 	}
@@ -41,15 +41,15 @@ func name(b *evidence.Bundle, rows []int) {
 	var unknown []int
 	count := make(map[evidence.NameID]int)
 	for _, i := range rows {
-		if r.Route[i] = known[r.Handling[i]]; r.Route[i] != 0 {
-			count[r.Route[i]]++
+		if r.Route.Set(i, known[r.Handling.At(i)]); r.Route.At(i) != 0 {
+			count[r.Route.At(i)]++
 		} else {
 			unknown = append(unknown, i)
 		}
 	}
 	if route := whose(b, rows, unknown, count); route != 0 {
 		for _, i := range unknown {
-			r.Route[i] = route
+			r.Route.Set(i, route)
 		}
 	}
 }
@@ -75,7 +75,7 @@ const minSeen = 3
 func learn(b *evidence.Bundle, rows []int) *handlings {
 	h := &handlings{all: b.Handlings, count: make(map[evidence.HandlingID]int), wrappers: make(map[evidence.NameID]bool), handsOn: make(map[call]bool)}
 	for _, i := range rows {
-		if id := b.Requests.Handling[i]; id != 0 {
+		if id := b.Requests.Handling.At(i); id != 0 {
 			h.count[id]++
 		}
 	}
@@ -187,14 +187,14 @@ func whose(b *evidence.Bundle, rows, unknown []int, count map[evidence.NameID]in
 	all := false
 	if len(count) == 1 && 2*len(unknown) > len(rows) {
 		for handler := range count {
-			all = !another(b, r.Subject[rows[0]], handler)
+			all = !another(b, r.Subject.At(rows[0]), handler)
 		}
 	}
 	n, of := 0, make(map[evidence.NameID]int)
 	for _, i := range rows {
-		if r.Route[i] != 0 && (all || r.Latency(i) <= short) {
+		if r.Route.At(i) != 0 && (all || r.Latency(i) <= short) {
 			n++
-			of[r.Route[i]]++
+			of[r.Route.At(i)]++
 		}
 	}
 	for route, k := range of {

@@ -81,7 +81,7 @@ func TestName(t *testing.T) {
 			b := traced(t, c.requests...)
 			Name(b)
 			got := map[string]int{}
-			for _, r := range b.Requests.Route {
+			for _, r := range b.Requests.Route.All() {
 				got[b.Names.Text(r)]++
 			}
 			for k, n := range c.want {
@@ -117,12 +117,12 @@ func TestNameBesides(t *testing.T) {
 				for _, f := range strings.Fields(stack) {
 					frames = append(frames, evidence.Frame{Func: p.Name(f), Line: 7})
 				}
-				p.Sample(evidence.Sample{Subject: b.Requests.Subject[0], Stack: p.Stack(frames), Type: p.Name("alloc_space"), Value: c.weights[i]})
+				p.Sample(evidence.Sample{Subject: b.Requests.Subject.At(0), Stack: p.Stack(frames), Type: p.Name("alloc_space"), Value: c.weights[i]})
 			}
 			p.Close()
 			Name(b)
 			got := map[string]int{}
-			for _, r := range b.Requests.Route {
+			for _, r := range b.Requests.Route.All() {
 				got[b.Names.Text(r)]++
 			}
 			if got[handler] != c.of || got[""] != c.none {

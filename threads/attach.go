@@ -113,9 +113,9 @@ func (a *attacher) index() {
 	}
 	r := &a.b.Requests
 	for i := range r.Len() {
-		if of, ok := r.Origin[i].Artifact(); ok && r.Lane[i] != 0 {
-			k := turnsOf{of, laneOf{r.Subject[i], r.Lane[i]}}
-			a.turns[k] = append(a.turns[k], r.Start[i])
+		if of, ok := r.Origin.At(i).Artifact(); ok && r.Lane.At(i) != 0 {
+			k := turnsOf{of, laneOf{r.Subject.At(i), r.Lane.At(i)}}
+			a.turns[k] = append(a.turns[k], r.Start.At(i))
 		}
 	}
 	for _, starts := range a.turns {
@@ -131,12 +131,12 @@ type part struct {
 
 func (a *attacher) path(i int) evidence.Path {
 	r := &a.b.Requests
-	of, ok := r.Origin[i].Artifact()
-	if !ok || r.Lane[i] == 0 || r.Start[i] == 0 || r.End[i] <= r.Start[i] || len(r.Path(i)) > 0 {
+	of, ok := r.Origin.At(i).Artifact()
+	if !ok || r.Lane.At(i) == 0 || r.Start.At(i) == 0 || r.End.At(i) <= r.Start.At(i) || len(r.Path(i)) > 0 {
 		return nil
 	}
-	k := laneOf{r.Subject[i], r.Lane[i]}
-	start, end := r.Start[i], r.End[i]
+	k := laneOf{r.Subject.At(i), r.Lane.At(i)}
+	start, end := r.Start.At(i), r.End.At(i)
 	left := end // when its thread began something else
 	turns := a.turns[turnsOf{of, k}]
 	if n := sort.Search(len(turns), func(n int) bool { return turns[n] > start }); n < len(turns) {
@@ -150,7 +150,7 @@ func (a *attacher) path(i int) evidence.Path {
 		return nil
 	}
 	a.paused(k.subject)
-	a.attached[charged{k.subject, of, r.Clock[i]}] = true
+	a.attached[charged{k.subject, of, r.Clock.At(i)}] = true
 	var p evidence.Path
 	for _, x := range a.parts {
 		x.Dur = x.to - x.from
@@ -163,10 +163,10 @@ func (a *attacher) path(i int) evidence.Path {
 // or by the same artifact's clock.
 func (a *attacher) looksAt(i int, k laneOf) []Look {
 	looks := a.lanes[k]
-	if len(looks) == 0 || a.b.Clocks[a.b.Requests.Clock[i]].Anchored() {
+	if len(looks) == 0 || a.b.Clocks[a.b.Requests.Clock.At(i)].Anchored() {
 		return looks
 	}
-	of, _ := a.b.Requests.Origin[i].Artifact()
+	of, _ := a.b.Requests.Origin.At(i).Artifact()
 	if from, ok := looks[0].Origin.Artifact(); !ok || from != of {
 		return nil
 	}

@@ -34,7 +34,7 @@ func Adopt(b *evidence.Bundle, of Readers) {
 	}
 	followed, clients := make(map[evidence.SubjectID]int), make(map[evidence.SubjectID]int)
 	for i := range b.Requests.Len() {
-		if s := b.Requests.Subject[i]; b.Requests.Lane[i] != 0 {
+		if s := b.Requests.Subject.At(i); b.Requests.Lane.At(i) != 0 {
 			followed[s]++
 		} else {
 			clients[s]++

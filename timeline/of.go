@@ -86,10 +86,10 @@ func (l *layout) findSources() {
 	}
 	bySeries := make(map[string]int)
 	for i := range r.Len() {
-		if r.Subject[i] != l.subject || !r.Timed(i) {
+		if r.Subject.At(i) != l.subject || !r.Timed(i) {
 			continue
 		}
-		a, ok := r.Origin[i].Artifact()
+		a, ok := r.Origin.At(i).Artifact()
 		if !ok || int(a) >= len(b.Artifacts) {
 			continue
 		}
@@ -100,12 +100,12 @@ func (l *layout) findSources() {
 		}
 		s := &l.sources[at]
 		lat := r.Latency(i)
-		began := r.End[i] - lat
+		began := r.End.At(i) - lat
 		if s.count == 0 {
-			s.from, s.to, s.low, s.high, s.clock = began, r.End[i], lat, lat, r.Clock[i]
+			s.from, s.to, s.low, s.high, s.clock = began, r.End.At(i), lat, lat, r.Clock.At(i)
 		}
 		s.count++
-		s.from, s.to = min(s.from, began), max(s.to, r.End[i])
+		s.from, s.to = min(s.from, began), max(s.to, r.End.At(i))
 		s.low, s.high = min(s.low, lat), max(s.high, lat)
 	}
 	if l.ledger == nil || len(l.sources) == 0 {
@@ -247,7 +247,7 @@ func (l *layout) omit(format string, args ...any) {
 func (l *layout) others() {
 	b := l.b
 	requests := make([]int, len(b.Subjects))
-	for _, s := range b.Requests.Subject {
+	for _, s := range b.Requests.Subject.All() {
 		requests[s]++
 	}
 	for s, n := range requests {

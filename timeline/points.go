@@ -33,10 +33,10 @@ func (l *layout) requests() {
 		}
 	}
 	for i := range r.Len() {
-		if r.Subject[i] != l.subject || !r.Timed(i) {
+		if r.Subject.At(i) != l.subject || !r.Timed(i) {
 			continue
 		}
-		a, ok := r.Origin[i].Artifact()
+		a, ok := r.Origin.At(i).Artifact()
 		if !ok || l.of[a] < 0 {
 			continue
 		}
@@ -52,7 +52,7 @@ func (l *layout) requests() {
 			continue
 		}
 		lat := r.Latency(i)
-		charts[at].add(r, int32(i), r.End[i]-lat, lat, l.flags(i, lat))
+		charts[at].add(r, int32(i), r.End.At(i)-lat, lat, l.flags(i, lat))
 	}
 	for i := range l.sources {
 		if l.sources[i].placed {
@@ -81,7 +81,7 @@ func (l *layout) flags(i int, latency int64) (f Flags) {
 	if l.isSlow(i, latency) {
 		f |= Slow
 	}
-	switch l.b.Requests.Outcome[i] {
+	switch l.b.Requests.Outcome.At(i) {
 	case evidence.Failed, evidence.TimedOut:
 		f |= Failed
 	case evidence.Unfinished:
@@ -96,7 +96,7 @@ func (l *layout) isSlow(i int, latency int64) bool {
 	if l.ledger == nil {
 		return false
 	}
-	if a, _ := l.b.Requests.Origin[i].Artifact(); a == l.ledger.Source {
+	if a, _ := l.b.Requests.Origin.At(i).Artifact(); a == l.ledger.Source {
 		return l.slow.Has(i)
 	}
 	return l.ledger.Threshold > 0 && latency > l.ledger.Threshold
@@ -192,7 +192,7 @@ func (l *layout) points(s *source, rows []int32, c *cells) Points {
 	all := make([]point, 0, len(rows))
 	for _, row := range rows {
 		lat := r.Latency(int(row))
-		all = append(all, point{r.End[row] - lat, row, 1, l.flags(int(row), lat)})
+		all = append(all, point{r.End.At(int(row)) - lat, row, 1, l.flags(int(row), lat)})
 	}
 	if c != nil {
 		c.fit(r)
@@ -201,7 +201,7 @@ func (l *layout) points(s *source, rows []int32, c *cells) Points {
 		for k, row := range c.slowest[:c.columns*c.levels] {
 			if c.number[k] > 0 {
 				row--
-				all = append(all, point{r.End[row] - r.Latency(int(row)), row, c.number[k], c.flags[k]})
+				all = append(all, point{r.End.At(int(row)) - r.Latency(int(row)), row, c.number[k], c.flags[k]})
 			}
 		}
 		p.Number = make([]uint32, len(all))
@@ -218,7 +218,7 @@ func (l *layout) points(s *source, rows []int32, c *cells) Points {
 		if known(r.Path(int(x.row))) {
 			p.Flags[i] |= Traced
 		}
-		p.Route[i] = l.route(&p, routes, r.Route[x.row])
+		p.Route[i] = l.route(&p, routes, r.Route.At(int(x.row)))
 	}
 	return p
 }

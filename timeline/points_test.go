@@ -61,7 +61,7 @@ func TestPointsKeepTheSlowest(t *testing.T) {
 			points += len(p.At)
 			of := make([]int, 0, p.Count)
 			for i := range r.Len() {
-				if a, _ := r.Origin[i].Artifact(); b.Artifacts[a].Name == p.Source {
+				if a, _ := r.Origin.At(i).Artifact(); b.Artifacts[a].Name == p.Source {
 					of = append(of, i)
 				}
 			}
@@ -74,17 +74,17 @@ func TestPointsKeepTheSlowest(t *testing.T) {
 			cell := max(p.Cell, 1)
 			base := p.At[0]
 			for _, i := range of {
-				base = min(base, r.Start[i])
+				base = min(base, r.Start.At(i))
 			}
 			highest, shown := make(map[int64]int64), make(map[int64]int64)
 			slow := 0
 			for _, i := range of {
-				k := (r.Start[i] - base) / cell
+				k := (r.Start.At(i) - base) / cell
 				highest[k] = max(highest[k], r.Latency(i))
 				if r.Latency(i) > 20e6 {
 					slow++
 				}
-				if r.Outcome[i] == evidence.Failed {
+				if r.Outcome.At(i) == evidence.Failed {
 					failed++
 				}
 			}

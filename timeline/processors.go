@@ -137,11 +137,11 @@ func (o *occupancy) lay() Processors {
 func (o *occupancy) keep(room int) (kept int) {
 	r := &o.l.b.Requests
 	for _, row := range o.l.shown.slow {
-		if a, _ := r.Origin[row].Artifact(); a != o.a {
+		if a, _ := r.Origin.At(int(row)).Artifact(); a != o.a {
 			continue
 		}
 		lat := r.Latency(int(row))
-		from, to := o.slot(max(o.p.From, r.End[row]-lat-lat/4)), o.slot(min(o.p.Until, r.End[row]+lat/4))
+		from, to := o.slot(max(o.p.From, r.End.At(int(row))-lat-lat/4)), o.slot(min(o.p.Until, r.End.At(int(row))+lat/4))
 		more := 0
 		for i := from; i <= to && i < len(o.slots); i++ {
 			if !o.full.Has(i) {

@@ -57,20 +57,20 @@ func (l *layout) rates() {
 	began, failed := make([]float64, g.n), make([]float64, g.n)
 	starts, ends := make([]int64, 0, s.count), make([]int64, 0, s.count)
 	for i := range r.Len() {
-		if r.Subject[i] != l.subject || !r.Timed(i) {
+		if r.Subject.At(i) != l.subject || !r.Timed(i) {
 			continue
 		}
-		a, ok := r.Origin[i].Artifact()
+		a, ok := r.Origin.At(i).Artifact()
 		if !ok || l.of[a] != 0 {
 			continue
 		}
-		at := r.End[i] - r.Latency(i)
+		at := r.End.At(i) - r.Latency(i)
 		k := g.cell(at)
 		began[k]++
-		if o := r.Outcome[i]; o == evidence.Failed || o == evidence.TimedOut {
+		if o := r.Outcome.At(i); o == evidence.Failed || o == evidence.TimedOut {
 			failed[k]++
 		}
-		starts, ends = append(starts, at), append(ends, r.End[i])
+		starts, ends = append(starts, at), append(ends, r.End.At(i))
 	}
 	rate := Chart{ID: "rate", Title: "requests started", Unit: "1/s"}
 	rate.add(g.curve("begun", "begun", s.name, began, 1e9/float64(g.width), s.to))
@@ -199,11 +199,11 @@ func (l *layout) assists() {
 	marking, waiting := make([]float64, g.n), make([]float64, g.n)
 	r := &l.b.Requests
 	for i := range r.Len() {
-		a, ok := r.Origin[i].Artifact()
-		if r.Subject[i] != l.subject || !ok || l.of[a] < 0 || !of[l.of[a]] || r.Start[i] == 0 {
+		a, ok := r.Origin.At(i).Artifact()
+		if r.Subject.At(i) != l.subject || !ok || l.of[a] < 0 || !of[l.of[a]] || r.Start.At(i) == 0 {
 			continue
 		}
-		at := r.Start[i]
+		at := r.Start.At(i)
 		for s := range r.Path(i).All {
 			switch s.Kind {
 			case evidence.GCAssist, evidence.GCSweep:

@@ -47,10 +47,10 @@ func (l *layout) chosen() {
 	var traced []int32
 	slow := 0
 	for i := range r.Len() {
-		if r.Subject[i] != l.subject || !r.Timed(i) || !known(r.Path(i)) {
+		if r.Subject.At(i) != l.subject || !r.Timed(i) || !known(r.Path(i)) {
 			continue
 		}
-		if a, ok := r.Origin[i].Artifact(); !ok || l.of[a] < 0 {
+		if a, ok := r.Origin.At(i).Artifact(); !ok || l.of[a] < 0 {
 			continue
 		}
 		traced = append(traced, int32(i))
@@ -96,7 +96,7 @@ func (l *layout) middle(traced []int32) []int32 {
 		if i == len(traced)/2 {
 			at = len(usual)
 		}
-		if l.shown.detail[row] == 0 && r.Outcome[row] != evidence.Unfinished && !l.isSlow(int(row), r.Latency(int(row))) {
+		if l.shown.detail[row] == 0 && r.Outcome.At(int(row)) != evidence.Unfinished && !l.isSlow(int(row), r.Latency(int(row))) {
 			usual = append(usual, row)
 		}
 	}
@@ -122,7 +122,7 @@ func (l *layout) details() {
 	l.t.Typical = lay(l.shown.typical)
 	if l.ledger != nil && l.ledger.Host.Starved() && len(l.sources) > 0 {
 		for _, row := range l.shown.slow {
-			if a, _ := l.b.Requests.Origin[row].Artifact(); a != l.ledger.Source {
+			if a, _ := l.b.Requests.Origin.At(int(row)).Artifact(); a != l.ledger.Source {
 				l.omit("how long the host kept threads off the CPU in each piece of the trace: all states are corrected by what was measured during %s", l.b.Artifacts[l.ledger.Source].Name)
 				break
 			}
@@ -134,17 +134,17 @@ func (l *layout) details() {
 func (l *layout) request(row, most int) Request {
 	r := &l.b.Requests
 	lat := r.Latency(row)
-	a, _ := r.Origin[row].Artifact()
+	a, _ := r.Origin.At(row).Artifact()
 	q := Request{
 		Source:  l.b.Artifacts[a].Name,
-		Origin:  l.b.OriginText(r.Origin[row]),
-		Route:   l.b.Names.Text(r.Route[row]),
-		Lane:    int64(r.Lane[row]),
-		At:      r.End[row] - lat,
+		Origin:  l.b.OriginText(r.Origin.At(row)),
+		Route:   l.b.Names.Text(r.Route.At(row)),
+		Lane:    int64(r.Lane.At(row)),
+		At:      r.End.At(row) - lat,
 		Latency: lat,
-		Outcome: r.Outcome[row].String(),
+		Outcome: r.Outcome.At(row).String(),
 		Slow:    l.isSlow(row, lat),
-		Apart:   !l.placed[r.Clock[row]],
+		Apart:   !l.placed[r.Clock.At(row)],
 	}
 	l.lengths = l.lengths[:0]
 	l.ledger.Walk(row, func(_ int64, s evidence.Segment, _ *ledger.Charges) { l.lengths = append(l.lengths, s.Dur) })

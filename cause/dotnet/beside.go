@@ -36,11 +36,11 @@ func (g *collector) beside(v *cause.Verdict) []int64 {
 		covered = covered.Add(w.From, w.Until)
 	}
 	q := &g.c.Bundle.Requests
-	came := func(row int) int64 { return q.End[row] - q.Latency(row) }
+	came := func(row int) int64 { return q.End.At(row) - q.Latency(row) }
 	var met, watched int64
 	for _, row := range l.Slow {
-		met += ran.Within(came(row), q.End[row])
-		watched += covered.Within(came(row), q.End[row])
+		met += ran.Within(came(row), q.End.At(row))
+		watched += covered.Within(came(row), q.End.At(row))
 	}
 	slow := float64(met) / max(float64(watched), 1)
 	all := float64(ran.Within(g.From, g.Until)) / max(float64(covered.Within(g.From, g.Until)), 1)
@@ -50,15 +50,15 @@ func (g *collector) beside(v *cause.Verdict) []int64 {
 	after := g.until(ran, came)
 	usual := make(map[evidence.NameID][]float64)
 	for _, row := range l.Rows {
-		if after.Within(came(row), q.End[row]) == 0 {
-			usual[q.Route[row]] = append(usual[q.Route[row]], float64(q.Latency(row)))
+		if after.Within(came(row), q.End.At(row)) == 0 {
+			usual[q.Route.At(row)] = append(usual[q.Route.At(row)], float64(q.Latency(row)))
 		}
 	}
 	per := make([]int64, len(l.Slow))
 	var longer int64
 	for n, row := range l.Slow {
-		if alone := usual[q.Route[row]]; len(alone) >= ledger.MinRequests {
-			per[n] = min(after.Within(came(row), q.End[row]), max(0, q.Latency(row)-int64(stats.Median(alone))))
+		if alone := usual[q.Route.At(row)]; len(alone) >= ledger.MinRequests {
+			per[n] = min(after.Within(came(row), q.End.At(row)), max(0, q.Latency(row)-int64(stats.Median(alone))))
 			longer += per[n]
 		}
 	}
@@ -81,8 +81,8 @@ func (g *collector) until(spans reading.Spans, came func(row int) int64) (out re
 			if came(row) >= s.To {
 				break
 			}
-			if q.End[row] > s.From {
-				s.To = max(s.To, q.End[row])
+			if q.End.At(row) > s.From {
+				s.To = max(s.To, q.End.At(row))
 			}
 		}
 		out = out.Add(s.From, s.To)

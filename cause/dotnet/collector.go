@@ -221,7 +221,7 @@ func (g *collector) perMinute(n int) float64 { return 60 * float64(n) / max(g.Sp
 // pause waits before the service knows of it.
 func (g *collector) unmet(v *cause.Verdict, p reading.Pauses, what string) {
 	l := g.c.Ledger
-	if v.State == cause.Supported || len(p) == 0 || l == nil || len(l.Rows) == 0 || g.c.Bundle.Requests.Lane[l.Rows[0]] == 0 {
+	if v.State == cause.Supported || len(p) == 0 || l == nil || len(l.Rows) == 0 || g.c.Bundle.Requests.Lane.At(l.Rows[0]) == 0 {
 		return
 	}
 	if !cause.Met(g.Collector, p) {

@@ -54,7 +54,7 @@ func (s *starving) figures() (out []cause.Evidence) {
 	add(text, p.CPU, "1", p.Used)
 	if p.Queue.Known() {
 		text := "work items waiting for a pool thread, on average"
-		if p.Queued() && c.Ledger != nil && c.Bundle.Requests.Lane[c.Ledger.Rows[0]] != 0 {
+		if p.Queued() && c.Ledger != nil && c.Bundle.Requests.Lane.At(c.Ledger.Rows[0]) != 0 {
 			text += "; requests among them have not started and are missing from all figures about requests"
 		}
 		add(text, p.Queue.Mean(), "count", p.Queue.Origin)

@@ -235,7 +235,7 @@ func servers(c *cause.Case) func(site string) bool {
 	r := &c.Bundle.Requests
 	known := make(map[evidence.StackID]bool)
 	for i := range r.Len() {
-		if r.Subject[i] != c.Subject {
+		if r.Subject.At(i) != c.Subject {
 			continue
 		}
 		for s := range r.Path(i).All {
@@ -309,8 +309,8 @@ func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
 func underWay(c *cause.Case, f evidence.Fact) (n int) {
 	r := &c.Bundle.Requests
 	a, _ := f.Origin.Artifact()
-	for i, o := range r.Outcome {
-		if from, ok := r.Origin[i].Artifact(); ok && from == a && o == evidence.Unfinished && r.End[i] >= f.Until {
+	for i, o := range r.Outcome.All() {
+		if from, ok := r.Origin.At(i).Artifact(); ok && from == a && o == evidence.Unfinished && r.End.At(i) >= f.Until {
 			n++
 		}
 	}

@@ -80,7 +80,7 @@ func judgeStall(c *cause.Case) cause.Verdict {
 		// all the time in which somebody stalled.
 		var most int64
 		for _, row := range l.Slow {
-			end := c.Bundle.Requests.End[row]
+			end := c.Bundle.Requests.End.At(row)
 			most += s.anybody.Within(end-c.Bundle.Requests.Latency(row), end)
 		}
 		v.Saves = c.Save(per, 0, most)

@@ -47,7 +47,7 @@ func TestStallsOfOthers(t *testing.T) {
 	var inFlight int64
 	r := &c.Bundle.Requests
 	for _, row := range c.Ledger.Rows {
-		inFlight += max(0, min(r.End[row], epoch+11_000*ms)-max(r.End[row]-r.Latency(row), epoch+10_000*ms))
+		inFlight += max(0, min(r.End.At(row), epoch+11_000*ms)-max(r.End.At(row)-r.Latency(row), epoch+10_000*ms))
 	}
 	if one <= 0 || one > 1e9 || one > all {
 		t.Errorf("one thread that stalls for a second costs %d ns, want at most 1e9 and %d", one, all)

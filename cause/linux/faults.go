@@ -150,7 +150,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	if heap != nil {
 		fresh := freshMemory(heap)
 		for _, row := range l.Rows {
-			if fresh.Within(c.Bundle.Requests.Start[row], c.Bundle.Requests.End[row]) > 0 {
+			if fresh.Within(c.Bundle.Requests.Start.At(row), c.Bundle.Requests.End.At(row)) > 0 {
 				grew++
 			}
 		}

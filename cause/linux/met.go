@@ -64,7 +64,7 @@ func meet(c *cause.Case, curve *reading.Curve) (out []met, watched float64) {
 // not sent it.
 func sent(c *cause.Case, row int) (from, to int64) {
 	r := &c.Bundle.Requests
-	to = r.End[row]
+	to = r.End.At(row)
 	from = to - r.Latency(row)
 	for s := range r.Path(row).All {
 		if s.Kind != evidence.SentLate {

@@ -80,7 +80,7 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 	for _, row := range l.Rows {
 		ch := l.Of(row)
 		work := ch[ledger.Own] + ch[ledger.Kernel]
-		switch part := float64(fresh.Within(r.Start[row], r.End[row])) / float64(max(1, r.Latency(row))); {
+		switch part := float64(fresh.Within(r.Start.At(row), r.End.At(row))) / float64(max(1, r.Latency(row))); {
 		case part > mostly:
 			inside = append(inside, work)
 		case part == 0:
@@ -105,7 +105,7 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 	per := make([]int64, len(l.Slow))
 	var extra int64
 	for n, row := range l.Slow {
-		if fresh.Within(r.Start[row], r.End[row]) == 0 {
+		if fresh.Within(r.Start.At(row), r.End.At(row)) == 0 {
 			continue
 		}
 		ch := l.Of(row)
@@ -123,7 +123,7 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 	v.Needs = []cause.Need{faultEvidence}
 	v.Fix = append(v.Fix, passes)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
-		if fresh.Within(r.Start[row], r.End[row]) == 0 {
+		if fresh.Within(r.Start.At(row), r.End.At(row)) == 0 {
 			return 0
 		}
 		ch := l.Of(row)

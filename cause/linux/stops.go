@@ -106,7 +106,7 @@ func (t *throttle) bounds(c *cause.Case, w reading.Window, stops reading.Spans, 
 // eachState yields the states of a traced request with their times.
 func eachState(c *cause.Case, row int, yield func(from, to int64, k evidence.Kind)) {
 	r := &c.Bundle.Requests
-	at := r.Start[row]
+	at := r.Start.At(row)
 	for s := range r.Path(row).All {
 		yield(at, at+s.Dur, s.Kind)
 		at += s.Dur

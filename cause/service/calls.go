@@ -43,7 +43,7 @@ func spansOf(c *cause.Case) *spanned {
 	}
 	r := &c.Bundle.Requests
 	for i := range r.Len() {
-		if a, _ := r.Origin[i].Artifact(); r.Subject[i] == c.Subject && cause.From(a) == s.origin && r.Timed(i) {
+		if a, _ := r.Origin.At(i).Artifact(); r.Subject.At(i) == c.Subject && cause.From(a) == s.origin && r.Timed(i) {
 			s.rows = append(s.rows, i)
 		}
 	}

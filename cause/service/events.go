@@ -31,7 +31,7 @@ func events(c *cause.Case) told {
 		lanes := make(map[evidence.LaneID][]int)
 		waiting := make(map[evidence.NameID]map[int]bool) // rows that wait
 		for _, row := range c.Ledger.Rows {
-			lanes[r.Lane[row]] = append(lanes[r.Lane[row]], row)
+			lanes[r.Lane.At(row)] = append(lanes[r.Lane.At(row)], row)
 			for s := range r.Path(row).All {
 				if s.Kind == evidence.PoolWait {
 					if waiting[s.Cause] == nil {
@@ -42,7 +42,7 @@ func events(c *cause.Case) told {
 			}
 		}
 		for _, rows := range lanes {
-			slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Start[a], r.Start[b]) })
+			slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Start.At(a), r.Start.At(b)) })
 		}
 		giving := make(map[evidence.NameID]map[int]bool) // rows that end a wait
 		for _, row := range c.Ledger.Rows {
@@ -51,8 +51,8 @@ func events(c *cause.Case) told {
 					return
 				}
 				rows := lanes[s.Holder]
-				n, _ := slices.BinarySearchFunc(rows, at+s.Dur, func(i int, t int64) int { return cmp.Compare(r.Start[i], t) })
-				if n > 0 && r.End[rows[n-1]] >= at+s.Dur {
+				n, _ := slices.BinarySearchFunc(rows, at+s.Dur, func(i int, t int64) int { return cmp.Compare(r.Start.At(i), t) })
+				if n > 0 && r.End.At(rows[n-1]) >= at+s.Dur {
 					if giving[s.Cause] == nil {
 						giving[s.Cause] = make(map[int]bool)
 					}

@@ -79,7 +79,7 @@ func (e *explained) byReplay() bool {
 	var arrive, demand, observed, thinned, less []int64
 	kept := 0.
 	for _, i := range rows {
-		at := r.End[i] - r.Latency(i)
+		at := r.End.At(i) - r.Latency(i)
 		arrive, demand, observed = append(arrive, at), append(demand, need), append(observed, r.Latency(i))
 		if kept += 1 / e.times; kept >= 1 { // one in as many, evenly
 			kept--

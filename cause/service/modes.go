@@ -29,7 +29,7 @@ func twoModes(c *cause.Case, work []int64) bool {
 	r := &c.Bundle.Requests
 	took := make(map[evidence.NameID][]int64)
 	for _, row := range c.Ledger.Rows {
-		took[r.Route[row]] = append(took[r.Route[row]], r.Latency(row))
+		took[r.Route.At(row)] = append(took[r.Route.At(row)], r.Latency(row))
 	}
 	from := make(map[evidence.NameID]int64) // what the upper mode takes at least
 	for route, v := range took {
@@ -50,7 +50,7 @@ func twoModes(c *cause.Case, work []int64) bool {
 	var in, all int64
 	for n, row := range c.Ledger.Slow {
 		all += work[n]
-		if least, ok := from[r.Route[row]]; ok && r.Latency(row) >= least {
+		if least, ok := from[r.Route.At(row)]; ok && r.Latency(row) >= least {
 			in += work[n]
 		}
 	}

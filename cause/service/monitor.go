@@ -67,7 +67,7 @@ func during(c *cause.Case, s *evidence.Series) (mean float64, ok bool) {
 	}
 	var sum, ns float64
 	for _, i := range rows {
-		v, watched := s.Mean(r.End[i]-r.Latency(i), r.End[i]+1)
+		v, watched := s.Mean(r.End.At(i)-r.Latency(i), r.End.At(i)+1)
 		sum += v * float64(watched)
 		ns += float64(watched)
 	}

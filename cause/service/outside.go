@@ -24,7 +24,7 @@ var ever = reading.Window{From: math.MinInt64 / 2, Until: math.MaxInt64 / 2}
 func outsideOf(c *cause.Case) *outside {
 	return cause.Once(c, func(c *cause.Case) *outside {
 		l := c.Ledger
-		if l == nil || len(l.Rows) == 0 || c.Bundle.Requests.Lane[l.Rows[0]] == 0 {
+		if l == nil || len(l.Rows) == 0 || c.Bundle.Requests.Lane.At(l.Rows[0]) == 0 {
 			return nil
 		}
 		o := &outside{queue: reading.CurveOf(c.Bundle, c.Subject, evidence.SeriesPoolQueue, ever), rate: l.Requests.Rate}

@@ -68,7 +68,7 @@ func noted(c *cause.Case, v cause.Verdict) cause.Verdict {
 	for _, route := range l.Unjudged {
 		var took []int64
 		for _, row := range l.Rows {
-			if r.Route[row] == route {
+			if r.Route.At(row) == route {
 				took = append(took, r.Latency(row))
 			}
 		}
@@ -160,7 +160,7 @@ func routeOf(c *cause.Case, per []int64) (route string, part float64) {
 	sums := make(map[evidence.NameID]int64)
 	var total int64
 	for n, row := range c.Ledger.Slow {
-		sums[c.Bundle.Requests.Route[row]] += per[n]
+		sums[c.Bundle.Requests.Route.At(row)] += per[n]
 		total += per[n]
 	}
 	top := most(sums)

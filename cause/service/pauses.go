@@ -42,7 +42,7 @@ func judgePauses(c *cause.Case) (v cause.Verdict, ok bool) {
 // knows of them.
 func met(c *cause.Case) bool {
 	g, l := c.Collector(), c.Ledger
-	return g != nil && l != nil && len(l.Rows) > 0 && c.Bundle.Requests.Lane[l.Rows[0]] != 0 && cause.Met(g, g.Pauses)
+	return g != nil && l != nil && len(l.Rows) > 0 && c.Bundle.Requests.Lane.At(l.Rows[0]) != 0 && cause.Met(g, g.Pauses)
 }
 
 // pausesExplained says whether a cause that is supported speaks for pauses: one of the collector's,

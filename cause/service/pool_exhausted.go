@@ -254,7 +254,7 @@ func little(c *cause.Case, v *cause.Verdict, name evidence.NameID, wait cause.Wa
 			unseen[i] += ch[ledger.Unobserved]
 		})
 		if waited[i] > 0 {
-			through[r.Route[row]] = true
+			through[r.Route.At(row)] = true
 			waiters++
 		}
 	}
@@ -263,7 +263,7 @@ func little(c *cause.Case, v *cause.Verdict, name evidence.NameID, wait cause.Wa
 	}
 	var n, held, unknown int64
 	for i, row := range l.Rows {
-		if through[r.Route[row]] {
+		if through[r.Route.At(row)] {
 			n++
 			held += r.Latency(row) - waited[i]
 			unknown += unseen[i]

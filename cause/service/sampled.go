@@ -119,7 +119,7 @@ func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 func queuedOutside(c *cause.Case) float64 {
 	l := c.Ledger
 	queue := reading.Mean(c.Bundle, c.Subject, evidence.SeriesPoolQueue, window(c))
-	if !queue.Known() || l.Charges[ledger.Unobserved] == 0 || c.Bundle.Requests.Lane[l.Rows[0]] != 0 {
+	if !queue.Known() || l.Charges[ledger.Unobserved] == 0 || c.Bundle.Requests.Lane.At(l.Rows[0]) != 0 {
 		return 0
 	}
 	return min(1, queue.Number*queue.Watched*float64(l.To-l.From)/float64(unobserved(c)))
@@ -168,7 +168,7 @@ func offered(c *cause.Case) float64 {
 	if len(l.Rows) == 0 {
 		return 1
 	}
-	if r.Lane[l.Rows[0]] != 0 { // what has not begun is in the queue
+	if r.Lane.At(l.Rows[0]) != 0 { // what has not begun is in the queue
 		o := outsideOf(c)
 		if o == nil || o.queue.Span() < reading.Short {
 			return 1
@@ -177,11 +177,11 @@ func offered(c *cause.Case) float64 {
 	}
 	var last int64
 	for _, row := range l.Rows {
-		last = max(last, r.End[row]-r.Latency(row))
+		last = max(last, r.End.At(row)-r.Latency(row))
 	}
 	done := 0
 	for _, row := range l.Rows {
-		if r.End[row] <= last {
+		if r.End.At(row) <= last {
 			done++
 		}
 	}

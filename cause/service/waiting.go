@@ -252,12 +252,12 @@ func byDesign(c *cause.Case, p *ledger.Place, wait func(row int) int64) bool {
 	l, r := c.Ledger, &c.Bundle.Requests
 	lost := make(map[evidence.NameID]int64)
 	for n, row := range l.Slow {
-		lost[r.Route[row]] += p.Per[n]
+		lost[r.Route.At(row)] += p.Per[n]
 	}
 	route := most(lost)
 	n, there := 0, 0
 	for _, row := range l.Rows {
-		if r.Route[row] != route {
+		if r.Route.At(row) != route {
 			continue
 		}
 		n++

@@ -87,10 +87,10 @@ func throughPool(c *cause.Case, id evidence.NameID, wait cause.Wait) (p passed) 
 		}
 	}
 	slices.SortFunc(p.rows, func(i, j int) int {
-		return int(max(-1, min(1, r.End[i]-r.Latency(i)-(r.End[j]-r.Latency(j)))))
+		return int(max(-1, min(1, r.End.At(i)-r.Latency(i)-(r.End.At(j)-r.Latency(j)))))
 	})
 	for _, row := range p.rows {
-		p.arrive = append(p.arrive, r.End[row]-r.Latency(row))
+		p.arrive = append(p.arrive, r.End.At(row)-r.Latency(row))
 		p.demand = append(p.demand, max(0, r.Latency(row)-waited[row]))
 		p.latency = append(p.latency, r.Latency(row))
 	}

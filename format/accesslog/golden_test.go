@@ -21,7 +21,7 @@ var suite = formattest.Suite{Format: Format, Name: "access.log", Render: describ
 			[]byte(`{"ts":1791640536.25,"request":{"method":"GET","uri":"/p\u0026"},"duration":8.1e-05,"status":200}` + "\n")}
 	},
 	Hold: func(t testing.TB, b *evidence.Bundle, _ error) {
-		for i, o := range b.Requests.Origin {
+		for i, o := range b.Requests.Origin.All() {
 			if o.Position() < 1 {
 				t.Errorf("request %d is of no line", i)
 			}

@@ -287,8 +287,8 @@ func TestEnvelopes(t *testing.T) {
 		}
 	}
 	b := suite.MustRead(t, cri.Bytes())
-	if c := b.Clocks[0]; c.Resolution != 1e6 || b.Requests.End[0] != at.UnixNano() {
-		t.Errorf("the collector's finer stamps were not used: %+v, end %s", c, clock(b.Requests.End[0]))
+	if c := b.Clocks[0]; c.Resolution != 1e6 || b.Requests.End.At(0) != at.UnixNano() {
+		t.Errorf("the collector's finer stamps were not used: %+v, end %s", c, clock(b.Requests.End.At(0)))
 	}
 	short := suite.MustRead(t, zipped.Bytes()[:zipped.Len()*3/4])
 	if short.Requests.Len() == 0 || !short.Artifacts[0].Tail || len(short.Warnings) == 0 {
@@ -304,7 +304,7 @@ func TestLateCollector(t *testing.T) {
 	for l := range bytes.Lines(logOf(40)) {
 		fmt.Fprintf(&cri, "%s stdout F %s", at.Format(time.RFC3339Nano), l)
 	}
-	if b := suite.MustRead(t, cri.Bytes()); b.Clocks[0].Resolution != 1e9 || b.Requests.End[0]%1e9 != 0 {
+	if b := suite.MustRead(t, cri.Bytes()); b.Clocks[0].Resolution != 1e9 || b.Requests.End.At(0)%1e9 != 0 {
 		t.Errorf("took the stamp of a late collector: %+v", b.Clocks[0])
 	}
 }

@@ -119,7 +119,7 @@ func TestRequestsRecovered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := readFile(t, filepath.Join("testdata/http", name))
 			got := map[evidence.Outcome]int64{}
-			for _, o := range b.Requests.Outcome {
+			for _, o := range b.Requests.Outcome.All() {
 				got[o]++
 			}
 			bound := .98

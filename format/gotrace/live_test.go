@@ -152,7 +152,7 @@ func ask(t *testing.T, s *httptest.Server, clients, n int, path string, body int
 }
 
 func complete(b *evidence.Bundle) (n int64) {
-	for _, o := range b.Requests.Outcome {
+	for _, o := range b.Requests.Outcome.All() {
 		if o == evidence.OK {
 			n++
 		}
@@ -299,7 +299,7 @@ func TestTasks(t *testing.T) {
 		if sum != b.Requests.Latency(i) {
 			t.Errorf("states sum to %d ns, latency is %d", sum, b.Requests.Latency(i))
 		}
-		got[b.Names.Text(b.Requests.Route[i])]++
+		got[b.Names.Text(b.Requests.Route.At(i))]++
 	}
 	if got["handed on"] != n || len(got) > 2 || got["waits"] != n {
 		t.Errorf("tasks became %v, want %d of each", got, n)

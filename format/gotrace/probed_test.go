@@ -62,7 +62,7 @@ func TestProfilesAreNoRequests(t *testing.T) {
 			})
 			for i := range b.Requests.Len() {
 				if d := time.Duration(b.Requests.Latency(i)); d > time.Second/2 {
-					t.Errorf("a request of %v (%v, %s)", d, b.Requests.Outcome[i], b.Names.Text(b.Requests.Route[i]))
+					t.Errorf("a request of %v (%v, %s)", d, b.Requests.Outcome.At(i), b.Names.Text(b.Requests.Route.At(i)))
 				}
 			}
 			if n := complete(b); n < 38 || n > 40 {

@@ -70,14 +70,14 @@ func (g *Process) Bill() *Bill {
 	type control struct{ n, own, queue float64 }
 	free := make(map[evidence.NameID]*control)
 	for _, row := range l.Rows {
-		if b.met(marks, r.Start[row], r.End[row]) {
+		if b.met(marks, r.Start.At(row), r.End.At(row)) {
 			continue
 		}
 		charges := l.OfRoots(row)
-		k := free[r.Route[row]]
+		k := free[r.Route.At(row)]
 		if k == nil {
 			k = &control{}
-			free[r.Route[row]] = k
+			free[r.Route.At(row)] = k
 		}
 		k.n++
 		k.own += float64(charges[ledger.Own])
@@ -91,7 +91,7 @@ func (g *Process) Bill() *Bill {
 	bills := make(map[int]int64, len(l.Slow))
 	b.Behind = g.behind()
 	for _, row := range l.Rows {
-		in := marks.Within(r.Start[row], r.End[row])
+		in := marks.Within(r.Start.At(row), r.End.At(row))
 		if in == 0 && b.Behind.of(row) == 0 {
 			continue
 		}
@@ -108,7 +108,7 @@ func (g *Process) Bill() *Bill {
 			ownIn += int64(part * float64(ch[ledger.Own]))
 		})
 		var knockOn, slower int64
-		if k := free[r.Route[row]]; k != nil && k.n >= ledger.MinRequests {
+		if k := free[r.Route.At(row)]; k != nil && k.n >= ledger.MinRequests {
 			knockOn = max(0, queue-int64(k.queue/k.n))
 			slower = max(0, min(ownIn, own-int64(k.own/k.n)))
 		}
@@ -145,7 +145,7 @@ func (g *Process) Meetings() *Bill {
 	}
 	marks := g.marks()
 	r := &g.Bundle.Requests
-	slack := g.Bundle.Clocks[r.Clock[l.Rows[0]]].Slack()
+	slack := g.Bundle.Clocks[r.Clock.At(l.Rows[0])].Slack()
 	want, _ := g.Origin.Artifact()
 	for _, w := range g.Bundle.Covered(g.Subject, evidence.CoverGC) {
 		if a, _ := w.Origin.Artifact(); a == want {
@@ -158,17 +158,17 @@ func (g *Process) Meetings() *Bill {
 	b := &Bill{}
 	free := make(map[evidence.NameID][2]float64)
 	for _, row := range l.Rows {
-		if b.met(marks, r.Start[row], r.End[row]) {
+		if b.met(marks, r.Start.At(row), r.End.At(row)) {
 			continue
 		}
-		f := free[r.Route[row]]
-		free[r.Route[row]] = [2]float64{f[0] + 1, f[1] + float64(r.Latency(row))}
+		f := free[r.Route.At(row)]
+		free[r.Route.At(row)] = [2]float64{f[0] + 1, f[1] + float64(r.Latency(row))}
 	}
 	if b.Overlap < ledger.MinRequests || b.Free < ledger.MinRequests {
 		return nil
 	}
 	for _, row := range l.Slow {
-		if f := free[r.Route[row]]; f[0] >= ledger.MinRequests && marks.Within(r.Start[row], r.End[row]) > 0 {
+		if f := free[r.Route.At(row)]; f[0] >= ledger.MinRequests && marks.Within(r.Start.At(row), r.End.At(row)) > 0 {
 			b.Direct += max(0, r.Latency(row)-int64(f[1]/f[0]))
 		}
 	}

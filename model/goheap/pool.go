@@ -122,12 +122,12 @@ func (g *Process) places() (name evidence.NameID, all []place) {
 	routes := make(map[through]bool)
 	gave := make(map[evidence.LaneID][]int64) // when a lane ended somebody's wait
 	for _, row := range l.Rows {
-		at := r.Start[row]
+		at := r.Start.At(row)
 		for s := range r.Path(row).All {
 			at += s.Dur
 			if s.Kind == evidence.PoolWait && s.Cause != 0 {
 				sums[s.Cause] += s.Dur
-				routes[through{s.Cause, r.Route[row]}] = true
+				routes[through{s.Cause, r.Route.At(row)}] = true
 			}
 		}
 	}
@@ -137,11 +137,11 @@ func (g *Process) places() (name evidence.NameID, all []place) {
 		}
 	}
 	for _, row := range l.Rows {
-		if r.Outcome[row] == evidence.Unfinished || !routes[through{name, r.Route[row]}] {
+		if r.Outcome.At(row) == evidence.Unfinished || !routes[through{name, r.Route.At(row)}] {
 			continue
 		}
-		p := place{row: row, came: r.Start[row], from: r.Start[row], till: r.End[row]}
-		at := r.Start[row]
+		p := place{row: row, came: r.Start.At(row), from: r.Start.At(row), till: r.End.At(row)}
+		at := r.Start.At(row)
 		var by evidence.LaneID
 		for s := range r.Path(row).All {
 			if s.Kind == evidence.PoolWait && s.Cause == name {
@@ -172,7 +172,7 @@ func given(r *evidence.Requests, all []place, gave map[evidence.LaneID][]int64) 
 	var parts []float64
 	for i := range all {
 		p := &all[i]
-		at := gave[r.Lane[p.row]]
+		at := gave[r.Lane.At(p.row)]
 		n, _ := slices.BinarySearch(at, p.from+1)
 		if n < len(at) && at[n] <= p.till {
 			parts = append(parts, float64(at[n]-p.from)/float64(p.till-p.from))

@@ -101,9 +101,9 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 	if l.Source != source {
 		rows = g.rowsOf(source)
 	}
-	began := func(i int) int64 { return q.End[i] - q.Latency(i) }
+	began := func(i int) int64 { return q.End.At(i) - q.Latency(i) }
 	all := len(rows)
-	rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return q.Outcome[i] == evidence.Unfinished || q.Latency(i) < 0 })
+	rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return q.Outcome.At(i) == evidence.Unfinished || q.Latency(i) < 0 })
 	if len(rows) == 0 {
 		return errors.New("there are no requests")
 	}
@@ -114,14 +114,14 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 	}
 	quiet := g.quiet()
 	r.Seen = l.Traced && l.Source == source
-	r.Clients = slices.ContainsFunc(rows, func(i int) bool { return q.Intended[i] != 0 })
+	r.Clients = slices.ContainsFunc(rows, func(i int) bool { return q.Intended.At(i) != 0 })
 	r.Gaps = quiet.gaps
 	if !r.Seen {
 		r.Unfinished = all - len(rows) // a trace ends while some run
 	}
 	if l.Traced {
 		for _, i := range l.Rows {
-			if !quiet.holds(began(i), q.End[i]) {
+			if !quiet.holds(began(i), q.End.At(i)) {
 				continue
 			}
 			charges := l.Of(i)
@@ -136,7 +136,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 		return nil
 	}
 	// Another artifact's requests: its clock must place them between two cycles.
-	slack := g.Bundle.Clocks[q.Clock[rows[0]]].Slack()
+	slack := g.Bundle.Clocks[q.Clock.At(rows[0])].Slack()
 	for _, clock := range quiet.clocks {
 		slack = max(slack, g.Bundle.Clocks[clock].Slack())
 	}
@@ -144,7 +144,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 		if l.Traced {
 			// What clients saw beside it is then the same for each.
 			for _, i := range l.Rows {
-				if quiet.holds(began(i), q.End[i]) {
+				if quiet.holds(began(i), q.End.At(i)) {
 					r.Free = append(r.Free, q.Latency(i))
 				}
 			}
@@ -156,7 +156,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 		return fmt.Errorf("the clocks of requests and GC cycles may differ by %v, which is too much for cycles every %v", time.Duration(slack), time.Duration(typical))
 	}
 	for _, i := range rows {
-		if quiet.holds(began(i)-slack, q.End[i]+slack) {
+		if quiet.holds(began(i)-slack, q.End.At(i)+slack) {
 			r.Free = append(r.Free, q.Latency(i))
 		}
 	}
@@ -174,7 +174,7 @@ func (g *Process) place(r *Recorded, quiet quiet, rows []int) {
 	reach := reachOf(r.Gaps, r.Free)
 	watched := 0
 	for _, i := range rows {
-		at := q.End[i] - q.Latency(i)
+		at := q.End.At(i) - q.Latency(i)
 		for watched < len(quiet.watched) && quiet.watched[watched].To <= at {
 			watched++
 		}
@@ -194,7 +194,7 @@ func (g *Process) place(r *Recorded, quiet quiet, rows []int) {
 func (g *Process) rowsOf(a evidence.ArtifactID) (rows []int) {
 	q := &g.Bundle.Requests
 	for i := range q.Len() {
-		if o, _ := q.Origin[i].Artifact(); o == a && q.Subject[i] == g.Subject {
+		if o, _ := q.Origin.At(i).Artifact(); o == a && q.Subject.At(i) == g.Subject {
 			rows = append(rows, i)
 		}
 	}

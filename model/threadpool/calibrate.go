@@ -84,8 +84,8 @@ func (p *Process) each() float64 {
 	seconds := make([]second, n)
 	r := &p.Bundle.Requests
 	for i := range r.Len() {
-		if a, ok := r.Origin[i].Artifact(); ok && a == l.Requests.Source && r.Subject[i] == p.Subject && r.Timed(i) {
-			if k := (r.End[i] - l.Requests.From) / 1e9; k >= 0 && k < int64(n) {
+		if a, ok := r.Origin.At(i).Artifact(); ok && a == l.Requests.Source && r.Subject.At(i) == p.Subject && r.Timed(i) {
+			if k := (r.End.At(i) - l.Requests.From) / 1e9; k >= 0 && k < int64(n) {
 				seconds[k].ended++
 			}
 		}
@@ -123,7 +123,7 @@ func (p *Process) answered() float64 {
 	r := &p.Bundle.Requests
 	var sum, n float64
 	for i := range r.Len() {
-		if a, ok := r.Origin[i].Artifact(); ok && a == p.Ledger.Requests.Source && r.Subject[i] == p.Subject && r.Outcome[i] == evidence.OK {
+		if a, ok := r.Origin.At(i).Artifact(); ok && a == p.Ledger.Requests.Source && r.Subject.At(i) == p.Subject && r.Outcome.At(i) == evidence.OK {
 			sum += float64(r.Latency(i)) / 1e6
 			n++
 		}
@@ -206,7 +206,7 @@ func (p *Process) Needed() Service {
 	route := routeOf(r, l)
 	seen := make(map[evidence.ArtifactID][]int)
 	for i := range r.Len() {
-		if a, ok := r.Origin[i].Artifact(); ok && r.Subject[i] == p.Subject && r.Timed(i) {
+		if a, ok := r.Origin.At(i).Artifact(); ok && r.Subject.At(i) == p.Subject && r.Timed(i) {
 			seen[a] = append(seen[a], i)
 		}
 	}
@@ -236,7 +236,7 @@ func (p *Process) fastest(route evidence.NameID) Service {
 	r := &p.Bundle.Requests
 	var took []int64
 	for i := range r.Len() {
-		if r.Subject[i] == p.Subject && r.Lane[i] != 0 && r.Route[i] == route && r.Outcome[i] == evidence.OK {
+		if r.Subject.At(i) == p.Subject && r.Lane.At(i) != 0 && r.Route.At(i) == route && r.Outcome.At(i) == evidence.OK {
 			took = append(took, r.Latency(i))
 		}
 	}
@@ -257,7 +257,7 @@ func (p *Process) Served() Service {
 	route := routeOf(r, l)
 	var took []int64
 	for _, i := range l.Rows {
-		if r.Route[i] == route && r.Outcome[i] == evidence.OK {
+		if r.Route.At(i) == route && r.Outcome.At(i) == evidence.OK {
 			took = append(took, r.Latency(i))
 		}
 	}
@@ -275,7 +275,7 @@ func routeOf(r *evidence.Requests, l *ledger.Ledger) evidence.NameID {
 	}
 	n := make(map[evidence.NameID]int64)
 	for _, i := range rows {
-		n[r.Route[i]]++
+		n[r.Route.At(i)]++
 	}
 	var most evidence.NameID
 	for _, k := range slices.Sorted(maps.Keys(n)) {
@@ -291,14 +291,14 @@ func (p *Process) alone(rows []int, route evidence.NameID) (took []int64) {
 	r := &p.Bundle.Requests
 	var starts, ends []int64
 	for _, i := range rows {
-		starts, ends = append(starts, r.End[i]-r.Latency(i)), append(ends, r.End[i])
+		starts, ends = append(starts, r.End.At(i)-r.Latency(i)), append(ends, r.End.At(i))
 	}
 	slices.Sort(starts)
 	slices.Sort(ends)
 	before := func(at []int64, t int64) int { n, _ := slices.BinarySearch(at, t); return n }
 	for _, i := range rows {
-		from, to := r.End[i]-r.Latency(i), r.End[i]
-		if beside := before(starts, to) - before(ends, from); r.Route[i] == route && r.Outcome[i] == evidence.OK && float64(beside) <= max(1, p.Cores) {
+		from, to := r.End.At(i)-r.Latency(i), r.End.At(i)
+		if beside := before(starts, to) - before(ends, from); r.Route.At(i) == route && r.Outcome.At(i) == evidence.OK && float64(beside) <= max(1, p.Cores) {
 			took = append(took, r.Latency(i))
 		}
 	}

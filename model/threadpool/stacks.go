@@ -211,9 +211,9 @@ func (p *Process) served() float64 {
 	var sum int64
 	from, until := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range r.Len() {
-		if r.Subject[i] == p.Subject && r.Lane[i] != 0 {
+		if r.Subject.At(i) == p.Subject && r.Lane.At(i) != 0 {
 			sum += r.Latency(i)
-			from, until = min(from, r.End[i]-r.Latency(i)), max(until, r.End[i])
+			from, until = min(from, r.End.At(i)-r.Latency(i)), max(until, r.End.At(i))
 		}
 	}
 	if until <= from {

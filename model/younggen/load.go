@@ -43,7 +43,7 @@ func LoadOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, g 
 	r := &b.Requests
 	var came []int64
 	for _, i := range l.Rows {
-		came = append(came, r.End[i]-r.Latency(i))
+		came = append(came, r.End.At(i)-r.Latency(i))
 	}
 	share := func(from, to int64) (k Knee, offered float64, ok bool) {
 		seconds := float64(to-from) / 1e9
@@ -53,7 +53,7 @@ func LoadOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, g 
 			if came[j] >= from && came[j] < to {
 				n++
 			}
-			if r.End[i] >= from && r.End[i] < to {
+			if r.End.At(i) >= from && r.End.At(i) < to {
 				done++
 			}
 		}
