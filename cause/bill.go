@@ -80,20 +80,20 @@ func (b *Bill) Saves(c *Case) *Saves { return c.Save(b.slow, b.Low, b.High) }
 // Figures are the evidence of a bill; what names the pauses: "young collections".
 func (b *Bill) Figures(c *Case, what string) (out []Evidence) {
 	from := From(c.Ledger.Source)
-	out = append(out, c.Figure("slow time: paused by "+what, float64(b.direct)/1e6, "ms", from))
+	out = append(out, c.Figure("slow.paused_ms", "slow time: paused by "+what, float64(b.direct)/1e6, "ms", from))
 	switch {
 	case b.full:
 		return out
 	case b.method == "":
-		return append(out, c.Figure(fmt.Sprintf("slow time: at most, with queueing behind the pauses (no replay: %s)", b.why), float64(max(b.High, b.direct))/1e6, "ms", from))
+		return append(out, c.Figure("slow.paused_most_ms", fmt.Sprintf("slow time: at most, with queueing behind the pauses (no replay: %s)", b.why), float64(max(b.High, b.direct))/1e6, "ms", from))
 	}
 	by := "from a replay of the arrivals"
 	if b.method == ledger.MethodBacklog {
 		by = "from the answers while CPUs were never idle"
 	}
 	return append(out,
-		c.Figure("slow time: queued behind these pauses, "+by, float64(b.behind)/1e6, "ms", from),
-		c.Figure("slow time that would remain without them", float64(b.total-b.Sum())/1e6, "ms", from))
+		c.Figure("slow.behind_pauses_ms", "slow time: queued behind these pauses, "+by, float64(b.behind)/1e6, "ms", from),
+		c.Figure("slow.without_pauses_ms", "slow time that would remain without them", float64(b.total-b.Sum())/1e6, "ms", from))
 }
 
 // Placed says whether what waited behind the pauses is known, and not only bounded.

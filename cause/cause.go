@@ -119,6 +119,7 @@ func Basis(s string) *string { return &s }
 
 // Evidence is a figure and where it is from.
 type Evidence struct {
+	ID     string   `json:"id,omitempty"` // closed list: "gc.cycles_per_s"; "" of what has no value
 	Text   string   `json:"text"`
 	Value  *float64 `json:"value"`
 	Unit   string   `json:"unit"`
@@ -135,12 +136,26 @@ type Fix struct {
 
 // Prediction is what a fix would do to a metric.
 type Prediction struct {
+	ID     string   `json:"id"`        // closed list: "gc.cycles_per_s"
+	Fix    *int     `json:"fix_index"` // which of the verdict's fixes does it, from 0; nil: none. A cause leaves it out for the first
+	Anyway bool     `json:"-"`         // it comes if nothing is changed
 	Metric string   `json:"metric"`
 	Unit   string   `json:"unit"`
 	Now    *float64 `json:"now"`
 	Then   *float64 `json:"then"`
 	Low    *float64 `json:"low"`
 	High   *float64 `json:"high"`
+}
+
+// Predict adds what the fix that was added last would do.
+func (v *Verdict) Predict(all ...Prediction) {
+	of := len(v.Fix) - 1
+	for _, p := range all {
+		if of >= 0 {
+			p.Fix = &of
+		}
+		v.Prediction = append(v.Prediction, p)
+	}
 }
 
 // Number makes an optional figure; NaN and infinities are unknown.
@@ -151,10 +166,11 @@ func Number(v float64) *float64 {
 	return &v
 }
 
-// Figure is evidence with a value.
-func (c *Case) Figure(text string, value float64, unit string, origin evidence.Origin) Evidence {
+// Figure is evidence with a value. The id is what machines know it by: of a closed list (docs/json.md), never renamed, and
+// with one unit wherever it stands.
+func (c *Case) Figure(id, text string, value float64, unit string, origin evidence.Origin) Evidence {
 	e := c.Seen(text, origin)
-	e.Value, e.Unit = Number(value), unit
+	e.ID, e.Value, e.Unit = id, Number(value), unit
 	return e
 }
 
@@ -168,8 +184,8 @@ func (c *Case) Seen(text string, origin evidence.Origin) Evidence {
 }
 
 // Given is a figure that the user gave by an option.
-func Given(text string, value float64, unit, option string) Evidence {
-	return Evidence{Text: text, Value: Number(value), Unit: unit, Origin: option, Source: option}
+func Given(id, text string, value float64, unit, option string) Evidence {
+	return Evidence{ID: id, Text: text, Value: Number(value), Unit: unit, Origin: option, Source: option}
 }
 
 // From names an artifact as an origin.
@@ -352,7 +368,7 @@ func (c *Case) Dependencies() (out []Dependency) {
 // returns for its row (ns).
 func (c *Case) PredictSlow(less func(row int) int64) Prediction {
 	now, then := c.Ledger.FewerSlow(less)
-	return Prediction{Metric: "slow requests", Unit: "1", Now: Number(now), Then: Number(then)}
+	return Prediction{ID: "requests.slow_share", Metric: "slow requests", Unit: "1", Now: Number(now), Then: Number(then)}
 }
 
 // PredictP99 gives the p99 (ms) of all requests had each been shorter by what
@@ -360,9 +376,9 @@ func (c *Case) PredictSlow(less func(row int) int64) Prediction {
 func (c *Case) PredictP99(less func(row int) int64) Prediction {
 	l := c.Ledger
 	x := l.Shorten(less)
-	p := Prediction{Metric: "p99", Unit: "ms", Now: Number(x.Now), Then: Number(x.Then), Low: Number(x.Low), High: Number(x.High)}
+	p := Prediction{ID: "requests.p99_ms", Metric: "p99", Unit: "ms", Now: Number(x.Now), Then: Number(x.Then), Low: Number(x.Low), High: Number(x.High)}
 	if l.Source != l.Requests.Source {
-		p.Metric = "p99 while traced" // the head of the report gives that of all requests
+		p.ID, p.Metric = "requests.traced_p99_ms", "p99 while traced" // the head of the report gives that of all requests
 	}
 	return p
 }

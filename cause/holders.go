@@ -203,7 +203,7 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 		if at := c.roots(wait, k); at != "" {
 			text += ": " + at
 		}
-		out = append(out, c.Figure(text, float64(b.Roots[k])/float64(b.Total), "1", From(c.Ledger.Source)))
+		out = append(out, c.Figure("holder.state_share", text, float64(b.Roots[k])/float64(b.Total), "1", From(c.Ledger.Source)))
 	}
 	return out
 }

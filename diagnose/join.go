@@ -84,6 +84,13 @@ func joined(all []Verdict, service, server int, title string) []Verdict {
 	v.Evidence = append(v.Evidence, Evidence{Text: x.Subject + ": " + own})
 	v.Evidence = append(v.Evidence, x.Evidence...)
 	v.Fix = append(slices.Clone(x.Fix), v.Fix...)
+	v.Prediction = slices.Clone(v.Prediction)
+	for i := range v.Prediction {
+		if p := &v.Prediction[i]; p.Fix != nil {
+			moved := *p.Fix + len(x.Fix)
+			p.Fix = &moved
+		}
+	}
 	x.Title = fmt.Sprintf("%s It is what requests of %s wait for.", own, v.Subject)
 	if x.Saves == nil || v.Saves != nil && v.Saves.Value > x.Saves.Value {
 		x.Saves = v.Saves
@@ -104,7 +111,7 @@ func (r *run) cleared(v *Verdict, id evidence.SubjectID, name string) {
 		return
 	}
 	if w := server.Waits(); w.Mean.Known() && w.Late.Number < 1-joinedFrom {
-		v.Evidence = append(v.Evidence, c.Figure(name+" itself: mean wait of a PING beyond its best; nothing was found there, so the time passes on the way or in the client", w.Mean.Number/1e6, "ms", w.Mean.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.ping_wait_ms", name+" itself: mean wait of a PING beyond its best; nothing was found there, so the time passes on the way or in the client", w.Mean.Number/1e6, "ms", w.Mean.Origin))
 	}
 }
 

@@ -169,8 +169,12 @@ func verdict(k cause.Cause, v cause.Verdict, subject string) Verdict {
 	if out.Fix == nil {
 		out.Fix = []Fix{}
 	}
-	if out.Prediction == nil {
-		out.Prediction = []Prediction{}
+	out.Prediction = make([]Prediction, len(v.Prediction))
+	for i, p := range v.Prediction {
+		if p.Fix == nil && len(v.Fix) > 0 && !p.Anyway {
+			p.Fix = new(int)
+		}
+		out.Prediction[i] = p
 	}
 	return out
 }

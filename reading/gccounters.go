@@ -59,6 +59,7 @@ const (
 
 // GCFinding is a counter that its rule speaks against.
 type GCFinding struct {
+	ID      string // what machines know its figure by
 	Counter string // as people know it: "% Time in GC"
 	Value   Value
 	Unit    string // of it, "%" or "1/s"
@@ -68,13 +69,13 @@ type GCFinding struct {
 // Findings are the counters that are as they should not be; none: nothing stands out.
 func (g *GCCounters) Findings() (out []GCFinding) {
 	if g.Time.Known() && g.Time.Number > MuchTimeInGC {
-		out = append(out, GCFinding{"% Time in GC", g.Time, "%", "over 5 %: requests wait for GC"})
+		out = append(out, GCFinding{"gc.time_percent", "% Time in GC", g.Time, "%", "over 5 %: requests wait for GC"})
 	}
 	if g.Induced.Known() && g.Induced.Number > AnyInduced {
-		out = append(out, GCFinding{"# Induced GC", g.Induced, "1/s", "the program, or a library of it, calls GC.Collect: a trace of GC events with stacks says who"})
+		out = append(out, GCFinding{"gc.induced_per_s", "# Induced GC", g.Induced, "1/s", "the program, or a library of it, calls GC.Collect: a trace of GC events with stacks says who"})
 	}
 	if g.Gen0.Known() && g.Gen2.Known() && g.Gen0.Number > 0 && g.Gen2.Number > OftenGen2*g.Gen0.Number {
-		out = append(out, GCFinding{"# Gen 2 Collections", g.Gen2, "1/s", "over a tenth of those of generation 0: objects live too long, or are over 85,000 bytes; allocation ticks say which"})
+		out = append(out, GCFinding{"gc.gen2_per_s", "# Gen 2 Collections", g.Gen2, "1/s", "over a tenth of those of generation 0: objects live too long, or are over 85,000 bytes; allocation ticks say which"})
 	}
 	return out
 }

@@ -58,10 +58,10 @@ func sick() *diagnose.Diagnosis {
 			{Cause: "go.gc-rate", Step: cause.StepCollector, Subject: "gateway pid 4711", Verdict: "supported", Title: "The collector runs 9.3 times a second: small heap, free memory.",
 				Summary: "9.3 GC/s", Saves: &diagnose.Saves{Value: 1490, Low: ptr(1310.), High: ptr(1630.)},
 				Evidence: []diagnose.Evidence{
-					{Text: "collections started by the pacer", Value: ptr(9.3), Unit: "1/s", Origin: "trace.out", Source: "trace.out"},
-					{Text: "share of the time a cycle was marking", Value: ptr(.312), Unit: "1", Origin: "trace.out", Source: "trace.out"},
-					{Text: "live heap, at the end of the last cycle that was recorded from its start to its end", Value: ptr(40. * (1 << 20)), Unit: "bytes", Origin: "trace.out", Source: "trace.out"},
-					{Text: "allocation rate", Value: ptr(390e6), Unit: "bytes/s", Origin: "trace.out", Source: "trace.out"},
+					{ID: "gc.cycles_per_s", Text: "collections started by the pacer", Value: ptr(9.3), Unit: "1/s", Origin: "trace.out", Source: "trace.out"},
+					{ID: "gc.marking_share", Text: "share of the time a cycle was marking", Value: ptr(.312), Unit: "1", Origin: "trace.out", Source: "trace.out"},
+					{ID: "heap.live_bytes", Text: "live heap, at the end of the last cycle that was recorded from its start to its end", Value: ptr(40. * (1 << 20)), Unit: "bytes", Origin: "trace.out", Source: "trace.out"},
+					{ID: "alloc.bytes_per_s", Text: "allocation rate", Value: ptr(390e6), Unit: "bytes/s", Origin: "trace.out", Source: "trace.out"},
 					{Text: "most of it in main.(*sessions).resolve", Origin: "trace.out", Source: "trace.out"},
 				},
 				Fix: []diagnose.Fix{
@@ -69,9 +69,9 @@ func sick() *diagnose.Diagnosis {
 					{Setting: "GOGC=400", Text: "without a limit, if the live heap may grow fivefold"},
 				},
 				Prediction: []diagnose.Prediction{
-					{Metric: "gc cycles", Unit: "1/s", Now: ptr(9.3), Then: ptr(.6)},
-					{Metric: "p99", Unit: "ms", Now: ptr(6.4), Then: ptr(2.7), Low: ptr(2.3), High: ptr(3.4)},
-					{Metric: "RSS", Unit: "bytes", Now: ptr(107. * (1 << 20)), Then: ptr(760. * (1 << 20))},
+					{ID: "gc.cycles_per_s", Fix: ptr(0), Metric: "gc cycles", Unit: "1/s", Now: ptr(9.3), Then: ptr(.6)},
+					{ID: "requests.p99_ms", Fix: ptr(0), Metric: "p99", Unit: "ms", Now: ptr(6.4), Then: ptr(2.7), Low: ptr(2.3), High: ptr(3.4)},
+					{ID: "process.resident_bytes", Fix: ptr(0), Metric: "RSS", Unit: "bytes", Now: ptr(107. * (1 << 20)), Then: ptr(760. * (1 << 20))},
 				}},
 			{Cause: "linux.disk-sync", Step: cause.StepProcessors, Subject: "gateway pid 4711", Verdict: "inconclusive", Summary: "no disk waits were recorded", Needs: []diagnose.Need{{What: "needs root", Command: "sudo unstall 4711"}}},
 			{Cause: "linux.cpu-throttled", Step: cause.StepProcessors, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0 of 300 periods"},
@@ -96,7 +96,7 @@ func twoCauses() *diagnose.Diagnosis {
 		Title: "Requests queue for one lock.", Saves: &diagnose.Saves{Value: 640},
 		Evidence: []diagnose.Evidence{
 			{Text: "of the time sessions.mu is held", Value: ptr(71.), Unit: "%", Origin: "mutex.pb.gz:3", Source: "mutex.pb.gz"},
-			{Text: "slow time waiting for: sync.(*Mutex).Lock", Value: ptr(640.), Unit: "ms", Origin: "trace.out", Source: "trace.out"}},
+			{ID: "slow.lock_at_ms", Text: "slow time waiting for: sync.(*Mutex).Lock", Value: ptr(640.), Unit: "ms", Origin: "trace.out", Source: "trace.out"}},
 		Fix: []diagnose.Fix{{Text: "Do not encode while the lock is held:", Code: "s.mu.Lock()\nv := s.table[id]\ns.mu.Unlock()\nif v != nil {\n\treturn json.Marshal(v)\n}\n"}},
 	}}, d.Verdicts[1:4]...)
 	return d

@@ -19,7 +19,7 @@ func TestOneMoreCause(t *testing.T) {
 		Applies: func(*cause.Case) bool { return true },
 		Judge: func(c *cause.Case) cause.Verdict {
 			return cause.Verdict{State: cause.Supported, Weight: 1e9, Title: "The moon is full.",
-				Evidence: []cause.Evidence{cause.Given("illuminated", .99, "1", "--moon")},
+				Evidence: []cause.Evidence{cause.Given("test.illuminated_share", "illuminated", .99, "1", "--moon")},
 				Needs:    []cause.Need{{What: "a look out of the window", Command: "unstall record PID --window"}},
 				Fix:      []cause.Fix{{Text: "wait", Setting: "MOON=new"}}}
 		}}

@@ -47,9 +47,34 @@ func figured(t *testing.T, d *diagnose.Diagnosis) {
 				t.Errorf("%s says %q", v.Cause, s)
 			}
 		}
+		for _, e := range v.Evidence {
+			identified(t, v.Cause, e)
+		}
 		for _, p := range v.Prediction {
+			if p.Fix != nil && (*p.Fix < 0 || *p.Fix >= len(v.Fix)) || p.Fix == nil && len(v.Fix) > 0 && p.ID != "heap.full_in_s" {
+				t.Errorf("%s predicts %s of fix %v, of %d", v.Cause, p.Metric, p.Fix, len(v.Fix))
+			}
+			identified(t, v.Cause, cause.Evidence{ID: p.ID, Text: p.Metric, Value: p.Now, Unit: p.Unit})
 			foretold(t, v.Cause, p)
 		}
+	}
+}
+
+// identified holds that a figure is known by an id of the closed list, which says its unit.
+func identified(t *testing.T, by string, e cause.Evidence) {
+	t.Helper()
+	if e.ID == "" && e.Value == nil {
+		return
+	}
+	list, err := os.ReadFile("../../docs/figures.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(list), "| `"+e.ID+"` |") {
+		t.Errorf("%s has a figure %q with the id %q, which docs/figures.md does not list: go test ./dev/docs -update", by, e.Text, e.ID)
+	}
+	if want := cause.UnitOf(e.ID); e.Unit != want && !(want == "count" && (e.Unit == "1" || e.Unit == "" || e.Unit == "threads")) {
+		t.Errorf("%s has a figure %q with the id %s in %q: by its end it is in %q", by, e.Text, e.ID, e.Unit, want)
 	}
 }
 

@@ -66,9 +66,9 @@ func (g *collector) beside(v *cause.Verdict) []int64 {
 		return nil
 	}
 	v.Evidence = append(v.Evidence,
-		g.c.Figure("share of slow time while gen 2 was collected in the background for large objects", slow, "1", g.Origin),
-		g.c.Figure("share of all time in which it was", all, "1", g.Origin),
-		g.c.Figure("slow time beyond what these routes take otherwise, meanwhile and until what had come was answered", float64(longer)/1e6, "ms", cause.From(l.Source)))
+		g.c.Figure("slow.beside_background_gc_share", "share of slow time while gen 2 was collected in the background for large objects", slow, "1", g.Origin),
+		g.c.Figure("gc.background_large_share", "share of all time in which it was", all, "1", g.Origin),
+		g.c.Figure("slow.beside_background_gc_ms", "slow time beyond what these routes take otherwise, meanwhile and until what had come was answered", float64(longer)/1e6, "ms", cause.From(l.Source)))
 	return per
 }
 

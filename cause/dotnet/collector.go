@@ -109,14 +109,14 @@ const (
 // unwatched is the answer where no events of the collector were recorded: there were none, or nobody asked.
 func unwatched(c *cause.Case) cause.Verdict {
 	if n := reading.CountedCollections(c.Bundle, c.Subject); n.Known() && n.Number == 0 {
-		return cause.Verdict{State: cause.RuledOut, Summary: "no collections", Evidence: []cause.Evidence{c.Figure("collections, by the runtime's counters", 0, "1/s", n.Origin)}}
+		return cause.Verdict{State: cause.RuledOut, Summary: "no collections", Evidence: []cause.Evidence{c.Figure("gc.counted_collections_per_s", "collections, by the runtime's counters", 0, "1/s", n.Origin)}}
 	}
 	summary := "its garbage collections were not recorded"
 	var said []cause.Evidence
 	if g := reading.ReadGCCounters(c.Bundle, c.Subject, reading.Whole); g != nil {
 		for i, f := range g.Findings() {
 			summary += map[bool]string{true: ", but counters tell of ", false: ", "}[i == 0] + f.Counter + " " + cause.Digits(2, f.Value.Number) + map[string]string{"%": " %", "1/s": "/s"}[f.Unit]
-			said = append(said, c.Figure(f.Counter+": "+f.Text, f.Value.Number, f.Unit, f.Value.Origin))
+			said = append(said, c.Figure(f.ID, f.Counter+": "+f.Text, f.Value.Number, f.Unit, f.Value.Origin))
 		}
 	}
 	return cause.Verdict{State: cause.Inconclusive, Summary: summary, Evidence: said,
@@ -131,9 +131,9 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, stall
 	share := g.ShareOf(p)
 	v.State, v.Weight = cause.RuledOut, share
 	v.Summary = fmt.Sprintf("%s pause the program %s %% of the time", what, cause.Digits(2, 100*share))
-	v.Evidence = append(v.Evidence, c.Figure("share of the time paused by "+what, share, "1", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by "+what, share, "1", g.Origin))
 	if most := p.Longest(); len(p) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("longest of these pauses", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
+		v.Evidence = append(v.Evidence, c.Figure("gc.longest_pause_ms", "longest of these pauses", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	}
 	b := c.BillOf(g.Collector, p)
 	switch {
@@ -208,9 +208,9 @@ func byRow(l *ledger.Ledger, per []int64) func(row int) int64 {
 }
 
 // figure is evidence, none of what is not known.
-func (g *collector) figure(v *cause.Verdict, text string, x float64, unit string, at evidence.Origin) {
+func (g *collector) figure(v *cause.Verdict, id, text string, x float64, unit string, at evidence.Origin) {
 	if !math.IsNaN(x) && !math.IsInf(x, 0) {
-		v.Evidence = append(v.Evidence, g.c.Figure(text, x, unit, at))
+		v.Evidence = append(v.Evidence, g.c.Figure(id, text, x, unit, at))
 	}
 }
 

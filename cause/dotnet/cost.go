@@ -55,13 +55,13 @@ func (s *starving) predicted(n threadpool.Service) []cause.Prediction {
 	}
 	now := &of.Measured
 	return []cause.Prediction{
-		prediction("requests finished", "1/s", now.Rate, then.Rate),
-		prediction("mean latency", "ms", model.Unknown, then.Latency),
-		prediction("p99", "ms", model.Unknown, then.P99),
-		prediction("pool threads", "threads", now.Threads, then.Threads),
+		prediction("requests.finished_per_s", "requests finished", "1/s", now.Rate, then.Rate),
+		prediction("requests.mean_ms", "mean latency", "ms", model.Unknown, then.Latency),
+		prediction("requests.p99_ms", "p99", "ms", model.Unknown, then.P99),
+		prediction("pool.threads", "pool threads", "threads", now.Threads, then.Threads),
 	}
 }
 
-func prediction(metric, unit string, now, then model.Estimate) cause.Prediction {
-	return cause.Prediction{Metric: metric, Unit: unit, Now: cause.Number(now.Value), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
+func prediction(id, metric, unit string, now, then model.Estimate) cause.Prediction {
+	return cause.Prediction{ID: id, Metric: metric, Unit: unit, Now: cause.Number(now.Value), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
 }

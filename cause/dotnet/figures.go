@@ -14,17 +14,17 @@ import (
 // that came, the CPU, what waits.
 func (s *starving) figures() (out []cause.Evidence) {
 	c, p := s.c, s.pool
-	add := func(text string, v float64, unit string, o evidence.Origin) {
+	add := func(id, text string, v float64, unit string, o evidence.Origin) {
 		if !math.IsNaN(v) {
-			out = append(out, c.Figure(text, v, unit, o))
+			out = append(out, c.Figure(id, text, v, unit, o))
 		}
 	}
 	if w := p.Worst; w != nil {
 		for _, g := range p.Waiting()[:min(3, len(p.Waiting()))] {
-			add(fmt.Sprintf("pool threads (of %d) blocked in %s, %s", w.Pool, place(g.View), threadpool.On(g.View)), float64(g.Pool), "count", g.Origin)
+			add("pool.blocked_threads_at", fmt.Sprintf("pool threads (of %d) blocked in %s, %s", w.Pool, place(g.View), threadpool.On(g.View)), float64(g.Pool), "count", g.Origin)
 		}
 		if p.Standing() == 0 {
-			add(fmt.Sprintf("pool threads (of %d) blocked at the same time, at most", w.Pool), 0, "count", p.Looks)
+			add("pool.blocked_threads", fmt.Sprintf("pool threads (of %d) blocked at the same time, at most", w.Pool), 0, "count", p.Looks)
 		}
 	}
 	if k := p.Threads; k.Known() {
@@ -33,52 +33,52 @@ func (s *starving) figures() (out []cause.Evidence) {
 			whose = "threads of the process"
 		}
 		if p.Climb.To > p.Climb.From && k.Span() >= reading.Short {
-			add(fmt.Sprintf("%s, from %.0f", whose, p.Climb.From), p.Climb.To, "count", k.Origin)
+			add("pool.threads", fmt.Sprintf("%s, from %.0f", whose, p.Climb.From), p.Climb.To, "count", k.Origin)
 		} else {
-			add(whose, k.Last(), "count", k.Origin)
+			add("pool.threads", whose, k.Last(), "count", k.Origin)
 		}
 		if p.Grows() && p.Climb.Steps > 1 {
-			add("growth of the pool", p.Climb.Rate, "1/s", k.Origin)
+			add("pool.growth_per_s", "growth of the pool", p.Climb.Rate, "1/s", k.Origin)
 		}
 	}
 	if n := p.Raised[reading.Starvation]; n > 0 {
-		add("times the runtime added a thread because no work had started for half a second (Starvation)", float64(n), "count", p.Reasons)
+		add("pool.starvation_times", "times the runtime added a thread because no work had started for half a second (Starvation)", float64(n), "count", p.Reasons)
 	}
 	if n := p.Raised[reading.CooperativeBlocking]; n > 0 {
-		add("times the runtime added threads because pool threads waited for tasks (CooperativeBlocking)", float64(n), "count", p.Reasons)
+		add("pool.blocking_times", "times the runtime added threads because pool threads waited for tasks (CooperativeBlocking)", float64(n), "count", p.Reasons)
 	}
 	text := "share of the CPUs in use"
 	if p.Cores > 0 {
 		text = fmt.Sprintf("share of %.0f CPUs in use", p.Cores)
 	}
-	add(text, p.CPU, "1", p.Used)
+	add("process.cpus_share", text, p.CPU, "1", p.Used)
 	if p.Queue.Known() {
 		text := "work items waiting for a pool thread, on average"
 		if p.Queued() && c.Ledger != nil && c.Bundle.Requests.Lane.At(c.Ledger.Rows[0]) != 0 {
 			text += "; requests among them have not started and are missing from all figures about requests"
 		}
-		add(text, p.Queue.Mean(), "count", p.Queue.Origin)
+		add("pool.queued_items", text, p.Queue.Mean(), "count", p.Queue.Origin)
 	}
 	if p.Completed.Known() {
-		add("work items completed", p.Completed.Mean(), "1/s", p.Completed.Origin)
+		add("pool.items_per_s", "work items completed", p.Completed.Mean(), "1/s", p.Completed.Origin)
 	}
 	if n, o := p.InFlight(); n > 0 {
 		text := "requests in flight"
 		if p.Queue.Known() && o == p.Queue.Origin {
 			text += " at the end, counting each queued work item as one"
 		}
-		add(text, n, "count", o)
+		add("requests.in_flight", text, n, "count", o)
 		if end := n - p.Threads.Last(); p.Grows() && p.Climb.Still && !p.Loose && end > 0 {
 			limit := "the pool's maximum"
 			if f, ok := c.Fact(evidence.FactPoolMaximum); ok && f.Number > 0 {
 				limit += fmt.Sprintf(" of %.0f", f.Number)
 			}
-			add("time until each of them has a thread, at this rate; growth ends earlier at "+limit+", or when the CPUs are busy", end/p.Climb.Rate, "s", p.Threads.Origin)
+			add("pool.enough_threads_in_s", "time until each of them has a thread, at this rate; growth ends earlier at "+limit+", or when the CPUs are busy", end/p.Climb.Rate, "s", p.Threads.Origin)
 		}
 	}
 	out = append(out, s.loaded()...)
 	if share, from := s.collected(); share > 0 {
-		add("share of the time paused by GC", share, "1", from)
+		add("gc.paused_share", "share of the time paused by GC", share, "1", from)
 	}
 	return out
 }
@@ -92,9 +92,9 @@ func (s *starving) loaded() (out []cause.Evidence) {
 	if !s.pool.Grows() || s.pool.Climb.From > max(s.pool.Cores, s.pool.Climb.To/atRest) {
 		return nil
 	}
-	for _, x := range []struct{ series, text, unit string }{
-		{evidence.SeriesTimers, "active timers", "count"},
-		{evidence.SeriesWorkingSet, "working set", "bytes"},
+	for _, x := range []struct{ id, series, text, unit string }{
+		{"process.timers", evidence.SeriesTimers, "active timers", "count"},
+		{"process.working_set_bytes", evidence.SeriesWorkingSet, "working set", "bytes"},
 	} {
 		k := s.pool.Counter(x.series)
 		if k.Span() < reading.Short || k.Last() <= k.V[0] {
@@ -104,7 +104,7 @@ func (s *starving) loaded() (out []cause.Evidence) {
 		if x.unit == "bytes" {
 			from = fmt.Sprintf("%.0f MiB", k.V[0]/(1<<20))
 		}
-		out = append(out, s.c.Figure(x.text+", from "+from+" at the beginning", k.Last(), x.unit, k.Origin))
+		out = append(out, s.c.Figure(x.id, x.text+", from "+from+" at the beginning", k.Last(), x.unit, k.Origin))
 	}
 	return out
 }

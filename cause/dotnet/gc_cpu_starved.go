@@ -48,21 +48,21 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	switch {
 	case !limited || !(quota.Number > 0):
 		v.Summary = "its cgroup has no CPU quota"
-		v.Evidence = append(v.Evidence, c.Figure("GC pauses", float64(len(g.Pauses)), "count", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.pauses", "GC pauses", float64(len(g.Pauses)), "count", g.Origin))
 		return v
 	case !heaps.Known():
 		v.State, v.Summary = cause.Inconclusive, "how many heaps it has was not recorded"
 		v.Needs = []cause.Need{{What: "the collector's events", Command: "unstall record PID"}}
 		return v
 	}
-	v.Evidence = append(v.Evidence, c.Figure("GC heaps, each with a thread", heaps.Number, "count", heaps.Origin), c.Figure("CPU quota", quota.Number, "CPUs", quota.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.heaps", "GC heaps, each with a thread", heaps.Number, "count", heaps.Origin), c.Figure("quota.cpus", "CPU quota", quota.Number, "CPUs", quota.Origin))
 	stopped := reading.QuotaOf(c.Bundle, c.Subject, -1, g.Window).Share()
 	if !math.IsNaN(stopped) {
-		v.Evidence = append(v.Evidence, c.Figure("share of periods in which the quota stopped it", stopped, "1", quota.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods in which the quota stopped it", stopped, "1", quota.Origin))
 	}
 	part, within := g.throttledIn()
 	if !math.IsNaN(part) {
-		v.Evidence = append(v.Evidence, c.Figure("share of the time in which the quota stopped it that lies in GC pauses", part, "1", quota.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_in_pauses_share", "share of the time in which the quota stopped it that lies in GC pauses", part, "1", quota.Origin))
 	}
 	many := heaps.Number > math.Ceil(quota.Number) && stopped >= cause.OftenStopped
 	if !many && !(part >= mostlyPauses && part >= byChance*within) {

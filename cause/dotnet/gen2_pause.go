@@ -47,7 +47,7 @@ func judgeGen2(c *cause.Case) cause.Verdict {
 	all := g.those(oldest)
 	const what = "gen 2 collections"
 	p := g.pauses(oldest)
-	v.Evidence = append(v.Evidence, c.Figure("gen 2 collections for the runtime's own reasons", float64(len(all)), "count", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_own", "gen 2 collections for the runtime's own reasons", float64(len(all)), "count", g.Origin))
 	g.judge(&v, p, what, nil)
 	if len(all) == 0 {
 		v.Summary = "no gen 2 collections" + g.otherwise()
@@ -56,12 +56,12 @@ func judgeGen2(c *cause.Case) cause.Verdict {
 		return v
 	}
 	blocking := g.those(func(x *reading.Collection) bool { return oldest(x) && x.Kind == evidence.CollectionBlocking })
-	v.Evidence = append(v.Evidence, c.Figure("of these blocking", float64(len(blocking)), "count", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_blocking", "of these blocking", float64(len(blocking)), "count", g.Origin))
 	last := all[len(all)-1]
-	g.figure(&v, "bytes that lived after the last", last.After, "bytes", last.Origin)
-	g.figure(&v, "memory in use as the runtime saw it, at most", g.gc.MemoryLoad.Number/100, "1", g.gc.MemoryLoad.Origin)
+	g.figure(&v, "heap.live_last_bytes", "bytes that lived after the last", last.After, "bytes", last.Origin)
+	g.figure(&v, "host.memory_used_most_share", "memory in use as the runtime saw it, at most", g.gc.MemoryLoad.Number/100, "1", g.gc.MemoryLoad.Origin)
 	for _, w := range whys(all) {
-		v.Evidence = append(v.Evidence, c.Figure("of these "+w.text, float64(w.count), "count", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_by_reason", "of these "+w.text, float64(w.count), "count", g.Origin))
 	}
 	v.Title = fmt.Sprintf("%s stopped the program for %s in all, the longest for %s.", figure.Plural(len(all), "gen 2 collection"), figure.Time(1e9*p.Seconds()), figure.Time(1e9*p.Longest().Seconds()))
 	g.adviseGen2(&v, all, blocking)

@@ -67,7 +67,7 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	}
 	if n := len(points); n < leastPoints {
 		v.Summary = fmt.Sprintf("%s: too few to show a trend", figure.Plural(n, "gen 2 collection"))
-		v.Evidence = append(v.Evidence, c.Figure("gen 2 collections", float64(n), "count", whole.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_collections", "gen 2 collections", float64(n), "count", whole.Origin))
 		return v
 	}
 	slope, low, high := trend(points)
@@ -75,11 +75,11 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	took := float64(last.At-first.At) / 1e9
 	growth := slope * took
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("live after the first of %d %s", len(points), what), first.Live, "bytes", whole.Origin),
-		c.Figure("live after the last", last.Live, "bytes", whole.Origin),
-		c.Figure("growth of what lives (median of slopes)", slope, "bytes/s", whole.Origin),
-		c.Figure("growth, at least", low, "bytes/s", whole.Origin),
-		c.Figure("growth, at most", high, "bytes/s", whole.Origin))
+		c.Figure("heap.live_first_bytes", fmt.Sprintf("live after the first of %d %s", len(points), what), first.Live, "bytes", whole.Origin),
+		c.Figure("heap.live_last_bytes", "live after the last", last.Live, "bytes", whole.Origin),
+		c.Figure("heap.growth_bytes_per_s", "growth of what lives (median of slopes)", slope, "bytes/s", whole.Origin),
+		c.Figure("heap.growth_least_bytes_per_s", "growth, at least", low, "bytes/s", whole.Origin),
+		c.Figure("heap.growth_most_bytes_per_s", "growth, at most", high, "bytes/s", whole.Origin))
 	v.Summary = fmt.Sprintf("what lives after gen 2 collections changed by %s in %s", figure.MiB(growth), figure.Time(1e9*took))
 	late, latest, _ := trend(points[len(points)/2:])
 	switch {
@@ -97,7 +97,7 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	v.Title = fmt.Sprintf("What lives after collections grows by %s per minute.", figure.MiB(60*slope))
 	p := g.pauses(ordinary) // all copy or mark what stays
 	v.Weight = g.ShareOf(p)
-	v.Evidence = append(v.Evidence, c.Figure("share of the time paused by collections", v.Weight, "1", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by collections", v.Weight, "1", g.Origin))
 	if b := c.BillOf(g.Collector, p); b != nil && c.Slow() && b.Sum() > 0 {
 		v.Evidence = append(v.Evidence, b.Figures(c, "collections")...)
 		v.Saves = b.Saves(c)
@@ -138,7 +138,7 @@ func (g *collector) grows(v *cause.Verdict) {
 	n := 0
 	for _, s := range g.who.Sites {
 		if s.Owner != "" && s.Bytes >= worthType*g.who.Bytes && n < 3 {
-			v.Evidence = append(v.Evidence, g.c.Figure(fmt.Sprintf("share of allocated bytes: %s in %s", s.Type, s.Owner), s.Bytes/max(g.who.Bytes, 1), "1", s.Origin))
+			v.Evidence = append(v.Evidence, g.c.Figure("alloc.site_share", fmt.Sprintf("share of allocated bytes: %s in %s", s.Type, s.Owner), s.Bytes/max(g.who.Bytes, 1), "1", s.Origin))
 			n++
 		}
 	}

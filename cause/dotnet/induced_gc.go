@@ -47,7 +47,7 @@ func judgeInduced(c *cause.Case) cause.Verdict {
 	p := g.pauses(induced)
 	const what = "induced collections"
 	all := g.those(induced)
-	v.Evidence = append(v.Evidence, c.Figure("induced collections", float64(len(all)), "count", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.induced", "induced collections", float64(len(all)), "count", g.Origin))
 	g.judge(&v, p, what, nil)
 	if v.State != cause.Supported {
 		return v
@@ -68,10 +68,10 @@ func judgeInduced(c *cause.Case) cause.Verdict {
 		if t.Began != "" {
 			text += ", run by the " + t.Began
 		}
-		v.Evidence = append(v.Evidence, c.Figure(text, float64(t.Count), "count", t.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.induced_by_caller", text, float64(t.Count), "count", t.Origin))
 	}
 	if every := p.Interval(); len(all) > 2 {
-		g.figure(&v, "time from one to the next (median)", every, "s", g.Origin)
+		g.figure(&v, "gc.interval_s", "time from one to the next (median)", every, "s", g.Origin)
 	}
 	limit := g.limit(all)
 	v.Evidence = append(v.Evidence, limit.figures(c)...)

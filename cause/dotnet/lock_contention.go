@@ -54,11 +54,11 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		Outside: "the lock is held by code that waits: wait before taking the lock or after releasing it, or use SemaphoreSlim.WaitAsync() where it must be held",
 	}
 	if w.Waiting.Known() {
-		k.Figures = append(k.Figures, c.Figure("threads waiting for a lock, on average", w.Waiting.Number, "count", w.Waiting.Origin))
+		k.Figures = append(k.Figures, c.Figure("lock.waiting_threads", "threads waiting for a lock, on average", w.Waiting.Number, "count", w.Waiting.Origin))
 	}
 	contended := p.Counter(evidence.SeriesContentions)
 	if contended.Known() {
-		k.Figures = append(k.Figures, c.Figure("lock contentions, including very short waits", contended.Mean(), "1/s", contended.Origin))
+		k.Figures = append(k.Figures, c.Figure("lock.contentions_per_s", "lock contentions, including very short waits", contended.Mean(), "1/s", contended.Origin))
 	}
 	if !w.Waiting.Known() && !k.Charged {
 		return untimed(contended, k.Figures)
@@ -66,11 +66,11 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	if len(w.Groups) > 0 {
 		k.Title = fmt.Sprintf("%d of %d pool threads wait for a lock in %s.", threadpool.Count(w.Groups), w.Worst.Pool, threads.Bare(cmp.Or(w.Owner, threads.Nameless)))
 		for _, g := range w.Groups[:min(3, len(w.Groups))] {
-			k.At = append(k.At, c.Figure("pool threads waiting for a lock in "+place(g.View), float64(g.Pool), "count", g.Origin))
+			k.At = append(k.At, c.Figure("lock.waiting_threads_at", "pool threads waiting for a lock in "+place(g.View), float64(g.Pool), "count", g.Origin))
 		}
 	}
 	if w.Waits > 0 {
-		k.At = append(k.At, c.Figure(fmt.Sprintf("total time waited for it (%s)", figure.Plural(w.Waits, "wait")), float64(w.Waited)/1e9, "s", w.Waiting.Origin))
+		k.At = append(k.At, c.Figure("lock.waited_s", fmt.Sprintf("total time waited for it (%s)", figure.Plural(w.Waits, "wait")), float64(w.Waited)/1e9, "s", w.Waiting.Origin))
 	}
 	if w.Holder.Owner != "" {
 		k.Held = append(k.Held, c.Seen("its holder was in "+w.Holder.Owner+", "+w.Holder.Doing, w.Looked))

@@ -65,8 +65,8 @@ func judgeChurn(c *cause.Case) cause.Verdict {
 	large := g.those(func(x *reading.Collection) bool { return forLarge(x) && x.Generation == evidence.Gen2 }) // one of gen 1 may come first
 	gen1 := len(g.those(func(x *reading.Collection) bool { return x.Generation == evidence.Gen1 }))
 	const what = "gen 2 collections for large objects"
-	v.Evidence = append(v.Evidence, c.Figure(what, float64(len(large)), "count", g.Origin),
-		c.Figure("gen 1 collections", float64(gen1), "count", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_for_large", what, float64(len(large)), "count", g.Origin),
+		c.Figure("gc.gen1_collections", "gen 1 collections", float64(gen1), "count", g.Origin))
 	waits := g.largeWaits(&v)
 	stalled := g.beside(&v)
 	if len(waits) > 0 && c.Ledger != nil {
@@ -84,7 +84,7 @@ func judgeChurn(c *cause.Case) cause.Verdict {
 		}
 		return v
 	}
-	g.figure(&v, "large objects allocated", g.gc.LargeAlloc.Number, "bytes/s", g.gc.LargeAlloc.Origin)
+	g.figure(&v, "alloc.large_bytes_per_s", "large objects allocated", g.gc.LargeAlloc.Number, "bytes/s", g.gc.LargeAlloc.Origin)
 	sites := g.culprits(&v)
 	if v.State != cause.Supported {
 		return v
@@ -121,9 +121,9 @@ func (g *collector) largeWaits(v *cause.Verdict) []reading.GCWait {
 		sum, longest = sum+w.Seconds(), max(longest, w.Seconds())
 	}
 	v.Evidence = append(v.Evidence,
-		g.c.Figure("waits of threads for a large object while gen 2 is collected in the background", float64(len(waits)), "count", waits[0].Origin),
-		g.c.Figure("their total over all threads (not a pause)", sum, "thread s", waits[0].Origin),
-		g.c.Figure("longest of them", 1e3*longest, "ms", waits[0].Origin))
+		g.c.Figure("alloc.large_waits", "waits of threads for a large object while gen 2 is collected in the background", float64(len(waits)), "count", waits[0].Origin),
+		g.c.Figure("alloc.large_waits_thread_s", "their total over all threads (not a pause)", sum, "thread s", waits[0].Origin),
+		g.c.Figure("alloc.large_wait_longest_ms", "longest of them", 1e3*longest, "ms", waits[0].Origin))
 	return waits
 }
 
@@ -140,7 +140,7 @@ func (g *collector) culprits(v *cause.Verdict) (sites []reading.AllocationSite) 
 	if g.who == nil || g.who.Large == 0 {
 		for i, t := range g.gc.Triggers {
 			if i < 3 && t.Reason == largeReason && t.Owner != "" {
-				v.Evidence = append(v.Evidence, c.Figure("of these, brought on by allocations in "+t.Owner, float64(t.Count), "count", t.Origin))
+				v.Evidence = append(v.Evidence, c.Figure("gc.gen2_by_caller", "of these, brought on by allocations in "+t.Owner, float64(t.Count), "count", t.Origin))
 			}
 		}
 		v.Needs = append(v.Needs, cause.Need{What: "which objects: allocation events", Command: "unstall record PID"})
@@ -148,20 +148,20 @@ func (g *collector) culprits(v *cause.Verdict) (sites []reading.AllocationSite) 
 	}
 	for _, t := range g.who.Types {
 		if t.Large >= worthType*g.who.Large {
-			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of large bytes: %s, %s", t.Type, figure.Plural(int(t.Count), "object")), t.Large/g.who.Large, "1", g.who.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("alloc.large_type_share", fmt.Sprintf("share of large bytes: %s, %s", t.Type, figure.Plural(int(t.Count), "object")), t.Large/g.who.Large, "1", g.who.Origin))
 		}
 	}
 	for _, s := range bySite(g.who.LargeSites(), func(s *reading.AllocationSite) string { return s.Serves }) {
 		if s.Serves != "" && s.Large >= onlyThere*g.who.Large {
 			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("large objects are allocated in requests that %s handles, and in no others", s.Serves), s.Origin))
 		} else if s.Serves != "" && s.Large >= worthType*g.who.Large {
-			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of large bytes: in requests that %s handles", s.Serves), s.Large/g.who.Large, "1", s.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("alloc.large_route_share", fmt.Sprintf("share of large bytes: in requests that %s handles", s.Serves), s.Large/g.who.Large, "1", s.Origin))
 		}
 	}
 	sites = bySite(g.who.LargeSites(), func(s *reading.AllocationSite) string { return s.Type + " in " + s.Owner })
 	for _, s := range sites[:min(4, len(sites))] {
 		if s.Large >= worthType*g.who.Large {
-			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of large bytes: %s in %s", s.Type, s.Owner), s.Large/g.who.Large, "1", s.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("alloc.large_site_share", fmt.Sprintf("share of large bytes: %s in %s", s.Type, s.Owner), s.Large/g.who.Large, "1", s.Origin))
 		}
 	}
 	return sites
@@ -228,14 +228,14 @@ func (g *collector) fewer(large []*reading.Collection, sites []reading.Allocatio
 	now := g.perMinute(len(g.those(func(x *reading.Collection) bool { return x.Generation == evidence.Gen2 })))
 	rest := now - g.perMinute(len(large))
 	paused, without := 1e3*g.ShareOf(g.Pauses), 1e3*g.ShareOf(g.pauses(func(x *reading.Collection) bool { return !forLarge(x) }))
-	out := []cause.Prediction{{Metric: "gen 2 collections", Unit: "1/min", Now: cause.Number(now), Then: cause.Number(rest)},
-		{Metric: "paused by GC", Unit: "ms/s", Now: cause.Number(paused), Then: cause.Number(without)}}
+	out := []cause.Prediction{{ID: "gc.gen2_per_min", Metric: "gen 2 collections", Unit: "1/min", Now: cause.Number(now), Then: cause.Number(rest)},
+		{ID: "gc.paused_ms_per_s", Metric: "paused by GC", Unit: "ms/s", Now: cause.Number(paused), Then: cause.Number(without)}}
 	owners := bySite(sites, func(s *reading.AllocationSite) string { return s.Owner })
 	for _, s := range owners[:min(3, len(owners))] {
 		part := s.Large / g.who.Large
 		if s.Owner != "" && part >= worthType && part < 1-worthType {
 			each := g.perMinute(len(large))
-			out = append(out, cause.Prediction{Metric: "gen 2 collections without large objects of " + s.Owner, Unit: "1/min", Now: cause.Number(now),
+			out = append(out, cause.Prediction{ID: "gc.gen2_without_owner_per_min", Metric: "gen 2 collections without large objects of " + s.Owner, Unit: "1/min", Now: cause.Number(now),
 				Then: cause.Number(rest + math.Sqrt(1-part)*each), Low: cause.Number(rest + (1-part)*each), High: cause.Number(now)})
 		}
 	}

@@ -78,17 +78,17 @@ func (m *memoryLimit) figures(c *cause.Case) (out []cause.Evidence) {
 	if m == nil {
 		return nil
 	}
-	add := func(text string, v float64) {
+	add := func(id, text string, v float64) {
 		if !math.IsNaN(v) {
-			out = append(out, c.Figure(text, v, "bytes", m.origin))
+			out = append(out, c.Figure(id, text, v, "bytes", m.origin))
 		}
 	}
-	add("memory of the process when one was asked for, at least", m.at)
-	add("memory of the process while none was asked for, at most", m.below)
-	add(cmp.Or(m.whose, "memory there is"), m.of)
+	add("process.memory_asked_bytes", "memory of the process when one was asked for, at least", m.at)
+	add("process.memory_unasked_bytes", "memory of the process while none was asked for, at most", m.below)
+	add("process.memory_limit_bytes", cmp.Or(m.whose, "memory there is"), m.of)
 	if m.at >= usualLimit*m.of {
-		add(fmt.Sprintf("%.0f %% of that, the usual limit of who watches the private bytes of a process (as ASP.NET's cache does)", 100*usualLimit), usualLimit*m.of)
+		add("process.memory_watch_bytes", fmt.Sprintf("%.0f %% of that, the usual limit of who watches the private bytes of a process (as ASP.NET's cache does)", 100*usualLimit), usualLimit*m.of)
 	}
-	add("memory of the host that was free meanwhile: who asks does not look at that", m.free)
+	add("host.memory_free_bytes", "memory of the host that was free meanwhile: who asks does not look at that", m.free)
 	return out
 }

@@ -51,13 +51,13 @@ func judgeMidLife(c *cause.Case) cause.Verdict {
 	var v cause.Verdict
 	kept, died, known := g.kept()
 	young := g.those(func(x *reading.Collection) bool { return ordinary(x) && x.Generation < evidence.Gen2 })
-	v.Evidence = append(v.Evidence, c.Figure("collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.gen0_gen1_collections", "collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
 	if !known {
 		v.State, v.Summary = cause.RuledOut, "too few collections to tell what dies after them"
 		return v
 	}
-	v.Evidence = append(v.Evidence, c.Figure("bytes that they keep", kept, "bytes/s", g.Origin),
-		c.Figure("share of them that dies soon after", died, "1", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that they keep", kept, "bytes/s", g.Origin),
+		c.Figure("gc.promoted_dies_share", "share of them that dies soon after", died, "1", g.Origin))
 	if kept < reaching || died < mostDies {
 		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections of gen 0 and gen 1 keep %.3g MB/s, %.0f %% of that dies soon after", kept/1e6, 100*died)
 		return v
@@ -73,13 +73,13 @@ func judgeMidLife(c *cause.Case) cause.Verdict {
 		v.Title = fmt.Sprintf("Objects die in gen 2: %.3g MB/s live long enough to get there, and %.0f %% of them are garbage soon after.", promoted/1e6, 100*there)
 	}
 	gen1 := &g.gc.Generations[evidence.Gen1]
-	g.figure(&v, "share of gen 0 and gen 1 that gen 1 collections keep", gen1.Survival(), "1", g.Origin)
-	g.figure(&v, "mean pause of gen 1 collections", 1e3*gen1.Mean, "ms", g.Origin)
+	g.figure(&v, "gc.gen1_survival_share", "share of gen 0 and gen 1 that gen 1 collections keep", gen1.Survival(), "1", g.Origin)
+	g.figure(&v, "gc.gen1_mean_pause_ms", "mean pause of gen 1 collections", 1e3*gen1.Mean, "ms", g.Origin)
 	site := ""
 	if g.who != nil && len(g.who.Sites) > 0 {
 		for _, s := range g.who.Sites[:min(3, len(g.who.Sites))] {
 			if s.Owner != "" {
-				v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of allocated bytes: %s in %s", s.Type, s.Owner), s.Bytes/max(g.who.Bytes, 1), "1", s.Origin))
+				v.Evidence = append(v.Evidence, c.Figure("alloc.site_share", fmt.Sprintf("share of allocated bytes: %s in %s", s.Type, s.Owner), s.Bytes/max(g.who.Bytes, 1), "1", s.Origin))
 				if site == "" {
 					site = s.Owner
 				}

@@ -19,9 +19,9 @@ func (g *collector) advise(c *cause.Case, v *cause.Verdict, b *goheap.Bill) {
 		return
 	}
 	v.Evidence = append(v.Evidence,
-		c.Figure("live heap", g.Live.Number, "bytes", g.Origin),
-		c.Figure("heap goal", g.Goal.Number, "bytes", g.Origin),
-		c.Figure("allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
+		c.Figure("heap.live_bytes", "live heap", g.Live.Number, "bytes", g.Origin),
+		c.Figure("heap.goal_bytes", "heap goal", g.Goal.Number, "bytes", g.Origin),
+		c.Figure("alloc.bytes_per_s", "allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
 	v.Evidence = append(v.Evidence, settings(c)...)
 	h := g.Heap()
 	latency, why := g.Latency(b)
@@ -72,24 +72,24 @@ func (g *collector) fixes(c *cause.Case, h *goheap.Heap, f *goheap.Frontier, at 
 // says which.
 func (g *collector) predicted(c *cause.Case, f *goheap.Frontier, at goheap.Outcome, b *goheap.Bill, replayed bool) []cause.Prediction {
 	all := []cause.Prediction{
-		prediction("gc cycles", "1/s", g.Rate.Number, at.Cycles),
-		prediction("heap at its peak", "bytes", f.Measured.Peak.Value, at.Peak),
+		prediction("gc.cycles_per_s", "gc cycles", "1/s", g.Rate.Number, at.Cycles),
+		prediction("heap.peak_bytes", "heap at its peak", "bytes", f.Measured.Peak.Value, at.Peak),
 	}
 	if f.Measured.RSS.Known() {
-		all = append(all, prediction("resident memory", "bytes", f.Measured.RSS.Value, at.RSS))
+		all = append(all, prediction("process.resident_bytes", "resident memory", "bytes", f.Measured.RSS.Value, at.RSS))
 	}
-	all = append(all, prediction("gc cpu", "cores", f.Measured.Collector.Value, at.Collector))
+	all = append(all, prediction("gc.cpu_cores", "gc cpu", "cores", f.Measured.Collector.Value, at.Collector))
 	switch {
 	case replayed && at.P99.Known():
-		all = append(all, prediction("p99 by replay", "ms", f.Now.P99.Value, at.P99))
+		all = append(all, prediction("requests.replayed_p99_ms", "p99 by replay", "ms", f.Now.P99.Value, at.P99))
 	case b != nil && !at.Limiter && !at.PilesUp:
 		all = append(all, g.predictedP99(c, b, f, at))
 	}
 	return all
 }
 
-func prediction(metric, unit string, now float64, then model.Estimate) cause.Prediction {
-	return cause.Prediction{Metric: metric, Unit: unit, Now: cause.Number(now), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
+func prediction(id, metric, unit string, now float64, then model.Estimate) cause.Prediction {
+	return cause.Prediction{ID: id, Metric: metric, Unit: unit, Now: cause.Number(now), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
 }
 
 // predictedP99 is the p99 of traced requests if their bill shrinks as the collector's

@@ -89,10 +89,10 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	}
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g GC cycles/s, marking %.1f %% of the time", g.Rate.Number, 100*g.Marking.Number)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
-		c.Figure("share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
+		c.Figure("gc.cycles_per_s", "GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
+		c.Figure("gc.marking_share", "share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
 	if forced := askedFor(g); forced > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("GC cycles that the program asked for", float64(forced), "count", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles", "GC cycles that the program asked for", float64(forced), "count", g.Origin))
 		v.Summary = fmt.Sprintf("%.2g GC cycles/s without the %d that were asked for, marking %.1f %% of the time", g.Rate.Number, forced, 100*g.Marking.Number)
 	}
 	if g.Rate.Number < frequent || g.Marking.Number < marking {
@@ -104,7 +104,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	}
 	share, profile, profiled := profileShare(c)
 	if profiled {
-		v.Evidence = append(v.Evidence, c.Figure("share of the process's CPU time used by GC", share, "1", profile))
+		v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
 	}
 	if c.Traced() {
 		return judgeGCRateByRequests(c, g, v, share)
@@ -112,8 +112,8 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	met := g.Meetings()
 	if met != nil {
 		v.Evidence = append(v.Evidence,
-			c.Figure(fmt.Sprintf("mean latency of %d requests that ran during a GC cycle", met.Overlap), met.MeanOverlap/1e6, "ms", cause.From(c.Ledger.Source)),
-			c.Figure(fmt.Sprintf("mean latency of %d requests that ran without one", met.Free), met.MeanFree/1e6, "ms", cause.From(c.Ledger.Source)))
+			c.Figure("requests.mean_during_gc_ms", fmt.Sprintf("mean latency of %d requests that ran during a GC cycle", met.Overlap), met.MeanOverlap/1e6, "ms", cause.From(c.Ledger.Source)),
+			c.Figure("requests.mean_without_gc_ms", fmt.Sprintf("mean latency of %d requests that ran without one", met.Free), met.MeanFree/1e6, "ms", cause.From(c.Ledger.Source)))
 	}
 	if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
 		return starved(c, v, share, origin)
@@ -122,7 +122,7 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	v.Weight = g.Stopped.Number + g.Assist.Number + g.Background.Number
 	cores := g.Assist.Number + g.Background.Number
 	if g.Processors.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("share of all CPU time used by mark assists and mark workers", cores/g.Processors.Number, "1", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", cores/g.Processors.Number, "1", g.Origin))
 	}
 	switch {
 	case met != nil && c.Slow() && met.MeanOverlap >= hurting*met.MeanFree && float64(met.Total()) >= cause.Material*float64(c.Ledger.Total):
@@ -186,13 +186,13 @@ func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
 	}
 	rate := (count.V[len(count.V)-1] - count.V[first]) / (float64(until-from) / 1e9)
 	v = cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g GC cycles/s", rate)}
-	v.Evidence = append([]cause.Evidence{c.Figure("GC cycles, counted by the runtime", rate, "1/s", count.Origin)}, settings(c)...)
+	v.Evidence = append([]cause.Evidence{c.Figure("gc.counted_cycles_per_s", "GC cycles, counted by the runtime", rate, "1/s", count.Origin)}, settings(c)...)
 	if rate < frequent {
 		return v, true
 	}
 	share, profile, profiled := profileShare(c)
 	if profiled {
-		v.Evidence = append(v.Evidence, c.Figure("share of the process's CPU time used by GC", share, "1", profile))
+		v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
 	}
 	switch {
 	case profiled && share < sparing:
@@ -215,7 +215,7 @@ func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
 func starved(c *cause.Case, v cause.Verdict, share float64, origin evidence.Origin) cause.Verdict {
 	v.State = cause.Inconclusive
 	v.Summary = "the host did not run the process all the time, so the cost of GC cannot be told"
-	v.Evidence = append(v.Evidence, c.Figure("share of run time in stretches longer than the scheduler allows", share, "1", origin))
+	v.Evidence = append(v.Evidence, c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", share, "1", origin))
 	v.Needs = []cause.Need{{What: "the same recording while the host has free CPUs"}}
 	return v
 }
@@ -231,17 +231,17 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict, profile
 	b := g.Bill()
 	total := float64(max(l.Total, 1))
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("mean latency of %d requests that ran during a GC cycle", b.Overlap), b.MeanOverlap/1e6, "ms", g.Origin),
-		c.Figure(fmt.Sprintf("mean latency of %d requests that ran without one", b.Free), b.MeanFree/1e6, "ms", g.Origin),
-		c.Figure("slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
-		c.Figure("slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
-		c.Figure("slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin),
-		c.Figure("stop-the-world pauses of GC, in total", 1e3*g.Pauses.Seconds(), "ms", g.Origin))
+		c.Figure("requests.mean_during_gc_ms", fmt.Sprintf("mean latency of %d requests that ran during a GC cycle", b.Overlap), b.MeanOverlap/1e6, "ms", g.Origin),
+		c.Figure("requests.mean_without_gc_ms", fmt.Sprintf("mean latency of %d requests that ran without one", b.Free), b.MeanFree/1e6, "ms", g.Origin),
+		c.Figure("slow.gc_ms", "slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
+		c.Figure("slow.behind_gc_ms", "slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
+		c.Figure("slow.slower_in_gc_ms", "slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin),
+		c.Figure("gc.paused_ms", "stop-the-world pauses of GC, in total", 1e3*g.Pauses.Seconds(), "ms", g.Origin))
 	if p := b.Behind; p != nil {
 		v.Evidence = append(v.Evidence,
-			c.Figure(fmt.Sprintf("slow time: waiting for the %s, whose places GC kept taken for longer (replay of %s, which gives %s of the %s that requests waited for it, and %s without GC)",
+			c.Figure("slow.pool_held_by_gc_ms", fmt.Sprintf("slow time: waiting for the %s, whose places GC kept taken for longer (replay of %s, which gives %s of the %s that requests waited for it, and %s without GC)",
 				p.Name, figure.Plural(p.Places, "place"), figure.Time(float64(p.Replayed)), figure.Time(float64(p.Observed)), figure.Time(float64(p.Without))), float64(b.Pool)/1e6, "ms", g.Origin),
-			c.Figure("share of the time that its places were kept in which their holders waited for GC", p.Part, "1", g.Origin))
+			c.Figure("pool.held_by_gc_share", "share of the time that its places were kept in which their holders waited for GC", p.Part, "1", g.Origin))
 	}
 	v.Summary = cause.OfSlow(float64(b.Total()) / total)
 	switch {
@@ -255,7 +255,7 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict, profile
 			// itself, which a profile samples, no host makes longer.
 			v.State = cause.Supported
 			v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)
-			v.Evidence = append(v.Evidence, c.Figure("share of its run time in which the host did not run the process; not counted above", h.Denied, "1", g.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run the process; not counted above", h.Denied, "1", g.Origin))
 			v.Saves = c.SaveMechanism(ledger.MarkAssist, ledger.CollectorCPU, ledger.StopTheWorld)
 			g.advise(c, &v, nil)
 			return v

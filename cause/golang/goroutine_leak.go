@@ -156,8 +156,8 @@ func judgeLeakByProfiles(c *cause.Case, profiles []profile) cause.Verdict {
 	first, last := profiles[0], profiles[len(profiles)-1]
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%d → %d goroutines", first.total, last.total)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("goroutines in the first profile", float64(first.total), "1", first.origin),
-		c.Figure("goroutines in the last profile", float64(last.total), "1", last.origin))
+		c.Figure("goroutines.first", "goroutines in the first profile", float64(first.total), "1", first.origin),
+		c.Figure("goroutines.last", "goroutines in the last profile", float64(last.total), "1", last.origin))
 	var worst string
 	var grown int64
 	for s, n := range last.sites {
@@ -189,9 +189,9 @@ func judgeLeakByProfiles(c *cause.Case, profiles []profile) cause.Verdict {
 	}
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("Goroutines pile up in %s: %d → %d.", worst, first.sites[worst], last.sites[worst])
-	v.Evidence = append(v.Evidence, c.Figure("more goroutines in "+worst, float64(grown), "1", last.origin))
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.more_at", "more goroutines in "+worst, float64(grown), "1", last.origin))
 	if dt := float64(last.at-first.at) / 1e9; first.at != 0 && dt > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("growth of their number", float64(grown)/dt, "1/s", last.origin))
+		v.Evidence = append(v.Evidence, c.Figure("goroutines.growth_per_s", "growth of their number", float64(grown)/dt, "1/s", last.origin))
 	}
 	v.Fix = leakFix(worst)
 	leakCost(c, &v, worst)
@@ -215,7 +215,7 @@ func leakCost(c *cause.Case, v *cause.Verdict, site string) {
 			per[n] = int64(w.Share * float64(ch[ledger.BackgroundCPU]))
 		}
 		v.Saves = c.Save(per, -1, -1)
-		v.Evidence = append(v.Evidence, c.Figure("share of the service's background work in "+w.Name(), w.Share, "1", w.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("work.background_site_share", "share of the service's background work in "+w.Name(), w.Share, "1", w.Origin))
 		return
 	}
 }
@@ -281,7 +281,7 @@ func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
 		requests = len(c.Ledger.Rows)
 	}
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("at most %.0f goroutines of one kind were still waiting at the end", f.Number)}
-	v.Evidence = append(v.Evidence, c.Figure("goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting", "goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
 	if f.Number < leakCount || servers(c)(f.Value) {
 		return v, true
 	}
@@ -292,7 +292,7 @@ func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
 	// A leak leaves them at a steady pace all through the trace; work in
 	// progress leaves only the newest.
 	early, _ := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeftEarly)
-	v.Evidence = append(v.Evidence, c.Figure("of these, started in the first half of the trace", early.Number, "1", f.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting_long", "of these, started in the first half of the trace", early.Number, "1", f.Origin))
 	if early.Number < steady*f.Number {
 		v.Summary += ", and nearly all had just started"
 		return v, true

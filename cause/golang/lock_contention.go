@@ -39,7 +39,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	l := c.Ledger
 	share := c.Share(ledger.Lock)
 	v := cause.Verdict{State: cause.RuledOut, Summary: cause.SlowWait("for locks", l.Charges[ledger.Lock], share)}
-	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", cause.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.lock_ms", "slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", cause.From(l.Source)))
 	if share < cause.Material || !c.Slow() {
 		return v
 	}
@@ -56,7 +56,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	v.Title = fmt.Sprintf("Requests wait for one lock: %s.", site)
 	v.Saves = c.Save(behind.Own, -1, -1)
 	for _, d := range details[:min(3, len(details))] {
-		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.lock_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
 	}
 	v.Evidence = append(v.Evidence, chain...)
 	fix := "do less under this lock, use one lock per key, or let readers use an atomic snapshot"
@@ -81,10 +81,10 @@ func judgeLockByProfile(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.Summary = fmt.Sprintf("%.3g s of waiting for locks and channels in the profiles, but not how much of it by requests", float64(p.Waited)/1e9)
-	v.Evidence = append(v.Evidence, c.Figure("time waited for locks and channels since the process started", float64(p.Waited)/1e9, "s", p.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("lock.profile_waited_s", "time waited for locks and channels since the process started", float64(p.Waited)/1e9, "s", p.Origin))
 	for _, f := range c.Bundle.Stacks.Frames(p.At) {
 		if name := c.Bundle.Names.Text(f.Func); name != "" && !internalFrame(name) {
-			v.Evidence = append(v.Evidence, c.Figure("most of it at "+name, float64(p.There)/1e9, "s", p.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("lock.profile_waited_at_s", "most of it at "+name, float64(p.There)/1e9, "s", p.Origin))
 			break
 		}
 	}

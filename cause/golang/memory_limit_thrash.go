@@ -48,8 +48,8 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut}
 	ratio := g.Goal.Number / g.Live.Number
 	v.Evidence = append(v.Evidence,
-		c.Figure("GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
-		c.Figure("heap goal ÷ live heap", ratio, "1", g.Origin))
+		c.Figure("gc.cycles_per_s", "GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
+		c.Figure("heap.goal_by_live", "heap goal ÷ live heap", ratio, "1", g.Origin))
 	limited, known := g.Limited()
 	switch {
 	case g.Rate.Number < frequent:
@@ -67,8 +67,8 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.Evidence = append(v.Evidence,
-		c.Figure("live heap", g.Live.Number, "bytes", g.Origin),
-		c.Figure("heap goal, set by the memory limit", g.Goal.Number, "bytes", g.Origin))
+		c.Figure("heap.live_bytes", "live heap", g.Live.Number, "bytes", g.Origin),
+		c.Figure("heap.goal_bytes", "heap goal, set by the memory limit", g.Goal.Number, "bytes", g.Origin))
 	var b *goheap.Bill
 	cost := g.Assist.Number + g.Background.Number
 	v.Weight = cost + g.Stopped.Number
@@ -79,9 +79,9 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 		b = g.Bill()
 		total := float64(max(c.Ledger.Total, 1))
 		v.Evidence = append(v.Evidence,
-			c.Figure("slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
-			c.Figure("slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
-			c.Figure("slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin))
+			c.Figure("slow.gc_ms", "slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
+			c.Figure("slow.behind_gc_ms", "slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
+			c.Figure("slow.slower_in_gc_ms", "slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin))
 		if !c.Slow() || float64(b.Total())/total < cause.Material {
 			v.Summary = fmt.Sprintf("the memory limit is tight, but GC is %.1f %% of slow time", 100*float64(b.Total())/total)
 			return v
@@ -97,9 +97,9 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 		}
 		share, profile, profiled := profileShare(c)
 		if profiled {
-			v.Evidence = append(v.Evidence, c.Figure("share of the process's CPU time used by GC", share, "1", profile))
+			v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
 		}
-		v.Evidence = append(v.Evidence, c.Figure("share of all CPU time used by mark assists and mark workers", cost, "1", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", cost, "1", g.Origin))
 		if cost < limping && !(profiled && share >= burning) {
 			v.Summary = fmt.Sprintf("the memory limit is tight, but GC uses only %.1f %% of the CPUs", 100*cost)
 			return v

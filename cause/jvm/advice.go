@@ -75,13 +75,13 @@ func (g *collector) enlarge(v *cause.Verdict, s younggen.Situation) {
 	v.Fix = append(v.Fix, fix)
 	then := s.Generation.Predict(times, 1)
 	now := s.Generation.Predict(1, 1)
-	v.Prediction = append(v.Prediction,
-		prediction("young collections", "1/min", now.Rate.Value, then.Rate),
-		prediction("mean pause", "ms", 1e3*s.Mean, then.Pause),
-		prediction("share of the time stopped", "1", s.Mean*s.Alloc/s.Eden, then.Stopped))
+	v.Predict(
+		prediction("gc.young_per_min", "young collections", "1/min", now.Rate.Value, then.Rate),
+		prediction("gc.mean_pause_ms", "mean pause", "ms", 1e3*s.Mean, then.Pause),
+		prediction("gc.paused_share", "share of the time stopped", "1", s.Mean*s.Alloc/s.Eden, then.Stopped))
 	if s.Knee != nil {
 		part := then.Stopped.Value / math.Max(now.Stopped.Value, 1e-9)
-		v.Prediction = append(v.Prediction, prediction("knee", "1/s", s.Knee.Rate().Value, s.Knee.With(part)))
+		v.Predict(prediction("knee.requests_per_s", "knee", "1/s", s.Knee.Rate().Value, s.Knee.With(part)))
 	}
 }
 
@@ -120,6 +120,6 @@ func join(flags ...string) string {
 	return strings.Join(slices.DeleteFunc(flags, func(f string) bool { return f == "" }), " ")
 }
 
-func prediction(metric, unit string, now float64, then model.Estimate) cause.Prediction {
-	return cause.Prediction{Metric: metric, Unit: unit, Now: cause.Number(now), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
+func prediction(id, metric, unit string, now float64, then model.Estimate) cause.Prediction {
+	return cause.Prediction{ID: id, Metric: metric, Unit: unit, Now: cause.Number(now), Then: cause.Number(then.Value), Low: cause.Number(then.Low), High: cause.Number(then.High)}
 }

@@ -56,10 +56,10 @@ func judgeStall(c *cause.Case) cause.Verdict {
 	}
 	v.Summary = fmt.Sprintf("threads waited for memory in %s %% of the time", cause.Digits(2, 100*share))
 	v.Evidence = append(v.Evidence,
-		c.Figure("allocation stalls of single threads", float64(len(s.rows)), "count", s.origin),
-		c.Figure("their total over all threads (not a pause)", s.sum, "thread s", s.origin),
-		c.Figure("share of the time in which at least one thread stalled", share, "1", s.origin),
-		c.Figure("longest stall", 1e3*s.longest, "ms", s.origin))
+		c.Figure("alloc.stalls", "allocation stalls of single threads", float64(len(s.rows)), "count", s.origin),
+		c.Figure("alloc.stalls_thread_s", "their total over all threads (not a pause)", s.sum, "thread s", s.origin),
+		c.Figure("alloc.stalled_share", "share of the time in which at least one thread stalled", share, "1", s.origin),
+		c.Figure("alloc.stall_longest_ms", "longest stall", 1e3*s.longest, "ms", s.origin))
 	l := c.Ledger
 	switch {
 	case l != nil && len(l.Slow) > 0 && g.meets():
@@ -70,7 +70,7 @@ func judgeStall(c *cause.Case) cause.Verdict {
 		}
 		part := float64(all) / float64(max(l.Total, 1))
 		v.Summary = "waiting for memory is " + cause.OfSlow(part)
-		v.Evidence = append(v.Evidence, c.Figure("slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
+		v.Evidence = append(v.Evidence, c.Figure("slow.alloc_stall_ms", "slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
 		// Where most of what slow requests did was not seen they do not speak against the log.
 		unseen := share >= stoppedSpecial && g.Span >= leastWatched && !c.Spent() && c.Noticed(cause.Noticeable)
 		if !c.Slow() || part < cause.Material && !unseen {
@@ -100,14 +100,14 @@ func judgeStall(c *cause.Case) cause.Verdict {
 	v.Title = fmt.Sprintf("Threads waited %s for GC to free memory, for up to %s, because the program allocates faster than %s frees.", figure.Times(len(s.rows)), longest, title)
 	capacity, live := g.Capacity.Number, g.Live.Number
 	if g.Alloc.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("alloc.bytes_per_s", "allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
 	}
 	for _, f := range []struct {
-		text string
-		x    float64
-	}{{"heap in use after GC cycles (median)", live}, {"heap capacity", capacity}} {
+		id, text string
+		x        float64
+	}{{"heap.after_bytes", "heap in use after GC cycles (median)", live}, {"heap.capacity_bytes", "heap capacity", capacity}} {
 		if !math.IsNaN(f.x) {
-			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.Origin))
+			v.Evidence = append(v.Evidence, c.Figure(f.id, f.text, f.x, "bytes", g.Origin))
 		}
 	}
 	g.adviseConcurrent(&v, live, capacity)

@@ -64,11 +64,11 @@ func judgeCMS(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
-	for _, f := range []struct{ word, text string }{
-		{"concurrent mode failure", "concurrent mode failures"}, {"concurrent mode interrupted", "concurrent cycles interrupted"}, {"promotion failed", "failed promotions"},
+	for _, f := range []struct{ id, word, text string }{
+		{"cms.mode_failures", "concurrent mode failure", "concurrent mode failures"}, {"cms.cycles_interrupted", "concurrent mode interrupted", "concurrent cycles interrupted"}, {"cms.promotions_failed", "promotion failed", "failed promotions"},
 	} {
 		if n := len(p.Where(func(x reading.Pause) bool { return strings.Contains(g.FailureOf(x), f.word) })); n > 0 {
-			v.Evidence = append(v.Evidence, c.Figure(f.text, float64(n), "count", g.OriginOf(p[0])))
+			v.Evidence = append(v.Evidence, c.Figure(f.id, f.text, float64(n), "count", g.OriginOf(p[0])))
 		}
 	}
 	s := g.cmsOf(p)
@@ -163,18 +163,18 @@ func (g *collector) cmsCycle() float64 {
 }
 
 func (s cms) figures(g *collector) (out []cause.Evidence) {
-	add := func(text string, x float64, unit string) {
+	add := func(id, text string, x float64, unit string) {
 		if !math.IsNaN(x) {
-			out = append(out, g.c.Figure(text, x, unit, s.at))
+			out = append(out, g.c.Figure(id, text, x, unit, s.at))
 		}
 	}
-	add("share of the old generation in use when cycles began", s.began, "1")
-	add("duration of a cycle, from initial mark to the end of the sweep", s.cycle, "s")
-	add("promoted to the old generation", s.promoted, "bytes/s")
-	add("promoted during a cycle", s.promoted*s.cycle, "bytes")
-	add("free in the old generation when promotion failed", s.free, "bytes")
-	add("largest promotion by one young collection", s.need, "bytes")
-	add("share of the old generation in use after the full collection", s.live, "1")
+	add("cms.old_at_start_share", "share of the old generation in use when cycles began", s.began, "1")
+	add("cms.cycle_s", "duration of a cycle, from initial mark to the end of the sweep", s.cycle, "s")
+	add("gc.promoted_bytes_per_s", "promoted to the old generation", s.promoted, "bytes/s")
+	add("cms.promoted_in_cycle_bytes", "promoted during a cycle", s.promoted*s.cycle, "bytes")
+	add("cms.old_free_bytes", "free in the old generation when promotion failed", s.free, "bytes")
+	add("cms.largest_promotion_bytes", "largest promotion by one young collection", s.need, "bytes")
+	add("cms.old_after_full_share", "share of the old generation in use after the full collection", s.live, "1")
 	return out
 }
 

@@ -52,8 +52,8 @@ func judgeDegenerated(c *cause.Case) cause.Verdict {
 	}
 	full := p.Of(evidence.PauseFull)
 	v.Evidence = append(v.Evidence,
-		c.Figure("degenerated collections", float64(len(p)-len(full)), "count", g.OriginOf(p[0])),
-		c.Figure("full collections", float64(len(full)), "count", g.OriginOf(p[0])))
+		c.Figure("gc.degenerated", "degenerated collections", float64(len(p)-len(full)), "count", g.OriginOf(p[0])),
+		c.Figure("gc.full", "full collections", float64(len(full)), "count", g.OriginOf(p[0])))
 	capacity := g.Capacity.Number
 	var after []float64
 	for _, x := range p {
@@ -61,13 +61,13 @@ func judgeDegenerated(c *cause.Case) cause.Verdict {
 	}
 	live := known(after)
 	if g.Alloc.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("alloc.bytes_per_s", "allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
 	}
 	if !math.IsNaN(live) {
-		v.Evidence = append(v.Evidence, c.Figure("heap in use after them (median)", live, "bytes", g.OriginOf(p[0])))
+		v.Evidence = append(v.Evidence, c.Figure("heap.after_bytes", "heap in use after them (median)", live, "bytes", g.OriginOf(p[0])))
 	}
 	if !math.IsNaN(capacity) {
-		v.Evidence = append(v.Evidence, c.Figure("heap capacity", capacity, "bytes", g.OriginOf(p[0])))
+		v.Evidence = append(v.Evidence, c.Figure("heap.capacity_bytes", "heap capacity", capacity, "bytes", g.OriginOf(p[0])))
 	}
 	v.Title = fmt.Sprintf("%s and %s pause the program %.1f %% of the time, because it allocates faster than Shenandoah frees.", figure.Plural(len(p)-len(full), "degenerated collection"), figure.Plural(len(full), "full collection"), 100*g.ShareOf(p))
 	v.Title = g.named(v.Title, p)

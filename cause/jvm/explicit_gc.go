@@ -65,7 +65,7 @@ func judgeExplicit(c *cause.Case) cause.Verdict {
 		}
 	}
 	for _, t := range slices.Sorted(maps.Keys(callers)) {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("of these, triggered by %s", t), float64(len(callers[t])), "count", g.OriginOf(callers[t][0])))
+		v.Evidence = append(v.Evidence, c.Figure("gc.explicit_by_caller", fmt.Sprintf("of these, triggered by %s", t), float64(len(callers[t])), "count", g.OriginOf(callers[t][0])))
 	}
 	full := callers[most].Of(evidence.PauseFull)
 	if len(full) == 0 {
@@ -73,7 +73,7 @@ func judgeExplicit(c *cause.Case) cause.Verdict {
 	}
 	every := full.Interval()
 	if !math.IsNaN(every) {
-		v.Evidence = append(v.Evidence, c.Figure("interval between them (median)", every, "s", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.interval_s", "interval between them (median)", every, "s", g.Origin))
 	}
 	v.Title = fmt.Sprintf("%s paused the program for %s in total, in %s.", most, inSeconds(callers[most].Seconds()), figure.Plural(len(callers[most]), "pause"))
 	if n := len(callers[most]); n > len(full) { // a young collection before each full one, or a remark after it

@@ -80,18 +80,18 @@ func judgeFull(c *cause.Case) cause.Verdict {
 		return v
 	}
 	live, before, capacity := g.afterFull(p)
-	add := func(text string, x float64) {
+	add := func(id, text string, x float64) {
 		if !math.IsNaN(x) {
-			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.OriginOf(p[0])))
+			v.Evidence = append(v.Evidence, c.Figure(id, text, x, "bytes", g.OriginOf(p[0])))
 		}
 	}
 	v.Evidence = append(v.Evidence, g.rate("full collections per minute", p)...)
 	if t := g.TriggerOf(p[0]); t != "" {
 		v.Evidence = append(v.Evidence, c.Seen("triggered by: "+t, g.OriginOf(p[0])))
 	}
-	add("heap in use before them (median)", before)
-	add("heap in use after them (median): the live objects", live)
-	add("heap capacity", capacity)
+	add("heap.before_bytes", "heap in use before them (median)", before)
+	add("heap.after_bytes", "heap in use after them (median): the live objects", live)
+	add("heap.capacity_bytes", "heap capacity", capacity)
 	v.Title = g.titleFull(p)
 	g.adviseFull(&v, live, before, capacity)
 	return v
@@ -119,10 +119,10 @@ func (g *collector) exhausted(v *cause.Verdict, p reading.Pauses) bool {
 		most = max(most, row)
 	}
 	if ok {
-		v.Evidence = append(v.Evidence, g.c.Figure("lines that say GC takes nearly all the time: "+said.Value, said.Number, "count", said.Origin))
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.overhead_lines", "lines that say GC takes nearly all the time: "+said.Value, said.Number, "count", said.Origin))
 	}
 	if most >= inARow {
-		v.Evidence = append(v.Evidence, g.c.Figure(fmt.Sprintf("full collections in a row that left %.0f %% of the heap or more in use", 100*exhaustedHeap), float64(most), "count", g.OriginOf(p[len(p)-1])))
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.full_in_a_row", fmt.Sprintf("full collections in a row that left %.0f %% of the heap or more in use", 100*exhaustedHeap), float64(most), "count", g.OriginOf(p[len(p)-1])))
 	}
 	if !ok && most < inARow {
 		return false

@@ -55,9 +55,9 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 	}
 	full := p.Of(evidence.PauseFull)
 	young := p.Where(func(x reading.Pause) bool { return x.Of != evidence.PauseFull })
-	v.Evidence = append(v.Evidence, c.Figure("collections with evacuation failure", float64(len(young)), "count", g.OriginOf(p[0])))
+	v.Evidence = append(v.Evidence, c.Figure("gc.evacuation_failures", "collections with evacuation failure", float64(len(young)), "count", g.OriginOf(p[0])))
 	if len(full) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("full collections after them", float64(len(full)), "count", g.OriginOf(full[0])))
+		v.Evidence = append(v.Evidence, c.Figure("gc.full", "full collections after them", float64(len(full)), "count", g.OriginOf(full[0])))
 	}
 	var before, after []float64
 	for _, x := range p {
@@ -65,11 +65,11 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 	}
 	capacity, live := g.Capacity.Number, known(after)
 	for _, f := range []struct {
-		text string
-		x    float64
-	}{{"heap in use before them (median)", known(before)}, {"heap in use after them (median)", live}, {"heap capacity", capacity}} {
+		id, text string
+		x        float64
+	}{{"heap.before_bytes", "heap in use before them (median)", known(before)}, {"heap.after_bytes", "heap in use after them (median)", live}, {"heap.capacity_bytes", "heap capacity", capacity}} {
 		if !math.IsNaN(f.x) {
-			v.Evidence = append(v.Evidence, c.Figure(f.text, f.x, "bytes", g.OriginOf(p[0])))
+			v.Evidence = append(v.Evidence, c.Figure(f.id, f.text, f.x, "bytes", g.OriginOf(p[0])))
 		}
 	}
 	v.Title = fmt.Sprintf("G1 ran out of free regions %s, which paused the program %s %% of the time.", figure.Times(len(young)), share(g.ShareOf(p)))

@@ -57,22 +57,22 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 	if guess {
 		text = "region size, derived from the heap size"
 	}
-	add := func(text string, x float64, unit string) {
+	add := func(id, text string, x float64, unit string) {
 		if x > 0 {
-			v.Evidence = append(v.Evidence, c.Figure(text, x, unit, g.OriginOf(p[0])))
+			v.Evidence = append(v.Evidence, c.Figure(id, text, x, unit, g.OriginOf(p[0])))
 		}
 	}
 	rate := g.rate("collections for humongous objects per minute", p)
 	v.Evidence = append(v.Evidence, rate...)
 	if full := p.Of(evidence.PauseFull); len(full) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("of these, full collections", float64(len(full)), "count", g.OriginOf(full[0])))
+		v.Evidence = append(v.Evidence, c.Figure("gc.full", "of these, full collections", float64(len(full)), "count", g.OriginOf(full[0])))
 	}
-	add(text, region, "bytes")
-	add("smallest size of a humongous object", region/2, "bytes")
+	add("g1.region_bytes", text, region, "bytes")
+	add("g1.humongous_from_bytes", "smallest size of a humongous object", region/2, "bytes")
 	before, freed := g.humongousOf(p)
-	add("humongous regions before collections (median)", before, "count")
-	add("humongous regions freed by one (median)", freed, "count")
-	add("heap capacity", g.Capacity.Number, "bytes")
+	add("g1.humongous_before", "humongous regions before collections (median)", before, "count")
+	add("g1.humongous_freed", "humongous regions freed by one (median)", freed, "count")
+	add("heap.capacity_bytes", "heap capacity", g.Capacity.Number, "bytes")
 	who, often := "Humongous objects", figure.Times(len(p))
 	if region > 0 {
 		who = fmt.Sprintf("Arrays of %s or more (humongous objects)", inBytes(region/2))

@@ -88,9 +88,9 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	v = cause.Verdict{}
 	g.judgePart(&v, starved, part, what)
 	v.Evidence = append(v.Evidence,
-		c.Figure("CPUs that GC threads got in these collections, on average", g.meanUsed(starved), "CPUs", g.OriginOf(starved[0])),
-		c.Figure("CPUs that they got in the best collections", pace.best(starved), "CPUs", g.Origin),
-		c.Figure("share of their time lost by lack of CPU", part, "1", g.Origin))
+		c.Figure("gc.starved_cpus", "CPUs that GC threads got in these collections, on average", g.meanUsed(starved), "CPUs", g.OriginOf(starved[0])),
+		c.Figure("gc.best_cpus", "CPUs that they got in the best collections", pace.best(starved), "CPUs", g.Origin),
+		c.Figure("gc.starved_time_share", "share of their time lost by lack of CPU", part, "1", g.Origin))
 	if v.State != cause.Supported {
 		return v
 	}
@@ -186,7 +186,7 @@ func (g *collector) judgeHost(v *cause.Verdict, p reading.Pauses, lost float64) 
 	who := ""
 	if q := reading.QuotaOf(c.Bundle, c.Subject, -1, g.Window); q.Stopped.MostlyKnown() && q.Periods.Number > 0 {
 		share := q.Share()
-		v.Evidence = append(v.Evidence, c.Figure("share of periods in which the CPU quota stopped the process", share, "1", q.Stopped.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods in which the CPU quota stopped the process", share, "1", q.Stopped.Origin))
 		if share >= oftenThrottled {
 			who = fmt.Sprintf("a CPU quota stopped the process in %.0f %% of its periods", 100*share)
 			v.Fix = append(v.Fix, g.quotaFix()...)
@@ -195,9 +195,9 @@ func (g *collector) judgeHost(v *cause.Verdict, p reading.Pauses, lost float64) 
 	host := reading.HostOf(c.Bundle, c.Subject, g.Window)
 	seen := host.Busy.MostlyKnown()
 	if cores := host.CPUs; seen && cores > 0 {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs of the host that were busy or taken by the hypervisor, of %.0f", cores), host.Taken(), "CPUs", host.Busy.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("host.taken_cpus", fmt.Sprintf("CPUs of the host that were busy or taken by the hypervisor, of %.0f", cores), host.Taken(), "CPUs", host.Busy.Origin))
 		if own := reading.ProcessOf(c.Bundle, c.Subject, g.Window).CPU; own.MostlyKnown() {
-			v.Evidence = append(v.Evidence, c.Figure("CPUs the process used", own.Number, "CPUs", own.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("process.cpus", "CPUs the process used", own.Number, "CPUs", own.Origin))
 		}
 		if who == "" && host.Taken() >= busy*cores {
 			who = fmt.Sprintf("the host's %.0f CPUs were %.0f %% busy", cores, 100*host.Taken()/cores)

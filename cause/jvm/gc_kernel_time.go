@@ -76,10 +76,10 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 	what := "collections with more system than user time"
 	g.judgePart(&v, p, part, what)
 	v.Evidence = append(v.Evidence,
-		c.Figure("user time of these collections", u, "s", g.OriginOf(p[0])),
-		c.Figure("system time of these collections", s, "s", g.OriginOf(p[0])),
-		c.Figure("user time of all collections", user, "s", g.Origin),
-		c.Figure("system time of all collections", system, "s", g.Origin))
+		c.Figure("gc.these_user_s", "user time of these collections", u, "s", g.OriginOf(p[0])),
+		c.Figure("gc.these_system_s", "system time of these collections", s, "s", g.OriginOf(p[0])),
+		c.Figure("gc.user_s", "user time of all collections", user, "s", g.Origin),
+		c.Figure("gc.system_s", "system time of all collections", system, "s", g.Origin))
 	why, seen := g.kernelWork()
 	v.Evidence = append(v.Evidence, why.figures...)
 	if v.State != cause.Supported {
@@ -157,22 +157,22 @@ const (
 // kernelWork reads it; seen is false where nobody looked.
 func (g *collector) kernelWork() (w kernelWork, seen bool) {
 	p, h := reading.ProcessOf(g.c.Bundle, g.c.Subject, g.Window), reading.HostMemoryOf(g.c.Bundle, g.Window)
-	read := func(v reading.Value, text string) float64 {
+	read := func(id string, v reading.Value, text string) float64 {
 		if !v.MostlyKnown() {
 			return 0
 		}
 		seen = true
-		w.figures = append(w.figures, g.c.Figure(text, v.Number, "1/s", v.Origin))
+		w.figures = append(w.figures, g.c.Figure(id, text, v.Number, "1/s", v.Origin))
 		return v.Number
 	}
-	major := read(p.MajorFaults, "major page faults of the process")
-	swap := read(h.SwapIn, "pages the host read from swap")
-	minor := read(p.MinorFaults, "minor page faults of the process")
-	huge := read(h.HugeFaults, "huge pages allocated on the host")
-	split := read(h.HugeSplits, "huge pages split on the host")
-	stall := read(h.CompactStalls, "waits for memory compaction on the host")
+	major := read("process.major_faults_per_s", p.MajorFaults, "major page faults of the process")
+	swap := read("host.swap_in_pages_per_s", h.SwapIn, "pages the host read from swap")
+	minor := read("process.minor_faults_per_s", p.MinorFaults, "minor page faults of the process")
+	huge := read("host.huge_faults_per_s", h.HugeFaults, "huge pages allocated on the host")
+	split := read("host.huge_splits_per_s", h.HugeSplits, "huge pages split on the host")
+	stall := read("host.compact_stalls_per_s", h.CompactStalls, "waits for memory compaction on the host")
 	if h.Pressure.MostlyKnown() && h.Pressure.Number >= muchStalled {
-		w.figures = append(w.figures, g.c.Figure("share of the time in which some task on the host waited for memory", h.Pressure.Number, "1", h.Pressure.Origin))
+		w.figures = append(w.figures, g.c.Figure("host.memory_pressure_share", "share of the time in which some task on the host waited for memory", h.Pressure.Number, "1", h.Pressure.Origin))
 	}
 	switch {
 	case major >= muchSwap || swap >= muchSwap:

@@ -46,7 +46,7 @@ func (g *collector) rate(text string, p reading.Pauses) []cause.Evidence {
 	if len(p) < someCounted || g.Span < leastWatched {
 		return nil
 	}
-	return []cause.Evidence{g.c.Figure(text, 60*g.PerSecond(p), "1/min", g.OriginOf(p[0]))}
+	return []cause.Evidence{g.c.Figure("gc.these_per_min", text, 60*g.PerSecond(p), "1/min", g.OriginOf(p[0]))}
 }
 
 // minute is the worst minute of some pauses.

@@ -56,7 +56,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	if !w.Waiting.Known() {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and who holds them")}
 	}
-	figures := []cause.Evidence{c.Figure(fmt.Sprintf("threads waiting for a lock, average of %s", figure.Plural(w.Looks, "thread dump")), w.Waiting.Number, "count", w.Waiting.Origin)}
+	figures := []cause.Evidence{c.Figure("lock.waiting_threads", fmt.Sprintf("threads waiting for a lock, average of %s", figure.Plural(w.Looks, "thread dump")), w.Waiting.Number, "count", w.Waiting.Origin)}
 	if f, ok := c.Fact(evidence.FactDeadlock); ok {
 		return deadlock(c, w, f, figures)
 	}
@@ -77,7 +77,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 		if i == 0 && g.View.Pool != "" && g.Pool > 1 {
 			k.Title = fmt.Sprintf("%d of %d %s threads wait for a lock%s in %s.", g.Count, w.Worst.InPool(g.View.Pool), g.View.Pool, class, threads.Bare(cmp.Or(g.View.Owner, who)))
 		}
-		k.At = append(k.At, c.Figure(fmt.Sprintf("in the worst thread dump: %s waiting for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, threads.Nameless)), float64(g.Count), "count", g.Origin))
+		k.At = append(k.At, c.Figure("lock.waiting_threads_at", fmt.Sprintf("in the worst thread dump: %s waiting for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, threads.Nameless)), float64(g.Count), "count", g.Origin))
 	}
 	if w.Holder.Owner != "" {
 		known := "its holder was in "

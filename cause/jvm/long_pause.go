@@ -110,14 +110,14 @@ func (g *collector) longFigures(v *cause.Verdict, p reading.Pauses) {
 	slices.SortStableFunc(worst, func(a, b reading.Pause) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	copying, marking, untimed := false, false, false
 	for _, x := range worst[:min(mostLong, len(worst))] {
-		v.Evidence = append(v.Evidence, g.c.Figure(fmt.Sprintf("%s, %s", g.NameOf(x), g.at(x.From)), x.Seconds(), "s", g.OriginOf(x)))
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_s", fmt.Sprintf("%s, %s", g.NameOf(x), g.at(x.From)), x.Seconds(), "s", g.OriginOf(x)))
 		if user, system, _ := g.CPUOf(reading.Pauses{x}); math.IsNaN(user) {
 			untimed = true
 		} else {
-			v.Evidence = append(v.Evidence, g.c.Figure("CPU time of GC threads in it", user+system, "s", g.OriginOf(x)))
+			v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_cpu_s", "CPU time of GC threads in it", user+system, "s", g.OriginOf(x)))
 		}
 		if bytes := g.copied(x); bytes > 0 {
-			v.Evidence = append(v.Evidence, g.c.Figure("survived it, and was copied", bytes, "bytes", g.OriginOf(x)))
+			v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_survived_bytes", "survived it, and was copied", bytes, "bytes", g.OriginOf(x)))
 			copying = copying || bytes >= muchCopied*x.Seconds()
 		}
 		marking = marking || x.Of == evidence.PauseRemark || x.Of == evidence.PauseInitialMark || x.Of == evidence.PauseCleanup

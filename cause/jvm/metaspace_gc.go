@@ -60,16 +60,16 @@ func judgeMetaspace(c *cause.Case) cause.Verdict {
 		after = before
 	}
 	limit := g.Told(evidence.FactMaxMetaspaceSize)
-	add := func(text string, x float64, p reading.Pause) {
+	add := func(id, text string, x float64, p reading.Pause) {
 		if x > 0 {
-			v.Evidence = append(v.Evidence, c.Figure(text, x, "bytes", g.OriginOf(p)))
+			v.Evidence = append(v.Evidence, c.Figure(id, text, x, "bytes", g.OriginOf(p)))
 		}
 	}
 	v.Evidence = append(v.Evidence, g.rate("collections for class metadata per minute", p)...)
-	add("class metadata before the last of them", before, last)
-	add("class metadata after it", after, last)
-	add("class metadata before the first of them", g.Get(first, evidence.MetaBefore), first)
-	add(evidence.FactMaxMetaspaceSize, limit, last)
+	add("metaspace.before_bytes", "class metadata before the last of them", before, last)
+	add("metaspace.after_bytes", "class metadata after it", after, last)
+	add("metaspace.before_first_bytes", "class metadata before the first of them", g.Get(first, evidence.MetaBefore), first)
+	add("metaspace.max_bytes", evidence.FactMaxMetaspaceSize, limit, last)
 	v.Title = fmt.Sprintf("Class metadata reached its threshold and triggered GC %s, pausing %s in total.", figure.Times(len(p)), inSeconds(p.Seconds()))
 	v.Title = g.named(v.Title, p)
 	g.adviseMetaspace(&v, p, before, after, limit)

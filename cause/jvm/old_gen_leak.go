@@ -80,11 +80,11 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	capacity := g.Capacity.Number
 	growth := slope * took
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("live after the first of %d collections of the old generation", len(points)), first.Bytes, "bytes", first.Origin),
-		c.Figure("live after the last", last.Bytes, "bytes", last.Origin),
-		c.Figure("growth of the live objects (median of slopes)", 3600*slope, "bytes/h", g.Origin),
-		c.Figure("growth, at least", 3600*low, "bytes/h", g.Origin),
-		c.Figure("growth, at most", 3600*high, "bytes/h", g.Origin))
+		c.Figure("heap.live_first_bytes", fmt.Sprintf("live after the first of %d collections of the old generation", len(points)), first.Bytes, "bytes", first.Origin),
+		c.Figure("heap.live_last_bytes", "live after the last", last.Bytes, "bytes", last.Origin),
+		c.Figure("heap.growth_bytes_per_h", "growth of the live objects (median of slopes)", 3600*slope, "bytes/h", g.Origin),
+		c.Figure("heap.growth_least_bytes_per_h", "growth, at least", 3600*low, "bytes/h", g.Origin),
+		c.Figure("heap.growth_most_bytes_per_h", "growth, at most", 3600*high, "bytes/h", g.Origin))
 	v.Summary = fmt.Sprintf("live objects in the old generation changed by %s %% of the heap in %s", signed(2, 100*growth/capacity), inSeconds(took))
 	if math.IsNaN(capacity) {
 		v.Summary = fmt.Sprintf("live objects in the old generation changed by %s MiB in %s", signed(3, growth/(1<<20)), inSeconds(took))
@@ -123,9 +123,9 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	}
 	if !math.IsNaN(capacity) {
 		left := (capacity - last.Bytes) / slope
-		v.Evidence = append(v.Evidence, c.Figure("heap capacity", capacity, "bytes", g.Origin),
-			c.Figure("time until the heap is full, at this rate", left, "s", g.Origin))
-		v.Prediction = append(v.Prediction, cause.Prediction{Metric: "heap exhausted in", Unit: "s", Then: cause.Number(left),
+		v.Evidence = append(v.Evidence, c.Figure("heap.capacity_bytes", "heap capacity", capacity, "bytes", g.Origin),
+			c.Figure("heap.full_in_s", "time until the heap is full, at this rate", left, "s", g.Origin))
+		v.Prediction = append(v.Prediction, cause.Prediction{ID: "heap.full_in_s", Anyway: true, Metric: "heap exhausted in", Unit: "s", Then: cause.Number(left),
 			Low: cause.Number((capacity - last.Bytes) / high), High: cause.Number((capacity - last.Bytes) / low)})
 		v.Title = strings.TrimSuffix(v.Title, ".") + fmt.Sprintf(": the heap will be full in %s.", inSeconds(left))
 	}

@@ -88,16 +88,16 @@ func judgeSafepoint(c *cause.Case) cause.Verdict {
 			late = append(late, reading.Pause{Row: s.Row, From: s.From, To: s.From + int64(d)})
 		}
 	}
-	v.Evidence = append(v.Evidence, c.Figure("time until all threads had stopped, in total", late.Seconds(), "s", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("safepoint.reaching_s", "time until all threads had stopped, in total", late.Seconds(), "s", g.Origin))
 	if most := late.Longest(); len(late) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("longest time to safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
+		v.Evidence = append(v.Evidence, c.Figure("safepoint.reaching_longest_ms", "longest time to safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	}
-	v.Evidence = append(v.Evidence, c.Figure("VM operations other than GC, including the time to safepoint", reaching[false].Seconds(), "s", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("safepoint.operations_s", "VM operations other than GC, including the time to safepoint", reaching[false].Seconds(), "s", g.Origin))
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
 		return cmp.Or(cmp.Compare(by[b].Seconds(), by[a].Seconds()), cmp.Compare(a, b))
 	})
 	for _, name := range names[:min(4, len(names))] {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("pauses for %s", operation(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
+		v.Evidence = append(v.Evidence, c.Figure("safepoint.operation_s", fmt.Sprintf("pauses for %s", operation(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
 	}
 	if late.Seconds() >= p.Seconds()/2 {
 		v.Title = fmt.Sprintf("One thread takes up to %s to reach a safepoint, and all others wait for it.", inSeconds(late.Longest().Seconds()))

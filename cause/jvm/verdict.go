@@ -23,7 +23,7 @@ func unwatched(c *cause.Case) cause.Verdict {
 func (g *collector) untold() cause.Verdict {
 	if share := g.ShareOf(g.Pauses); share < stoppedPart && g.Pauses.Longest().Seconds() < aSecond {
 		return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("GC pauses the program only %s %% of the time", cause.Digits(2, 100*share)),
-			Evidence: []cause.Evidence{g.c.Figure("share of the time paused by GC", share, "1", g.Origin)}}
+			Evidence: []cause.Evidence{g.c.Figure("gc.paused_share", "share of the time paused by GC", share, "1", g.Origin)}}
 	}
 	return cause.Verdict{State: cause.Inconclusive, Summary: "the GC log has no CPU times",
 		Needs: []cause.Need{
@@ -41,10 +41,10 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 	v.State = cause.RuledOut
 	v.Summary = fmt.Sprintf("%s pause the program %s %% of the time", what, cause.Digits(2, 100*share))
 	v.Evidence = append(v.Evidence,
-		c.Figure(what, float64(len(p)), "count", g.Origin),
-		c.Figure("share of the time paused by them", share, "1", g.Origin))
+		c.Figure("gc.these", what, float64(len(p)), "count", g.Origin),
+		c.Figure("gc.these_paused_share", "share of the time paused by them", share, "1", g.Origin))
 	if most := p.Longest(); len(p) > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("longest pause", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
+		v.Evidence = append(v.Evidence, c.Figure("gc.longest_pause_ms", "longest pause", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	}
 	v.Weight = share
 	b := g.billOf(p)
@@ -75,7 +75,7 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 	g.lengthy(v, p, b, what)
 	if x, ok := g.stretch(p); ok {
 		v.Weight = x.share()
-		v.Evidence = append(v.Evidence, c.Figure("share of the time paused by them f"+g.fromTo(x)[1:], x.share(), "1", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.these_paused_worst_share", "share of the time paused by them f"+g.fromTo(x)[1:], x.share(), "1", g.Origin))
 	}
 	return b
 }

@@ -105,7 +105,7 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	v.Title = fmt.Sprintf("Young GC (%s) runs %.0f times per minute and pauses the program %.1f %% of the time, because eden fills every %s.", g.NameOf(p[0]), perMinute, 100*g.ShareOf(p), inSeconds(p.Interval()))
 	if each, copied := p.Seconds()/float64(len(p)), g.copiedBy(p); each >= longYoung && copied >= muchCopied*each {
 		v.Title = fmt.Sprintf("Young GC (%s) pauses the program for %s each time, %.0f times per minute, because %s survive each and are copied.", g.NameOf(p[0]), inSeconds(each), perMinute, figure.Size(copied))
-		v.Evidence = append(v.Evidence, g.c.Figure("survived each, and was copied (mean)", copied, "bytes", g.Origin))
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.survived_bytes", "survived each, and was copied (mean)", copied, "bytes", g.Origin))
 		v.Fix = append(v.Fix, fewerSurvive)
 	}
 	if storm && g.ShareOf(p) < stoppedYoung {
@@ -121,22 +121,22 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 
 // youngFigures say how often eden fills, with what, and what collecting takes.
 func (g *collector) youngFigures(p reading.Pauses) (out []cause.Evidence) {
-	add := func(text string, v float64, unit string) {
+	add := func(id, text string, v float64, unit string) {
 		if !math.IsNaN(v) && v > 0 {
-			out = append(out, g.c.Figure(text, v, unit, g.Origin))
+			out = append(out, g.c.Figure(id, text, v, unit, g.Origin))
 		}
 	}
-	add("interval between them (median)", 1e3*p.Interval(), "ms")
-	add("allocation rate", g.Alloc.Number, "bytes/s")
-	add("allocated between two of them (the size of eden)", g.Each.Number, "bytes")
+	add("gc.interval_ms", "interval between them (median)", 1e3*p.Interval(), "ms")
+	add("alloc.bytes_per_s", "allocation rate", g.Alloc.Number, "bytes/s")
+	add("heap.eden_bytes", "allocated between two of them (the size of eden)", g.Each.Number, "bytes")
 	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() {
-		add("allocated per request", g.Alloc.Number/l.Requests.Rate, "bytes")
+		add("alloc.request_bytes", "allocated per request", g.Alloc.Number/l.Requests.Rate, "bytes")
 	}
-	add("promoted to the old generation", g.Promoted.Number, "bytes/s")
+	add("gc.promoted_bytes_per_s", "promoted to the old generation", g.Promoted.Number, "bytes/s")
 	if user, system, _ := g.CPUOf(p); !math.IsNaN(user) && g.Span > 0 {
-		add("CPUs used by young collections, on average", (user+system)/g.Span, "CPUs")
+		add("gc.cpus", "CPUs used by young collections, on average", (user+system)/g.Span, "CPUs")
 		if cpu := reading.ProcessOf(g.c.Bundle, g.c.Subject, g.Window).CPU; cpu.MostlyKnown() && cpu.Number > 0 {
-			out = append(out, g.c.Figure("share of the process's CPU time", (user+system)/g.Span/cpu.Number, "1", cpu.Origin))
+			out = append(out, g.c.Figure("gc.cpu_share", "share of the process's CPU time", (user+system)/g.Span/cpu.Number, "1", cpu.Origin))
 		}
 	}
 	return out
@@ -173,7 +173,7 @@ func (g *collector) classes() (out []cause.Evidence) {
 	}
 	slices.SortStableFunc(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })
 	for _, x := range all[:min(mostClasses, len(all))] {
-		out = append(out, g.c.Figure("heap used by "+x.name, float64(x.bytes), "bytes", x.origin))
+		out = append(out, g.c.Figure("heap.class_bytes", "heap used by "+x.name, float64(x.bytes), "bytes", x.origin))
 	}
 	return out
 }

@@ -44,11 +44,11 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 		v.Summary = fmt.Sprintf("short system calls take on average %.1f × their median", l.Host.Dilation)
 		v.Evidence = append(v.Evidence, dilation(c)...)
 		v.Evidence = append(v.Evidence,
-			c.Figure("share of run time in stretches longer than the scheduler allows", l.Host.LongRuns, "1", cause.From(l.Source)))
+			c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", l.Host.LongRuns, "1", cause.From(l.Source)))
 		if l.Host.Starved() {
 			v.Evidence = append(v.Evidence,
-				c.Figure("share of run time in which the host did not run it, at least", l.Host.Low, "1", cause.From(l.Source)),
-				c.Figure("share of run time in which the host did not run it, at most", l.Host.High, "1", cause.From(l.Source)))
+				c.Figure("host.withheld_least_share", "share of run time in which the host did not run it, at least", l.Host.Low, "1", cause.From(l.Source)),
+				c.Figure("host.withheld_most_share", "share of run time in which the host did not run it, at most", l.Host.High, "1", cause.From(l.Source)))
 		}
 	}
 	if s.host != nil {
@@ -124,7 +124,7 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 		v.Needs = []cause.Need{hostEvidence}
 		if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
 			v.Summary = fmt.Sprintf("the host did not run the process all the time: %.0f %% of its run time is in stretches longer than the scheduler allows; what that cost requests was not recorded", 100*share)
-			v.Evidence = append(v.Evidence, c.Figure("share of run time in stretches longer than the scheduler allows", share, "1", origin))
+			v.Evidence = append(v.Evidence, c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", share, "1", origin))
 		}
 		return v
 	}
@@ -171,7 +171,7 @@ func (d delay) stands(c *cause.Case, h *host) bool {
 func (d delay) unasked(c *cause.Case, v *cause.Verdict) {
 	v.State, v.Weight = cause.Supported, d.threads
 	v.Title = fmt.Sprintf("The host has too few free CPUs: on average %s of the process's threads were ready and waited for one.", cause.Digits(2, d.threads))
-	v.Evidence = append(v.Evidence, c.Figure("threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
+	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	v.Fix = append(v.Fix, freeCPUs)
 }
 
@@ -201,5 +201,5 @@ func dilation(c *cause.Case) []cause.Evidence {
 	if d == 0 {
 		return nil
 	}
-	return []cause.Evidence{c.Figure("system calls that never block: mean ÷ median duration", d, "1", cause.From(c.Ledger.Source))}
+	return []cause.Evidence{c.Figure("syscall.mean_by_median", "system calls that never block: mean ÷ median duration", d, "1", cause.From(c.Ledger.Source))}
 }

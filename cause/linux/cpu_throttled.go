@@ -83,12 +83,12 @@ func throttleOver(c *cause.Case, w reading.Window) *throttle {
 
 // figures are the evidence of the quota.
 func (t *throttle) figures(c *cause.Case) []cause.Evidence {
-	out := []cause.Evidence{c.Figure(fmt.Sprintf("periods (of %.0f) in which the quota stopped it", t.Periods.Number), t.Stopped.Number, "1", t.Stopped.Origin)}
+	out := []cause.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("periods (of %.0f) in which the quota stopped it", t.Periods.Number), t.Stopped.Number, "1", t.Stopped.Origin)}
 	if t.CPUs.Known() {
-		out = append(out, c.Figure("quota", t.CPUs.Number, "CPUs", t.CPUs.Origin))
+		out = append(out, c.Figure("quota.cpus", "quota", t.CPUs.Number, "CPUs", t.CPUs.Origin))
 	}
 	if t.used.Known() {
-		out = append(out, c.Figure("CPUs the process used", t.used.Number, "CPUs", t.Stopped.Origin))
+		out = append(out, c.Figure("process.cpus", "CPUs the process used", t.used.Number, "CPUs", t.Stopped.Origin))
 	}
 	return out
 }
@@ -152,9 +152,9 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		return v
 	}
 	t.blame(&v, saves, share)
-	v.Evidence = append(v.Evidence, c.Figure("time the process was stopped during a slow request, on average", saves.Value/float64(len(per)), "ms", cause.From(c.Ledger.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("quota.stopped_per_slow_request_ms", "time the process was stopped during a slow request, on average", saves.Value/float64(len(per)), "ms", cause.From(c.Ledger.Source)))
 	if s.measured && s.host != nil {
-		v.Evidence = append(v.Evidence, c.Figure("share of its run time in which the host did not run it, measured", s.share, "1", s.host.process.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run it, measured", s.share, "1", s.host.process.Origin))
 	}
 	t.fix(c, &v)
 	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))

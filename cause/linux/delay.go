@@ -131,7 +131,7 @@ func (d delay) clears(c *cause.Case, v *cause.Verdict) bool {
 		return false
 	}
 	v.State = cause.RuledOut
-	v.Evidence = append(v.Evidence, c.Figure("threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
+	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	if d.slow {
 		v.Summary += fmt.Sprintf(", but its threads waited for a CPU for at most %s %% of the slow time", cause.Digits(2, 100*d.share))
 	} else {
@@ -149,8 +149,8 @@ func (d delay) saves(c *cause.Case) *cause.Saves {
 // figures are the evidence of it.
 func (d delay) figures(c *cause.Case) []cause.Evidence {
 	return []cause.Evidence{
-		c.Figure("threads of the process waiting for a CPU while slow requests were there, on average", d.threads, "count", d.origin),
-		c.Figure("share of the time its threads were ready or ran in which they waited for a CPU", d.denied, "1", d.origin),
+		c.Figure("process.runnable_threads_when_slow", "threads of the process waiting for a CPU while slow requests were there, on average", d.threads, "count", d.origin),
+		c.Figure("process.runnable_share", "share of the time its threads were ready or ran in which they waited for a CPU", d.denied, "1", d.origin),
 	}
 }
 

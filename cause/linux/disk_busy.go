@@ -84,7 +84,7 @@ func judgeDisk(c *cause.Case) cause.Verdict {
 	case p.Known() && p.Number < slight && v.State != cause.Supported:
 		v.State, v.Needs = cause.RuledOut, nil
 		v.Summary = fmt.Sprintf("tasks of %s waited for a disk for %s %% of the time", of, cause.Digits(2, 100*p.Number))
-		v.Evidence = append(v.Evidence, c.Figure("share of the time in which a task of "+of+" waited for a disk", p.Number, "1", p.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("disk.pressure_share", "share of the time in which a task of "+of+" waited for a disk", p.Number, "1", p.Origin))
 		return v
 	case v.State != cause.Supported:
 		return v
@@ -105,7 +105,7 @@ func judgeDisk(c *cause.Case) cause.Verdict {
 	}
 	v.Evidence = append(v.Evidence, diskFigures(c)...)
 	if s.MajorFaults.Known() && s.MajorFaults.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("major page faults of the process", s.MajorFaults.Number, "1/s", s.MajorFaults.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("process.major_faults_per_s", "major page faults of the process", s.MajorFaults.Number, "1/s", s.MajorFaults.Origin))
 	}
 	if k := kernelOf(c); k != nil && k.work != nil && k.work.Threads(evidence.KernelThrottled) > k.work.Threads(evidence.KernelDisk, evidence.KernelDiskFault) {
 		v.Fix = append(v.Fix, cause.Fix{Text: "it writes more than the disk takes: write less (compress, batch), to a faster disk or one of its own; let writing back begin sooner (vm.dirty_background_bytes), so that nobody is stopped for it", Code: siteOf(c, &f)})

@@ -164,12 +164,12 @@ func journals(k *kernel) bool {
 func diskFigures(c *cause.Case) (out []cause.Evidence) {
 	d := reading.DisksOf(c.Bundle, span(c))
 	if took := d.Took(); !math.IsNaN(took) {
-		out = append(out, c.Figure("requests that the host's disks finished", d.Requests.Number, "1/s", d.Requests.Origin),
-			c.Figure("how long a disk took for one", took*1e3, "ms", d.InFlight.Origin))
+		out = append(out, c.Figure("disk.requests_per_s", "requests that the host's disks finished", d.Requests.Number, "1/s", d.Requests.Origin),
+			c.Figure("disk.request_ms", "how long a disk took for one", took*1e3, "ms", d.InFlight.Origin))
 	}
 	s := strain(c)
 	if p, of := pressure(s.IO, s.HostIO); p.Known() {
-		out = append(out, c.Figure("share of the time in which a task of "+of+" waited for a disk", p.Number, "1", p.Origin))
+		out = append(out, c.Figure("disk.pressure_share", "share of the time in which a task of "+of+" waited for a disk", p.Number, "1", p.Origin))
 	}
 	return out
 }

@@ -116,15 +116,15 @@ func (f *faults) fix() cause.Fix {
 
 func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f minor page faults/s", f.rate)}
-	v.Evidence = append(v.Evidence, c.Figure("minor page faults of the process", f.rate, "1/s", f.origin))
+	v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_per_s", "minor page faults of the process", f.rate, "1/s", f.origin))
 	if !math.IsNaN(f.otherwise) {
-		v.Evidence = append(v.Evidence, c.Figure("minor page faults before and after", f.otherwise, "1/s", f.origin))
+		v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_otherwise_per_s", "minor page faults before and after", f.otherwise, "1/s", f.origin))
 	}
 	if f.rate < fewFaults {
 		return v
 	}
 	if !math.IsNaN(f.system) {
-		v.Evidence = append(v.Evidence, c.Figure("CPUs used in the kernel", f.system, "CPUs", f.origin))
+		v.Evidence = append(v.Evidence, c.Figure("process.system_cpus", "CPUs used in the kernel", f.system, "CPUs", f.origin))
 	}
 	if !c.Spent() || math.IsNaN(f.run) {
 		if f.rate < manyFaults {
@@ -136,8 +136,8 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		return v
 	}
 	l := c.Ledger
-	v.Evidence = append(v.Evidence, c.Figure("time each costs, by the CPU time in the kernel", f.cost()/1e6, "ms", f.origin),
-		c.Figure("share of its run time", f.part(f.cost()), "1", f.origin))
+	v.Evidence = append(v.Evidence, c.Figure("process.fault_ms", "time each costs, by the CPU time in the kernel", f.cost()/1e6, "ms", f.origin),
+		c.Figure("process.faults_share", "share of its run time", f.part(f.cost()), "1", f.origin))
 	v.Summary += fmt.Sprintf(", about %.0f %% of its run time", 100*f.part(f.cost()))
 	if f.rate < manyFaults || f.part(max(f.cost(), faultCostHigh)) < cause.Material {
 		return v
@@ -154,7 +154,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 				grew++
 			}
 		}
-		v.Evidence = append(v.Evidence, c.Figure("requests while the heap grew into new memory", float64(grew), "1", cause.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(grew), "1", cause.From(l.Source)))
 	}
 	switch {
 	case !c.Slow() || own < cause.Material:

@@ -64,7 +64,7 @@ func judgeFutex(c *cause.Case) cause.Verdict {
 	if !part.Known() {
 		return v
 	}
-	v.Evidence = append(v.Evidence, c.Figure("share of its CPU time in taking and passing on locks", part.Number, "1", part.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("lock.futex_cpu_share", "share of its CPU time in taking and passing on locks", part.Number, "1", part.Origin))
 	if part.Number < cause.Material || used < leastWork || c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests {
 		return v
 	}

@@ -80,20 +80,20 @@ const anySteal = .01
 
 // figures are the evidence of the host.
 func (h *host) figures(c *cause.Case) []cause.Evidence {
-	out := []cause.Evidence{c.Figure(fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.CPUs), h.Busy.Number, "CPUs", h.Busy.Origin)}
+	out := []cause.Evidence{c.Figure("host.busy_cpus", fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.CPUs), h.Busy.Number, "CPUs", h.Busy.Origin)}
 	if h.Steal.Number >= anySteal {
-		out = append(out, c.Figure("CPUs that the hypervisor gave to other virtual machines", h.Steal.Number, "CPUs", h.Busy.Origin))
+		out = append(out, c.Figure("host.stolen_cpus", "CPUs that the hypervisor gave to other virtual machines", h.Steal.Number, "CPUs", h.Busy.Origin))
 	}
 	if h.Pressure.Known() {
-		out = append(out, c.Figure("share of the time in which some task on the host waited for a CPU", h.Pressure.Number, "1", h.Busy.Origin))
+		out = append(out, c.Figure("host.cpu_pressure_share", "share of the time in which some task on the host waited for a CPU", h.Pressure.Number, "1", h.Busy.Origin))
 	}
 	if h.process.Known() {
-		out = append(out, c.Figure("CPUs the process used", h.process.Number, "CPUs", h.process.Origin))
+		out = append(out, c.Figure("process.cpus", "CPUs the process used", h.process.Number, "CPUs", h.process.Origin))
 	}
 	if l := c.Ledger; l != nil && l.Host.Measured {
 		out = append(out,
-			c.Figure("CPUs that its runtime believed it used", h.run, "CPUs", cause.From(l.Source)),
-			c.Figure("share of its run time in which the host did not run it, measured", l.Host.Denied, "1", h.process.Origin))
+			c.Figure("process.believed_cpus", "CPUs that its runtime believed it used", h.run, "CPUs", cause.From(l.Source)),
+			c.Figure("host.withheld_share", "share of its run time in which the host did not run it, measured", l.Host.Denied, "1", h.process.Origin))
 	}
 	return out
 }

@@ -61,9 +61,9 @@ func (m *mechanism) judge(c *cause.Case) (v cause.Verdict, f finding) {
 	if x.ns == 0 {
 		v.Summary = "no slow request met " + m.what
 	} else {
-		v.Evidence = append(v.Evidence, c.Figure("slow time: "+m.what, float64(x.ns)/1e6, "ms", cause.From(l.Source)),
-			c.Figure(fmt.Sprintf("slow requests that met it, of %d", len(l.Slow)), float64(x.waiters), "count", cause.From(l.Source)),
-			c.Figure("usual of it per request (median)", float64(x.usual)/1e6, "ms", cause.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_ms", "slow time: "+m.what, float64(x.ns)/1e6, "ms", cause.From(l.Source)),
+			c.Figure("slow.kernel_requests", fmt.Sprintf("slow requests that met it, of %d", len(l.Slow)), float64(x.waiters), "count", cause.From(l.Source)),
+			c.Figure("requests.usual_kernel_ms", "usual of it per request (median)", float64(x.usual)/1e6, "ms", cause.From(l.Source)))
 	}
 	switch unseen := c.Share(ledger.Unobserved); {
 	case x.share >= cause.Material && x.over < cause.Material:
@@ -106,7 +106,7 @@ func (m *mechanism) support(c *cause.Case, k *kernel, v *cause.Verdict, f *findi
 		f.where = m.fileOf(k)
 	}
 	if 2*x.linked >= x.ns {
-		v.Evidence = append(v.Evidence, c.Figure("of it, waiting for a lock, pool or thread whose holder was in it", float64(x.linked)/1e6, "ms", cause.From(c.Ledger.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_of_holder_ms", "of it, waiting for a lock, pool or thread whose holder was in it", float64(x.linked)/1e6, "ms", cause.From(c.Ledger.Source)))
 	}
 	v.Saves, v.Work = c.Save(x.per, -1, -1), x.work
 	v.Prediction = append(v.Prediction, c.PredictP99(x.per1))
@@ -191,8 +191,8 @@ func (m *mechanism) judgeThreads(c *cause.Case, k *kernel) (v cause.Verdict, f f
 	work := k.work
 	f = finding{share: m.share(c, k), of: "the time of threads with work"}
 	f.threads = f.share * work.Busy
-	v.Evidence = append(v.Evidence, c.Figure("threads with work, on average", work.Busy, "count", work.Origin),
-		c.Figure("of these, in "+m.what, f.threads, "count", work.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("process.threads_with_work", "threads with work, on average", work.Busy, "count", work.Origin),
+		c.Figure("process.threads_in_kernel", "of these, in "+m.what, f.threads, "count", work.Origin))
 	v.Summary = fmt.Sprintf("threads with work spend %s %% of it on %s", cause.Digits(2, 100*f.share), m.what)
 	switch beside := work.Beside(m.classes...); {
 	case work.Busy < leastWork && beside < leastWork:
@@ -259,7 +259,7 @@ func (m *mechanism) proof(c *cause.Case, k *kernel) (out []cause.Evidence) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(told[b].Seconds, told[a].Seconds) })
 	for _, i := range order[:min(len(order), mostStacks)] {
 		if told[i].Seconds >= cause.Arguable*sum {
-			out = append(out, c.Figure("share of "+m.what+" "+texts[i], told[i].Seconds/sum, "1", told[i].Origin))
+			out = append(out, c.Figure("kernel.stack_share", "share of "+m.what+" "+texts[i], told[i].Seconds/sum, "1", told[i].Origin))
 		}
 	}
 	return out

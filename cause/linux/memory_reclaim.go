@@ -151,20 +151,20 @@ func byPressure(c *cause.Case, s reading.Strain) bool {
 func reclaimFigures(c *cause.Case, spans reading.KernelSpans) (out []cause.Evidence) {
 	s := strain(c)
 	if p, of := pressure(s.Memory, s.HostMemory); p.Known() {
-		out = append(out, c.Figure("share of the time in which a task of "+of+" waited for memory", p.Number, "1", p.Origin))
+		out = append(out, c.Figure("host.memory_pressure_share", "share of the time in which a task of "+of+" waited for memory", p.Number, "1", p.Origin))
 	}
 	for _, x := range []struct {
-		text, unit string
-		v          reading.Value
+		id, text, unit string
+		v              reading.Value
 	}{
-		{"times the group met memory.high", "1/s", s.High}, {"times the group met its memory limit", "1/s", s.Max},
-		{"pages of files that it read back soon after they were dropped", "1/s", s.Refaults},
-		{"pages of the host that were taken back by who allocated", "1/s", s.Direct},
-		{"threads in direct reclaim for want of memory on the host, on average", "count", spans.Reclaim},
-		{"threads in reclaim for the group's limit, on average", "count", spans.LimitReclaim},
+		{"group.memory_high_per_s", "times the group met memory.high", "1/s", s.High}, {"group.memory_max_per_s", "times the group met its memory limit", "1/s", s.Max},
+		{"group.refaults_per_s", "pages of files that it read back soon after they were dropped", "1/s", s.Refaults},
+		{"host.direct_reclaim_pages_per_s", "pages of the host that were taken back by who allocated", "1/s", s.Direct},
+		{"process.reclaim_threads", "threads in direct reclaim for want of memory on the host, on average", "count", spans.Reclaim},
+		{"process.limit_reclaim_threads", "threads in reclaim for the group's limit, on average", "count", spans.LimitReclaim},
 	} {
 		if x.v.Known() && x.v.Number > 0 && !math.IsInf(x.v.Number, 0) {
-			out = append(out, c.Figure(x.text, x.v.Number, x.unit, x.v.Origin))
+			out = append(out, c.Figure(x.id, x.text, x.v.Number, x.unit, x.v.Origin))
 		}
 	}
 	return out

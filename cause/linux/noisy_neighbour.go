@@ -61,9 +61,9 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	others := h.Others.Number
 	top := h.top()
 	v.Summary = fmt.Sprintf("other processes use %.2f of %.0f CPUs", others, h.CPUs)
-	v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs used by other processes, of %.0f", h.CPUs), others, "CPUs", h.Busy.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("host.others_cpus", fmt.Sprintf("CPUs used by other processes, of %.0f", h.CPUs), others, "CPUs", h.Busy.Origin))
 	if top.Cores > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("of these, by "+top.String(), top.Cores, "CPUs", h.Busy.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("host.other_cpus", "of these, by "+top.String(), top.Cores, "CPUs", h.Busy.Origin))
 	}
 	v.Evidence = append(v.Evidence, h.figures(c)...)
 	quota := throttleOf(c)
@@ -83,7 +83,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 			v.Evidence = append(v.Evidence, d.figures(c)...)
 			blame(h, &v, d.saves(c), d.about)
 		case ok && d.stands(c, h):
-			v.Evidence = append(v.Evidence, c.Figure("threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
+			v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 			unasked := cause.Saves{}
 			blame(h, &v, &unasked, 0)
 			v.Saves, v.Weight = nil, d.threads

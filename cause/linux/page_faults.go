@@ -89,7 +89,7 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 	}
 	origin := cause.From(l.Source)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the heap grew into new memory during %d of %d requests", len(inside), len(l.Rows))}
-	v.Evidence = append(v.Evidence, c.Figure("requests while the heap grew into new memory", float64(len(inside)), "1", origin))
+	v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(len(inside)), "1", origin))
 	if len(inside) < ledger.MinRequests {
 		return v
 	}
@@ -100,8 +100,8 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 	slices.Sort(outside)
 	in, out := stats.Quantile(inside, .5), stats.Quantile(outside, .5)
 	v.Evidence = append(v.Evidence,
-		c.Figure("own work of a request during that (median)", float64(in)/1e6, "ms", origin),
-		c.Figure("own work of a request otherwise (median)", float64(out)/1e6, "ms", origin))
+		c.Figure("requests.own_while_heap_grew_ms", "own work of a request during that (median)", float64(in)/1e6, "ms", origin),
+		c.Figure("requests.own_otherwise_ms", "own work of a request otherwise (median)", float64(out)/1e6, "ms", origin))
 	per := make([]int64, len(l.Slow))
 	var extra int64
 	for n, row := range l.Slow {
@@ -145,13 +145,13 @@ func alwaysFresh(c *cause.Case, heap *evidence.Series, v cause.Verdict) cause.Ve
 	pages := (slices.Max(heap.V) - heap.V[0]) / (4 << 10)
 	span := float64(heap.T[len(heap.T)-1]-heap.T[0]) / 1e9
 	v.State, v.Needs = cause.Inconclusive, []cause.Need{faultEvidence}
-	v.Evidence = append(v.Evidence, c.Figure("pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", cause.From(c.Ledger.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("heap.grew_pages_per_s", "pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", cause.From(c.Ledger.Source)))
 	v.Summary = fmt.Sprintf("the heap grew all the time, by %.0f pages/s, so there are no other requests to compare with", pages/max(span, 1e-9))
 	cleared, origin, ok := clearing(c)
 	if !ok {
 		return v
 	}
-	v.Evidence = append(v.Evidence, c.Figure("share of CPU time spent clearing new memory", cleared, "1", origin))
+	v.Evidence = append(v.Evidence, c.Figure("process.clearing_cpu_share", "share of CPU time spent clearing new memory", cleared, "1", origin))
 	if cleared*work < ofFault*cause.Material || cleared < clearsMuch || c.Ledger.Host.Starved() {
 		return v
 	}
@@ -208,7 +208,7 @@ func faultsByStacks(c *cause.Case) (v cause.Verdict, ok bool) {
 	}
 	used := k.CPU(evidence.KernelPageFault)
 	v = cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("page faults are %.0f %% of its CPU time", 100*part)}
-	v.Evidence = append(v.Evidence, c.Figure("share of its CPU time in page faults that get it new memory", part, "1", used.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("process.new_memory_cpu_share", "share of its CPU time in page faults that get it new memory", part, "1", used.Origin))
 	if part < clearsMuch || used.Number < cause.Material {
 		return v, true
 	}
@@ -217,7 +217,7 @@ func faultsByStacks(c *cause.Case) (v cause.Verdict, ok bool) {
 	v.Evidence = append(v.Evidence, (&mechanism{what: "page faults", classes: []string{evidence.KernelPageFault}}).proof(c, k)...)
 	v.Fix = append(v.Fix, passes)
 	if f := faultsOf(c); f != nil {
-		v.Evidence = append(v.Evidence, c.Figure("minor page faults of the process", f.rate, "1/s", f.origin))
+		v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_per_s", "minor page faults of the process", f.rate, "1/s", f.origin))
 		if f.again() {
 			v.Fix = []cause.Fix{keeps}
 		}
@@ -240,7 +240,7 @@ func faultsByProfile(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.Summary = fmt.Sprintf("clearing new memory takes %.0f %% of the CPU time", 100*share)
-	v.Evidence = append(v.Evidence, c.Figure("share of CPU time spent clearing new memory", share, "1", origin))
+	v.Evidence = append(v.Evidence, c.Figure("process.clearing_cpu_share", "share of CPU time spent clearing new memory", share, "1", origin))
 	if share < clears {
 		v.State, v.Needs = cause.RuledOut, nil
 	}

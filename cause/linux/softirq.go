@@ -60,7 +60,7 @@ func judgeSoftirq(c *cause.Case) cause.Verdict {
 	k, s, l := kernelOf(c), strain(c), c.Ledger
 	v := cause.Verdict{State: cause.RuledOut}
 	if s.Softirq.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin))
 		v.Summary = fmt.Sprintf("interrupts take %s CPUs of the host", cause.Digits(2, s.Softirq.Number))
 	}
 	part, used := reading.Unknown, reading.Unknown
@@ -68,7 +68,7 @@ func judgeSoftirq(c *cause.Case) cause.Verdict {
 		part, used = k.CPUShare(softirq.classes...), k.CPU(softirq.classes...)
 	}
 	if part.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("share of the process's CPU time in softirq", part.Number, "1", part.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("process.softirq_cpu_share", "share of the process's CPU time in softirq", part.Number, "1", part.Origin))
 		v.Summary = fmt.Sprintf("softirq is %.0f %% of its CPU time", 100*part.Number)
 	}
 	switch {

@@ -70,13 +70,13 @@ func judgeSwap(c *cause.Case) cause.Verdict {
 	s := strain(c)
 	var figures []cause.Evidence
 	if s.SwapIn.Known() {
-		figures = append(figures, c.Figure("pages of the host read from swap", s.SwapIn.Number, "1/s", s.SwapIn.Origin))
+		figures = append(figures, c.Figure("host.swap_in_pages_per_s", "pages of the host read from swap", s.SwapIn.Number, "1/s", s.SwapIn.Origin))
 	}
 	if s.SwapOut.Known() {
-		figures = append(figures, c.Figure("pages of the host written to swap", s.SwapOut.Number, "1/s", s.SwapOut.Origin))
+		figures = append(figures, c.Figure("host.swap_out_pages_per_s", "pages of the host written to swap", s.SwapOut.Number, "1/s", s.SwapOut.Origin))
 	}
 	if s.MajorFaults.Known() {
-		figures = append(figures, c.Figure("major page faults of the process", s.MajorFaults.Number, "1/s", s.MajorFaults.Origin))
+		figures = append(figures, c.Figure("process.major_faults_per_s", "major page faults of the process", s.MajorFaults.Number, "1/s", s.MajorFaults.Origin))
 	}
 	v.Evidence = append(v.Evidence, figures...)
 	p, _ := pressure(s.Memory, s.HostMemory)

@@ -157,7 +157,7 @@ func (t *thp) lost(c *cause.Case) (over *reading.Curve, scale float64) {
 
 // fewer is what would be left of the kernel's time.
 func (t *thp) fewer() cause.Prediction {
-	p := cause.Prediction{Metric: "process CPU, system", Unit: "cores", Now: cause.Number(t.System)}
+	p := cause.Prediction{ID: "process.system_cores", Metric: "process CPU, system", Unit: "cores", Now: cause.Number(t.System)}
 	now := t.System
 	then := now - t.cost()*t.CPU
 	p.Then = cause.Number(max(0, then))
@@ -171,7 +171,7 @@ func (t *thp) fewer() cause.Prediction {
 // without is what the process would need without them.
 func (t *thp) without() cause.Prediction {
 	now, then := t.System, t.Saved()
-	p := cause.Prediction{Metric: "process CPU, system", Unit: "cores", Now: cause.Number(now), Then: cause.Number(now - then.Value)}
+	p := cause.Prediction{ID: "process.system_cores", Metric: "process CPU, system", Unit: "cores", Now: cause.Number(now), Then: cause.Number(now - then.Value)}
 	if then.Ranged() {
 		p.Low, p.High = cause.Number(max(0, now-then.High)), cause.Number(now-then.Low)
 	}
@@ -179,31 +179,31 @@ func (t *thp) without() cause.Prediction {
 }
 
 func (t *thp) figures(c *cause.Case) (out []cause.Evidence) {
-	add := func(v reading.Value, text, unit string) {
+	add := func(id string, v reading.Value, text, unit string) {
 		if v.Known() {
-			out = append(out, c.Figure(text, v.Number, unit, v.Origin))
+			out = append(out, c.Figure(id, text, v.Number, unit, v.Origin))
 		}
 	}
 	s, r := t.Seen, t.Seen.Running
 	if r.Known() {
-		out = append(out, c.Figure("share of its CPU time in direct compaction, by stacks"+t.under(c), r.Compaction, "1", r.Origin),
-			c.Figure("share of its CPU time in faults for huge pages apart from that, such as clearing them", r.Huge, "1", r.Origin))
+		out = append(out, c.Figure("process.compaction_cpu_share", "share of its CPU time in direct compaction, by stacks"+t.under(c), r.Compaction, "1", r.Origin),
+			c.Figure("process.huge_fault_cpu_share", "share of its CPU time in faults for huge pages apart from that, such as clearing them", r.Huge, "1", r.Origin))
 		if r.Elsewhere > 0 {
-			out = append(out, c.Figure("share of its CPU time in direct compaction for what the kernel itself needs", r.Elsewhere, "1", r.Origin))
+			out = append(out, c.Figure("process.compaction_for_kernel_cpu_share", "share of its CPU time in direct compaction for what the kernel itself needs", r.Elsewhere, "1", r.Origin))
 		}
 	}
-	add(s.Compaction, "threads in direct compaction, on average", "count")
-	add(s.Stalls, "page faults and others that compacted memory, on the host", "1/s")
-	add(s.Faults, "faults that got a huge page, on the host", "1/s")
-	add(s.Fallbacks, "faults that asked for a huge page in vain, on the host", "1/s")
+	add("process.compacting_threads", s.Compaction, "threads in direct compaction, on average", "count")
+	add("host.compact_stalls_per_s", s.Stalls, "page faults and others that compacted memory, on the host", "1/s")
+	add("host.huge_faults_per_s", s.Faults, "faults that got a huge page, on the host", "1/s")
+	add("host.huge_fallbacks_per_s", s.Fallbacks, "faults that asked for a huge page in vain, on the host", "1/s")
 	if s.Looked > 0 {
-		add(s.Touched, fmt.Sprintf("small pages that hold anything, of each of %.0f huge pages that were looked into", s.Looked), "count")
+		add("thp.touched_pages", s.Touched, fmt.Sprintf("small pages that hold anything, of each of %.0f huge pages that were looked into", s.Looked), "count")
 	}
 	if s.HugeFault.Known() && s.SmallFault.Known() {
-		out = append(out, c.Figure("small pages of a huge one from which on it saves time", t.BreakEven().Value, "count", s.HugeFault.Origin))
+		out = append(out, c.Figure("thp.break_even_pages", "small pages of a huge one from which on it saves time", t.BreakEven().Value, "count", s.HugeFault.Origin))
 	}
-	add(s.HugeFault.Value, "time a fault for a huge page takes here", "ns")
-	add(s.SmallFault.Value, "time a fault for a small page takes here", "ns")
+	add("thp.huge_fault_ns", s.HugeFault.Value, "time a fault for a huge page takes here", "ns")
+	add("thp.small_fault_ns", s.SmallFault.Value, "time a fault for a small page takes here", "ns")
 	if t.Enabled != "" || t.Defrag != "" {
 		out = append(out, c.Seen(fmt.Sprintf("transparent huge pages: enabled=%s defrag=%s", t.Enabled, t.Defrag), s.Settings))
 	}

@@ -136,25 +136,25 @@ func (s *server) syncs(c *cause.Case, v *cause.Verdict, kept []reading.RedisKept
 	v.Weight = zero(share)
 	if n := s.waited(explained(s.known())); n > v.Weight {
 		v.Weight = n
-		v.Evidence = append(v.Evidence, c.Figure("clients that wait, on average", n, "count", s.waits.Mean.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait, on average", n, "count", s.waits.Mean.Origin))
 	}
 	if share > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("share of the time in which the main thread waits for syncs", share, "1", kept[0].Origin))
+		v.Evidence = append(v.Evidence, c.Figure("aof.sync_waits_share", "share of the time in which the main thread waits for syncs", share, "1", kept[0].Origin))
 		if kept[0].Longest > 0 {
-			v.Evidence = append(v.Evidence, c.Figure("longest of them", longestOf(kept)/1e6, "ms", kept[0].Origin))
+			v.Evidence = append(v.Evidence, c.Figure("aof.sync_longest_ms", "longest of them", longestOf(kept)/1e6, "ms", kept[0].Origin))
 		}
 	}
 	if a.Delayed.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("writes that waited for a sync that took over 2 s (aof_delayed_fsync)", a.Delayed.Number, "count", a.Delayed.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("aof.delayed_fsyncs", "writes that waited for a sync that took over 2 s (aof_delayed_fsync)", a.Delayed.Number, "count", a.Delayed.Origin))
 		v.Weight = math.Max(v.Weight, math.Min(1, a.Delayed.Number*2/math.Max(1, s.Seconds)))
 	}
 	if n, when := s.rush(evidence.RedisSlowFsync); n > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("lines of its log: AOF fsync is taking too long", float64(s.told(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
-			c.Figure("of these at most within ten minutes, at "+clock(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
+		v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines", "lines of its log: AOF fsync is taking too long", float64(s.told(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
+			c.Figure("aof.slow_fsync_lines_worst", "of these at most within ten minutes, at "+clock(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
 		v.Weight = math.Max(v.Weight, often)
 	}
 	if s.Main.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
 	}
 	s.pinged(c, v)
 	v.Evidence = append(v.Evidence, s.doctor(c, "nothing", "aof-fsync-always", "aof-write-pending-fsync", "aof-write-active-child", "aof-write-alone")...)

@@ -51,7 +51,7 @@ func judgeBig(c *cause.Case) cause.Verdict {
 	if largest < big {
 		return s.unless(v)
 	}
-	v.Evidence = append(v.Evidence, c.Figure("largest value on its way", largest, "bytes", from.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("redis.largest_value_bytes", "largest value on its way", largest, "bytes", from.Origin))
 	bytes := zero(s.NetIn.Number) + zero(s.NetOut.Number)
 	moving := math.Min(1, bytes*perByte/1e9)
 	_, little := s.slow()
@@ -70,7 +70,7 @@ func judgeBig(c *cause.Case) cause.Verdict {
 		v.Weight = math.Max(v.Weight, zero(s.Waiting(&k)))
 		if n := s.waited(explained(much)); n > v.Weight {
 			v.Weight = n
-			v.Evidence = append(v.Evidence, c.Figure("clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
 		}
 		s.pinged(c, &v)
 	default:
@@ -79,14 +79,14 @@ func judgeBig(c *cause.Case) cause.Verdict {
 	}
 	v.Weight, v.Spends = math.Max(v.Weight, moving), "moving values of "+figure.Size(largest)
 	v.Summary = fmt.Sprintf("values of up to %s, %s/s", figure.Size(largest), figure.Size(bytes))
-	v.Evidence = append(v.Evidence, c.Figure("received", s.NetIn.Number, "bytes/s", s.NetIn.Origin), c.Figure("sent", s.NetOut.Number, "bytes/s", s.NetOut.Origin),
-		c.Figure("commands", s.Ops.Number, "1/s", s.Ops.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("redis.received_bytes_per_s", "received", s.NetIn.Number, "bytes/s", s.NetIn.Origin), c.Figure("redis.sent_bytes_per_s", "sent", s.NetOut.Number, "bytes/s", s.NetOut.Origin),
+		c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
 	if s.Main.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("CPU of the main thread", s.Main.Number, "cores", s.Main.Origin), c.Figure("of it in the kernel: sockets, memory", s.MainSystem.Number, "cores", s.MainSystem.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin), c.Figure("redis.main_thread_system_cores", "of it in the kernel: sockets, memory", s.MainSystem.Number, "cores", s.MainSystem.Origin))
 	}
 	for _, e := range s.Slow.ByCommand {
 		if e.Bytes >= big {
-			v.Evidence = append(v.Evidence, c.Figure("slow log: "+e.Command+words(hosts(e.Hosts))+", bytes of its arguments at most", float64(e.Bytes), "bytes", e.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("redis.slowlog_argument_bytes", "slow log: "+e.Command+words(hosts(e.Hosts))+", bytes of its arguments at most", float64(e.Bytes), "bytes", e.Origin))
 		}
 	}
 	v.Fix = append(v.Fix, cause.Fix{Text: "find them, then keep them in pieces of what is read together, compressed, or in a store for objects with only their key here", Code: "redis-cli --bigkeys"},

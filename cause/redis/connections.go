@@ -54,7 +54,7 @@ func judgeConnections(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut, Summary: "connections are kept"}
 	if opened > 0 {
 		v.Summary = fmt.Sprintf("%s connections/s are opened, one for %s commands", cause.Digits(2, opened), cause.Digits(2, 1/math.Max(each, 1e-9)))
-		v.Evidence = append(v.Evidence, c.Figure("connections opened", opened, "1/s", s.Connections.Origin), c.Figure("commands", s.Ops.Number, "1/s", s.Ops.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_per_s", "connections opened", opened, "1/s", s.Connections.Origin), c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
 	}
 	most := reading.Highest(s.Rate(evidence.SeriesRedisConnections))
 	refused := s.Rejected.Number * s.Seconds
@@ -68,7 +68,7 @@ func judgeConnections(c *cause.Case) cause.Verdict {
 			v.Fix = append(v.Fix, cause.Fix{Text: "it runs in protected mode, and answers only 127.0.0.1: give it a password or an ACL, and bind it to the address it is asked at"})
 		}
 		v.Weight = math.Max(often, s.Rejected.Number*elsewhereFor)
-		v.Evidence = append(v.Evidence, c.Figure("connections refused", s.Rejected.Number, "1/s", s.Rejected.Origin), c.Figure("maxclients", s.MaxClients.Number, "count", s.MaxClients.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_refused_per_s", "connections refused", s.Rejected.Number, "1/s", s.Rejected.Origin), c.Figure("redis.maxclients", "maxclients", s.MaxClients.Number, "count", s.MaxClients.Origin))
 	case s.turnedAway() != "":
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("%s refuses connections: it has as many clients as it may have (maxclients).", s.title())
@@ -146,21 +146,21 @@ func (s *server) connecting(c *cause.Case, v *cause.Verdict, most float64) {
 	much, _ := s.slow()
 	if n := s.waited(explained(much)); n > v.Weight {
 		v.Weight = n
-		v.Evidence = append(v.Evidence, c.Figure("clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
 	}
 	if most > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("connections opened, at most between two answers to INFO", most, "1/s", s.Connections.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_most_per_s", "connections opened, at most between two answers to INFO", most, "1/s", s.Connections.Origin))
 	}
 	if s.ClientsMost.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("clients connected, at most", s.ClientsMost.Number, "count", s.ClientsMost.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connected_most", "clients connected, at most", s.ClientsMost.Number, "count", s.ClientsMost.Origin))
 	}
 	if s.Main.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
 	}
 	for _, h := range s.Hosts[:min(len(s.Hosts), 3)] {
-		v.Evidence = append(v.Evidence, c.Figure("connections from "+h.Address+", on average", h.Connections.Number, "count", h.Connections.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_from", "connections from "+h.Address+", on average", h.Connections.Number, "count", h.Connections.Origin))
 		if h.Young.Number > 0 {
-			v.Evidence = append(v.Evidence, c.Figure("of these, opened within the last second", h.Young.Number, "count", h.Young.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("redis.connections_new", "of these, opened within the last second", h.Young.Number, "count", h.Young.Origin))
 		}
 	}
 	s.pinged(c, v)

@@ -66,7 +66,7 @@ func judgeSaturated(c *cause.Case) cause.Verdict {
 	}
 	cores, isFull := s.thread()
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("its main thread uses %s of a CPU", percent(cores))}
-	v.Evidence = append(v.Evidence, c.Figure("CPU of the main thread", cores, "cores", s.Main.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", cores, "cores", s.Main.Origin))
 	if !isFull {
 		if s.Single && cores < saturated {
 			return s.unless(v)
@@ -94,7 +94,7 @@ func judgeSaturated(c *cause.Case) cause.Verdict {
 	v.Weight = math.Max(cores, zero(s.InCommands.Number))
 	if n := s.waited(explained(much)); n > v.Weight {
 		v.Weight = n
-		v.Evidence = append(v.Evidence, c.Figure("clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
 	}
 	s.pinged(c, &v)
 	v.Evidence = append(v.Evidence, s.doctor(c, "nothing", "fast-command")...)
@@ -118,22 +118,22 @@ func (s *server) busyWith(c *cause.Case, cores float64) string {
 // work says what the thread does.
 func (s *server) work(c *cause.Case, v *cause.Verdict) {
 	if s.MainSystem.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("of it in the kernel: sockets, memory", s.MainSystem.Number, "cores", s.MainSystem.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_system_cores", "of it in the kernel: sockets, memory", s.MainSystem.Number, "cores", s.MainSystem.Origin))
 	}
 	if s.all.RunDelay.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("threads of it that wait for a CPU, on average", s.all.RunDelay.Number, "count", s.all.RunDelay.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of it that wait for a CPU, on average", s.all.RunDelay.Number, "count", s.all.RunDelay.Origin))
 	}
 	if s.InCommands.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("time in commands; the rest is reading, parsing and answering", s.InCommands.Number, "1", s.InCommands.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.in_commands_share", "time in commands; the rest is reading, parsing and answering", s.InCommands.Number, "1", s.InCommands.Origin))
 	}
-	v.Evidence = append(v.Evidence, c.Figure("commands", s.Ops.Number, "1/s", s.Ops.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
 	for _, x := range s.Commands[:min(len(s.Commands), 3)] {
 		if x.Time.Number >= often {
-			v.Evidence = append(v.Evidence, c.Figure("time in "+x.Name, x.Time.Number, "1", x.Time.Origin), c.Figure(x.Name, x.Calls.Number, "1/s", x.Calls.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("redis.command_share", "time in "+x.Name, x.Time.Number, "1", x.Time.Origin), c.Figure("redis.command_per_s", x.Name, x.Calls.Number, "1/s", x.Calls.Origin))
 		}
 	}
 	for _, h := range s.Hosts[:min(len(s.Hosts), 2)] {
-		v.Evidence = append(v.Evidence, c.Figure("connections from "+h.Address, h.Connections.Number, "count", h.Connections.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_from", "connections from "+h.Address, h.Connections.Number, "count", h.Connections.Origin))
 	}
 }
 

@@ -46,7 +46,7 @@ func judgeFork(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut, Summary: "it did not fork"}
 	if f.Count.Number > 0 && f.Last.Known() {
 		v.Summary = fmt.Sprintf("forks of %s, %s of the time", figure.Time(f.Most.Number), percent(zero(shareOf(forks))))
-		v.Evidence = append(v.Evidence, c.Figure("longest fork", f.Most.Number/1e6, "ms", f.Most.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("fork.longest_ms", "longest fork", f.Most.Number/1e6, "ms", f.Most.Origin))
 	} else if f.Last.Number > 0 && s.Single {
 		v.Summary = fmt.Sprintf("its last fork took %s", figure.Time(f.Last.Number))
 	}
@@ -58,7 +58,7 @@ func judgeFork(c *cause.Case) cause.Verdict {
 		v.Title = fmt.Sprintf("%s refuses %s writes/s, as it could not save its data.", s.title(), cause.Digits(2, failed.Number))
 		v.Summary = "writes are refused after a save failed"
 		v.Weight = math.Max(failed.Number/s.Ops.Number, failed.Number*elsewhereFor)
-		v.Evidence = append(v.Evidence, c.Figure("commands refused (MISCONF)", failed.Number, "1/s", failed.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.misconf_per_s", "commands refused (MISCONF)", failed.Number, "1/s", failed.Origin))
 		s.failures(c, &v)
 		v.Fix = append(v.Fix, cause.Fix{Text: "let forks have memory that is never used", Setting: "vm.overcommit_memory=1"}, cause.Fix{Text: "give it a disk with room, and rights to write there"},
 			cause.Fix{Text: "or answer writes all the same", Setting: "stop-writes-on-bgsave-error no"})
@@ -116,22 +116,22 @@ func (s *server) forked(c *cause.Case, v *cause.Verdict, kept []reading.RedisKep
 	v.Summary = fmt.Sprintf("forks of %s, %s of the time", figure.Time(k.Longest), percent(shareOf(kept)))
 	s.charge(c, v, kept)
 	if f.Count.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("forks", f.Count.Number, "count", f.Count.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("fork.count", "forks", f.Count.Number, "count", f.Count.Origin))
 	}
 	if f.Last.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("last fork (latest_fork_usec)", f.Last.Number/1e6, "ms", f.Last.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("fork.last_ms", "last fork (latest_fork_usec)", f.Last.Number/1e6, "ms", f.Last.Origin))
 		if s.RSS.Number > 0 {
-			v.Evidence = append(v.Evidence, c.Figure("for each GiB resident", f.Last.Number/1e6/(s.RSS.Number/(1<<30)), "ms", f.Last.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("fork.per_gib_ms", "for each GiB resident", f.Last.Number/1e6/(s.RSS.Number/(1<<30)), "ms", f.Last.Origin))
 		}
 	}
 	if f.Copied.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("memory that was copied as it was written to meanwhile, at most", f.Copied.Number, "bytes", f.Copied.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("fork.copied_bytes", "memory that was copied as it was written to meanwhile, at most", f.Copied.Number, "bytes", f.Copied.Origin))
 	}
 	if f.Child.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("share of the time in which a child was at work", f.Child.Number, "1", f.Child.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("fork.child_share", "share of the time in which a child was at work", f.Child.Number, "1", f.Child.Origin))
 	}
 	if s.Children.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("CPU of children", s.Children.Number, "cores", s.Children.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("fork.child_cores", "CPU of children", s.Children.Number, "cores", s.Children.Origin))
 	}
 	if save, ok := s.Setting("save"); ok && save.Value != "" {
 		v.Evidence = append(v.Evidence, c.Seen("save "+save.Value, save.Origin))

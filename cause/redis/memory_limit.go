@@ -53,10 +53,10 @@ func judgeMemory(c *cause.Case) cause.Verdict {
 		v.Summary = fmt.Sprintf("%s of maxmemory in use, nothing evicted or refused", percent(s.UsedMost.Number/limit))
 	}
 	if s.Used.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("memory in use", s.Used.Number, "bytes", s.Used.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.used_memory_bytes", "memory in use", s.Used.Number, "bytes", s.Used.Origin))
 	}
 	if limit > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("maxmemory", limit, "bytes", s.MaxMemory.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.maxmemory_bytes", "maxmemory", limit, "bytes", s.MaxMemory.Origin))
 	}
 	refused, misses := s.refused(), s.misses()
 	evicting := s.Evicted.Number > 0
@@ -72,7 +72,7 @@ func judgeMemory(c *cause.Case) cause.Verdict {
 		if math.IsNaN(misses) {
 			v.Summary = fmt.Sprintf("%s keys/s are evicted, and nobody looked one up", cause.Digits(2, s.Evicted.Number))
 		}
-		v.Evidence = append(v.Evidence, c.Figure("keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin))
 	}
 	if v.State == cause.Supported {
 		v.Spends = "evicting and refusing at its memory limit"
@@ -107,7 +107,7 @@ func (s *server) refuses(c *cause.Case, v *cause.Verdict, refused reading.Value)
 	v.Title = fmt.Sprintf("%s refuses %s writes/s: its memory limit of %s is reached and nothing may be evicted.", s.title(), cause.Digits(2, refused.Number), figure.Size(s.MaxMemory.Number))
 	v.Summary = fmt.Sprintf("%s of commands refused for memory", percent(share))
 	v.Weight = math.Max(share, refused.Number*elsewhereFor)
-	v.Evidence = append(v.Evidence, c.Figure("commands refused for memory (OOM)", refused.Number, "1/s", refused.Origin), c.Figure("of all commands", share, "1", refused.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("redis.oom_per_s", "commands refused for memory (OOM)", refused.Number, "1/s", refused.Origin), c.Figure("redis.oom_share", "of all commands", share, "1", refused.Origin))
 	v.Fix = append(v.Fix, more(s), cause.Fix{Text: "if it is a cache: let it evict", Setting: "maxmemory-policy allkeys-lru"},
 		cause.Fix{Text: "if it is not: give keys a time to live, and find those that nobody takes away (redis-cli --bigkeys, --memkeys)"})
 }
@@ -119,11 +119,11 @@ func (s *server) evicts(c *cause.Case, v *cause.Verdict, misses float64) {
 	v.Summary = fmt.Sprintf("%s keys/s evicted, %s of look-ups miss", cause.Digits(2, s.Evicted.Number), percent(misses))
 	part := math.Min(s.Evicted.Number, s.Misses.Number) // as many look-ups at most are of what was evicted
 	v.Weight = math.Max(misses, part*elsewhereFor)
-	v.Evidence = append(v.Evidence, c.Figure("keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin), c.Figure("look-ups that miss", s.Misses.Number, "1/s", s.Misses.Origin),
-		c.Figure("share of look-ups that miss", misses, "1", s.Misses.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin), c.Figure("redis.misses_per_s", "look-ups that miss", s.Misses.Number, "1/s", s.Misses.Origin),
+		c.Figure("redis.misses_share", "share of look-ups that miss", misses, "1", s.Misses.Origin))
 	if s.Policy == "volatile-lru" || s.Policy == "volatile-lfu" || s.Policy == "volatile-random" || s.Policy == "volatile-ttl" {
 		if s.Expires.Known() && s.Keys.Number > 0 && s.Expires.Number < s.Keys.Number/2 {
-			v.Evidence = append(v.Evidence, c.Figure("share of keys that the policy may evict (those with a time to live)", s.Expires.Number/s.Keys.Number, "1", s.Expires.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("redis.evictable_share", "share of keys that the policy may evict (those with a time to live)", s.Expires.Number/s.Keys.Number, "1", s.Expires.Origin))
 			v.Fix = append(v.Fix, cause.Fix{Text: "most keys have no time to live and are never evicted, so the others are all the sooner: let all go that nobody asks for", Setting: "maxmemory-policy allkeys-lru"})
 		}
 	}
@@ -167,13 +167,13 @@ func (s *server) memory(c *cause.Case, v *cause.Verdict) {
 		v.Evidence = append(v.Evidence, c.Seen("maxmemory-policy "+s.Policy, s.Origin))
 	}
 	if s.RSS.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("resident", s.RSS.Number, "bytes", s.RSS.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.resident_bytes", "resident", s.RSS.Number, "bytes", s.RSS.Origin))
 	}
 	if s.ClientMemory.Number > .1*s.MaxMemory.Number && s.MaxMemory.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("of it, buffers of clients", s.ClientMemory.Number, "bytes", s.ClientMemory.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.client_buffers_bytes", "of it, buffers of clients", s.ClientMemory.Number, "bytes", s.ClientMemory.Origin))
 	}
 	if s.EvictionExceeded.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("share of the time above maxmemory", s.EvictionExceeded.Number, "1", s.EvictionExceeded.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.above_maxmemory_share", "share of the time above maxmemory", s.EvictionExceeded.Number, "1", s.EvictionExceeded.Origin))
 	}
 	s.pinged(c, v)
 	v.Evidence = append(v.Evidence, s.doctor(c, "memory", "eviction-cycle", "eviction-del")...)

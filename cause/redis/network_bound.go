@@ -49,7 +49,7 @@ func judgeNetwork(c *cause.Case) cause.Verdict {
 	waiting, part := s.unsent()
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%s/s sent", figure.Size(zero(s.NetOut.Number)))}
 	if s.NetOut.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("sent", s.NetOut.Number, "bytes/s", s.NetOut.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.sent_bytes_per_s", "sent", s.NetOut.Number, "bytes/s", s.NetOut.Origin))
 	}
 	if math.IsNaN(part) {
 		v.Summary += "; nobody looked at what waits to be sent"
@@ -76,13 +76,13 @@ func judgeNetwork(c *cause.Case) cause.Verdict {
 	v.Spends = "sending answers that wait for the network"
 	wait := waiting / math.Max(1, s.NetOut.Number) // s until what waits is sent
 	v.Weight = math.Max(part, part*float64(s.takers()))
-	v.Evidence = append(v.Evidence, c.Figure("answers that wait to be sent, at most", waiting, "bytes", s.OutputBuffers.Origin), c.Figure("share of looks at clients in which some waited", part, "1", s.OutputBuffers.Origin),
-		c.Figure("time until they are sent, at this rate", wait*1e3, "ms", s.NetOut.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("redis.output_waiting_bytes", "answers that wait to be sent, at most", waiting, "bytes", s.OutputBuffers.Origin), c.Figure("redis.output_waiting_share", "share of looks at clients in which some waited", part, "1", s.OutputBuffers.Origin),
+		c.Figure("redis.output_wait_ms", "time until they are sent, at this rate", wait*1e3, "ms", s.NetOut.Origin))
 	if s.Main.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
 	}
 	if s.OutputLimit.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("clients closed for what waited for them", s.OutputLimit.Number, "count", s.OutputLimit.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.clients_closed", "clients closed for what waited for them", s.OutputLimit.Number, "count", s.OutputLimit.Origin))
 	}
 	s.pinged(c, &v)
 	v.Fix = append(v.Fix, cause.Fix{Text: "send less: only the fields that are needed, compressed values, a cache in the client; large answers in parts (HSCAN, LRANGE, GETRANGE)"},

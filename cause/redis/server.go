@@ -155,11 +155,11 @@ func (s *server) charge(c *cause.Case, v *cause.Verdict, all []reading.RedisKept
 	v.Weight = math.Max(clients, zero(share))
 	from := all[0].Origin
 	if share > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("share of commands that arrive meanwhile and wait", share, "1", from),
-			c.Figure("wait for it, in the mean of all commands", mean/1e6, "ms", from))
+		v.Evidence = append(v.Evidence, c.Figure("redis.commands_delayed_share", "share of commands that arrive meanwhile and wait", share, "1", from),
+			c.Figure("redis.command_wait_ms", "wait for it, in the mean of all commands", mean/1e6, "ms", from))
 	}
 	if clients > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("clients that wait for it at a time, on average", clients, "count", from))
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for it at a time, on average", clients, "count", from))
 	}
 	s.pinged(c, v)
 }
@@ -167,8 +167,8 @@ func (s *server) charge(c *cause.Case, v *cause.Verdict, all []reading.RedisKept
 // pinged adds what the recorder's own PINGs waited.
 func (s *server) pinged(c *cause.Case, v *cause.Verdict) {
 	if w := s.waits; w.Mean.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("wait of a PING beyond its best, whatever for", w.Mean.Number/1e6, "ms", w.Mean.Origin),
-			c.Figure("longest PING", w.Most.Number/1e6, "ms", w.Most.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.ping_wait_ms", "wait of a PING beyond its best, whatever for", w.Mean.Number/1e6, "ms", w.Mean.Origin),
+			c.Figure("redis.ping_longest_ms", "longest PING", w.Most.Number/1e6, "ms", w.Most.Origin))
 	}
 }
 

@@ -102,14 +102,14 @@ func judgeSlow(c *cause.Case) cause.Verdict {
 	for i := range much[:min(len(much), 3)] {
 		k := &much[i]
 		name := s.called(k)
-		v.Evidence = append(v.Evidence, c.Figure(name+": long calls", k.PerSecond(), "1/s", k.Origin), c.Figure(name+": each of these", k.Each()/1e6, "ms", k.Origin),
-			c.Figure(name+": longest", k.Longest/1e6, "ms", k.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.long_calls_per_s", name+": long calls", k.PerSecond(), "1/s", k.Origin), c.Figure("redis.long_call_ms", name+": each of these", k.Each()/1e6, "ms", k.Origin),
+			c.Figure("redis.long_call_longest_ms", name+": longest", k.Longest/1e6, "ms", k.Origin))
 		if slow := s.SlowOf(k.What); slow != nil && slow.Bytes > 1<<10 {
-			v.Evidence = append(v.Evidence, c.Figure(name+": bytes of its arguments, at most", float64(slow.Bytes), "bytes", slow.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("redis.slowlog_argument_bytes", name+": bytes of its arguments, at most", float64(slow.Bytes), "bytes", slow.Origin))
 		}
 	}
 	if ran := s.Ran(); ran < notRun {
-		v.Evidence = append(v.Evidence, c.Figure("part of the time in commands that the thread was on a CPU: the host did not run it otherwise, and all take longer for it", ran, "1", s.Main.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.on_cpu_share", "part of the time in commands that the thread was on a CPU: the host did not run it otherwise, and all take longer for it", ran, "1", s.Main.Origin))
 	}
 	s.charge(c, &v, much)
 	v.Evidence = append(v.Evidence, s.doctor(c, "command", "nothing")...)

@@ -180,7 +180,7 @@ func millis(ns float64) string {
 // figures adds what spans tell.
 func (s *spanned) figures(c *cause.Case, v *cause.Verdict) {
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests, which took %s)", len(s.slow), millis(s.took)), s.local()/1e6, "ms", s.origin))
+		c.Figure("requests.local_ms", fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests, which took %s)", len(s.slow), millis(s.took)), s.local()/1e6, "ms", s.origin))
 	if s.calls == 0 {
 		return
 	}
@@ -189,11 +189,11 @@ func (s *spanned) figures(c *cause.Case, v *cause.Verdict) {
 		of += ", most often " + s.what
 	}
 	v.Evidence = append(v.Evidence,
-		c.Figure("calls per slow request", s.perRequest(), "count", s.origin),
-		c.Figure("mean duration of a call; most time goes to "+of, s.call/1e6, "ms", s.origin),
-		c.Figure("p99 duration of a call", float64(s.p99)/1e6, "ms", s.origin))
+		c.Figure("requests.calls", "calls per slow request", s.perRequest(), "count", s.origin),
+		c.Figure("call.mean_ms", "mean duration of a call; most time goes to "+of, s.call/1e6, "ms", s.origin),
+		c.Figure("call.p99_ms", "p99 duration of a call", float64(s.p99)/1e6, "ms", s.origin))
 	if s.told > 0 {
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("the same calls as the called service saw them (mean of %d; the rest of %s is the network)", s.told, millis(s.same)), s.there/1e6, "ms", s.origin))
+		v.Evidence = append(v.Evidence, c.Figure("call.there_ms", fmt.Sprintf("the same calls as the called service saw them (mean of %d; the rest of %s is the network)", s.told, millis(s.same)), s.there/1e6, "ms", s.origin))
 	}
 }
 

@@ -26,17 +26,17 @@ func carriers(c *cause.Case, name string) *threads.Limit {
 func pinnedCarriers(c *cause.Case, v *cause.Verdict, x *threads.Limit) {
 	v.Title = fmt.Sprintf("Requests wait for %s, all of which are in use.", x.Words())
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("virtual threads that had not run yet, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
-		c.Figure(fmt.Sprintf("virtual threads that kept a carrier meanwhile, of %d", x.Most), x.Beyond, "count", x.Origin))
+		c.Figure("carriers.waiting_threads", fmt.Sprintf("virtual threads that had not run yet, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
+		c.Figure("carriers.kept_threads", fmt.Sprintf("virtual threads that kept a carrier meanwhile, of %d", x.Most), x.Beyond, "count", x.Origin))
 	if x.Pinned >= mostlyPinned {
 		v.Title = fmt.Sprintf("Requests wait for %s: these are pinned by virtual threads that wait in synchronized or native code.", x.Words())
 		if x.Pins != "" {
 			v.Title = fmt.Sprintf("Requests wait for %s: these are pinned by virtual threads that wait inside synchronized or native code, in %s.", x.Words(), x.Pins)
 		}
-		v.Evidence = append(v.Evidence, c.Figure("share of the looks at these in which they were pinned", x.Pinned, "1", x.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("carriers.pinned_share", "share of the looks at these in which they were pinned", x.Pinned, "1", x.Origin))
 	}
 	for _, d := range x.Doing[:min(3, len(x.Doing))] {
-		v.Evidence = append(v.Evidence, c.Figure("share of the looks in which those that kept a carrier were "+d.Words, d.Share, "1", x.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("carriers.doing_share", "share of the looks in which those that kept a carrier were "+d.Words, d.Share, "1", x.Origin))
 	}
 }
 

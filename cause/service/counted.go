@@ -60,11 +60,11 @@ func surged(c *cause.Case, v *cause.Verdict) bool {
 		return false
 	}
 	times := step.after / step.before
-	v.Evidence = append(v.Evidence, c.Figure("before "+clock(step.at), step.before, "1/s", a.Rate.Origin), c.Figure("from then on, for "+fmt.Sprintf("%.0f s", float64(until-step.at)/1e9), step.after, "1/s", a.Rate.Origin),
+	v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+clock(step.at), step.before, "1/s", a.Rate.Origin), c.Figure("requests.after_per_s", "from then on, for "+fmt.Sprintf("%.0f s", float64(until-step.at)/1e9), step.after, "1/s", a.Rate.Origin),
 		out.figure(c, ", on average in that time", risen))
 	if share, origin, none := withheld(c); none {
 		v.State = cause.Inconclusive
-		v.Evidence = append(v.Evidence, c.Figure("share of the host's CPUs used by other processes, which left none free", share, "1", origin))
+		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
 		v.Summary = fmt.Sprintf("%s × the rate before %s, but other processes used %.0f %% of the host's CPUs: which of the two made requests wait is not known", cause.Digits(2, times), clock(step.at), 100*share)
 		v.Needs = []cause.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + cause.Digits(3, step.before)}}
 		return true

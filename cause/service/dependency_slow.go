@@ -62,8 +62,8 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	per, usual, share := beyondUsual(c, ledger.Dependency, wait)
 	v := cause.Verdict{State: cause.RuledOut, Summary: beyond(sum(per), share)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", cause.From(l.Source)),
-		c.Figure("usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", cause.From(l.Source)))
+		c.Figure("slow.dependency_ms", "slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", cause.From(l.Source)),
+		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", cause.From(l.Source)))
 	beside(c, &v, spans, all)
 	if !c.Slow() {
 		return v
@@ -106,7 +106,7 @@ func judgeDependency(c *cause.Case) cause.Verdict {
 	}
 	v.Saves = c.Save(per, -1, -1)
 	for _, d := range details[:min(3, len(details))] {
-		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.dependency_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", cause.From(l.Source)))
 	}
 	if c.AnswersLate() {
 		held(c, &v)
@@ -198,7 +198,7 @@ func held(c *cause.Case, v *cause.Verdict) {
 			names := waitedFor(c, cause.For(m))
 			name := c.Bundle.Names.Text(names[0].id)
 			v.Title = fmt.Sprintf("%s, by way of %s, which is held meanwhile.", strings.TrimSuffix(v.Title, "."), name)
-			v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("share of slow time in which others held what it waited for, and waited for a dependency: %s", name), share, "1", cause.From(c.Ledger.Source)))
+			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which others held what it waited for, and waited for a dependency: %s", name), share, "1", cause.From(c.Ledger.Source)))
 		}
 	}
 }
@@ -313,6 +313,6 @@ func awaited(c *cause.Case, v *cause.Verdict) {
 	}
 	v.State = cause.Inconclusive
 	v.Summary = fmt.Sprintf("%.0f %% of slow time is awaiting something, beyond the usual %s ms; for what was not recorded", 100*share, cause.Digits(3, float64(usual)/1e6))
-	v.Evidence = append(v.Evidence, c.Figure("slow time awaiting without a thread, beyond the usual", float64(sum(per))/1e6, "ms", cause.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, beyond the usual", float64(sum(per))/1e6, "ms", cause.From(l.Source)))
 	v.Needs = []cause.Need{{What: "how long the awaited calls took: the dependency's own log, or an access log with the upstream's time"}}
 }

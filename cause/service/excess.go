@@ -29,7 +29,7 @@ func (e *explained) byStretch() bool {
 		return false
 	}
 	p50, p90 := stats.Quantile(took, .5), stats.Quantile(took, .9)
-	e.v.Evidence = append(e.v.Evidence, e.c.Figure(fmt.Sprintf("p50 of the %d requests that arrived at up to %s/s in the same recording", len(took), cause.Digits(3, about*e.expected)), float64(p50)/1e6, "ms", cause.From(e.a.Source)))
+	e.v.Evidence = append(e.v.Evidence, e.c.Figure("requests.p50_at_expected_ms", fmt.Sprintf("p50 of the %d requests that arrived at up to %s/s in the same recording", len(took), cause.Digits(3, about*e.expected)), float64(p50)/1e6, "ms", cause.From(e.a.Source)))
 	return e.against(p50, p90)
 }
 
@@ -40,7 +40,7 @@ func (e *explained) byBaseline() bool {
 	if !ok || !known || !is || p50.Number <= 0 || rate.Number < e.expected/about {
 		return false // of an idler service it says nothing
 	}
-	e.v.Evidence = append(e.v.Evidence, cause.Given(fmt.Sprintf("p50 at %s/s in the baseline", cause.Digits(3, rate.Number)), p50.Number/1e6, "ms", "--baseline"))
+	e.v.Evidence = append(e.v.Evidence, cause.Given("requests.p50_baseline_ms", fmt.Sprintf("p50 at %s/s in the baseline", cause.Digits(3, rate.Number)), p50.Number/1e6, "ms", "--baseline"))
 	return e.against(int64(p50.Number), int64(p99.Number))
 }
 
@@ -98,8 +98,8 @@ func (e *explained) byReplay() bool {
 	slices.Sort(without.Latency)
 	p50, p90 := stats.Quantile(without.Latency, .5), stats.Quantile(without.Latency, .9)
 	e.v.Evidence = append(e.v.Evidence,
-		c.Figure("CPU time per request", float64(need)/1e6, "ms", origin),
-		c.Figure(fmt.Sprintf("p50 if only one in %s had arrived (replay of the arrivals with %d CPUs, which reproduces the observed p50 and p99)", cause.Digits(2, e.times), cores), float64(p50)/1e6, "ms", cause.From(e.a.Source)))
+		c.Figure("requests.cpu_ms", "CPU time per request", float64(need)/1e6, "ms", origin),
+		c.Figure("requests.p50_without_surge_ms", fmt.Sprintf("p50 if only one in %s had arrived (replay of the arrivals with %d CPUs, which reproduces the observed p50 and p99)", cause.Digits(2, e.times), cores), float64(p50)/1e6, "ms", cause.From(e.a.Source)))
 	return e.against(p50, p90)
 }
 
@@ -116,8 +116,8 @@ func (e *explained) byProcessors() bool {
 	}
 	now := min(used/procs(c), mostBusy)
 	then := now / e.times
-	e.v.Evidence = append(e.v.Evidence, c.Figure("share of the CPUs in use", now, "1", origin),
-		c.Figure(fmt.Sprintf("share of the CPUs in use at %s/s, if each request needs as much", cause.Digits(3, e.expected)), then, "1", origin))
+	e.v.Evidence = append(e.v.Evidence, c.Figure("process.cpus_share", "share of the CPUs in use", now, "1", origin),
+		c.Figure("process.at_expected_cpus_share", fmt.Sprintf("share of the CPUs in use at %s/s, if each request needs as much", cause.Digits(3, e.expected)), then, "1", origin))
 	if now < saturated || then > comfortable {
 		return false
 	}

@@ -46,13 +46,13 @@ func (g *gauged) sum() string {
 }
 
 func (g *gauged) figures(c *cause.Case, v *cause.Verdict) {
-	v.Evidence = append(v.Evidence, c.Figure("most "+g.Unit+" in use, pool "+g.Name, g.Most, "count", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("pool.most_in_use", "most "+g.Unit+" in use, pool "+g.Name, g.Most, "count", g.Origin))
 	if g.Size > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("size of the pool", g.Size, "count", g.Origin),
-			c.Figure("share of readings with all in use", float64(g.Full)/float64(g.Readings), "1", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("pool.size", "size of the pool", g.Size, "count", g.Origin),
+			c.Figure("pool.full_share", "share of readings with all in use", float64(g.Full)/float64(g.Readings), "1", g.Origin))
 	}
 	if !math.IsNaN(g.Waiting) {
-		v.Evidence = append(v.Evidence, c.Figure("requests waiting for one, on average", g.Waiting, "count", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("pool.waiting", "requests waiting for one, on average", g.Waiting, "count", g.Origin))
 	}
 }
 
@@ -89,7 +89,7 @@ func judgeGauges(c *cause.Case, all []gauged) cause.Verdict {
 			v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s.", g.Name)
 		}
 		v.Saves = c.Bound(waited, 0, waited)
-		v.Evidence = append(v.Evidence, c.Figure("share of the slow time waiting for it, at most", waited/float64(l.Total), "1", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("slow.pool_most_share", "share of the slow time waiting for it, at most", waited/float64(l.Total), "1", g.Origin))
 		v.Fix = append(v.Fix, enlargePool(g.Name))
 	case math.IsNaN(g.Waiting) && g.Full > 0:
 		v.State = cause.Inconclusive
@@ -117,7 +117,7 @@ func enlargePool(name string) cause.Fix {
 func judgeTaken(c *cause.Case, s *spanned) cause.Verdict {
 	per, _, share := c.Excess(s.rows, s.slow, func(row int) int64 { return waits(c, row, evidence.PoolWait) })
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("a slow request waits %s of %s for a connection", millis(s.pooled), millis(s.took))}
-	v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("wait of a slow request for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
+	v.Evidence = append(v.Evidence, c.Figure("slow.pool_wait_mean_ms", fmt.Sprintf("wait of a slow request for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
 	if share < cause.Material || !c.Slow() {
 		return v
 	}

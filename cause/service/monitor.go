@@ -76,12 +76,12 @@ func during(c *cause.Case, s *evidence.Series) (mean float64, ok bool) {
 
 // figures adds what a monitor tells.
 func (m *monitored) figures(c *cause.Case, v *cause.Verdict) {
-	v.Evidence = append(v.Evidence, c.Figure("mean duration of a call, measured by "+m.name, m.mean/1e6, "ms", m.origin))
+	v.Evidence = append(v.Evidence, c.Figure("call.monitor_mean_ms", "mean duration of a call, measured by "+m.name, m.mean/1e6, "ms", m.origin))
 	if m.worst > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("longest call ("+m.of+")", m.worst/1e6, "ms", m.origin))
+		v.Evidence = append(v.Evidence, c.Figure("call.monitor_longest_ms", "longest call ("+m.of+")", m.worst/1e6, "ms", m.origin))
 	}
 	if m.calls > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("its calls per request", m.calls, "count", m.origin))
+		v.Evidence = append(v.Evidence, c.Figure("requests.monitor_calls", "its calls per request", m.calls, "count", m.origin))
 	}
 }
 
@@ -125,7 +125,7 @@ func judgeMonitored(c *cause.Case, all []monitored) cause.Verdict {
 		over += m.calls * max(0, m.mean-usual)
 	}
 	v.Summary = product(top.calls, top.mean, top.calls*top.mean, took)
-	v.Evidence = append(v.Evidence, c.Figure("mean duration of a slow request", took/1e6, "ms", cause.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.mean_ms", "mean duration of a slow request", took/1e6, "ms", cause.From(l.Source)))
 	switch share := min(1, over/took); {
 	case !c.Slow():
 	case share >= cause.Material:

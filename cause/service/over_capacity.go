@@ -52,10 +52,10 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	l := c.Ledger
 	share := c.Share(ledger.RequestsCPU)
 	v := cause.Verdict{State: cause.RuledOut, Summary: cause.OfSlow(share) + " waiting for a CPU busy with other requests"}
-	v.Evidence = append(v.Evidence, c.Figure("slow time runnable, CPU busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", cause.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.requests_cpu_ms", "slow time runnable, CPU busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", cause.From(l.Source)))
 	busy, known := ownUtilisation(c)
 	if known {
-		v.Evidence = append(v.Evidence, c.Figure("share of the CPUs busy with the program's own work", busy, "1", cause.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_share", "share of the CPUs busy with the program's own work", busy, "1", cause.From(l.Source)))
 		v.Summary = fmt.Sprintf("CPUs %.0f %% busy with own work, ", 100*busy) + v.Summary
 	}
 	if beside := c.Share(ledger.BackgroundCPU); beside >= cause.Material && beside > share && c.Noticed(cause.Noticeable) && !l.Host.Starved() {
@@ -69,8 +69,8 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 		part = ownPart(c, busy)
 		share = part * c.Share(queued...)
 		v.Evidence = append(v.Evidence,
-			c.Figure("slow time of mark assists, and runnable, CPU busy with GC, while the CPUs are full", float64(l.Charges[ledger.CollectorCPU]+l.Charges[ledger.MarkAssist])/1e6, "ms", cause.From(l.Source)),
-			c.Figure("share of the time on CPUs that was own work, not GC", part, "1", cause.From(l.Source)))
+			c.Figure("slow.gc_cpu_when_full_ms", "slow time of mark assists, and runnable, CPU busy with GC, while the CPUs are full", float64(l.Charges[ledger.CollectorCPU]+l.Charges[ledger.MarkAssist])/1e6, "ms", cause.From(l.Source)),
+			c.Figure("process.own_work_of_cpu_share", "share of the time on CPUs that was own work, not GC", part, "1", cause.From(l.Source)))
 	}
 	if share < cause.Material || !c.Slow() {
 		return v
@@ -89,7 +89,7 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	if busy < saturated {
 		then, origin, ok := c.OwnWhileSlow()
 		if ok {
-			v.Evidence = append(v.Evidence, c.Figure("share of the CPUs busy with the program's own work while slow requests are under way", then, "1", origin))
+			v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_when_slow_share", "share of the CPUs busy with the program's own work while slow requests are under way", then, "1", origin))
 		}
 		if !ok || then < saturated {
 			v.Title, v.Summary = "", fmt.Sprintf("bursts: %.1f %% of slow time waiting for a CPU busy with other requests, but the CPUs are only %.0f %% busy", 100*share, 100*max(busy, then))
@@ -136,13 +136,13 @@ func judgeBackground(c *cause.Case, v cause.Verdict, share float64) cause.Verdic
 	v.Summary = cause.OfSlow(share) + " waiting for a CPU busy with the service's own background work"
 	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy: %.0f %% of slow time.", 100*share)
 	v.Saves = c.SaveMechanism(ledger.BackgroundCPU)
-	v.Evidence = append(v.Evidence, c.Figure("slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", cause.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.background_cpu_ms", "slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", cause.From(l.Source)))
 	fix := cause.Fix{Text: "give this work fewer goroutines than there are CPUs, do it in smaller pieces, or in a process of its own"}
 	if where := c.Background(); len(where) > 0 {
 		fix.Code = where[0].Function
 		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %.0f %% of slow time.", where[0].Name(), 100*share)
 		for _, w := range where[:min(3, len(where))] {
-			v.Evidence = append(v.Evidence, c.Figure("share of that work in "+w.Name(), w.Share, "1", w.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("work.background_site_share", "share of that work in "+w.Name(), w.Share, "1", w.Origin))
 		}
 	}
 	v.Fix = append(v.Fix, fix, cause.Fix{Text: "add CPUs, and have it leave some free for requests"})

@@ -75,7 +75,7 @@ func noted(c *cause.Case, v cause.Verdict) cause.Verdict {
 		slices.Sort(took)
 		name, median := c.Bundle.Names.Text(route), float64(stats.Quantile(took, .5))
 		v.Summary += fmt.Sprintf("; requests to %s always compute, %s each: whether that is too long only an objective tells (--slo)", name, figure.Time(median))
-		v.Evidence = append(v.Evidence, c.Figure("median of the requests to "+name, median/1e6, "ms", cause.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("requests.route_median_ms", "median of the requests to "+name, median/1e6, "ms", cause.From(l.Source)))
 	}
 	return v
 }
@@ -91,10 +91,10 @@ func ownWork(c *cause.Case) cause.Verdict {
 	used := reading.ProcessOf(c.Bundle, c.Subject, reading.Window{From: l.From, Until: l.To}).CPU
 	if most := used.Number * float64(l.To-l.From) / float64(max(1, l.Total)); used.MostlyKnown() && share >= cause.Material && most < cause.Material {
 		v.Summary = fmt.Sprintf("the process used processors for less than %s %% of the slow time, though its threads were ready to run for longer", cause.Digits(2, 100*most))
-		v.Evidence = append(v.Evidence, c.Figure("CPUs the process used", used.Number, "CPUs", used.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("process.cpus", "CPUs the process used", used.Number, "CPUs", used.Origin))
 		return v
 	}
-	v.Evidence = append(v.Evidence, c.Figure("slow time of own work", float64(l.Charges[ledger.Own])/1e6, "ms", at))
+	v.Evidence = append(v.Evidence, c.Figure("slow.own_ms", "slow time of own work", float64(l.Charges[ledger.Own])/1e6, "ms", at))
 	if share < cause.Material && c.Slow() {
 		return unlessUnseen(c, v)
 	}
@@ -107,7 +107,7 @@ func ownWork(c *cause.Case) cause.Verdict {
 		per[n] = int64((1 - made) * float64(per[n]))
 	}
 	if usual > 0 { // else looks met no usual request
-		v.Evidence = append(v.Evidence, c.Figure("usual own work per request (median)", float64(usual)/1e6, "ms", at))
+		v.Evidence = append(v.Evidence, c.Figure("requests.usual_own_ms", "usual own work per request (median)", float64(usual)/1e6, "ms", at))
 	}
 	switch {
 	case over < cause.Material:
@@ -133,11 +133,11 @@ func ownWork(c *cause.Case) cause.Verdict {
 		v.Title = fmt.Sprintf("Slow requests are busy in %s: %.0f %% of slow time is own work.", top.Name(), 100*share)
 		fix.Code = top.Function
 		for _, w := range where[:min(3, len(where))] {
-			v.Evidence = append(v.Evidence, c.Figure("share of that work in "+w.Name(), w.Share, "1", w.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("work.site_share", "share of that work in "+w.Name(), w.Share, "1", w.Origin))
 		}
 	}
 	if route, part := routeOf(c, per); route != "" {
-		v.Evidence = append(v.Evidence, c.Figure("share of it in requests to "+route, part, "1", at))
+		v.Evidence = append(v.Evidence, c.Figure("work.route_share", "share of it in requests to "+route, part, "1", at))
 	}
 	v.Fix = append(v.Fix, fix)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, int64((1-made)*float64(work(row)-usual))) }))

@@ -26,7 +26,7 @@ func judgePauses(c *cause.Case) (v cause.Verdict, ok bool) {
 		v.Title = fmt.Sprintf("Slow requests are paused by GC, most by collections of %s: %.0f %% of slow time.", words, 100*share)
 	}
 	at := cause.From(c.Ledger.Source)
-	v.Evidence = append([]cause.Evidence{c.Figure("slow time paused by GC", float64(c.Ledger.Charges[ledger.StopTheWorld])/1e6, "ms", at)}, v.Evidence...)
+	v.Evidence = append([]cause.Evidence{c.Figure("slow.paused_ms", "slow time paused by GC", float64(c.Ledger.Charges[ledger.StopTheWorld])/1e6, "ms", at)}, v.Evidence...)
 	if share < cause.Material {
 		v.Title = fmt.Sprintf("GC pauses the program %.2g %% of the time, most by collections of %s.", 100*c.Collector().Stopped.Number, all[0].Words)
 		v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service begins with them: its own figures do not show that", all[0].Origin))
@@ -64,10 +64,10 @@ func pausedBy(c *cause.Case, all []cause.Collections) (v cause.Verdict) {
 		if k.Asker != "" {
 			text += ", brought on by " + k.Asker
 		}
-		v.Evidence = append(v.Evidence, c.Figure(text, k.Pauses.Seconds()*1e3, "ms", k.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.paused_by_reason_ms", text, k.Pauses.Seconds()*1e3, "ms", k.Origin))
 	}
 	longest := c.Collector().Longest
-	v.Evidence = append(v.Evidence, c.Figure("longest pause", longest.Number*1e3, "ms", longest.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.longest_pause_ms", "longest pause", longest.Number*1e3, "ms", longest.Origin))
 	fix := cause.Fix{Code: all[0].Asker, Text: "bring on fewer of these collections: allocate less there, above all large objects, which can be rented from a pool; or keep less in memory for each of them to mark"}
 	v.Fix = append(v.Fix, fix)
 	return v

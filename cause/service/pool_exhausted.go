@@ -142,7 +142,7 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 	behind := c.BehindOf(wait)
 	share := float64(behind.Total) / float64(max(1, l.Total))
 	v := cause.Verdict{State: cause.RuledOut, Summary: cause.SlowWait("for pools", behind.Total, share)}
-	v.Evidence = append(v.Evidence, c.Figure("slow time waiting for pools", float64(behind.Total)/1e6, "ms", cause.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.pool_ms", "slow time waiting for pools", float64(behind.Total)/1e6, "ms", cause.From(l.Source)))
 	for i := range all {
 		all[i].figures(c, &v)
 		if i == 0 {
@@ -173,7 +173,7 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 	}
 	v.Saves = c.Save(behind.Own, -1, -1)
 	for _, x := range names[:min(3, len(names))] {
-		v.Evidence = append(v.Evidence, c.Figure("slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", cause.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.pool_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", cause.From(l.Source)))
 	}
 	v.Evidence = append(v.Evidence, chain...)
 	if x := carriers(c, name); x != nil {
@@ -272,16 +272,16 @@ func little(c *cause.Case, v *cause.Verdict, name evidence.NameID, wait cause.Wa
 	seconds := float64(l.To-l.From) / 1e9
 	rate, mean := float64(n)/seconds, float64(held)/float64(n)/1e9
 	v.Evidence = append(v.Evidence,
-		c.Figure("requests that waited for it", float64(waiters)/seconds, "1/s", cause.From(l.Source)),
-		c.Figure("requests of the routes that need it", rate, "1/s", cause.From(l.Source)))
+		c.Figure("pool.waits_per_s", "requests that waited for it", float64(waiters)/seconds, "1/s", cause.From(l.Source)),
+		c.Figure("pool.requests_per_s", "requests of the routes that need it", rate, "1/s", cause.From(l.Source)))
 	if unknown*4 < held {
 		v.Evidence = append(v.Evidence,
-			c.Figure("time each held it, at most: all that it did not wait", mean*1e3, "ms", cause.From(l.Source)),
-			c.Figure("needed at once, at most (requests per second × seconds held)", rate*mean, "1", cause.From(l.Source)))
+			c.Figure("pool.held_ms", "time each held it, at most: all that it did not wait", mean*1e3, "ms", cause.From(l.Source)),
+			c.Figure("pool.needed", "needed at once, at most (requests per second × seconds held)", rate*mean, "1", cause.From(l.Source)))
 	}
 	for _, x := range limits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {
-			v.Evidence = append(v.Evidence, c.Figure("there at once, in the looks at its threads, at most", float64(x.Most), "1", x.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "there at once, in the looks at its threads, at most", float64(x.Most), "1", x.Origin))
 		}
 	}
 }
@@ -297,10 +297,10 @@ func judgeLimits(c *cause.Case) (v cause.Verdict, ok bool) {
 			Title:   fmt.Sprintf("Requests queue for a pool: %s.", x.Words()),
 			Summary: fmt.Sprintf("on average %s threads waited for it", cause.Digits(2, x.Waiting))}
 		v.Evidence = append(v.Evidence,
-			c.Figure(fmt.Sprintf("threads waiting there, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
-			c.Figure("beyond it at once, at most", float64(x.Most), "count", x.Origin))
+			c.Figure("pool.waiting", fmt.Sprintf("threads waiting there, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
+			c.Figure("pool.beyond_most", "beyond it at once, at most", float64(x.Most), "count", x.Origin))
 		for _, d := range x.Doing[:min(3, len(x.Doing))] {
-			v.Evidence = append(v.Evidence, c.Figure("share of the looks in which those beyond it were "+d.Words, d.Share, "1", x.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("pool.doing_share", "share of the looks in which those beyond it were "+d.Words, d.Share, "1", x.Origin))
 		}
 		v.Fix = append(v.Fix, enlargePool(x.Words()))
 		v.Needs = []cause.Need{{What: "an access log from the same time, to show what it costs requests"}}

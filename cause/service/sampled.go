@@ -40,8 +40,8 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread, ledger.RequestsCPU) + outside*c.Share(ledger.Unobserved)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the service keeps %.0f %% of %.0f CPUs busy", 100*used/cores, cores)}
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
-		c.Figure("requests running or runnable, on average", at, "1", cause.From(l.Source)))
+		c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
+		c.Figure("requests.running_mean", "requests running or runnable, on average", at, "1", cause.From(l.Source)))
 	if out := outsideOf(c); used >= saturated*cores && (share < cause.Material || !c.Slow()) && out.over(reading.Whole) >= cause.Noticeable {
 		v.State = cause.Supported
 		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the CPUs busy, and others wait %s before it begins with them.", 100*used/cores, figure.Time(float64(out.over(reading.Whole))))
@@ -103,11 +103,11 @@ func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 	v.Title = fmt.Sprintf("The service is saturated: it keeps %.0f %% of the CPUs busy by itself.", 100*used/cores)
 	if mean < full*cores {
 		v.Title = fmt.Sprintf("The service is saturated while requests are slow: it keeps %.0f %% of the CPUs busy by itself then.", 100*used/cores)
-		v.Evidence = append(v.Evidence, c.Figure(fmt.Sprintf("CPUs used by the process without GC in the mean, of %.0f", cores), mean, "CPUs", origin))
+		v.Evidence = append(v.Evidence, c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC in the mean, of %.0f", cores), mean, "CPUs", origin))
 	}
 	v.Evidence = append(v.Evidence,
-		c.Figure(fmt.Sprintf("CPUs used by the process without GC while slow requests are under way, of %.0f", cores), used, "CPUs", origin),
-		c.Figure("threads waiting for a CPU, on average", ready.Number, "count", ready.Origin))
+		c.Figure("process.without_gc_when_slow_cpus", fmt.Sprintf("CPUs used by the process without GC while slow requests are under way, of %.0f", cores), used, "CPUs", origin),
+		c.Figure("process.runnable_threads", "threads waiting for a CPU, on average", ready.Number, "count", ready.Origin))
 	v.Saves = c.Bound(waited, 0, waited)
 	lighten(c, &v, used)
 	return v, true
@@ -137,14 +137,14 @@ func unobserved(c *cause.Case) (ns int64) {
 // lighten says what each request costs, and what helps.
 func lighten(c *cause.Case, v *cause.Verdict, used float64) {
 	if l := c.Ledger; l.Requests.Rate > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("requests", l.Requests.Rate, "1/s", cause.From(l.Requests.Source)),
-			c.Figure("CPU time per request", used/l.Requests.Rate*1e3, "ms", cause.From(l.Requests.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("requests.per_s", "requests", l.Requests.Rate, "1/s", cause.From(l.Requests.Source)),
+			c.Figure("requests.cpu_ms", "CPU time per request", used/l.Requests.Rate*1e3, "ms", cause.From(l.Requests.Source)))
 	}
 	cheaper := cause.Fix{Text: "make requests cheaper: the stacks of running threads show where CPU time goes"}
 	if where := c.Worked(); len(where) > 0 {
 		v.Title = strings.TrimSuffix(v.Title, ".") + ", most of it in " + where[0].Name() + "."
 		for _, w := range where[:min(3, len(where))] {
-			v.Evidence = append(v.Evidence, c.Figure("share of the requests' own work in "+w.Name(), w.Share, "1", w.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("work.site_share", "share of the requests' own work in "+w.Name(), w.Share, "1", w.Origin))
 		}
 		cheaper = cause.Fix{Text: "make requests cheaper: most CPU time goes into this", Code: where[0].Name()}
 	}

@@ -89,9 +89,9 @@ func judgeStanding(c *cause.Case) (v cause.Verdict, ok bool) {
 	v = cause.Verdict{State: cause.Supported, Weight: min(1, mean), Summary: fmt.Sprintf("%.0f %% of looks at %s with work see them there", 100*share, who),
 		Title: fmt.Sprintf("The process waits at one place: %s, %.0f %% of the time its %s have work.", top.reason, 100*share, who)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("threads waiting there, on average", mean, "count", top.origin),
-		c.Figure("threads seen waiting there", float64(len(top.lanes)), "count", top.origin),
-		c.Figure("share of looks at "+who+" with work", share, "1", top.origin))
+		c.Figure("wait.threads_mean", "threads waiting there, on average", mean, "count", top.origin),
+		c.Figure("wait.threads_seen", "threads seen waiting there", float64(len(top.lanes)), "count", top.origin),
+		c.Figure("wait.looks_share", "share of looks at "+who+" with work", share, "1", top.origin))
 	v.Fix = append(v.Fix, cause.Fix{Text: fixOf(standing[top.view.State], top.view.Pattern, top.reason), Code: top.view.Owner})
 	return v, true
 }

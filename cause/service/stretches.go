@@ -97,10 +97,10 @@ func computesLong(c *cause.Case) (v cause.Verdict, ok bool) {
 	v.Summary = fmt.Sprintf("%.0f %% of the CPU time goes there", 100*float64(x.ns)/cpu)
 	v.Weight = min(1, float64(x.ns)/float64(until-from))
 	v.Evidence = append(v.Evidence,
-		c.Figure("stretches of computing in "+top+" on threads that serve connections", float64(x.count), "count", used.Origin),
-		c.Figure("each, in the mean", each/1e6, "ms", used.Origin),
-		c.Figure("times that threads of the process were given a CPU", all, "count", times.Origin),
-		c.Figure("CPU time of the others, in the mean", rest/1e6, "ms", used.Origin))
+		c.Figure("work.long_stretches", "stretches of computing in "+top+" on threads that serve connections", float64(x.count), "count", used.Origin),
+		c.Figure("work.long_stretch_ms", "each, in the mean", each/1e6, "ms", used.Origin),
+		c.Figure("work.stretches", "times that threads of the process were given a CPU", all, "count", times.Origin),
+		c.Figure("work.stretch_ms", "CPU time of the others, in the mean", rest/1e6, "ms", used.Origin))
 	v.Fix = append(v.Fix, cause.Fix{Text: "do less per request there, cache the result, or do it outside the request", Code: top})
 	v.Needs = []cause.Need{{What: "a row for each request from the same time, to show what it costs them (--load, --requests)"}}
 	return v, true

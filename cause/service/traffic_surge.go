@@ -76,17 +76,17 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 	expected, known := rate.Number, rate.Known()
 	origin := cause.From(a.Source)
 	v := cause.Verdict{State: cause.RuledOut}
-	v.Evidence = append(v.Evidence, c.Figure("requests", a.rate, "1/s", origin))
+	v.Evidence = append(v.Evidence, c.Figure("requests.per_s", "requests", a.rate, "1/s", origin))
 	step, risen := a.step()
 	if !risen {
 		step, risen = a.burst()
 	}
 	switch {
 	case known:
-		v.Evidence = append(v.Evidence, cause.Given("expected", expected, "1/s", by))
+		v.Evidence = append(v.Evidence, cause.Given("requests.expected_per_s", "expected", expected, "1/s", by))
 	case risen:
 		expected = step.before
-		v.Evidence = append(v.Evidence, c.Figure("before "+clock(step.at), step.before, "1/s", origin), c.Figure("after", step.after, "1/s", origin))
+		v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+clock(step.at), step.before, "1/s", origin), c.Figure("requests.after_per_s", "after", step.after, "1/s", origin))
 		a.rate = step.after
 		if out := outsideOf(c); out.noticed(shortest) {
 			v.Evidence = append(v.Evidence, out.figure(c, ", on average after "+clock(step.at), reading.Window{From: step.at, Until: a.From + int64(len(a.Rates))*a.Width}))
@@ -120,7 +120,7 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 	}
 	if share, origin, none := withheld(c); none {
 		v.State, v.Title = cause.Inconclusive, ""
-		v.Evidence = append(v.Evidence, c.Figure("share of the host's CPUs used by other processes, which left none free", share, "1", origin))
+		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
 		v.Summary = fmt.Sprintf("%s × %s, but other processes used %.0f %% of the host's CPUs: which of the two made requests slow is not known", cause.Digits(2, times), than, 100*share)
 		v.Needs = []cause.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
 		return v
@@ -161,7 +161,7 @@ func repeated(c *cause.Case, v *cause.Verdict) {
 	if f.Number >= copied {
 		text += ": callers do not cache"
 	}
-	v.Evidence = append(v.Evidence, c.Figure(text, f.Number, "1", f.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("requests.repeated_share", text, f.Number, "1", f.Origin))
 }
 
 func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("15:04:05") }

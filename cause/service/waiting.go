@@ -145,8 +145,8 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	name := placeName(c, p)
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%s at %s", cause.OfSlow(share), name)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("slow time "+p.Mechanism.TitleAt(runtime.Of(c.Runtime()).Lane, p.What)+": "+name, float64(p.Ns)/1e6, "ms", at),
-		c.Figure(fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
+		c.Figure("slow.wait_ms", "slow time "+p.Mechanism.TitleAt(runtime.Of(c.Runtime()).Lane, p.What)+": "+name, float64(p.Ns)/1e6, "ms", at),
+		c.Figure("slow.wait_requests", fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
 	wait := func(row int) int64 { return l.At(row, p, sites) }
 	if p.From != "" && p.From != p.Where {
 		v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, at))
@@ -167,7 +167,7 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	if 2*p.Linked.Sum() >= p.Ns { // they wait for holders who are there, which no call of theirs tells
 		per, usual, over = c.Excess(l.Rows, l.Slow, wait)
 	}
-	v.Evidence = append(v.Evidence, c.Figure("usual wait there per request (median)", float64(usual)/1e6, "ms", at))
+	v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median)", float64(usual)/1e6, "ms", at))
 	switch {
 	case over < cause.Material:
 		v.Summary += ", as in requests that were not slow"
@@ -221,7 +221,7 @@ func toiling(c *cause.Case, v *cause.Verdict) {
 		if len(t.Doing) > 0 {
 			what += ", mostly " + t.Doing[0].Words
 		}
-		v.Evidence = append(v.Evidence, c.Figure("share of the looks in which others have work that serve no request themselves: "+what, t.Part, "1", t.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("wait.background_share", "share of the looks in which others have work that serve no request themselves: "+what, t.Part, "1", t.Origin))
 	}
 }
 

@@ -55,10 +55,10 @@ func workersOf(c *cause.Case, name string) *workers {
 // told puts into a verdict what a pool of workers says beside the waits.
 func (w *workers) told(c *cause.Case, v *cause.Verdict) {
 	if w.most > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("workers that pool "+w.pool+" may have", w.most, "count", w.origin))
+		v.Evidence = append(v.Evidence, c.Figure("pool.size", "workers that pool "+w.pool+" may have", w.most, "count", w.origin))
 	}
 	if w.reached.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("times it was found to have as many as it may", w.reached.Number, "count", w.reached.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("pool.full_times", "times it was found to have as many as it may", w.reached.Number, "count", w.reached.Origin))
 	}
 }
 
@@ -164,7 +164,7 @@ func (w *workers) fix(c *cause.Case, v *cause.Verdict, name evidence.NameID, wai
 		observed := slices.Clone(p.latency)
 		slices.Sort(observed)
 		now := stats.Quantile(observed, .99)
-		v.Prediction = append(v.Prediction, cause.Prediction{Metric: "p99 with as many workers", Unit: "ms", Now: cause.Number(float64(now) / 1e6), Then: cause.Number(float64(p99) / 1e6),
+		v.Prediction = append(v.Prediction, cause.Prediction{ID: "requests.p99_with_workers_ms", Metric: "p99 with as many workers", Unit: "ms", Now: cause.Number(float64(now) / 1e6), Then: cause.Number(float64(p99) / 1e6),
 			Low: cause.Number(float64(min(least, p99)) / 1e6), High: cause.Number(float64(p99) * (1 + queue.Tolerance) / 1e6)})
 	}
 	v.Fix = append(v.Fix, fix)

@@ -36,6 +36,7 @@ var tables = map[string]func() string{
 	"tried":      triedTable,
 	"labs":       labTable,
 	"make":       makeTable,
+	"figures":    figureTable,
 }
 
 func init() {

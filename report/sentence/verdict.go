@@ -66,11 +66,14 @@ func Origin(evidence []diagnose.Evidence) string {
 	return evidence[0].Origin
 }
 
-// Predictions lists what the first fix would change: "p99 6.4 → 2.7 ms
+// Predictions lists what one of the fixes would change, the first with what comes whatever is changed: "p99 6.4 → 2.7 ms
 // (2.3–3.4)".
-func Predictions(v *diagnose.Verdict) []string {
+func Predictions(v *diagnose.Verdict, fix int) []string {
 	var items []string
 	for _, x := range v.Prediction {
+		if of := x.Fix; of == nil && fix != 0 || of != nil && *of != fix {
+			continue
+		}
 		items = append(items, x.Metric+" "+figure.Change(x.Now, x.Then, x.Low, x.High, x.Unit))
 	}
 	return items

@@ -48,7 +48,7 @@ func (p *page) why(v *diagnose.Verdict, label string) {
 	p.block(label, bold, begin, append(lines, p.more(len(v.Evidence)-len(shown))...))
 }
 
-// fix shows the first fix with what it would do, then the alternatives.
+// fix shows the first fix, then the alternatives, each with what it would do.
 func (p *page) fix(v *diagnose.Verdict, label string) {
 	indent := width(label) + 2
 	var lines []string
@@ -67,12 +67,10 @@ func (p *page) fix(v *diagnose.Verdict, label string) {
 			tabs := strings.ReplaceAll(text[:len(text)-len(inner)], "\t", "    ")
 			lines = append(lines, p.paint(advice, "  "+tabs+p.clean(inner)))
 		}
-		if i == 0 {
-			lines = append(lines, p.flow(sentence.Predictions(v), indent)...)
-		}
+		lines = append(lines, p.flow(sentence.Predictions(v, i), indent)...)
 	}
 	if len(v.Fix) == 0 {
-		lines = p.flow(sentence.Predictions(v), indent)
+		lines = p.flow(sentence.Predictions(v, 0), indent)
 	}
 	p.block(label, bold, indent, lines)
 }

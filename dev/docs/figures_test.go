@@ -1,0 +1,209 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/cause"
+	causes "github.com/unstall/unstall/cause/all"
+)
+
+// figured are the folders whose code makes figures that a diagnosis shows.
+var figured = []string{"cause", "diagnose", "reading"}
+
+// shown is what the code says of a figure: its text, and which causes' files make it.
+type shown struct {
+	text string
+	by   []string
+}
+
+// figureTable lists the ids of all figures and predictions, found where the code makes them.
+func figureTable() string {
+	all := map[string]*shown{}
+	for _, dir := range figured {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(f, func(n ast.Node) bool { find(n, causeOf(name), all); return true })
+			return nil
+		})
+		if err != nil {
+			panic(err)
+		}
+	}
+	t := newTable("id", "unit", "what it is", "of")
+	for _, id := range sortedKeys(all) {
+		s := all[id]
+		slices.Sort(s.by)
+		by := slices.Compact(s.by)
+		if len(by) > 4 {
+			by = append(by[:3:3], "…")
+		}
+		if told[id] != "" {
+			s.text = told[id]
+		}
+		if s.text == "" {
+			panic(id + ": its text is made as it goes: say in told what it is")
+		}
+		t.row(code(id), cause.UnitOf(id), s.text, strings.Join(by, ", "))
+	}
+	return t.String()
+}
+
+// told is what figures are whose text the code puts together as it goes.
+var told = map[string]string{
+	"g1.region_bytes":             "region size",
+	"gc.gen2_for_large":           "gen 2 collections for large objects",
+	"gc.induced_by_caller":        "of these, asked for by one caller",
+	"gc.pause_s":                  "one of the longest pauses",
+	"gc.paused_by_reason_ms":      "pauses by collections of one reason",
+	"gc.these":                    "collections that the verdict is about",
+	"gc.these_paused_worst_share": "share of the worst stretch paused by them",
+	"gc.these_per_min":            "collections that the verdict is about, per minute",
+	"holder.state_share":          "share of that time in which the holder was in one state",
+	"metaspace.max_bytes":         "MaxMetaspaceSize",
+	"pool.queued_items":           "work items waiting for a pool thread, on average",
+	"process.cpus_share":          "share of the CPUs in use",
+	"process.memory_limit_bytes":  "the least memory limit of the process, else the memory there is",
+	"redis.command_per_s":         "calls of one command",
+	"requests.in_flight":          "requests in flight",
+	"requests.repeated_share":     "share of requests that repeat one by the same caller",
+	"slow.wait_ms":                "slow time waiting at one place",
+	"slow.kernel_ms":              "slow time in one mechanism of the kernel",
+}
+
+// find takes up the ids that a node gives to figures: the first string of a call before its text, or of an entry of a
+// table, or what is called ID.
+func find(n ast.Node, by string, all map[string]*shown) {
+	take := func(list []ast.Expr) {
+		for i, e := range list[:min(2, len(list))] { // a verdict or a value may stand before it
+			id, ok := literal(e)
+			if !ok || !cause.FigureID(id) || known(id) {
+				continue
+			}
+			s := all[id]
+			if s == nil {
+				s = &shown{}
+				all[id] = s
+			}
+			if by != "" {
+				s.by = append(s.by, by)
+			}
+			for _, next := range list[i+1:] {
+				if text := words(next); s.text == "" && strings.Trim(text, "… ") != "" && text != cause.UnitOf(id) && text != "1" && text != "CPUs" {
+					s.text = text
+				}
+			}
+			return
+		}
+	}
+	switch x := n.(type) {
+	case *ast.CallExpr:
+		if len(x.Args) > 1 {
+			take(x.Args)
+		}
+	case *ast.CompositeLit:
+		for i, e := range x.Elts {
+			if k, ok := e.(*ast.KeyValueExpr); ok {
+				if name, ok := k.Key.(*ast.Ident); ok && name.Name == "ID" {
+					list := []ast.Expr{k.Value}
+					for _, o := range x.Elts[i+1:] {
+						if o, ok := o.(*ast.KeyValueExpr); ok {
+							list = append(list, o.Value)
+						}
+					}
+					take(list)
+				}
+			}
+		}
+		if _, keyed := first(x.Elts).(*ast.KeyValueExpr); !keyed && len(x.Elts) > 1 {
+			take(x.Elts)
+		}
+	case *ast.AssignStmt:
+		if s, ok := first(x.Lhs).(*ast.SelectorExpr); ok && s.Sel.Name == "ID" {
+			take(x.Rhs)
+		}
+	}
+}
+
+func first(list []ast.Expr) ast.Expr {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+func literal(e ast.Expr) (string, bool) {
+	l, ok := e.(*ast.BasicLit)
+	if !ok || l.Kind != token.STRING {
+		return "", false
+	}
+	s, err := strconv.Unquote(l.Value)
+	return s, err == nil
+}
+
+// known says whether it is the id of a cause.
+func known(id string) bool {
+	return slices.ContainsFunc(causes.Causes, func(c cause.Cause) bool { return c.ID == id })
+}
+
+var verb = regexp.MustCompile(`%[-+.0-9]*[a-z]`)
+
+// words is the text of a figure as far as the code has it: what is filled in is "…".
+func words(e ast.Expr) string {
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		s, _ := literal(x)
+		return strings.TrimSuffix(strings.ReplaceAll(verb.ReplaceAllString(s, "…"), "%%", "%"), ": ")
+	case *ast.CallExpr:
+		if len(x.Args) > 0 {
+			return words(x.Args[0])
+		}
+	case *ast.BinaryExpr:
+		before, after := words(x.X), words(x.Y)
+		switch {
+		case before == "" && after == "":
+			return ""
+		case before == "":
+			return "… " + strings.TrimSpace(after)
+		case after == "":
+			return strings.TrimSpace(before) + " …"
+		}
+		return before + after
+	}
+	return ""
+}
+
+// causeOf is the cause that a file judges, "" none of its own: cause/golang/gc_rate.go is of go.gc-rate.
+func causeOf(name string) string {
+	dir, file := filepath.Split(filepath.ToSlash(name))
+	field := filepath.Base(dir)
+	if field == "golang" {
+		field = "go"
+	}
+	id := field + "." + strings.ReplaceAll(strings.TrimSuffix(file, ".go"), "_", "-")
+	if known(id) {
+		return code(id)
+	}
+	return ""
+}
+
+func sortedKeys[V any](m map[string]V) (keys []string) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
