@@ -42,7 +42,12 @@ var shots = []shot{
 
 // photograph takes the pictures that READMEs show.
 func photograph(chromium string) error {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.Flag("headless", "new"),
+	scratch, err := os.MkdirTemp("", "chromium") // for what it leaves there when it is ended
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.Env("TMPDIR="+scratch), chromedp.Flag("headless", "new"),
 		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("hide-scrollbars", true))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	defer stop()

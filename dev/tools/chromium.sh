@@ -69,7 +69,7 @@ draws() {
 	local dir shown
 	dir=$(mktemp -d)
 	echo '<p id=p></p><script>p.textContent = 6 * 7 + "!"</script>' >"$dir/page.html"
-	shown=$(timeout 60 "$1" --headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run \
+	shown=$(TMPDIR=$dir timeout 60 "$1" --headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run \
 		--disable-background-networking --disable-component-update --disable-sync \
 		--user-data-dir="$dir/profile" --dump-dom "file://$dir/page.html" 2>"$dir/errors" </dev/null) || true
 	reason=$(grep -v '^$' "$dir/errors" | tail -n 1) || reason="it says nothing"

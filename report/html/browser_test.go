@@ -77,6 +77,7 @@ func startBrowser(t testing.TB) *browser {
 		chromedp.Flag("no-pings", true),
 		chromedp.Flag("proxy-server", b.called.address),
 		chromedp.Flag("proxy-bypass-list", "<-loopback>"),
+		chromedp.Env("TMPDIR="+scratch(t)),
 	)
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
@@ -87,6 +88,22 @@ func startBrowser(t testing.TB) *browser {
 	}
 	b.ctx = ctx
 	return b
+}
+
+// scratch is a folder for what a Chromium leaves behind when it is ended: its
+// sockets' folder is where temporary files are, whatever its profile's is.
+func scratch(t testing.TB) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	return folder
 }
 
 // calls is a proxy that answers nobody and remembers who called whom.
