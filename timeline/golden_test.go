@@ -153,6 +153,15 @@ func promises(t *testing.T, x *timeline.Timeline) {
 			}
 		}
 	}
+	for _, r := range x.Routes {
+		var sum int64
+		for _, p := range r.Parts {
+			sum += p.Dur
+		}
+		if sum != r.Time {
+			t.Errorf("the parts of %s are %d of %d", r.Name, sum, r.Time)
+		}
+	}
 	for _, c := range x.Charts {
 		for _, v := range c.Curves {
 			if n := len(v.T); n == 0 || n > timeline.MaxCurve || len(v.V) != n || v.Max != nil && len(v.Max) != n {
@@ -242,6 +251,12 @@ func outline(x *timeline.Timeline) string {
 		line("requests of %s: %d as %d points, %d slow, %d failed, %d unfinished, %d traced, %d shown, highest %s ms, routes %s", p.Source, p.Count, len(p.At),
 			flags[timeline.Slow], flags[timeline.Failed], flags[timeline.Unfinished], flags[timeline.Traced], detail, ms(highest), strings.Join(p.Routes, " | "))
 	}
+	if len(x.Requests) > 0 {
+		line("charged: those of %s", x.Requests[x.Charged].Source)
+	}
+	for _, r := range x.Routes {
+		line("route %s: %d slow, %s ms, %s", r.Name, r.Slow, ms(r.Time), parts(r.Parts))
+	}
 	for _, b := range x.Bands {
 		var sum int64
 		for i := range b.From {
@@ -258,7 +273,11 @@ func outline(x *timeline.Timeline) string {
 		line("band %s (%s) of %s: %d, %s of %s ms, the middle one: %s", b.ID, b.Title, b.Source, len(b.From), ms(sum), ms(watched), text)
 	}
 	for _, c := range x.Charts {
-		line("chart %s (%s) in %s, stacked %v", c.ID, c.Title, c.Unit, c.Stacked)
+		of := ""
+		if c.Route != "" {
+			of = ", of " + c.Route
+		}
+		line("chart %s (%s) in %s, stacked %v%s", c.ID, c.Title, c.Unit, c.Stacked, of)
 		for _, v := range c.Curves {
 			mean, highest, gaps := 0.0, math.Inf(-1), 0
 			var known float64

@@ -33,6 +33,7 @@ func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID
 	l.place()
 	l.chosen()
 	l.requests()
+	l.routes()
 	l.span()
 	l.bands()
 	l.charts()

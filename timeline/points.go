@@ -56,6 +56,9 @@ func (l *layout) requests() {
 	}
 	for i := range l.sources {
 		if l.sources[i].placed {
+			if l.ledger != nil && l.of[l.ledger.Source] == i {
+				l.t.Charged = len(l.t.Requests)
+			}
 			l.t.Requests = append(l.t.Requests, l.points(&l.sources[i], rows[i], charts[i]))
 		}
 	}

@@ -223,38 +223,71 @@ func (l *layout) assists() {
 	l.chart(c)
 }
 
-// mechanisms adds what the slow requests' time went into, as it went.
+// chartedRoutes are the routes that have a chart of their slow requests of their own, if
+// there is more than one.
+const chartedRoutes = 6
+
+// mechanisms adds what the slow requests' time went into, as it went: of all of them, and
+// of each route that lost much.
 func (l *layout) mechanisms() {
 	if l.ledger == nil || len(l.ledger.Slow) == 0 || !l.sources[l.of[l.ledger.Source]].placed {
 		return
+	}
+	if len(l.ledger.Entries) == 1 && l.ledger.Entries[0].Mechanism == ledger.Unobserved {
+		return // nothing to tell apart
 	}
 	s := &l.sources[l.of[l.ledger.Source]]
 	g := newGrid(l.ledger.From, l.ledger.To, 10e6, 500)
 	if l.ledger.To <= l.ledger.From {
 		g = newGrid(s.from, s.to, 10e6, 500)
 	}
-	var cells [ledger.NumMechanisms][]float64
+	var all spent
+	of := make(map[evidence.NameID]*spent)
+	if charted := l.t.Routes[:min(len(l.t.Routes), chartedRoutes)]; len(l.t.Routes) > 1 {
+		for i := range charted {
+			if id := l.b.Names.Lookup(charted[i].Name); id != 0 {
+				of[id] = new(spent)
+			}
+		}
+	}
 	for _, row := range l.ledger.Slow {
+		route := of[l.b.Requests.Route[row]]
 		l.ledger.Walk(row, func(at int64, x evidence.Segment, charges *ledger.Charges) {
 			for m, v := range charges {
 				if v == 0 {
 					continue
 				}
-				if cells[m] == nil {
-					cells[m] = make([]float64, g.n)
+				all.add(g, m, at, x.Dur, v)
+				if route != nil {
+					route.add(g, m, at, x.Dur, v)
 				}
-				g.spread(cells[m], at, at+x.Dur, float64(v)/float64(x.Dur))
 			}
 		})
 	}
-	if len(l.ledger.Entries) == 1 && l.ledger.Entries[0].Mechanism == ledger.Unobserved {
-		return // nothing to tell apart
+	l.spent("", &all, g)
+	for i := range l.t.Routes {
+		if x := of[l.b.Names.Lookup(l.t.Routes[i].Name)]; x != nil {
+			l.spent(l.t.Routes[i].Name, x, g)
+		}
 	}
-	c := Chart{ID: "slow", Title: "slow requests, by what they did or waited for", Unit: "ms/s", Stacked: true}
+}
+
+// spent is time (ns) by mechanism in cells of time.
+type spent [ledger.NumMechanisms][]float64
+
+func (c *spent) add(g grid, m int, at, dur, v int64) {
+	if c[m] == nil {
+		c[m] = make([]float64, g.n)
+	}
+	g.spread(c[m], at, at+dur, float64(v)/float64(dur))
+}
+
+// spent adds the chart of what slow requests' time went into: of a route, "" all.
+func (l *layout) spent(route string, cells *spent, g grid) {
+	c := Chart{ID: "slow", Title: "slow requests, by what they did or waited for", Unit: "ms/s", Stacked: true, Route: route}
 	for _, e := range l.order() {
 		if v := cells[e]; v != nil {
 			c.add(g.curve(e.String(), e.TitleOf(l.lanes()), l.b.Artifacts[l.ledger.Source].Name, v, 1e3/float64(g.width), l.ledger.To))
-			cells[e] = nil
 		}
 	}
 	l.chart(c)

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
@@ -30,7 +31,7 @@ func known(p evidence.Path) bool {
 // fewSlow is how many requests are shown if fewer were slow.
 const fewSlow = 20
 
-// chosen picks the requests whose states are shown: the slowest, and some from
+// chosen picks the requests whose states are shown: slow ones, and some from
 // the middle of those that were not slow.
 func (l *layout) chosen() {
 	r := &l.b.Requests
@@ -61,17 +62,14 @@ func (l *layout) chosen() {
 	slices.SortFunc(traced, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(r.Latency(int(b)), r.Latency(int(a))), cmp.Compare(a, b))
 	})
-	most := MaxSlow
 	for _, row := range traced {
-		if len(l.shown.slow) == most {
-			break
-		}
 		if l.isSlow(int(row), r.Latency(int(row))) {
 			l.shown.slow = append(l.shown.slow, row)
 		}
 	}
-	if slow > most {
-		l.omit("the states of %d of %d slow requests: those of the %d slowest are shown", slow-most, slow, most)
+	if slow > MaxSlow {
+		l.shown.slow = l.spread(l.shown.slow)
+		l.omit("the states of %d of %d slow requests: those of the %d slowest are shown, and of %d chosen from all routes and times", slow-MaxSlow, slow, MaxSlow/2, MaxSlow-MaxSlow/2)
 	}
 	for _, row := range traced {
 		if len(l.shown.slow) >= fewSlow {
@@ -85,6 +83,49 @@ func (l *layout) chosen() {
 		l.shown.detail[row] = int32(i + 1)
 	}
 	l.shown.typical = l.middle(traced)
+}
+
+// strata is in how many parts of its time a route's slow requests are chosen from.
+const strata = 40
+
+// spread chooses of slow requests (slowest first) the slowest half of those that are
+// shown, and the rest at random from each route and time in turn: what a rare route
+// waited for, or the beginning, is shown as well. It chooses the same each time.
+func (l *layout) spread(slow []int32) []int32 {
+	r := &l.b.Requests
+	chosen, rest := slices.Clone(slow[:MaxSlow/2]), slow[MaxSlow/2:]
+	first, last := r.End[slow[0]], r.End[slow[0]]
+	for _, row := range slow {
+		first, last = min(first, r.End[row]), max(last, r.End[row])
+	}
+	type stratum struct {
+		route evidence.NameID
+		time  int64
+	}
+	of := make(map[stratum][]int32)
+	var order []stratum // by their slowest
+	for _, row := range rest {
+		k := stratum{r.Route[row], (r.End[row] - first) * strata / (last - first + 1)}
+		if of[k] == nil {
+			order = append(order, k)
+		}
+		of[k] = append(of[k], row)
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, k := range order {
+		random.Shuffle(len(of[k]), func(i, j int) { of[k][i], of[k][j] = of[k][j], of[k][i] })
+	}
+	for n := 0; len(chosen) < MaxSlow; n++ {
+		for _, k := range order {
+			if n < len(of[k]) && len(chosen) < MaxSlow {
+				chosen = append(chosen, of[k][n])
+			}
+		}
+	}
+	slices.SortFunc(chosen, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(r.Latency(int(b)), r.Latency(int(a))), cmp.Compare(a, b))
+	})
+	return chosen
 }
 
 // middle picks finished requests around the median, in order of latency.

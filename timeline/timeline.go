@@ -19,10 +19,12 @@ type Timeline struct {
 	Lanes    string // what the runtime runs requests on: "goroutine", "thread"
 
 	Requests   []Points // of each artifact that saw requests, the one that heads the report first
+	Charged    int      // index in Requests: of those whose time the ledger charges
+	Routes     []Route  // of the ledger, those first that lost most
 	Threshold  int64    // ns: slow is above; 0: no requests
 	Bands      []Band
 	Charts     []Chart
-	Slow       []Request // whose states are known, slowest first
+	Slow       []Request // whose states are known, slowest first: the slowest, and some of each route and time
 	Typical    []Request // some that were not slow, to hold the slow ones against
 	Processors []Processors
 	Flames     []Flame
@@ -59,6 +61,17 @@ const (
 	Traced     // its states are known
 )
 
+// Route is what the slow requests of one route lost, and by what.
+type Route struct {
+	Name  string // "" the requests whose route is not known
+	Slow  int
+	Time  int64  // ns: their latencies
+	Parts []Part // by mechanism, in the order of the ledger; they add up to the time
+}
+
+// MaxRoutes is how many routes are told apart.
+const MaxRoutes = 100
+
 // Band is a kind of thing that lasts, in a row of its own: collector cycles,
 // stopped world, a quota's stops.
 type Band struct {
@@ -86,6 +99,7 @@ type Chart struct {
 	Title   string
 	Unit    string // "cores", "bytes", "1/s", "share" of the time; "ms/s", "s/s": how many at a time
 	Stacked bool   // the curves are parts of a whole
+	Route   string // it is of this route alone; "": of all
 	Curves  []Curve
 }
 

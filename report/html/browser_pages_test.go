@@ -58,6 +58,11 @@ func (p drawn) add(doc *document) error {
 		return err
 	}
 	v.Views = pictures(p.Timeline, v.N, v.H)
+	v.RouteHead = []string{"", "slow"}
+	for _, r := range p.Routes {
+		v.Routes = append(v.Routes, routeView{r.Name, true, []string{r.Name, strconv.Itoa(r.Slow)}})
+	}
+	v.Where = &whereView{N: v.N, H: v.H, Title: "Where it went"}
 	doc.Parts = append(doc.Parts, partView{Diagnosis: v})
 	return nil
 }
@@ -118,6 +123,16 @@ func many(n, intervals int) *timeline.Timeline {
 	for k, s := range t.Slow {
 		i, _ := slices.BinarySearch(p.At, s.At)
 		p.Detail[i] = int32(k + 1)
+	}
+	for _, name := range p.Routes[1:] {
+		r := timeline.Route{Name: name, Parts: []timeline.Part{{Mechanism: "collector_cpu"}, {Mechanism: "own"}}}
+		for _, s := range t.Slow {
+			if s.Route == name {
+				r.Slow, r.Time = r.Slow+1, r.Time+s.Latency
+				r.Parts[0].Dur, r.Parts[1].Dur = r.Parts[0].Dur+s.States[0].Dur, r.Parts[1].Dur+s.States[1].Dur
+			}
+		}
+		t.Routes = append(t.Routes, r)
 	}
 	t.Requests = []timeline.Points{p}
 	for b, id := range []string{"gc-mark", "stop-the-world", "cpu-throttled", "host-stall"} {

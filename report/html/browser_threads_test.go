@@ -117,7 +117,7 @@ func TestStarved(t *testing.T) {
 				return slices.IndexFunc(titles, func(s string) bool { return strings.HasPrefix(s, begins) })
 			}
 			last := -1
-			for _, want := range []string{"Latency of requests", "pool adjusted: starvation", "threads of the pool", "CPU of the process", "work queued for a pool thread", "requests under way"} {
+			for _, want := range []string{"Latency of the 125 requests", "pool adjusted: starvation", "threads of the pool", "CPU of the process", "work queued for a pool thread", "requests under way"} {
 				if i := at(want); i <= last {
 					t.Errorf("%q is row %d, want it below row %d of %q", want, i, last, titles)
 				} else {

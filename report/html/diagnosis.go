@@ -3,16 +3,19 @@ package html
 import (
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/sentence"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/timeline"
 )
 
 // diagnosisView is a diagnosis in the words of the reports.
@@ -42,14 +45,16 @@ type diagnosisView struct {
 	NoRequests, AddRequests string
 	Loads                   [][]string
 
-	Routes     [][]string
+	Routes     []routeView
 	RouteHead  []string
+	RoutesOf   string // which requests they are of
 	RoutesLeft string
 
 	Where    *whereView
 	Through  *throughView
 	Stacks   []stacksView
 	Views    []pictureView
+	Absent   []pictureView // what cannot be drawn, though it would say something of this
 	Causes   []*causeView
 	RuledOut []diagnose.Verdict
 	Unseen   []unseenView
@@ -57,6 +62,13 @@ type diagnosisView struct {
 	Warnings []warningView
 	Coverage []coverageView
 	Several  bool
+}
+
+// routeView is a row of the table of routes.
+type routeView struct {
+	Route   string
+	Chosen  bool // it can be: the pictures are of the service whose route it is
+	Columns []string
 }
 
 type targetView struct {
@@ -69,7 +81,9 @@ type causeView struct {
 	ID          string // in the page
 	H, Sub      int
 	Cause       string
-	Subject     string // "" goes without saying
+	How         []string // the mechanism, in paragraphs
+	Least       string   // from which evidence on it is named
+	Subject     string   // "" goes without saying
 	Sentence    string
 	Cost        string
 	Evidence    []evidenceView
@@ -90,6 +104,7 @@ type predictionView struct{ Metric, Now, Then, Range, Change string }
 // changeView is what to change, in brief.
 type changeView struct {
 	ID            string
+	How           bool // its mechanism is explained
 	Setting, Text string
 	Predicted     []predictionView
 }
@@ -114,18 +129,23 @@ func (p Diagnosed) add(doc *document) error {
 	if err := doc.draw(v.N, t); err != nil {
 		return err
 	}
-	v.about(d)
+	v.about(d, t)
 	v.answer(d)
 	v.Where = where(d, v.N, v.H)
 	v.Through = through(d, v.N, v.H)
 	v.Stacks = stacks(d, v.N, v.H, v.Sub)
-	v.Views = pictures(t, v.N, v.H)
+	v.Views, v.Absent = present(d, pictures(t, v.N, v.H))
 	v.rest(d)
 	if p.Title == "" {
 		v.contents(p.After)
 	}
 	doc.Parts = append(doc.Parts, partView{Diagnosis: v})
 	return nil
+}
+
+// Choice says whether one of the routes can be chosen.
+func (v *diagnosisView) Choice() bool {
+	return slices.ContainsFunc(v.Routes, func(r routeView) bool { return r.Chosen })
 }
 
 // title names a diagnosis: whom it is about and what was found.
@@ -138,9 +158,9 @@ func title(d *diagnose.Diagnosis) string {
 	return label
 }
 
-func (v *diagnosisView) about(d *diagnose.Diagnosis) {
-	for _, t := range d.Targets {
-		name, about := sentence.Target(t)
+func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
+	for _, x := range d.Targets {
+		name, about := sentence.Target(x)
 		v.Targets = append(v.Targets, targetView{name, about})
 	}
 	v.Window = sentence.Window(d.Window)
@@ -151,7 +171,13 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis) {
 	}
 	if len(d.Routes) > 1 {
 		rows := sentence.Routes(d, min(len(d.Routes), mostRoutes))
-		v.RouteHead, v.Routes = rows[0], rows[1:]
+		v.RouteHead = rows[0]
+		for i, row := range rows[1:] {
+			v.Routes = append(v.Routes, routeView{d.Routes[i].Route, t != nil && (!v.Several || d.Routes[i].Subject == t.Subject), row})
+		}
+		if r := d.Requests; r != nil {
+			v.RoutesOf = "All " + figure.Plural(r.Count, "request") + " in " + path.Base(r.Source) + "."
+		}
 		if left := len(d.Routes) + d.RoutesLeft - len(v.Routes); left > 0 {
 			v.RoutesLeft = figure.Count(left)
 		}
@@ -193,6 +219,7 @@ func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
 
 func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int) *causeView {
 	c := &causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: x.Title, Cost: sentence.Cost(d, x), Fix: x.Fix}
+	c.How, c.Least = explained(x.Cause)
 	if x.Subject != "" && v.Several {
 		c.Subject = x.Subject
 	}
@@ -209,6 +236,19 @@ func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int)
 		c.Frontier = f
 	}
 	return c
+}
+
+// explained is what `unstall causes ID` says of a cause, in paragraphs.
+func explained(id string) (how []string, least string) {
+	for _, k := range all.Causes {
+		if k.ID == id {
+			for p := range strings.SplitSeq(strings.TrimSpace(k.Doc), "\n\n") {
+				how = append(how, strings.Join(strings.Fields(p), " "))
+			}
+			return how, k.Least
+		}
+	}
+	return nil, ""
 }
 
 func prediction(p diagnose.Prediction) predictionView {
@@ -229,7 +269,7 @@ func of(v *float64, unit string) string {
 
 // change is the first fix of a cause that says what to do, nil if none does.
 func change(c *causeView) *changeView {
-	v := &changeView{ID: c.ID, Predicted: c.Predictions}
+	v := &changeView{ID: c.ID, How: len(c.How) > 0, Predicted: c.Predictions}
 	if len(v.Predicted) > mostPredicted {
 		v.Predicted = v.Predicted[:mostPredicted]
 	}
@@ -385,7 +425,7 @@ func (v *diagnosisView) contents(after []Link) {
 	if len(v.RuledOut) > 0 {
 		add(at("ruled-out"), "Ruled out")
 	}
-	if len(v.Open)+len(v.Unseen) > 0 {
+	if len(v.Open)+len(v.Unseen)+len(v.Absent) > 0 {
 		add(at("not-seen"), "Not seen")
 	}
 	if len(v.Warnings) > 0 {

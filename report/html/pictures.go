@@ -1,6 +1,11 @@
 package html
 
-import "github.com/unstall/unstall/timeline"
+import (
+	"slices"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/timeline"
+)
 
 // pictureView is a place that a script draws in.
 type pictureView struct {
@@ -59,6 +64,23 @@ func pictures(t *timeline.Timeline, n, h int) []pictureView {
 	}
 	all[0].Omitted = t.Omitted
 	return all
+}
+
+// present parts what can be drawn from what cannot and would say something of this
+// diagnosis: only who has slow requests misses their states, and only Go has
+// processors (P) to look at.
+func present(d *diagnose.Diagnosis, all []pictureView) (drawn, absent []pictureView) {
+	known := slices.ContainsFunc(d.Targets, func(t diagnose.Target) bool { return t.Runtime != "" })
+	slow := d.Requests != nil && d.Requests.Slow > 0
+	for _, p := range all {
+		switch {
+		case p.Present:
+			drawn = append(drawn, p)
+		case p.Kind == "timeline", slow && p.Kind == "request", slow && known:
+			absent = append(absent, p)
+		}
+	}
+	return drawn, absent
 }
 
 // ofThreads is what can be seen of a process whose requests run on threads: what is

@@ -3,6 +3,7 @@ package html
 import (
 	"fmt"
 	"math"
+	"path"
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
@@ -15,6 +16,7 @@ import (
 type whereView struct {
 	N, H  int
 	Title string
+	Of    string // whose time it is
 	Aria  string
 	Rows  []whereRow
 }
@@ -51,7 +53,13 @@ func where(d *diagnose.Diagnosis, n, h int) *whereView {
 	if len(rows) == 0 {
 		return nil
 	}
-	v := &whereView{N: n, H: h, Title: "Where " + figure.Ms(total) + " of slow requests went"}
+	v := &whereView{N: n, H: h, Title: "Where " + figure.Ms(total) + " of slow requests went", Of: "all slow requests"}
+	if r := d.Requests; r != nil && r.Slow > 0 && !sentence.Several(d) {
+		v.Of = "the " + figure.Plural(r.Slow, "slow request")
+		if r.LedgerSource != "" {
+			v.Of += " in " + path.Base(r.LedgerSource)
+		}
+	}
 	amount := sentence.Amounts(total)
 	var longest float64
 	for _, r := range rows {

@@ -33,7 +33,7 @@
 //	                "at": ticks, "latency": ns, "number", "route", "flags", "detail"}],
 //	  "bands":    [{"id", "title", "source", "at": ns, "dur": ns, "text": [string], "number", "longest": ns,
 //	                "since", "until": ns, when it was watched, left out: all the time}],
-//	  "charts":   [{"id", "title", "unit", "stacked",
+//	  "charts":   [{"id", "title", "unit", "stacked", "route": left out where it is of all,
 //	                "curves": [{"id", "title", "source", "t": ns, "v", "max", "readings": true if nothing is known between points}]}],
 //	  "slow", "typical": {"at": ns, "latency": ns, "lane",
 //	                "source", "origin", "route", "outcome": index in strings,
@@ -59,9 +59,9 @@ var files embed.FS
 
 // scripts in the order they build on each other.
 var scripts = []string{
-	"column", "search", "figure", "scale", "view", "density", "cover", "curve", "lane", "tree", // pure: no document
+	"column", "search", "figure", "scale", "view", "density", "cover", "curve", "lane", "tree", "link", // pure: no document
 	"page", "paint", "gesture", "tooltip",
-	"timeline", "requests", "bands", "charts", "request", "processors", "flames", "start",
+	"timeline", "requests", "bands", "charts", "request", "processors", "flames", "routes", "start",
 }
 
 // Script is the JavaScript that draws what payloads say. It starts itself when the

@@ -24,6 +24,8 @@ type payload struct {
 	Omitted    []string          `json:"omitted,omitempty"`
 	Titles     map[string]string `json:"titles"`
 	Requests   []points          `json:"requests"`
+	Charged    int               `json:"charged"`
+	Routes     []route           `json:"routes"`
 	Bands      []band            `json:"bands"`
 	Charts     []chart           `json:"charts"`
 	Slow       requests          `json:"slow"`
@@ -31,6 +33,18 @@ type payload struct {
 	Processors []processors      `json:"processors"`
 	Flames     []flame           `json:"flames"`
 	Strings    []string          `json:"strings"`
+}
+
+type route struct {
+	Name  string `json:"name"`
+	Slow  int    `json:"slow"`
+	Time  int64  `json:"time"`
+	Parts []part `json:"parts"`
+}
+
+type part struct {
+	Mechanism string `json:"mechanism"`
+	Time      int64  `json:"time"`
 }
 
 type points struct {
@@ -65,6 +79,7 @@ type chart struct {
 	Title   string  `json:"title"`
 	Unit    string  `json:"unit"`
 	Stacked bool    `json:"stacked"`
+	Route   string  `json:"route,omitempty"`
 	Curves  []curve `json:"curves"`
 }
 
@@ -129,7 +144,14 @@ func (e *encoder) payload() (*payload, error) {
 		Span:     span,
 		Tick:     span/math.MaxUint32 + 1,
 		Anchored: t.Anchored, Lanes: t.Lanes, Threshold: t.Threshold, Omitted: t.Omitted,
-		Titles: timeline.Titles(t.Lanes),
+		Titles:  timeline.Titles(t.Lanes),
+		Charged: t.Charged, Routes: make([]route, len(t.Routes)),
+	}
+	for i, r := range t.Routes {
+		p.Routes[i] = route{r.Name, r.Slow, r.Time, make([]part, len(r.Parts))}
+		for k, x := range r.Parts {
+			p.Routes[i].Parts[k] = part{x.Mechanism, x.Dur}
+		}
 	}
 	var err error
 	if p.Requests, err = each(t.Requests, func(r *timeline.Points) (points, error) { return e.points(r, p.Tick) }); err != nil {
@@ -217,7 +239,7 @@ func (e *encoder) chart(c *timeline.Chart) (chart, error) {
 		}
 		return out, nil
 	})
-	return chart{c.ID, c.Title, c.Unit, c.Stacked, curves}, err
+	return chart{c.ID, c.Title, c.Unit, c.Stacked, c.Route, curves}, err
 }
 
 func (e *encoder) flame(f *timeline.Flame) (flame, error) {

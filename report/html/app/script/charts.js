@@ -19,8 +19,9 @@ const chartHeight = 98;
 class ChartTrack extends Track {
   constructor(timeline, chart) {
     super(timeline, "", "chart");
-    this.title.append(chart.title, el("span", { class: "app-unit" }, unitWords(chart.unit)));
+    this.title.append(chart.title + (chart.route ? ", of " + chart.route : ""), el("span", { class: "app-unit" }, unitWords(chart.unit)));
     this.chart = chart;
+    this.peaks = [];
     const known = curveColours[chart.id] || {};
     this.colours = chart.curves.map((c, i) => known[c.id] || (palette.style.getPropertyValue("--m-" + c.id) ? "m-" + c.id : otherColours[i % otherColours.length]));
     this.values = chart.curves.map(() => el("span", { class: "app-value" }));

@@ -37,7 +37,7 @@ function decode(p) {
   return {
     subject: p.subject, from: BigInt(p.from), span: p.span, anchored: p.anchored, lanes: p.lanes || "thread", threshold: p.threshold,
     omitted: p.omitted || [], titles: p.titles,
-    requests: p.requests.map((r) => points(r, p.tick)),
+    requests: p.requests.map((r) => points(r, p.tick)), charged: p.charged || 0, routes: p.routes || [],
     bands: p.bands.map(band),
     charts: p.charts.map((c) => ({ ...c, curves: c.curves.map(curve) })),
     slow: requestList(p.slow, text),

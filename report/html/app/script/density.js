@@ -7,6 +7,20 @@ function inWindow(p, lo, hi) {
   return [lowerBound(p.at, Math.floor(lo / p.tick)), upperBound(p.at, hi / p.tick)];
 }
 
+// ofRoute are the points of one route. One that stands for several requests is of the
+// route of the slowest of them; how many of the others are, is not known.
+function ofRoute(p, route) {
+  const r = p.routes.indexOf(route), keep = [];
+  let together = false;
+  for (let i = 0; r >= 0 && i < p.at.length; i++) {
+    if ((p.route ? p.route[i] : 0) !== r) continue;
+    keep.push(i);
+    together = together || Boolean(p.number && p.number[i] > 1);
+  }
+  const pick = (c) => (c ? c.constructor.from(keep, (i) => c[i]) : null);
+  return { ...p, of: route, together, at: pick(p.at), latency: pick(p.latency), number: null, route: pick(p.route), flags: pick(p.flags), detail: pick(p.detail) };
+}
+
 // rows puts each latency in one of `height` rows, the highest latency in row 0.
 function rows(latency, scale, height) {
   const out = new Uint16Array(latency.length);

@@ -53,6 +53,11 @@ function percent(share) {
   return (p >= 99.95 || p === 0 ? p.toFixed(0) : p >= 10 ? p.toFixed(0) : p.toFixed(1)) + " %";
 }
 
+// fileName is a source without its folders; several are as they are.
+function fileName(source) {
+  return source.includes(", ") ? source : source.slice(source.lastIndexOf("/") + 1);
+}
+
 // amount writes a figure of a chart or flame in its unit.
 function amount(v, unit) {
   switch (unit) {

@@ -8,13 +8,9 @@ class RequestPart {
     this.model = model;
     this.report = report;
     this.index = -1;
-    const list = [];
-    for (let i = 0; i < model.slow.length; i++) {
-      const r = model.slow.request(i);
-      list.push("#" + (i + 1) + " · " + duration(r.latency) + (r.route ? " · " + r.route : "") + (model.anchored && !r.apart ? " · " + moment(model, r.at, 1e6) : ""));
-    }
-    this.choice = choice("request", list, (i) => report.select(i));
+    this.choice = choice("request", [], (i) => report.select(i));
     this.choice.hidden = false;
+    this.none = el("p", { class: "app-status" });
     this.before = button("↑ slower", "the next slower request (k)", () => this.move(-1));
     this.after = button("↓ less slow", "the next less slow request (j)", () => this.move(1));
     this.inTimeline = button("in the timeline", "show this request in the timeline", () => report.goTo("timeline"));
@@ -33,10 +29,11 @@ class RequestPart {
     this.part = el("div", { class: "app-part" },
       el("div", { class: "app-bar" }, this.choice, el("span", { class: "app-buttons", role: "group", "aria-label": "other requests" }, this.before, this.after),
         this.zoom, el("span", { class: "app-buttons" }, this.inTimeline, this.inProcessors)),
-      this.facts, this.plot, this.legend, el("div", { class: "app-scroll", tabindex: 0, role: "region", "aria-label": "States of the request" }, this.table), this.more);
+      this.none, this.facts, this.plot, this.legend, el("div", { class: "app-scroll", tabindex: 0, role: "region", "aria-label": "States of the request" }, this.table), this.more);
     this.facts.setAttribute("aria-live", "polite");
     host.append(this.part);
     this.view = new View(0, 1);
+    this.only(null);
     this.zoom.append(zoomButtons(this.view, "request"));
     this.redraw = once(() => this.draw());
     this.view.onchange(this.redraw);
@@ -61,8 +58,38 @@ class RequestPart {
   }
 
   move(by) {
-    const i = this.index + by;
-    if (i >= 0 && i < this.model.slow.length) this.report.select(i);
+    const i = this.listed[this.listed.indexOf(this.index) + by];
+    if (i !== undefined) this.report.select(i);
+  }
+
+  // only lists the requests of a route, null: of all.
+  only(route) {
+    const { model } = this;
+    this.listed = [];
+    const options = [];
+    for (let i = 0; i < model.slow.length; i++) {
+      const r = model.slow.request(i);
+      if (route !== null && r.route !== route) continue;
+      this.listed.push(i);
+      options.push(el("option", { value: i }, "#" + (i + 1) + " · " + duration(r.latency) + (r.route ? " · " + r.route : "") + (model.anchored && !r.apart ? " · " + moment(model, r.at, 1e6) : "")));
+    }
+    this.none.hidden = this.listed.length > 0;
+    if (!this.listed.length) {
+      this.none.textContent = "No states are known of requests of " + (route || "no route") + ": this one is of another route.";
+      this.only(null);
+      this.none.hidden = false;
+      return;
+    }
+    this.choice.select.replaceChildren(...options);
+    this.choice.select.value = String(this.index);
+    this.ends();
+  }
+
+  // ends says whether there are requests before and after this one in the list.
+  ends() {
+    const at = this.listed.indexOf(this.index);
+    this.before.disabled = at === 0;
+    this.after.disabled = at === this.listed.length - 1;
   }
 
   show(i) {
@@ -74,8 +101,7 @@ class RequestPart {
     this.marked = -1;
     this.all = false;
     this.choice.select.value = String(i);
-    this.before.disabled = i === 0;
-    this.after.disabled = i === model.slow.length - 1;
+    this.ends();
     this.inTimeline.hidden = r.apart;
     this.inProcessors.hidden = this.report.traceOf(r) < 0;
     this.facts.replaceChildren(el("strong", {}, duration(r.latency)), [

@@ -7,7 +7,7 @@ const fewSpans = 1200; // so many also show how long they lasted
 
 class RequestTrack extends Track {
   constructor(timeline) {
-    super(timeline, "Latency of requests, by when they began", "requests");
+    super(timeline, "", "requests");
     this.surface = new Surface("");
     this.element.append(this.surface.canvas);
     const { threshold } = timeline.model;
@@ -20,6 +20,8 @@ class RequestTrack extends Track {
 
   draw() {
     const { timeline: t, surface } = this, { view, points: p } = t;
+    const whole = t.model.requests[t.source], of = t.report.route;
+    this.title.textContent = "Latency of " + (of === null ? "the " + count(whole.count) + " requests" : of || "requests without a route") + (whole.source ? " in " + fileName(whole.source) : "") + ", by when they began";
     this.height = t.width < 600 ? 200 : 260;
     const height = this.height, width = t.plotWidth, left = t.gutter;
     const ctx = surface.clear(t.width, height + 22);
@@ -229,7 +231,17 @@ class RequestTrack extends Track {
       "began " + moment(model, p.at[k] * p.tick, Math.max(p.tick, 1e3)),
       n > 1 ? "the slowest of " + count(n) + " drawn together" : "",
       [f & isFailed ? "failed" : "", f & isUnfinished ? "not finished" : ""].filter(Boolean).join(", "),
+      this.closed(f),
     ].filter(Boolean);
+  }
+
+  // closed says why the request of a point cannot be opened.
+  closed(flags) {
+    const { model, report, points: p } = this.timeline;
+    if (flags & isTraced) return "its states are not in this page, which keeps those of " + count(model.slow.length) + " requests" + (flags & isSlow ? "" : ", slow ones first");
+    if (!model.slow.length) return "what it waited for was not recorded" + (report.hosts.request ? "" : ": see Not seen");
+    const other = model.slow.request(0).source;
+    return other === p.source ? "what it waited for was not recorded" : "what it waited for is known of requests in " + fileName(other) + " only: the rings";
   }
 }
 

@@ -9,6 +9,9 @@ class Report {
     this.model = model;
     this.index = -1;
     this.selected = null;
+    this.route = null; // all
+    this.picked = false; // the reader chose the request
+    this.at = ""; // the part that was used last
     const has = {
       timeline: model.requests.length + model.bands.length + model.charts.length > 0, request: model.slow.length > 0,
       processors: model.processors.length > 0, flames: model.flames.length > 0,
@@ -21,7 +24,49 @@ class Report {
       this[name] = host && has[name] ? new make[name](host, model, this) : null;
       if (host && !has[name]) host.hidden = true;
     }
+    this.routes = new RoutesPart(n, model, this);
     if (model.slow.length) this.select(0, false, true);
+  }
+
+  // choose shows only the requests of a route, null: of all.
+  choose(route) {
+    if (route !== null && !this.routes.rows.has(route) || route === this.route) return;
+    this.route = route;
+    if (this.request) {
+      this.request.only(route);
+      const first = this.request.listed[0];
+      if (route !== null && this.selected.route !== route && this.model.slow.request(first).route === route) this.select(first, false);
+    }
+    if (this.timeline) this.timeline.only(route);
+    this.routes.show(route);
+    this.noted("routes");
+  }
+
+  // noted says that the reader changed what a part shows.
+  noted(name) {
+    this.at = name + "-" + this.n;
+    if (this.changed) this.changed();
+  }
+
+  // link adds what is chosen to what a link holds; follow takes it from one.
+  link(values) {
+    const key = (k) => (this.n ? this.n + "." : "") + k, { timeline: t } = this;
+    if (this.route !== null) values.set(key("route"), this.route);
+    if (t && t.source !== this.model.charged) values.set(key("source"), String(t.source));
+    if (t && !t.view.isFull) values.set(key("zoom"), windowText(t.view.lo, t.view.hi));
+    if (this.picked) values.set(key("request"), String(this.index + 1));
+  }
+
+  follow(values) {
+    const get = (k) => values.get((this.n ? this.n + "." : "") + k), { timeline: t } = this;
+    const route = get("route"), source = Number(get("source")), zoom = readWindow(get("zoom")), request = Number(get("request"));
+    this.choose(route === undefined ? null : route);
+    if (t) {
+      if (t.source !== source && this.model.requests[source] && get("source")) t.show(source);
+      if (zoom) t.view.set(...zoom);
+      else t.view.reset();
+    }
+    if (request >= 1) this.select(request - 1);
   }
 
   // select chooses a slow request in all parts; open: it is to be looked at.
@@ -31,6 +76,8 @@ class Report {
     this.selected = this.model.slow.request(i);
     if (this.request) this.request.show(i);
     if (!quiet) {
+      this.picked = true;
+      this.noted("request");
       if (this.timeline) this.timeline.draw();
       if (this.processors) this.processors.draw();
     }
@@ -67,6 +114,7 @@ class Report {
       if (part.refresh) part.refresh();
       else part.draw();
     }
+    this.routes.draw();
   }
 
   // resize draws again what has another width than it was drawn for.
@@ -93,11 +141,50 @@ function start() {
     for (const r of reports) if (r) r.draw();
   };
   again();
+  follow(reports);
   watch(reports, again);
   const drawn = performance.now();
   expose(reports, new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => {
     resolve({ decode: decoded - began, draw: drawn - decoded, total: performance.now() });
   }))));
+}
+
+// follow keeps the page's address a link to what is seen, and does what it says.
+function follow(reports) {
+  const all = reports.filter(Boolean);
+  const go = () => {
+    const { at, values } = readLink(location.hash);
+    if (!values.size) return false;
+    for (const r of all) r.follow(values);
+    const place = document.getElementById(at);
+    if (place) place.scrollIntoView({ block: "start" });
+    return true;
+  };
+  let timer = 0, used = null;
+  const write = () => {
+    const values = new Map();
+    for (const r of all) r.link(values);
+    const hash = values.size ? writeLink(used ? used.at : readLink(location.hash).at, values) : "";
+    if (hash === location.hash || !hash && !readLink(location.hash).values.size) return;
+    try {
+      history.replaceState(null, "", hash || location.href.replace(/#.*/, ""));
+    } catch {
+      location.replace(hash || "#"); // a page whose address may not be changed otherwise
+    }
+  };
+  go();
+  for (const r of all) {
+    r.changed = () => {
+      used = r;
+      clearTimeout(timer);
+      timer = setTimeout(write, 150);
+    };
+  }
+  addEventListener("hashchange", () => {
+    if (go()) return;
+    used = null; // a place in the page was chosen: what is seen there stays in the link
+    write();
+  });
 }
 
 // complain says in the page that its data could not be drawn.
@@ -164,6 +251,7 @@ function expose(reports, ready) {
   window.unstall = {
     ready,
     reports: reports.map((r) => r && {
+      route: () => r.route, choose: (route) => r.choose(route),
       timeline: r.timeline && { ...zooms(r.timeline, r.timeline.stack), counts: () => r.timeline.counts(), place: (i) => r.timeline.place(i) },
       request: r.request && { selected: () => r.index, select: (i) => r.select(i), count: () => r.model.slow.length, element: r.request.plot },
       processors: r.processors && { ...zooms(r.processors, r.processors.stack), trace: (i) => r.processors.trace(i), shares: () => r.processors.shares() },

@@ -8,7 +8,7 @@ class Timeline {
     this.model = model;
     this.report = report;
     this.view = new View(0, model.span);
-    this.source = 0;
+    this.source = model.charged;
     this.status = new Status();
     this.apart = el("p", { class: "app-status" }, "Points and rings are from different sources, which see a request begin at different moments: the same request may be shown at two latencies.");
     this.stack = el("div", {
@@ -19,11 +19,11 @@ class Timeline {
     this.mark = el("div", { class: "app-mark", "aria-hidden": "true" });
     this.cross.hidden = this.mark.hidden = true;
     this.when = el("span", { class: "app-when", "aria-hidden": "true" });
-    this.sources = choice("requests of", model.requests.map((r) => r.source || "the evidence"), (i) => {
-      this.source = i;
-      this.prepare();
-      this.draw();
+    this.sources = choice("requests of", model.requests.map((r, i) => (fileName(r.source) || "the evidence") + ": " + count(r.count) + (i === model.charged && model.routes.length ? ", whose slow time is charged above" : "")), (i) => {
+      this.show(i);
+      report.noted("timeline");
     });
+    this.sources.select.value = String(this.source);
     host.append(el("div", { class: "app-part" },
       el("div", { class: "app-bar" }, this.sources, zoomButtons(this.view, "timeline"), hint()),
       this.status.element, this.apart, this.stack));
@@ -44,15 +44,33 @@ class Timeline {
       key: (e) => this.key(e),
     });
     this.view.onchange(once(() => this.draw()));
+    this.view.onchange(() => report.noted("timeline"));
     this.prepare();
+  }
+
+  // show shows the requests of a source.
+  show(i) {
+    this.source = i;
+    this.sources.select.value = String(i);
+    this.prepare();
+    this.draw();
+  }
+
+  // only shows the requests of a route, null: of all; of a source that knows it.
+  only(route) {
+    const knows = (i) => this.model.requests[i].routes.includes(route), { requests } = this.model;
+    if (route !== null && requests.length && !knows(this.source)) this.source = Math.max(requests.findIndex((_, i) => knows(i)), 0);
+    if (requests.length) this.show(this.source);
+    else this.draw();
   }
 
   // prepare lays out the points of the source that was chosen.
   prepare() {
-    const p = this.points = this.model.requests[this.source] || null;
+    const p = this.model.requests[this.source] || null, { route } = this.report;
+    this.points = p && route !== null ? ofRoute(p, route) : p;
     this.apart.hidden = true;
     if (!p) return;
-    let low = Infinity, high = 0;
+    let low = Infinity, high = 0; // of all routes, so that they can be compared
     for (const v of p.latency) {
       if (v > high) high = v;
       if (v < low) low = v;
@@ -61,7 +79,7 @@ class Timeline {
     const { slow } = this.model, all = [];
     for (let i = 0; i < slow.length; i++) {
       const r = slow.request(i);
-      if (!r.apart) all.push({ ...r, index: i });
+      if (!r.apart && (route === null || r.route === route)) all.push({ ...r, index: i });
     }
     all.sort((a, b) => a.at - b.at);
     this.apart.hidden = all.every((r) => r.source === p.source);
@@ -85,7 +103,13 @@ class Timeline {
     this.measure();
     if (!this.width) return; // not shown
     this.axis = windowTicks(this.model, this.view, this.plotWidth);
-    for (const t of this.tracks) t.draw();
+    const { route } = this.report;
+    const apart = this.model.charts.some((c) => c.route === route && c.route);
+    for (const t of this.tracks) {
+      const c = t.chart;
+      t.element.hidden = Boolean(c && (c.route ? c.route !== route : apart && c.id === "slow"));
+      if (!t.element.hidden) t.draw();
+    }
     this.drawMark();
     this.say();
   }
@@ -104,7 +128,10 @@ class Timeline {
     const step = Math.pow(10, Math.floor(Math.log10(view.span)) - 2);
     const words = [moment(model, view.lo, step) + " to " + moment(model, view.hi, step) + (model.anchored ? " UTC" : "") + ", " + duration(view.span)];
     const c = this.counts();
-    if (this.points) {
+    if (this.points && this.points.together) {
+      words.push("only " + this.report.route + ": points, each the slowest of the requests drawn together");
+    } else if (this.points) {
+      if (this.report.route !== null) words.push("only " + (this.report.route || "requests without a route"));
       words.push(c.requests === 0 ? "no requests" : count(c.requests) + (c.requests === 1 ? " request" : " requests") + ", " + count(c.slow) + " slow" + (c.failed ? ", " + count(c.failed) + " failed" : ""));
       if (c.requests) words.push("slowest " + duration(c.slowest));
     }

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-const names = ["column", "search", "figure", "scale", "view", "density", "cover", "curve", "lane", "tree"];
+const names = ["column", "search", "figure", "scale", "view", "density", "cover", "curve", "lane", "tree", "link"];
 const source = names.map((n) => readFileSync(`${process.env.SCRIPT}/${n}.js`, "utf8")).join("\n");
 const app = new Function(`"use strict";${source}
 return { column, decode, lowerBound, upperBound, digits, duration, bytes, count, percent, amount, clock, moment, plain, timeTicks, logTicks, linearTicks, logScale,
-  View, inWindow, rows, density, nearest, cover, watched, intervalAt, constant, extremes, stacked, valueAt, shares, runs, laneSpans, laneTotals, spanAt, pack, tree, boxes, find, topBySelf, path };`)();
+  View, inWindow, rows, density, nearest, cover, watched, intervalAt, constant, extremes, stacked, valueAt, shares, runs, laneSpans, laneTotals, spanAt, pack, tree, boxes, find, topBySelf, path, ofRoute, readLink, writeLink, windowText, readWindow };`)();
 
 // random is a generator with a seed, so that a failure can be repeated.
 function random(seed) {
@@ -51,6 +51,33 @@ test("linear ticks of bytes are powers of two", () => {
   assert.deepEqual(app.linearTicks(130 * 1048576, 3, "bytes"), [0, 64, 128].map((v) => v * 1048576));
   assert.deepEqual(app.linearTicks(1.9, 3, "cores"), [0, 1]);
   assert.deepEqual(app.linearTicks(0, 3, "1"), [0]);
+});
+
+test("a link reads back", () => {
+  const values = new Map([["route", "GET /a b/{id}?x=1&y=100%,#ü+"], ["zoom", "12,345"], ["request", "3"]]);
+  for (const at of ["", "timeline-0"]) {
+    const got = app.readLink(app.writeLink(at, values));
+    assert.equal(got.at, at);
+    assert.deepEqual([...got.values], [...values]);
+  }
+  assert.equal(app.writeLink("timeline-0", new Map([["zoom", "1,2"]])), "#at=timeline-0&zoom=1,2");
+  assert.equal(app.writeLink("", new Map()), "");
+  assert.deepEqual(app.readLink("#where-0"), { at: "where-0", values: new Map() });
+  assert.deepEqual(app.readWindow(app.windowText(1.4, 9.6e12)), [1, 9.6e12]);
+  for (const bad of ["", "1", "2,1", "a,b", "1,2,3", undefined]) assert.equal(app.readWindow(bad), null, bad);
+  assert.equal(app.readLink("#route=%&x").values.get("route"), "%");
+});
+
+test("points of a route", () => {
+  const p = { tick: 1, routes: ["", "a", "b"], at: Uint32Array.of(1, 2, 3), latency: Float64Array.of(10, 20, 30), number: Uint32Array.of(1, 5, 1), route: Uint8Array.of(1, 2, 1), flags: Uint8Array.of(0, 1, 2), detail: null };
+  const a = app.ofRoute(p, "a"), b = app.ofRoute(p, "b");
+  assert.deepEqual([...a.at], [1, 3]);
+  assert.deepEqual([...a.flags], [0, 2]);
+  assert.equal(a.together, false);
+  assert.deepEqual([...b.latency], [20]);
+  assert.equal(b.together, true);
+  assert.equal(app.ofRoute(p, "c").at.length, 0);
+  assert.equal(app.ofRoute({ ...p, route: null }, "").at.length, 3);
 });
 
 test("a view stays inside, whatever it is asked for", () => {
