@@ -23,6 +23,7 @@ func (l *layout) charts() {
 	l.counters()
 	l.heap()
 	l.collections()
+	l.cycled()
 	l.memory()
 	l.simple("faults", "page faults", "1/s", false, figures{
 		{evidence.SeriesProcessMinorFaults, "minor", "minor"}, {evidence.SeriesProcessMajorFaults, "major", "major"}})

@@ -57,12 +57,35 @@ func (l *layout) pauses() (rows []int, source string) {
 // how much of the time pauses of each kind took.
 func (l *layout) collections() {
 	rows, source := l.pauses()
-	if len(rows) == 0 {
-		return
+	if told, from := l.sized(rows, source); len(told) > 0 {
+		l.heapAtPauses(told, from)
+		l.allocation(told, from)
 	}
-	l.heapAtPauses(rows, source)
-	l.allocation(rows, source)
-	l.pausesByKind(rows, source)
+	if len(rows) > 0 {
+		l.promotion(rows, source)
+		l.pausesByKind(rows, source)
+	}
+}
+
+// sized are those that tell what the heap was before and after: pauses, else the cycles of
+// a collector that does all of it beside the program.
+func (l *layout) sized(pauses []int, source string) (rows []int, from string) {
+	v := &l.b.Intervals
+	tells := func(i int) bool {
+		_, was := v.Get(i, evidence.HeapBefore)
+		_, is := v.Get(i, evidence.HeapAfter)
+		return was && is
+	}
+	if slices.ContainsFunc(pauses, tells) {
+		return pauses, source
+	}
+	all, artifacts, _ := l.intervals(evidence.GCConcurrent, evidence.CoverGC)
+	for _, i := range all {
+		if tells(i) && v.End[i] >= l.t.From && v.Start[i] <= l.t.To {
+			rows = append(rows, i)
+		}
+	}
+	return rows, l.nameOf(artifacts)
 }
 
 // put appends a point that is later than the last.
@@ -73,11 +96,11 @@ func (c *Curve) put(at int64, v float64) {
 	c.T, c.V = append(c.T, at), append(c.V, v)
 }
 
-// heapAtPauses draws the heap as the saw it is, what was left each time as a line of its
+// heapAtPauses draws the heap of pauses, or of cycles, as the saw it is, what was left each time as a line of its
 // own, and how large it was.
 func (l *layout) heapAtPauses(rows []int, source string) {
 	v := &l.b.Intervals
-	used := Curve{ID: "used", Title: "heap, at each pause", Source: source}
+	used := Curve{ID: "used", Title: "heap, before and after each collection", Source: source}
 	after := Curve{ID: "after", Title: "after a collection", Source: source}
 	old := Curve{ID: "old", Title: "old generation, after", Source: source}
 	capacity := Curve{ID: "limit", Title: "capacity", Source: source}
@@ -117,6 +140,30 @@ func (l *layout) allocation(rows []int, source string) {
 		c.put(v.Start[rows[n-1]], math.NaN())
 	}
 	chart := Chart{ID: "allocation", Title: "allocation rate", Unit: "bytes/s"}
+	chart.add(l.decimate(c))
+	l.chart(chart)
+}
+
+// promotion is what young collections made the old generation grow by, over the time since
+// the one before.
+func (l *layout) promotion(rows []int, source string) {
+	v := &l.b.Intervals
+	c := Curve{ID: "promoted", Title: "promoted", Source: source}
+	last := -1
+	for _, i := range rows {
+		if k, _ := v.PauseOf(i); k != evidence.PauseYoung {
+			continue
+		}
+		before, after := reading.OldOf(v, i)
+		if last >= 0 && v.Start[i] > v.End[last] {
+			c.put(v.End[last], max(0, after-before)/(float64(v.Start[i]-v.End[last])/1e9))
+		}
+		last = i
+	}
+	if len(c.T) > 0 {
+		c.put(v.Start[last], math.NaN())
+	}
+	chart := Chart{ID: "promotion", Title: "promotion rate", Unit: "bytes/s"}
 	chart.add(l.decimate(c))
 	l.chart(chart)
 }

@@ -40,6 +40,7 @@ func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID
 	l.details()
 	l.processors()
 	l.flames()
+	l.collected()
 	l.others()
 	return t
 }

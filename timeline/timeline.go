@@ -28,7 +28,8 @@ type Timeline struct {
 	Typical    []Request // some that were not slow, to hold the slow ones against
 	Processors []Processors
 	Flames     []Flame
-	Omitted    []string // what was recorded and is not shown, in words
+	Collected  *Collected // nil: nobody watched a garbage collector
+	Omitted    []string   // what was recorded and is not shown, in words
 }
 
 // Points are requests over time. Where there are more than [MaxPoints], a point

@@ -50,18 +50,19 @@ type diagnosisView struct {
 	RoutesOf   string // which requests they are of
 	RoutesLeft string
 
-	Where    *whereView
-	Through  *throughView
-	Stacks   []stacksView
-	Views    []pictureView
-	Absent   []pictureView // what cannot be drawn, though it would say something of this
-	Causes   []*causeView
-	RuledOut []diagnose.Verdict
-	Unseen   []unseenView
-	Open     []sentence.Open
-	Warnings []warningView
-	Coverage []coverageView
-	Several  bool
+	Where     *whereView
+	Through   *throughView
+	Stacks    []stacksView
+	Collected *collectedView
+	Views     []pictureView
+	Absent    []pictureView // what cannot be drawn, though it would say something of this
+	Causes    []*causeView
+	RuledOut  []diagnose.Verdict
+	Unseen    []unseenView
+	Open      []sentence.Open
+	Warnings  []warningView
+	Coverage  []coverageView
+	Several   bool
 }
 
 // routeView is a row of the table of routes.
@@ -134,6 +135,7 @@ func (p Diagnosed) add(doc *document) error {
 	v.Where = where(d, v.N, v.H)
 	v.Through = through(d, v.N, v.H)
 	v.Stacks = stacks(d, v.N, v.H, v.Sub)
+	v.Collected = collected(d, t, v.N, v.H, v.Sub)
 	v.Views, v.Absent = present(d, pictures(t, v.N, v.H))
 	v.rest(d)
 	if p.Title == "" {
@@ -413,6 +415,9 @@ func (v *diagnosisView) contents(after []Link) {
 	}
 	for _, x := range v.Stacks {
 		add(x.ID, x.Title)
+	}
+	if v.Collected != nil {
+		add(at("collected"), "Garbage collection")
 	}
 	for _, p := range v.Views {
 		if p.Present {
