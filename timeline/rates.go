@@ -251,7 +251,7 @@ func (l *layout) mechanisms() {
 		}
 	}
 	for _, row := range l.ledger.Slow {
-		route := of[l.b.Requests.Route[row]]
+		route := of[l.b.Requests.Route.At(row)]
 		l.ledger.Walk(row, func(at int64, x evidence.Segment, charges *ledger.Charges) {
 			for m, v := range charges {
 				if v == 0 {

@@ -94,9 +94,9 @@ const strata = 40
 func (l *layout) spread(slow []int32) []int32 {
 	r := &l.b.Requests
 	chosen, rest := slices.Clone(slow[:MaxSlow/2]), slow[MaxSlow/2:]
-	first, last := r.End[slow[0]], r.End[slow[0]]
+	first, last := r.End.At(int(slow[0])), r.End.At(int(slow[0]))
 	for _, row := range slow {
-		first, last = min(first, r.End[row]), max(last, r.End[row])
+		first, last = min(first, r.End.At(int(row))), max(last, r.End.At(int(row)))
 	}
 	type stratum struct {
 		route evidence.NameID
@@ -105,7 +105,7 @@ func (l *layout) spread(slow []int32) []int32 {
 	of := make(map[stratum][]int32)
 	var order []stratum // by their slowest
 	for _, row := range rest {
-		k := stratum{r.Route[row], (r.End[row] - first) * strata / (last - first + 1)}
+		k := stratum{r.Route.At(int(row)), (r.End.At(int(row)) - first) * strata / (last - first + 1)}
 		if of[k] == nil {
 			order = append(order, k)
 		}

@@ -21,7 +21,7 @@ func (l *layout) routes() {
 	of := make(map[evidence.NameID]*route)
 	named := false
 	for _, row := range l.ledger.Slow {
-		id := q.Route[row]
+		id := q.Route.At(row)
 		x := of[id]
 		if x == nil {
 			x = &route{Route: Route{Name: l.b.Names.Text(id)}}
