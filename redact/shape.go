@@ -145,7 +145,7 @@ func (p *Path) Single(segment []byte) bool {
 	}
 	if !p.begun && len(segment) > 0 {
 		p.begun = true
-		p.file = equalsAny(segment, "usr", "opt", "var", "home", "lib", "lib64", "etc", "proc", "sys", "root", "tmp", "run", "nix", "srv", "mnt")
+		p.file = rootFolders.has(segment)
 	}
 	p.given = !p.file && (p.given || handsOut(segment))
 	return false
@@ -154,9 +154,14 @@ func (p *Path) Single(segment []byte) bool {
 // handsOut says whether what follows a segment of a path is likely to be
 // something that only who was given it should know.
 func handsOut(segment []byte) bool {
-	return equalsAny(segment, "webhook", "webhooks", "hook", "hooks", "invite", "invites", "invitation", "invitations", "reset", "reset-password", "password-reset",
-		"verify", "confirm", "confirmation", "unsubscribe", "magic", "magic-link", "activate", "activation", "token", "tokens", "share", "shared", "secret", "secrets", "session", "sessions")
+	return handing.has(segment)
 }
+
+var (
+	handing = wordsOf("webhook", "webhooks", "hook", "hooks", "invite", "invites", "invitation", "invitations", "reset", "reset-password", "password-reset",
+		"verify", "confirm", "confirmation", "unsubscribe", "magic", "magic-link", "activate", "activation", "token", "tokens", "share", "shared", "secret", "secrets", "session", "sessions")
+	rootFolders = wordsOf("usr", "opt", "var", "home", "lib", "lib64", "etc", "proc", "sys", "root", "tmp", "run", "nix", "srv", "mnt")
+)
 
 // handed says whether a segment behind such a one may be what was handed out, and
 // is not a word or a number of a page.
@@ -226,6 +231,10 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 // name things has neither so many changes between letters and digits nor between
 // capitals and small letters.
 func opaque(b []byte) bool {
+	n := len(b)
+	if n < 16 || b[0] == '0' && b[1]|0x20 == 'x' { // an address
+		return false
+	}
 	var digits, uppers, lowers, hexes, dashes, dots, cases int
 	const none, isDigit, isUpper, isLower = 0, 1, 2, 3
 	last, changes := none, 0
@@ -262,10 +271,8 @@ func opaque(b []byte) bool {
 		}
 		last = kind
 	}
-	n, letters := len(b), uppers+lowers
+	letters := uppers + lowers
 	switch {
-	case n < 16 || len(b) > 1 && b[0] == '0' && b[1]|0x20 == 'x': // an address
-		return false
 	case digits > 0 && hexes == n-dashes && (letters > 0 || n == 36 && dashes == 4): // UUIDs and hexadecimal digits
 		return true
 	case dots > 0 && !spread(b):

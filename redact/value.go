@@ -127,6 +127,35 @@ func number(b []byte) bool {
 }
 
 // equalsAny compares in any case with words in lower case.
+// words are of ASCII, in lower case.
+type words map[string]bool
+
+// longestWord is that of all words.
+const longestWord = 16
+
+func wordsOf(all ...string) words {
+	w := make(words, len(all))
+	for _, s := range all {
+		w[s] = true
+	}
+	return w
+}
+
+// has says whether b is one of the words, whatever its case.
+func (w words) has(b []byte) bool {
+	if len(b) == 0 || len(b) > longestWord {
+		return false
+	}
+	var lower [longestWord]byte
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		lower[i] = c
+	}
+	return w[string(lower[:len(b)])]
+}
+
 func equalsAny(b []byte, words ...string) bool {
 	for _, w := range words {
 		if len(b) == len(w) && beginsFold(b, w) {

@@ -90,39 +90,34 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		return nil
 	}
 	t := newTally(b, l)
-	var e entry
-	err = a.Lines(func(line format.Line) bool {
+	take := func(line format.Line, x *seen) bool {
 		if line.Number%8192 == 0 && ctx.Err() != nil {
 			return false
 		}
 		t.lines++
-		v := other
-		if len(line.Text) > 0 {
-			v = l.read(line.Text, &e)
-			if line.Long && v != understood {
-				v = garbled
-			}
-			if l.stampless && v == understood {
-				if e.time = line.Stamp; e.time == 0 {
-					v = other
-				}
-			}
-		}
-		t.last = v
-		switch v {
+		t.last = x.verdict
+		switch x.verdict {
 		case understood:
-			if collected && line.Stamp >= e.time && line.Stamp < e.time+2e9 {
-				e.time = line.Stamp
+			if collected && line.Stamp >= x.time && line.Stamp < x.time+2e9 {
+				x.time = line.Stamp
 			}
-			t.add(&e, line.Number)
-			t.repeats.add(&e, line.Text)
+			t.add(x, line.Number)
 		case garbled:
 			t.garbled(line)
 		default:
 			t.others++
 		}
 		return true
-	})
+	}
+	if l.another() != nil {
+		err = format.Spread(a, func() func(format.Line, *seen) { return t.looking(l.another()) }, take)
+	} else {
+		look, x := t.looking(l.reader), new(seen)
+		err = a.Lines(func(line format.Line) bool {
+			look(line, x)
+			return take(line, x)
+		})
+	}
 	switch {
 	case ctx.Err() != nil:
 		b.Warnf(t.lines, "reading stopped after line %d", t.lines)

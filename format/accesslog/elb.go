@@ -41,6 +41,8 @@ const (
 	elbColumns
 )
 
+func (r *elb) another() reader { return &elb{classic: r.classic, stamped: r.stamped} }
+
 func (r *elb) read(line []byte, e *entry) verdict {
 	r.toks = split(line, r.toks[:0])
 	at := 0 // the column of the time

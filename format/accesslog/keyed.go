@@ -39,6 +39,16 @@ type wantedKey struct {
 	role role
 }
 
+func (k *keyed) another() reader {
+	c := *k
+	if k.json != nil {
+		c.json = &jsonScanner{wanted: k.json.wanted}
+	} else {
+		c.pairs = &pairScanner{ltsv: k.pairs.ltsv}
+	}
+	return &c
+}
+
 func (k *keyed) read(line []byte, e *entry) verdict {
 	if len(line) < 2 {
 		return other

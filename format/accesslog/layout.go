@@ -38,6 +38,8 @@ type layout struct {
 
 type reader interface {
 	read(line []byte, e *entry) verdict
+	// another reads lines of the same layout at the same time; nil where they depend on lines before.
+	another() reader
 }
 
 // sampled is a line of the file's beginning.

@@ -77,6 +77,8 @@ func (t *textual) traefik(l *layout, stats []columnStats, rows []row) bool {
 // before the end (option logasap).
 type haproxy struct{ toks []token }
 
+func (h *haproxy) another() reader { return &haproxy{} }
+
 func (h *haproxy) read(line []byte, e *entry) verdict {
 	open := bytes.IndexByte(line, '[')
 	for open >= 0 && (open+25 >= len(line) || line[open+3] != '/' || line[open+25] != ']') {

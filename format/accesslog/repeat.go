@@ -26,35 +26,43 @@ func newRepeats() *repeats {
 	return &repeats{seed: maphash.MakeSeed(), now: make(map[uint64]int64), before: make(map[uint64]int64)}
 }
 
-// add looks at one request. The caller is the first word of a line of text, as all servers'
-// usual layouts have it; where lines are otherwise nobody is known to ask again.
-func (r *repeats) add(e *entry, line []byte) {
+// asking is what a request asks for and who asks, as a number; 0 where an answer may not be repeated, or nobody is known to
+// ask. The caller is the first word of a line of text, as all servers' usual layouts have it; where lines are otherwise nobody is
+// known to ask again.
+func asking(seed maphash.Seed, e *entry, line []byte) uint64 {
 	if len(e.target) == 0 || len(e.method) > 0 && string(e.method) != "GET" && string(e.method) != "HEAD" {
-		return
+		return 0
 	}
 	caller, _, ok := bytes.Cut(line[:min(len(line), 64)], []byte(" "))
 	if !ok || !address(caller) {
-		return
+		return 0
 	}
 	var h maphash.Hash
-	h.SetSeed(r.seed)
+	h.SetSeed(seed)
 	_, _ = h.Write(caller)
 	_ = h.WriteByte(' ')
 	_, _ = h.Write(e.target)
-	k := h.Sum64()
+	return max(h.Sum64(), 1)
+}
+
+// add looks at one request, at a time, ns.
+func (r *repeats) add(k uint64, at int64) {
+	if k == 0 {
+		return
+	}
 	r.asked++
 	last, known := r.now[k]
 	if !known {
 		last, known = r.before[k]
 	}
-	if known && e.time-last <= repeatWithin && e.time >= last {
+	if known && at-last <= repeatWithin && at >= last {
 		r.again++
 	}
 	if len(r.now) >= repeatKept {
 		r.now, r.before = r.before, r.now
 		clear(r.now)
 	}
-	r.now[k] = e.time
+	r.now[k] = at
 }
 
 // address says whether a word is an address of IPv4 or IPv6.

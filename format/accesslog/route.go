@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"hash/maphash"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
@@ -29,25 +30,55 @@ func newRoutes(b *evidence.Builder, unknown string) *routes {
 	return &routes{b: b, unknown: unknown, slots: make(map[string]uint16)}
 }
 
-// of returns the number of a request's route; its name is names[number].
-func (r *routes) of(method, target []byte) uint16 {
-	if len(target) == 0 && len(method) == 0 {
+// folding folds targets, and remembers the last ones: most are asked for again and again.
+type folding struct {
+	seed  maphash.Seed
+	known [foldings]struct{ path, route []byte }
+}
+
+const (
+	foldings     = 1 << 11
+	longestKnown = 256 // bytes
+)
+
+// append appends a request's method and route; nothing where it has neither.
+func (f *folding) append(buf, method, target []byte) []byte {
+	buf = append(buf, method...)
+	if len(target) == 0 {
+		return buf
+	}
+	if len(method) > 0 {
+		buf = append(buf, ' ')
+	}
+	if i := bytes.IndexByte(target, '?'); i >= 0 {
+		target = target[:i]
+	}
+	if len(target) > longestKnown {
+		return format.AppendRoute(buf, target)
+	}
+	k := &f.known[maphash.Bytes(f.seed, target)%foldings]
+	if !bytes.Equal(k.path, target) {
+		k.path = append(k.path[:0], target...)
+		k.route = format.AppendRoute(k.route[:0], target)
+	}
+	return append(buf, k.route...)
+}
+
+// of returns the number of a request's route, as [folding] tells it, with a method of so many bytes; its name is names[number].
+func (r *routes) of(route []byte, method int) uint16 {
+	if len(route) == 0 {
 		return r.slot(r.unknown)
 	}
-	r.buf = append(r.buf[:0], method...)
-	if len(method) > 0 && len(target) > 0 {
-		r.buf = append(r.buf, ' ')
-	}
-	r.buf = format.AppendRoute(r.buf, target)
-	if s, ok := r.slots[string(r.buf)]; ok {
+	if s, ok := r.slots[string(route)]; ok {
 		return s
 	}
 	if len(r.names) < maxRoutes {
-		return r.slot(string(r.buf))
+		return r.slot(string(route))
 	}
+	r.buf = append(r.buf[:0], route...)
 	path := r.buf
-	if len(method) > 0 {
-		path = path[min(len(path), len(method)+1):]
+	if method > 0 {
+		path = path[min(len(path), method+1):]
 	}
 	head := len(r.buf) - len(path)
 	if len(path) > 1 {

@@ -58,8 +58,45 @@ func newTally(b *evidence.Builder, l *layout) *tally {
 		peers: make(map[string]evidence.NameID), perSecond: make(map[int64]int32)}
 }
 
-func (t *tally) add(e *entry, line int64) {
-	if bytes.Contains(e.target, profiles) {
+// seen is what one line says by itself.
+type seen struct {
+	entry
+	verdict verdict
+	profile bool   // who asks observes the service
+	asking  uint64 // what is asked for, and by whom; see asking
+	route   []byte // with its method; reused
+}
+
+// looking reads lines, each for itself.
+func (t *tally) looking(r reader) func(format.Line, *seen) {
+	fold := &folding{seed: t.repeats.seed}
+	return func(l format.Line, x *seen) {
+		x.verdict = other
+		if len(l.Text) == 0 {
+			return
+		}
+		x.verdict = r.read(l.Text, &x.entry)
+		if l.Long && x.verdict != understood {
+			x.verdict = garbled
+		}
+		if t.l.stampless && x.verdict == understood {
+			if x.time = l.Stamp; x.time == 0 {
+				x.verdict = other
+			}
+		}
+		if x.verdict != understood {
+			return
+		}
+		x.profile = bytes.Contains(x.target, profiles)
+		x.route = fold.append(x.route[:0], x.method, x.target)
+		x.asking = asking(t.repeats.seed, &x.entry, l.Text)
+	}
+}
+
+func (t *tally) add(x *seen, line int64) {
+	e := &x.entry
+	t.repeats.add(x.asking, e.time)
+	if x.profile {
 		t.profiles++
 		return
 	}
@@ -92,7 +129,7 @@ func (t *tally) add(e *entry, line int64) {
 		class = int(e.status / 100)
 	}
 	t.classes[class]++
-	slot := t.routes.of(e.method, e.target)
+	slot := t.routes.of(x.route, len(e.method))
 	for int(slot) >= len(t.counts) {
 		t.counts = append(t.counts, 0)
 	}

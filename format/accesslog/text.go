@@ -113,6 +113,12 @@ type textual struct {
 	toks               []token
 }
 
+func (t *textual) another() reader {
+	c := *t
+	c.toks = nil
+	return &c
+}
+
 func (t *textual) read(line []byte, e *entry) verdict {
 	if len(line) < 20 || line[0] == '#' {
 		return other

@@ -61,6 +61,8 @@ func (r *w3c) directive(line []byte) {
 	}
 }
 
+func (r *w3c) another() reader { return nil } // a directive says what follows it
+
 func (r *w3c) read(line []byte, e *entry) verdict {
 	if line[0] == '#' {
 		r.directive(line)

@@ -1,0 +1,142 @@
+package format
+
+import (
+	"runtime"
+	"sync"
+)
+
+// Spread calls take for each line of the artifact, in order, with what look made of it, until take returns
+// false or the artifact ends; it returns what [Artifact.Lines] does. Where there are processors for it, several workers look at
+// lines that come later meanwhile: each gets a look of its own from worker, which knows nothing of the lines before.
+// A seen is used again for other lines; what it keeps of a line's text is good until take returns.
+func Spread[T any](a *Artifact, worker func() (look func(Line, *T)), take func(Line, *T) bool) error {
+	if workers := runtime.GOMAXPROCS(0); workers > 1 {
+		return spread(a, workers, worker, take)
+	}
+	look, seen := worker(), new(T)
+	return a.Lines(func(l Line) bool {
+		look(l, seen)
+		return take(l, seen)
+	})
+}
+
+// A batch is that many lines or bytes, which a worker looks at in about a millisecond. The first ones are small: so are most files.
+const (
+	firstBytes = 16 << 10
+	batchBytes = 256 << 10
+	batchLines = 4096
+)
+
+// batch is lines that one worker looks at.
+type batch[T any] struct {
+	text  []byte // what the lines are of
+	lines []Line
+	seen  []T
+	done  chan any // what a worker panicked with, nil
+}
+
+func (b *batch[T]) add(l Line) bool {
+	if len(b.lines) > 0 && (len(b.lines) == batchLines || len(b.text)+len(l.Text)+len(l.From) > cap(b.text)) {
+		return false
+	}
+	keep := func(s []byte) []byte {
+		if s == nil {
+			return nil
+		}
+		from := len(b.text)
+		b.text = append(b.text, s...)
+		return b.text[from:len(b.text):len(b.text)]
+	}
+	l.Text, l.From = keep(l.Text), keep(l.From)
+	b.lines = append(b.lines, l)
+	return true
+}
+
+func (b *batch[T]) look(look func(Line, *T)) {
+	defer func() { b.done <- recover() }()
+	if n := len(b.lines); n > len(b.seen) {
+		b.seen = append(b.seen, make([]T, n-len(b.seen))...)
+	}
+	for i := range b.lines {
+		look(b.lines[i], &b.seen[i])
+	}
+}
+
+// spread is a pipe: one goroutine splits into lines, workers look at batches of them, the caller takes these in order.
+func spread[T any](a *Artifact, workers int, worker func() func(Line, *T), take func(Line, *T) bool) error {
+	var ended error // of the one that splits, once order is closed
+	ahead := 2 * workers
+	order, work := make(chan *batch[T], ahead), make(chan *batch[T], ahead)
+	spare := make(chan *batch[T], ahead+workers+2)
+	stop := make(chan struct{})
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer close(stop)
+
+	running.Go(func() {
+		defer close(order)
+		defer close(work)
+		size := firstBytes
+		fresh := func() *batch[T] {
+			select {
+			case b := <-spare:
+				if cap(b.text) >= size {
+					b.text, b.lines = b.text[:0], b.lines[:0]
+					return b
+				}
+			default:
+			}
+			return &batch[T]{text: make([]byte, 0, size), done: make(chan any, 1)}
+		}
+		send := func(b *batch[T]) bool {
+			select {
+			case order <- b: // there is as much room for work
+				work <- b
+				size = batchBytes
+				return true
+			case <-stop:
+				return false
+			}
+		}
+		b := fresh()
+		ended = a.Lines(func(l Line) bool {
+			if b.add(l) {
+				return true
+			}
+			if !send(b) {
+				return false
+			}
+			b = fresh()
+			return b.add(l)
+		})
+		if len(b.lines) > 0 {
+			send(b)
+		}
+	})
+	for range workers {
+		running.Go(func() {
+			var look func(Line, *T)
+			for b := range work {
+				if look == nil {
+					look = worker()
+				}
+				b.look(look)
+			}
+		})
+	}
+	for b := range order {
+		if panicked := <-b.done; panicked != nil {
+			panic(panicked)
+		}
+		for i := range b.lines {
+			if !take(b.lines[i], &b.seen[i]) {
+				return nil
+			}
+		}
+		select {
+		case spare <- b:
+		default:
+		}
+	}
+	return ended
+}
