@@ -2,7 +2,6 @@ package lab
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/lab/build"
+	output "github.com/unstall/unstall/report/json"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -130,11 +130,11 @@ func TestSchema(t *testing.T) {
 		Runs:        []Measured{{Variant: "sick", Block: 1, Start: at, Offered: n(1000), Achieved: 999, Metrics: map[string]float64{"p99_ms": 6.4}}},
 	}
 	o.finish()
-	got, err := json.MarshalIndent(&o, "", " ")
-	if err != nil {
+	var got bytes.Buffer
+	if err := output.Encode(&got, &o); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "outcome.json", append(got, '\n'))
+	golden(t, "outcome.json", got.Bytes())
 	var text bytes.Buffer
 	if err := Report(&text, &o); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/dev/schema"
 )
 
 func TestMain(m *testing.M) {
@@ -38,11 +39,12 @@ func TestScript(t *testing.T) {
 			return false, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":  exits,
-			"gzip":   compress,
-			"server": startServer,
-			"end":    end,
-			"holds":  holds,
+			"exits":     exits,
+			"gzip":      compress,
+			"described": described,
+			"server":    startServer,
+			"end":       end,
+			"holds":     holds,
 			"capture": func(ts *testscript.TestScript, _ bool, args []string) {
 				writeCapture(ts, args)
 			},
@@ -63,6 +65,13 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if want := args[0]; got != "exit status "+want && got != want {
 		ts.Fatalf("%v: %s, want exit status %s", args[1:], got, want)
+	}
+}
+
+// described demands that a JSON document is as its schema says, with no other keys: described stdout
+func described(ts *testscript.TestScript, _ bool, args []string) {
+	if err := schema.Holds("../..", []byte(ts.ReadFile(args[0])), true); err != nil {
+		ts.Fatalf("%s: %v", args[0], err)
 	}
 }
 
