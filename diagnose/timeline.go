@@ -37,6 +37,15 @@ func (d *Diagnosis) Timeline() *timeline.Timeline {
 	return k.timeline
 }
 
+// Incident is what the diagnosis was made of, nil where it was not made by [Run], has forgotten
+// that, or has laid out its [Diagnosis.Timeline].
+func (d *Diagnosis) Incident() *incident.Incident {
+	if d.kept == nil {
+		return nil
+	}
+	return d.kept.incident
+}
+
 // Forget drops the evidence that is kept for [Diagnosis.Timeline], the time line, and
 // what threads did.
 func (d *Diagnosis) Forget() { d.kept = nil }

@@ -60,14 +60,16 @@ func (t *rows) end() error {
 	return err
 }
 
-// time puts a moment in two cells, both empty for 0.
-func (t *rows) time(ns int64, c evidence.ClockID) {
+// time puts a moment of a clock in two cells, both empty for 0.
+func (t *rows) time(ns int64, c evidence.ClockID) { t.moment(ns, t.s.anchored(c)) }
+
+func (t *rows) moment(ns int64, dated bool) {
 	if ns == 0 {
 		t.put("", "")
 		return
 	}
 	day := ""
-	if t.s.anchored(c) {
+	if dated {
 		day = time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000000000Z")
 	}
 	t.put(day, strconv.FormatInt(ns, 10))
@@ -98,51 +100,31 @@ func milliseconds(ns int64) string {
 }
 
 // requests writes a row for each request. Mechanisms' cells, in ms, sum to the
-// latency; they are of the requests that the ledger charges and empty for others.
-// Method says how they were measured: trace, or overlap where only the pauses of
-// the process and what the log itself says are known. The error of when a request
-// began is that of its source's clock: a log in whole seconds is off by up to one.
+// latency; they are empty for requests that no ledger charges.
 func (t *rows) requests() error {
-	b, r := t.s.Bundle, &t.s.Bundle.Requests
 	t.put("source", "origin", "process", "route", "began", "began_ns", "began_error_ns", "latency_ms", "outcome", "slow", "method")
 	for m := range ledger.NumMechanisms {
 		t.put(m.String() + "_ms")
 	}
-	slow := evidence.NewRows(r.Len())
-	for _, l := range t.s.Ledgers {
-		for _, i := range l.Slow {
-			slow.Add(i)
-		}
-	}
 	if err := t.end(); err != nil {
 		return err
 	}
-	for i := range r.Len() {
-		if !r.Timed(i) {
-			continue // the ledger leaves it out, too
-		}
-		latency := r.Latency(i)
-		o := r.Origin.At(i)
-		t.put(t.s.artifact(o), b.OriginText(o), t.s.subject(r.Subject.At(i)), b.Names.Text(r.Route.At(i)))
-		t.time(r.End.At(i)-latency, r.Clock.At(i))
+	for q := range t.s.Requests() {
+		t.put(q.Source, q.Origin, q.Process, q.Route)
+		t.moment(q.Began, q.Dated)
 		slack := ""
-		if c := &b.Clocks[r.Clock.At(i)]; c.Anchored() {
-			slack = strconv.FormatInt(c.Slack(), 10)
+		if q.Slack >= 0 {
+			slack = strconv.FormatInt(q.Slack, 10)
 		}
-		t.put(slack, milliseconds(latency), r.Outcome.At(i).String())
-		l := t.s.ledgerOf(i)
-		if l == nil {
+		t.put(slack, milliseconds(q.Latency), q.Outcome.String())
+		if !q.Charged {
 			t.put("", "")
 			for range ledger.NumMechanisms {
 				t.put("")
 			}
 		} else {
-			method := ledger.MethodOverlap
-			if l.Traced {
-				method = ledger.MethodTrace
-			}
-			t.put(strconv.FormatBool(slow.Has(i)), method)
-			for _, ns := range l.Of(i) {
+			t.put(strconv.FormatBool(q.Slow), q.Method)
+			for _, ns := range q.Charges {
 				t.put(milliseconds(ns))
 			}
 		}

@@ -5,7 +5,7 @@
 // dotnet-stack prints them. One more form is a file and a row of the table.
 //
 // Its opinion: an export carries what was seen and what it was charged to, and no
-// verdict; its figures are the ledger's to the nanosecond, and nothing is sampled
+// verdict but in tables of many runs (package export/parquet); its figures are the ledger's to the nanosecond, and nothing is sampled
 // or summed up on the way. What a form cannot say it leaves out. Names are data:
 // whatever stands in a route or a function's name is quoted as the form demands and
 // otherwise left as it is, also where a spreadsheet would take it for a formula.
@@ -88,17 +88,19 @@ type Form struct {
 	Binary     bool     // nothing for a terminal
 	Flag       string   // what chooses among Parts: "what", "table"; "" if there are none
 	Parts      []string // the first is the default
+	Many       bool     // tables of many runs with their verdicts, into a directory: package export/parquet writes them
 	// Prepare returns the writer of a part, or a [Missing] if there is nothing of it.
 	Prepare func(s *Source, part string) (Writer, error)
 }
 
 // Forms in the order they are offered.
 var Forms = []Form{
-	{"pprof", []string{".pb.gz", ".pprof", ".pb"}, true, "what", pprofParts, pprof},
-	{"speedscope", []string{".speedscope.json"}, false, "", nil, speedscope},
-	{"perfetto", []string{".pftrace", ".perfetto-trace"}, true, "", nil, perfetto},
-	{"csv", []string{".csv"}, false, "table", csvTables, csvTable},
-	{"stacks", []string{".stacks", ".stacks.txt"}, false, "", nil, stacks},
+	{Name: "pprof", Extensions: []string{".pb.gz", ".pprof", ".pb"}, Binary: true, Flag: "what", Parts: pprofParts, Prepare: pprof},
+	{Name: "speedscope", Extensions: []string{".speedscope.json"}, Prepare: speedscope},
+	{Name: "perfetto", Extensions: []string{".pftrace", ".perfetto-trace"}, Binary: true, Prepare: perfetto},
+	{Name: "csv", Extensions: []string{".csv"}, Flag: "table", Parts: csvTables, Prepare: csvTable},
+	{Name: "stacks", Extensions: []string{".stacks", ".stacks.txt"}, Prepare: stacks},
+	{Name: "parquet", Many: true},
 }
 
 // Choose returns the form of a name or, without one, the form that the name of

@@ -124,6 +124,9 @@ func TestGolden(t *testing.T) {
 func TestSame(t *testing.T) {
 	one, two := recorded(t, Options{}), recorded(t, Options{})
 	for _, f := range Forms {
+		if f.Many {
+			continue // export/parquet has its own
+		}
 		for _, part := range append([]string{""}, f.Parts...) {
 			if part == "heap" || part == "mutex" || part == "block" || part == "goroutine" || part == "threads" || part == "allocations" || part == "on-cpu" || part == "off-cpu" || f.Name == "stacks" {
 				continue // not in the recording
@@ -174,10 +177,10 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ to, file, want string }{
-		{"", "", "in which form: add --to pprof|speedscope|perfetto|csv|stacks"},
-		{"", "-", "in which form: add --to pprof|speedscope|perfetto|csv|stacks"},
-		{"", "x.json", "-o x.json: its name does not say which form to write: add --to pprof|speedscope|perfetto|csv|stacks"},
-		{"svg", "x.csv", "--to svg: there is no such form: give pprof|speedscope|perfetto|csv|stacks"},
+		{"", "", "in which form: add --to pprof|speedscope|perfetto|csv|stacks|parquet"},
+		{"", "-", "in which form: add --to pprof|speedscope|perfetto|csv|stacks|parquet"},
+		{"", "x.json", "-o x.json: its name does not say which form to write: add --to pprof|speedscope|perfetto|csv|stacks|parquet"},
+		{"svg", "x.csv", "--to svg: there is no such form: give pprof|speedscope|perfetto|csv|stacks|parquet"},
 	} {
 		if _, err := Choose(c.to, c.file); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: %v", c, err)
@@ -193,6 +196,9 @@ func TestChoose(t *testing.T) {
 func TestWriteError(t *testing.T) {
 	s := recorded(t, Options{})
 	for _, f := range Forms {
+		if f.Many {
+			continue // export/parquet has its own
+		}
 		if f.Name == "stacks" {
 			s = ofText(t, starving(t))
 		}
@@ -229,6 +235,9 @@ func (c *closed) Write(p []byte) (int, error) {
 func BenchmarkExport(b *testing.B) {
 	s := recorded(b, Options{})
 	for _, f := range Forms {
+		if f.Many {
+			continue // export/parquet has its own
+		}
 		for _, part := range append([]string{}, f.Parts...) {
 			bench(b, s, f, part)
 		}

@@ -11,12 +11,13 @@ import (
 )
 
 type exportCommand struct {
-	Files  []string       `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
-	To     string         `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv or stacks, as dotnet-stack or jstack prints them (default: by the name of the output file: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
-	Output string         `short:"o" placeholder:"FILE" help:"Write to a file."`
-	What   string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (where threads of a .NET process or a JVM were seen), allocations (of a .NET process: what is allocated, and what of it dies in gen 2), on-cpu or off-cpu (where threads ran and waited, with the kernel's functions: record --kernel) (default cpu)."`
-	Table  string         `placeholder:"TABLE" help:"For csv: requests, intervals (collections, pauses) or series (figures over time) (default requests)."`
-	SLO    *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
+	Files    []string       `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
+	To       string         `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv, stacks, as dotnet-stack or jstack prints them, or parquet: tables of each file's requests, ledger and verdicts (default: by the name of the output file: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
+	Output   string         `short:"o" placeholder:"FILE" help:"Write to a file; of parquet, to a directory or s3://BUCKET/PREFIX."`
+	What     string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (where threads of a .NET process or a JVM were seen), allocations (of a .NET process: what is allocated, and what of it dies in gen 2), on-cpu or off-cpu (where threads ran and waited, with the kernel's functions: record --kernel) (default cpu)."`
+	Table    string         `placeholder:"TABLE" help:"For csv: requests, intervals (collections, pauses) or series (figures over time) (default requests)."`
+	Together bool           `help:"For parquet: all files are of one incident (default: each of its own)."`
+	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
 	stretch
 }
 
@@ -31,6 +32,12 @@ func (c *exportCommand) Run(s *session) error {
 	}
 	if c.SLO != nil && *c.SLO <= 0 {
 		return fmt.Errorf("--slo %s: give a time above zero", *c.SLO)
+	}
+	switch {
+	case form.Many:
+		return c.dataset(s)
+	case c.Together:
+		return fmt.Errorf("--together: a %s export is of all files together anyhow; only parquet takes each on its own", form.Name)
 	}
 	if form.Binary && (c.Output == "" || c.Output == "-") && terminal(s.out) {
 		return fmt.Errorf("--to %s is not for a terminal: add -o FILE%s", form.Name, form.Extensions[0])

@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	pq "github.com/parquet-go/parquet-go"
+
 	causes "github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/export"
+	"github.com/unstall/unstall/export/parquet"
 	formats "github.com/unstall/unstall/format/all"
 	"github.com/unstall/unstall/lab"
 	labs "github.com/unstall/unstall/lab/all"
@@ -30,6 +33,7 @@ var tables = map[string]func() string{
 	"mechanisms": mechanismTable,
 	"reports":    reportTable,
 	"exports":    exportTable,
+	"columns":    columnTable,
 	"metrics":    metricTable,
 	"rules":      ruleTable,
 	"settings":   settingTable,
@@ -93,6 +97,47 @@ func exportTable() string {
 		t.row(code(f.Name), codes(f.Extensions), parts)
 	}
 	return t.String()
+}
+
+// columnTable are the columns of the Parquet tables; a name that ends in ? may be null.
+func columnTable() string {
+	t := newTable("table", "columns")
+	for _, name := range parquet.Tables {
+		t.row(code(name), strings.Join(columns(parquet.SchemaOf(name).Fields()), ", "))
+	}
+	return t.String()
+}
+
+func columns(fields []pq.Field) (all []string) {
+	for _, f := range fields {
+		name := f.Name()
+		if f.Optional() {
+			name += "?"
+		}
+		of := ""
+		switch inner := f.Fields(); {
+		case f.Leaf():
+			of = columnType(f)
+		case f.Type().String() == "LIST":
+			element := inner[0].Fields()[0]
+			of = "list of " + columnType(element)
+			if !element.Leaf() {
+				of = "list of (" + strings.Join(columns(element.Fields()), ", ") + ")"
+			}
+		}
+		all = append(all, code(name)+" "+of)
+	}
+	return all
+}
+
+func columnType(n pq.Node) string {
+	t := n.Type().String()
+	for _, short := range [][2]string{{"STRING", "text"}, {"INT(64", "int64"}, {"INT(32", "int32"}, {"TIMESTAMP", "timestamp, µs"}} {
+		if strings.HasPrefix(t, short[0]) {
+			return short[1]
+		}
+	}
+	return strings.ToLower(t)
 }
 
 func metricTable() string {

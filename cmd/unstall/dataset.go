@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/export/parquet"
+	"github.com/unstall/unstall/export/place"
+	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/format"
+)
+
+// mostAtOnce runs are read side by side: each is in memory as a whole.
+const mostAtOnce = 4
+
+// dataset writes tables of what each file tells, or all together. Ctrl-C ends it early: what
+// was read by then is written.
+func (c *exportCommand) dataset(s *session) error {
+	switch {
+	case c.What != "":
+		return fmt.Errorf("--what %s: it does not apply to a parquet export", c.What)
+	case c.Table != "":
+		return fmt.Errorf("--table %s: a parquet export writes all its tables", c.Table)
+	case c.SLO != nil && *c.SLO <= 0:
+		return fmt.Errorf("--slo %s: give a time above zero", *c.SLO)
+	case c.Output == "" || c.Output == "-":
+		return errors.New("--to parquet writes several tables: add -o DIRECTORY or -o s3://BUCKET/PREFIX")
+	case strings.EqualFold(filepath.Ext(c.Output), ".parquet"):
+		return fmt.Errorf("-o %s: parquet is several tables: give a directory or s3://BUCKET/PREFIX", c.Output)
+	}
+	to, err := place.Of(c.Output)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	if err := to.Check(ctx); err != nil {
+		s.fail(unreadable, err)
+		return nil
+	}
+	beNice()
+	debug.SetGCPercent(50)
+	artifacts, done, errs := discover.Files(c.Files, s.in)
+	defer done()
+	s.said(errs)
+	var groups [][]*format.Artifact
+	for _, a := range artifacts {
+		if c.Together && len(groups) > 0 {
+			groups[0] = append(groups[0], a)
+		} else {
+			groups = append(groups, []*format.Artifact{a})
+		}
+	}
+	if len(groups) > 0 {
+		s.writeRuns(ctx, parquet.NewDataset(to), c.Output, groups, c.ask)
+	}
+	return nil
+}
+
+func (c *exportCommand) ask(b *evidence.Bundle) (diagnose.Options, error) {
+	opt := diagnose.Options{Version: version(), Since: c.Since.near(b), Until: c.Until.near(b)}
+	if c.SLO != nil {
+		opt.SLO = *c.SLO
+	}
+	if !opt.Since.IsZero() && !opt.Until.IsZero() && !opt.Since.Before(opt.Until) {
+		return opt, errors.New("--since is not before --until")
+	}
+	return opt, nil
+}
+
+// writeRuns diagnoses what is given, some side by side, and adds them in order.
+func (s *session) writeRuns(ctx context.Context, to *parquet.Dataset, name string, groups [][]*format.Artifact, ask parquet.Ask) {
+	next := make(chan chan *parquet.Run, min(runtime.GOMAXPROCS(0), mostAtOnce)-1)
+	go func() {
+		defer close(next)
+		for _, g := range groups {
+			one := make(chan *parquet.Run, 1)
+			select {
+			case next <- one:
+			case <-ctx.Done():
+				return
+			}
+			go func() { one <- parquet.Diagnose(ctx, g, ask) }()
+		}
+	}()
+	var skipped []string
+	all := context.WithoutCancel(ctx)
+	for one := range next {
+		r := <-one
+		if ctx.Err() != nil {
+			continue // cut short, and what it says is not what it would have said
+		}
+		skipped = append(skipped, r.Skipped...)
+		if len(r.Files) == 0 {
+			continue
+		}
+		if r.Err != nil {
+			s.fail(unreadable, r.Err)
+		}
+		if as := to.Seen(r); as != "" {
+			s.note("skipped %s: it holds the same as %s", r.Files[0], as)
+			continue
+		}
+		if err := to.Add(all, r); err != nil {
+			s.fail(unreadable, err)
+			to.Abandon()
+			return
+		}
+	}
+	if len(skipped) > 0 {
+		s.note("skipped, of no format that unstall reads: %s", strings.Join(skipped, ", "))
+	}
+	if err := to.Close(all); err != nil {
+		s.fail(unreadable, err)
+		return
+	}
+	if to.Parts > 0 {
+		s.note("wrote %s: %s, %s, %s, %s", name, figure.Plural(to.Rows["runs"], "run"), figure.Plural(to.Rows["requests"], "request"),
+			figure.Plural(to.Rows["ledger"], "ledger row"), figure.Plural(to.Rows["verdicts"], "verdict"))
+	}
+}

@@ -1,0 +1,9 @@
+// Package parquet writes what unstall says of many captures and files as tables in Apache
+// Parquet (https://parquet.apache.org/docs/file-format), for DuckDB, Spark, Trino and others
+// to read in place: runs, requests, ledger and verdicts. docs/export.md has the schema.
+//
+// Its opinion: the figures are those of the JSON form, under the same names; unknown is null,
+// never 0. What was given once is there once: a file's name follows from what the runs in it
+// were made of, so that exporting the same again takes its own place. A table never has half
+// of a run: parts are closed between runs, and appear when they are whole.
+package parquet

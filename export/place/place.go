@@ -1,0 +1,84 @@
+// Package place is where files are written to that others read: a directory, or a bucket of
+// a store that speaks S3 (https://docs.aws.amazon.com/AmazonS3/latest/API). A file appears
+// under its name when it is whole, and takes the place of one of that name.
+package place
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Place is where files go.
+type Place interface {
+	// Check says whether files can be put there, as far as that can be told without doing so.
+	Check(ctx context.Context) error
+	// Stage opens a file to write a part of a table into. It is not there yet for others.
+	Stage(table string) (*os.File, error)
+	// Put has a staged file appear under a name with slashes.
+	Put(ctx context.Context, name string, staged *os.File) error
+	// Drop removes a staged file, if it did not appear.
+	Drop(staged *os.File)
+	// String is the place as users gave it.
+	String() string
+}
+
+// Of returns the place of a directory's name or of s3://BUCKET/PREFIX.
+func Of(name string) (Place, error) {
+	scheme, rest, ok := strings.Cut(name, "://")
+	switch {
+	case !ok:
+		return directory(name), nil
+	case scheme == "s3":
+		return newStore(name, rest, os.Getenv)
+	}
+	return nil, fmt.Errorf("%s: %s:// is no place to write to: give a directory, or s3://BUCKET/PREFIX", name, scheme)
+}
+
+// directory is a place in the file system, made when it is written to first. What is in it
+// tells of services, as captures do: only its owner can read it.
+type directory string
+
+func (d directory) String() string { return string(d) }
+
+func (d directory) Check(context.Context) error {
+	if fi, err := os.Stat(string(d)); err == nil && !fi.IsDir() {
+		return fmt.Errorf("%s: is a file: give a directory for the tables", d)
+	}
+	return nil
+}
+
+func (d directory) Stage(table string) (*os.File, error) {
+	in := filepath.Join(string(d), table)
+	if err := os.MkdirAll(in, 0o700); err != nil {
+		return nil, plain(err)
+	}
+	f, err := os.CreateTemp(in, ".part-*") // no reader takes it for a table's, and it is renamed within the folder
+	return f, plain(err)
+}
+
+func (d directory) Put(_ context.Context, name string, staged *os.File) error {
+	if err := staged.Sync(); err != nil {
+		return plain(err)
+	}
+	return plain(os.Rename(staged.Name(), filepath.Join(string(d), filepath.FromSlash(name))))
+}
+
+func (d directory) Drop(staged *os.File) {
+	_ = staged.Close()
+	_ = os.Remove(staged.Name())
+}
+
+// plain takes the path off an error: the place is named beside it.
+func plain(err error) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		return e.Err
+	case *os.LinkError:
+		return e.Err
+	}
+	return err
+}
