@@ -27,13 +27,13 @@ func (l *Latencies) calibrate() error {
 		var t typical
 		var marked, span float64
 		l.rest.model = byPhase{}
-		for n := range uint64(draws) {
-			out, arrive, err := l.play(n, l.marking(slower, 1, 1))
-			if err != nil {
-				return 0, err
-			}
-			t.add(arrive, l.shown(out), l.r.Cycles)
-			l.place(&l.rest.model, out, arrive)
+		all, err := l.playAll(l.marking(slower, 1, 1))
+		if err != nil {
+			return 0, err
+		}
+		for _, out := range all {
+			t.add(out.arrive, l.shown(out.Served), l.r.Cycles)
+			l.place(&l.rest.model, out)
 			marked, span = marked+out.Marked, span+out.Span
 		}
 		of = l.rest.model.shares()
@@ -69,9 +69,9 @@ func (l *Latencies) calibrate() error {
 }
 
 // place puts what a run of the model gave its requests to where they lie beside its cycles.
-func (l *Latencies) place(to *byPhase, out Served, arrive []int64) {
-	for i, v := range l.shown(out) {
-		at := arrive[i]
+func (l *Latencies) place(to *byPhase, out played) {
+	for i, v := range l.shown(out.Served) {
+		at := out.arrive[i]
 		if l.r.Seen {
 			at += out.Unseen[i]
 		}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/unstall/unstall/model/queue"
 	"github.com/unstall/unstall/stats"
@@ -161,6 +163,32 @@ func (l *Latencies) meanWork() float64 {
 // them are drawn.
 const draws = 8
 
+// played is what came of a draw.
+type played struct {
+	Served
+	arrive []int64
+}
+
+// playAll runs all draws, each for itself.
+func (l *Latencies) playAll(m Marking) (all [draws]played, err error) {
+	var errs [draws]error
+	next := make(chan int, draws)
+	for n := range draws {
+		next <- n
+	}
+	close(next)
+	var running sync.WaitGroup
+	for range min(draws, runtime.GOMAXPROCS(0)) {
+		running.Go(func() {
+			for n := range next {
+				all[n].Served, all[n].arrive, errs[n] = l.play(uint64(n), m)
+			}
+		})
+	}
+	running.Wait()
+	return all, errors.Join(errs[:]...)
+}
+
 // play runs the arrivals once with what draw n gives; latencies are in order of
 // arrival, without Beside.
 func (l *Latencies) play(n uint64, m Marking) (out Served, arrive []int64, err error) {
@@ -210,7 +238,7 @@ func (l *Latencies) arrivals(chance *rand.Rand) []int64 {
 		from := first + (at-first)/length*length
 		all[i] = from + chance.Int64N(max(1, min(length, last-from)))
 	}
-	slices.Sort(all)
+	stats.SortInts(all)
 	return all
 }
 

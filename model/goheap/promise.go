@@ -52,16 +52,16 @@ func (l *Latencies) At(now, then Outcome) model.Estimate {
 	}
 	var all byPhase
 	behind, marked, span := 0, 0., 0.
-	for n := range uint64(draws) {
-		out, arrive, err := l.play(n, l.marking(l.Slower, cycles, work))
-		if err != nil {
-			return model.Unknown
-		}
+	outs, err := l.playAll(l.marking(l.Slower, cycles, work))
+	if err != nil {
+		return model.Unknown
+	}
+	for _, out := range outs {
 		if fallsBehind(out.Latency) {
 			behind++
 		}
 		marked, span = marked+out.Marked, span+out.Span
-		l.place(&all, out, arrive)
+		l.place(&all, out)
 	}
 	of := all.shares()
 	all.sort()

@@ -72,7 +72,7 @@ func newRest(placed []Placed) *rest {
 
 func (r *byPhase) sort() {
 	for p, v := range r {
-		slices.Sort(v)
+		stats.SortInts(v)
 		r[p] = thinned(v, kept)
 	}
 }

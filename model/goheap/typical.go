@@ -29,7 +29,7 @@ func (t *typical) add(arrive, latency []int64, cycles float64) {
 	var stretch []int64
 	end := func() {
 		if len(stretch) >= queue.MinReplay {
-			slices.Sort(stretch)
+			stats.SortInts(stretch)
 			for k, q := range ranks {
 				t.each[k] = append(t.each[k], float64(stats.Quantile(stretch, q)))
 			}
@@ -53,7 +53,7 @@ func (t *typical) at(q float64) int64 {
 	if k >= 0 && len(t.each[k]) >= 3 {
 		return int64(stats.Median(t.each[k]))
 	}
-	slices.Sort(t.all)
+	stats.SortInts(t.all)
 	return stats.Quantile(t.all, q)
 }
 
@@ -63,7 +63,8 @@ func (t *typical) at(q float64) int64 {
 func fallsBehind(latency []int64) bool {
 	var median [4]int64
 	for k := range median {
-		part := slices.Sorted(slices.Values(latency[k*len(latency)/4 : (k+1)*len(latency)/4]))
+		part := slices.Clone(latency[k*len(latency)/4 : (k+1)*len(latency)/4])
+		stats.SortInts(part)
 		if len(part) == 0 {
 			return false
 		}
