@@ -131,6 +131,10 @@ func (l *layout) decimate(c Curve) Curve {
 	if len(c.T) <= MaxCurve {
 		return c
 	}
+	if !slices.ContainsFunc(c.V, func(v float64) bool { return !math.IsNaN(v) }) {
+		c.T, c.V = nil, nil // nothing of it is known
+		return c
+	}
 	c.T, c.V = fewGaps(c.T, c.V)
 	n := len(c.T)
 	gaps := 0

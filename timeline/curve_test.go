@@ -110,3 +110,14 @@ func TestPiecesHaveGaps(t *testing.T) {
 		t.Errorf("gaps begin at %v", gaps)
 	}
 }
+
+// A curve of which nothing is known has no points, however many it was made of.
+func TestUnknownCurve(t *testing.T) {
+	c := Curve{ID: "promoted"}
+	for i := range 3 * MaxCurve {
+		c.put(int64(i), math.NaN())
+	}
+	if got := (&layout{}).decimate(c); len(got.T) != 0 || len(got.V) != 0 {
+		t.Errorf("%d points", len(got.T))
+	}
+}
