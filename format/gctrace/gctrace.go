@@ -81,8 +81,9 @@ func match(head []byte) format.Confidence {
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b}
-	err := a.Lines(func(l format.Line) bool {
-		p.line(l)
+	look := func(l format.Line, s *seen) { s.find(l.Text, 0) }
+	err := format.Spread(a, func() func(format.Line, *seen) { return look }, func(l format.Line, s *seen) bool {
+		p.line(l, s)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	if ctx.Err() != nil {
@@ -146,7 +147,22 @@ type parser struct {
 	zonelessLines bool // some gc line has a stamp of its own, without a zone
 }
 
-func (p *parser) line(l format.Line) {
+// seen is the next gc line within a line of the log.
+type seen struct {
+	head  head
+	cycle cycle
+	end   int
+	ok    bool
+}
+
+func (s *seen) find(b []byte, from int) {
+	if s.head = findHead(b, from); s.head.at >= 0 {
+		s.cycle, s.end, s.ok = parseCycle(b, s.head)
+	}
+}
+
+// line reads one line, of which the first gc line was found.
+func (p *parser) line(l format.Line, s *seen) {
 	p.lines = l.Number
 	p.tail, p.damagedLast = false, false
 	b := l.Text
@@ -154,14 +170,10 @@ func (p *parser) line(l format.Line) {
 		p.latest = max(p.latest, l.Stamp)
 	}
 	found := false
-	for i := 0; ; {
-		h := findHead(b, i)
-		if h.at < 0 {
-			break
-		}
+	for i := 0; s.head.at >= 0; s.find(b, i) {
 		found = true
-		c, end, ok := parseCycle(b, h)
-		if !ok {
+		h, c := s.head, s.cycle
+		if !s.ok {
 			p.damage(l.Number)
 			// What is left over of a damaged line may still hold a whole one.
 			i = h.at + 1
@@ -179,7 +191,7 @@ func (p *parser) line(l format.Line) {
 		}
 		p.add(c, prefix)
 		p.tail, p.damagedLast = false, false
-		i = end
+		i = s.end
 	}
 	if found {
 		return
