@@ -46,6 +46,9 @@ func (p *Builder) Text(id NameID) string { return p.bundle.Names.Text(id) }
 // Stack interns a stack, innermost frame first.
 func (p *Builder) Stack(frames []Frame) StackID { return p.bundle.Stacks.ID(frames) }
 
+// Frames are those of a stack, innermost first. The slice must not be changed.
+func (p *Builder) Frames(id StackID) []Frame { return p.bundle.Stacks.Frames(id) }
+
 // HandlingStack interns the callers of a handler, outermost first, for Handling.
 func (p *Builder) HandlingStack(callers []Caller) int32 { return p.bundle.Handlings.Stack(callers) }
 

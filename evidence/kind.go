@@ -38,6 +38,8 @@ const (
 	PoolAdjusted // a moment: the runtime changed how many threads its pool has (PoolThreads); Cause says why
 	RecorderHold // AllLanes: what recorded the process kept it, or parts of it, from going on; Cause says by what
 
+	Pinned // one lane: it waited, and kept the thread of the system that it ran on, which others wait for; Cause says why, where that is told
+
 	InKernel // one lane: the kernel did something for it, or kept it waiting; Cause is one of Kernel…
 
 	// What a server did that does one thing at a time for all its clients (AllLanes).
@@ -54,7 +56,7 @@ const (
 var kindNames = [numKinds]string{
 	"unknown", "running", "runnable", "syscall", "network wait", "client wait", "lock wait", "pool wait", "sync wait", "sleep",
 	"mark assist", "assist wait", "sweep", "gc wait", "allocation stall", "paused", "task wait", "awaiting", "thread wait", "idle", "unobserved", "sent late",
-	"stop-the-world", "gc cycle", "gc mark", "concurrent phase", "safepoint", "pool adjusted", "held by the recorder", "in the kernel",
+	"stop-the-world", "gc cycle", "gc mark", "concurrent phase", "safepoint", "pool adjusted", "held by the recorder", "pinned", "in the kernel",
 	"command", "server stall",
 	"serves", "call",
 }

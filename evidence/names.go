@@ -219,6 +219,17 @@ const SampleWork = "work"
 // the system call it waited in and what on (/proc/PID/task/TID/syscall), or that it ran.
 const SampleSyscall = "syscall"
 
+// SampleFlight is the type of samples that are what one thread did at a moment, made of the waits and samples that a
+// flight recording holds: threads of which it tells nothing at that moment are not among them.
+const SampleFlight = "flight"
+
+// Types of samples that a runtime's own sampler and events give, summed by stack and class.
+const (
+	SampleRunning   = "running"     // where threads of the program ran, in ns that each sample stands for
+	SampleThrown    = "thrown"      // exceptions, by their class
+	SampleOldObject = "old objects" // some of those that are still alive at the end, by class, where they were allocated
+)
+
 // SampleSlowRequest is the type of samples that are where a request was in the program once it had
 // taken longer than a bound that was set; values count.
 const SampleSlowRequest = "slow request"
@@ -324,13 +335,16 @@ const (
 	CoverFaults     = "page faults"
 	CoverThrottling = "cpu throttling"
 	CoverThreads    = "thread stacks"
-	CoverSyscalls   = "system calls"   // which of them threads waited in, looked at now and then
-	CoverOnCPU      = "running stacks" // of all threads, by the kernel's clock of CPU time
-	CoverOffCPU     = "waiting stacks" // of all threads
-	CoverAwaits     = "awaits"         // of each request, while it held no thread
-	CoverThreadPool = "thread pool"    // its size and queue over time
-	CoverWaits      = "lock waits"     // contended locks of each thread
-	CoverSafepoints = "safepoints"     // every stop of the world, not the collector's alone
+	CoverSyscalls   = "system calls"    // which of them threads waited in, looked at now and then
+	CoverFlight     = "flight looks"    // waits and samples of a flight recording, as looks at threads
+	CoverRunning    = "running samples" // of threads that ran, by the runtime's own sampler
+	CoverPinned     = "pinned threads"  // virtual threads that kept their carrier while they waited
+	CoverOnCPU      = "running stacks"  // of all threads, by the kernel's clock of CPU time
+	CoverOffCPU     = "waiting stacks"  // of all threads
+	CoverAwaits     = "awaits"          // of each request, while it held no thread
+	CoverThreadPool = "thread pool"     // its size and queue over time
+	CoverWaits      = "lock waits"      // contended locks of each thread
+	CoverSafepoints = "safepoints"      // every stop of the world, not the collector's alone
 	CoverStalls     = "allocation stalls"
 	CoverSpans      = "spans"       // calls to dependencies within requests
 	CoverPool       = "pool gauges" // a connection pool's use over time

@@ -22,6 +22,7 @@ var ScheduledStacks = Reader{Read: Native, Framework: func(string) bool { return
 // of processes whose readers are [NativeStacks], and of those with [ScheduledStacks] of which hardly
 // any of the requests that clients sent is followed. Of others they say what their own stacks do not: these stay as they are.
 func Adopt(b *evidence.Bundle, of Readers) {
+	adoptFlight(b)
 	from := b.Names.Lookup(evidence.SampleSyscall)
 	if from == 0 {
 		return

@@ -60,6 +60,6 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		return fmt.Errorf("jfr: %w", err)
 	}
 	p.bytes = r.Bytes()
-	p.finish(a.Name, err)
+	p.finish(err)
 	return nil
 }

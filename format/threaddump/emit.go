@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/java"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -59,7 +60,7 @@ func (p *parser) framed(t *thread) []evidence.Frame {
 			frames = slices.Insert(frames, 0, evidence.Frame{Func: p.b.Name("- " + verb + " (a " + cmp.Or(t.wait.class, "lock") + ")")})
 		}
 	}
-	if name := pool(t.name); name != "" {
+	if name := java.Pool(t.name); name != "" {
 		frames = append(frames, evidence.Frame{Func: p.b.Name("[" + name + "]")})
 	}
 	p.now.frames = frames[:0]

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/redact"
+	"github.com/unstall/unstall/format/java"
 )
 
 var stateLine = []byte("java.lang.Thread.State:")
@@ -106,41 +106,9 @@ func readFrame(text string) (function, file string, line int32, ok bool) {
 	if file == "Native Method" || file == "Unknown Source" {
 		file = ""
 	}
-	function = stable(function)
+	function = java.Stable(function)
 	dot := strings.LastIndexByte(function, '.')
 	return function, file, line, dot > 0 && dot+1 < len(function)
-}
-
-// stable takes out of a function what differs from run to run, and the module.
-//
-//	java.base/java.lang.Thread.run             java.lang.Thread.run
-//	shop.Shop$$Lambda/0x000000004e044c30.run   shop.Shop$$Lambda.run
-//	shop.Shop$$Lambda$14/1234567.run           shop.Shop$$Lambda.run
-func stable(function string) string {
-	for {
-		i := strings.IndexByte(function, '/')
-		if i < 0 || strings.Contains(function[:i], "$$") || strings.Contains(function[:i], "LambdaForm$") {
-			break
-		}
-		function = function[i+1:] // module, or the name of a class loader
-	}
-	dot := strings.LastIndexByte(function, '.')
-	if dot < 0 {
-		return function
-	}
-	typ, method := function[:dot], function[dot:]
-	if i := strings.Index(typ, "$$Lambda"); i >= 0 {
-		typ = typ[:i+len("$$Lambda")]
-	}
-	if i := strings.IndexByte(typ, '/'); i >= 0 {
-		typ = typ[:i]
-	}
-	for _, generated := range []string{"GeneratedMethodAccessor", "GeneratedConstructorAccessor"} {
-		if i := strings.Index(typ, generated); i >= 0 {
-			typ = typ[:i+len(generated)]
-		}
-	}
-	return typ + method
 }
 
 // lock is a line about one.
@@ -208,79 +176,4 @@ func stamp(l []byte) (at int64, ok bool) {
 	}
 	t, err := parseTime(layout, string(l))
 	return t, err == nil
-}
-
-// pool is a thread's name without what tells it from others of its pool.
-func pool(name string) string {
-	name = string(redact.Value([]byte(strings.ToValidUTF8(strings.TrimSpace(name), "?"))))
-	if len(name) > maxName {
-		name = strings.ToValidUTF8(name[:maxName], "")
-	}
-	name = hashless(name)
-	if i := strings.IndexByte(name, '#'); i > 0 && i+1 < len(name) && name[i+1]-'0' <= 9 { // GC task thread#0 (ParallelGC)
-		return name[:i]
-	}
-	if cut := strings.TrimRight(name, "0123456789"); cut != name {
-		if cut = strings.TrimRight(cut, "-_#:./ @"); cut != "" {
-			return cut
-		}
-	}
-	return name
-}
-
-// An identity hash is up to 31 bits (System.identityHashCode), which Object.toString writes as
-// up to eight hexadecimal digits after an @, and others as up to ten decimal ones.
-const (
-	leastHex     = 5
-	mostHex      = 8
-	leastDecimal = 7
-	mostDecimal  = 10
-)
-
-// hashless is a name without the identity hashes of objects, which are others in each process:
-// QueuedThreadPool@1b2c3d4-12, qtp1883919084-35.
-func hashless(name string) string {
-	var out strings.Builder
-	for i := 0; i < len(name); {
-		switch c := name[i]; {
-		case c == '@':
-			n := run(name[i+1:], hexadecimal)
-			if n >= leastHex && n <= mostHex && !letter(name, i+1+n) {
-				i += 1 + n
-				continue
-			}
-		case decimal(c) && i > 0 && letter(name, i-1) && !decimal(name[i-1]):
-			n := run(name[i:], decimal)
-			if n >= leastDecimal && n <= mostDecimal && !letter(name, i+n) {
-				i += n
-				continue
-			}
-			out.WriteString(name[i : i+n])
-			i += n
-			continue
-		}
-		out.WriteByte(name[i])
-		i++
-	}
-	if out.Len() == 0 {
-		return name
-	}
-	return out.String()
-}
-
-// run is how many bytes at the beginning are of a kind.
-func run(s string, of func(byte) bool) (n int) {
-	for n < len(s) && of(s[n]) {
-		n++
-	}
-	return n
-}
-
-func decimal(c byte) bool { return c-'0' <= 9 }
-
-func hexadecimal(c byte) bool { return decimal(c) || c-'a' <= 'f'-'a' }
-
-// letter says whether there is a letter or a digit at a place.
-func letter(s string, i int) bool {
-	return i < len(s) && (decimal(s[i]) || (s[i]|0x20)-'a' <= 'z'-'a')
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/formattest"
+	"github.com/unstall/unstall/format/java"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -140,13 +141,13 @@ func TestStable(t *testing.T) {
 		"jdk.internal.reflect.GeneratedMethodAccessor12.invoke": "jdk.internal.reflect.GeneratedMethodAccessor.invoke",
 		"shop.Shop.<init>":                                      "shop.Shop.<init>", "main": "main", "": "", "/": "", "a/b": "b", "$$/x.y": "$$.y",
 	} {
-		if got := stable(in); got != want {
+		if got := java.Stable(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 	for in, want := range map[string]string{"http-nio-8080-exec-12": "http-nio-8080-exec", "pool-3-thread-7": "pool-3-thread", "GC Thread#0": "GC Thread", "main": "main",
 		"XNIO-1 task-3": "XNIO-1 task", "123": "123", "": "", "a\xff1": "a?"} {
-		if got := pool(in); got != want {
+		if got := java.Pool(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -174,7 +175,7 @@ func TestPoolWithoutHashes(t *testing.T) {
 		"qtp1883919084-31-acceptor-0@5e91993f-ServerConnector@1ab3f{HTTP/1.1}": "qtp-31-acceptor-0-ServerConnector{HTTP/1.1}",
 		"http-nio-8080-exec-7": "http-nio-8080-exec", "worker2-20261122": "worker2", "a@b.example-1": "a@b.example",
 	} {
-		if got := pool(name); got != want {
+		if got := java.Pool(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

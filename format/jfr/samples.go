@@ -1,0 +1,200 @@
+package jfr
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/jfr/recording"
+)
+
+// site is a stack, and for what: the class of an object.
+type site struct {
+	stack evidence.StackID
+	class string
+}
+
+// sum is what there was at a site.
+type sum struct {
+	count, value int64
+	first        int64 // number of the event
+}
+
+// sums are what is kept of samples: as many as there are sites, not events.
+type sums struct {
+	at   map[site]*sum
+	more int64 // events at others than the first maxSites
+}
+
+const maxSites = 1 << 18
+
+func newSums() sums { return sums{at: make(map[site]*sum)} }
+
+func (s *sums) add(p *parser, at site, value int64) {
+	x := s.at[at]
+	if x == nil {
+		if len(s.at) == maxSites {
+			s.more++
+			return
+		}
+		x = &sum{first: p.number}
+		s.at[at] = x
+	}
+	x.count++
+	x.value = min(x.value+value, 1<<60)
+}
+
+// emit writes a row for each site, those of most first; a value for each event is what they stand for.
+func (s *sums) emit(p *parser, typ, unit string, value func(*sum) int64) {
+	sites := slices.SortedFunc(maps.Keys(s.at), func(a, b site) int {
+		return cmp.Or(cmp.Compare(value(s.at[b]), value(s.at[a])), cmp.Compare(s.at[a].first, s.at[b].first), cmp.Compare(a.stack, b.stack), cmp.Compare(a.class, b.class))
+	})
+	p.b.RoomForSamples(len(sites))
+	kind, of := p.b.Name(typ), p.b.Name(unit)
+	for _, k := range sites {
+		p.b.Sample(evidence.Sample{Subject: p.subject, Stack: k.stack, Type: kind, Unit: of, Class: p.b.Name(k.class), Value: value(s.at[k]), Origin: p.b.Origin(s.at[k].first)})
+	}
+	if s.more > 0 {
+		p.b.Warnf(0, "samples (%s) at more than %d combinations of stack and class: events of the others left out: %d", typ, maxSites, s.more)
+	}
+}
+
+// sighting is a thread that ran at a moment.
+type sighting struct {
+	lane  evidence.LaneID
+	at    int64
+	stack evidence.StackID
+}
+
+// maxSightings are kept for looks: at 50 a second, those of 5 threads over hours.
+const maxSightings = 4 << 20
+
+// executionSample is a thread that ran Java code. The JDK's sampler looks at up to five of them every 10 or 20 ms
+// (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/jfr/periodic/sampling/jfrThreadSampler.cpp);
+// CPUTimeSample (JDK 25) tells how much CPU time it stands for. Async-profiler's may be of a thread that
+// sleeps, where it goes by the clock on the wall.
+func (p *parser) executionSample(e *recording.Record) {
+	if e.Text("state") == "STATE_SLEEPING" {
+		return
+	}
+	thread := "sampledThread"
+	if !e.Has(thread) {
+		thread = "eventThread"
+	}
+	t := p.symbols.thread(e, thread)
+	stack := p.symbols.stack(e, t, "")
+	if stack == 0 {
+		return
+	}
+	p.running.add(p, site{stack: stack}, max(0, e.Int("samplingPeriod")))
+	if len(p.sightings) < maxSightings && t.lane != 0 {
+		p.sightings = append(p.sightings, sighting{t.lane, e.Start(), stack})
+	}
+}
+
+// nativeSample is a thread that is in native code, where it may wait: the sampler looks at one of them at a time.
+func (p *parser) nativeSample(e *recording.Record) {
+	t := p.symbols.thread(e, "sampledThread")
+	if stack := p.symbols.stack(e, t, ""); stack != 0 && t.lane != 0 && len(p.natives) < maxSightings {
+		p.natives = append(p.natives, sighting{t.lane, e.Start(), stack})
+	}
+}
+
+// allocated counts what one of the events about allocation stands for: of ObjectAllocationSample its weight, of an object
+// that got a new buffer of its thread (TLAB) that buffer, of one outside of them itself. The first replaces
+// both others from JDK 16 on; where both are recorded the first would count twice.
+func (p *parser) allocated(e *recording.Record) {
+	t := p.symbols.thread(e, "eventThread")
+	at := site{p.symbols.stack(e, t, ""), p.symbols.class(e, "objectClass")}
+	switch {
+	case e.Has("weight"):
+		p.drawn.add(p, at, max(0, e.Int("weight")))
+	case e.Has("tlabSize"):
+		p.allocations.add(p, at, max(0, e.Int("tlabSize")))
+	default:
+		p.allocations.add(p, at, max(0, e.Int("allocationSize")))
+	}
+}
+
+// thrown counts exceptions by class and stack.
+func (p *parser) thrown(e *recording.Record) {
+	t := p.symbols.thread(e, "eventThread")
+	p.exceptions.add(p, site{p.symbols.stack(e, t, ""), p.symbols.class(e, "thrownClass")}, 0)
+}
+
+// oldObject is one of the objects that the JVM sampled when they were allocated and that are still alive at the
+// end: each recording, or piece of it, tells all of them anew, so that the last count.
+// https://github.com/openjdk/jdk/tree/master/src/hotspot/share/jfr/leakprofiler
+func (p *parser) oldObject(e *recording.Record) {
+	if at := e.Start(); at > p.oldAt+oldApart {
+		p.old = newSums()
+		p.oldAt = at
+	}
+	object, ok := e.Constant("object")
+	if !ok {
+		return
+	}
+	class := p.symbols.class(&object, "type")
+	if holder := p.heldBy(&object); holder != "" {
+		class += " in " + holder
+	}
+	t := p.symbols.thread(e, "eventThread")
+	p.old.add(p, site{p.symbols.stack(e, t, ""), class}, max(0, e.Int("objectAge")))
+}
+
+// oldApart is how far apart (ns) events of two emissions are at least: those of one bear nearly the same time.
+const oldApart = 1e9
+
+// mostReferrers of a chain are gone through to a root; a linked list has as many as it has elements.
+const mostReferrers = 64
+
+// heldBy is the outermost field that an object is reached from, "shop.Basket.open", where the recording was asked for
+// paths to the roots (path-to-gc-roots); "" else. A static field is the class's.
+func (p *parser) heldBy(object *recording.Record) (holder string) {
+	at := *object
+	for range mostReferrers {
+		ref, ok := at.Constant("referrer")
+		if !ok {
+			return holder
+		}
+		next, ok := ref.Constant("object")
+		if !ok {
+			return holder
+		}
+		if field, ok := ref.Constant("field"); ok {
+			if name := field.Text("name"); name != "" {
+				class := p.symbols.class(&next, "type")
+				if class == "java.lang.Class" {
+					class = className(next.Text("description"))
+				}
+				holder = class + "." + name
+			}
+		}
+		at = next
+	}
+	return holder
+}
+
+// emitSamples writes what was counted.
+func (p *parser) emitSamples() {
+	of := func(s *sum) int64 { return s.value }
+	if len(p.running.at) > 0 {
+		p.cover(evidence.CoverRunning)
+		p.running.emit(p, evidence.SampleRunning, "nanoseconds", func(s *sum) int64 { return max(s.value, s.count*p.period) })
+	}
+	all := &p.allocations
+	if len(all.at) == 0 {
+		all = &p.drawn
+	}
+	if len(all.at) > 0 {
+		p.cover(evidence.CoverAllocation)
+		all.emit(p, evidence.SampleAllocated, "bytes", of)
+	}
+	if len(p.exceptions.at) > 0 {
+		p.exceptions.emit(p, evidence.SampleThrown, "count", func(s *sum) int64 { return s.count })
+	}
+	if len(p.old.at) > 0 {
+		p.old.emit(p, evidence.SampleOldObject, "count", func(s *sum) int64 { return s.count })
+	}
+}
