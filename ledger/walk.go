@@ -1,11 +1,18 @@
 package ledger
 
-import "github.com/unstall/unstall/evidence"
+import (
+	"sync"
+
+	"github.com/unstall/unstall/evidence"
+)
 
 // Of charges the whole time of one request.
 func (l *Ledger) Of(row int) Charges {
-	var sum Charges
-	l.walk(row, func(_ int64, _ evidence.Segment, c *Charges, _ bool) { sum.Add(c) })
+	w := walkers.Get().(*walker)
+	w.sum = Charges{}
+	w.walk(l, row, w.add)
+	sum := w.sum
+	walkers.Put(w)
 	return sum
 }
 
@@ -18,6 +25,21 @@ func (l *Ledger) Walk(row int, yield func(at int64, s evidence.Segment, c *Charg
 
 // walk is Walk that also says which charges come from the replay.
 func (l *Ledger) walk(row int, yield func(at int64, s evidence.Segment, c *Charges, replay bool)) {
+	w := walkers.Get().(*walker)
+	w.walk(l, row, yield)
+	walkers.Put(w)
+}
+
+// walkers are those that have nothing to do: millions of requests are walked through, one after the other.
+var walkers = sync.Pool{New: func() any {
+	w := new(walker)
+	w.add = func(_ int64, _ evidence.Segment, c *Charges, _ bool) { w.sum.Add(c) }
+	return w
+}}
+
+func (w *walker) walk(l *Ledger, row int, yield func(at int64, s evidence.Segment, c *Charges, replay bool)) {
+	w.l, w.row, w.yield, w.moved = l, row, yield, l.moved[row].ns
+	defer func() { w.l, w.yield = nil, nil }() // whoever has nothing to do holds nothing
 	r := &l.b.Requests
 	start, end := r.Start.At(row), r.End.At(row)
 	began := end - r.Latency(row)
@@ -26,7 +48,6 @@ func (l *Ledger) walk(row int, yield func(at int64, s evidence.Segment, c *Charg
 	}
 	path := r.Path(row)
 	_, loose := l.loose(path)
-	w := walker{l: l, row: row, yield: yield, moved: l.moved[row].ns}
 	if began < start {
 		w.queued(began, min(start, end)-began)
 	}
@@ -95,6 +116,9 @@ type walker struct {
 	yield func(at int64, s evidence.Segment, c *Charges, replay bool)
 	moved int64 // what the replay still has to move to StopTheWorld
 	c     Charges
+
+	sum Charges                                                     // of what add was given
+	add func(at int64, s evidence.Segment, c *Charges, replay bool) // adds to sum
 }
 
 // queued charges the time before the process began.
