@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/unstall/unstall/watch/replay"
+	"github.com/unstall/unstall/watch/rule"
+	"github.com/unstall/unstall/watch/series"
+)
+
+type watchCommand struct {
+	Targets []string       `arg:"" optional:"" name:"target|file" help:"With --check: captures, logs, tables of figures (CSV)."`
+	Check   string         `placeholder:"RULES" help:"Hold rules against what was recorded: a file of rules, or default for those that come with unstall."`
+	SLO     *time.Duration `name:"slo" env:"UNSTALL_SLO" placeholder:"300ms" help:"Requests that take longer are slow."`
+	Fail    bool           `help:"With --check: exit with 1 if a rule was set off."`
+	Print   bool           `name:"print-rules" help:"Write the rules that come with unstall, to begin your own with."`
+	Series  bool           `help:"List the series that rules can name."`
+	Format  string         `enum:"text,json" default:"text" help:"With --check: text or json."`
+}
+
+func (c *watchCommand) Run(s *session) error {
+	switch {
+	case c.Print:
+		_, err := s.out.Write(rule.ShippedText())
+		return err
+	case c.Series:
+		return listSeries(s.out)
+	case c.Check == "":
+		return errors.New("give --check RULES and what was recorded")
+	case len(c.Targets) == 0:
+		return errors.New("--check: give what was recorded: captures, logs, or tables of figures (CSV)")
+	}
+	return c.check(s)
+}
+
+// check holds rules against recordings.
+func (c *watchCommand) check(s *session) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	sources, ok := c.sources(s)
+	if !ok {
+		return nil
+	}
+	var also []string
+	for _, x := range sources {
+		for _, y := range x.Series {
+			also = append(also, y.ID)
+		}
+	}
+	rules, err := rulesOf(c.Check, also)
+	if err != nil {
+		s.fail(wrongUse, err)
+		return nil
+	}
+	r, err := replay.Run(ctx, rules, nil, sources)
+	if err != nil {
+		s.fail(unreadable, errors.New("interrupted"))
+		return nil
+	}
+	s.write("", nil, func(w io.Writer) error {
+		if c.Format == "json" {
+			return r.JSON(w, len(rules))
+		}
+		return r.Text(w, len(rules))
+	})
+	if c.Fail && len(r.Alarms()) > 0 {
+		s.code = max(s.code, found)
+	}
+	return nil
+}
+
+// sources reads what was recorded: tables of figures by themselves, all else as evidence of one
+// incident.
+func (c *watchCommand) sources(s *session) (all []replay.Source, ok bool) {
+	var files []string
+	for _, name := range c.Targets {
+		f, err := os.Open(name)
+		if err != nil {
+			files = append(files, name) // is said there
+			continue
+		}
+		of, odd, err := replay.Table(f, name)
+		_ = f.Close()
+		switch {
+		case errors.Is(err, replay.ErrNoTable):
+			files = append(files, name)
+			continue
+		case err != nil:
+			s.fail(unreadable, err)
+			return nil, false
+		case odd > 0:
+			s.note("warning: %s: %d figures were not understood", name, odd)
+		}
+		all = append(all, of...)
+	}
+	if len(files) > 0 {
+		b := s.read(files)
+		if b == nil {
+			return nil, false
+		}
+		slo := time.Duration(0)
+		if c.SLO != nil {
+			slo = *c.SLO
+		}
+		all = append(all, replay.Sources(b, slo)...)
+	}
+	return all, true
+}
+
+// rulesOf reads a file of rules.
+func rulesOf(name string, also []string) ([]rule.Rule, error) {
+	if name == "" || name == "default" {
+		return rule.Shipped()
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, errors.Unwrap(err))
+	}
+	defer f.Close()
+	slices.Sort(also)
+	return rule.Load(f, name, slices.Compact(also))
+}
+
+func listSeries(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, x := range series.All {
+		labels := ""
+		if x.Metric.Labels != "" {
+			labels = "{" + x.Metric.Labels + "}"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s%s\n", x.ID, x.Unit, x.About, x.Metric.Full(), labels)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,339 @@
+package rule
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Subject is whom points are of.
+type Subject struct {
+	Key     string // tells it from others: "gateway pid 4711"
+	Service string // what stays over restarts: "gateway"
+	Host    bool   // it is the machine
+}
+
+// Event is that a rule begins to hold or does no longer.
+type Event struct {
+	Rule    *Rule
+	Subject Subject
+	Fired   bool
+	At      int64   // ns
+	Since   int64   // when what fired it began, of an end when it fired
+	Value   float64 // of the rule's series
+	Bound   float64 // above or below which it is; NaN of a period
+	Usual   float64 // what is usual, NaN where the rule does not ask
+	Why     string  // an end's: "" it is below again, else why nothing is known any more
+}
+
+// Evaluator holds rules against points. It is not safe for concurrent use.
+type Evaluator struct {
+	Rules []Rule
+	Usual *Usual // kept by the caller
+
+	of    map[string]*state // by subject
+	order []string
+	host  *state
+	keep  map[string]int64
+	last  int64
+}
+
+// state is what is known of a subject.
+type state struct {
+	Subject
+	quiet  int64 // no rule holds before: it has just begun
+	tracks map[string]*track
+	rules  []ruling // as Evaluator.Rules
+}
+
+// ruling is how a rule stands for a subject.
+type ruling struct {
+	since  int64 // that its conditions hold, 0: they do not
+	fired  int64 // 0: it has not
+	clear  int64 // since when an alarm's end is in sight, 0: it is not
+	known  int64 // when anything was known last
+	usual  float64
+	period int64 // when it was looked for
+	found  float64
+}
+
+// New is an evaluator of rules. Usual may be nil: then nothing is usual yet.
+func New(rules []Rule, usual *Usual) *Evaluator {
+	if usual == nil {
+		usual = new(Usual)
+	}
+	e := &Evaluator{Rules: rules, Usual: usual, of: make(map[string]*state), keep: make(map[string]int64)}
+	for i := range rules {
+		for _, c := range append([]Condition{rules[i].Condition}, rules[i].And...) {
+			need := int64(c.Over)
+			if c.Period != nil {
+				need = int64(c.Period.Most) * int64(c.Period.Times+1)
+			}
+			for _, id := range []string{c.Series, c.Than} {
+				e.keep[id] = max(e.keep[id], need+need/4)
+			}
+		}
+	}
+	return e
+}
+
+// warmUp is how long a process that has just begun is left alone: it loads, compiles and fills
+// its caches.
+const warmUp = 30 * time.Second
+
+// Begin says that a subject is there. Born is when its process began (ns), 0 unknown.
+func (e *Evaluator) Begin(s Subject, born int64) {
+	if e.of[s.Key] != nil {
+		return
+	}
+	x := &state{Subject: s, tracks: make(map[string]*track), rules: make([]ruling, len(e.Rules))}
+	if born != 0 {
+		x.quiet = born + int64(warmUp)
+	}
+	e.of[s.Key] = x
+	e.order = append(e.order, s.Key)
+	if s.Host {
+		e.host = x
+	}
+}
+
+// End says that a subject is gone; alarms about it end.
+func (e *Evaluator) End(key string, at int64, why string) (out []Event) {
+	x := e.of[key]
+	if x == nil {
+		return nil
+	}
+	for i := range x.rules {
+		if r := &x.rules[i]; r.fired != 0 {
+			out = append(out, Event{Rule: &e.Rules[i], Subject: x.Subject, At: at, Since: r.fired, Value: math.NaN(), Bound: math.NaN(), Usual: math.NaN(), Why: why})
+		}
+	}
+	delete(e.of, key)
+	e.order = slices.DeleteFunc(e.order, func(k string) bool { return k == key })
+	if e.host == x {
+		e.host = nil
+	}
+	return out
+}
+
+// Add takes a point of a subject's series.
+func (e *Evaluator) Add(key, series string, at int64, v float64) {
+	x := e.of[key]
+	if x == nil {
+		return
+	}
+	k := x.tracks[series]
+	if k == nil {
+		keep, asked := e.keep[series]
+		if !asked {
+			return
+		}
+		k = &track{keep: keep}
+		x.tracks[series] = k
+	}
+	k.add(at, v)
+}
+
+// jump is from how much on time that passes between two looks is taken for a clock that was
+// set, or a machine that slept.
+const jump = int64(10 * time.Minute)
+
+// At holds the rules against what is known at a time, and says what changed. A time before the
+// last one, as of a clock that was set back, begins anew: what is under way is forgotten, alarms and
+// what is usual stay.
+func (e *Evaluator) At(now int64) (out []Event) {
+	if e.last != 0 && (now < e.last || now-e.last > jump && e.sparse(now-e.last)) {
+		e.forget(now)
+	}
+	e.last = now
+	for _, key := range e.order {
+		x := e.of[key]
+		for i := range e.Rules {
+			if ev, ok := e.judge(x, i, now); ok {
+				out = append(out, ev)
+			}
+		}
+	}
+	return out
+}
+
+// sparse says that such a gap is none of the series' own.
+func (e *Evaluator) sparse(gap int64) bool {
+	for _, x := range e.of {
+		for _, k := range x.tracks {
+			if k.step > 0 && float64(gap) <= 3*k.step {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (e *Evaluator) forget(now int64) {
+	for _, x := range e.of {
+		x.tracks = make(map[string]*track)
+		for i := range x.rules {
+			r := &x.rules[i]
+			r.since, r.clear, r.known, r.period = 0, 0, now, 0
+			if r.fired > now {
+				r.fired = now
+			}
+		}
+		if x.quiet > now+int64(warmUp) {
+			x.quiet = 0
+		}
+	}
+}
+
+// judge holds one rule against one subject.
+func (e *Evaluator) judge(x *state, i int, now int64) (Event, bool) {
+	rule, r := &e.Rules[i], &x.rules[i]
+	c := &rule.Condition
+	k := x.tracks[c.Series] // its own: a rule about the machine is the machine's
+	if k == nil && r.fired == 0 {
+		return Event{}, false
+	}
+	value, bound, usual := e.value(x, r, c, k, now)
+	holds, known := e.holds(c, value, bound)
+	alone := holds // without what must hold as well
+	if k != nil && c.Usual != nil && !math.IsNaN(value) && now >= x.quiet {
+		e.Usual.note(x.Service, key(c), now, value)
+	}
+	for a := range rule.And {
+		if !holds {
+			break
+		}
+		also := &rule.And[a]
+		v, b, _ := e.value(x, new(ruling), also, e.find(x, also.Series), now)
+		h, ok := e.holds(also, v, b)
+		holds, known = h, known && ok
+	}
+	ev := Event{Rule: rule, Subject: x.Subject, At: now, Value: value, Bound: bound, Usual: usual}
+	switch {
+	case !known && r.fired == 0:
+		r.since = 0
+		return ev, false
+	case !known:
+		if r.known == 0 {
+			r.known = now
+		}
+		if now-r.known >= int64(rule.ClearFor)+int64(patience) {
+			ev.Since, ev.Why = r.fired, "there are no figures of it any more"
+			*r = ruling{}
+			return ev, true
+		}
+		return ev, false
+	}
+	r.known = now
+	if r.fired == 0 {
+		if !holds || now < x.quiet {
+			r.since = 0
+			return ev, false
+		}
+		if r.since == 0 {
+			r.since = now
+		}
+		if now-r.since < int64(rule.For) {
+			return ev, false
+		}
+		ev.Fired, ev.Since = true, r.since
+		r.fired, r.clear = now, 0
+		return ev, true
+	}
+	if holds || !alone && !rule.over(value, bound) {
+		r.clear = 0
+		return ev, false
+	}
+	if r.clear == 0 {
+		r.clear = now
+	}
+	if now-r.clear < int64(rule.ClearFor) {
+		return ev, false
+	}
+	ev.Since = r.fired
+	*r = ruling{period: r.period, found: r.found}
+	return ev, true
+}
+
+// find is a track of a subject, or of the machine it is on.
+func (e *Evaluator) find(x *state, id string) *track {
+	if k := x.tracks[id]; k != nil {
+		return k
+	}
+	if e.host != nil && e.host != x {
+		return e.host.tracks[id]
+	}
+	return nil
+}
+
+// key is what usual values are kept under.
+func key(c *Condition) string { return c.Series + " " + string(c.Take) + " " + c.Over.String() }
+
+// each is how often a period is looked for.
+const each = int64(5 * time.Second)
+
+// value is what a condition takes of its series now, and the bound it is held against; NaN
+// unknown.
+func (e *Evaluator) value(x *state, r *ruling, c *Condition, k *track, now int64) (value, bound, usual float64) {
+	value, bound, usual = math.NaN(), math.NaN(), math.NaN()
+	if k == nil {
+		return
+	}
+	if c.Period != nil {
+		if now-r.period >= each || now < r.period {
+			r.period, r.found = now, float64(k.period(c.Period, now))/1e9
+		}
+		if !k.fresh(now) {
+			return
+		}
+		return r.found, math.NaN(), usual
+	}
+	value = k.take(c.Take, now, int64(c.Over))
+	switch {
+	case c.Usual != nil:
+		if m, ok := e.Usual.median(x.Service, key(c), now, c.Usual); ok {
+			usual = m
+			bound = max(*c.Above*m, c.Usual.Floor)
+		}
+	case c.Than != "":
+		bound = *c.Above * e.find(x, c.Than).take(c.Take, now, int64(c.Over))
+	case c.Above != nil:
+		bound = *c.Above
+	default:
+		bound = *c.Below
+	}
+	return value, bound, usual
+}
+
+// holds says whether a condition does, and whether that is known.
+func (e *Evaluator) holds(c *Condition, value, bound float64) (holds, known bool) {
+	switch {
+	case c.Period != nil:
+		return value > 0, !math.IsNaN(value)
+	case math.IsNaN(value) || math.IsNaN(bound):
+		return false, false
+	case c.Below != nil:
+		return value < bound, true
+	}
+	return value > bound, true
+}
+
+// back is how far an alarm's end lies from where it begins, of the bound.
+const back = .1
+
+// over says whether a value is so far below (above) the bound that the alarm may end.
+func (r *Rule) over(value, bound float64) bool {
+	switch {
+	case r.Period != nil:
+		return true // what no longer comes
+	case r.Below != nil && r.Clear != nil:
+		return value > *r.Clear
+	case r.Below != nil:
+		return value > bound*(1+back)
+	case r.Clear != nil:
+		return value < *r.Clear
+	case bound <= 0:
+		return value <= bound
+	}
+	return value < bound*(1-back)
+}

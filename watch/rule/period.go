@@ -1,0 +1,70 @@
+package rule
+
+import (
+	"math"
+	"slices"
+)
+
+// even is by how much the times between two comings may differ from their median: what is begun by
+// a timer comes as the clock says, a little late where the host is busy.
+const even = .12
+
+// together is how far apart points of one coming may lie, of the shortest period that counts.
+const together = .3
+
+// period finds after which time (ns) a track's points above a bound come back; 0: they do not,
+// or nobody can tell yet. Where some of them come in between, as requests are slow for many
+// reasons, the largest ones decide: those that stand out as far as half of the largest.
+func (k *track) period(p *Period, now int64) int64 {
+	if len(k.at) == 0 {
+		return 0
+	}
+	least, most := int64(p.Least), int64(p.Most)
+	begin := now - most*int64(p.Times+1)
+	highest := 0.
+	for i := len(k.at) - 1; i >= 0 && k.at[i] >= begin; i-- {
+		highest = max(highest, k.v[i])
+	}
+	bound := max(p.Above, highest/2)
+	if highest < p.Above || highest == 0 {
+		return 0
+	}
+	var began []int64 // of each coming
+	last := int64(math.MinInt64 / 2)
+	hits, all := 0, 0
+	for i, at := range k.at {
+		if at < begin {
+			continue
+		}
+		all++
+		if k.v[i] < bound {
+			continue
+		}
+		hits++
+		if float64(at-last) > together*float64(least) {
+			began = append(began, at)
+		}
+		last = at
+	}
+	// What is there half of the time does not come: it stays.
+	if len(began) < p.Times || hits*2 > all {
+		return 0
+	}
+	began = began[len(began)-p.Times:]
+	gaps := make([]int64, 0, p.Times)
+	for i := 1; i < len(began); i++ {
+		gaps = append(gaps, began[i]-began[i-1])
+	}
+	median := slices.Sorted(slices.Values(gaps))[len(gaps)/2]
+	slack := max(even*float64(median), 1.5*k.step) // a point's time is no better known
+	for _, g := range gaps {
+		if math.Abs(float64(g-median)) > slack {
+			return 0
+		}
+	}
+	// The next one is due: what has stopped does not come back.
+	if median < least || median > most || float64(median) < 4*k.step || float64(now-began[len(began)-1]) > 1.5*float64(median) {
+		return 0
+	}
+	return median
+}
