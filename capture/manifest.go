@@ -64,6 +64,8 @@ type metaNote struct {
 	About  *subjectNote `json:"about,omitempty"`
 	Lines  bool         `json:"lines,omitempty"`
 	Found  bool         `json:"found,omitempty"`
+
+	Continues bool `json:"continues,omitempty"`
 }
 
 // subjectNote is an [evidence.Subject] in the file, where kinds have names.
@@ -79,7 +81,7 @@ type subjectNote struct {
 }
 
 func (m Meta) note() *metaNote {
-	n := &metaNote{Name: m.Name, Series: m.Series, Probe: m.Probe, Origin: m.Origin, Lines: m.Lines, Found: m.Found}
+	n := &metaNote{Name: m.Name, Series: m.Series, Probe: m.Probe, Origin: m.Origin, Lines: m.Lines, Found: m.Found, Continues: m.Continues}
 	if a := m.About; a != (evidence.Subject{}) {
 		n.About = &subjectNote{a.Kind.String(), a.Name, a.PID, a.StartTime, a.Runtime, a.Version, a.CPUs, a.Container}
 	}
@@ -87,7 +89,7 @@ func (m Meta) note() *metaNote {
 }
 
 func (n *metaNote) meta() Meta {
-	m := Meta{Name: n.Name, Series: n.Series, Probe: n.Probe, Origin: n.Origin, Lines: n.Lines, Found: n.Found}
+	m := Meta{Name: n.Name, Series: n.Series, Probe: n.Probe, Origin: n.Origin, Lines: n.Lines, Found: n.Found, Continues: n.Continues}
 	if a := n.About; a != nil {
 		m.About = evidence.Subject{Name: a.Name, PID: a.PID, StartTime: a.StartTime, Runtime: a.Runtime,
 			Version: a.Version, CPUs: a.CPUs, Container: a.Container}

@@ -24,4 +24,8 @@ type Meta struct {
 	// Found says that it is a log the program writes anyway, followed because it
 	// looked like one that is read: what came may be something else.
 	Found bool `json:"found,omitempty"`
+
+	// Continues says that what another recording of the same process has under this name can follow
+	// behind it and is read as one: it has no head, or one that may come again.
+	Continues bool `json:"continues,omitempty"`
 }

@@ -212,6 +212,9 @@ func (c *Capture) dropTorn(f io.ReaderAt) {
 	}
 }
 
+// cutOffText begins what is said of a capture without an end.
+const cutOffText = "the recording was cut off"
+
 func (c *Capture) cutOff(damage string) {
 	at := "at an unknown time"
 	if !c.End.IsZero() {
@@ -219,7 +222,7 @@ func (c *Capture) cutOff(damage string) {
 	}
 	switch damage {
 	case "", "in the middle of something":
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the recording was cut off %s, or still goes on: what is there until then is read", at))
+		c.Warnings = append(c.Warnings, fmt.Sprintf(cutOffText+" %s, or still goes on: what is there until then is read", at))
 	default:
 		c.Warnings = append(c.Warnings, fmt.Sprintf("the capture is damaged: %s; what was recorded until %s is read", damage, strings.TrimPrefix(at, "at ")))
 	}

@@ -70,6 +70,7 @@ type Lack = capture.Lack
 type Plan struct {
 	For     time.Duration // > 0
 	Passive bool          // switch nothing on: only read
+	Always  bool          // it goes on for as long as the process does: look less often, and only at what is cheap
 	Flight  bool          // a JVM's flight recorder as well, which costs more than the rest
 	Heap    bool          // what lies on the heap of .NET and what dies there old, too: it lengthens collections, and ends with one
 }

@@ -29,6 +29,7 @@ import (
 type Options struct {
 	For     time.Duration // how long; > 0
 	Passive bool          // switch nothing on
+	Always  bool          // one recording follows the other for as long as the target lives: take little
 	Flight  bool          // a JVM's flight recorder as well
 	Heap    bool          // what lies on the heap of .NET, and what dies there old, as well
 	Path    string        // of the capture; empty: named after the target and the time
@@ -40,6 +41,10 @@ type Options struct {
 	// Beside runs while the probes record, such as a load; its end is the end of
 	// the recording. Nil: none.
 	Beside func(ctx context.Context, sink probe.Sink) error
+
+	// Follow is asked of each artifact who is given what is written to it, too, as it came and before
+	// secrets are taken out; nil: nobody.
+	Follow func(capture.Meta) func([]byte)
 
 	// Warn is told what the user should know at once. Nil: nobody.
 	Warn func(text string)
@@ -138,7 +143,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	if err != nil {
 		return "", err
 	}
-	s := &sink{w: w, warn: opt.Warn}
+	s := &sink{w: w, warn: opt.Warn, follow: opt.Follow}
 	for _, a := range f.Accesses {
 		for _, l := range a.Lacks {
 			s.Lack(l)
@@ -147,7 +152,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	ctx, stop := context.WithTimeout(ctx, opt.For+settle)
 	defer stop()
 	ctx, end := context.WithCancelCause(ctx)
-	plan := probe.Plan{For: opt.For, Passive: opt.Passive, Flight: opt.Flight, Heap: opt.Heap}
+	plan := probe.Plan{For: opt.For, Passive: opt.Passive, Always: opt.Always, Flight: opt.Flight, Heap: opt.Heap}
 	var probes, beside sync.WaitGroup
 	var mu sync.Mutex
 	for _, a := range f.Accesses {

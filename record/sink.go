@@ -14,9 +14,31 @@ import (
 type sink struct {
 	w    *capture.Writer
 	warn func(text string)
+
+	follow func(capture.Meta) func([]byte)
 }
 
-func (s *sink) Create(m capture.Meta) (io.WriteCloser, error) { return s.w.Create(m) }
+func (s *sink) Create(m capture.Meta) (io.WriteCloser, error) {
+	w, err := s.w.Create(m)
+	if err != nil || s.follow == nil {
+		return w, err
+	}
+	if follows := s.follow(m); follows != nil {
+		return &followed{w, follows}, nil
+	}
+	return w, nil
+}
+
+// followed is an artifact that somebody else reads as well.
+type followed struct {
+	io.WriteCloser
+	follows func([]byte)
+}
+
+func (f *followed) Write(p []byte) (int, error) {
+	f.follows(p)
+	return f.WriteCloser.Write(p)
+}
 
 func (s *sink) Known(head []byte) bool { return format.Known(all.Formats, head) }
 

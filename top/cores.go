@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// Cores is how many processors a process of this host may use; 0: unknown.
+func Cores(pid int) float64 { return cores("/proc", "/sys/fs/cgroup", pid) }
+
 // cores is how many processors a process may use: those it may run on, and no more
 // than the CPU quota of its control groups gives. 0: unknown.
 func cores(root, groups string, pid int) float64 {

@@ -101,6 +101,15 @@ func (g *golang) Read(ctx context.Context) ([]Reading, error) {
 	return out, nil
 }
 
+// Every is how often it may be read for as long as the process lives: without expvar the figures come
+// with all the places that allocate, and the world is stopped while they are read.
+func (g *golang) Every() time.Duration {
+	if g.plain {
+		return 5 * time.Second
+	}
+	return time.Second
+}
+
 func (g *golang) fail(err error) error { return fmt.Errorf("%s: %w", g.client.Where(), err) }
 
 // Close gives the connections back.

@@ -40,7 +40,7 @@ type cli struct {
 	Calibrate calibrateCommand `cmd:"" help:"Hold what the kernel counts of a process against loads of a known kind."`
 	Launch    launchCommand    `cmd:"" name:"run" help:"Run a command with a setting of its own, such as without transparent huge pages."`
 	Top       topCommand       `cmd:"" help:"Show a process's counters live, with rules for reading them."`
-	Watch     watchCommand     `cmd:"" help:"Hold rules against what was recorded."`
+	Watch     watchCommand     `cmd:"" help:"Keep watching: hold rules against processes, keep what came before an alarm, say why."`
 	Lab       labCommand       `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
 	Causes    causesCommand    `cmd:"" help:"List the causes unstall knows, or explain one."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`

@@ -18,13 +18,22 @@ import (
 )
 
 type watchCommand struct {
-	Targets []string       `arg:"" optional:"" name:"target|file" help:"With --check: captures, logs, tables of figures (CSV)."`
-	Check   string         `placeholder:"RULES" help:"Hold rules against what was recorded: a file of rules, or default for those that come with unstall."`
-	SLO     *time.Duration `name:"slo" env:"UNSTALL_SLO" placeholder:"300ms" help:"Requests that take longer are slow."`
-	Fail    bool           `help:"With --check: exit with 1 if a rule was set off."`
-	Print   bool           `name:"print-rules" help:"Write the rules that come with unstall, to begin your own with."`
-	Series  bool           `help:"List the series that rules can name."`
-	Format  string         `enum:"text,json" default:"text" help:"With --check: text or json."`
+	Targets  []string       `arg:"" optional:"" name:"target|file" help:"Processes: PIDs, names, URLs of net/http/pprof or of Redis. With --check: captures, logs, tables of figures (CSV)."`
+	Discover bool           `help:"Watch all JVM, .NET, Go and Redis processes of this machine, as they come and go."`
+	Rules    string         `placeholder:"FILE" help:"Rules of your own, beside those that come with unstall."`
+	Dir      string         `placeholder:"DIR" help:"Where the last minutes, captures and what is usual are kept (default: /var/lib/unstall, without root ~/.local/state/unstall)."`
+	Ring     string         `default:"256MiB" help:"How much the last minutes of all processes may take."`
+	Captures string         `default:"1GiB" help:"How much the captures of alarms may take; the oldest go first."`
+	After    time.Duration  `default:"15s" help:"How long to record in full once a rule is set off."`
+	Quiet    time.Duration  `default:"10m" help:"After a capture of a process, how long until the next."`
+	Sample   time.Duration  `default:"15m" help:"How often a minute is diagnosed when nothing is wrong; 0s: never."`
+	Log      string         `placeholder:"FILE" help:"Where lines of JSON are appended (default: standard output)."`
+	Check    string         `placeholder:"RULES" help:"Hold rules against what was recorded: a file of rules, or default for those that come with unstall."`
+	SLO      *time.Duration `name:"slo" env:"UNSTALL_SLO" placeholder:"300ms" help:"Requests that take longer are slow."`
+	Fail     bool           `help:"With --check: exit with 1 if a rule was set off."`
+	Print    bool           `name:"print-rules" help:"Write the rules that come with unstall, to begin your own with."`
+	Series   bool           `help:"List the series that rules can name."`
+	Format   string         `enum:"text,json" default:"text" help:"With --check: text or json."`
 }
 
 func (c *watchCommand) Run(s *session) error {
@@ -34,8 +43,10 @@ func (c *watchCommand) Run(s *session) error {
 		return err
 	case c.Series:
 		return listSeries(s.out)
+	case c.Check == "" && c.Fail:
+		return errors.New("--fail says what --check comes to: give --check RULES as well")
 	case c.Check == "":
-		return errors.New("give --check RULES and what was recorded")
+		return c.live(s)
 	case len(c.Targets) == 0:
 		return errors.New("--check: give what was recorded: captures, logs, or tables of figures (CSV)")
 	}

@@ -32,7 +32,7 @@ func (r *recording) counters(ctx context.Context) {
 		return
 	}
 	defer f.Close()
-	w, err := r.sink.Create(capture.Meta{Name: "hsperfdata.txt", Probe: name, Origin: f.Name(), About: r.about})
+	w, err := r.sink.Create(capture.Meta{Name: "hsperfdata.txt", Probe: name, Origin: f.Name(), About: r.about, Continues: true})
 	if err != nil {
 		r.warn("hsperfdata.txt: %v", err)
 		return

@@ -134,7 +134,7 @@ func unowned(all []output) []output {
 // follow copies the log as it grows, and once more when it has been ended.
 func (l *gcLog) follow(ctx context.Context) {
 	w := &lines{also: &l.r.stops, create: func() (io.WriteCloser, error) {
-		return l.r.sink.Create(capture.Meta{Name: "gc.log", Probe: name, Origin: "VM.log", About: l.r.about, Lines: true})
+		return l.r.sink.Create(capture.Meta{Name: "gc.log", Probe: name, Origin: "VM.log", About: l.r.about, Lines: true, Continues: true})
 	}}
 	var f *os.File
 	defer func() {

@@ -256,7 +256,7 @@ func (l *logs) choose(x *log) {
 		return
 	}
 	x.name = l.artifactName(x.path)
-	out, err := l.sink.Create(capture.Meta{Name: x.name, Probe: name, Origin: x.origin(), About: l.about, Lines: true, Found: true})
+	out, err := l.sink.Create(capture.Meta{Name: x.name, Probe: name, Origin: x.origin(), About: l.about, Lines: true, Found: true, Continues: true})
 	if err != nil {
 		l.sink.Warnf("%s: %v", x.name, err)
 		x.over = true

@@ -79,7 +79,7 @@ func recordHost(ctx context.Context, opt HostOptions, plan probe.Plan, sink prob
 	if _, err := os.ReadFile(opt.Root + "/stat"); err != nil {
 		return fmt.Errorf("%s/stat: %w: give a recording of the host instead: unstall host FILE", opt.Root, errors.Unwrap(err))
 	}
-	out, err := sink.Create(capture.Meta{Name: "procfs.txt", Probe: name, Origin: opt.Root, About: evidence.Subject{Kind: evidence.Host}})
+	out, err := sink.Create(capture.Meta{Name: "procfs.txt", Probe: name, Origin: opt.Root, About: evidence.Subject{Kind: evidence.Host}, Continues: true})
 	if err != nil {
 		return fmt.Errorf("procfs.txt: %w", err)
 	}

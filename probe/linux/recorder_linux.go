@@ -36,6 +36,13 @@ const (
 	rollupShare   = .0005
 )
 
+// What is recorded for as long as it lives is read so many times less often, once a second at most, and
+// takes this part of the shares.
+const (
+	alwaysLess  = 4
+	alwaysShare = .25
+)
+
 // mostRollup is how much may be resident where the kernel is asked for what kind of pages it is:
 // it looks at each, some 20 ns, and before Linux 5.9 nobody else can map memory meanwhile.
 const mostRollup = 4 << 30
@@ -59,10 +66,12 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 	reading, done := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	beside.Go(func() { logs.follow(reading) })
-	beside.Go(func() { watchSyscalls(reading, p, about, runtimes.Of(t.Runtime), sink) })
+	if !plan.Always {
+		beside.Go(func() { watchSyscalls(reading, p, about, runtimes.Of(t.Runtime), sink) })
+	}
 	defer func() { done(); beside.Wait() }()
 
-	out, err := sink.Create(capture.Meta{Name: "procfs.txt", Probe: name, Origin: "/proc", About: about})
+	out, err := sink.Create(capture.Meta{Name: "procfs.txt", Probe: name, Origin: "/proc", About: about, Continues: true})
 	if err != nil {
 		return fmt.Errorf("procfs.txt: %w", err)
 	}
@@ -71,6 +80,7 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 		r.rollup = nil
 		sink.Lack(probe.Lack{What: "how much of its memory is in huge pages", Why: fmt.Sprintf("the kernel would have to look at each page of %d GiB", size>>30), Do: fmt.Sprintf("grep AnonHugePages %s/smaps_rollup", p.dir)})
 	}
+	r.always = plan.Always
 	ended, err := r.run(ctx)
 	if err == nil && ended {
 		sink.Warnf("pid %d ended after %.1f s: the data recorded until then is kept", t.PID, time.Since(began).Seconds())
@@ -97,6 +107,7 @@ type recorder struct {
 	rollup     []*file // read now and then
 	switches   *table  // of the threads
 	neighbours *table
+	always     bool          // it is recorded for as long as it lives
 	slowest    time.Duration // the longest pause between two readings of all processes
 }
 
@@ -159,11 +170,17 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 		{pace: pace{share: otherShare, least: seldom}, read: func(now time.Time, first, last bool) {
 			r.all(r.slow)
 			_ = r.neighbours.read(&r.archive)
-			if !first && !last {
+			if !first && !last && !r.always {
 				r.slowest = max(r.slowest, now.Sub(lastOthers))
 			}
 			lastOthers = now
 		}},
+	}
+	if r.always {
+		for _, p := range parts {
+			p.share *= alwaysShare
+			p.least = max(p.least*alwaysLess, seldom)
+		}
 	}
 	for first, last := true, false; ; first = false {
 		select {

@@ -96,7 +96,7 @@ func (r *recorder) record(ctx context.Context, plan probe.Plan, sink probe.Sink)
 	if err = errors.Join(err, conf.Close()); err != nil {
 		return err
 	}
-	out, err := sink.Create(capture.Meta{Name: "php-fpm-status.txt", Probe: name, Origin: "pm.status_path", About: about})
+	out, err := sink.Create(capture.Meta{Name: "php-fpm-status.txt", Probe: name, Origin: "pm.status_path", About: about, Continues: true})
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (l *log) end() {
 		}
 		l.from = 0 // it was rotated
 	}
-	out, err := l.r.sink.Create(capture.Meta{Name: "redis.log", Probe: name, Origin: "the server's log", About: l.about, Lines: true, Found: true})
+	out, err := l.r.sink.Create(capture.Meta{Name: "redis.log", Probe: name, Origin: "the server's log", About: l.about, Lines: true, Found: true, Continues: true})
 	if err != nil {
 		return
 	}

@@ -69,7 +69,7 @@ func record(ctx context.Context, p place, t discover.Target, about evidence.Subj
 		return why
 	}
 	defer s.client.Close()
-	out, err := sink.Create(capture.Meta{Name: "redis.txt", Probe: name, Origin: p.shown, About: about})
+	out, err := sink.Create(capture.Meta{Name: "redis.txt", Probe: name, Origin: p.shown, About: about, Continues: true})
 	if err != nil {
 		return fmt.Errorf("redis.txt: %w", err)
 	}

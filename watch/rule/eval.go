@@ -31,6 +31,10 @@ type Evaluator struct {
 	Rules []Rule
 	Usual *Usual // kept by the caller
 
+	// WarmUp is how long a process that has just begun is left alone: it loads, compiles and fills its
+	// caches.
+	WarmUp time.Duration
+
 	of    map[string]*state // by subject
 	order []string
 	host  *state
@@ -62,7 +66,7 @@ func New(rules []Rule, usual *Usual) *Evaluator {
 	if usual == nil {
 		usual = new(Usual)
 	}
-	e := &Evaluator{Rules: rules, Usual: usual, of: make(map[string]*state), keep: make(map[string]int64)}
+	e := &Evaluator{Rules: rules, Usual: usual, WarmUp: WarmUp, of: make(map[string]*state), keep: make(map[string]int64)}
 	for i := range rules {
 		for _, c := range append([]Condition{rules[i].Condition}, rules[i].And...) {
 			need := int64(c.Over)
@@ -77,9 +81,8 @@ func New(rules []Rule, usual *Usual) *Evaluator {
 	return e
 }
 
-// warmUp is how long a process that has just begun is left alone: it loads, compiles and fills
-// its caches.
-const warmUp = 30 * time.Second
+// WarmUp is how long a process is left alone where nobody says otherwise.
+const WarmUp = 30 * time.Second
 
 // Begin says that a subject is there. Born is when its process began (ns), 0 unknown.
 func (e *Evaluator) Begin(s Subject, born int64) {
@@ -88,7 +91,7 @@ func (e *Evaluator) Begin(s Subject, born int64) {
 	}
 	x := &state{Subject: s, tracks: make(map[string]*track), rules: make([]ruling, len(e.Rules))}
 	if born != 0 {
-		x.quiet = born + int64(warmUp)
+		x.quiet = born + int64(e.WarmUp)
 	}
 	e.of[s.Key] = x
 	e.order = append(e.order, s.Key)
@@ -179,7 +182,7 @@ func (e *Evaluator) forget(now int64) {
 				r.fired = now
 			}
 		}
-		if x.quiet > now+int64(warmUp) {
+		if x.quiet > now+int64(e.WarmUp) {
 			x.quiet = 0
 		}
 	}

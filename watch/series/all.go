@@ -60,6 +60,8 @@ var All = []Series{
 	// JVM.
 	{ID: "jvm/young-gc", Unit: "1/s", Runtime: "jvm", About: "young collections", Metric: Metric{Name: "jvm_gc_duration_seconds", Part: "count", Labels: "jvm_gc_name=young", Help: "collections, and how long they took", Counter: true}},
 	{ID: "jvm/full-gc", Unit: "1/s", Runtime: "jvm", About: "full collections", Metric: Metric{Name: "jvm_gc_duration_seconds", Part: "count", Labels: "jvm_gc_name=full", Help: "collections, and how long they took", Counter: true}},
+	{ID: "jvm/young-gc-time", Unit: "%", Runtime: "jvm", About: "time in young collections", Metric: Metric{Name: "jvm_gc_duration_seconds", Part: "sum", Labels: "jvm_gc_name=young", Help: "collections, and how long they took", Counter: true, Scale: 100}},
+	{ID: "jvm/full-gc-time", Unit: "%", Runtime: "jvm", About: "time in full collections", Metric: Metric{Name: "jvm_gc_duration_seconds", Part: "sum", Labels: "jvm_gc_name=full", Help: "collections, and how long they took", Counter: true, Scale: 100}},
 	{ID: "jvm/gc-time", Unit: "%", Runtime: "jvm", About: "time in GC, all collectors", Metric: Metric{Name: "unstall_jvm_gc_seconds_total", Counter: true, Scale: 100}},
 	{ID: "jvm/safepoint-time", Unit: "%", Runtime: "jvm", About: "time stopped at safepoints, GC included", Metric: Metric{Name: "unstall_jvm_safepoint_seconds_total", Counter: true, Scale: 100}},
 	{ID: "jvm/safepoint-other", Unit: "%", Runtime: "jvm", About: "time stopped at safepoints for anything but GC", Metric: Metric{Name: "unstall_jvm_safepoint_other_ratio", Scale: 100}},

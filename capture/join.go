@@ -1,0 +1,98 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// Join writes captures that follow each other into one: those of a ring, of which the last minutes
+// count. What is stored is copied as it is. An artifact that [Meta.Continues] goes on in that of the one before; each
+// other stays one. A source that cannot be read is left
+// out, and said to be; the error is the first of writing, and what was written before it is readable.
+func Join(path string, info Info, sources []*Capture) error {
+	w, err := Create(path, info)
+	if err != nil {
+		return err
+	}
+	goesOn := make(map[metaNote]*joined)
+	for _, c := range sources {
+		f, err := os.Open(c.Path)
+		if err != nil {
+			w.Warnf("%s: %v: left out", c.Path, plain(err))
+			continue
+		}
+		for _, a := range c.artifacts {
+			if err := w.copy(f, a, goesOn); err != nil {
+				w.Warnf("%s: %s: %v", c.Path, a.meta.Name, err)
+			}
+		}
+		_ = f.Close()
+		for _, text := range c.Warnings {
+			if !strings.HasPrefix(text, cutOffText) { // as each of a ring is that goes on
+				w.Warnf("%s", text)
+			}
+		}
+		w.Lack(c.Lacks...)
+		if w.Err() != nil {
+			break
+		}
+	}
+	return w.Close()
+}
+
+// joined is an artifact that others go on in.
+type joined struct {
+	meta   Meta
+	chunks int
+	raw    bool
+}
+
+// copy copies the chunks of an artifact.
+func (w *Writer) copy(f io.ReaderAt, a *stored, goesOn map[metaNote]*joined) error {
+	j := &joined{meta: a.meta}
+	key := *a.meta.note()
+	about := key.About
+	key.About = nil
+	if about != nil {
+		key.Origin += fmt.Sprintf("\x00%+v", *about)
+	}
+	if a.meta.Continues {
+		if old := goesOn[key]; old != nil {
+			j = old
+		} else {
+			goesOn[key] = j
+		}
+	}
+	var buf []byte
+	for _, c := range a.chunks {
+		var err error
+		if buf, err = c.read(f, buf); err != nil {
+			if errors.Is(err, errDamaged) {
+				continue
+			}
+			return err
+		}
+		w.mu.Lock()
+		if j.chunks == 0 {
+			j.meta.Name = unique(fileName(j.meta.Name), w.names)
+			j.raw = compressed(buf) && !zstdFrame(buf)
+		}
+		j.chunks++
+		n := note{CRC: checksum(buf)}
+		if j.chunks == 1 {
+			n.Meta = j.meta.note()
+		}
+		err = w.append(chunkName(j.meta.Name, j.chunks, j.raw), a.at, buf, encode(n))
+		w.mu.Unlock()
+		if err != nil {
+			return nil // is said in the end, once
+		}
+	}
+	return nil
+}
+
+// zstdFrame says that a chunk is a frame that was made when it was stored.
+func zstdFrame(b []byte) bool { return len(b) >= 4 && string(b[:4]) == "\x28\xb5\x2f\xfd" }

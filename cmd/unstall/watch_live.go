@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/watch"
+)
+
+// live watches processes until it is told to stop.
+func (c *watchCommand) live(s *session) error {
+	rules, err := rulesOf(c.Rules, nil)
+	if err != nil {
+		s.fail(wrongUse, err)
+		return nil
+	}
+	if len(c.Targets) > 0 && c.Discover {
+		return errors.New("--discover watches all that runs here: leave the names out, or --discover")
+	}
+	size, err := bytesOf(c.Ring)
+	if err != nil {
+		return fmt.Errorf("--ring: %w", err)
+	}
+	captures, err := bytesOf(c.Captures)
+	if err != nil {
+		return fmt.Errorf("--captures: %w", err)
+	}
+	if c.After < time.Second || c.After > 10*time.Minute {
+		return fmt.Errorf("--after %s: give 1s to 10m", c.After)
+	}
+	beNice()
+	debug.SetGCPercent(50)         // memory is worth more than our time
+	debug.SetMemoryLimit(48 << 20) // of 64 MiB that it may take
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	out := s.out
+	if c.Log != "" {
+		f, err := os.OpenFile(c.Log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			s.fail(unreadable, fmt.Errorf("--log %s: %w", c.Log, errors.Unwrap(err)))
+			return nil
+		}
+		defer f.Close()
+		out = f
+	}
+	probes, others := (&recording{}).probes()
+	opt := watch.Options{Targets: c.Targets, Discover: c.Discover, Except: os.Getpid(), Rules: rules, Dir: c.dir(), RingSize: size, Captures: captures, After: c.After, Sample: c.Sample, Quiet: c.Quiet,
+		Tool: version(), Command: os.Args, Log: out, Probes: probes, Others: others,
+		Resolve: func(ctx context.Context, arg string) (discover.Target, error) {
+			return discover.Resolve(ctx, arg, runtime.Recognisers())
+		},
+		Find: func(ctx context.Context) (all []discover.Target, err error) {
+			found, err := discover.Discover(ctx, runtime.Recognisers())
+			for _, f := range found {
+				all = append(all, f.Target)
+			}
+			return all, err
+		},
+		Diagnose: c.diagnose,
+	}
+	if c.SLO != nil {
+		opt.SLO = *c.SLO
+	}
+	w, err := watch.New(opt)
+	if err != nil {
+		return err
+	}
+	return w.Run(ctx)
+}
+
+// dir is where the ring lies, and what is remembered.
+func (c *watchCommand) dir() string {
+	switch state, home := os.Getenv("XDG_STATE_HOME"), os.Getenv("HOME"); {
+	case c.Dir != "":
+		return c.Dir
+	case os.Geteuid() == 0:
+		return "/var/lib/unstall"
+	case state != "":
+		return filepath.Join(state, "unstall")
+	case home != "":
+		return filepath.Join(home, ".local", "state", "unstall")
+	}
+	return filepath.Join(os.TempDir(), "unstall")
+}
+
+// diagnose has another process diagnose a capture: what that takes of memory is given back, and the
+// watch goes on.
+func (c *watchCommand) diagnose(ctx context.Context, path string) (*diagnose.Diagnosis, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"diagnose", "--format", "json"}
+	if c.SLO != nil {
+		args = append(args, "--slo", c.SLO.String())
+	}
+	cmd := exec.CommandContext(ctx, self, append(args, path)...)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "UNSTALL_") })
+	if err := cmd.Run(); err != nil {
+		if line, _, _ := strings.Cut(said.String(), "\n"); line != "" {
+			return nil, errors.New(strings.TrimPrefix(line, "unstall: "))
+		}
+		return nil, err
+	}
+	d := new(diagnose.Diagnosis)
+	return d, json.Unmarshal(out.Bytes(), d)
+}
+
+// bytesOf reads a size: 256MiB, 1GiB.
+func bytesOf(text string) (int64, error) {
+	for _, u := range []struct {
+		name string
+		size float64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"G", 1 << 30}, {"M", 1 << 20}} {
+		number, is := strings.CutSuffix(text, u.name)
+		var v float64
+		if _, err := fmt.Sscanf(number, "%g", &v); is && err == nil && v*u.size >= 1<<20 && v*u.size < 1<<50 {
+			return int64(v * u.size), nil
+		}
+	}
+	return 0, fmt.Errorf("%s is not a size: give 256MiB or 2GiB", text)
+}

@@ -1,0 +1,176 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/watch/sample"
+)
+
+// requests counts the requests that a target's access log tells of while it is recorded.
+//
+// What is slow is what the user says (SLO). Else it is more than slowTimes what nine of ten requests took
+// at most in the calmer part of the last hour: what is usual for the service where nothing stands in
+// its way.
+type requests struct {
+	slo time.Duration
+
+	mu   sync.Mutex
+	logs map[string]*followedLog
+	calm []float64 // ms: p90 of each look, of the last hour
+
+	slowMs float64 // of all slow requests so far
+}
+
+// followedLog is an access log, or what may be one.
+type followedLog struct {
+	text   []byte
+	lost   bool // more came than is kept
+	vain   int  // looks that found no requests in it
+	useful bool
+}
+
+const (
+	slowTimes   = 3
+	calmLooks   = 720 // an hour of looks each 5 s
+	leastCalm   = 6
+	mostText    = 1 << 20 // of a log, from one look to the next: more is sampled by leaving out
+	mostInVain  = 5
+	lookEach    = 5 * time.Second
+	leastSlowMs = 1.
+)
+
+// follow is what [record.Options.Follow] asks for.
+func (r *requests) follow(m capture.Meta) func([]byte) {
+	if !m.Lines || !m.Found {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.logs == nil {
+		r.logs = make(map[string]*followedLog)
+	}
+	l := r.logs[m.Name]
+	if l == nil {
+		l = new(followedLog)
+		r.logs[m.Name] = l
+	}
+	if l.vain >= mostInVain && !l.useful {
+		return nil
+	}
+	return func(p []byte) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if l.vain >= mostInVain && !l.useful {
+			return
+		}
+		if len(l.text)+len(p) > mostText {
+			l.lost = true
+			return
+		}
+		l.text = append(l.text, p...)
+	}
+}
+
+// look counts what came since the last time. Nothing is told of a service without an access log.
+func (r *requests) look(now time.Time) (points []sample.Point) {
+	r.mu.Lock()
+	var texts []*followedLog
+	var names []string
+	for name, l := range r.logs {
+		if len(l.text) > 0 || l.useful {
+			texts, names = append(texts, l), append(names, name)
+		}
+	}
+	type part struct {
+		l    *followedLog
+		text []byte
+		name string
+	}
+	var parts []part
+	for i, l := range texts {
+		end := bytes.LastIndexByte(l.text, '\n') + 1
+		parts = append(parts, part{l, bytes.Clone(l.text[:end]), names[i]})
+		l.text = append(l.text[:0], l.text[end:]...)
+	}
+	r.mu.Unlock()
+
+	var took []float64 // ms
+	failed, any := 0, false
+	for _, p := range parts {
+		n := len(took)
+		if len(p.text) > 0 {
+			b := evidence.NewBundle()
+			a := &format.Artifact{Name: p.name, Size: int64(len(p.text)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.text)), nil }}
+			_ = format.Read(context.Background(), all.Formats, a, b) // of what is no access log nothing comes
+			for i := range b.Requests.Len() {
+				if b.Requests.Timed(i) {
+					took = append(took, float64(b.Requests.Latency(i))/1e6)
+					if o := b.Requests.Outcome[i]; o == evidence.Failed || o == evidence.TimedOut {
+						failed++
+					}
+				}
+			}
+		}
+		r.mu.Lock()
+		if len(took) > n {
+			p.l.useful = true
+		} else if len(p.text) > 0 {
+			p.l.vain++
+		}
+		any = any || p.l.useful
+		r.mu.Unlock()
+	}
+	if !any {
+		return nil
+	}
+	at, over := now.UnixNano(), lookEach.Seconds()
+	points = append(points, sample.Point{ID: "requests/rate", At: at, V: float64(len(took)) / over})
+	if len(took) == 0 {
+		return points
+	}
+	slices.Sort(took)
+	limit := r.limit(took)
+	points = append(points,
+		sample.Point{ID: "requests/worst", At: at, V: took[len(took)-1]},
+		sample.Point{ID: "requests/errors", At: at, V: 100 * float64(failed) / float64(len(took))})
+	if limit == 0 {
+		return points
+	}
+	first, _ := slices.BinarySearch(took, limit)
+	slow := took[first:]
+	r.mu.Lock()
+	for _, ms := range slow {
+		r.slowMs += ms
+	}
+	r.mu.Unlock()
+	return append(points,
+		sample.Point{ID: "requests/slow", At: at, V: float64(len(slow)) / over},
+		sample.Point{ID: "requests/slow-share", At: at, V: 100 * float64(len(slow)) / float64(len(took))})
+}
+
+// limit is from how many ms on a request is slow; 0 where that is not known yet.
+func (r *requests) limit(took []float64) float64 {
+	if r.slo > 0 {
+		return float64(r.slo) / 1e6
+	}
+	if len(took) >= 10 {
+		if len(r.calm) == calmLooks {
+			r.calm = r.calm[1:]
+		}
+		r.calm = append(r.calm, took[len(took)*9/10])
+	}
+	if len(r.calm) < leastCalm {
+		return 0
+	}
+	of := slices.Sorted(slices.Values(r.calm))
+	return max(leastSlowMs, slowTimes*of[len(of)/4])
+}
