@@ -432,18 +432,18 @@ func (w *watching) requests(rows []int, slow func(row int) bool) {
 	worst := make(map[int64]float64)
 	var from, until int64 = math.MaxInt64, math.MinInt64
 	for _, i := range rows {
-		if !r.Timed(i) || r.Outcome[i] == evidence.Unfinished {
+		if !r.Timed(i) || r.Outcome.At(i) == evidence.Unfinished {
 			continue
 		}
-		at := r.End[i]
+		at := r.End.At(i)
 		from, until = min(from, at), max(until, at)
-		all.add(at, 1, r.Origin[i])
+		all.add(at, 1, r.Origin.At(i))
 		worst[at/1e9] = max(worst[at/1e9], float64(r.Latency(i))/1e6)
 		if slow != nil && slow(i) {
-			late.add(at, 1, r.Origin[i])
+			late.add(at, 1, r.Origin.At(i))
 		}
-		if r.Outcome[i] == evidence.Failed || r.Outcome[i] == evidence.TimedOut {
-			failed.add(at, 1, r.Origin[i])
+		if r.Outcome.At(i) == evidence.Failed || r.Outcome.At(i) == evidence.TimedOut {
+			failed.add(at, 1, r.Origin.At(i))
 		}
 	}
 	if len(all.at) == 0 || until <= from {

@@ -114,7 +114,7 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 			for i := range b.Requests.Len() {
 				if b.Requests.Timed(i) {
 					took = append(took, float64(b.Requests.Latency(i))/1e6)
-					if o := b.Requests.Outcome[i]; o == evidence.Failed || o == evidence.TimedOut {
+					if o := b.Requests.Outcome.At(i); o == evidence.Failed || o == evidence.TimedOut {
 						failed++
 					}
 				}

@@ -17,6 +17,7 @@ import (
 	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/model/younggen"
 	"github.com/unstall/unstall/try"
+	"github.com/unstall/unstall/watch"
 )
 
 // Documents are all that have a schema, in the order of docs/json.md.
@@ -31,6 +32,7 @@ var Documents = []Document{
 	{"unstall.host/v1", "What is wrong with a machine, and its services: unstall host", reflect.TypeFor[host.Report](), true},
 	{"unstall.calibrate/v1", "A service beside loads of a known kind: unstall calibrate", reflect.TypeFor[calibrate.Result](), true},
 	{"unstall.prediction/v1", "What a change of settings would do: unstall predict", reflect.TypeFor[answer](), true},
+	{"unstall.event/v1", "What happened while it was watched: a line of unstall watch", reflect.TypeFor[watch.Line](), true},
 	{"unstall.list/v1", "What runs here and can be diagnosed: unstall list", reflect.TypeFor[list](), true},
 	{"unstall.lab/v1", "What came of a lab: unstall lab run", reflect.TypeFor[lab.Outcome](), true},
 	{"unstall.lab.score/v1", "Labs: what was expected against what was found: unstall lab score", reflect.TypeFor[lab.Score](), true},

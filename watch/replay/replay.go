@@ -58,7 +58,7 @@ func Sources(read *evidence.Bundle, slo time.Duration) []Source {
 
 // watched says whether a process was recorded for itself: what merely ran on the same host was not.
 func watched(b *evidence.Bundle, id evidence.SubjectID) bool {
-	return b.Subjects[id].Runtime != "" || slices.Contains(b.Requests.Subject, id) || slices.ContainsFunc(b.Coverage, func(c evidence.Coverage) bool { return c.Subject == id })
+	return b.Subjects[id].Runtime != "" || b.Requests.Subject.Has(id) || slices.ContainsFunc(b.Coverage, func(c evidence.Coverage) bool { return c.Subject == id })
 }
 
 // step is how often the rules are asked, where points come more often.
