@@ -52,10 +52,10 @@ func (s *source) upToEnd(g *stretch) error {
 	for {
 		b, end, err := s.batch(g)
 		switch {
-		case err == io.EOF && len(g.lanes) == 0:
+		case err == io.EOF && g.Number == 0:
 			return io.EOF
 		case err == io.EOF:
-			return fmt.Errorf("the last generation is cut short: %w", io.ErrUnexpectedEOF)
+			return fmt.Errorf("the last generation is cut short: %w", cut(err))
 		case err != nil:
 			return err
 		case end:
@@ -92,7 +92,7 @@ func (s *source) upToNext(g *stretch) error {
 		case err != nil:
 			return err
 		case end || b.generation == 0:
-			return errors.New("a batch of generation 0")
+			return errors.New("a generation of Go 1.26 or without a number")
 		case g.Number == 0:
 			g.Number = b.generation
 		case b.generation == g.Number+1:
@@ -141,7 +141,7 @@ func (s *source) batch(g *stretch) (b batch, end bool, err error) {
 	}
 	b.data = g.chunks.grow(int(header[3]))
 	_, err = io.ReadFull(s.r, b.data)
-	return b, false, cut(err)
+	return b, b.begins(evEndOfGeneration), cut(err)
 }
 
 // cut tells the end of the stream within something from the end of the trace.

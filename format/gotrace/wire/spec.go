@@ -56,6 +56,7 @@ var specs = [256]spec{
 	EvGoSwitchDestroy:     {"GoSwitchDestroy", 3, ofGoroutine}, // G, its sequence number
 	EvGoCreateBlocked:     {"GoCreateBlocked", 4, ofGoroutine}, // G, its stack, stack
 	EvGoStatusStack:       {"GoStatusStack", 5, ofGoroutine},   // G, M, status, stack
+	evClockSnapshot:       {"ClockSnapshot", 4, 0},             // not among other events
 	evSpan:                {"Span", 4, 0},                      // ID, pages, kind
 	evSpan + 1:            {"SpanAlloc", 4, 0},                 // ID, pages, kind
 	evSpan + 2:            {"SpanFree", 2, 0},                  // ID
