@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/gotrace/wire"
 )
 
 // finish writes what is only known at the end.
@@ -136,7 +135,7 @@ func (w *world) goroutinesLeft() {
 	groups := make(map[string]group)
 	half := w.first + (w.now-w.first)/2
 	for _, g := range w.gs {
-		if g.born == 0 || g.state != trace.GoWaiting || g.conn.server != nil || g.role == roleRuntime || g.role == roleWorker || g.where == nil {
+		if g.born == 0 || g.state != wire.GoWaiting || g.conn.server != nil || g.role == roleRuntime || g.role == roleWorker || g.where == nil {
 			continue
 		}
 		x := groups[g.where.root]
@@ -152,7 +151,10 @@ func (w *world) goroutinesLeft() {
 			most, where = x, k
 		}
 	}
-	for key, v := range map[string]int64{evidence.FactGoroutinesLeft: most.n, evidence.FactGoroutinesLeftEarly: most.early} {
-		w.b.Fact(evidence.Fact{Subject: w.subject, Key: key, Value: where, Number: float64(v), From: w.first, Until: w.now, Origin: w.b.Origin(0)})
+	for _, f := range []struct {
+		key string
+		n   int64
+	}{{evidence.FactGoroutinesLeft, most.n}, {evidence.FactGoroutinesLeftEarly, most.early}} {
+		w.b.Fact(evidence.Fact{Subject: w.subject, Key: f.key, Value: where, Number: float64(f.n), From: w.first, Until: w.now, Origin: w.b.Origin(0)})
 	}
 }

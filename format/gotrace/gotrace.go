@@ -1,10 +1,10 @@
 // Package gotrace reads Go execution traces (runtime/trace, /debug/pprof/trace,
 // flight recorder) of Go 1.11 to 1.27.
 //
-// The stream is decoded by golang.org/x/exp/trace; this package interprets it
-// the way the runtime's source means it: runtime/trace.go and proc.go for the
-// states, mgc.go and mgcmark.go for the collector, net/http/server.go for the
-// requests. The format is described in https://go.dev/issue/60773 (1.22 and
+// Package wire decodes the stream, and golang.org/x/exp/trace that of traces up to
+// Go 1.21; this package interprets either the way the runtime's source means it:
+// runtime/trace.go and proc.go for the states, mgc.go and mgcmark.go for the
+// collector, net/http/server.go for the requests. The format is described in https://go.dev/issue/60773 (1.22 and
 // later) and https://go.dev/s/go15trace (before).
 //
 // Its opinion: a request needs no annotation, because a serving goroutine's
@@ -46,7 +46,7 @@ var Format = format.Format{
 // headerSize is the length of "go 1.26 trace\x00\x00\x00".
 const headerSize = 16
 
-// newest is the last trace version x/exp/trace decodes; Go 1.27 writes it too.
+// newest is the last trace version that is decoded; Go 1.27 writes it too.
 const newest = 26
 
 // header returns the minor version of a trace's header.

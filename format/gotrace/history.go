@@ -1,9 +1,8 @@
 package gotrace
 
 import (
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/gotrace/wire"
 )
 
 // memory is what a goroutine did lately, so that those it wakes can be told what
@@ -136,13 +135,13 @@ func (w *world) did(g *goroutine, from, to int64) []spell {
 	if begin := max(g.since, from); begin < to {
 		s := evidence.Segment{Kind: evidence.Running, Dur: to - begin}
 		switch g.state {
-		case trace.GoRunning:
+		case wire.GoRunning:
 			s.Kind = g.runningKind()
-		case trace.GoSyscall:
+		case wire.GoSyscall:
 			s.Kind = evidence.Syscall
-		case trace.GoRunnable:
+		case wire.GoRunnable:
 			s.Kind = evidence.Runnable
-		case trace.GoWaiting:
+		case wire.GoWaiting:
 			s.Kind, s.Cause = w.awaits(g)
 			s.Stack = g.where.id()
 		}

@@ -4,9 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/gotrace/wire"
 )
 
 // owner is what is known of a goroutine that others hand work to: one that owns
@@ -85,7 +84,7 @@ func (w *world) only(g *goroutine) *goroutine {
 	if g.request == nil || g.owner.helpers != 1 || h == nil || !h.startedFor(g.id) {
 		return nil
 	}
-	if h.state != trace.GoWaiting {
+	if h.state != wire.GoWaiting {
 		return nil
 	}
 	if kind, _ := w.awaits(h); kind != evidence.PoolWait && kind != evidence.LockWait {

@@ -3,9 +3,8 @@ package gotrace
 import (
 	"strings"
 
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/gotrace/wire"
 )
 
 // probes are the functions that make profiles and traces of the process: a request that
@@ -60,7 +59,7 @@ const mostlyAsleep = .95
 // of net/http/pprof is on its stacks: it slept once, from before the trace to its end, and wakes
 // to end it. One of a handler that is called after that need not have lasted as long.
 func (w *world) traces(g *goroutine, r *request) bool {
-	through := r.cut && r.end == 0 && g.state != trace.GoWaiting
+	through := r.cut && r.end == 0 && g.state != wire.GoWaiting
 	if !through && !r.pprof {
 		return false
 	}

@@ -1,8 +1,6 @@
 package gotrace
 
 import (
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
 )
 
@@ -25,7 +23,7 @@ type occupancy struct {
 	span evidence.ProcessorSpan // the one being written
 }
 
-func (w *world) proc(id trace.ProcID) *processor {
+func (w *world) proc(id int32) *processor {
 	var p *processor
 	if uint(id) < uint(len(w.first64)) {
 		if p = &w.first64[id]; p.known {

@@ -3,9 +3,8 @@ package gotrace
 import (
 	"slices"
 
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/gotrace/wire"
 )
 
 // request is one being served.
@@ -147,7 +146,7 @@ func (w *world) recognised(g *goroutine, s *stack, t int64) {
 		r.unsure = false
 		return
 	}
-	if g.born == 0 && (s.stage == stageHandler || s.stage == stageWrite) && g.state != trace.GoNotExist {
+	if g.born == 0 && (s.stage == stageHandler || s.stage == stageWrite) && g.state != wire.GoNotExist {
 		// It was at work when the trace began.
 		r := w.begin(g, w.first)
 		r.cut, r.handled = true, true
@@ -156,7 +155,7 @@ func (w *world) recognised(g *goroutine, s *stack, t int64) {
 
 // created follows `go` statements: those of servers begin a request or its
 // handler, those of requests work for them.
-func (w *world) created(g, by *goroutine, ev *event, t int64) {
+func (w *world) created(g, by *goroutine, ev *wire.Event, t int64) {
 	if k := g.conn.server; k != nil {
 		r := w.begin(g, t)
 		if k.perRequest {
@@ -175,7 +174,7 @@ func (w *world) created(g, by *goroutine, ev *event, t int64) {
 			return
 		}
 	}
-	if s := w.stacks.get(ev.doer); s != nil && by.request != nil {
+	if s := w.stacks.get(ev.By); s != nil && by.request != nil {
 		w.seen(by, s, t)
 	}
 	if g.where != nil && g.where.root == "net/http.(*connReader).backgroundRead" {
@@ -389,7 +388,7 @@ func (w *world) ended(g *goroutine, t int64) {
 // leftOver emits what was still being served, or waiting to be, when the trace
 // ended. Their latency is a lower bound.
 func (w *world) leftOver() {
-	ids := make([]trace.GoID, 0, len(w.gs))
+	ids := make([]int64, 0, len(w.gs))
 	for id, g := range w.gs {
 		if g.request != nil && !g.request.unsure && g.conn.server != nil {
 			ids = append(ids, id)
@@ -400,15 +399,15 @@ func (w *world) leftOver() {
 		g := w.gs[id]
 		r := g.request
 		if r.end != 0 {
-			if !(g.state == trace.GoWaiting && g.where != nil && g.where.stage == stageHandler) { // else it streams, or goes on writing
+			if !(g.state == wire.GoWaiting && g.where != nil && g.where.stage == stageHandler) { // else it streams, or goes on writing
 				w.complete(g, w.now)
 			}
 			continue
 		}
-		if !r.handled && (r.fresh || g.state != trace.GoRunnable) {
+		if !r.handled && (r.fresh || g.state != wire.GoRunnable) {
 			continue
 		}
-		w.leave(g, g.state, nil, trace.NoStack, w.now)
+		w.leave(g, g.state, nil, 0, w.now)
 		g.since = w.now
 		if g.request == nil {
 			continue

@@ -3,9 +3,8 @@ package gotrace
 import (
 	"time"
 
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/gotrace/wire"
 )
 
 // samplePeriod is what one sample stands for: the runtime profiles at 100 Hz of CPU time
@@ -15,13 +14,13 @@ const samplePeriod = 10 * time.Millisecond
 // sampled takes a sample of a CPU profile that ran beside the trace. It is the only thing
 // in a trace that says what a goroutine did while it ran: of those that work for the
 // program it is kept, by goroutine and time.
-func (w *world) sampled(ev *event, t int64) {
+func (w *world) sampled(ev *wire.Event, t int64) {
 	w.host.samples++
-	if ev.lane == trace.NoGoroutine {
+	if ev.Goroutine == wire.None {
 		return
 	}
-	g := w.get(ev.lane, t)
-	s := w.stacks.get(ev.stack)
+	g := w.get(ev.Goroutine, t)
+	s := w.stacks.get(ev.Stack)
 	if s == nil || g.role == roleWorker || g.role == roleRuntime {
 		return
 	}

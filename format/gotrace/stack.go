@@ -4,9 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/gotrace/wire"
 )
 
 // stack is a call stack and what it says about its goroutine.
@@ -40,53 +39,60 @@ type stack struct {
 	flushes  bool              // hands what is written of an HTTP/2 response to the connection's goroutine
 }
 
-// stackTable caches what stacks say. Handles are good for one generation of a
+// stackTable caches what stacks say. Indices are good for one generation of a
 // trace, what is interned for all of it.
 type stackTable struct {
 	b      *evidence.Builder
-	known  map[trace.Stack]*stack
-	last   trace.Stack
-	cached *stack
+	now    *wire.Generation
+	known  []known  // of now, by index
 	read   []*stack // by their ID
 	calls  map[uint64]call
 	frames []evidence.Frame
 	funcs  []string
 }
 
+// known is what a stack of the generation says, once asked for.
+type known struct {
+	asked bool
+	*stack
+}
+
 // call is a frame as it was last seen at its PC; the program stays the same from
 // generation to generation.
 type call struct {
-	trace.StackFrame
-	frame evidence.Frame
+	fn, file string
+	line     uint64
+	frame    evidence.Frame
 }
 
 // maxCalls bounds the calls that are remembered; real programs have a few
 // thousand.
 const maxCalls = 1 << 16
 
-func (t *stackTable) generation() {
-	clear(t.known)
-	t.last, t.cached = trace.NoStack, nil
+// generation is told which generation the indices are of from now on.
+func (t *stackTable) generation(g *wire.Generation) {
+	if g == nil || g == t.now {
+		return
+	}
+	if t.now == nil || !g.Continues(t.now) {
+		clear(t.known)
+		t.known = t.known[:0]
+	}
+	t.now = g
+	n := len(t.known)
+	t.known = slices.Grow(t.known, g.Stacks()-n)[:g.Stacks()]
 }
 
 // get returns what a stack says, nil for no stack.
-func (t *stackTable) get(s trace.Stack) *stack {
-	if s == trace.NoStack {
+func (t *stackTable) get(i uint32) *stack {
+	if i == 0 {
 		return nil
 	}
-	if s == t.last {
-		return t.cached
+	k := &t.known[i]
+	if !k.asked {
+		k.asked, k.stack = true, t.find(i)
 	}
-	k, ok := t.known[s]
-	if !ok {
-		k = t.find(s)
-		if t.known == nil {
-			t.known = make(map[trace.Stack]*stack)
-		}
-		t.known[s] = k
-	}
-	t.last, t.cached = s, k
-	return k
+	return k.stack
 }
 
 // of returns what the stack of that ID says, nil for none.
@@ -97,12 +103,12 @@ func (t *stackTable) of(id evidence.StackID) *stack {
 	return t.read[id]
 }
 
-func (t *stackTable) find(s trace.Stack) *stack {
+func (t *stackTable) find(i uint32) *stack {
 	t.frames, t.funcs = t.frames[:0], t.funcs[:0]
-	for f := range s.Frames() {
-		c := t.call(f)
+	for _, f := range t.now.Stack(i) {
+		c := t.call(t.now.Frame(f))
 		t.frames = append(t.frames, c.frame)
-		t.funcs = append(t.funcs, c.Func)
+		t.funcs = append(t.funcs, c.fn)
 	}
 	if len(t.funcs) == 0 {
 		return nil
@@ -126,15 +132,17 @@ func (t *stackTable) find(s trace.Stack) *stack {
 	return k
 }
 
-func (t *stackTable) call(f trace.StackFrame) call {
+func (t *stackTable) call(f *wire.Frame) call {
+	fn, file := t.now.Text(f.Func), t.now.Text(f.File)
 	c, ok := t.calls[f.PC]
-	if ok && c.StackFrame == f {
+	if ok && c.line == f.Line && c.fn == fn && c.file == file {
 		return c
 	}
 	if t.calls == nil || len(t.calls) >= maxCalls {
 		t.calls = make(map[uint64]call)
 	}
-	c = call{f, evidence.Frame{Func: t.b.Name(f.Func), File: t.b.Name(f.File), Line: int32(min(f.Line, 1<<31-1))}}
+	c = call{t.b.Text(t.b.Name(fn)), file, f.Line, evidence.Frame{Func: t.b.Name(fn), File: t.b.Name(file), Line: int32(min(f.Line, 1<<31-1))}}
+	c.file = t.b.Text(c.frame.File) // not of the generation, which would be kept for it
 	t.calls[f.PC] = c
 	return c
 }

@@ -3,55 +3,54 @@ package gotrace
 import (
 	"strings"
 
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/gotrace/wire"
 )
 
 // goroutine follows one goroutine's change of state: what it did until now is
 // charged, and what that means for the request it serves is left to server.
-func (w *world) goroutine(ev *event, t int64) {
-	g := w.get(ev.lane, t)
-	from, to := trace.GoState(ev.from), trace.GoState(ev.to)
-	if s := w.stacks.get(ev.stack); s != nil {
+func (w *world) goroutine(ev *wire.Event, t int64) {
+	g := w.get(ev.On, t)
+	from, to := ev.From, ev.To
+	if s := w.stacks.get(ev.Stack); s != nil {
 		w.seen(g, s, t)
 	}
 	if from == to {
 		return
 	}
 	var by *goroutine
-	if ev.actor != trace.NoGoroutine && ev.actor != ev.lane {
-		by = w.get(ev.actor, t)
+	if ev.Goroutine != wire.None && ev.Goroutine != ev.On {
+		by = w.get(ev.Goroutine, t)
 	}
-	if from == trace.GoUndetermined {
+	if from == wire.GoUndetermined {
 		g.since = w.first // it was in this state when the trace began
 	}
 
-	w.leave(g, from, by, ev.doer, t)
+	w.leave(g, from, by, ev.By, t)
 	switch to {
-	case trace.GoRunning:
+	case wire.GoRunning:
 		g.ranFrom = t
-		if from == trace.GoSyscall && g.proc != nil {
+		if from == wire.GoSyscall && g.proc != nil {
 			break // kept its processor
 		}
-		if ev.proc != trace.NoProc {
-			w.occupy(w.proc(ev.proc), g, from == trace.GoUndetermined, t)
+		if ev.Proc != wire.None {
+			w.occupy(w.proc(ev.Proc), g, from == wire.GoUndetermined, t)
 		}
-	case trace.GoRunnable:
+	case wire.GoRunnable:
 		w.free(g, t)
 		w.held.advance(t)
 		g.heldAt = w.held.sum
-		if from == trace.GoNotExist {
+		if from == wire.GoNotExist {
 			g.born = t
 			w.created(g, by, ev, t)
 		}
-	case trace.GoWaiting:
+	case wire.GoWaiting:
 		w.free(g, t)
-		g.reason = ev.text
+		g.reason = w.batch.Text(ev.Text)
 		w.waits(g, t)
-	case trace.GoSyscall:
+	case wire.GoSyscall:
 		w.syscallBegins(g, t)
-	case trace.GoNotExist:
+	case wire.GoNotExist:
 		w.free(g, t)
 		w.ended(g, t)
 		w.forget(g)
@@ -62,12 +61,12 @@ func (w *world) goroutine(ev *event, t int64) {
 }
 
 // leave charges the state that ends now.
-func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, doer trace.Stack, t int64) {
+func (w *world) leave(g *goroutine, from wire.GoState, by *goroutine, doer uint32, t int64) {
 	switch from {
-	case trace.GoRunning:
+	case wire.GoRunning:
 		w.host.ran(t - g.ranFrom)
 		w.charge(g, &evidence.Segment{Kind: g.runningKind()}, t)
-	case trace.GoRunnable:
+	case wire.GoRunnable:
 		w.held.advance(t)
 		s := evidence.Segment{Kind: evidence.Runnable}
 		if g.since >= w.first && g.heldAt != (integrals{}) {
@@ -75,14 +74,14 @@ func (w *world) leave(g *goroutine, from trace.GoState, by *goroutine, doer trac
 			fit(&s.Held, t-g.since)
 		}
 		w.charge(g, &s, t)
-	case trace.GoSyscall:
+	case wire.GoSyscall:
 		w.host.syscall(g, t-g.since)
 		w.charge(g, &evidence.Segment{Kind: evidence.Syscall, Stack: g.where.id(), Cause: g.where.calls()}, t)
 		w.syscallEnds(g, t)
 		if g.proc != nil && g.proc.g != g {
 			g.proc = nil
 		}
-	case trace.GoWaiting:
+	case wire.GoWaiting:
 		w.woken(g, by, doer, t)
 		if r := g.request; r != nil && g.where != nil && g.where.flushes {
 			r.wrote(t)
@@ -203,7 +202,7 @@ func (w *world) awaits(g *goroutine) (evidence.Kind, evidence.NameID) {
 const clientConns = "net/http client connections"
 
 // woken charges a wait to what it was for. Doer is the stack of whoever ended it.
-func (w *world) woken(g *goroutine, by *goroutine, doer trace.Stack, t int64) {
+func (w *world) woken(g *goroutine, by *goroutine, doer uint32, t int64) {
 	kind, cause := w.waiting(g)
 	s := evidence.Segment{Kind: kind, Cause: cause, Stack: g.where.id()}
 	if kind == evidence.SyncWait {
@@ -309,73 +308,98 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 	}
 }
 
-// owner is the goroutine a range is about: its own, or the one on its
-// processor.
-func (w *world) owner(ev *event, t int64) *goroutine {
-	if ev.lane != trace.NoGoroutine {
-		return w.get(ev.lane, t)
+// whose is the goroutine a range is of: its own, or the one on its processor.
+func (w *world) whose(ev *wire.Event, t int64) *goroutine {
+	if ev.On != wire.None {
+		return w.get(ev.On, t)
 	}
-	if ev.proc != trace.NoProc {
-		return w.proc(ev.proc).g
+	return w.ranOn(ev.Proc)
+}
+
+// ranOn is the goroutine that has a processor, nil if none is known.
+func (w *world) ranOn(proc int32) *goroutine {
+	if proc == wire.None {
+		return nil
 	}
-	return nil
+	return w.proc(proc).g
 }
 
 // turn ends what g ran as until now, and begins the next.
 func (w *world) turn(g *goroutine, t int64) {
-	if g.state == trace.GoRunning {
+	if g.state == wire.GoRunning {
 		w.charge(g, &evidence.Segment{Kind: g.runningKind()}, t)
 	}
 }
 
-// collects follows the ranges in which a goroutine marks or sweeps to pay for
-// what it allocates.
-func (w *world) collects(ev *event, t int64) {
-	g := w.owner(ev, t)
+// assists follows the ranges in which a goroutine marks to pay for what it allocates.
+func (w *world) assists(ev *wire.Event, t int64) {
+	begins := ev.Type != wire.EvGCMarkAssistEnd
+	g := w.whose(ev, t)
 	if g == nil {
 		return
 	}
-	if ev.begin && ev.actor == trace.GoID(g.id) {
-		if s := w.stacks.get(ev.stack); s != nil {
+	if begins && ev.Goroutine == int64(g.id) {
+		if s := w.stacks.get(ev.Stack); s != nil {
 			w.seen(g, s, t)
 		}
 	}
 	w.turn(g, t)
-	if ev.op == opSweep {
-		g.sweep = ev.begin
-		return
-	}
 	w.changes(g, t)
-	g.assist = ev.begin
+	g.assist = begins
 	w.changed(g)
-	if ev.begin {
+	if begins {
 		w.gc.assists++
 	}
 }
 
+// sweeps follows the ranges in which a processor sweeps, for whom it runs at the time.
+func (w *world) sweeps(ev *wire.Event, t int64) {
+	var g *goroutine
+	switch on := int32(ev.On); {
+	case ev.Goroutine != wire.None:
+		g = w.get(ev.Goroutine, t)
+	case ev.Type == wire.EvGCSweepActive:
+		g = w.ranOn(on)
+	default:
+		g = w.ranOn(ev.Proc)
+	}
+	if g == nil {
+		return
+	}
+	begins := ev.Type != wire.EvGCSweepEnd
+	if begins && ev.Goroutine == int64(g.id) {
+		if s := w.stacks.get(ev.Stack); s != nil {
+			w.seen(g, s, t)
+		}
+	}
+	w.turn(g, t)
+	g.sweep = begins
+}
+
 // stops follows the ranges in which somebody has the world stopped.
-func (w *world) stops(ev *event, t int64) {
+func (w *world) stops(ev *wire.Event, t int64) {
+	begins := ev.Type == wire.EvSTWBegin
 	w.held.advance(t)
-	if ev.begin {
+	if begins {
 		w.held.stop++
 	} else {
 		w.held.stop = max(0, w.held.stop-1)
 	}
 	w.stopChanged(t)
-	if g := w.owner(ev, t); g != nil {
-		if ev.begin && ev.actor == trace.GoID(g.id) { // such as reading MemStats for a profile
-			if s := w.stacks.get(ev.stack); s != nil {
+	if g := w.whose(ev, t); g != nil {
+		if begins && ev.Goroutine == int64(g.id) { // such as reading MemStats for a profile
+			if s := w.stacks.get(ev.Stack); s != nil {
 				w.seen(g, s, t)
 			}
 		}
 		w.turn(g, t)
 		w.changes(g, t)
-		g.stopping = ev.begin
+		g.stopping = begins
 		w.changed(g)
 	}
-	if ev.begin {
+	if begins {
 		w.gc.stopBegins(t)
 	} else {
-		w.gc.stopEnds(w, t, ev.text)
+		w.gc.stopEnds(w, t, strings.Trim(w.batch.Text(ev.Text), " ()"))
 	}
 }

@@ -1,16 +1,15 @@
 package gotrace
 
 import (
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/gotrace/wire"
 	"github.com/unstall/unstall/redact"
 )
 
 // tasks are the program's own annotations. A task that no recovered request
 // contains is a request itself: somebody thought it worth naming.
 type tasks struct {
-	open    map[trace.TaskID]*task
+	open    map[uint64]*task
 	count   int64
 	ended   int64
 	regions int64
@@ -25,24 +24,24 @@ type task struct {
 // maxTasks bounds the tasks that are followed at once.
 const maxTasks = 1 << 16
 
-func (w *world) taskBegins(ev *event, t int64) {
+func (w *world) taskBegins(ev *wire.Event, t int64) {
 	w.tasks.count++
-	if ev.actor == trace.NoGoroutine || len(w.tasks.open) >= maxTasks {
+	if ev.Goroutine == wire.None || len(w.tasks.open) >= maxTasks {
 		return
 	}
-	g := w.get(ev.actor, t)
+	g := w.get(ev.Goroutine, t)
 	if g.request != nil || g.conn.server != nil || g.role == roleRequests && !g.task {
 		return // part of a request that was recovered, or of its helper
 	}
 	w.setRole(g, roleRequests, t)
 	w.turn(g, t)
-	k := &task{g: g, kind: w.b.Name(string(redact.Value([]byte(ev.text)))), request: &request{start: t, upto: t, handled: true}}
+	k := &task{g: g, kind: w.b.Name(string(redact.Value([]byte(w.batch.Text(ev.Text))))), request: &request{start: t, upto: t, handled: true}}
 	g.request = k.request
 	g.task = true
-	w.tasks.open[trace.TaskID(ev.value)] = k
+	w.tasks.open[ev.Value] = k
 }
 
-func (w *world) taskEnded(id trace.TaskID, t int64) {
+func (w *world) taskEnded(id uint64, t int64) {
 	if k := w.tasks.open[id]; k != nil {
 		delete(w.tasks.open, id)
 		w.taskEnds(k, t, evidence.OK)
@@ -52,7 +51,7 @@ func (w *world) taskEnded(id trace.TaskID, t int64) {
 func (w *world) taskEnds(k *task, t int64, outcome evidence.Outcome) {
 	r := k.request
 	if k.g.request == r {
-		w.leave(k.g, k.g.state, nil, trace.NoStack, t)
+		w.leave(k.g, k.g.state, nil, 0, t)
 		k.g.since = t
 		k.g.request = nil
 	}

@@ -1,14 +1,14 @@
 package gotrace
 
 import (
-	"golang.org/x/exp/trace"
-
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format/gotrace/wire"
 )
 
 // world is the process as the trace has told it so far.
 type world struct {
 	b       *evidence.Builder
+	batch   *wire.Batch // that is being interpreted
 	subject evidence.SubjectID
 	minor   int
 
@@ -16,12 +16,12 @@ type world struct {
 	states     int64 // of events: changes of state
 	first, now int64 // ns of the trace's clock
 
-	gs       map[trace.GoID]*goroutine
+	gs       map[int64]*goroutine
 	lately   [256]*goroutine // of gs, by ID
 	spare    []*goroutine    // ended, to be used again
 	paths    []*request      // emitted, to be used again
 	first64  [64]processor   // Ps by ID; beyond, they are in ps
-	ps       map[trace.ProcID]*processor
+	ps       map[int32]*processor
 	held     holders
 	custom   map[string]*customServer
 	stacks   stackTable
@@ -50,7 +50,7 @@ const (
 // goroutine is a G.
 type goroutine struct {
 	id     evidence.LaneID
-	state  trace.GoState
+	state  wire.GoState
 	since  int64 // when the present state, or the present part of it, began
 	role   role
 	worker evidence.Holder
@@ -78,66 +78,66 @@ type goroutine struct {
 }
 
 func newWorld(b *evidence.Builder, minor int) *world {
-	w := &world{b: b, minor: minor, gs: make(map[trace.GoID]*goroutine), ps: make(map[trace.ProcID]*processor)}
+	w := &world{b: b, minor: minor, gs: make(map[int64]*goroutine), ps: make(map[int32]*processor)}
 	w.subject = b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
 	c := b.Clock()
 	c.Name, c.Error, c.Resolution = "trace", evidence.Unanchored, 1
 	w.stacks.b = b
 	w.gc.init()
-	w.tasks.open = make(map[trace.TaskID]*task)
+	w.tasks.open = make(map[uint64]*task)
 	return w
 }
 
-func (w *world) event(ev *event) {
-	t := ev.time
+func (w *world) event(ev *wire.Event) {
+	t := ev.Time
 	if w.events == 0 {
 		w.first = t
 		w.held.last = t
 	}
 	w.events++
 	w.now = t
-	switch ev.op {
-	case opHeap:
-		w.gc.heap(t, ev.value)
-	case opGoal:
-		w.gc.setGoal(t, ev.value)
-	case opProcs:
-		w.setProcs(t, ev.value)
-	case opGoroutine:
-		w.states++
-		w.goroutine(ev, t)
-	case opProcessor:
-		w.states++
-		w.processor(ev, t)
-	case opAssist, opSweep:
-		w.collects(ev, t)
-	case opMark, opMarkActive:
-		if ev.begin {
-			by := w.stacks.get(ev.stack)
-			w.gc.markBegins(t, ev.op == opMarkActive, by != nil && by.forces)
-		} else {
-			w.gc.markEnds(w, t)
-		}
-	case opStop:
+	switch ev.Type {
+	case wire.EvHeapAlloc:
+		w.gc.heap(t, ev.Value)
+	case wire.EvHeapGoal:
+		w.gc.setGoal(t, ev.Value)
+	case wire.EvProcsChange:
+		w.setProcs(t, ev.Value)
+	case wire.EvGCMarkAssistBegin, wire.EvGCMarkAssistActive, wire.EvGCMarkAssistEnd:
+		w.assists(ev, t)
+	case wire.EvGCSweepBegin, wire.EvGCSweepActive, wire.EvGCSweepEnd:
+		w.sweeps(ev, t)
+	case wire.EvGCBegin, wire.EvGCActive:
+		by := w.stacks.get(ev.Stack)
+		w.gc.markBegins(t, ev.Type == wire.EvGCActive, by != nil && by.forces)
+	case wire.EvGCEnd:
+		w.gc.markEnds(w, t)
+	case wire.EvSTWBegin, wire.EvSTWEnd:
 		w.stops(ev, t)
-	case opWorker:
-		w.setWorker(ev.lane, evidence.HeldByCollector, ev.value != 0, t)
-	case opIdleWorker:
-		w.setWorker(ev.lane, evidence.HeldByIdleMark, false, t)
-	case opSync:
-		w.stacks.generation()
-	case opClock:
-		w.stacks.generation()
-		w.anchor(int64(ev.value))
-	case opSample:
+	case wire.EvGoLabel:
+		w.labelled(ev, t)
+	case wire.EvSync:
+		if g := w.batch.Generation; g != nil && g.Anchored {
+			w.anchor(g.Wall - g.Trace)
+		}
+	case wire.EvCPUSample:
 		w.sampled(ev, t)
-	case opTaskBegin:
+	case wire.EvUserTaskBegin:
 		w.taskBegins(ev, t)
-	case opTaskEnd:
+	case wire.EvUserTaskEnd:
 		w.tasks.ended++
-		w.taskEnded(trace.TaskID(ev.value), t)
-	case opRegion:
+		w.taskEnded(ev.Value, t)
+	case wire.EvUserRegionBegin:
 		w.tasks.regions++
+	default:
+		switch {
+		case ev.Type.OfGoroutine():
+			w.states++
+			w.goroutine(ev, t)
+		case ev.Type.OfProc():
+			w.states++
+			w.processor(ev, t)
+		}
 	}
 }
 
@@ -150,7 +150,7 @@ func (w *world) anchor(offset int64) {
 }
 
 // get finds a goroutine, making it if it is new.
-func (w *world) get(id trace.GoID, t int64) *goroutine {
+func (w *world) get(id int64, t int64) *goroutine {
 	slot := &w.lately[uint(id)%uint(len(w.lately))]
 	if g := *slot; g != nil && g.id == evidence.LaneID(id) {
 		return g
@@ -170,7 +170,7 @@ func (w *world) get(id trace.GoID, t int64) *goroutine {
 }
 
 func (w *world) forget(g *goroutine) {
-	id := trace.GoID(g.id)
+	id := int64(g.id)
 	if slot := &w.lately[uint(id)%uint(len(w.lately))]; *slot == g {
 		*slot = nil
 	}
@@ -180,13 +180,13 @@ func (w *world) forget(g *goroutine) {
 	}
 }
 
-func (w *world) processor(ev *event, t int64) {
-	if ev.from == ev.to {
+func (w *world) processor(ev *wire.Event, t int64) {
+	if ev.From == ev.To {
 		return
 	}
-	p := w.proc(ev.proc)
+	p := w.proc(int32(ev.On))
 	w.held.advance(t)
-	running := trace.ProcState(ev.to) == trace.ProcRunning
+	running := ev.To == wire.ProcRunning
 	if p.running != running {
 		p.running = running
 		if running {
@@ -202,7 +202,7 @@ func (w *world) processor(ev *event, t int64) {
 		p.g = nil
 		w.settle(p)
 	}
-	if trace.ProcState(ev.from) != trace.ProcUndetermined {
+	if ev.From != wire.ProcUndetermined {
 		p.ran = true
 	}
 }
@@ -293,9 +293,20 @@ func (w *world) setProcs(t int64, v uint64) {
 	w.held.total = int(v)
 }
 
-// setWorker is told by a label that a goroutine is a mark worker. The label
-// follows when it has begun to run.
-func (w *world) setWorker(id trace.GoID, kind evidence.Holder, fractional bool, t int64) {
+// labelled is told by a label that a goroutine is a mark worker.
+func (w *world) labelled(ev *wire.Event, t int64) {
+	switch w.batch.Text(ev.Text) {
+	case "GC (dedicated)":
+		w.setWorker(ev.On, evidence.HeldByCollector, false, t)
+	case "GC (fractional)":
+		w.setWorker(ev.On, evidence.HeldByCollector, true, t)
+	case "GC (idle)":
+		w.setWorker(ev.On, evidence.HeldByIdleMark, false, t)
+	}
+}
+
+// setWorker makes a goroutine a mark worker. Its label follows when it has begun to run.
+func (w *world) setWorker(id int64, kind evidence.Holder, fractional bool, t int64) {
 	g := w.get(id, t)
 	w.held.advance(t)
 	if g.proc != nil {

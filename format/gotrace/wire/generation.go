@@ -21,6 +21,12 @@ type Generation struct {
 	Skipped int
 
 	table
+	grows *Growing
+}
+
+// Continues says whether what another generation has is the same in this one.
+func (g *Generation) Continues(before *Generation) bool {
+	return g == before || g.grows != nil && g.grows == before.grows
 }
 
 // Text is a string that a Frame refers to; 0 is none.
