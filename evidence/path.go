@@ -54,7 +54,10 @@ const (
 
 // Append adds a segment. Segments without duration are left out; one that only
 // continues the last one is still a segment of its own.
-func (p Path) Append(s Segment) Path {
+func (p Path) Append(s Segment) Path { return p.Add(&s) }
+
+// Add is Append of what a segment is at present.
+func (p Path) Add(s *Segment) Path {
 	if s.Dur <= 0 {
 		return p
 	}
@@ -73,47 +76,60 @@ func (p Path) Append(s Segment) Path {
 		head |= hasHolder
 	}
 	var mask uint64
-	for h, v := range s.Held {
-		if v > 0 {
+	for h := range s.Held {
+		if s.Held[h] > 0 {
 			mask |= 1 << h
 		}
 	}
 	if mask != 0 {
 		head |= hasHeld
 	}
-	p = binary.AppendUvarint(p, head)
-	p = binary.AppendUvarint(p, uint64(s.Dur))
+	p = appendUvarint(p, head)
+	p = appendUvarint(p, uint64(s.Dur))
 	if head&hasLane != 0 {
-		p = binary.AppendUvarint(p, uint64(s.Lane))
+		p = appendUvarint(p, uint64(s.Lane))
 	}
 	if head&hasStack != 0 {
-		p = binary.AppendUvarint(p, uint64(s.Stack))
+		p = appendUvarint(p, uint64(s.Stack))
 	}
 	if head&hasCause != 0 {
-		p = binary.AppendUvarint(p, uint64(s.Cause))
+		p = appendUvarint(p, uint64(s.Cause))
 	}
 	if head&hasHolder != 0 {
-		p = binary.AppendUvarint(p, uint64(s.Holder))
-		p = binary.AppendUvarint(p, holder)
+		p = appendUvarint(p, uint64(s.Holder))
+		p = appendUvarint(p, holder)
 		if holder&holderHasCause != 0 {
-			p = binary.AppendUvarint(p, uint64(s.HolderCause))
+			p = appendUvarint(p, uint64(s.HolderCause))
 		}
 		if holder&holderHasStack != 0 {
-			p = binary.AppendUvarint(p, uint64(s.HolderStack))
+			p = appendUvarint(p, uint64(s.HolderStack))
 		}
 		if holder&holderHasVia != 0 {
-			p = binary.AppendUvarint(p, uint64(s.Via))
+			p = appendUvarint(p, uint64(s.Via))
 		}
 	}
 	if mask != 0 {
-		p = binary.AppendUvarint(p, mask)
-		for _, v := range s.Held {
-			if v > 0 {
-				p = binary.AppendUvarint(p, uint64(v))
+		p = appendUvarint(p, mask)
+		for h := range s.Held {
+			if mask&(1<<h) != 0 {
+				p = appendUvarint(p, uint64(s.Held[h]))
 			}
 		}
 	}
 	return p
+}
+
+// appendUvarint is binary.AppendUvarint; most numbers take a byte or two.
+func appendUvarint(p Path, v uint64) Path {
+	switch {
+	case v < 1<<7:
+		return append(p, byte(v))
+	case v < 1<<14:
+		return append(p, byte(v)|0x80, byte(v>>7))
+	case v < 1<<21:
+		return append(p, byte(v)|0x80, byte(v>>7)|0x80, byte(v>>14))
+	}
+	return binary.AppendUvarint(p, v)
 }
 
 func (s *Segment) holderHead() uint64 {

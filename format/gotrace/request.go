@@ -34,28 +34,21 @@ type request struct {
 const maxPath = 64 << 10
 
 // add appends a state that began at `at`.
-func (r *request) add(s evidence.Segment, at int64) {
-	if at < r.upto {
-		if at+s.Dur <= r.upto {
-			return
+func (r *request) add(s *evidence.Segment, at int64) {
+	if at != r.upto {
+		if at < r.upto {
+			if at+s.Dur <= r.upto {
+				return
+			}
+			part := *s
+			clip(&part, at+s.Dur-r.upto)
+			s, at = &part, r.upto
+		} else {
+			r.path = r.path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: at - r.upto})
 		}
-		clip(&s, at+s.Dur-r.upto)
-		at = r.upto
 	}
-	if at > r.upto {
-		r.path = r.path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: at - r.upto})
-	}
-	r.path = r.path.Append(s)
+	r.path = r.path.Add(s)
 	r.upto = at + s.Dur
-	if len(r.path) > maxPath {
-		r.merge()
-	}
-}
-
-// addPacked appends a segment of that duration that begins at r.upto.
-func (r *request) addPacked(s evidence.Path, dur int64) {
-	r.path = append(r.path, s...)
-	r.upto += dur
 	if len(r.path) > maxPath {
 		r.merge()
 	}

@@ -142,16 +142,11 @@ func (w *world) charge(g *goroutine, s *evidence.Segment, t int64) {
 // append notes a segment that begins at `at` in the goroutine's memory and in
 // its request.
 func (w *world) append(g *goroutine, s *evidence.Segment, at int64) {
-	var packed evidence.Path
 	if g.role != roleWorker && g.role != roleRuntime {
-		packed = w.remember(g, s, at)
+		w.remember(g, s, at)
 	}
 	if r := g.request; r != nil {
-		if packed != nil && at == r.upto {
-			r.addPacked(packed, s.Dur)
-		} else {
-			r.add(*s, at)
-		}
+		r.add(s, at)
 	}
 }
 
