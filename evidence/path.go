@@ -119,6 +119,26 @@ func (p Path) Add(s *Segment) Path {
 	return p
 }
 
+// Plain adds a segment of which no more is known; the duration is positive.
+func (p Path) Plain(kind Kind, dur int64, stack StackID, cause NameID) Path {
+	head := uint64(kind) << flagBits
+	if stack != 0 {
+		head |= hasStack
+	}
+	if cause != 0 {
+		head |= hasCause
+	}
+	p = appendUvarint(p, head)
+	p = appendUvarint(p, uint64(dur))
+	if stack != 0 {
+		p = appendUvarint(p, uint64(stack))
+	}
+	if cause != 0 {
+		p = appendUvarint(p, uint64(cause))
+	}
+	return p
+}
+
 // appendUvarint is binary.AppendUvarint; most numbers take a byte or two.
 func appendUvarint(p Path, v uint64) Path {
 	switch {

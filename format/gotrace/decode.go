@@ -18,7 +18,7 @@ type reader interface {
 // are interpreted, where there is a second processor.
 func (w *world) read(ctx context.Context, r io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
-	full, empty := make(chan *wire.Batch, 6), make(chan *wire.Batch, 8)
+	full, empty := make(chan *wire.Batch, 4), make(chan *wire.Batch, 4)
 	for range cap(empty) {
 		empty <- wire.NewBatch()
 	}

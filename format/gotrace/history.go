@@ -1,6 +1,8 @@
 package gotrace
 
 import (
+	"math/bits"
+
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/gotrace/wire"
 )
@@ -10,44 +12,43 @@ import (
 // forgotten. At most maxMemories goroutines have one, and all but the first of them a short
 // one: memory stays bounded with any number of them.
 type memory struct {
-	earlier, later half
-	upto           int64
-	most, mostMore int // of states in a half, and of those that are long
+	earlier, later       half
+	upto                 int64
+	mostStates, mostRest int // in a half
 }
 
 // half is states in order.
 type half struct {
 	states []state
-	more   []more
+	rest   []int64
 }
 
-// state is a [evidence.Segment] as it is remembered: it ends where the next begins. What few
-// have is apart.
+// state is a [evidence.Segment] as it is remembered: it ends where the next begins. What not
+// every one has is in rest.
 type state struct {
 	at    int64
 	stack evidence.StackID
 	cause evidence.NameID
 	lane  uint32
-	more  uint16 // one more than the index of the rest
+	rest  uint16 // where that begins
 	kind  evidence.Kind
-}
-
-type more struct {
-	lane, holder     evidence.LaneID
-	held             evidence.Shares
-	holderCause, via evidence.NameID
-	holderStack      evidence.StackID
-	holderKind       evidence.Kind
+	has   uint8 // of the rest: what follows each other there, lowest bit first
 }
 
 const (
-	memoryStates, memoryMore = 512, 128
-	shortStates, shortMore   = 128, 32
-	longMemories             = 1 << 10
-	maxMemories              = 8 << 10
+	hasLane   = 1 << iota // the lane, which is too large for the state
+	hasHolder             // the holder, its cause and stack, via and its kind: three numbers
+	hasHeld               // a mask of shares, and those of them that are not 0
 )
 
-func (h *half) empty() { h.states, h.more = h.states[:0], h.more[:0] }
+const (
+	longStates, longRest   = 256, 512
+	shortStates, shortRest = 64, 128
+	longMemories           = 1 << 10
+	maxMemories            = 8 << 10
+)
+
+func (h *half) empty() { h.states, h.rest = h.states[:0], h.rest[:0] }
 
 // begins is when the first state begins, else if there is none.
 func (h *half) begins(otherwise int64) int64 {
@@ -59,11 +60,52 @@ func (h *half) begins(otherwise int64) int64 {
 
 func (h *half) add(s *evidence.Segment, at int64) {
 	x := state{at: at, stack: s.Stack, cause: s.Cause, lane: uint32(s.Lane), kind: s.Kind}
-	if s.HolderKind != 0 || s.Holder != 0 || s.HolderStack != 0 || s.Kind == evidence.Runnable && s.Held != (evidence.Shares{}) || s.Lane != evidence.LaneID(x.lane) {
-		h.more = append(h.more, more{s.Lane, s.Holder, s.Held, s.HolderCause, s.Via, s.HolderStack, s.HolderKind})
-		x.more = uint16(len(h.more))
+	begins := len(h.rest)
+	if s.Lane != evidence.LaneID(x.lane) {
+		x.has |= hasLane
+		h.rest = append(h.rest, int64(s.Lane))
 	}
+	if s.Holder != 0 || s.HolderKind != 0 || s.HolderStack != 0 {
+		x.has |= hasHolder
+		h.rest = append(h.rest, int64(s.Holder), int64(s.HolderCause)<<32|int64(s.HolderStack), int64(s.Via)<<8|int64(s.HolderKind))
+	}
+	if s.Kind == evidence.Runnable || s.HolderKind == evidence.Runnable {
+		mask := len(h.rest)
+		h.rest = append(h.rest, 0)
+		for i, v := range &s.Held {
+			if v != 0 {
+				h.rest[mask] |= 1 << i
+				h.rest = append(h.rest, v)
+			}
+		}
+		if h.rest[mask] == 0 {
+			h.rest = h.rest[:mask]
+		} else {
+			x.has |= hasHeld
+		}
+	}
+	x.rest = uint16(begins)
 	h.states = append(h.states, x)
+}
+
+// fill reads the rest of a state.
+func (h *half) fill(s *evidence.Segment, x *state) {
+	rest := h.rest[x.rest:]
+	if x.has&hasLane != 0 {
+		s.Lane, rest = evidence.LaneID(rest[0]), rest[1:]
+	}
+	if x.has&hasHolder != 0 {
+		s.Holder = evidence.LaneID(rest[0])
+		s.HolderCause, s.HolderStack = evidence.NameID(rest[1]>>32), evidence.StackID(uint32(rest[1]))
+		s.Via, s.HolderKind = evidence.NameID(rest[2]>>8), evidence.Kind(rest[2])
+		rest = rest[3:]
+	}
+	if x.has&hasHeld != 0 {
+		for mask := uint64(rest[0]); mask != 0; mask &= mask - 1 {
+			rest = rest[1:]
+			s.Held[bits.TrailingZeros64(mask)] = rest[0]
+		}
+	}
 }
 
 // spell is a state and when it began.
@@ -89,9 +131,8 @@ func (h *half) within(from, to, upto int64, spells []spell) []spell {
 			spells = append(spells, spell{at: begin})
 			s := &spells[len(spells)-1].Segment
 			s.Kind, s.Dur, s.Lane, s.Stack, s.Cause = x.kind, ends-x.at, evidence.LaneID(x.lane), x.stack, x.cause
-			if x.more != 0 {
-				m := &h.more[x.more-1]
-				s.Lane, s.Holder, s.HolderKind, s.HolderCause, s.HolderStack, s.Via, s.Held = m.lane, m.holder, m.holderKind, m.holderCause, m.holderStack, m.via, m.held
+			if x.has != 0 {
+				h.fill(s, x)
 			}
 			clip(s, end-begin)
 		}
@@ -120,9 +161,9 @@ func (p *memories) take() *memory {
 	}
 	p.used++
 	if p.used > longMemories {
-		return &memory{most: shortStates, mostMore: shortMore}
+		return &memory{mostStates: shortStates, mostRest: shortRest}
 	}
-	return &memory{most: memoryStates, mostMore: memoryMore}
+	return &memory{mostStates: longStates, mostRest: longRest}
 }
 
 func (p *memories) give(m *memory) {
@@ -131,25 +172,27 @@ func (p *memories) give(m *memory) {
 	}
 }
 
-// remember notes a state of g, unless too many goroutines have a memory already.
-func (w *world) remember(g *goroutine, s *evidence.Segment, at int64) {
+// remembers is where a state of g from at to upto is to be added, nil if too many goroutines
+// have a memory already.
+func (w *world) remembers(g *goroutine, at, upto int64) *half {
 	m := g.memory
 	if m == nil {
 		if m = w.memories.take(); m == nil {
-			return
+			return nil
 		}
 		g.memory = m
 		m.upto = at
 	}
-	if len(m.later.states)+1 >= m.most || len(m.later.more) >= m.mostMore {
+	h := &m.later
+	if len(h.states)+1 >= m.mostStates || len(h.rest) >= m.mostRest {
 		m.earlier, m.later = m.later, m.earlier
-		m.later.empty()
+		h.empty()
 	}
 	if at > m.upto {
-		m.later.states = append(m.later.states, state{at: m.upto, kind: evidence.Unobserved})
+		h.states = append(h.states, state{at: m.upto, kind: evidence.Unobserved})
 	}
-	m.later.add(s, at)
-	m.upto = at + s.Dur
+	m.upto = upto
+	return h
 }
 
 // did says what g did within [from, to), oldest first and gapless as far back

@@ -195,7 +195,7 @@ func (w *world) handlerBegins(g *goroutine, t int64) {
 		w.complete(g, t)
 	}
 	if g.request == nil {
-		w.charge(g, &evidence.Segment{Kind: g.runningKind()}, t)
+		w.plain(g, g.runningKind(), 0, 0, t)
 		w.begin(g, t) // pipelined: it was in the buffer already
 	}
 	g.request.handled = true

@@ -65,7 +65,7 @@ func (w *world) leave(g *goroutine, from wire.GoState, by *goroutine, doer uint3
 	switch from {
 	case wire.GoRunning:
 		w.host.ran(t - g.ranFrom)
-		w.charge(g, &evidence.Segment{Kind: g.runningKind()}, t)
+		w.plain(g, g.runningKind(), 0, 0, t)
 	case wire.GoRunnable:
 		w.held.advance(t)
 		s := evidence.Segment{Kind: evidence.Runnable}
@@ -76,7 +76,7 @@ func (w *world) leave(g *goroutine, from wire.GoState, by *goroutine, doer uint3
 		w.charge(g, &s, t)
 	case wire.GoSyscall:
 		w.host.syscall(g, t-g.since)
-		w.charge(g, &evidence.Segment{Kind: evidence.Syscall, Stack: g.where.id(), Cause: g.where.calls()}, t)
+		w.plain(g, evidence.Syscall, g.where.id(), g.where.calls(), t)
 		w.syscallEnds(g, t)
 		if g.proc != nil && g.proc.g != g {
 			g.proc = nil
@@ -120,7 +120,7 @@ func (g *goroutine) runningKind() evidence.Kind {
 	return evidence.Running
 }
 
-// charge ends the present state of g at t and begins the next.
+// charge ends the present state of g at t, a wait, and begins the next.
 func (w *world) charge(g *goroutine, s *evidence.Segment, t int64) {
 	s.Dur = t - g.since
 	if s.Dur <= 0 {
@@ -128,22 +128,46 @@ func (w *world) charge(g *goroutine, s *evidence.Segment, t int64) {
 		return
 	}
 	w.append(g, s, g.since)
-	switch s.Kind {
-	case evidence.GCAssist:
-		w.gc.assisted(s.Dur)
-	case evidence.Running:
-		if g.role == roleWorker {
-			w.gc.worked(g.worker, s.Dur)
+	g.since = t
+}
+
+// plain is charge for states of which no more is known than where, most of all.
+func (w *world) plain(g *goroutine, kind evidence.Kind, stack evidence.StackID, cause evidence.NameID, t int64) {
+	at, dur := g.since, t-g.since
+	g.since = t
+	if dur <= 0 {
+		return
+	}
+	if g.role != roleWorker && g.role != roleRuntime {
+		if h := w.remembers(g, at, t); h != nil {
+			h.states = append(h.states, state{at: at, stack: stack, cause: cause, kind: kind})
 		}
 	}
-	g.since = t
+	if r := g.request; r != nil {
+		if at == r.upto && len(r.path) < maxPath {
+			r.path = r.path.Plain(kind, dur, stack, cause)
+			r.upto = t
+		} else {
+			r.add(&evidence.Segment{Kind: kind, Dur: dur, Stack: stack, Cause: cause}, at)
+		}
+	}
+	switch kind {
+	case evidence.GCAssist:
+		w.gc.assisted(dur)
+	case evidence.Running:
+		if g.role == roleWorker {
+			w.gc.worked(g.worker, dur)
+		}
+	}
 }
 
 // append notes a segment that begins at `at` in the goroutine's memory and in
 // its request.
 func (w *world) append(g *goroutine, s *evidence.Segment, at int64) {
 	if g.role != roleWorker && g.role != roleRuntime {
-		w.remember(g, s, at)
+		if h := w.remembers(g, at, at+s.Dur); h != nil {
+			h.add(s, at)
+		}
 	}
 	if r := g.request; r != nil {
 		r.add(s, at)
@@ -322,7 +346,7 @@ func (w *world) ranOn(proc int32) *goroutine {
 // turn ends what g ran as until now, and begins the next.
 func (w *world) turn(g *goroutine, t int64) {
 	if g.state == wire.GoRunning {
-		w.charge(g, &evidence.Segment{Kind: g.runningKind()}, t)
+		w.plain(g, g.runningKind(), 0, 0, t)
 	}
 }
 

@@ -121,13 +121,14 @@ func (f frontier) up(i int) int {
 
 func (f frontier) down(i int) {
 	for {
-		least := i
-		for _, k := range [2]int{2*i + 1, 2*i + 2} {
-			if k < len(f) && f[k].time < f[least].time {
-				least = k
-			}
+		least := 2*i + 1
+		if least >= len(f) {
+			return
 		}
-		if least == i {
+		if right := least + 1; right < len(f) && f[right].time < f[least].time {
+			least = right
+		}
+		if f[least].time >= f[i].time {
 			return
 		}
 		f[i], f[least] = f[least], f[i]

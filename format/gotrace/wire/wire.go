@@ -40,7 +40,7 @@ type Batch struct {
 
 // batchSize is how many events are decoded before they are handed over: enough that waking the
 // other side is rare, few enough to stay in a core's cache.
-const batchSize = 1024
+const batchSize = 512
 
 // NewBatch returns a batch to give to Read.
 func NewBatch() *Batch { return &Batch{Events: make([]Event, 0, batchSize)} }
