@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/gotrace/wire"
 )
 
@@ -144,7 +145,7 @@ func (k *stacks) compare(b *wire.Batch, e *wire.Event, ev *trace.Event) (err err
 		}
 	case trace.EventMetric:
 		m := ev.Metric()
-		check("metric", map[wire.Type]string{wire.EvProcsChange: "/sched/gomaxprocs:threads", wire.EvHeapAlloc: "/memory/classes/heap/objects:bytes", wire.EvHeapGoal: "/gc/heap/goal:bytes"}[e.Type], m.Name)
+		check("metric", map[wire.Type]string{wire.EvProcsChange: evidence.SeriesGoProcs, wire.EvHeapAlloc: evidence.SeriesGoHeap, wire.EvHeapGoal: evidence.SeriesGoGoal}[e.Type], m.Name)
 		check("value", e.Value, m.Value.Uint64())
 	case trace.EventLabel:
 		check("type", e.Type, wire.EvGoLabel)
