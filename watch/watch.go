@@ -25,6 +25,7 @@ import (
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/watch/metrics"
 	"github.com/unstall/unstall/watch/rule"
 	"github.com/unstall/unstall/watch/sample"
 )
@@ -42,6 +43,10 @@ type Options struct {
 	After    time.Duration // how long to record in full once a rule is set off
 	Sample   time.Duration // how often a minute of the ring is diagnosed when nothing is wrong; 0: never
 	Quiet    time.Duration // after a capture of a target, how long until the next
+
+	Stores   []metrics.Store // that are sent what is watched
+	PushEach time.Duration
+	Metrics  string // address at which Prometheus is answered, "" none
 
 	Tool    string
 	Command []string
@@ -75,6 +80,9 @@ type Watcher struct {
 	trouble  map[string]bool       // what was said and still is so
 	found    Attribution
 	day      summary
+	pushers  []*metrics.Pusher
+	bounds   map[string]float64 // of rules that know what is usual, by rule and service
+	hostName string
 }
 
 // subject is a target, or the machine.
@@ -96,7 +104,7 @@ type batch struct {
 
 // New is a watcher. What it cannot do is in its lines; the error is of what it cannot do without.
 func New(opt Options) (*Watcher, error) {
-	w := &Watcher{opt: opt, now: time.Now, part: segmentFor, in: make(chan batch, 64), subjects: make(map[string]*subject), open: make(map[string]rule.Event), fired: make(map[string]int), trouble: make(map[string]bool)}
+	w := &Watcher{opt: opt, now: time.Now, part: segmentFor, in: make(chan batch, 64), subjects: make(map[string]*subject), open: make(map[string]rule.Event), fired: make(map[string]int), trouble: make(map[string]bool), bounds: make(map[string]float64), hostName: hostName()}
 	w.log = &log{to: opt.Log, now: func() time.Time { return w.now() }}
 	w.found.init()
 	w.usual = w.remembered()
@@ -127,6 +135,15 @@ func (w *Watcher) Run(ctx context.Context) error {
 	}
 	w.log.say(Line{Event: EventStarted, Text: fmt.Sprintf("watching with %d rules", len(w.opt.Rules))})
 	w.begin(ctx, &all)
+	w.serve(ctx, &all)
+	if w.opt.Metrics != "" {
+		at, done, err := metrics.Serve(w.opt.Metrics, w.State)
+		if err != nil {
+			return fmt.Errorf("--metrics %s: %w: give another address", w.opt.Metrics, errors.Unwrap(errors.Unwrap(err)))
+		}
+		defer done()
+		w.log.say(Line{Event: EventStarted, Text: "Prometheus is answered at http://" + at + "/metrics"})
+	}
 	look := make(chan []discover.Target, 1)
 	all.Go(func() { w.looking(ctx, look) })
 	tick := time.NewTicker(every)
@@ -150,6 +167,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			}
 			last = now
 			w.judge(now)
+			w.noteBounds()
 			if now.Sub(lastSaved) > rememberE {
 				lastSaved = now
 				w.remember()
@@ -164,8 +182,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 
 // begin begins with the machine.
 func (w *Watcher) begin(ctx context.Context, all *sync.WaitGroup) {
-	name, _ := os.Hostname()
-	h := &subject{Subject: rule.Subject{Key: "host", Service: cmp.Or(name, "host"), Host: true}, tally: sample.NewTally(0, 0)}
+	h := &subject{Subject: rule.Subject{Key: "host", Service: w.hostName, Host: true}, tally: sample.NewTally(0, 0)}
 	w.mu.Lock()
 	w.host = h
 	w.mu.Unlock()

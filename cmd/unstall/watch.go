@@ -8,10 +8,13 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
 
+	"github.com/unstall/unstall/suggest"
+	"github.com/unstall/unstall/watch/generate"
 	"github.com/unstall/unstall/watch/replay"
 	"github.com/unstall/unstall/watch/rule"
 	"github.com/unstall/unstall/watch/series"
@@ -27,6 +30,14 @@ type watchCommand struct {
 	After    time.Duration  `default:"15s" help:"How long to record in full once a rule is set off."`
 	Quiet    time.Duration  `default:"10m" help:"After a capture of a process, how long until the next."`
 	Sample   time.Duration  `default:"15m" help:"How often a minute is diagnosed when nothing is wrong; 0s: never."`
+	Metrics  string         `placeholder:"ADDRESS" help:"Answer Prometheus at this address: 127.0.0.1:9464."`
+	Write    string         `name:"remote-write" placeholder:"URL" help:"Send figures to a store by Prometheus's remote write."`
+	OTLP     string         `name:"otlp" placeholder:"URL" help:"Send figures by OTLP over HTTP: http://127.0.0.1:4318/v1/metrics."`
+	Zabbix   string         `placeholder:"HOST:PORT" help:"Send figures to a Zabbix server or proxy."`
+	ZHost    string         `name:"zabbix-host" placeholder:"NAME" help:"What the Zabbix server calls this machine (default: its host name)."`
+	Push     time.Duration  `name:"push-every" default:"10s" help:"How often figures are sent."`
+	Token    string         `name:"token-file" placeholder:"FILE" help:"A file with the token that stores want (default: UNSTALL_TOKEN)."`
+	Generate string         `placeholder:"FORM" help:"Write what the rules are for another system: prometheus, grafana or zabbix."`
 	Log      string         `placeholder:"FILE" help:"Where lines of JSON are appended (default: standard output)."`
 	Check    string         `placeholder:"RULES" help:"Hold rules against what was recorded: a file of rules, or default for those that come with unstall."`
 	SLO      *time.Duration `name:"slo" env:"UNSTALL_SLO" placeholder:"300ms" help:"Requests that take longer are slow."`
@@ -43,6 +54,8 @@ func (c *watchCommand) Run(s *session) error {
 		return err
 	case c.Series:
 		return listSeries(s.out)
+	case c.Generate != "":
+		return c.generate(s)
 	case c.Check == "" && c.Fail:
 		return errors.New("--fail says what --check comes to: give --check RULES as well")
 	case c.Check == "":
@@ -139,6 +152,23 @@ func rulesOf(name string, also []string) ([]rule.Rule, error) {
 	defer f.Close()
 	slices.Sort(also)
 	return rule.Load(f, name, slices.Compact(also))
+}
+
+// generate writes what rules are for another system.
+func (c *watchCommand) generate(s *session) error {
+	form, ok := generate.Of(c.Generate)
+	if !ok {
+		if meant := suggest.Nearest(c.Generate, generate.Names()); meant != "" {
+			return fmt.Errorf("--generate %s: do you mean %s?", c.Generate, meant)
+		}
+		return fmt.Errorf("--generate %s: give %s", c.Generate, strings.Join(generate.Names(), ", "))
+	}
+	rules, err := rulesOf(c.Rules, nil)
+	if err != nil {
+		s.fail(wrongUse, err)
+		return nil
+	}
+	return form.Write(s.out, rules)
 }
 
 func listSeries(w io.Writer) error {

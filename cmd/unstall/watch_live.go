@@ -20,6 +20,7 @@ import (
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/watch"
+	"github.com/unstall/unstall/watch/metrics"
 )
 
 // live watches processes until it is told to stop.
@@ -76,11 +77,52 @@ func (c *watchCommand) live(s *session) error {
 	if c.SLO != nil {
 		opt.SLO = *c.SLO
 	}
+	if opt.Stores, err = c.stores(); err != nil {
+		return err
+	}
+	opt.Metrics, opt.PushEach = c.Metrics, c.Push
 	w, err := watch.New(opt)
 	if err != nil {
 		return err
 	}
 	return w.Run(ctx)
+}
+
+// stores are those that are sent figures.
+func (c *watchCommand) stores() (all []metrics.Store, err error) {
+	if c.Push < time.Second {
+		return nil, fmt.Errorf("--push-every %s: give 1s or more", c.Push)
+	}
+	token := os.Getenv("UNSTALL_TOKEN")
+	if c.Token != "" {
+		text, err := os.ReadFile(c.Token)
+		if err != nil {
+			return nil, fmt.Errorf("--token-file %s: %w", c.Token, errors.Unwrap(err))
+		}
+		token = strings.TrimSpace(string(text))
+	}
+	host := c.ZHost
+	if host == "" {
+		host, _ = os.Hostname()
+	}
+	for _, x := range []struct {
+		flag, given string
+		open        func() (metrics.Store, error)
+	}{
+		{"remote-write", c.Write, func() (metrics.Store, error) { return metrics.RemoteWrite(c.Write, token) }},
+		{"otlp", c.OTLP, func() (metrics.Store, error) { return metrics.OTLP(c.OTLP, token) }},
+		{"zabbix", c.Zabbix, func() (metrics.Store, error) { return metrics.Zabbix(c.Zabbix, host) }},
+	} {
+		if x.given == "" {
+			continue
+		}
+		store, err := x.open()
+		if err != nil {
+			return nil, fmt.Errorf("--%s: %w", x.flag, err)
+		}
+		all = append(all, store)
+	}
+	return all, nil
 }
 
 // dir is where the ring lies, and what is remembered.

@@ -172,6 +172,20 @@ func (e *Evaluator) sparse(gap int64) bool {
 	return true
 }
 
+// Bounds gives what rules that know what is usual are held against now.
+func (e *Evaluator) Bounds(give func(s Subject, r *Rule, bound float64)) {
+	for _, key := range e.order {
+		for i := range e.Rules {
+			x := e.of[key]
+			if c := &e.Rules[i].Condition; c.Usual != nil && x.tracks[c.Series] != nil {
+				if m, ok := e.Usual.median(x.Service, usualKey(c), e.last, c.Usual); ok {
+					give(x.Subject, &e.Rules[i], max(*c.Above*m, c.Usual.Floor))
+				}
+			}
+		}
+	}
+}
+
 func (e *Evaluator) forget(now int64) {
 	for _, x := range e.of {
 		x.tracks = make(map[string]*track)
@@ -200,7 +214,7 @@ func (e *Evaluator) judge(x *state, i int, now int64) (Event, bool) {
 	holds, known := e.holds(c, value, bound)
 	alone := holds // without what must hold as well
 	if k != nil && c.Usual != nil && !math.IsNaN(value) && now >= x.quiet {
-		e.Usual.note(x.Service, key(c), now, value)
+		e.Usual.note(x.Service, usualKey(c), now, value)
 	}
 	for a := range rule.And {
 		if !holds {
@@ -269,8 +283,8 @@ func (e *Evaluator) find(x *state, id string) *track {
 	return nil
 }
 
-// key is what usual values are kept under.
-func key(c *Condition) string { return c.Series + " " + string(c.Take) + " " + c.Over.String() }
+// usualKey is what usual values are kept under.
+func usualKey(c *Condition) string { return c.Series + " " + string(c.Take) + " " + c.Over.String() }
 
 // each is how often a period is looked for.
 const each = int64(5 * time.Second)
@@ -294,7 +308,7 @@ func (e *Evaluator) value(x *state, r *ruling, c *Condition, k *track, now int64
 	value = k.take(c.Take, now, int64(c.Over))
 	switch {
 	case c.Usual != nil:
-		if m, ok := e.Usual.median(x.Service, key(c), now, c.Usual); ok {
+		if m, ok := e.Usual.median(x.Service, usualKey(c), now, c.Usual); ok {
 			usual = m
 			bound = max(*c.Above*m, c.Usual.Floor)
 		}

@@ -34,7 +34,7 @@ var All = []Series{
 	{ID: "host/compact-stalls", Unit: "1/s", Host: true, About: "allocations that compacted memory themselves", Metric: Metric{Name: "node_vmstat_compact_stall", Counter: true}},
 	{ID: "host/alloc-stalls", Unit: "1/s", Host: true, About: "allocations that reclaimed memory themselves", Metric: Metric{Name: "unstall_host_allocation_stalls_total", Counter: true}},
 	{ID: "host/swap-in", Unit: "1/s", Host: true, About: "pages read back from swap", Metric: Metric{Name: "node_vmstat_pswpin", Counter: true}},
-	{ID: "host/available", Unit: "bytes", Host: true, About: "memory available", Metric: Metric{Name: "node_memory_MemAvailable_bytes"}},
+	{ID: "host/available", Unit: "bytes", Host: true, About: "memory available", Metric: Metric{Name: "unstall_host_memory_available_bytes"}},
 
 	// .NET.
 	dotnet(evidence.SeriesCPU, "%", "CPU, of all CPUs", Metric{Name: "unstall_dotnet_cpu_ratio", Scale: 100}),

@@ -1,0 +1,163 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/watch/metrics"
+	"github.com/unstall/unstall/watch/rule"
+	"github.com/unstall/unstall/watch/series"
+)
+
+// State is all there is to tell stores now.
+func (w *Watcher) State() metrics.State {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := metrics.State{At: w.now(), Runs: make(map[string][]string)}
+	host := w.hostName
+	add := func(name, help string, kind metrics.Kind, v float64, labels ...metrics.Label) {
+		s.Samples = append(s.Samples, metrics.Sample{Name: name, Help: help, Kind: kind, Value: v, At: s.At, Labels: metrics.Sort(append(labels, metrics.Label{Name: "host", Value: host}))})
+	}
+	all := []*subject{w.host}
+	for _, key := range slices.Sorted(maps.Keys(w.subjects)) {
+		all = append(all, w.subjects[key])
+	}
+	firing := make(map[string]float64) // by rule and service
+	for _, ev := range w.open {
+		firing[ev.Rule.ID+"\x00"+ev.Subject.Service]++
+	}
+	figures := make(map[string]metrics.Figure)
+	for _, x := range all {
+		labels := []metrics.Label{{Name: "host", Value: host}}
+		of := "host"
+		if !x.Host {
+			labels = append(labels, metrics.Label{Name: "service", Value: x.Service}, metrics.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)})
+			of = x.target.Runtime
+			if _, known := runtimesTold[of]; !known {
+				of = "process"
+			}
+			add("unstall_up", "the process is watched", metrics.Gauge, 1, metrics.Label{Name: "service", Value: x.Service}, metrics.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)},
+				metrics.Label{Name: "runtime", Value: cmp.Or(x.target.Runtime, "other")}, metrics.Label{Name: "version", Value: x.target.Version})
+		}
+		if !slices.Contains(s.Runs[of], x.Service) {
+			s.Runs[of] = append(s.Runs[of], x.Service)
+		}
+		for _, one := range series.All {
+			v, ok := x.tally.Value[one.ID]
+			if !ok || s.At.Sub(x.tally.At) > stale {
+				continue
+			}
+			s.Samples = append(s.Samples, metrics.Of(one, v, x.tally.At, labels...))
+			if now := x.tally.Newest(one.ID); now == now {
+				key := x.Service + "\x00" + one.ID
+				// Of several processes of a name the largest one counts, where there is one item only.
+				if was, twice := figures[key]; !twice || now > was.Value {
+					figures[key] = metrics.Figure{Service: x.Service, Series: one.ID, Value: now, At: x.tally.At}
+				}
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(figures)) {
+		s.Figures = append(s.Figures, figures[key])
+	}
+	for _, x := range all {
+		for i := range w.opt.Rules {
+			r := &w.opt.Rules[i]
+			if _, has := x.tally.Value[r.Series]; !has {
+				continue
+			}
+			labels := []metrics.Label{{Name: "service", Value: x.Service}, {Name: "rule", Value: r.ID}, {Name: "severity", Value: r.Severity}}
+			key := r.ID + "\x00" + x.Service
+			if n, told := firing[key]; !told || n >= 0 {
+				add("unstall_alarm", "processes of a service of which a rule holds", metrics.Gauge, n, labels...)
+				firing[key] = -1 // once for each service
+			}
+			if bound, ok := w.bounds[key]; ok {
+				s.Bounds = append(s.Bounds, metrics.Bound{Service: x.Service, Rule: r.ID, Value: bound})
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.fired)) {
+		add("unstall_alarms_total", "how often a rule was set off", metrics.Counter, float64(w.fired[id]), metrics.Label{Name: "rule", Value: id})
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(w.found.Seconds), func(a, b Where) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Mechanism, b.Mechanism))
+	}) {
+		add("unstall_slow_seconds_total", "time of slow requests by what it went to, of what was diagnosed", metrics.Counter, w.found.Seconds[k],
+			metrics.Label{Name: "service", Value: k.Service}, metrics.Label{Name: "mechanism", Value: k.Mechanism})
+	}
+	for _, service := range slices.Sorted(maps.Keys(w.found.known)) {
+		for _, cause := range slices.Sorted(maps.Keys(w.found.known[service])) {
+			v := 0.
+			if w.found.Verdicts[service][cause] {
+				v = 1
+			}
+			add("unstall_verdict", "1: the newest diagnosis of the service supports the cause", metrics.Gauge, v, metrics.Label{Name: "service", Value: service}, metrics.Label{Name: "cause", Value: cause})
+		}
+	}
+	for _, p := range w.pushers {
+		lost, sent, waiting := p.Lost()
+		store := metrics.Label{Name: "store", Value: p.Name}
+		add("unstall_push_lost_points_total", "points that a store did not take in time", metrics.Counter, float64(lost), store)
+		add("unstall_push_sent_points_total", "points that a store took", metrics.Counter, float64(sent), store)
+		add("unstall_push_waiting_points", "points that wait for a store", metrics.Gauge, float64(waiting), store)
+	}
+	slices.SortStableFunc(s.Samples, func(a, b metrics.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
+	return s
+}
+
+// stale is how old figures may be that are told as of now.
+const stale = 30 * time.Second
+
+// runtimesTold are those whose services are apart where items are made of them.
+var runtimesTold = map[string]bool{"jvm": true, "dotnet": true, "go": true, "redis": true}
+
+// serve tells stores what there is: those that ask, and those that are sent it.
+func (w *Watcher) serve(ctx context.Context, all *sync.WaitGroup) {
+	for _, s := range w.opt.Stores {
+		p := metrics.NewPusher(s, w.said, w.over)
+		w.mu.Lock()
+		w.pushers = append(w.pushers, p)
+		w.mu.Unlock()
+		all.Go(func() { p.Run(ctx) })
+	}
+	if len(w.opt.Stores) == 0 {
+		return
+	}
+	all.Go(func() {
+		tick := time.NewTicker(w.opt.PushEach)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				s := w.State()
+				for _, p := range w.pushers {
+					p.Put(s)
+				}
+			}
+		}
+	})
+}
+
+// noteBounds keeps what rules are held against that know what is usual.
+func (w *Watcher) noteBounds() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.eval.Bounds(func(s rule.Subject, r *rule.Rule, bound float64) { w.bounds[r.ID+"\x00"+s.Service] = bound })
+}
+
+func hostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return name
+}
