@@ -96,21 +96,24 @@ func TestReachable(t *testing.T) {
 	}
 }
 
-// TestMap sees that every folder and Go file that ARCHITECTURE.md names in code exists,
-// and that it names every folder that a newcomer sees first.
+// TestMap sees that every folder and Go file that ARCHITECTURE.md and the ledger's rules name in code exists,
+// and that the map names every folder that a newcomer sees first.
 func TestMap(t *testing.T) {
-	text := documents(t)["ARCHITECTURE.md"]
-	spans := regexp.MustCompile("`[^`\n]+`").FindAllString(text, -1)
+	all := documents(t)
+	named := regexp.MustCompile("`[^`\n]+`")
 	path := regexp.MustCompile(`^[a-z][a-zA-Z0-9_/.-]*(/|\.go|\.md|\.mod|\.sh)$`)
 	var folders []string
-	for _, span := range spans {
-		name := strings.Trim(span, "`")
-		if !path.MatchString(name) {
-			continue
-		}
-		folders = append(folders, name)
-		if info, err := os.Stat(filepath.Join(root, name)); err != nil || strings.HasSuffix(name, "/") != info.IsDir() {
-			t.Errorf("ARCHITECTURE.md names %s, which does not exist", name)
+	for _, page := range []string{"docs/decisions/ledger.md", "ARCHITECTURE.md"} {
+		folders = folders[:0]
+		for _, span := range named.FindAllString(all[page], -1) {
+			name := strings.Trim(span, "`")
+			if !path.MatchString(name) {
+				continue
+			}
+			folders = append(folders, name)
+			if info, err := os.Stat(filepath.Join(root, name)); err != nil || strings.HasSuffix(name, "/") != info.IsDir() {
+				t.Errorf("%s names %s, which does not exist", page, name)
+			}
 		}
 	}
 	entries, err := os.ReadDir(root)
