@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/unstall/unstall/ledger"
@@ -85,7 +84,8 @@ func (b *Bill) Figures(c *Case, what string) (out []Evidence) {
 	case b.full:
 		return out
 	case b.method == "":
-		return append(out, c.Figure("slow.paused_most_ms", fmt.Sprintf("slow time: at most, with queueing behind the pauses (no replay: %s)", b.why), float64(max(b.High, b.direct))/1e6, "ms", from))
+		return append(out, c.Figure("slow.paused_most_ms", "slow time: at most, with queueing behind the pauses", float64(max(b.High, b.direct))/1e6, "ms", from),
+			c.Seen("how long requests queued behind them is not known: "+b.why, from))
 	}
 	by := "from a replay of the arrivals"
 	if b.method == ledger.MethodBacklog {

@@ -165,12 +165,16 @@ func Of(v float64, unit string) string {
 }
 
 // Range writes "1.31–1.63" in a unit that was chosen for another figure;
-// "" if either end is not known.
+// "" if either end is not known, one figure if both are written the same.
 func Range(low, high *float64, factor float64) string {
 	if low == nil || high == nil {
 		return ""
 	}
-	return Num(*low*factor) + "–" + Num(*high*factor)
+	a, b := Num(*low*factor), Num(*high*factor)
+	if a == b {
+		return a
+	}
+	return a + "–" + b
 }
 
 // Change writes "6.4 → 2.7 ms (2.3–3.4)"; a figure that is not known is a
@@ -194,7 +198,9 @@ func Change(now, then, low, high *float64, unit string) string {
 		text = number(now) + " → " + text
 	}
 	if low != nil && high != nil && *high*factor >= least[name] {
-		text += " (" + atLeast(*low*factor, name) + "–" + atLeast(*high*factor, name) + ")"
+		if a, b := atLeast(*low*factor, name), atLeast(*high*factor, name); a != b { // else nothing is known of an error
+			text += " (" + a + "–" + b + ")"
+		}
 	}
 	return text
 }

@@ -246,7 +246,7 @@ func (l *Ledger) reproduces(out queue.Replay, observed, model int64, what string
 	}
 	off := math.Abs(float64(model-observed)) / float64(max(observed, 1))
 	if off > queue.Tolerance {
-		l.Replay.Why = fmt.Sprintf("in the replay the %s %.1f ms, but %.1f ms was observed: more than %.0f %% off", what, float64(model)/1e6, float64(observed)/1e6, 100*queue.Tolerance)
+		l.Replay.Why = fmt.Sprintf("in the replay the %s %s, but %s was observed: more than %.0f %% off", what, figure.Time(float64(model)), figure.Time(float64(observed)), 100*queue.Tolerance)
 		return false
 	}
 	l.Replay.Fit.Error = max(l.Replay.Fit.Error, off)

@@ -143,7 +143,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	all := float64(l.Replay.Servers)
 	left := host.Left(all, reading.Window{From: from, Until: to})
 	free := left * (1 - stopped)
-	if busy := (used - collected) / free; busy < queuesFrom {
+	if busy := max(0, used-collected) / free; busy < queuesFrom {
 		return 0, fmt.Sprintf("requests use only %.0f %% of the CPUs, so they do not queue for CPU", 100*busy)
 	}
 	if done == 0 || used <= collected {

@@ -1,6 +1,9 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Stops are times in which the world was stopped, [from, to) in ns, in order and apart.
 type Stops [][2]int64
@@ -67,7 +70,9 @@ func (l *Ledger) spareBacklog(s Spared, gone stops) Spared {
 	}
 	behind, low, high, why := l.backlog(gone)
 	if why != "" {
-		s.Why += "; " + why
+		if !strings.Contains(s.Why, why) { // the replay may lack the same
+			s.Why += "; " + why
+		}
 		return s
 	}
 	s.Behind, s.BehindLow, s.BehindHigh, s.Method = behind, low, high, MethodBacklog

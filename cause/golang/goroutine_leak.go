@@ -280,7 +280,7 @@ func judgeLeakByTrace(c *cause.Case) (cause.Verdict, bool) {
 	if c.Ledger != nil {
 		requests = len(c.Ledger.Rows)
 	}
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("at most %.0f goroutines of one kind were still waiting at the end", f.Number)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("at most %s of one kind still waited at the end", figure.Plural(int(f.Number), "goroutine"))}
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting", "goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
 	if f.Number < leakCount || servers(c)(f.Value) {
 		return v, true

@@ -255,11 +255,11 @@ func TestFit(t *testing.T) {
 		{"the same", line(200, 1), line(200, 1), true, ""},
 		{"9 % longer", line(200, 1), line(200, 1.09), true, ""},
 		{"9 % shorter", line(200, 1), line(200, .91), true, ""},
-		{"11 % longer", line(200, 1), line(200, 1.11), false, "the replay's p50 is 0.111 ms, but 0.1 ms was observed: more than 10 % off"},
-		{"another tail", line(200, 1), tail(line(200, 1), 1.2), false, "the replay's p99 is 0.238 ms, but 0.198 ms was observed: more than 10 % off"},
+		{"11 % longer", line(200, 1), line(200, 1.11), false, "the replay's p50 is 111 µs, but 100 µs was observed: more than 10 % off"},
+		{"another tail", line(200, 1), tail(line(200, 1), 1.2), false, "the replay's p99 is 238 µs, but 198 µs was observed: more than 10 % off"},
 		{"too few", line(99, 1), line(99, 1), false, "a replay needs at least 100 requests, and there are 99"},
 		{"not the same requests", line(200, 1), line(100, 1), false, "a replay needs at least 100 requests, there are 100"},
-		{"nothing observed takes time", make([]int64, 200), line(200, 1), false, "the replay's p50 is 0.1 ms, but 0 ms was observed: more than 10 % off"},
+		{"nothing observed takes time", make([]int64, 200), line(200, 1), false, "the replay's p50 is 100 µs, but 0 s was observed: more than 10 % off"},
 	} {
 		f := FitOf(tt.observed, tt.model)
 		if f.Used != tt.used || f.Why != tt.why && len(tt.observed) == len(tt.model) {

@@ -22,6 +22,7 @@ type Row struct {
 	Title     string
 	Ms        float64
 	Note      string // how it was measured, and its bounds
+	Of        int    // how many entries, where it is several
 }
 
 // Amounts returns what writes the rows' times (ms): all in the unit that fits the
@@ -29,7 +30,7 @@ type Row struct {
 func Amounts(total float64) func(Row) string {
 	factor, unit := figure.Scale("ms", total)
 	decimals := 2
-	for v := total * factor; v >= 99.5 && decimals > 0; v /= 10 {
+	for v := total * factor; v >= 9.95 && decimals > 0; v /= 10 {
 		decimals--
 	}
 	return func(r Row) string {
@@ -97,11 +98,7 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 	case 1:
 		rows = append(rows, other[0])
 	default:
-		folded := Row{Mechanism: "other", Title: "other (" + figure.Count(len(other)) + ")"}
-		for _, o := range other {
-			folded.Ms += o.Ms
-		}
-		rows = append(rows, folded)
+		rows = append(rows, folded(other))
 	}
 	for _, k := range kept {
 		switch {
@@ -115,11 +112,54 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 	return append(rows, last...), total
 }
 
+// folded is one row for several.
+func folded(all []Row) Row {
+	x := Row{Mechanism: "other"}
+	for _, r := range all {
+		x.Ms += r.Ms
+		x.Of += max(1, r.Of)
+	}
+	x.Title = "other (" + figure.Count(x.Of) + ")"
+	return x
+}
+
+// fold is the share of the slow time from which on an entry stands for itself, however short the ledger is to be.
+const fold = .1
+
+// Shorter is a ledger of so many rows where that can be: the smallest are one, and what could not be told is one where
+// there is none of it.
+func Shorter(rows []Row, total float64, most int) (out []Row) {
+	var small, last []Row
+	for i, r := range rows {
+		switch {
+		case r.Mechanism == "unobserved" || r.Mechanism == "unexplained":
+			last = append(last, r)
+		case r.Mechanism == "other", r.Mechanism != "own" && r.Ms < fold*total && i+3 > most: // they come in order of size
+			small = append(small, r)
+		default:
+			out = append(out, r)
+		}
+	}
+	if len(last) == 2 && last[0].Ms == 0 && last[1].Ms == 0 {
+		last = []Row{{Mechanism: "unobserved", Title: "unobserved, unexplained"}}
+	}
+	switch len(small) {
+	case 0:
+	case 1:
+		out = append(out, small[0])
+	default:
+		out = append(out, folded(small))
+	}
+	return append(out, last...)
+}
+
 func note(e *diagnose.Entry) string {
 	s := e.Method
 	if e.Basis != nil && e.Low != nil && e.High != nil && *e.Basis == "bound" {
 		factor, unit := figure.Scale("ms", max(math.Abs(*e.High), e.SlowMs))
-		s += ", " + figure.Range(e.Low, e.High, factor) + " " + unit
+		if r := figure.Range(e.Low, e.High, factor); strings.Contains(r, "–") {
+			s += ", " + r + " " + unit
+		}
 	}
 	return strings.TrimPrefix(s, ", ")
 }
