@@ -22,7 +22,7 @@ var rules = []rule{
 	{"one of something is no plural", regexp.MustCompile(`(?m)(^|[^\d.,:/\w–−-])(gen |generation |level |step |p)?1 [a-z]{2,}s\b`), regexp.MustCompile(`(gen|generation|level|step) 1 |1 (ms|ns|us|process|class|less|bus|access|is|was|has|this|its|as|always|others|does|redis|alias|across|wants|needs|takes)$`)},
 	{"a quantile has a unit", regexp.MustCompile(`\bp(50|90|95|99|99\.9) \d[\d.,]*( ·| \||,? p9|$)`), nil},
 	{"s/s is no unit", regexp.MustCompile(`\bs/s\b`), nil},
-	{"no figure has more than three digits", regexp.MustCompile(`(^|[\s(–−-])(\d{4,}\.\d+|\d{3}\.\d+|\d{2}\.\d{2,}|[1-9]\.\d{3,}|0\.0*[1-9]\d{3,}) ?(ns|µs|ms|s|min|h|%|KiB|MiB|GiB|B|CPUs?|/s|×)(\W|$)`), nil},
+	{"no figure has more than three digits", regexp.MustCompile(`(^|[\s(–−-])(\d{4,}\.\d+|\d{3}\.\d+|\d{2}\.\d{2,}|[1-9]\.\d{3,}|0\.0*[1-9]\d{3,}) ?(ns|µs|ms|s|min|h|%|KiB|MiB|GiB|B|CPUs?|/s|×)(\W|$)`), regexp.MustCompile(`99\.\d+ ?%`)},
 	{"larger units are easier to read", regexp.MustCompile(`(^|[\s(])\d{5,} ?(ns|µs|ms|s|min|h|B|KiB|MiB)(\W|$)`), nil},
 	{"this is how a program says that it does not know", regexp.MustCompile(`\bNaN\b|[+-]Inf\b|%!|<nil>|\bmap\[|&\{`), nil},
 	{"these are words of Go", regexp.MustCompile(`\bstrconv\.|\bjson: |unexpected EOF|: EOF\b|context deadline exceeded|runtime error|invalid character|no such host`), nil},

@@ -5,15 +5,22 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/sentence"
 )
 
 // why lists the evidence: the figures in a column, what they are, and where
 // they are from.
-func (p *page) why(v *diagnose.Verdict, label string) {
+func (p *page) why(v *diagnose.Verdict, label string, first bool) {
 	begin := width(label) + 2
-	shown := v.Evidence[:p.most(len(v.Evidence), mostEvidence)]
+	most := p.at.beside
+	if first {
+		most = p.at.evidence
+	}
+	shown := v.Evidence[:p.most(len(v.Evidence), most)]
+	if len(shown) == 0 {
+		return
+	}
+	one := p.at.shorter || p.at.short && !first
 	common := sentence.Origin(shown)
 	column := 0
 	for i := range shown {
@@ -34,7 +41,7 @@ func (p *page) why(v *diagnose.Verdict, label string) {
 				text += " [all: " + strings.TrimPrefix(from, "[")
 			}
 		}
-		for n, l := range p.wrap(text, indent) {
+		for n, l := range p.told(text, indent, one) {
 			lead := ""
 			if n == 0 {
 				lead = p.clean(sentence.Figure(&e))
@@ -45,21 +52,36 @@ func (p *page) why(v *diagnose.Verdict, label string) {
 			lines = append(lines, l)
 		}
 	}
-	p.block(label, bold, begin, append(lines, p.more(len(v.Evidence)-len(shown))...))
+	if first || !p.at.short {
+		lines = append(lines, p.more(len(v.Evidence)-len(shown))...)
+	}
+	p.block(label, bold, begin, lines)
 }
 
 // fix shows the first fix, then the alternatives, each with what it would do.
-func (p *page) fix(v *diagnose.Verdict, label string) {
+func (p *page) fix(v *diagnose.Verdict, label string, first bool) {
 	indent := width(label) + 2
+	most := p.at.others
+	if first {
+		most = p.at.fixes
+	}
+	shown := v.Fix[:p.most(len(v.Fix), most)]
+	if !first && p.at.short {
+		shown = v.Fix[:min(len(v.Fix), most)]
+	}
 	var lines []string
-	for i, f := range v.Fix {
+	for i, f := range shown {
+		if i > 0 && p.at.short {
+			lines = append(lines, p.told("or "+strings.Trim(f.Setting+": "+f.Text, ": "), indent, true)...)
+			continue
+		}
 		if i > 0 {
 			lines = append(lines, "or")
 		}
 		if f.Setting != "" {
 			lines = append(lines, p.paint(advice, p.clean(f.Setting)))
 		}
-		lines = append(lines, p.wrap(f.Text, indent)...)
+		lines = append(lines, p.told(f.Text, indent, p.at.short && !first)...)
 		for l := range strings.Lines(f.Code) {
 			// Code keeps its line breaks and its indentation.
 			text := strings.TrimRight(l, "\r\n")
@@ -67,35 +89,17 @@ func (p *page) fix(v *diagnose.Verdict, label string) {
 			tabs := strings.ReplaceAll(text[:len(text)-len(inner)], "\t", "    ")
 			lines = append(lines, p.paint(advice, "  "+tabs+p.clean(inner)))
 		}
-		lines = append(lines, p.flow(sentence.Predictions(v, i), indent)...)
+		if first || !p.at.tight {
+			lines = append(lines, p.flow(sentence.Predictions(v, i), indent)...)
+		}
 	}
 	if len(v.Fix) == 0 {
 		lines = p.flow(sentence.Predictions(v, 0), indent)
 	}
+	if first || !p.at.short {
+		lines = append(lines, p.more(len(v.Fix)-len(shown))...)
+	}
 	p.block(label, bold, indent, lines)
-}
-
-// So much is shown of a list by default; the rest is behind --verbose.
-const (
-	mostEvidence = 6
-	mostRuledOut = 8
-	mostUnseen   = 5
-)
-
-// most is how many of n are shown: one more than most is no reason to leave any out.
-func (p *page) most(n, most int) int {
-	if p.Verbose || n <= most+1 {
-		return n
-	}
-	return most
-}
-
-// more is the line about those that are not shown.
-func (p *page) more(n int) []string {
-	if n <= 0 {
-		return nil
-	}
-	return []string{p.paint(dim, "and "+figure.Count(n)+" more: --verbose")}
 }
 
 // ruledOut lists what it was not, those with a figure first.
@@ -109,7 +113,7 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 		}
 	}
 	all := append(with, without...)
-	all = all[:p.most(len(all), mostRuledOut)]
+	all = all[:p.most(len(all), p.at.ruledOut)]
 	column := 0
 	for _, v := range all {
 		column = max(column, width(v.Cause)+2)
@@ -118,7 +122,7 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 	var lines []string
 	for _, v := range all {
 		id := p.clean(v.Cause)
-		for i, l := range p.wrap(v.Summary, labels+column) {
+		for i, l := range p.told(p.short(v.Summary), labels+column, p.at.short) {
 			if i > 0 {
 				id = ""
 			}
@@ -149,7 +153,10 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 	}
 	for _, g := range sentence.NotSeen(verdicts) {
 		text := strings.Join(g.Causes, ", ")
-		if g.Summary != "" {
+		switch {
+		case g.Summary != "" && p.at.short && len(g.Causes) > 2: // why comes before whose line is cut
+			text = g.Summary + ": " + text
+		case g.Summary != "":
 			text += ": " + g.Summary
 		}
 		for _, n := range g.Needs {
@@ -161,26 +168,29 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 		}
 		says = append(says, text)
 	}
-	shown := p.most(len(says), mostUnseen)
+	shown := p.most(len(says), p.at.unseen)
 	var lines []string
 	for _, s := range says[:shown] {
-		lines = append(lines, p.wrap(s, indent)...)
+		lines = append(lines, p.told(s, indent, p.at.short)...)
 	}
-	lines = append(lines, p.more(len(says)-shown)...)
-	for _, n := range do {
+	left := len(says) - shown
+	for _, n := range do[:min(len(do), p.at.commands)] {
 		if n.What != "" {
-			lines = append(lines, p.wrap(n.What+":", indent)...)
+			lines = append(lines, p.told(n.What+":", indent, p.at.short)...)
 		}
 		lines = append(lines, "  "+p.paint(advice, p.clean(n.Command))) // on one line, so that it can be copied
 	}
+	lines = append(lines, p.more(left)...)
 	p.block("NOT SEEN", bold, indent, lines)
 }
 
 func (p *page) warnings(warnings []diagnose.Warning) {
 	const indent = labels
 	var lines []string
-	for _, w := range warnings {
-		lines = append(lines, p.wrap(warning(w.Text, w.Count, w.Origin), indent)...)
+	shown := p.most(len(warnings), p.at.warnings)
+	for _, w := range warnings[:shown] {
+		lines = append(lines, p.told(p.short(warning(w.Text, w.Count, w.Origin)), indent, p.at.shorter)...)
 	}
+	lines = append(lines, p.more(len(warnings)-shown)...)
 	p.block("WARNINGS", bold, indent, lines)
 }

@@ -23,6 +23,7 @@ type page struct {
 	Options
 	out     strings.Builder
 	sources []source // what origins are in
+	at      limits
 }
 
 // source is an artifact and its number in the header, "" if it is the only one.

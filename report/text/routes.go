@@ -5,15 +5,12 @@ import (
 	"github.com/unstall/unstall/report/sentence"
 )
 
-// mostRoutes is how many routes are shown by default.
-const mostRoutes = 5
-
 // routes shows what is known of the requests of each route.
 func (p *page) routes(d *diagnose.Diagnosis) {
 	if len(d.Routes) < 2 {
 		return
 	}
-	shown := p.most(len(d.Routes), mostRoutes)
+	shown := p.most(len(d.Routes), p.at.routes)
 	rows := sentence.Routes(d, shown)
 	rows[0][0] = "ROUTES"
 	p.columns(rows, 0, p.Width)

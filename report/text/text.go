@@ -9,10 +9,12 @@ package text
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/sentence"
 )
 
@@ -21,7 +23,11 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 	if o.Width == 0 {
 		o.Width = 80
 	}
-	p := &page{Options: o}
+	_, err := io.WriteString(w, o.fitted(func(p *page) { p.report(d) }))
+	return err
+}
+
+func (p *page) report(d *diagnose.Diagnosis) {
 	supported, open, ruledOut := sentence.Split(d)
 	p.header(d)
 	p.blank()
@@ -31,7 +37,7 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 		p.nothing(d, open, ruledOut)
 	}
 	for i := range supported {
-		p.fix(&supported[i], numbered("FIX", i, len(supported)))
+		p.fix(&supported[i], numbered("FIX", i, len(supported)), i == 0)
 	}
 	p.blank()
 	p.requests(d)
@@ -41,12 +47,16 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 		p.ruledOut(ruledOut)
 		p.notSeen(open, d.NotSeen)
 	}
-	p.blank()
+	if !p.at.tight {
+		p.blank()
+	}
 	p.where(d)
 	p.through(d.Through)
-	p.blank()
+	if !p.at.tight {
+		p.blank()
+	}
 	for i := range supported {
-		p.why(&supported[i], numbered("WHY", i, len(supported)))
+		p.why(&supported[i], numbered("WHY", i, len(supported)), i == 0)
 	}
 	p.blank()
 	for _, t := range d.Threads() {
@@ -54,8 +64,10 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 		if len(d.Threads()) > 1 {
 			about = t.Subject
 		}
-		p.threads(t.Summary, about, topGroups)
-		p.blank()
+		if p.at.threads > 0 {
+			p.threads(t.Summary, about, p.at.threads)
+			p.blank()
+		}
 	}
 	if len(supported) > 0 {
 		p.ruledOut(ruledOut)
@@ -63,14 +75,15 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 	}
 	p.blank()
 	p.warnings(d.Warnings)
-	_, err := io.WriteString(w, strings.TrimRight(p.out.String(), "\n")+"\n")
-	return err
 }
 
 // header says what was looked at, and when.
 func (p *page) header(d *diagnose.Diagnosis) {
 	when := p.clean(sentence.Window(d.Window))
 	for i, t := range d.Targets {
+		if t.Kind == "host" && i > 0 && !p.Verbose && sameCPUs(t, d.Targets[:i]) {
+			continue // it says nothing that its processes do not
+		}
 		name, about := sentence.Target(t)
 		name = p.clean(name)
 		indent := width(name) + 2
@@ -108,7 +121,26 @@ func (p *page) header(d *diagnose.Diagnosis) {
 			p.sources = append(p.sources, source{name, number})
 		}
 	}
-	p.block("from", dim, 5, p.flow(read, 5))
+	if !p.Verbose {
+		for i := range read {
+			read[i] = p.short(read[i])
+		}
+	}
+	lines := p.flow(read, 5)
+	if more := len(lines) - p.at.sources; more > 0 {
+		n := len(read)
+		for n > 1 && len(p.flow(read[:n], 5)) > p.at.sources {
+			n--
+		}
+		lines = p.flow(append(read[:n:n], "and "+figure.Count(len(read)-n)+" more"), 5)
+	}
+	p.block("from", dim, 5, lines)
+}
+
+// sameCPUs says whether all that is known of a host is how many CPUs it has, which its processes say.
+func sameCPUs(host diagnose.Target, targets []diagnose.Target) bool {
+	return host.CPUs != nil && host.Version == "" && host.Container == "" && host.MemLimit == nil &&
+		!slices.ContainsFunc(targets, func(t diagnose.Target) bool { return t.CPUs == nil || *t.CPUs != *host.CPUs })
 }
 
 // numbered is a label for one of several causes: "FIX 2".
@@ -147,7 +179,12 @@ func (p *page) headlines(d *diagnose.Diagnosis, supported []diagnose.Verdict) {
 		if v.Subject != "" && sentence.Several(d) {
 			says = append(says, "In "+v.Subject+".")
 		}
-		if cost == "" {
+		if share, _ := sentence.Share(d, &v); i > 0 && p.at.short {
+			cost = ""
+			if share != "" {
+				says[0] = share + " of the slow time: " + says[0]
+			}
+		} else if cost == "" {
 			cost = v.Summary
 		}
 		var lines []string
@@ -202,6 +239,10 @@ func (p *page) requests(d *diagnose.Diagnosis) {
 // loads says what load generators saw from outside.
 func (p *page) loads(d *diagnose.Diagnosis) {
 	for _, l := range sentence.Loads(d) {
-		p.block("LOAD", bold, labels, p.flow(sentence.Load(l), labels))
+		lines := p.flow(sentence.Load(l), labels)
+		if p.at.shorter {
+			lines = lines[:1]
+		}
+		p.block("LOAD", bold, labels, lines)
 	}
 }

@@ -21,7 +21,7 @@ func (p *page) threads(s *threads.Summary, about string, most int) {
 	p.block("THREADS", bold, labels, p.wrap(all, labels))
 	for _, g := range groups {
 		p.block("", "", 2, p.wrap(g.Line, 2))
-		for _, l := range p.wrap(g.Stack, 4) {
+		for _, l := range p.told(g.Stack, 4, p.at.short) {
 			p.line("    " + p.paint(dim, l))
 		}
 	}

@@ -15,6 +15,9 @@ func (p *page) where(d *diagnose.Diagnosis) {
 	if len(rows) == 0 {
 		return
 	}
+	if !p.Verbose {
+		rows = sentence.Shorter(rows, total, p.at.ledger)
+	}
 	amount := sentence.Amounts(total)
 	var titles, values, notes int
 	var most float64

@@ -1,0 +1,55 @@
+package text
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// However much there is to say, a report gets as short as it can, step by step, and what is cut says so.
+func TestFitted(t *testing.T) {
+	render := func(p *page) {
+		for range min(100, p.at.evidence) {
+			p.line("evidence")
+		}
+		for range min(100, p.at.ruledOut) {
+			p.line("ruled out")
+		}
+		for range 32 {
+			p.line("always")
+		}
+	}
+	count := func(o Options, word string) int { return strings.Count(o.fitted(render), word) }
+	o := Options{Width: 80}
+	if e, r := count(o, "evidence"), count(o, "ruled out"); e != 6 || r != 6 {
+		t.Errorf("%d figures and %d that were ruled out, want 6 and 6: 46 lines are one too many", e, r)
+	}
+	if n := count(Options{Width: 80, Verbose: true}, "ruled out"); n != 100 {
+		t.Errorf("all of it has %d", n)
+	}
+	if n := count(Options{Width: 40}, "ruled out"); n != 8 {
+		t.Errorf("a narrow one has %d: it scrolls", n)
+	}
+	if got := strings.Count(o.fitted(func(p *page) { p.line(strings.Repeat("x\n", 99)) }), "x"); got != 99 {
+		t.Errorf("what cannot be shorter has %d lines of 99", got)
+	}
+}
+
+func TestTold(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		ascii      bool
+	}{
+		{"short enough", "short enough", false},
+		{"let faults take a huge page, only where one is free", "let faults take a huge page, only…", false},
+		{"let faults take a huge page in time, only where one is free", "let faults take a huge page in…", false},
+		{"let faults take a huge page, only where one is free", "let faults take a huge page...", true},
+		{"a word that is longer than " + strings.Repeat("x", 60), "a word that is longer than…", false},
+	} {
+		p := &page{Options: Options{Width: 40, ASCII: c.ascii}}
+		got := p.told(c.text, 5, true)
+		if len(got) != 1 || got[0] != c.want || utf8.RuneCountInString(got[0]) > 35 {
+			t.Errorf("%q is told as %q, want %q", c.text, got, c.want)
+		}
+	}
+}
