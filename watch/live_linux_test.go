@@ -10,7 +10,9 @@ import (
 	_ "net/http/pprof" // what is recorded of the child
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,9 +33,16 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	go func() { _ = http.ListenAndServe("127.0.0.1:0", nil) }()
+	more, fewer := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(more, syscall.SIGUSR1)
+	signal.Notify(fewer, syscall.SIGUSR2)
+	go threads(context.Background(), more, fewer)
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin) // until who began it ends
 }
+
+// lockThread has the thread end with its goroutine.
+func lockThread() { goruntime.LockOSThread() }
 
 // service starts one under a name of its own.
 func service(t *testing.T, name string) *exec.Cmd {

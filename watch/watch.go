@@ -216,7 +216,7 @@ func (w *Watcher) looking(ctx context.Context, out chan<- []discover.Target) {
 		if w.opt.Discover {
 			if more, err := w.opt.Find(ctx); err == nil {
 				for _, t := range more {
-					if t.PID != w.opt.Except && !slices.ContainsFunc(found, func(o discover.Target) bool { return o.PID == t.PID && t.PID != 0 }) {
+					if t.PID != w.opt.Except && w.now().Sub(t.Start) > settled && !slices.ContainsFunc(found, func(o discover.Target) bool { return o.PID == t.PID && t.PID != 0 }) {
 						found = append(found, t)
 					}
 				}
@@ -234,6 +234,9 @@ func (w *Watcher) looking(ctx context.Context, out chan<- []discover.Target) {
 		}
 	}
 }
+
+// settled is how old a process must be to be taken for a service where nobody named it: tools come and go.
+const settled = 20 * time.Second
 
 // lookAgain is how long until targets are looked for again: a short time where one is missing.
 func (w *Watcher) lookAgain(found int) time.Duration {

@@ -17,7 +17,9 @@ import (
 
 	"github.com/klauspost/compress/s2"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	otlp "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/unstall/unstall/watch/series"
 )
@@ -302,5 +304,37 @@ func TestPusher(t *testing.T) {
 		if _, err := RemoteWrite(wrong, ""); err == nil {
 			t.Errorf("%q is taken for a URL", wrong)
 		}
+	}
+}
+
+// TestOTLP holds what is sent by OTLP against its own definition.
+func TestOTLP(t *testing.T) {
+	state := everything()
+	body, n := encodeOTLP(state, time.Unix(1_700_000_000, 0))
+	var got otlp.MetricsData // an ExportMetricsServiceRequest has the same fields
+	if err := proto.Unmarshal(body, &got); err != nil {
+		t.Fatal(err)
+	}
+	points := 0
+	for _, m := range got.ResourceMetrics[0].ScopeMetrics[0].Metrics {
+		of := m.GetGauge().GetDataPoints()
+		if sum := m.GetSum(); sum != nil {
+			of = sum.DataPoints
+			if !sum.IsMonotonic || sum.AggregationTemporality != otlp.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE || of[0].StartTimeUnixNano == 0 {
+				t.Errorf("%s: %+v", m.Name, sum)
+			}
+		}
+		for _, p := range of {
+			if want := state.Samples[points]; m.Name != want.Full() || p.GetAsDouble() != want.Value || p.TimeUnixNano != uint64(want.At.UnixNano()) || len(p.Attributes) != len(want.Labels) || p.Attributes[0].Key != want.Labels[0].Name || p.Attributes[0].Value.GetStringValue() != want.Labels[0].Value {
+				t.Errorf("%s %+v, want %+v", m.Name, p, want)
+			}
+			points++
+		}
+		if m.Description == "" || len(m.ProtoReflect().GetUnknown()) > 0 {
+			t.Errorf("%+v", m)
+		}
+	}
+	if points != n || n != len(state.Samples) {
+		t.Errorf("%d points, said to be %d, of %d", points, n, len(state.Samples))
 	}
 }
