@@ -31,8 +31,9 @@ test: ## what CI runs: gofmt, go vet, all tests; ends with what was skipped
 	@echo '== go test, of the modules users import'
 	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
 
-chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools
+chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools; and axe-core
 	@dev/tools/chromium.sh
+	@dev/tools/axe.sh
 
 dotnet: ## a .NET SDK for the tests and the lab of a .NET service, and .NET 9 to run them on: installed ones, else 3.1 and 9 into .tools
 	@dev/tools/dotnet.sh
@@ -78,6 +79,7 @@ bench: ## speed and memory of reading, what recording and making load cost: rati
 	$(GO) run ./dev/bench/kernel
 	$(GO) run ./dev/bench/redis
 	$(GO) test ./load -run "^$$" -bench Against -benchtime 1x
+	$(GO) test ./report/html -run "^$$" -bench Browser -benchtime 3x
 
 bench-dotnet: ## the collections for .NET against the standard ones, on 3.1 and 9: ratios, with what was asked and the article's (4 minutes)
 	$(GO) run ./dev/bench/collections

@@ -163,10 +163,32 @@ func (l *layout) band(id, title, source string, spells []spell, watched spans, t
 			b.Number, b.Longest = append(b.Number, number), append(b.Longest, longest.to-longest.from)
 		}
 	}
+	b.brief()
 	if !slices.ContainsFunc(b.Text, func(s string) bool { return s != "" }) {
 		b.Text = nil
 	}
 	l.t.Bands = append(l.t.Bands, b)
+}
+
+// brief keeps the words of the longest where there are too many to tell of all.
+func (b *Band) brief() {
+	if len(b.Text) <= maxText {
+		return
+	}
+	long := func(i int) int64 {
+		if b.Longest != nil {
+			return b.Longest[i]
+		}
+		return b.To[i] - b.From[i]
+	}
+	order := make([]int, len(b.Text))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(x, y int) int { return cmp.Or(cmp.Compare(long(y), long(x)), cmp.Compare(x, y)) })
+	for _, i := range order[maxText:] {
+		b.Text[i] = ""
+	}
 }
 
 // within is what of spans is shown.

@@ -20,6 +20,7 @@ const (
 func (l *layout) flames() {
 	l.profile("threads", "thread samples", threads.SampleType, false) // most of a request that waits for a thread has no stack
 	l.slowTime()
+	l.held()
 	l.profile("cpu", "CPU time", "cpu", false)
 	l.profile("heap", "heap in use", evidence.SampleLive, true)
 	if len(l.b.Covered(l.subject, evidence.CoverAllocation)) > 0 {
@@ -150,10 +151,10 @@ func (l *layout) profile(id, title, typ string, snapshot bool) {
 			t.add(v)
 			class := l.b.Names.Text(k.class)
 			if slices.Contains(objects, typ) {
-				t.below(l.stack(t, 0, 1, k.stack, "", v), class, "runtime", v)
+				t.below(l.stack(t, 0, 1, k.stack, "", "", v), class, "runtime", v)
 				continue
 			}
-			l.stack(t, 0, 1, k.stack, class, v)
+			l.stack(t, 0, 1, k.stack, class, "", v)
 		}
 	}
 	l.flame(t, id, title, unit)
@@ -180,8 +181,9 @@ func (l *layout) flame(t *tree, id, title, unit string) {
 }
 
 // stack adds a stack below a node, outermost frame first, and returns its last
-// node. Class is what a profile's sample was for, "" the program's own.
-func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class string, v int64) int32 {
+// node. Class is what a profile's sample was for, "" the program's own; frames are of one
+// kind, or "" each of its own.
+func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class, as string, v int64) int32 {
 	frames := l.b.Stacks.Frames(id)
 	inner := innerKind(class)
 	under := "" // once below the runtime, all is its own
@@ -204,7 +206,10 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class 
 		case isRuntime(f):
 			under = inner
 		}
-		if under != "" {
+		switch {
+		case as != "":
+			kind = as
+		case under != "":
 			kind = under
 		}
 		at = t.below(at, f, kind, v)
@@ -234,7 +239,7 @@ func innerKind(class string) string {
 }
 
 // slowTime adds the slow requests' time: by what it is charged to, then by the
-// dependency or lock, then by the stack that waited.
+// dependency or lock, then by the stack that waited, all in the mechanism's colour.
 func (l *layout) slowTime() {
 	if l.ledger == nil || l.ledger.Total <= 0 || !l.ledger.Traced {
 		return
@@ -262,25 +267,67 @@ func (l *layout) slowTime() {
 	t := newTree("slow requests")
 	for k, v := range sums {
 		t.add(v)
-		kind := mechanismKind(k.m)
+		kind := Mechanism + k.m.String()
 		at, depth := t.below(0, k.m.TitleOf(l.lanes()), kind, v), 1
 		if k.what != 0 {
 			at, depth = t.below(at, l.b.Names.Text(k.what), kind, v), 2
 		}
-		l.stack(t, at, depth, k.stack, "", v)
+		l.stack(t, at, depth, k.stack, "", kind, v)
 	}
 	l.flame(t, "slow", "time of slow requests", "ns")
 }
 
-// mechanismKind is what a mechanism is coloured as.
-func mechanismKind(m ledger.Mechanism) string {
-	switch m {
-	case ledger.Own:
-		return "own"
-	case ledger.Kernel:
-		return "kernel"
-	case ledger.MarkAssist, ledger.CollectorCPU, ledger.StopTheWorld:
-		return "gc"
+// forCPU are what requests are charged to while they wait for a CPU that somebody held.
+var forCPU = []ledger.Mechanism{ledger.RequestsCPU, ledger.CollectorCPU, ledger.BackgroundCPU, ledger.HostCPU}
+
+// fewSamples say nothing of who held the CPUs.
+const fewSamples = 10
+
+// held adds who held the CPUs while slow requests waited for one: samples with a time, of a
+// CPU profile beside a trace or by a clock of the kernel, by process where it is another.
+func (l *layout) held() {
+	if l.ledger == nil || !l.ledger.Traced {
+		return
 	}
-	return "wait"
+	s := &l.b.Samples
+	work, on := l.b.Names.Lookup(evidence.SampleWork), l.b.Names.Lookup(evidence.SampleOnCPU)
+	var sampled []int
+	for i := range s.Len() {
+		if typ := s.Type[i]; typ != 0 && (typ == work || typ == on) && s.Time[i] != 0 && s.Stack[i] != 0 {
+			sampled = append(sampled, i)
+		}
+	}
+	if len(sampled) < fewSamples {
+		return
+	}
+	var all []span
+	for _, row := range l.ledger.Slow {
+		l.ledger.Walk(row, func(at int64, x evidence.Segment, charges *ledger.Charges) {
+			for _, m := range forCPU {
+				if charges[m] > 0 && x.Kind == evidence.Runnable {
+					all = append(all, span{at, at + x.Dur})
+					return
+				}
+			}
+		})
+	}
+	var waits spans
+	waits.add(all...)
+	t, n := newTree("CPUs"), 0
+	for _, i := range sampled {
+		if !waits.has(s.Time[i]) {
+			continue
+		}
+		n++
+		v := max(s.Value[i], 1)
+		t.add(v)
+		at, depth := int32(0), 1
+		if s.Subject[i] != l.subject {
+			at, depth = t.below(0, l.titles[s.Subject[i]], Mechanism+ledger.HostCPU.String(), v), 2
+		}
+		l.stack(t, at, depth, s.Stack[i], l.b.Names.Text(s.Class[i]), "", v)
+	}
+	if n >= fewSamples {
+		l.flame(t, "held", "who held the CPUs while slow requests waited for one", "ns")
+	}
 }

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -212,7 +213,11 @@ func (l *layout) points(s *source, rows []int32, c *cells) Points {
 	slices.SortFunc(all, func(a, b point) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.row, b.row)) })
 	n := len(all)
 	p.At, p.Latency, p.Route, p.Flags, p.Detail = make([]int64, n), make([]int64, n), make([]uint16, n), make([]Flags, n), make([]int32, n)
-	routes := make(map[evidence.NameID]uint16)
+	used := make(map[evidence.NameID]int)
+	for _, x := range all {
+		used[r.Route.At(int(x.row))]++
+	}
+	routes := l.named(&p, used)
 	for i, x := range all {
 		p.At[i], p.Latency[i], p.Flags[i], p.Detail[i] = x.at, r.Latency(int(x.row)), x.flags, l.shown.detail[x.row]
 		if p.Number != nil {
@@ -221,31 +226,38 @@ func (l *layout) points(s *source, rows []int32, c *cells) Points {
 		if known(r.Path(int(x.row))) {
 			p.Flags[i] |= Traced
 		}
-		p.Route[i] = l.route(&p, routes, r.Route.At(int(x.row)))
+		p.Route[i] = routes[r.Route.At(int(x.row))]
 	}
 	return p
 }
 
 // mostRoutes is how many routes points tell apart.
-const mostRoutes = 1 << 12
+const mostRoutes = 255
 
-func (l *layout) route(p *Points, known map[evidence.NameID]uint16, id evidence.NameID) uint16 {
-	n, ok := known[id]
-	if ok {
-		return n
+// named gives routes their places in the points' list: where there are too many, those that
+// lost most and those with most points have one of their own.
+func (l *layout) named(p *Points, used map[evidence.NameID]int) map[evidence.NameID]uint16 {
+	lost := make(map[evidence.NameID]int64)
+	for _, x := range l.t.Routes {
+		lost[l.b.Names.Lookup(x.Name)] = x.Time
 	}
-	if len(p.Routes) == mostRoutes {
-		l.omit("the names of all but %d routes of %s", mostRoutes-1, p.Source)
-		if p.Routes[mostRoutes-1] != otherRoutes {
-			p.Routes[mostRoutes-1] = otherRoutes
+	order := slices.SortedFunc(maps.Keys(used), func(a, b evidence.NameID) int {
+		return cmp.Or(cmp.Compare(lost[b], lost[a]), cmp.Compare(used[b], used[a]), cmp.Compare(l.b.Names.Text(a), l.b.Names.Text(b)))
+	})
+	out := make(map[evidence.NameID]uint16, len(order))
+	for i, id := range order {
+		if i >= mostRoutes-1 && len(order) > mostRoutes {
+			out[id] = mostRoutes - 1
+			continue
 		}
-		n = mostRoutes - 1
-	} else {
-		n = uint16(len(p.Routes))
+		out[id] = uint16(i)
 		p.Routes = append(p.Routes, l.b.Names.Text(id))
 	}
-	known[id] = n
-	return n
+	if len(order) > mostRoutes {
+		l.omit("the names of %d of %d routes of %s in the timeline: those that lost most, and most had, are named", len(order)-mostRoutes+1, len(order), p.Source)
+		p.Routes = append(p.Routes, otherRoutes)
+	}
+	return out
 }
 
 const otherRoutes = "another route"

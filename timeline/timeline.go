@@ -48,8 +48,8 @@ type Points struct {
 }
 
 // MaxPoints is how many points all sources together have. Each has at least its
-// share.
-const MaxPoints = 300_000
+// share. With them and all else a page takes less than 2 MB.
+const MaxPoints = 80_000
 
 // Flags of a point: of any of the requests it stands for.
 type Flags uint8
@@ -91,8 +91,12 @@ type Band struct {
 	Watched [][2]int64
 }
 
-// MaxBand is how many things a band has.
-const MaxBand = 20_000
+// MaxBand is how many things a band has; of most of so many, the longest are told of in
+// words.
+const (
+	MaxBand = 10_000
+	maxText = 2000
+)
 
 // Chart is figures over time that share a scale.
 type Chart struct {
@@ -222,10 +226,13 @@ type Flame struct {
 	Cut int64
 }
 
+// Mechanism begins the kind of a node that is coloured as a mechanism of the ledger.
+const Mechanism = "m-"
+
 // Node is a frame with all that was called from it.
 type Node struct {
 	Parent int32 // index in Nodes, −1 for the root
 	Name   string
-	Kind   string // colours: "own", "runtime", "gc", "kernel", "wait"
+	Kind   string // colours: "own", "runtime", "gc", "kernel", "wait", or [Mechanism] and the ledger's id of one
 	Value  int64  // with all below
 }

@@ -167,7 +167,7 @@ func index(pages []entry) []byte {
 <html lang="en"><head><meta charset="utf-8"><title>unstall: reports of incidents</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<style>:root { color-scheme: light dark } body { font: 1rem/1.5 sans-serif; max-width: 44rem; margin: 3rem auto; padding: 0 1rem } dt { margin-top: 1rem; font-weight: bold } dd { margin: 0 }</style>
+<style>:root { color-scheme: light dark; background: Canvas; color: CanvasText } body { font: 1rem/1.5 sans-serif; max-width: 44rem; margin: 3rem auto; padding: 0 1rem } dt { margin-top: 1rem; font-weight: bold } dd { margin: 0 }</style>
 </head><body><main>
 <h1>Reports of incidents</h1>
 <p>Reports on recorded incidents, as unstall writes them. Each is one file that loads nothing.</p>

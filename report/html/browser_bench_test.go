@@ -1,13 +1,42 @@
 package html
 
 import (
+	"io"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/unstall/unstall/timeline"
 )
+
+// BenchmarkBrowserLog opens the pages of logs of 500 MB from disk: at most 2 MB and 1000 ms
+// were asked for.
+func BenchmarkBrowserLog(b *testing.B) {
+	for name, write := range map[string]func(io.Writer, int) error{"access": logOf, "GC": gcLogOf} {
+		b.Run(name, func(b *testing.B) {
+			chrome := startBrowser(b)
+			page := pageOf(b, 500_000_000, write)
+			file := filepath.Join(b.TempDir(), "large.html")
+			if err := os.WriteFile(file, page, 0o644); err != nil {
+				b.Fatal(err)
+			}
+			var total float64
+			b.ResetTimer()
+			for range b.N {
+				p := chrome.blank(b, wide)
+				p.navigate(file)
+				total += eval[struct{ Total float64 }](p, `window.unstall.ready`).Total
+				p.quiet()
+				p.run(chromedp.Navigate("about:blank"))
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(total/float64(b.N), "ms/open")
+			b.ReportMetric(float64(len(page))/1e6, "MB")
+		})
+	}
+}
 
 // BenchmarkBrowserOpen opens large reports from disk. ms/open is from the beginning
 // of the navigation until all is drawn, as the page measures it; 3000 was asked for

@@ -60,7 +60,7 @@ var files embed.FS
 // scripts in the order they build on each other.
 var scripts = []string{
 	"column", "search", "figure", "scale", "view", "density", "cover", "curve", "lane", "tree", "link", // pure: no document
-	"page", "paint", "gesture", "tooltip",
+	"page", "paint", "drawing", "save", "gesture", "tooltip",
 	"timeline", "requests", "bands", "charts", "request", "processors", "flames", "routes", "start",
 }
 

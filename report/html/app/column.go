@@ -55,6 +55,17 @@ func integers[T integer](v []T) column {
 	return column{"f64", convert[float64](v)}
 }
 
+// durations are ns: as integers up to 32 bits, else with seven digits, which is more than
+// anybody is told of one.
+func durations(v []int64) column {
+	for _, x := range v {
+		if x > math.MaxUint32 || x < math.MinInt32 {
+			return column{"f32", convert32(v)}
+		}
+	}
+	return integers(v)
+}
+
 // optional leaves a column out that says nothing: nil or all zeros.
 func optional[T integer](v []T) column {
 	for _, x := range v {
@@ -72,6 +83,14 @@ func figures(v []float64) column {
 		out[i] = float32(x)
 	}
 	return column{"f32", out}
+}
+
+func convert32(v []int64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
 }
 
 func convert[T uint8 | uint16 | uint32 | int32 | float64, V integer](v []V) []T {

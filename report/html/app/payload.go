@@ -202,7 +202,7 @@ func (e *encoder) points(r *timeline.Points, tick int64) (points, error) {
 	}
 	return points{
 		Source: r.Source, Count: r.Count, Cell: r.Cell, Routes: append([]string{}, r.Routes...),
-		At: column{"u32", at}, Latency: integers(r.Latency), Number: optional(r.Number), Route: optional(r.Route),
+		At: column{"u32", at}, Latency: durations(r.Latency), Number: optional(r.Number), Route: optional(r.Route),
 		Flags: optional(r.Flags), Detail: optional(r.Detail),
 	}, nil
 }
@@ -214,7 +214,7 @@ func (e *encoder) band(b *timeline.Band) (band, error) {
 	}
 	out := band{
 		ID: b.ID, Title: b.Title, Source: b.Source,
-		At: integers(since(b.From, e.t.From)), Dur: integers(lasting(b.From, b.To)), Text: b.Text,
+		At: integers(since(b.From, e.t.From)), Dur: durations(lasting(b.From, b.To)), Text: b.Text,
 		Number: optional(b.Number), Longest: optional(b.Longest),
 	}
 	if b.Watched != nil {

@@ -65,6 +65,14 @@ class BandTrack extends Track {
     }
   }
 
+  rows() {
+    const { band } = this, c = this.cover;
+    if (!c) return [];
+    return [{ what: band.title + ": " + (c.count ? count(c.count) : this.figures.textContent), most: c.count && !this.moments ? duration(longestOf(band, c.longest)) : "", source: band.source }];
+  }
+
+  picture() { return { title: this.title.textContent, note: this.figures.textContent, drawing: record(this.surface, () => this.draw()) }; }
+
   count(out) { if (this.cover) out.bands[this.band.id] = this.cover.count; }
 
   under(x, y, t) {

@@ -114,6 +114,96 @@ class ChartTrack extends Track {
     this.box.setAttribute("aria-label", chart.title + ": " + chart.curves.map((c, i) => c.title + " " + (this.peaks[i] > -Infinity ? "at most " + amount(this.peaks[i], chart.unit) : "not known here")).join(", "));
   }
 
+  rows() {
+    const { view, plotWidth } = this.timeline, w = Math.max(2, Math.round(plotWidth));
+    return this.chart.curves.map((c) => {
+      const { high, low } = extremes(c, view.lo, view.hi, w), unit = this.chart.unit, words = (v) => (Number.isFinite(v) ? amount(v, unit) : "");
+      const least = low.reduce((m, v) => (v !== null && v < m ? v : m), Infinity), most = high.reduce((m, v) => (v !== null && v > m ? v : m), -Infinity);
+      return { what: this.title.textContent + (this.chart.curves.length > 1 || c.title !== this.chart.title ? ": " + c.title : ""), least: words(least), mean: words(average(c, view.lo, view.hi)), most: words(most), source: c.source };
+    });
+  }
+
+  // picture draws the curves as they are on the canvas, which is not ours to write down.
+  picture() {
+    const { chart, timeline: t } = this, d = new Drawing(), left = t.gutter, width = t.plotWidth, top = 7, height = chartHeight - top - 9;
+    const legend = chart.curves.map((c, i) => ({ text: c.title + (this.flat ? "" : " " + this.values[i].textContent), colour: palette.get(this.colours[i]) }));
+    Object.assign(d, { width: t.width, height: this.flat ? 4 : chartHeight });
+    if (this.flat) return { title: this.title.textContent, note: this.figures.textContent, drawing: d };
+    const y = (v) => top + height * (1 - v / this.top), [xs, ...series] = this.data, x = (i) => left + t.view.x(xs[i], width);
+    d.lineWidth = 1;
+    d.strokeStyle = palette.get("line");
+    d.font = palette.font(11);
+    d.fillStyle = palette.get("muted");
+    d.textAlign = "right";
+    d.textBaseline = "middle";
+    for (const v of linearTicks(this.top, 3, chart.unit)) {
+      d.beginPath();
+      d.moveTo(left, y(v));
+      d.lineTo(left + width, y(v));
+      d.stroke();
+      d.fillText(axisAmount(v, chart.unit), left - 4, y(v));
+    }
+    d.beginPath();
+    for (const at of t.axis.ticks) {
+      d.moveTo(left + t.view.x(at, width), top);
+      d.lineTo(left + t.view.x(at, width), top + height);
+    }
+    d.stroke();
+    // runs calls f with the beginnings and ends of what is known of a series.
+    const runsOf = (s, f) => {
+      for (let i = 0; i < s.length; i++) {
+        if (s[i] === null) continue;
+        const from = i;
+        while (i + 1 < s.length && s[i + 1] !== null) i++;
+        f(from, i);
+      }
+    };
+    const area = (s, below, colour, alpha) => runsOf(s, (from, to) => {
+      d.beginPath();
+      d.moveTo(x(from), y(s[from]));
+      for (let i = from + 1; i <= to; i++) d.lineTo(x(i), y(s[i]));
+      for (let i = to; i >= from; i--) d.lineTo(x(i), y(below ? below[i] ?? 0 : 0));
+      d.fillStyle = palette.get(colour);
+      d.globalAlpha = alpha;
+      d.fill();
+      d.globalAlpha = 1;
+    });
+    const line = (s, colour) => {
+      d.beginPath();
+      runsOf(s, (from, to) => {
+        d.moveTo(x(from), y(s[from]));
+        for (let i = from + 1; i <= to; i++) d.lineTo(x(i), y(s[i]));
+        if (from === to) d.lineTo(x(from) + 0.5, y(s[from]));
+      });
+      d.strokeStyle = palette.get(colour);
+      d.stroke();
+    };
+    if (chart.stacked) {
+      series.forEach((s, i) => area(s, null, this.colours[chart.curves.length - 1 - i], 1));
+    } else {
+      chart.curves.forEach((c, i) => {
+        const high = series[2 * i], low = series[2 * i + 1];
+        if (c.readings) {
+          d.fillStyle = palette.get(this.colours[i]);
+          d.beginPath();
+          high.forEach((v, k) => {
+            if (v === null) return;
+            d.moveTo(x(k) + 3, y(v));
+            d.arc(x(k), y(v), 3);
+          });
+          d.fill();
+          return;
+        }
+        area(high, low, this.colours[i], 0.28);
+        d.lineWidth = 1.4;
+        d.setLineDash(c.id === "goal" || c.id === "limit" ? [4, 3] : []);
+        line(high, this.colours[i]);
+        d.setLineDash([]);
+      });
+    }
+    return { title: this.title.textContent, legend, drawing: d };
+  }
+
   // at shows the values of a moment; of none, the highest in view.
   at(t) {
     if (this.flat) return;

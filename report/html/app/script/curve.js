@@ -105,6 +105,20 @@ function stacked(curves, lo, hi, width) {
   return out;
 }
 
+// average is the mean over [lo, hi] of what is known of a curve; of readings, of those
+// in it. NaN where nothing is.
+function average(c, lo, hi) {
+  let sum = 0, known = 0;
+  for (let i = Math.max(holds(c, lo), 0); i < c.t.length && c.t[i] <= hi; i++) {
+    const v = c.v[i], next = i + 1 < c.t.length ? c.t[i + 1] : c.t[i];
+    const weight = c.readings ? (c.t[i] >= lo ? 1 : 0) : Math.min(next, hi) - Math.max(c.t[i], lo);
+    if (v !== v || !(weight > 0)) continue;
+    sum += v * weight;
+    known += weight;
+  }
+  return known > 0 ? sum / known : NaN;
+}
+
 // valueAt is what a curve had at a time; NaN where nothing is known. Of readings it
 // is the nearest within `reach`.
 function valueAt(c, t, reach) {

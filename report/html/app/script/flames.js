@@ -1,6 +1,9 @@
 // Flames: where time or samples went, by stack; the root above.
 
 const rowHeight = 18;
+// flameColour is the colour of a kind: a mechanism of the ledger has its own.
+const flameColour = (kind) => (kind.startsWith("m-") ? kind : flameColours[kind] || "f-own");
+
 const flameColours = { own: "f-own", runtime: "f-runtime", gc: "f-gc", kernel: "f-kernel", wait: "f-wait" };
 const kindTitles = { own: "the program's own code", runtime: "the runtime", gc: "GC", kernel: "the kernel", wait: "waiting" };
 
@@ -23,6 +26,7 @@ class FlamesPart {
     this.table = el("table", { class: "app-table" });
     host.append(el("div", { class: "app-part" },
       el("div", { class: "app-bar" }, this.choice, this.words, this.found,
+        saver(model.subject, "flame", () => [{ name: "flame " + (model.flames[this.current || 0].title), make: () => this.picture() }]),
         el("span", { class: "app-hint" }, el("span", { class: "app-fine" }, "click: only what is below · arrow keys and Enter · Esc: all"), el("span", { class: "app-coarse" }, "tap: only what is below"))),
       this.crumbs, this.over, this.legend, this.cut, this.spoken,
       el("details", { class: "app-details" }, el("summary", {}, "the 20 functions with most of their own"),
@@ -82,7 +86,7 @@ class FlamesPart {
     ctx.textBaseline = "middle";
     for (const b of this.boxes) {
       const y = b.row * rowHeight;
-      const name = b.node < 0 ? "f-wait" : flameColours[t.kind[b.node]] || "f-own";
+      const name = b.node < 0 ? "f-wait" : flameColour(t.kind[b.node]);
       const hit = b.node >= 0 && this.match.found[b.node];
       ctx.globalAlpha = above.has(b.node) ? 0.5 : searching && !hit ? 0.4 : 1;
       const w = Math.max(b.w - (b.w > 4 ? 1 : 0), 0.75);
@@ -110,6 +114,13 @@ class FlamesPart {
     this.plot.setAttribute("aria-label", t.title + " as a flame graph of " + count(t.value.length) + " frames; most of their own: " + top + ". The table below lists them. Arrow keys go from frame to frame, Enter looks closer, Escape shows all.");
   }
 
+  picture() {
+    const drawing = record(this.surface, () => this.draw());
+    this.draw();
+    const legend = [...this.legend.children].map((li) => ({ text: li.textContent, colour: li.firstChild.style.background }));
+    return [{ title: this.tree.title, note: path(this.tree, this.root).map((i) => last(this.tree.name[i])).join(" › ") + ", " + this.figure(this.root), legend, drawing }];
+  }
+
   crumb() {
     const t = this.tree, up = path(t, this.root);
     const shown = up.length > 8 ? [...up.slice(0, 2), -1, ...up.slice(-5)] : up;
@@ -129,15 +140,16 @@ class FlamesPart {
 
   fill() {
     const t = this.tree, all = t.value[0] || 1;
-    const kinds = [...new Set(t.kind)].filter((k) => kindTitles[k]);
-    this.legend.replaceChildren(...kinds.map((k) => el("li", {}, swatch(palette.get(flameColours[k])), kindTitles[k])));
+    const title = (k) => kindTitles[k] || k.startsWith("m-") && (this.model.titles[k.slice(2)] || k.slice(2));
+    const kinds = [...new Set(t.kind.slice(1))].filter(title); // the root is of no kind
+    this.legend.replaceChildren(...kinds.map((k) => el("li", {}, swatch(palette.get(flameColour(k))), title(k))));
     this.cut.textContent = t.cut > 0 ? amount(t.cut, t.unit) + " (" + percent(t.cut / all) + ") is in frames too small to be kept; it is part of those above them." : "";
     this.cut.hidden = !(t.cut > 0);
     this.table.replaceChildren(el("caption", { class: "app-spoken" }, "Functions by their own share of " + t.title),
       el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "app-num" }, "own"), el("th", { scope: "col", class: "app-num" }, "%"),
         el("th", { scope: "col", class: "app-num" }, "with all below"), el("th", { scope: "col", class: "app-num" }, "%"), el("th", { scope: "col" }, "function"))),
       el("tbody", {}, ...topBySelf(t, 20).map((e) => el("tr", {}, el("td", { class: "app-num", "data-label": "own" }, amount(e.self, t.unit)), el("td", { class: "app-num" }, percent(e.self / all)),
-        el("td", { class: "app-num", "data-label": "with all below" }, amount(e.total, t.unit)), el("td", { class: "app-num" }, percent(e.total / all)), el("td", { class: "app-where" }, swatch(palette.get(flameColours[e.kind] || "f-own")), e.name)))));
+        el("td", { class: "app-num", "data-label": "with all below" }, amount(e.total, t.unit)), el("td", { class: "app-num" }, percent(e.total / all)), el("td", { class: "app-where" }, swatch(palette.get(flameColour(e.kind))), e.name)))));
   }
 
   boxAt(e) {
@@ -160,7 +172,7 @@ class FlamesPart {
       return;
     }
     const i = b.node;
-    this.tip.show(x, y, [{ text: t.name[i], strong: true, colour: palette.get(flameColours[t.kind[i]] || "f-own") },
+    this.tip.show(x, y, [{ text: t.name[i], strong: true, colour: palette.get(flameColour(t.kind[i])) },
       "with all below " + amount(t.value[i], t.unit) + ", " + percent(t.value[i] / all), "own " + amount(t.self[i], t.unit) + ", " + percent(t.self[i] / all),
       this.root > 0 && t.value[this.root] ? percent(t.value[i] / t.value[this.root]) + " of " + last(t.name[this.root]) : ""].filter(Boolean));
   }

@@ -90,6 +90,10 @@ class Surface {
   // clear sets the size and leaves an empty canvas whose unit is a CSS pixel.
   clear(width, height) {
     this.ratio = printing ? 2 : Math.min(devicePixelRatio || 1, 3);
+    if (this.recording) {
+      Object.assign(this.recording, { width: this.width = width, height: this.height = height });
+      return this.ctx;
+    }
     const w = Math.max(1, Math.round(width * this.ratio)), h = Math.max(1, Math.round(height * this.ratio));
     if (this.canvas.width !== w || this.canvas.height !== h) {
       this.canvas.width = w;

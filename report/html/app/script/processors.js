@@ -31,7 +31,8 @@ class ProcessorsPart {
     this.view = new View(0, 1);
     this.zoom.append(zoomButtons(this.view, "trace"));
     host.append(el("div", { class: "app-part" },
-      el("div", { class: "app-bar" }, this.choice, this.zoom, el("span", { class: "app-buttons" }, this.here), hint()),
+      el("div", { class: "app-bar" }, this.choice, this.zoom, el("span", { class: "app-buttons" }, this.here),
+        saver(model.subject, "processors", () => [{ name: "processors", make: () => this.picture() }]), hint()),
       this.status.element, this.legend, this.stack,
       el("details", { class: "app-details" }, el("summary", {}, "share of time by work, for each processor, in the window above"),
         el("div", { class: "app-scroll", tabindex: 0, role: "region", "aria-label": "Share of time by work" }, this.table))));
@@ -71,6 +72,17 @@ class ProcessorsPart {
     if (quiet) return;
     for (const f of this.view.listeners) f(this.view);
     this.draw();
+  }
+
+  picture() {
+    const lanes = record(this.surface, () => this.draw()), flights = record(this.flights, () => this.draw());
+    this.draw();
+    const all = [{
+      title: "What " + this.data.lanes.length + " processors ran", note: this.status.shown.textContent, drawing: lanes,
+      legend: [...this.legend.children].map((li) => ({ text: li.textContent, colour: li.firstChild.style.background })),
+    }];
+    if (flights.height) all.push({ title: this.flightsHead.textContent, drawing: flights });
+    return all;
   }
 
   // goTo shows a request of the traces.

@@ -28,12 +28,19 @@ class RequestPart {
     });
     this.part = el("div", { class: "app-part" },
       el("div", { class: "app-bar" }, this.choice, el("span", { class: "app-buttons", role: "group", "aria-label": "other requests" }, this.before, this.after),
-        this.zoom, el("span", { class: "app-buttons" }, this.inTimeline, this.inProcessors)),
+        this.zoom, el("span", { class: "app-buttons" }, this.inTimeline, this.inProcessors), this.save = el("span", {})),
       this.none, this.facts, this.plot, this.legend, el("div", { class: "app-scroll", tabindex: 0, role: "region", "aria-label": "States of the request" }, this.table), this.more);
     this.facts.setAttribute("aria-live", "polite");
     host.append(this.part);
     this.view = new View(0, 1);
     this.only(null);
+    this.save.append(saver(model.subject, "request", () => [{
+      name: "request " + (this.index + 1), make: () => {
+        const drawing = record(this.surface, () => this.draw());
+        this.draw();
+        return [{ title: "Request " + (this.index + 1), note: this.facts.textContent, legend: this.sums.map(([m, d]) => ({ text: this.title(m) + " " + duration(d), colour: palette.get(palette.mechanism(m)) })), drawing }];
+      },
+    }]));
     this.zoom.append(zoomButtons(this.view, "request"));
     this.redraw = once(() => this.draw());
     this.view.onchange(this.redraw);

@@ -235,6 +235,23 @@ class RequestTrack extends Track {
     ].filter(Boolean);
   }
 
+  rows() {
+    const { points: p } = this.timeline, d = this.density;
+    if (!d || !d.requests || p.together) return [];
+    let least = Infinity, sum = 0;
+    for (let i = d.first; i < d.last; i++) {
+      least = Math.min(least, p.latency[i]);
+      sum += p.latency[i];
+    }
+    return [{ what: this.title.textContent + " (" + count(d.requests) + ", " + count(d.slowCount) + " slow)", least: duration(least), mean: p.number ? "" : duration(sum / (d.last - d.first)), most: duration(p.latency[d.slowest]), source: fileName(p.source) }];
+  }
+
+  picture() {
+    const legend = [{ text: "a request", colour: palette.get("m-own") }];
+    if (this.timeline.model.threshold) legend.push({ text: "slow, over " + duration(this.timeline.model.threshold), colour: palette.get("accent") });
+    return { title: this.title.textContent, legend, drawing: record(this.surface, () => this.draw()) };
+  }
+
   // closed says why the request of a point cannot be opened.
   closed(flags) {
     const { model, report, points: p } = this.timeline;

@@ -141,6 +141,8 @@ function start() {
     for (const r of reports) if (r) r.draw();
   };
   again();
+  const first = reports.find(Boolean);
+  if (first) saveFigures(first.model.subject);
   follow(reports);
   watch(reports, again);
   const drawn = performance.now();

@@ -25,7 +25,7 @@ class Timeline {
     });
     this.sources.select.value = String(this.source);
     host.append(el("div", { class: "app-part" },
-      el("div", { class: "app-bar" }, this.sources, zoomButtons(this.view, "timeline"), hint()),
+      this.bar = el("div", { class: "app-bar" }, this.sources, zoomButtons(this.view, "timeline"), hint()),
       this.status.element, this.apart, this.stack));
     this.tracks = [];
     if (model.requests.length) this.tracks.push(new RequestTrack(this));
@@ -33,6 +33,12 @@ class Timeline {
     for (const c of model.charts) if (c.curves.length) this.tracks.push(new ChartTrack(this, c));
     if (this.tracks.length > (model.requests.length ? 1 : 0)) this.tracks.push(new AxisTrack(this));
     for (const t of this.tracks) this.stack.append(t.element);
+    this.bar.insertBefore(saver(model.subject, "timeline", () => this.pictures()), this.bar.lastChild);
+    this.table = el("table", { class: "app-table app-curves" });
+    this.figures = el("details", { class: "app-details" }, el("summary", {}, "the same in figures, for the time above"),
+      el("div", { class: "app-scroll", tabindex: 0, role: "region", "aria-label": "Figures of the timeline" }, this.table));
+    this.figures.addEventListener("toggle", () => this.fill());
+    host.lastChild.append(this.figures);
     this.stack.append(this.mark, this.cross);
     this.cross.append(this.when);
     this.tip = new Tooltip(this.stack);
@@ -112,6 +118,37 @@ class Timeline {
     }
     this.drawMark();
     this.say();
+    this.fill();
+  }
+
+  // fill writes what is drawn as a table, if that is open.
+  fill() {
+    if (!this.figures.open || !this.width) return;
+    const rows = this.tracks.filter((t) => !t.element.hidden).flatMap((t) => t.rows());
+    this.table.replaceChildren(el("caption", { class: "app-spoken" }, "Figures of the timeline"),
+      el("thead", {}, el("tr", {}, ...["what", "least", "mean", "most", "from"].map((h, i) => el("th", { scope: "col", class: i > 0 && i < 4 ? "app-num" : null }, h)))),
+      el("tbody", {}, ...rows.map((r) => el("tr", {}, el("th", { scope: "row" }, r.what), ...["least", "mean", "most"].map((k) => el("td", { class: "app-num", "data-label": r[k] ? k : null }, r[k] || "")), el("td", {}, r.source || "")))));
+  }
+
+  // pictures are what can be saved: all of it, or one row with the axis.
+  pictures() {
+    const shown = this.tracks.filter((t) => t.picture && !t.element.hidden), axis = this.tracks.find((t) => t instanceof AxisTrack);
+    const one = (t, last) => {
+      const p = t.picture(), a = axis && last && !(t instanceof RequestTrack) ? record(axis.surface, () => axis.draw()) : null;
+      if (a) {
+        p.drawing.out.push(`<g transform="translate(0 ${p.drawing.height})">`, ...a.out, "</g>");
+        p.drawing.height += a.height;
+      }
+      t.draw();
+      if (a) axis.draw();
+      return p;
+    };
+    const note = (all) => {
+      all[0].note = [this.status.shown.textContent, all[0].note].filter(Boolean).join(" · ");
+      return all;
+    };
+    return [{ name: "all of the timeline", make: () => note(shown.map((t, i) => one(t, i === shown.length - 1))) },
+      ...shown.map((t) => ({ name: t.title.textContent, make: () => note([one(t, true)]) }))];
   }
 
   drawMark() {
@@ -212,6 +249,8 @@ class Track {
     this.element = el("div", { class: "app-track app-" + kind }, this.head);
   }
 
+  // rows are its figures in words: {what, least, mean, most, source}.
+  rows() { return []; }
   count() {}
   at() {}
   under() { return null; }
