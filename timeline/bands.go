@@ -148,19 +148,20 @@ func (l *layout) band(id, title, source string, spells []spell, watched spans, t
 	joined := least >= 0
 	for i := 0; i < len(spells); {
 		x := spells[i]
-		longest, number := x, uint32(1)
+		longest, number, busy := x, uint32(1), x.to-x.from
 		i++
 		for ; i < len(spells) && joined && spells[i].from-x.to <= least; i++ {
 			if y := spells[i]; y.to-y.from > longest.to-longest.from {
 				longest = y
 			}
+			busy += max(0, spells[i].to-max(x.to, spells[i].from))
 			x.to = max(x.to, spells[i].to)
 			number++
 		}
 		b.From, b.To = append(b.From, x.from), append(b.To, x.to)
 		b.Text = append(b.Text, text(longest.row))
 		if joined {
-			b.Number, b.Longest = append(b.Number, number), append(b.Longest, longest.to-longest.from)
+			b.Number, b.Longest, b.Busy = append(b.Number, number), append(b.Longest, longest.to-longest.from), append(b.Busy, busy)
 		}
 	}
 	b.brief()

@@ -57,7 +57,7 @@ func TestBandsKeepTheLongest(t *testing.T) {
 		if len(v.From) > MaxBand || (v.Number != nil) != (n > MaxBand) {
 			t.Errorf("%d pauses are %d, joined %v", n, len(v.From), v.Number != nil)
 		}
-		number, longest := 0, int64(0)
+		number, longest, busy, told := 0, int64(0), int64(0), 0
 		for i := range v.From {
 			if i > 0 && v.From[i] <= v.To[i-1] {
 				t.Fatalf("%d meets the one before", i)
@@ -69,13 +69,31 @@ func TestBandsKeepTheLongest(t *testing.T) {
 			}
 			number += int(v.Number[i])
 			longest = max(longest, v.Longest[i])
-			if v.Text[i] != "GC mark termination" || v.Longest[i] > v.To[i]-v.From[i] {
-				t.Fatalf("%d: %q, the longest %d of %d", i, v.Text[i], v.Longest[i], v.To[i]-v.From[i])
+			busy += v.Busy[i]
+			if v.Longest[i] > v.Busy[i] || v.Busy[i] > v.To[i]-v.From[i] {
+				t.Fatalf("%d: the longest %d of %d in %d", i, v.Longest[i], v.Busy[i], v.To[i]-v.From[i])
+			}
+			if v.Text[i] == "GC mark termination" {
+				told++
+			} else if v.Text[i] != "" {
+				t.Fatalf("%d: %q", i, v.Text[i])
 			}
 		}
-		var want int64
+		if v.Number != nil && told != min(len(v.From), maxText) {
+			t.Errorf("%d of %d are told of in words", told, len(v.From))
+		}
+		var want, all int64
+		var stopped spans
 		for i := range b.Intervals.Len() {
 			want = max(want, b.Intervals.End[i]-b.Intervals.Start[i])
+			stopped = append(stopped, span{b.Intervals.Start[i], b.Intervals.End[i]})
+		}
+		stopped.add(stopped[0]) // merges those that overlap
+		for _, x := range stopped {
+			all += x.to - x.from
+		}
+		if v.Number != nil && busy != all {
+			t.Errorf("%d pauses last %d, drawn together %d", n, all, busy)
 		}
 		if number != n || longest != want {
 			t.Errorf("%d pauses became %d, the longest %d of %d", n, number, longest, want)

@@ -134,7 +134,7 @@ func (l *layout) allocation(rows []int, source string) {
 	c := Curve{ID: "allocated", Title: "allocated", Source: source}
 	for n, i := range rows[1:] {
 		last := rows[n]
-		c.put(v.End[last], reading.Grown(v, last, i)/(float64(v.Start[i]-v.End[last])/1e9))
+		c.put(v.End[last], reading.Grown(v, last, i)/(float64(v.Start[i]-v.Start[last])/1e9)) // pauses may follow at once
 	}
 	if n := len(rows); n > 1 {
 		c.put(v.Start[rows[n-1]], math.NaN())
@@ -156,7 +156,7 @@ func (l *layout) promotion(rows []int, source string) {
 		}
 		before, after := reading.OldOf(v, i)
 		if last >= 0 && v.Start[i] > v.End[last] {
-			c.put(v.End[last], max(0, after-before)/(float64(v.Start[i]-v.End[last])/1e9))
+			c.put(v.End[last], max(0, after-before)/(float64(v.Start[i]-v.Start[last])/1e9))
 		}
 		last = i
 	}

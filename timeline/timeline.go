@@ -82,10 +82,11 @@ type Band struct {
 	From   []int64 // ns, ascending
 	To     []int64
 	Text   []string // what is to be said of each: "cycle 12, live 61 MiB, goal 122 MiB"; nil: nothing
-	// Where neighbours were drawn together: how many each is and the longest of
-	// them (ns); nil: each is itself.
+	// Where neighbours were drawn together: how many each is, the longest of them and how
+	// long all of them lasted (ns); nil: each is itself.
 	Number  []uint32
 	Longest []int64
+	Busy    []int64
 	// Watched is when it was looked at, ns, in order and apart; nil: all the time.
 	// Elsewhere nothing is known.
 	Watched [][2]int64

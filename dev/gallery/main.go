@@ -124,7 +124,7 @@ func pages(root string) ([]entry, error) {
 			}},
 			// With the answers of both sides, without their pictures: these are above.
 			{"before-after", "before and after", x.before, func(w io.Writer) error {
-				return html.Page{Title: "sick → fixed", Repeat: []string{"unstall compare " + x.folders[0] + " " + x.folders[1] + " -o compared.html"},
+				return html.Page{Title: "sick → fixed", Strip: []string{x.lab + ": sick → fixed"}, Repeat: []string{"unstall compare " + x.folders[0] + " " + x.folders[1] + " -o compared.html"},
 					Parts: []html.Part{html.Compared{Comparison: c, Before: diagnoses[0], After: diagnoses[1], Lead: true}}}.Write(w)
 			}},
 		} {

@@ -188,7 +188,7 @@ func byName(title, of string, rows []timeline.Pauses, c *timeline.Collected) pau
 const (
 	histogramWidth, histogramHeight = 460, 190
 	histogramTop, histogramBottom   = 18, 34
-	histogramLeft                   = 34
+	histogramLeft, histogramRight   = 34, 30
 )
 
 // histogram draws how many pauses were how long: bars from 1 to 2 to 5 to 10 of each power
@@ -209,7 +209,7 @@ func (v *collectedView) histogram(pauses []int64) {
 		most = max(most, counts[at])
 	}
 	var out, said strings.Builder
-	width := float64(histogramWidth-histogramLeft-8) / float64(len(counts))
+	width := float64(histogramWidth-histogramLeft-histogramRight) / float64(len(counts))
 	plot := float64(histogramHeight - histogramTop - histogramBottom)
 	bottom := float64(histogramHeight - histogramBottom)
 	for i, n := range counts {
@@ -218,14 +218,14 @@ func (v *collectedView) histogram(pauses []int64) {
 		if n > 0 {
 			tall = max(tall, 1)
 			fmt.Fprintf(&out, `<rect class="bar" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, x+1, bottom-tall, max(width-2, 1), tall)
-			fmt.Fprintf(&out, `<text class="named" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, x+width/2, bottom-tall-4, template.HTMLEscapeString(figure.Count(n)))
+			fmt.Fprintf(&out, `<text class="named" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, x+width/2, bottom-tall-4, brief(n))
 			if said.Len() > 0 {
 				said.WriteString(", ")
 			}
 			fmt.Fprintf(&said, "%s of %s to %s", figure.Count(n), figure.Time(float64(edges[i])), figure.Time(float64(edges[i+1])))
 		}
 	}
-	fmt.Fprintf(&out, `<line class="axis" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, histogramLeft, histogramWidth-8, bottom, bottom)
+	fmt.Fprintf(&out, `<line class="axis" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, histogramLeft, histogramWidth-histogramRight, bottom, bottom)
 	every := 1 + (len(edges)-1)/9
 	for i, e := range edges {
 		if i%every == 0 {
@@ -235,6 +235,17 @@ func (v *collectedView) histogram(pauses []int64) {
 	fmt.Fprintf(&out, `<text x="%d" y="%d" text-anchor="middle">pause</text>`, histogramWidth/2, histogramHeight-3)
 	v.SVG = template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" aria-hidden="true" focusable="false">%s</svg>`, histogramWidth, histogramHeight, out.String()))
 	v.Aria = "How long pauses were: " + said.String()
+}
+
+// brief writes a count on a bar, where there is room for four digits.
+func brief(n int) string {
+	switch {
+	case n >= 1e6:
+		return figure.Num(float64(n)/1e6) + " M"
+	case n >= 1e4:
+		return figure.Fixed(float64(n)/1e3, 0) + " k"
+	}
+	return figure.Count(n)
 }
 
 // steps are 1, 2 and 5 times the powers of ten that hold a range, two at least.

@@ -170,6 +170,9 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
 	v.Several = sentence.Several(d)
 	if r := d.Requests; r != nil {
 		v.Requests, v.Slow = sentence.Requests(r), sentence.Slow(r)
+		if len(d.Routes) == 1 && d.Routes[0].Route != "" {
+			v.Requests = append(v.Requests, "all of "+d.Routes[0].Route)
+		}
 	}
 	if len(d.Routes) > 1 {
 		rows := sentence.Routes(d, min(len(d.Routes), mostRoutes))
@@ -225,8 +228,8 @@ func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int)
 	if x.Subject != "" && v.Several {
 		c.Subject = x.Subject
 	}
-	if c.Cost == "" {
-		c.Cost = x.Summary
+	if c.Cost == "" && x.Summary != "" {
+		c.Cost = strings.TrimSuffix(sentence.Capital(x.Summary), ".") + "."
 	}
 	for _, e := range x.Evidence {
 		c.Evidence = append(c.Evidence, evidenceView{sentence.Figure(&e), e.Text, e.Origin})

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
@@ -85,6 +86,7 @@ type document struct {
 	Style, AppStyle    template.CSS
 	Script, AppScript  template.JS
 	Strip, Repeat      []string
+	Machine            string         // the command whose JSON says the same, "" none
 	Head               *diagnosisView // that the page is about, nil: several
 	Parts              []partView
 	Data               []data
@@ -113,6 +115,7 @@ func (p Page) Write(w io.Writer) error {
 			return err
 		}
 	}
+	d.Machine = machine(p.Repeat)
 	d.Style, d.Script = template.CSS(style), template.JS(script)
 	if len(d.Data) > 0 {
 		d.AppStyle, d.AppScript = template.CSS(visible(app.Style())), template.JS(visible(app.Script()))
@@ -129,6 +132,17 @@ func (p Page) Write(w io.Writer) error {
 	}
 	return out.Flush()
 }
+
+// machine is the command that writes JSON where the first of some writes a page.
+func machine(repeat []string) string {
+	if len(repeat) == 0 {
+		return ""
+	}
+	return output.ReplaceAllString(repeat[0], "") + " --format json"
+}
+
+// output are the flags of a command that say what to write where.
+var output = regexp.MustCompile(` (?:-o|--output|--format)[ =]\S+`)
 
 // closes says whether a text holds the end of the element it is put in.
 func closes(s string) bool {
@@ -220,12 +234,21 @@ func subheading(level int, text string) template.HTML {
 
 // headline writes the answer: a sentence and, below it, what that costs.
 func headline(level int, text, cost string) template.HTML {
-	s := prose(text)
+	s, class := template.HTML(breakable.ReplaceAllString(string(prose(text)), "$1.<wbr>$2")), "headline"
+	if utf8.RuneCountInString(text) > longHeadline {
+		class += " long"
+	}
 	if cost != "" {
 		s += ` <span class="cost">` + prose(cost) + "</span>"
 	}
-	return template.HTML(fmt.Sprintf(`<h%d class="headline">%s</h%d>`, level, s, level))
+	return template.HTML(fmt.Sprintf(`<h%d class="%s">%s</h%d>`, level, class, s, level))
 }
+
+// breakable are long names, whose lines may break after a point.
+var breakable = regexp.MustCompile(`(\pL{3,})\.(\pL{3,})`)
+
+// longHeadline is from how many characters on a sentence is set smaller.
+const longHeadline = 110
 
 // together are what a line is not broken in: a figure and its unit, a flag.
 var together = regexp.MustCompile(`[−+<~≥≤]?[0-9][0-9.,–−]* (?:ns|µs|ms|s|min|h|days|B|KiB|MiB|GiB|TiB|%|/s|[KMG]iB/s|CPUs?)(?:[^\pL\pN]|$)|(?:^|\s)-[-\w:+=./]{1,30}`)

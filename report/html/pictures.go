@@ -56,6 +56,9 @@ func pictures(t *timeline.Timeline, n, h int) []pictureView {
 			Do:      "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=30'",
 		},
 	}
+	if len(t.Requests) == 0 {
+		all[0].How = "What the runtime and the host did over time. Drag to look closer, double-click to see all of it."
+	}
 	if t.Lanes == "thread" {
 		all = ofThreads(all)
 	}

@@ -31,7 +31,7 @@
 //	  "titles": {mechanism: words},
 //	  "requests": [{"source", "count", "cell": ns, "routes": [string],
 //	                "at": ticks, "latency": ns, "number", "route", "flags", "detail"}],
-//	  "bands":    [{"id", "title", "source", "at": ns, "dur": ns, "text": [string], "number", "longest": ns,
+//	  "bands":    [{"id", "title", "source", "at": ns, "dur": ns, "text": [string], "number", "longest", "busy": ns,
 //	                "since", "until": ns, when it was watched, left out: all the time}],
 //	  "charts":   [{"id", "title", "unit", "stacked", "route": left out where it is of all,
 //	                "curves": [{"id", "title", "source", "t": ns, "v", "max", "readings": true if nothing is known between points}]}],

@@ -69,6 +69,7 @@ type band struct {
 	Text    []string `json:"text,omitempty"`
 	Number  column   `json:"number,omitzero"`
 	Longest column   `json:"longest,omitzero"`
+	Busy    column   `json:"busy,omitzero"`
 	// Since and Until are when it was watched; left out: all the time.
 	Since column `json:"since,omitzero"`
 	Until column `json:"until,omitzero"`
@@ -209,13 +210,13 @@ func (e *encoder) points(r *timeline.Points, tick int64) (points, error) {
 
 func (e *encoder) band(b *timeline.Band) (band, error) {
 	n := len(b.From)
-	if err := lengths("band "+b.ID, n, len(b.To), some(b.Text, n), some(b.Number, n), some(b.Longest, n)); err != nil {
+	if err := lengths("band "+b.ID, n, len(b.To), some(b.Text, n), some(b.Number, n), some(b.Longest, n), some(b.Busy, n)); err != nil {
 		return band{}, err
 	}
 	out := band{
 		ID: b.ID, Title: b.Title, Source: b.Source,
 		At: integers(since(b.From, e.t.From)), Dur: durations(lasting(b.From, b.To)), Text: b.Text,
-		Number: optional(b.Number), Longest: optional(b.Longest),
+		Number: optional(b.Number), Longest: optional(b.Longest), Busy: optional(b.Busy),
 	}
 	if b.Watched != nil {
 		var from, until []int64

@@ -31,7 +31,7 @@ func small() *timeline.Timeline {
 		}},
 		Bands: []timeline.Band{{
 			ID: "gc-mark", Title: "concurrent mark", Source: "trace.out", From: []int64{from - 10, from + 100}, To: []int64{from + 50, from + 5_000_000_100},
-			Text: []string{evil, ""}, Number: []uint32{3, 1}, Longest: []int64{20, 5_000_000_000},
+			Text: []string{evil, ""}, Number: []uint32{3, 1}, Longest: []int64{20, 5_000_000_000}, Busy: []int64{40, 5_000_000_000},
 			Watched: [][2]int64{{from, from + 1000}, {from + 2000, from + 6_000_000_000}},
 		}},
 		Charts: []timeline.Chart{{ID: "heap", Title: "heap", Unit: "bytes", Curves: []timeline.Curve{

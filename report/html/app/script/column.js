@@ -64,7 +64,7 @@ function band(b) {
   const until = new Float64Array(at.length); // the latest end so far: ascending, for searching
   let latest = -Infinity;
   for (let i = 0; i < at.length; i++) until[i] = latest = Math.max(latest, at[i] + dur[i]);
-  return { id: b.id, title: b.title, source: b.source, text: b.text || null, at, dur, until, number: column(b.number), longest: column(b.longest), since: column(b.since), end: column(b.until) };
+  return { id: b.id, title: b.title, source: b.source, text: b.text || null, at, dur, until, number: column(b.number), longest: column(b.longest), busy: column(b.busy), since: column(b.since), end: column(b.until) };
 }
 
 function curve(c) {

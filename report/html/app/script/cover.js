@@ -1,7 +1,8 @@
 // Intervals by pixel: how much of each pixel's time they cover.
 
 // cover fills shares (one per pixel, 0…1) of the intervals of a band in [lo, hi].
-// One that is shorter than a pixel still leaves a share above 0 where it is.
+// One that is shorter than a pixel still leaves a share above 0 where it is. Neighbours
+// drawn together cover as much of their time as they lasted.
 function cover(band, lo, hi, width) {
   const shares = new Float32Array(width);
   const { at, dur, until } = band;
@@ -13,21 +14,21 @@ function cover(band, lo, hi, width) {
     if (end < lo) continue;
     n += band.number ? band.number[i] : 1;
     if (longest < 0 || longestOf(band, i) > longestOf(band, longest)) longest = i;
-    const from = Math.max(at[i], lo), to = Math.min(end, hi);
+    const from = Math.max(at[i], lo), to = Math.min(end, hi), part = band.busy && dur[i] > 0 ? Math.min(1, band.busy[i] / dur[i]) : 1;
     if (to > reached) { // ascending beginnings: what is beyond the furthest end yet is covered anew
-      time += to - Math.max(from, reached);
+      time += (to - Math.max(from, reached)) * part;
       reached = to;
     }
     const x0 = (from - lo) * k, x1 = (to - lo) * k;
     let a = Math.min(width - 1, x0 | 0);
     const b = Math.min(width - 1, x1 | 0);
     if (a === b) {
-      shares[a] += Math.max(x1 - x0, 1e-6);
+      shares[a] += Math.max((x1 - x0) * part, 1e-6);
       continue;
     }
-    shares[a] += a + 1 - x0;
-    for (a++; a < b; a++) shares[a] = 1;
-    if (x1 > b) shares[b] += x1 - b;
+    shares[a] += (a + 1 - x0) * part;
+    for (a++; a < b; a++) shares[a] = part;
+    if (x1 > b) shares[b] += (x1 - b) * part;
   }
   for (let x = 0; x < width; x++) if (shares[x] > 1) shares[x] = 1;
   return { shares, first, last, count: n, longest, share: time / (hi - lo) };

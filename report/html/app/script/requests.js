@@ -7,7 +7,7 @@ const fewSpans = 1200; // so many also show how long they lasted
 
 class RequestTrack extends Track {
   constructor(timeline) {
-    super(timeline, "", "requests");
+    super(timeline, "Latency of requests", "requests");
     this.surface = new Surface("");
     this.element.append(this.surface.canvas);
     const { threshold } = timeline.model;

@@ -7,7 +7,7 @@ function saver(heading, what, pictures) {
   const fill = () => {
     const now = select.value;
     select.replaceChildren(...pictures().map((p) => el("option", { value: p.name }, p.name)));
-    if ([...select.options].some((o) => o.value === now)) select.value = now;
+    if (now && [...select.options].some((o) => o.value === now)) select.value = now;
   };
   fill();
   select.addEventListener("focus", fill);
@@ -16,7 +16,7 @@ function saver(heading, what, pictures) {
     return { name: p.name, ...svgOf(heading, p.make()) };
   };
   const named = (p, ext) => (heading + " " + p.name).replace(/[^\p{L}\p{N}.-]+/gu, "-").replace(/^-+|-+$/g, "").slice(0, 80) + "." + ext;
-  return el("span", { class: "app-save app-buttons", role: "group", "aria-label": "save the picture" }, list.length > 1 ? select : null,
+  return el("span", { class: "app-save app-buttons", role: "group", "aria-label": "save the picture" }, el("span", { class: "app-muted" }, "save"), list.length > 1 ? select : null,
     button("SVG", "save as SVG: " + what, () => {
       const p = make();
       download(new Blob([p.text], { type: "image/svg+xml" }), named(p, "svg"));
@@ -55,7 +55,8 @@ function saveFigures(subject) {
     const svg = figure.querySelector("svg"), title = figure.getAttribute("aria-label").split(":")[0];
     if (!svg) continue;
     const make = () => [{ title, note: figure.getAttribute("aria-label").slice(title.length + 1).trim(), drawing: drawnBefore(svg) }];
-    figure.after(el("div", { class: "app-bar noprint" }, saver(subject, title, () => [{ name: title, make }])));
+    const place = figure.closest("section").querySelector(".legend") || figure; // not between a bar and what its colours mean
+    place.after(el("div", { class: "app-bar app-below noprint" }, saver(subject, title, () => [{ name: title, make }])));
   }
 }
 

@@ -68,6 +68,14 @@ test("a link reads back", () => {
   assert.equal(app.readLink("#route=%&x").values.get("route"), "%");
 });
 
+test("what is drawn together covers as much as it lasted", () => {
+  const band = { at: Float64Array.of(0, 500), dur: Float64Array.of(400, 100), until: Float64Array.of(400, 600), number: Uint8Array.of(9, 1), longest: Float64Array.of(20, 100), busy: Float64Array.of(100, 100) };
+  const c = app.cover(band, 0, 1000, 10);
+  assert.equal(c.share, 0.2);
+  assert.equal(c.count, 10);
+  assert.deepEqual([...c.shares].map((v) => Math.round(v * 100)), [25, 25, 25, 25, 0, 100, 0, 0, 0, 0]);
+});
+
 test("points of a route", () => {
   const p = { tick: 1, routes: ["", "a", "b"], at: Uint32Array.of(1, 2, 3), latency: Float64Array.of(10, 20, 30), number: Uint32Array.of(1, 5, 1), route: Uint8Array.of(1, 2, 1), flags: Uint8Array.of(0, 1, 2), detail: null };
   const a = app.ofRoute(p, "a"), b = app.ofRoute(p, "b");
