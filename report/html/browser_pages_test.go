@@ -58,9 +58,11 @@ func (p drawn) add(doc *document) error {
 		return err
 	}
 	v.Views = pictures(p.Timeline, v.N, v.H)
-	v.RouteHead = []string{"", "slow"}
-	for _, r := range p.Routes {
-		v.Routes = append(v.Routes, routeView{r.Name, true, []string{r.Name, strconv.Itoa(r.Slow)}})
+	if p.Timeline != nil {
+		v.RouteHead = []string{"", "slow"}
+		for _, r := range p.Routes {
+			v.Routes = append(v.Routes, routeView{r.Name, true, []string{r.Name, strconv.Itoa(r.Slow)}})
+		}
 	}
 	v.Where = &whereView{N: v.N, H: v.H, Title: "Where it went"}
 	doc.Parts = append(doc.Parts, partView{Diagnosis: v})

@@ -192,6 +192,7 @@ func TestMaxima(t *testing.T) {
 	all := line.Requests[0]
 	p := b.open(t, save(t, drawn{line}), wide)
 	part := report(0) + `.timeline`
+	eval[chromedp.Void](p, part+`.element.scrollIntoView({behavior: "instant", block: "center"})`)
 	full := p.window(part)
 
 	type counts struct {
