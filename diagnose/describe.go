@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/cause"
@@ -125,6 +126,7 @@ func (r *run) describe() {
 			limit := int64(f.Number)
 			t.MemLimit = &limit
 		}
+		t.In = in(r.b, evidence.SubjectID(i))
 		d.Targets = append(d.Targets, t)
 	}
 	d.Coverage = []Coverage{}
@@ -159,6 +161,31 @@ func (r *run) describe() {
 	for _, w := range r.b.Warnings {
 		d.Warnings = append(d.Warnings, Warning{Text: w.Text, Count: w.Count, Origin: r.b.OriginText(w.Origin)})
 	}
+}
+
+// in is what is told of the container of a subject, nil nothing.
+func in(b *evidence.Bundle, of evidence.SubjectID) *Container {
+	c, told := Container{}, false
+	for _, f := range b.Facts {
+		if f.Subject != of {
+			continue
+		}
+		into := map[string]*string{evidence.FactContainerEngine: &c.Engine, evidence.FactContainerName: &c.Name, evidence.FactContainerImage: &c.Image,
+			evidence.FactPod: &c.Pod, evidence.FactNamespace: &c.Namespace, evidence.FactNode: &c.Node}[f.Key]
+		if into != nil {
+			*into, told = f.Value, true
+		}
+		if label, ok := strings.CutPrefix(f.Key, evidence.FactContainerLabel); ok {
+			if c.Labels == nil {
+				c.Labels = map[string]string{}
+			}
+			c.Labels[label] = f.Value
+		}
+	}
+	if !told {
+		return nil
+	}
+	return &c
 }
 
 func (r *run) load(l evidence.LoadResult) Load {

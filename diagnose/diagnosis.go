@@ -63,6 +63,20 @@ type Target struct {
 	CPUs      *int   `json:"cpus"`
 	Container string `json:"container"`
 	MemLimit  *int64 `json:"memory_limit_bytes"`
+
+	// In is what the container is called, left out where no engine told.
+	In *Container `json:"in,omitempty"`
+}
+
+// Container is one as its engine knows it; what that does not say is left out.
+type Container struct {
+	Engine    string            `json:"engine,omitempty"` // "docker", "podman", "containerd", "cri-o", "crun", "runc"
+	Name      string            `json:"name,omitempty"`
+	Image     string            `json:"image,omitempty"`
+	Pod       string            `json:"pod,omitempty"`
+	Namespace string            `json:"namespace,omitempty"`
+	Node      string            `json:"node,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`
 }
 
 // Doing is what threads did for a part of the time.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+
+	"github.com/unstall/unstall/discover/container"
 )
 
 // errLinux is for what needs /proc.
@@ -15,6 +17,10 @@ var errLinux = errors.New("processes can be diagnosed on Linux only: give files,
 
 func resolveProcess(_ context.Context, arg string, _ []Recogniser) (Target, error) {
 	return Target{}, fmt.Errorf("%s: there is no such file, and %w", arg, errLinux)
+}
+
+func resolveContainer(_ context.Context, arg string, _ container.Query, _ []Recogniser) (Target, error) {
+	return Target{}, fmt.Errorf("%s: %w", arg, errLinux)
 }
 
 func listener(context.Context, []netip.Addr, uint16, []Recogniser) (Target, error) {

@@ -94,14 +94,14 @@ func (h *host) describe(p *process) Target {
 	if !h.booted.IsZero() {
 		t.Start = h.booted.Add(time.Duration(p.start) * tick)
 	}
-	t.Container = container(p.pid)
+	t.Container = containerOf(p.pid)
 	var seen Seen
 	t.Runtime, seen = h.recognise(p, t.Container)
 	t.Version, t.Main = seen.Version, seen.Main
 	return t
 }
 
-func container(pid int) string {
+func containerOf(pid int) string {
 	f, err := os.Open(procPath(pid, "cgroup"))
 	if err != nil {
 		return ""

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/unstall/unstall/discover/container"
 )
 
 // ErrUse is wrapped by errors about what can never be a target, or could be
@@ -79,6 +81,9 @@ func isFile(arg string) bool {
 	if strings.Contains(arg, "://") || digits(arg) {
 		return false
 	}
+	if _, is, _ := container.Parse(arg); is {
+		return false
+	}
 	if _, _, ok := hostPort(arg); ok {
 		return false
 	}
@@ -114,14 +119,19 @@ func endsLikeFile(name string) bool {
 }
 
 // Resolve finds what is meant by a process id, a process name, an address
-// ("host:port", ":6060") or a URL (http, redis, unix). Behind an address of this machine it looks
+// ("host:port", ":6060"), a URL (http, redis, unix), or a container or pod as
+// [container.Parse] reads it. Behind an address of this machine it looks
 // for the process that listens there, so that both can be read; without one the
 // target has a URL and no PID. It connects to nothing, but for the one case in
 // the package's comment.
 func Resolve(ctx context.Context, arg string, known []Recogniser) (Target, error) {
 	var t Target
 	var err error
-	if host, port, ok := hostPort(arg); ok {
+	if q, is, wrong := container.Parse(arg); wrong != nil {
+		err = use("%w", wrong)
+	} else if is {
+		t, err = resolveContainer(ctx, arg, q, known)
+	} else if host, port, ok := hostPort(arg); ok {
 		t, err = resolveURL(ctx, "http://"+net.JoinHostPort(host, port), known)
 	} else if strings.Contains(arg, "://") {
 		t, err = resolveURL(ctx, arg, known)
@@ -168,7 +178,7 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 	case "unix":
 		return resolveSocket(ctx, u, known)
 	default:
-		return Target{}, use("%s: %s:// is not supported: give http://host:port, redis://host:port, a process id or name, or files", name, u.Scheme)
+		return Target{}, use("%s: %s:// is not supported: give http://host:port, redis://host:port, docker://NAME, a process id or name, or files", name, u.Scheme)
 	}
 	if u.Hostname() == "" {
 		return Target{}, use("%s: there is no host in this URL: give http://host:port", name)

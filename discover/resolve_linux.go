@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/unstall/unstall/discover/container"
 )
 
 func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target, error) {
@@ -45,7 +47,10 @@ func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target
 	}
 	switch len(named) {
 	case 0:
-		return Target{}, fmt.Errorf("%s: no such file or directory, and no process of that name: check the name; run unstall without arguments to list what runs here", arg)
+		if c, err := container.Find(ctx, container.Query{Name: arg}); err == nil {
+			return h.within(ctx, arg, c)
+		}
+		return Target{}, fmt.Errorf("%s: no such file or directory, and no process or container of that name: check the name; run unstall without arguments to list what runs here", arg)
 	}
 	const most = 8
 	var list []string
@@ -114,6 +119,7 @@ func (h *host) resolve(ctx context.Context, pid int) (Target, error) {
 		return Target{}, fmt.Errorf("%d: %s has ended: it is a zombie until its parent, process %d, collects it", pid, p.comm, p.ppid)
 	}
 	t := h.describe(p)
+	h.named(ctx, p, &t)
 	t.Listens = h.listens(pid)
 	h.ask(ctx, &t)
 	h.access(&t)

@@ -92,7 +92,7 @@ func TestResolveWhatIsNoTarget(t *testing.T) {
 	says(t, fmt.Sprint(pid), name+" has ended: it is a zombie", false)
 	_ = cmd.Wait()
 	says(t, fmt.Sprint(pid), "there is no process with this id", false)
-	says(t, name, "no such file or directory, and no process of that name", false)
+	says(t, name, "no such file or directory, and no process or container of that name", false)
 }
 
 func TestResolveWhatIsNoAddress(t *testing.T) {

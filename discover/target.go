@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/unstall/unstall/discover/container"
 	"github.com/unstall/unstall/evidence"
 )
 
@@ -25,16 +26,17 @@ type Target struct {
 
 	URL *url.URL // of a debug endpoint, as typed ("host:port" is http); nil: none was given
 
-	PID       int       // 0: not a process of this host, or none that could be found
-	Name      string    // as ps shows it, whole where the executable's name is known; what dotnet runs instead of "dotnet"
-	Main      string    // what runs in it: path of the main Go module, main class or jar file, "" unknown
-	Start     time.Time // of the process, zero unknown
-	Runtime   string    // "go", "jvm", "dotnet", "redis", "" other or unknown
-	Version   string    // of the runtime: "go1.26.8", "17.0.15"; "" unknown
-	Exe       string    // path as /proc/PID/exe says, "" unreadable
-	UID       int       // effective user
-	User      string    // its name, or the number
-	Container string    // 64 hexadecimal digits, "" none
+	PID       int                 // 0: not a process of this host, or none that could be found
+	Name      string              // as ps shows it, whole where the executable's name is known; what dotnet runs instead of "dotnet"
+	Main      string              // what runs in it: path of the main Go module, main class or jar file, "" unknown
+	Start     time.Time           // of the process, zero unknown
+	Runtime   string              // "go", "jvm", "dotnet", "redis", "" other or unknown
+	Version   string              // of the runtime: "go1.26.8", "17.0.15"; "" unknown
+	Exe       string              // path as /proc/PID/exe says, "" unreadable
+	UID       int                 // effective user
+	User      string              // its name, or the number
+	Container string              // id of its container, mostly 64 hexadecimal digits; "" none
+	In        container.Container // what the engines here know of that container, zero nothing
 	Listens   []Listener
 
 	// Unreadable are the files under /proc/PID that this user may not read, of

@@ -75,6 +75,18 @@ const (
 	KernelThread     = "kernel thread"
 )
 
+// Facts of the container that a process runs in, as its engine knows it.
+const (
+	FactContainerEngine = "container.engine" // "docker", "podman", "containerd", "cri-o", "crun", "runc"
+	FactContainerID     = "container.id"
+	FactContainerName   = "container.name"   // in a pod as its specification has it
+	FactContainerImage  = "container.image"  // as it was asked for
+	FactContainerLabel  = "container.label/" // and the label's name; of a pod's container the pod's
+	FactPod             = "pod.name"
+	FactNamespace       = "pod.namespace"
+	FactNode            = "pod.node"
+)
+
 // Names of facts that causes ask for.
 const (
 	FactGOGC             = "GOGC"               // percent; "off" is -1

@@ -6,6 +6,7 @@ import (
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/accesslog"
 	"github.com/unstall/unstall/format/classhisto"
+	"github.com/unstall/unstall/format/container"
 	"github.com/unstall/unstall/format/dotnetcounters"
 	"github.com/unstall/unstall/format/dotnetstack"
 	"github.com/unstall/unstall/format/gauges"
@@ -54,6 +55,7 @@ var Formats = []format.Format{
 	syscalls.Format,
 	kernelstacks.Format,
 	hugepages.Format,
+	container.Format,
 	dotnetcounters.Format,
 	perfmon.Format,
 	dotnetstack.Format,

@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/probe/container"
 	"github.com/unstall/unstall/probe/dotnet"
 	"github.com/unstall/unstall/probe/gopprof"
 	"github.com/unstall/unstall/probe/hotspot"
@@ -22,6 +23,7 @@ var Probes = []probe.Probe{
 	redis.Probe,
 	linux.Probe,
 	hugepages.Probe,
+	container.Probe,
 }
 
 // Clock is asked beside them of processes whose runtime names functions by their addresses.

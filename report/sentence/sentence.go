@@ -36,10 +36,25 @@ func Target(t diagnose.Target) (name string, about []string) {
 	if t.MemLimit != nil {
 		about = append(about, figure.Size(float64(*t.MemLimit))+" limit")
 	}
-	if t.Container != "" {
-		about = append(about, "container "+t.Container)
+	return name, append(about, container(t)...)
+}
+
+// container is where a target runs, by the names people know.
+func container(t diagnose.Target) (about []string) {
+	in := t.In
+	switch {
+	case t.Container == "" && in == nil:
+		return nil
+	case in == nil:
+		return []string{"container " + t.Container}
+	case in.Pod != "":
+		about = append(about, "pod "+strings.Trim(in.Namespace+"/"+in.Pod, "/"))
 	}
-	return name, about
+	about = append(about, "container "+cmp.Or(in.Name, t.Container))
+	if in.Image != "" {
+		about = append(about, "image "+in.Image)
+	}
+	return about
 }
 
 // Window writes the time a diagnosis is about, "" if nothing is known of it.

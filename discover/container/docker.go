@@ -1,0 +1,185 @@
+package container
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// docker asks an engine by Docker's API, which Podman serves as well. Of the versions of that
+// API none is named, so that it answers by its newest: the fields read are in all of them.
+func docker(name string, sockets []string) engine {
+	return engine{name: name, find: func(ctx context.Context, q Query) ([]Container, error) {
+		path := there(sockets)
+		if path == "" {
+			return absent(q, name, sockets)
+		}
+		api := &dockerAPI{engine: name, socket: path, client: overUnix(path)}
+		if q.Pod != "" {
+			return api.pod(ctx, q)
+		}
+		c, err := api.one(ctx, q.Name)
+		if c == nil || err != nil {
+			return nil, err
+		}
+		return []Container{*c}, nil
+	}}
+}
+
+// absent is the answer of an engine that is not there: none, but an error to who asked for it.
+func absent(q Query, name string, sockets []string) ([]Container, error) {
+	if q.Engine != name {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("%s does not run here: there is no %s", name, sockets[len(sockets)-1])
+}
+
+// there is the first of some sockets that exists, "" none.
+func there(sockets []string) string {
+	for _, path := range sockets {
+		if fi, err := os.Stat(path); err == nil && fi.Mode()&os.ModeSocket != 0 {
+			return path
+		}
+	}
+	return ""
+}
+
+func dockerSockets() []string {
+	return sockets("DOCKER_HOST", "docker.sock", "/run/docker.sock", "/var/run/docker.sock")
+}
+
+func podmanSockets() []string {
+	return sockets("CONTAINER_HOST", "podman/podman.sock", "/run/podman/podman.sock")
+}
+
+// sockets are where an engine may listen: as a variable says, of this user, of the host.
+func sockets(variable, users string, hosts ...string) (all []string) {
+	if path, ok := strings.CutPrefix(os.Getenv(variable), "unix://"); ok {
+		all = append(all, path)
+	}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		all = append(all, filepath.Join(dir, users))
+	}
+	return append(all, hosts...)
+}
+
+// overUnix speaks HTTP/1.1 over a UNIX socket.
+func overUnix(path string) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		},
+	}}
+}
+
+type dockerAPI struct {
+	engine, socket string
+	client         *http.Client
+}
+
+// one asks for a container by its name or the beginning of its id; nil: there is none.
+func (a *dockerAPI) one(ctx context.Context, name string) (*Container, error) {
+	var answer struct {
+		ID    string `json:"Id"`
+		Name  string
+		State struct{ Pid int }
+		// Config has the environment, too, which is not looked at.
+		Config struct {
+			Image  string
+			Labels map[string]string
+		}
+	}
+	found, err := a.get(ctx, "/containers/"+url.PathEscape(name)+"/json", &answer)
+	if !found || err != nil {
+		return nil, err
+	}
+	c := &Container{Engine: a.engine, ID: answer.ID, Name: strings.TrimPrefix(answer.Name, "/"), Image: answer.Config.Image, PID: answer.State.Pid}
+	if answer.Config.Labels["io.kubernetes.pod.name"] == "" {
+		delete(answer.Config.Labels, "io.kubernetes.container.name")
+	}
+	c.told(answer.Config.Labels, true)
+	if c.PID == 0 {
+		return nil, fmt.Errorf("%s is stopped, says %s", cmp.Or(c.Name, name), a.engine)
+	}
+	return c, nil
+}
+
+// pod lists the running containers of a pod, which cri-dockerd labels as the kubelet did.
+func (a *dockerAPI) pod(ctx context.Context, q Query) ([]Container, error) {
+	filter, err := json.Marshal(map[string][]string{"label": {"io.kubernetes.pod.name=" + q.Pod}})
+	if err != nil {
+		return nil, err
+	}
+	var answer []struct {
+		ID     string `json:"Id"`
+		Names  []string
+		Image  string
+		Labels map[string]string
+	}
+	if _, err := a.get(ctx, "/containers/json?filters="+url.QueryEscape(string(filter)), &answer); err != nil {
+		return nil, err
+	}
+	var all []Container
+	for _, one := range answer {
+		if sandbox(one.Labels) {
+			continue
+		}
+		c := Container{Engine: a.engine, ID: one.ID, Image: one.Image}
+		c.told(one.Labels, true)
+		all = append(all, c)
+	}
+	return matching(all, q), nil
+}
+
+// mostAnswer bounds what is read of an answer, bytes.
+const mostAnswer = 16 << 20
+
+// get reads an answer; found is false for one that says that there is no such thing.
+func (a *dockerAPI) get(ctx context.Context, path string, into any) (found bool, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.engine+path, nil)
+	if err != nil {
+		return false, err
+	}
+	response, err := a.client.Do(request)
+	if err != nil {
+		return false, a.refused(err)
+	}
+	defer response.Body.Close()
+	switch {
+	case response.StatusCode == http.StatusNotFound:
+		return false, nil
+	case response.StatusCode != http.StatusOK:
+		return false, fmt.Errorf("%s at %s answers %s", a.engine, a.socket, response.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, mostAnswer)).Decode(into); err != nil {
+		return false, fmt.Errorf("%s at %s answers what is not understood: %w", a.engine, a.socket, err)
+	}
+	return true, nil
+}
+
+func (a *dockerAPI) refused(err error) error { return refused(a.engine, a.socket, err) }
+
+// refused says why an engine cannot be asked.
+func refused(engine, socket string, err error) error {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("this user may not ask %s at %s: run as root, or as one of the socket's group", engine, socket)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s at %s does not answer", engine, socket)
+	}
+	var reason *url.Error
+	if errors.As(err, &reason) {
+		err = reason.Err
+	}
+	return fmt.Errorf("%s at %s cannot be asked: %w", engine, socket, err)
+}

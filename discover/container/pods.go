@@ -1,0 +1,126 @@
+package container
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+)
+
+// kubelet asks the read-only port of the node's kubelet for its pods, where that is on. The port
+// with authentication is not asked: who has no credentials for it has kubectl, or is root here and
+// can ask the container runtime.
+func kubelet(url string) engine {
+	return engine{name: "kubernetes", social: true, find: func(ctx context.Context, q Query) ([]Container, error) {
+		if q.Pod == "" {
+			return nil, nil
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return nil, err
+		}
+		transport := &http.Transport{DisableKeepAlives: true} // by no proxy
+		response, err := transport.RoundTrip(request)
+		if err != nil {
+			return nil, nil // it is off, as by default
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return nil, nil
+		}
+		all, err := parsePods(response.Body, q.Pod)
+		return matching(all, q), err
+	}}
+}
+
+// kubeletURL is its port by default.
+const kubeletURL = "http://127.0.0.1:10255/pods"
+
+// kubectl asks the cluster for a pod, by the configuration of who runs this.
+func kubectl(program string) engine {
+	return engine{name: "kubernetes", social: true, find: func(ctx context.Context, q Query) ([]Container, error) {
+		path, err := exec.LookPath(program)
+		if q.Pod == "" || err != nil {
+			return nil, nil
+		}
+		args := []string{"get", "pod", q.Pod, "-o", "json", "--request-timeout=2s"}
+		if q.Namespace != "" {
+			args = append(args, "-n", q.Namespace)
+		}
+		command := exec.CommandContext(ctx, path, args...)
+		var said strings.Builder
+		command.Stderr = &said
+		text, err := command.Output()
+		if err != nil {
+			line, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+			return nil, fmt.Errorf("kubectl: %s", strings.TrimSpace(line+" "+err.Error()))
+		}
+		all, err := parsePods(strings.NewReader(string(text)), q.Pod)
+		return matching(all, q), err
+	}}
+}
+
+// parsePods reads a Pod or a list of them, of which those called name are told container by
+// container (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/).
+func parsePods(r io.Reader, name string) ([]Container, error) {
+	var answer struct {
+		pod
+		Items []pod `json:"items"`
+	}
+	if err := json.NewDecoder(io.LimitReader(r, mostAnswer)).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("the list of pods is not understood: %w", err)
+	}
+	var all []Container
+	for _, p := range append(answer.Items, answer.pod) {
+		if p.Metadata.Name != name {
+			continue
+		}
+		for _, s := range p.Status.Containers {
+			engine, id, ok := strings.Cut(s.ID, "://")
+			if !ok || id == "" {
+				continue // it has not begun
+			}
+			c := Container{Engine: engine, ID: id, Image: s.Image}
+			c.told(p.Metadata.Labels, true)
+			c.Name, c.Pod, c.Namespace, c.PodUID, c.Node = s.Name, p.Metadata.Name, p.Metadata.Namespace, p.Metadata.UID, p.Spec.Node
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+type pod struct {
+	Metadata struct {
+		Name      string            `json:"name"`
+		Namespace string            `json:"namespace"`
+		UID       string            `json:"uid"`
+		Labels    map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Spec struct {
+		Node string `json:"nodeName"`
+	} `json:"spec"`
+	Status struct {
+		Containers []struct {
+			Name  string `json:"name"`
+			ID    string `json:"containerID"`
+			Image string `json:"image"`
+		} `json:"containerStatuses"`
+	} `json:"status"`
+}
+
+// local are the engines of this host, in the order in which they are asked.
+func local() []engine {
+	return []engine{
+		docker("docker", dockerSockets()),
+		docker("podman", podmanSockets()),
+		cri("containerd", containerdSockets),
+		cri("cri-o", crioSockets),
+		bundles(roots()),
+	}
+}
+
+// engines are those, and who knows pods of a cluster.
+func engines() []engine { return append(local(), kubelet(kubeletURL), kubectl("kubectl")) }
