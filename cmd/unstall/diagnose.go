@@ -22,7 +22,7 @@ import (
 )
 
 type diagnoseCommand struct {
-	Targets  []string       `arg:"" name:"target|file" help:"A running process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port). Or what was recorded: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
+	Targets  []string       `arg:"" optional:"" name:"target|file" help:"A running process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port); its container (docker://NAME, podman://NAME, container:ID) or pod (pod/NAME[/CONTAINER]). Or what was recorded: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
 	SLO      *time.Duration `name:"slo" env:"UNSTALL_SLO" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
 	Baseline string         `env:"UNSTALL_BASELINE" placeholder:"CAPTURE" help:"A capture from a time when all was well: requests that take longer than its p99 are slow."`
 	Requests []string       `sep:"none" placeholder:"FILE" help:"Take the figures about requests from this file: an access log or a load generator's result."`
@@ -30,6 +30,7 @@ type diagnoseCommand struct {
 	Verbose bool     `short:"v" help:"Show all of it: every route, all evidence, everything that was ruled out or not seen."`
 	Fail    bool     `help:"Exit with 1 if a cause is supported."`
 	FailOn  []string `name:"fail-on" placeholder:"CAUSE,…" help:"Exit with 1 if one of these causes is supported, such as go.gc-rate."`
+	within
 	recording
 	besides
 	output
@@ -67,7 +68,11 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	live, files := s.inputs(c.Targets)
+	targets, err := c.targets(c.Targets)
+	if err != nil {
+		return err
+	}
+	live, files := s.inputs(targets)
 	files = append(slices.Clone(c.Requests), files...)
 	switch {
 	case len(live) == 0 && len(files) == 0:

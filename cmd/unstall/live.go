@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,6 +170,9 @@ func describe(t discover.Target) string {
 		parts = append(parts, t.Version)
 	case t.Runtime != "":
 		parts = append(parts, t.Runtime)
+	}
+	if t.In.ID != "" {
+		parts = append(parts, "in "+cmp.Or(t.In.Engine, "container")+" "+t.In.Title())
 	}
 	if t.PID != 0 && t.UID != os.Geteuid() {
 		parts = append(parts, "of user "+t.User)

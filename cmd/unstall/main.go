@@ -55,7 +55,8 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
 
   unstall                  list the processes here that can be diagnosed
   unstall TARGET           record a process for 30 s, then say why its requests are slow:
-                           its PID, its name, or the URL of its net/http/pprof
+                           its PID, its name, the URL of its net/http/pprof, its
+                           container (docker://shop, container:ID) or pod (pod/shop-7f9)
   unstall FILE...          say why from captures, traces, profiles, GC logs, access logs
                            and load results; several together tell more
   unstall record TARGET    only record, to be diagnosed later

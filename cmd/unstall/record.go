@@ -3,7 +3,8 @@ package main
 import "fmt"
 
 type recordCommand struct {
-	Targets []string `arg:"" name:"target" help:"A process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port)."`
+	Targets []string `arg:"" optional:"" name:"target" help:"A process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port); its container (docker://NAME, podman://NAME, container:ID) or pod (pod/NAME[/CONTAINER])."`
+	within
 	recording
 }
 
@@ -11,7 +12,11 @@ func (c *recordCommand) Run(s *session) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	live, files := s.inputs(c.Targets)
+	targets, err := c.targets(c.Targets)
+	if err != nil {
+		return err
+	}
+	live, files := s.inputs(targets)
 	if len(files) > 0 {
 		return fmt.Errorf("%s is a file, not a process; to diagnose it: unstall %s", files[0], files[0])
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 type topCommand struct {
-	Target string        `arg:"" help:"A process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port)."`
+	Target string        `arg:"" help:"A process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port); its container (docker://NAME, container:ID) or pod (pod/NAME)."`
 	Every  time.Duration `default:"1s" help:"How often to read the counters."`
 	For    time.Duration `help:"Stop after this time (default: when q is pressed)."`
 	Color  string        `default:"auto" enum:"auto,always,never" help:"${enum}; NO_COLOR turns it off."`

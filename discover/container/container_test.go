@@ -80,7 +80,7 @@ func TestDocker(t *testing.T) {
 	if got, err := asked(Query{Pod: "shop-7f9"}); err != nil || cmp.Diff(inPod, got) != "" {
 		t.Errorf("%v %s", err, cmp.Diff(inPod, got))
 	}
-	for name, says := range map[string]string{"stopped": "stopped is stopped", "broken": "not understood", "nobody": "no such container"} {
+	for name, says := range map[string]string{"stopped": "stopped is stopped", "broken": "not understood", "nobody": "no such container or pod"} {
 		if _, err := asked(Query{Name: name}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", name, err)
 		}

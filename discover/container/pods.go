@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,8 +56,8 @@ func kubectl(program string) engine {
 		command.Stderr = &said
 		text, err := command.Output()
 		if err != nil {
-			line, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
-			return nil, fmt.Errorf("kubectl: %s", strings.TrimSpace(line+" "+err.Error()))
+			lines := strings.Split(strings.TrimSpace(said.String()), "\n") // the last one says why
+			return nil, fmt.Errorf("kubectl: %s", cmp.Or(lines[len(lines)-1], err.Error()))
 		}
 		all, err := parsePods(strings.NewReader(string(text)), q.Pod)
 		return matching(all, q), err
