@@ -33,6 +33,7 @@ type Options struct {
 	Flight  bool          // a JVM's flight recorder as well
 	Heap    bool          // what lies on the heap of .NET, and what dies there old, as well
 	Path    string        // of the capture; empty: named after the target and the time
+	Dir     string        // where it is then; empty: the working directory, else where temporary files go
 	Tool    string        // version
 	Command []string      // as typed; secrets are taken out
 
@@ -242,7 +243,11 @@ func create(opt Options, name string) (*capture.Writer, string, error) {
 	}, name)
 	base := name + "-" + info.Start.Format("1504")
 	var first error
-	for _, dir := range []string{"", os.TempDir()} {
+	dirs := []string{"", os.TempDir()}
+	if opt.Dir != "" {
+		dirs = []string{opt.Dir}
+	}
+	for _, dir := range dirs {
 		for n := 1; n < 1000; n++ {
 			path := filepath.Join(dir, base+".unstall")
 			if n > 1 {

@@ -30,6 +30,8 @@ type recording struct {
 	Heap    bool          `help:"Also record which objects of a .NET process die in gen 2, and at the end what lies on its heap by type. GC pauses get longer meanwhile, and the end is a blocking gen 2 collection."`
 	Expect  float64       `name:"expect-rate" placeholder:"10" help:"The agreed number of requests per second; more than that is reported as a cause."`
 	Capture string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
+
+	dir string // where it is, unless Capture says; "" this directory
 }
 
 func (r *recording) check() error {
@@ -58,10 +60,15 @@ func (r *recording) check() error {
 // none. What keeps it from recording is said. Ctrl-C ends the recording, a second
 // one the program.
 func (s *session) record(r recording, targets []discover.Target, sends *sending, first func(path string)) string {
-	beNice()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	return s.recordUntil(ctx, r, targets, sends, first)
+}
+
+// recordUntil is record, which the end of a context ends.
+func (s *session) recordUntil(ctx context.Context, r recording, targets []discover.Target, sends *sending, first func(path string)) string {
+	beNice()
 	probes, others := r.probes()
 	found := record.FindElse(ctx, probes, others, targets)
 	if sends == nil && !s.recordable(found) {
@@ -69,7 +76,7 @@ func (s *session) record(r recording, targets []discover.Target, sends *sending,
 	}
 	s.announce(found, r)
 	s.found = found
-	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, Heap: r.Heap, Path: r.Capture, ExpectedRate: r.Expect, Tool: version(), Command: os.Args,
+	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, Heap: r.Heap, Path: r.Capture, Dir: r.dir, ExpectedRate: r.Expect, Tool: version(), Command: os.Args,
 		Warn: func(text string) { fmt.Fprintln(s.err, "warning:", text) },
 		Fail: func(err error) { s.fail(unreadable, err) }, First: first}
 	if sends != nil {
