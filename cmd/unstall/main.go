@@ -42,6 +42,7 @@ type cli struct {
 	Top       topCommand       `cmd:"" help:"Show a process's counters live, with rules for reading them."`
 	Watch     watchCommand     `cmd:"" help:"Keep watching: hold rules against processes, keep what came before an alarm, say why."`
 	Lab       labCommand       `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
+	Serve     serveCommand     `cmd:"" help:"Show the captures of a directory as pages: list, search, open, compare, record."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve the tools to an assistant, by the Model Context Protocol on standard input and output."`
 	Causes    causesCommand    `cmd:"" help:"List the causes unstall knows, or explain one."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
@@ -69,6 +70,7 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall top TARGET       show a process's counters live (.NET, JVM, Go, /proc)
   unstall inspect FILE...  show what files hold, without a verdict
   unstall export FILE...   convert it for go tool pprof, speedscope or Perfetto, or to CSV
+  unstall serve [DIR]      show the captures of a directory as pages in a browser
   unstall mcp [DIR]        let an assistant diagnose the captures in a directory
   unstall causes [ID]      list the causes unstall knows, or explain one
   unstall lab list|run     incidents that can be run here

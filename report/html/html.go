@@ -24,17 +24,19 @@ import (
 type Options struct {
 	// Repeat are the commands that make the page again.
 	Repeat []string
+	// Home is the address of the list that the page was opened from, "" none.
+	Home string
 }
 
 // Report renders a diagnosis.
 func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
-	return Page{Title: title(d), Version: d.ToolVersion, Repeat: o.Repeat, Parts: []Part{Diagnosed{Diagnosis: d}}}.Write(w)
+	return Page{Title: title(d), Version: d.ToolVersion, Repeat: o.Repeat, Home: o.Home, Parts: []Part{Diagnosed{Diagnosis: d}}}.Write(w)
 }
 
 // Compare renders a comparison and, where they are known, the diagnoses of both
 // sides (nil: not known).
 func (o Options) Compare(w io.Writer, c *compare.Comparison, before, after *diagnose.Diagnosis) error {
-	p := Page{Title: c.Before + " → " + c.After, Strip: []string{c.Before + " → " + c.After}, Repeat: o.Repeat, Parts: []Part{Compared{Comparison: c, Before: before, After: after, Lead: true}}}
+	p := Page{Title: c.Before + " → " + c.After, Strip: []string{c.Before + " → " + c.After}, Repeat: o.Repeat, Home: o.Home, Parts: []Part{Compared{Comparison: c, Before: before, After: after, Lead: true}}}
 	for _, side := range []struct {
 		label, name string
 		d           *diagnose.Diagnosis
@@ -49,7 +51,7 @@ func (o Options) Compare(w io.Writer, c *compare.Comparison, before, after *diag
 
 // Predict renders a prediction.
 func (o Options) Predict(w io.Writer, a *model.Answer) error {
-	return Page{Title: a.Subject + ": " + a.Lead.Text, Version: a.ToolVersion, Repeat: o.Repeat, Parts: []Part{Predicted{a}}}.Write(w)
+	return Page{Title: a.Subject + ": " + a.Lead.Text, Version: a.ToolVersion, Repeat: o.Repeat, Home: o.Home, Parts: []Part{Predicted{a}}}.Write(w)
 }
 
 // Report renders a diagnosis.

@@ -28,6 +28,7 @@ type Page struct {
 	Strip   []string // what heads the page above all parts, "" nothing
 	Version string   // of the tool
 	Repeat  []string // commands that make the page again
+	Home    string   // address of the list it was opened from, "" none
 	Parts   []Part
 }
 
@@ -82,7 +83,9 @@ type Tables []Table
 // document is what the templates show.
 type document struct {
 	Title, Version     string
-	Policy             string
+	Policy, Home       string
+	Forms              bool // it has forms, which lead to where it is from
+	Refresh            int  // seconds
 	Style, AppStyle    template.CSS
 	Script, AppScript  template.JS
 	Strip, Repeat      []string
@@ -99,6 +102,8 @@ type partView struct {
 	Prediction *predictedView
 	Tables     []Table
 	Contents   []Link
+	Shelf      *Shelf
+	Notice     *Notice
 }
 
 // data is a timeline for the scripts.
@@ -109,7 +114,7 @@ type data struct {
 
 // Write renders the page.
 func (p Page) Write(w io.Writer) error {
-	d := &document{Title: p.Title + " · unstall", Version: p.Version, Strip: p.Strip, Repeat: p.Repeat}
+	d := &document{Title: p.Title + " · unstall", Version: p.Version, Strip: p.Strip, Repeat: p.Repeat, Home: p.Home}
 	for _, part := range p.Parts {
 		if err := part.add(d); err != nil {
 			return err
@@ -125,7 +130,7 @@ func (p Page) Write(w io.Writer) error {
 			return errors.New("html report: a script or style of the page would end itself")
 		}
 	}
-	d.Policy = policy(string(d.Style), string(d.AppStyle), string(d.Script), string(d.AppScript))
+	d.Policy = policy(d.Forms, string(d.Style), string(d.AppStyle), string(d.Script), string(d.AppScript))
 	out := bufio.NewWriterSize(w, 1<<16)
 	if err := pages.ExecuteTemplate(printable{out}, "page", d); err != nil {
 		return fmt.Errorf("html report: %w", err)
@@ -150,8 +155,9 @@ func closes(s string) bool {
 	return strings.Contains(s, "</script") || strings.Contains(s, "</style") || strings.Contains(s, "<!--")
 }
 
-// policy lets the page's own styles and scripts run and forbids all else.
-func policy(style, appStyle, script, appScript string) string {
+// policy lets the page's own styles and scripts run, forms lead to where it is from, and forbids
+// all else.
+func policy(forms bool, style, appStyle, script, appScript string) string {
 	sources := func(texts ...string) (s string) {
 		for _, t := range texts {
 			if t != "" {
@@ -161,7 +167,11 @@ func policy(style, appStyle, script, appScript string) string {
 		}
 		return s
 	}
-	return "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src" + sources(style, appStyle) + "; script-src" + sources(script, appScript)
+	action := "'none'"
+	if forms {
+		action = "'self'"
+	}
+	return "default-src 'none'; img-src data:; base-uri 'none'; form-action " + action + "; style-src" + sources(style, appStyle) + "; script-src" + sources(script, appScript)
 }
 
 // draw adds a timeline to the data of the page, nil if there is nothing to draw.

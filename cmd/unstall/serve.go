@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	pages "github.com/unstall/unstall/serve"
+	"github.com/unstall/unstall/shelf"
+)
+
+type serveCommand struct {
+	Dir         string   `arg:"" optional:"" default:"." help:"The directory with the captures (default: this one)."`
+	Listen      string   `default:"127.0.0.1:7788" placeholder:"HOST:PORT" help:"Where to listen. Beyond loopback a token is needed, which the printed address holds."`
+	Token       string   `env:"UNSTALL_TOKEN" placeholder:"TEXT" help:"The token that is needed (default: one made anew; none on loopback, unless root serves)."`
+	Name        []string `sep:"none" placeholder:"HOST" help:"A name under which it is reached; other names than localhost and addresses are refused; may be repeated."`
+	AllowRecord bool     `negatable:"" default:"true" help:"Let pages start recordings of processes of this host."`
+}
+
+// Run serves until it is interrupted.
+func (c *serveCommand) Run(s *session) error {
+	host, port, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return fmt.Errorf("--listen %s: give an address and a port, such as 127.0.0.1:7788", c.Listen)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("--listen %s: there is no port %s: ports are 0 to 65535", c.Listen, port)
+	}
+	token := c.Token
+	if token == "" && (!loopback(host) || os.Geteuid() == 0) { // other users of a host reach its loopback, too
+		token = pages.Token()
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	captures, err := shelf.Open(c.Dir, version())
+	if err != nil {
+		s.fail(unreadable, err)
+		return nil
+	}
+	defer captures.Close()
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		s.fail(unreadable, fmt.Errorf("%w: choose another address by --listen", err))
+		return nil
+	}
+	opt := pages.Options{Version: version(), Token: token, Names: c.Name, List: here}
+	if c.AllowRecord {
+		opt.Record = (&desk{dir: c.Dir}).record
+	}
+	beNice()
+	server := pages.New(captures, opt)
+	at := url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/"}
+	if a, err := netip.ParseAddrPort(at.Host); err == nil && a.Addr().IsUnspecified() {
+		name := "localhost"
+		if len(c.Name) > 0 {
+			name = c.Name[0]
+		}
+		at.Host = net.JoinHostPort(name, strconv.Itoa(int(a.Port())))
+	}
+	if token != "" {
+		at.RawQuery = url.Values{"token": {token}}.Encode()
+	}
+	s.note("serving %s at %s (Ctrl-C ends it)", c.Dir, at.String())
+	err = server.Serve(ctx, l)
+	server.Close()
+	if err != nil {
+		s.fail(unreadable, err)
+	}
+	return nil
+}
+
+// loopback says whether an address to listen on can be reached from this host alone.
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Unmap().IsLoopback()
+}

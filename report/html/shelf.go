@@ -1,0 +1,69 @@
+package html
+
+import "time"
+
+// Shelf is a part: a list of captures and of what runs here, with ways to open, compare and record
+// them. It leads to addresses of package serve and is served by that alone.
+type Shelf struct {
+	Dir          string // as the user named it
+	Query, Sort  string // what is shown: "time" or "verdict"
+	Captures     []Shelved
+	Left         int // captures that are not shown
+	Pending      int // of those shown, how many are not diagnosed yet
+	Processes    []Running
+	NoProcesses  string // why none can be listed, "" they can
+	Records      bool   // something can be recorded from here
+	Token        string // that a form must bring back
+	Under        string // what is being recorded, "" nothing
+	Failed       string // why what was asked for could not be done, "" it could
+	DefaultTime  int    // seconds a recording takes
+	LongestTime  int
+	Instructions string // what else to know, "" nothing
+}
+
+// Shelved is a capture in the list.
+type Shelved struct {
+	Name, Target, Size string
+	At                 time.Time
+	For                time.Duration
+	Cause              string // id of the first cause, "" none
+	Says               string // a sentence, "" not known yet
+	Tone               string // "found", "calm", "plain"
+}
+
+// Running is a process that can be recorded.
+type Running struct {
+	PID   int
+	Name  string
+	About []string
+}
+
+// When is the time a capture began.
+func (s Shelved) When() string { return s.At.UTC().Format("2006-01-02 15:04:05") }
+
+// Long is how long it was recorded, "" unknown.
+func (s Shelved) Long() string {
+	if s.For <= 0 {
+		return ""
+	}
+	return s.For.Round(time.Second).String()
+}
+
+func (s Shelf) add(doc *document) error {
+	doc.Forms = true
+	doc.Parts = append(doc.Parts, partView{Shelf: &s})
+	return nil
+}
+
+// Notice is a part: a sentence that heads a page, and what there is to say of it.
+type Notice struct {
+	Label, Text string
+	More        []string
+	Refresh     int // seconds until the page is asked for again, 0 never
+}
+
+func (n Notice) add(doc *document) error {
+	doc.Refresh = n.Refresh
+	doc.Parts = append(doc.Parts, partView{Notice: &n})
+	return nil
+}
