@@ -116,7 +116,7 @@ func (b *browser) follow(action, there string) {
 	_, err := chromedp.Run(ctx, chromedp.Evaluate[string]("setTimeout(() => {"+action+"}); ''"))
 	for err == nil || !errors.Is(err, context.DeadlineExceeded) {
 		var is string
-		if is, err = chromedp.Run(ctx, chromedp.Evaluate[string]("String(document.readyState === 'complete' && ("+there+"))")); is == "true" {
+		if is, err = chromedp.Run(ctx, chromedp.Evaluate[string]("String(document.readyState === 'complete' && !!("+there+"))")); is == "true" {
 			return
 		} // between two pages there is none that could be asked
 		if ctx.Err() != nil {

@@ -149,7 +149,7 @@ func (c *contained) diagnosed(t *testing.T, runtime, cause string, cores float64
 	var loading sync.WaitGroup
 	loading.Go(func() { load(ctx) })
 	kept := filepath.Join(t.TempDir(), "shop.unstall")
-	run := program(t, "unstall", "--container", c.id, "--for", "10s", "--format", "json", "--capture", kept, "--no-kernel")
+	run := program(t, "unstall", "--container", c.id, "--for", "7s", "--format", "json", "--capture", kept, "--no-kernel")
 	var out, said bytes.Buffer
 	run.Stdout, run.Stderr = &out, &said
 	err := run.Run()
@@ -175,7 +175,11 @@ func (c *contained) diagnosed(t *testing.T, runtime, cause string, cores float64
 	if limit := d.Targets[at].MemLimit; limit == nil || *limit != 768<<20 {
 		t.Errorf("its limit is %v", limit)
 	}
-	if len(d.Verdicts) == 0 || d.Verdicts[0].Cause != cause || d.Verdicts[0].Verdict != "supported" {
+	// What others on the host do to it is true as well, and may come before.
+	own := slices.DeleteFunc(slices.Clone(d.Verdicts), func(v diagnose.Verdict) bool {
+		return slices.Contains([]string{"linux.noisy-neighbour", "linux.cpu-saturation", "jvm.gc-cpu-starved"}, v.Cause)
+	})
+	if len(own) == 0 || own[0].Cause != cause || own[0].Verdict != "supported" {
 		for _, v := range d.Verdicts {
 			t.Logf("%s %s: %s %s", v.Verdict, v.Cause, v.Title, v.Summary)
 		}
@@ -246,14 +250,14 @@ func bursts(ctx context.Context, client *http.Client, url string, at int, every 
 	}
 }
 
-// TestContainedGo finds a Go service by its container's name: its quota stops it in bursts, and its
-// pprof is on the container's loopback alone.
+// TestContainedGo finds a Go service by its container's name, whose pprof is on the container's
+// loopback alone. What is wrong with it does not depend on how busy the host is.
 func TestContainedGo(t *testing.T) {
 	runc(t)
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "shop")
 	source := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, []byte(bursty), 0o600); err != nil {
+	if err := os.WriteFile(source, []byte(locked), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	compile := exec.Command("go", "build", "-o", bin, source)
@@ -262,31 +266,33 @@ func TestContainedGo(t *testing.T) {
 		t.Fatalf("%v: %s", err, text)
 	}
 	var said struct{ Serving string }
-	c := contain(t, .4, []string{dir}, nil, []string{bin}, &said)
-	c.diagnosed(t, "go", "linux.cpu-throttled", .4, func(ctx context.Context) {
-		bursts(ctx, c.client(), "http://"+said.Serving+"/quote", 8, 300*time.Millisecond)
+	c := contain(t, .5, []string{dir}, nil, []string{bin}, &said)
+	c.diagnosed(t, "go", "go.lock-contention", .5, func(ctx context.Context) {
+		bursts(ctx, c.client(), "http://"+said.Serving+"/quote", 8, 400*time.Millisecond)
 	})
 }
 
-const bursty = `package main
+const locked = `package main
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	_ "net/http/pprof"
 	"os"
+	"sync"
+	"time"
 )
+
+var prices sync.Mutex
 
 func main() {
 	http.HandleFunc("/quote", func(w http.ResponseWriter, _ *http.Request) {
-		sum := sha256.Sum256([]byte("quote"))
-		for range 40_000 {
-			sum = sha256.Sum256(sum[:])
-		}
-		fmt.Fprintf(w, "%x\n", sum)
+		prices.Lock()
+		defer prices.Unlock()
+		time.Sleep(20 * time.Millisecond) // writes them down
+		fmt.Fprintln(w, "ok")
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
