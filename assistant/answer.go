@@ -61,12 +61,15 @@ func (a answer) result(bound int) (*mcp.CallToolResult, error) {
 			return nil, err
 		}
 		result := &mcp.CallToolResult{Content: append([]mcp.Content{&mcp.TextContent{Text: string(text)}}, blocks...)}
-		if size(result) <= bound {
+		if size(result)+envelope <= bound {
 			return result, nil
 		}
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: `{"left_out":"all of it: it does not fit into an answer"}`}}}, nil
 }
+
+// envelope is room for what the protocol adds to a result, bytes.
+const envelope = 256
 
 // size is how many bytes a result is when it is sent.
 func size(r *mcp.CallToolResult) int {
