@@ -50,6 +50,8 @@ type cli struct {
 	Completion kongcompletion.Completion `cmd:"" help:"Say what to paste into a shell's start file, so that it completes commands and flags: bash, zsh, fish."`
 	Man        mangokong.ManFlag         `hidden:"" help:"Write a man page."`
 
+	NoPager bool `name:"no-pager" help:"Print what is longer than the screen as it is, not by a pager (UNSTALL_PAGER, PAGER, less)."`
+
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
@@ -125,6 +127,11 @@ func main() {
 	if err != nil {
 		s.fail(wrongUse, fmt.Errorf("%w; see unstall --help", err))
 		os.Exit(s.code)
+	}
+	for _, f := range command.Flags() {
+		if f.Name == "no-pager" {
+			s.noPager = f.Target.Bool()
+		}
 	}
 	tidy(s)
 	if err := command.Run(s); err != nil {

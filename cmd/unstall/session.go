@@ -32,6 +32,7 @@ type session struct {
 	out, err io.Writer
 	code     int
 	found    record.Finding // what was recorded live
+	noPager  bool
 }
 
 // fail prints an error, one line for each that is joined in it.
@@ -75,7 +76,7 @@ func (s *session) read(names []string) *evidence.Bundle {
 // was read is not written over. It says whether that went well.
 func (s *session) write(name string, inputs []string, render func(io.Writer) error) (ok bool) {
 	if name == "" || name == "-" {
-		if err := render(s.out); err != nil && !errors.Is(err, syscall.EPIPE) { // its reader has seen enough
+		if err := s.print(render); err != nil && !errors.Is(err, syscall.EPIPE) { // its reader has seen enough
 			s.fail(unreadable, err)
 			return false
 		}
@@ -95,6 +96,18 @@ func (s *session) write(name string, inputs []string, render func(io.Writer) err
 		s.fail(unreadable, err)
 	}
 	return err == nil
+}
+
+// print renders to the output, onto a page where there is one.
+func (s *session) print(render func(io.Writer) error) error {
+	p := s.page()
+	if p == nil {
+		return render(s.out)
+	}
+	if err := render(p); err != nil {
+		return err
+	}
+	return p.show()
 }
 
 // wrote says which file was written, and how large it is.

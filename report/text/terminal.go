@@ -20,7 +20,11 @@ type Options struct {
 // says UTF-8.
 func For(w io.Writer) Options {
 	o := Options{Width: 80, ASCII: !utf8Locale(os.Getenv)}
-	if f, ok := w.(*os.File); ok {
+	f, ok := w.(*os.File)
+	if page, is := w.(interface{ Terminal() *os.File }); is { // a page of it
+		f, ok = page.Terminal(), true
+	}
+	if ok {
 		if columns, terminal := window(f); terminal {
 			o.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 			if columns > 0 {
@@ -30,6 +34,9 @@ func For(w io.Writer) Options {
 	}
 	return o
 }
+
+// Rows is how many lines a terminal shows; false if it is none, or does not say.
+func Rows(f *os.File) (rows int, ok bool) { return height(f) }
 
 // utf8Locale follows locale(7): LC_ALL wins over LC_CTYPE, that over LANG.
 func utf8Locale(env func(string) string) bool {

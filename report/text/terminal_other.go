@@ -4,6 +4,8 @@ package text
 
 import "os"
 
+func height(*os.File) (rows int, terminal bool) { return 0, false }
+
 func window(f *os.File) (columns int, terminal bool) {
 	fi, err := f.Stat()
 	return 0, err == nil && fi.Mode()&os.ModeCharDevice != 0

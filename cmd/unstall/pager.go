@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/unstall/unstall/report/text"
+)
+
+// page holds what is written for a terminal until it is known whether it is longer than that.
+type page struct {
+	bytes.Buffer
+	screen *os.File
+	rows   int
+}
+
+// Terminal is the one that the text will be on: its width and colours are those of the page.
+func (p *page) Terminal() *os.File { return p.screen }
+
+// page is for what goes to a terminal whose size is known; nil: there is none, or nobody wants a pager.
+func (s *session) page() *page {
+	f, ok := s.out.(*os.File)
+	if !ok || s.noPager || pager() == "" || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	if rows, ok := text.Rows(f); ok && rows > 0 {
+		return &page{screen: f, rows: rows}
+	}
+	return nil
+}
+
+// pager is the program that shows what is longer than the screen, as git chooses it: UNSTALL_PAGER, else PAGER, else
+// less; "" and cat are none.
+func pager() string {
+	for _, name := range []string{"UNSTALL_PAGER", "PAGER"} {
+		if v, ok := os.LookupEnv(name); ok {
+			if v == "cat" {
+				return ""
+			}
+			return v
+		}
+	}
+	if _, err := exec.LookPath("less"); err != nil {
+		return ""
+	}
+	return "less"
+}
+
+// show prints a page, by the pager if it is longer than the screen.
+func (p *page) show() error {
+	if bytes.Count(p.Bytes(), []byte("\n")) < p.rows {
+		_, err := p.WriteTo(p.screen)
+		return err
+	}
+	c := exec.Command("sh", "-c", pager()) // it may have arguments
+	all := bytes.Clone(p.Bytes())
+	c.Stdin, c.Stdout, c.Stderr = &p.Buffer, p.screen, os.Stderr
+	c.Env = os.Environ()
+	if _, ok := os.LookupEnv("LESS"); !ok {
+		c.Env = append(c.Env, "LESS=FRX") // ends by itself if it fits, keeps colours, leaves the text on the screen
+	}
+	signal.Ignore(os.Interrupt) // it is the pager's while that runs
+	defer signal.Reset(os.Interrupt)
+	err := c.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE):
+		return nil
+	case errors.As(err, &exit) && exit.ExitCode() != notFound && exit.ExitCode() != notExecutable:
+		return nil // its reader has seen enough
+	}
+	if _, err := p.screen.Write(all); err != nil {
+		return err
+	}
+	return fmt.Errorf("the pager %q could not be started: set UNSTALL_PAGER or PAGER, or give --no-pager", pager())
+}
+
+// What a shell exits with for a program that is not there, or is none.
+const (
+	notExecutable = 126
+	notFound      = 127
+)
