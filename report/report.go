@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/fleet"
 	"github.com/unstall/unstall/host"
 	"github.com/unstall/unstall/inspect"
 	"github.com/unstall/unstall/model"
@@ -42,6 +43,9 @@ type Hoster func(w io.Writer, r *host.Report) error
 // Calibrator renders a service beside loads of a known kind.
 type Calibrator func(w io.Writer, r *calibrate.Result) error
 
+// Fleeter renders what many hosts lost.
+type Fleeter func(w io.Writer, r *fleet.Report) error
+
 // Form is a way to write what was found, and what it is known by.
 type Form struct {
 	Name       string
@@ -54,6 +58,7 @@ type Form struct {
 	Try        Trier      // nil: not in this form
 	Host       Hoster     // nil: not in this form
 	Calibrate  Calibrator // nil: not in this form
+	Fleet      Fleeter    // nil: not in this form
 	repeated   func(Form, []string) Form
 }
 
@@ -73,7 +78,7 @@ func (f Form) Repeat(commands ...string) Form {
 // Forms in the order they are offered; the first is the default.
 var Forms = []Form{
 	textForm(Look{}),
-	{Name: "json", Extensions: []string{".json"}, Report: json.Report, Inspect: inspectJSON, Compare: json.Compare, Predict: json.Predict, Try: tryJSON, Host: hostJSON, Calibrate: calibrateJSON},
+	{Name: "json", Extensions: []string{".json"}, Report: json.Report, Inspect: inspectJSON, Compare: json.Compare, Predict: json.Predict, Try: tryJSON, Host: hostJSON, Calibrate: calibrateJSON, Fleet: fleetJSON},
 	{Name: "markdown", Extensions: []string{".md", ".markdown"}, Report: markdown.Report, Compare: markdown.Compare, Predict: markdown.Predict},
 	{Name: "html", Extensions: []string{".html", ".htm"}, Report: html.Report, Compare: html.Compare, Predict: html.Predict, Sides: html.Options{}.Compare, repeated: repeatHTML},
 	{Name: "sarif", Extensions: []string{".sarif"}, Report: sarif.Report},
@@ -105,6 +110,7 @@ func textForm(l Look) Form {
 		Try:       func(w io.Writer, r *try.Result) error { return l.at(w).Try(w, r) },
 		Host:      func(w io.Writer, r *host.Report) error { return l.at(w).Host(w, r) },
 		Calibrate: func(w io.Writer, r *calibrate.Result) error { return l.at(w).Calibrate(w, r) },
+		Fleet:     func(w io.Writer, r *fleet.Report) error { return l.at(w).Fleet(w, r) },
 	}
 }
 
@@ -145,6 +151,8 @@ func repeatHTML(f Form, commands []string) Form {
 func tryJSON(w io.Writer, r *try.Result) error { return json.Encode(w, r) }
 
 func hostJSON(w io.Writer, r *host.Report) error { return json.Encode(w, r) }
+
+func fleetJSON(w io.Writer, r *fleet.Report) error { return json.Encode(w, r) }
 
 func calibrateJSON(w io.Writer, r *calibrate.Result) error { return json.Encode(w, r) }
 

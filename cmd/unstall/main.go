@@ -37,6 +37,7 @@ type cli struct {
 	Predict   predictCommand   `cmd:"" help:"Say what a setting would do: the heap of a Go process, the thread pool of a .NET process, the young generation of a JVM."`
 	Try       tryCommand       `cmd:"" help:"Change a setting under the load that is there, say what that did, and change it back."`
 	Host      hostCommand      `cmd:"" help:"Say what, if anything, is wrong with this machine, and who pays for it."`
+	Fleet     fleetCommand     `cmd:"" help:"Say what many hosts lose, from a store of metrics: by cause, service and host, and which versions made it worse."`
 	Calibrate calibrateCommand `cmd:"" help:"Hold what the kernel counts of a process against loads of a known kind."`
 	Launch    launchCommand    `cmd:"" name:"run" help:"Run a command with a setting of its own, such as without transparent huge pages."`
 	Top       topCommand       `cmd:"" help:"Show a process's counters live, with rules for reading them."`
@@ -67,6 +68,7 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall load URL         make requests on a schedule and say how long they took
   unstall compare A B      say whether a change helped
   unstall host             say what is wrong with this machine, and who pays for it
+  unstall fleet            say what many hosts lose, from the store they write to
   unstall predict FILE...  say what a setting would do, before trying it
   unstall try NAME=VALUE   change a setting, say what that did, change it back
   unstall top TARGET       show a process's counters live (.NET, JVM, Go, /proc)

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/calibrate"
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/fleet"
 	"github.com/unstall/unstall/host"
 	"github.com/unstall/unstall/inspect"
 	"github.com/unstall/unstall/lab"
@@ -30,6 +31,7 @@ var Documents = []Document{
 	{"unstall.compare/v1", "Runs before a change and after it: unstall compare", reflect.TypeFor[compare.Comparison](), true},
 	{"unstall.try/v1", "What a setting changed while it was tried: unstall try", reflect.TypeFor[try.Result](), true},
 	{"unstall.host/v1", "What is wrong with a machine, and its services: unstall host", reflect.TypeFor[host.Report](), true},
+	{"unstall.fleet/v1", "What many hosts lost, told from a store of metrics: unstall fleet", reflect.TypeFor[fleet.Report](), true},
 	{"unstall.calibrate/v1", "A service beside loads of a known kind: unstall calibrate", reflect.TypeFor[calibrate.Result](), true},
 	{"unstall.prediction/v1", "What a change of settings would do: unstall predict", reflect.TypeFor[answer](), true},
 	{"unstall.event/v1", "What happened while it was watched: a line of unstall watch", reflect.TypeFor[watch.Line](), true},

@@ -1,0 +1,121 @@
+package fleettest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Store is a store of metrics that runs here.
+type Store struct {
+	Address string // http://127.0.0.1:…
+	cmd     *exec.Cmd
+	said    bytes.Buffer
+}
+
+// Find returns the path of a program that dev/tools/NAME.sh finds, the error of which says
+// how to fetch it. Root is the checkout.
+func Find(root, name string) (string, error) {
+	cmd := exec.Command("bash", filepath.Join(root, "dev/tools", name+".sh"), "find")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s", strings.TrimSpace(said.String()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// VictoriaMetrics starts one with its data in a folder.
+func VictoriaMetrics(ctx context.Context, path, dir string, more ...string) (*Store, error) {
+	return start(ctx, path, func(address string) []string {
+		return append([]string{"-storageDataPath=" + dir, "-httpListenAddr=" + address, "-retentionPeriod=10y", "-loggerLevel=ERROR"}, more...)
+	}, "/health")
+}
+
+// Prometheus starts one with its data in a folder.
+func Prometheus(ctx context.Context, path, dir string) (*Store, error) {
+	config := filepath.Join(dir, "prometheus.yml")
+	if err := os.WriteFile(config, []byte("global: {}\n"), 0o600); err != nil {
+		return nil, err
+	}
+	return start(ctx, path, func(address string) []string {
+		return []string{"--config.file=" + config, "--storage.tsdb.path=" + dir, "--storage.tsdb.retention.time=10y", "--web.listen-address=" + address, "--log.level=error"}
+	}, "/-/ready")
+}
+
+// patience is how long a store may take to begin; one with much data opens it first.
+const patience = 60 * time.Second
+
+func start(ctx context.Context, path string, args func(address string) []string, ready string) (*Store, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	s := &Store{Address: "http://" + address}
+	s.cmd = exec.CommandContext(ctx, path, args(address)...)
+	s.cmd.Stdout, s.cmd.Stderr = &s.said, &s.said
+	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
+	s.cmd.WaitDelay = 20 * time.Second
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		resp, err := http.Get(s.Address + ready)
+		if err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return s, nil
+			}
+		}
+		if time.Now().After(until) {
+			s.Stop()
+			return nil, fmt.Errorf("%s does not begin: %s", path, s.said.String())
+		}
+	}
+}
+
+// Stop ends it.
+func (s *Store) Stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Wait()
+}
+
+// Import sends series to a VictoriaMetrics as the fleet writes them, and has them searchable.
+func (s *Store) Import(f *Fleet, from, until int) error {
+	r, w := io.Pipe()
+	go func() { _ = w.CloseWithError(f.Lines(w, from, until)) }()
+	resp, err := http.Post(s.Address+"/api/v1/import", "application/stream+json", r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		text, _ := io.ReadAll(resp.Body)
+		return fmt.Errorf("import: %s: %s", resp.Status, text)
+	}
+	return nil
+}
+
+// Flush makes what was imported searchable at once.
+func (s *Store) Flush() error {
+	resp, err := http.Get(s.Address + "/internal/force_flush")
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// PID is its process.
+func (s *Store) PID() int { return s.cmd.Process.Pid }
