@@ -35,13 +35,9 @@ func (w *Watcher) State() metrics.State {
 	figures := make(map[string]metrics.Figure)
 	for _, x := range all {
 		labels := []metrics.Label{{Name: "host", Value: host}}
-		of := "host"
+		of := x.told()
 		if !x.Host {
 			labels = append(labels, metrics.Label{Name: "service", Value: x.Service}, metrics.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)})
-			of = x.target.Runtime
-			if _, known := runtimesTold[of]; !known {
-				of = "process"
-			}
 			add("unstall_up", "the process is watched", metrics.Gauge, 1, metrics.Label{Name: "service", Value: x.Service}, metrics.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)},
 				metrics.Label{Name: "runtime", Value: cmp.Or(x.target.Runtime, "other")}, metrics.Label{Name: "version", Value: x.target.Version})
 		}
@@ -55,10 +51,10 @@ func (w *Watcher) State() metrics.State {
 			}
 			s.Samples = append(s.Samples, metrics.Of(one, v, x.tally.At, labels...))
 			if now := x.tally.Newest(one.ID); now == now {
-				key := x.Service + "\x00" + one.ID
+				key := of + "\x00" + x.Service + "\x00" + one.ID
 				// Of several processes of a name the largest one counts, where there is one item only.
 				if was, twice := figures[key]; !twice || now > was.Value {
-					figures[key] = metrics.Figure{Service: x.Service, Series: one.ID, Value: now, At: x.tally.At}
+					figures[key] = metrics.Figure{Runtime: of, Service: x.Service, Series: one.ID, Value: now, At: x.tally.At}
 				}
 			}
 		}
@@ -79,7 +75,7 @@ func (w *Watcher) State() metrics.State {
 				firing[key] = -1 // once for each service
 			}
 			if bound, ok := w.bounds[key]; ok {
-				s.Bounds = append(s.Bounds, metrics.Bound{Service: x.Service, Rule: r.ID, Value: bound})
+				s.Bounds = append(s.Bounds, metrics.Bound{Runtime: x.told(), Service: x.Service, Rule: r.ID, Value: bound})
 			}
 		}
 	}
@@ -114,6 +110,17 @@ func (w *Watcher) State() metrics.State {
 
 // stale is how old figures may be that are told as of now.
 const stale = 30 * time.Second
+
+// told is what items of a subject are below where they are apart by runtime.
+func (s *subject) told() string {
+	switch {
+	case s.Host:
+		return "host"
+	case runtimesTold[s.target.Runtime]:
+		return s.target.Runtime
+	}
+	return "process"
+}
 
 // runtimesTold are those whose services are apart where items are made of them.
 var runtimesTold = map[string]bool{"jvm": true, "dotnet": true, "go": true, "redis": true}

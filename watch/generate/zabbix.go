@@ -34,16 +34,16 @@ func Zabbix(w io.Writer, rules []rule.Rule) error {
 			if !ZabbixHas(of, s) {
 				continue
 			}
-			item := zabbixItem{UUID: uuid("item " + of + s.ID), Name: "{#SERVICE}: " + s.About, Type: "TRAP", Key: metrics.ZabbixItem(metrics.ZabbixKey, "{#SERVICE}", s.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT",
+			item := zabbixItem{UUID: uuid("item " + of + s.ID), Name: "{#SERVICE}: " + s.About, Type: "TRAP", Key: metrics.ZabbixItem(metrics.ZabbixKey(of), "{#SERVICE}", s.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT",
 				Units: map[string]string{"%": "%", "bytes": "B", "bytes/s": "Bps", "ms": "!ms", "1/s": "!1/s"}[s.Unit]}
 			d.Items = append(d.Items, item)
 		}
 		for i := range rules {
 			if r := &rules[i]; zabbixHolds(of, r) {
 				if r.Usual != nil {
-					d.Items = append(d.Items, zabbixItem{UUID: uuid("bound " + of + r.ID), Name: "{#SERVICE}: bound of " + r.ID, Type: "TRAP", Key: metrics.ZabbixItem(metrics.ZabbixBound, "{#SERVICE}", r.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT"})
+					d.Items = append(d.Items, zabbixItem{UUID: uuid("bound " + of + r.ID), Name: "{#SERVICE}: bound of " + r.ID, Type: "TRAP", Key: metrics.ZabbixItem(metrics.ZabbixBound(of), "{#SERVICE}", r.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT"})
 				}
-				d.Triggers = append(d.Triggers, zabbixTrigger{UUID: uuid("trigger " + of + r.ID), Expression: zabbixExpr(template, r), Mode: "RECOVERY_EXPRESSION", Recovery: zabbixEnd(template, r),
+				d.Triggers = append(d.Triggers, zabbixTrigger{UUID: uuid("trigger " + of + r.ID), Expression: zabbixExpr(template, of, r), Mode: "RECOVERY_EXPRESSION", Recovery: zabbixEnd(template, of, r),
 					Name: "{#SERVICE}: " + r.Title, Priority: map[string]string{"page": "HIGH", "warn": "WARNING", "note": "INFO"}[r.Severity], Description: r.Look})
 			}
 		}
@@ -82,40 +82,40 @@ func zabbixHolds(runtime string, r *rule.Rule) bool {
 
 // zabbixExpr is when a rule begins to hold. A trigger knows no minimum of time: what is taken is taken
 // over that, too.
-func zabbixExpr(template string, r *rule.Rule) string {
-	out := zabbixCondition(template, r, &r.Condition, r.For)
+func zabbixExpr(template, of string, r *rule.Rule) string {
+	out := zabbixCondition(template, of, r, &r.Condition, r.For)
 	for i := range r.And {
-		out += " and " + zabbixCondition(template, r, &r.And[i], r.For)
+		out += " and " + zabbixCondition(template, of, r, &r.And[i], r.For)
 	}
 	return out
 }
 
-func zabbixCondition(template string, r *rule.Rule, c *rule.Condition, held rule.Duration) string {
-	v := zabbixTaken(template, c, c.Series, max(c.Over+held, leastRate))
+func zabbixCondition(template, of string, r *rule.Rule, c *rule.Condition, held rule.Duration) string {
+	v := zabbixTaken(template, of, c, c.Series, max(c.Over+held, leastRate))
 	switch {
 	case c.Below != nil:
 		return v + "<" + number(*c.Below)
 	case c.Usual != nil:
-		return fmt.Sprintf("%s>last(/%s/%s)", v, template, metrics.ZabbixItem(metrics.ZabbixBound, "{#SERVICE}", r.ID))
+		return fmt.Sprintf("%s>last(/%s/%s)", v, template, metrics.ZabbixItem(metrics.ZabbixBound(of), "{#SERVICE}", r.ID))
 	case c.Than != "":
-		return fmt.Sprintf("%s>%s*%s", v, number(*c.Above), zabbixTaken(template, c, c.Than, max(c.Over+held, leastRate)))
+		return fmt.Sprintf("%s>%s*%s", v, number(*c.Above), zabbixTaken(template, of, c, c.Than, max(c.Over+held, leastRate)))
 	}
 	return v + ">" + number(*c.Above)
 }
 
 // zabbixEnd is when a trigger ends: a tenth below its bound, or at the rule's own.
-func zabbixEnd(template string, r *rule.Rule) string {
+func zabbixEnd(template, of string, r *rule.Rule) string {
 	c := &r.Condition
-	v := zabbixTaken(template, c, c.Series, max(r.ClearFor, leastRate))
+	v := zabbixTaken(template, of, c, c.Series, max(r.ClearFor, leastRate))
 	switch {
 	case c.Below != nil && r.Clear != nil:
 		return v + ">" + number(*r.Clear)
 	case c.Below != nil:
 		return v + ">" + number(*c.Below*1.1)
 	case c.Usual != nil:
-		return fmt.Sprintf("%s<0.9*last(/%s/%s)", v, template, metrics.ZabbixItem(metrics.ZabbixBound, "{#SERVICE}", r.ID))
+		return fmt.Sprintf("%s<0.9*last(/%s/%s)", v, template, metrics.ZabbixItem(metrics.ZabbixBound(of), "{#SERVICE}", r.ID))
 	case c.Than != "":
-		return fmt.Sprintf("%s<%s*%s", v, number(*c.Above*.9), zabbixTaken(template, c, c.Than, max(r.ClearFor, leastRate)))
+		return fmt.Sprintf("%s<%s*%s", v, number(*c.Above*.9), zabbixTaken(template, of, c, c.Than, max(r.ClearFor, leastRate)))
 	case r.Clear != nil:
 		return v + "<" + number(*r.Clear)
 	case *c.Above <= 0:
@@ -125,8 +125,8 @@ func zabbixEnd(template string, r *rule.Rule) string {
 }
 
 // zabbixTaken is what a condition takes of a series.
-func zabbixTaken(template string, c *rule.Condition, id string, over rule.Duration) string {
-	item := "/" + template + "/" + metrics.ZabbixItem(metrics.ZabbixKey, "{#SERVICE}", id)
+func zabbixTaken(template, of string, c *rule.Condition, id string, over rule.Duration) string {
+	item := "/" + template + "/" + metrics.ZabbixItem(metrics.ZabbixKey(of), "{#SERVICE}", id)
 	seconds := number(time.Duration(over).Seconds())
 	switch c.Take {
 	case rule.Sum: // of a rate

@@ -75,6 +75,7 @@ func Of(s series.Series, v float64, at time.Time, labels ...Label) Sample {
 // Figure is a value of a series in the unit that rules name it in, for systems whose rules are made of
 // these.
 type Figure struct {
+	Runtime string // as in [State.Runs]
 	Service string
 	Series  string
 	Value   float64
@@ -83,8 +84,8 @@ type Figure struct {
 
 // Bound is what a rule of a service is held against, where that is no number of the rule's own.
 type Bound struct {
-	Service, Rule string
-	Value         float64
+	Runtime, Service, Rule string
+	Value                  float64
 }
 
 // State is all there is to tell at a time.
@@ -93,5 +94,5 @@ type State struct {
 	Samples []Sample
 	Figures []Figure
 	Bounds  []Bound
-	Runs    map[string][]string // services by runtime
+	Runs    map[string][]string // services by runtime: jvm, dotnet, go, redis; process is any other, host the machine
 }

@@ -37,9 +37,9 @@ func everything() State {
 			}
 			s.Samples = append(s.Samples, Of(x, float64(i)+.5, s.At, labels...))
 		}
-		s.Figures = append(s.Figures, Figure{"gateway", x.ID, float64(i), s.At})
+		s.Figures = append(s.Figures, Figure{"go", "gateway", x.ID, float64(i), s.At})
 	}
-	s.Bounds = []Bound{{"gateway", "dotnet.loh-size", 1e9}}
+	s.Bounds = []Bound{{"go", "gateway", "dotnet.loh-size", 1e9}}
 	return s
 }
 
@@ -225,7 +225,7 @@ func TestZabbix(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
-	for key, value := range map[string]string{"unstall[gateway,jvm/young-gc]": "", "unstall.bound[gateway,dotnet.loh-size]": "1000000000", "unstall.services[go]": `[{"{#SERVICE}":"gateway"}]`} {
+	for key, value := range map[string]string{"unstall.go[gateway,jvm/young-gc]": "", "unstall.go.bound[gateway,dotnet.loh-size]": "1000000000", "unstall.services[go]": `[{"{#SERVICE}":"gateway"}]`} {
 		if v, ok := keys[key]; !ok || value != "" && v != value {
 			t.Errorf("%s: %q %t", key, v, ok)
 		}

@@ -21,16 +21,18 @@ import (
 // (https://www.zabbix.com/documentation/current/en/manual/appendix/protocols/zabbix_sender): a header,
 // the length, and JSON; values of items of type "Zabbix trapper" of a host that the server knows.
 //
-// Keys are those of the template in deploy/zabbix: unstall[SERVICE,SERIES] has a series in the unit that
-// rules name it in, unstall.bound[SERVICE,RULE] what a rule is held against that knows what is usual, and
-// unstall.services[RUNTIME] the services of which the server shall make items (low-level discovery).
+// Keys are those of the template in deploy/zabbix, apart for each runtime, as a server makes the items of each
+// for itself: unstall.go[SERVICE,SERIES] has a series in the unit that rules name it in, unstall.go.bound[SERVICE,RULE]
+// what a rule is held against that knows what is usual, and unstall.services[go] the services of which the server
+// shall make items (low-level discovery). Services of other runtimes are at unstall.process, the machine at
+// unstall.host.
 
-// Keys of items.
-const (
-	ZabbixKey       = "unstall"
-	ZabbixBound     = "unstall.bound"
-	ZabbixDiscovery = "unstall.services"
-)
+// ZabbixDiscovery is the key of what services there are.
+const ZabbixDiscovery = "unstall.services"
+
+// ZabbixKey is that of items of a runtime, ZabbixBound of its rules' bounds.
+func ZabbixKey(runtime string) string   { return "unstall." + runtime }
+func ZabbixBound(runtime string) string { return "unstall." + runtime + ".bound" }
 
 // ZabbixItem is the key of an item: its parameters are quoted where they must be.
 func ZabbixItem(key string, parameters ...string) string {
@@ -89,10 +91,10 @@ func encodeZabbix(s State, host string, discover bool) ([]byte, int) {
 		}
 	}
 	for _, f := range s.Figures {
-		add(f.At, ZabbixItem(ZabbixKey, f.Service, f.Series), strconv.FormatFloat(f.Value, 'g', 10, 64))
+		add(f.At, ZabbixItem(ZabbixKey(f.Runtime), f.Service, f.Series), strconv.FormatFloat(f.Value, 'g', 10, 64))
 	}
 	for _, b := range s.Bounds {
-		add(s.At, ZabbixItem(ZabbixBound, b.Service, b.Rule), strconv.FormatFloat(b.Value, 'g', 10, 64))
+		add(s.At, ZabbixItem(ZabbixBound(b.Runtime), b.Service, b.Rule), strconv.FormatFloat(b.Value, 'g', 10, 64))
 	}
 	if len(r.Data) == 0 {
 		return nil, 0

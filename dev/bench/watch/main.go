@@ -1,0 +1,312 @@
+//go:build linux
+
+// Watch measures what keeping watch of three services costs, and what comes of it when one of them
+// becomes sick: two gateways of lab/go-ballast and a Redis server, under a light load; then one gateway
+// is asked for so much that it collects its garbage all the time. In the end the watcher is killed, and what
+// it left is read.
+//
+//	go run ./dev/bench/watch              3 minutes of quiet, then the fault
+//	go run ./dev/bench/watch -for 30m     what the project promises: 2 % of a core, 64 MiB, no alarm
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/watch"
+)
+
+func main() {
+	d := flag.Duration("for", 3*time.Minute, "how long to watch while all is well")
+	quiet := flag.Float64("rate", 60, "requests per second to each gateway meanwhile")
+	storm := flag.Float64("storm", 700, "requests per second to the one that becomes sick; 0: none does")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *d, *quiet, *storm); err != nil {
+		fmt.Fprintln(os.Stderr, "dev/bench/watch:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, d time.Duration, quiet, storm float64) error {
+	dir, err := os.MkdirTemp("", "unstall-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	unstall, gateway := filepath.Join(dir, "unstall"), filepath.Join(dir, "gateway")
+	for out, pkg := range map[string]string{unstall: "./cmd/unstall", gateway: "./lab/go-ballast/gateway"} {
+		if text, err := exec.CommandContext(ctx, "go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", pkg, err, text)
+		}
+	}
+	var urls, targets []string
+	for i := range 2 {
+		url, pid, done, err := serve(gateway, "-live=46", "-control", "-access-log", filepath.Join(dir, fmt.Sprintf("access%d.log", i)))
+		if err != nil {
+			return err
+		}
+		defer done()
+		urls, targets = append(urls, url), append(targets, pid)
+	}
+	redis, done, err := redis(dir)
+	if err != nil {
+		return err
+	}
+	defer done()
+	targets = append(targets, redis)
+	var loads sync.WaitGroup
+	defer loads.Wait()
+	defer end()
+	for _, url := range urls {
+		loads.Go(func() { request(ctx, url, quiet, 24*time.Hour) })
+	}
+
+	fmt.Printf("%s, %d CPUs: 2 gateways with %g requests/s each, 1 Redis\n", runtime.Version(), runtime.NumCPU(), quiet)
+	w, err := watched(unstall, dir, targets)
+	if err != nil {
+		return err
+	}
+	defer w.kill()
+	began := time.Now()
+	w.look(ctx, d)
+	cpu, rss, ring := w.cost()
+	fmt.Printf("quiet for %s: %.2f %% of a core, %.1f MiB at most, ring %.1f MiB at most, %d alarms\n", time.Since(began).Round(time.Second), cpu, rss, ring, w.count(watch.EventAlarm))
+	if storm > 0 && ctx.Err() == nil {
+		began := time.Now()
+		loads.Go(func() { request(ctx, urls[0], storm, 2*time.Minute) })
+		alarm, err := w.wait(ctx, began, 2*time.Minute, func(l watch.Line) bool { return l.Event == watch.EventAlarm && l.Service == "gateway" })
+		if err != nil {
+			return err
+		}
+		fmt.Printf("alarm %.0f s after the load rose to %g/s: %s: %s\n", alarm.Time.Sub(began).Seconds(), storm, alarm.Rule, alarm.Text)
+		said, err := w.wait(ctx, alarm.Time, 3*time.Minute, func(l watch.Line) bool { return l.Event == watch.EventDiagnosis })
+		if err != nil {
+			return err
+		}
+		fmt.Printf("diagnosis %.0f s after that, with %.0f s from before the alarm: %s %s\n  %s\n", said.Time.Sub(alarm.Time).Seconds(), said.Before, said.Cause, strings.Join(said.Supported, ","), said.Text)
+	}
+	w.kill()
+	whole, torn := 0, 0
+	err = filepath.WalkDir(filepath.Join(dir, "state"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".unstall") {
+			if c, err := capture.Open(path); err != nil || len(c.Artifacts()) == 0 {
+				torn++
+				fmt.Println("  cannot be read:", path, err)
+			} else {
+				whole++
+			}
+		}
+		return err
+	})
+	fmt.Printf("killed: %d captures can be read, %d cannot\n", whole, torn)
+	return err
+}
+
+// serve starts a gateway.
+func serve(path string, args ...string) (url, pid string, done func(), err error) {
+	c := exec.Command(path, args...)
+	in, err := c.StdinPipe()
+	if err != nil {
+		return "", "", nil, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return "", "", nil, err
+	}
+	if err := c.Start(); err != nil {
+		return "", "", nil, err
+	}
+	done = func() { _ = in.Close(); _ = c.Wait() }
+	var says struct {
+		Serving string
+		PID     int
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &says)
+	}
+	if err != nil {
+		done()
+		return "", "", nil, fmt.Errorf("the gateway does not say where it serves: %w", err)
+	}
+	return "http://" + says.Serving + "/v1/feed", strconv.Itoa(says.PID), done, nil
+}
+
+// redis starts a server.
+func redis(dir string) (pid string, done func(), err error) {
+	out, err := exec.Command("dev/tools/redis.sh").Output()
+	if err != nil {
+		return "", nil, errors.New("no Redis: dev/tools/redis.sh")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	c := exec.Command(strings.TrimSpace(string(out)), "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", dir)
+	if err := c.Start(); err != nil {
+		return "", nil, err
+	}
+	return strconv.Itoa(c.Process.Pid), func() { _ = c.Process.Kill(); _ = c.Wait() }, nil
+}
+
+// request makes a load.
+func request(ctx context.Context, url string, rate float64, d time.Duration) {
+	p := load.Plan{URL: url, Duration: d, Rate: rate, Header: http.Header{"Authorization": {"Bearer t{n%5000:7}"}}}
+	if _, err := load.Run(ctx, p, nil); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+	}
+}
+
+// watcher is an unstall that watches.
+type watcher struct {
+	*exec.Cmd
+	dir string
+
+	mu       sync.Mutex
+	lines    []watch.Line
+	came     chan struct{}
+	from, to float64 // s of CPU time
+	over     time.Duration
+	rss      float64 // MiB
+	ring     float64
+}
+
+func watched(path, dir string, targets []string) (*watcher, error) {
+	w := &watcher{Cmd: exec.Command(path, append([]string{"watch", "--dir", filepath.Join(dir, "state"), "--sample", "0s", "--metrics", "127.0.0.1:0"}, targets...)...), dir: dir, came: make(chan struct{}, 1)}
+	w.Stderr = os.Stderr
+	out, err := w.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		for s := bufio.NewScanner(out); s.Scan(); {
+			var l watch.Line
+			if json.Unmarshal(s.Bytes(), &l) != nil {
+				continue
+			}
+			if l.Event != watch.EventFound && l.Event != watch.EventStarted {
+				fmt.Println("  " + l.Event + ": " + l.Text)
+			}
+			w.mu.Lock()
+			w.lines = append(w.lines, l)
+			w.mu.Unlock()
+			select {
+			case w.came <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return w, nil
+}
+
+// look measures for a time, from when the first seconds are over.
+func (w *watcher) look(ctx context.Context, d time.Duration) {
+	settle := min(10*time.Second, d/4)
+	pause(ctx, settle)
+	w.from = w.cpu()
+	began := time.Now()
+	for time.Since(began) < d-settle && ctx.Err() == nil {
+		pause(ctx, time.Second)
+		w.rss = max(w.rss, w.resident())
+		sum := 0.
+		_ = filepath.WalkDir(filepath.Join(w.dir, "state", "ring"), func(_ string, e fs.DirEntry, err error) error {
+			if err == nil {
+				if fi, err := e.Info(); err == nil && fi.Mode().IsRegular() {
+					sum += float64(fi.Size()) / (1 << 20)
+				}
+			}
+			return nil
+		})
+		w.ring = max(w.ring, sum)
+	}
+	w.to, w.over = w.cpu(), time.Since(began)
+}
+
+func (w *watcher) cost() (cpu, rss, ring float64) {
+	return 100 * (w.to - w.from) / w.over.Seconds(), w.rss, w.ring
+}
+
+// cpu is the CPU time of the watcher itself, s; that of what it starts to diagnose is not in it.
+func (w *watcher) cpu() float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", w.Process.Pid))
+	f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	user, _ := strconv.ParseFloat(f[11], 64)
+	system, _ := strconv.ParseFloat(f[12], 64)
+	return (user + system) / 100
+}
+
+func (w *watcher) resident() float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", w.Process.Pid))
+	f := strings.Fields(string(text))
+	pages, _ := strconv.ParseFloat(f[1], 64)
+	return pages * float64(os.Getpagesize()) / (1 << 20)
+}
+
+func (w *watcher) count(event string) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.lines {
+		if l.Event == event {
+			n++
+		}
+	}
+	return n
+}
+
+// wait waits for a line about what happened after a time.
+func (w *watcher) wait(ctx context.Context, since time.Time, most time.Duration, is func(watch.Line) bool) (watch.Line, error) {
+	late := time.After(most)
+	for at := 0; ; {
+		w.mu.Lock()
+		for ; at < len(w.lines); at++ {
+			if l := w.lines[at]; l.Time.After(since) && is(l) {
+				w.mu.Unlock()
+				return l, nil
+			}
+		}
+		w.mu.Unlock()
+		select {
+		case <-w.came:
+		case <-late:
+			return watch.Line{}, fmt.Errorf("nothing of the kind within %s", most)
+		case <-ctx.Done():
+			return watch.Line{}, ctx.Err()
+		}
+	}
+}
+
+func (w *watcher) kill() { _ = w.Process.Kill(); _ = w.Wait() }
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
