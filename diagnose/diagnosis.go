@@ -166,6 +166,9 @@ type Verdict struct {
 	Needs      []Need       `json:"needs_commands"` // what would have to be there to say more; as sentences under "needs", too
 	Fix        []Fix        `json:"fix"`
 	Prediction []Prediction `json:"prediction"`
+	// Root is the verdict of this diagnosis that the time of this one ends in: both are one chain, and its fixes are
+	// among these. Left out where there is none.
+	Root *Link `json:"root,omitempty"`
 
 	// Frontier is what memory would buy, where the fix is a size of the heap. It is
 	// not in the JSON form: unstall predict gives it.
@@ -174,6 +177,12 @@ type Verdict struct {
 	weight float64
 	spends string // of a server that others wait for: what it spends the time on
 	alone  string // its title before it was joined with another's; "": it was not
+}
+
+// Link names another verdict.
+type Link struct {
+	Cause   string `json:"cause"`
+	Subject string `json:"subject"`
 }
 
 // MarshalJSON writes what a verdict needs twice: as sentences under "needs", and by its

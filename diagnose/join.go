@@ -91,6 +91,7 @@ func joined(all []Verdict, service, server int, title string) []Verdict {
 			p.Fix = &moved
 		}
 	}
+	v.Root = &Link{Cause: x.Cause, Subject: x.Subject}
 	x.Title = fmt.Sprintf("%s It is what requests of %s wait for.", own, v.Subject)
 	if x.Saves == nil || v.Saves != nil && v.Saves.Value > x.Saves.Value {
 		x.Saves = v.Saves

@@ -12,6 +12,8 @@ import (
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/formattest"
 	"github.com/unstall/unstall/format/redisreply"
+	"github.com/unstall/unstall/report/sentence"
+	"github.com/unstall/unstall/report/text"
 )
 
 // redisInfo is an answer to INFO at a second, of a server that runs KEYS for some ms twice a second.
@@ -68,6 +70,19 @@ func testJoin(t *testing.T, d *diagnose.Diagnosis) {
 	v, x := d.Verdicts[0], d.Verdicts[1]
 	if !strings.HasPrefix(v.Title, "Requests wait ") || !strings.HasSuffix(v.Title, " for Redis; Redis spends it in KEYS.") || len(v.Fix) < 2 || !strings.Contains(v.Fix[0].Text, "SCAN") {
 		t.Errorf("%q, %+v", v.Title, v.Fix)
+	}
+	if v.Root == nil || *v.Root != (diagnose.Link{Cause: x.Cause, Subject: x.Subject}) || x.Root != nil {
+		t.Errorf("the root of %s is %v", v.Cause, v.Root)
+	}
+	if state := sentence.State(d); state != "cause found" {
+		t.Errorf("one chain is told as %q", state)
+	}
+	var b strings.Builder
+	if err := (text.Options{}).Report(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), strings.Split(x.Fix[0].Text, " ")[0]+" "+strings.Split(x.Fix[0].Text, " ")[1]); n != 1 || strings.Contains(b.String(), "FIX 2") {
+		t.Errorf("the fix is told %d times:\n%s", n, b.String())
 	}
 	if x.Saves == nil || *x.Saves != *v.Saves || !strings.Contains(x.Title, "shop") {
 		t.Errorf("%+v", x)

@@ -20,6 +20,7 @@ import (
 func Report(w io.Writer, d *diagnose.Diagnosis) error {
 	p := new(page)
 	supported, open, ruledOut := sentence.Split(d)
+	supported = sentence.Once(supported)
 	p.headline(d, supported, open, ruledOut)
 	p.about(d)
 	p.routes(d)

@@ -35,6 +35,8 @@ func found(d *diagnose.Diagnosis) string {
 		}
 		share, low, _, ok := shareOf(d, v)
 		switch {
+		case n > 0 && rootOfFirst(d, v):
+			continue // one chain is one cause
 		case n > 0 && ok && share >= dominant:
 			return "several causes"
 		case n == 0 && d.Requests != nil && d.Requests.Slow > 0 && (!ok || low < dominant):
@@ -43,6 +45,16 @@ func found(d *diagnose.Diagnosis) string {
 		n++
 	}
 	return "cause found"
+}
+
+// rootOfFirst says whether the first cause ends in this one.
+func rootOfFirst(d *diagnose.Diagnosis, v *diagnose.Verdict) bool {
+	for i := range d.Verdicts {
+		if first := &d.Verdicts[i]; first.Verdict == "supported" {
+			return first.Root != nil && *first.Root == diagnose.Link{Cause: v.Cause, Subject: v.Subject}
+		}
+	}
+	return false
 }
 
 // shareOf is the part of the slow time that a cause accounts for, and between what it lies.

@@ -29,6 +29,56 @@ func Split(d *diagnose.Diagnosis) (supported, open, ruledOut []diagnose.Verdict)
 	return supported, open, ruledOut
 }
 
+// Once leaves out of each verdict what was told of those before it: fixes that are the same, and of the first of a chain the
+// figures of its root. Predictions stay with the fixes they are of.
+func Once(all []diagnose.Verdict) []diagnose.Verdict {
+	out := slices.Clone(all)
+	told := make(map[diagnose.Fix]bool)
+	for i := range out {
+		v := &out[i]
+		if v.Root != nil {
+			for _, root := range all {
+				if root.Cause == v.Root.Cause && root.Subject == v.Root.Subject {
+					v.Evidence = slices.DeleteFunc(slices.Clone(v.Evidence), func(e diagnose.Evidence) bool { return slices.ContainsFunc(root.Evidence, sameFigure(e)) })
+				}
+			}
+		}
+		at := make(map[int]int)
+		var fixes []diagnose.Fix
+		for k, f := range v.Fix {
+			if !told[f] {
+				at[k] = len(fixes)
+				fixes = append(fixes, f)
+			}
+		}
+		for _, f := range fixes {
+			told[f] = true
+		}
+		if len(fixes) == len(v.Fix) {
+			continue
+		}
+		var predicted []diagnose.Prediction
+		for _, p := range v.Prediction {
+			if p.Fix != nil {
+				k, kept := at[*p.Fix]
+				if !kept {
+					continue
+				}
+				p.Fix = &k
+			}
+			predicted = append(predicted, p)
+		}
+		v.Fix, v.Prediction = fixes, predicted
+	}
+	return out
+}
+
+func sameFigure(e diagnose.Evidence) func(diagnose.Evidence) bool {
+	return func(o diagnose.Evidence) bool {
+		return e.ID == o.ID && e.Text == o.Text && e.Origin == o.Origin && (e.Value == nil) == (o.Value == nil) && (e.Value == nil || *e.Value == *o.Value)
+	}
+}
+
 // Figure writes the figure of a piece of evidence, "" if it has none.
 func Figure(e *diagnose.Evidence) string {
 	if e.Value == nil {

@@ -31,3 +31,22 @@ func TestNotSeen(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// Fixes that are the same are told once, with what each would do; so are the figures of a chain's root.
+func TestOnce(t *testing.T) {
+	n := func(v int) *int { return &v }
+	one, two := diagnose.Fix{Text: "one"}, diagnose.Fix{Text: "two", Setting: "X=1"}
+	own, root := diagnose.Evidence{Text: "waits"}, diagnose.Evidence{ID: "redis.long_call_ms", Text: "KEYS", Unit: "ms"}
+	all := []diagnose.Verdict{
+		{Cause: "a", Fix: []diagnose.Fix{one, two}, Evidence: []diagnose.Evidence{own, root}, Root: &diagnose.Link{Cause: "b"}, Prediction: []diagnose.Prediction{{Metric: "p99", Fix: n(0)}}},
+		{Cause: "b", Fix: []diagnose.Fix{two, {Text: "three"}}, Evidence: []diagnose.Evidence{root}, Prediction: []diagnose.Prediction{{Metric: "told", Fix: n(0)}, {Metric: "new", Fix: n(1)}, {Metric: "anyway"}}},
+	}
+	got := Once(all)
+	if a, b := got[0], got[1]; len(a.Fix) != 2 || len(a.Evidence) != 1 || a.Evidence[0] != own || len(b.Fix) != 1 || b.Fix[0].Text != "three" || len(b.Evidence) != 1 ||
+		len(b.Prediction) != 2 || b.Prediction[0].Metric != "new" || *b.Prediction[0].Fix != 0 || b.Prediction[1].Fix != nil {
+		t.Errorf("%+v", got)
+	}
+	if len(all[0].Evidence) != 2 || len(all[1].Fix) != 2 || *all[1].Prediction[1].Fix != 1 {
+		t.Errorf("the diagnosis was changed: %+v", all)
+	}
+}

@@ -29,6 +29,7 @@ func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
 
 func (p *page) report(d *diagnose.Diagnosis) {
 	supported, open, ruledOut := sentence.Split(d)
+	supported = sentence.Once(supported)
 	p.header(d)
 	p.blank()
 	if len(supported) > 0 {
