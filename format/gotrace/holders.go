@@ -13,11 +13,23 @@ type integrals [evidence.NumHolders]int64
 // parts, the goroutines on the processors.
 type holders struct {
 	count [evidence.NumHolders]int // processors by holder
+	busy  int                      // their sum
 	procs int                      // processors with a thread
 	total int                      // GOMAXPROCS, 0 unknown
 	stop  int                      // stop-the-world ranges open
 	last  int64
 	sum   integrals
+}
+
+// comes and leaves are told of goroutines on processors.
+func (h *holders) comes(x evidence.Holder) {
+	h.count[x]++
+	h.busy++
+}
+
+func (h *holders) leaves(x evidence.Holder) {
+	h.count[x]--
+	h.busy--
 }
 
 // advance charges the time since the last change.
@@ -31,10 +43,7 @@ func (h *holders) advance(t int64) {
 		h.sum[evidence.HeldByStop] += dt
 		return
 	}
-	busy := 0
-	for _, n := range h.count {
-		busy += n
-	}
+	busy := h.busy
 	if busy == 0 || busy < max(h.procs, h.total) {
 		h.sum[evidence.HeldByNobody] += dt
 		return

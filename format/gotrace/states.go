@@ -193,7 +193,7 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 		return evidence.GCWait, w.b.Name("stack scan")
 	}
 	if strings.HasPrefix(g.reason, "GC ") || g.reason == "wait for GC cycle" {
-		return evidence.GCWait, w.b.Name(g.reason)
+		return evidence.GCWait, w.reasons.name(w.b, g.reason)
 	}
 	if g.where != nil && g.where.wait != evidence.KindUnknown {
 		return g.where.wait, g.where.waiting
@@ -201,7 +201,7 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 	if g.reason == "" && g.where == nil {
 		return evidence.Unobserved, 0
 	}
-	return evidence.SyncWait, w.b.Name(g.reason)
+	return evidence.SyncWait, w.reasons.name(w.b, g.reason)
 }
 
 // awaits is what g waits for at present, before it is known who ends that.
@@ -215,6 +215,22 @@ func (w *world) awaits(g *goroutine) (evidence.Kind, evidence.NameID) {
 		return evidence.NetWait, g.where.needs
 	}
 	return kind, cause
+}
+
+// reasons are the names of reasons, those that came last of each length: they are few, and
+// most waits have one.
+type reasons [32]struct {
+	text string
+	name evidence.NameID
+}
+
+func (r *reasons) name(b *evidence.Builder, reason string) evidence.NameID {
+	k := &r[len(reason)%len(r)]
+	if k.text != reason {
+		k.name = b.Name(reason)
+		k.text = b.Text(k.name)
+	}
+	return k.name
 }
 
 // clientConns is the pool of connections to one host, which Transport.MaxConnsPerHost limits.
@@ -236,7 +252,7 @@ func (w *world) woken(g *goroutine, by *goroutine, doer uint32, t int64) {
 		}
 	}
 	if h := w.only(g); by == nil && h != nil && s.Kind == evidence.SleepWait && g.reason != "sleep" {
-		w.chargeHop(g, h, evidence.Segment{Kind: evidence.SyncWait, Cause: w.b.Name(g.reason), Stack: g.where.id()}, h.where, t)
+		w.chargeHop(g, h, evidence.Segment{Kind: evidence.SyncWait, Cause: w.reasons.name(w.b, g.reason), Stack: g.where.id()}, h.where, t)
 		w.awake(g, t)
 		return
 	}

@@ -33,6 +33,7 @@ type world struct {
 	spells   []spell            // of the last answer of did
 	pieces   []evidence.Segment // of the last wait that was charged to a holder
 	links    links
+	reasons  reasons
 	use      occupancy
 	procs    evidence.Series // GOMAXPROCS over time
 }
@@ -96,6 +97,11 @@ func (w *world) event(ev *wire.Event) {
 	}
 	w.events++
 	w.now = t
+	if ev.Type.OfGoroutine() {
+		w.states++
+		w.goroutine(ev, t)
+		return
+	}
 	switch ev.Type {
 	case wire.EvHeapAlloc:
 		w.gc.heap(t, ev.Value)
@@ -130,11 +136,7 @@ func (w *world) event(ev *wire.Event) {
 	case wire.EvUserRegionBegin:
 		w.tasks.regions++
 	default:
-		switch {
-		case ev.Type.OfGoroutine():
-			w.states++
-			w.goroutine(ev, t)
-		case ev.Type.OfProc():
+		if ev.Type.OfProc() {
 			w.states++
 			w.processor(ev, t)
 		}
@@ -197,7 +199,7 @@ func (w *world) processor(ev *wire.Event, t int64) {
 	}
 	if !running && p.g != nil {
 		w.spend(p, t)
-		w.held.count[p.g.holder()]--
+		w.held.leaves(p.g.holder())
 		p.g.proc = nil
 		p.g = nil
 		w.settle(p)
@@ -216,7 +218,7 @@ func (w *world) occupy(p *processor, g *goroutine, before bool, t int64) {
 	}
 	p.ran = true
 	if p.g != nil {
-		w.held.count[p.g.holder()]--
+		w.held.leaves(p.g.holder())
 		p.g.proc = nil
 	}
 	if !p.running {
@@ -224,7 +226,7 @@ func (w *world) occupy(p *processor, g *goroutine, before bool, t int64) {
 		w.held.procs++
 	}
 	p.g, g.proc = g, p
-	w.held.count[g.holder()]++
+	w.held.comes(g.holder())
 	w.settle(p)
 }
 
@@ -233,7 +235,7 @@ func (w *world) free(g *goroutine, t int64) {
 		return
 	}
 	w.held.advance(t)
-	w.held.count[g.holder()]--
+	w.held.leaves(g.holder())
 	p := g.proc
 	if p.g == g {
 		w.spend(p, t)
@@ -267,9 +269,9 @@ func (w *world) becomes(g *goroutine, r role, t int64) {
 		return
 	}
 	w.held.advance(t)
-	w.held.count[g.holder()]--
+	w.held.leaves(g.holder())
 	g.role = r
-	w.held.count[g.holder()]++
+	w.held.comes(g.holder())
 	w.changed(g)
 }
 
@@ -310,11 +312,11 @@ func (w *world) setWorker(id int64, kind evidence.Holder, fractional bool, t int
 	g := w.get(id, t)
 	w.held.advance(t)
 	if g.proc != nil {
-		w.held.count[g.holder()]--
+		w.held.leaves(g.holder())
 	}
 	g.role, g.worker, g.fractional = roleWorker, kind, fractional
 	w.changed(g)
 	if g.proc != nil {
-		w.held.count[g.holder()]++
+		w.held.comes(g.holder())
 	}
 }
