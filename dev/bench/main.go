@@ -5,7 +5,8 @@
 // itself and writes its own logs.
 //
 //	go run ./dev/bench                       all of it, with a trace of 100 MB for memory
-//	go run ./dev/bench -large 500            what is asked: 500 MB read within 500 MiB, and GC logs of 1 GB
+//	go run ./dev/bench -large 500            what is asked: 500 MB read within 256 MiB, and GC logs of 1 GB
+//	go run ./dev/bench -only traces -page docs/performance.md   one part, and its figures into the page
 //	go run ./dev/bench -only events A.nettrace …   streams of .NET only, these too
 //
 // Its opinion: a figure of one machine means little and a ratio measured in turn
@@ -27,14 +28,15 @@ func main() {
 	rounds := flag.Int("rounds", 11, "rounds of each measurement")
 	only := flag.String("only", "", "traces, logs, gclogs, events or memory; empty: all")
 	peak := flag.String("peak", "", "read one trace and print the peak of resident memory (the program calls itself)")
+	doc := flag.String("page", "", "document to put the figures of each part into that is measured, such as docs/performance.md")
 	flag.Parse()
-	if err := run(*large, *rounds, *peak, *only, flag.Args()); err != nil {
+	if err := run(*large, *rounds, *peak, *only, *doc, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(large, rounds int, peak, only string, recorded []string) error {
+func run(large, rounds int, peak, only, doc string, recorded []string) error {
 	if peak != "" {
 		return readPeak(peak)
 	}
@@ -43,7 +45,9 @@ func run(large, rounds int, peak, only string, recorded []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fmt.Printf("%s, %d processors, %d rounds; median (least–most)\n", runtime.Version(), runtime.NumCPU(), rounds)
+	conditions := fmt.Sprintf("%s, %d processors, %d rounds; median (least–most)", runtime.Version(), runtime.NumCPU(), rounds)
+	fmt.Println(conditions)
+	p := page{name: doc}
 	for _, part := range []struct {
 		name    string
 		measure func() error
@@ -57,7 +61,11 @@ func run(large, rounds int, peak, only string, recorded []string) error {
 		if only != "" && only != part.name || part.name == "memory" && large == 0 {
 			continue
 		}
+		p.begin(conditions)
 		if err := part.measure(); err != nil {
+			return err
+		}
+		if err := p.end(part.name); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ func (f figures) of(format string) string {
 
 func (f figures) median() float64 { return slices.Sorted(slices.Values(f))[len(f)/2] }
 
-func heading(s string) { fmt.Printf("\n%s\n", s) }
+func heading(s string) { fmt.Fprintf(out, "\n%s\n", s) }
 
 // row prints a figure, and where something was asked whether it was got.
 func row(what, got, asked string, met bool) {
@@ -52,5 +52,5 @@ func row(what, got, asked string, met bool) {
 			verdict += "MISSED"
 		}
 	}
-	fmt.Printf("  %-34s %-28s %s\n", what, got, verdict)
+	fmt.Fprintf(out, "  %-34s %-28s %s\n", what, got, verdict)
 }
