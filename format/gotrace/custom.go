@@ -46,6 +46,14 @@ func (w *world) accepted(g *goroutine) {
 	g.conn.server, g.conn.custom = &c.kind, c
 }
 
+// customOf is the custom server whose function a stack's goroutine runs, nil for none.
+func (w *world) customOf(s *stack) *customServer {
+	if s.customs != len(w.custom) { // none is ever taken away
+		s.custom, s.customs = w.custom[s.root], len(w.custom)
+	}
+	return s.custom
+}
+
 // rejoins is told of a goroutine that runs a custom server's function and was
 // there before the trace.
 func (w *world) rejoins(g *goroutine, c *customServer, t int64) {

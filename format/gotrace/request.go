@@ -207,7 +207,7 @@ func (w *world) handlerBegins(g *goroutine, t int64) {
 // waits looks at where a goroutine blocks.
 func (w *world) waits(g *goroutine, t int64) {
 	if r := g.request; r != nil && r.unsure && g.conn.server == nil {
-		g.request = nil // it showed a stack, and it serves nothing
+		w.drop(g) // it showed a stack, and it serves nothing
 	}
 	if g.conn.server == nil || g.where == nil {
 		return
@@ -221,7 +221,7 @@ func (w *world) waits(g *goroutine, t int64) {
 		g.conn.idle = true
 	case stageHead:
 		if r := g.request; r == nil || r.fresh {
-			g.request = nil
+			w.drop(g)
 			g.conn.idle = true
 		}
 	case stageAfter:
@@ -231,7 +231,7 @@ func (w *world) waits(g *goroutine, t int64) {
 	case stageStream:
 		if g.request != nil {
 			w.serve.streams++
-			g.request = nil
+			w.drop(g)
 		}
 	}
 }
@@ -295,7 +295,7 @@ func (r *request) wrote(t int64) {
 // complete emits the request of a goroutine that goes on to the next.
 func (w *world) complete(g *goroutine, t int64) {
 	r := g.request
-	g.request = nil
+	defer w.drop(g)
 	if r == nil || !r.handled || r.unsure {
 		return // a connection that was closed, or a probe of the kernel's
 	}
@@ -310,7 +310,14 @@ func (w *world) complete(g *goroutine, t int64) {
 		outcome = evidence.Unfinished
 	}
 	w.emit(g, r, r.end, r.path[:r.endLen], outcome)
-	w.paths = append(w.paths, r)
+}
+
+// drop lets go of the request of a goroutine, to be used again unless a task has it.
+func (w *world) drop(g *goroutine) {
+	if r := g.request; r != nil && r.serial != 0 {
+		w.paths = append(w.paths, r)
+	}
+	g.request = nil
 }
 
 // A response that is written at least so many times, and waits in between to be told of

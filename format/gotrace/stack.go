@@ -36,7 +36,9 @@ type stack struct {
 	queue    evidence.NameID   // of who has root, once asked for
 	receives bool              // takes from a channel
 	forces   bool              // asks for a GC cycle: runtime.GC, debug.FreeOSMemory
-	flushes  bool              // hands what is written of an HTTP/2 response to the connection's goroutine
+	custom   *customServer     // whose function root is, as of when there were so many
+	customs  int
+	flushes  bool // hands what is written of an HTTP/2 response to the connection's goroutine
 }
 
 // stackTable caches what stacks say. Indices are good for one generation of a

@@ -323,15 +323,17 @@ func (w *world) seen(g *goroutine, s *stack, t int64) {
 		switch {
 		case s.server != nil:
 			w.recognised(g, s, t)
-		case w.custom != nil && w.custom[s.root] != nil:
-			w.rejoins(g, w.custom[s.root], t)
+		case w.custom != nil:
+			if c := w.customOf(s); c != nil {
+				w.rejoins(g, c, t)
+			}
 		}
 	}
 	if s.probe {
 		w.probed(g)
 	}
 	if r := g.request; r != nil && r.unsure && g.conn.server == nil {
-		g.request = nil // it shows a stack, and that serves nothing: a ticker's, not a connection's
+		w.drop(g) // it shows a stack, and that serves nothing: a ticker's, not a connection's
 	}
 	if r := g.request; r != nil {
 		r.pprof = r.pprof || s.pprof

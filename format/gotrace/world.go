@@ -19,7 +19,7 @@ type world struct {
 	gs       map[int64]*goroutine
 	lately   [256]*goroutine // of gs, by ID
 	spare    []*goroutine    // ended, to be used again
-	paths    []*request      // emitted, to be used again
+	paths    []*request      // let go of, to be used again
 	first64  [64]processor   // Ps by ID; beyond, they are in ps
 	ps       map[int32]*processor
 	held     holders
