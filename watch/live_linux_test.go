@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/discover"
@@ -258,5 +260,36 @@ func TestTrouble(t *testing.T) {
 	}
 	if x := lines(EventAlarm); x.Rule != "any" {
 		t.Errorf("alarm %+v", x)
+	}
+}
+
+// TestFull holds that a disk that is full is said once, that rules go on, and that all is kept again once
+// there is room.
+func TestFull(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skipf("no small disk can be made: %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	full := filepath.Join(dir, "others")
+	if err := os.WriteFile(full, make([]byte, 248<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	child := service(t, fmt.Sprintf("full%d", os.Getpid()%10000))
+	lines, _ := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules(t, "- {id: any, title: it is there, series: proc/threads, over: 1s, above: 0, for: 15s, severity: note}\n"), Dir: dir, After: time.Second},
+		func(w *Watcher) { w.part = 2 * time.Second })
+	if x := lines(EventTrouble); !strings.Contains(x.Text, "no space left") {
+		t.Errorf("trouble %+v", x)
+	}
+	if x := lines(EventAlarm); x.Rule != "any" {
+		t.Errorf("alarm %+v", x)
+	}
+	if err := os.Remove(full); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if x := lines(EventTrouble); strings.Contains(x.Text, "recorded again") {
+			break
+		}
 	}
 }
