@@ -89,7 +89,7 @@ var incidents = []recording{{
 
 // pages makes the gallery's pages of the recordings of a checkout.
 func pages(root string) ([]entry, error) {
-	var all []entry
+	var made []entry
 	for _, x := range incidents {
 		var diagnoses [2]*diagnose.Diagnosis
 		var runs [2][]compare.Run
@@ -135,10 +135,35 @@ func pages(root string) ([]entry, error) {
 			if err := p.write(&b); err != nil {
 				return nil, err
 			}
-			all = append(all, entry{x.lab + "-" + p.kind + ".html", x.lab + ", " + p.title, p.about, b.Bytes()})
+			made = append(made, entry{x.lab + "-" + p.kind + ".html", x.lab + ", " + p.title, p.about, b.Bytes()})
 		}
 	}
-	return append(all, entry{"index.html", "", "", index(all)}), nil
+	log, err := gcLog(root)
+	if err != nil {
+		return nil, err
+	}
+	made = append(made, log)
+	return append(made, entry{"index.html", "", "", index(made)}), nil
+}
+
+// gcLog is the page of a JVM's log and nothing else.
+func gcLog(root string) (entry, error) {
+	const file = "cause/testdata/jvm.g1-evacuation-failure/sick/gc.log.gz"
+	b := incident.NewBundle()
+	a := format.File(filepath.Join(root, file))
+	a.Name = filepath.Base(file)
+	if err := format.Read(context.Background(), all.Formats, a, b); err != nil {
+		return entry{}, err
+	}
+	d, err := diagnose.Run(context.Background(), b, diagnose.Options{})
+	if err != nil {
+		return entry{}, err
+	}
+	var page bytes.Buffer
+	if err := (html.Options{Repeat: []string{"unstall " + file + " -o gc-log.html"}}).Report(&page, d); err != nil {
+		return entry{}, err
+	}
+	return entry{"gc-log.html", "gc-log", "The log of a JVM's garbage collector alone, without any requests: the cause, throughput, how long pauses were and why they came, and heap, allocation and promotion on one timeline.", page.Bytes()}, nil
 }
 
 // read reads what was recorded, without what only the recorder knows.

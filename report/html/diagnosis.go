@@ -139,7 +139,7 @@ func (p Diagnosed) add(doc *document) error {
 	v.Views, v.Absent = present(d, pictures(t, v.N, v.H))
 	v.rest(d)
 	if p.Title == "" {
-		v.contents(p.After)
+		v.contents(doc.Machine != "", p.After)
 	}
 	doc.Parts = append(doc.Parts, partView{Diagnosis: v})
 	return nil
@@ -404,7 +404,7 @@ func watched(all []diagnose.Coverage) string {
 }
 
 // contents lists what is below the answer.
-func (v *diagnosisView) contents(after []Link) {
+func (v *diagnosisView) contents(json bool, after []Link) {
 	add := func(id, title string) { v.Contents = append(v.Contents, Link{id, title}) }
 	at := func(name string) string { return fmt.Sprintf("%s-%d", name, v.N) }
 	if len(v.Routes) > 0 {
@@ -433,12 +433,13 @@ func (v *diagnosisView) contents(after []Link) {
 	if len(v.RuledOut) > 0 {
 		add(at("ruled-out"), "Ruled out")
 	}
-	if len(v.Open)+len(v.Unseen)+len(v.Absent) > 0 {
-		add(at("not-seen"), "Not seen")
-	}
+	add(at("not-seen"), "Not seen")
 	if len(v.Warnings) > 0 {
 		add(at("warnings"), "Warnings")
 	}
 	add(at("sources"), "Sources")
+	if json {
+		v.Contents = append(v.Contents, Link{"json", "As JSON"})
+	}
 	v.Contents = append(v.Contents, after...)
 }

@@ -115,12 +115,12 @@ type data struct {
 // Write renders the page.
 func (p Page) Write(w io.Writer) error {
 	d := &document{Title: p.Title + " · unstall", Version: p.Version, Strip: p.Strip, Repeat: p.Repeat, Home: p.Home}
+	d.Machine = machine(p.Repeat)
 	for _, part := range p.Parts {
 		if err := part.add(d); err != nil {
 			return err
 		}
 	}
-	d.Machine = machine(p.Repeat)
 	d.Style, d.Script = template.CSS(style), template.JS(script)
 	if len(d.Data) > 0 {
 		d.AppStyle, d.AppScript = template.CSS(visible(app.Style())), template.JS(visible(app.Script()))

@@ -20,7 +20,8 @@ const chartHeight = 98;
 class ChartTrack extends Track {
   constructor(timeline, chart) {
     super(timeline, "", "chart");
-    this.title.append(chart.title + (chart.route ? ", of " + chart.route : ""), el("span", { class: "app-unit" }, unitWords(chart.unit)));
+    this.name = chart.title + (chart.route ? ", of " + chart.route : "");
+    this.title.append(this.name, el("span", { class: "app-unit" }, unitWords(chart.unit)));
     this.chart = chart;
     this.peaks = [];
     const known = curveColours[chart.id] || {};
@@ -119,7 +120,7 @@ class ChartTrack extends Track {
     return this.chart.curves.map((c) => {
       const { high, low } = extremes(c, view.lo, view.hi, w), unit = this.chart.unit, words = (v) => (Number.isFinite(v) ? amount(v, unit) : "");
       const least = low.reduce((m, v) => (v !== null && v < m ? v : m), Infinity), most = high.reduce((m, v) => (v !== null && v > m ? v : m), -Infinity);
-      return { what: this.title.textContent + (this.chart.curves.length > 1 || c.title !== this.chart.title ? ": " + c.title : ""), least: words(least), mean: words(average(c, view.lo, view.hi)), most: words(most), source: c.source };
+      return { what: this.name + (this.chart.curves.length > 1 || c.title !== this.chart.title ? ": " + c.title : ""), least: words(least), mean: words(average(c, view.lo, view.hi)), most: words(most), source: c.source };
     });
   }
 
@@ -128,7 +129,8 @@ class ChartTrack extends Track {
     const { chart, timeline: t } = this, d = new Drawing(), left = t.gutter, width = t.plotWidth, top = 7, height = chartHeight - top - 9;
     const legend = chart.curves.map((c, i) => ({ text: c.title + (this.flat ? "" : " " + this.values[i].textContent), colour: palette.get(this.colours[i]) }));
     Object.assign(d, { width: t.width, height: this.flat ? 4 : chartHeight });
-    if (this.flat) return { title: this.title.textContent, note: this.figures.textContent, drawing: d };
+    const unit = unitWords(chart.unit), title = this.name + (unit ? " · " + unit : "");
+    if (this.flat) return { title, note: this.figures.textContent, drawing: d };
     const y = (v) => top + height * (1 - v / this.top), [xs, ...series] = this.data, x = (i) => left + t.view.x(xs[i], width);
     d.lineWidth = 1;
     d.strokeStyle = palette.get("line");
@@ -201,7 +203,7 @@ class ChartTrack extends Track {
         d.setLineDash([]);
       });
     }
-    return { title: this.title.textContent, legend, drawing: d };
+    return { title, legend, drawing: d };
   }
 
   // at shows the values of a moment; of none, the highest in view.

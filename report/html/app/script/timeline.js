@@ -148,7 +148,7 @@ class Timeline {
       return all;
     };
     return [{ name: "all of the timeline", make: () => note(shown.map((t, i) => one(t, i === shown.length - 1))) },
-      ...shown.map((t) => ({ name: t.title.textContent, make: () => note([one(t, true)]) }))];
+      ...shown.map((t) => ({ name: t.name || t.title.textContent, make: () => note([one(t, true)]) }))];
   }
 
   drawMark() {
