@@ -137,7 +137,7 @@ func (s *server) forked(c *cause.Case, v *cause.Verdict, kept []reading.RedisKep
 		v.Evidence = append(v.Evidence, c.Seen("save "+save.Value, save.Origin))
 	}
 	v.Evidence = append(v.Evidence, s.doctor(c, "fork", "huge pages")...)
-	v.Fix = append(v.Fix, cause.Fix{Text: "save on a replica, which nobody asks, and not here", Setting: `save ""`}, cause.Fix{Text: "or less often, and several smaller servers in place of one: a fork takes as long as there is memory"})
+	v.Fix = append(v.Fix, cause.Fix{Text: "save on a replica that serves no clients, instead of here", Setting: `save ""`}, cause.Fix{Text: "or save less often, and run several smaller servers in place of one: the more memory, the longer a fork"})
 	if s.AOF.Enabled && f.Rewrites.Number > 0 {
 		v.Fix = append(v.Fix, cause.Fix{Text: "rewrite the log of writes less often", Setting: "auto-aof-rewrite-percentage 200"})
 	}

@@ -101,11 +101,16 @@ var (
 	unread = regexp.MustCompile(`(?s)<script.*?</script>|<style.*?</style>|<svg.*?</svg>|<noscript.*?</noscript>|<template.*?</template>`)
 	block  = regexp.MustCompile(`(?s)</?(p|div|li|tr|h\d|section|dt|dd|pre|summary|details|table|br|header|footer|nav|main|ul|ol|dl|figure|figcaption|button|label|option)\b[^>]*>`)
 	tag    = regexp.MustCompile(`(?s)<[^>]*>`)
+	cell   = regexp.MustCompile(`</t[dh]>`)
 	calls  = regexp.MustCompile(`<wbr/?>|(<[^>]*>)*\(\)(<[^>]*>)*`) // names of functions
 	spaces = regexp.MustCompile(`[ \t]+`)
 	joined = regexp.MustCompile(`([(–]) +| +([,.;:)–])`) // what lies in tags of its own
 	bare   = regexp.MustCompile(`(?s)<section[^>]*>\s*(<h\d[^>]*>[^<]*</h\d>)?\s*</section>`)
 )
+
+// cellEnd stands between cells of a row: a figure in one of its own makes no sentence with what is beside it, as
+// columns of a terminal do not.
+const cellEnd = "\u2003"
 
 // HTML is what is wrong with the words of a page; what its scripts draw is not looked at.
 func HTML(page string) (wrong []string) {
@@ -114,6 +119,7 @@ func HTML(page string) (wrong []string) {
 		wrong = append(wrong, fmt.Sprintf("a section is empty: %q", s))
 	}
 	page = spaces.ReplaceAllString(calls.ReplaceAllString(page, ""), " ")
+	page = cell.ReplaceAllString(page, cellEnd)
 	text := spaces.ReplaceAllString(tag.ReplaceAllString(block.ReplaceAllString(page, "\n"), " "), " ")
 	text = joined.ReplaceAllString(text, "$1$2")
 	return append(wrong, Text(strings.NewReplacer("&#39;", "'", "&#34;", `"`, "&lt;", "<", "&gt;", ">", "&amp;", "&", "&nbsp;", " ").Replace(text))...)

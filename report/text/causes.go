@@ -72,7 +72,7 @@ func (p *page) fix(v *diagnose.Verdict, label string, first bool) {
 	var lines []string
 	for i, f := range shown {
 		if i > 0 && p.at.short {
-			lines = append(lines, p.told("or "+strings.Trim(f.Setting+": "+f.Text, ": "), indent, true)...)
+			lines = append(lines, p.told("or "+strings.Trim(f.Setting+": "+strings.TrimPrefix(f.Text, "or "), ": "), indent, true)...)
 			continue
 		}
 		if i > 0 {
