@@ -165,6 +165,7 @@ func rules(t *testing.T, text string) []rule.Rule {
 // TestAlarm holds that a rule that is set off gives a capture with what was before, which is diagnosed,
 // and that a target that ends and comes back is watched again.
 func TestAlarm(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	name := fmt.Sprintf("watched%d", os.Getpid()%10000)
 	child := service(t, name)
@@ -249,6 +250,7 @@ func TestRing(t *testing.T) {
 
 // TestTrouble holds that rules go on where nothing can be kept.
 func TestTrouble(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -266,6 +268,7 @@ func TestTrouble(t *testing.T) {
 // TestFull holds that a disk that is full is said once, that rules go on, and that all is kept again once
 // there is room.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
 		t.Skipf("no small disk can be made: %v", err)

@@ -108,6 +108,7 @@ func value(server, query string) string {
 // VictoriaMetrics, and that a rule made for Prometheus fires within 30 s of a fault, reaches Alertmanager, and
 // is resolved after.
 func TestStores(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
