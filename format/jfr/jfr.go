@@ -43,18 +43,25 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	defer in.Close()
 	r := recording.NewReader(in)
 	p := newParser(b)
-	for err == nil {
+	ended := make(chan struct{})
+	chunks := ahead(r, ended)
+	defer func() { // nobody reads any more when this returns
+		close(ended)
+		for range chunks {
+			continue
+		}
+	}()
+	for x := range chunks {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		var c *recording.Chunk
-		if c, err = r.Next(); c == nil {
+		if err = x.err; x.chunk == nil {
 			break
 		}
 		if errors.Is(err, recording.ErrOld) {
-			return fmt.Errorf("jfr: version %d.%d is %w: %s", c.Major, c.Minor, err, old)
+			return fmt.Errorf("jfr: version %d.%d is %w: %s", x.chunk.Major, x.chunk.Minor, err, old)
 		}
-		p.chunk(c)
+		p.chunk(x.chunk)
 	}
 	if p.chunks == 0 {
 		return fmt.Errorf("jfr: %w", err)
@@ -62,4 +69,30 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p.bytes = r.Bytes()
 	p.finish(err)
 	return nil
+}
+
+// next is what [recording.Reader.Next] returned.
+type next struct {
+	chunk *recording.Chunk
+	err   error
+}
+
+// ahead reads a chunk while the one before it is gone through: until there is no more, or somebody has had enough.
+func ahead(r *recording.Reader, ended <-chan struct{}) <-chan next {
+	chunks := make(chan next) // without room: a third chunk would be read into the first
+	go func() {
+		defer close(chunks)
+		for {
+			c, err := r.Next()
+			select {
+			case chunks <- next{c, err}:
+			case <-ended:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return chunks
 }

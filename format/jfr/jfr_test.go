@@ -126,7 +126,7 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, release := range releases {
+	for _, release := range []int{releases[0], releases[len(releases)-1]} {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "a.jfr")
 			a := jvmapp.Start(t, release, strings.Replace(string(source), "for (Thread t : all) t.join();", `for (Thread t : all) t.join(); Host.say("done");`, 1),

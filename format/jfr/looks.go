@@ -30,6 +30,7 @@ func (p *parser) looks() {
 	every := max(int64(lookEvery), (p.until-p.from)/mostLooks)
 	seen := make(map[evidence.LaneID]bool)
 	var open []wait // that may last still
+	deepest := make(map[evidence.LaneID]int)
 	rows, next := 0, 0
 	first, last := int64(0), int64(0)
 	for at, n := p.from+every/2, int64(0); at < p.until && rows < mostRows; at, n = at+every, n+1 {
@@ -46,8 +47,16 @@ func (p *parser) looks() {
 			open = append(open, p.waits[next])
 		}
 		open = slices.DeleteFunc(open, func(w wait) bool { return w.end <= t })
-		for _, w := range open {
-			put(w.lane, w.stack)
+		clear(deepest)
+		for i, w := range open { // a read of a socket parks, which says more
+			if k, known := deepest[w.lane]; !known || len(p.b.Frames(w.stack)) > len(p.b.Frames(open[k].stack)) {
+				deepest[w.lane] = i
+			}
+		}
+		for i, w := range open {
+			if deepest[w.lane] == i {
+				put(w.lane, w.stack)
+			}
 		}
 		for _, all := range [][]sighting{p.sightings, p.natives} {
 			i, _ := slices.BinarySearchFunc(all, t-p.period/2, func(s sighting, at int64) int { return cmp.Compare(s.at, at) })

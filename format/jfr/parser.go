@@ -97,6 +97,8 @@ func (p *parser) chunk(c *recording.Chunk) {
 	p.classes = c.Classes
 	known := make(map[*recording.Class]func(*parser, *recording.Record))
 	from, until := int64(0), int64(0)
+	var last *recording.Class
+	var interpret func(*parser, *recording.Record)
 	c.Each(func(x *recording.Class) bool {
 		known[x] = interpreters[x.Name]
 		return known[x] != nil
@@ -108,7 +110,10 @@ func (p *parser) chunk(c *recording.Chunk) {
 			}
 			until = max(until, at)
 		}
-		known[e.Class](p, e)
+		if e.Class != last { // events of a kind come one after the other
+			last, interpret = e.Class, known[e.Class]
+		}
+		interpret(p, e)
 	})
 	p.lasted(c, from, until)
 	p.count(c)

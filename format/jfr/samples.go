@@ -12,7 +12,7 @@ import (
 // site is a stack, and for what: the class of an object.
 type site struct {
 	stack evidence.StackID
-	class string
+	class evidence.NameID
 }
 
 // sum is what there was at a site.
@@ -53,7 +53,7 @@ func (s *sums) emit(p *parser, typ, unit string, value func(*sum) int64) {
 	p.b.RoomForSamples(len(sites))
 	kind, of := p.b.Name(typ), p.b.Name(unit)
 	for _, k := range sites {
-		p.b.Sample(evidence.Sample{Subject: p.subject, Stack: k.stack, Type: kind, Unit: of, Class: p.b.Name(k.class), Value: value(s.at[k]), Origin: p.b.Origin(s.at[k].first)})
+		p.b.Sample(evidence.Sample{Subject: p.subject, Stack: k.stack, Type: kind, Unit: of, Class: k.class, Value: value(s.at[k]), Origin: p.b.Origin(s.at[k].first)})
 	}
 	if s.more > 0 {
 		p.b.Warnf(0, "samples (%s) at more than %d combinations of stack and class: events of the others left out: %d", typ, maxSites, s.more)
@@ -83,7 +83,7 @@ func (p *parser) executionSample(e *recording.Record) {
 		thread = "eventThread"
 	}
 	t := p.symbols.thread(e, thread)
-	stack := p.symbols.stack(e, t, "")
+	stack := p.symbols.stack(e, t, 0)
 	if stack == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (p *parser) executionSample(e *recording.Record) {
 // nativeSample is a thread that is in native code, where it may wait: the sampler looks at one of them at a time.
 func (p *parser) nativeSample(e *recording.Record) {
 	t := p.symbols.thread(e, "sampledThread")
-	if stack := p.symbols.stack(e, t, ""); stack != 0 && t.lane != 0 && len(p.natives) < maxSightings {
+	if stack := p.symbols.stack(e, t, 0); stack != 0 && t.lane != 0 && len(p.natives) < maxSightings {
 		p.natives = append(p.natives, sighting{t.lane, e.Start(), stack})
 	}
 }
@@ -106,7 +106,7 @@ func (p *parser) nativeSample(e *recording.Record) {
 // both others from JDK 16 on; where both are recorded the first would count twice.
 func (p *parser) allocated(e *recording.Record) {
 	t := p.symbols.thread(e, "eventThread")
-	at := site{p.symbols.stack(e, t, ""), p.symbols.class(e, "objectClass")}
+	at := site{p.symbols.stack(e, t, 0), p.symbols.class(e, "objectClass")}
 	switch {
 	case e.Has("weight"):
 		p.drawn.add(p, at, max(0, e.Int("weight")))
@@ -120,7 +120,7 @@ func (p *parser) allocated(e *recording.Record) {
 // thrown counts exceptions by class and stack.
 func (p *parser) thrown(e *recording.Record) {
 	t := p.symbols.thread(e, "eventThread")
-	p.exceptions.add(p, site{p.symbols.stack(e, t, ""), p.symbols.class(e, "thrownClass")}, 0)
+	p.exceptions.add(p, site{p.symbols.stack(e, t, 0), p.symbols.class(e, "thrownClass")}, 0)
 }
 
 // oldObject is one of the objects that the JVM sampled when they were allocated and that are still alive at the
@@ -137,10 +137,10 @@ func (p *parser) oldObject(e *recording.Record) {
 	}
 	class := p.symbols.class(&object, "type")
 	if holder := p.heldBy(&object); holder != "" {
-		class += " in " + holder
+		class = p.b.Name(p.b.Text(class) + " in " + holder)
 	}
 	t := p.symbols.thread(e, "eventThread")
-	p.old.add(p, site{p.symbols.stack(e, t, ""), class}, max(0, e.Int("objectAge")))
+	p.old.add(p, site{p.symbols.stack(e, t, 0), class}, max(0, e.Int("objectAge")))
 }
 
 // oldApart is how far apart (ns) events of two emissions are at least: those of one bear nearly the same time.
@@ -164,7 +164,7 @@ func (p *parser) heldBy(object *recording.Record) (holder string) {
 		}
 		if field, ok := ref.Constant("field"); ok {
 			if name := field.Text("name"); name != "" {
-				class := p.symbols.class(&next, "type")
+				class := p.b.Text(p.symbols.class(&next, "type"))
 				if class == "java.lang.Class" {
 					class = className(next.Text("description"))
 				}

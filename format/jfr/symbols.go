@@ -14,14 +14,15 @@ type symbols struct {
 	b       *evidence.Builder
 	stacks  map[int64]evidence.StackID
 	methods map[int64]evidence.NameID
-	classes map[int64]string
+	classes map[int64]evidence.NameID
+	locks   map[lockOf]evidence.NameID
 	threads map[int64]thread
 	framed  map[framed]evidence.StackID
 	frames  []evidence.Frame
 }
 
 func newSymbols(b *evidence.Builder) *symbols {
-	return &symbols{b: b, stacks: make(map[int64]evidence.StackID), methods: make(map[int64]evidence.NameID), classes: make(map[int64]string), threads: make(map[int64]thread), framed: make(map[framed]evidence.StackID)}
+	return &symbols{b: b, stacks: make(map[int64]evidence.StackID), methods: make(map[int64]evidence.NameID), classes: make(map[int64]evidence.NameID), locks: make(map[lockOf]evidence.NameID), threads: make(map[int64]thread), framed: make(map[framed]evidence.StackID)}
 }
 
 // forget begins another chunk.
@@ -30,12 +31,13 @@ func (s *symbols) forget() {
 	clear(s.methods)
 	clear(s.classes)
 	clear(s.threads)
+	clear(s.framed)
 }
 
 // thread is one of the JVM.
 type thread struct {
 	lane    evidence.LaneID // the system's number, else the program's; 0 unknown
-	pool    string          // its name without what tells it from others
+	pool    evidence.NameID // its name without what tells it from others, in brackets; 0 unknown
 	virtual bool
 }
 
@@ -54,7 +56,9 @@ func (s *symbols) thread(e *recording.Record, field string) thread {
 	if name == "" && !t.virtual {
 		name = r.Text("osName")
 	}
-	t.pool = java.Pool(name)
+	if pool := java.Pool(name); pool != "" {
+		t.pool = s.b.Name("[" + pool + "]")
+	}
 	switch system, program := r.Int("osThreadId"), r.Int("javaThreadId"); {
 	case system > 0 && !t.virtual:
 		t.lane = evidence.LaneID(system)
@@ -66,17 +70,38 @@ func (s *symbols) thread(e *recording.Record, field string) thread {
 }
 
 // class is the name of a class as people write it: "byte[]", "java.util.HashMap$Node".
-func (s *symbols) class(e *recording.Record, field string) string {
+func (s *symbols) class(e *recording.Record, field string) evidence.NameID {
 	key := e.Int(field)
 	if name, known := s.classes[key]; known {
 		return name
 	}
 	r, ok := e.Constant(field)
 	if !ok {
-		return ""
+		return 0
 	}
-	name := className(r.Text("name"))
+	name := s.b.Name(className(r.Text("name")))
 	s.classes[key] = name
+	return name
+}
+
+// lockOf is what a thread does with an object of a class.
+type lockOf struct {
+	verb  string
+	class evidence.NameID
+}
+
+// lock is what HotSpot's dumps say of a thread that waits: "- waiting to lock (a java.lang.Object)".
+func (s *symbols) lock(verb string, class evidence.NameID) evidence.NameID {
+	k := lockOf{verb, class}
+	name, known := s.locks[k]
+	if !known {
+		of := "lock"
+		if class != 0 {
+			of = s.b.Text(class)
+		}
+		name = s.b.Name("- " + verb + " (a " + of + ")")
+		s.locks[k] = name
+	}
 	return name
 }
 
@@ -108,32 +133,31 @@ var recorders = []string{"jdk.jfr.", "jdk.internal.event.", "java.lang.Thread.af
 
 // stack is the stack of an event with a thread's pool as the outermost frame, and what it waits for, where that is
 // said, as the innermost, as those of thread dumps are; 0 if the event has none.
-func (s *symbols) stack(e *recording.Record, t thread, lock string) evidence.StackID {
-	id := s.plain(e)
-	if id == 0 || t.pool == "" && lock == "" {
+func (s *symbols) stack(e *recording.Record, t thread, lock evidence.NameID) evidence.StackID {
+	k := framed{e.Int("stackTrace"), t.pool, lock}
+	if id, known := s.framed[k]; known {
 		return id
 	}
-	k := framed{id, t.pool, lock}
-	with, known := s.framed[k]
-	if !known {
+	id := s.plain(e)
+	if id != 0 && (k.pool != 0 || lock != 0) {
 		s.frames = s.frames[:0]
-		if lock != "" {
-			s.frames = append(s.frames, evidence.Frame{Func: s.b.Name(lock)})
+		if lock != 0 {
+			s.frames = append(s.frames, evidence.Frame{Func: lock})
 		}
 		s.frames = append(s.frames, s.b.Frames(id)...)
-		if t.pool != "" {
-			s.frames = append(s.frames, evidence.Frame{Func: s.b.Name("[" + t.pool + "]")})
+		if k.pool != 0 {
+			s.frames = append(s.frames, evidence.Frame{Func: k.pool})
 		}
-		with = s.b.Stack(s.frames)
-		s.framed[k] = with
+		id = s.b.Stack(s.frames)
 	}
-	return with
+	s.framed[k] = id
+	return id
 }
 
-// framed is a stack with what stands around it.
+// framed is a stack, by its key, with what stands around it.
 type framed struct {
-	stack      evidence.StackID
-	pool, lock string
+	key        int64
+	pool, lock evidence.NameID
 }
 
 // plain is the stack of an event, innermost frame first.
@@ -183,8 +207,8 @@ func (s *symbols) method(frame *recording.Record) evidence.NameID {
 		return 0
 	}
 	name := r.Text("name")
-	if class := s.class(&r, "type"); class != "" {
-		name = java.Stable(class + "." + name)
+	if class := s.class(&r, "type"); class != 0 {
+		name = java.Stable(s.b.Text(class) + "." + name)
 	}
 	id := s.b.Name(strings.ToValidUTF8(name, "?"))
 	s.methods[key] = id

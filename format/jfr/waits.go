@@ -17,7 +17,7 @@ type wait struct {
 const maxWaits = 4 << 20
 
 // waited notes a wait, and returns its stack, 0 if it cannot be told where it was.
-func (p *parser) waited(e *recording.Record, lock string) (w wait) {
+func (p *parser) waited(e *recording.Record, lock evidence.NameID) (w wait) {
 	t := p.symbols.thread(e, "eventThread")
 	w = wait{lane: t.lane, start: e.Start(), stack: p.symbols.stack(e, t, lock)}
 	w.end = w.start + e.Duration()
@@ -36,32 +36,32 @@ func (p *parser) waited(e *recording.Record, lock string) (w wait) {
 // wait is over (previousOwner).
 func (p *parser) monitorEnter(e *recording.Record) {
 	class := p.symbols.class(e, "monitorClass")
-	if w := p.waited(e, "- waiting to lock (a "+nameOr(class, "lock")+")"); w.stack != 0 {
+	if w := p.waited(e, p.symbols.lock("waiting to lock", class)); w.stack != 0 {
 		p.lockWait(w, class, p.symbols.thread(e, "previousOwner").lane)
 	}
 }
 
 // lockWait writes a wait for a lock.
-func (p *parser) lockWait(w wait, class string, holder evidence.LaneID) {
+func (p *parser) lockWait(w wait, class evidence.NameID, holder evidence.LaneID) {
 	if holder == w.lane {
 		holder = 0
 	}
 	p.locks = true
-	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: w.lane, Kind: evidence.LockWait, Start: w.start, End: w.end, Stack: w.stack, Cause: p.b.Name(class),
+	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: w.lane, Kind: evidence.LockWait, Start: w.start, End: w.end, Stack: w.stack, Cause: class,
 		Holder: holder, Origin: p.b.Origin(p.number)})
 }
 
 // monitorWait is Object.wait, which lets go of the monitor.
 func (p *parser) monitorWait(e *recording.Record) {
-	p.waited(e, "- waiting on (a "+nameOr(p.symbols.class(e, "monitorClass"), "lock")+")")
+	p.waited(e, p.symbols.lock("waiting on", p.symbols.class(e, "monitorClass")))
 }
 
 // park is a wait of java.util.concurrent: for a lock, or for anything else, as the stack says.
 func (p *parser) park(e *recording.Record) {
 	class := p.symbols.class(e, "parkedClass")
-	lock := ""
-	if class != "" {
-		lock = "- parking to wait for (a " + class + ")"
+	lock := evidence.NameID(0)
+	if class != 0 {
+		lock = p.symbols.lock("parking to wait for", class)
 	}
 	if w := p.waited(e, lock); w.stack != 0 && p.isLock(w.stack) {
 		p.lockWait(w, class, 0)
@@ -84,22 +84,15 @@ func (p *parser) isLock(stack evidence.StackID) bool {
 }
 
 // blocked is a wait whose stack says what for: a sleep, a read of a socket, a sync of a file.
-func (p *parser) blocked(e *recording.Record) { p.waited(e, "") }
+func (p *parser) blocked(e *recording.Record) { p.waited(e, 0) }
 
 // pinned is a virtual thread that waited and kept its carrier, as it was in synchronized or native code. The JDK
 // up to 23 tells of those that parked; from 24 on, where synchronized does not pin, why.
 func (p *parser) pinned(e *recording.Record) {
-	w := p.waited(e, "")
+	w := p.waited(e, 0)
 	if w.stack == 0 {
 		return
 	}
 	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: w.lane, Kind: evidence.Pinned, Start: w.start, End: w.end, Stack: w.stack,
 		Cause: p.b.Name(e.Text("pinnedReason")), Origin: p.b.Origin(p.number)})
-}
-
-func nameOr(name, other string) string {
-	if name == "" {
-		return other
-	}
-	return name
 }

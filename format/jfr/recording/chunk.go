@@ -23,8 +23,13 @@ type Chunk struct {
 func (c *Chunk) reset(h Header, data []byte) {
 	*c = Chunk{Header: h, data: data, counts: make(map[int64]int64), pools: make(map[int64]*pool), checks: c.checks[:0], values: c.values, base: h.Ticks}
 	meta := -1
+	var few [fewTypes]int64
 	c.Damaged = c.walk(func(id int64, body cursor) bool {
-		c.counts[id]++
+		if id >= 0 && id < fewTypes {
+			few[id]++
+		} else {
+			c.counts[id]++
+		}
 		switch id {
 		case metaType:
 			meta = body.at
@@ -35,6 +40,11 @@ func (c *Chunk) reset(h Header, data []byte) {
 		}
 		return true
 	})
+	for id, n := range few {
+		if n > 0 {
+			c.counts[int64(id)] = n
+		}
+	}
 	if c.Damaged > 0 { // what lies behind the damage may be found by the header
 		if at := c.follow(c.metadata, metaType); at > meta {
 			meta = at
@@ -132,19 +142,32 @@ func (c *Chunk) span(ticks int64) int64 {
 	return int64(ns)
 }
 
+// fewTypes are those whose numbers are small: all of the JVM's own.
+const fewTypes = 1024
+
 // Each calls do for each event whose class wanted returns true of, which it is asked
 // once. The record is valid until do returns; one that is not as its class says is
 // counted and left out.
 func (c *Chunk) Each(wanted func(*Class) bool, do func(*Record)) {
-	asked := make(map[int64]*Class, len(c.Classes))
+	var few [fewTypes]*Class
+	more := make(map[int64]*Class)
 	for id, x := range c.Classes {
-		if x.Event() && c.counts[id] > 0 && wanted(x) {
-			asked[id] = x
+		switch {
+		case !x.Event() || c.counts[id] == 0 || !wanted(x):
+		case id >= 0 && id < fewTypes:
+			few[id] = x
+		default:
+			more[id] = x
 		}
 	}
 	var r Record
 	c.walk(func(id int64, body cursor) bool {
-		x := asked[id]
+		var x *Class
+		if id >= 0 && id < fewTypes {
+			x = few[id]
+		} else {
+			x = more[id]
+		}
 		if x == nil {
 			return true
 		}

@@ -13,7 +13,7 @@
 // events of the program: type 0 is the metadata, type 1 a checkpoint, which holds constants.
 // Both may come at the end of a chunk (JDK 8 to 13) or every second (JDK 14 on),
 // and an event may refer to constants that follow it, so a chunk is held in memory as
-// long as it is read, and never two of them.
+// long as it is read, and at most the next one beside it.
 //
 // The package's opinion: a chunk is gone through from its beginning by the sizes of its events, not by the
 // positions in its header, so that one that was never finished, or is cut, gives all
@@ -83,18 +83,23 @@ type Reader struct {
 	data  []byte // of the chunk, header included
 	ahead []byte // read of what follows
 	bytes int64  // of chunks that were read
-	chunk Chunk
+
+	chunk, prior *Chunk // that was returned last, and before that
+	spare        []byte // the data of the prior one
 }
 
 // NewReader reads a recording.
-func NewReader(in io.Reader) *Reader { return &Reader{in: in} }
+func NewReader(in io.Reader) *Reader { return &Reader{in: in, chunk: new(Chunk), prior: new(Chunk)} }
 
 // Bytes is how much was read.
 func (r *Reader) Bytes() int64 { return r.bytes }
 
-// Next returns the next chunk, which is valid until Next is called again; io.EOF behind the last one. With
-// another error, what there is of the chunk is returned, nil if that is nothing.
+// Next returns the next chunk, which is valid until Next has been called twice more, so that one can be read while another
+// is gone through; io.EOF behind the last one. With another error, what there is of the chunk is returned, nil if
+// that is nothing.
 func (r *Reader) Next() (*Chunk, error) {
+	r.data, r.spare = r.spare, r.data
+	r.chunk, r.prior = r.prior, r.chunk
 	r.data = append(r.data[:0], r.ahead...)
 	r.ahead = r.ahead[:0]
 	err := r.fill(headerSize)
@@ -110,13 +115,13 @@ func (r *Reader) Next() (*Chunk, error) {
 	}
 	h := header(r.data)
 	if h.Major == 0 {
-		r.chunk = Chunk{Header: h}
-		return &r.chunk, ErrOld
+		*r.chunk = Chunk{Header: h}
+		return r.chunk, ErrOld
 	}
 	err = r.body(h)
 	r.bytes += int64(len(r.data))
 	r.chunk.reset(h, r.data)
-	return &r.chunk, err
+	return r.chunk, err
 }
 
 // fill reads until the chunk has n bytes.
