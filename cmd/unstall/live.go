@@ -24,7 +24,7 @@ import (
 type recording struct {
 	For     time.Duration `default:"30s" env:"UNSTALL_FOR" help:"How long to record a process."`
 	Passive bool          `help:"Switch nothing on in the process; only read what is there."`
-	JFR     bool          `name:"jfr" help:"Also make a flight recording (JFR) of a JVM; it is kept in the capture, for JDK Mission Control."`
+	JFR     bool          `name:"jfr" help:"Also make a flight recording (JFR) of a JVM: waits with their stacks, who allocates, pinned virtual threads. It ends by itself."`
 	Kernel  bool          `help:"Also record stacks of the process's threads in the kernel: where they run and what they wait for (as root). Of a process of which no runtime tells what its threads do that is done anyway."`
 	Without bool          `name:"no-kernel" help:"Record no stacks in the kernel."`
 	Heap    bool          `help:"Also record which objects of a .NET process die in gen 2, and at the end what lies on its heap by type. GC pauses get longer meanwhile, and the end is a blocking gen 2 collection."`

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,9 +34,13 @@ type flight struct {
 var withheld = []string{"jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty", "jdk.InitialSecurityProperty", "jdk.SecurityPropertyModification",
 	"jdk.SystemProcess", "jdk.ProcessStart", "jdk.JVMInformation"}
 
-// quiet writes settings for the JVM that switch these events off; of several settings
-// the last counts. JDK 11 takes them from a file only.
-func quiet(vm *attach.VM, file string) error {
+// closer are events about waits, and from how long on these are told: half as long as default.jfc says, and of pinned virtual
+// threads, which wait for a dependency while they keep all others from running, nearly all.
+var closer = map[string]string{"jdk.JavaMonitorEnter": "10 ms", "jdk.ThreadPark": "10 ms", "jdk.SocketRead": "10 ms", "jdk.VirtualThreadPinned": "1 ms"}
+
+// settings writes settings for the JVM that switch the withheld events off and look closer at waits; of several settings
+// the last counts. JDK 11 takes them from a file only, and passes over events that it does not have.
+func settings(vm *attach.VM, file string) error {
 	f, err := os.OpenFile(vm.Path(file), os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
@@ -43,6 +49,9 @@ func quiet(vm *attach.VM, file string) error {
 	text.WriteString(`<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0" label="unstall" provider="unstall">`)
 	for _, e := range withheld {
 		fmt.Fprintf(&text, `<event name="%s"><setting name="enabled">false</setting></event>`, e)
+	}
+	for _, e := range slices.Sorted(maps.Keys(closer)) {
+		fmt.Fprintf(&text, `<event name="%s"><setting name="threshold">%s</setting></event>`, e, closer[e])
 	}
 	text.WriteString("</configuration>")
 	_, err = io.WriteString(f, text.String())
@@ -61,16 +70,16 @@ func refused(err error) bool { return errors.Is(err, attach.ErrRefused) }
 func (r *recording) takeOff(ctx context.Context) (*flight, error) {
 	f := &flight{r: r, file: ownFile("jfr", r.vm, "jfr")}
 	f.name = flightName(f.file)
-	settings, without := "default", ownFile("jfc", r.vm, "jfc")
-	if err := quiet(r.vm, without); err == nil {
-		settings += " settings=" + without
-		defer remove(r.vm, without)
+	from, own := "default", ownFile("jfc", r.vm, "jfc")
+	if err := settings(r.vm, own); err == nil {
+		from += " settings=" + own
+		defer remove(r.vm, own)
 	}
 	f.left = r.note(leftFlight, f.file)
 	left := max(time.Until(r.end), time.Second) + 2*undoing
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // it takes seconds, and is on if that is not waited for
 	defer cancel()
-	said, err := r.vm.Text(ctx, fmt.Sprintf("JFR.start name=%s filename=%s duration=%ds settings=%s", f.name, f.file, int(left.Seconds()), settings), 4<<10)
+	said, err := r.vm.Text(ctx, fmt.Sprintf("JFR.start name=%s filename=%s duration=%ds settings=%s", f.name, f.file, int(left.Seconds()), from), 4<<10)
 	if errors.Is(err, attach.ErrRefused) || err == nil && !strings.Contains(said, "Started recording") {
 		f.left.Forget()
 		why := short(said)
