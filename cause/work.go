@@ -48,6 +48,8 @@ func (c *Case) Worked() []Effort {
 				})
 			})
 		}
+	} else if ran, at := c.sampled(); len(ran) > 0 {
+		sums, origin = ran, at
 	} else {
 		for _, p := range c.Ledger.Places(c.Sites(), ledger.Claimed{}) {
 			if p.Mechanism == ledger.Own {
@@ -56,6 +58,29 @@ func (c *Case) Worked() []Effort {
 		}
 	}
 	return ranked(sums, origin)
+}
+
+// sampled is where threads that serve requests ran, by the runtime's own sampler (a JVM's flight recording): it meets
+// requests of all kinds, slow ones for as long as they run. The origin is of the most.
+func (c *Case) sampled() (sums map[called]float64, at evidence.Origin) {
+	typ := c.Bundle.Names.Lookup(evidence.SampleRunning)
+	if typ == 0 || !c.OnThreads() {
+		return nil, 0
+	}
+	sums = make(map[called]float64)
+	x := &c.Bundle.Samples
+	most := int64(0)
+	for i := range x.Len() {
+		if x.Type[i] != typ || x.Subject[i] != c.Subject || !c.Threads().View(c.Subject, x.Stack[i]).Request {
+			continue
+		}
+		site := c.SiteOf(x.Stack[i])
+		sums[called{site.Function, site.Callee}] += float64(x.Value[i])
+		if x.Value[i] > most {
+			most, at = x.Value[i], x.Origin[i]
+		}
+	}
+	return sums, at
 }
 
 // fewClocked samples by the kernel's clock, 10 ms of CPU time each, say too little.

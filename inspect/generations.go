@@ -256,7 +256,7 @@ func collection(b *evidence.Bundle, c *reading.Collection) Collection {
 
 // allocations lists who allocates, what dies in generation 2, and what lives.
 func (g *Generational) allocations(b *evidence.Bundle, subject evidence.SubjectID) {
-	a := reading.ReadAllocations(b, subject)
+	a := reading.ReadAllocations(b, subject, threads.Dotnet)
 	if a == nil {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Allocations are who allocates what, of a process that was asked to tell (.NET's allocation ticks:
-// GC keyword at level 5; AllocationSampled of .NET 10), all of what was recorded. Bytes of small objects
+// GC keyword at level 5; AllocationSampled of .NET 10; a JVM's flight recording), all of what was recorded. Bytes of small objects
 // are extrapolated from one in 100 KiB; large objects are told one by one.
 type Allocations struct {
 	Window         // in which they were told, sessions that were apart together
@@ -49,8 +49,11 @@ type AllocationType struct {
 // asked are what may be asked of who allocates.
 var asked = []string{evidence.CoverAllocation, evidence.CoverDeaths, evidence.CoverClasses}
 
+// StackReader says what a stack of a runtime's threads tells: innermost frame first, and what the program is called.
+type StackReader func(frames []string, entry string) threads.View
+
 // ReadAllocations reads them; nil: nobody asked the process.
-func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID) *Allocations {
+func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID, read StackReader) *Allocations {
 	a := &Allocations{}
 	var watched Spans
 	for _, kind := range asked {
@@ -71,13 +74,13 @@ func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID) *Allocation
 		a.Window = Window{watched[0].From, watched[len(watched)-1].To}
 		a.Span = float64(watched.Within(a.From, a.Until)) / 1e9
 	}
-	a.sites(b, subject)
+	a.sites(b, subject, read)
 	a.types()
 	a.live(b, subject)
 	return a
 }
 
-func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID) {
+func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID, read StackReader) {
 	deaths := b.Names.Lookup(evidence.SampleGen2Deaths)
 	all, large, objects := b.Names.Lookup(evidence.SampleAllocated), b.Names.Lookup(evidence.SampleLargeAllocated), b.Names.Lookup(evidence.SampleLargeObjects)
 	type key struct {
@@ -89,7 +92,7 @@ func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID) {
 	for i := range s.Len() {
 		t := s.Type[i]
 		if t != 0 && t == deaths && s.Subject[i] == subject {
-			owner, serves := ownerOf(b, subject, s.Stack[i])
+			owner, serves := ownerOf(b, subject, s.Stack[i], read)
 			a.Deaths = append(a.Deaths, AllocationSite{Type: b.Names.Text(s.Class[i]), Stack: s.Stack[i], Owner: owner, Serves: serves, Bytes: float64(s.Value[i]), Origin: s.Origin[i]})
 		}
 		if s.Subject[i] != subject || t == 0 || t != all && t != large && t != objects {
@@ -100,7 +103,7 @@ func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID) {
 		if !ok {
 			n = len(a.Sites)
 			at[k] = n
-			owner, serves := ownerOf(b, subject, k.stack)
+			owner, serves := ownerOf(b, subject, k.stack, read)
 			a.Sites = append(a.Sites, AllocationSite{Type: b.Names.Text(k.class), Stack: k.stack, Owner: owner, Serves: serves, Origin: s.Origin[i]})
 		}
 		x, v := &a.Sites[n], float64(s.Value[i])
@@ -121,12 +124,12 @@ func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID) {
 	})
 }
 
-func ownerOf(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.StackID) (owner, serves string) {
+func ownerOf(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.StackID, read StackReader) (owner, serves string) {
 	var frames []string
 	for _, f := range b.Stacks.Frames(stack) {
 		frames = append(frames, b.Names.Text(f.Func))
 	}
-	v := threads.Dotnet(frames, b.Subjects[subject].Name)
+	v := read(frames, b.Subjects[subject].Name)
 	if v.Request && v.Outer >= 0 && !v.Library {
 		serves = threads.Short(frames[v.Outer])
 	}

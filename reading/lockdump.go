@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -148,13 +149,17 @@ func (d *dumps) holder() {
 	}
 	idle, told := 0, 0
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
-		waits := d.at[moment{v.Lane[i], v.Start[i]}]
+		at := v.Start[i]
+		if v.End[i] > at {
+			at = d.during(v.Lane[i], v.Holder[i], at, v.End[i])
+		}
+		waits := d.at[moment{v.Lane[i], at}]
 		if waits == nil || waits.View.Owner != d.Owner {
 			continue
 		}
 		classes[d.b.Names.Text(v.Cause[i])]++
-		h := d.at[moment{v.Holder[i], v.Start[i]}]
-		if v.Holder[i] == 0 || h == nil {
+		h := d.at[moment{v.Holder[i], at}]
+		if v.Holder[i] == 0 || h == nil || v.End[i] > v.Start[i] && h.View.State == evidence.LockWait { // who held it before stands in the queue again
 			continue
 		}
 		if told++; h.View.State == evidence.Idle {
@@ -188,6 +193,25 @@ func (d *dumps) holder() {
 		}
 	}
 	d.heldBy(seen)
+}
+
+// during is the last moment of a wait that lasted at which both threads were looked at, and whoever is told to have held the lock
+// did not wait for one itself: of those who queue each holds it in turn. Without such a moment it is the last at which
+// the waiting one was looked at, 0 if that was never.
+func (d *dumps) during(lane, holder evidence.LaneID, from, until int64) (at int64) {
+	both := false
+	n, _ := slices.BinarySearchFunc(d.bursts, from, func(burst []threads.Look, t int64) int { return cmp.Compare(burst[0].Time, t) })
+	for ; n < len(d.bursts) && d.bursts[n][0].Time < until; n++ {
+		t := d.bursts[n][0].Time
+		h := d.at[moment{holder, t}]
+		if d.at[moment{lane, t}] == nil {
+			continue
+		}
+		if held := h != nil && h.View.State != evidence.LockWait; held || !both {
+			at, both = t, both || held
+		}
+	}
+	return at
 }
 
 // Who holds a lock that tells no owner was there in most of the dumps in which others waited

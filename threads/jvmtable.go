@@ -134,8 +134,10 @@ var jvmPrimitives = []jvmPrimitive{
 	{"java.net.PlainSocketImpl.socketAccept", evidence.Idle, ""},
 	{"sun.nio.ch.UnixDomainSockets.accept", evidence.Idle, ""},
 
-	{"java.net.SocketInputStream.socketRead0", evidence.NetWait, ""},
-	{"java.net.SocketOutputStream.socketWrite0", evidence.NetWait, ""},
+	{"java.net.SocketInputStream.", evidence.NetWait, ""}, // of a dump .socketRead0, of a flight recording who reads
+	{"java.net.SocketOutputStream.", evidence.NetWait, ""},
+	{"java.net.Socket$SocketInputStream.", evidence.NetWait, ""}, // of a flight recording of JDK 13 on
+	{"java.net.Socket$SocketOutputStream.", evidence.NetWait, ""},
 	{"java.net.PlainSocketImpl.socketConnect", evidence.NetWait, ""},
 	{"java.net.PlainDatagramSocketImpl.", evidence.NetWait, ""},
 	{"java.net.Inet4AddressImpl.lookup", evidence.NetWait, ""},

@@ -27,6 +27,7 @@ var Causes = []cause.Cause{
 	dotnet.MidLife,
 	dotnet.Gen2Pause,
 	jvm.LockContention, // before what it looks like
+	jvm.PinnedThread,   // before the pool of carriers that it exhausts
 	jvm.GCKernelTime,   // before collections that are long or many for it
 	jvm.GCStarved,
 	jvm.OldGenLeak, // before the full collections it makes

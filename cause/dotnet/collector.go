@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/threads"
 )
 
 // collector is a case's collector with all that its events tell, beside the requests where
@@ -35,7 +36,7 @@ func collectorOf(c *cause.Case) *collector {
 		if gc == nil {
 			return nil
 		}
-		x := &collector{Collector: g, gc: gc, who: reading.ReadAllocations(c.Bundle, c.Subject), c: c}
+		x := &collector{Collector: g, gc: gc, who: reading.ReadAllocations(c.Bundle, c.Subject, threads.Dotnet), c: c}
 		for _, p := range g.Pauses {
 			x.of = append(x.of, x.collection(p))
 		}

@@ -130,6 +130,11 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		v.Title = strings.TrimSuffix(v.Title, ".") + fmt.Sprintf(": the heap will be full in %s.", inSeconds(left))
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)
+	alive, code := g.survivors()
+	v.Evidence = append(v.Evidence, alive...)
+	if code != "" {
+		v.Fix = append(v.Fix, cause.Fix{Text: "look at who keeps the objects that are allocated there: most of those still alive are from it", Code: code})
+	}
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: "find which classes grow: compare two class histograms some minutes apart", Setting: "jcmd PID GC.class_histogram -all"},
 		cause.Fix{Text: "then find what holds them: a heap dump (it pauses the service while it is written) and its dominator tree", Setting: "jcmd PID GC.heap_dump FILE.hprof"},

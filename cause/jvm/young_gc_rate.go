@@ -115,7 +115,12 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 		v.Summary += fmt.Sprintf("; %.0f requests/s arrived, and the CPUs can serve about %.0f/s", load.Offered, knee.Value)
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)
+	who, code := g.allocators()
+	v.Evidence = append(v.Evidence, who...)
 	g.adviseYoung(&v, load, known)
+	if code != "" {
+		v.Fix = append(v.Fix, cause.Fix{Text: "allocate less there: it fills eden more than any other place", Code: code})
+	}
 	return v
 }
 

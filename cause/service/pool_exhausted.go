@@ -80,13 +80,14 @@ func judgePool(c *cause.Case) cause.Verdict {
 // poolWaits are waits for a pool, for a place that lets only so many on, or for a thread of a
 // pool that serves requests. Who waits for the one that serves all others in turn waits for
 // that, not for a pool: what it does is the place to look ([Waiting]). And where the pool's
-// threads wait for a lock, it is the lock that lets too few on: more threads would wait there.
+// threads wait for a lock, it is the lock that lets too few on: more threads would wait there. Of carriers
+// that pinned threads keep jvm.pinned-thread tells.
 func poolWaits(c *cause.Case) cause.Wait {
-	one, told, locks := serial(c), events(c), locksOf(c)
+	one, told, locks, pinned := serial(c), events(c), locksOf(c), pinnedNames(c)
 	full := busyProcessors(c) >= saturated
 	return func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
 		switch {
-		case one[s.Cause], told[s.Cause]:
+		case one[s.Cause], told[s.Cause], pinned[s.Cause]:
 			return ledger.Pool, 0
 		case s.Kind == evidence.ThreadWait && s.Cause != 0:
 			if full && s.HolderKind == evidence.Running { // more threads would wait for the same processors
@@ -177,7 +178,7 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 	}
 	v.Evidence = append(v.Evidence, chain...)
 	if x := carriers(c, name); x != nil {
-		pinnedCarriers(c, &v, x)
+		keptCarriers(c, &v, x)
 	}
 	switch {
 	case busy != nil:
@@ -200,7 +201,7 @@ func judgeWaits(c *cause.Case, all []gauged) cause.Verdict {
 // enlarge is what helps, with the setting of the library whose pool of threads it is.
 func enlarge(c *cause.Case, name string) cause.Fix {
 	if x := carriers(c, name); x != nil {
-		return moreCarriers(c, x)
+		return moreCarriers(x)
 	}
 	pool, ok := threads.PoolOf(name)
 	if !ok || !c.OnThreads() {
@@ -290,7 +291,7 @@ func little(c *cause.Case, v *cause.Verdict, name evidence.NameID, wait cause.Wa
 // place that lets only so many on.
 func judgeLimits(c *cause.Case) (v cause.Verdict, ok bool) {
 	for _, x := range limits(c) {
-		if x.Workers && x.Most == 1 || x.Waiting < cause.Queueing || 2*x.Waiting < float64(x.Most) {
+		if x.Workers && x.Most == 1 || x.Carriers && x.Pinned >= mostlyPinned || x.Waiting < cause.Queueing || 2*x.Waiting < float64(x.Most) {
 			continue
 		}
 		v = cause.Verdict{State: cause.Supported, Weight: min(1, x.Waiting/float64(max(1, x.Most))),

@@ -64,6 +64,9 @@ func figureTable() string {
 
 // told is what figures are whose text the code puts together as it goes.
 var told = map[string]string{
+	"alive.share":                 "share of the sampled objects still alive that are of a class, allocated in one place",
+	"alloc.at_share":              "share of what is allocated in one place (sampled)",
+	"pinned.at_s":                 "waits of pinned virtual threads in one place",
 	"g1.region_bytes":             "region size",
 	"gc.gen2_for_large":           "gen 2 collections for large objects",
 	"gc.induced_by_caller":        "of these, asked for by one caller",

@@ -9,7 +9,32 @@ import (
 // jvms are the fixtures of the causes in JVMs: a service in Java (dev/recorder/java), most
 // of whose time is a dependency's, on real JVMs.
 func jvms() []recording {
-	return slices.Concat(youngCollections(), oldCollections(), concurrentCollections(), besideCollections())
+	return slices.Concat(youngCollections(), oldCollections(), concurrentCollections(), besideCollections(), flights())
+}
+
+// flights are told by a flight recording.
+func flights() []recording {
+	recorded := func(r *recording) { r.jvm.flight = true }
+	alone := func(r *recording) { r.jvm.flight, r.jvm.alone = true, true }
+	return []recording{
+		jvmFixture("jvm.pinned-thread/sick", "virtual threads wait 25 ms for a dependency, each inside a monitor of its own, on two carriers", 72, 21,
+			"-XX:+UseG1GC -Xms400m -Xmx400m", "virtual=1 pinned=1 compute=100 garbage=64k chunk=8k wait=25").with(recorded).expecting(bound{"p99 ms", 100, 0}),
+		jvmFixture("jvm.pinned-thread/healthy", "the same without the monitor", 72, 21,
+			"-XX:+UseG1GC -Xms400m -Xmx400m", "virtual=1 compute=100 garbage=64k chunk=8k wait=25").with(recorded).expecting(bound{"p50 ms", 0, 35}),
+
+		jvmFixture("jvm.lock-contention/sick-flight", "16 clients whose requests compute under one lock; a flight recording is all there is", 0, 17,
+			"-XX:+UseG1GC -Xms400m -Xmx400m", "locked=3000 garbage=64k chunk=8k").with(func(r *recording) {
+			r.load.Connections = 16
+			alone(r)
+		}).expecting(bound{"p50 ms", 30, 0}),
+		jvmFixture("jvm.lock-contention/healthy-flight", "one client: the lock is free whenever it comes", 0, 17,
+			"-XX:+UseG1GC -Xms400m -Xmx400m", "locked=3000 garbage=64k chunk=8k").with(func(r *recording) {
+			r.load.Connections = 1
+			alone(r)
+		}).expecting(bound{"p50 ms", 0, 9}),
+		jvmFixture("jvm.full-gc/sick-flight", "ParallelGC, a heap a quarter larger than what is live; a flight recording is all there is", 120, 17,
+			"-XX:+UseParallelGC -Xms330m -Xmx330m", "live=110 compute=300 garbage=256k chunk=8k lasting=128k lasted=300 grain=64 wait=3").with(alone).expecting(bound{"p99 ms", 150, 0}),
+	}
 }
 
 // youngCollections are of what requests allocate and keep for a while.

@@ -35,6 +35,8 @@ type jvm struct {
 	dumps   int      // thread dumps at most, spread over the load
 	classes bool     // class histograms, at the beginning and the end of the load
 	silent  bool     // no load is recorded: the GC log is all there is
+	flight  bool     // a flight recording of the load
+	alone   bool     // which is all there is
 }
 
 // everything is what -Xlog takes where a recording does not say otherwise: what is
@@ -73,7 +75,16 @@ func recordJVM(ctx context.Context, b *builder, r recording, tmp string, say fun
 	}
 	say("recording")
 	plan.Duration = r.tail
-	return t, s.underLoad(ctx, plan, home)
+	if r.jvm.flight {
+		if err := s.takeOff(ctx, home); err != nil {
+			return nil, err
+		}
+	}
+	err = s.underLoad(ctx, plan, home)
+	if r.jvm.flight {
+		err = errors.Join(err, s.land(home))
+	}
+	return t, err
 }
 
 // startJVM compiles the service and starts it in the temporary folder, so that its log
@@ -186,6 +197,12 @@ func (s *session) java(ctx context.Context) (classes string, err error) {
 
 // jvmFiles are those kept of a recording.
 func (r recording) jvmFiles(tmp string) (kept []artifact) {
+	if r.jvm.flight {
+		kept = append(kept, artifact{"flight.jfr", "flight.jfr.gz", true})
+	}
+	if r.jvm.alone {
+		return kept
+	}
 	kept = append(kept, artifact{"gc.log", "gc.log.gz", true})
 	if !r.jvm.silent {
 		kept = append(kept, artifact{"requests.txt", "requests.txt.gz", true})

@@ -7,6 +7,8 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 
 /**
  * A small HTTP/1.1 service whose ailment is chosen by arguments key=value (see {@link Settings}). It
@@ -21,7 +23,8 @@ public final class Service {
         new Background(settings).start();
         ServerSocket listening = new ServerSocket();
         listening.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0), 1024);
-        Thread accepting = new Thread(() -> accept(listening, work), "acceptor");
+        Executor virtual = settings.number("virtual") > 0 ? virtual() : null;
+        Thread accepting = new Thread(() -> accept(listening, work, virtual), "acceptor");
         accepting.setDaemon(true);
         accepting.start();
         System.out.println("{\"serving\":\"127.0.0.1:" + listening.getLocalPort() + "\"}");
@@ -31,11 +34,24 @@ public final class Service {
         System.exit(0);
     }
 
-    private static void accept(ServerSocket listening, Work work) {
+    /** A virtual thread for each connection: JDK 21 and later. */
+    private static Executor virtual() {
+        try {
+            return (Executor) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("this JDK has no virtual threads", e);
+        }
+    }
+
+    private static void accept(ServerSocket listening, Work work, Executor virtual) {
         for (int n = 1; ; n++) {
             try {
                 Socket socket = listening.accept();
                 socket.setTcpNoDelay(true);
+                if (virtual != null) {
+                    virtual.execute(() -> serve(socket, work));
+                    continue;
+                }
                 Thread thread = new Thread(() -> serve(socket, work), "http-exec-" + n);
                 thread.setDaemon(true);
                 thread.start();

@@ -9,6 +9,7 @@ final class Work {
     private final int tree; // nodes of a tree that lives as long as the request
     private final int array; // bytes of one array a request, which the last kept requests keep
     private final int wait; // ms, for a dependency
+    private final boolean pinned; // which is waited for inside synchronized, on a monitor that nobody else wants
     private final int classes; // class loaders of their own, which the last loaders of them keep
     private final byte[] body;
     private final long leaked; // bytes a request that nobody frees
@@ -31,6 +32,7 @@ final class Work {
         tree = s.number("tree");
         array = s.number("array");
         wait = s.number("wait");
+        pinned = s.number("pinned") > 0;
         classes = s.number("classes");
         leaked = s.size("leaked");
         lasting = s.size("lasting");
@@ -65,15 +67,23 @@ final class Work {
         for (int n = 0; n < classes; n++) {
             loaders.add(new Loader().load());
         }
-        if (wait > 0) {
-            try {
-                Thread.sleep(wait);
-            } catch (InterruptedException end) {
-                Thread.currentThread().interrupt();
+        if (wait > 0 && pinned) {
+            synchronized (new Object()) {
+                ask();
             }
+        } else if (wait > 0) {
+            ask();
         }
         sink.addAndGet(sum + (held == null ? 0 : held.depth()));
         return body;
+    }
+
+    private void ask() {
+        try {
+            Thread.sleep(wait);
+        } catch (InterruptedException end) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private byte[][] arraysOf(long bytes) {
