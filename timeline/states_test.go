@@ -132,3 +132,48 @@ func TestWhere(t *testing.T) {
 		}
 	}
 }
+
+// Of more slow requests than are kept, the slowest are, and some of every route and time:
+// of a route too, whose slow requests are rare and short.
+func TestSpread(t *testing.T) {
+	b := evidence.NewBundle()
+	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "trace.out"}), "gotrace")
+	s := p.Subject(evidence.Subject{Runtime: "go", Name: "gateway"})
+	often, rare := p.Name("GET /often"), p.Name("GET /rare")
+	const from, n = int64(1e18), 4 * MaxSlow
+	for i := range int64(n) {
+		took, route := int64(20e6)+i*1e3, often // later ones are slower
+		if i%400 == 0 {
+			took, route = 11e6, rare
+		}
+		path := evidence.Path{}.Append(evidence.Segment{Kind: evidence.Running, Dur: took})
+		p.Request(evidence.Request{Subject: s, Route: route, Lane: evidence.LaneID(i + 1), Start: from + i*30e6, End: from + i*30e6 + took, Path: path})
+	}
+	p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverStates, From: from, Until: from + n*30e6})
+	p.Close()
+	b.Unify()
+	b.Align()
+	l := ledger.Build(b, ledger.Options{SLO: 10e6})[0]
+	x := Of(b, []*ledger.Ledger{l}, l.Subject)
+	if len(x.Slow) != MaxSlow {
+		t.Fatalf("%d are kept", len(x.Slow))
+	}
+	rares, early := 0, 0
+	for i, q := range x.Slow {
+		if i > 0 && q.Latency > x.Slow[i-1].Latency {
+			t.Fatal("they are not in order")
+		}
+		if q.Route == "GET /rare" {
+			rares++
+		}
+		if q.At < from+n*30e6/4 {
+			early++
+		}
+	}
+	if rares != 4 || early < MaxSlow/16 {
+		t.Errorf("%d of the rare route, want 4; %d of the first quarter", rares, early)
+	}
+	if q := x.Slow[0]; q.Latency != 20e6+(n-1)*1e3 {
+		t.Errorf("the slowest is missing: %d", q.Latency)
+	}
+}

@@ -42,6 +42,51 @@ func TestGallery(t *testing.T) {
 	}
 }
 
+// TestQuestions: what somebody who is new to a page asks is answered on its first screen,
+// or a click away: what is wrong, how sure that is, since when, which route, what to change,
+// what that will do, what was ruled out, what was not seen, one request, the same as JSON.
+func TestQuestions(t *testing.T) {
+	pages, err := pages("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		if strings.HasSuffix(p.Name, "index.html") || strings.HasSuffix(p.Name, "before-after.html") {
+			continue // a list, and a comparison, whose rows answer all of it
+		}
+		page := hidden.ReplaceAllString(string(p.HTML), "")
+		first, _, _ := strings.Cut(page, `<dl class="facts">`)
+		facts, _, _ := strings.Cut(page[len(first):], "</dl>")
+		sick := strings.Contains(first, ">cause found<")
+		asks := func(what, where string, answers ...string) {
+			for _, a := range answers {
+				if strings.Contains(where, a) {
+					return
+				}
+			}
+			t.Errorf("%s: %s: none of %q", p.Name, what, answers)
+		}
+		asks("what is wrong", first, ">cause found<", ">nothing wrong<")
+		asks("since when", first, "UTC")
+		asks("which route", facts+first, "all of ", `href="#routes-0"`, "No request data")
+		asks("what was ruled out", first, `href="#ruled-out-0"`)
+		asks("what was not seen", first, `href="#not-seen-0"`)
+		asks("one request", first, `href="#request-0"`, `href="#not-seen-0"`)
+		asks("as JSON", first, `href="#json"`)
+		if sick {
+			asks("how sure", first, "of the slow time", "of the time")
+			asks("what to change", first, `class="change"`)
+			asks("why", first, "-how\">How it works")
+			asks("what it will do", first, `class="predicted"`, "Why, conditions and alternatives")
+		}
+		for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+			if !strings.Contains(page, `id="`+link[1]+`"`) {
+				t.Errorf("%s: a link to %s, which is not there", p.Name, link[1])
+			}
+		}
+	}
+}
+
 var (
 	hidden = regexp.MustCompile(`(?s)<script.*?</script>|<style.*?</style>|<svg.*?</svg>|<noscript.*?</noscript>`)
 	tags   = regexp.MustCompile(`(?s)<[^>]*>`)
