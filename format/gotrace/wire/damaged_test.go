@@ -175,3 +175,15 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestSaysThatCut requires of a trace that ends within its only generation that this is the error,
+// whatever is missing because of it.
+func TestSaysThatCut(t *testing.T) {
+	for _, data := range samples(t) {
+		for n := 1000; n < 20_000; n += 997 {
+			if _, err := read(t, data[:n]); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("Go 1.%d, cut at %d: %v", version(data), n, err)
+			}
+		}
+	}
+}

@@ -36,10 +36,19 @@ func (s *source) read() (*stretch, error) {
 		err = g.complete(s.version)
 	}
 	if err != nil {
-		s.ended = err
-		return nil, err
+		s.ended = s.because(err)
+		return nil, s.ended
 	}
 	return g, nil
+}
+
+// because tells why a generation is not well formed: where the stream broke off within it, that is
+// the reason.
+func (s *source) because(err error) error {
+	if s.ended == nil || s.ended == io.EOF || err == s.ended {
+		return err
+	}
+	return fmt.Errorf("the last generation is cut short: %w", s.ended)
 }
 
 // done gives back what the batches of a generation are kept in.
@@ -55,7 +64,7 @@ func (s *source) upToEnd(g *stretch) error {
 		case err == io.EOF && g.Number == 0:
 			return io.EOF
 		case err == io.EOF:
-			return fmt.Errorf("the last generation is cut short: %w", cut(err))
+			return cut(err)
 		case err != nil:
 			return err
 		case end:

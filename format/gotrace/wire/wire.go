@@ -111,7 +111,7 @@ func (r *Reader) Read(b *Batch) error {
 			r.err = r.bad
 		}
 		if r.err != nil {
-			b.Events = b.Events[:n]
+			b.Events, r.err = b.Events[:n], r.source.because(r.err)
 		}
 	}
 	if len(b.Events) == 0 {
@@ -140,14 +140,14 @@ func (r *Reader) generation() {
 		if r.first == 0 {
 			r.first = g.Number
 		}
-		err = r.install()
+		if err := r.install(); err != nil {
+			r.err = r.source.because(err)
+			return
+		}
 	}
 	r.syncs++
 	c := cursor{time: at, typ: EvSync}
 	r.emit(&c, &thread{id: None, gid: None}).Value = r.syncs
-	if err != nil {
-		r.err = err
-	}
 }
 
 // install puts the threads' first events into the frontier.
@@ -247,7 +247,7 @@ func (r *Reader) emit(c *cursor, m *thread) *Event {
 func (r *Reader) stack(id uint64) uint32 {
 	i, ok := r.gen.stackIDs.find(id)
 	if !ok {
-		r.bad = fmt.Errorf("there is no stack %d", id)
+		r.bad = fmt.Errorf("stack %d is not there, as if the trace were cut short", id)
 	}
 	return i
 }
@@ -256,7 +256,7 @@ func (r *Reader) stack(id uint64) uint32 {
 func (r *Reader) text(id uint64) uint32 {
 	i, ok := r.gen.textIDs.find(id)
 	if !ok {
-		r.bad = fmt.Errorf("there is no string %d", id)
+		r.bad = fmt.Errorf("string %d is not there, as if the trace were cut short", id)
 	}
 	return i
 }
