@@ -30,7 +30,7 @@ func (p *page) begin(conditions string) {
 	out = io.MultiWriter(os.Stdout, &p.part)
 }
 
-// end puts what was printed into the document.
+// end puts what was printed into the document, if that shows the part.
 func (p *page) end(part string) error {
 	if p.name == "" {
 		return nil
@@ -40,20 +40,20 @@ func (p *page) end(part string) error {
 	if err != nil {
 		return err
 	}
-	now, err := replaced(string(text), part, p.part.String())
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.name, err)
+	now, ok := replaced(string(text), part, p.part.String())
+	if !ok {
+		fmt.Fprintf(os.Stderr, "bench: %s does not show the part %q: it would between <!-- measured: %[2]s --> and <!-- end -->\n", p.name, part)
 	}
 	return os.WriteFile(p.name, []byte(now), 0o644)
 }
 
-// replaced is a document with another text in one of its parts.
-func replaced(document, part, text string) (string, error) {
+// replaced is a document with another text in one of its parts; ok is false if it has no such part.
+func replaced(document, part, text string) (now string, ok bool) {
 	mark := "<!-- measured: " + part + " -->\n"
-	before, rest, ok := strings.Cut(document, mark)
-	_, after, ok2 := strings.Cut(rest, "<!-- end -->")
-	if !ok || !ok2 {
-		return "", fmt.Errorf("has no part %q: a line %q, and after it <!-- end -->", part, strings.TrimSpace(mark))
+	before, rest, begins := strings.Cut(document, mark)
+	_, after, ends := strings.Cut(rest, "<!-- end -->")
+	if !begins || !ends {
+		return document, false
 	}
-	return before + mark + "```text\n" + strings.TrimRight(text, "\n") + "\n```\n<!-- end -->" + after, nil
+	return before + mark + "```text\n" + strings.TrimRight(text, "\n") + "\n```\n<!-- end -->" + after, true
 }

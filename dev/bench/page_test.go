@@ -5,11 +5,11 @@ package main
 import "testing"
 
 func TestReplaced(t *testing.T) {
-	got, err := replaced("a\n<!-- measured: x -->\nold\n<!-- end -->\n<!-- measured: y -->\n<!-- end -->\nb\n", "x", "new\n\n")
-	if want := "a\n<!-- measured: x -->\n```text\nnew\n```\n<!-- end -->\n<!-- measured: y -->\n<!-- end -->\nb\n"; got != want || err != nil {
-		t.Errorf("%q, %v", got, err)
+	got, ok := replaced("a\n<!-- measured: x -->\nold\n<!-- end -->\n<!-- measured: y -->\n<!-- end -->\nb\n", "x", "new\n\n")
+	if want := "a\n<!-- measured: x -->\n```text\nnew\n```\n<!-- end -->\n<!-- measured: y -->\n<!-- end -->\nb\n"; got != want || !ok {
+		t.Errorf("%q, %v", got, ok)
 	}
-	if _, err := replaced("a", "x", ""); err == nil {
-		t.Error("a part that is not there is no error")
+	if got, ok := replaced("a", "x", ""); got != "a" || ok {
+		t.Errorf("of a document without the part: %q, %v", got, ok)
 	}
 }
