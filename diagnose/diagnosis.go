@@ -16,13 +16,15 @@ const Schema = "unstall.diagnosis/v1"
 // Diagnosis is the answer: where the slow time went and which causes hold. The
 // reports render it and nothing else.
 type Diagnosis struct {
-	Schema      string     `json:"schema"`
-	ToolVersion string     `json:"tool_version"`
-	Window      Window     `json:"window"`
-	Targets     []Target   `json:"targets"`
-	Coverage    []Coverage `json:"coverage"`
-	Outcome     string     `json:"outcome"`   // "found" | "nothing_found" | "not_explained" | "not_judged"
-	RankedBy    string     `json:"ranked_by"` // "request_time" | "stopped_time"
+	Schema      string `json:"schema"`
+	ToolVersion string `json:"tool_version"`
+	Window      Window `json:"window"`
+	// Worst says that what was diagnosed is the worst stretch of long evidence; left out where it is all of it.
+	Worst    *Worst     `json:"worst_stretch,omitempty"`
+	Targets  []Target   `json:"targets"`
+	Coverage []Coverage `json:"coverage"`
+	Outcome  string     `json:"outcome"`   // "found" | "nothing_found" | "not_explained" | "not_judged"
+	RankedBy string     `json:"ranked_by"` // "request_time" | "stopped_time"
 	// AtRequests is how many threads were at requests in the mean, where nothing else is known
 	// of these and nothing is found; left out otherwise.
 	AtRequests *float64 `json:"threads_at_requests,omitempty"`
@@ -50,6 +52,14 @@ type Window struct {
 	Start    *time.Time `json:"start"`
 	End      *time.Time `json:"end"`
 	Duration *float64   `json:"duration_s"` // known even where the wall clock is not
+}
+
+// Worst is what there is beside the stretch that a diagnosis is of.
+type Worst struct {
+	Window  Window  `json:"of"`      // all of the evidence
+	Outcome string  `json:"outcome"` // of all of it
+	From    float64 `json:"from_s"`  // where the stretch begins, from the beginning of the evidence
+	Until   float64 `json:"until_s"`
 }
 
 // Target is a subject as reports head it.

@@ -1,5 +1,7 @@
 package evidence
 
+import "slices"
+
 // Clip leaves only what lies within [from, until), ns; a zero end is open.
 // Requests count by when they ended; intervals, coverage and what processors did
 // are shortened; facts and samples of another time dropped; samples without a time
@@ -44,6 +46,12 @@ func (b *Bundle) Clip(from, until int64) {
 	}
 	b.Samples = left
 
+	for i := range b.Series {
+		if s := &b.Series[i]; placed(s.Clock) {
+			s.T, s.V = s.within(from, until)
+		}
+	}
+
 	var processors []Occupancy
 	for _, p := range b.Processors {
 		if placed(p.Clock) && p.clip(from, until) {
@@ -81,4 +89,18 @@ func (b *Bundle) Dated() bool {
 		}
 	}
 	return false
+}
+
+// within is the part of a figure over time in [from, until): the values on both sides of it stay, for what
+// holds at its ends.
+func (s *Series) within(from, until int64) ([]int64, []float64) {
+	first, _ := slices.BinarySearch(s.T, from)
+	last, _ := slices.BinarySearch(s.T, until)
+	if first > 0 && (first == len(s.T) || s.T[first] > from) {
+		first--
+	}
+	if last < len(s.T) {
+		last++ // until then what was before it holds
+	}
+	return s.T[first:max(first, last)], s.V[first:max(first, last)]
 }

@@ -48,7 +48,7 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	switch {
 	case !limited || !(quota.Number > 0):
 		v.Summary = "its cgroup has no CPU quota"
-		v.Evidence = append(v.Evidence, c.Figure("gc.pauses", "GC pauses", float64(len(g.Pauses)), "count", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.all_pauses", "GC pauses", float64(len(g.Pauses)), "count", g.Origin))
 		return v
 	case !heaps.Known():
 		v.State, v.Summary = cause.Inconclusive, "how many heaps it has was not recorded"
