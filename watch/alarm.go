@@ -114,7 +114,7 @@ func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 	}
 	name := fmt.Sprintf("%s-%s-%s", fileKey(s.Service), a.at.UTC().Format("20060102T150405"), a.Rule.ID)
 	path := free(filepath.Join(dir, name), segmentSuffix)
-	after := path + ".after"
+	after := path + afterSuffix
 	finding := record.FindElse(ctx, w.opt.Probes, w.opt.Others, []discover.Target{s.target})
 	_, err := finding.Record(ctx, record.Options{For: w.opt.After, Path: after, Tool: w.opt.Tool, Command: w.opt.Command, Follow: s.requests.follow})
 	if err != nil && ctx.Err() == nil {
@@ -162,6 +162,17 @@ func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 		w.mu.Unlock()
 	}
 	w.log.say(line)
+}
+
+// afterSuffix is that of what is recorded after an alarm, until it is one with what was before.
+const afterSuffix = ".after"
+
+// tidy drops what a watcher that was killed in the middle of that left.
+func (w *Watcher) tidy() {
+	left, _ := filepath.Glob(filepath.Join(w.opt.Dir, "captures", "*"+afterSuffix))
+	for _, path := range left {
+		_ = os.Remove(path)
+	}
 }
 
 // attribute has a minute of the ring diagnosed when nothing is wrong, for what stores and the day's

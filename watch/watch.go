@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -133,6 +134,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		w.said("ring", fmt.Sprintf("nothing from before an alarm is kept: %v", err))
 		w.ring = nil
 	}
+	w.tidy()
 	w.log.say(Line{Event: EventStarted, Text: fmt.Sprintf("watching with %d rules", len(w.opt.Rules))})
 	w.begin(ctx, &all)
 	w.serve(ctx, &all)
@@ -193,7 +195,7 @@ func (w *Watcher) begin(ctx context.Context, all *sync.WaitGroup) {
 // looking looks for targets: those that were typed while any of them is missing, and what else runs
 // here where it is to be found.
 func (w *Watcher) looking(ctx context.Context, out chan<- []discover.Target) {
-	said := make(map[string]string)
+	said, born := make(map[string]string), make(map[string]time.Time)
 	for {
 		var found []discover.Target
 		for _, arg := range w.opt.Targets {
@@ -208,6 +210,13 @@ func (w *Watcher) looking(ctx context.Context, out chan<- []discover.Target) {
 					w.log.say(Line{Event: EventTrouble, Target: arg, Text: text + "; it is looked for again and again"})
 				}
 				continue
+			}
+			// An id that another process has now is not who was meant.
+			if _, err := strconv.Atoi(arg); err == nil && !t.Start.IsZero() {
+				if was, before := born[arg]; before && !was.Equal(t.Start) {
+					continue
+				}
+				born[arg] = t.Start
 			}
 			delete(said, arg)
 			t.Arg = arg
