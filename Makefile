@@ -4,9 +4,10 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build test chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet test-dotnet fuzz lint help
+.PHONY: build wheel test-python test-spark test chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet test-dotnet fuzz lint help
 
 GO            ?= go
+WHEELARCH     ?= amd64
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME      ?= 60s
 FIXTURE       ?= go.gc-rate/
@@ -19,6 +20,17 @@ PREDICTIONS   ?= docs/predictions.md
 
 build: ## bin/unstall, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.release=$(VERSION)' -o bin/unstall ./cmd/unstall
+
+wheel: ## the Python package, into out/dist
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(WHEELARCH) $(GO) build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o python/src/unstall/bin/unstall ./cmd/unstall
+	UNSTALL_VERSION='$(VERSION)' GOARCH=$(WHEELARCH) python3 -m pip wheel --disable-pip-version-check -q --no-deps -w out/dist ./python
+	@rm -r python/src/unstall/bin; ls out/dist/*.whl
+
+test-python: build ## its tests, with DuckDB and S3
+	UNSTALL_BINARY=$(CURDIR)/bin/unstall $$(dev/tools/python.sh) -m unittest python/tests/test_unstall.py
+
+test-spark: build ## its tests with Spark (430 MB)
+	UNSTALL_BINARY=$(CURDIR)/bin/unstall JAVA_HOME=$$(dev/tools/jdk.sh 17) $$(dev/tools/python.sh spark) -m unittest python/tests/test_spark.py
 
 test: ## what CI runs: gofmt, go vet, all tests; ends with what was skipped
 	@echo '== gofmt'
@@ -50,7 +62,7 @@ gallery: ## docs/gallery: the reports of the recorded incidents as pages, with p
 demo: build ## a live incident: a sick Go gateway, diagnosed, fixed and verified (under 4 minutes)
 	bin/unstall lab run go-ballast --quick
 
-labs: build ## every incident in full, with its figures (10 to 20 minutes each)
+labs: build ## every incident in full, with its figures (20 minutes each)
 	bin/unstall lab score
 
 accuracy: ## all services of lab/accuracy and the labs' variants against the known answers, and docs/accuracy.md (ONLY=regexp RUNS=3 KEEP=folder)
@@ -66,22 +78,23 @@ recordings: ## record the fixtures anew on this machine (FIXTURE=go.gc-rate/ or 
 	$(GO) run ./dev/recorder $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
 	$(GO) test -count=1 ./cause/... ./diagnose/...
 
-predictions: ## measure a grid of heap settings and write docs/predictions.md (15 minutes; goes on where it was cut)
+predictions: ## measure a grid of heap settings and write docs/predictions.md (15 minutes)
 	$(GO) run ./dev/grid measure -dir $(GRID)/runs $(GRIDFLAGS)
 	$(GO) run ./dev/grid table -dir $(GRID)/runs -o $(PREDICTIONS)
 	@rm -rf $(GRID)/last && mv $(GRID)/runs $(GRID)/last   # the next time measures anew
 
-bench: ## speed and memory of reading, what recording and making load cost: ratios, with what was asked
+bench: ## speed and memory of reading, recording and making load: ratios
 	$(GO) run ./dev/bench
 	$(GO) run ./dev/bench/recording
 	$(GO) run ./dev/bench/dotnet
 	$(GO) run ./dev/bench/gcsession
 	$(GO) run ./dev/bench/kernel
 	$(GO) run ./dev/bench/redis
+	$(GO) run ./dev/bench/fleet
 	$(GO) test ./load -run "^$$" -bench Against -benchtime 1x
 	$(GO) test ./report/html -run "^$$" -bench Browser -benchtime 3x
 
-bench-dotnet: ## the collections for .NET against the standard ones, on 3.1 and 9: ratios, with what was asked and the article's (4 minutes)
+bench-dotnet: ## the collections for .NET against the standard ones, on 3.1 and 9: ratios (4 minutes)
 	$(GO) run ./dev/bench/collections
 
 test-dotnet: ## all tests of the collections for .NET, on 3.1 and 9, and their package built (10 minutes)

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/unstall/unstall/cause"
@@ -57,6 +58,14 @@ type Report struct {
 	Versions   []Version   `json:"versions"`      // where a service ran several
 	Changes    []Change    `json:"changes"`       // moments from which a service was slower or faster
 	Warnings   []string    `json:"warnings"`
+
+	Asked []Query `json:"-"` // in the order in which answers came
+}
+
+// Query is what the store was asked, and how long its answer took.
+type Query struct {
+	Query string
+	Took  time.Duration
 }
 
 // Window is the time asked for.
@@ -126,6 +135,16 @@ type asked struct {
 	served     []promql.Series // its requests
 	starts     []promql.Sample
 	clocks     []promql.Sample
+
+	mu      sync.Mutex
+	queries []Query
+}
+
+// took remembers how long an answer took.
+func (a *asked) took(query string, began time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.queries = append(a.queries, Query{query, time.Since(began)})
 }
 
 // Of asks a store.
@@ -156,6 +175,7 @@ func Of(ctx context.Context, store *promql.Store, opt Options) (*Report, error) 
 	r.Versions = append(r.Versions, a.versions()...)
 	r.Changes = append(r.Changes, a.changes()...)
 	r.Warnings = append(r.Warnings, a.warnings()...)
+	r.Asked = a.queries
 	return r, nil
 }
 
@@ -179,6 +199,7 @@ func (a *asked) ask(ctx context.Context) error {
 	var slow, requests []promql.Sample
 	query := func(to *[]promql.Sample, q string) func(context.Context) error {
 		return func(ctx context.Context) (err error) {
+			defer a.took(q, time.Now())
 			*to, err = a.store.Query(ctx, q, a.at)
 			return err
 		}
@@ -187,6 +208,7 @@ func (a *asked) ask(ctx context.Context) error {
 	series := func(to *[]promql.Series, name string) func(context.Context) error {
 		return func(ctx context.Context) (err error) {
 			q := fmt.Sprintf("sum by (%s, %s) (increase(%s[%s]))", names.Service, names.Version, a.match(name), span(step))
+			defer a.took(q, time.Now())
 			*to, err = a.store.Range(ctx, q, a.from.Add(step), a.at, step)
 			return err
 		}
@@ -209,19 +231,29 @@ func (a *asked) ask(ctx context.Context) error {
 	return nil
 }
 
-// together does things side by side and returns the first error, whereupon the others end.
+// atOnce is how many queries a store is asked side by side: small ones take no more than four
+// of all who ask.
+const atOnce = 2
+
+// together does things, some side by side, and returns the first error, whereupon the others end.
 func together(ctx context.Context, things ...func(context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	done := make(chan error, len(things))
+	turns := make(chan struct{}, atOnce)
+	var all sync.WaitGroup
 	for _, do := range things {
-		go func() { done <- do(ctx) }()
+		all.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			if ctx.Err() != nil {
+				return
+			}
+			if err := do(ctx); err != nil {
+				stop(err)
+			}
+		})
 	}
-	for range things {
-		if err := <-done; err != nil {
-			stop(err)
-		}
-	}
+	all.Wait()
 	return context.Cause(ctx)
 }
 

@@ -10,15 +10,18 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	causes "github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/watch/metrics/names"
+	"github.com/unstall/unstall/watch/series"
 )
 
 // Fleet is what is simulated. Every tenth host runs each of ten services; each counts its
-// requests, its slow time by all mechanisms, and causes and verdicts up to Series.
+// requests and its slow time by some mechanisms, has causes and verdicts, and of the runtime
+// and the host what makes up Series.
 type Fleet struct {
 	Hosts       int
 	Series      int // of each host
@@ -120,26 +123,38 @@ func (f *Fleet) Of(host int, yield func(*Series)) {
 		put(names.SlowRequests, sum(load*.01))
 		put(names.Time, func(i int) float64 { return float64(steps[i]) / 1e3 })
 		put(names.Start, func(int) float64 { return float64(steps[0]) / 1e3 })
-		for m := range ledger.NumMechanisms {
+		for m := range ledger.Mechanism(mechanisms) {
 			put(names.SlowSeconds, sum(load*usual*times*share(int(m))), names.Mechanism, m.String())
 		}
-		for n := 0; count < f.Series || v > 0 && n < 3; n++ {
-			c := causes.Causes[n/2%len(causes.Causes)].ID
-			per := .001
-			if c == Most {
-				per = .6
+		for n, c := range causes.Causes[:found] {
+			per := .6
+			if n > 0 {
+				per = .001
 			}
-			if n%2 == 0 {
-				put(names.CauseSeconds, sum(load*usual*times*per), names.Cause, c)
-			} else {
-				put(names.Verdict, func(int) float64 { return math.Floor(per + .5) }, names.Cause, c)
+			put(names.CauseSeconds, sum(load*usual*times*per), names.Cause, c.ID)
+		}
+		for n, c := range causes.Causes[:judged] {
+			put(names.Verdict, func(int) float64 { return float64(max(0, 1-n)) }, names.Cause, c.ID)
+		}
+		// The rest is what a watch tells of the runtime and the host.
+		for n := range max(0, f.Series-count) {
+			m := series.All[n%len(series.All)].Metric
+			more := []string{"pid", strconv.Itoa(1000 + n/len(series.All))}
+			if key, value, ok := strings.Cut(m.Labels, "="); ok && !strings.Contains(value, ",") {
+				more = append(more, key, value)
 			}
-			if count >= f.Series && v == 0 {
-				break
-			}
+			put(m.Full(), sum(float64(n)), append(more, "of", series.All[n%len(series.All)].ID)...)
 		}
 	}
 }
+
+// Of how much a service has something to tell: what its slow requests waited for, which causes
+// were found, and which were judged.
+const (
+	mechanisms = 8
+	found      = 3
+	judged     = 14
+)
 
 // share is that of a mechanism: the first ones make most.
 func share(m int) float64 {
