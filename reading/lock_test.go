@@ -76,6 +76,44 @@ func TestLockDumps(t *testing.T) {
 	}
 }
 
+// A flight recording tells waits that last, and who held the lock last, who may stand in the queue again: what
+// counts is what that thread did when it did not.
+func TestLockRecording(t *testing.T) {
+	x := newProcess("jvm")
+	for n := range int64(4) {
+		at := epoch + n*sec
+		waits, holds := evidence.LaneID(1+n%2), evidence.LaneID(2-n%2)
+		stack := x.look(waits, at, blocked)
+		x.look(holds, at, sleeps)
+		x.p.Interval(evidence.Interval{Subject: x.id, Kind: evidence.LockWait, Lane: waits, Start: at - sec/4, End: at + sec/4, Stack: stack, Cause: x.p.Name("java.util.HashMap"), Holder: holds})
+	}
+	x.look(3, epoch+4*sec, blocked)
+	x.look(4, epoch+4*sec, blocked)
+	x.p.Interval(evidence.Interval{Subject: x.id, Kind: evidence.LockWait, Lane: 3, Start: epoch + 4*sec - 1, End: epoch + 5*sec, Stack: x.look(3, epoch+5*sec-1, blocked), Holder: 4})
+	b := x.done()
+	l := LockDumps(b, threads.Of(b, stacks), x.id)
+	if h := l.Holder; h.Owner != "Prices.load()" || h.Doing != "sleeping (Thread.sleep)" || !h.Told || h.Seen != 4 || l.Class != "java.util.HashMap" {
+		t.Errorf("%+v of a %q", h, l.Class)
+	}
+}
+
+// Carriers are full while as many threads are pinned as there are CPUs.
+func TestPinned(t *testing.T) {
+	x := newProcess("jvm")
+	x.p.Cover(evidence.Coverage{Subject: x.id, Kind: evidence.CoverPinned, From: epoch, Until: epoch + 10*sec})
+	for _, at := range [][2]int64{{0, 4}, {2, 6}, {8, 9}} {
+		x.p.Interval(evidence.Interval{Subject: x.id, Kind: evidence.Pinned, Lane: 7, Start: epoch + at[0]*sec, End: epoch + at[1]*sec, Stack: x.look(7, epoch+at[0]*sec, sleeps)})
+	}
+	p := PinnedOf(x.done(), x.id)
+	if p.Waits != 3 || p.Most != 2 || p.All != .2 || p.Mean != .9 || len(p.Full) != 1 || p.Full.Within(epoch, epoch+3*sec) != sec || len(p.Sites) != 1 {
+		t.Errorf("%+v", p)
+	}
+	y := newProcess("jvm")
+	if p := PinnedOf(y.done(), y.id); p != nil {
+		t.Errorf("%+v of what nobody watched", p)
+	}
+}
+
 func TestNoDumps(t *testing.T) {
 	x := newProcess("jvm")
 	b := x.done()

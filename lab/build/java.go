@@ -34,6 +34,12 @@ func FindTomcat(ctx context.Context, fetch bool, say func(string)) (string, erro
 	return script(ctx, "tomcat.sh", fetch, say)
 }
 
+// FindJMC returns a folder with the jars of JDK Mission Control's flight-recorder parser that
+// dev/tools/jmc.sh fetched. With fetch it fetches them where there are none.
+func FindJMC(ctx context.Context, fetch bool, say func(string)) (string, error) {
+	return script(ctx, "jmc.sh", fetch, say)
+}
+
 // Jars are the paths of the jars in a folder, sorted.
 func Jars(dir string) ([]string, error) {
 	jars, err := filepath.Glob(filepath.Join(dir, "*.jar"))

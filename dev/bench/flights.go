@@ -1,0 +1,148 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/jfr"
+	"github.com/unstall/unstall/lab/build"
+)
+
+//go:embed jfr/*.java
+var flightSources embed.FS
+
+// flown is what one reading of a flight recording took.
+type flown struct {
+	Events  int64   `json:"events"`
+	Seconds float64 `json:"seconds"` // wall time, without the program's start
+	Peak    int64   `json:"peak_kb"`
+	cpu     float64 // s of the whole program
+}
+
+// flights measures reading a flight recording of so many MB, all of its evidence, in turn with the parser of JDK Mission Control,
+// which reads its events: each in a process of its own, by wall time and peak memory.
+func flights(dir string, rounds, large int) error {
+	ctx := context.Background()
+	say := func(text string) { fmt.Fprintln(os.Stderr, text) }
+	home, err := build.FindJDK(ctx, 21, false, say)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: flight recordings not measured:", err)
+		return nil
+	}
+	jmc, err := build.FindJMC(ctx, true, say)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: flight recordings not compared:", err)
+		return nil
+	}
+	jars, err := build.Jars(jmc)
+	if err != nil {
+		return err
+	}
+	javac, err := build.FindJavac(ctx, false, say)
+	if err != nil {
+		return err
+	}
+	classes, err := build.Java(ctx, javac, "bench-jfr", flightSources, jars, 11, say)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "flight.jfr")
+	if err := fly(ctx, home, classes, path, large); err != nil {
+		return err
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	heading(fmt.Sprintf("Flight recording of JDK 21: %.0f MB, each reading in a process of its own", float64(st.Size())/1e6))
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var speed, other, wall, cpu, memory, peak figures
+	for range rounds {
+		ours, err := flies(exec.Command(self, "-flight", path))
+		if err != nil {
+			return err
+		}
+		theirs, err := flies(exec.Command(filepath.Join(home, "bin", "java"), "-Xmx6g", "-cp", strings.Join(append(jars, classes), ":"), "Jmc", path))
+		if err != nil {
+			return err
+		}
+		speed, other = append(speed, float64(st.Size())/1e6/ours.Seconds), append(other, float64(st.Size())/1e6/theirs.Seconds)
+		wall, cpu = append(wall, theirs.Seconds/ours.Seconds), append(cpu, theirs.cpu/ours.cpu)
+		memory, peak = append(memory, float64(theirs.Peak)/float64(ours.Peak)), append(peak, float64(ours.Peak)/1024)
+		if d := ours.Events - theirs.Events; d < 0 || d > int64(float64(ours.Events)*1e-3) { // those that Mission Control keeps for itself are not counted
+			fmt.Fprintf(os.Stderr, "bench: %d events, Mission Control says %d\n", ours.Events, theirs.Events)
+		}
+	}
+	row("unstall", speed.of("%.0f")+" MB/s", "", true)
+	row("Mission Control 9.1.1", other.of("%.0f")+" MB/s", "", true)
+	row("wall time, times as fast", wall.of("%.1f"), "≥ 3", wall.median() >= 3)
+	row("CPU time, times as little", cpu.of("%.1f"), "", true)
+	row("peak memory", peak.of("%.0f")+" MiB", "", true)
+	row("peak memory, times as little", memory.of("%.1f"), "≥ 3", memory.median() >= 3)
+	return nil
+}
+
+// fly makes a recording of at least so many MB with a program that does all that is recorded: longer each time until it is large enough.
+func fly(ctx context.Context, home, classes, path string, large int) error {
+	for seconds := 10; ; seconds *= 2 {
+		cmd := exec.CommandContext(ctx, filepath.Join(home, "bin", "java"), "-Xmx256m", "-Xlog:jfr*=off", "-XX:StartFlightRecording=settings=profile,maxsize=4g,jdk.ObjectAllocationInNewTLAB#enabled=true,jdk.ObjectAllocationOutsideTLAB#enabled=true,jdk.JavaExceptionThrow#enabled=true,jdk.JavaMonitorEnter#threshold=1ms,filename="+path,
+			"-cp", classes, "Busy", strconv.Itoa(seconds))
+		if said, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("java: %w: %s", err, said)
+		}
+		st, err := os.Stat(path)
+		if err != nil || st.Size() >= int64(large)*1e6 {
+			return err
+		}
+	}
+}
+
+// flies runs a program that reads a recording.
+func flies(cmd *exec.Cmd) (f flown, err error) {
+	cmd.Stderr = os.Stderr
+	said, err := cmd.Output()
+	if err != nil {
+		return f, fmt.Errorf("%s: %w", cmd.Path, err)
+	}
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		f.cpu = float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+	}
+	return f, json.Unmarshal(said, &f)
+}
+
+// readFlight reads one and says what that took (the program calls itself).
+func readFlight(path string) error {
+	began := time.Now()
+	b := evidence.NewBundle()
+	if err := format.Read(context.Background(), []format.Format{jfr.Format}, format.File(path), b); err != nil {
+		return err
+	}
+	f := flown{Seconds: time.Since(began).Seconds()}
+	for _, t := range b.Tables {
+		if t.Title == "Flight recording" {
+			f.Events, _ = strconv.ParseInt(t.Rows[0][3], 10, 64)
+		}
+	}
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return err
+	}
+	f.Peak = u.Maxrss
+	return json.NewEncoder(os.Stdout).Encode(f)
+}
