@@ -46,7 +46,13 @@ func browse(t *testing.T) *browser {
 	} else if err != nil {
 		t.Fatal(err)
 	}
+	scratch, err := os.MkdirTemp("", "chromium") // for what it leaves there when it is ended
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(scratch) })
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.Env("TMPDIR="+scratch),
 		chromedp.ExecPath(strings.TrimSpace(string(path))),
 		chromedp.Flag("headless", "new"),
 		chromedp.Flag("no-sandbox", true),
