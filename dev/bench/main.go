@@ -12,7 +12,9 @@
 // Its opinion: a figure of one machine means little and a ratio measured in turn
 // on the same machine much. So what is compared is run in turn, every figure is
 // a median with the least and the most beside it, ratios are taken within each
-// round, and nothing fails: it reports what was asked and what came out.
+// round, and nothing fails: it reports what was asked and what came out. Beside
+// other work ratios of CPU time still hold; of wall time they do not where one of
+// the two has more threads.
 package main
 
 import (
