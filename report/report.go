@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/calibrate"
@@ -121,6 +122,17 @@ func (l Look) at(w io.Writer) text.Options {
 	}
 	o.Verbose = l.Verbose
 	return o
+}
+
+// FormOf is the form that the name of a file is of, "" none.
+func FormOf(file string) string {
+	extension := strings.ToLower(filepath.Ext(file))
+	for _, f := range Forms {
+		if extension != "" && slices.Contains(f.Extensions, extension) {
+			return f.Name
+		}
+	}
+	return ""
 }
 
 func choose(name, file string) (Form, error) {

@@ -80,6 +80,11 @@ func (c *diagnoseCommand) Run(s *session) error {
 	case len(live) == 0 && send != nil:
 		return fmt.Errorf("--load %s: load is made only while a running process is recorded; give its PID, name or URL, or use unstall load", c.Load)
 	}
+	if len(live) == 0 {
+		if err := s.given.files(); err != nil {
+			return err
+		}
+	}
 	var well *evidence.Bundle
 	if c.Baseline != "" {
 		if well = s.read([]string{c.Baseline}); well == nil {

@@ -135,6 +135,10 @@ func main() {
 			s.noPager = f.Target.Bool()
 		}
 	}
+	if s.given = givenOn(command); s.given.check() != nil {
+		s.fail(wrongUse, s.given.check())
+		os.Exit(s.code)
+	}
 	tidy(s)
 	if err := command.Run(s); err != nil {
 		s.fail(wrongUse, err)

@@ -22,9 +22,17 @@ func (c *stretch) of(b *evidence.Bundle, s *session) (since, until time.Time, er
 		}
 	}
 	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
-		return since, until, fmt.Errorf("--since %s is not before --until %s", since.UTC().Format(time.RFC3339), until.UTC().Format(time.RFC3339))
+		return since, until, fmt.Errorf("--since %s is not before --until %s", told(since, b.Dated()), told(until, b.Dated()))
 	}
 	return since, until, nil
+}
+
+// told writes a time: of a log without dates since its beginning.
+func told(t time.Time, dated bool) string {
+	if !dated {
+		return t.Sub(time.Unix(0, 0)).Round(time.Millisecond).String()
+	}
+	return t.UTC().Format(time.RFC3339)
 }
 
 // moment is a time as people give it: with its date, the time of day on the day of the

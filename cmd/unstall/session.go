@@ -33,6 +33,7 @@ type session struct {
 	code     int
 	found    record.Finding // what was recorded live
 	noPager  bool
+	given    given // on the command line
 }
 
 // fail prints an error, one line for each that is joined in it.

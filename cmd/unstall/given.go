@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/unstall/unstall/report"
+)
+
+// given are the flags on a command line, by name: what comes from the environment or a file of defaults is meant for those
+// that it applies to, but who types a flag wants it to do something.
+type given map[string]string
+
+// givenOn returns them with their values.
+func givenOn(command *kong.Context) given {
+	g := make(given)
+	for _, p := range command.Path {
+		if p.Flag != nil && !p.Resolved {
+			g[p.Flag.Name] = fmt.Sprint(command.FlagValue(p.Flag))
+		}
+	}
+	return g
+}
+
+// check refuses flags that contradict each other, or that say nothing, whatever the command is.
+func (g given) check() error {
+	format, output := g["format"], g["output"]
+	if other := report.FormOf(output); format != "" && other != "" && other != format && slices.Contains(strings.Split(report.Names("|"), "|"), format) {
+		return fmt.Errorf("--format %s -o %s: that is the name of a file of the form %s: leave --format out, or give it another name than %s", format, output, other, filepath.Ext(output))
+	}
+	if n, ok := g["connections"]; ok && n == "0" {
+		return fmt.Errorf("--connections 0: without connections no request can be made: give 1 or more")
+	}
+	if n, ok := g["expect-rate"]; ok && (n == "0" || strings.HasPrefix(n, "-")) {
+		return fmt.Errorf("--expect-rate %s: give a rate above zero", n)
+	}
+	for _, pattern := range []string{"ramp", "steps"} {
+		_, rate := g["rate"]
+		if p, ok := g[pattern]; ok && rate {
+			return fmt.Errorf("--%s %s: it says the rates: leave --rate out", pattern, p)
+		}
+	}
+	return nil
+}
+
+// recorded are flags about how a process is recorded.
+var recorded = []string{"for", "passive", "jfr", "kernel", "no-kernel", "heap", "capture"}
+
+// files refuses what says how a process is recorded where there are only files.
+func (g given) files() error {
+	for _, name := range recorded {
+		if _, ok := g[name]; ok {
+			return fmt.Errorf("--%s: it says how a running process is recorded, and only files were given: leave it out, or give a PID, name or URL", name)
+		}
+	}
+	return nil
+}
