@@ -161,7 +161,11 @@ func (w *Watcher) noteBounds() {
 	w.eval.Bounds(func(s rule.Subject, r *rule.Rule, bound float64) { w.bounds[r.ID+"\x00"+s.Service] = bound })
 }
 
+// hostName is what stores call this machine: in a container it has another name for itself.
 func hostName() string {
+	if name := os.Getenv("UNSTALL_HOST"); name != "" {
+		return name
+	}
 	name, err := os.Hostname()
 	if err != nil {
 		return "localhost"
