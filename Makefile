@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build wheel test-python test-spark test chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet test-dotnet fuzz lint help
+.PHONY: build wheel test-python test-spark test release-snapshot chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet test-dotnet fuzz lint help
 
 GO            ?= go
 WHEELARCH     ?= amd64
@@ -42,6 +42,11 @@ test: ## what CI runs: gofmt, go vet, all tests; ends with what was skipped
 	@$(GO) test -v ./... | awk -f dev/tools/tests.awk
 	@echo '== go test, of the modules users import'
 	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
+	@echo '== go test, of how releases are built'
+	@cd dev/release && $(GO) vet ./... && $(GO) test ./...
+
+release-snapshot: ## a release, published nowhere
+	cd dev/release && $(GO) run . -version '$(VERSION)'
 
 chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools; and axe-core
 	@dev/tools/chromium.sh

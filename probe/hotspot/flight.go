@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/unstall/unstall/capture"
@@ -41,7 +40,7 @@ var closer = map[string]string{"jdk.JavaMonitorEnter": "10 ms", "jdk.ThreadPark"
 // settings writes settings for the JVM that switch the withheld events off and look closer at waits; of several settings
 // the last counts. JDK 11 takes them from a file only, and passes over events that it does not have.
 func settings(vm *attach.VM, file string) error {
-	f, err := os.OpenFile(vm.Path(file), os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(vm.Path(file), os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func abandoned(file string, vm *attach.VM) bool {
 // openOwn opens a file that the JVM wrote, and nothing that somebody put in its place: the
 // JVM's /tmp is not ours, and who records may be root.
 func openOwn(vm *attach.VM, file string) (*os.File, error) {
-	f, err := os.OpenFile(vm.Path(file), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(vm.Path(file), os.O_RDONLY|noFollow|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// archive packs a binary with what belongs to it: a zip for Windows, else a tar.
+func (r *release) archive(t target, bin string, beside []string) error {
+	folder := fmt.Sprintf("unstall-%s-%s-%s", r.version, t.os, t.arch)
+	name := folder + ".tar.gz"
+	if t.os == "windows" {
+		name = folder + ".zip"
+	}
+	f, err := os.Create(filepath.Join(r.out, name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	all := append([]string{bin}, beside...)
+	if t.os == "windows" {
+		err = r.zip(f, folder, all)
+	} else {
+		err = r.tar(f, folder, all)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	r.files = append(r.files, name)
+	return f.Close()
+}
+
+func (r *release) tar(w io.Writer, folder string, paths []string) error {
+	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	t := tar.NewWriter(z)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		err = t.WriteHeader(&tar.Header{Name: folder + "/" + filepath.Base(path), Mode: mode(path), Size: int64(len(text)), ModTime: r.at, Format: tar.FormatUSTAR})
+		if err != nil {
+			return err
+		}
+		if _, err := t.Write(text); err != nil {
+			return err
+		}
+	}
+	if err := t.Close(); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+func (r *release) zip(w io.Writer, folder string, paths []string) error {
+	z := zip.NewWriter(w)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		f, err := z.CreateHeader(&zip.FileHeader{Name: folder + "/" + filepath.Base(path), Method: zip.Deflate, Modified: r.at})
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(text); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+func mode(path string) int64 {
+	if strings.HasPrefix(filepath.Base(path), "unstall") && !strings.Contains(filepath.Base(path), ".") {
+		return 0o755
+	}
+	return 0o644
+}
+
+// checksums writes those of everything that is published, as sha256sum -c reads them.
+func (r *release) checksums() error {
+	slices.Sort(r.files)
+	var text strings.Builder
+	for _, name := range r.files {
+		sum, err := checksum(filepath.Join(r.out, name))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&text, "%s  %s\n", sum, name)
+	}
+	return os.WriteFile(filepath.Join(r.out, "checksums.txt"), []byte(text.String()), 0o644)
+}
+
+func checksum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// formula writes one for Homebrew, of the archives there are for macOS and Linux.
+func (r *release) formula() error {
+	var parts strings.Builder
+	for _, system := range []struct{ ours, theirs string }{{"darwin", "macos"}, {"linux", "linux"}} {
+		fmt.Fprintf(&parts, "  on_%s do\n", system.theirs)
+		for _, arch := range []struct{ ours, theirs string }{{"amd64", "intel"}, {"arm64", "arm"}} {
+			name := fmt.Sprintf("unstall-%s-%s-%s.tar.gz", r.version, system.ours, arch.ours)
+			if !slices.Contains(r.files, name) {
+				continue
+			}
+			sum, err := checksum(filepath.Join(r.out, name))
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&parts, "    on_%s do\n      url \"https://github.com/unstall/unstall/releases/download/v%s/%s\"\n      sha256 \"%s\"\n    end\n", arch.theirs, r.version, name, sum)
+		}
+		parts.WriteString("  end\n")
+	}
+	text := fmt.Sprintf(`class Unstall < Formula
+  desc "Finds what makes a service's requests slow, in a runtime or the kernel"
+  homepage "https://github.com/unstall/unstall"
+  version "%s"
+  license "Apache-2.0"
+%s
+  def install
+    bin.install "unstall"
+    man1.install "unstall.1"
+    zsh_completion.install "_unstall"
+    bash_completion.install "unstall.bash" => "unstall"
+    fish_completion.install "unstall.fish"
+  end
+
+  test do
+    assert_match version.to_s, shell_output("#{bin}/unstall version")
+  end
+end
+`, r.version, parts.String())
+	r.files = append(r.files, "unstall.rb")
+	return os.WriteFile(filepath.Join(r.out, "unstall.rb"), []byte(text), 0o644)
+}

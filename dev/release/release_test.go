@@ -1,0 +1,197 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const version = "0.1.0"
+
+// largest is how large the binary may be, bytes. The aim is 32 MB. What keeps it from there: the
+// parser of the command line looks methods up by name, so the linker keeps every exported method of
+// every type that is reached, and the clients of Redis, S3 and Parquet have thousands.
+const largest = 52 << 20
+
+// built makes the release for this machine.
+func built(t *testing.T) string {
+	t.Helper()
+	out := t.TempDir()
+	if err := run(t.Context(), "../..", out, version, "linux/amd64"); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestRelease builds twice, at two places, and looks into what came of it.
+func TestRelease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it links the program")
+	}
+	one, two := built(t), built(t)
+	text, err := os.ReadFile(filepath.Join(one, "checksums.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := os.ReadFile(filepath.Join(two, "checksums.txt"))
+	if err != nil || !bytes.Equal(text, again) {
+		t.Errorf("two builds differ, %v:\n%s\n%s", err, text, again)
+	}
+	for _, name := range []string{"unstall-0.1.0-linux-amd64.tar.gz", "unstall_0.1.0_amd64.deb", "unstall-0.1.0-1.x86_64.rpm", "unstall-0.1.0-linux-amd64.spdx.json", "unstall.rb"} {
+		if !strings.Contains(string(text), "  "+name+"\n") {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	held := archived(t, filepath.Join(one, "unstall-0.1.0-linux-amd64.tar.gz"))
+	for _, name := range []string{"unstall", "unstall.1", "unstall.bash", "_unstall", "unstall.fish", "README.md", "CHANGELOG.md", "LICENSE"} {
+		if held["unstall-0.1.0-linux-amd64/"+name] == 0 {
+			t.Errorf("the archive has no %s: %v", name, held)
+		}
+	}
+	if size := held["unstall-0.1.0-linux-amd64/unstall"]; size > largest {
+		t.Errorf("the binary has %d bytes, at most %d", size, largest)
+	}
+	var sbom struct {
+		Packages []struct{ Name, VersionInfo string }
+	}
+	text, err = os.ReadFile(filepath.Join(one, "unstall-0.1.0-linux-amd64.spdx.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &sbom)
+	}
+	found := false
+	for _, p := range sbom.Packages {
+		found = found || p.Name == "github.com/alecthomas/kong" && p.VersionInfo != ""
+		if strings.Contains(p.Name, "chromedp") || strings.Contains(p.Name, "testscript") {
+			t.Errorf("the program holds %s, which is for tests", p.Name)
+		}
+	}
+	if err != nil || !found {
+		t.Errorf("the list of modules: %v, %d", err, len(sbom.Packages))
+	}
+	t.Run("install", func(t *testing.T) { install(t, filepath.Join(one, "unstall_0.1.0_amd64.deb")) })
+	t.Run("empty", func(t *testing.T) { empty(t, filepath.Join(one, "bin/linux-amd64/unstall")) })
+}
+
+func archived(t *testing.T, path string) map[string]int64 {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]int64{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[h.Name] = h.Size
+	}
+}
+
+// fixture is a log that unstall has a verdict on.
+const fixture = "../../cause/testdata/go.gc-rate/sick/gctrace.log"
+
+// install installs the package into a Debian without Go, and diagnoses a file and a process there.
+func install(t *testing.T, deb string) {
+	if os.Geteuid() != 0 {
+		t.Skip("another root directory takes root")
+	}
+	base, err := exec.Command("bash", "../../dev/tools/rootfs.sh", "find").Output()
+	if err != nil {
+		t.Skip("there is no Debian to install into: dev/tools/rootfs.sh fetches one")
+	}
+	root := filepath.Join(t.TempDir(), "root")
+	if text, err := exec.Command("cp", "-a", strings.TrimSpace(string(base)), root).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	copied(t, deb, filepath.Join(root, "tmp/unstall.deb"))
+	copied(t, fixture, filepath.Join(root, "tmp/gctrace.log"))
+	within := func(command string) string {
+		t.Helper()
+		// In a mount namespace of its own, so that /proc is there and nothing stays mounted.
+		c := exec.Command("sh", "-c", `mount --make-rprivate / && mount -t proc proc "$1/proc" && exec chroot "$1" /bin/bash -c "$2"`, "sh", root, command)
+		c.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp", "TERM=dumb"}
+		c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+		text, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", command, err, text)
+		}
+		return string(text)
+	}
+	if said := within("command -v go java dotnet || true"); said != "" {
+		t.Errorf("it is no fresh Debian: %s", said)
+	}
+	within("dpkg --force-depends --install /tmp/unstall.deb")
+	if said := within("unstall version"); !strings.Contains(said, version) {
+		t.Errorf("unstall version says %s", said)
+	}
+	if said := within("unstall /tmp/gctrace.log"); !strings.Contains(said, "go.gc-rate") {
+		t.Errorf("of a file it says %s", said)
+	}
+	if said := within("cd /tmp && sleep 60 & cd /tmp; unstall $! --for 1s --no-kernel; kill $!"); !strings.Contains(said, "sleep") || !strings.Contains(said, "saved sleep-") {
+		t.Errorf("of a process it says %s", said)
+	}
+	if said := within("cat /usr/share/bash-completion/completions/unstall; grep ExecStart= /lib/systemd/system/unstall-watch.service; dpkg --verify unstall"); !strings.Contains(said, "-C /usr/bin/unstall") || !strings.Contains(said, "ExecStart=/usr/bin/unstall watch") {
+		t.Errorf("installed is %s", said)
+	}
+	within("dpkg --remove unstall && ! command -v unstall")
+}
+
+// empty runs the program where there is nothing else at all.
+func empty(t *testing.T, bin string) {
+	if os.Geteuid() != 0 {
+		t.Skip("another root directory takes root")
+	}
+	root := t.TempDir()
+	copied(t, bin, filepath.Join(root, "unstall"))
+	copied(t, fixture, filepath.Join(root, "gctrace.log"))
+	for _, args := range [][]string{{"version"}, {"gctrace.log"}, {"help"}} {
+		c := exec.Command("/unstall", args...)
+		c.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
+		c.Dir, c.Env = "/", []string{}
+		if text, err := c.CombinedOutput(); err != nil {
+			t.Errorf("unstall %v: %v: %s", args, err, text)
+		}
+	}
+}
+
+func copied(t *testing.T, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, b, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// BenchmarkStart is how long the program takes to begin: the aim is 30 ms at most.
+func BenchmarkStart(b *testing.B) {
+	bin := filepath.Join(b.TempDir(), "unstall")
+	r := &release{root: "../..", version: version}
+	if err := r.compile(b.Context(), target{"linux", "amd64"}, bin); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := exec.Command(bin, "version").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
