@@ -42,8 +42,6 @@ test: ## what CI runs: gofmt, go vet, all tests; ends with what was skipped
 	@$(GO) test -v ./... | awk -f dev/tools/tests.awk
 	@echo '== go test, of the modules users import'
 	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
-	@echo '== go test, of how releases are built'
-	@cd dev/release && $(GO) vet ./... && $(GO) test ./...
 
 release-snapshot: ## a release, published nowhere
 	cd dev/release && $(GO) run . -version '$(VERSION)'
