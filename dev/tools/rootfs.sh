@@ -8,7 +8,7 @@ set -euo pipefail
 trap 'echo "dev/tools/rootfs.sh: line $LINENO failed" >&2' ERR
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 home=$PWD/.tools/rootfs
-packages=(base-files bash coreutils dpkg tar sed libc6 libselinux1 libpcre2-8-0 zlib1g liblzma5 libzstd1 libmd0 libbz2-1.0 libacl1 libattr1 libgmp10 libtinfo6 libgcrypt20 libgpg-error0)
+packages=(base-files dash bash diffutils grep libc-bin coreutils dpkg tar sed libc6 libselinux1 libpcre2-8-0 zlib1g liblzma5 libzstd1 libmd0 libbz2-1.0 libacl1 libattr1 libgmp10 libtinfo6 libgcrypt20 libgpg-error0)
 
 if [ ! -x "$home/root/usr/bin/dpkg" ]; then
 	[ "${1:-}" != find ] || { echo "dev/tools/rootfs.sh: none in .tools/rootfs: dev/tools/rootfs.sh fetches one" >&2; exit 1; }
