@@ -43,7 +43,8 @@ test: ## what CI runs: gofmt, go vet, all tests; ends with what was skipped
 	@echo '== go test, of the modules users import'
 	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
 
-release-snapshot: ## a release, published nowhere
+# Everything a release has, into out/release, published nowhere (docs/install.md).
+release-snapshot:
 	cd dev/release && $(GO) run . -version '$(VERSION)'
 
 chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools; and axe-core
