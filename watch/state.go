@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/watch/metrics"
+	"github.com/unstall/unstall/watch/metrics/names"
 	"github.com/unstall/unstall/watch/rule"
 	"github.com/unstall/unstall/watch/series"
 )
@@ -85,16 +86,24 @@ func (w *Watcher) State() metrics.State {
 	for _, k := range slices.SortedFunc(maps.Keys(w.found.Seconds), func(a, b Where) int {
 		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Mechanism, b.Mechanism))
 	}) {
-		add("unstall_slow_seconds_total", "time of slow requests by what it went to, of what was diagnosed", metrics.Counter, w.found.Seconds[k],
+		add(names.SlowSeconds, "time of slow requests by what it went to, of what was diagnosed", metrics.Counter, w.found.Seconds[k],
 			metrics.Label{Name: "service", Value: k.Service}, metrics.Label{Name: "mechanism", Value: k.Mechanism})
 	}
+	for _, k := range slices.SortedFunc(maps.Keys(w.found.Causes), func(a, b Blamed) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Cause, b.Cause))
+	}) {
+		add(names.CauseSeconds, "time of slow requests that a cause accounts for, of what was diagnosed; causes overlap", metrics.Counter, w.found.Causes[k],
+			metrics.Label{Name: names.Service, Value: k.Service}, metrics.Label{Name: names.Cause, Value: k.Cause})
+	}
+	add(names.Time, "the clock of the host, seconds since 1970", metrics.Gauge, float64(s.At.UnixMilli())/1e3)
+	add(names.Start, "when the watch began, seconds since 1970", metrics.Gauge, float64(w.began.UnixMilli())/1e3)
 	for _, service := range slices.Sorted(maps.Keys(w.found.known)) {
 		for _, cause := range slices.Sorted(maps.Keys(w.found.known[service])) {
 			v := 0.
 			if w.found.Verdicts[service][cause] {
 				v = 1
 			}
-			add("unstall_verdict", "1: the newest diagnosis of the service supports the cause", metrics.Gauge, v, metrics.Label{Name: "service", Value: service}, metrics.Label{Name: "cause", Value: cause})
+			add(names.Verdict, "1: the newest diagnosis of the service supports the cause", metrics.Gauge, v, metrics.Label{Name: "service", Value: service}, metrics.Label{Name: "cause", Value: cause})
 		}
 	}
 	for _, p := range w.pushers {

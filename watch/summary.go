@@ -16,6 +16,7 @@ import (
 // Attribution is where slow time went, of all that was diagnosed since the watcher began.
 type Attribution struct {
 	Seconds  map[Where]float64          // slow seconds
+	Causes   map[Blamed]float64         // slow seconds that would not have been there without a cause; they overlap
 	Verdicts map[string]map[string]bool // causes that the newest diagnosis of a service supports
 	known    map[string]map[string]bool // causes it ever did, of each service
 }
@@ -23,7 +24,11 @@ type Attribution struct {
 // Where is a mechanism of a service.
 type Where struct{ Service, Mechanism string }
 
+// Blamed is a cause of what a service's requests lost.
+type Blamed struct{ Service, Cause string }
+
 func (a *Attribution) init() {
+	a.Causes = make(map[Blamed]float64)
 	a.Seconds, a.Verdicts, a.known = make(map[Where]float64), make(map[string]map[string]bool), make(map[string]map[string]bool)
 }
 
@@ -38,6 +43,9 @@ func (a *Attribution) take(s *subject, d *diagnose.Diagnosis) {
 	for _, v := range d.Verdicts {
 		if v.Verdict == "supported" {
 			now[v.Cause], a.known[s.Service][v.Cause] = true, true
+			if v.Saves != nil && v.Saves.Value > 0 {
+				a.Causes[Blamed{s.Service, v.Cause}] += v.Saves.Value / 1e3
+			}
 		}
 	}
 	a.Verdicts[s.Service] = now

@@ -133,7 +133,7 @@ func TestState(t *testing.T) {
 	s.tally.Point(sample.Point{ID: "proc/threads", At: now.UnixNano(), V: 9}, 1)
 	s.tally.At = now
 	w.open["any\x00gateway pid 7"] = rule.Event{Rule: &w.opt.Rules[0], Subject: s.Subject, Fired: true}
-	w.found.take(s, &diagnose.Diagnosis{Ledger: []diagnose.Entry{{Mechanism: "gc_pause", SlowMs: 2500}}, Verdicts: []diagnose.Verdict{{Cause: "go.gc-rate", Verdict: "supported"}}})
+	w.found.take(s, &diagnose.Diagnosis{Ledger: []diagnose.Entry{{Mechanism: "gc_pause", SlowMs: 2500}}, Verdicts: []diagnose.Verdict{{Cause: "go.gc-rate", Verdict: "supported", Saves: &diagnose.Saves{Value: 1500}}}})
 	got := make(map[string]float64)
 	for _, x := range w.State().Samples {
 		var of []string
@@ -149,7 +149,11 @@ func TestState(t *testing.T) {
 		"unstall_alarm{rule=any,service=gateway,severity=warn}":          1,
 		"unstall_slow_seconds_total{mechanism=gc_pause,service=gateway}": 2.5,
 		"unstall_verdict{cause=go.gc-rate,service=gateway}":              1,
-		"unstall_up{pid=7,runtime=go,service=gateway,version=go1.26.0}":  1,
+
+		"unstall_cause_slow_seconds_total{cause=go.gc-rate,service=gateway}": 1.5,
+		"unstall_time_seconds{}": float64(now.UnixMilli()) / 1e3,
+
+		"unstall_up{pid=7,runtime=go,service=gateway,version=go1.26.0}": 1,
 	} {
 		if v, ok := got[name]; !ok || v != want {
 			t.Errorf("%s: %v %t, want %v; there are %v", name, v, ok, want, got)

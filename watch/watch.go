@@ -84,6 +84,7 @@ type Watcher struct {
 	pushers  []*metrics.Pusher
 	bounds   map[string]float64 // of rules that know what is usual, by rule and service
 	hostName string
+	began    time.Time
 }
 
 // subject is a target, or the machine.
@@ -106,6 +107,7 @@ type batch struct {
 // New is a watcher. What it cannot do is in its lines; the error is of what it cannot do without.
 func New(opt Options) (*Watcher, error) {
 	w := &Watcher{opt: opt, now: time.Now, part: segmentFor, in: make(chan batch, 64), subjects: make(map[string]*subject), open: make(map[string]rule.Event), fired: make(map[string]int), trouble: make(map[string]bool), bounds: make(map[string]float64), hostName: hostName()}
+	w.began = w.now()
 	w.log = &log{to: opt.Log, now: func() time.Time { return w.now() }}
 	w.found.init()
 	w.usual = w.remembered()
