@@ -112,8 +112,8 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	met := g.Meetings()
 	if met != nil {
 		v.Evidence = append(v.Evidence,
-			c.Figure("requests.mean_during_gc_ms", fmt.Sprintf("mean latency of %d requests that ran during a GC cycle", met.Overlap), met.MeanOverlap/1e6, "ms", cause.From(c.Ledger.Source)),
-			c.Figure("requests.mean_without_gc_ms", fmt.Sprintf("mean latency of %d requests that ran without one", met.Free), met.MeanFree/1e6, "ms", cause.From(c.Ledger.Source)))
+			c.Figure("requests.mean_during_gc_ms", "mean latency of "+figure.Plural(met.Overlap, "request")+" that ran during a GC cycle", met.MeanOverlap/1e6, "ms", cause.From(c.Ledger.Source)),
+			c.Figure("requests.mean_without_gc_ms", "mean latency of "+figure.Plural(met.Free, "request")+" that ran without one", met.MeanFree/1e6, "ms", cause.From(c.Ledger.Source)))
 	}
 	if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
 		return starved(c, v, share, origin)
@@ -231,8 +231,8 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict, profile
 	b := g.Bill()
 	total := float64(max(l.Total, 1))
 	v.Evidence = append(v.Evidence,
-		c.Figure("requests.mean_during_gc_ms", fmt.Sprintf("mean latency of %d requests that ran during a GC cycle", b.Overlap), b.MeanOverlap/1e6, "ms", g.Origin),
-		c.Figure("requests.mean_without_gc_ms", fmt.Sprintf("mean latency of %d requests that ran without one", b.Free), b.MeanFree/1e6, "ms", g.Origin),
+		c.Figure("requests.mean_during_gc_ms", "mean latency of "+figure.Plural(b.Overlap, "request")+" that ran during a GC cycle", b.MeanOverlap/1e6, "ms", g.Origin),
+		c.Figure("requests.mean_without_gc_ms", "mean latency of "+figure.Plural(b.Free, "request")+" that ran without one", b.MeanFree/1e6, "ms", g.Origin),
 		c.Figure("slow.gc_ms", "slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
 		c.Figure("slow.behind_gc_ms", "slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
 		c.Figure("slow.slower_in_gc_ms", "slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin),

@@ -72,6 +72,9 @@ func Terminal(text string) (wrong []string) {
 	if strings.Contains(text, "NOTHING WRONG") && strings.Contains(text, "NOT ENOUGH EVIDENCE") {
 		wrong = append(wrong, "it is healthy and not judged")
 	}
+	if strings.Contains(text, "NOTHING WRONG") && strings.Contains(text, "not judged") {
+		wrong = append(wrong, "what is healthy is told beside what is not judged")
+	}
 	return append(wrong, Text(text)...)
 }
 

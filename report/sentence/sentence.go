@@ -334,7 +334,7 @@ func Slow(r *diagnose.Requests) []string {
 		items = append(items, traced(r))
 	}
 	if r.Apart > 0 {
-		items = append(items, figure.Count(r.Apart)+" more before the recording or after it, not judged")
+		items = append(items, figure.Count(r.Apart)+" more before the recording or after it are left out")
 	}
 	if r.Held > 0 {
 		items = append(items, figure.Count(r.Held)+" more only because recording held them, for "+figure.Ms(r.HeldMs/float64(r.Held))+" each")
