@@ -47,7 +47,7 @@ func record(ctx context.Context, e *endpoint, about evidence.Subject, plan probe
 		all.Go(func() { r.traces(ctx) })
 	}
 	all.Go(func() { r.snapshots(ctx, 1) })
-	all.Go(func() { r.heaps(ctx) })
+	all.Go(func() { r.heaps(ctx, plan.Always) })
 	all.Wait()
 
 	if !r.gone && r.failed() == nil {
@@ -73,9 +73,13 @@ func record(ctx context.Context, e *endpoint, about evidence.Subject, plan probe
 
 // heaps takes the heap profile's text with the runtime's memory statistics. It
 // stops the world while those are read, some 10 to 100 µs, and makes a text as
-// long as there are places that allocate: nothing every 5 s, too much every 0.1 s.
-func (r *recording) heaps(ctx context.Context) {
-	const every = 5 * time.Second
+// long as there are places that allocate: nothing every 5 s, too much every 0.1 s. To store such texts for as
+// long as the process lives costs us more than all else.
+func (r *recording) heaps(ctx context.Context, always bool) {
+	every := 5 * time.Second
+	if always {
+		every = 30 * time.Second
+	}
 	for {
 		r.heap(ctx)
 		if time.Until(r.end) < every+every/2 || !wait(ctx, every) {
