@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/all"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/watch/sample"
 )
 
@@ -108,7 +109,7 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 	for _, p := range parts {
 		n := len(took)
 		if len(p.text) > 0 {
-			b := evidence.NewBundle()
+			b := incident.NewBundle()
 			a := &format.Artifact{Name: p.name, Size: int64(len(p.text)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.text)), nil }}
 			_ = format.Read(context.Background(), all.Formats, a, b) // of what is no access log nothing comes
 			for i := range b.Requests.Len() {

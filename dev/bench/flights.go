@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/jfr"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/lab/build"
 )
 
@@ -129,7 +129,7 @@ func flies(cmd *exec.Cmd) (f flown, err error) {
 // readFlight reads one and says what that took (the program calls itself).
 func readFlight(path string) error {
 	began := time.Now()
-	b := evidence.NewBundle()
+	b := incident.NewBundle()
 	if err := format.Read(context.Background(), []format.Format{jfr.Format}, format.File(path), b); err != nil {
 		return err
 	}
