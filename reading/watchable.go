@@ -83,20 +83,30 @@ var watchedHost = []struct {
 // WatchablesOf are all series that rules can be held against of a process or host, whatever they were
 // recorded as. Requests are rows of the bundle, each request once; slow says which are, nil: nobody knows. Those
 // of a recording that have no name to watch them by have their own.
-func WatchablesOf(b *evidence.Bundle, s evidence.SubjectID, requests []int, slow func(row int) bool) []Watchable {
+func WatchablesOf(b *evidence.Bundle, s evidence.SubjectID, own OwnWatchables, requests []int, slow func(row int) bool) []Watchable {
 	w := &watching{b: b, s: s, seen: make(map[string]bool), taken: make(map[string]bool)}
 	if b.Subjects[s].Kind == evidence.Host {
 		w.host()
 	} else {
 		w.process()
 		w.counts()
-		w.jvm()
-		w.golang()
+		if own != nil {
+			own(w)
+		}
 		w.requests(requests, slow)
 	}
 	w.rest()
 	return w.out
 }
+
+// OwnWatchables adds the series of a runtime that its processes' own figures are not called by, nil: all are.
+type OwnWatchables func(*watching)
+
+// What runtimes have of their own.
+var (
+	WatchablesOfJVM OwnWatchables = (*watching).jvm
+	WatchablesOfGo  OwnWatchables = (*watching).golang
+)
 
 type watching struct {
 	b     *evidence.Bundle
@@ -235,9 +245,6 @@ func (x Watchable) known() Watchable {
 
 // jvm is what a JVM's counters say of its collections, else its log.
 func (w *watching) jvm() {
-	if w.b.Subjects[w.s].Runtime != "jvm" {
-		return
-	}
 	var young, full *Curve
 	for i := range w.b.Series {
 		s := &w.b.Series[i]
@@ -307,9 +314,6 @@ func (w *watching) pauses() {
 
 // golang is what a Go process's own figures and traces say of its collector.
 func (w *watching) golang() {
-	if w.b.Subjects[w.s].Runtime != "go" {
-		return
-	}
 	if c, born := w.curve(evidence.SeriesGoCPUFraction), w.b.Subjects[w.s].StartTime; c != nil && born > 0 {
 		w.add(Watchable{"go/gc-share", c.T, SinceLast(c.T, c.V, born), c.Origin}.known())
 	}

@@ -90,7 +90,20 @@ func assigns(b []byte) bool {
 
 // harmlessValue says that nothing would be hidden.
 func harmlessValue(b []byte) bool {
-	return string(b) == Mark || string(b) == "-" || equalsAny(b, "null", "nil", "none", "true", "false", "(null)", "<nil>", "undefined")
+	return model(b) || string(b) == Mark || string(b) == "-" || equalsAny(b, "null", "nil", "none", "true", "false", "(null)", "<nil>", "undefined")
+}
+
+// model says whether b is 32 bits as the signature of a processor's model is written: 0x00b00f21.
+func model(b []byte) bool {
+	if len(b) != len("0x00b00f21") || b[0] != '0' || b[1] != 'x' {
+		return false
+	}
+	for _, c := range b[2:] {
+		if !digit(c) && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 // long says whether the value of a weak name looks like a secret: eight bytes or
@@ -126,7 +139,6 @@ func number(b []byte) bool {
 	return len(b) > 0
 }
 
-// equalsAny compares in any case with words in lower case.
 // words are of ASCII, in lower case.
 type words map[string]bool
 
@@ -156,6 +168,7 @@ func (w words) has(b []byte) bool {
 	return w[string(lower[:len(b)])]
 }
 
+// equalsAny compares in any case with words in lower case.
 func equalsAny(b []byte, words ...string) bool {
 	for _, w := range words {
 		if len(b) == len(w) && beginsFold(b, w) {

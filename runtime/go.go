@@ -25,6 +25,7 @@ var Go = &Runtime{
 	Settings:      "GOGC, GOMEMLIMIT and the like",
 	Collector:     "concurrent mark-sweep",
 	Counters:      &top.Go,
+	Watchables:    reading.WatchablesOfGo,
 	ReadCollector: reading.GoCollector,
 	Models:        []*model.Model{goheap.Model},
 	AtLeast:       goAtLeast,

@@ -33,6 +33,7 @@ var JVM = &Runtime{
 	Dump:          "jstack",
 	Stacks:        &threads.JVMStacks,
 	Counters:      &top.JVM,
+	Watchables:    reading.WatchablesOfJVM,
 	ReadCollector: reading.JVMCollector,
 	HugePages:     jvmHugePages,
 	Models:        []*model.Model{younggen.Model},

@@ -51,8 +51,10 @@ type Runtime struct {
 	ReadCollector reading.CollectorReader
 	// Generations reads all that is told of each collection, where that is as much as .NET tells; nil: it is not.
 	Generations func(*evidence.Bundle, evidence.SubjectID, reading.Window) *reading.DotnetGC
-	Counters    *top.Counters  // that it keeps of itself, to be watched live; nil: none that are read
-	Models      []*model.Model // of its processes; the first is asked where nothing says which
+	// Watchables are series of its processes that rules can be held against besides what these count themselves.
+	Watchables reading.OwnWatchables
+	Counters   *top.Counters  // that it keeps of itself, to be watched live; nil: none that are read
+	Models     []*model.Model // of its processes; the first is asked where nothing says which
 	// HugePages is what its processes want of transparent huge pages, in words, where that depends on
 	// versions; "": nothing special. Nil: it is all the same to it.
 	HugePages func(HugePages) string

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/watch/metrics"
 	"github.com/unstall/unstall/watch/metrics/names"
 	"github.com/unstall/unstall/watch/rule"
@@ -125,14 +126,11 @@ func (s *subject) told() string {
 	switch {
 	case s.Host:
 		return "host"
-	case runtimesTold[s.target.Runtime]:
+	case runtime.Of(s.target.Runtime).Counters != nil: // there are items of its own figures
 		return s.target.Runtime
 	}
 	return "process"
 }
-
-// runtimesTold are those whose services are apart where items are made of them.
-var runtimesTold = map[string]bool{"jvm": true, "dotnet": true, "go": true, "redis": true}
 
 // serve tells stores what there is: those that ask, and those that are sent it.
 func (w *Watcher) serve(ctx context.Context, all *sync.WaitGroup) {

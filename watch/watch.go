@@ -26,6 +26,7 @@ import (
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/watch/metrics"
 	"github.com/unstall/unstall/watch/rule"
 	"github.com/unstall/unstall/watch/sample"
@@ -312,7 +313,7 @@ func serviceOf(t discover.Target) string {
 	if name == "" && t.URL != nil {
 		name = t.URL.Host
 	}
-	if t.Main != "" && (t.Name == "java" || t.Name == "dotnet") {
+	if t.Main != "" && slices.Contains(runtime.Launchers(), t.Name) {
 		name = t.Main
 	}
 	return cmp.Or(name, t.Arg)

@@ -36,7 +36,7 @@ func (g given) check() error {
 		return fmt.Errorf("--connections 0: without connections no request can be made: give 1 or more")
 	}
 	if n, ok := g["expect-rate"]; ok && (n == "0" || strings.HasPrefix(n, "-")) {
-		return fmt.Errorf("--expect-rate %s: give a rate above zero", n)
+		return fmt.Errorf("--expect-rate %s: give requests per second, such as 10", n)
 	}
 	for _, pattern := range []string{"ramp", "steps"} {
 		_, rate := g["rate"]

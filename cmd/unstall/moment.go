@@ -29,7 +29,7 @@ func (c *stretch) of(b *evidence.Bundle, s *session) (since, until time.Time, er
 
 // told writes a time: of a log without dates since its beginning.
 func told(t time.Time, dated bool) string {
-	if !dated {
+	if !dated && t.Year() == 1970 { // since the log began; but a date may have been asked for all the same
 		return t.Sub(time.Unix(0, 0)).Round(time.Millisecond).String()
 	}
 	return t.UTC().Format(time.RFC3339)

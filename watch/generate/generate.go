@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/watch/rule"
 )
 
@@ -68,7 +69,7 @@ func groups(rules []rule.Rule) (names []string, of map[string][]*rule.Rule) {
 
 // title is a group in words.
 func title(group string) string {
-	return cmp.Or(map[string]string{"dotnet": ".NET", "jvm": "JVM", "go": "Go", "redis": "Redis", "host": "Machine", "process": "Processes", "requests": "Requests"}[group], group)
+	return cmp.Or(map[string]string{"host": "Machine", "process": "Processes", "requests": "Requests"}[group], runtime.Of(group).Title)
 }
 
 // pushed is how often stores are told where nobody says otherwise. What is taken over a time must meet

@@ -13,6 +13,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/watch/rule"
 )
 
@@ -48,7 +49,7 @@ func Sources(read *evidence.Bundle, slo time.Duration) []Source {
 			rows = l.Rows
 			slow = func(row int) bool { return b.Requests.Latency(row) > l.Limit(row) }
 		}
-		of := reading.WatchablesOf(b, id, rows, slow)
+		of := reading.WatchablesOf(b, id, runtime.Of(b.Subjects[id].Runtime).Watchables, rows, slow)
 		if len(of) > 0 {
 			out = append(out, Source{rule.Subject{Key: title, Service: cmp.Or(s.Name, title), Host: s.Kind == evidence.Host}, of})
 		}
