@@ -48,7 +48,7 @@ func Find(pid int) (*VM, error) {
 		return nil, denied(pid, v.root+"/tmp")
 	}
 	if flag := v.disabled(); flag != "" {
-		return nil, problem(pid, "it runs with "+flag, "restart it without this flag; data from /proc and hsperfdata is recorded anyway", ErrDisabled)
+		return nil, problem(pid, "it runs with "+flag, "restart it without "+flag+"; data from /proc and hsperfdata is recorded anyway", ErrDisabled)
 	}
 	return v, nil
 }

@@ -103,7 +103,7 @@ func TestDisabled(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := jvmapp.StartEnv(t, 17, idle, c.env, append(c.args, "-Xmx32m")...)
 			_, err := attach.Find(a.PID)
-			if !errors.Is(err, attach.ErrDisabled) || !strings.HasSuffix(err.Error(), "it runs with "+flag+": restart it without this flag; data from /proc and hsperfdata is recorded anyway") {
+			if !errors.Is(err, attach.ErrDisabled) || !strings.HasSuffix(err.Error(), "it runs with "+flag+": restart it without "+flag+"; data from /proc and hsperfdata is recorded anyway") {
 				t.Errorf("%v", err)
 			}
 		})

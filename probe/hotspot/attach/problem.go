@@ -14,14 +14,14 @@ import (
 type Problem struct {
 	PID  int
 	Why  string // "it runs with -XX:+DisableAttachMechanism", may be ""
-	Do   string // what the user can do: "restart it without this flag", may be ""
+	Do   string // what the user can do: "restart it without -Xrs", may be ""
 	Kind error  // one of this package's sentinels, or what the system said
 }
 
 func problem(pid int, why, do string, kind error) error { return &Problem{pid, why, do, kind} }
 
 // Error is one line: "pid 4711: attaching is disabled: it runs with
-// -XX:+DisableAttachMechanism: restart it without this flag".
+// -XX:+DisableAttachMechanism: restart it without -XX:+DisableAttachMechanism".
 func (p *Problem) Error() string {
 	text := fmt.Sprintf("pid %d: %s", p.PID, p.Reason())
 	if p.Do != "" {
