@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/report"
 )
@@ -29,9 +27,9 @@ type compareCommand struct {
 // several takes all arguments up to the next flag.
 type several []string
 
-func (l *several) Decode(ctx *kong.DecodeContext) error {
-	for ctx.Scan.Peek().IsValue() {
-		*l = append(*l, ctx.Scan.Pop().String())
+func (l *several) Take(next func() (string, bool)) error {
+	for run, ok := next(); ok; run, ok = next() {
+		*l = append(*l, run)
 	}
 	if len(*l) == 0 {
 		return errors.New("give at least one run")

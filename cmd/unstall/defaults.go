@@ -3,13 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/unstall/unstall/cmd/unstall/arguments"
 	"github.com/unstall/unstall/suggest"
 )
 
@@ -46,33 +47,22 @@ func readDefaults(name string) (map[string]any, error) {
 
 // defaults are values for flags from a file. A name that no command has a flag of is an error; one that the command at
 // hand has none of is for others.
-func defaults(name string) (kong.Resolver, error) {
+func defaults(name string, program *arguments.Command) (arguments.Defaults, error) {
 	if name == "" {
-		return kong.ResolverFunc(func(*kong.Context, *kong.Path, *kong.Flag) (any, error) { return nil, nil }), nil
+		return nil, nil
 	}
 	values, err := readDefaults(name)
 	if err != nil {
 		return nil, err
 	}
-	return &fileDefaults{name, values}, nil
-}
-
-type fileDefaults struct {
-	name   string
-	values map[string]any
-}
-
-// Validate refuses what is the name of no flag.
-func (f *fileDefaults) Validate(app *kong.Application) error {
 	var known []string
-	_ = kong.Visit(app, func(n kong.Visitable, next kong.Next) error {
-		if flag, ok := n.(*kong.Flag); ok {
-			known = append(known, flag.Name)
+	program.Every(func(c *arguments.Command) {
+		for _, f := range c.Flags {
+			known = append(known, f.Name)
 		}
-		return next(nil)
 	})
 	var errs []error
-	for key := range f.values {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if slices.Contains(known, key) {
 			continue
 		}
@@ -80,12 +70,7 @@ func (f *fileDefaults) Validate(app *kong.Application) error {
 		if near := suggest.Nearest(key, known); near != "" {
 			meant = fmt.Sprintf("; do you mean %q?", near)
 		}
-		errs = append(errs, fmt.Errorf("%s: there is no flag %q%s", f.name, key, meant))
+		errs = append(errs, fmt.Errorf("%s: there is no flag %q%s", name, key, meant))
 	}
-	return errors.Join(errs...)
-}
-
-// Resolve gives a flag's value, nil none.
-func (f *fileDefaults) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	return f.values[flag.Name], nil
+	return func(flag string) any { return values[flag] }, errors.Join(errs...)
 }

@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
 // TestDocumentedCommands parses every command that the documents show, so that none has
@@ -60,7 +58,7 @@ func parses(args []string) error {
 	if len(args) == 0 {
 		return nil // the list
 	}
-	_, err := newParser(kong.Exit(func(int) {})).Parse(args)
+	_, err := newProgram(new(cli)).Parse(args, nil)
 	return err
 }
 

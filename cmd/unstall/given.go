@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/unstall/unstall/cmd/unstall/arguments"
 	"github.com/unstall/unstall/report"
 )
 
@@ -16,12 +15,10 @@ import (
 type given map[string]string
 
 // givenOn returns them with their values.
-func givenOn(command *kong.Context) given {
+func givenOn(line *arguments.Line) given {
 	g := make(given)
-	for _, p := range command.Path {
-		if p.Flag != nil && !p.Resolved {
-			g[p.Flag.Name] = fmt.Sprint(command.FlagValue(p.Flag))
-		}
+	for _, f := range line.Flags {
+		g[f.Name] = f.Text()
 	}
 	return g
 }

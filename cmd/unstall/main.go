@@ -10,16 +10,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/alecthomas/kong"
-	mangokong "github.com/alecthomas/mango-kong"
-	kongcompletion "github.com/jotaen/kong-completion"
+	"github.com/charmbracelet/x/term"
 
 	"github.com/unstall/unstall/calibrate"
+	"github.com/unstall/unstall/cmd/unstall/arguments"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/probe/all"
 	"github.com/unstall/unstall/runtime"
@@ -48,12 +45,12 @@ type cli struct {
 	Causes    causesCommand    `cmd:"" help:"List the causes unstall knows, or explain one."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
-	Completion kongcompletion.Completion `cmd:"" help:"Say what to paste into a shell's start file, so that it completes commands and flags: bash, zsh, fish."`
-	Man        mangokong.ManFlag         `hidden:"" help:"Write a man page."`
+	Completion completionCommand `cmd:"" help:"Say what to paste into a shell's start file, so that it completes commands and flags: bash, zsh, fish."`
+	Man        bool              `hidden:"" instead:"" help:"Write a man page."`
 
 	NoPager bool `name:"no-pager" help:"Print what is longer than the screen as it is, not by a pager (UNSTALL_PAGER, PAGER, less)."`
 
-	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
+	ShowVersion bool `name:"version" instead:"" help:"Print the version."`
 }
 
 const usage = `unstall finds which mechanism in a runtime or the kernel makes requests slow.
@@ -118,48 +115,59 @@ func main() {
 			_ = os.Unsetenv(name) // as if it were not set
 		}
 	}
-	resolver, err := defaults(defaultsName())
+	c := new(cli)
+	program := newProgram(c)
+	if line, typed := os.LookupEnv("COMP_LINE"); typed { // a shell asks what may follow
+		for _, word := range program.Complete(line) {
+			fmt.Println(word)
+		}
+		return
+	}
+	given, err := defaults(defaultsName(), program)
 	if err != nil {
 		s.fail(wrongUse, err)
 		os.Exit(s.code)
 	}
-	parser := newParser(kong.Resolvers(resolver))
-	kongcompletion.Register(parser)
-	command, err := parser.Parse(joined(args))
-	if err != nil {
+	line, err := program.Parse(joined(args), given)
+	switch {
+	case err != nil:
 		s.fail(wrongUse, fmt.Errorf("%w; see unstall --help", err))
 		os.Exit(s.code)
+	case line.Help:
+		_ = line.Command.WriteHelp(s.out, width())
+		return
+	case line.Instead != nil && c.Man:
+		about, description, _ := strings.Cut(usage, "\n")
+		_ = program.WriteManual(s.out, strings.TrimPrefix(strings.TrimSuffix(about, "."), "unstall "), strings.Trim(description, "\n"))
+		return
+	case line.Instead != nil:
+		_ = new(versionCommand).Run(s)
+		return
 	}
-	for _, f := range command.Flags() {
-		if f.Name == "no-pager" {
-			s.noPager = f.Target.Bool()
-		}
-	}
-	if s.given = givenOn(command); s.given.check() != nil {
+	s.noPager = c.NoPager
+	if s.given = givenOn(line); s.given.check() != nil {
 		s.fail(wrongUse, s.given.check())
 		os.Exit(s.code)
 	}
 	tidy(s)
-	if err := command.Run(s); err != nil {
+	if err := line.Command.Target().(command).Run(s); err != nil {
 		s.fail(wrongUse, err)
 	}
 	os.Exit(s.code)
 }
 
-// duration reads a flag's time, and says what one looks like.
-func duration(ctx *kong.DecodeContext, target reflect.Value) error {
-	var text string
-	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
-		return err
+// command is what a subcommand does.
+type command interface{ Run(*session) error }
+
+// width is how many characters a line of help may have.
+func width() int {
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		return columns
 	}
-	d, err := time.ParseDuration(text)
-	if _, number := strconv.ParseFloat(text, 64); err != nil && number == nil {
-		return fmt.Errorf("%q has no unit: give %sms or %ss", text, text, text)
-	} else if err != nil {
-		return fmt.Errorf("%q is not a time: give 300ms, 2s or 5m", text)
+	if columns, _, err := term.GetSize(os.Stdout.Fd()); err == nil && columns > 0 {
+		return columns
 	}
-	target.SetInt(int64(d))
-	return nil
+	return 80
 }
 
 // joined makes one argument of a flag for a time and a time before the end: to the parser
@@ -187,9 +195,8 @@ func tidy(s *session) {
 	}
 }
 
-func newParser(options ...kong.Option) *kong.Kong {
-	vars := kong.Vars{"version": "unstall " + version(),
+func newProgram(c *cli) *arguments.Command {
+	return arguments.New("unstall", c, arguments.Vars{
 		"model_processes": runtime.Modelled(), "model_knobs": runtime.Knobs(), "model_defaults": model.Defaults(runtime.Models()),
-		"settings": try.Help()}
-	return kong.Must(new(cli), append(options, kong.Name("unstall"), vars, kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(duration)), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))...)
+		"settings": try.Help()})
 }
