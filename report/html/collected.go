@@ -2,7 +2,6 @@ package html
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"path"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/report/html/template"
 	"github.com/unstall/unstall/report/sentence"
 	"github.com/unstall/unstall/stats"
 	"github.com/unstall/unstall/timeline"

@@ -93,8 +93,8 @@ type causeView struct {
 	Frontier    *frontierView
 }
 
-// Two says whether what is to be done and what that brings stand side by side.
-func (c *causeView) Two() bool {
+// two says whether what is to be done and what that brings stand side by side.
+func two(c *causeView) bool {
 	return len(c.Fix) > 0 && (len(c.Predictions) > 0 || c.Frontier != nil)
 }
 
@@ -145,8 +145,8 @@ func (p Diagnosed) add(doc *document) error {
 	return nil
 }
 
-// Choice says whether one of the routes can be chosen.
-func (v *diagnosisView) Choice() bool {
+// choice says whether one of the routes can be chosen.
+func choice(v *diagnosisView) bool {
 	return slices.ContainsFunc(v.Routes, func(r routeView) bool { return r.Chosen })
 }
 

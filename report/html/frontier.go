@@ -2,13 +2,13 @@ package html
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/model"
+	"github.com/unstall/unstall/report/html/template"
 	"github.com/unstall/unstall/report/sentence"
 )
 

@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"regexp"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/report/html/app"
+	"github.com/unstall/unstall/report/html/template"
 	"github.com/unstall/unstall/report/sentence"
 	"github.com/unstall/unstall/timeline"
 )
@@ -132,7 +132,7 @@ func (p Page) Write(w io.Writer) error {
 	}
 	d.Policy = policy(d.Forms, string(d.Style), string(d.AppStyle), string(d.Script), string(d.AppScript))
 	out := bufio.NewWriterSize(w, 1<<16)
-	if err := pages.ExecuteTemplate(printable{out}, "page", d); err != nil {
+	if err := pages.Execute(printable{out}, "page", d); err != nil {
 		return fmt.Errorf("html report: %w", err)
 	}
 	return out.Flush()
@@ -207,7 +207,7 @@ func answer(d *diagnose.Diagnosis) (label, text string) {
 var files embed.FS
 
 var (
-	pages = template.Must(template.New("").Funcs(template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function}).ParseFS(files, "page/*.tmpl"))
+	pages = template.Must(template.ParseFS(files, "page/*.tmpl", template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function, "two": two, "choice": choice, "when": when, "long": long}))
 
 	style  = visible(colours(read("colours.css")) + read("page.css"))
 	script = visible(read("page.js"))

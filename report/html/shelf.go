@@ -38,11 +38,11 @@ type Running struct {
 	About []string
 }
 
-// When is the time a capture began.
-func (s Shelved) When() string { return s.At.UTC().Format("2006-01-02 15:04:05") }
+// when is the time a capture began.
+func when(s Shelved) string { return s.At.UTC().Format("2006-01-02 15:04:05") }
 
-// Long is how long it was recorded, "" unknown.
-func (s Shelved) Long() string {
+// long is how long it was recorded, "" unknown.
+func long(s Shelved) string {
 	if s.For <= 0 {
 		return ""
 	}
