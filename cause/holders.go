@@ -38,6 +38,17 @@ func For(m ledger.Mechanism) Wait {
 	return func(_ *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) { return m, ch[m] }
 }
 
+// BehindFor is [Case.BehindOf] of any wait that is charged to a mechanism.
+func (c *Case) BehindFor(m ledger.Mechanism) Behind {
+	known := Once(c, func(*Case) map[ledger.Mechanism]Behind { return make(map[ledger.Mechanism]Behind) })
+	b, ok := known[m]
+	if !ok {
+		b = c.BehindOf(For(m))
+		known[m] = b
+	}
+	return b
+}
+
 // BehindOf reads the chains that begin with a wait.
 func (c *Case) BehindOf(wait Wait) (b Behind) {
 	others := elsewhere

@@ -86,6 +86,13 @@ func (c *Case) Sites() ledger.Site {
 	}
 }
 
+// Places are where slow requests spent their time, nothing claimed.
+func (c *Case) Places() []ledger.Place {
+	return Once(c, func(c *Case) places { return c.Ledger.Places(c.Sites(), ledger.Claimed{}) })
+}
+
+type places []ledger.Place
+
 // ownModule is the path of the main module of a Go program, "" unknown.
 func (c *Case) ownModule() string {
 	f, _ := c.Bundle.Fact(c.Subject, evidence.FactGoModule)

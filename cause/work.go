@@ -51,7 +51,7 @@ func (c *Case) Worked() []Effort {
 	} else if ran, at := c.sampled(); len(ran) > 0 {
 		sums, origin = ran, at
 	} else {
-		for _, p := range c.Ledger.Places(c.Sites(), ledger.Claimed{}) {
+		for _, p := range c.Places() {
 			if p.Mechanism == ledger.Own {
 				sums[called{cmp.Or(p.Where, p.What), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
 			}

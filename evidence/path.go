@@ -168,54 +168,72 @@ func (s *Segment) holderHead() uint64 {
 
 // All yields the segments in order. A path that is not well formed ends early.
 func (p Path) All(yield func(Segment) bool) {
-	p.Rest(func(s Segment, _ Path) bool { return yield(s) })
+	var s Segment
+	for p.Next(&s) {
+		if !yield(s) {
+			return
+		}
+	}
 }
 
 // Rest yields the segments in order, each with the path that follows it.
 func (p Path) Rest(yield func(Segment, Path) bool) {
-	for len(p) > 0 {
-		var s Segment
-		head := p.uvarint()
-		s.Kind = Kind(head >> flagBits)
-		s.Dur = int64(p.uvarint())
-		if head&hasLane != 0 {
-			s.Lane = LaneID(p.uvarint())
-		}
-		if head&hasStack != 0 {
-			s.Stack = StackID(p.uvarint())
-		}
-		if head&hasCause != 0 {
-			s.Cause = NameID(p.uvarint())
-		}
-		if head&hasHolder != 0 {
-			s.Holder = LaneID(p.uvarint())
-			holder := p.uvarint()
-			s.HolderKind = Kind(holder >> holderFlagBits)
-			if holder&holderHasCause != 0 {
-				s.HolderCause = NameID(p.uvarint())
-			}
-			if holder&holderHasStack != 0 {
-				s.HolderStack = StackID(p.uvarint())
-			}
-			if holder&holderHasVia != 0 {
-				s.Via = NameID(p.uvarint())
-			}
-		}
-		if head&hasHeld != 0 {
-			mask := p.uvarint()
-			for h := range s.Held {
-				if mask&(1<<h) != 0 {
-					s.Held[h] = int64(p.uvarint())
-				}
-			}
-		}
+	var s Segment
+	for p.Next(&s) {
 		if !yield(s, p) {
 			return
 		}
 	}
 }
 
+// Next takes the first segment off the path; false if there is none.
+func (p *Path) Next(s *Segment) bool {
+	if len(*p) == 0 {
+		return false
+	}
+	*s = Segment{}
+	head := p.uvarint()
+	s.Kind = Kind(head >> flagBits)
+	s.Dur = int64(p.uvarint())
+	if head&hasLane != 0 {
+		s.Lane = LaneID(p.uvarint())
+	}
+	if head&hasStack != 0 {
+		s.Stack = StackID(p.uvarint())
+	}
+	if head&hasCause != 0 {
+		s.Cause = NameID(p.uvarint())
+	}
+	if head&hasHolder != 0 {
+		s.Holder = LaneID(p.uvarint())
+		holder := p.uvarint()
+		s.HolderKind = Kind(holder >> holderFlagBits)
+		if holder&holderHasCause != 0 {
+			s.HolderCause = NameID(p.uvarint())
+		}
+		if holder&holderHasStack != 0 {
+			s.HolderStack = StackID(p.uvarint())
+		}
+		if holder&holderHasVia != 0 {
+			s.Via = NameID(p.uvarint())
+		}
+	}
+	if head&hasHeld != 0 {
+		mask := p.uvarint()
+		for h := range s.Held {
+			if mask&(1<<h) != 0 {
+				s.Held[h] = int64(p.uvarint())
+			}
+		}
+	}
+	return true
+}
+
 func (p *Path) uvarint() uint64 {
+	if b := *p; len(b) > 0 && b[0] < 0x80 {
+		*p = b[1:]
+		return uint64(b[0])
+	}
 	v, n := binary.Uvarint(*p)
 	if n <= 0 {
 		*p = nil

@@ -161,7 +161,7 @@ func (w *walker) calling(at *int64, s *evidence.Segment) {
 		}
 		w.c = Charges{}
 		w.c[x.mechanism] = part.Dur
-		w.yield(*at, part, &w.c, false)
+		w.tell(*at, part, false)
 		*at += part.Dur
 		s.Dur -= part.Dur
 	}
@@ -182,7 +182,7 @@ func (w *walker) likewise(at *int64, s *evidence.Segment, stopped int64) {
 		}
 		w.c = Charges{}
 		w.c[x.mechanism] = part.Dur
-		w.yield(*at, part, &w.c, false)
+		w.tell(*at, part, false)
 		*at += part.Dur
 		s.Dur -= part.Dur
 	}

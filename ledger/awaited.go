@@ -73,7 +73,7 @@ func (w *walker) awaited(at int64, s evidence.Segment) {
 		}
 		w.c = Charges{}
 		w.c[m] = part.Dur
-		w.yield(at, part, &w.c, false)
+		w.tell(at, part, false)
 		at += part.Dur
 		left -= part.Dur
 	}

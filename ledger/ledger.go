@@ -369,7 +369,7 @@ func (l *Ledger) charge() {
 	over := l.timeline(block)
 	for n, row := range l.Slow {
 		var request Charges
-		l.walk(row, func(_ int64, s evidence.Segment, c *Charges, replay bool) {
+		l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, replay bool) {
 			request.Add(c)
 			for m, v := range c {
 				if v == 0 {

@@ -174,7 +174,9 @@ func TestMechanismOfEachState(t *testing.T) {
 		{"pool whose holder sweeps", holder(evidence.PoolWait, evidence.GCSweep), Charges{MarkAssist: 9}},
 		{"pool whose holder is stopped", holder(evidence.PoolWait, evidence.Paused), Charges{StopTheWorld: 9}},
 	} {
-		if d := cmp.Diff(tt.want, of(&tt.s)); d != "" {
+		got := Charges{Own: 1}
+		of(&tt.s, &got)
+		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("%s: %s", tt.name, d)
 		}
 	}

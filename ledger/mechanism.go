@@ -155,13 +155,14 @@ var states = func() (m [256]Mechanism) {
 	return m
 }()
 
-// of charges one state.
-func of(s *evidence.Segment) (c Charges) {
+// of charges one state to c, whatever that was.
+func of(s *evidence.Segment, c *Charges) {
+	*c = Charges{}
 	switch s.Kind {
 	case evidence.Runnable:
 		if s.Held.Sum() != s.Dur {
 			c[Unexplained] = s.Dur
-			return c
+			return
 		}
 		for h, v := range s.Held {
 			c[held[h]] += v
@@ -181,5 +182,4 @@ func of(s *evidence.Segment) (c Charges) {
 	default:
 		c[states[s.Kind]] = s.Dur
 	}
-	return c
 }

@@ -125,20 +125,20 @@ func (l *Ledger) spots(row int, site Site, not Claimed, yield func(k spot, s *ev
 		}
 		return k
 	}
-	l.walk(row, func(_ int64, s evidence.Segment, c *Charges, _ bool) {
-		roots := Rooted(&s, c)
+	l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, _ bool) {
+		roots := Rooted(s, c)
 		of, held := heldBy(s.Kind)
 		for m, v := range roots {
 			switch m := Mechanism(m); {
 			case v <= 0, not[m], held && not[of]:
 			case held && m != of && c[m] == 0:
-				yield(at(m, s.HolderCause, s.HolderStack), &s, true, v)
+				yield(at(m, s.HolderCause, s.HolderStack), s, true, v)
 			default:
 				stack := s.Stack
 				if s.Kind == evidence.ThreadWait { // for a thread that runs
 					stack = s.HolderStack
 				}
-				yield(at(m, s.Cause, stack), &s, false, v)
+				yield(at(m, s.Cause, stack), s, false, v)
 			}
 		}
 	})

@@ -60,8 +60,8 @@ func heldBy(k evidence.Kind) (m Mechanism, ok bool) {
 // OfRoots is [Ledger.Of] by roots.
 func (l *Ledger) OfRoots(row int) Charges {
 	var sum Charges
-	l.walk(row, func(_ int64, s evidence.Segment, c *Charges, _ bool) {
-		r := Rooted(&s, c)
+	l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, _ bool) {
+		r := Rooted(s, c)
 		sum.Add(&r)
 	})
 	return sum

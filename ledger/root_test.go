@@ -29,7 +29,8 @@ func TestRooted(t *testing.T) {
 		{gc, Charges{CollectorCPU: 6, RequestsCPU: 4}},
 		{held(evidence.PoolWait, evidence.Runnable), Charges{Pool: 10}}, // for what is not known
 	} {
-		c := of(&x.s)
+		var c Charges
+		of(&x.s, &c)
 		if got := Rooted(&x.s, &c); got != x.want {
 			t.Errorf("%v held by %v: %v, want %v", x.s.Kind, x.s.HolderKind, got, x.want)
 		}

@@ -20,11 +20,12 @@ func (l *Ledger) Of(row int) Charges {
 // Their sum is the request's latency exactly. The charges are valid until yield
 // returns.
 func (l *Ledger) Walk(row int, yield func(at int64, s evidence.Segment, c *Charges)) {
-	l.walk(row, func(at int64, s evidence.Segment, c *Charges, _ bool) { yield(at, s, c) })
+	l.walk(row, func(at int64, s *evidence.Segment, c *Charges, _ bool) { yield(at, *s, c) })
 }
 
-// walk is Walk that also says which charges come from the replay.
-func (l *Ledger) walk(row int, yield func(at int64, s evidence.Segment, c *Charges, replay bool)) {
+// walk is Walk that also says which charges come from the replay. The state is valid until
+// yield returns, as its charges are.
+func (l *Ledger) walk(row int, yield func(at int64, s *evidence.Segment, c *Charges, replay bool)) {
 	w := walkers.Get().(*walker)
 	w.walk(l, row, yield)
 	walkers.Put(w)
@@ -33,11 +34,11 @@ func (l *Ledger) walk(row int, yield func(at int64, s evidence.Segment, c *Charg
 // walkers are those that have nothing to do: millions of requests are walked through, one after the other.
 var walkers = sync.Pool{New: func() any {
 	w := new(walker)
-	w.add = func(_ int64, _ evidence.Segment, c *Charges, _ bool) { w.sum.Add(c) }
+	w.add = func(_ int64, _ *evidence.Segment, c *Charges, _ bool) { w.sum.Add(c) }
 	return w
 }}
 
-func (w *walker) walk(l *Ledger, row int, yield func(at int64, s evidence.Segment, c *Charges, replay bool)) {
+func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segment, c *Charges, replay bool)) {
 	w.l, w.row, w.yield, w.moved = l, row, yield, l.moved[row].ns
 	defer func() { w.l, w.yield = nil, nil }() // whoever has nothing to do holds nothing
 	r := &l.b.Requests
@@ -56,15 +57,17 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s evidence.Segmen
 		return
 	}
 	at := start
-	for s := range path.All {
-		next := min(at+max(0, s.Dur), end)
+	for path.Next(&w.s) {
+		next := min(at+max(0, w.s.Dur), end)
 		if from := max(at, began); next > from {
-			w.state(from, cut(s, next-from))
+			cut(&w.s, next-from)
+			w.state(from, &w.s)
 		}
 		at = next
 	}
 	if from := max(at, began); from < end {
-		w.state(from, evidence.Segment{Kind: evidence.Unobserved, Dur: end - from})
+		w.s = evidence.Segment{Kind: evidence.Unobserved, Dur: end - from}
+		w.state(from, &w.s)
 	}
 }
 
@@ -90,9 +93,9 @@ func (l *Ledger) loose(p evidence.Path) (labelled int64, loose bool) {
 }
 
 // cut shortens a state, and the shares of it.
-func cut(s evidence.Segment, dur int64) evidence.Segment {
+func cut(s *evidence.Segment, dur int64) {
 	if dur == s.Dur {
-		return s
+		return
 	}
 	whole, left, most := s.Dur, dur, 0
 	for h, v := range s.Held {
@@ -106,19 +109,26 @@ func cut(s evidence.Segment, dur int64) evidence.Segment {
 		s.Held[most] += left
 	}
 	s.Dur = dur
-	return s
 }
 
 // walker charges the states of one request.
 type walker struct {
 	l     *Ledger
 	row   int
-	yield func(at int64, s evidence.Segment, c *Charges, replay bool)
-	moved int64 // what the replay still has to move to StopTheWorld
+	yield func(at int64, s *evidence.Segment, c *Charges, replay bool)
+	moved int64            // what the replay still has to move to StopTheWorld
+	s     evidence.Segment // the state, as the path has it
+	part  evidence.Segment // that is yielded, where it is not all of it
 	c     Charges
 
-	sum Charges                                                     // of what add was given
-	add func(at int64, s evidence.Segment, c *Charges, replay bool) // adds to sum
+	sum Charges                                                      // of what add was given
+	add func(at int64, s *evidence.Segment, c *Charges, replay bool) // adds to sum
+}
+
+// tell yields a state, or a part of one, with the charges of c.
+func (w *walker) tell(at int64, s evidence.Segment, replay bool) {
+	w.part = s
+	w.yield(at, &w.part, &w.c, replay)
 }
 
 // queued charges the time before the process began.
@@ -127,25 +137,25 @@ func (w *walker) queued(at, dur int64) {
 	w.amplified(&at, &s)
 	if s.Dur > 0 {
 		w.c = Charges{Queued: s.Dur}
-		w.yield(at, s, &w.c, false)
+		w.tell(at, s, false)
 	}
 }
 
-// state charges one state; time without a state is laid over the pauses.
-func (w *walker) state(at int64, s evidence.Segment) {
+// state charges one state, which it may change; time without a state is laid over the pauses.
+func (w *walker) state(at int64, s *evidence.Segment) {
 	if s.Kind == evidence.Unobserved {
-		w.unobserved(at, s, w.l.stops.mean(at, at+s.Dur))
+		w.unobserved(at, *s, w.l.stops.mean(at, at+s.Dur))
 		return
 	}
 	if s.Kind == evidence.Awaiting && (w.l.awaiteds != nil || w.l.alike != nil) {
-		w.awaited(at, s)
+		w.awaited(at, *s)
 		return
 	}
-	if w.calling(&at, &s); s.Dur == 0 {
+	if w.calling(&at, s); s.Dur == 0 {
 		return
 	}
-	w.l.kernel.tell(w.l.b, at, &s)
-	w.c = of(&s)
+	w.l.kernel.tell(w.l.b, at, s)
+	of(s, &w.c)
 	if q := w.l.queued; q != nil && s.Kind == evidence.Awaiting {
 		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))
 		w.c[Awaiting] -= w.c[PoolThread]
@@ -165,7 +175,7 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 		w.c = Charges{AllocationStall: waits}
 		part := s
 		part.Dur = waits
-		w.yield(at, part, &w.c, false)
+		w.tell(at, part, false)
 		at, s.Dur = at+waits, s.Dur-waits
 	}
 	from, dur := at, s.Dur
@@ -182,7 +192,7 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 	none := int64(w.l.withheld.Part(from, from+dur) * float64(stopped))
 	w.c = Charges{StopTheWorld: stopped - none, HostCPU: none, Recorder: held, Unobserved: rest - held}
 	w.l.Host.take(&w.c)
-	w.yield(at, s, &w.c, false)
+	w.tell(at, s, false)
 }
 
 // shared charges a time without states by what the service's threads did meanwhile, but
@@ -225,7 +235,7 @@ func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) (ran, wai
 			waited += part.Dur
 		}
 		w.c[x.mechanism] += part.Dur - w.c[RequestsCPU] - w.c[HostCPU]
-		w.yield(*at, part, &w.c, false)
+		w.tell(*at, part, false)
 		*at += part.Dur
 		s.Dur -= part.Dur
 	}
@@ -241,7 +251,7 @@ func (w *walker) amplified(at *int64, s *evidence.Segment) {
 	first := *s
 	first.Dur = part
 	w.c = Charges{StopTheWorld: part}
-	w.yield(*at, first, &w.c, true)
+	w.tell(*at, first, true)
 	w.moved -= part
 	*at += part
 	s.Dur -= part
@@ -258,10 +268,10 @@ func (w *walker) placeless(path evidence.Path, at, end int64) {
 		if s.Kind == evidence.Unobserved {
 			break
 		}
-		s.Dur = min(s.Dur, end-at)
-		if s.Dur > 0 {
-			w.state(at, s)
-			at += s.Dur
+		if dur := min(s.Dur, end-at); dur > 0 {
+			w.s, w.s.Dur = s, dur
+			w.state(at, &w.s)
+			at += dur
 		}
 	}
 	if rest := end - at; rest > 0 {
@@ -286,7 +296,7 @@ func (l *Ledger) stoppedBounds() (low, high float64) {
 			high += ran * float64(most)
 			continue
 		}
-		l.walk(row, func(at int64, s evidence.Segment, _ *Charges, replay bool) {
+		l.walk(row, func(at int64, s *evidence.Segment, _ *Charges, replay bool) {
 			if s.Kind == evidence.Unobserved && !replay {
 				least, most := l.stops.extremes(at, at+s.Dur)
 				ran := 1 - l.withheld.Part(at, at+s.Dur)

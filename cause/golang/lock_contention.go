@@ -43,7 +43,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 	if share < cause.Material || !c.Slow() {
 		return v
 	}
-	behind := c.BehindOf(cause.For(ledger.Lock))
+	behind := c.BehindFor(ledger.Lock)
 	chain := c.Chain(cause.For(ledger.Lock), &behind)
 	if mine := float64(behind.Mine()) / float64(l.Total); mine < cause.Material {
 		v.Evidence = append(v.Evidence, chain...)

@@ -81,7 +81,7 @@ func (m *mechanism) chargedOf(c *cause.Case) *charged {
 	l := c.Ledger
 	x := &charged{per: make([]int64, len(l.Slow))}
 	sites := c.Sites()
-	for _, p := range l.Places(sites, ledger.Claimed{}) {
+	for _, p := range c.Places() {
 		if !m.at(c, &p) {
 			continue
 		}

@@ -164,7 +164,7 @@ func beyondUsual(c *cause.Case, m ledger.Mechanism, wait func(row int) int64) (p
 func heldOverCalls(c *cause.Case) bool {
 	var behind int64
 	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
-		b := c.BehindOf(cause.For(m))
+		b := c.BehindFor(m)
 		behind += b.Roots[ledger.Dependency]
 	}
 	return float64(behind) >= cause.Material*float64(c.Ledger.Total)
@@ -193,7 +193,7 @@ func beyondCallers(c *cause.Case, wait func(row int) int64) (per []int64, usual 
 // themselves: for those who hold a lock or a pool meanwhile.
 func held(c *cause.Case, v *cause.Verdict) {
 	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
-		b := c.BehindOf(cause.For(m))
+		b := c.BehindFor(m)
 		if share := float64(b.Roots[ledger.Dependency]) / float64(max(1, c.Ledger.Total)); share >= cause.Material {
 			names := waitedFor(c, cause.For(m))
 			name := c.Bundle.Names.Text(names[0].id)
