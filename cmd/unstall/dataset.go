@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -51,7 +50,7 @@ func (c *exportCommand) dataset(s *session) error {
 		return nil
 	}
 	beNice()
-	debug.SetGCPercent(50)
+	spareMemory()
 	artifacts, done, errs := discover.Files(c.Files, s.in)
 	defer done()
 	s.said(errs)

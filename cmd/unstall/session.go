@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -48,7 +47,7 @@ func (s *session) fail(code int, err error) {
 // nothing could.
 func (s *session) read(names []string) *evidence.Bundle {
 	beNice()
-	debug.SetGCPercent(50) // memory is worth more than our time on a host that is sick
+	spareMemory()
 	artifacts, done, errs := discover.Files(names, s.in)
 	defer done()
 	for _, err := range errs {
