@@ -141,22 +141,28 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 	grid := []Outcome{now}
 	for k := 1; k <= points+2; k++ {
 		s := m.setting(way, headroom*math.Pow(spacing, float64(k)))
-		o := m.predict(Scenario{Setting: s})
-		o.P99 = latency.of(now, o)
-		grid = append(grid, o)
+		grid = append(grid, m.predict(Scenario{Setting: s}))
+	}
+	// A p99 takes a replay of all requests: those of points far beyond the knee are not asked for.
+	asked := [points + 3]bool{0: true}
+	p99 := func(k int) model.Estimate {
+		if !asked[k] {
+			asked[k], grid[k].P99 = true, latency.of(now, grid[k])
+		}
+		return grid[k].P99
 	}
 	least := max(worthCost*now.Collector.Value, worthCPU*now.Process.Value)
 	if !now.Process.Known() {
 		least = max(worthCost*now.Collector.Value, worthCPU*h.Procs/2)
 	}
-	best := grid[len(grid)-1].P99
+	best := p99(len(grid) - 1)
 	gain := max(worthGain*(now.P99.Value-best.Value), worthWhole*now.P99.Value)
 	enough := func(k int) bool {
 		a, b := grid[k], grid[k+2]
 		if a.Collector.Value-b.Collector.Value >= least {
 			return false
 		}
-		return a.Marking.Value < rarely || !a.P99.Known() || !b.P99.Known() || !(gain > 0) || shorter(a.P99, b.P99) < gain
+		return a.Marking.Value < rarely || !(gain > 0) || !p99(k).Known() || !p99(k+2).Known() || shorter(p99(k), p99(k+2)) < gain
 	}
 	knee := -1
 	for k := range points + 1 {
@@ -167,6 +173,7 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 			break
 		}
 		if k > 0 && grid[k].Setting != f.Points[len(f.Points)-1].Setting && grid[k].RSS.Value > f.Points[len(f.Points)-1].RSS.Value {
+			p99(k)
 			f.Points = append(f.Points, grid[k])
 			if knee == k {
 				f.Knee = len(f.Points) - 1
