@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/threads"
 )
 
 // Dotnet is the runtime of services in C# that are built with the newest .NET SDK
@@ -58,11 +59,13 @@ func (Dotnet) between(a, b state) map[string]float64 {
 }
 
 // Names of the figures of a .NET service: how many threads its ThreadPool had in
-// the median, and at most. Where nothing blocks, 3.1 adds threads to see whether more do
-// more, and takes them away again.
+// the median, and at most, and how often the runtime gave it more because those it had were
+// blocked. Where nothing blocks, it adds threads to see whether more do more, and takes them
+// away again.
 const (
 	PoolThreads     = "pool threads"
 	MostPoolThreads = "pool threads, at most"
+	PoolRaised      = "additions to the pool for blocked threads"
 )
 
 // Names of the figures of its collector.
@@ -79,6 +82,9 @@ func (Dotnet) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) 
 	m := make(map[string]float64)
 	if pool := b.SeriesOf(about, evidence.SeriesPoolThreads); pool != nil && len(pool.V) > 0 {
 		m[PoolThreads], m[MostPoolThreads] = stats.Median(pool.V), slices.Max(pool.V)
+	}
+	if len(b.Intervals.Select(evidence.PoolAdjusted, about)) > 0 {
+		m[PoolRaised] = float64(reading.ThreadPoolOf(b, threads.Of(b, threads.Readers{b.Subjects[about].Runtime: threads.DotnetStacks}), about, reading.Whole).Blocked())
 	}
 	if g := reading.ReadDotnetGC(b, about, reading.Whole); g != nil {
 		gen := &g.Generations

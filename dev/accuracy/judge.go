@@ -195,9 +195,9 @@ func (c *Case) sick(d *diagnose.Diagnosis, a answer) {
 		return
 	}
 	said := strings.ToLower(wording(&d.Verdicts[0]))
-	for _, word := range a.Names {
-		if !strings.Contains(said, strings.ToLower(word)) {
-			c.Why = fmt.Sprintf("it does not name %s: %s", word, c.Title)
+	for _, words := range a.Names {
+		if !slices.ContainsFunc(strings.Split(strings.ToLower(words), "|"), func(w string) bool { return strings.Contains(said, w) }) {
+			c.Why = fmt.Sprintf("it does not name %s: %s", strings.ReplaceAll(words, "|", " or "), c.Title)
 			return
 		}
 	}

@@ -93,7 +93,7 @@ type demand struct {
 type answer struct {
 	First []string `json:"first,omitempty"` // one of these first
 	Also  []string `json:"also,omitempty"`  // these may be found, too
-	Names []string `json:"names,omitempty"` // words that the first verdict must say
+	Names []string `json:"names,omitempty"` // words that the first verdict must say; A|B: one of them, such as a method and what a compiler may have inlined it into
 }
 
 // duration is written as Go writes one.
