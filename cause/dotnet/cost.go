@@ -46,8 +46,11 @@ func (s *starving) waitedForThreads() *cause.Saves {
 
 // predicted is what the simulation of the pool says of awaiting instead of blocking,
 // beside what was measured; nothing where the recording does not show what a request
-// needs, or how many there are.
+// needs, or how many there are, or where others than requests block the threads.
 func (s *starving) predicted(n threadpool.Service) []cause.Prediction {
+	if s.elsewhere() {
+		return nil
+	}
 	of := s.pool.With(n, threadpool.Await)
 	then, err := of.Case.Predict()
 	if err != nil {
@@ -60,6 +63,21 @@ func (s *starving) predicted(n threadpool.Service) []cause.Prediction {
 		prediction("requests.p99_ms", "p99", "ms", model.Unknown, then.P99),
 		prediction("pool.threads", "pool threads", "threads", now.Threads, then.Threads),
 	}
+}
+
+// elsewhere says whether it is not in requests that the pool's threads are blocked, but in
+// timers or other work of the service: then fewer requests are under way at a time, in the mean,
+// than threads are blocked, and hardly any of those works on one.
+func (s *starving) elsewhere() bool {
+	l := s.c.Ledger
+	if l == nil || l.To <= l.From || s.work.Blocked == 0 || s.work.Serving >= s.work.Blocked/2 {
+		return false
+	}
+	r, under := &s.c.Bundle.Requests, int64(0)
+	for _, row := range l.Rows {
+		under += max(0, min(r.End.At(row), l.To)-max(r.Start.At(row), l.From))
+	}
+	return float64(under)/float64(l.To-l.From) < s.work.Blocked/2
 }
 
 func prediction(id, metric, unit string, now, then model.Estimate) cause.Prediction {

@@ -209,7 +209,7 @@ func (s *starving) behindLock() float64 {
 // lockNamed says whether dotnet.lock-contention names the lock that the pool's threads wait for, or
 // may. It does not where no request waits for it: where timers or other work keep the threads at
 // it, and requests wait for one of these before they begin.
-func (s *starving) lockNamed() bool { return !s.exhausted() || judgeLock(s.c).State != cause.RuledOut }
+func (s *starving) lockNamed() bool { return judgeLock(s.c).State != cause.RuledOut }
 
 // tried says whether the pool grew because the runtime tried if more threads do more
 // work, and not for want of any.
@@ -307,8 +307,9 @@ func (s *starving) supported(v *cause.Verdict, fares string) {
 		}
 	}
 	v.Prediction = s.predicted(need)
-	v.Fix = s.fixes(groups, len(v.Prediction) > 0)
-	if need.Seconds == 0 && fares != madeUpFor {
+	foreseeable := !s.elsewhere()
+	v.Fix = s.fixes(groups, len(v.Prediction) > 0 || !foreseeable)
+	if need.Seconds == 0 && fares != madeUpFor && foreseeable {
 		v.Needs = append(v.Needs, cause.Need{What: "to predict the effect of a fix: a recording under light load as the baseline", Command: "unstall PID --baseline light.unstall"})
 	}
 }
