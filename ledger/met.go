@@ -82,6 +82,9 @@ func (o *occupancy) over(row int, at, dur int64) (parts []share) {
 		if known && c.last != 0 && !c.met[kind] && o.met[kind] != nil {
 			of = o.met[kind]
 		}
+		if c.last != 0 {
+			of = o.gate.split(of, o.waits, max(c.from, at), min(c.to, at+dur))
+		}
 		parts = addTimes(parts, of, float64(d))
 	}
 	return parts

@@ -24,6 +24,8 @@ type occupancy struct {
 	met    [2][]share   // of the time of other requests, and of slow ones, in all looks that met some
 	unseen bool         // only threads on a processor were looked at
 	serves float64      // of the looks at threads that ran or were ready, those at who serves requests
+	gate   *gate        // the limit at which requests wait; nil: none by which time is split
+	waits  []share      // at it, in all looks
 }
 
 // cell is the time around one burst of looks.
@@ -96,6 +98,9 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 		c.parts = l.mean(moments, serve, m)
 		inOrder(c.parts)
 		o.cells = append(o.cells, c)
+	}
+	if o.gate = l.gated(t, o.cells, m); o.gate != nil {
+		o.waits = mixture(o.cells, func(m Mechanism) bool { return m == Pool })
 	}
 	o.between(l, m)
 	o.serves = serves(bursts)

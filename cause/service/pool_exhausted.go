@@ -121,8 +121,11 @@ func serial(c *cause.Case) map[evidence.NameID]bool {
 		one[name] = len(lanes) == 1
 	}
 	for _, x := range limits(c) {
-		if x.Workers && x.Most == 1 {
-			one[c.Bundle.Names.Lookup(x.Words())] = true
+		switch name := c.Bundle.Names.Lookup(x.Words()); {
+		case x.Workers && x.Most == 1:
+			one[name] = true
+		case x.Most > 1: // the few requests whose holder is known had the same one
+			delete(one, name)
 		}
 	}
 	delete(one, 0)

@@ -1,0 +1,136 @@
+package ledger
+
+import (
+	"sort"
+
+	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/threads"
+)
+
+// gate is a limit at which requests were seen waiting, together with how many of them were under
+// way at any time. Looks tell how many get on at a time, and requests themselves when more than
+// these were there: so much of the time around a look is a wait at the limit, and not what the
+// few under way at that very moment did.
+type gate struct {
+	words evidence.NameID
+	beats []beat
+}
+
+// beat is a moment at which the number of requests under way changed.
+type beat struct {
+	at      int64
+	waiting float64 // the part of those under way from here on that wait
+	sum     float64 // of that part over time, ns, up to here
+}
+
+// What has requests under way tell of a limit: it is the only one, those who do not wait at it
+// were hardly more than get on beyond it, and looks with somebody waiting were not a few.
+const (
+	hardlyMore   = 1.5
+	enoughAtGate = 10
+)
+
+// gated finds the limit that the time between looks is split by, and nil where none is such.
+func (l *Ledger) gated(t *threads.Threads, cells []cell, m meanwhile) *gate {
+	limits := t.Limits(l.Subject)
+	if m.clients || len(limits) != 1 || limits[0].Workers || limits[0].Carriers || limits[0].Looks < enoughAtGate {
+		return nil
+	}
+	words := l.b.Names.Lookup(limits[0].Words())
+	if words == 0 {
+		return nil
+	}
+	var on, n float64 // requests that do not wait while others do, in the mean
+	for i := range cells {
+		if w := waitingAt(cells[i].parts, words); w > 0 {
+			at := (cells[i].first + cells[i].last) / 2
+			on += (1 - w) * m.inFlight(at)
+			n++
+		}
+	}
+	most := float64(limits[0].Most)
+	if n == 0 || on/n > hardlyMore*most {
+		return nil
+	}
+	return &gate{words: words, beats: l.beats(max(on/n, most))}
+}
+
+// waitingAt is the part of the time that is waits at a limit.
+func waitingAt(parts []share, words evidence.NameID) (w float64) {
+	for i := range parts {
+		if parts[i].mechanism == Pool && parts[i].Cause == words {
+			w += parts[i].part
+		}
+	}
+	return w
+}
+
+// beats are the moments at which requests began or ended, with so many getting on at a time.
+func (l *Ledger) beats(getOn float64) []beat {
+	starts, ends := l.underWay(l.Rows)
+	all := make([]beat, 0, len(starts)+len(ends))
+	for i, k := 0, 0; i < len(starts) || k < len(ends); {
+		at := int64(0)
+		if i < len(starts) && (k == len(ends) || starts[i] <= ends[k]) {
+			at = starts[i]
+			i++
+		} else {
+			at = ends[k]
+			k++
+		}
+		x := beat{at: at}
+		if n := float64(i - k); n > getOn {
+			x.waiting = 1 - getOn/n
+		}
+		if last := len(all) - 1; last >= 0 {
+			x.sum = all[last].sum + all[last].waiting*float64(at-all[last].at)
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// upTo is how long, in ns for each request under way, they waited before a moment.
+func (g *gate) upTo(at int64) float64 {
+	i := sort.Search(len(g.beats), func(i int) bool { return g.beats[i].at > at }) - 1
+	if i < 0 {
+		return 0
+	}
+	return g.beats[i].sum + g.beats[i].waiting*float64(at-g.beats[i].at)
+}
+
+// split makes of what looks saw of a time [from, to) what was in it, by how many requests were
+// under way: all are what looks that met waits show. What nobody saw is no more than before.
+func (g *gate) split(parts []share, all []share, from, to int64) []share {
+	if g == nil || to <= from {
+		return parts
+	}
+	was, is := waitingAt(parts, g.words), (g.upTo(to)-g.upTo(from))/float64(to-from)
+	var known float64
+	for i := range parts {
+		known += parts[i].part
+	}
+	if known <= 0 || was == 0 && is == 0 || was >= known {
+		return parts
+	}
+	is = min(is, 1) * known
+	out := make([]share, 0, len(parts)+1)
+	for _, s := range parts {
+		if s.mechanism == Pool && s.Cause == g.words {
+			s.part *= is / was
+		} else {
+			s.part *= (known - is) / (known - was)
+		}
+		out = append(out, s)
+	}
+	if was == 0 {
+		of := waitingAt(all, g.words)
+		for _, s := range all {
+			if s.mechanism == Pool && s.Cause == g.words {
+				s.part *= is / of
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
