@@ -177,6 +177,8 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 		}
 	case "unix":
 		return resolveSocket(ctx, u, known)
+	case "ssh":
+		return Target{}, use("%s: a process of another host is for unstall ssh://HOST/PID, unstall record and unstall compare alone", name)
 	default:
 		return Target{}, use("%s: %s:// is not supported: give http://host:port, redis://host:port, docker://NAME, a process id or name, or files", name, u.Scheme)
 	}

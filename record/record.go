@@ -226,26 +226,35 @@ func (f Finding) name() string {
 	return "capture"
 }
 
-// create makes the capture: where it was asked for, else in the working directory,
-// else where temporary files go, under a name that is still free.
-func create(opt Options, name string) (*capture.Writer, string, error) {
+// create makes the capture.
+func create(opt Options, name string) (w *capture.Writer, path string, err error) {
 	host, _ := os.Hostname()
 	info := capture.Info{Tool: opt.Tool, Host: host, Target: name, Start: time.Now(), Command: opt.Command, ExpectedRate: opt.ExpectedRate}
-	if opt.Path != "" {
-		w, err := capture.Create(opt.Path, info)
-		return w, opt.Path, err
+	path, err = Place(opt.Path, opt.Dir, name, info.Start, func(path string) error {
+		w, err = capture.Create(path, info)
+		return err
+	})
+	return w, path, err
+}
+
+// Place makes a capture by create: at path, where one was asked for, else in a directory, the
+// working directory if that is "", else where temporary files go, under a name of the target and
+// the time that is still free.
+func Place(path, dir, target string, at time.Time, create func(path string) error) (string, error) {
+	if path != "" {
+		return path, create(path)
 	}
-	name = strings.Map(func(r rune) rune {
+	target = strings.Map(func(r rune) rune {
 		if r <= ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
 			return '-'
 		}
 		return r
-	}, name)
-	base := name + "-" + info.Start.Format("1504")
+	}, target)
+	base := target + "-" + at.Format("1504")
 	var first error
 	dirs := []string{"", os.TempDir()}
-	if opt.Dir != "" {
-		dirs = []string{opt.Dir}
+	if dir != "" {
+		dirs = []string{dir}
 	}
 	for _, dir := range dirs {
 		for n := 1; n < 1000; n++ {
@@ -253,9 +262,9 @@ func create(opt Options, name string) (*capture.Writer, string, error) {
 			if n > 1 {
 				path = filepath.Join(dir, fmt.Sprintf("%s-%d.unstall", base, n))
 			}
-			w, err := capture.Create(path, info)
+			err := create(path)
 			if err == nil {
-				return w, path, nil
+				return path, nil
 			}
 			if !errors.Is(err, fs.ErrExist) {
 				first = cmp.Or(first, err)
@@ -263,5 +272,5 @@ func create(opt Options, name string) (*capture.Writer, string, error) {
 			}
 		}
 	}
-	return nil, "", first
+	return "", first
 }

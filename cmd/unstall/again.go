@@ -13,6 +13,16 @@ import (
 // recorded for as long as the capture before it, and the new capture takes its
 // place. Files stay what they are. False if that failed, which has been said.
 func (s *session) again(before, after string) (string, bool) {
+	r := recording{For: lasted(before)}
+	away, _, err := elsewhere{}.split([]string{after})
+	if err != nil {
+		s.fail(wrongUse, err)
+		return "", false
+	}
+	if away != nil {
+		s.note("recording the running process for %s, as long as %s was: put the same load on it", r.For, before)
+		return s.kept(s.recordAway(away, r, besides{}, nil))
+	}
 	live, _, errs := discover.Split(context.Background(), []string{after}, runtime.Recognisers())
 	switch {
 	case len(errs) > 0:
@@ -21,9 +31,12 @@ func (s *session) again(before, after string) (string, bool) {
 	case len(live) == 0:
 		return after, true
 	}
-	r := recording{For: lasted(before)}
 	s.note("recording the running process for %s, as long as %s was: put the same load on it", r.For, before)
-	path := s.record(r, live, nil, nil)
+	return s.kept(s.record(r, live, nil, nil))
+}
+
+// kept says where a capture is, if there is one.
+func (s *session) kept(path string) (string, bool) {
 	if path != "" {
 		s.note("saved %s", path)
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 type diagnoseCommand struct {
-	Targets  []string       `arg:"" optional:"" name:"target|file" help:"A running process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port); its container (docker://NAME, podman://NAME, container:ID) or pod (pod/NAME[/CONTAINER]). Or what was recorded: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
+	Targets  []string       `arg:"" optional:"" name:"target|file" help:"A running process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port); its container (docker://NAME, podman://NAME, container:ID) or pod (pod/NAME[/CONTAINER]); on another host ssh://[USER@]HOST[:PORT]/TARGET. Or what was recorded: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
 	SLO      *time.Duration `name:"slo" env:"UNSTALL_SLO" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
 	Baseline string         `env:"UNSTALL_BASELINE" placeholder:"CAPTURE" help:"A capture from a time when all was well: requests that take longer than its p99 are slow."`
 	Requests []string       `sep:"none" placeholder:"FILE" help:"Take the figures about requests from this file: an access log or a load generator's result."`
@@ -31,6 +31,7 @@ type diagnoseCommand struct {
 	Fail    bool     `help:"Exit with 1 if a cause is supported."`
 	FailOn  []string `name:"fail-on" placeholder:"CAUSE,…" help:"Exit with 1 if one of these causes is supported, such as go.gc-rate."`
 	within
+	elsewhere
 	recording
 	besides
 	output
@@ -72,15 +73,25 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	away, targets, err := c.elsewhere.split(targets)
+	if err == nil && away != nil {
+		err = away.takes(c.besides)
+	}
+	if err != nil {
+		return err
+	}
 	live, files := s.inputs(targets)
 	files = append(slices.Clone(c.Requests), files...)
 	switch {
+	case away != nil && len(live) > 0:
+		return away.alone(typed(live[0]))
+	case away != nil:
 	case len(live) == 0 && len(files) == 0:
 		return nil // said
 	case len(live) == 0 && send != nil:
 		return fmt.Errorf("--load %s: load is made only while a running process is recorded; give its PID, name or URL, or use unstall load", c.Load)
 	}
-	if len(live) == 0 {
+	if len(live) == 0 && away == nil {
 		if err := s.given.files(); err != nil {
 			return err
 		}
@@ -92,15 +103,21 @@ func (c *diagnoseCommand) Run(s *session) error {
 		}
 	}
 	var path string
-	if len(live) > 0 {
+	if len(live) > 0 || away != nil {
 		if files = s.readable(files); !s.places(c.Output) {
 			return nil
 		}
-		if path = s.record(c.recording, live, send, func(path string) { s.firstFinding(path, c.options(well)) }); path == "" {
+		early := func(path string) { s.firstFinding(path, c.options(well)) }
+		if away != nil {
+			path = s.recordAway(away, c.recording, c.besides, early)
+		} else {
+			path = s.record(c.recording, live, send, early)
+		}
+		if path == "" {
 			return nil
 		}
 		files = append(files, path)
-		defer s.saved(path, live)
+		defer s.saved(path, names(live, away))
 	}
 	bundle := s.read(files)
 	if bundle == nil {
@@ -119,7 +136,8 @@ func (c *diagnoseCommand) Run(s *session) error {
 		return nil
 	}
 	pasteable(d, s.found)
-	form = form.Repeat(repeatable(path, live)...)
+	pasteableAway(d, away)
+	form = form.Repeat(repeatable(path, names(live, away))...)
 	if c.Output != "" && c.Output != "-" {
 		fmt.Fprintln(s.out, sentence.Brief(d))
 	}

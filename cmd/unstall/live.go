@@ -199,9 +199,9 @@ func typed(t discover.Target) string {
 func (s *session) note(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }
 
 // saved says where the capture is and what can be done with it.
-func (s *session) saved(path string, targets []discover.Target) {
+func (s *session) saved(path string, targets []string) {
 	if len(targets) == 1 {
-		s.note("saved %s; to compare after a change:\n  unstall compare %s %s", path, path, typed(targets[0]))
+		s.note("saved %s; to compare after a change:\n  unstall compare %s %s", path, path, targets[0])
 		return
 	}
 	s.note("saved %s; to see this again:\n  unstall %s", path, path)

@@ -19,6 +19,7 @@ import (
 	"github.com/unstall/unstall/cmd/unstall/arguments"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/remote"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/try"
 )
@@ -58,7 +59,8 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall                  list the processes here that can be diagnosed
   unstall TARGET           record a process for 30 s, then say why its requests are slow:
                            its PID, its name, the URL of its net/http/pprof, its
-                           container (docker://shop, container:ID) or pod (pod/shop-7f9)
+                           container (docker://shop, container:ID) or pod (pod/shop-7f9);
+                           on another host: ssh://HOST/PID (ssh://HOST lists what runs there)
   unstall FILE...          say why from captures, traces, profiles, GC logs, access logs
                            and load results; several together tell more
   unstall record TARGET    only record, to be diagnosed later
@@ -104,6 +106,13 @@ func main() {
 	}
 	if len(args) > 0 && args[0] == calibrate.LoadCommand {
 		if err := calibrate.Play(args[1:]); err != nil {
+			fmt.Fprintf(os.Stderr, "unstall: %v\n", err)
+			os.Exit(wrongUse)
+		}
+		return
+	}
+	if len(args) == 2 && args[0] == remote.GuestCommand {
+		if err := guest(args[1]); err != nil {
 			fmt.Fprintf(os.Stderr, "unstall: %v\n", err)
 			os.Exit(wrongUse)
 		}

@@ -10,8 +10,28 @@ import (
 	"github.com/unstall/unstall/record"
 )
 
-// pid stands for the process in a command.
-var pid = regexp.MustCompile(`\bPID\b`)
+// pid stands for the process in a command, and ours says that the command is one of ours.
+var (
+	pid  = regexp.MustCompile(`\bPID\b`)
+	ours = regexp.MustCompile(`\b(unstall(?: record)?) PID\b`)
+)
+
+// pasteableAway puts the address of the one target on another host into commands of ours, and its
+// PID there into those that are run there.
+func pasteableAway(d *diagnose.Diagnosis, a *away) {
+	if a == nil || len(a.targets) != 1 {
+		return
+	}
+	for i := range d.Verdicts {
+		for k := range d.Verdicts[i].Needs {
+			n := &d.Verdicts[i].Needs[k]
+			n.Command = ours.ReplaceAllString(n.Command, "$1 "+strings.ReplaceAll(quoted(names(nil, a)[0]), "$", "$$"))
+			if _, err := strconv.Atoi(a.targets[0]); err == nil {
+				n.Command = pid.ReplaceAllString(n.Command, a.targets[0])
+			}
+		}
+	}
+}
 
 // pasteable puts the address and the process id of the one target that was
 // recorded into the commands of a diagnosis, so that they work as they are.

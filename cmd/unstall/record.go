@@ -3,8 +3,9 @@ package main
 import "fmt"
 
 type recordCommand struct {
-	Targets []string `arg:"" optional:"" name:"target" help:"A process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port); its container (docker://NAME, podman://NAME, container:ID) or pod (pod/NAME[/CONTAINER])."`
+	Targets []string `arg:"" optional:"" name:"target" help:"A process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port); its container (docker://NAME, podman://NAME, container:ID) or pod (pod/NAME[/CONTAINER]); on another host ssh://[USER@]HOST[:PORT]/TARGET."`
 	within
+	elsewhere
 	recording
 }
 
@@ -16,14 +17,24 @@ func (c *recordCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	away, targets, err := c.elsewhere.split(targets)
+	if err != nil {
+		return err
+	}
 	live, files := s.inputs(targets)
 	if len(files) > 0 {
 		return fmt.Errorf("%s is a file, not a process; to diagnose it: unstall %s", files[0], files[0])
 	}
-	if len(live) == 0 {
-		return nil
+	var path string
+	switch {
+	case away != nil && len(live) > 0:
+		return away.alone(typed(live[0]))
+	case away != nil:
+		path = s.recordAway(away, c.recording, besides{}, nil)
+	case len(live) > 0:
+		path = s.record(c.recording, live, nil, nil)
 	}
-	if path := s.record(c.recording, live, nil, nil); path != "" {
+	if path != "" {
 		s.note("saved %s; to diagnose it:\n  unstall %s", path, path)
 	}
 	return nil

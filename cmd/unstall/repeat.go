@@ -3,19 +3,17 @@ package main
 import (
 	"os"
 	"strings"
-
-	"github.com/unstall/unstall/discover"
 )
 
 // repeatable are the commands that give a report again: from files that which was
 // typed; of live targets that which reads the capture, and what to do with it then.
-func repeatable(capture string, live []discover.Target) []string {
+func repeatable(capture string, live []string) []string {
 	if capture == "" {
 		return []string{typedCommand()}
 	}
 	commands := []string{"unstall " + quoted(capture)}
 	if len(live) == 1 {
-		commands = append(commands, "unstall compare "+quoted(capture)+" "+quoted(typed(live[0])))
+		commands = append(commands, "unstall compare "+quoted(capture)+" "+quoted(live[0]))
 	}
 	return commands
 }

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/remote"
+	"github.com/unstall/unstall/report/text"
+)
+
+// elsewhere is how targets on another host are reached.
+type elsewhere struct {
+	Binary string `placeholder:"FILE" help:"With ssh://HOST/TARGET: the program for that host, where it is of another architecture than this one (default: this program)."`
+	Sudo   bool   `help:"With ssh://HOST/TARGET: record there as root, by sudo without a password."`
+}
+
+// away are targets on another host.
+type away struct {
+	elsewhere
+	host    remote.Address
+	targets []string // as they would be typed there
+}
+
+// split takes targets on another host out of what was typed; nil if there are none.
+func (e elsewhere) split(typed []string) (*away, []string, error) {
+	var a *away
+	var rest []string
+	for _, arg := range typed {
+		host, target, is, err := remote.Parse(arg)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case !is:
+			rest = append(rest, arg)
+		case a == nil:
+			a = &away{e, host, []string{target}}
+		case a.host != host:
+			return nil, nil, fmt.Errorf("%s: targets of %s were given, too: one host is recorded at a time", arg, a.host)
+		default:
+			a.targets = append(a.targets, target)
+		}
+	}
+	if a == nil && (e.Binary != "" || e.Sudo) {
+		return nil, nil, errors.New("--binary and --sudo are for a target on another host: ssh://HOST/PID")
+	}
+	if a != nil && len(a.targets) > 1 && slices.Contains(a.targets, "") {
+		return nil, nil, fmt.Errorf("%s: name a process there: its PID or its name", a.host)
+	}
+	return a, rest, nil
+}
+
+// takes refuses a load that another host cannot make.
+func (a *away) takes(b besides) error {
+	if b.Load == "" {
+		return nil
+	}
+	if (&loadCommand{URL: b.Load}).isJourney() {
+		return fmt.Errorf("--load %s: the load is made on %s, where that file is not: give a URL as it is reached from there, or run unstall load here meanwhile", b.Load, a.host)
+	}
+	if strings.HasPrefix(b.Body, "@") {
+		return fmt.Errorf("--body %s: the load is made on %s, where that file is not: give the text", b.Body, a.host)
+	}
+	return nil
+}
+
+// alone refuses a target of this host beside those of another, whose clock is another.
+func (a *away) alone(other string) error {
+	return fmt.Errorf("%s: targets of %s were given, too: one host is recorded at a time", other, a.host)
+}
+
+// names are targets as they were typed, without passwords.
+func names(live []discover.Target, a *away) (all []string) {
+	for _, t := range live {
+		all = append(all, typed(t))
+	}
+	if a != nil {
+		for _, t := range a.targets {
+			all = append(all, a.host.String()+"/"+t)
+		}
+	}
+	return all
+}
+
+// errand is what is asked of the program on another host.
+type errand struct {
+	Version   string
+	List      bool // what runs there, and nothing else
+	Width     int  // of the terminal
+	As        string
+	Targets   []string
+	Recording recording
+	Besides   besides
+	First     bool
+}
+
+// recordAway records targets on another host into a capture here and returns its path; "" if
+// there is none, which has been said.
+func (s *session) recordAway(a *away, r recording, b besides, first func(path string)) (path string) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	h, err := remote.Connect(ctx, a.host, remote.Options{Binary: a.Binary, Sudo: a.Sudo, Say: func(text string) { s.note("%s", text) }})
+	if err != nil {
+		s.fail(unreadable, err)
+		return ""
+	}
+	defer h.Close()
+	to := s.err
+	e := errand{Version: version(), As: a.host.String() + "/", Targets: a.targets, Recording: r, Besides: b, First: first != nil}
+	e.Recording.Capture = ""
+	if a.targets[0] == "" {
+		e.List, e.Width, to = true, text.For(s.out).Width, s.out
+	}
+	var file *os.File
+	var early chan struct{}
+	code, err := h.Record(ctx, e, remote.Taker{Say: to,
+		Begin: func(target string) (_ io.WriterAt, err error) {
+			path, err = record.Place(r.Capture, r.dir, target, time.Now(), func(path string) (err error) {
+				file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+				return err
+			})
+			if err != nil {
+				return nil, fmt.Errorf("%w: give another name by --capture", err)
+			}
+			return file, nil
+		},
+		First: func() {
+			if first != nil && early == nil {
+				early = make(chan struct{})
+				go func() { defer close(early); first(path) }()
+			}
+		}})
+	if early != nil {
+		<-early
+	}
+	if file != nil {
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		s.fail(unreadable, err)
+	}
+	s.code = max(s.code, code)
+	if file == nil {
+		if !e.List && code == unreadable {
+			s.note("what runs there: unstall %s", a.host)
+		}
+		return ""
+	}
+	return path
+}
+
+// guest is the program on the other host: it records there what is asked of it.
+func guest(dir string) error {
+	return remote.Guest(dir, os.Stdin, os.Stdout, remote.Silence, func(ctx context.Context, request json.RawMessage, path string, say io.Writer, first func()) int {
+		s := &session{in: strings.NewReader(""), out: say, err: say, noPager: true}
+		var e errand
+		if err := json.Unmarshal(request, &e); err != nil {
+			s.fail(wrongUse, fmt.Errorf("the program there is of another version (%s): give one of the same version by --binary", version()))
+			return s.code
+		}
+		if e.Version != version() {
+			s.note("warning: the program there is %s, this one %s", version(), e.Version)
+		}
+		if e.List {
+			s.listAway(ctx, e)
+			return s.code
+		}
+		send, err := e.Besides.sending(e.Recording.For)
+		if err != nil {
+			s.fail(wrongUse, err)
+			return s.code
+		}
+		live, files := s.inputs(e.Targets)
+		if len(files) > 0 {
+			s.fail(wrongUse, fmt.Errorf("%s%s: that is a file there, not a process: copy it here, by scp", e.As, files[0]))
+			return s.code
+		}
+		if len(live) == 0 {
+			return s.code
+		}
+		r := e.Recording
+		r.Capture = path
+		var begin func(string)
+		if e.First {
+			begin = func(string) { first() }
+		}
+		s.recordUntil(ctx, r, live, send, begin)
+		return s.code
+	})
+}
+
+// listAway lists what runs on this host to somebody on another one.
+func (s *session) listAway(ctx context.Context, e errand) {
+	found, err := here(ctx)
+	if err != nil {
+		s.fail(unreadable, err)
+		return
+	}
+	for i := range found {
+		found[i].Next = fmt.Sprintf("unstall %s%d", e.As, found[i].PID)
+	}
+	o := text.For(s.out)
+	o.Width = e.Width
+	fmt.Fprint(s.out, listing(found, o, os.Geteuid() == 0))
+}

@@ -1,0 +1,339 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Options are how another host is reached.
+type Options struct {
+	Binary string       // the program for that host; "" is this one
+	Sudo   bool         // the program runs as root there
+	Say    func(string) // is told what goes on; text of the other host, too
+}
+
+// Host is another host with the program on it, waiting for what to do.
+type Host struct {
+	Address Address
+	System  string // "Linux x86_64"
+
+	ssh   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	pipe  io.Closer // of out
+	said  *tail
+	mu    sync.Mutex // one frame at a time
+	beats chan struct{}
+	over  sync.Once
+}
+
+// marker begins the line by which the shell there answers; what a login prints comes before.
+const marker = "unstall-remote 1 "
+
+// script is what the login shell there is given, of whichever kind it is: a line without
+// anything but "…" in single quotes. It finds a folder in which programs may run, says what
+// it is on, takes the program from its input, and stays to remove all of it.
+const script = `exec sh -c 'umask 077; d=; end() { [ -z "$d" ] || rm -rf "$d"; }; trap end EXIT; trap "exit 129" HUP INT TERM PIPE; ` +
+	`for t in "${TMPDIR:-/tmp}" /tmp /var/tmp /dev/shm "$HOME"; do d="$t/unstall.$$"; mkdir "$d" 2>/dev/null || { d=; continue; }; ` +
+	`echo : >"$d/x" && chmod 700 "$d/x" && "$d/x" 2>/dev/null && break; rm -rf "$d"; d=; done; ` +
+	`echo "` + marker + `$(uname -sm) ${d:-none}"; [ -n "$d" ] || exit 70; ` +
+	`read n && head -c "$n" >"$d/unstall" && [ "$(wc -c <"$d/unstall")" -eq "$n" ] || exit 71; ` +
+	`chmod 700 "$d/unstall"; echo copied; %s"$d/unstall" ` + GuestCommand + ` "$d"'`
+
+// Connect reaches a host and copies the program there. When ctx ends before it has, ssh is ended.
+func Connect(ctx context.Context, a Address, opt Options) (*Host, error) {
+	ssh, err := exec.LookPath("ssh")
+	if err != nil {
+		return nil, fmt.Errorf("%s: there is no ssh here: install OpenSSH's client", a)
+	}
+	sudo := ""
+	if opt.Sudo {
+		sudo = "sudo -n "
+	}
+	args := []string{"-T", "-C", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4"}
+	if a.Port != "" {
+		args = append(args, "-p", a.Port)
+	}
+	if a.User != "" {
+		args = append(args, "-l", a.User)
+	}
+	h := &Host{Address: a, said: new(tail), beats: make(chan struct{})}
+	h.ssh = deaf(ssh, append(args, "--", a.Host, fmt.Sprintf(script, sudo))...)
+	h.ssh.Stderr = h.said
+	h.ssh.WaitDelay = 5 * time.Second
+	out, err := h.ssh.StdoutPipe()
+	if err == nil {
+		h.in, err = h.ssh.StdinPipe()
+	}
+	if err == nil {
+		err = h.ssh.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: ssh: %w", a, err)
+	}
+	h.out, h.pipe = bufio.NewReaderSize(out, 64<<10), out
+	quit := context.AfterFunc(ctx, func() { _ = h.ssh.Process.Signal(syscall.SIGTERM) }) // it may be asking for a password, without an echo
+	defer quit()
+	if err := h.copy(opt); err != nil {
+		h.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s: %w", a, err)
+	}
+	go h.alive()
+	return h, nil
+}
+
+// deaf is a command that Ctrl-C does not end, which a terminal sends to all in front of it: then the
+// recording is ended, and its rest is still to come. What is ignored when ssh starts it goes on
+// ignoring (clientloop.c), and it stays in front of the terminal, where it asks for passwords.
+func deaf(program string, args ...string) *exec.Cmd {
+	if runtime.GOOS == "windows" {
+		return exec.Command(program, args...)
+	}
+	return exec.Command("sh", append([]string{"-c", `trap "" INT HUP; exec "$0" "$@"`, program}, args...)...)
+}
+
+// copy waits for the shell's answer and gives it the program.
+func (h *Host) copy(opt Options) error {
+	answer, err := h.line(marker)
+	if err != nil {
+		return h.why("no shell answers", err)
+	}
+	words := strings.Fields(answer)
+	if len(words) < 3 {
+		return fmt.Errorf("what it runs on is not known: uname there says %q", text(answer))
+	}
+	h.System = text(strings.Join(words[:2], " "))
+	if words[2] == "none" {
+		return errors.New("there is no folder in which a program may run (of $TMPDIR, /tmp, /var/tmp, /dev/shm, $HOME): set TMPDIR there to one")
+	}
+	name, err := fits(words[0], words[1], opt.Binary)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	opt.Say(fmt.Sprintf("%s (%s): copying the program there, %.0f MiB, until this ends", h.Address, h.System, float64(fi.Size())/(1<<20)))
+	if _, err = fmt.Fprintln(h.in, fi.Size()); err == nil {
+		_, err = io.Copy(h.in, io.LimitReader(f, fi.Size()))
+	}
+	if err == nil {
+		_, err = h.line("copied")
+	}
+	if err != nil {
+		return h.why("the program could not be copied there", err)
+	}
+	return nil
+}
+
+// fits is the program for a system, this one if that is the same.
+func fits(system, machine, binary string) (string, error) {
+	arch := map[string]string{"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}[machine]
+	if system != "Linux" {
+		return "", fmt.Errorf("it runs %s, and processes are recorded on Linux alone: bring its files here instead, such as logs and profiles", text(system))
+	}
+	if binary == "" {
+		if arch == runtime.GOARCH && runtime.GOOS == "linux" {
+			return os.Executable()
+		}
+		if arch == "" {
+			return "", fmt.Errorf("it is a %s: there are releases for amd64 and arm64; build one with GOOS=linux GOARCH=… go build ./cmd/unstall, and give it by --binary FILE", text(machine))
+		}
+		return "", fmt.Errorf("it runs Linux on %s, and this program is for %s/%s: give one for it by --binary FILE (of the release's unstall-VERSION-linux-%s.tar.gz, or by GOOS=linux GOARCH=%s go build ./cmd/unstall)",
+			arch, runtime.GOOS, runtime.GOARCH, arch, arch)
+	}
+	f, err := elf.Open(binary)
+	if err != nil {
+		return "", fmt.Errorf("--binary %s: it is no program for Linux: %w", binary, err)
+	}
+	defer f.Close()
+	if is := map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[f.Machine]; arch != "" && is != arch {
+		return "", fmt.Errorf("--binary %s: it is for %s, and that host is %s", binary, strings.TrimPrefix(f.Machine.String(), "EM_"), arch)
+	}
+	return binary, nil
+}
+
+// line is what follows a beginning on the first line that has it, within what a login may print.
+func (h *Host) line(begins string) (string, error) {
+	for read := 0; read < 64<<10; {
+		b, err := h.out.ReadSlice('\n')
+		read += len(b)
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return "", err
+		}
+		if rest, ok := strings.CutPrefix(strings.TrimRight(string(b), "\r\n"), begins); ok {
+			return rest, nil
+		}
+	}
+	return "", errors.New("its shell prints much and no answer")
+}
+
+// why is what went wrong, with the last that ssh or the other side said of it.
+func (h *Host) why(what string, err error) error {
+	h.Close()
+	if last := h.said.last(); last != "" {
+		return fmt.Errorf("%s: %s", what, last)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the connection ended")
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+func (h *Host) send(f frame) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return f.write(h.in)
+}
+
+// alive says every now and then that somebody is there.
+func (h *Host) alive() {
+	tick := time.NewTicker(Silence / 5)
+	defer tick.Stop()
+	for {
+		select {
+		case <-h.beats:
+			return
+		case <-tick.C:
+			_ = h.send(frame{kind: beat})
+		}
+	}
+}
+
+// Taker is who takes what comes.
+type Taker struct {
+	Say   io.Writer                                // text for people, already harmless
+	Begin func(target string) (io.WriterAt, error) // where the capture goes
+	First func()                                   // a first finding can be made
+}
+
+// Record has a request done and takes what comes, until that has ended. When ctx ends the
+// recording does, and the rest still comes. The error says that the connection was lost; what
+// came is kept.
+func (h *Host) Record(ctx context.Context, what any, to Taker) (code int, err error) {
+	payload, err := json.Marshal(what)
+	if err != nil {
+		return 0, err
+	}
+	if err := h.send(frame{request, payload}); err != nil {
+		return 0, fmt.Errorf("%s: %w", h.Address, h.why("the program does not start there", err))
+	}
+	quit := context.AfterFunc(ctx, func() { _ = h.send(frame{kind: stop}) })
+	defer quit()
+	var into io.WriterAt
+	began := false
+	for {
+		f, err := readFrame(h.out)
+		if err != nil {
+			if !began {
+				return 0, fmt.Errorf("%s: %w", h.Address, h.why("the program does not run there", err))
+			}
+			return 0, fmt.Errorf("%s: %w; what was recorded until then is kept", h.Address, h.why("the connection was lost", err))
+		}
+		began = true
+		switch f.kind {
+		case said:
+			for line := range strings.Lines(string(f.payload)) {
+				fmt.Fprintln(to.Say, text(line))
+			}
+		case named:
+			if into == nil {
+				if into, err = to.Begin(text(string(f.payload))); err != nil {
+					return 0, err
+				}
+			}
+		case data:
+			if into == nil || len(f.payload) < 8 {
+				return 0, fmt.Errorf("%s: the other side does not speak unstall's protocol", h.Address)
+			}
+			if _, err := into.WriteAt(f.payload[8:], int64(binary.BigEndian.Uint64(f.payload)&(1<<62-1))); err != nil {
+				return 0, err
+			}
+		case first:
+			if into != nil && to.First != nil {
+				to.First()
+			}
+		case ended:
+			var r result
+			if err := json.Unmarshal(f.payload, &r); err != nil {
+				return 0, fmt.Errorf("%s: %w", h.Address, err)
+			}
+			return r.Code, nil
+		}
+	}
+}
+
+// Close ends the connection; the other side cleans up by itself.
+func (h *Host) Close() {
+	h.over.Do(func() {
+		close(h.beats)
+		_ = h.in.Close()
+		gave := time.AfterFunc(3*time.Second, func() {
+			_ = h.ssh.Process.Kill()
+			_ = h.pipe.Close() // which others may hold open, too
+		})
+		_, _ = io.Copy(io.Discard, h.out)
+		_ = h.ssh.Wait()
+		gave.Stop()
+	})
+}
+
+// tail keeps the last of what was written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	if over := len(t.text) - 4<<10; over > 0 {
+		t.text = append(t.text[:0], t.text[over:]...)
+	}
+	return len(b), nil
+}
+
+// last is the last line with something on it.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := bytes.Split(bytes.TrimSpace(t.text), []byte("\n"))
+	return text(string(lines[len(lines)-1]))
+}
+
+// text is what the other side said, without anything that a terminal obeys.
+func text(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return ' '
+		}
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}
