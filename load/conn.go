@@ -8,45 +8,32 @@ import (
 	"time"
 )
 
-// pending is a request that is to be sent.
-type pending struct {
-	n        uint64
-	intended int64
-	lag      int64
-	tries    int // on kept connections that turned out to be closed
-}
-
-// conn is one connection. Whoever gives it a request writes it; what comes back
-// is read by the connection's own goroutine, idle or not, so that a connection
+// conn is a connection of HTTP/1.1. Whoever gives it a request writes it; what comes
+// back is read by the connection's own goroutine, idle or not, so that a connection
 // the server closes is noticed before a request is lost to it.
 type conn struct {
 	net.Conn
 	e   *engine
 	in  *responses
 	out []byte
-
-	// Guarded by engine.mu.
-	at      int // position in engine.conns
-	busy    bool
-	current pending
-	sent    int64
-	served  int64
-	late    bool  // given up: its time is over
-	failure error // of writing
+	at  *place
+	all base
 }
+
+func newConn(e *engine, raw net.Conn) *conn {
+	c := &conn{Conn: raw, e: e, in: newResponses(raw)}
+	c.at = &place{line: c}
+	c.all.places = []*place{c.at}
+	return c
+}
+
+func (c *conn) base() *base { return &c.all }
 
 // bigMessage may fill the socket's buffer, and writing it would hold up the
 // schedule: it is written by a goroutine of its own.
 const bigMessage = 32 << 10
 
-// assign gives the connection a request; engine.mu is held. The caller sends it
-// after unlocking. The clock is read here: waiting for the lock takes time, too.
-func (c *conn) assign(p pending) {
-	c.busy, c.current, c.sent, c.late, c.failure = true, p, c.e.now(), false, nil
-}
-
-// send writes the request that was assigned.
-func (c *conn) send(n uint64) {
+func (c *conn) send(_ *place, n uint64) {
 	i := int(n % uint64(len(c.e.messages)))
 	b := c.e.fixed[i]
 	if b == nil {
@@ -64,7 +51,7 @@ func (c *conn) send(n uint64) {
 func (c *conn) write(b []byte) {
 	if _, err := c.Write(b); err != nil {
 		c.e.mu.Lock()
-		c.failure = err
+		c.at.failure = err
 		c.e.mu.Unlock()
 		if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
 			return
@@ -75,19 +62,30 @@ func (c *conn) write(b []byte) {
 	}
 }
 
-// serve reads answers until the connection ends.
 func (c *conn) serve() {
 	defer c.e.readers.Done()
+	defer c.Close()
 	head := c.e.plan.Method == http.MethodHead
 	for {
 		a, err := c.in.next(head)
-		p, more, alive := c.e.answered(c, a, err)
+		if err != nil {
+			c.e.broken(c, err)
+			return
+		}
+		p, more, alive := c.e.answered(c.at, a, nil)
 		if !alive {
-			c.Close()
 			return
 		}
 		if more {
-			c.send(p.n)
+			c.send(c.at, p.n)
 		}
 	}
 }
+
+func (c *conn) giveUp(at *place) bool {
+	at.late = true
+	_ = c.SetReadDeadline(time.Unix(1, 0))
+	return false
+}
+
+func (c *conn) begun(*place) bool { return c.in.from != c.in.to }

@@ -38,7 +38,9 @@ func (t *Tally) End(now int64) {
 
 // Result is what the run came to.
 func (t *Tally) Result(offered int64, failures map[string]int64) *Result {
-	return t.t.result(offered, failures)
+	r := t.t.result(offered, failures)
+	r.HTTP = ""
+	return r
 }
 
 // Spread is how times are distributed, in bounded memory.

@@ -31,7 +31,11 @@ func dialer(p *Plan, u *url.URL) func(context.Context) (net.Conn, error) {
 	if u.Scheme == "http" {
 		return func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, network, address) }
 	}
-	config := &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: p.Insecure, NextProtos: []string{"http/1.1"},
+	protocols := []string{"http/1.1"}
+	if p.HTTP2 {
+		protocols = []string{"h2"}
+	}
+	config := &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: p.Insecure, NextProtos: protocols,
 		ClientSessionCache: tls.NewLRUClientSessionCache(0)}
 	t := &tls.Dialer{NetDialer: d, Config: config}
 	return func(ctx context.Context) (net.Conn, error) {
@@ -39,6 +43,13 @@ func dialer(p *Plan, u *url.URL) func(context.Context) (net.Conn, error) {
 		defer cancel()
 		return t.DialContext(ctx, network, address)
 	}
+}
+
+// noProtocol says whether a server speaks none of the protocols offered (RFC 7301, 3.2); crypto/tls tells the
+// alert by its text alone.
+func noProtocol(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error" && strings.HasSuffix(op.Err.Error(), "no application protocol")
 }
 
 // reason is an error in a few words, the same for all of its kind.
@@ -54,8 +65,10 @@ func reason(err error) string {
 		timeout   interface{ Timeout() bool }
 	)
 	switch {
-	case errors.Is(err, errNotHTTP):
+	case errors.Is(err, errNotHTTP), errors.Is(err, errRefused):
 		return err.Error()
+	case noProtocol(err):
+		return "it does not offer HTTP/2"
 	case errors.As(err, &dns):
 		return "unknown host " + dns.Name
 	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid), errors.As(err, &verify):
@@ -93,6 +106,8 @@ func advice(err error, u *url.URL) string {
 		return ": use http://" + u.Host
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return ": is it running, and on that port?"
+	case errors.Is(err, errOlder), noProtocol(err):
+		return ": leave out --http2"
 	case errors.Is(err, errNotHTTP):
 		return ": is that the right port?"
 	}

@@ -8,7 +8,7 @@
 // run whose generator was the bottleneck says so. Closed loops are for finding
 // out what a service can do, not how long its users wait.
 //
-// HTTP/1.1 over TCP, TLS and UNIX sockets is written and read by hand (RFC 9112):
+// HTTP/1.1 (RFC 9112) and HTTP/2 (RFC 9113) over TCP, TLS and UNIX sockets are written and read by hand:
 // a load generator shares the machine with what it measures more often than not,
 // and what it takes from it distorts the measurement.
 package load

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/url"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -12,12 +14,14 @@ import (
 	"github.com/unstall/unstall/evidence"
 )
 
-// engine is one run: a schedule that offers requests, connections that take
-// them, and a queue of those that wait for a connection.
+// engine is one run: a schedule that offers requests, places on connections that
+// take them, and a queue of those that wait for one.
 type engine struct {
 	plan     Plan
+	url      *url.URL
 	messages []message
-	fixed    [][]byte // the messages that are always the same, nil of the others
+	fixed    [][]byte       // the messages that are always the same, nil of the others
+	streams  []streamedHead // the messages as HTTP/2 has them, if that is spoken
 	dial     func(context.Context) (net.Conn, error)
 	begin    time.Time
 	readers  sync.WaitGroup
@@ -25,10 +29,13 @@ type engine struct {
 	dialing  context.Context         // of connections being opened
 	hangUp   context.CancelFunc
 
+	first       []line // opened before the run begins
 	mu          sync.Mutex
-	conns       []*conn
-	free        []*conn // the one used last is taken first: few stay in use
+	places      []*place
+	free        []*place // the one used last is taken first: few stay in use
+	open        int      // connections that take requests
 	opening     int
+	fewest      int   // requests at once on the connection that takes the fewest, 0: none yet
 	grown       int64 // ns: when a connection beyond the first hundreds was last opened
 	most        int   // connections
 	waiting     fifo
@@ -57,11 +64,11 @@ func (e *engine) offer(intended int64) {
 	e.offered++
 	e.outstanding++
 	if k := len(e.free); k > 0 {
-		c := e.free[k-1]
+		at := e.free[k-1]
 		e.free = e.free[:k-1]
-		c.assign(p)
+		e.assign(at, p)
 		e.mu.Unlock()
-		c.send(p.n)
+		at.line.send(at, p.n)
 		return
 	}
 	e.waiting.push(p)
@@ -69,7 +76,7 @@ func (e *engine) offer(intended int64) {
 	e.mu.Unlock()
 }
 
-// grow opens a connection for each request that waits; mu is held. Beyond a few
+// grow opens connections for the requests that wait; mu is held. Beyond a few
 // hundred it takes its time: thousands of connections in a moment are a load of
 // their own, to a server that has just stalled the last thing it needs, and to
 // the generator, too.
@@ -79,12 +86,13 @@ func (e *engine) grow() {
 		freely = 256
 		gap    = int64(time.Millisecond)
 	)
-	for e.waiting.len() > e.opening && len(e.conns)+e.opening < e.most && e.opening < atOnce && !e.over {
+	each := max(1, e.fewest)
+	for e.waiting.len() > e.opening*each && e.open+e.opening < e.most && e.opening < atOnce && !e.over {
 		now := e.now()
 		if e.stalled(now) {
 			return
 		}
-		if len(e.conns)+e.opening >= freely {
+		if e.open+e.opening >= freely {
 			if now-e.grown < gap {
 				return
 			}
@@ -103,12 +111,12 @@ func (e *engine) grow() {
 func (e *engine) stalled(now int64) bool {
 	const least, most = int64(10 * time.Millisecond), int64(5 * time.Second)
 	silent := now - e.lastAnswer
-	return len(e.conns) > 0 && e.lastAnswer != 0 && silent > max(least, 4*e.usual) && silent < most
+	return e.open > 0 && e.lastAnswer != 0 && silent > max(least, 4*e.usual) && silent < most
 }
 
 // connect opens a connection and gives it what waits.
 func (e *engine) connect() {
-	raw, err := e.dial(e.dialing)
+	l, err := e.dialed(e.dialing)
 	now := e.now()
 	e.mu.Lock()
 	e.opening--
@@ -120,40 +128,89 @@ func (e *engine) connect() {
 	}
 	if e.over {
 		e.mu.Unlock()
-		raw.Close()
+		l.Close()
 		e.readers.Done()
 		return
 	}
-	c := e.adopt(raw)
-	p, more := e.take(now)
-	if more {
-		c.assign(p)
-	} else {
-		e.free = append(e.free, c)
+	e.adopt(l)
+	var given []given
+	for _, at := range l.base().places {
+		given = e.give(given, at, now)
 	}
 	e.mu.Unlock()
-	go c.serve()
-	if more {
-		c.send(p.n)
+	go l.serve()
+	send(given)
+}
+
+// dialed is a connection that is ready for requests.
+func (e *engine) dialed(ctx context.Context) (line, error) {
+	raw, err := e.dial(ctx)
+	if err != nil {
+		return nil, err
 	}
+	if !e.plan.HTTP2 {
+		return newConn(e, raw), nil
+	}
+	s, err := newSession(ctx, e, raw)
+	if err != nil {
+		raw.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // adopt registers a connection; mu is held.
-func (e *engine) adopt(raw net.Conn) *conn {
-	c := &conn{Conn: raw, e: e, in: newResponses(raw), at: len(e.conns)}
-	e.conns = append(e.conns, c)
-	return c
+func (e *engine) adopt(l line) {
+	b := l.base()
+	b.left, b.open = len(b.places), true
+	if e.open++; e.fewest == 0 || b.left < e.fewest {
+		e.fewest = b.left
+	}
+	for _, at := range b.places {
+		at.at = len(e.places)
+		e.places = append(e.places, at)
+	}
+}
+
+// assign gives a place a request; mu is held. The caller sends it after unlocking.
+// The clock is read here: waiting for the lock takes time, too.
+func (e *engine) assign(at *place, p pending) {
+	at.busy, at.current, at.sent, at.late, at.failure = true, p, e.now(), false, nil
+}
+
+// given is a request that a place was assigned and that is to be sent.
+type given struct {
+	at *place
+	n  uint64
+}
+
+// give assigns the next request to a place, or puts it with the free ones; mu is held.
+func (e *engine) give(to []given, at *place, now int64) []given {
+	p, more := e.take(now)
+	if !more {
+		e.free = append(e.free, at)
+		return to
+	}
+	e.assign(at, p)
+	return append(to, given{at, p.n})
+}
+
+// send sends what was given; mu is not held.
+func send(given []given) {
+	for _, g := range given {
+		g.at.line.send(g.at, g.n)
+	}
 }
 
 // unconnected is the failure to open a connection; mu is held. Where others are
 // open the request waits for them, else it has failed.
 func (e *engine) unconnected(err error, now int64) {
-	if ownLimit(err) && len(e.conns) > 0 {
-		e.most = len(e.conns)
+	if ownLimit(err) && e.open > 0 {
+		e.most = e.open
 		e.failures["no more connections: "+reason(err)]++
 		return
 	}
-	if len(e.conns) > 0 && e.plan.Mode == Open || e.over {
+	if e.open > 0 && e.plan.Mode == Open || e.over {
 		return
 	}
 	if p, ok := e.take(now); ok {
@@ -191,85 +248,137 @@ func (e *engine) take(now int64) (pending, bool) {
 	return p, true
 }
 
-// answered ends the request a connection had and gives it the next; alive is
-// false if the connection is done with.
-func (e *engine) answered(c *conn, a answer, err error) (next pending, more, alive bool) {
+// answered ends the request a place had, with its answer or with an error that
+// leaves the connection usable, and gives it the next; alive is false if the place
+// is done with.
+func (e *engine) answered(at *place, a answer, err error) (next pending, more, alive bool) {
 	now := e.now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !c.busy { // closed while idle, or what it had was given up
-		e.remove(c)
+	if !at.busy { // what it had was given up
+		e.lose(at)
 		return pending{}, false, false
 	}
-	c.busy = false
-	switch {
-	case err == nil:
-		e.answer(c, a, now)
-	case c.late:
-		e.finish(c.current, c.sent, now, Row{Outcome: evidence.TimedOut})
-	case e.stale(c, err):
-		c.current.tries++
-		e.waiting.unpop(c.current)
-	default:
-		if c.failure != nil {
-			err = c.failure
-		}
-		e.fail(c.current, c.sent, now, err)
-	}
-	if err == nil && !a.close && c.failure == nil && !e.over {
-		if next, more = e.take(now); more {
-			c.assign(next)
-		} else {
-			e.free = append(e.free, c)
-		}
-		return next, more, true
-	}
-	e.remove(c)
-	if e.plan.Mode == Closed && !e.sealed && !e.over {
-		e.opening++
-		e.readers.Add(1)
-		go e.connect()
+	at.busy = false
+	if err != nil {
+		e.unanswered(at, err, now)
 	} else {
-		e.grow()
+		e.answer(at, a, now)
 	}
-	return pending{}, false, false
+	if a.close || at.late || at.failure != nil || at.line.base().retired || e.over {
+		e.lose(at)
+		return pending{}, false, false
+	}
+	if next, more = e.take(now); more {
+		e.assign(at, next)
+	} else {
+		e.free = append(e.free, at)
+	}
+	return next, more, true
 }
 
-func (e *engine) answer(c *conn, a answer, now int64) {
-	c.served++
+// broken ends a connection and whatever its places had.
+func (e *engine) broken(l line, err error) {
+	now := e.now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, at := range l.base().places {
+		if at.busy {
+			at.busy = false
+			e.unanswered(at, err, now)
+		}
+		e.lose(at)
+	}
+}
+
+// retire lets a connection finish what it has and gives it nothing more.
+func (e *engine) retire(l line) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b := l.base()
+	b.retired = true
+	for _, at := range b.places {
+		if !at.busy {
+			e.lose(at)
+		}
+	}
+	e.replace(b)
+}
+
+// unanswered ends a request that was sent and got no answer, unless it is sent anew; mu is held.
+func (e *engine) unanswered(at *place, err error, now int64) {
+	switch {
+	case at.late:
+		e.finish(at.current, at.sent, now, Row{Outcome: evidence.TimedOut})
+	case e.stale(at, err):
+		at.current.tries++
+		e.waiting.unpop(at.current)
+	default:
+		if at.failure != nil {
+			err = at.failure
+		}
+		e.fail(at.current, at.sent, now, err)
+	}
+}
+
+func (e *engine) answer(at *place, a answer, now int64) {
+	at.served++
 	outcome := evidence.OK
 	if a.status < 200 || a.status >= 400 {
 		outcome = evidence.Failed
 	}
 	e.answers++
 	e.lastAnswer = now
-	e.usual += (now - c.sent - e.usual) / 16
-	e.finish(c.current, c.sent, now, Row{Status: a.status, Bytes: a.bytes, Outcome: outcome})
+	e.usual += (now - at.sent - e.usual) / 16
+	e.finish(at.current, at.sent, now, Row{Status: a.status, Bytes: a.bytes, Outcome: outcome})
 }
 
-// stale says whether a connection that had served before was closed by the
-// server just as a request was sent, which is nobody's failure (RFC 9112, 9.3.1).
-func (e *engine) stale(c *conn, err error) bool {
+// stale says whether the server never took up a request: it said so, or closed a
+// connection that had served before just as the request was sent, which is nobody's
+// failure (RFC 9112, 9.3.1).
+func (e *engine) stale(at *place, err error) bool {
+	if at.current.tries >= 16 || e.over {
+		return false
+	}
 	gone := err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
-	return gone && c.served > 0 && c.current.tries < 16 && !e.over && idempotent(e.plan.Method) && c.in.from == c.in.to
+	return errors.Is(err, errRefused) || gone && at.served > 0 && idempotent(e.plan.Method) && !at.line.begun(at)
 }
 
-// remove forgets a connection; mu is held.
-func (e *engine) remove(c *conn) {
-	if c.at < 0 {
+// lose forgets a place, and with its last one the connection; mu is held.
+func (e *engine) lose(at *place) {
+	if at.at < 0 {
 		return
 	}
-	last := len(e.conns) - 1
-	e.conns[c.at] = e.conns[last]
-	e.conns[c.at].at = c.at
-	e.conns = e.conns[:last]
-	c.at = -1
-	for i, f := range e.free {
-		if f == c {
-			e.free = append(e.free[:i], e.free[i+1:]...)
-			break
-		}
+	last := len(e.places) - 1
+	e.places[at.at] = e.places[last]
+	e.places[at.at].at = at.at
+	e.places = e.places[:last]
+	at.at = -1
+	if i := slices.Index(e.free, at); i >= 0 {
+		e.free = slices.Delete(e.free, i, i+1)
 	}
+	b := at.line.base()
+	if b.left--; b.left == 0 {
+		e.replace(b)
+		_ = at.line.Close()
+	}
+}
+
+// replace opens a connection in the place of one that takes nothing more: at once
+// in a closed loop, else if it is needed; mu is held.
+func (e *engine) replace(b *base) {
+	if !b.open {
+		return
+	}
+	b.open = false
+	e.open--
+	if e.plan.Mode == Closed && !e.sealed && !e.over {
+		e.opening++
+		e.readers.Add(1)
+		go e.connect()
+		return
+	}
+	e.grow()
 }
 
 // fail ends a request that got no answer; mu is held.
@@ -305,17 +414,30 @@ func (e *engine) seal() {
 }
 
 // expire gives up requests that were sent too long ago. It is called every few ms.
-func (e *engine) expire() {
+func (e *engine) expire() { send(e.expired()) }
+
+// expired gives up what is too late, and returns what its places were given.
+func (e *engine) expired() []given {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.grow()
-	before := e.now() - int64(e.plan.Timeout)
-	for _, c := range e.conns {
-		if c.busy && !c.late && c.sent < before {
-			c.late = true
-			_ = c.SetReadDeadline(time.Unix(1, 0))
+	now := e.now()
+	before := now - int64(e.plan.Timeout)
+	var anew []given
+	for i := len(e.places) - 1; i >= 0; i-- { // backwards: some may be lost
+		at := e.places[i]
+		if !at.busy || at.late || at.sent >= before || !at.line.giveUp(at) {
+			continue
+		}
+		at.busy = false
+		e.finish(at.current, at.sent, now, Row{Outcome: evidence.TimedOut})
+		if at.line.base().retired {
+			e.lose(at)
+		} else {
+			anew = e.give(anew, at, now)
 		}
 	}
+	return anew
 }
 
 // end gives up everything: what is under way or waits is unfinished.
@@ -325,17 +447,17 @@ func (e *engine) end() {
 	e.seal()
 	e.over = true
 	now := e.now()
-	for _, c := range e.conns {
-		if c.busy {
-			c.busy = false
-			e.finish(c.current, c.sent, now, Row{Outcome: evidence.Unfinished})
+	for _, at := range e.places {
+		if at.busy {
+			at.busy = false
+			e.finish(at.current, at.sent, now, Row{Outcome: evidence.Unfinished})
 		}
 	}
 	for p, ok := e.waiting.pop(); ok; p, ok = e.waiting.pop() {
 		e.finish(p, 0, now, Row{Outcome: evidence.Unfinished})
 	}
-	for _, c := range e.conns {
-		c.Close()
+	for _, at := range e.places {
+		_ = at.line.Close() // of several places, more than once
 	}
 	e.mu.Unlock()
 	e.readers.Wait()

@@ -38,6 +38,7 @@ const (
 	DefaultTimeout           = 10 * time.Second
 	DefaultClosedConnections = 125
 	DefaultOpenConnections   = 10_000 // at most; a run opens those it needs
+	DefaultOpenStreams       = 100    // at once on a connection of HTTP/2; browsers and servers count like that
 	maxRate                  = 10e6
 )
 
@@ -63,6 +64,13 @@ type Plan struct {
 	// Connections is how many are open at most. 0: 125 in a closed loop; in an open
 	// one as many as it takes, up to 10,000 or what the limit on open files allows.
 	Connections int
+
+	// HTTP2 is HTTP/2 instead of HTTP/1.1: over TLS as agreed on with the server (ALPN),
+	// else without asking (prior knowledge, RFC 9113, 3.3). Streams is how many requests
+	// each of its connections has at once, if the server allows as many. 0: 1 in a closed
+	// loop, 100 in an open one.
+	HTTP2   bool
+	Streams int
 
 	Duration time.Duration // 0: 10 s, or until Requests are sent, or as the pattern says
 	Requests int64         // 0: no limit
@@ -94,6 +102,10 @@ func (p Plan) settled() (Plan, *url.URL, error) {
 		return p, nil, planError("rate %g: give requests per second above zero", p.Rate)
 	case p.Connections < 0:
 		return p, nil, planError("%d connections: give a number above zero", p.Connections)
+	case p.Streams < 0:
+		return p, nil, planError("%d streams: give a number above zero", p.Streams)
+	case p.Streams > 0 && !p.HTTP2:
+		return p, nil, planError("%d streams: only a connection of HTTP/2 has them: give --http2 as well", p.Streams)
 	case p.Duration < 0:
 		return p, nil, planError("duration %s: give a time above zero", p.Duration)
 	case p.Requests < 0:
@@ -110,6 +122,12 @@ func (p Plan) settled() (Plan, *url.URL, error) {
 		p.Connections = DefaultClosedConnections
 		if p.Mode == Open {
 			p.Connections = min(DefaultOpenConnections, openFiles())
+		}
+	}
+	if p.HTTP2 && p.Streams == 0 {
+		p.Streams = 1
+		if p.Mode == Open {
+			p.Streams = DefaultOpenStreams
 		}
 	}
 	if p.Method == "" {

@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -67,6 +68,8 @@ func (t *template) appendTo(b []byte, n uint64) []byte {
 type message struct {
 	head, body template
 	length     bool // the body's length differs by request: it is written after head
+	sized      bool // there is a length, even if it is 0
+	target     string
 	route      string
 }
 
@@ -96,8 +99,8 @@ func messages(p *Plan, u *url.URL) ([]message, error) {
 		if err := writeHeader(&head, p, u); err != nil {
 			return nil, err
 		}
-		m := message{body: newTemplate(p.Body)}
-		if p.Body != nil || p.Method == http.MethodPost || p.Method == http.MethodPut || p.Method == http.MethodPatch {
+		m := message{body: newTemplate(p.Body), target: path}
+		if m.sized = p.Body != nil || p.Method == http.MethodPost || p.Method == http.MethodPut || p.Method == http.MethodPatch; m.sized {
 			if m.length = len(m.body.counters) > 0; !m.length {
 				fmt.Fprintf(&head, "Content-Length: %d\r\n\r\n", len(m.body.fixed))
 			}
@@ -113,41 +116,50 @@ func messages(p *Plan, u *url.URL) ([]message, error) {
 }
 
 func writeHeader(head *bytes.Buffer, p *Plan, u *url.URL) error {
+	fields, err := headerFields(p, u)
+	if err != nil {
+		return err
+	}
+	for _, f := range fields {
+		fmt.Fprintf(head, "%s: %s\r\n", f.name, f.value)
+	}
+	return nil
+}
+
+type headerField struct{ name, value string }
+
+// headerFields are the headers of each request, Host first, but for those about the body.
+func headerFields(p *Plan, u *url.URL) ([]headerField, error) {
 	host := u.Host
 	if v := p.Header.Get("Host"); v != "" {
 		host = v
 	}
-	fmt.Fprintf(head, "Host: %s\r\n", host)
+	out := []headerField{{"Host", host}}
 	if p.Header.Get("User-Agent") == "" {
-		head.WriteString("User-Agent: unstall-load/1\r\n")
+		out = append(out, headerField{"User-Agent", "unstall-load/1"})
 	}
 	if u.User != nil && p.Header.Get("Authorization") == "" {
 		password, _ := u.User.Password()
 		r := http.Request{Header: http.Header{}}
 		r.SetBasicAuth(u.User.Username(), password)
-		fmt.Fprintf(head, "Authorization: %s\r\n", r.Header.Get("Authorization"))
+		out = append(out, headerField{"Authorization", r.Header.Get("Authorization")})
 	}
-	names := make([]string, 0, len(p.Header))
-	for name := range p.Header {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(p.Header)) {
 		switch http.CanonicalHeaderKey(name) {
 		case "Host", "Content-Length", "Transfer-Encoding":
 			continue // ours to say
 		}
 		if !token(name) {
-			return planError("header %q: it is not the name of one, like Content-Type", name)
+			return nil, planError("header %q: it is not the name of one, like Content-Type", name)
 		}
 		for _, v := range p.Header[name] {
 			if strings.ContainsAny(v, "\r\n") {
-				return planError("header %s: its value has a line end in it", name)
+				return nil, planError("header %s: its value has a line end in it", name)
 			}
-			fmt.Fprintf(head, "%s: %s\r\n", name, v)
+			out = append(out, headerField{name, v})
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // token says whether s is a token of RFC 9110.

@@ -36,10 +36,12 @@ type Result struct {
 
 	Start        time.Time   `json:"start"`
 	Arrivals     string      `json:"arrivals"`
-	Connections  int         `json:"connections"` // at most
-	Offered      int64       `json:"offered"`     // requests whose time came
-	NeverSent    int64       `json:"never_sent"`  // of the unfinished, those that still waited for a connection
-	Achieved     *float64    `json:"achieved"`    // answers per request offered, by the rates
+	HTTP         string      `json:"http,omitempty"`    // the version, 1.1 or 2; journeys may have several
+	Connections  int         `json:"connections"`       // at most
+	Streams      int         `json:"streams,omitempty"` // of HTTP/2: requests at once on each, at most
+	Offered      int64       `json:"offered"`           // requests whose time came
+	NeverSent    int64       `json:"never_sent"`        // of the unfinished, those that still waited for a connection
+	Achieved     *float64    `json:"achieved"`          // answers per request offered, by the rates
 	GeneratorCPU *float64    `json:"generator_cpus"`
 	ErrorKinds   []ErrorKind `json:"error_kinds"`
 	Warnings     []string    `json:"warnings"`

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
-	"net"
 	"runtime"
 	"sync"
 	"time"
 
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/load/pace"
 )
 
@@ -37,10 +37,15 @@ func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{plan: p, messages: messages, dial: dialer(&p, u), most: p.Connections,
+	e := &engine{plan: p, url: u, messages: messages, dial: dialer(&p, u), most: p.Connections,
 		failures: map[string]int64{}, idle: make(chan struct{})}
 	for i := range messages {
 		e.fixed = append(e.fixed, messages[i].fixedBytes())
+	}
+	if p.HTTP2 {
+		if e.streams, err = streamedHeads(&p, u, messages, false); err != nil {
+			return nil, err
+		}
 	}
 	ctx, e.stop = context.WithCancelCause(ctx)
 	defer e.stop(nil)
@@ -55,6 +60,9 @@ func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
 	t := newTally(&p, u, o)
 	e.run(ctx, t)
 	r := t.result(int64(e.offered), e.failures)
+	if p.HTTP2 && p.Mode == Closed && e.fewest < p.Streams {
+		r.warn("the server allows %s at once on a connection, not %d", figure.Plural(e.fewest, "request"), p.Streams)
+	}
 	if cause := context.Cause(ctx); errors.Is(cause, errNotHTTP) {
 		return nil, unreachable(&p, u, cause)
 	}
@@ -68,15 +76,15 @@ func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
 // others: a service that is not there is told at once.
 func (e *engine) openFirst(ctx context.Context) error {
 	n := e.plan.Connections
-	if e.plan.Mode == Open {
-		n = min(n, max(1, int(math.Ceil(e.plan.Pattern[0].From/200))), 64) // 5 ms worth of requests
-	}
 	e.begin = time.Now()
-	first, err := e.dial(ctx)
+	first, err := e.dialed(ctx)
 	if err != nil {
 		return err
 	}
 	e.keep(first)
+	if e.plan.Mode == Open { // 5 ms worth of requests
+		n = min(n, max(1, int(math.Ceil(e.plan.Pattern[0].From/200/float64(e.fewest)))), 64)
+	}
 	var all sync.WaitGroup
 	places := make(chan struct{}, 64)
 	for range n - 1 {
@@ -84,7 +92,7 @@ func (e *engine) openFirst(ctx context.Context) error {
 		places <- struct{}{}
 		go func() {
 			defer all.Done()
-			if c, err := e.dial(ctx); err == nil {
+			if c, err := e.dialed(ctx); err == nil {
 				e.keep(c)
 			}
 			<-places
@@ -94,10 +102,12 @@ func (e *engine) openFirst(ctx context.Context) error {
 	return nil
 }
 
-func (e *engine) keep(raw net.Conn) {
+func (e *engine) keep(l line) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.free = append(e.free, e.adopt(raw))
+	e.adopt(l)
+	e.free = append(e.free, l.base().places...)
+	e.first = append(e.first, l)
 	e.readers.Add(1)
 }
 
@@ -105,9 +115,10 @@ func (e *engine) run(ctx context.Context, t *tally) {
 	runtime.GC() // not in the first second of the run
 	e.begin = time.Now()
 	t.start(e.now())
-	for _, c := range e.free {
-		go c.serve()
+	for _, l := range e.first {
+		go l.serve()
 	}
+	e.first = nil
 	counted := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
@@ -174,18 +185,14 @@ func (e *engine) loop(ctx context.Context) {
 	if e.plan.Duration > 0 {
 		e.closedUntil = now + int64(e.plan.Duration)
 	}
-	var first []*conn
-	for _, c := range e.free {
-		if p, ok := e.take(now); ok {
-			c.assign(p)
-			first = append(first, c)
-		}
+	free := e.free
+	e.free = nil
+	var first []given
+	for _, at := range free {
+		first = e.give(first, at, now)
 	}
-	e.free = e.free[len(first):]
 	e.mu.Unlock()
-	for i, c := range first {
-		c.send(uint64(i))
-	}
+	send(first)
 	var over <-chan time.Time
 	if e.plan.Duration > 0 {
 		over = time.After(e.plan.Duration)

@@ -19,6 +19,12 @@ func (r *Result) Table(w io.Writer) error {
 	} else {
 		head += " · " + figure.Plural(r.Connections, "connection")
 	}
+	if r.HTTP == "2" {
+		head += " · HTTP/2"
+		if r.OfferedRate == nil {
+			head += fmt.Sprintf(", %s at once on each", figure.Plural(r.Streams, "request"))
+		}
+	}
 	line("%s · %s\n", head, figure.Time(r.Duration*1e9))
 	line("%-12s %12s %12s %12s", "Statistics", "Avg", "Stdev", "Max")
 	line("  %-10s %12s %12s %12s", "Reqs/sec", figure.Num(r.Rate.Mean), number(r.Rate.Stdev), number(r.Rate.Max))

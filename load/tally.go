@@ -101,7 +101,7 @@ func (t *tally) follow(e *engine, done <-chan struct{}) {
 		e.expire()
 		e.mu.Lock()
 		rows, e.rows = e.rows, rows[:0]
-		s := Snapshot{Offered: int64(e.offered), UnderWay: e.outstanding, Waiting: int64(e.waiting.len()), Conns: len(e.conns)}
+		s := Snapshot{Offered: int64(e.offered), UnderWay: e.outstanding, Waiting: int64(e.waiting.len()), Conns: e.open}
 		e.mu.Unlock()
 		t.add(rows)
 		if ended {
@@ -196,6 +196,9 @@ func (t *tally) result(offered int64, failures map[string]int64) *Result {
 	r := &Result{URL: t.url.Redacted(), Mode: p.Mode.String(), LatencyFrom: "send", Start: time.Unix(0, t.began).UTC(),
 		Sent: t.sent, Completed: t.completed, Unfinished: t.unfinished, Timeouts: t.timeouts, Errors: t.failed,
 		NeverSent: t.neverSent, Offered: offered, Connections: p.Connections, Arrivals: p.Arrivals.String()}
+	if r.HTTP = "1.1"; p.HTTP2 {
+		r.HTTP, r.Streams = "2", p.Streams
+	}
 	if p.Socket != "" {
 		r.URL = "unix:" + p.Socket + ":" + t.url.RequestURI()
 	}

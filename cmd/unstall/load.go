@@ -25,6 +25,8 @@ type loadCommand struct {
 	Var         []string      `sep:"none" placeholder:"NAME=VALUE" help:"A value for a name under vars of a file of journeys; may be repeated."`
 	Rate        *float64      `short:"r" placeholder:"N" help:"Requests per second, sent whether or not earlier ones were answered (open loop)."`
 	Connections int           `short:"c" placeholder:"N" help:"Without --rate: this many connections; each sends its next request when it has its answer (closed loop, default 125). With --rate: at most this many connections."`
+	HTTP2       bool          `name:"http2" help:"Speak HTTP/2: with https as agreed on with the server, with http without asking (h2c)."`
+	Streams     int           `placeholder:"N" help:"With --http2: requests at once on each connection (default 1, with --rate 100)."`
 	For         time.Duration `short:"d" placeholder:"10s" help:"How long to send (default 10s)."`
 	Requests    int64         `short:"n" name:"requests-count" placeholder:"N" help:"End after this many requests."`
 	Method      string        `short:"X" placeholder:"GET" help:"The method."`
@@ -154,7 +156,7 @@ func (c *loadCommand) generator() (record.Generator, load.Plan, error) {
 
 // plan is what the flags say.
 func (c *loadCommand) plan() (load.Plan, error) {
-	p := load.Plan{URL: c.URL, Socket: c.Unix, Paths: c.Paths, Method: c.Method, Seed: c.Seed, Connections: c.Connections,
+	p := load.Plan{URL: c.URL, Socket: c.Unix, Paths: c.Paths, Method: c.Method, Seed: c.Seed, Connections: c.Connections, HTTP2: c.HTTP2, Streams: c.Streams,
 		Duration: c.For, Requests: c.Requests, Timeout: c.Timeout, Insecure: c.Insecure, Header: http.Header{}}
 	if c.Poisson {
 		p.Arrivals = load.Poisson

@@ -24,6 +24,8 @@ type besides struct {
 	Var         []string `sep:"none" placeholder:"NAME=VALUE" help:"With --load FILE: a value for a name under the file's vars; may be repeated."`
 	Rate        *float64 `short:"r" placeholder:"N" help:"With --load: requests per second, sent whether or not earlier ones were answered."`
 	Connections int      `short:"c" placeholder:"N" help:"With --load and without --rate: how many connections (default 125)."`
+	HTTP2       bool     `name:"http2" help:"With --load: speak HTTP/2, as unstall load --http2 does."`
+	Streams     int      `placeholder:"N" help:"With --load and --http2: requests at once on each connection."`
 	Poisson     bool     `help:"With --load: send at random times, like many independent users (Poisson), instead of evenly."`
 	Spike       string   `placeholder:"20x[@AT,FOR]" help:"With --load: multiply the rate in the middle fifth of the time, or as given: 20x@4s,2s."`
 	Method      string   `short:"X" placeholder:"GET" help:"With --load: the method."`
@@ -47,7 +49,7 @@ func (b *besides) sending(d time.Duration) (*sending, error) {
 		}
 		return nil, nil
 	}
-	c := loadCommand{URL: b.Load, Rate: b.Rate, Connections: b.Connections, For: d, Poisson: b.Poisson, Spike: b.Spike,
+	c := loadCommand{URL: b.Load, Rate: b.Rate, Connections: b.Connections, HTTP2: b.HTTP2, Streams: b.Streams, For: d, Poisson: b.Poisson, Spike: b.Spike,
 		Method: b.Method, Header: b.Header, Body: b.Body, Paths: b.Paths, Insecure: b.Insecure}
 	if c.Var = b.Var; c.isJourney() {
 		g, err := c.journey()

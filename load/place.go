@@ -1,0 +1,54 @@
+package load
+
+// place is what carries one request at a time: a connection of HTTP/1.1, or one of
+// the streams a connection of HTTP/2 may have at once.
+type place struct {
+	line line
+
+	// Guarded by engine.mu.
+	at      int // position in engine.places, < 0 lost
+	busy    bool
+	current pending
+	sent    int64
+	served  int64
+	late    bool  // given up: its time is over
+	failure error // of writing
+
+	stream *stream // guarded by session.mu
+}
+
+// line is a connection. Its methods but send and serve are called with engine.mu held.
+type line interface {
+	base() *base
+
+	// send writes request n, which the place was assigned.
+	send(at *place, n uint64)
+
+	// serve reads answers until the connection ends.
+	serve()
+
+	// giveUp says whether the place can have another request although what it has
+	// goes on; if not, the connection ends, or it is asked again.
+	giveUp(at *place) bool
+
+	// begun says whether anything of the answer came; it is asked by whoever reads.
+	begun(at *place) bool
+
+	Close() error
+}
+
+// base is what connections have in common. All but places is guarded by engine.mu.
+type base struct {
+	places  []*place
+	left    int  // places that are not lost
+	open    bool // it counts as a connection
+	retired bool // it is given nothing more
+}
+
+// pending is a request that is to be sent.
+type pending struct {
+	n        uint64
+	intended int64
+	lag      int64
+	tries    int // on kept connections that turned out to be closed
+}

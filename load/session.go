@@ -1,0 +1,697 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http2/hpack"
+)
+
+// Types of frames and their flags, settings, and codes of errors (RFC 9113, 6 and 7).
+const (
+	frameData = iota
+	frameHeaders
+	framePriority
+	frameReset
+	frameSettings
+	framePush
+	framePing
+	frameGoAway
+	frameWindow
+	frameContinuation
+
+	flagEnd     = 0x1 // of a stream; of SETTINGS and PING: ACK
+	flagHeaders = 0x4 // the block ends with this frame
+	flagPadded  = 0x8
+	flagPrior   = 0x20
+
+	settingTable   = 1
+	settingPush    = 2
+	settingStreams = 3
+	settingWindow  = 4
+	settingFrame   = 5
+
+	codeRefused = 7
+	codeCancel  = 8
+
+	// lastStream is the last one a session opens, but for those that are being sent:
+	// ids are used once (RFC 9113, 5.1.1).
+	lastStream = 1<<31 - 1 - 1<<20
+
+	frameHead = 9
+	maxFrame  = 16 << 10 // of those we take; all take as much
+)
+
+// What a server may send before we say that we have read it: as net/http's client allows.
+const (
+	streamWindow  = 4 << 20
+	sessionWindow = 1 << 30
+)
+
+var preface = []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+
+var (
+	// errRefused is wrapped by errors for requests that the server says it never took up.
+	errRefused = errors.New("the server refused the stream")
+	// errOlder is the error of a server that answers in HTTP/1.1.
+	errOlder = fmt.Errorf("%w/2: the server speaks HTTP/1.1 there", errNotHTTP)
+)
+
+// session is a connection of HTTP/2 (RFC 9113). Whoever gives one of its places a
+// request adds frames to what is to be written, and writes unless somebody else does;
+// the session's own goroutine reads, and writes what it added before it waits.
+type session struct {
+	net.Conn
+	e   *engine
+	all base
+
+	// Of the goroutine that reads.
+	in       *responses
+	header   *hpack.Decoder
+	status   int // of the block being decoded
+	received int // of the connection's window, not given back
+
+	mu      sync.Mutex
+	out     []byte // frames to be written
+	spare   []byte
+	writing bool
+	streams map[uint32]*stream
+	last    uint32 // the stream opened last
+	started bool   // the table has what requests share
+	heads   []streamedHead
+	window  int64 // what the server takes on the connection, and on a new stream
+	initial int64
+	largest int // frame the server takes
+	blocked []*stream
+	failed  error // to write: nothing can be written any more
+}
+
+// stream is a request under way.
+type stream struct {
+	id       uint32
+	at       *place
+	status   int
+	bytes    int64
+	received int // of its window, not given back
+	body     []byte
+	window   int64 // guarded by session.mu
+}
+
+// newSession greets the server and waits for its settings.
+func newSession(ctx context.Context, e *engine, raw net.Conn) (*session, error) {
+	if c, ok := raw.(*tls.Conn); ok && c.ConnectionState().NegotiatedProtocol != "h2" {
+		return nil, errOlder
+	}
+	s := &session{Conn: raw, e: e, in: newResponses(raw), streams: map[uint32]*stream{}, heads: e.streams,
+		window: 65535, initial: 65535, largest: maxFrame}
+	s.header = hpack.NewDecoder(4096, s.field)
+	s.header.SetMaxStringLength(maxHead)
+	defer context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })()
+	_ = raw.SetDeadline(time.Now().Add(min(e.plan.Timeout, 10*time.Second)))
+	b := append([]byte(nil), preface...)
+	b = appendFrame(b, frameSettings, 0, 0, 12)
+	b = appendSetting(b, settingPush, 0)
+	b = appendSetting(b, settingWindow, streamWindow)
+	b = appendWindow(b, 0, sessionWindow)
+	if _, err := raw.Write(b); err != nil {
+		return nil, err
+	}
+	most, err := s.greeted()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.write(s.out); err != nil {
+		return nil, err
+	}
+	s.out = nil
+	_ = raw.SetDeadline(time.Time{})
+	for range min(most, uint32(e.plan.Streams)) {
+		s.all.places = append(s.all.places, &place{line: s})
+	}
+	return s, nil
+}
+
+// greeted reads the settings a server begins with, and returns how many streams it allows.
+func (s *session) greeted() (most uint32, err error) {
+	for s.in.to-s.in.from < frameHead {
+		if err := s.in.fill(); err != nil {
+			if err == io.EOF && s.in.to > s.in.from {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+		if in := s.in.buf[s.in.from:s.in.to]; len(in) >= 7 && bytes.HasPrefix(in, []byte("HTTP/1.")) {
+			return 0, errOlder
+		}
+	}
+	if in := s.in.buf[s.in.from:s.in.to]; in[3] != frameSettings || in[4] != 0 || binary.BigEndian.Uint32(in[5:]) != 0 || int(in[0])<<16|int(in[1])<<8|int(in[2]) > maxFrame {
+		return 0, fmt.Errorf("%w/2: it begins with %s", errNotHTTP, shown(in))
+	}
+	f, err := s.frame()
+	if err != nil {
+		return 0, err
+	}
+	most = 1 << 31
+	table := uint32(4096)
+	for b := f.payload; len(b) >= 6; b = b[6:] {
+		switch v := binary.BigEndian.Uint32(b[2:]); binary.BigEndian.Uint16(b) {
+		case settingStreams:
+			most = v
+		case settingTable:
+			table = v
+		}
+	}
+	if most == 0 {
+		return 0, errors.New("the server allows no stream on the connection")
+	}
+	if table < 4096 {
+		if s.heads, err = streamedHeads(&s.e.plan, s.e.url, s.e.messages, true); err != nil {
+			return 0, err
+		}
+	}
+	return most, s.settings(f)
+}
+
+func (s *session) base() *base { return &s.all }
+
+func (s *session) begun(at *place) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := at.stream
+	return st != nil && st.status != 0
+}
+
+// giveUp resets a request's stream: its place can have another one.
+func (s *session) giveUp(at *place) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := at.stream
+	if st == nil || s.failed != nil {
+		return false // it is just being sent, or just answered, or the session ends
+	}
+	s.drop(st)
+	s.out = appendFrame(s.out, frameReset, 0, st.id, 4)
+	s.out = binary.BigEndian.AppendUint32(s.out, codeCancel)
+	go s.flush()
+	return true
+}
+
+// drop forgets a stream; mu is held.
+func (s *session) drop(st *stream) {
+	delete(s.streams, st.id)
+	st.at.stream = nil
+	st.body = nil
+}
+
+func (s *session) send(at *place, n uint64) {
+	s.add(at, n)
+	s.flush()
+}
+
+// add adds request n to what is to be written.
+func (s *session) add(at *place, n uint64) {
+	i := int(n % uint64(len(s.e.messages)))
+	m := &s.e.messages[i]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last += 2
+	if s.last == 2 {
+		s.last = 1
+	}
+	st := &stream{id: s.last, at: at, window: s.initial}
+	s.streams[st.id], at.stream = st, st
+	if s.last == lastStream {
+		go s.e.retire(s)
+	}
+	flags := byte(flagHeaders)
+	body := m.body.fixed
+	if len(m.body.counters) > 0 {
+		body = m.body.appendTo(nil, n)
+	}
+	if len(body) == 0 {
+		flags |= flagEnd
+	}
+	begin := len(s.out)
+	s.out = appendFrame(s.out, frameHeaders, flags, st.id, 0)
+	s.out = s.heads[i].appendTo(s.out, n, !s.started)
+	if m.length { // it differs by request
+		s.out = append(s.out, 0x0f, 0x0d) // content-length, not for the table (RFC 7541, 6.2.2 and appendix A)
+		s.out = hpackString(s.out, strconv.AppendInt(nil, int64(len(body)), 10))
+	}
+	s.started = true
+	s.split(begin, st.id)
+	if st.body = body; len(body) > 0 {
+		s.pump(st)
+	}
+}
+
+// split writes the length of the header block that begins there, in as many frames as it takes.
+func (s *session) split(begin int, id uint32) {
+	size := len(s.out) - begin - frameHead
+	if size <= maxFrame {
+		putLength(s.out[begin:], size)
+		return
+	}
+	block := bytes.Clone(s.out[begin+frameHead:])
+	s.out[begin+4] &^= flagHeaders
+	putLength(s.out[begin:], maxFrame)
+	s.out = s.out[:begin+frameHead+maxFrame]
+	for block = block[maxFrame:]; len(block) > 0; {
+		n := min(len(block), maxFrame)
+		var flags byte
+		if n == len(block) {
+			flags = flagHeaders
+		}
+		s.out = append(appendFrame(s.out, frameContinuation, flags, id, n), block[:n]...)
+		block = block[n:]
+	}
+}
+
+// pump adds as much of a body as the server takes; the rest waits until it takes more. mu is held.
+func (s *session) pump(st *stream) {
+	for len(st.body) > 0 {
+		n := int(min(int64(len(st.body)), int64(s.largest), s.window, st.window))
+		if n <= 0 {
+			s.blocked = append(s.blocked, st)
+			return
+		}
+		var flags byte
+		if n == len(st.body) {
+			flags = flagEnd
+		}
+		s.out = append(appendFrame(s.out, frameData, flags, st.id, n), st.body[:n]...)
+		st.body = st.body[n:]
+		s.window -= int64(n)
+		st.window -= int64(n)
+	}
+}
+
+// flush writes what there is to be written, unless somebody does already. Much of it
+// may fill the socket's buffer: that is left to a goroutine of its own.
+func (s *session) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.writing || s.failed != nil || len(s.out) == 0 {
+		return
+	}
+	s.writing = true
+	if len(s.out) > bigMessage {
+		go func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.drain()
+		}()
+		return
+	}
+	s.drain()
+}
+
+// drain writes until nothing is left; mu is held but while writing.
+func (s *session) drain() {
+	for len(s.out) > 0 && s.failed == nil {
+		b := s.out
+		s.out = s.spare[:0]
+		s.mu.Unlock()
+		err := s.write(b)
+		s.mu.Lock()
+		s.spare = b[:0]
+		s.failed = err
+	}
+	s.writing = false
+}
+
+func (s *session) write(b []byte) error {
+	_, err := s.Write(b)
+	if err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
+		// The server may have said why it closed: what there is to read is read, but
+		// not waited for long.
+		_ = s.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	}
+	return err
+}
+
+func (s *session) serve() {
+	defer s.e.readers.Done()
+	defer s.Close()
+	err := s.read()
+	s.mu.Lock()
+	if s.failed != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		err = s.failed
+	}
+	s.mu.Unlock()
+	s.e.broken(s, err)
+}
+
+// read takes frames until the connection ends.
+func (s *session) read() error {
+	for {
+		f, err := s.frame()
+		if err != nil {
+			return err
+		}
+		switch f.kind {
+		case frameData:
+			err = s.data(f)
+		case frameHeaders:
+			err = s.headers(f)
+		case frameReset:
+			err = s.reset(f)
+		case frameSettings:
+			err = s.settings(f)
+		case framePush, frameContinuation:
+			err = fmt.Errorf("%w/2: an unexpected frame of type %d", errNotHTTP, f.kind)
+		case framePing:
+			if f.flags&flagEnd == 0 {
+				s.mu.Lock()
+				s.out = append(appendFrame(s.out, framePing, flagEnd, 0, len(f.payload)), f.payload...)
+				s.mu.Unlock()
+			}
+		case frameGoAway:
+			err = s.goAway(f)
+		case frameWindow:
+			err = s.widen(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+type frame struct {
+	kind, flags byte
+	stream      uint32
+	size        int
+	payload     []byte // of all but DATA; valid until the next one is read
+}
+
+// frame reads a frame, of DATA only the head.
+func (s *session) frame() (f frame, err error) {
+	if err := s.need(frameHead); err != nil {
+		return f, err
+	}
+	b := s.in.buf[s.in.from:]
+	f = frame{kind: b[3], flags: b[4], stream: binary.BigEndian.Uint32(b[5:]) &^ (1 << 31), size: int(b[0])<<16 | int(b[1])<<8 | int(b[2])}
+	if f.size > maxFrame {
+		return f, fmt.Errorf("%w/2: a frame of %d bytes, %d are allowed", errNotHTTP, f.size, maxFrame)
+	}
+	if f.kind == frameData {
+		s.in.from += frameHead
+		return f, nil
+	}
+	if err := s.need(frameHead + f.size); err != nil {
+		return f, err
+	}
+	f.payload = s.in.buf[s.in.from+frameHead : s.in.from+frameHead+f.size]
+	s.in.from += frameHead + f.size
+	return f, nil
+}
+
+// need reads until there are n bytes. Before it waits for them it writes.
+func (s *session) need(n int) error {
+	for s.in.to-s.in.from < n {
+		s.flush()
+		if err := s.in.fill(); err != nil {
+			if err == io.EOF && s.in.to > s.in.from {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) under(id uint32) *stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.streams[id]
+}
+
+// data throws a part of a body away and lets the server send more.
+func (s *session) data(f frame) error {
+	for left := f.size; left > 0; {
+		if err := s.need(1); err != nil {
+			return err
+		}
+		n := min(left, s.in.to-s.in.from)
+		s.in.from += n
+		left -= n
+	}
+	st := s.under(f.stream)
+	if s.received += f.size; s.received > sessionWindow/2 {
+		s.restore(0, &s.received)
+	}
+	if st == nil {
+		return nil
+	}
+	st.bytes += int64(f.size + frameHead)
+	if f.flags&flagEnd != 0 {
+		s.end(st)
+		return nil
+	}
+	if st.received += f.size; st.received > streamWindow/2 {
+		s.restore(st.id, &st.received)
+	}
+	return nil
+}
+
+// restore gives back what was read of a window.
+func (s *session) restore(id uint32, received *int) {
+	s.mu.Lock()
+	s.out = appendWindow(s.out, id, uint32(*received))
+	s.mu.Unlock()
+	*received = 0
+}
+
+// headers reads a block of headers. Those of streams given up are decoded, too: the
+// table changes with each.
+func (s *session) headers(f frame) error {
+	bad := fmt.Errorf("%w/2: headers that cannot be read", errNotHTTP)
+	b, size := f.payload, f.size+frameHead
+	pad := 0
+	if f.flags&flagPadded != 0 && len(b) > 0 {
+		pad, b = int(b[0]), b[1:]
+	}
+	if f.flags&flagPrior != 0 && len(b) >= 5 {
+		b = b[5:]
+	}
+	if pad > len(b) {
+		return bad
+	}
+	b = b[:len(b)-pad]
+	s.status = 0
+	s.header.SetEmitEnabled(true)
+	for ended := f.flags&flagHeaders != 0; ; {
+		if _, err := s.header.Write(b); err != nil {
+			return bad
+		}
+		if ended {
+			break
+		}
+		more, err := s.frame()
+		if err != nil {
+			return err
+		}
+		if size += more.size + frameHead; more.kind != frameContinuation || more.stream != f.stream || size > maxHead {
+			return bad
+		}
+		b, ended = more.payload, more.flags&flagHeaders != 0
+	}
+	if s.header.Close() != nil {
+		return bad
+	}
+	st := s.under(f.stream)
+	if st == nil {
+		return nil
+	}
+	st.bytes += int64(size)
+	if st.status < 200 { // interim answers come before it, a trailer behind it
+		if s.status == 0 {
+			return bad
+		}
+		s.mu.Lock()
+		st.status = s.status
+		s.mu.Unlock()
+	}
+	if f.flags&flagEnd != 0 {
+		s.end(st)
+	}
+	return nil
+}
+
+// field takes the status from a block, and has nothing more of it put together.
+func (s *session) field(f hpack.HeaderField) {
+	if f.Name == ":status" {
+		if n, ok := decimal([]byte(f.Value)); ok && n >= 100 && n <= 999 {
+			s.status = int(n)
+		}
+		s.header.SetEmitEnabled(false)
+	}
+}
+
+// end is the end of an answer.
+func (s *session) end(st *stream) {
+	s.mu.Lock()
+	if s.streams[st.id] != st { // given up just now
+		s.mu.Unlock()
+		return
+	}
+	if len(st.body) > 0 { // it answered without reading all of the request
+		s.out = binary.BigEndian.AppendUint32(appendFrame(s.out, frameReset, 0, st.id, 4), codeCancel)
+	}
+	s.drop(st)
+	s.mu.Unlock()
+	if st.status < 200 {
+		s.next(st, answer{}, fmt.Errorf("%w/2: an answer without a status", errNotHTTP))
+		return
+	}
+	s.next(st, answer{status: st.status, bytes: st.bytes}, nil)
+}
+
+// next ends a stream's request and begins another one.
+func (s *session) next(st *stream, a answer, err error) {
+	if p, more, _ := s.e.answered(st.at, a, err); more {
+		s.add(st.at, p.n)
+	}
+}
+
+// reset is the server's end of a stream.
+func (s *session) reset(f frame) error {
+	if len(f.payload) < 4 {
+		return fmt.Errorf("%w/2: a short frame", errNotHTTP)
+	}
+	s.mu.Lock()
+	st := s.streams[f.stream]
+	if st != nil {
+		s.drop(st)
+	}
+	s.mu.Unlock()
+	if st == nil {
+		return nil
+	}
+	err := fmt.Errorf("the server reset the stream: %s", codeName(binary.BigEndian.Uint32(f.payload)))
+	if binary.BigEndian.Uint32(f.payload) == codeRefused {
+		err = errRefused
+	}
+	s.next(st, answer{}, err)
+	return nil
+}
+
+// settings takes up what the server wants, and says so.
+func (s *session) settings(f frame) error {
+	if f.flags&flagEnd != 0 {
+		return nil
+	}
+	if len(f.payload)%6 != 0 {
+		return fmt.Errorf("%w/2: a short frame", errNotHTTP)
+	}
+	retire := false
+	s.mu.Lock()
+	for b := f.payload; len(b) > 0; b = b[6:] {
+		v := binary.BigEndian.Uint32(b[2:])
+		switch binary.BigEndian.Uint16(b) {
+		case settingWindow:
+			for _, st := range s.streams {
+				st.window += int64(v) - s.initial
+			}
+			s.initial = int64(v)
+		case settingFrame:
+			s.largest = int(min(max(v, maxFrame), 64<<10))
+		case settingTable:
+			retire = s.started && v < 4096 // what requests refer to may be gone
+		}
+	}
+	s.out = appendFrame(s.out, frameSettings, flagEnd, 0, 0)
+	s.resume()
+	s.mu.Unlock()
+	if retire {
+		s.e.retire(s)
+	}
+	return nil
+}
+
+// goAway ends the session: what the server has not taken up is sent on another one.
+func (s *session) goAway(f frame) error {
+	if len(f.payload) < 8 {
+		return fmt.Errorf("%w/2: a short frame", errNotHTTP)
+	}
+	last := binary.BigEndian.Uint32(f.payload) &^ (1 << 31)
+	s.e.retire(s)
+	var refused []*stream
+	s.mu.Lock()
+	for id, st := range s.streams {
+		if id > last {
+			refused = append(refused, st)
+			s.drop(st)
+		}
+	}
+	s.mu.Unlock()
+	err := errRefused
+	if code := binary.BigEndian.Uint32(f.payload[4:]); code != 0 {
+		err = fmt.Errorf("%w and ended the connection: %s", errRefused, codeName(code))
+	}
+	for _, st := range refused {
+		s.next(st, answer{}, err)
+	}
+	return nil
+}
+
+// widen lets more of bodies be sent.
+func (s *session) widen(f frame) error {
+	if len(f.payload) < 4 {
+		return fmt.Errorf("%w/2: a short frame", errNotHTTP)
+	}
+	n := int64(binary.BigEndian.Uint32(f.payload) &^ (1 << 31))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.stream == 0 {
+		s.window += n
+	} else if st := s.streams[f.stream]; st != nil {
+		st.window += n
+	}
+	s.resume()
+	return nil
+}
+
+// resume adds what can be sent of the bodies that wait; mu is held.
+func (s *session) resume() {
+	waiting := s.blocked
+	s.blocked = nil
+	for _, st := range waiting {
+		s.pump(st)
+	}
+}
+
+func appendFrame(b []byte, kind, flags byte, stream uint32, size int) []byte {
+	b = append(b, byte(size>>16), byte(size>>8), byte(size), kind, flags)
+	return binary.BigEndian.AppendUint32(b, stream)
+}
+
+func putLength(b []byte, size int) { b[0], b[1], b[2] = byte(size>>16), byte(size>>8), byte(size) }
+
+func appendSetting(b []byte, id uint16, v uint32) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(b, id), v)
+}
+
+func appendWindow(b []byte, stream, n uint32) []byte {
+	return binary.BigEndian.AppendUint32(appendFrame(b, frameWindow, 0, stream, 4), n)
+}
+
+// codeName is the name of an error (RFC 9113, 7).
+func codeName(code uint32) string {
+	names := [...]string{"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED", "FRAME_SIZE_ERROR",
+		"REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED"}
+	if code < uint32(len(names)) {
+		return names[code]
+	}
+	return "code " + strconv.Itoa(int(code))
+}
