@@ -2,6 +2,7 @@ package format
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -78,7 +79,7 @@ func (a *Artifact) open() (*stream, []string, error) {
 	if err != nil {
 		return nil, nil, plain(err)
 	}
-	s := &stream{bufio.NewReaderSize(f, 256<<10), []io.Closer{f}}
+	s := &stream{bufio.NewReaderSize(f, a.buffered()), []io.Closer{f}}
 	var layers []string
 	for {
 		magic, err := s.Peek(4)
@@ -124,6 +125,14 @@ func (a *Artifact) open() (*stream, []string, error) {
 	}
 }
 
+// buffered is how large a buffer reading it takes: what is small is read often, by who keeps watching.
+func (a *Artifact) buffered() int {
+	if a.Size < 0 {
+		return 256 << 10
+	}
+	return int(min(256<<10, max(16<<10, a.Size)))
+}
+
 // plain takes the path out of the error: the artifact's name is printed before it.
 func plain(err error) error {
 	var pe *os.PathError
@@ -145,12 +154,13 @@ func (a *Artifact) head() ([]byte, error) {
 	}
 	defer s.Close()
 	a.compression = layers
-	head := make([]byte, HeadSize)
-	n, err := io.ReadFull(s, head)
-	head = head[:n]
-	if n == 0 && err != nil && err != io.EOF {
+	var start bytes.Buffer
+	start.Grow(a.buffered() + bytes.MinRead)
+	n, err := start.ReadFrom(io.LimitReader(s, HeadSize))
+	if n == 0 && err != nil {
 		return nil, plain(err)
 	}
+	head := start.Bytes()
 	a.envelope = findEnvelope(head, a.Modified)
 	if a.envelope != nil {
 		head = newUnwrapper(a.envelope, a.Modified).strip(head)

@@ -168,29 +168,37 @@ func memReadings(of map[string]float64, pauses []float64) (out []Reading) {
 	return out
 }
 
-// heapText reads the lines "# HeapAlloc = 4096" behind a heap profile's text.
+// heapText reads the lines "# HeapAlloc = 4096" behind a heap profile's text. That is as long as there
+// are places that allocate, and read for as long as a process lives: its lines are passed over where they lie.
 func heapText(page io.Reader) ([]Reading, error) {
 	of := make(map[string]float64)
 	var pauses []float64
-	lines := bufio.NewScanner(page)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		name, value, ok := strings.Cut(strings.TrimPrefix(lines.Text(), "# "), " = ")
-		if !ok {
-			continue
+	lines := bufio.NewReaderSize(page, 16<<10)
+	for {
+		line, err := lines.ReadSlice('\n')
+		for err == bufio.ErrBufferFull { // a stack of many calls
+			_, err = lines.ReadSlice('\n')
+			line = nil
 		}
-		if name == "PauseNs" {
-			for f := range strings.FieldsSeq(strings.Trim(value, "[]")) {
-				v, _ := strconv.ParseFloat(f, 64)
-				pauses = append(pauses, v)
+		if len(line) > 2 && line[0] == '#' && line[1] == ' ' {
+			name, value, ok := strings.Cut(strings.TrimSpace(string(line[2:])), " = ")
+			if v, err := strconv.ParseFloat(value, 64); ok && err == nil {
+				of[name] = v
+			} else if ok && name == "PauseNs" {
+				for f := range strings.FieldsSeq(strings.Trim(value, "[]")) {
+					v, _ := strconv.ParseFloat(f, 64)
+					pauses = append(pauses, v)
+				}
 			}
-			continue
 		}
-		if v, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil {
-			of[name] = v
+		switch err {
+		case nil:
+		case io.EOF:
+			return memReadings(of, pauses), nil
+		default:
+			return memReadings(of, pauses), err
 		}
 	}
-	return memReadings(of, pauses), lines.Err()
 }
 
 // mostVars bounds how many variables of the program's own are shown.

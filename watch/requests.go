@@ -37,6 +37,7 @@ type followedLog struct {
 	lost   bool // more came than is kept
 	vain   int  // looks that found no requests in it
 	useful bool
+	as     []format.Format // what found some: to ask all formats what it is costs more than to read it
 }
 
 const (
@@ -95,11 +96,12 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 		l    *followedLog
 		text []byte
 		name string
+		as   []format.Format
 	}
 	var parts []part
 	for i, l := range texts {
 		end := bytes.LastIndexByte(l.text, '\n') + 1
-		parts = append(parts, part{l, bytes.Clone(l.text[:end]), names[i]})
+		parts = append(parts, part{l, bytes.Clone(l.text[:end]), names[i], l.as})
 		l.text = append(l.text[:0], l.text[end:]...)
 	}
 	r.mu.Unlock()
@@ -111,7 +113,12 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 		if len(p.text) > 0 {
 			b := incident.NewBundle()
 			a := &format.Artifact{Name: p.name, Size: int64(len(p.text)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.text)), nil }}
-			_ = format.Read(context.Background(), all.Formats, a, b) // of what is no access log nothing comes
+			formats := p.as
+			if formats == nil {
+				formats = all.Formats
+			}
+			_ = format.Read(context.Background(), formats, a, b) // of what is no access log nothing comes
+			p.as = readBy(b)
 			for i := range b.Requests.Len() {
 				if b.Requests.Timed(i) {
 					took = append(took, float64(b.Requests.Latency(i))/1e6)
@@ -123,9 +130,10 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 		}
 		r.mu.Lock()
 		if len(took) > n {
-			p.l.useful = true
+			p.l.useful, p.l.as = true, p.as
 		} else if len(p.text) > 0 {
 			p.l.vain++
+			p.l.as = nil // it may be written in another way now
 		}
 		any = any || p.l.useful
 		r.mu.Unlock()
@@ -156,6 +164,21 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 	return append(points,
 		sample.Point{ID: "requests/slow", At: at, V: float64(len(slow)) / over},
 		sample.Point{ID: "requests/slow-share", At: at, V: 100 * float64(len(slow)) / float64(len(took))})
+}
+
+// readBy are the formats that requests were read by; they take what follows for theirs unseen.
+func readBy(b *evidence.Bundle) (as []format.Format) {
+	if b.Requests.Len() == 0 {
+		return nil
+	}
+	a, _ := b.Requests.Origin.At(0).Artifact()
+	for _, f := range all.Formats {
+		if slices.Contains(b.Artifacts[a].Formats, f.Name) {
+			f.Match = func([]byte) format.Confidence { return format.Sure }
+			as = append(as, f)
+		}
+	}
+	return as
 }
 
 // limit is from how many ms on a request is slow; 0 where that is not known yet.

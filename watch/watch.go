@@ -128,11 +128,15 @@ const (
 
 // Run watches until the context ends.
 func (w *Watcher) Run(ctx context.Context) error {
+	release, err := lock(w.opt.Dir)
+	if err != nil {
+		return err
+	}
+	defer release()
 	var all sync.WaitGroup
 	defer all.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var err error
 	if w.ring, err = OpenRing(filepath.Join(w.opt.Dir, "ring"), w.opt.RingSize); err != nil {
 		w.said("ring", fmt.Sprintf("nothing from before an alarm is kept: %v", err))
 		w.ring = nil

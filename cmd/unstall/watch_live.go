@@ -49,6 +49,7 @@ func (c *watchCommand) live(s *session) error {
 	debug.SetMemoryLimit(48 << 20) // of 64 MiB that it may take
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	go settle(ctx)
 	out := s.out
 	if c.Log != "" {
 		f, err := os.OpenFile(c.Log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)

@@ -177,7 +177,7 @@ func TestZabbix(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	requests := make(chan []byte, 4)
+	requests := make(chan []byte, 8)
 	var answer atomic.Value
 	answer.Store(`{"response":"success","info":"processed: 3; failed: 1; total: 4; seconds spent: 0.000055"}`)
 	go func() {
@@ -236,6 +236,18 @@ func TestZabbix(t *testing.T) {
 	answer.Store(`{"response":"success","info":"processed: 0; failed: 4; total: 4; seconds spent: 0.000055"}`)
 	if err := store.Send(t.Context(), body); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "--zabbix-host") {
 		t.Errorf("a server that does not know the host: %v", err)
+	}
+	later, _ := store.Encode(everything()) // tells nothing of what there is to be discovered
+	if err := store.Send(t.Context(), later); !errors.Is(err, ErrRefused) {
+		t.Errorf("it still does not: %v", err)
+	}
+	answer.Store(`{"response":"success","info":"processed: 2; failed: 2; total: 4; seconds spent: 0.000055"}`)
+	if err := store.Send(t.Context(), body); err != nil {
+		t.Errorf("a server that discovers: %v", err)
+	}
+	answer.Store(`{"response":"success","info":"processed: 0; failed: 2; total: 2; seconds spent: 0.000055"}`)
+	if err := store.Send(t.Context(), later); err != nil {
+		t.Errorf("a server that has not yet made the items of what it discovered: %v", err)
 	}
 	answer.Store(`{"response":"failed","info":"host not found"}`)
 	if err := store.Send(t.Context(), body); !errors.Is(err, ErrRefused) {

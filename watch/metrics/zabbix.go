@@ -53,11 +53,23 @@ func Zabbix(address, host string) (Store, error) {
 		return Store{}, errors.New("zabbix: give the name that the server has for this host: --zabbix-host")
 	}
 	// A server makes items of what was discovered within a minute or so; it is told each few minutes.
-	turn := 0
+	turn, unknown := 0, false
 	return Store{Name: "Zabbix", Where: address, Encode: func(s State) ([]byte, int) {
 		turn++
 		return encodeZabbix(s, host, turn%20 == 1)
-	}, Send: func(ctx context.Context, body []byte) error { return sendZabbix(ctx, address, body) }}, nil
+	}, Send: func(ctx context.Context, body []byte) error {
+		taken, failed, err := sendZabbix(ctx, address, body)
+		if err != nil {
+			return err
+		}
+		// Of what was discovered it has no items for a minute or so; those by which it discovers are the
+		// template's own.
+		unknown = taken == 0 && failed && (unknown || bytes.Contains(body, []byte(ZabbixDiscovery)))
+		if unknown {
+			return fmt.Errorf("%w: it knows no item of what it was sent: is the template linked to the host, and the name as --zabbix-host says?", ErrRefused)
+		}
+		return nil
+	}}, nil
 }
 
 type zabbixValue struct {
@@ -112,32 +124,34 @@ func frame(text []byte) []byte {
 
 var failedOf = regexp.MustCompile(`processed: (\d+); failed: (\d+)`)
 
-func sendZabbix(ctx context.Context, address string, body []byte) error {
+// sendZabbix sends values; it returns how many the server has items for, and whether it lacks any.
+func sendZabbix(ctx context.Context, address string, body []byte) (taken int, failed bool, err error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return err
+		return 0, false, err
 	}
 	defer c.Close()
 	if at, ok := ctx.Deadline(); ok {
 		_ = c.SetDeadline(at)
 	}
 	if _, err := c.Write(body); err != nil {
-		return err
+		return 0, false, err
 	}
 	answer, err := unframe(c)
 	if err != nil {
-		return fmt.Errorf("its answer is not Zabbix's: %w", err)
+		return 0, false, fmt.Errorf("its answer is not Zabbix's: %w", err)
 	}
 	var said struct{ Response, Info string }
 	if err := json.Unmarshal(answer, &said); err != nil || said.Response != "success" {
-		return fmt.Errorf("%w: %.200s", ErrRefused, bytes.TrimSpace(answer))
+		return 0, false, fmt.Errorf("%w: %.200s", ErrRefused, bytes.TrimSpace(answer))
 	}
-	// Items that the server does not have yet fail, and all of them where it does not know the host.
-	if m := failedOf.FindStringSubmatch(said.Info); m != nil && m[1] == "0" && m[2] != "0" {
-		return fmt.Errorf("%w: it knows no item of what it was sent: is the template linked to the host, and the name as --zabbix-host says?", ErrRefused)
+	m := failedOf.FindStringSubmatch(said.Info)
+	if m == nil {
+		return 0, false, nil // a proxy may only say that it took them
 	}
-	return nil
+	taken, _ = strconv.Atoi(m[1])
+	return taken, m[2] != "0", nil
 }
 
 // unframe reads a message.

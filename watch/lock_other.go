@@ -1,0 +1,5 @@
+//go:build !unix
+
+package watch
+
+func lock(string) (release func(), err error) { return func() {}, nil }

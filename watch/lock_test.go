@@ -1,0 +1,31 @@
+//go:build unix
+
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestLock holds that two watchers do not bound each other's ring, and that a folder is free again once
+// its watcher is gone.
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	release, err := lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = lock(dir)
+	if !errors.Is(err, errShared) || !strings.Contains(err.Error(), fmt.Sprintf("(pid %d)", os.Getpid())) || !strings.Contains(err.Error(), "--dir") {
+		t.Errorf("a second watcher: %v", err)
+	}
+	release()
+	if release, err = lock(dir); err != nil {
+		t.Errorf("after the first has ended: %v", err)
+	} else {
+		release()
+	}
+}

@@ -1,0 +1,38 @@
+//go:build unix
+
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// errShared says that another watcher keeps what it remembers there: each would bound the other's ring.
+var errShared = errors.New("another unstall watch")
+
+// lock takes a folder for this watcher until it is given back or the process ends, however it ends. A
+// folder that cannot be written to is nobody's: that is said where it is needed.
+func lock(dir string) (release func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return func() {}, nil
+	}
+	path := filepath.Join(dir, "lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return func() {}, nil
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		who, _ := os.ReadFile(path)
+		_ = f.Close()
+		return nil, fmt.Errorf("%s: %w (pid %s) keeps its ring there: stop that one, or give another --dir", dir, errShared, strings.TrimSpace(string(who)))
+	}
+	if f.Truncate(0) == nil {
+		_, _ = fmt.Fprintln(f, os.Getpid()) // for whom it keeps out; without it the lock is as good
+	}
+	return func() { _ = f.Close() }, nil
+}
