@@ -149,7 +149,7 @@ func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 		w.over("captures", "captures of alarms are kept again")
 	}
 	w.bound(dir)
-	line := Line{Event: EventDiagnosis, Target: s.Key, Service: s.Service, PID: s.target.PID, Rule: a.Rule.ID, Capture: path, From: begins.UTC(), Until: parts[len(parts)-1].End.UTC(),
+	line := Line{Event: EventDiagnosis, Target: s.Key, Service: s.Service, Release: s.release, PID: s.target.PID, Rule: a.Rule.ID, Capture: path, From: begins.UTC(), Until: parts[len(parts)-1].End.UTC(),
 		Before: max(0, a.at.Sub(begins).Seconds())}
 	d, err := w.diagnose(ctx, path)
 	if err != nil {

@@ -37,7 +37,8 @@ type Line struct {
 	Service  string    `json:"service,omitempty"`
 	PID      int       `json:"pid,omitempty"`
 	Runtime  string    `json:"runtime,omitempty"`
-	Version  string    `json:"version,omitempty"`
+	Version  string    `json:"version,omitempty"`         // of the runtime
+	Release  string    `json:"service_version,omitempty"` // of the service, as its own people count
 	Rule     string    `json:"rule,omitempty"`
 	Severity string    `json:"severity,omitempty"`
 	Series   string    `json:"series,omitempty"`

@@ -41,7 +41,7 @@ func (w *Watcher) State() metrics.State {
 		if !x.Host {
 			labels = append(labels, metrics.Label{Name: "service", Value: x.Service}, metrics.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)})
 			add("unstall_up", "the process is watched", metrics.Gauge, 1, metrics.Label{Name: "service", Value: x.Service}, metrics.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)},
-				metrics.Label{Name: "runtime", Value: cmp.Or(x.target.Runtime, "other")}, metrics.Label{Name: "version", Value: x.target.Version})
+				metrics.Label{Name: "runtime", Value: cmp.Or(x.target.Runtime, "other")}, metrics.Label{Name: "runtime_version", Value: x.target.Version}, metrics.Label{Name: names.Version, Value: x.release})
 		}
 		if !slices.Contains(s.Runs[of], x.Service) {
 			s.Runs[of] = append(s.Runs[of], x.Service)
@@ -85,10 +85,21 @@ func (w *Watcher) State() metrics.State {
 		add("unstall_alarms_total", "how often a rule was set off", metrics.Counter, float64(w.fired[id]), metrics.Label{Name: "rule", Value: id})
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.found.Seconds), func(a, b Where) int {
-		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Mechanism, b.Mechanism))
+		return cmp.Or(a.compare(b.Release), cmp.Compare(a.Mechanism, b.Mechanism))
 	}) {
 		add(names.SlowSeconds, "time of slow requests by what it went to, of what was diagnosed", metrics.Counter, w.found.Seconds[k],
-			metrics.Label{Name: "service", Value: k.Service}, metrics.Label{Name: "mechanism", Value: k.Mechanism})
+			append(k.labels(), metrics.Label{Name: names.Mechanism, Value: k.Mechanism})...)
+	}
+	counted := make(map[Release]bool) // from the first moment on: a store sees how much a counter grows only from its first value
+	for k := range w.found.Requests {
+		counted[k] = true
+	}
+	for _, x := range w.subjects {
+		counted[x.is()] = true
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(counted), Release.compare) {
+		add(names.Requests, "requests of what was diagnosed", metrics.Counter, w.found.Requests[k], k.labels()...)
+		add(names.SlowRequests, "slow requests of what was diagnosed", metrics.Counter, w.found.Slow[k], k.labels()...)
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.found.Causes), func(a, b Blamed) int {
 		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Cause, b.Cause))
@@ -116,6 +127,18 @@ func (w *Watcher) State() metrics.State {
 	}
 	slices.SortStableFunc(s.Samples, func(a, b metrics.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
 	return s
+}
+
+func (r Release) compare(o Release) int {
+	return cmp.Or(cmp.Compare(r.Service, o.Service), cmp.Compare(r.Version, o.Version))
+}
+
+func (r Release) labels() []metrics.Label {
+	of := []metrics.Label{{Name: names.Service, Value: r.Service}}
+	if r.Version != "" {
+		of = append(of, metrics.Label{Name: names.Version, Value: r.Version})
+	}
+	return of
 }
 
 // stale is how old figures may be that are told as of now.

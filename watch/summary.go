@@ -17,24 +17,36 @@ import (
 type Attribution struct {
 	Seconds  map[Where]float64          // slow seconds
 	Causes   map[Blamed]float64         // slow seconds that would not have been there without a cause; they overlap
+	Requests map[Release]float64        // those whose slow ones are charged in Seconds
+	Slow     map[Release]float64        // the slow ones of them
 	Verdicts map[string]map[string]bool // causes that the newest diagnosis of a service supports
 	known    map[string]map[string]bool // causes it ever did, of each service
 }
 
-// Where is a mechanism of a service.
-type Where struct{ Service, Mechanism string }
+// Release is a version of a service, "" unknown.
+type Release struct{ Service, Version string }
+
+// Where is a mechanism of a version of a service.
+type Where struct {
+	Release
+	Mechanism string
+}
 
 // Blamed is a cause of what a service's requests lost.
 type Blamed struct{ Service, Cause string }
 
 func (a *Attribution) init() {
-	a.Causes = make(map[Blamed]float64)
+	a.Causes, a.Requests, a.Slow = make(map[Blamed]float64), make(map[Release]float64), make(map[Release]float64)
 	a.Seconds, a.Verdicts, a.known = make(map[Where]float64), make(map[string]map[string]bool), make(map[string]map[string]bool)
 }
 
 func (a *Attribution) take(s *subject, d *diagnose.Diagnosis) {
 	for _, e := range d.Ledger {
-		a.Seconds[Where{s.Service, e.Mechanism}] += e.SlowMs / 1e3
+		a.Seconds[Where{s.is(), e.Mechanism}] += e.SlowMs / 1e3
+	}
+	if d.Requests != nil {
+		a.Requests[s.is()] += float64(d.Requests.LedgerCount)
+		a.Slow[s.is()] += float64(d.Requests.Slow)
 	}
 	now := make(map[string]bool)
 	if a.known[s.Service] == nil {
@@ -132,7 +144,7 @@ func (w *Watcher) daily(now time.Time) {
 func (w *Watcher) summarise() Line {
 	versions := make(map[string]string)
 	for _, s := range w.subjects {
-		versions[s.Service] = s.target.Version
+		versions[s.Service] = cmp.Or(s.release, s.target.Version)
 		w.day.of(s.Service)
 	}
 	if w.day.Versions == nil {

@@ -130,10 +130,11 @@ func TestState(t *testing.T) {
 	w, _ := still(t, t.TempDir(), &now)
 	w.opt.Rules = rules(t, "- {id: any, title: it is there, series: proc/threads, above: 5}\n")
 	s := w.serviceOf("gateway", "go1.26.0")
+	s.release = "1.4.2"
 	s.tally.Point(sample.Point{ID: "proc/threads", At: now.UnixNano(), V: 9}, 1)
 	s.tally.At = now
 	w.open["any\x00gateway pid 7"] = rule.Event{Rule: &w.opt.Rules[0], Subject: s.Subject, Fired: true}
-	w.found.take(s, &diagnose.Diagnosis{Ledger: []diagnose.Entry{{Mechanism: "gc_pause", SlowMs: 2500}}, Verdicts: []diagnose.Verdict{{Cause: "go.gc-rate", Verdict: "supported", Saves: &diagnose.Saves{Value: 1500}}}})
+	w.found.take(s, &diagnose.Diagnosis{Requests: &diagnose.Requests{Count: 9000, LedgerCount: 3000, Slow: 40}, Ledger: []diagnose.Entry{{Mechanism: "gc_pause", SlowMs: 2500}}, Verdicts: []diagnose.Verdict{{Cause: "go.gc-rate", Verdict: "supported", Saves: &diagnose.Saves{Value: 1500}}}})
 	got := make(map[string]float64)
 	for _, x := range w.State().Samples {
 		var of []string
@@ -145,15 +146,17 @@ func TestState(t *testing.T) {
 		got[x.Full()+"{"+strings.Join(of, ",")+"}"] = x.Value
 	}
 	for name, want := range map[string]float64{
-		"unstall_process_threads{pid=7,service=gateway}":                 9,
-		"unstall_alarm{rule=any,service=gateway,severity=warn}":          1,
-		"unstall_slow_seconds_total{mechanism=gc_pause,service=gateway}": 2.5,
-		"unstall_verdict{cause=go.gc-rate,service=gateway}":              1,
+		"unstall_process_threads{pid=7,service=gateway}":                               9,
+		"unstall_alarm{rule=any,service=gateway,severity=warn}":                        1,
+		"unstall_slow_seconds_total{mechanism=gc_pause,service=gateway,version=1.4.2}": 2.5,
+		"unstall_requests_total{service=gateway,version=1.4.2}":                        3000,
+		"unstall_slow_requests_total{service=gateway,version=1.4.2}":                   40,
+		"unstall_verdict{cause=go.gc-rate,service=gateway}":                            1,
 
 		"unstall_cause_slow_seconds_total{cause=go.gc-rate,service=gateway}": 1.5,
 		"unstall_time_seconds{}": float64(now.UnixMilli()) / 1e3,
 
-		"unstall_up{pid=7,runtime=go,service=gateway,version=go1.26.0}": 1,
+		"unstall_up{pid=7,runtime=go,runtime_version=go1.26.0,service=gateway,version=1.4.2}": 1,
 	} {
 		if v, ok := got[name]; !ok || v != want {
 			t.Errorf("%s: %v %t, want %v; there are %v", name, v, ok, want, got)

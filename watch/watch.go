@@ -92,11 +92,15 @@ type Watcher struct {
 type subject struct {
 	rule.Subject
 	target   discover.Target
+	release  string // version of the program itself, "" unknown
 	tally    *sample.Tally
 	requests requests
 	alarms   chan alarm // to who records it
 	stop     context.CancelFunc
 }
+
+// is says which version of which service it is.
+func (s *subject) is() Release { return Release{s.Service, s.release} }
 
 // batch is what was read of a subject at one time.
 type batch struct {
@@ -296,7 +300,7 @@ func (w *Watcher) take(ctx context.Context, all *sync.WaitGroup, targets []disco
 		if !t.Start.IsZero() {
 			born = t.Start.UnixNano()
 		}
-		s := &subject{Subject: rule.Subject{Key: key, Service: serviceOf(t)}, target: t, alarms: make(chan alarm, 4)}
+		s := &subject{Subject: rule.Subject{Key: key, Service: serviceOf(t)}, target: t, release: t.Release(), alarms: make(chan alarm, 4)}
 		s.tally = sample.NewTally(born, coresOf(t))
 		s.requests.slo = w.opt.SLO
 		of, stop := context.WithCancel(ctx)
@@ -305,7 +309,7 @@ func (w *Watcher) take(ctx context.Context, all *sync.WaitGroup, targets []disco
 		w.subjects[key] = s
 		w.mu.Unlock()
 		w.eval.Begin(s.Subject, born)
-		w.log.say(Line{Event: EventFound, Target: key, Service: s.Service, PID: t.PID, Runtime: t.Runtime, Version: t.Version, Text: "watching " + key})
+		w.log.say(Line{Event: EventFound, Target: key, Service: s.Service, PID: t.PID, Runtime: t.Runtime, Version: t.Version, Release: s.release, Text: "watching " + key})
 		all.Go(func() { w.read(of, s) })
 		all.Go(func() { w.record(of, s) })
 	}
