@@ -15,11 +15,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	goredis "github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/probe/reach"
@@ -44,7 +40,7 @@ type place struct {
 // server is one that answers.
 type server struct {
 	place
-	client  *goredis.Client
+	client  *client
 	version string   // "Valkey 8.1.2"
 	program string   // "redis-server", "" unknown
 	asks    []string // INFO and the section that is all
@@ -168,49 +164,12 @@ func placeOf(u *url.URL, secret string) (*place, error) {
 	return p, nil
 }
 
-var quiet sync.Once
-
-// silent is where go-redis writes what it thinks of connections.
-type silent struct{}
-
-func (silent) Printf(context.Context, string, ...any) {}
-
-// client is a connection, which is made when something is asked.
-func (p *place) client() *goredis.Client {
-	quiet.Do(func() { goredis.SetLogger(silent{}) })
-	o := &goredis.Options{
-		Network: "tcp", Addr: p.address, Username: p.user, Password: p.secret, TLSConfig: p.secure, Protocol: 2,
-		OnConnect: called, DisableIdentity: true, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-		PoolSize: 1, MaxRetries: -1, DialTimeout: patience, DialerRetries: 1, ReadTimeout: -1, WriteTimeout: patience, ContextTimeoutEnabled: true,
-	}
-	if p.unix {
-		o.Network = "unix"
-	}
-	if p.pid != 0 && !p.unix {
-		dial := reach.DialIn(p.pid)
-		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := dial(ctx, network, addr)
-			if err != nil || p.secure == nil {
-				return c, err
-			}
-			return tls.Client(c, p.secure), nil
-		}
-	}
-	return goredis.NewClient(o)
-}
-
-// called gives a connection our name, where that is allowed: else the server counts it among the others.
-func called(ctx context.Context, c *goredis.Conn) error {
-	_ = c.ClientSetName(ctx, own).Err()
-	return nil
-}
-
 // connect asks who is there. INFO is answered while a server loads its data, or has lost its master.
 func (p place) connect(ctx context.Context, within time.Duration) (*server, *refusal) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	s := &server{place: p, client: p.client()}
-	text, err := s.client.Do(ctx, "INFO", "server").Text()
+	s := &server{place: p, client: &client{place: &p}}
+	text, err := s.client.text(ctx, "INFO", "server")
 	if err == nil && !strings.Contains(text, "redis_version:") {
 		err = errOther
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	goredis "github.com/redis/go-redis/v9"
-
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/evidence"
@@ -39,7 +37,7 @@ type recording struct {
 	place  place
 	pid    int
 	sink   probe.Sink
-	client *goredis.Client
+	client *client
 	asks   []string
 	out    io.WriteCloser
 	buf    bytes.Buffer
@@ -159,10 +157,10 @@ func (r *recording) ask(ctx context.Context, args ...any) (any, bool) {
 		return nil, false
 	}
 	began := time.Now()
-	v, err := r.client.Do(ctx, args...).Result()
+	v, err := r.client.Do(ctx, args...)
 	now := time.Now()
 	switch {
-	case err == nil, errors.Is(err, goredis.Nil):
+	case err == nil:
 	case ctx.Err() != nil:
 		return nil, false
 	case answered(err):
@@ -182,12 +180,6 @@ func (r *recording) ask(ctx context.Context, args ...any) (any, bool) {
 	}
 	fmt.Fprintf(&r.buf, "== %d %s of %d took %d ns ==\n", now.UnixNano(), head, r.pid, now.Sub(began).Nanoseconds())
 	return v, true
-}
-
-// answered says whether an error is the server's own answer.
-func answered(err error) bool {
-	var of goredis.Error
-	return errors.As(err, &of)
 }
 
 // refused notes that a server does not answer something. While it loads its data, or a script keeps it, it
@@ -254,7 +246,7 @@ func (r *recording) flush() {
 func (r *recording) ping(ctx context.Context) { r.ask(ctx, "PING") }
 
 func (s *server) info(ctx context.Context) (string, error) {
-	text, err := s.client.Do(ctx, s.asks[0], s.asks[1]).Text()
+	text, err := s.client.text(ctx, s.asks[0], s.asks[1])
 	if err != nil {
 		return "", fmt.Errorf("%s: %s", s.shown, plain(err))
 	}

@@ -21,29 +21,23 @@ var settings = []string{
 
 // settings asks for them one by one, as all versions answer; what a version does not have is left out.
 func (r *recording) settings(ctx context.Context) {
-	pipe := r.client.Pipeline()
-	for _, name := range settings {
-		pipe.Do(ctx, "CONFIG", "GET", name)
-	}
 	// The first is asked alone: where CONFIG is renamed or not allowed, so it is for all.
 	first, ok := r.ask(ctx, "CONFIG", "GET", settings[0])
 	if !ok {
 		return
 	}
+	var requests [][]any
+	for _, name := range settings[1:] {
+		requests = append(requests, []any{"CONFIG", "GET", name})
+	}
 	all, _ := first.([]any)
-	answers, err := pipe.Exec(ctx)
-	if err != nil && !answered(err) {
+	answers, err := r.client.several(ctx, requests)
+	if err != nil {
 		return
 	}
-	for _, a := range answers[1:] {
-		of, ok := a.(interface{ Result() (any, error) })
-		if !ok {
-			continue
-		}
-		if v, err := of.Result(); err == nil {
-			if pair, ok := v.([]any); ok && len(pair) == 2 {
-				all = append(all, pair...)
-			}
+	for _, a := range answers {
+		if pair, ok := a.([]any); ok && len(pair) == 2 {
+			all = append(all, pair...)
 		}
 	}
 	write(&r.buf, all, "")
@@ -51,7 +45,7 @@ func (r *recording) settings(ctx context.Context) {
 
 // logfile is where it writes its log, "" nowhere or unknown. It is not stored.
 func (r *recording) logfile(ctx context.Context) string {
-	v, err := r.client.Do(ctx, "CONFIG", "GET", "logfile").Result()
+	v, err := r.client.Do(ctx, "CONFIG", "GET", "logfile")
 	if err != nil {
 		return ""
 	}
