@@ -76,6 +76,32 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
+// TestExpose holds the text against what clients of Prometheus write: escapes, and each sample once.
+func TestExpose(t *testing.T) {
+	s := State{Samples: []Sample{
+		{Name: "b_total", Help: "two\nlines \\", Kind: Counter, Value: 3, Labels: []Label{{"z", `a"b\c` + "\n\xff"}, {"a", ""}}},
+		{Name: "a_seconds", Part: "sum", Value: .25, Labels: []Label{{"pid", "7"}}},
+		{Name: "a_seconds", Part: "count", Value: 2e6, Labels: []Label{{"pid", "7"}}},
+		{Name: "a_seconds", Part: "count", Value: 9, Labels: []Label{{"pid", "7"}}},
+		{Name: "c", Value: math.Inf(1)},
+	}}
+	want := `# HELP a_seconds 
+# TYPE a_seconds summary
+a_seconds_count{pid="7"} 2e+06
+a_seconds_sum{pid="7"} 0.25
+# HELP b_total two\nlines \\
+# TYPE b_total counter
+b_total{a="",z="a\"b\\c\n\ufffd"} 3
+# HELP c 
+# TYPE c gauge
+c +Inf
+`
+	var b strings.Builder
+	if err := Expose(&b, &s); err != nil || b.String() != strings.ReplaceAll(want, `\ufffd`, "\ufffd") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
 // TestRemoteWrite holds that a store gets each sample, with sorted labels and its time.
 func TestRemoteWrite(t *testing.T) {
 	var got []byte

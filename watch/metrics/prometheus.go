@@ -1,70 +1,100 @@
 package metrics
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// collector asks for the state each time it is asked itself.
-type collector struct{ state func() State }
-
-// Describe describes nothing: what there is depends on what runs.
-func (c collector) Describe(chan<- *prometheus.Desc) {}
-
-// Collect implements [prometheus.Collector].
-func (c collector) Collect(out chan<- prometheus.Metric) {
-	s := c.state()
-	type whole struct {
-		desc       *prometheus.Desc
-		values     []string
-		count, sum float64
-	}
-	summaries := make(map[string]*whole)
-	var order []string
+// Expose writes a state as Prometheus reads it, in version 0.0.4 of its text format
+// (https://prometheus.io/docs/instrumenting/exposition_formats): the samples of a metric together,
+// below its help and its type. The count and the sum of a summary are of one metric.
+func Expose(w io.Writer, s *State) error {
+	families := make(map[string][]*Sample)
 	for i := range s.Samples {
-		x := &s.Samples[i]
-		names, values := make([]string, len(x.Labels)), make([]string, len(x.Labels))
-		for k, l := range x.Labels {
-			names[k], values[k] = l.Name, l.Value
+		families[s.Samples[i].Name] = append(families[s.Samples[i].Name], &s.Samples[i])
+	}
+	var b bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(families)) {
+		all := families[name]
+		kind := map[Kind]string{Gauge: "gauge", Counter: "counter", Untyped: "untyped"}[all[0].Kind]
+		if all[0].Part != "" {
+			kind = "summary"
 		}
-		desc := prometheus.NewDesc(x.Name, x.Help, names, nil)
-		if x.Part != "" {
-			key := x.Name + fmt.Sprint(x.Labels)
-			w := summaries[key]
-			if w == nil {
-				w = &whole{desc: desc, values: values}
-				summaries[key], order = w, append(order, key)
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, helpEscapes.Replace(all[0].Help), kind)
+		var lines []string
+		there := make(map[string]bool) // a sample that is there twice makes the whole page invalid
+		for _, x := range all {
+			key := name
+			if x.Part != "" {
+				key += "_" + x.Part
 			}
-			if x.Part == "count" {
-				w.count = x.Value
-			} else {
-				w.sum = x.Value
+			key += labelled(x.Labels)
+			if !there[key] {
+				there[key] = true
+				lines = append(lines, key+" "+strconv.FormatFloat(x.Value, 'g', -1, 64)+"\n")
 			}
-			continue
 		}
-		kind := map[Kind]prometheus.ValueType{Gauge: prometheus.GaugeValue, Counter: prometheus.CounterValue, Untyped: prometheus.UntypedValue}[x.Kind]
-		if m, err := prometheus.NewConstMetric(desc, kind, x.Value, values...); err == nil {
-			out <- m
+		slices.Sort(lines)
+		for _, line := range lines {
+			b.WriteString(line)
 		}
 	}
-	for _, key := range order {
-		w := summaries[key]
-		if m, err := prometheus.NewConstSummary(w.desc, uint64(max(0, w.count)), w.sum, nil, w.values...); err == nil {
-			out <- m
-		}
-	}
+	_, err := w.Write(b.Bytes())
+	return err
 }
+
+var (
+	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	valueEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+)
+
+// labelled are labels in the order of their names.
+func labelled(labels []Label) string {
+	if len(labels) == 0 {
+		return ""
+	}
+	var all []string
+	for _, l := range labels {
+		all = append(all, l.Name+`="`+valueEscapes.Replace(strings.ToValidUTF8(l.Value, "\ufffd"))+`"`)
+	}
+	slices.Sort(all)
+	return "{" + strings.Join(all, ",") + "}"
+}
+
+// atOnce is how many may ask at the same time: the state is made anew for each.
+const atOnce = 4
 
 // Handler serves what Prometheus asks for.
 func Handler(state func() State) http.Handler {
-	r := prometheus.NewRegistry()
-	r.MustRegister(collector{state})
-	return promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true, MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+	places := make(chan struct{}, atOnce)
+	return http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		default:
+			http.Error(w, fmt.Sprintf("%d are asking already", atOnce), http.StatusServiceUnavailable)
+			return
+		}
+		s := state()
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		var out io.Writer = w
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			defer z.Close()
+			out = z
+		}
+		_ = Expose(out, &s) // where it cannot be sent, whoever asked has gone
+	}), 10*time.Second, "it took more than 10 s to answer")
 }
 
 // Serve serves /metrics at an address until close is called.
