@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	pq "github.com/parquet-go/parquet-go"
-
 	causes "github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/export"
 	"github.com/unstall/unstall/export/parquet"
+	"github.com/unstall/unstall/export/parquet/columnar"
 	formats "github.com/unstall/unstall/format/all"
 	"github.com/unstall/unstall/lab"
 	labs "github.com/unstall/unstall/lab/all"
@@ -103,41 +102,26 @@ func exportTable() string {
 func columnTable() string {
 	t := newTable("table", "columns")
 	for _, name := range parquet.Tables {
-		t.row(code(name), strings.Join(columns(parquet.SchemaOf(name).Fields()), ", "))
+		t.row(code(name), strings.Join(columns(parquet.SchemaOf(name)), ", "))
 	}
 	return t.String()
 }
 
-func columns(fields []pq.Field) (all []string) {
-	for _, f := range fields {
-		name := f.Name()
-		if f.Optional() {
+func columns(of columnar.Schema) (all []string) {
+	for _, c := range of {
+		name, kind := c.Name, c.Kind.String()
+		if c.Optional {
 			name += "?"
 		}
-		of := ""
-		switch inner := f.Fields(); {
-		case f.Leaf():
-			of = columnType(f)
-		case f.Type().String() == "LIST":
-			element := inner[0].Fields()[0]
-			of = "list of " + columnType(element)
-			if !element.Leaf() {
-				of = "list of (" + strings.Join(columns(element.Fields()), ", ") + ")"
-			}
+		if c.Fields != nil {
+			kind = "(" + strings.Join(columns(c.Fields), ", ") + ")"
 		}
-		all = append(all, code(name)+" "+of)
+		if c.List {
+			kind = "list of " + kind
+		}
+		all = append(all, code(name)+" "+kind)
 	}
 	return all
-}
-
-func columnType(n pq.Node) string {
-	t := n.Type().String()
-	for _, short := range [][2]string{{"STRING", "text"}, {"INT(64", "int64"}, {"INT(32", "int32"}, {"TIMESTAMP", "timestamp, µs"}} {
-		if strings.HasPrefix(t, short[0]) {
-			return short[1]
-		}
-	}
-	return strings.ToLower(t)
 }
 
 func metricTable() string {

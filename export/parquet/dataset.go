@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
-
+	"github.com/unstall/unstall/export/parquet/columnar"
 	"github.com/unstall/unstall/export/place"
 )
 
@@ -35,7 +33,7 @@ type Dataset struct {
 type table struct {
 	name string
 	file *os.File
-	w    *parquet.Writer
+	w    *columnar.Writer
 	rows int64
 }
 
@@ -51,16 +49,16 @@ const (
 var Tables = []string{requests, ledgers, verdicts, runs}
 
 // SchemaOf is the schema of a table.
-func SchemaOf(name string) *parquet.Schema {
+func SchemaOf(name string) columnar.Schema {
 	switch name {
 	case requests:
 		return requestSchema()
 	case ledgers:
-		return parquet.SchemaOf(ledgerRow{})
+		return columnar.SchemaOf(ledgerRow{})
 	case verdicts:
-		return parquet.SchemaOf(verdictRow{})
+		return columnar.SchemaOf(verdictRow{})
 	}
-	return parquet.SchemaOf(runRow{})
+	return columnar.SchemaOf(runRow{})
 }
 
 // NewDataset writes to a place.
@@ -101,7 +99,11 @@ func (d *Dataset) begin() error {
 			d.drop()
 			return d.wrong(err)
 		}
-		w := parquet.NewWriter(f, SchemaOf(name), parquet.Compression(&zstd.Codec{}), parquet.MaxRowsPerRowGroup(groupRows), parquet.CreatedBy("unstall", "", ""))
+		w, err := columnar.NewWriter(f, SchemaOf(name), groupRows)
+		if err != nil {
+			d.drop()
+			return d.wrong(err)
+		}
 		d.open = append(d.open, &table{name: name, file: f, w: w})
 	}
 	return nil
@@ -119,9 +121,9 @@ func (t *table) add(r *Run) (err error) {
 		if r.source == nil {
 			return nil
 		}
-		var c cells
 		for q := range r.source.Requests() {
-			if _, err := t.w.WriteRows([]parquet.Row{c.request(r.ID, q)}); err != nil {
+			request(t.w.Columns(), r.ID, q)
+			if err := t.w.End(); err != nil {
 				return err
 			}
 			t.rows++

@@ -1,12 +1,10 @@
 package parquet
 
 import (
-	"reflect"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/unstall/unstall/export"
+	"github.com/unstall/unstall/export/parquet/columnar"
 	"github.com/unstall/unstall/ledger"
 )
 
@@ -28,58 +26,56 @@ type requestColumns struct {
 }
 
 // requestSchema has the mechanisms' columns too, whose list is the ledger's.
-func requestSchema() *parquet.Schema {
-	fields := reflect.VisibleFields(reflect.TypeFor[requestColumns]())
+func requestSchema() columnar.Schema {
+	s := columnar.SchemaOf(requestColumns{})
 	for m := range ledger.NumMechanisms {
-		fields = append(fields, reflect.StructField{
-			Name: "Mechanism" + string('A'+rune(m)),
-			Type: reflect.TypeFor[*float64](),
-			Tag:  reflect.StructTag(`parquet:"` + m.String() + `_ms,optional"`),
-		})
+		s = append(s, &columnar.Node{Name: m.String() + "_ms", Kind: columnar.Double, Optional: true})
 	}
-	return parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
+	return s
 }
 
-// cells makes rows of requests; what it returns is overwritten by the next.
-type cells struct{ row parquet.Row }
-
-func (c *cells) put(v parquet.Value) { c.row = append(c.row, v.Level(0, 0, len(c.row))) }
-
-// optional puts a cell that may be null.
-func (c *cells) optional(v parquet.Value, known bool) {
-	if known {
-		c.row = append(c.row, v.Level(0, 1, len(c.row)))
+// request puts one into the columns of requestSchema.
+func request(columns []*columnar.Leaf, run string, q *export.Request) {
+	next := func() *columnar.Leaf {
+		c := columns[0]
+		columns = columns[1:]
+		return c
+	}
+	whole := func(v int64, known bool) {
+		if c := next(); known {
+			c.Int(v)
+		} else {
+			c.Null()
+		}
+	}
+	name := func(s string) {
+		if c := next(); s != "" {
+			c.Text(s)
+		} else {
+			c.Null()
+		}
+	}
+	next().Text(run)
+	next().Text(q.Source)
+	next().Text(q.Origin)
+	next().Text(q.Process)
+	name(q.Route)
+	whole(q.Began/1e3, q.Dated && q.Began != 0)
+	whole(q.Began, q.Began != 0)
+	whole(q.Slack, q.Slack >= 0)
+	next().Double(float64(q.Latency) / 1e6)
+	next().Text(q.Outcome.String())
+	if c := next(); q.Charged {
+		c.Bool(q.Slow)
 	} else {
-		c.row = append(c.row, parquet.NullValue().Level(0, 0, len(c.row)))
+		c.Null()
 	}
-}
-
-func (c *cells) text(s string, must bool) {
-	v := parquet.ByteArrayValue([]byte(s))
-	if must {
-		c.put(v)
-	} else {
-		c.optional(v, s != "")
-	}
-}
-
-// request is a row of requestSchema.
-func (c *cells) request(run string, q *export.Request) parquet.Row {
-	c.row = c.row[:0]
-	c.text(run, true)
-	c.text(q.Source, true)
-	c.text(q.Origin, true)
-	c.text(q.Process, true)
-	c.text(q.Route, false)
-	c.optional(parquet.Int64Value(q.Began/1e3), q.Dated && q.Began != 0)
-	c.optional(parquet.Int64Value(q.Began), q.Began != 0)
-	c.optional(parquet.Int64Value(q.Slack), q.Slack >= 0)
-	c.put(parquet.DoubleValue(float64(q.Latency) / 1e6))
-	c.text(q.Outcome.String(), true)
-	c.optional(parquet.BooleanValue(q.Slow), q.Charged)
-	c.text(q.Method, false)
+	name(q.Method)
 	for _, ns := range q.Charges {
-		c.optional(parquet.DoubleValue(float64(ns)/1e6), q.Charged)
+		if c := next(); q.Charged {
+			c.Double(float64(ns) / 1e6)
+		} else {
+			c.Null()
+		}
 	}
-	return c.row
 }
