@@ -42,7 +42,6 @@ var Format = format.Format{
 }
 
 func match(head []byte) format.Confidence {
-	u := unified{}
 	for rest := head; len(rest) > 0; {
 		line, more, whole := bytes.Cut(rest, []byte("\n"))
 		rest = more
@@ -50,7 +49,7 @@ func match(head []byte) format.Confidence {
 		if !whole && len(head) >= format.HeadSize {
 			break // cut
 		}
-		if len(line) > 0 && (u.matches(line) || legacyMatch(line)) {
+		if len(line) > 0 && (matches(line) || legacyMatch(line)) {
 			return format.Sure
 		}
 	}
@@ -58,8 +57,9 @@ func match(head []byte) format.Confidence {
 }
 
 // matches says that a line is surely of a unified log about collections or safepoints.
-func (u *unified) matches(b []byte) bool {
-	text, decorated := u.decorated(b)
+func matches(b []byte) bool {
+	var d decorators
+	text, decorated := d.read(b)
 	if bytes.HasPrefix(text, gcPrefix) {
 		_, n := integer(text[len(gcPrefix):])
 		return n > 0 && len(text) > len(gcPrefix)+n && text[len(gcPrefix)+n] == ')'
@@ -67,7 +67,7 @@ func (u *unified) matches(b []byte) bool {
 	if !decorated {
 		return undecorated(text)
 	}
-	tags := u.mark.tags
+	tags := d.tags
 	return bytes.HasPrefix(tags, []byte("gc")) && (len(tags) == 2 || tags[2] == ',') || bytes.HasPrefix(tags, []byte("safepoint")) ||
 		undecorated(text) || stallLine(text)
 }
@@ -81,20 +81,26 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	o := newOutput(b)
 	r := reader{o: o, unified: newUnified(o), legacy: newLegacy(o)}
 	if len(a.Envelopes()) == 0 {
-		o.size = a.Size
+		o.rows.size = a.Size
 	}
-	err := a.Lines(func(l format.Line) bool {
-		r.line(l)
-		return l.Number&0xfff != 0 || ctx.Err() == nil
-	})
+	err := func() error {
+		defer o.rows.close()
+		err := format.Spread(a, looking, func(l format.Line, s *looked) bool {
+			r.line(l, s)
+			return l.Number&0xfff != 0 || ctx.Err() == nil
+		})
+		if ctx.Err() == nil && (err == nil || errors.Is(err, format.ErrCut)) {
+			r.unified.close()
+			r.legacy.close()
+		}
+		return err
+	}()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil && !errors.Is(err, format.ErrCut) {
 		return err
 	}
-	r.unified.close()
-	r.legacy.close()
 	if err != nil {
 		b.Cut()
 		b.Warnf(r.number, "the log is incomplete after this line: %v", err)
@@ -115,15 +121,15 @@ type reader struct {
 	number  int64
 }
 
-func (r *reader) line(l format.Line) {
+func (r *reader) line(l format.Line, s *looked) {
 	r.number = l.Number
-	r.o.read += int64(len(l.Text)) + 1
+	r.o.rows.read += int64(len(l.Text)) + 1
 	r.o.clock.envelope = l.Stamp
 	if len(l.Text) == 0 {
 		r.o.ignore(emptyLine)
 		return
 	}
-	if r.old && (isDigit(l.Text[0]) || legacyMatch(l.Text)) || !r.unified.line(l.Text, l.Number, !r.old) {
+	if r.old && (isDigit(l.Text[0]) || legacyMatch(l.Text)) || !r.unified.line(l.Text, s, l.Number, !r.old) {
 		r.old = true
 		r.legacy.line(l.Text, l.Number)
 	}

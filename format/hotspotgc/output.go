@@ -17,21 +17,13 @@ type output struct {
 	subjects    []evidence.SubjectID // of the processes of clock
 	subject     evidence.SubjectID   // the first of them
 	names       map[string]string    // those that text handed out
-	extra       []evidence.Extra     // of the event being written, reused
+	rows        rows
 	events      int64
 	safepoints  int64
 	collections int64 // events of the collector
 	paced       bool  // Shenandoah says how long it delayed threads that allocate
 	hidden      bool  // a safepoint was a collection's
 	disorder    int64 // collections whose numbers are in no order
-
-	recent [16]struct { // names by a hash of them
-		name string
-		id   evidence.NameID
-	}
-
-	size, read int64 // bytes of the log: in all, 0 unknown; so far
-	room       int64 // events there is room for
 
 	facts map[string]factOf
 
@@ -49,7 +41,7 @@ type factOf struct {
 }
 
 func newOutput(b *evidence.Builder) *output {
-	o := &output{clock: newClock(), b: b, names: make(map[string]string), facts: make(map[string]factOf)}
+	o := &output{clock: newClock(), b: b, names: make(map[string]string), facts: make(map[string]factOf), rows: newRows(b)}
 	o.subject = o.process(0)
 	return o
 }

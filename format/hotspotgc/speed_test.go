@@ -78,10 +78,12 @@ func TestNoAllocationPerLine(t *testing.T) {
 		o := newOutput(b.Builder(b.AddArtifact(evidence.Artifact{Name: name}), "hotspotgc"))
 		o.b.RoomForIntervals(1 << 16)
 		r := reader{o: o, unified: newUnified(o), legacy: newLegacy(o)}
+		var s looked
 		lines := bytes.Split(log, []byte("\n"))
 		read := func() {
 			for i, l := range lines {
-				r.line(format.Line{Text: l, Number: int64(i + 1)})
+				s.look(l)
+				r.line(format.Line{Text: l, Number: int64(i + 1)}, &s)
 			}
 		}
 		read()

@@ -46,8 +46,12 @@ type decorators struct {
 
 // line reads one line; false if it has no decorators and says nothing that a unified log
 // would, so that it may be of another kind. Of the first lines less is asked.
-func (u *unified) line(b []byte, number int64, first bool) bool {
-	text, decorated := u.decorated(b)
+func (u *unified) line(b []byte, s *looked, number int64, first bool) bool {
+	if u.mark = s.mark; s.below && u.seen {
+		u.o.ignore(s.kind)
+		return true
+	}
+	text, decorated := b[s.at:], s.decorated
 	if len(text) == 0 {
 		u.o.ignore(emptyLine)
 		return true
@@ -77,10 +81,9 @@ func undecorated(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("Heap region size: ")) || bytes.HasPrefix(b, []byte("Heap Region Size: ")) || bytes.HasPrefix(b, []byte("Safepoint \""))
 }
 
-// decorated takes the decorators off. A line is decorated if one of them is a stamp, a
+// read takes the decorators off. A line is decorated if one of them is a stamp, a
 // level, or tags of the collector.
-func (u *unified) decorated(b []byte) (text []byte, ok bool) {
-	d := &u.mark
+func (d *decorators) read(b []byte) (text []byte, ok bool) {
 	*d = decorators{}
 	at := 0
 	for at < len(b) && b[at] == '[' {

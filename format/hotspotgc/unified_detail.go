@@ -29,6 +29,14 @@ func (u *unified) indent(id int64, b []byte) {
 	}
 }
 
+// below says of an indented line what kind it is, if [unified.indent] would only count it.
+func below(tags, text []byte) (kind lineKind, ok bool) {
+	if len(text) == 0 || text[0] == '-' || has(text, "region size ") || has(text, "Capacity: ") {
+		return 0, false
+	}
+	return indentedKind(tags, text), true
+}
+
 // indented says that a line without decorators is one that a collector prints below
 // another.
 func (u *unified) indented(b []byte) bool {

@@ -1,19 +1,10 @@
 package hotspotgc
 
-import "bytes"
-
 // message reads what follows the decorators.
 func (u *unified) message(b []byte, number int64, decorated bool) {
-	id := int64(unknown)
-	text := b
-	if bytes.HasPrefix(b, gcPrefix) {
-		if v, n := integer(b[len(gcPrefix):]); n > 0 && len(b) > len(gcPrefix)+n && b[len(gcPrefix)+n] == ')' {
-			id, text = v, b[len(gcPrefix)+n+1:]
-			if len(text) > 0 && text[0] == ' ' {
-				text = text[1:]
-			}
-			u.seen = true
-		}
+	id, text := numbered(b)
+	if id != unknown {
+		u.seen = true
 	}
 	if len(text) == 0 {
 		u.o.ignore(emptyLine)

@@ -132,7 +132,7 @@ func (u *unified) stall(id int64, b []byte, line int64) bool {
 // delayed that allocated. When is not told; it is written at the end, with what it was within.
 // https://github.com/openjdk/jdk/blob/jdk-25-ga/src/hotspot/share/gc/shenandoah/shenandoahPacer.cpp (print_cycle_on)
 func (u *unified) paced(b []byte, line int64) bool {
-	if !bytes.HasSuffix(u.mark.tags, []byte("stats")) {
+	if !bytes.HasSuffix(u.mark.tags, statsTag) {
 		return false
 	}
 	b = bytes.TrimLeft(b, " ")
