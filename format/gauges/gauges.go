@@ -17,6 +17,7 @@ package gauges
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/stats"
 )
 
 // Format is a file of gauges.
@@ -57,7 +59,7 @@ func reading(head []byte) reader {
 		return (*parser).exposition
 	default:
 		line, _, _ := bytes.Cut(text, []byte("\n"))
-		if sep := separator(line); sep != 0 && len(line) < 8<<10 && tableOf(split(bytes.TrimRight(line, "\r"), sep)) != nil {
+		if sep := separator(line); sep != 0 && len(line) < 8<<10 && tableOf(split(nil, string(bytes.TrimRight(line, "\r")), sep)) != nil {
 			return (*parser).rows
 		}
 	}
@@ -130,8 +132,11 @@ func (p *parser) pool(name, unit string, line int64) *pool {
 	if p.readings == maxReadings {
 		return nil // one without a reading says nothing
 	}
-	name = clip(name)
 	x := p.pools[name]
+	if x == nil {
+		name = clip(name)
+		x = p.pools[name]
+	}
 	if x == nil {
 		if len(p.pools) == maxSubjects {
 			return nil
@@ -150,6 +155,9 @@ func (p *parser) read(x *pool, r gauge) {
 		x.at[len(x.at)-1] = r
 	default:
 		p.readings++
+		if n := len(x.at); n == cap(x.at) { // there may be millions
+			x.at = slices.Grow(x.at, max(n, 8))
+		}
 		x.at = append(x.at, r)
 	}
 }
@@ -201,7 +209,9 @@ func (p *parser) emitPools() {
 	var from, until, line int64
 	for _, name := range sorted(p.pools) {
 		x := p.pools[name]
-		slices.SortStableFunc(x.at, func(r, s gauge) int { return int(max(-1, min(1, r.t-s.t))) })
+		if byTime := func(r, s gauge) int { return cmp.Compare(r.t, s.t) }; !slices.IsSortedFunc(x.at, byTime) {
+			slices.SortStableFunc(x.at, byTime)
+		}
 		for i := range x.at {
 			if x.at[i].t == 0 {
 				x.at[i].t = b.Modified()
@@ -247,7 +257,7 @@ func (p *parser) interval() int64 {
 	if len(gaps) == 0 {
 		return 1
 	}
-	slices.Sort(gaps)
+	stats.SortInts(gaps)
 	return max(1, gaps[len(gaps)/2])
 }
 
@@ -258,6 +268,9 @@ func (x *pool) series(name string, of func(*gauge) float64) *evidence.Series {
 		v := of(&x.at[i])
 		if math.IsNaN(v) || math.IsInf(v, 0) || x.at[i].t == 0 {
 			continue
+		}
+		if s.T == nil {
+			s.T, s.V = make([]int64, 0, len(x.at)-i), make([]float64, 0, len(x.at)-i)
 		}
 		if n := len(s.T); n > 0 && s.T[n-1] == x.at[i].t {
 			s.V[n-1] = v

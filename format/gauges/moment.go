@@ -21,14 +21,15 @@ var layouts = []struct {
 // size says whether it is s, ms, µs or ns.
 func instant(s string) (ns int64, zoned, ok bool) {
 	s = strings.TrimSpace(s)
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		if ns := sinceEpoch(float64(i)); ns > 0 {
+			return i * int64(ns), true, true
+		}
+		return 0, false, false
+	}
 	if v, err := strconv.ParseFloat(s, 64); err == nil {
-		for _, u := range []struct{ from, to, ns float64 }{{3e7, 1e10, 1e9}, {3e10, 1e13, 1e6}, {3e13, 1e16, 1e3}, {3e16, 9e18, 1}} {
-			if v >= u.from && v < u.to {
-				if i, err := strconv.ParseInt(s, 10, 64); err == nil {
-					return i * int64(u.ns), true, true
-				}
-				return int64(v * u.ns), true, true
-			}
+		if ns := sinceEpoch(v); ns > 0 {
+			return int64(v * ns), true, true
 		}
 		return 0, false, false
 	}
@@ -41,6 +42,21 @@ func instant(s string) (ns int64, zoned, ok bool) {
 		}
 	}
 	return 0, false, false
+}
+
+// sinceEpoch is the unit of a number since the epoch, in ns; 0: it is none.
+func sinceEpoch(v float64) (ns float64) {
+	switch {
+	case v >= 3e7 && v < 1e10:
+		return 1e9
+	case v >= 3e10 && v < 1e13:
+		return 1e6
+	case v >= 3e13 && v < 1e16:
+		return 1e3
+	case v >= 3e16 && v < 9e18:
+		return 1
+	}
+	return 0
 }
 
 // readFull fills b as far as there is something.

@@ -135,8 +135,8 @@ func separator(line []byte) byte {
 	return 0
 }
 
-// split splits a row; quotes as RFC 4180 has them.
-func split(line []byte, sep byte) (fields []string) {
+// split appends the fields of a row; quotes as RFC 4180 has them.
+func split(fields []string, line string, sep byte) []string {
 	for {
 		if len(line) > 0 && line[0] == '"' {
 			var w strings.Builder
@@ -154,17 +154,17 @@ func split(line []byte, sep byte) (fields []string) {
 			}
 			fields = append(fields, w.String())
 			line = line[min(i+1, len(line)):]
-			if k := bytes.IndexByte(line, sep); k >= 0 {
+			if k := strings.IndexByte(line, sep); k >= 0 {
 				line = line[k+1:]
 				continue
 			}
 			return fields
 		}
-		k := bytes.IndexByte(line, sep)
+		k := strings.IndexByte(line, sep)
 		if k < 0 {
-			return append(fields, strings.TrimSpace(string(line)))
+			return append(fields, strings.TrimSpace(line))
 		}
-		fields = append(fields, strings.TrimSpace(string(line[:k])))
+		fields = append(fields, strings.TrimSpace(line[:k]))
 		line = line[k+1:]
 	}
 }
@@ -177,7 +177,14 @@ func (p *parser) rows(a *format.Artifact) error {
 	var t *table
 	var sep byte
 	var row []byte
+	var fields []string
 	var begin int64
+	take := func(row []byte) {
+		if len(bytes.TrimSpace(row)) > 0 && row[0] != '#' {
+			fields = split(fields[:0], string(row), sep)
+			p.row(t, fields, begin)
+		}
+	}
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number%8192 == 0 && p.ctx.Err() != nil {
 			return false
@@ -190,10 +197,14 @@ func (p *parser) rows(a *format.Artifact) error {
 				return true
 			}
 			sep = separator(text)
-			t = tableOf(split(text, sep))
+			t = tableOf(split(nil, string(text), sep))
 			return t != nil
 		case len(row) == 0:
 			begin = l.Number
+			if bytes.IndexByte(text, '"') < 0 { // it is all on this line
+				take(text)
+				return true
+			}
 		default:
 			row = append(row, '\n')
 		}
@@ -201,9 +212,7 @@ func (p *parser) rows(a *format.Artifact) error {
 		if bytes.Count(row, []byte(`"`))%2 == 1 && len(row) < maxRow {
 			return true
 		}
-		if len(bytes.TrimSpace(row)) > 0 && !bytes.HasPrefix(row, []byte("#")) {
-			p.row(t, split(row, sep), begin)
-		}
+		take(row)
 		row = row[:0]
 		return true
 	})
@@ -239,8 +248,8 @@ func (p *parser) row(t *table, fields []string, line int64) {
 		case query:
 			x.query = f
 		default:
-			v, err := strconv.ParseFloat(f, 64)
-			if err != nil || v-v != 0 || v < 0 {
+			v, ok := figure(f)
+			if !ok {
 				continue // empty, NULL
 			}
 			if c.role == mean || c.role == high || c.role == meanTime || c.role == totalTime || c.role == maxTime {
@@ -257,6 +266,26 @@ func (p *parser) row(t *table, fields []string, line int64) {
 	default:
 		p.response(&x, line)
 	}
+}
+
+// figure reads a figure, which is not negative.
+func figure(s string) (v float64, ok bool) {
+	if n := len(s); n > 0 && n <= 15 { // as most are; a float64 holds 15 digits
+		whole := int64(0)
+		for i := range n {
+			d := s[i] - '0'
+			if d > 9 {
+				n = 0
+				break
+			}
+			whole = whole*10 + int64(d)
+		}
+		if n > 0 {
+			return float64(whole), true
+		}
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	return v, err == nil && v-v == 0 && v >= 0
 }
 
 // values are what a row holds.

@@ -1,7 +1,7 @@
 package spans
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"strconv"
@@ -12,10 +12,13 @@ import (
 // scanner reads JSON as a stream, value by value: a collector's file may be one array of
 // gigabytes. Errors stick: after the first, every method returns at once.
 type scanner struct {
-	r    *bufio.Reader
-	text []byte // of the last string or number
-	line int64
-	err  error
+	r     io.Reader
+	buf   []byte // what was read
+	at    int    // of that, what is next
+	ended error  // of reading
+	text  []byte // of the last string or number
+	line  int64
+	err   error
 }
 
 // errSyntax is text that is not JSON.
@@ -28,7 +31,38 @@ const (
 )
 
 func newScanner(r io.Reader) *scanner {
-	return &scanner{r: bufio.NewReaderSize(r, 256<<10), line: 1}
+	return &scanner{r: r, buf: make([]byte, 0, 256<<10), line: 1}
+}
+
+// fill has something in buf that is next, unless reading failed or came to the end.
+func (s *scanner) fill() bool {
+	for tries := 0; s.at == len(s.buf); tries++ {
+		if s.ended == nil && tries == maxTries {
+			s.ended = io.ErrNoProgress
+		}
+		if s.ended != nil {
+			return false
+		}
+		var n int
+		n, s.ended = s.r.Read(s.buf[:cap(s.buf)])
+		s.buf, s.at = s.buf[:max(n, 0)], 0
+	}
+	return true
+}
+
+// maxTries is how often a reader may give nothing.
+const maxTries = 100
+
+// skipMark passes over the mark that some programs begin UTF-8 with.
+func (s *scanner) skipMark() {
+	for tries := 0; s.ended == nil && len(s.buf) < 3 && tries < maxTries; tries++ {
+		var n int
+		n, s.ended = s.r.Read(s.buf[len(s.buf):cap(s.buf)])
+		s.buf = s.buf[:len(s.buf)+max(n, 0)]
+	}
+	if bytes.HasPrefix(s.buf, []byte("\xef\xbb\xbf")) {
+		s.at = 3
+	}
 }
 
 func (s *scanner) fail(err error) {
@@ -41,11 +75,12 @@ func (s *scanner) fail(err error) {
 }
 
 func (s *scanner) byte() byte {
-	c, err := s.r.ReadByte()
-	if err != nil {
-		s.fail(err)
+	if !s.fill() {
+		s.fail(s.ended)
 		return 0
 	}
+	c := s.buf[s.at]
+	s.at++
 	if c == '\n' {
 		s.line++
 	}
@@ -55,18 +90,21 @@ func (s *scanner) byte() byte {
 // peek is the next byte that is no space, 0 at the end.
 func (s *scanner) peek() byte {
 	for s.err == nil {
-		c, err := s.r.ReadByte()
-		switch {
-		case err != nil:
-			if err != io.EOF {
-				s.fail(err)
+		for s.at < len(s.buf) {
+			switch c := s.buf[s.at]; c {
+			case '\n':
+				s.line++
+			case ' ', '\t', '\r':
+			default:
+				return c
+			}
+			s.at++
+		}
+		if !s.fill() {
+			if s.ended != io.EOF {
+				s.fail(s.ended)
 			}
 			return 0
-		case c == '\n':
-			s.line++
-		case c != ' ' && c != '\t' && c != '\r':
-			_ = s.r.UnreadByte() // was just read
-			return c
 		}
 	}
 	return 0
@@ -79,7 +117,7 @@ func (s *scanner) expect(c byte) bool {
 	}
 	switch got {
 	case c:
-		s.byte()
+		s.at++ // no line's end
 		return true
 	case 0:
 		s.fail(io.EOF)
@@ -162,21 +200,21 @@ func (s *scanner) number() (int64, bool) {
 func (s *scanner) word() []byte {
 	s.text = s.text[:0]
 	for s.err == nil {
-		c, err := s.r.ReadByte()
-		if err != nil {
-			if err != io.EOF || len(s.text) == 0 {
-				s.fail(err)
+		if !s.fill() {
+			if s.ended != io.EOF || len(s.text) == 0 {
+				s.fail(s.ended)
 			}
 			break
 		}
-		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '-' || c == '+' || c == '.' || c == 'E' {
-			if len(s.text) < maxText {
-				s.text = append(s.text, c)
-			}
-			continue
+		rest := s.buf[s.at:]
+		n := 0
+		for n < len(rest) && inWord[rest[n]] {
+			n++
 		}
-		_ = s.r.UnreadByte() // was just read
-		break
+		s.keep(rest[:n])
+		if s.at += n; n < len(rest) {
+			break
+		}
 	}
 	if len(s.text) == 0 {
 		s.fail(errSyntax)
@@ -191,19 +229,43 @@ func (s *scanner) str() []byte {
 		return nil
 	}
 	for s.err == nil {
-		c := s.byte()
-		switch {
-		case s.err != nil:
-		case c == '"':
-			return s.text
-		case c == '\\':
-			s.escaped()
-		case len(s.text) < maxText:
-			s.text = append(s.text, c)
+		if !s.fill() {
+			s.fail(s.ended)
+			return nil
 		}
+		rest := s.buf[s.at:]
+		n := 0
+		for n < len(rest) && rest[n] != '"' && rest[n] != '\\' {
+			if rest[n] == '\n' {
+				s.line++
+			}
+			n++
+		}
+		s.keep(rest[:n])
+		if s.at += n; n == len(rest) {
+			continue
+		}
+		s.at++
+		if rest[n] == '"' {
+			return s.text
+		}
+		s.escaped()
 	}
 	return nil
 }
+
+// keep appends to text what there is room for.
+func (s *scanner) keep(b []byte) {
+	s.text = append(s.text, b[:min(len(b), max(0, maxText-len(s.text)))]...)
+}
+
+// inWord are the bytes of numbers and literals.
+var inWord = func() (is [256]bool) {
+	for _, c := range []byte("0123456789abcdefghijklmnopqrstuvwxyz-+.E") {
+		is[c] = true
+	}
+	return is
+}()
 
 func (s *scanner) escaped() {
 	c := s.byte()

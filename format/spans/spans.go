@@ -121,9 +121,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	defer r.Close()
 	p := &parser{b: b, of: make(map[service]int32), names: make(map[string]evidence.NameID)}
 	p.s = newScanner(&watched{ctx: ctx, r: r})
-	if bom, _ := p.s.r.Peek(3); string(bom) == "\xef\xbb\xbf" {
-		_, _ = p.s.r.Discard(3) // is buffered
-	}
+	p.s.skipMark()
 	for c := p.s.peek(); c != 0; c = p.s.peek() {
 		if c == '{' || c == '[' {
 			p.thing(0)
