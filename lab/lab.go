@@ -132,10 +132,14 @@ type Expected struct {
 
 // Met says whether a diagnosis is as expected.
 func (e Expected) Met(d *diagnose.Diagnosis) bool {
-	supported := Supported(d)
+	return d != nil && e.MetBy(Supported(d))
+}
+
+// MetBy says whether the causes found, by rank, are as expected.
+func (e Expected) MetBy(supported []string) bool {
 	has := func(id string) bool { return slices.Contains(supported, id) }
 	switch {
-	case d == nil, slices.ContainsFunc(e.Not, has), slices.ContainsFunc(e.NoneOf, has):
+	case slices.ContainsFunc(e.Not, has), slices.ContainsFunc(e.NoneOf, has):
 		return false
 	case e.First != "":
 		return len(supported) > 0 && (supported[0] == e.First || supported[0] == e.Behind && has(e.First))

@@ -29,6 +29,18 @@ type Options struct {
 // error says what kept the lab from being run, and the outcome holds what there
 // was.
 func Run(ctx context.Context, l *Lab, opt Options) (*Outcome, error) {
+	s, err := stand(ctx, l, opt)
+	if err != nil {
+		return nil, err
+	}
+	err = s.run(s.measure)
+	s.out.Host.DurationS = time.Since(s.out.Host.Start).Seconds()
+	s.out.finish()
+	return s.out, err
+}
+
+// stand is a lab that is about to run.
+func stand(ctx context.Context, l *Lab, opt Options) (*Stand, error) {
 	l, err := l.on(opt.On)
 	if err != nil {
 		return nil, err
@@ -45,10 +57,7 @@ func Run(ctx context.Context, l *Lab, opt Options) (*Outcome, error) {
 	s.patience = s.Sizes.Patience
 	s.out.Plan.Blocks, s.out.Plan.Seed = s.Sizes.Blocks, rand.Uint64()>>11 // JSON's numbers have 53 bits
 	s.load = s.Sizes.Load.on(s)
-	err = s.run()
-	s.out.Host.DurationS = time.Since(s.out.Host.Start).Seconds()
-	s.out.finish()
-	return s.out, err
+	return s, nil
 }
 
 // on is the lab on another of its runtimes.
@@ -114,7 +123,8 @@ func (o *Outcome) finish() {
 	}
 }
 
-func (s *Stand) run() (failed error) {
+// run builds what the services need, does something with them, and ends them.
+func (s *Stand) run(do func() error) (failed error) {
 	if err := s.enoughMemory(); err != nil {
 		return err
 	}
@@ -150,7 +160,7 @@ func (s *Stand) run() (failed error) {
 			}
 		}
 	}()
-	return s.measure()
+	return do()
 }
 
 func (s *Stand) measure() error {

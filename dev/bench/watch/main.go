@@ -7,6 +7,10 @@
 //
 //	go run ./dev/bench/watch              3 minutes of quiet, then the fault
 //	go run ./dev/bench/watch -for 30m     what the project promises: 2 % of a core, 64 MiB, no alarm
+//	go run ./dev/bench/watch -labs all    each incident's lab beside its healthy twin: is the alarm soon, and its capture
+//	                                      diagnosed to the right cause? (5 minutes each; -labs go-ballast,jvm-parnew)
+//
+// It exits with 1 where something is not as it is promised.
 package main
 
 import (
@@ -38,16 +42,25 @@ func main() {
 	d := flag.Duration("for", 3*time.Minute, "how long to watch while all is well")
 	quiet := flag.Float64("rate", 60, "requests per second to each gateway meanwhile")
 	storm := flag.Float64("storm", 700, "requests per second to the one that becomes sick; 0: none does")
+	of := flag.String("labs", "", "labs to watch instead, by name, or all")
+	keep := flag.String("keep", "", "folder for the captures of alarms")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *d, *quiet, *storm); err != nil {
+	if err := run(ctx, *d, *quiet, *storm, *of, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/watch:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, d time.Duration, quiet, storm float64) error {
+// What the project promises of a watcher of three services.
+const (
+	mostCPU = 2.  // % of a core
+	mostRSS = 64. // MiB
+	mostOf  = 256 // MiB of the ring
+)
+
+func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep string) error {
 	dir, err := os.MkdirTemp("", "unstall-bench")
 	if err != nil {
 		return err
@@ -55,12 +68,19 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64) error {
 	defer os.RemoveAll(dir)
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	unstall, gateway := filepath.Join(dir, "unstall"), filepath.Join(dir, "gateway")
-	for out, pkg := range map[string]string{unstall: "./cmd/unstall", gateway: "./lab/go-ballast/gateway"} {
-		if text, err := exec.CommandContext(ctx, "go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s", pkg, err, text)
-		}
+	unstall, err := built(ctx, dir, "./cmd/unstall")
+	if err != nil {
+		return err
 	}
+	if of != "" {
+		return underWatch(ctx, unstall, strings.Split(of, ","), keep)
+	}
+	gateway, err := built(ctx, dir, "./lab/go-ballast/gateway")
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	miss := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	var urls, targets []string
 	for i := range 2 {
 		url, pid, done, err := serve(gateway, "-live=46", "-control", "-access-log", filepath.Join(dir, fmt.Sprintf("access%d.log", i)))
@@ -93,6 +113,12 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64) error {
 	w.look(ctx, d)
 	cpu, rss, ring := w.cost()
 	fmt.Printf("quiet for %s: %.2f %% of a core, %.1f MiB at most, ring %.1f MiB at most, %d alarms\n", time.Since(began).Round(time.Second), cpu, rss, ring, w.count(watch.EventAlarm))
+	if cpu > mostCPU || rss > mostRSS || ring > mostOf {
+		miss("more than %g %% of a core, %g MiB, or a ring of %d MiB", mostCPU, mostRSS, mostOf)
+	}
+	if n := w.count(watch.EventAlarm); n > 0 {
+		miss("%d alarms while all was well", n)
+	}
 	if storm > 0 && ctx.Err() == nil {
 		began := time.Now()
 		loads.Go(func() { request(ctx, urls[0], storm, 2*time.Minute) })
@@ -106,6 +132,14 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64) error {
 			return err
 		}
 		fmt.Printf("diagnosis %.0f s after that, with %.0f s from before the alarm: %s %s\n  %s\n", said.Time.Sub(alarm.Time).Seconds(), said.Before, said.Cause, strings.Join(said.Supported, ","), said.Text)
+		if said.Cause != "go.gc-rate" || said.Before < earlier.Seconds() || alarm.Time.Sub(began) > within {
+			miss("the fault: want an alarm within %s, %s before it, and go.gc-rate", within, earlier)
+		}
+		if keep != "" {
+			if err := w.keep(keep); err != nil {
+				return err
+			}
+		}
 	}
 	w.kill()
 	whole, torn := 0, 0
@@ -121,7 +155,10 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64) error {
 		return err
 	})
 	fmt.Printf("killed: %d captures can be read, %d cannot\n", whole, torn)
-	return err
+	if torn > 0 || whole == 0 {
+		miss("captures of a watcher that was killed cannot be read")
+	}
+	return errors.Join(append(wrong, err)...)
 }
 
 // serve starts a gateway.
@@ -195,8 +232,9 @@ type watcher struct {
 	ring     float64
 }
 
-func watched(path, dir string, targets []string) (*watcher, error) {
-	w := &watcher{Cmd: exec.Command(path, append([]string{"watch", "--dir", filepath.Join(dir, "state"), "--sample", "0s", "--metrics", "127.0.0.1:0"}, targets...)...), dir: dir, came: make(chan struct{}, 1)}
+func watched(path, dir string, targets []string, more ...string) (*watcher, error) {
+	args := append([]string{"watch", "--dir", filepath.Join(dir, "state"), "--sample", "0s", "--metrics", "127.0.0.1:0"}, more...)
+	w := &watcher{Cmd: exec.Command(path, append(args, targets...)...), dir: dir, came: make(chan struct{}, 1)}
 	w.Stderr = os.Stderr
 	out, err := w.StdoutPipe()
 	if err != nil {

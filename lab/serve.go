@@ -1,0 +1,50 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Serve builds what variants of a lab need, starts them side by side, each warmed up as its lab has it, and
+// calls do: for who looks at them in another way than by a diagnosis. They end when do has returned.
+func Serve(ctx context.Context, l *Lab, opt Options, variants []string, do func(*Stand) error) error {
+	opt.Only = variants
+	s, err := stand(ctx, l, opt)
+	if err != nil {
+		return err
+	}
+	return s.run(func() error {
+		for _, name := range variants {
+			v, _ := s.Variant(name)
+			if err := s.load.admit(v); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if s.Service(name) != nil {
+				continue
+			}
+			one, err := s.start(v)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			s.Services = append(s.Services, one)
+		}
+		return do(s)
+	})
+}
+
+// Demand is the load that a service is diagnosed under; where that takes it, it is warmed up before.
+func (s *Stand) Demand(one *Service) (Demand, error) { return s.load.demand(one) }
+
+// calmPart is what is left of a load when little is asked for.
+const calmPart = .1
+
+// Calm asks little of a service: a part of its load, or of clients who wait for each other one.
+func (s *Stand) Calm(ctx context.Context, one *Service, d Demand, lasts time.Duration) error {
+	if d.Rate == 0 {
+		_, err := s.Drive(ctx, one, Demand{Connections: 1, For: lasts})
+		return err
+	}
+	_, err := s.Drive(ctx, one, Demand{Rate: calmPart * d.Rate, For: lasts, Patience: d.Patience})
+	return err
+}
