@@ -121,7 +121,7 @@ func TestStores(t *testing.T) {
 		}
 		return path
 	}
-	rules, err := rule.Load(strings.NewReader("default: none\nrules:\n- {id: test.threads, title: many threads, series: proc/threads, over: 5s, above: 40, for: 0s, clear-for: 10s, severity: note}\n"), "rules.yaml", nil)
+	rules, err := rule.Load(strings.NewReader("default: none\nrules:\n- {id: test.threads, title: many threads, series: proc/threads, over: 5s, above: 40, for: 0s, clear-for: 2s, severity: note}\n"), "rules.yaml", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,11 +129,11 @@ func TestStores(t *testing.T) {
 	if err := generate.Prometheus(&text, rules); err != nil {
 		t.Fatal(err)
 	}
-	write("rules.yml", text.String())
+	write("rules.yml", strings.ReplaceAll(text.String(), "interval: 10s", "interval: 1s")) // the rule itself stays what users get
 	asked, prom, am, vm := freeAddress(t), freeAddress(t), freeAddress(t), freeAddress(t)
 	server(t, "http://"+am+"/-/ready", alertmanager, "--config.file="+write("am.yml", "route: {receiver: none, group_wait: 0s}\nreceivers: [{name: none}]\n"),
 		"--storage.path="+dir+"/am", "--web.listen-address="+am, "--cluster.listen-address=")
-	config := write("prom.yml", fmt.Sprintf("global: {scrape_interval: 2s, evaluation_interval: 2s}\nrule_files: [%s/rules.yml]\nscrape_configs: [{job_name: unstall, static_configs: [{targets: [%q]}]}]\nalerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}\n", dir, asked, am))
+	config := write("prom.yml", fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%s/rules.yml]\nscrape_configs: [{job_name: unstall, static_configs: [{targets: [%q]}]}]\nalerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}\n", dir, asked, am))
 	server(t, "http://"+prom+"/-/ready", prometheus, "--config.file="+config, "--storage.tsdb.path="+dir+"/prom", "--web.listen-address="+prom, "--web.enable-remote-write-receiver")
 	server(t, "http://"+vm+"/health", victoria, "-storageDataPath="+dir+"/vm", "-httpListenAddr="+vm)
 
@@ -147,7 +147,7 @@ func TestStores(t *testing.T) {
 	}
 	stores[1].Name = "remote write to Prometheus"
 	child := service(t, fmt.Sprintf("stored%d", os.Getpid()%10000))
-	_, stop := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules, Dir: dir + "/watch", After: time.Second, Metrics: asked, Stores: stores, PushEach: 2 * time.Second}, nil)
+	_, stop := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules, Dir: dir + "/watch", After: time.Second, Metrics: asked, Stores: stores, PushEach: time.Second}, nil)
 	defer stop()
 	query := fmt.Sprintf(`unstall_process_threads{pid="%d"}`, child.Process.Pid)
 	for _, s := range []string{vm, prom} {

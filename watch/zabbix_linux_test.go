@@ -108,7 +108,7 @@ func TestZabbix(t *testing.T) {
 	trapper := lowPort(t)
 	config := filepath.Join(dir, "zabbix.conf")
 	if err := os.WriteFile(config, []byte(strings.Join([]string{"ListenIP=127.0.0.1", "ListenPort=" + trapper, "LogType=console", "PidFile=" + dir + "/zabbix.pid", "SocketDir=" + dir, "DBHost=127.0.0.1", "DBPort=" + port,
-		"DBName=template1", "DBUser=zabbix", "AllowRoot=1", "StartPollers=1", "StartPollersUnreachable=1", "StartPingers=0", "StartDiscoverers=0", "StartHTTPPollers=0", "StartTrappers=2", "CacheUpdateFrequency=2", "FpingLocation=/bin/true", "Fping6Location=/bin/true"}, "\n")+"\n"), 0o600); err != nil {
+		"DBName=template1", "DBUser=zabbix", "AllowRoot=1", "StartPollers=1", "StartPollersUnreachable=1", "StartPingers=0", "StartDiscoverers=0", "StartHTTPPollers=0", "StartTrappers=2", "CacheUpdateFrequency=1", "FpingLocation=/bin/true", "Fping6Location=/bin/true"}, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
@@ -124,7 +124,7 @@ func TestZabbix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, stop := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules(t, "- {id: any, title: it is there, series: proc/threads, above: 1000}\n"), Dir: dir + "/watch", After: time.Second, Stores: []metrics.Store{store}, PushEach: 2 * time.Second}, nil)
+	_, stop := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules(t, "- {id: any, title: it is there, series: proc/threads, above: 1000}\n"), Dir: dir + "/watch", After: time.Second, Stores: []metrics.Store{store}, PushEach: time.Second}, nil)
 	defer stop()
 	until(t, 60*time.Second, "figures arrive", func() bool {
 		n, _ := sql("select count(*) from history where itemid = 99001")
