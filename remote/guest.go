@@ -21,6 +21,12 @@ import (
 // gives what follows to [Guest] before anything else.
 const GuestCommand = "remote-guest"
 
+// OwnFolder stands for a folder that the guest makes for itself.
+const OwnFolder = "-"
+
+// greeting is the line by which the guest answers a request: who carries it may say something before.
+const greeting = "unstall-guest 1"
+
 // Silence is how long the guest waits for a sign of the other side, which gives one every
 // fifth of it: a network that is cut does not close what it carried.
 const Silence = time.Minute
@@ -41,12 +47,22 @@ type result struct {
 // Guest is the program's side on the other host: it does the work in a folder of its own,
 // which it removes. When its input ends or is silent the work ends, too.
 func Guest(dir string, in io.Reader, out io.Writer, silence time.Duration, work Work) error {
+	if dir == OwnFolder {
+		made, err := folder()
+		if err != nil {
+			return err
+		}
+		dir = made
+	}
 	defer os.RemoveAll(dir) // the shell does, too, where it is alive
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	asked, err := readFrame(in)
 	if err != nil || asked.kind != request {
 		return fmt.Errorf("%s: it is started by unstall on another host: unstall ssh://HOST/PID", GuestCommand)
+	}
+	if _, err := fmt.Fprintln(out, greeting); err != nil {
+		return err
 	}
 	g := &guest{path: filepath.Join(dir, "capture.unstall"), queue: make(chan frame, 16), gone: make(chan struct{}), written: make(chan struct{})}
 	go g.listen(in, silence, cancel)
@@ -74,6 +90,16 @@ func Guest(dir string, in io.Reader, out io.Writer, silence time.Duration, work 
 	case <-g.gone:
 	}
 	return nil
+}
+
+// folder is one of its own: in a container of an image that has nothing else, shared memory is what can be written.
+func folder() (dir string, err error) {
+	for _, where := range []string{os.TempDir(), "/var/tmp", "/dev/shm"} {
+		if dir, err = os.MkdirTemp(where, "unstall."); err == nil {
+			return dir, nil
+		}
+	}
+	return "", err
 }
 
 type guest struct {

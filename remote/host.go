@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,10 +29,10 @@ type Options struct {
 
 // Host is another host with the program on it, waiting for what to do.
 type Host struct {
-	Address Address
-	System  string // "Linux x86_64"
+	Title  string // as errors begin: "ssh://shop-1"
+	System string // "Linux x86_64", "" not known
 
-	ssh   *exec.Cmd
+	ssh   *exec.Cmd // or what else carries it
 	in    io.WriteCloser
 	out   *bufio.Reader
 	pipe  io.Closer // of out
@@ -71,21 +72,10 @@ func Connect(ctx context.Context, a Address, opt Options) (*Host, error) {
 	if a.User != "" {
 		args = append(args, "-l", a.User)
 	}
-	h := &Host{Address: a, said: new(tail), beats: make(chan struct{})}
-	h.ssh = deaf(ssh, append(args, "--", a.Host, fmt.Sprintf(script, sudo))...)
-	h.ssh.Stderr = h.said
-	h.ssh.WaitDelay = 5 * time.Second
-	out, err := h.ssh.StdoutPipe()
-	if err == nil {
-		h.in, err = h.ssh.StdinPipe()
-	}
-	if err == nil {
-		err = h.ssh.Start()
-	}
+	h, err := start(a.String(), append(append([]string{ssh}, args...), "--", a.Host, fmt.Sprintf(script, sudo)))
 	if err != nil {
-		return nil, fmt.Errorf("%s: ssh: %w", a, err)
+		return nil, err
 	}
-	h.out, h.pipe = bufio.NewReaderSize(out, 64<<10), out
 	quit := context.AfterFunc(ctx, func() { _ = h.ssh.Process.Signal(syscall.SIGTERM) }) // it may be asking for a password, without an echo
 	defer quit()
 	if err := h.copy(opt); err != nil {
@@ -96,6 +86,33 @@ func Connect(ctx context.Context, a Address, opt Options) (*Host, error) {
 		return nil, fmt.Errorf("%s: %w", a, err)
 	}
 	go h.alive()
+	return h, nil
+}
+
+// Start starts the container; what is to be recorded in it is asked of the host that it returns.
+func (a Aside) Start(command []string) (*Host, error) {
+	h, err := start(a.Of, append(slices.Clone(command), GuestCommand, OwnFolder))
+	if err == nil {
+		go h.alive()
+	}
+	return h, err
+}
+
+func start(title string, words []string) (*Host, error) {
+	h := &Host{Title: title, said: new(tail), beats: make(chan struct{}), ssh: deaf(words[0], words[1:]...)}
+	h.ssh.Stderr = h.said
+	h.ssh.WaitDelay = 5 * time.Second
+	out, err := h.ssh.StdoutPipe()
+	if err == nil {
+		h.in, err = h.ssh.StdinPipe()
+	}
+	if err == nil {
+		err = h.ssh.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", title, words[0], err)
+	}
+	h.out, h.pipe = bufio.NewReaderSize(out, 64<<10), out
 	return h, nil
 }
 
@@ -136,7 +153,7 @@ func (h *Host) copy(opt Options) error {
 	if err != nil {
 		return err
 	}
-	opt.Say(fmt.Sprintf("%s (%s): copying the program there, %.0f MiB, until this ends", h.Address, h.System, float64(fi.Size())/(1<<20)))
+	opt.Say(fmt.Sprintf("%s (%s): copying the program there, %.0f MiB, until this ends", h.Title, h.System, float64(fi.Size())/(1<<20)))
 	if _, err = fmt.Fprintln(h.in, fi.Size()); err == nil {
 		_, err = io.Copy(h.in, io.LimitReader(f, fi.Size()))
 	}
@@ -239,21 +256,19 @@ func (h *Host) Record(ctx context.Context, what any, to Taker) (code int, err er
 		return 0, err
 	}
 	if err := h.send(frame{request, payload}); err != nil {
-		return 0, fmt.Errorf("%s: %w", h.Address, h.why("the program does not start there", err))
+		return 0, fmt.Errorf("%s: %w", h.Title, h.why("the program does not start there", err))
 	}
 	quit := context.AfterFunc(ctx, func() { _ = h.send(frame{kind: stop}) })
 	defer quit()
+	if _, err := h.line(greeting); err != nil {
+		return 0, fmt.Errorf("%s: %w", h.Title, h.why("the program does not run there", err))
+	}
 	var into io.WriterAt
-	began := false
 	for {
 		f, err := readFrame(h.out)
 		if err != nil {
-			if !began {
-				return 0, fmt.Errorf("%s: %w", h.Address, h.why("the program does not run there", err))
-			}
-			return 0, fmt.Errorf("%s: %w; what was recorded until then is kept", h.Address, h.why("the connection was lost", err))
+			return 0, fmt.Errorf("%s: %w; what was recorded until then is kept", h.Title, h.why("the connection was lost", err))
 		}
-		began = true
 		switch f.kind {
 		case said:
 			for line := range strings.Lines(string(f.payload)) {
@@ -267,7 +282,7 @@ func (h *Host) Record(ctx context.Context, what any, to Taker) (code int, err er
 			}
 		case data:
 			if into == nil || len(f.payload) < 8 {
-				return 0, fmt.Errorf("%s: the other side does not speak unstall's protocol", h.Address)
+				return 0, fmt.Errorf("%s: the other side does not speak unstall's protocol", h.Title)
 			}
 			if _, err := into.WriteAt(f.payload[8:], int64(binary.BigEndian.Uint64(f.payload)&(1<<62-1))); err != nil {
 				return 0, err
@@ -279,7 +294,7 @@ func (h *Host) Record(ctx context.Context, what any, to Taker) (code int, err er
 		case ended:
 			var r result
 			if err := json.Unmarshal(f.payload, &r); err != nil {
-				return 0, fmt.Errorf("%s: %w", h.Address, err)
+				return 0, fmt.Errorf("%s: %w", h.Title, err)
 			}
 			return r.Code, nil
 		}

@@ -44,6 +44,7 @@ type cli struct {
 	Serve     serveCommand     `cmd:"" help:"Show the captures of a directory as pages: list, search, open, compare, record."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve the tools to an assistant, by the Model Context Protocol on standard input and output."`
 	Causes    causesCommand    `cmd:"" help:"List the causes unstall knows, or explain one."`
+	Debug     debugCommand     `cmd:"" help:"Print, or run, the command that records a pod or container from one beside it, with the least rights."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
 	Completion completionCommand `cmd:"" help:"Say what to paste into a shell's start file, so that it completes commands and flags: bash, zsh, fish."`
@@ -75,6 +76,7 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall export FILE...   convert it for go tool pprof, speedscope or Perfetto, or to CSV
   unstall serve [DIR]      show the captures of a directory as pages in a browser
   unstall mcp [DIR]        let an assistant diagnose the captures in a directory
+  unstall debug pod/NAME   the command that records a pod from a container beside it
   unstall causes [ID]      list the causes unstall knows, or explain one
   unstall lab list|run     incidents that can be run here
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -102,6 +103,7 @@ type errand struct {
 	Recording recording
 	Besides   besides
 	First     bool
+	Beside    bool // of a container: the process whose runtime is known, else the first
 }
 
 // recordAway records targets on another host into a capture here and returns its path; "" if
@@ -122,6 +124,12 @@ func (s *session) recordAway(a *away, r recording, b besides, first func(path st
 	if a.targets[0] == "" {
 		e.List, e.Width, to = true, text.For(s.out).Width, s.out
 	}
+	return s.fetch(ctx, h, e, to, r, first)
+}
+
+// fetch has a host do an errand, and keeps the capture of it.
+func (s *session) fetch(ctx context.Context, h *remote.Host, e errand, to io.Writer, r recording, first func(path string)) (path string) {
+	defer h.Close()
 	var file *os.File
 	var early chan struct{}
 	code, err := h.Record(ctx, e, remote.Taker{Say: to,
@@ -152,8 +160,8 @@ func (s *session) recordAway(a *away, r recording, b besides, first func(path st
 	}
 	s.code = max(s.code, code)
 	if file == nil {
-		if !e.List && code == unreadable {
-			s.note("what runs there: unstall %s", a.host)
+		if !e.List && code == unreadable && e.As != "" {
+			s.note("what runs there: unstall %s", strings.TrimSuffix(e.As, "/"))
 		}
 		return ""
 	}
@@ -181,6 +189,9 @@ func guest(dir string) error {
 			s.fail(wrongUse, err)
 			return s.code
 		}
+		if e.Beside {
+			e.Targets = []string{chief(ctx)}
+		}
 		live, files := s.inputs(e.Targets)
 		if len(files) > 0 {
 			s.fail(wrongUse, fmt.Errorf("%s%s: that is a file there, not a process: copy it here, by scp", e.As, files[0]))
@@ -198,6 +209,19 @@ func guest(dir string) error {
 		s.recordUntil(ctx, r, live, send, begin)
 		return s.code
 	})
+}
+
+// chief is the process of a container that it is about: the first of those whose runtime is known, else its first.
+func chief(ctx context.Context) string {
+	found, err := here(ctx)
+	if err != nil || len(found) == 0 {
+		return "1"
+	}
+	best := found[0].PID
+	for _, f := range found {
+		best = min(best, f.PID)
+	}
+	return strconv.Itoa(best)
 }
 
 // listAway lists what runs on this host to somebody on another one.
