@@ -62,14 +62,19 @@ func judgeMidLife(c *cause.Case) cause.Verdict {
 		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections of gen 0 and gen 1 keep %.3g MB/s, %.0f %% of that dies soon after", kept/1e6, 100*died)
 		return v
 	}
-	const what = "collections of gen 0 and gen 1"
-	p := g.pauses(func(x *reading.Collection) bool { return ordinary(x) && x.Generation < evidence.Gen2 })
+	what := "collections of gen 0 and gen 1"
+	promoted, there, ok := g.throughGen2()
+	toGen2 := ok && promoted >= reaching && there >= mostDies
+	if toGen2 { // it is for these that gen 2 is collected
+		what = "collections, those of gen 2 for what dies there among them,"
+	}
+	p := g.pauses(func(x *reading.Collection) bool { return ordinary(x) && (toGen2 || x.Generation < evidence.Gen2) })
 	g.judge(&v, p, what, nil)
 	if v.State != cause.Supported {
 		return v
 	}
 	v.Title = fmt.Sprintf("Objects live too long for the young generations: %.3g MB/s outlive a collection, and %.0f %% of them are garbage soon after.", kept/1e6, 100*died)
-	if promoted, there, ok := g.throughGen2(); ok && promoted >= reaching && there >= mostDies {
+	if toGen2 {
 		v.Title = fmt.Sprintf("Objects die in gen 2: %.3g MB/s live long enough to get there, and %.0f %% of them are garbage soon after.", promoted/1e6, 100*there)
 	}
 	gen1 := &g.gc.Generations[evidence.Gen1]
