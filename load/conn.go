@@ -89,3 +89,5 @@ func (c *conn) giveUp(at *place) bool {
 }
 
 func (c *conn) begun(*place) bool { return c.in.from != c.in.to }
+
+func (c *conn) hangUp() { _ = c.Close() }

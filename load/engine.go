@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,10 +27,12 @@ type engine struct {
 	begin    time.Time
 	readers  sync.WaitGroup
 	stop     context.CancelCauseFunc // ends the run early: nobody answers HTTP there
+	loops    []*loop                 // that read connections, where the kernel tells them which have something
 	dialing  context.Context         // of connections being opened
 	hangUp   context.CancelFunc
 
-	first       []line // opened before the run begins
+	turn        atomic.Int64 // of the loops
+	first       []line       // opened before the run begins
 	mu          sync.Mutex
 	places      []*place
 	free        []*place // the one used last is taken first: few stay in use
@@ -149,6 +152,9 @@ func (e *engine) dialed(ctx context.Context) (line, error) {
 		return nil, err
 	}
 	if !e.plan.HTTP2 {
+		if l, ok := e.polled(raw); ok {
+			return l, nil
+		}
 		return newConn(e, raw), nil
 	}
 	s, err := newSession(ctx, e, raw)
@@ -360,7 +366,7 @@ func (e *engine) lose(at *place) {
 	b := at.line.base()
 	if b.left--; b.left == 0 {
 		e.replace(b)
-		_ = at.line.Close()
+		_ = at.line.Close() // by whoever reads it, or of one that nobody reads from
 	}
 }
 
@@ -456,11 +462,19 @@ func (e *engine) end() {
 	for p, ok := e.waiting.pop(); ok; p, ok = e.waiting.pop() {
 		e.finish(p, 0, now, Row{Outcome: evidence.Unfinished})
 	}
-	for _, at := range e.places {
-		_ = at.line.Close() // of several places, more than once
+	for _, at := range e.places { // of several places, more than once
+		at.line.hangUp()
 	}
 	e.mu.Unlock()
 	e.readers.Wait()
+	e.stopLoops()
+}
+
+func (e *engine) stopLoops() {
+	for _, l := range e.loops {
+		l.stop()
+	}
+	e.loops = nil
 }
 
 // fifo is the queue of requests that wait for a connection.

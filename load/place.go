@@ -34,7 +34,9 @@ type line interface {
 	// begun says whether anything of the answer came; it is asked by whoever reads.
 	begun(at *place) bool
 
+	// Close is called by whoever reads; others hang up.
 	Close() error
+	hangUp()
 }
 
 // base is what connections have in common. All but places is guarded by engine.mu.

@@ -26,6 +26,12 @@ type responses struct {
 	buf      []byte
 	from, to int // what was read and not used
 	read     int64
+
+	phase phase
+	a     answer
+	start int64 // of the response, in what was read
+	left  int64 // of a body or chunk
+	seen  int   // of what is there, without the end of a head
 }
 
 const maxHead = 256 << 10
@@ -59,39 +65,97 @@ func (p *responses) fill() error {
 	return err
 }
 
-// next reads one response, to a request of a method, past interim ones.
+// next reads one response, to a request of a method, past interim ones. After an
+// error of the reader that is errWait it goes on when it is called again.
 func (p *responses) next(head bool) (answer, error) {
-	start := p.read - int64(p.to-p.from)
-	for {
-		h, err := p.head()
-		if err != nil {
-			return answer{}, err
-		}
-		a := answer{status: h.status, close: h.close}
-		switch {
-		case h.status == http.StatusSwitchingProtocols:
-			return a, fmt.Errorf("%w: it switched to another protocol", errNotHTTP)
-		case h.status < 200:
-			continue
-		case head || h.status == http.StatusNoContent || h.status == http.StatusNotModified:
-		case h.chunked:
-			err = p.chunks()
-		case h.length >= 0:
-			err = p.skip(h.length)
-		default: // until the end of the connection
-			a.close = true
-			for err = nil; err == nil; err = p.fill() {
-				p.from = p.to
-			}
-			if err == io.EOF {
-				err = nil
-			}
-		}
-		a.bytes = p.read - int64(p.to-p.from) - start
-		if err == io.EOF {
+	err := p.body(head)
+	if err != nil {
+		if err == io.EOF && p.phase != atHead {
 			err = io.ErrUnexpectedEOF
 		}
-		return a, err
+		return answer{}, err
+	}
+	a := p.a
+	used := p.read - int64(p.to-p.from)
+	a.bytes = used - p.start
+	p.start, p.phase = used, atHead
+	return a, nil
+}
+
+// errWait is what a reader says that has nothing now, and is asked again later.
+var errWait = errors.New("nothing to read now")
+
+// phase is where in a response it is.
+type phase uint8
+
+const (
+	atHead phase = iota
+	inBody
+	atChunk
+	inChunk
+	inTrailer
+	untilEnd
+)
+
+// body reads until the end of a response.
+func (p *responses) body(head bool) error {
+	for {
+		switch p.phase {
+		case atHead:
+			h, err := p.head()
+			if err != nil {
+				return err
+			}
+			p.a = answer{status: h.status, close: h.close}
+			switch {
+			case h.status == http.StatusSwitchingProtocols:
+				return fmt.Errorf("%w: it switched to another protocol", errNotHTTP)
+			case h.status < 200:
+				continue
+			case head || h.status == http.StatusNoContent || h.status == http.StatusNotModified:
+				return nil
+			case h.chunked:
+				p.phase = atChunk
+			case h.length >= 0:
+				p.left, p.phase = h.length, inBody
+			default:
+				p.a.close = true
+				p.phase = untilEnd
+			}
+		case inBody:
+			return p.skip()
+		case atChunk:
+			line, err := p.line()
+			if err != nil {
+				return err
+			}
+			size, _, _ := bytes.Cut(line, []byte(";"))
+			n, ok := hexadecimal(bytes.TrimSpace(size))
+			switch {
+			case !ok:
+				return fmt.Errorf("%w: a chunk's size is %s", errNotHTTP, shown(line))
+			case n > 0:
+				p.left, p.phase = n+2, inChunk
+			default:
+				p.phase = inTrailer
+			}
+		case inChunk:
+			if err := p.skip(); err != nil {
+				return err
+			}
+			p.phase = atChunk
+		case inTrailer:
+			if line, err := p.line(); err != nil || len(line) == 0 {
+				return err
+			}
+		case untilEnd:
+			p.from = p.to
+			if err := p.fill(); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
 	}
 }
 
@@ -105,18 +169,18 @@ var headEnd = []byte("\r\n\r\n")
 
 // head reads a status line and the headers that say where the body ends.
 func (p *responses) head() (responseHead, error) {
-	seen := 0
 	for {
 		in := p.buf[p.from:p.to]
-		if i := bytes.Index(in[seen:], headEnd); i >= 0 {
-			end := seen + i
+		if i := bytes.Index(in[p.seen:], headEnd); i >= 0 {
+			end := p.seen + i
+			p.seen = 0
 			p.from += end + len(headEnd)
 			return parseHead(in[:end])
 		}
 		if len(in) >= 5 && string(in[:5]) != "HTTP/" {
 			return responseHead{}, fmt.Errorf("%w: it begins with %s", errNotHTTP, shown(in))
 		}
-		seen = max(0, len(in)-len(headEnd)+1)
+		p.seen = max(0, len(in)-len(headEnd)+1)
 		if err := p.fill(); err != nil {
 			if err == io.EOF && p.to > p.from {
 				if in = p.buf[p.from:p.to]; len(in) < 5 {
@@ -194,14 +258,20 @@ func decimal(b []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// skip throws n bytes away.
-func (p *responses) skip(n int64) error {
+// skip throws what is left of a body or chunk away.
+func (p *responses) skip() error {
 	for {
-		if have := int64(p.to - p.from); have >= n {
-			p.from += int(n)
+		have := int64(p.to - p.from)
+		if have >= p.left {
+			p.from += int(p.left)
+			p.left = 0
 			return nil
-		} else if n -= have; n > 0 {
-			p.from = p.to
+		}
+		p.left -= have
+		p.from = p.to
+		if p.left > int64(len(p.buf)) && len(p.buf) < largeBuffer {
+			p.buf = make([]byte, largeBuffer)
+			p.from, p.to = 0, 0
 		}
 		if err := p.fill(); err != nil {
 			return err
@@ -209,31 +279,8 @@ func (p *responses) skip(n int64) error {
 	}
 }
 
-// chunks throws a chunked body and its trailer away.
-func (p *responses) chunks() error {
-	for {
-		line, err := p.line()
-		if err != nil {
-			return err
-		}
-		size, _, _ := bytes.Cut(line, []byte(";"))
-		n, ok := hexadecimal(bytes.TrimSpace(size))
-		if !ok {
-			return fmt.Errorf("%w: a chunk's size is %s", errNotHTTP, shown(line))
-		}
-		if n > 0 {
-			if err := p.skip(n + 2); err != nil {
-				return err
-			}
-			continue
-		}
-		for {
-			if line, err = p.line(); err != nil || len(line) == 0 {
-				return err
-			}
-		}
-	}
-}
+// largeBuffer is for bodies: fewer system calls.
+const largeBuffer = 32 << 10
 
 // line returns the next line, valid until the next read.
 func (p *responses) line() ([]byte, error) {

@@ -47,6 +47,34 @@ func TestResponses(t *testing.T) {
 	}
 }
 
+// waiting says between any two bytes that there is nothing now.
+type waiting struct {
+	r    io.Reader
+	said bool
+}
+
+func (w *waiting) Read(b []byte) (int, error) {
+	if w.said = !w.said; w.said {
+		return 0, errWait
+	}
+	return w.r.Read(b[:min(len(b), 1)])
+}
+
+// A response that comes in pieces is gone on with where it was left.
+func TestResponsesGoOn(t *testing.T) {
+	in := newResponses(&waiting{r: strings.NewReader("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nTrailer: 1\r\n\r\n" +
+		"HTTP/1.1 404 No\r\nContent-Length: 3\r\n\r\nno\nHTTP/1.0 200 OK\r\n\r\nall")})
+	for _, want := range []answer{{200, 99, false}, {404, 41, false}, {200, 22, true}} {
+		a, err := in.next(false)
+		for err == errWait {
+			a, err = in.next(false)
+		}
+		if err != nil || a != want {
+			t.Errorf("%+v %v, want %+v", a, err, want)
+		}
+	}
+}
+
 // Responses that follow each other are told apart wherever reads end.
 func TestResponsesInARow(t *testing.T) {
 	one := "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + strings.Repeat("x", 5000) +

@@ -47,11 +47,15 @@ func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
 			return nil, err
 		}
 	}
+	if u.Scheme == "http" && !p.HTTP2 {
+		e.loops = newLoops(e)
+	}
 	ctx, e.stop = context.WithCancelCause(ctx)
 	defer e.stop(nil)
 	e.dialing, e.hangUp = context.WithCancel(context.WithoutCancel(ctx))
 	defer e.hangUp()
 	if err := e.openFirst(ctx); err != nil {
+		e.stopLoops()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

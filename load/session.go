@@ -183,6 +183,7 @@ func (s *session) greeted() (most uint32, err error) {
 }
 
 func (s *session) base() *base { return &s.all }
+func (s *session) hangUp()     { _ = s.Close() }
 
 func (s *session) begun(at *place) bool {
 	s.mu.Lock()

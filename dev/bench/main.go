@@ -28,11 +28,19 @@ import (
 func main() {
 	large := flag.Int("large", 100, "MB of the trace that memory is measured with, and half of a GC log's; 0: not at all")
 	rounds := flag.Int("rounds", 11, "rounds of each measurement")
-	only := flag.String("only", "", "traces, logs, gclogs, events, flights or memory; empty: all")
+	only := flag.String("only", "", "traces, logs, gclogs, events, flights, load or memory; empty: all")
 	peak := flag.String("peak", "", "read one trace and print the peak of resident memory (the program calls itself)")
 	flight := flag.String("flight", "", "read one flight recording and print what it took (the program calls itself)")
+	plan := flag.String("send", "", "make a load (JSON) and print what came of it (the program calls itself)")
 	doc := flag.String("page", "", "document to put the figures of each part into that is measured, such as docs/performance.md")
 	flag.Parse()
+	if *plan != "" {
+		if err := send(*plan); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *flight != "" {
 		if err := readFlight(*flight); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
@@ -67,6 +75,7 @@ func run(large, rounds int, peak, only, doc string, recorded []string) error {
 		{"gclogs", func() error { return gcLogs(dir, rounds, 2*large) }},
 		{"events", func() error { return events(dir, rounds, recorded) }},
 		{"flights", func() error { return flights(dir, rounds, large) }},
+		{"load", func() error { return loads(dir, rounds) }},
 		{"memory", func() error { return memory(filepath.Join(dir, "large.trace"), large) }},
 	} {
 		if only != "" && only != part.name || (part.name == "memory" || part.name == "flights") && large == 0 {

@@ -13,3 +13,9 @@ func FindNginx(ctx context.Context, fetch bool, say func(string)) (string, error
 func FindPHP(ctx context.Context, fetch bool, say func(string)) (string, error) {
 	return script(ctx, "php.sh", fetch, say)
 }
+
+// FindWrk returns a wrk, which load is held against: $WRK, the first on PATH, or one that dev/tools/wrk.sh fetched; if fetch
+// is set it is fetched if need be.
+func FindWrk(ctx context.Context, fetch bool, say func(string)) (string, error) {
+	return script(ctx, "wrk.sh", fetch, say)
+}
