@@ -60,6 +60,7 @@ type Worst struct {
 	Outcome string  `json:"outcome"` // of all of it
 	From    float64 `json:"from_s"`  // where the stretch begins, from the beginning of the evidence
 	Until   float64 `json:"until_s"`
+	Closely bool    `json:"closely"` // it is the part that processes were looked at closely in: what was before was only watched
 }
 
 // Target is a subject as reports head it.

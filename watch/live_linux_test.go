@@ -31,7 +31,10 @@ import (
 
 // TestMain is a service, too: one that others watch.
 func TestMain(m *testing.M) {
-	if os.Getenv("WATCHED") == "" {
+	switch {
+	case os.Getenv("WATCHING") != "":
+		watchUntilKilled(os.Getenv("WATCHING"), os.Args[1])
+	case os.Getenv("WATCHED") == "":
 		os.Exit(m.Run())
 	}
 	go func() { _ = http.ListenAndServe("127.0.0.1:0", nil) }()
@@ -294,5 +297,79 @@ func TestFull(t *testing.T) {
 		if x := lines(EventTrouble); strings.Contains(x.Text, "recorded again") {
 			break
 		}
+	}
+}
+
+// TestReadOnly holds that rules go on where nothing can be written, and that this is said once.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_RDONLY, ""); err != nil {
+		t.Skipf("no disk can be made that is read-only: %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	child := service(t, fmt.Sprintf("readonly%d", os.Getpid()%10000))
+	lines, _ := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules(t, "- {id: any, title: it is there, series: proc/threads, over: 1s, above: 0, for: 1s}\n"), Dir: dir, After: time.Second}, nil)
+	if x := lines(EventTrouble); !strings.Contains(x.Text, "read-only file system") {
+		t.Errorf("trouble %+v", x)
+	}
+	if x := lines(EventAlarm); x.Rule != "any" {
+		t.Errorf("alarm %+v", x)
+	}
+	if x := lines(EventTrouble); !strings.Contains(x.Text, "no capture of alarms can be kept") {
+		t.Errorf("trouble %+v", x)
+	}
+}
+
+// watchUntilKilled is a watcher in a process of its own.
+func watchUntilKilled(dir, pid string) {
+	w, err := New(Options{Targets: []string{pid}, Dir: dir, RingSize: 64 << 20, Captures: 64 << 20, After: time.Second, Log: os.Stdout, Probes: all.Probes,
+		Resolve: func(ctx context.Context, arg string) (discover.Target, error) {
+			return discover.Resolve(ctx, arg, runtime.Recognisers())
+		}})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	w.part = 2 * time.Second
+	_ = w.Run(context.Background())
+}
+
+// TestKilled holds that what a watcher leaves that is killed can be read, and that the next one goes on in the same
+// folder.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	child := service(t, fmt.Sprintf("killed%d", os.Getpid()%10000))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self, fmt.Sprint(child.Process.Pid))
+	c.Env = append(os.Environ(), "WATCHING="+dir)
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	segments := func() []string {
+		found, _ := filepath.Glob(filepath.Join(dir, "ring", "*.unstall"))
+		return found
+	}
+	until(t, 60*time.Second, "the ring has three segments", func() bool { return len(segments()) >= 3 }, nil)
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	left := segments()
+	for i, path := range left {
+		// Of the last one it may have been killed before anything was stored.
+		if c, err := capture.Open(path); err != nil || i+1 < len(left) && len(c.Artifacts()) == 0 {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	lines, _ := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules(t, "- {id: any, title: it is there, series: proc/threads, over: 1s, above: 0, for: 1s}\n"), Dir: dir, After: time.Second}, nil)
+	if x := lines(EventDiagnosis); x.Outcome == "" || x.Before < 2 {
+		t.Errorf("the next one's diagnosis, which has what the first recorded: %+v", x)
 	}
 }

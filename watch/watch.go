@@ -369,8 +369,12 @@ func (w *Watcher) events(all []rule.Event) {
 		} else {
 			delete(w.open, key)
 		}
+		line := ofEvent(ev)
+		if s := w.subjects[ev.Subject.Key]; s != nil {
+			line.PID, line.Release = s.target.PID, s.release
+		}
 		w.mu.Unlock()
-		w.log.say(ofEvent(ev))
+		w.log.say(line)
 		if ev.Fired && ev.Rule.Severity != "note" {
 			w.alarm(ev)
 		}

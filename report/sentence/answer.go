@@ -97,6 +97,9 @@ func Stretch(d *diagnose.Diagnosis) string {
 		return ""
 	}
 	s := "In the worst " + figure.Time((w.Until-w.From)*1e9)
+	if w.Closely {
+		s = "In the " + figure.Time((w.Until-w.From)*1e9) + " recorded in full"
+	}
 	if w.Window.Duration != nil {
 		s += " of " + figure.Time(*w.Window.Duration*1e9)
 	}
