@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Collections are those of a garbage collector that were of one kind, for one reason, and brought
@@ -60,7 +61,7 @@ func (c *Case) Collections() (out []Collections) {
 		}
 		out[i].Pauses = append(out[i].Pauses, p)
 	}
-	slices.SortStableFunc(out, func(a, b Collections) int { return cmp.Compare(b.Pauses.Seconds(), a.Pauses.Seconds()) })
+	sorting.By(out, func(a, b Collections) int { return cmp.Compare(b.Pauses.Seconds(), a.Pauses.Seconds()) })
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -202,7 +203,7 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 			ms = append(ms, ledger.Mechanism(k))
 		}
 	}
-	slices.SortFunc(ms, func(x, y ledger.Mechanism) int { return cmp.Compare(b.Roots[y], b.Roots[x]) })
+	sorting.By(ms, func(x, y ledger.Mechanism) int { return cmp.Compare(b.Roots[y], b.Roots[x]) })
 	for _, k := range ms {
 		text := "share of that time in which the holder was " + k.Title()
 		switch k {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Effort is the work of slow requests in one function of the program.
@@ -150,7 +151,7 @@ func ranked(sums map[called]float64, origin evidence.Origin) (out []Effort) {
 		k := best[name]
 		out = append(out, Effort{Site{Function: k.function, Callee: k.callee}, n / total, origin})
 	}
-	slices.SortFunc(out, func(a, b Effort) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name(), b.Name())) })
+	sorting.By(out, func(a, b Effort) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name(), b.Name())) })
 	return out
 }
 
@@ -173,7 +174,7 @@ func samplesOf(c *Case) samples {
 		}
 	}
 	for _, rows := range s.lanes {
-		slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
+		sorting.By(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
 	}
 	return s
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/unstall/unstall/sorting"
 )
 
 // Options are what the user decides. The zero value stands for the defaults.
@@ -133,7 +135,7 @@ func named(runs []Run) string {
 func inOrder(runs []Run) []Run {
 	runs = slices.Clone(runs)
 	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Start.IsZero() }) {
-		slices.SortStableFunc(runs, func(a, b Run) int { return a.Start.Compare(b.Start) })
+		sorting.By(runs, func(a, b Run) int { return a.Start.Compare(b.Start) })
 	}
 	return runs
 }

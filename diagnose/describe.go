@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 )
 
 // requests fills in what is known of the requests and the ledger's entries.
@@ -59,7 +59,7 @@ func (r *run) requests() {
 			r.d.Ledger = append(r.d.Ledger, r.entry(l, e))
 		}
 	}
-	slices.SortStableFunc(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
+	sorting.By(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
 	if out.Outside > 0 {
 		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s came outside the traced time, so what is found here may not explain them: record again while it is slow, or for longer", figure.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 	"github.com/unstall/unstall/threads"
 )
@@ -192,7 +193,7 @@ func met(b *evidence.Bundle, l *ledger.Ledger) float64 {
 			at = append(at, reading.Span{From: b.Requests.End.At(i) - took, To: b.Requests.End.At(i)})
 		}
 	}
-	slices.SortFunc(at, func(x, y reading.Span) int { return cmp.Compare(x.From, y.From) })
+	sorting.By(at, func(x, y reading.Span) int { return cmp.Compare(x.From, y.From) })
 	var spans reading.Spans
 	for _, x := range at {
 		spans = spans.Add(x.From, x.To)

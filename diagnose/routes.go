@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -90,7 +91,7 @@ func (r *run) routes() (out []Route, left int) {
 	if !named {
 		return nil, 0
 	}
-	slices.SortFunc(out, func(a, b Route) int {
+	sorting.By(out, func(a, b Route) int {
 		return cmp.Or(cmp.Compare(b.SlowMs, a.SlowMs), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Route, b.Route))
 	})
 	left = max(0, len(out)-mostRoutes)

@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Options are what the user decides.
@@ -171,7 +172,7 @@ func (r *run) judge(ctx context.Context) error {
 	}
 	out = r.join(out)
 	order := map[string]int{cause.Supported: 0, cause.Inconclusive: 1, cause.RuledOut: 2}
-	slices.SortStableFunc(out, func(a, b Verdict) int {
+	sorting.By(out, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), cmp.Compare(weight(b), weight(a)))
 	})
 	r.d.Verdicts = out

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Through is where the time of a front's requests went, behind which a pool of workers does what is asked.
@@ -204,7 +205,7 @@ func (f *follows) pairs(rows []int) (out []pair) {
 		at[q.Route.At(row)] = append(at[q.Route.At(row)], row)
 	}
 	for _, all := range at {
-		slices.SortStableFunc(all, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
+		sorting.By(all, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
 	}
 	var users []int
 	for i := range q.Len() {
@@ -212,7 +213,7 @@ func (f *follows) pairs(rows []int) (out []pair) {
 			users = append(users, i)
 		}
 	}
-	slices.SortStableFunc(users, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
+	sorting.By(users, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
 	taken := make(map[int]bool)
 	for _, row := range users {
 		all := at[q.Route.At(row)]
@@ -329,7 +330,7 @@ func (x *sums) add(f *follows, row, user int) {
 // steps are the sums in order of time, so many at most, and how many more there are.
 func (g *group) steps(most int) (out []Steps, left int) {
 	out = []Steps{}
-	slices.SortFunc(g.order, func(x, y *sums) int {
+	sorting.By(g.order, func(x, y *sums) int {
 		return cmp.Or(cmp.Compare(y.MeanMs, x.MeanMs), cmp.Compare(x.Step, y.Step), cmp.Compare(x.Route, y.Route))
 	})
 	for _, x := range g.order[:min(len(g.order), most)] {
@@ -346,7 +347,7 @@ func (x *sums) mean() Steps {
 	for name, ms := range x.calls {
 		x.Calls = append(x.Calls, Call{name, ms / n})
 	}
-	slices.SortFunc(x.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(b.Ms, a.Ms), cmp.Compare(a.Name, b.Name)) })
+	sorting.By(x.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(b.Ms, a.Ms), cmp.Compare(a.Name, b.Name)) })
 	x.Calls = x.Calls[:min(len(x.Calls), mostCalls)]
 	if x.slow != nil {
 		slow := x.slow.mean()

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/unstall/unstall/sorting"
 )
 
 // lookTime is how long processor use is watched: /proc counts it in steps of
@@ -73,7 +75,7 @@ func Discover(ctx context.Context, known []Recogniser) ([]Found, error) {
 		s.CPU = max(0, (now.cpu-s.cpu).Seconds()/s.Look.Seconds())
 		found = append(found, s.Found)
 	}
-	slices.SortStableFunc(found, func(a, b Found) int {
+	sorting.By(found, func(a, b Found) int {
 		switch {
 		case a.CPU != b.CPU:
 			return cmp.Compare(b.CPU, a.CPU)

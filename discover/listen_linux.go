@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/sorting"
 )
 
 // descriptorsLimit bounds how many descriptors of a process are looked at.
@@ -41,7 +43,7 @@ func (h *host) listens(pid int) []Listener {
 		}
 		return len(seen) < len(table)
 	})
-	slices.SortFunc(found, func(a, b Listener) int {
+	sorting.By(found, func(a, b Listener) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Addr.Port(), b.Addr.Port()), a.Addr.Compare(b.Addr))
 	})
 	return slices.Compact(found) // SO_REUSEPORT

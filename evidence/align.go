@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/unstall/unstall/sorting"
 )
 
 // Align puts all rows on one timeline: those of anchored clocks by adding the
@@ -192,7 +194,7 @@ func (b *Bundle) marks(p *Builder) []phase {
 			out = append(out, phase{b.Intervals.Start[i], b.Intervals.End[i] - b.Intervals.Start[i]})
 		}
 	}
-	slices.SortFunc(out, func(x, y phase) int { return cmp.Compare(x.at, y.at) })
+	sorting.By(out, func(x, y phase) int { return cmp.Compare(x.at, y.at) })
 	return out
 }
 

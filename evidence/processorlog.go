@@ -2,7 +2,8 @@ package evidence
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/unstall/unstall/sorting"
 )
 
 // ProcessorLog collects what processors did, in bounded memory. While there is
@@ -274,7 +275,7 @@ func (p *Builder) Processors(subject SubjectID, l *ProcessorLog, from, until int
 	for _, n := range l.lanes {
 		x.Lanes = append(x.Lanes, ProcessorLane{n.number, n.blocks})
 	}
-	slices.SortFunc(x.Lanes, func(a, b ProcessorLane) int { return cmp.Compare(a.Number, b.Number) })
+	sorting.By(x.Lanes, func(a, b ProcessorLane) int { return cmp.Compare(a.Number, b.Number) })
 	p.processors = append(p.processors, len(p.bundle.Processors))
 	p.bundle.Processors = append(p.bundle.Processors, x)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/timeline"
 )
 
@@ -153,7 +154,7 @@ func (p *viewed) groups(id evidence.SubjectID) (out []group) {
 		if len(g.rows) == 0 {
 			continue
 		}
-		slices.SortFunc(g.rows, func(i, j int) int {
+		sorting.By(g.rows, func(i, j int) int {
 			return cmp.Or(cmp.Compare(r.End.At(i)-r.Latency(i), r.End.At(j)-r.Latency(j)), cmp.Compare(i, j))
 		})
 		out = append(out, *g)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -80,7 +81,7 @@ func slowestOf(s *Source, ledgers []*ledger.Ledger) (out []shown) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(x, y shown) int {
+	sorting.By(out, func(x, y shown) int {
 		return cmp.Or(cmp.Compare(r.Latency(y.row), r.Latency(x.row)), cmp.Compare(x.row, y.row))
 	})
 	return out

@@ -24,6 +24,7 @@ import (
 	causes "github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/fleet/promql"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/suggest"
 	"github.com/unstall/unstall/watch/metrics/names"
 )
@@ -283,7 +284,7 @@ func usesOf(slow, requests []promql.Sample) []use {
 	for _, u := range at {
 		all = append(all, *u)
 	}
-	slices.SortFunc(all, func(x, y use) int {
+	sorting.By(all, func(x, y use) int {
 		return cmp.Or(cmp.Compare(x.service, y.service), cmp.Compare(x.host, y.host), cmp.Compare(x.version, y.version))
 	})
 	return all
@@ -333,14 +334,14 @@ func (r *Report) rank(a *asked) {
 			}
 		}
 	}
-	slices.SortFunc(r.Slowest, func(x, y Host) int {
+	sorting.By(r.Slowest, func(x, y Host) int {
 		return cmp.Or(cmp.Compare(y.SlowS, x.SlowS), cmp.Compare(x.Host, y.Host), cmp.Compare(x.Service, y.Service))
 	})
 	r.Slowest = r.Slowest[:min(len(r.Slowest), mostHosts)]
 	for _, s := range services {
 		r.Services = append(r.Services, *s)
 	}
-	slices.SortFunc(r.Services, func(x, y Service) int {
+	sorting.By(r.Services, func(x, y Service) int {
 		return cmp.Or(cmp.Compare(y.SlowS, x.SlowS), cmp.Compare(x.Service, y.Service))
 	})
 }
@@ -363,9 +364,9 @@ func (r *Report) mechanisms(a *asked, services map[string]*Service) {
 	for m, v := range sums {
 		r.Mechanisms = append(r.Mechanisms, Mechanism{m, titleOf(m), v})
 	}
-	slices.SortFunc(r.Mechanisms, most)
+	sorting.By(r.Mechanisms, most)
 	for _, s := range services {
-		slices.SortFunc(s.Mechanisms, most)
+		sorting.By(s.Mechanisms, most)
 	}
 }
 
@@ -412,12 +413,12 @@ func (r *Report) causes(a *asked, services map[string]*Service) map[place]blamed
 				of.Cause, of.CauseS = c, slow
 			}
 		}
-		slices.SortFunc(out.Services, func(x, y string) int {
+		sorting.By(out.Services, func(x, y string) int {
 			return cmp.Or(cmp.Compare(s.byService[y], s.byService[x]), cmp.Compare(x, y))
 		})
 		r.Causes = append(r.Causes, out)
 	}
-	slices.SortFunc(r.Causes, func(x, y Cause) int {
+	sorting.By(r.Causes, func(x, y Cause) int {
 		return cmp.Or(cmp.Compare(y.SlowS, x.SlowS), cmp.Compare(x.Cause, y.Cause))
 	})
 	return worst

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 	"github.com/unstall/unstall/watch/metrics/names"
 )
@@ -62,7 +63,7 @@ func unlike(uses []use, window time.Duration) (all []Unlike) {
 		}
 		all = append(all, unlikeOf(hosts, window)...)
 	}
-	slices.SortFunc(all, func(x, y Unlike) int {
+	sorting.By(all, func(x, y Unlike) int {
 		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Service, y.Service), cmp.Compare(x.Host, y.Host))
 	})
 	return all[:min(len(all), mostUnlike)]

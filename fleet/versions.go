@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/fleet/promql"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 	"github.com/unstall/unstall/watch/metrics/names"
 )
@@ -104,7 +105,7 @@ func (a *asked) versions() (all []Version) {
 		}
 	}
 	for service, of := range byService {
-		slices.SortFunc(of, func(x, y *course) int {
+		sorting.By(of, func(x, y *course) int {
 			f, _ := x.first()
 			g, _ := y.first()
 			return cmp.Or(cmp.Compare(f, g), cmp.Compare(x.version, y.version))
@@ -114,7 +115,7 @@ func (a *asked) versions() (all []Version) {
 		}
 	}
 	order := map[string]int{"worse": 0, "better": 1, "same": 2, "unclear": 3}
-	slices.SortFunc(all, func(x, y Version) int {
+	sorting.By(all, func(x, y Version) int {
 		return cmp.Or(cmp.Compare(order[x.Result], order[y.Result]), cmp.Compare(x.Service, y.Service), x.Since.Compare(y.Since))
 	})
 	return all
@@ -238,7 +239,7 @@ func (a *asked) changes() (all []Change) {
 			all = append(all, c)
 		}
 	}
-	slices.SortFunc(all, func(x, y Change) int { return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Service, y.Service)) })
+	sorting.By(all, func(x, y Change) int { return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Service, y.Service)) })
 	return all
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/signature"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Finding is something that is wrong with a machine.
@@ -50,7 +51,7 @@ func (r *Report) findings(disks []reading.DiskUse) (all []Finding) {
 			all = append(all, *f)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(b.Cost, a.Cost) })
+	sorting.By(all, func(a, b Finding) int { return cmp.Compare(b.Cost, a.Cost) })
 	return all
 }
 
@@ -87,7 +88,7 @@ func (r *Report) crowded() *Finding {
 	if !(full && waited || full && len(pays) > 0 || waited && len(pays) > 0) {
 		return nil
 	}
-	slices.SortStableFunc(pays, func(a, b *Service) int { return cmp.Compare(number(b.Waits), number(a.Waits)) })
+	sorting.By(pays, func(a, b *Service) int { return cmp.Compare(number(b.Waits), number(a.Waits)) })
 	f := &Finding{Cause: "linux.cpu-saturation", Takes: r.names(takes), Pays: r.names(pays), Cost: number(r.Pressure.CPU)}
 	f.Title = fmt.Sprintf("All %d CPUs are busy", r.CPUs)
 	switch {
@@ -197,7 +198,7 @@ func (r *Report) disk(disks []reading.DiskUse) *Finding {
 			takes = append(takes, s)
 		}
 	}
-	slices.SortStableFunc(takes, func(a, b *Service) int {
+	sorting.By(takes, func(a, b *Service) int {
 		return cmp.Compare(number(b.Written)+number(b.Read), number(a.Written)+number(a.Read))
 	})
 	f := &Finding{Cause: "linux.disk-sync", Cost: *r.Pressure.IO, Takes: r.names(takes[:min(len(takes), mostShown)]),

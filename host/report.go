@@ -9,12 +9,12 @@ package host
 import (
 	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/signature"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Schema is the version of the JSON form of a [Report]. Keys are added, never renamed.
@@ -135,7 +135,7 @@ func Of(b *evidence.Bundle) *Report {
 		r.Services = append(r.Services, service(b, g, m))
 	}
 	r.unlisted()
-	slices.SortStableFunc(r.Services, func(a, b Service) int { return cmp.Compare(number(b.CPU), number(a.CPU)) })
+	sorting.By(r.Services, func(a, b Service) int { return cmp.Compare(number(b.CPU), number(a.CPU)) })
 	for _, l := range b.Unseen {
 		r.NotSeen = append(r.NotSeen, Lack(l))
 	}
@@ -198,7 +198,7 @@ func service(b *evidence.Bundle, g *group, m *reading.Machine) Service {
 				s.Parts = append(s.Parts, Part{c, share})
 			}
 		}
-		slices.SortStableFunc(s.Parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
+		sorting.By(s.Parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
 	}
 	for _, p := range g.processes {
 		if share := known(reading.QuotaOf(b, p, -1, m.Window).Share()); share != nil && (s.Throttled == nil || *share > *s.Throttled) {

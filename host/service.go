@@ -3,12 +3,12 @@ package host
 import (
 	"cmp"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 )
 
 // group is the processes of one service.
@@ -87,7 +87,7 @@ func groups(b *evidence.Bundle) []*group {
 		}
 		g.processes = append(g.processes, p.id)
 	}
-	slices.SortStableFunc(out, func(a, b *group) int { return cmp.Compare(a.pid, b.pid) })
+	sorting.By(out, func(a, b *group) int { return cmp.Compare(a.pid, b.pid) })
 	return out
 }
 

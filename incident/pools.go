@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 )
 
 // workerPool is a pool of workers that other services' requests were passed on to.
@@ -214,7 +215,7 @@ func (p *workerPool) likely(b *evidence.Bundle, took map[int]int64) map[int]int6
 		work[r.Route.At(row)] = mean{x.sum + r.Latency(row), x.n + 1}
 	}
 	rows := slices.Clone(p.callers)
-	slices.SortFunc(rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
+	sorting.By(rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 	longer := make([]int64, len(rows))
 	for k, row := range rows {
 		x := work[r.Route.At(row)]

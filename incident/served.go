@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // service is a worker's work on a request.
@@ -57,7 +58,7 @@ func (s *spending) share(all []service) [][]partOf {
 				out[k] = append(out[k], partOf{seg, part / sum})
 			}
 		}
-		slices.SortFunc(out[k], func(x, y partOf) int {
+		sorting.By(out[k], func(x, y partOf) int {
 			return cmp.Or(cmp.Compare(y.part, x.part), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Cause, y.Cause))
 		})
 	}
@@ -88,7 +89,7 @@ func (s *spending) sharing(all []service) *sharing {
 	for seg := range s.whole.by {
 		x.states = append(x.states, seg)
 	}
-	slices.SortFunc(x.states, func(x, y evidence.Segment) int {
+	sorting.By(x.states, func(x, y evidence.Segment) int {
 		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Cause, y.Cause))
 	})
 	for k, seg := range x.states {
@@ -107,7 +108,7 @@ func (s *spending) sharing(all []service) *sharing {
 		x.route[k], byStart[k] = r, k
 	}
 	begins := func(k int) int64 { return all[k].from - all[k].grain }
-	slices.SortFunc(byStart, func(i, j int) int { return cmp.Or(cmp.Compare(begins(i), begins(j)), cmp.Compare(i, j)) })
+	sorting.By(byStart, func(i, j int) int { return cmp.Or(cmp.Compare(begins(i), begins(j)), cmp.Compare(i, j)) })
 	step := (len(s.looks) + mostShared - 1) / mostShared
 	var under []int
 	next := 0

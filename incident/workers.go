@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -82,8 +83,8 @@ func workersSpent(b *evidence.Bundle, subject evidence.SubjectID) *spending {
 			t.by[x] += max(1, l.Count)
 		}
 	}
-	slices.SortStableFunc(s.looks, func(x, y look) int { return cmp.Compare(x.at, y.at) })
-	slices.SortFunc(s.rounds, func(x, y round) int { return cmp.Compare(x.at, y.at) })
+	sorting.By(s.looks, func(x, y look) int { return cmp.Compare(x.at, y.at) })
+	sorting.By(s.rounds, func(x, y round) int { return cmp.Compare(x.at, y.at) })
 	return s
 }
 
@@ -127,7 +128,7 @@ func (s *spending) over(from, until int64) (parts []partOf) {
 	for seg, n := range t.by {
 		parts = append(parts, partOf{seg, float64(n) / float64(t.looks)})
 	}
-	slices.SortFunc(parts, func(x, y partOf) int {
+	sorting.By(parts, func(x, y partOf) int {
 		return cmp.Or(cmp.Compare(y.part, x.part), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Cause, y.Cause))
 	})
 	return parts

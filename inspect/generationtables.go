@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -35,7 +36,7 @@ func (g *Generational) tables() (out []Table) {
 		large := slices.DeleteFunc(slices.Clone(a.Sites), func(s Site) bool { return s.Large == 0 })
 		add(siteTable(fmt.Sprintf("Who allocates large objects (%s of them in %s)", figure.Size(a.Large), figure.Time(a.Seconds*1e9)), large, a.Large, func(s Site) float64 { return s.Large }))
 		all := slices.Clone(a.Sites)
-		slices.SortStableFunc(all, func(x, y Site) int { return compareDown(x.Bytes, y.Bytes) })
+		sorting.By(all, func(x, y Site) int { return compareDown(x.Bytes, y.Bytes) })
 		add(siteTable(fmt.Sprintf("Who allocates (%s in %s)", figure.Size(a.Bytes), figure.Time(a.Seconds*1e9)), all, a.Bytes, func(s Site) float64 { return s.Bytes }))
 	}
 	dead := 0.
@@ -186,7 +187,7 @@ func (g *Generational) collectionTable() Table {
 		shown[i] = &all[i]
 	}
 	if len(all) > shownCollections {
-		slices.SortStableFunc(shown, func(x, y *reading.Collection) int { return compareDown(x.Pause, y.Pause) })
+		sorting.By(shown, func(x, y *reading.Collection) int { return compareDown(x.Pause, y.Pause) })
 		shown = shown[:shownCollections]
 		t.Title = fmt.Sprintf("The %d collections with the longest pauses of %s (N blocking, B background, F during one, I induced; all with --format json)", shownCollections, figure.Count(len(all)))
 	}
@@ -204,7 +205,7 @@ func (g *Generational) collectionTable() Table {
 func siteTable(title string, sites []Site, all float64, of func(Site) float64) Table {
 	t := Table{Title: title, Columns: []string{"type", "share", "bytes", "large objects", "in"}}
 	sites = byOwner(sites)
-	slices.SortStableFunc(sites, func(x, y Site) int { return compareDown(of(x), of(y)) })
+	sorting.By(sites, func(x, y Site) int { return compareDown(of(x), of(y)) })
 	for _, s := range sites[:min(shownSites, len(sites))] {
 		share := of(s) / all
 		count := ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 )
 
 // CPU is the processor time of the collector's threads in pauses, in seconds, as the
@@ -123,7 +124,7 @@ func (g *GC) marks(v *evidence.Intervals) {
 // sizes notes the heap's sizes where pauses and phases tell of them.
 func (g *GC) sizes(v *evidence.Intervals, pauses, phases []int) {
 	rows := slices.Concat(pauses, phases)
-	slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(v.End[x], v.End[y]) })
+	sorting.By(rows, func(x, y int) int { return cmp.Compare(v.End[x], v.End[y]) })
 	h := &g.Heap
 	for _, i := range rows {
 		after, ok := v.Get(i, evidence.HeapAfter)
@@ -156,7 +157,7 @@ func (g *GC) growth(v *evidence.Intervals, pauses, phases []int) {
 			rows = append(rows, i)
 		}
 	}
-	slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(v.Start[x], v.Start[y]) })
+	sorting.By(rows, func(x, y int) int { return cmp.Compare(v.Start[x], v.Start[y]) })
 	latest := make(map[evidence.SubjectID]int)
 	var grown, ns, promoted, span float64
 	collections := 0

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/compare"
 	"github.com/unstall/unstall/report/html"
+	"github.com/unstall/unstall/sorting"
 )
 
 // HTML writes an outcome as a page: what the diagnosis of the sick variant says,
@@ -21,7 +22,7 @@ func HTML(w io.Writer, o *Outcome, l *Lab, repeat ...string) error {
 			{ID: "comparisons", Title: "Before and after"}, {ID: "predicted", Title: "Predicted and measured"}, {ID: "asked", Title: "Asked for"}, {ID: "variants", Title: "All variants"}}})
 	}
 	comparisons := slices.Clone(o.Comparisons)
-	slices.SortStableFunc(comparisons, func(a, b *compare.Comparison) int { // what the incident was ended with first
+	sorting.By(comparisons, func(a, b *compare.Comparison) int { // what the incident was ended with first
 		switch l.Fixed {
 		case a.After:
 			return -1

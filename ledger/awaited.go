@@ -2,9 +2,9 @@ package ledger
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -42,7 +42,7 @@ func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
 	for i := range parts {
 		parts[i].part /= sum
 	}
-	slices.SortFunc(parts, func(a, b share) int { return cmp.Or(cmp.Compare(b.part, a.part), cmp.Compare(a.Cause, b.Cause)) })
+	sorting.By(parts, func(a, b share) int { return cmp.Or(cmp.Compare(b.part, a.part), cmp.Compare(a.Cause, b.Cause)) })
 	return parts
 }
 

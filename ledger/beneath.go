@@ -2,10 +2,10 @@ package ledger
 
 import (
 	"cmp"
-	"slices"
 	"sort"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -36,7 +36,7 @@ func (l *Ledger) beneathOf() *beneath {
 	if len(k.rows) == 0 {
 		return nil
 	}
-	slices.SortFunc(k.rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
+	sorting.By(k.rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
 	return k
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 	"github.com/unstall/unstall/threads"
 )
@@ -231,7 +232,7 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 // byEnd puts the requests in the order in which they ended.
 func (l *Ledger) byEnd() {
 	r := &l.b.Requests
-	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
+	sorting.By(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 }
 
 // ByClients says whether the requests charged are told of by those who made them.
@@ -412,7 +413,7 @@ func (l *Ledger) charge() {
 		}
 		l.Entries = append(l.Entries, e)
 	}
-	slices.SortFunc(l.Entries, func(a, b Entry) int {
+	sorting.By(l.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(a.Mechanism, b.Mechanism), cmp.Compare(a.Detail, b.Detail))
 	})
 	l.intervals(over, block)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -182,7 +183,7 @@ func add(parts []share, s share) []share {
 
 // inOrder puts shares in the order in which a request meets them.
 func inOrder(parts []share) {
-	slices.SortFunc(parts, func(a, b share) int {
+	sorting.By(parts, func(a, b share) int {
 		return cmp.Or(cmp.Compare(a.mechanism, b.mechanism), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.HolderKind, b.HolderKind), cmp.Compare(a.HolderCause, b.HolderCause), cmp.Compare(a.Via, b.Via))
 	})
 }

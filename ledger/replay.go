@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/model/queue"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -107,7 +108,7 @@ type replayed struct {
 
 func (l *Ledger) arrivals() (m replayed) {
 	m.rows = slices.Clone(l.Rows)
-	slices.SortFunc(m.rows, func(i, j int) int { return cmp.Or(cmp.Compare(l.came(i), l.came(j)), cmp.Compare(i, j)) })
+	sorting.By(m.rows, func(i, j int) int { return cmp.Or(cmp.Compare(l.came(i), l.came(j)), cmp.Compare(i, j)) })
 	m.demand = make([]int64, len(m.rows))
 	for _, i := range m.rows {
 		m.arrive = append(m.arrive, l.came(i))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // stalled shares out the time in which threads waited for memory among the requests under
@@ -57,7 +58,7 @@ func (l *Ledger) stalling() *stalled {
 	for _, i := range l.Rows {
 		turns = append(turns, turn{l.came(i), 0, 1, 0}, turn{l.b.Requests.End.At(i), 0, -1, 0})
 	}
-	slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	sorting.By(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
 	s := &stalled{}
 	var threads, requests int
 	var spread, sum float64

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 )
 
 // pause is a stop-the-world interval. Before is the time stopped by all earlier
@@ -87,7 +88,7 @@ func watchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.
 		w.rows = append(w.rows, i)
 		w.until = max(w.until, b.Intervals.End[i])
 	}
-	slices.SortStableFunc(all, func(x, y *watcher) int {
+	sorting.By(all, func(x, y *watcher) int {
 		if x.own != y.own {
 			if x.own {
 				return -1
@@ -101,7 +102,7 @@ func watchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.
 
 // merge puts the pauses in order, joins those that overlap, and sums them up.
 func (s *stops) merge() {
-	slices.SortFunc(s.pauses, func(x, y pause) int { return cmp.Compare(x.from, y.from) })
+	sorting.By(s.pauses, func(x, y pause) int { return cmp.Compare(x.from, y.from) })
 	out := s.pauses[:0]
 	for _, p := range s.pauses {
 		n := len(out)

@@ -3,7 +3,6 @@ package load
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -11,6 +10,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 
 	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Snapshot is how a run is getting on.
@@ -229,7 +229,7 @@ func (t *tally) result(offered int64, failures map[string]int64) *Result {
 	for text, n := range failures {
 		r.ErrorKinds = append(r.ErrorKinds, ErrorKind{text, n})
 	}
-	slices.SortFunc(r.ErrorKinds, func(a, b ErrorKind) int { return int(b.Count - a.Count) })
+	sorting.By(r.ErrorKinds, func(a, b ErrorKind) int { return int(b.Count - a.Count) })
 	t.judge(r)
 	return r
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -119,7 +120,7 @@ func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID, read
 			a.Count += v
 		}
 	}
-	slices.SortStableFunc(a.Sites, func(x, y AllocationSite) int {
+	sorting.By(a.Sites, func(x, y AllocationSite) int {
 		return cmp.Or(-cmp.Compare(x.Large, y.Large), -cmp.Compare(x.Bytes, y.Bytes))
 	})
 }
@@ -148,7 +149,7 @@ func (a *Allocations) types() {
 		t := &a.Types[n]
 		t.Bytes, t.Large, t.Count = t.Bytes+x.Bytes, t.Large+x.Large, t.Count+x.Count
 	}
-	slices.SortStableFunc(a.Types, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
+	sorting.By(a.Types, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
 }
 
 // live reads what lies on the heap by type.
@@ -173,7 +174,7 @@ func (a *Allocations) live(b *evidence.Bundle, subject evidence.SubjectID) {
 			a.Live[n].Count += float64(s.Value[i])
 		}
 	}
-	slices.SortStableFunc(a.Live, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
+	sorting.By(a.Live, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
 }
 
 // LargeSites are those that allocate large objects, most bytes first.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -221,7 +222,7 @@ func joined(pieces []*Collector) *Collector {
 		}
 	}
 	g.Processors = mostProcessors(pieces)
-	slices.SortStableFunc(g.Pauses, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
+	sorting.By(g.Pauses, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
 	return &g
 }
 
@@ -310,7 +311,7 @@ func (g *Collector) grown(key string) (Value, bool) {
 	if len(read) < 2 {
 		return Unknown, false
 	}
-	slices.SortStableFunc(read, func(a, b evidence.Fact) int { return cmp.Compare(a.From, b.From) })
+	sorting.By(read, func(a, b evidence.Fact) int { return cmp.Compare(a.From, b.From) })
 	first, last := read[0], read[len(read)-1]
 	if last.From <= first.From || last.Number < first.Number {
 		return Unknown, false

@@ -2,10 +2,10 @@ package reading
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // JVMCollector reads the pauses of a JVM from its logs, over the requests' time where the
@@ -230,7 +230,7 @@ func (g *Collector) Lefts() (all []Left) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Left) int { return int(max(-1, min(1, a.At-b.At))) })
+	sorting.By(all, func(a, b Left) int { return int(max(-1, min(1, a.At-b.At))) })
 	return all
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // DotnetGC is all that the events of a .NET process tell of its collections, over a window:
@@ -213,7 +214,7 @@ func (g *DotnetGC) collections(b *evidence.Bundle, subject evidence.SubjectID) {
 	for i := range g.Collections {
 		byEnd[i] = &g.Collections[i]
 	}
-	slices.SortStableFunc(byEnd, func(x, y *Collection) int { return cmp.Compare(x.To, y.To) })
+	sorting.By(byEnd, func(x, y *Collection) int { return cmp.Compare(x.To, y.To) })
 	for i := range g.Collections {
 		c := &g.Collections[i]
 		n, _ := slices.BinarySearchFunc(byEnd, c.From, func(x *Collection, t int64) int { return cmp.Compare(x.To, t) })

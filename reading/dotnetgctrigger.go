@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -64,7 +65,7 @@ func triggers(b *evidence.Bundle, subject evidence.SubjectID, all []Collection) 
 	for i := range out {
 		out[i].mean()
 	}
-	slices.SortStableFunc(out, func(x, y GCTrigger) int { return -cmp.Compare(x.Paused, y.Paused) })
+	sorting.By(out, func(x, y GCTrigger) int { return -cmp.Compare(x.Paused, y.Paused) })
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Kernel is where the threads of a process ran and waited in the kernel over a window, by their
@@ -181,7 +182,7 @@ func (k *Kernel) Stacks(classes ...string) (all []KernelStack) {
 		}
 		all[n].Seconds += float64(ns) / 1e9
 	})
-	slices.SortStableFunc(all, func(a, b KernelStack) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	sorting.By(all, func(a, b KernelStack) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	return all
 }
 

@@ -2,9 +2,9 @@ package reading
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Pinned are virtual threads that waited without giving back the thread of the system that carries them
@@ -69,8 +69,8 @@ func PinnedOf(b *evidence.Bundle, subject evidence.SubjectID) *Pinned {
 		p.Sites[n].Waits++
 		p.Sites[n].Waited += took
 	}
-	slices.SortStableFunc(p.Sites, func(x, y PinnedSite) int { return cmp.Compare(y.Waited, x.Waited) })
-	slices.SortFunc(ends, func(x, y end) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.delta, y.delta)) })
+	sorting.By(p.Sites, func(x, y PinnedSite) int { return cmp.Compare(y.Waited, x.Waited) })
+	sorting.By(ends, func(x, y end) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.delta, y.delta)) })
 	carriers := b.Subjects[subject].CPUs
 	at := 0
 	for n, e := range ends {

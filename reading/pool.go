@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // ConnectionPool is what the gauges of a pool of connections tell over a window.
@@ -54,7 +55,7 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 		}
 		all = append(all, p)
 	}
-	slices.SortStableFunc(all, func(x, y ConnectionPool) int { return cmp.Compare(waiting(y), waiting(x)) })
+	sorting.By(all, func(x, y ConnectionPool) int { return cmp.Compare(waiting(y), waiting(x)) })
 	return all
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Redis is what a Redis server, or one of those made of it (Valkey, KeyDB), told of itself over a
@@ -314,7 +315,7 @@ func (r *Redis) facts() {
 			}
 		}
 	}
-	slices.SortStableFunc(r.Told, func(x, y RedisTold) int { return cmp.Compare(y.Count, x.Count) })
+	sorting.By(r.Told, func(x, y RedisTold) int { return cmp.Compare(y.Count, x.Count) })
 }
 
 // RedisTold is a kind of lines of a server's log.

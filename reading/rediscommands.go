@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // RedisCommand is what a server's calls of one command cost. The time is that of the thread that
@@ -78,7 +79,7 @@ func (r *Redis) commands(w Window) {
 		}
 		r.Commands = append(r.Commands, c)
 	}
-	slices.SortFunc(r.Commands, func(x, y RedisCommand) int {
+	sorting.By(r.Commands, func(x, y RedisCommand) int {
 		return cmp.Or(cmp.Compare(known(y.Time.Number), known(x.Time.Number)), cmp.Compare(x.Name, y.Name))
 	})
 	r.InCommands = r.LoopCommands
@@ -124,7 +125,7 @@ func (r *Redis) buckets() map[string][]bucket {
 		}
 	}
 	for _, b := range out {
-		slices.SortFunc(b, func(x, y bucket) int { return cmp.Compare(x.upTo, y.upTo) })
+		sorting.By(b, func(x, y bucket) int { return cmp.Compare(x.upTo, y.upTo) })
 	}
 	return out
 }
@@ -200,7 +201,7 @@ func (r *Redis) hosts() {
 			r.Hosts[i].Commands[command] = mean(evidence.SeriesRedisHostLast + ":" + of).Number
 		}
 	}
-	slices.SortStableFunc(r.Hosts, func(x, y RedisHost) int { return cmp.Compare(known(y.Connections.Number), known(x.Connections.Number)) })
+	sorting.By(r.Hosts, func(x, y RedisHost) int { return cmp.Compare(known(y.Connections.Number), known(x.Connections.Number)) })
 }
 
 // RedisSlowLog is what SLOWLOG tells: calls that took longer than slowlog-log-slower-than, without what they
@@ -299,7 +300,7 @@ func (r *Redis) slow(w Window) {
 		c.Hosts = c.Hosts[:min(len(c.Hosts), 5)]
 		s.ByCommand = append(s.ByCommand, *c)
 	}
-	slices.SortFunc(s.ByCommand, func(x, y RedisSlowCommand) int {
+	sorting.By(s.ByCommand, func(x, y RedisSlowCommand) int {
 		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Command, y.Command))
 	})
 	r.events(w)
@@ -342,7 +343,7 @@ func (r *Redis) events(w Window) {
 		}
 		r.Events = append(r.Events, *e)
 	}
-	slices.SortFunc(r.Events, func(x, y RedisEvent) int { return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Name, y.Name)) })
+	sorting.By(r.Events, func(x, y RedisEvent) int { return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Name, y.Name)) })
 }
 
 // RedisAddress is a client's address without its port: "10.0.0.7"; "unix" of a UNIX socket, whose path has

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // redisTold are the figures of INFO: each field at each answer, of all files together, since one
@@ -77,7 +78,7 @@ func (k *Curve) with(s *evidence.Series) *Curve {
 			all = append(all, point{at, of.V[i]})
 		}
 	}
-	slices.SortStableFunc(all, func(x, y point) int { return cmp.Compare(x.t, y.t) })
+	sorting.By(all, func(x, y point) int { return cmp.Compare(x.t, y.t) })
 	out := &Curve{Origin: k.Origin}
 	for i, p := range all {
 		if i == 0 || p.t != all[i-1].t {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // RedisStall is from how long on (ns) who waits for a server's only thread notices: as long as a call that is
@@ -165,7 +166,7 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 	for _, k := range by {
 		all = append(all, *k)
 	}
-	slices.SortFunc(all, func(x, y RedisKept) int {
+	sorting.By(all, func(x, y RedisKept) int {
 		return cmp.Or(cmp.Compare(y.Squares, x.Squares), cmp.Compare(x.What, y.What))
 	})
 	return all

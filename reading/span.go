@@ -3,6 +3,8 @@ package reading
 import (
 	"cmp"
 	"slices"
+
+	"github.com/unstall/unstall/sorting"
 )
 
 // Span is a stretch of time, [From, To), in ns.
@@ -32,7 +34,7 @@ func (s Spans) Within(from, to int64) (sum int64) {
 // union adds a span to others that may lie before and after it.
 func (s Spans) union(from, to int64) (out Spans) {
 	all := append(slices.Clone(s), Span{From: from, To: to})
-	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	sorting.By(all, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
 	for _, x := range all {
 		out = out.Add(x.From, x.To)
 	}

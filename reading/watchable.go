@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Watchable is a series as rules that watch it name it (watch/series), of a process or of a host.
@@ -367,7 +368,7 @@ func SinceLast(t []int64, share []float64, born int64) []float64 {
 // covered is when something was watched, in order.
 func (w *watching) covered(kind string) (of Spans) {
 	cover := w.b.Covered(w.s, kind)
-	slices.SortFunc(cover, func(a, b evidence.Coverage) int {
+	sorting.By(cover, func(a, b evidence.Coverage) int {
 		switch {
 		case a.From < b.From:
 			return -1

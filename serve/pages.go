@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
@@ -14,6 +13,7 @@ import (
 	"github.com/unstall/unstall/report/html"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/shelf"
+	"github.com/unstall/unstall/sorting"
 )
 
 // mostShown bounds how many captures a page lists.
@@ -54,7 +54,7 @@ func (s *Server) listed(w http.ResponseWriter, r *http.Request, code int, failed
 		part.Captures = append(part.Captures, c)
 	}
 	if part.Sort == "verdict" { // those with a cause first, the same ones together
-		slices.SortStableFunc(part.Captures, func(a, b html.Shelved) int {
+		sorting.By(part.Captures, func(a, b html.Shelved) int {
 			if (a.Cause == "") != (b.Cause == "") {
 				return strings.Compare(b.Cause, a.Cause)
 			}

@@ -26,6 +26,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/incident"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Shelf is a directory. It is safe for concurrent use.
@@ -108,7 +109,7 @@ func (s *Shelf) Items() (all []Item, left int, err error) {
 		}
 		all = append(all, item)
 	}
-	slices.SortStableFunc(all, func(a, b Item) int {
+	sorting.By(all, func(a, b Item) int {
 		if a.Capture != b.Capture {
 			if a.Capture {
 				return -1

@@ -3,7 +3,8 @@ package signature
 import (
 	"cmp"
 	"math"
-	"slices"
+
+	"github.com/unstall/unstall/sorting"
 )
 
 // Verdict is the class of a service, and why.
@@ -43,7 +44,7 @@ func (s Shares) order() (all []Class) {
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Class) int { return cmp.Compare(s.Of[b], s.Of[a]) })
+	sorting.By(all, func(a, b Class) int { return cmp.Compare(s.Of[b], s.Of[a]) })
 	return all
 }
 

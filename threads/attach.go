@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Attach gives requests that have a lane and no states the states in which their
@@ -107,7 +108,7 @@ func (a *attacher) index() {
 	}
 	awaits := func(x span) int { return int(min(1, v.Stack[x.row])) }
 	for _, calls := range a.calls { // of calls within calls the inner one says more, and what is awaited comes after
-		slices.SortStableFunc(calls, func(x, y span) int {
+		sorting.By(calls, func(x, y span) int {
 			return cmp.Or(cmp.Compare(awaits(x), awaits(y)), cmp.Compare(y.to-y.from, x.to-x.from))
 		})
 	}
@@ -301,7 +302,7 @@ func (a *attacher) cover() {
 	for k := range a.attached {
 		sources = append(sources, k)
 	}
-	slices.SortFunc(sources, func(x, y charged) int {
+	sorting.By(sources, func(x, y charged) int {
 		return cmp.Or(cmp.Compare(x.subject, y.subject), cmp.Compare(x.artifact, y.artifact), cmp.Compare(x.clock, y.clock))
 	})
 	for _, k := range sources {

@@ -2,11 +2,11 @@ package threads
 
 import (
 	"cmp"
-	"slices"
 	"sort"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // beneath lays what the kernel recorded of a process's threads (format/kernelstacks) over looks by which
@@ -31,7 +31,7 @@ func (t *Threads) beneath(s evidence.SubjectID) {
 		return
 	}
 	for _, rows := range waits {
-		slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
+		sorting.By(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
 	}
 	words := NewKept(t.b, s)
 	looks := t.looks[s]

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // clock is where threads of a process ran, by the kernel's clock of CPU time, in functions of its runtime: where
@@ -65,7 +66,7 @@ func (t *Threads) clockOf(s evidence.SubjectID) *clock {
 		}
 	}
 	for _, rows := range c.runs {
-		slices.SortFunc(rows, func(a, b ran) int { return cmp.Compare(a.at, b.at) })
+		sorting.By(rows, func(a, b ran) int { return cmp.Compare(a.at, b.at) })
 	}
 	return c
 }

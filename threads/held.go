@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Held is who keeps a thread waiting, as far as looks at all threads at that moment tell:
@@ -85,7 +86,7 @@ func (t *Threads) hold(s evidence.SubjectID) {
 			h.follow(l)
 		}
 	}
-	slices.SortStableFunc(t.limits[s], func(a, b Limit) int { return cmp.Compare(b.Waiting, a.Waiting) })
+	sorting.By(t.limits[s], func(a, b Limit) int { return cmp.Compare(b.Waiting, a.Waiting) })
 }
 
 // newest is the last look at each thread.

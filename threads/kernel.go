@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // What the kernel recorded of a process's threads (format/kernelstacks) says more of the looks at
@@ -86,10 +87,10 @@ func (d *kernelDetail) index() bool {
 		}
 	}
 	for _, rows := range d.waits {
-		slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
+		sorting.By(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
 	}
 	for _, rows := range d.runs {
-		slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
+		sorting.By(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
 	}
 	return len(d.waits)+len(d.runs)+len(d.most) > 0
 }

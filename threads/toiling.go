@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Toiling are threads that the program began itself, serve no request and have work nearly whenever
@@ -76,6 +77,6 @@ func (t *Threads) Toiling(s evidence.SubjectID) (all []Toiling) {
 	for _, root := range slices.Sorted(maps.Keys(of)) {
 		all = append(all, *of[root])
 	}
-	slices.SortStableFunc(all, func(a, b Toiling) int { return cmp.Compare(len(b.Lanes), len(a.Lanes)) })
+	sorting.By(all, func(a, b Toiling) int { return cmp.Compare(len(b.Lanes), len(a.Lanes)) })
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -170,7 +171,7 @@ func (p pausesBy) sorted() (out []Pauses) {
 		}
 		out = append(out, x)
 	}
-	slices.SortFunc(out, func(a, b Pauses) int { return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name)) })
+	sorting.By(out, func(a, b Pauses) int { return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name)) })
 	return out[:min(len(out), mostPauseRow)]
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -78,7 +79,7 @@ func (t *tree) flame(id, title, unit string) Flame {
 		n.Parent = parent
 		at := int32(len(f.Nodes))
 		f.Nodes = append(f.Nodes, n)
-		slices.SortFunc(children[i], func(a, b int32) int {
+		sorting.By(children[i], func(a, b int32) int {
 			return cmp.Or(cmp.Compare(t.nodes[b].Value, t.nodes[a].Value), cmp.Compare(t.nodes[a].Name, t.nodes[b].Name), cmp.Compare(t.nodes[a].Kind, t.nodes[b].Kind))
 		})
 		for _, c := range children[i] {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 )
 
 // What a runtime's pool of threads did, which decides how long requests wait where
@@ -62,7 +63,7 @@ func (l *layout) adjustments() {
 		}
 	}
 	reasons := slices.Sorted(maps.Keys(byReason))
-	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(starving(b), starving(a)) })
+	sorting.By(reasons, func(a, b string) int { return cmp.Compare(starving(b), starving(a)) })
 	for _, reason := range reasons {
 		id := "pool-adjusted"
 		if starving(reason) > 0 {

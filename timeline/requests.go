@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/sorting"
 )
 
 // shown are the requests whose states are shown.
@@ -59,7 +60,7 @@ func (l *layout) chosen() {
 			slow++
 		}
 	}
-	slices.SortFunc(traced, func(a, b int32) int {
+	sorting.By(traced, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(r.Latency(int(b)), r.Latency(int(a))), cmp.Compare(a, b))
 	})
 	for _, row := range traced {
@@ -122,7 +123,7 @@ func (l *layout) spread(slow []int32) []int32 {
 			}
 		}
 	}
-	slices.SortFunc(chosen, func(a, b int32) int {
+	sorting.By(chosen, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(r.Latency(int(b)), r.Latency(int(a))), cmp.Compare(a, b))
 	})
 	return chosen

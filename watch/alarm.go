@@ -16,6 +16,7 @@ import (
 	"github.com/unstall/unstall/discover"
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/report/sentence"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/watch/rule"
 )
 
@@ -244,7 +245,7 @@ func (w *Watcher) bound(dir string) {
 			sum += fi.Size()
 		}
 	}
-	slices.SortFunc(all, func(a, b file) int { return a.at.Compare(b.at) })
+	sorting.By(all, func(a, b file) int { return a.at.Compare(b.at) })
 	for i := 0; i+1 < len(all) && sum > w.opt.Captures; i++ {
 		if os.Remove(all[i].path) == nil {
 			sum -= all[i].size

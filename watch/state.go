@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/watch/metrics"
 	"github.com/unstall/unstall/watch/metrics/names"
 	"github.com/unstall/unstall/watch/rule"
@@ -125,7 +126,7 @@ func (w *Watcher) State() metrics.State {
 		add("unstall_push_sent_points_total", "points that a store took", metrics.Counter, float64(sent), store)
 		add("unstall_push_waiting_points", "points that wait for a store", metrics.Gauge, float64(waiting), store)
 	}
-	slices.SortStableFunc(s.Samples, func(a, b metrics.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
+	sorting.By(s.Samples, func(a, b metrics.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/watch/rule"
 )
 
@@ -174,7 +175,7 @@ func (w *Watcher) summarise() Line {
 		w.day.Versions[key] = append([]string{}, seen...)
 		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b Service) int { return cmp.Compare(b.SlowS, a.SlowS) })
+	sorting.By(all, func(a, b Service) int { return cmp.Compare(b.SlowS, a.SlowS) })
 	return Line{Event: EventSummary, Services: all, Text: inWords(w.day.Day, all)}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 )
 
 // LOHChurn is large objects that are dead soon: each fills the budget of the large object heap,
@@ -179,7 +180,7 @@ func bySite(all []reading.AllocationSite, name func(*reading.AllocationSite) str
 		}
 		out[i].Large, out[i].Bytes, out[i].Count = out[i].Large+s.Large, out[i].Bytes+s.Bytes, out[i].Count+s.Count
 	}
-	slices.SortStableFunc(out, func(a, b reading.AllocationSite) int { return cmp.Compare(b.Large, a.Large) })
+	sorting.By(out, func(a, b reading.AllocationSite) int { return cmp.Compare(b.Large, a.Large) })
 	return out
 }
 

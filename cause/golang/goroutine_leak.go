@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/sorting"
 )
 
 // GoroutineLeak is goroutines that are started and never end.
@@ -73,7 +74,7 @@ func goroutineProfiles(c *cause.Case) []profile {
 	for _, p := range byArtifact {
 		out = append(out, *p)
 	}
-	slices.SortFunc(out, func(a, b profile) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.origin, b.origin)) })
+	sorting.By(out, func(a, b profile) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.origin, b.origin)) })
 	return out
 }
 

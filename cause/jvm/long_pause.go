@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 )
 
 // LongPause is a single collection, other than a full one, that takes a second or more.
@@ -107,7 +108,7 @@ const muchCopied = 64 << 20
 
 func (g *collector) longFigures(v *cause.Verdict, p reading.Pauses) {
 	worst := slices.Clone(p)
-	slices.SortStableFunc(worst, func(a, b reading.Pause) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	sorting.By(worst, func(a, b reading.Pause) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	copying, marking, untimed := false, false, false
 	for _, x := range worst[:min(mostLong, len(worst))] {
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_s", fmt.Sprintf("%s, %s", g.NameOf(x), g.at(x.From)), x.Seconds(), "s", g.OriginOf(x)))

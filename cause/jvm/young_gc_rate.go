@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/model/younggen"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 )
 
 // YoungGCRate is a young generation that fills so often that collecting it makes requests
@@ -176,7 +177,7 @@ func (g *collector) classes() (out []cause.Evidence) {
 		}
 		all = append(all, class{names.Text(s.Class[i]), s.Value[i], s.Origin[i]})
 	}
-	slices.SortStableFunc(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })
+	sorting.By(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })
 	for _, x := range all[:min(mostClasses, len(all))] {
 		out = append(out, g.c.Figure("heap.class_bytes", "heap used by "+x.name, float64(x.bytes), "bytes", x.origin))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 )
 
 // kernelEvidence asks for the kernel's own stacks.
@@ -256,7 +257,7 @@ func (m *mechanism) proof(c *cause.Case, k *kernel) (out []cause.Evidence) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(told[b].Seconds, told[a].Seconds) })
+	sorting.By(order, func(a, b int) int { return cmp.Compare(told[b].Seconds, told[a].Seconds) })
 	for _, i := range order[:min(len(order), mostStacks)] {
 		if told[i].Seconds >= cause.Arguable*sum {
 			out = append(out, c.Figure("kernel.stack_share", "share of "+m.what+" "+texts[i], told[i].Seconds/sum, "1", told[i].Origin))

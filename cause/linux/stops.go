@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 )
 
 // stops are when the quota stopped the process, as far as its traced requests
@@ -17,7 +18,7 @@ import (
 // the quota was rarely met.
 func (t *throttle) stops(c *cause.Case, w reading.Window) reading.Spans {
 	quiet := silences(c, w)
-	slices.SortFunc(quiet, func(a, b reading.Span) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	sorting.By(quiet, func(a, b reading.Span) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	left, span := int(t.Stopped.Number+1), int64(t.Waiting.Number*float64(w.Until-w.From))
 	quiet = slices.DeleteFunc(quiet, func(x reading.Span) bool {
 		if d := x.To - x.From; left > 0 && d <= span {
@@ -26,7 +27,7 @@ func (t *throttle) stops(c *cause.Case, w reading.Window) reading.Spans {
 		}
 		return true
 	})
-	slices.SortFunc(quiet, func(a, b reading.Span) int { return cmp.Compare(a.From, b.From) })
+	sorting.By(quiet, func(a, b reading.Span) int { return cmp.Compare(a.From, b.From) })
 	return quiet
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/sorting"
 )
 
 // told are names of waits that end when others have something to tell.
@@ -42,7 +43,7 @@ func events(c *cause.Case) told {
 			}
 		}
 		for _, rows := range lanes {
-			slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Start.At(a), r.Start.At(b)) })
+			sorting.By(rows, func(a, b int) int { return cmp.Compare(r.Start.At(a), r.Start.At(b)) })
 		}
 		giving := make(map[evidence.NameID]map[int]bool) // rows that end a wait
 		for _, row := range c.Ledger.Rows {

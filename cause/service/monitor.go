@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // monitored is what a dependency's own monitor says of it.
@@ -53,7 +54,7 @@ func monitors(c *cause.Case, s *spanned) (all []monitored) {
 	if len(all) == 1 && all[0].calls == 0 && s != nil {
 		all[0].calls = s.perRequest()
 	}
-	slices.SortStableFunc(all, func(x, y monitored) int { return int(max(-1, min(1, y.mean*y.calls-x.mean*x.calls))) })
+	sorting.By(all, func(x, y monitored) int { return int(max(-1, min(1, y.mean*y.calls-x.mean*x.calls))) })
 	return all
 }
 

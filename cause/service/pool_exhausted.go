@@ -3,12 +3,12 @@ package service
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -236,7 +236,7 @@ func waitedFor(c *cause.Case, wait cause.Wait) (out []named) {
 	for id, ns := range sums {
 		out = append(out, named{id, ns})
 	}
-	slices.SortFunc(out, func(a, b named) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.id, b.id)) })
+	sorting.By(out, func(a, b named) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.id, b.id)) })
 	return out
 }
 

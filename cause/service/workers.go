@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/model/queue"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -86,7 +87,7 @@ func throughPool(c *cause.Case, id evidence.NameID, wait cause.Wait) (p passed) 
 			p.rows = append(p.rows, row)
 		}
 	}
-	slices.SortFunc(p.rows, func(i, j int) int {
+	sorting.By(p.rows, func(i, j int) int {
 		return int(max(-1, min(1, r.End.At(i)-r.Latency(i)-(r.End.At(j)-r.Latency(j)))))
 	})
 	for _, row := range p.rows {

@@ -3,10 +3,10 @@ package accesslog
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // columnStats is what the sample holds in one column.
@@ -277,7 +277,7 @@ func (t *textual) chooseDecimals(l *layout, stats []columnStats) {
 	if len(found) == 0 {
 		return
 	}
-	slices.SortStableFunc(found, func(a, b int) int {
+	sorting.By(found, func(a, b int) int {
 		switch d := stats[b].sum - stats[a].sum; {
 		case d > 1e-9:
 			return 1

@@ -3,6 +3,8 @@ package accesslog
 import (
 	"bytes"
 	"slices"
+
+	"github.com/unstall/unstall/sorting"
 )
 
 // role is what a key of a structured line is used for.
@@ -211,7 +213,7 @@ func compileKeyed(sample []sampled, k *keyed, name string) *layout {
 	for _, s := range stats {
 		keys = append(keys, s)
 	}
-	slices.SortFunc(keys, func(a, b *keyStats) int { return a.first - b.first })
+	sorting.By(keys, func(a, b *keyStats) int { return a.first - b.first })
 	if stats["attack"] != nil && stats["seq"] != nil || isSpan(stats) {
 		return nil // a load generator's results, and traces, have formats of their own
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 func (t *tally) tables() {
@@ -113,7 +114,7 @@ func top(v []int64) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	sorting.By(order, func(a, b int) int {
 		switch {
 		case v[a] > v[b]:
 			return -1

@@ -27,6 +27,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -210,7 +211,7 @@ func (p *parser) emitPools() {
 	for _, name := range sorted(p.pools) {
 		x := p.pools[name]
 		if byTime := func(r, s gauge) int { return cmp.Compare(r.t, s.t) }; !slices.IsSortedFunc(x.at, byTime) {
-			slices.SortStableFunc(x.at, byTime)
+			sorting.By(x.at, byTime)
 		}
 		for i := range x.at {
 			if x.at[i].t == 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // dependency is what its own monitor says of one.
@@ -105,7 +106,7 @@ func (d *dependency) emit(b *evidence.Builder) {
 	}
 	if len(d.statements) > 0 {
 		n, sum, slowest := 0.0, 0.0, math.NaN()
-		slices.SortFunc(d.statements, func(x, y statement) int { return cmp.Or(cmp.Compare(y.total, x.total), cmp.Compare(x.query, y.query)) })
+		sorting.By(d.statements, func(x, y statement) int { return cmp.Or(cmp.Compare(y.total, x.total), cmp.Compare(x.query, y.query)) })
 		table := evidence.Table{Title: "statements", Columns: []string{"", "calls", "total s", "mean ms", "max ms"}}
 		for i, s := range d.statements {
 			n, sum = n+s.calls, sum+s.total
@@ -122,7 +123,7 @@ func (d *dependency) emit(b *evidence.Builder) {
 		fact(evidence.FactDependencyCalls, "since its statistics were reset", n, 0, 0)
 		return
 	}
-	slices.SortStableFunc(d.at, func(x, y response) int { return cmp.Compare(x.t, y.t) })
+	sorting.By(d.at, func(x, y response) int { return cmp.Compare(x.t, y.t) })
 	n, sum, plain := 0.0, 0.0, 0.0
 	slowest := 0.0
 	gap := d.gap()

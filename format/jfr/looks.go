@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Looks at all threads are made of waits and of samples: at a moment a thread waits if a wait of its lasts then, and runs
@@ -22,10 +23,10 @@ func (p *parser) looks() {
 	if len(p.waits)+len(p.sightings) == 0 || p.until <= p.from {
 		return
 	}
-	slices.SortFunc(p.waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.lane, b.lane)) })
+	sorting.By(p.waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.lane, b.lane)) })
 	byTime := func(a, b sighting) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.lane, b.lane)) }
-	slices.SortFunc(p.sightings, byTime)
-	slices.SortFunc(p.natives, byTime)
+	sorting.By(p.sightings, byTime)
+	sorting.By(p.natives, byTime)
 	typ, unit := p.b.Name(evidence.SampleFlight), p.b.Name("count")
 	every := max(int64(lookEvery), (p.until-p.from)/mostLooks)
 	seen := make(map[evidence.LaneID]bool)

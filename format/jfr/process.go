@@ -2,7 +2,6 @@ package jfr
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/unstall/unstall/format/java"
 	"github.com/unstall/unstall/format/jfr/recording"
 	"github.com/unstall/unstall/redact"
+	"github.com/unstall/unstall/sorting"
 )
 
 // virtualMachine says of which process the recording is.
@@ -144,7 +144,7 @@ func duration(text string) (ns int64, ok bool) {
 // series writes figures over time.
 func (p *parser) series() {
 	add := func(name, unit string, points []point, first int) {
-		slices.SortStableFunc(points, func(a, b point) int { return int(max(-1, min(1, a.at-b.at))) })
+		sorting.By(points, func(a, b point) int { return int(max(-1, min(1, a.at-b.at))) })
 		s := evidence.Series{Subject: p.subject, Name: name, Unit: unit, Origin: p.b.Origin(0)}
 		for _, x := range points[min(first, len(points)):] {
 			if n := len(s.T); n == 0 || x.at > s.T[n-1] {

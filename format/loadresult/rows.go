@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -215,7 +216,7 @@ func (rs *rows) finish(r *run) bool {
 	}
 	byEnd := func(a, b row) int { return cmp.Compare(a.end, b.end) }
 	if !slices.IsSortedFunc(rs.all, byEnd) {
-		slices.SortStableFunc(rs.all, byEnd)
+		sorting.By(rs.all, byEnd)
 	}
 	subject := p.b.Subject(evidence.Subject{Address: address(r.URL)})
 	from, until := rs.all[0].start, rs.all[len(rs.all)-1].end

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 const maxRuns = 1000
@@ -93,8 +94,8 @@ func (p *parser) emit(r *run) {
 // settle sorts the quantiles and derives what follows from the rest.
 func (r *run) settle() {
 	byShare := func(a, b evidence.Quantile) int { return cmp.Compare(a.Q, b.Q) }
-	slices.SortStableFunc(r.Quantiles, byShare)
-	slices.SortStableFunc(r.fromRaw, byShare)
+	sorting.By(r.Quantiles, byShare)
+	sorting.By(r.fromRaw, byShare)
 	r.Quantiles = slices.CompactFunc(r.Quantiles, func(a, b evidence.Quantile) bool { return a.Q == b.Q })
 	if n := len(r.Quantiles); n > 0 && r.Quantiles[n-1].Q >= 1 {
 		r.Max = max(r.Max, r.Quantiles[n-1].Ns)

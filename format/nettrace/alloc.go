@@ -3,10 +3,10 @@ package nettrace
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/sorting"
 )
 
 // allocations sums what was allocated by where and of what type. Events are
@@ -202,7 +202,7 @@ func (a *allocations) most() []uint32 {
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortFunc(order, func(x, y uint32) int {
+	sorting.By(order, func(x, y uint32) int {
 		return cmp.Or(-cmp.Compare(a.sums[x].bytes, a.sums[y].bytes), cmp.Compare(a.sums[x].n, a.sums[y].n))
 	})
 	return order

@@ -11,6 +11,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/sorting"
 )
 
 // calls are outgoing HTTP requests under way: of System.Net.Http's event source
@@ -303,7 +304,7 @@ func (q *process) callStop(e *eventpipe.Event, name []byte) {
 func (c *calls) emit(q *process) {
 	c.emitSites(q)
 	open := slices.Concat(slices.Collect(maps.Values(c.byActivity)), slices.Collect(maps.Values(c.byName)))
-	slices.SortFunc(open, func(a, b *call) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
+	sorting.By(open, func(a, b *call) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
 	for _, x := range open {
 		x.end = q.until()
 		c.ended(x)

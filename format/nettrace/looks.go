@@ -2,10 +2,10 @@ package nettrace
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/sorting"
 )
 
 // looks are the sample profiler's: what every managed thread did at some moment.
@@ -187,7 +187,7 @@ func (l *looks) threads() []int64 {
 	for id := range l.lanes {
 		ids = append(ids, id)
 	}
-	slices.SortFunc(ids, func(a, b int64) int {
+	sorting.By(ids, func(a, b int64) int {
 		return cmp.Or(-cmp.Compare(l.lanes[a].count, l.lanes[b].count), cmp.Compare(a, b))
 	})
 	return ids

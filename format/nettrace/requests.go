@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/sorting"
 )
 
 // requests are those a server began and ended, as its hosting layer tells it twice:
@@ -270,7 +271,7 @@ func (r *requests) emit(q *process) {
 	until := q.until()
 	left := slices.Concat(slices.Collect(maps.Values(r.byActivity)), slices.Collect(maps.Values(r.byName)),
 		slices.Collect(maps.Values(r.byThread)), r.nameless)
-	slices.SortFunc(left, func(a, b *request) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
+	sorting.By(left, func(a, b *request) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
 	for _, x := range left {
 		switch {
 		case x.gone:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/sorting"
 )
 
 // survival follows sampled objects (those of allocation ticks) through collections by what these
@@ -145,7 +146,7 @@ func (q *process) settle(y *cycle) {
 		return
 	}
 	s.settled = true
-	slices.SortFunc(s.kept, func(a, b keptRange) int { return cmp.Compare(a.from, b.from) })
+	sorting.By(s.kept, func(a, b keptRange) int { return cmp.Compare(a.from, b.from) })
 	live := q.survival.objects[:0]
 	for _, o := range q.survival.objects {
 		collected := y.generation >= evidence.Gen2 || uint32(o.generation) <= y.generation
@@ -182,7 +183,7 @@ func (q *process) place(y *cycle) {
 		}
 		return
 	}
-	slices.SortFunc(s.regions, func(a, b region) int { return cmp.Compare(a.from, b.from) })
+	sorting.By(s.regions, func(a, b region) int { return cmp.Compare(a.from, b.from) })
 	for i := range q.survival.objects {
 		o := &q.survival.objects[i]
 		n, _ := slices.BinarySearchFunc(s.regions, o.address, func(r region, a uint64) int {
@@ -224,7 +225,7 @@ func (s *survival) emit(q *process) {
 		return
 	}
 	q.cover(evidence.CoverDeaths, q.since(), q.until(), 0)
-	slices.SortFunc(s.deaths, func(x, y allocated) int { return cmp.Or(-cmp.Compare(x.bytes, y.bytes), cmp.Compare(x.n, y.n)) })
+	sorting.By(s.deaths, func(x, y allocated) int { return cmp.Or(-cmp.Compare(x.bytes, y.bytes), cmp.Compare(x.n, y.n)) })
 	for i := range s.deaths {
 		d := &s.deaths[i]
 		q.b.Sample(evidence.Sample{Subject: q.id, Stack: q.stack(d.stack, false, d.time), Type: q.b.Name(evidence.SampleGen2Deaths), Unit: q.b.Name("bytes"),

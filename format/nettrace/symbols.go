@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/sorting"
 )
 
 // symbols are the methods of a process by address, and the stacks of a stream as they are
@@ -182,8 +183,8 @@ func (s *nameTable) sort() {
 	order := func(a, b method) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size))
 	}
-	slices.SortStableFunc(s.methods, order)
-	slices.SortStableFunc(s.entries, order)
+	sorting.By(s.methods, order)
+	sorting.By(s.entries, order)
 	for _, u := range s.unloads {
 		i, _ := slices.BinarySearchFunc(s.methods, u, func(m method, u unload) int {
 			if m.start < u.start || m.start == u.start && m.from < u.at {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/sorting"
 )
 
 // finish writes what was read.
@@ -96,7 +97,7 @@ func (p *parser) order() (all []who, commands map[who]evidence.NameID) {
 			commands[w] = r.who.comm
 		}
 	}
-	slices.SortStableFunc(all, func(a, b who) int { return cmp.Compare(rows[b], rows[a]) })
+	sorting.By(all, func(a, b who) int { return cmp.Compare(rows[b], rows[a]) })
 	p.processes = len(all)
 	return all[:min(len(all), mostSubject)], commands
 }
@@ -156,7 +157,7 @@ func (t totals) tables(b *evidence.Builder) {
 		if all == 0 {
 			continue
 		}
-		slices.SortFunc(order, func(a, b total) int { return cmp.Or(cmp.Compare(t[b].ns, t[a].ns), cmp.Compare(a.class, b.class)) })
+		sorting.By(order, func(a, b total) int { return cmp.Or(cmp.Compare(t[b].ns, t[a].ns), cmp.Compare(a.class, b.class)) })
 		x := evidence.Table{Title: "threads ran in", Columns: []string{"mechanism", "time", "share", "samples"}}
 		if waited {
 			x.Title, x.Columns[3] = "threads waited for", "waits"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Access is the access log of PHP-FPM. Its lines are what access.format makes of them; they are told
@@ -336,7 +337,7 @@ func (p *accessParser) add(e *entry) {
 
 func (p *accessParser) finish() {
 	b := p.b
-	slices.SortStableFunc(p.order, func(x, y *routed) int { return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.text, y.text)) })
+	sorting.By(p.order, func(x, y *routed) int { return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.text, y.text)) })
 	table := evidence.Table{Title: "php-fpm requests", Columns: []string{"route", "requests", "mean ms", "p50 ms", "p99 ms", "CPU ms", "memory MiB"}}
 	for i, r := range p.order {
 		if r.counted > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Status is answers of the status page.
@@ -261,7 +262,7 @@ func (p *statusParser) emit() {
 	var line int64
 	untimed := false
 	for _, x := range p.order {
-		slices.SortStableFunc(x.at, func(r, s gauge) int { return cmp.Compare(r.t, s.t) })
+		sorting.By(x.at, func(r, s gauge) int { return cmp.Compare(r.t, s.t) })
 		for i := range x.at {
 			if x.at[i].t == 0 {
 				x.at[i].t, untimed = b.Modified(), true

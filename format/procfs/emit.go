@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/redact"
+	"github.com/unstall/unstall/sorting"
 )
 
 // tracks are the figures of one subject over time, in the order they came.
@@ -305,7 +306,7 @@ func (p *parser) tables() {
 		return
 	}
 	busy := slices.Clone(p.processes)
-	slices.SortStableFunc(busy, func(a, b *process) int {
+	sorting.By(busy, func(a, b *process) int {
 		return -cmp.Compare(orZero(a.get(evidence.SeriesProcessCPU).mean()), orZero(b.get(evidence.SeriesProcessCPU).mean()))
 	})
 	const most = 20

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // events are what LATENCY answered: what took longer than latency-monitor-threshold
@@ -124,7 +125,7 @@ func (s *events) emit(b *evidence.Builder, id evidence.SubjectID) {
 	if !s.asked {
 		return
 	}
-	slices.SortStableFunc(s.all, func(x, y event) int { return int(max(-1, min(1, x.at-y.at))) })
+	sorting.By(s.all, func(x, y event) int { return int(max(-1, min(1, x.at-y.at))) })
 	from, until := s.from, s.until
 	for _, e := range s.all {
 		took, end := e.took*1e6, e.at+1e9

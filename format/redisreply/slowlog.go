@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // slowlog is what SLOWLOG GET answered so far.
@@ -104,7 +105,7 @@ func (s *slowlog) emit(b *evidence.Builder, id evidence.SubjectID) {
 		return
 	}
 	from, until := s.from, s.until
-	slices.SortStableFunc(s.calls, func(x, y call) int { return int(max(-1, min(1, x.high-y.high))) })
+	sorting.By(s.calls, func(x, y call) int { return int(max(-1, min(1, x.high-y.high))) })
 	for _, c := range s.calls {
 		took := c.took * 1e3
 		name, count, size := c.words()

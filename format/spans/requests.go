@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/sorting"
 )
 
 // wait is a part of a request that is not local: a call, or the taking of a connection.
@@ -100,7 +101,7 @@ func (t *trace) request(i int32, alone bool) bool {
 
 // emit makes requests of the spans.
 func (p *parser) emit() {
-	slices.SortFunc(p.spans, func(a, b span) int {
+	sorting.By(p.spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.trace, b.trace), cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.id, b.id), cmp.Compare(a.kind, b.kind), cmp.Compare(a.line, b.line))
 	})
 	serves := make([]bool, len(p.services)+1) // whether the service has spans of requests
@@ -307,7 +308,7 @@ func (e *emitter) serviceName(n int32) evidence.NameID {
 // states lays the waits over a request. Where several run at once, the one that ends last
 // is waited for; a call counts before the wait for a pool around it.
 func (e *emitter) states(start, end int64) evidence.Path {
-	slices.SortFunc(e.waits, func(a, b wait) int {
+	sorting.By(e.waits, func(a, b wait) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.cause, b.cause))
 	})
 	calls := union(e.waits, false, start, end)

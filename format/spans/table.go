@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -98,7 +99,7 @@ func (e *emitter) tables() {
 	for _, r := range e.routes {
 		routes = append(routes, r)
 	}
-	slices.SortFunc(routes, func(x, y *route) int {
+	sorting.By(routes, func(x, y *route) int {
 		return cmp.Or(cmp.Compare(len(y.took), len(x.took)), cmp.Compare(x.name, y.name))
 	})
 	for _, r := range routes[:min(shown, len(routes))] {
@@ -121,7 +122,7 @@ func (e *emitter) tables() {
 	for _, d := range e.calls {
 		dependencies = append(dependencies, d)
 	}
-	slices.SortFunc(dependencies, func(x, y *dependency) int {
+	sorting.By(dependencies, func(x, y *dependency) int {
 		return cmp.Or(cmp.Compare(sum(y.took), sum(x.took)), cmp.Compare(x.name, y.name))
 	})
 	for _, d := range dependencies[:min(shown, len(dependencies))] {

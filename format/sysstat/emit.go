@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/sorting"
 )
 
 // tracks are the figures of one subject over time, in the order they came.
@@ -157,7 +158,7 @@ func (p *parser) finish() error {
 	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.ShareOf(evidence.SeriesHostCPUBusy)))
 	p.cover(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
 	p.cover(host, evidence.CoverDisks, p.host.get(evidence.SeriesHostDiskRequests))
-	slices.SortStableFunc(p.processes, func(x, y *process) int {
+	sorting.By(p.processes, func(x, y *process) int {
 		return cmp.Compare(y.get(evidence.SeriesProcessCPU).sum(), x.get(evidence.SeriesProcessCPU).sum())
 	})
 	var faults *track

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/java"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -178,7 +179,7 @@ func (p *parser) ranked() {
 			p.top = append(p.top, p.dump[i])
 		}
 	}
-	slices.SortStableFunc(p.top, func(a, b thread) int { return cmp.Compare(b.cpu, a.cpu) })
+	sorting.By(p.top, func(a, b thread) int { return cmp.Compare(b.cpu, a.cpu) })
 	p.top = p.top[:min(len(p.top), most)]
 }
 

@@ -3,11 +3,11 @@ package journey
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/sorting"
 )
 
 // stepEnd is a step that a user took.
@@ -142,6 +142,6 @@ func (r *runner) result() *load.Result {
 		}
 		result.Journeys = append(result.Journeys, out)
 	}
-	slices.SortStableFunc(result.ErrorKinds, func(a, b load.ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.By(result.ErrorKinds, func(a, b load.ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
 	return result
 }

@@ -2,12 +2,13 @@ package page
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/unstall/unstall/sorting"
 )
 
 // image is the source an img element shows: of its picture's sources the first that fits, else its
@@ -81,7 +82,7 @@ func pick(set, src, sizes string, v Viewport) string {
 			c.density = 1
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
+	sorting.By(all, func(a, b candidate) int {
 		switch {
 		case a.density < b.density:
 			return -1

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/model/queue"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -107,7 +108,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 	if len(rows) == 0 {
 		return errors.New("there are no requests")
 	}
-	slices.SortFunc(rows, func(i, j int) int { return cmp.Or(cmp.Compare(began(i), began(j)), cmp.Compare(i, j)) })
+	sorting.By(rows, func(i, j int) int { return cmp.Or(cmp.Compare(began(i), began(j)), cmp.Compare(i, j)) })
 	for _, i := range rows {
 		r.Arrive = append(r.Arrive, began(i))
 		r.Latency = append(r.Latency, q.Latency(i))
@@ -226,7 +227,7 @@ func (g *Process) quiet() (q quiet) {
 			marks = append(marks, reading.Span{From: v.Start[i], To: v.End[i]})
 		}
 	}
-	slices.SortFunc(marks, func(a, b reading.Span) int { return cmp.Compare(a.From, b.From) })
+	sorting.By(marks, func(a, b reading.Span) int { return cmp.Compare(a.From, b.From) })
 	for _, m := range marks {
 		if n := len(q.marks); n > 0 && m.From <= q.marks[n-1].To {
 			q.marks[n-1].To = max(q.marks[n-1].To, m.To)
@@ -236,7 +237,7 @@ func (g *Process) quiet() (q quiet) {
 	}
 	covered := slices.Clone(b.Covered(g.Subject, evidence.CoverGC))
 	covered = slices.DeleteFunc(covered, func(w evidence.Coverage) bool { return !among(w.Origin) })
-	slices.SortFunc(covered, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
+	sorting.By(covered, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
 	for _, w := range covered {
 		q.watched = q.watched.Add(w.From, w.Until)
 		if !slices.Contains(q.clocks, w.Clock) {

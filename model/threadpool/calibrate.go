@@ -13,6 +13,7 @@ import (
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/reading"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -98,7 +99,7 @@ func (p *Process) each() float64 {
 		}
 		seconds[k].took = v.Number
 	}
-	slices.SortFunc(seconds, func(a, b second) int { return cmp.Compare(a.ended, b.ended) })
+	sorting.By(seconds, func(a, b second) int { return cmp.Compare(a.ended, b.ended) })
 	ended, took := make([]float64, n), make([]float64, n)
 	for k, x := range seconds {
 		ended[k], took[k] = x.ended, x.took

@@ -17,6 +17,7 @@ import (
 	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/probe"
+	"github.com/unstall/unstall/sorting"
 )
 
 // The parts of one processor that reading a host may take, writing included; with the samples of
@@ -226,7 +227,7 @@ func (h *hostRecorder) processes(first bool) {
 			busy = append(busy, used{pid, 0})
 		}
 	}
-	slices.SortFunc(busy, func(a, b used) int { return cmp.Or(cmp.Compare(b.ticks, a.ticks), cmp.Compare(a.pid, b.pid)) })
+	sorting.By(busy, func(a, b used) int { return cmp.Or(cmp.Compare(b.ticks, a.ticks), cmp.Compare(a.pid, b.pid)) })
 	for _, u := range busy {
 		h.look(u.pid)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/report/sentence"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/timeline"
 )
 
@@ -380,7 +381,7 @@ func watched(all []diagnose.Coverage) string {
 	if len(spans) == 0 {
 		return sentence.Window(diagnose.Window{Duration: cause.Number(longest)})
 	}
-	slices.SortFunc(spans, func(a, b diagnose.Coverage) int { return a.From.Compare(*b.From) })
+	sorting.By(spans, func(a, b diagnose.Coverage) int { return a.From.Compare(*b.From) })
 	from, until := *spans[0].From, *spans[0].Until
 	pieces, total := 1, time.Duration(0)
 	begin := from

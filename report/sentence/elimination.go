@@ -2,10 +2,10 @@ package sentence
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/sorting"
 )
 
 // eliminate puts what was ruled out in the order of the steps: of each the first, so that
@@ -33,7 +33,7 @@ func eliminate(verdicts []diagnose.Verdict) {
 			sources[s] = true
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int {
+	sorting.By(all, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(a.rank[0], b.rank[0]), cmp.Compare(a.rank[1], b.rank[1]))
 	})
 	for i := range all {

@@ -6,13 +6,13 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/sorting"
 )
 
 // Target names a target and lists what is known of it.
@@ -163,7 +163,7 @@ func Healthy(d *diagnose.Diagnosis) bool { return d.Outcome == diagnose.NothingF
 // largest lists what most slow time went into: "unobserved 62 %, own work 21 %".
 func largest(d *diagnose.Diagnosis) string {
 	rows, total := Ledger(d)
-	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
+	sorting.By(rows, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
 	var items []string
 	for _, r := range rows {
 		if share := r.Ms / total; share >= .1 && len(items) < 3 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/watch/series"
 )
 
@@ -48,7 +49,7 @@ func (s *Sample) Full() string {
 
 // Sort puts labels in order, as stores want them.
 func Sort(l []Label) []Label {
-	slices.SortFunc(l, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.By(l, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
 	return l
 }
 
