@@ -18,14 +18,18 @@ func (g *collector) hold(p *pause) {
 }
 
 func (q *process) emitHolds() {
-	emit := func(from, to int64, by string) {
+	emit := func(from, to int64, by evidence.NameID) {
 		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.RecorderHold, Start: from, End: max(from, to),
-			Cause: q.b.Name(by), Origin: q.b.Origin(q.p.before + q.p.events)})
+			Cause: by, Origin: q.b.Origin(q.p.before + q.p.events)})
 	}
-	for _, h := range q.gc.holds {
-		emit(h[0], h[1], "look at all threads")
+	if n := len(q.gc.holds); n > 0 {
+		q.b.RoomForIntervals(n)
+		by := q.b.Name("look at all threads")
+		for _, h := range q.gc.holds {
+			emit(h[0], h[1], by)
+		}
 	}
 	if q.stopped != 0 {
-		emit(q.stopped, q.told, "names of methods")
+		emit(q.stopped, q.told, q.b.Name("names of methods"))
 	}
 }
