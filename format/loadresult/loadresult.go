@@ -25,6 +25,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
@@ -81,6 +82,10 @@ func beginning(a *format.Artifact) ([]byte, error) {
 	return head, err
 }
 
+// mostBefore is how many values of JSON may stand before a summary: of what has more, such as a log of JSON lines,
+// not all that match is shown need be decoded.
+const mostBefore = 32
+
 // recognise finds how to read an artifact that begins like this, nil if it is
 // none of ours.
 func recognise(head []byte) reader {
@@ -96,7 +101,7 @@ func recognise(head []byte) reader {
 			return (*parser).k6Lines
 		case isVegetaLine(first):
 			return (*parser).vegetaLines
-		case len(documents(bytes.NewReader(text), 1, func(t tree) bool { return summaryOf(t) != nil })) > 0:
+		case len(documents(bytes.NewReader(text), mostBefore, 1, func(t tree) bool { return summaryOf(t) != nil })) > 0:
 			return (*parser).json
 		}
 	case isRequests(first):
@@ -130,7 +135,7 @@ func (p *parser) json(a *format.Artifact) error {
 	}
 	cut := err != nil
 	var runs []*run
-	docs := documents(bytes.NewReader(content), maxRuns, func(t tree) bool { return summaryOf(t) != nil })
+	docs := documents(bytes.NewReader(content), math.MaxInt, maxRuns, func(t tree) bool { return summaryOf(t) != nil })
 	for _, t := range docs {
 		r := summaryOf(t)(t)
 		r.Origin = p.b.Origin(1)

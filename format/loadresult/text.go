@@ -2,6 +2,7 @@ package loadresult
 
 import (
 	"errors"
+	"math"
 	"strings"
 
 	"github.com/unstall/unstall/format"
@@ -125,7 +126,7 @@ func (t *texts) done() {
 
 // embedded reads a summary that is one line among others.
 func (p *parser) embedded(line string, number int64) bool {
-	found := documents(strings.NewReader(line), 1, func(t tree) bool { return summaryOf(t) != nil })
+	found := documents(strings.NewReader(line), math.MaxInt, 1, func(t tree) bool { return summaryOf(t) != nil })
 	if len(found) == 0 {
 		return false
 	}

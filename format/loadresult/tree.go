@@ -16,10 +16,10 @@ const (
 
 func (t tree) cut() bool { return t[cutKey] != nil }
 
-// documents reads the objects of a stream that are wanted, up to a number.
-func documents(r io.Reader, most int, wanted func(tree) bool) (found []tree) {
+// documents reads the objects of a stream that are wanted, up to a number, among so many values.
+func documents(r io.Reader, among, most int, wanted func(tree) bool) (found []tree) {
 	d := json.NewDecoder(r)
-	for len(found) < most {
+	for n := 0; len(found) < most && n < among; n++ {
 		v, err := node(d, 0)
 		t, ok := v.(tree)
 		if ok && wanted(t) {

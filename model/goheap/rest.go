@@ -44,27 +44,56 @@ const leftAbove = 3
 
 func newRest(placed []Placed) *rest {
 	r := &rest{}
-	var blocks [][]Placed
+	// What is drawn is among what was seen: it need not be sorted again, but counted by its rank.
+	type ranked struct {
+		phase
+		rank int
+	}
+	var blocks [][]ranked
+	var sorted byPhase
+	for _, x := range placed {
+		sorted[x.phase] = append(sorted[x.phase], x.Latency)
+	}
+	for _, v := range sorted {
+		stats.SortInts(v)
+	}
 	for i, x := range placed {
-		r.seen[x.phase] = append(r.seen[x.phase], x.Latency)
 		if i == 0 || x.Cycle != placed[i-1].Cycle {
 			blocks = append(blocks, nil)
 		}
-		blocks[len(blocks)-1] = append(blocks[len(blocks)-1], x)
+		blocks[len(blocks)-1] = append(blocks[len(blocks)-1], ranked{x.phase, at(sorted[x.phase], x.Latency)})
 	}
-	r.seen.sort()
+	for p, v := range sorted {
+		r.seen[p] = thinned(v, kept)
+	}
 	if r.blocks = len(blocks); r.blocks < 2 {
 		return r
 	}
 	chance := rand.New(rand.NewPCG(uint64(len(placed)), 0x72657374))
+	var times [phases][]int
+	for p, v := range sorted {
+		times[p] = make([]int, len(v))
+	}
+	var all []int64
 	for range redraws {
-		var drawn byPhase
 		for range blocks {
 			for _, x := range blocks[chance.IntN(len(blocks))] {
-				drawn[x.phase] = append(drawn[x.phase], x.Latency)
+				times[x.phase][x.rank]++
 			}
 		}
-		drawn.sort()
+		var drawn byPhase
+		for p, v := range sorted {
+			all = all[:0]
+			for rank, n := range times[p] {
+				for range n {
+					all = append(all, v[rank])
+				}
+			}
+			clear(times[p])
+			if drawn[p] = thinned(all, kept); len(all) <= kept {
+				drawn[p] = slices.Clone(all)
+			}
+		}
 		r.others = append(r.others, drawn)
 	}
 	return r
