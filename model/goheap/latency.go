@@ -193,18 +193,25 @@ func (s *serving) step(p pace) float64 {
 	}
 	for i := range s.procs {
 		if j := &s.procs[i].job; s.procs[i].runs {
-			step = min(step, j.left/p.own, (s.Quantum-j.ran)/(p.own+p.assist))
+			left, quantum := j.left, s.Quantum-j.ran
+			if s.marking { // else an ns is an ns of work
+				left, quantum = left/p.own, quantum/(p.own+p.assist)
+			}
+			step = min(step, left, quantum)
 		}
 	}
 	n := float64(s.busy)
+	if !s.marking {
+		if s.Marking.Every > 0 && n > 0 {
+			step = min(step, (s.Marking.Every-s.since)/n)
+		}
+		return step
+	}
 	if p.spends > 0 {
 		step = min(step, s.credit/p.spends)
 	}
 	if mark := p.must + p.idle + n*p.assist; mark > 0 {
 		step = min(step, s.left/mark, longestStep)
-	}
-	if !s.marking && s.Marking.Every > 0 && n > 0 {
-		step = min(step, (s.Marking.Every-s.since)/(p.own*n))
 	}
 	return step
 }

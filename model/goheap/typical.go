@@ -29,9 +29,8 @@ func (t *typical) add(arrive, latency []int64, cycles float64) {
 	var stretch []int64
 	end := func() {
 		if len(stretch) >= queue.MinReplay {
-			stats.SortInts(stretch)
 			for k, q := range ranks {
-				t.each[k] = append(t.each[k], float64(stats.Quantile(stretch, q)))
+				t.each[k] = append(t.each[k], float64(stats.QuantileOf(stretch, q)))
 			}
 		}
 		stretch = stretch[:0]
@@ -64,11 +63,10 @@ func fallsBehind(latency []int64) bool {
 	var median [4]int64
 	for k := range median {
 		part := slices.Clone(latency[k*len(latency)/4 : (k+1)*len(latency)/4])
-		stats.SortInts(part)
 		if len(part) == 0 {
 			return false
 		}
-		if median[k] = stats.Quantile(part, .5); k > 0 && median[k] < median[k-1] {
+		if median[k] = stats.QuantileOf(part, .5); k > 0 && median[k] < median[k-1] {
 			return false
 		}
 	}
