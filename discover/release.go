@@ -16,27 +16,29 @@ import (
 
 // Release is the version of the program itself, as its own people count, "" where nothing tells it:
 // what they say of it in its environment or its container's labels, its image's tag, else what was built
-// into it. It opens files, and is asked once for each process.
-func (t Target) Release() string {
+// into it, which depends on what it runs on: built finds that below the process's folder of /proc; nil: nobody
+// knows where. It opens files, and is asked once for each process.
+func (t Target) Release(built func(dir string, t Target) string) string {
 	if t.PID == 0 {
 		return ""
 	}
-	return release(fmt.Sprintf("/proc/%d", t.PID), t)
+	return release(fmt.Sprintf("/proc/%d", t.PID), t, built)
 }
 
-// release reads a process's folder of /proc.
-func release(dir string, t Target) string {
+func release(dir string, t Target, built func(dir string, t Target) string) string {
 	for _, told := range []func() string{
 		func() string { return toldByEnvironment(readSmall(dir + "/environ")) },
 		func() string { return firstOf(t.In.Labels, releaseLabels) },
 		func() string { return tagOf(t.In.Image) },
-		func() string { return builtInto(dir, t) },
 	} {
 		if v := told(); v != "" {
 			return shortRelease(v)
 		}
 	}
-	return ""
+	if built == nil {
+		return ""
+	}
+	return shortRelease(built(dir, t))
 }
 
 // releaseVars are variables that people tell their telemetry the version by.
@@ -86,38 +88,45 @@ func tagOf(image string) string {
 	return tag
 }
 
-// builtInto is what the program's own files say.
-func builtInto(dir string, t Target) string {
-	switch t.Runtime {
-	case "go":
-		if info, err := buildinfo.ReadFile(dir + "/exe"); err == nil {
-			if v := info.Main.Version; v != "" && v != "(devel)" {
-				return v
-			}
-			for _, s := range info.Settings {
-				if s.Key == "vcs.revision" {
-					return s.Value
-				}
-			}
+// ReleaseOfBuild is what `go version -m` says of the main module, or the revision it was built from.
+func ReleaseOfBuild(dir string, _ Target) string {
+	info, err := buildinfo.ReadFile(dir + "/exe")
+	if err != nil {
+		return ""
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
 		}
-	case "jvm":
-		if path := argumentOf(dir, "-jar", ".jar"); path != "" {
-			if v := ofJar(path); v != "" {
-				return v
-			}
-			return ofName(filepath.Base(path))
-		}
-	case "dotnet":
-		if path := argumentOf(dir, "", ".dll"); path != "" {
-			return ofAssembly(path)
-		}
-		if exe, err := os.Readlink(dir + "/exe"); err == nil { // its own launcher lies beside it
-			return ofAssembly(dir + "/root" + exe + ".dll")
-		}
-	case "redis":
-		return t.Version
 	}
 	return ""
+}
+
+// ReleaseOfJar is what the manifest of the jar says that a command line runs, or its name.
+func ReleaseOfJar(dir string, _ Target) string {
+	path := argumentOf(dir, "-jar", ".jar")
+	if path == "" {
+		return ""
+	}
+	if v := ofJar(path); v != "" {
+		return v
+	}
+	return ofName(filepath.Base(path))
+}
+
+// ReleaseOfAssembly is that of the assembly that a command line runs, or that lies beside its own launcher.
+func ReleaseOfAssembly(dir string, _ Target) string {
+	if path := argumentOf(dir, "", ".dll"); path != "" {
+		return ofAssembly(path)
+	}
+	exe, err := os.Readlink(dir + "/exe")
+	if err != nil {
+		return ""
+	}
+	return ofAssembly(dir + "/root" + exe + ".dll")
 }
 
 // argumentOf is the first argument that is such a file and stands behind another, "" any, as this process

@@ -33,6 +33,7 @@ var Dotnet = &Runtime{
 	ReadCollector: reading.DotnetCollector,
 	Generations:   reading.ReadDotnetGC,
 	Models:        []*model.Model{threadpool.Model},
+	Built:         discover.ReleaseOfAssembly,
 	Recognise: &discover.Recogniser{
 		Traces: func(p discover.Process) (seen discover.Seen, ok bool) {
 			if ok = diagnosticSocket(p); ok {

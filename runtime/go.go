@@ -30,6 +30,7 @@ var Go = &Runtime{
 	Models:        []*model.Model{goheap.Model},
 	AtLeast:       goAtLeast,
 	HugePages:     goHugePages,
+	Built:         discover.ReleaseOfBuild,
 	Recognise: &discover.Recogniser{
 		Built: func(e discover.Executable) (discover.Seen, bool) {
 			return discover.Seen{Version: e.GoVersion, Main: e.Main}, e.GoVersion != ""

@@ -37,6 +37,7 @@ var JVM = &Runtime{
 	ReadCollector: reading.JVMCollector,
 	HugePages:     jvmHugePages,
 	Models:        []*model.Model{younggen.Model},
+	Built:         discover.ReleaseOfJar,
 	Recognise: &discover.Recogniser{
 		Traces:  discover.Process.Hotspot,
 		Program: launchedByJava,

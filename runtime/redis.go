@@ -24,6 +24,7 @@ var Redis = &Runtime{
 	Clients:   []string{"redis", "redigo", "jedis", "lettuce", "rueidis", "valkey", "keydb"},
 	HugePages: redisHugePages,
 	Counters:  &top.Redis,
+	Built:     func(_ string, t discover.Target) string { return t.Version },
 	Recognise: &discover.Recogniser{
 		Called: "redis",
 		Traces: func(p discover.Process) (discover.Seen, bool) {

@@ -46,6 +46,10 @@ type Runtime struct {
 	// Recognise tells its processes from others. ID and launchers are put in by [Recognisers].
 	Recognise *discover.Recogniser
 
+	// Built is the version of the program that one of its processes runs, as was built into its files, below the process's
+	// folder of /proc; nil: they tell none.
+	Built func(dir string, t discover.Target) string
+
 	Stacks *threads.Reader // reads its threads' stacks; nil: requests' states come from elsewhere
 	// ReadCollector reads what its garbage collector did; nil: it has none that is read.
 	ReadCollector reading.CollectorReader
