@@ -42,6 +42,7 @@ type parser struct {
 	about   evidence.Subject
 	cpus    int
 	symbols *symbols
+	recent  recent
 	number  int64 // of the event that is read, of those that are interpreted
 	facts   map[string]string
 	classes map[int64]*recording.Class // of the chunk that is read
@@ -94,6 +95,7 @@ func (p *parser) chunk(c *recording.Chunk) {
 	p.chunks++
 	p.major, p.minor = c.Major, c.Minor
 	p.symbols.forget()
+	p.recent.forget()
 	p.classes = c.Classes
 	known := make(map[*recording.Class]func(*parser, *recording.Record))
 	from, until := int64(0), int64(0)
@@ -104,11 +106,13 @@ func (p *parser) chunk(c *recording.Chunk) {
 		return known[x] != nil
 	}, func(e *recording.Record) {
 		p.number++
-		if at := e.Start(); at > 0 {
-			if from == 0 || at < from {
-				from = at
+		if c.Duration == 0 { // it was never finished
+			if at := e.Start(); at > 0 {
+				if from == 0 || at < from {
+					from = at
+				}
+				until = max(until, at)
 			}
-			until = max(until, at)
 		}
 		if e.Class != last { // events of a kind come one after the other
 			last, interpret = e.Class, known[e.Class]

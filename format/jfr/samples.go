@@ -31,19 +31,50 @@ const maxSites = 1 << 18
 
 func newSums() sums { return sums{at: make(map[site]*sum)} }
 
-func (s *sums) add(p *parser, at site, value int64) {
+// add counts an event at a site, and returns where; nil: there are too many.
+func (s *sums) add(p *parser, at site, value int64) *sum {
 	x := s.at[at]
 	if x == nil {
 		if len(s.at) == maxSites {
 			s.more++
-			return
+			return nil
 		}
 		x = &sum{first: p.number}
 		s.at[at] = x
 	}
+	x.add(value)
+	return x
+}
+
+func (x *sum) add(value int64) {
 	x.count++
 	x.value = min(x.value+value, 1<<60)
 }
+
+// recent finds the sums of events that are like one before by the keys of a chunk's constants: most samples of a
+// program are of few sites, and are added up without being understood anew.
+type recent struct{ at [1 << 12]likeness }
+
+// likeness is what events have in common that count at one site.
+type likeness struct {
+	of                   *sums
+	stack, thread, class int64
+	sum                  *sum // nil: none
+}
+
+// find returns where an event like this is kept, and whether one was before.
+func (r *recent) find(of *sums, stack, thread, class int64) (*likeness, bool) {
+	h := uint64(stack)*0x9e3779b97f4a7c15 ^ uint64(thread)*0xc2b2ae3d27d4eb4f ^ uint64(class)*0x165667b19e3779f9
+	x := &r.at[(h^h>>29)%uint64(len(r.at))]
+	if x.sum != nil && x.stack == stack && x.thread == thread && x.class == class && x.of == of {
+		return x, true
+	}
+	*x = likeness{of: of, stack: stack, thread: thread, class: class}
+	return x, false
+}
+
+// forget begins another chunk, whose keys are its own.
+func (r *recent) forget() { clear(r.at[:]) }
 
 // emit writes a row for each site, those of most first; a value for each event is what they stand for.
 func (s *sums) emit(p *parser, typ, unit string, value func(*sum) int64) {
@@ -105,22 +136,28 @@ func (p *parser) nativeSample(e *recording.Record) {
 // that got a new buffer of its thread (TLAB) that buffer, of one outside of them itself. The first replaces
 // both others from JDK 16 on; where both are recorded the first would count twice.
 func (p *parser) allocated(e *recording.Record) {
-	t := p.symbols.thread(e, "eventThread")
-	at := site{p.symbols.stack(e, t, 0), p.symbols.class(e, "objectClass")}
 	switch {
 	case e.Has("weight"):
-		p.drawn.add(p, at, max(0, e.Int("weight")))
+		p.sampled(&p.drawn, e, "objectClass", max(0, e.Int("weight")))
 	case e.Has("tlabSize"):
-		p.allocations.add(p, at, max(0, e.Int("tlabSize")))
+		p.sampled(&p.allocations, e, "objectClass", max(0, e.Int("tlabSize")))
 	default:
-		p.allocations.add(p, at, max(0, e.Int("allocationSize")))
+		p.sampled(&p.allocations, e, "objectClass", max(0, e.Int("allocationSize")))
 	}
 }
 
 // thrown counts exceptions by class and stack.
-func (p *parser) thrown(e *recording.Record) {
+func (p *parser) thrown(e *recording.Record) { p.sampled(&p.exceptions, e, "thrownClass", 0) }
+
+// sampled counts an event at its stack and the class of its object.
+func (p *parser) sampled(to *sums, e *recording.Record, class string, value int64) {
+	like, known := p.recent.find(to, e.Int("stackTrace"), e.Int("eventThread"), e.Int(class))
+	if known {
+		like.sum.add(value)
+		return
+	}
 	t := p.symbols.thread(e, "eventThread")
-	p.exceptions.add(p, site{p.symbols.stack(e, t, 0), p.symbols.class(e, "thrownClass")}, 0)
+	like.sum = to.add(p, site{p.symbols.stack(e, t, 0), p.symbols.class(e, class)}, value)
 }
 
 // oldObject is one of the objects that the JVM sampled when they were allocated and that are still alive at the

@@ -3,7 +3,56 @@ package recording
 // pool holds where the constants of a class are.
 type pool struct {
 	class *Class
-	at    map[int64]int32 // by key; a chunk is shorter than 2 GiB
+	found []constant
+
+	// Made when one is first asked for: most pools are never.
+	first int64
+	dense []int32         // places by key from first on, 0: none
+	at    map[int64]int32 // where keys lie far apart
+	ready bool
+}
+
+// constant is a key and where its value is; a chunk is shorter than 2 GiB.
+type constant struct {
+	key int64
+	at  int32
+}
+
+// find returns where a constant is. The JVM counts stacks and threads, whose keys so lie side by side.
+func (p *pool) find(key int64) (int, bool) {
+	if !p.ready {
+		p.index()
+	}
+	if p.dense != nil {
+		if i := uint64(key) - uint64(p.first); i < uint64(len(p.dense)) {
+			return int(p.dense[i]), p.dense[i] != 0
+		}
+		return 0, false
+	}
+	at, ok := p.at[key]
+	return int(at), ok
+}
+
+func (p *pool) index() {
+	p.ready = true
+	if len(p.found) == 0 {
+		return
+	}
+	first, last := p.found[0].key, p.found[0].key
+	for _, c := range p.found {
+		first, last = min(first, c.key), max(last, c.key)
+	}
+	if span := uint64(last) - uint64(first); span < 4*uint64(len(p.found))+64 {
+		p.first, p.dense = first, make([]int32, span+1)
+		for _, c := range p.found {
+			p.dense[uint64(c.key)-uint64(first)] = c.at
+		}
+		return
+	}
+	p.at = make(map[int64]int32, len(p.found))
+	for _, c := range p.found {
+		p.at[c.key] = c.at
+	}
 }
 
 // constants notes where each constant is. One that comes again is the same.
@@ -30,7 +79,7 @@ func (c *Chunk) checkpoint(body cursor) bool {
 		}
 		p := c.pools[id]
 		if p == nil {
-			p = &pool{class: x, at: make(map[int64]int32, n)}
+			p = &pool{class: x}
 			c.pools[id] = p
 		}
 		for range n {
@@ -39,7 +88,7 @@ func (c *Chunk) checkpoint(body cursor) bool {
 			if skipValue(&body, x, 0); body.bad {
 				return false
 			}
-			p.at[key] = int32(at)
+			p.found = append(p.found, constant{key, int32(at)})
 		}
 	}
 	return !body.bad
@@ -67,6 +116,10 @@ func skipValue(b *cursor, x *Class, depth int) {
 	case stringKind:
 		b.skipString()
 	default:
+		if x.numbers > 0 && !b.wide {
+			b.skipNumbers(x.numbers)
+			return
+		}
 		if len(x.Fields) == 0 { // takes no room: a million of them would be none
 			b.fail()
 		}
@@ -83,7 +136,12 @@ func skipField(b *cursor, f *Field, depth int) {
 		skipOne(b, f, depth)
 		return
 	}
-	for range b.count() {
+	n := b.count()
+	if x := f.Class; !b.wide && !f.Pooled && x != nil && x.numbers > 0 && depth < mostDepth {
+		b.skipNumbers(n * x.numbers) // a stack has a thousand of them
+		return
+	}
+	for range n {
 		if skipOne(b, f, depth); b.bad {
 			return
 		}

@@ -16,8 +16,8 @@ type Class struct {
 	Simple bool   // it stands for its only field
 	Fields []Field
 
-	kind kind
-	slot int // of its count
+	kind    kind
+	numbers int // a value of it is so many integers and nothing else, where those are compressed; 0: it is not
 }
 
 // Event says whether it is a type of events.
@@ -112,8 +112,29 @@ func metadata(c cursor) (map[int64]*Class, bool) {
 			x.Fields[i].Class = m.classes[x.Fields[i].class]
 		}
 	}
+	for _, x := range m.classes {
+		x.numbers = x.integers()
+	}
 	m.annotate()
 	return m.classes, !m.bad
+}
+
+// integers is how many integers a structure of nothing else has: a frame of a stack.
+func (c *Class) integers() int {
+	if c.kind != composite {
+		return 0
+	}
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		number := f.Pooled
+		if !number && f.Class != nil {
+			number = f.Class.kind == twoBytes || f.Class.kind == fourBytes || f.Class.kind == eightBytes
+		}
+		if f.Array || !number {
+			return 0
+		}
+	}
+	return len(c.Fields)
 }
 
 // tree is the metadata as it is read.

@@ -66,6 +66,24 @@ func (c *cursor) number(width int) uint64 {
 	return v
 }
 
+// skipNumbers goes over so many integers that are compressed.
+func (c *cursor) skipNumbers(n int) {
+	b, at := c.b, c.at
+	for ; n > 0; n-- {
+		for begin := at; ; {
+			if at >= len(b) {
+				c.fail()
+				return
+			}
+			at++
+			if b[at-1] < 0x80 || at-begin == 9 {
+				break
+			}
+		}
+	}
+	c.at = at
+}
+
 func (c *cursor) long() int64 { return int64(c.number(8)) }
 func (c *cursor) int() int64  { return int64(c.number(4)) }
 

@@ -215,8 +215,7 @@ func (c *Chunk) find(x *Class, key int64) (int, bool) {
 	if p == nil {
 		return 0, false
 	}
-	at, ok := p.at[key]
-	return int(at), ok
+	return p.find(key)
 }
 
 // text is that of a string, or of a class with one field, which stands for it.
