@@ -18,7 +18,7 @@ func (r *Result) Sentence() string {
 	}
 	text := fmt.Sprintf("%s %d: %s", t.Name, t.PID, t.Class.Title())
 	if t.Share != nil {
-		text = fmt.Sprintf("%s of the CPU time of %s %d goes to %s", figure.Fixed(100**t.Share, 0)+" %", t.Name, t.PID, t.Class.Title())
+		text = fmt.Sprintf("%s of the CPU time of %s %d goes to %s", figure.Percent(*t.Share), t.Name, t.PID, t.Class.Title())
 	}
 	if n := r.nearest(); n != nil {
 		text += fmt.Sprintf("; of the loads %q (%s) is most like it", n.Name, n.About)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/threads"
@@ -43,7 +44,7 @@ func (c *Case) contended(k Contention) Verdict {
 		v.Summary = "almost no thread waited for a lock"
 	}
 	if k.Waiting.Number >= hardly {
-		v.Summary = fmt.Sprintf("on average %s threads waited for a lock", Digits(2, k.Waiting.Number))
+		v.Summary = fmt.Sprintf("on average %s threads waited for a lock", figure.Num(k.Waiting.Number))
 	}
 	l := c.Ledger
 	if k.Charged {
@@ -66,7 +67,7 @@ func (c *Case) contended(k Contention) Verdict {
 			return v
 		case c.Share(ledger.Unobserved) >= Material && k.Waiting.Number >= hardly:
 			v.State = Inconclusive
-			v.Summary += fmt.Sprintf(", but %.0f %% of it was not observed", 100*c.Share(ledger.Unobserved))
+			v.Summary += fmt.Sprintf(", but %s of it was not observed", figure.Percent(c.Share(ledger.Unobserved)))
 			v.Needs = []Need{c.Trace("a longer time under load", "")}
 			return v
 		default:
@@ -90,7 +91,7 @@ func (c *Case) contended(k Contention) Verdict {
 		return v
 	case k.More != nil:
 		v.State, v.Needs = Inconclusive, k.More
-		v.Summary = fmt.Sprintf("%s threads waited for a lock at the same time, but %d thread dumps are too few to say how often", Digits(2, k.Waiting.Number), k.Looks)
+		v.Summary = fmt.Sprintf("%s threads waited for a lock at the same time, but %d thread dumps are too few to say how often", figure.Num(k.Waiting.Number), k.Looks)
 		k.found(&v)
 		return v
 	}

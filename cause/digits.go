@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Digits writes v with n significant digits, those before the point in full: 1203, 98.6,
-// 0.031. Unlike %g it has no exponents, which nobody reads in a sentence.
+// Digits writes v with n significant digits as it is typed, those before the point in full: 1203, 98.6,
+// 0.031. Text for people is written by [figure].
 func Digits(n int, v float64) string {
 	if math.Abs(v) >= math.Pow10(n) {
 		return strconv.FormatFloat(v, 'f', 0, 64)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/stats"
@@ -262,5 +263,5 @@ func (b *Behind) Root() string {
 	if b.Total == 0 || 2*b.Roots[top] < b.Total {
 		return ""
 	}
-	return fmt.Sprintf(", while those who held it were %s (%.0f %% of that)", top.Title(), 100*float64(b.Roots[top])/float64(b.Total))
+	return fmt.Sprintf(", while those who held it were %s (%s of that)", top.Title(), figure.Percent(float64(b.Roots[top])/float64(b.Total)))
 }

@@ -14,7 +14,7 @@ func OfSlow(share float64) string {
 	case share < .0005:
 		return "less than 0.1 % of slow time"
 	}
-	return fmt.Sprintf("%.1f %% of slow time", 100*share)
+	return fmt.Sprintf("%s of slow time", figure.Percent(share))
 }
 
 // SlowWait words the slow time (ns) spent waiting, and its share. What for begins with a

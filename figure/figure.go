@@ -33,6 +33,28 @@ func Num(v float64) string {
 	}
 }
 
+// Percent writes a part of one as a percentage: two digits, whole from 10 on, and as many as tell it from all.
+func Percent(part float64) string { return percent(100*part) + " %" }
+
+// percent writes a percentage without its sign. What is measured of a service is seldom known to more than two digits.
+func percent(v float64) string {
+	switch a := math.Abs(v); {
+	case v > 0 && v < least["%"]:
+		return "<" + Num(least["%"])
+	case a >= 99.95 && a < 100:
+		return Num(math.Copysign(99.9, v)) // not all of it
+	case a >= 99.5 && a < 100:
+		return Num(v)
+	case a >= 9.95:
+		return Num(math.Round(v))
+	case v == 0 || math.IsNaN(v):
+		return Num(v)
+	default:
+		step := math.Pow10(1 - int(math.Floor(math.Log10(a))))
+		return Num(math.Round(v*step) / step)
+	}
+}
+
 // decimals is how many make three significant digits of a.
 func decimals(a float64) int {
 	if a == 0 {
@@ -164,17 +186,18 @@ func Of(v float64, unit string) string {
 	return join(atLeast(v*factor, name), name)
 }
 
-// Range writes "1.31–1.63" in a unit that was chosen for another figure;
-// "" if either end is not known, one figure if both are written the same.
-func Range(low, high *float64, factor float64) string {
+// Range writes "1.31–1.63 ms" in a unit that was chosen for another figure, with
+// what that is multiplied by ([Scale]); "" if either end is not known, one figure
+// if both are written the same.
+func Range(low, high *float64, factor float64, unit string) string {
 	if low == nil || high == nil {
 		return ""
 	}
-	a, b := Num(*low*factor), Num(*high*factor)
-	if a == b {
-		return a
+	a, b := atLeast(*low*factor, unit), atLeast(*high*factor, unit)
+	if a != b {
+		a += "–" + b
 	}
-	return a + "–" + b
+	return join(a, unit)
 }
 
 // Change writes "6.4 → 2.7 ms (2.3–3.4)"; a figure that is not known is a
@@ -208,8 +231,11 @@ func Change(now, then, low, high *float64, unit string) string {
 // least is what figures of a unit are told down to: below, they are as good as none.
 var least = map[string]float64{"CPUs": .001, "%": .01}
 
-// atLeast writes a number, "<0.001" for one that is as good as none in its unit.
+// atLeast writes a number as its unit is written, "<0.001" for one that is as good as none in it.
 func atLeast(v float64, unit string) string {
+	if unit == "%" {
+		return percent(v)
+	}
 	if m := least[unit]; v > 0 && v < m {
 		return "<" + Num(m)
 	}

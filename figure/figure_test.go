@@ -72,7 +72,7 @@ func TestChange(t *testing.T) {
 		{p(3), nil, nil, nil, "count", "3 → ?"},
 		{p(.2), p(.00000924), p(.000005), p(.00002), "cores", "0.2 → <0.001 CPUs"},
 		{p(.2), p(.0004), p(.0001), p(.002), "cores", "0.2 → <0.001 CPUs (<0.001–0.002)"},
-		{p(38.7), p(100), p(72), p(100), "%", "38.7 → 100 % (72–100)"},
+		{p(38.7), p(100), p(72), p(100), "%", "39 → 100 % (72–100)"},
 	} {
 		if got := Change(c.now, c.then, c.low, c.high, c.unit); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

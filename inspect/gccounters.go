@@ -31,7 +31,7 @@ func counterTables(b *evidence.Bundle, a evidence.ArtifactID) (out []Table) {
 		for _, f := range g.Findings() {
 			mean := figure.Num(f.Value.Number) + " /s"
 			if f.Value == g.Time {
-				mean = figure.Num(f.Value.Number) + " %"
+				mean = figure.Percent(f.Value.Number / 100)
 			}
 			t.Rows = append(t.Rows, []string{f.Counter, mean, f.Text})
 		}

@@ -106,7 +106,7 @@ func (g *Generational) summaryTable() Table {
 		row("GC", map[bool]string{true: "server", false: "workstation"}[*g.ServerGC]+", "+figure.Num(*g.Heaps)+" "+map[bool]string{true: "heaps", false: "heap"}[*g.Heaps != 1])
 	}
 	if g.MemoryLoad != nil {
-		row("memory in use, as the runtime saw it", "at most "+figure.Num(*g.MemoryLoad)+" %")
+		row("memory in use, as the runtime saw it", "at most "+figure.Percent(*g.MemoryLoad/100))
 	}
 	row("heap after generation 2", g.trend())
 	if g.Unseen > 0 {
@@ -267,7 +267,7 @@ func percentCell(share *float64) string {
 	if share == nil {
 		return ""
 	}
-	return figure.Num(100**share) + " %"
+	return figure.Percent(*share)
 }
 
 func numberCell(v *float64) string {

@@ -126,7 +126,7 @@ func redisBytes(v reading.Value) string {
 	return ifKnown(v, func(n float64) string { return figure.Size(n) + "/s" })
 }
 func redisShare(v reading.Value) string {
-	return ifKnown(v, func(n float64) string { return figure.Num(100*n) + " %" })
+	return ifKnown(v, func(n float64) string { return figure.Percent(n) })
 }
 func redisTime(v reading.Value) string {
 	return ifKnown(v, func(n float64) string { return figure.Time(n) })

@@ -46,9 +46,10 @@ func TestReportsOfFixtures(t *testing.T) {
 // written is what is wrong with a diagnosis in all forms for people.
 func written(t *testing.T, d *diagnose.Diagnosis) []string {
 	t.Helper()
-	wrong := reporttest.Sentences(d)
+	wrong := append(reporttest.Sentences(d), reporttest.Twice(d)...)
 	for _, o := range []text.Options{{}, {Verbose: true}} {
-		wrong = append(wrong, reporttest.Terminal(terminal(t, d, o))...)
+		screen := terminal(t, d, o)
+		wrong = append(append(wrong, reporttest.Terminal(screen)...), reporttest.Alike(screen)...)
 	}
 	var md, page bytes.Buffer
 	if err := markdown.Report(&md, d); err != nil {

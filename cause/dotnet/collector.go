@@ -116,7 +116,7 @@ func unwatched(c *cause.Case) cause.Verdict {
 	var said []cause.Evidence
 	if g := reading.ReadGCCounters(c.Bundle, c.Subject, reading.Whole); g != nil {
 		for i, f := range g.Findings() {
-			summary += map[bool]string{true: ", but counters tell of ", false: ", "}[i == 0] + f.Counter + " " + cause.Digits(2, f.Value.Number) + map[string]string{"%": " %", "1/s": "/s"}[f.Unit]
+			summary += map[bool]string{true: ", but counters tell of ", false: ", "}[i == 0] + f.Counter + " " + figure.Num(f.Value.Number) + map[string]string{"%": " %", "1/s": "/s"}[f.Unit]
 			said = append(said, c.Figure(f.ID, f.Counter+": "+f.Text, f.Value.Number, f.Unit, f.Value.Origin))
 		}
 	}
@@ -131,7 +131,7 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, stall
 	c := g.c
 	share := g.ShareOf(p)
 	v.State, v.Weight = cause.RuledOut, share
-	v.Summary = fmt.Sprintf("%s pause the program %s %% of the time", what, cause.Digits(2, 100*share))
+	v.Summary = fmt.Sprintf("%s pause the program %s of the time", what, figure.Percent(share))
 	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by "+what, share, "1", g.Origin))
 	if most := p.Longest(); len(p) > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("gc.longest_pause_ms", "longest of these pauses", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
@@ -183,7 +183,7 @@ func (g *collector) judgeBilled(v *cause.Verdict, b *cause.Bill, what string, st
 	v.Summary = what + " are " + cause.OfSlow(share)
 	switch {
 	case !c.Slow():
-		v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, but almost no requests are slow", what, cause.Digits(2, 100*v.Weight))
+		v.Summary = fmt.Sprintf("%s pause the program %s of the time, but almost no requests are slow", what, figure.Percent(v.Weight))
 	case share >= cause.Material && c.Noticed(cause.Noticeable):
 		v.State = cause.Supported
 		v.Saves = c.Save(per, b.Low, b.High+waited)
@@ -191,7 +191,7 @@ func (g *collector) judgeBilled(v *cause.Verdict, b *cause.Bill, what string, st
 		v.Prediction = append(v.Prediction, c.PredictP99(less), c.PredictSlow(less))
 	case v.Weight >= leastStopped && c.Share(ledger.Unobserved) >= cause.Material && b.Most() >= cause.Material:
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%s are %.1f %% of slow time; how long requests queued behind them was not seen", what, 100*share)
+		v.Summary = fmt.Sprintf("%s are %s of slow time; how long requests queued behind them was not seen", what, figure.Percent(share))
 		v.Needs = append(v.Needs, cause.Need{What: "the arrival times of all requests: a load generator's results, or an access log with times in ms"})
 	case share >= cause.Arguable:
 		v.State = cause.Inconclusive
@@ -230,7 +230,7 @@ func (g *collector) unmet(v *cause.Verdict, p reading.Pauses, what string) {
 	}
 	mean := p.Seconds() / float64(len(p))
 	v.State, v.Needs = cause.Supported, nil
-	v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, for %s in the mean", what, cause.Digits(2, 100*v.Weight), figure.Time(1e9*mean))
+	v.Summary = fmt.Sprintf("%s pause the program %s of the time, for %s in the mean", what, figure.Percent(v.Weight), figure.Time(1e9*mean))
 	v.Evidence = append(v.Evidence, g.c.Seen("requests that arrive during a pause wait before the service begins with them: its own figures do not show that", g.OriginOf(p[0])))
 	if b := g.c.BillOf(g.Collector, p); b != nil && b.Sum() > 0 && g.c.Share(ledger.StopTheWorld) > 0 {
 		v.Saves = b.Saves(g.c)

@@ -66,16 +66,16 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	}
 	many := heaps.Number > math.Ceil(quota.Number) && stopped >= cause.OftenStopped
 	if !many && !(part >= mostlyPauses && part >= byChance*within) {
-		v.Summary = fmt.Sprintf("%s on a quota of %s CPUs, which stops it no more in GC pauses than otherwise", figure.Plural(int(heaps.Number), "heap"), cause.Digits(2, quota.Number))
+		v.Summary = fmt.Sprintf("%s on a quota of %s CPUs, which stops it no more in GC pauses than otherwise", figure.Plural(int(heaps.Number), "heap"), figure.Num(quota.Number))
 		return v
 	}
 	g.judge(&v, g.Pauses, "GC pauses", nil)
 	if v.State != cause.Supported {
 		return v
 	}
-	v.Title = fmt.Sprintf("Collections use up a quota of %s CPUs: GC pauses last up to %s.", cause.Digits(2, quota.Number), figure.Time(1e9*g.Pauses.Longest().Seconds()))
+	v.Title = fmt.Sprintf("Collections use up a quota of %s CPUs: GC pauses last up to %s.", figure.Num(quota.Number), figure.Time(1e9*g.Pauses.Longest().Seconds()))
 	if many {
-		v.Title = fmt.Sprintf("%.0f GC threads share a quota of %s CPUs: GC pauses last up to %s.", heaps.Number, cause.Digits(2, quota.Number), figure.Time(1e9*g.Pauses.Longest().Seconds()))
+		v.Title = fmt.Sprintf("%.0f GC threads share a quota of %s CPUs: GC pauses last up to %s.", heaps.Number, figure.Num(quota.Number), figure.Time(1e9*g.Pauses.Longest().Seconds()))
 		v.Fix = append(v.Fix,
 			cause.Fix{Text: "use workstation GC: one heap, collected by one thread", Setting: "System.GC.Server=false (DOTNET_gcServer=0)"},
 			cause.Fix{Text: "or as many heaps as the quota has CPUs", Setting: fmt.Sprintf("System.GC.HeapCount=%.0f (DOTNET_GCHeapCount=%.0f)", math.Ceil(quota.Number), math.Ceil(quota.Number))})

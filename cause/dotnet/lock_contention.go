@@ -84,7 +84,7 @@ func judgeLock(c *cause.Case) cause.Verdict {
 func unlessQuiet(c *cause.Case, v cause.Verdict) cause.Verdict {
 	if unseen := c.Share(ledger.Unobserved); v.State == cause.RuledOut && unseen >= mostlyUnseen && c.Noticed(cause.Noticeable) {
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("no slow request waited for a lock statement, but %.0f %% of slow time was not observed, and of ReaderWriterLockSlim the runtime tells nothing", 100*unseen)
+		v.Summary = fmt.Sprintf("no slow request waited for a lock statement, but %s of slow time was not observed, and of ReaderWriterLockSlim the runtime tells nothing", figure.Percent(unseen))
 		v.Needs = []cause.Need{{What: "looks at its threads while requests are slow, in a longer recording", Command: record}}
 	}
 	return v
@@ -101,9 +101,9 @@ func untimed(contended *reading.Curve, figures []cause.Evidence) cause.Verdict {
 		v.Summary = "lock waits were not recorded"
 	case contended.Mean() < cause.Queueing:
 		v.State, v.Needs = cause.RuledOut, nil
-		v.Summary = fmt.Sprintf("only %.2g lock contentions per second", contended.Mean())
+		v.Summary = fmt.Sprintf("only %s lock contentions per second", figure.Num(contended.Mean()))
 	default:
-		v.Summary = fmt.Sprintf("%.0f lock contentions per second, but the counter does not show how long each wait took", contended.Mean())
+		v.Summary = fmt.Sprintf("%s lock contentions per second, but the counter does not show how long each wait took", figure.Num(contended.Mean()))
 	}
 	return v
 }

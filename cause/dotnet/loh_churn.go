@@ -90,9 +90,9 @@ func judgeChurn(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
-	v.Title = fmt.Sprintf("Large temporary objects bring on %.0f gen 2 collections per minute.", g.perMinute(len(large)))
+	v.Title = fmt.Sprintf("Large temporary objects bring on %s gen 2 collections per minute.", figure.Num(g.perMinute(len(large))))
 	if types := typesOf(sites); len(types) > 0 {
-		v.Title = fmt.Sprintf("Large temporary objects (%s) bring on %.0f gen 2 collections per minute.", strings.Join(types[:min(3, len(types))], ", "), g.perMinute(len(large)))
+		v.Title = fmt.Sprintf("Large temporary objects (%s) bring on %s gen 2 collections per minute.", strings.Join(types[:min(3, len(types))], ", "), figure.Num(g.perMinute(len(large))))
 	}
 	g.adviseChurn(&v, sites)
 	v.Prediction = append(v.Prediction, g.fewer(large, sites)...)

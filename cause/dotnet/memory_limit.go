@@ -71,7 +71,7 @@ func (m *memoryLimit) share() string {
 	if !(m.of > 0) {
 		return ""
 	}
-	return fmt.Sprintf(" (%.0f %% of %s, %s)", 100*m.at/m.of, m.whose, figure.Size(m.of))
+	return fmt.Sprintf(" (%s of %s, %s)", figure.Percent(m.at/m.of), m.whose, figure.Size(m.of))
 }
 
 func (m *memoryLimit) figures(c *cause.Case) (out []cause.Evidence) {
@@ -87,7 +87,7 @@ func (m *memoryLimit) figures(c *cause.Case) (out []cause.Evidence) {
 	add("process.memory_unasked_bytes", "memory of the process while none was asked for, at most", m.below)
 	add("process.memory_limit_bytes", cmp.Or(m.whose, "memory there is"), m.of)
 	if m.at >= usualLimit*m.of {
-		add("process.memory_watch_bytes", fmt.Sprintf("%.0f %% of that, the usual limit of who watches the private bytes of a process (as ASP.NET's cache does)", 100*usualLimit), usualLimit*m.of)
+		add("process.memory_watch_bytes", fmt.Sprintf("%s of that, the usual limit of who watches the private bytes of a process (as ASP.NET's cache does)", figure.Percent(usualLimit)), usualLimit*m.of)
 	}
 	add("host.memory_free_bytes", "memory of the host that was free meanwhile: who asks does not look at that", m.free)
 	return out

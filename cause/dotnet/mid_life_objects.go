@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -59,7 +60,7 @@ func judgeMidLife(c *cause.Case) cause.Verdict {
 	v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that they keep", kept, "bytes/s", g.Origin),
 		c.Figure("gc.promoted_dies_share", "share of them that dies soon after", died, "1", g.Origin))
 	if kept < reaching || died < mostDies {
-		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections of gen 0 and gen 1 keep %.3g MB/s, %.0f %% of that dies soon after", kept/1e6, 100*died)
+		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections of gen 0 and gen 1 keep %s MB/s, %s of that dies soon after", figure.Num(kept/1e6), figure.Percent(died))
 		return v
 	}
 	what := "collections of gen 0 and gen 1"
@@ -73,9 +74,9 @@ func judgeMidLife(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
-	v.Title = fmt.Sprintf("Objects live too long for the young generations: %.3g MB/s outlive a collection, and %.0f %% of them are garbage soon after.", kept/1e6, 100*died)
+	v.Title = fmt.Sprintf("Objects live too long for the young generations: %s MB/s outlive a collection, and %s of them are garbage soon after.", figure.Num(kept/1e6), figure.Percent(died))
 	if toGen2 {
-		v.Title = fmt.Sprintf("Objects die in gen 2: %.3g MB/s live long enough to get there, and %.0f %% of them are garbage soon after.", promoted/1e6, 100*there)
+		v.Title = fmt.Sprintf("Objects die in gen 2: %s MB/s live long enough to get there, and %s of them are garbage soon after.", figure.Num(promoted/1e6), figure.Percent(there))
 	}
 	gen1 := &g.gc.Generations[evidence.Gen1]
 	g.figure(&v, "gc.gen1_survival_share", "share of gen 0 and gen 1 that gen 1 collections keep", gen1.Survival(), "1", g.Origin)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
@@ -79,9 +80,9 @@ func judgeStarvation(c *cause.Case) cause.Verdict {
 	case !p.Watched():
 		v.State, v.Summary, v.Needs = cause.Inconclusive, "the pool's threads were not recorded", []cause.Need{allEvidence}
 	case p.Busy() && p.CPU < p.Then:
-		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy whenever work waits for a thread, so it waits for CPU", 100*p.Then)
+		v.Summary = fmt.Sprintf("the CPUs are %s busy whenever work waits for a thread, so it waits for CPU", figure.Percent(p.Then))
 	case p.Busy():
-		v.Summary = fmt.Sprintf("the CPUs are %.0f %% busy, so work waits for CPU", 100*p.CPU)
+		v.Summary = fmt.Sprintf("the CPUs are %s busy, so work waits for CPU", figure.Percent(p.CPU))
 	case p.Worst != nil && !s.grewUnseen():
 		s.byStacks(&v)
 	default:
@@ -146,7 +147,7 @@ func (s *starving) byStacks(v *cause.Verdict) {
 		if s.exhausted() && s.work.Blocked >= someBlocking*s.work.Busy {
 			v.State = cause.Inconclusive
 			v.Summary = fmt.Sprintf("on average %s of %s pool threads with work were blocked, while %s work items waited for a thread",
-				cause.Digits(2, s.work.Blocked), cause.Digits(2, s.work.Busy), cause.Digits(2, p.Queue.Mean()))
+				figure.Num(s.work.Blocked), figure.Num(s.work.Busy), figure.Num(p.Queue.Mean()))
 			v.Needs = []cause.Need{stacksEvidence}
 		}
 		return
@@ -165,7 +166,7 @@ func (s *starving) byStacks(v *cause.Verdict) {
 		v.Summary = fmt.Sprintf("%d of %d pool threads wait for a lock: see dotnet.lock-contention", locks, w.Pool)
 		return
 	case s.behindLock() >= blocking && s.lockNamed(): // by the runtime's events: more threads would only queue for it
-		v.Summary = fmt.Sprintf("%.0f %% of the pool's threads wait for a lock or hold it meanwhile: see dotnet.lock-contention", 100*s.behindLock())
+		v.Summary = fmt.Sprintf("%s of the pool's threads wait for a lock or hold it meanwhile: see dotnet.lock-contention", figure.Percent(s.behindLock()))
 		return
 	case math.IsNaN(p.CPU) && !p.Above(blocked):
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
@@ -193,9 +194,9 @@ func (s *starving) byStacks(v *cause.Verdict) {
 // keep no request waiting.
 func (s *starving) roomy(v *cause.Verdict) {
 	w := s.work
-	v.Summary = fmt.Sprintf("on average %s pool threads were blocked with work, on %.0f CPUs", cause.Digits(2, s.pool.Held(w)), s.pool.Cores)
+	v.Summary = fmt.Sprintf("on average %s pool threads were blocked with work, on %.0f CPUs", figure.Num(s.pool.Held(w)), s.pool.Cores)
 	if w.Parked > 0 {
-		v.Summary += fmt.Sprintf(", beside %s consumers that wait for some", cause.Digits(2, w.Parked))
+		v.Summary += fmt.Sprintf(", beside %s consumers that wait for some", figure.Num(w.Parked))
 	}
 	v.Summary += "; no work waited for a thread"
 }
@@ -235,16 +236,16 @@ func (s *starving) byCount(v *cause.Verdict) {
 	switch {
 	case p.Loose && p.Grows():
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
-		v.Summary += fmt.Sprintf(" and adds %.1f per second; whether they are pool threads, and blocked, was not recorded", p.Climb.Rate)
+		v.Summary += fmt.Sprintf(" and adds %s per second; whether they are pool threads, and blocked, was not recorded", figure.Num(p.Climb.Rate))
 	case p.Loose:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{allEvidence}
 		v.Summary += "; how many of them are pool threads was not recorded"
 	case climbs && math.IsNaN(p.CPU):
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{countersEvidence}
-		v.Summary += fmt.Sprintf(" and adds %.1f per second; whether the CPUs are idle meanwhile was not recorded", p.Climb.Rate)
+		v.Summary += fmt.Sprintf(" and adds %s per second; whether the CPUs are idle meanwhile was not recorded", figure.Num(p.Climb.Rate))
 	case climbs && paused >= collecting:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{stacksEvidence}
-		v.Summary += fmt.Sprintf(" and adds %.1f per second, but GC pauses the program for %.0f %% of the time", p.Climb.Rate, 100*paused)
+		v.Summary += fmt.Sprintf(" and adds %s per second, but GC pauses the program for %s of the time", figure.Num(p.Climb.Rate), figure.Percent(paused))
 	case (climbs || queued) && p.Starved():
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "the same while the host has CPUs to spare", Command: record}}
 		v.Summary += ", while others use the CPUs of the host: threads that are ready wait for one, and work waits for these"
@@ -286,13 +287,13 @@ func (s *starving) supported(v *cause.Verdict, fares string) {
 		v.Title = fmt.Sprintf("%s blocks %d of %d pool threads %s: %s.", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View), fares)
 		v.Summary = fmt.Sprintf("%d of %d pool threads blocked", p.Standing(), w.Pool)
 		if p.Queued() {
-			v.Summary += fmt.Sprintf(", and on average %s work items wait for one", cause.Digits(2, p.Queue.Mean()))
+			v.Summary += fmt.Sprintf(", and on average %s work items wait for one", figure.Num(p.Queue.Mean()))
 		}
 	} else if !p.Grows() {
-		v.Title = fmt.Sprintf("Pool threads are blocked: %s work items wait for one on average, while the CPUs are only %.0f %% busy.", cause.Digits(2, p.Queue.Mean()), 100*p.CPU)
+		v.Title = fmt.Sprintf("Pool threads are blocked: %s work items wait for one on average, while the CPUs are only %s busy.", figure.Num(p.Queue.Mean()), figure.Percent(p.CPU))
 		v.Summary = fmt.Sprintf("%.0f pool threads", p.Threads.Last())
 	} else {
-		v.Title = fmt.Sprintf("Pool threads are blocked: the pool adds %.1f per second and has %.0f, while the CPUs are only %.0f %% busy.", p.Climb.Rate, p.Threads.Last(), 100*p.CPU)
+		v.Title = fmt.Sprintf("Pool threads are blocked: the pool adds %s per second and has %.0f, while the CPUs are only %s busy.", figure.Num(p.Climb.Rate), p.Threads.Last(), figure.Percent(p.CPU))
 		v.Summary = fmt.Sprintf("%.0f → %.0f pool threads", p.Climb.From, p.Climb.To)
 	}
 	need := p.Needed()

@@ -87,13 +87,13 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		return cause.Verdict{State: cause.Inconclusive, Summary: "no GC cycles were recorded",
 			Needs: []cause.Need{gcTrace, {What: "or an execution trace", Command: runtime.GoTrace}}}
 	}
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g GC cycles/s, marking %.1f %% of the time", g.Rate.Number, 100*g.Marking.Number)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%s GC cycles/s, marking %s of the time", figure.Num(g.Rate.Number), figure.Percent(g.Marking.Number))}
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.cycles_per_s", "GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
 		c.Figure("gc.marking_share", "share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
 	if forced := askedFor(g); forced > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles", "GC cycles that the program asked for", float64(forced), "count", g.Origin))
-		v.Summary = fmt.Sprintf("%.2g GC cycles/s without the %d that were asked for, marking %.1f %% of the time", g.Rate.Number, forced, 100*g.Marking.Number)
+		v.Summary = fmt.Sprintf("%s GC cycles/s without the %d that were asked for, marking %s of the time", figure.Num(g.Rate.Number), forced, figure.Percent(g.Marking.Number))
 	}
 	if g.Rate.Number < frequent || g.Marking.Number < marking {
 		return v
@@ -127,8 +127,8 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 	switch {
 	case met != nil && c.Slow() && met.MeanOverlap >= hurting*met.MeanFree && float64(met.Total()) >= cause.Material*float64(c.Ledger.Total):
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)
-		v.Summary = fmt.Sprintf("requests during a GC cycle take %.1f × as long", met.MeanOverlap/met.MeanFree)
+		v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", figure.Num(g.Rate.Number))
+		v.Summary = fmt.Sprintf("requests during a GC cycle take %s × as long", figure.Num(met.MeanOverlap/met.MeanFree))
 		// That they met does not prove that it was the collector: a bound.
 		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
 		g.advise(c, &v, nil)
@@ -139,18 +139,18 @@ func judgeGCRate(c *cause.Case) cause.Verdict {
 		v.Needs = []cause.Need{gcTrace}
 	case profiled && share >= burning || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs:
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)
+		v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", figure.Num(g.Rate.Number))
 		if profiled {
-			v.Title = fmt.Sprintf("GC runs %.1f times per second and uses %.0f %% of the process's CPU time because the heap is too small.", g.Rate.Number, 100*share)
+			v.Title = fmt.Sprintf("GC runs %s times per second and uses %s of the process's CPU time because the heap is too small.", figure.Num(g.Rate.Number), figure.Percent(share))
 		}
-		v.Summary = fmt.Sprintf("%.1f GC cycles/s", g.Rate.Number)
+		v.Summary = fmt.Sprintf("%s GC cycles/s", figure.Num(g.Rate.Number))
 		g.advise(c, &v, nil)
 		v.Needs = []cause.Need{{What: "what it costs requests: add an access log of the same time, or an execution trace"}}
 	case profiled && share < sparing:
-		v.Summary = fmt.Sprintf("%.1f GC cycles/s, but only %.0f %% of the process's CPU time", g.Rate.Number, 100*share)
+		v.Summary = fmt.Sprintf("%s GC cycles/s, but only %s of the process's CPU time", figure.Num(g.Rate.Number), figure.Percent(share))
 	default:
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%.1f GC cycles/s, but no requests to show what they cost", g.Rate.Number)
+		v.Summary = fmt.Sprintf("%s GC cycles/s, but no requests to show what they cost", figure.Num(g.Rate.Number))
 		v.Needs = []cause.Need{{What: "what it costs requests: an execution trace", Command: runtime.GoTrace}}
 	}
 	return v
@@ -185,7 +185,7 @@ func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
 		return v, false
 	}
 	rate := (count.V[len(count.V)-1] - count.V[first]) / (float64(until-from) / 1e9)
-	v = cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.2g GC cycles/s", rate)}
+	v = cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%s GC cycles/s", figure.Num(rate))}
 	v.Evidence = append([]cause.Evidence{c.Figure("gc.counted_cycles_per_s", "GC cycles, counted by the runtime", rate, "1/s", count.Origin)}, settings(c)...)
 	if rate < frequent {
 		return v, true
@@ -196,10 +196,10 @@ func judgeGCCounter(c *cause.Case) (v cause.Verdict, ok bool) {
 	}
 	switch {
 	case profiled && share < sparing:
-		v.Summary += fmt.Sprintf(", but only %.0f %% of the process's CPU time", 100*share)
+		v.Summary += fmt.Sprintf(", but only %s of the process's CPU time", figure.Percent(share))
 	case profiled && share >= burning:
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("GC runs %.1f times per second and uses %.0f %% of the process's CPU time because the heap is too small.", rate, 100*share)
+		v.Title = fmt.Sprintf("GC runs %s times per second and uses %s of the process's CPU time because the heap is too small.", figure.Num(rate), figure.Percent(share))
 		v.Fix = append(v.Fix, cause.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
 		v.Needs = []cause.Need{{What: "how large the heap should be, and what GC costs requests: an execution trace", Command: runtime.GoTrace}}
 	default:
@@ -254,7 +254,7 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict, profile
 			// How much the host withheld is known, and taken out of each figure; CPU time
 			// itself, which a profile samples, no host makes longer.
 			v.State = cause.Supported
-			v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)
+			v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", figure.Num(g.Rate.Number))
 			v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run the process; not counted above", h.Denied, "1", g.Origin))
 			v.Saves = c.SaveMechanism(ledger.MarkAssist, ledger.CollectorCPU, ledger.StopTheWorld)
 			g.advise(c, &v, nil)
@@ -271,12 +271,12 @@ func judgeGCRateByRequests(c *cause.Case, g *collector, v cause.Verdict, profile
 		return v
 	case c.Stopped() >= cause.OftenStopped:
 		v.State = cause.Inconclusive
-		v.Summary += fmt.Sprintf(", while a CPU quota stopped the process in %.0f %% of its periods", 100*c.Stopped())
+		v.Summary += fmt.Sprintf(", while a CPU quota stopped the process in %s of its periods", figure.Percent(c.Stopped()))
 		v.Needs = []cause.Need{{What: "the same recording with a higher CPU quota"}}
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("GC runs %.1f times per second because the heap is too small.", g.Rate.Number)
+	v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", figure.Num(g.Rate.Number))
 	v.Saves = c.Save(b.Slow, b.Direct, min(max(b.InMark, b.Total()), l.Total))
 	g.advise(c, &v, b)
 	return v

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 )
@@ -80,7 +81,7 @@ func judgeLockByProfile(c *cause.Case) cause.Verdict {
 	if !ok {
 		return v
 	}
-	v.Summary = fmt.Sprintf("%.3g s of waiting for locks and channels in the profiles, but not how much of it by requests", float64(p.Waited)/1e9)
+	v.Summary = fmt.Sprintf("%s s of waiting for locks and channels in the profiles, but not how much of it by requests", figure.Num(float64(p.Waited)/1e9))
 	v.Evidence = append(v.Evidence, c.Figure("lock.profile_waited_s", "time waited for locks and channels since the process started", float64(p.Waited)/1e9, "s", p.Origin))
 	for _, f := range c.Bundle.Stacks.Frames(p.At) {
 		if name := c.Bundle.Names.Text(f.Func); name != "" && !internalFrame(name) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/model/goheap"
 )
 
@@ -53,17 +54,17 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 	limited, known := g.Limited()
 	switch {
 	case g.Rate.Number < frequent:
-		v.Summary = fmt.Sprintf("%.2g GC cycles/s", g.Rate.Number)
+		v.Summary = fmt.Sprintf("%s GC cycles/s", figure.Num(g.Rate.Number))
 		return v
 	case !known:
 		v.State, v.Summary = cause.Inconclusive, "too few GC cycles to tell whether a limit or GOGC starts them"
 		v.Needs = []cause.Need{{What: "a longer recording, or the value of GOMEMLIMIT"}}
 		return v
 	case !limited:
-		v.Summary = fmt.Sprintf("the heap goal follows the live heap (%.2f ×), not a limit", ratio)
+		v.Summary = fmt.Sprintf("the heap goal follows the live heap (%s ×), not a limit", figure.Num(ratio))
 		return v
 	case ratio >= roomy:
-		v.Summary = fmt.Sprintf("a memory limit with enough room: the heap goal is %.1f × the live heap", ratio)
+		v.Summary = fmt.Sprintf("a memory limit with enough room: the heap goal is %s × the live heap", figure.Num(ratio))
 		return v
 	}
 	v.Evidence = append(v.Evidence,
@@ -83,7 +84,7 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 			c.Figure("slow.behind_gc_ms", "slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
 			c.Figure("slow.slower_in_gc_ms", "slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin))
 		if !c.Slow() || float64(b.Total())/total < cause.Material {
-			v.Summary = fmt.Sprintf("the memory limit is tight, but GC is %.1f %% of slow time", 100*float64(b.Total())/total)
+			v.Summary = fmt.Sprintf("the memory limit is tight, but GC is %s of slow time", figure.Percent(float64(b.Total())/total))
 			return v
 		}
 		if c.Ledger.Host.Starved() && float64(b.Direct)/total < cause.Material {
@@ -101,13 +102,13 @@ func judgeThrash(c *cause.Case) cause.Verdict {
 		}
 		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", cost, "1", g.Origin))
 		if cost < limping && !(profiled && share >= burning) {
-			v.Summary = fmt.Sprintf("the memory limit is tight, but GC uses only %.1f %% of the CPUs", 100*cost)
+			v.Summary = fmt.Sprintf("the memory limit is tight, but GC uses only %s of the CPUs", figure.Percent(cost))
 			return v
 		}
 	}
 	v.State = cause.Supported
-	v.Summary = fmt.Sprintf("heap goal %.2f × the live heap, %.1f GC cycles/s", ratio, g.Rate.Number)
-	v.Title = fmt.Sprintf("GC runs %.1f times per second because the memory limit (GOMEMLIMIT) allows %.0f MiB of heap and %.0f MiB are live.", g.Rate.Number, g.Goal.Number/(1<<20), g.Live.Number/(1<<20))
+	v.Summary = fmt.Sprintf("heap goal %s × the live heap, %s GC cycles/s", figure.Num(ratio), figure.Num(g.Rate.Number))
+	v.Title = fmt.Sprintf("GC runs %s times per second because the memory limit (GOMEMLIMIT) allows %s of heap and %s are live.", figure.Num(g.Rate.Number), figure.Size(g.Goal.Number), figure.Size(g.Live.Number))
 	g.widen(c, &v, b)
 	return v
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/model"
 	"github.com/unstall/unstall/model/younggen"
+	"github.com/unstall/unstall/reading"
 )
 
 // worthwhile is how many times the young generation is made larger at most: each doubling
@@ -17,17 +19,17 @@ import (
 const worthwhile = 4
 
 // adviseYoung adds fix and prediction.
-func (g *collector) adviseYoung(v *cause.Verdict, l younggen.Load, known bool) {
+func (g *collector) adviseYoung(v *cause.Verdict, p reading.Pauses, l younggen.Load, known bool) {
 	s, err := younggen.SituationOf(g.c.Bundle, g.c.Subject, g.Collector)
 	if err == nil && known {
 		s.Knee, s.Rate = &l.Knee, l.Offered
 	}
 	if err == nil {
-		g.enlarge(v, s)
+		g.enlarge(v, p, s)
 	}
 	text := "allocate less per request"
 	if reqs := g.c.Ledger; reqs != nil && reqs.Requests.Rate > 0 && !math.IsNaN(g.Alloc.Number) && g.meets() {
-		text += fmt.Sprintf(": %s MiB now", cause.Digits(3, g.Alloc.Number/reqs.Requests.Rate/(1<<20)))
+		text += fmt.Sprintf(": %s MiB now", figure.Num(g.Alloc.Number/reqs.Requests.Rate/(1<<20)))
 	}
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: text + "; an allocation profile shows the code (jcmd PID JFR.start duration=60s settings=profile), the class histogram shows what fills eden, often buffers of large responses, temporary lists, rows read again and again"},
@@ -44,7 +46,7 @@ const (
 )
 
 // enlarge advises a larger young generation, as far as memory allows.
-func (g *collector) enlarge(v *cause.Verdict, s younggen.Situation) {
+func (g *collector) enlarge(v *cause.Verdict, p reading.Pauses, s younggen.Situation) {
 	times := float64(worthwhile)
 	if s.Size == 0 {
 		return
@@ -54,10 +56,10 @@ func (g *collector) enlarge(v *cause.Verdict, s younggen.Situation) {
 		times /= step // the heap grows with it
 	}
 	if times < leastLarger {
-		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("a larger young generation would help, but %.1f GiB of memory is too little for a larger heap", s.Room/(1<<30))})
+		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("a larger young generation would help, but %s GiB of memory is too little for a larger heap", figure.Num(s.Room/(1<<30)))})
 		return
 	}
-	fix := cause.Fix{Text: fmt.Sprintf("make the young generation %s times as large, and the heap larger by as much memory: there will be as many times fewer collections, and each will copy little more", cause.Digits(2, times))}
+	fix := cause.Fix{Text: fmt.Sprintf("make the young generation %s times as large, and the heap larger by as much memory: there will be as many times fewer collections, and each will copy little more", figure.Num(times))}
 	switch {
 	case g.Is("G1"):
 		// G1 with a fixed young generation no longer aims at its pause goal.
@@ -75,10 +77,15 @@ func (g *collector) enlarge(v *cause.Verdict, s younggen.Situation) {
 	v.Fix = append(v.Fix, fix)
 	then := s.Generation.Predict(times, 1)
 	now := s.Generation.Predict(1, 1)
-	v.Predict(
-		prediction("gc.young_per_min", "young collections", "1/min", now.Rate.Value, then.Rate),
-		prediction("gc.mean_pause_ms", "mean pause", "ms", 1e3*s.Mean, then.Pause),
-		prediction("gc.paused_share", "share of the time stopped", "1", s.Mean*s.Alloc/s.Eden, then.Stopped))
+	// The model is of all collections in the log, what it changes of those the finding is of.
+	predict := func(id, metric, unit string, measured, modelled float64, then model.Estimate) {
+		if measured > 0 && modelled > 0 {
+			v.Predict(prediction(id, metric, unit, measured, then.Times(measured/modelled)))
+		}
+	}
+	predict("gc.young_per_min", "young collections", "1/min", 60*g.PerSecond(p), now.Rate.Value, then.Rate)
+	predict("gc.mean_pause_ms", "mean pause", "ms", 1e3*p.Seconds()/float64(len(p)), now.Pause.Value, then.Pause)
+	predict("gc.paused_share", "share of the time stopped", "1", g.ShareOf(p), now.Stopped.Value, then.Stopped)
 	if s.Knee != nil {
 		part := then.Stopped.Value / math.Max(now.Stopped.Value, 1e-9)
 		v.Predict(prediction("knee.requests_per_s", "knee", "1/s", s.Knee.Rate().Value, s.Knee.With(part)))

@@ -54,7 +54,7 @@ func judgeStall(c *cause.Case) cause.Verdict {
 	if len(s.rows) == 0 {
 		return v
 	}
-	v.Summary = fmt.Sprintf("threads waited for memory in %s %% of the time", cause.Digits(2, 100*share))
+	v.Summary = fmt.Sprintf("threads waited for memory in %s of the time", figure.Percent(share))
 	v.Evidence = append(v.Evidence,
 		c.Figure("alloc.stalls", "allocation stalls of single threads", float64(len(s.rows)), "count", s.origin),
 		c.Figure("alloc.stalls_thread_s", "their total over all threads (not a pause)", s.sum, "thread s", s.origin),
@@ -93,7 +93,7 @@ func judgeStall(c *cause.Case) cause.Verdict {
 		v.Needs = append(v.Needs, requestsEvidence)
 	}
 	v.State = cause.Supported
-	title, longest := "ZGC", inSeconds(s.longest)
+	title, longest := "ZGC", figure.Time(1e9*s.longest)
 	if g.Is("Shenandoah") { // its log adds up what each thread was delayed
 		title, longest = "Shenandoah", longest+" in one cycle"
 	}

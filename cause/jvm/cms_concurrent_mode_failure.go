@@ -73,7 +73,7 @@ func judgeCMS(c *cause.Case) cause.Verdict {
 	}
 	s := g.cmsOf(p)
 	v.Evidence = append(v.Evidence, s.figures(g)...)
-	v.Title = fmt.Sprintf("CMS fell back to a full collection %s, pausing %s in total: %s.", figure.Times(len(p)), inSeconds(p.Seconds()), s.why())
+	v.Title = fmt.Sprintf("CMS fell back to a full collection %s, pausing %s in total: %s.", figure.Times(len(p)), figure.Time(1e9*p.Seconds()), s.why())
 	v.Title = g.named(v.Title, p)
 	s.advise(g, &v)
 	return v
@@ -192,11 +192,11 @@ func (s cms) full() bool { return s.live >= crowded }
 func (s cms) why() string {
 	switch {
 	case s.full():
-		return fmt.Sprintf("%.0f %% of the old generation is live", 100*s.live)
+		return fmt.Sprintf("%s of the old generation is live", figure.Percent(s.live))
 	case s.fragmented():
 		return "the old generation is fragmented"
 	case !math.IsNaN(s.began):
-		return fmt.Sprintf("its cycles start too late, when the old generation is %.0f %% full", 100*s.began)
+		return fmt.Sprintf("its cycles start too late, when the old generation is %s full", figure.Percent(s.began))
 	}
 	return "its cycles start too late or take too long"
 }
@@ -227,7 +227,7 @@ func (s cms) advise(g *collector, v *cause.Verdict) {
 		}
 		at = max(earliest, math.Floor(at/round)*round)
 		if !math.IsNaN(s.live) && at < 100*s.live+ahead {
-			add(fmt.Sprintf("also enlarge the heap: live objects fill %.0f %% of the old generation, so starting earlier alone would make CMS run all the time", 100*s.live), sized("-Xmx", enlarged*s.capacity+s.young))
+			add(fmt.Sprintf("also enlarge the heap: live objects fill %s of the old generation, so starting earlier alone would make CMS run all the time", figure.Percent(s.live)), sized("-Xmx", enlarged*s.capacity+s.young))
 		}
 		add("start cycles earlier, so that there is room for what is promoted meanwhile", fmt.Sprintf("-XX:CMSInitiatingOccupancyFraction=%.0f -XX:+UseCMSInitiatingOccupancyOnly", at))
 		add("promote less: make survivor spaces large enough for what requests keep (object ages: -XX:+PrintTenuringDistribution, since JDK 9 -Xlog:gc+age*=debug)", "")

@@ -69,7 +69,7 @@ func judgeDegenerated(c *cause.Case) cause.Verdict {
 	if !math.IsNaN(capacity) {
 		v.Evidence = append(v.Evidence, c.Figure("heap.capacity_bytes", "heap capacity", capacity, "bytes", g.OriginOf(p[0])))
 	}
-	v.Title = fmt.Sprintf("%s and %s pause the program %.1f %% of the time, because it allocates faster than Shenandoah frees.", figure.Plural(len(p)-len(full), "degenerated collection"), figure.Plural(len(full), "full collection"), 100*g.ShareOf(p))
+	v.Title = fmt.Sprintf("%s and %s pause the program %s of the time, because it allocates faster than Shenandoah frees.", figure.Plural(len(p)-len(full), "degenerated collection"), figure.Plural(len(full), "full collection"), figure.Percent(g.ShareOf(p)))
 	v.Title = g.named(v.Title, p)
 	g.adviseConcurrent(&v, live, capacity)
 	v.Fix = append(v.Fix, earlier)
@@ -97,11 +97,11 @@ func (g *collector) adviseConcurrent(v *cause.Verdict, live, capacity float64) {
 	if capacity > 0 {
 		text, more := "enlarge the heap: the collector must finish before the free part is used up", 2*capacity
 		if live > 0 {
-			text += fmt.Sprintf(" (now %.0f %% of the heap is in use right after a collection)", 100*live/capacity)
+			text += fmt.Sprintf(" (now %s of the heap is in use right after a collection)", figure.Percent(live/capacity))
 			more = max(enlarged*capacity, concurrently*live)
 		}
 		if room := g.roomBeside(); room > 0 && more > room {
-			text += fmt.Sprintf("; but %.1f GiB of memory is too little for that: keep or allocate less", room/(1<<30))
+			text += fmt.Sprintf("; but %s GiB of memory is too little for that: keep or allocate less", figure.Num(room/(1<<30)))
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: sized("-Xmx", more)})
 	}
@@ -110,7 +110,7 @@ func (g *collector) adviseConcurrent(v *cause.Verdict, live, capacity float64) {
 	}
 	text := "allocate less: an allocation profile shows where (jcmd PID JFR.start duration=60s settings=profile)"
 	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() && g.Alloc.Known() {
-		text += fmt.Sprintf("; now %s MiB per request", cause.Digits(3, g.Alloc.Number/l.Requests.Rate/(1<<20)))
+		text += fmt.Sprintf("; now %s MiB per request", figure.Num(g.Alloc.Number/l.Requests.Rate/(1<<20)))
 	}
 	v.Fix = append(v.Fix, cause.Fix{Text: text})
 }

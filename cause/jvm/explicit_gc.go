@@ -75,9 +75,9 @@ func judgeExplicit(c *cause.Case) cause.Verdict {
 	if !math.IsNaN(every) {
 		v.Evidence = append(v.Evidence, c.Figure("gc.interval_s", "interval between them (median)", every, "s", g.Origin))
 	}
-	v.Title = fmt.Sprintf("%s paused the program for %s in total, in %s.", most, inSeconds(callers[most].Seconds()), figure.Plural(len(callers[most]), "pause"))
+	v.Title = fmt.Sprintf("%s paused the program for %s in total, in %s.", most, figure.Time(1e9*callers[most].Seconds()), figure.Plural(len(callers[most]), "pause"))
 	if n := len(callers[most]); n > len(full) { // a young collection before each full one, or a remark after it
-		v.Title = fmt.Sprintf("%s paused the program for %s in total, in %s: %s and the pauses that go with them.", most, inSeconds(callers[most].Seconds()), figure.Plural(n, "pause"), figure.Plural(len(full), "full collection"))
+		v.Title = fmt.Sprintf("%s paused the program for %s in total, in %s: %s and the pauses that go with them.", most, figure.Time(1e9*callers[most].Seconds()), figure.Plural(n, "pause"), figure.Plural(len(full), "full collection"))
 	}
 	v.Title = g.named(v.Title, callers[most])
 	g.adviseExplicit(&v, most, every)

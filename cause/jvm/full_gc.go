@@ -122,7 +122,7 @@ func (g *collector) exhausted(v *cause.Verdict, p reading.Pauses) bool {
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.overhead_lines", "lines that say GC takes nearly all the time: "+said.Value, said.Number, "count", said.Origin))
 	}
 	if most >= inARow {
-		v.Evidence = append(v.Evidence, g.c.Figure("gc.full_in_a_row", fmt.Sprintf("full collections in a row that left %.0f %% of the heap or more in use", 100*exhaustedHeap), float64(most), "count", g.OriginOf(p[len(p)-1])))
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.full_in_a_row", fmt.Sprintf("full collections in a row that left %s of the heap or more in use", figure.Percent(exhaustedHeap)), float64(most), "count", g.OriginOf(p[len(p)-1])))
 	}
 	if !ok && most < inARow {
 		return false
@@ -141,17 +141,9 @@ func (g *collector) exhausted(v *cause.Verdict, p reading.Pauses) bool {
 // titleFull says how many there were, and which is worst.
 func (g *collector) titleFull(p reading.Pauses) string {
 	if len(p) == 1 {
-		return g.named(fmt.Sprintf("A full collection paused the program for %s.", inSeconds(p.Seconds())), p)
+		return g.named(fmt.Sprintf("A full collection paused the program for %s.", figure.Time(1e9*p.Seconds())), p)
 	}
-	return g.named(fmt.Sprintf("%s of %s on average pause the program %s %% of the time.", figure.Plural(len(p), "full collection"), inSeconds(p.Seconds()/float64(len(p))), share(g.ShareOf(p))), p)
-}
-
-// share words a share of the time in percent.
-func share(x float64) string {
-	if x < .001 {
-		return cause.Digits(2, 100*x)
-	}
-	return fmt.Sprintf("%.1f", 100*x)
+	return g.named(fmt.Sprintf("%s of %s on average pause the program %s of the time.", figure.Plural(len(p), "full collection"), figure.Time(1e9*p.Seconds()/float64(len(p))), figure.Percent(g.ShareOf(p))), p)
 }
 
 // afterFull is the median heap after and before full collections, and the heap's limit,
@@ -186,9 +178,9 @@ func (g *collector) adviseFull(v *cause.Verdict, live, before, capacity float64)
 	switch {
 	case live >= crowded*capacity:
 		setting := sized("-Xmx", enlarged*live)
-		text := fmt.Sprintf("enlarge the heap to at least %.1f times the live set: %.0f %% of it is still in use after a full collection", enlarged, 100*live/capacity)
+		text := fmt.Sprintf("enlarge the heap to at least %s times the live set: %s of it is still in use after a full collection", figure.Num(enlarged), figure.Percent(live/capacity))
 		if room > 0 && enlarged*live > room {
-			text += fmt.Sprintf("; %.1f GiB of memory is too little for that: keep less, or give it more", room/(1<<30))
+			text += fmt.Sprintf("; %s GiB of memory is too little for that: keep less, or give it more", figure.Num(room/(1<<30)))
 		}
 		v.Fix = append(v.Fix, cause.Fix{Text: text, Setting: setting},
 			cause.Fix{Text: "or keep less: bounded caches, smaller sessions; two class histograms some minutes apart show what grows (jcmd PID GC.class_histogram -all)"})

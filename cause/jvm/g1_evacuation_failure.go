@@ -72,9 +72,9 @@ func judgeEvacuation(c *cause.Case) cause.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(f.id, f.text, f.x, "bytes", g.OriginOf(p[0])))
 		}
 	}
-	v.Title = fmt.Sprintf("G1 ran out of free regions %s, which paused the program %s %% of the time.", figure.Times(len(young)), share(g.ShareOf(p)))
+	v.Title = fmt.Sprintf("G1 ran out of free regions %s, which paused the program %s of the time.", figure.Times(len(young)), figure.Percent(g.ShareOf(p)))
 	if len(full) > 0 {
-		v.Title = fmt.Sprintf("G1 ran out of free regions %s; that and %s after it pause the program %s %% of the time.", figure.Times(len(young)), figure.Plural(len(full), "full collection"), share(g.ShareOf(p)))
+		v.Title = fmt.Sprintf("G1 ran out of free regions %s; that and %s after it pause the program %s of the time.", figure.Times(len(young)), figure.Plural(len(full), "full collection"), figure.Percent(g.ShareOf(p)))
 	}
 	v.Title = g.named(v.Title, p)
 	g.adviseEvacuation(&v, live, capacity)
@@ -86,7 +86,7 @@ func (g *collector) adviseEvacuation(v *cause.Verdict, live, capacity float64) {
 	if young := g.fixedYoung(); young > 0 {
 		text := "let G1 size the young generation: a fixed one cannot shrink when regions run short"
 		if capacity > 0 {
-			text += fmt.Sprintf(" (now it is %.0f %% of the heap)", 100*young/capacity)
+			text += fmt.Sprintf(" (now it is %s of the heap)", figure.Percent(young/capacity))
 		}
 		add(text+"; remove -Xmn, NewSize and NewRatio", "")
 	}
@@ -94,10 +94,10 @@ func (g *collector) adviseEvacuation(v *cause.Verdict, live, capacity float64) {
 		room := g.roomBeside()
 		text := "enlarge the heap"
 		if live > crowded*capacity {
-			text = fmt.Sprintf("enlarge the heap: %.0f %% of it is in use after such a collection", 100*live/capacity)
+			text = fmt.Sprintf("enlarge the heap: %s of it is in use after such a collection", figure.Percent(live/capacity))
 		}
 		if room > 0 && enlarged*capacity > room {
-			text += fmt.Sprintf("; but %.1f GiB of memory is too little for that: keep less", room/(1<<30))
+			text += fmt.Sprintf("; but %s GiB of memory is too little for that: keep less", figure.Num(room/(1<<30)))
 		}
 		add(text, sized("-Xmx", enlarged*capacity))
 	}

@@ -79,7 +79,7 @@ func judgeHumongous(c *cause.Case) cause.Verdict {
 	}
 	v.Title = fmt.Sprintf("%s made G1 collect %s.", who, often)
 	if rate != nil {
-		v.Title = fmt.Sprintf("%s make G1 collect %.0f times per minute.", who, *rate[0].Value)
+		v.Title = fmt.Sprintf("%s make G1 collect %s times per minute.", who, figure.Num(*rate[0].Value))
 	}
 	v.Title = g.named(v.Title, p)
 	g.adviseHumongous(&v, region)
@@ -158,9 +158,9 @@ func (g *collector) adviseHumongous(v *cause.Verdict, region float64) {
 func inBytes(v float64) string {
 	switch {
 	case v >= 1<<30:
-		return fmt.Sprintf("%s GiB", cause.Digits(3, v/(1<<30)))
+		return fmt.Sprintf("%s GiB", figure.Num(v/(1<<30)))
 	case v >= 1<<20:
-		return fmt.Sprintf("%s MiB", cause.Digits(3, v/(1<<20)))
+		return fmt.Sprintf("%s MiB", figure.Num(v/(1<<20)))
 	}
 	return fmt.Sprintf("%.0f KiB", v/(1<<10))
 }

@@ -96,7 +96,7 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	}
 	if lost < leastLost {
 		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
-		v.Summary = fmt.Sprintf("lack of CPU made %s longer by only %s in total", figure.Plural(len(starved), "collection"), inSeconds(lost))
+		v.Summary = fmt.Sprintf("lack of CPU made %s longer by only %s in total", figure.Plural(len(starved), "collection"), figure.Time(1e9*lost))
 		return v
 	}
 	g.judgeHost(&v, starved, lost)
@@ -188,7 +188,7 @@ func (g *collector) judgeHost(v *cause.Verdict, p reading.Pauses, lost float64) 
 		share := q.Share()
 		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods in which the CPU quota stopped the process", share, "1", q.Stopped.Origin))
 		if share >= oftenThrottled {
-			who = fmt.Sprintf("a CPU quota stopped the process in %.0f %% of its periods", 100*share)
+			who = fmt.Sprintf("a CPU quota stopped the process in %s of its periods", figure.Percent(share))
 			v.Fix = append(v.Fix, g.quotaFix()...)
 		}
 	}
@@ -200,14 +200,14 @@ func (g *collector) judgeHost(v *cause.Verdict, p reading.Pauses, lost float64) 
 			v.Evidence = append(v.Evidence, c.Figure("process.cpus", "CPUs the process used", own.Number, "CPUs", own.Origin))
 		}
 		if who == "" && host.Taken() >= busy*cores {
-			who = fmt.Sprintf("the host's %.0f CPUs were %.0f %% busy", cores, 100*host.Taken()/cores)
+			who = fmt.Sprintf("the host's %.0f CPUs were %s busy", cores, figure.Percent(host.Taken()/cores))
 			v.Fix = append(v.Fix, cause.Fix{Text: "find which process uses the CPUs and give this service its own: cpuset, CPU weights, or fewer processes on this host"})
 		}
 	}
-	v.Title = fmt.Sprintf("In %d of %s GC threads got only %s, which made pauses %s longer in total.", len(p), figure.Plural(len(g.Pauses), "collection"), ofCPUs(g.meanUsed(p)), inSeconds(lost))
+	v.Title = fmt.Sprintf("In %d of %s GC threads got only %s, which made pauses %s longer in total.", len(p), figure.Plural(len(g.Pauses), "collection"), ofCPUs(g.meanUsed(p)), figure.Time(1e9*lost))
 	switch {
 	case who != "":
-		v.Title = fmt.Sprintf("In %d of %s GC threads got only %s, which made pauses %s longer in total: %s.", len(p), figure.Plural(len(g.Pauses), "collection"), ofCPUs(g.meanUsed(p)), inSeconds(lost), who)
+		v.Title = fmt.Sprintf("In %d of %s GC threads got only %s, which made pauses %s longer in total: %s.", len(p), figure.Plural(len(g.Pauses), "collection"), ofCPUs(g.meanUsed(p)), figure.Time(1e9*lost), who)
 	case seen:
 		v.State, v.Saves = cause.Inconclusive, nil
 		v.Summary = "GC threads did not run though the host had free CPUs: they may have waited for swapped pages, or for a log on a slow disk"
@@ -240,7 +240,7 @@ func (g *collector) quotaFix() (out []cause.Fix) {
 
 // ofCPUs words how many CPUs something had: "0.36 of a CPU", "1.5 CPUs".
 func ofCPUs(n float64) string {
-	switch text := cause.Digits(2, n); {
+	switch text := figure.Num(n); {
 	case n < 1:
 		return text + " of a CPU"
 	case text == "1":

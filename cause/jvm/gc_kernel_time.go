@@ -65,7 +65,7 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 	p := g.Pauses.Where(g.inKernel)
 	var v cause.Verdict
 	if len(p) == 0 {
-		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections used %s s of user and %s s of system CPU time", cause.Digits(3, user), cause.Digits(3, system))
+		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("collections used %s s of user and %s s of system CPU time", figure.Num(user), figure.Num(system))
 		if len(g.Pauses) == 0 {
 			v.Summary = "no collections"
 		}
@@ -87,12 +87,12 @@ func judgeKernel(c *cause.Case) cause.Verdict {
 	}
 	if s < leastKernel && p.Longest().Seconds() < aSecond {
 		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
-		v.Summary = fmt.Sprintf("%s used %s of system CPU time, as the log counts it in steps of 10 ms: too little to be worth naming", figure.Plural(len(p), "collection"), inSeconds(s))
+		v.Summary = fmt.Sprintf("%s used %s of system CPU time, as the log counts it in steps of 10 ms: too little to be worth naming", figure.Plural(len(p), "collection"), figure.Time(1e9*s))
 		return v
 	}
-	v.Title = fmt.Sprintf("%d of %s spent %.0f %% of their CPU time in the kernel.", len(p), figure.Plural(len(g.Pauses), "collection"), 100*part)
+	v.Title = fmt.Sprintf("%d of %s spent %s of their CPU time in the kernel.", len(p), figure.Plural(len(g.Pauses), "collection"), figure.Percent(part))
 	if why.what != "" {
-		v.Title = fmt.Sprintf("%d of %s spent %.0f %% of their CPU time in the kernel: %s.", len(p), figure.Plural(len(g.Pauses), "collection"), 100*part, why.what)
+		v.Title = fmt.Sprintf("%d of %s spent %s of their CPU time in the kernel: %s.", len(p), figure.Plural(len(g.Pauses), "collection"), figure.Percent(part), why.what)
 	}
 	v.Title = g.named(v.Title, p)
 	v.Fix = append(v.Fix, g.kernelFix(why)...)

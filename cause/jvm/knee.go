@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/model/younggen"
 )
 
@@ -12,7 +13,7 @@ func kneeFigures(c *cause.Case, w younggen.Load) []cause.Evidence {
 	from := cause.From(c.Ledger.Source)
 	return []cause.Evidence{
 		c.Figure("requests.per_s", "request rate", w.Offered, "1/s", from),
-		c.Figure("knee.requests_per_s", fmt.Sprintf("knee: the request rate at which work and GC use all %s CPUs", cause.Digits(2, w.Knee.Processors)), w.Knee.Rate().Value, "1/s", w.CPU),
+		c.Figure("knee.requests_per_s", fmt.Sprintf("knee: the request rate at which work and GC use all %s CPUs", figure.Num(w.Knee.Processors)), w.Knee.Rate().Value, "1/s", w.CPU),
 		c.Figure("knee.without_gc_per_s", "the knee without these collections", w.Knee.Free().Value, "1/s", w.CPU),
 		c.Figure("requests.cpu_ms", "CPU time per request, without GC", 1e3*w.Knee.Work, "ms", w.CPU),
 	}

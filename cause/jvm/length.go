@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -129,9 +130,9 @@ func (g *collector) lengthy(v *cause.Verdict, p reading.Pauses, b *cause.Bill, w
 		return
 	}
 	v.State, v.Needs = cause.Supported, nil
-	v.Summary = fmt.Sprintf("the longest of %s %s paused the program for %s", cause.Digits(9, float64(len(p))), what, inSeconds(most.Seconds()))
+	v.Summary = fmt.Sprintf("the longest of %s %s paused the program for %s", figure.Num(float64(len(p))), what, figure.Time(1e9*most.Seconds()))
 	if len(p) == 1 {
-		v.Summary = fmt.Sprintf("one pause of %s (%s)", inSeconds(most.Seconds()), what)
+		v.Summary = fmt.Sprintf("one pause of %s (%s)", figure.Time(1e9*most.Seconds()), what)
 	}
 	switch {
 	case b != nil && b.Sum() > 0:
@@ -145,16 +146,16 @@ func (g *collector) lengthy(v *cause.Verdict, p reading.Pauses, b *cause.Bill, w
 // not show it: the longest, else the worst minute, and when that was.
 func (g *collector) named(title string, p reading.Pauses) string {
 	if x, ok := g.stretch(p); ok {
-		title = fmt.Sprintf("%s, where they take %.0f %% of the time: %s", g.fromTo(x), 100*x.share(), title)
+		title = fmt.Sprintf("%s, where they take %s of the time: %s", g.fromTo(x), figure.Percent(x.share()), title)
 	}
 	most, m := p.Longest(), g.worst(p)
 	switch {
 	case most.Seconds() >= aSecond && len(p) > 1:
-		return fmt.Sprintf("%s; the longest, %s, for %s.", strings.TrimSuffix(title, "."), g.at(most.From), inSeconds(most.Seconds()))
+		return fmt.Sprintf("%s; the longest, %s, for %s.", strings.TrimSuffix(title, "."), g.at(most.From), figure.Time(1e9*most.Seconds()))
 	case most.Seconds() >= aSecond:
 		return fmt.Sprintf("%s (%s).", strings.TrimSuffix(title, "."), g.at(most.From))
 	case m.share() >= minuteOf*g.ShareOf(p) && m.stopped > 0:
-		return fmt.Sprintf("%s, and %.0f %% of the minute from %s on.", strings.TrimSuffix(title, "."), 100*m.share(), strings.TrimPrefix(g.at(m.from), "at "))
+		return fmt.Sprintf("%s, and %s of the minute from %s on.", strings.TrimSuffix(title, "."), figure.Percent(m.share()), strings.TrimPrefix(g.at(m.from), "at "))
 	}
 	return title
 }
@@ -164,5 +165,5 @@ func (g *collector) at(ns int64) string {
 	if g.Placed {
 		return "at " + time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05") + " UTC"
 	}
-	return fmt.Sprintf("at %s s of the log", cause.Digits(9, math.Floor(float64(ns)/1e9)))
+	return fmt.Sprintf("at %s s of the log", cause.Digits(1, math.Floor(float64(ns)/1e9)))
 }

@@ -55,7 +55,7 @@ func judgeLong(c *cause.Case) cause.Verdict {
 		return unlogged
 	}
 	p := g.long()
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the longest pause was %s", inSeconds(g.Pauses.Longest().Seconds()))}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the longest pause was %s", figure.Time(1e9*g.Pauses.Longest().Seconds()))}
 	if len(g.Pauses) == 0 {
 		v.Summary = "no pauses"
 	}
@@ -67,9 +67,9 @@ func judgeLong(c *cause.Case) cause.Verdict {
 	}
 	g.judge(&v, p, "pauses of a second or more", 0)
 	most := p.Longest()
-	v.Title = fmt.Sprintf("%s (%s) paused the program for %s, %s.", g.kindOf(most), g.NameOf(most), inSeconds(most.Seconds()), g.at(most.From))
+	v.Title = fmt.Sprintf("%s (%s) paused the program for %s, %s.", g.kindOf(most), g.NameOf(most), figure.Time(1e9*most.Seconds()), g.at(most.From))
 	if len(p) > 1 {
-		v.Title = fmt.Sprintf("%s of a second or more paused the program for %s in total; the longest (%s), %s, for %s.", figure.Plural(len(p), "pause"), inSeconds(p.Seconds()), g.NameOf(most), g.at(most.From), inSeconds(most.Seconds()))
+		v.Title = fmt.Sprintf("%s of a second or more paused the program for %s in total; the longest (%s), %s, for %s.", figure.Plural(len(p), "pause"), figure.Time(1e9*p.Seconds()), g.NameOf(most), g.at(most.From), figure.Time(1e9*most.Seconds()))
 	}
 	g.longFigures(&v, p)
 	return v

@@ -70,7 +70,7 @@ func judgeMetaspace(c *cause.Case) cause.Verdict {
 	add("metaspace.after_bytes", "class metadata after it", after, last)
 	add("metaspace.before_first_bytes", "class metadata before the first of them", g.Get(first, evidence.MetaBefore), first)
 	add("metaspace.max_bytes", evidence.FactMaxMetaspaceSize, limit, last)
-	v.Title = fmt.Sprintf("Class metadata reached its threshold and triggered GC %s, pausing %s in total.", figure.Times(len(p)), inSeconds(p.Seconds()))
+	v.Title = fmt.Sprintf("Class metadata reached its threshold and triggered GC %s, pausing %s in total.", figure.Times(len(p)), figure.Time(1e9*p.Seconds()))
 	v.Title = g.named(v.Title, p)
 	g.adviseMetaspace(&v, p, before, after, limit)
 	return v
@@ -97,7 +97,7 @@ func (g *collector) adviseMetaspace(v *cause.Verdict, p reading.Pauses, before, 
 	churn := before > 0 && after < (1-unloaded)*before
 	switch {
 	case churn:
-		add(fmt.Sprintf("find which class loaders are created again and again and reuse one (scripts, templates, XML bindings, proxies): a collection frees %.0f %% of the class metadata, so classes are loaded and dropped all the time", 100*(before-after)/before), "jcmd PID VM.classloader_stats")
+		add(fmt.Sprintf("find which class loaders are created again and again and reuse one (scripts, templates, XML bindings, proxies): a collection frees %s of the class metadata, so classes are loaded and dropped all the time", figure.Percent((before-after)/before)), "jcmd PID VM.classloader_stats")
 		add("until then, raise the threshold so that collections are rarer", ample)
 	case limit > 0 && before >= limitNear*limit:
 		add("raise the limit: the loaded classes do not fit within it", sized(most+"=", 2*limit))

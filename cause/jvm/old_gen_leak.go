@@ -85,9 +85,9 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		c.Figure("heap.growth_bytes_per_h", "growth of the live objects (median of slopes)", 3600*slope, "bytes/h", g.Origin),
 		c.Figure("heap.growth_least_bytes_per_h", "growth, at least", 3600*low, "bytes/h", g.Origin),
 		c.Figure("heap.growth_most_bytes_per_h", "growth, at most", 3600*high, "bytes/h", g.Origin))
-	v.Summary = fmt.Sprintf("live objects in the old generation changed by %s %% of the heap in %s", signed(2, 100*growth/capacity), inSeconds(took))
+	v.Summary = fmt.Sprintf("live objects in the old generation changed by %s of the heap in %s", signed(figure.Percent(growth/capacity)), figure.Time(1e9*took))
 	if math.IsNaN(capacity) {
-		v.Summary = fmt.Sprintf("live objects in the old generation changed by %s MiB in %s", signed(3, growth/(1<<20)), inSeconds(took))
+		v.Summary = fmt.Sprintf("live objects in the old generation changed by %s in %s", signed(figure.Size(growth)), figure.Time(1e9*took))
 	}
 	if !(low > 0) || growth < grown*first.Bytes && !(growth >= grown*capacity) {
 		return v
@@ -111,7 +111,7 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("Live objects in the old generation grow by %s MiB per minute.", cause.Digits(3, 60*slope/(1<<20)))
+	v.Title = fmt.Sprintf("Live objects in the old generation grow by %s MiB per minute.", figure.Num(60*slope/(1<<20)))
 	full := g.Pauses.Where(func(p reading.Pause) bool {
 		return p.Of == evidence.PauseFull || p.Of == evidence.PauseMixed || p.Of == evidence.PauseDegenerated || p.Of == evidence.PauseRemark || p.Of == evidence.PauseInitialMark
 	})
@@ -127,7 +127,7 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 			c.Figure("heap.full_in_s", "time until the heap is full, at this rate", left, "s", g.Origin))
 		v.Prediction = append(v.Prediction, cause.Prediction{ID: "heap.full_in_s", Anyway: true, Metric: "heap exhausted in", Unit: "s", Then: cause.Number(left),
 			Low: cause.Number((capacity - last.Bytes) / high), High: cause.Number((capacity - last.Bytes) / low)})
-		v.Title = strings.TrimSuffix(v.Title, ".") + fmt.Sprintf(": the heap will be full in %s.", inSeconds(left))
+		v.Title = strings.TrimSuffix(v.Title, ".") + fmt.Sprintf(": the heap will be full in %s.", figure.Time(1e9*left))
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)
 	alive, code := g.survivors()
@@ -168,11 +168,11 @@ func uncollected(g *collector, from, until int64, live float64) float64 {
 }
 
 // signed words a change.
-func signed(n int, v float64) string {
-	if v > 0 {
-		return "+" + cause.Digits(n, v)
+func signed(figure string) string {
+	if strings.HasPrefix(figure, "−") {
+		return figure
 	}
-	return cause.Digits(n, v)
+	return "+" + figure
 }
 
 // trend is the median of the slopes between all pairs of points (bytes/s), and its 95 %

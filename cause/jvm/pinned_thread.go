@@ -64,7 +64,7 @@ func judgePinned(c *cause.Case) cause.Verdict {
 	case p != nil:
 		v := cause.Verdict{State: cause.RuledOut, Summary: "no virtual thread was pinned for long"}
 		if p.Waits > 0 {
-			v.Summary = fmt.Sprintf("virtual threads were pinned %s, which kept %s carriers on average", figure.Times(p.Waits), cause.Digits(2, p.Mean))
+			v.Summary = fmt.Sprintf("virtual threads were pinned %s, which kept %s carriers on average", figure.Times(p.Waits), figure.Num(p.Mean))
 		}
 		v.Evidence = pinnedFigures(c, p)
 		return v
@@ -94,14 +94,14 @@ func pinned(c *cause.Case, x *threads.Limit, p *reading.Pinned) cause.Verdict {
 	where := ""
 	if p != nil && p.Waits >= somePinned && p.All >= allPinned {
 		v.Weight = p.All
-		v.Summary = fmt.Sprintf("pinned threads kept all carriers %s %% of the time", cause.Digits(2, 100*p.All))
+		v.Summary = fmt.Sprintf("pinned threads kept all carriers %s of the time", figure.Percent(p.All))
 		v.Evidence = pinnedFigures(c, p)
 		where = c.SiteOf(p.Sites[0].Stack).String()
 	}
 	if x != nil {
 		v.Weight = max(v.Weight, min(1, x.Waiting/float64(max(1, x.Most))))
 		if v.Summary == "" {
-			v.Summary = fmt.Sprintf("on average %s virtual threads waited for a carrier", cause.Digits(2, x.Waiting))
+			v.Summary = fmt.Sprintf("on average %s virtual threads waited for a carrier", figure.Num(x.Waiting))
 		}
 		v.Evidence = append(v.Evidence,
 			c.Figure("carriers.waiting_threads", fmt.Sprintf("virtual threads that had not run yet, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),

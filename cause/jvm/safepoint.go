@@ -100,14 +100,14 @@ func judgeSafepoint(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("safepoint.operation_s", fmt.Sprintf("pauses for %s", operation(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
 	}
 	if late.Seconds() >= p.Seconds()/2 {
-		v.Title = fmt.Sprintf("One thread takes up to %s to reach a safepoint, and all others wait for it.", inSeconds(late.Longest().Seconds()))
+		v.Title = fmt.Sprintf("One thread takes up to %s to reach a safepoint, and all others wait for it.", figure.Time(1e9*late.Longest().Seconds()))
 		if most := late.Longest(); most.Seconds() >= aSecond {
-			v.Title = fmt.Sprintf("One thread took %s to reach a safepoint %s, and all others waited for it.", inSeconds(most.Seconds()), g.at(most.From))
+			v.Title = fmt.Sprintf("One thread took %s to reach a safepoint %s, and all others waited for it.", figure.Time(1e9*most.Seconds()), g.at(most.From))
 		}
 		g.adviseLate(&v)
 		return v
 	}
-	v.Title = fmt.Sprintf("All threads were paused %[2]s, for %[3]s in total, by %[1]s.", operation(names[0]), figure.Times(len(by[names[0]])), inSeconds(by[names[0]].Seconds()))
+	v.Title = fmt.Sprintf("All threads were paused %[2]s, for %[3]s in total, by %[1]s.", operation(names[0]), figure.Times(len(by[names[0]])), figure.Time(1e9*by[names[0]].Seconds()))
 	v.Title = g.named(v.Title, by[names[0]])
 	g.adviseOperation(&v, names[0])
 	return v

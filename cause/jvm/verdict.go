@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -22,7 +23,7 @@ func unwatched(c *cause.Case) cause.Verdict {
 // matter where they take hardly any time at all, as those of concurrent collectors.
 func (g *collector) untold() cause.Verdict {
 	if share := g.ShareOf(g.Pauses); share < stoppedPart && g.Pauses.Longest().Seconds() < aSecond {
-		return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("GC pauses the program only %s %% of the time", cause.Digits(2, 100*share)),
+		return cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("GC pauses the program only %s of the time", figure.Percent(share)),
 			Evidence: []cause.Evidence{g.c.Figure("gc.paused_share", "share of the time paused by GC", share, "1", g.Origin)}}
 	}
 	return cause.Verdict{State: cause.Inconclusive, Summary: "the GC log has no CPU times",
@@ -39,7 +40,7 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 	c := g.c
 	share := g.ShareOf(p)
 	v.State = cause.RuledOut
-	v.Summary = fmt.Sprintf("%s pause the program %s %% of the time", what, cause.Digits(2, 100*share))
+	v.Summary = fmt.Sprintf("%s pause the program %s of the time", what, figure.Percent(share))
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.these", what, float64(len(p)), "count", g.Origin),
 		c.Figure("gc.these_paused_share", "share of the time paused by them", share, "1", g.Origin))
@@ -57,19 +58,19 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 		if v.State != cause.Supported && share >= least && g.Span >= leastWatched && !c.Spent() && c.Noticed(cause.Noticeable) {
 			// Most of what slow requests did was not seen: they do not speak against the log.
 			v.State, v.Needs = cause.Supported, nil
-			v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, and are %s", what, cause.Digits(2, 100*share), cause.OfSlow(b.Share()))
+			v.Summary = fmt.Sprintf("%s pause the program %s of the time, and are %s", what, figure.Percent(share), cause.OfSlow(b.Share()))
 			v.Saves = c.Bound(float64(b.Sum()), float64(b.Low), float64(max(b.High, b.Sum())))
 		}
 	case c.Ledger != nil && !c.Slow() && len(c.Ledger.Rows) > 0 && g.meets():
 		v.Summary += ", but requests are not slow"
 	case share >= least && g.Span < leastWatched && p.Seconds() < noticed:
 		v.State, v.Needs = cause.Inconclusive, longer
-		v.Summary = fmt.Sprintf("%s paused the program for %s; only %s were watched, too little to tell a share", what, inSeconds(p.Seconds()), inSeconds(g.Span))
+		v.Summary = fmt.Sprintf("%s paused the program for %s; only %s were watched, too little to tell a share", what, figure.Time(1e9*p.Seconds()), figure.Time(1e9*g.Span))
 	case share >= least, share > 0 && g.worst(p).share() >= minuteOf*least:
 		v.State = cause.Supported
 		v.Needs = append(v.Needs, g.needRequests()...)
 		if share < least {
-			v.Summary = fmt.Sprintf("%s pause the program %s %% of all the time, but %.0f %% of its worst minute", what, cause.Digits(2, 100*share), 100*g.worst(p).share())
+			v.Summary = fmt.Sprintf("%s pause the program %s of all the time, but %s of its worst minute", what, figure.Percent(share), figure.Percent(g.worst(p).share()))
 		}
 	}
 	g.lengthy(v, p, b, what)
@@ -106,13 +107,13 @@ func (g *collector) judgeBilled(v *cause.Verdict, b *cause.Bill, what string) {
 	v.Summary = what + " are " + cause.OfSlow(b.Share())
 	switch {
 	case !g.c.Slow():
-		v.Summary = fmt.Sprintf("%s pause the program %s %% of the time, but almost no requests are slow", what, cause.Digits(2, 100*v.Weight))
+		v.Summary = fmt.Sprintf("%s pause the program %s of the time, but almost no requests are slow", what, figure.Percent(v.Weight))
 	case b.Share() >= cause.Material:
 		v.State = cause.Supported
 		v.Saves = b.Saves(g.c)
 	case !b.Placed() && b.Most() >= cause.Material && v.Weight >= leastStopped:
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("%s pause slow requests for %.1f %% of their time; how long requests queued behind them is not known", what, 100*b.Share())
+		v.Summary = fmt.Sprintf("%s pause slow requests for %s of their time; how long requests queued behind them is not known", what, figure.Percent(b.Share()))
 		v.Needs = append(v.Needs, cause.Need{What: "how long requests queued behind pauses: the arrival times of all requests (a load generator's results, or an access log with times in ms), and the CPU time of the process", Command: "unstall record PID"})
 	}
 }

@@ -90,11 +90,11 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	storm := b == nil && g.worst(p).share() >= minuteOf*stoppedYoung
 	if v.State == cause.Supported && !storm && (g.PerSecond(p) < oftenYoung || len(p) < someYoung || g.ShareOf(p) < leastYoung) {
 		v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
-		v.Summary = fmt.Sprintf("%s young collections per minute pause the program only %s %% of the time", cause.Digits(2, perMinute), cause.Digits(2, 100*g.ShareOf(p)))
+		v.Summary = fmt.Sprintf("%s young collections per minute pause the program only %s of the time", figure.Num(perMinute), figure.Percent(g.ShareOf(p)))
 		return v
 	}
 	if known && c.Slow() && load.Offered > load.Knee.Free().Value {
-		v.Summary = fmt.Sprintf("%.0f requests/s arrived, but even without GC the CPUs can serve only %.0f/s: there is too much work (service.over-capacity)", load.Offered, load.Knee.Free().Value)
+		v.Summary = fmt.Sprintf("%s requests/s arrived, but even without GC the CPUs can serve only %s/s: there is too much work (service.over-capacity)", figure.Num(load.Offered), figure.Num(load.Knee.Free().Value))
 		if b == nil || b.Share() < mostOfIt {
 			v.State, v.Saves, v.Needs = cause.RuledOut, nil, nil
 			return v
@@ -103,22 +103,22 @@ func judgeYoung(c *cause.Case) cause.Verdict {
 	if v.State != cause.Supported {
 		return v
 	}
-	v.Title = fmt.Sprintf("Young GC (%s) runs %.0f times per minute and pauses the program %.1f %% of the time, because eden fills every %s.", g.NameOf(p[0]), perMinute, 100*g.ShareOf(p), inSeconds(p.Interval()))
+	v.Title = fmt.Sprintf("Young GC (%s) runs %s times per minute and pauses the program %s of the time, because eden fills every %s.", g.NameOf(p[0]), figure.Num(perMinute), figure.Percent(g.ShareOf(p)), figure.Time(1e9*p.Interval()))
 	if each, copied := p.Seconds()/float64(len(p)), g.copiedBy(p); each >= longYoung && copied >= muchCopied*each {
-		v.Title = fmt.Sprintf("Young GC (%s) pauses the program for %s each time, %.0f times per minute, because %s survive each and are copied.", g.NameOf(p[0]), inSeconds(each), perMinute, figure.Size(copied))
+		v.Title = fmt.Sprintf("Young GC (%s) pauses the program for %s each time, %s times per minute, because %s survive each and are copied.", g.NameOf(p[0]), figure.Time(1e9*each), figure.Num(perMinute), figure.Size(copied))
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.survived_bytes", "survived each, and was copied (mean)", copied, "bytes", g.Origin))
 		v.Fix = append(v.Fix, fewerSurvive)
 	}
 	if storm && g.ShareOf(p) < stoppedYoung {
-		v.Title = g.named(fmt.Sprintf("Young GC (%s) pauses the program %s %% of the time.", g.NameOf(p[0]), share(g.ShareOf(p))), p)
+		v.Title = g.named(fmt.Sprintf("Young GC (%s) pauses the program %s of the time.", g.NameOf(p[0]), figure.Percent(g.ShareOf(p))), p)
 	}
 	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee*knee.Value {
-		v.Summary += fmt.Sprintf("; %.0f requests/s arrived, and the CPUs can serve about %.0f/s", load.Offered, knee.Value)
+		v.Summary += fmt.Sprintf("; %s requests/s arrived, and the CPUs can serve about %s/s", figure.Num(load.Offered), figure.Num(knee.Value))
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)
 	who, code := g.allocators()
 	v.Evidence = append(v.Evidence, who...)
-	g.adviseYoung(&v, load, known)
+	g.adviseYoung(&v, p, load, known)
 	if code != "" {
 		v.Fix = append(v.Fix, cause.Fix{Text: "allocate less there: it fills eden more than any other place", Code: code})
 	}
@@ -182,25 +182,4 @@ func (g *collector) classes() (out []cause.Evidence) {
 		out = append(out, g.c.Figure("heap.class_bytes", "heap used by "+x.name, float64(x.bytes), "bytes", x.origin))
 	}
 	return out
-}
-
-// inSeconds words a time.
-func inSeconds(s float64) string {
-	switch {
-	case math.IsNaN(s):
-		return "?"
-	case s < 1:
-		return fmt.Sprintf("%.0f ms", 1e3*s)
-	case s < 120:
-		return fmt.Sprintf("%s s", cause.Digits(3, s))
-	}
-	for _, unit := range []struct {
-		s    float64
-		name string
-	}{{86400, "days"}, {3600, "h"}} {
-		if s >= 2*unit.s {
-			return cause.Digits(2, s/unit.s) + " " + unit.name
-		}
-	}
-	return fmt.Sprintf("%.0f min", s/60)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/figure"
 )
 
 // CPUSaturation is a host that has more to run than processors.
@@ -41,7 +42,7 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut}
 	if c.Traced() && c.Ledger.Host.Known {
 		l := c.Ledger
-		v.Summary = fmt.Sprintf("short system calls take on average %.1f × their median", l.Host.Dilation)
+		v.Summary = fmt.Sprintf("short system calls take on average %s × their median", figure.Num(l.Host.Dilation))
 		v.Evidence = append(v.Evidence, dilation(c)...)
 		v.Evidence = append(v.Evidence,
 			c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", l.Host.LongRuns, "1", cause.From(l.Source)))
@@ -58,13 +59,13 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 	case !s.known:
 		return saturationUntraced(c, s, v)
 	case s.measured:
-		v.Summary = fmt.Sprintf("for %.0f %% of its run time the host did not run the process", 100*s.share)
+		v.Summary = fmt.Sprintf("for %s of its run time the host did not run the process", figure.Percent(s.share))
 	}
 	if !s.agree {
 		v.State = cause.Inconclusive
 		v.Summary = "the trace looks as if the host did not run the process, but the process had CPU time for all of its run time"
 		if s.host != nil {
-			v.Summary += fmt.Sprintf(": %.2f of %.2f CPUs", s.host.process.Number, s.host.run)
+			v.Summary += fmt.Sprintf(": %s of %s CPUs", figure.Num(s.host.process.Number), figure.Num(s.host.run))
 		}
 		v.Needs = []cause.Need{{What: "a trace and a recording of the host from the same time and of the same process: check the PID in the host's recording"}}
 		return v
@@ -88,16 +89,16 @@ func judgeSaturation(c *cause.Case) cause.Verdict {
 		return v
 	case share < cause.Material || !c.Slow():
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("there are signs of a busy host, but they are %.1f %% of slow time", 100*share)
+		v.Summary = fmt.Sprintf("there are signs of a busy host, but they are %s of slow time", figure.Percent(share))
 	case s.host != nil && s.host.idle():
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("the process did not run though the host never had more than %.1f of %.0f CPUs busy: it may be a CPU quota", s.host.Peak, s.host.CPUs)
+		v.Summary = fmt.Sprintf("the process did not run though the host never had more than %s of %.0f CPUs busy: it may be a CPU quota", figure.Num(s.host.Peak), s.host.CPUs)
 		v.Needs = []cause.Need{quotaEvidence}
 		return v
 	default:
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("The host did not run the process for about %.0f %% of its run time.", 100*s.share)
-		v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
+		v.Title = fmt.Sprintf("The host did not run the process for about %s of its run time.", figure.Percent(s.share))
+		v.Summary = fmt.Sprintf("%s of slow time", figure.Percent(share))
 		v.Saves = saves
 		v.Fix = append(v.Fix, freeCPUs)
 	}
@@ -123,17 +124,17 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 		v.Summary = "whether the host ran the process's threads was not recorded"
 		v.Needs = []cause.Need{hostEvidence}
 		if share, origin, ok := c.LongRuns(); ok && share >= cause.Starved {
-			v.Summary = fmt.Sprintf("the host did not run the process all the time: %.0f %% of its run time is in stretches longer than the scheduler allows; what that cost requests was not recorded", 100*share)
+			v.Summary = fmt.Sprintf("the host did not run the process all the time: %s of its run time is in stretches longer than the scheduler allows; what that cost requests was not recorded", figure.Percent(share))
 			v.Evidence = append(v.Evidence, c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", share, "1", origin))
 		}
 		return v
 	}
-	v.Summary = fmt.Sprintf("the host uses %.1f of %.0f CPUs", h.Taken(), h.CPUs)
+	v.Summary = fmt.Sprintf("the host uses %s of %.0f CPUs", figure.Num(h.Taken()), h.CPUs)
 	d, waited := delayOf(c)
 	switch {
 	case h.Pressure.Number < calm && h.Peak < full*h.CPUs:
 		v.State = cause.RuledOut
-		v.Summary += fmt.Sprintf(", and tasks waited for a CPU for at most %.0f %% of the time", 100*h.Pressure.Number)
+		v.Summary += fmt.Sprintf(", and tasks waited for a CPU for at most %s of the time", figure.Percent(h.Pressure.Number))
 	case waited && d.clears(c, &v):
 	case waited && d.convicts(c, h):
 		d.saturated(c, &v)
@@ -151,8 +152,8 @@ func saturationUntraced(c *cause.Case, s starvation, v cause.Verdict) cause.Verd
 // saturated says that requests wait for processors, by what threads waited.
 func (d delay) saturated(c *cause.Case, v *cause.Verdict) {
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("Threads that were ready waited for a CPU for %.0f %% of the time.", 100*d.denied)
-	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*d.about)
+	v.Title = fmt.Sprintf("Threads that were ready waited for a CPU for %s of the time.", figure.Percent(d.denied))
+	v.Summary = fmt.Sprintf("%s of slow time", figure.Percent(d.about))
 	v.Evidence = append(v.Evidence, d.figures(c)...)
 	v.Saves = d.saves(c)
 	v.Fix = append(v.Fix, freeCPUs)
@@ -170,7 +171,7 @@ func (d delay) stands(c *cause.Case, h *host) bool {
 // unasked says that threads wait for processors, where no requests tell what that costs.
 func (d delay) unasked(c *cause.Case, v *cause.Verdict) {
 	v.State, v.Weight = cause.Supported, d.threads
-	v.Title = fmt.Sprintf("The host has too few free CPUs: on average %s of the process's threads were ready and waited for one.", cause.Digits(2, d.threads))
+	v.Title = fmt.Sprintf("The host has too few free CPUs: on average %s of the process's threads were ready and waited for one.", figure.Num(d.threads))
 	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	v.Fix = append(v.Fix, freeCPUs)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -124,7 +125,7 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	}
 	if !c.Slow() || !s.known {
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but what that cost requests was not recorded", 100*t.Share())
+		v.Summary = fmt.Sprintf("stopped in %s of the periods, but what that cost requests was not recorded", figure.Percent(t.Share()))
 		v.Needs = traced(c)
 		return v
 	}
@@ -144,11 +145,11 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 	switch { // where the kernel counted many stops, what they may have cost is enough
 	case !t.explains(s, run):
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but the process lost more CPU time than that explains", 100*t.Share())
+		v.Summary = fmt.Sprintf("stopped in %s of the periods, but the process lost more CPU time than that explains", figure.Percent(t.Share()))
 		return v
 	case share < cause.Material && !(t.Share() >= cause.OftenStopped && sum > 0 && most >= cause.Material):
 		v.State = cause.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %.0f %% of the periods, but that is only %.0f %% of slow time", 100*t.Share(), 100*share)
+		v.Summary = fmt.Sprintf("stopped in %s of the periods, but that is only %s of slow time", figure.Percent(t.Share()), figure.Percent(share))
 		return v
 	}
 	t.blame(&v, saves, share)
@@ -180,10 +181,10 @@ func throttledElsewhere(c *cause.Case) (v cause.Verdict, ok bool) {
 func (t *throttle) blame(v *cause.Verdict, saves *cause.Saves, share float64) {
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f of %.0f periods.", t.Stopped.Number, t.Periods.Number)
-	v.Summary = fmt.Sprintf("%.0f %% of slow time", 100*share)
+	v.Summary = fmt.Sprintf("%s of slow time", figure.Percent(share))
 	v.Saves = saves
 	if t.CPUs.Known() {
-		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", cause.Digits(2, t.CPUs.Number), t.Stopped.Number, t.Periods.Number)
+		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", figure.Num(t.CPUs.Number), t.Stopped.Number, t.Periods.Number)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 )
@@ -133,9 +134,9 @@ func (d delay) clears(c *cause.Case, v *cause.Verdict) bool {
 	v.State = cause.RuledOut
 	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	if d.slow {
-		v.Summary += fmt.Sprintf(", but its threads waited for a CPU for at most %s %% of the slow time", cause.Digits(2, 100*d.share))
+		v.Summary += fmt.Sprintf(", but its threads waited for a CPU for at most %s of the slow time", figure.Percent(d.share))
 	} else {
-		v.Summary += fmt.Sprintf(", but on average only %s of its threads waited for a CPU", cause.Digits(2, d.threads))
+		v.Summary += fmt.Sprintf(", but on average only %s of its threads waited for a CPU", figure.Num(d.threads))
 	}
 	return true
 }
@@ -161,8 +162,8 @@ func (d delay) blames(watched bool, not string) string {
 	case !watched:
 		return not
 	case d.slow:
-		return fmt.Sprintf(", and its threads waited for a CPU for up to %.0f %% of the slow time", 100*d.share)
+		return fmt.Sprintf(", and its threads waited for a CPU for up to %s of the slow time", figure.Percent(d.share))
 	default:
-		return fmt.Sprintf(", and on average %.1f of its threads waited for a CPU", d.threads)
+		return fmt.Sprintf(", and on average %s of its threads waited for a CPU", figure.Num(d.threads))
 	}
 }

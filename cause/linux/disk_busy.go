@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -83,7 +84,7 @@ func judgeDisk(c *cause.Case) cause.Verdict {
 	switch {
 	case p.Known() && p.Number < slight && v.State != cause.Supported:
 		v.State, v.Needs = cause.RuledOut, nil
-		v.Summary = fmt.Sprintf("tasks of %s waited for a disk for %s %% of the time", of, cause.Digits(2, 100*p.Number))
+		v.Summary = fmt.Sprintf("tasks of %s waited for a disk for %s of the time", of, figure.Percent(p.Number))
 		v.Evidence = append(v.Evidence, c.Figure("disk.pressure_share", "share of the time in which a task of "+of+" waited for a disk", p.Number, "1", p.Origin))
 		return v
 	case v.State != cause.Supported:
@@ -114,7 +115,7 @@ func judgeDisk(c *cause.Case) cause.Verdict {
 	v.Fix = append(v.Fix, cause.Fix{Text: "let what is read often fit into memory (more of it, or less beside it), and read it before requests come (posix_fadvise with POSIX_FADV_WILLNEED); cache what is made of it", Code: siteOf(c, &f)})
 	d := reading.DisksOf(c.Bundle, span(c))
 	if d.InFlight.Known() && d.InFlight.Number >= queued {
-		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("the disks have %s requests at a time: give the service a device of its own, or find who else uses it (iostat -x, io.stat of each group) and limit that (io.max, io.weight)", cause.Digits(2, d.InFlight.Number))})
+		v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("the disks have %s requests at a time: give the service a device of its own, or find who else uses it (iostat -x, io.stat of each group) and limit that (io.max, io.weight)", figure.Num(d.InFlight.Number))})
 	} else {
 		v.Fix = append(v.Fix, cause.Fix{Text: "the disk is asked for one thing after the other: ask for several at once (threads, io_uring), or for more at a time where files are read from end to end (blockdev --setra)"})
 	}
@@ -131,5 +132,5 @@ func refaults(c *cause.Case) string {
 	if !thrashing(c) || !s.Refaults.Known() {
 		return ""
 	}
-	return fmt.Sprintf("%.0f pages/s of files are read back that its memory limit had it drop", s.Refaults.Number)
+	return fmt.Sprintf("%s pages/s of files are read back that its memory limit had it drop", figure.Num(s.Refaults.Number))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 )
@@ -103,7 +104,7 @@ func (f *faults) title() string {
 	if f.again() {
 		what = "Memory is returned to the system and taken again"
 	}
-	return fmt.Sprintf("%s: %.0f page faults/s take about %.0f %% of the process's run time.", what, f.rate, 100*f.part(f.cost()))
+	return fmt.Sprintf("%s: %s page faults/s take about %s of the process's run time.", what, figure.Num(f.rate), figure.Percent(f.part(f.cost())))
 }
 
 // fix is what helps.
@@ -115,7 +116,7 @@ func (f *faults) fix() cause.Fix {
 }
 
 func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%.0f minor page faults/s", f.rate)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%s minor page faults/s", figure.Num(f.rate))}
 	v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_per_s", "minor page faults of the process", f.rate, "1/s", f.origin))
 	if !math.IsNaN(f.otherwise) {
 		v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_otherwise_per_s", "minor page faults before and after", f.otherwise, "1/s", f.origin))
@@ -138,7 +139,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	l := c.Ledger
 	v.Evidence = append(v.Evidence, c.Figure("process.fault_ms", "time each costs, by the CPU time in the kernel", f.cost()/1e6, "ms", f.origin),
 		c.Figure("process.faults_share", "share of its run time", f.part(f.cost()), "1", f.origin))
-	v.Summary += fmt.Sprintf(", about %.0f %% of its run time", 100*f.part(f.cost()))
+	v.Summary += fmt.Sprintf(", about %s of its run time", figure.Percent(f.part(f.cost())))
 	if f.rate < manyFaults || f.part(max(f.cost(), faultCostHigh)) < cause.Material {
 		return v
 	}
@@ -158,7 +159,7 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	}
 	switch {
 	case !c.Slow() || own < cause.Material:
-		v.Summary += fmt.Sprintf(", but own work is %.1f %% of slow time", 100*own)
+		v.Summary += fmt.Sprintf(", but own work is %s of slow time", figure.Percent(own))
 		return v
 	case l.Host.Starved() && !ran(c):
 		v.Summary += ", on a host that did not run the process all the time"

@@ -80,7 +80,7 @@ func (m *mechanism) judge(c *cause.Case) (v cause.Verdict, f finding) {
 		v.Needs = []cause.Need{c.Trace("a longer time under load", "")}
 	case unseen >= cause.Material:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{more(c)}
-		v.Summary += fmt.Sprintf(", but %.0f %% of it was not observed", 100*unseen)
+		v.Summary += fmt.Sprintf(", but %s of it was not observed", figure.Percent(unseen))
 	}
 	return v, f
 }
@@ -126,7 +126,7 @@ func (m *mechanism) judgeUnspent(c *cause.Case, k *kernel) (v cause.Verdict, f f
 		v.State, v.Summary = cause.RuledOut, "slow requests are over within milliseconds"
 		return v, f
 	case k != nil && k.work != nil && k.work.Busy < leastWork:
-		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("its threads have hardly any work: %s of them on average", cause.Digits(2, k.work.Busy))
+		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("its threads have hardly any work: %s of them on average", figure.Num(k.work.Busy))
 		return v, f
 	case k == nil || k.work == nil:
 		v.Summary = "what slow requests waited for in the kernel was not recorded"
@@ -136,14 +136,14 @@ func (m *mechanism) judgeUnspent(c *cause.Case, k *kernel) (v cause.Verdict, f f
 	part := m.share(c, k)
 	about := part * c.Share(ledger.Unobserved, ledger.Own, ledger.Kernel, ledger.Unexplained)
 	f = finding{share: about, of: "slow time"}
-	v.Summary = fmt.Sprintf("threads with work spend %s %% of it on %s", cause.Digits(2, 100*part), m.what)
+	v.Summary = fmt.Sprintf("threads with work spend %s of it on %s", figure.Percent(part), m.what)
 	switch {
 	case part < cause.Arguable:
 		v.State = cause.RuledOut
 	case about < cause.Material:
 		v.Needs = []cause.Need{c.Trace("a longer time under load", "")}
 	case elsewhere(c, k):
-		v.Summary += fmt.Sprintf(", but only %s of them had any at a time, while %s requests were under way: most of their time passed elsewhere", cause.Digits(2, k.work.Busy), cause.Digits(2, underWay(c)))
+		v.Summary += fmt.Sprintf(", but only %s of them had any at a time, while %s requests were under way: most of their time passed elsewhere", figure.Num(k.work.Busy), figure.Num(underWay(c)))
 		v.Needs = []cause.Need{c.Trace("a longer time under load", "")}
 	default:
 		v.State = cause.Supported
@@ -194,17 +194,17 @@ func (m *mechanism) judgeThreads(c *cause.Case, k *kernel) (v cause.Verdict, f f
 	f.threads = f.share * work.Busy
 	v.Evidence = append(v.Evidence, c.Figure("process.threads_with_work", "threads with work, on average", work.Busy, "count", work.Origin),
 		c.Figure("process.threads_in_kernel", "of these, in "+m.what, f.threads, "count", work.Origin))
-	v.Summary = fmt.Sprintf("threads with work spend %s %% of it on %s", cause.Digits(2, 100*f.share), m.what)
+	v.Summary = fmt.Sprintf("threads with work spend %s of it on %s", figure.Percent(f.share), m.what)
 	switch beside := work.Beside(m.classes...); {
 	case work.Busy < leastWork && beside < leastWork:
-		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("its threads have hardly any work: %s of them on average", cause.Digits(2, work.Busy))
+		v.State, v.Summary = cause.RuledOut, fmt.Sprintf("its threads have hardly any work: %s of them on average", figure.Num(work.Busy))
 	case f.share >= cause.Material && work.Busy >= leastWork:
 		v.State, v.Weight = cause.Supported, f.threads
 		v.Speaks = func(p *ledger.Place) bool { return m.at(c, p) }
 		v.Evidence = append(v.Evidence, m.proof(c, k)...)
 		f.where = m.fileOf(k)
 	case beside >= cause.Material:
-		v.Summary = fmt.Sprintf("one thread of its own spends %.0f %% of the time on %s; whether requests wait for it is not known", 100*min(1, beside), m.what)
+		v.Summary = fmt.Sprintf("one thread of its own spends %s of the time on %s; whether requests wait for it is not known", figure.Percent(min(1, beside)), m.what)
 		v.Needs = []cause.Need{{What: "requests, to show whether they wait for it", Command: "unstall PID --load URL"}}
 	case f.share >= cause.Arguable:
 		v.Needs = []cause.Need{{What: "a longer recording while it is slow", Command: "unstall record PID --kernel --for 5m"}}
@@ -292,7 +292,7 @@ func (f *finding) named() string {
 }
 
 // portion is how much it was, as a title ends: "72 % of slow time".
-func (f *finding) portion() string { return fmt.Sprintf("%.0f %% of %s", 100*f.share, f.of) }
+func (f *finding) portion() string { return fmt.Sprintf("%s of %s", figure.Percent(f.share), f.of) }
 
 // each is how long slow requests were in it in the mean, in words; "" where the ledger does not tell.
 func (f *finding) each() string {

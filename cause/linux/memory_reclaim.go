@@ -105,7 +105,7 @@ func judgeReclaim(c *cause.Case) cause.Verdict {
 	case v.State == cause.Supported:
 	case p.Known() && p.Number < slight:
 		v.State, v.Needs = cause.RuledOut, nil
-		v.Summary = fmt.Sprintf("tasks of %s waited for memory for %s %% of the time", of, cause.Digits(2, 100*p.Number))
+		v.Summary = fmt.Sprintf("tasks of %s waited for memory for %s of the time", of, figure.Percent(p.Number))
 		v.Evidence = append(v.Evidence, figures...)
 		return v
 	case byPressure(c, s):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/figure"
 )
 
 // NoisyNeighbour is one other process or container that takes the processors.
@@ -45,9 +46,9 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	if h == nil || !h.process.Known() || h.strange() {
 		switch {
 		case h != nil && h.strange():
-			v.Summary = fmt.Sprintf("the process in the host's recording used %.2f CPUs, so it cannot be the one that was traced: check the PID", h.process.Number)
+			v.Summary = fmt.Sprintf("the process in the host's recording used %s CPUs, so it cannot be the one that was traced: check the PID", figure.Num(h.process.Number))
 		case s.known && !s.starved:
-			v.Summary = fmt.Sprintf("the host ran the threads (short system calls take %.1f × their median)", c.Ledger.Host.Dilation)
+			v.Summary = fmt.Sprintf("the host ran the threads (short system calls take %s × their median)", figure.Num(c.Ledger.Host.Dilation))
 			return v
 		case s.known:
 			v.Summary = "another process used the CPUs; which one was not recorded"
@@ -60,7 +61,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	}
 	others := h.Others.Number
 	top := h.top()
-	v.Summary = fmt.Sprintf("other processes use %.2f of %.0f CPUs", others, h.CPUs)
+	v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs", figure.Num(others), h.CPUs)
 	v.Evidence = append(v.Evidence, c.Figure("host.others_cpus", fmt.Sprintf("CPUs used by other processes, of %.0f", h.CPUs), others, "CPUs", h.Busy.Origin))
 	if top.Cores > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("host.other_cpus", "of these, by "+top.String(), top.Cores, "CPUs", h.Busy.Origin))
@@ -75,7 +76,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 		switch {
 		case !s.agree:
 			v.State = cause.Inconclusive
-			v.Summary = fmt.Sprintf("the trace looks as if the host did not run the process, but the process had all its CPU time; other processes use %.2f of %.0f CPUs", others, h.CPUs)
+			v.Summary = fmt.Sprintf("the trace looks as if the host did not run the process, but the process had all its CPU time; other processes use %s of %.0f CPUs", figure.Num(others), h.CPUs)
 		case s.known && (!ok || d.innocent()):
 			v.Summary += ", but the host ran the threads"
 		case ok && d.clears(c, &v):
@@ -87,7 +88,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 			unasked := cause.Saves{}
 			blame(h, &v, &unasked, 0)
 			v.Saves, v.Weight = nil, d.threads
-			v.Summary = fmt.Sprintf("other processes use %.2f of %.0f CPUs, while %s of its threads wait for one", others, h.CPUs, cause.Digits(2, d.threads))
+			v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs, while %s of its threads wait for one", figure.Num(others), h.CPUs, figure.Num(d.threads))
 		default:
 			v.State = cause.Inconclusive
 			v.Summary += d.blames(ok, "; whether these requests waited for a CPU was not recorded")
@@ -97,7 +98,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 		}
 		return v
 	case h.idle():
-		v.Summary += fmt.Sprintf(", but the host never had more than %.1f busy", h.Peak)
+		v.Summary += fmt.Sprintf(", but the host never had more than %s busy", figure.Num(h.Peak))
 		return v
 	case quota.explains(s, h.run):
 		v.Summary += fmt.Sprintf(", but a CPU quota stopped it in %.0f of %.0f periods", quota.Stopped.Number, quota.Periods.Number)
@@ -109,7 +110,7 @@ func judgeNeighbour(c *cause.Case) cause.Verdict {
 	saves, share := s.saves(c)
 	if share < cause.Material || !c.Slow() {
 		v.State = cause.Inconclusive
-		v.Summary += fmt.Sprintf(", but that is %.1f %% of slow time", 100*share)
+		v.Summary += fmt.Sprintf(", but that is %s of slow time", figure.Percent(share))
 		return v
 	}
 	blame(h, &v, saves, share)
@@ -121,14 +122,14 @@ func blame(h *host, v *cause.Verdict, saves *cause.Saves, share float64) {
 	others, top := h.Others.Number, h.top()
 	v.State = cause.Supported
 	v.Saves = saves
-	v.Summary = fmt.Sprintf("other processes use %.2f of %.0f CPUs, %.0f %% of slow time", others, h.CPUs, 100*share)
+	v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs, %s of slow time", figure.Num(others), h.CPUs, figure.Percent(share))
 	fix := "lower its priority (cpu.weight, nice), or give this service CPUs of its own: cpuset, reserved cores"
 	switch {
 	case h.Steal.Number >= others/2:
-		v.Title = fmt.Sprintf("Other virtual machines use the host's CPUs: the hypervisor gave them %.2f of %.0f CPUs.", h.Steal.Number, h.CPUs)
+		v.Title = fmt.Sprintf("Other virtual machines use the host's CPUs: the hypervisor gave them %s of %.0f CPUs.", figure.Num(h.Steal.Number), h.CPUs)
 		fix = "move the virtual machine, or rent one with dedicated CPUs"
 	case top.Largest >= others/2:
-		v.Title = fmt.Sprintf("%s uses the CPUs that this service needs: %.2f of %.0f CPUs.", top.Name, top.Largest, h.CPUs)
+		v.Title = fmt.Sprintf("%s uses the CPUs that this service needs: %s of %.0f CPUs.", top.Name, figure.Num(top.Largest), h.CPUs)
 		fix = fmt.Sprintf("move %s, %s", top.Name, fix)
 	case top.Cores > 0:
 		// Without the largest, the others are still there. Where it alone uses more than the
@@ -138,10 +139,10 @@ func blame(h *host, v *cause.Verdict, saves *cause.Saves, share float64) {
 			value = saves.Value
 		}
 		v.Saves = &cause.Saves{Value: value, Low: cause.Number(0), High: saves.High, Basis: cause.Basis("bound")}
-		v.Title = fmt.Sprintf("Many processes use the CPUs that this service needs, none of them more than %.2f of %.0f CPUs; most is used by %s.", top.Largest, h.CPUs, top)
+		v.Title = fmt.Sprintf("Many processes use the CPUs that this service needs, none of them more than %s of %.0f CPUs; most is used by %s.", figure.Num(top.Largest), h.CPUs, top)
 		fix = fmt.Sprintf("move %s, %s", top.Name, fix)
 	default:
-		v.Title = fmt.Sprintf("Other processes use the CPUs that this service needs: %.2f of %.0f CPUs.", others, h.CPUs)
+		v.Title = fmt.Sprintf("Other processes use the CPUs that this service needs: %s of %.0f CPUs.", figure.Num(others), h.CPUs)
 		fix = "find out which processes these are; " + fix
 		v.Needs = []cause.Need{{What: "CPU time by process, to show which they are", Command: Record}}
 	}

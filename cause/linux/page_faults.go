@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/stats"
 )
@@ -113,12 +114,12 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 		extra += per[n]
 	}
 	share := float64(extra) / float64(max(1, l.Total))
-	v.Summary = fmt.Sprintf("requests take %.1f × the CPU time in new memory, which is %.1f %% of slow time", float64(in)/float64(max(out, 1)), 100*share)
+	v.Summary = fmt.Sprintf("requests take %s × the CPU time in new memory, which is %s of slow time", figure.Num(float64(in)/float64(max(out, 1))), figure.Percent(share))
 	if float64(in) < longer*float64(out) || share < cause.Material || !c.Slow() || l.Host.Starved() {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The heap grows into new memory: a request's own work takes %.1f × as long meanwhile.", float64(in)/float64(out))
+	v.Title = fmt.Sprintf("The heap grows into new memory: a request's own work takes %s × as long meanwhile.", figure.Num(float64(in)/float64(out)))
 	v.Saves = c.Save(per, -1, -1)
 	v.Needs = []cause.Need{faultEvidence}
 	v.Fix = append(v.Fix, passes)
@@ -139,14 +140,14 @@ func judgeFaults(c *cause.Case) cause.Verdict {
 func alwaysFresh(c *cause.Case, heap *evidence.Series, v cause.Verdict) cause.Verdict {
 	work := c.Share(ledger.Own, ledger.Kernel, ledger.RequestsCPU)
 	if work < cause.Material || !c.Slow() {
-		v.Summary = fmt.Sprintf("the heap grew into new memory, but own work and waiting for a CPU are %.1f %% of slow time", 100*work)
+		v.Summary = fmt.Sprintf("the heap grew into new memory, but own work and waiting for a CPU are %s of slow time", figure.Percent(work))
 		return v
 	}
 	pages := (slices.Max(heap.V) - heap.V[0]) / (4 << 10)
 	span := float64(heap.T[len(heap.T)-1]-heap.T[0]) / 1e9
 	v.State, v.Needs = cause.Inconclusive, []cause.Need{faultEvidence}
 	v.Evidence = append(v.Evidence, c.Figure("heap.grew_pages_per_s", "pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", cause.From(c.Ledger.Source)))
-	v.Summary = fmt.Sprintf("the heap grew all the time, by %.0f pages/s, so there are no other requests to compare with", pages/max(span, 1e-9))
+	v.Summary = fmt.Sprintf("the heap grew all the time, by %s pages/s, so there are no other requests to compare with", figure.Num(pages/max(span, 1e-9)))
 	cleared, origin, ok := clearing(c)
 	if !ok {
 		return v
@@ -156,7 +157,7 @@ func alwaysFresh(c *cause.Case, heap *evidence.Series, v cause.Verdict) cause.Ve
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The heap grows into new memory: clearing it takes %.0f %% of the process's CPU time.", 100*cleared)
+	v.Title = fmt.Sprintf("The heap grows into new memory: clearing it takes %s of the process's CPU time.", figure.Percent(cleared))
 	l := c.Ledger
 	of := func(row int) int64 {
 		ch := l.Of(row)
@@ -207,13 +208,13 @@ func faultsByStacks(c *cause.Case) (v cause.Verdict, ok bool) {
 		return v, false
 	}
 	used := k.CPU(evidence.KernelPageFault)
-	v = cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("page faults are %.0f %% of its CPU time", 100*part)}
+	v = cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("page faults are %s of its CPU time", figure.Percent(part))}
 	v.Evidence = append(v.Evidence, c.Figure("process.new_memory_cpu_share", "share of its CPU time in page faults that get it new memory", part, "1", used.Origin))
 	if part < clearsMuch || used.Number < cause.Material {
 		return v, true
 	}
 	v.State, v.Weight, v.Work = cause.Supported, used.Number, part
-	v.Title = fmt.Sprintf("Page faults take %.0f %% of the process's CPU time: memory that it touches for the first time.", 100*part)
+	v.Title = fmt.Sprintf("Page faults take %s of the process's CPU time: memory that it touches for the first time.", figure.Percent(part))
 	v.Evidence = append(v.Evidence, (&mechanism{what: "page faults", classes: []string{evidence.KernelPageFault}}).proof(c, k)...)
 	v.Fix = append(v.Fix, passes)
 	if f := faultsOf(c); f != nil {
@@ -239,7 +240,7 @@ func faultsByProfile(c *cause.Case) cause.Verdict {
 	if !ok {
 		return v
 	}
-	v.Summary = fmt.Sprintf("clearing new memory takes %.0f %% of the CPU time", 100*share)
+	v.Summary = fmt.Sprintf("clearing new memory takes %s of the CPU time", figure.Percent(share))
 	v.Evidence = append(v.Evidence, c.Figure("process.clearing_cpu_share", "share of CPU time spent clearing new memory", share, "1", origin))
 	if share < clears {
 		v.State, v.Needs = cause.RuledOut, nil

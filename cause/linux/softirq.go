@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 )
@@ -61,7 +62,7 @@ func judgeSoftirq(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut}
 	if s.Softirq.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin))
-		v.Summary = fmt.Sprintf("interrupts take %s CPUs of the host", cause.Digits(2, s.Softirq.Number))
+		v.Summary = fmt.Sprintf("interrupts take %s CPUs of the host", figure.Num(s.Softirq.Number))
 	}
 	part, used := reading.Unknown, reading.Unknown
 	if k != nil {
@@ -69,7 +70,7 @@ func judgeSoftirq(c *cause.Case) cause.Verdict {
 	}
 	if part.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("process.softirq_cpu_share", "share of the process's CPU time in softirq", part.Number, "1", part.Origin))
-		v.Summary = fmt.Sprintf("softirq is %.0f %% of its CPU time", 100*part.Number)
+		v.Summary = fmt.Sprintf("softirq is %s of its CPU time", figure.Percent(part.Number))
 	}
 	switch {
 	case !part.Known() && k != nil && k.Running > 0:
@@ -90,7 +91,7 @@ func judgeSoftirq(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.State, v.Weight, v.Work = cause.Supported, used.Number, part.Number
-	v.Title = fmt.Sprintf("%.0f %% of the process's CPU time is softirq: %s.", 100*part.Number, irqWork(k))
+	v.Title = fmt.Sprintf("%s of the process's CPU time is softirq: %s.", figure.Percent(part.Number), irqWork(k))
 	v.Evidence = append(v.Evidence, softirq.proof(c, k)...)
 	v.Fix = fewerPackets(k)
 	return v
@@ -139,7 +140,7 @@ func softirqOfRequests(c *cause.Case, v cause.Verdict, part float64) cause.Verdi
 		sum += per[n]
 	}
 	share := float64(sum) / float64(max(1, l.Total))
-	v.Summary += fmt.Sprintf(", %.0f %% of slow time", 100*share)
+	v.Summary += fmt.Sprintf(", %s of slow time", figure.Percent(share))
 	switch {
 	case share < cause.Arguable:
 		return v
@@ -149,7 +150,7 @@ func softirqOfRequests(c *cause.Case, v cause.Verdict, part float64) cause.Verdi
 	}
 	k := kernelOf(c)
 	v.State, v.Work = cause.Supported, part
-	v.Title = fmt.Sprintf("The CPUs are busy with softirq, %s: %.0f %% of slow time.", irqWork(k), 100*share)
+	v.Title = fmt.Sprintf("The CPUs are busy with softirq, %s: %s of slow time.", irqWork(k), figure.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
 	v.Prediction = append(v.Prediction, c.PredictP99(lost))
 	v.Evidence = append(v.Evidence, softirq.proof(c, k)...)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -73,7 +74,7 @@ func (t *throttle) judgeSeconds(c *cause.Case, v *cause.Verdict) bool {
 	case !ok:
 		return false
 	case s.most < cause.Material:
-		v.Summary += fmt.Sprintf(", but that is at most %s %% of slow time", cause.Digits(2, 100*s.most))
+		v.Summary += fmt.Sprintf(", but that is at most %s of slow time", figure.Percent(s.most))
 		return true
 	case s.share() < cause.Material && !(math.IsNaN(s.excess) && t.Share() >= cause.OftenStopped):
 		return false

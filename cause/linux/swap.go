@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 )
 
 // Swap is waiting for memory that was swapped out.
@@ -83,12 +84,12 @@ func judgeSwap(c *cause.Case) cause.Verdict {
 	switch {
 	case s.SwapIn.Known() && s.SwapIn.Number < fewPages:
 		v.State, v.Needs, v.Saves, v.Weight, v.Speaks = cause.RuledOut, nil, nil, 0, nil
-		v.Summary = fmt.Sprintf("%s pages/s were read from swap", cause.Digits(2, s.SwapIn.Number))
+		v.Summary = fmt.Sprintf("%s pages/s were read from swap", figure.Num(s.SwapIn.Number))
 		return v
 	case v.State == cause.Supported:
 	case s.MajorFaults.Known() && s.MajorFaults.Number < fewPages:
 		v.State, v.Needs = cause.RuledOut, nil
-		v.Summary = fmt.Sprintf("%.0f pages/s were read from swap on the host, but the process had %s major page faults/s", s.SwapIn.Number, cause.Digits(2, s.MajorFaults.Number))
+		v.Summary = fmt.Sprintf("%s pages/s were read from swap on the host, but the process had %s major page faults/s", figure.Num(s.SwapIn.Number), figure.Num(s.MajorFaults.Number))
 		return v
 	case kernelOf(c) == nil && c.Ledger == nil && swapping(c) && s.MajorFaults.Known() && p.Known() && p.Number >= cause.Material:
 		v.State, v.Weight, v.Needs = cause.Supported, p.Number, []cause.Need{kernelEvidence}

@@ -94,9 +94,9 @@ func (t *thp) summary() string {
 	case t.Enabled == "never" && t.compacting() == 0:
 		return "transparent huge pages are switched off on this host"
 	case t.sparse() > t.compacting():
-		return fmt.Sprintf("clearing huge pages of which little is used takes %.0f %% of the CPU time", 100*t.sparse())
+		return fmt.Sprintf("clearing huge pages of which little is used takes %s of the CPU time", figure.Percent(t.sparse()))
 	case t.Seen.Running.Known() || t.compacting() > 0:
-		return fmt.Sprintf("compacting memory for page faults takes %s %% of the CPU time", cause.Digits(2, 100*t.compacting()))
+		return fmt.Sprintf("compacting memory for page faults takes %s of the CPU time", figure.Percent(t.compacting()))
 	}
 	return "no huge pages were given out, and memory was never compacted for them"
 }
@@ -104,7 +104,7 @@ func (t *thp) summary() string {
 func (t *thp) title() string {
 	const compacts = "Page faults compact memory to make huge pages: %.0f %% of the process's CPU time."
 	if t.sparse() > t.compacting() {
-		return fmt.Sprintf("The process uses %s of %.0f small pages of each huge page: getting and clearing these takes %.0f %% of its CPU time.", figure.Num(t.Touched.Value), t.PerHuge, 100*t.cost())
+		return fmt.Sprintf("The process uses %s of %.0f small pages of each huge page: getting and clearing these takes %s of its CPU time.", figure.Num(t.Touched.Value), t.PerHuge, figure.Percent(t.cost()))
 	}
 	return fmt.Sprintf(compacts, 100*t.compacting())
 }

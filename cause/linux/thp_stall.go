@@ -81,7 +81,7 @@ func judgeTHP(c *cause.Case) cause.Verdict {
 	}
 	v.Summary = t.summary()
 	if t.elsewhere() {
-		v.Summary = fmt.Sprintf("memory is compacted for %.0f %% of the CPU time, but for buffers of the kernel, not for huge pages", 100*t.Seen.Running.Elsewhere)
+		v.Summary = fmt.Sprintf("memory is compacted for %s of the CPU time, but for buffers of the kernel, not for huge pages", figure.Percent(t.Seen.Running.Elsewhere))
 		return v
 	}
 	if t.cost() < worthTHP || t.cost()*t.CPU < leastTHP {
@@ -95,7 +95,7 @@ func judgeTHP(c *cause.Case) cause.Verdict {
 	// a lock of the memory map. They lose no more than the part of all work that it is.
 	share, ok := t.ofRequests(c)
 	if ok && share < cause.Arguable {
-		v.Summary += fmt.Sprintf(", but that is %.1f %% of the time slow requests take", 100*share)
+		v.Summary += fmt.Sprintf(", but that is %s of the time slow requests take", figure.Percent(share))
 		return v
 	}
 	v.State = cause.Supported
@@ -141,13 +141,13 @@ func (t *thp) byCounters(v cause.Verdict) cause.Verdict {
 	case math.IsNaN(s):
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{kernelStacks}
 	case t.System < leastTHP || s < worthTHP:
-		v.Summary = fmt.Sprintf("the process uses only %.0f %% of its CPU time in the kernel", 100*s)
+		v.Summary = fmt.Sprintf("the process uses only %s of its CPU time in the kernel", figure.Percent(s))
 	case t.helps():
 		v.Summary = t.praise()
 		v.Prediction = append(v.Prediction, t.without())
 	case stalls.Number >= someStalls || excess >= suspectTHP:
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{kernelStacks}
-		v.Summary += fmt.Sprintf(", and the process uses %.0f %% of its CPU time in the kernel", 100*s)
+		v.Summary += fmt.Sprintf(", and the process uses %s of its CPU time in the kernel", figure.Percent(s))
 		if t.Enabled != "" {
 			v.Summary += fmt.Sprintf(" (enabled=%s, defrag=%s)", t.Enabled, t.Defrag)
 		}

@@ -117,7 +117,7 @@ func (s *server) syncs(c *cause.Case, v *cause.Verdict, kept []reading.RedisKept
 	how := ""
 	switch {
 	case share > 0:
-		how = fmt.Sprintf(": its only thread waits for the disk %s of the time", percent(share))
+		how = fmt.Sprintf(": its only thread waits for the disk %s of the time", figure.Percent(share))
 	case mean >= pingSync:
 		how = fmt.Sprintf(": who comes waits %s in the mean", figure.Time(mean))
 	}
@@ -131,7 +131,7 @@ func (s *server) syncs(c *cause.Case, v *cause.Verdict, kept []reading.RedisKept
 	}
 	v.Summary, v.Spends = "it waits for the disk", "waiting for the disk that its log of writes is on"
 	if share > 0 {
-		v.Summary += " " + percent(share) + " of the time"
+		v.Summary += " " + figure.Percent(share) + " of the time"
 	}
 	v.Weight = zero(share)
 	if n := s.waited(explained(s.known())); n > v.Weight {

@@ -58,7 +58,7 @@ func judgeBig(c *cause.Case) cause.Verdict {
 	switch {
 	case noticed(little):
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("Values of up to %s hold up all clients of %s: %s takes up to %s, %s of the time.", figure.Size(largest), s.title(), s.called(&little[0]), figure.Time(longestOf(little)), percent(shareOf(little)))
+		v.Title = fmt.Sprintf("Values of up to %s hold up all clients of %s: %s takes up to %s, %s of the time.", figure.Size(largest), s.title(), s.called(&little[0]), figure.Time(longestOf(little)), figure.Percent(shareOf(little)))
 		s.charge(c, &v, little)
 	case moving >= ofThread && !s.Single && !s.slowTakers():
 		v.State = cause.Supported

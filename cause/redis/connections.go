@@ -53,7 +53,7 @@ func judgeConnections(c *cause.Case) cause.Verdict {
 	opened, each := s.Connections.Number, s.Connections.Number/s.Ops.Number
 	v := cause.Verdict{State: cause.RuledOut, Summary: "connections are kept"}
 	if opened > 0 {
-		v.Summary = fmt.Sprintf("%s connections/s are opened, one for %s commands", cause.Digits(2, opened), cause.Digits(2, 1/math.Max(each, 1e-9)))
+		v.Summary = fmt.Sprintf("%s connections/s are opened, one for %s commands", figure.Num(opened), figure.Num(1/math.Max(each, 1e-9)))
 		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_per_s", "connections opened", opened, "1/s", s.Connections.Origin), c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
 	}
 	most := reading.Highest(s.Rate(evidence.SeriesRedisConnections))
@@ -61,10 +61,10 @@ func judgeConnections(c *cause.Case) cause.Verdict {
 	switch {
 	case refused >= few && !s.Single:
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("%s refuses connections: %s are open, as many as it may have (maxclients), and %s others were refused.", s.title(), cause.Digits(3, s.ClientsMost.Number), cause.Digits(3, refused))
-		v.Summary = fmt.Sprintf("%s connections were refused", cause.Digits(3, refused))
+		v.Title = fmt.Sprintf("%s refuses connections: %s are open, as many as it may have (maxclients), and %s others were refused.", s.title(), figure.Num(s.ClientsMost.Number), figure.Num(refused))
+		v.Summary = fmt.Sprintf("%s connections were refused", figure.Num(refused))
 		if s.ClientsMost.Number < almostFull*s.MaxClients.Number { // the counter is of both
-			v.Title = fmt.Sprintf("%s refuses connections from other hosts: %s were, though only %s are open (maxclients %s).", s.title(), cause.Digits(3, refused), cause.Digits(3, s.ClientsMost.Number), cause.Digits(5, s.MaxClients.Number))
+			v.Title = fmt.Sprintf("%s refuses connections from other hosts: %s were, though only %s are open (maxclients %s).", s.title(), figure.Num(refused), figure.Num(s.ClientsMost.Number), figure.Num(s.MaxClients.Number))
 			v.Fix = append(v.Fix, cause.Fix{Text: "it runs in protected mode, and answers only 127.0.0.1: give it a password or an ACL, and bind it to the address it is asked at"})
 		}
 		v.Weight = math.Max(often, s.Rejected.Number*elsewhereFor)
@@ -76,17 +76,17 @@ func judgeConnections(c *cause.Case) cause.Verdict {
 		v.Evidence = append(v.Evidence, c.Seen("it answered: "+s.turnedAway(), s.toldAt(evidence.RedisMaxClients)))
 	case s.left() <= soon:
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("Clients of %s open connections and close none: %s are open, and in %s there are as many as it may have (maxclients %s).", s.title(), cause.Digits(3, s.Curve(evidence.SeriesRedisConnected).Last()),
-			figure.Time(s.left()*1e9), cause.Digits(5, s.MaxClients.Number))
+		v.Title = fmt.Sprintf("Clients of %s open connections and close none: %s are open, and in %s there are as many as it may have (maxclients %s).", s.title(), figure.Num(s.Curve(evidence.SeriesRedisConnected).Last()),
+			figure.Time(s.left()*1e9), figure.Num(s.MaxClients.Number))
 		v.Summary, v.Weight = "connections are opened and not closed", often
 		v.Fix = append(v.Fix, cause.Fix{Text: "find who opens them (CLIENT LIST: addr, age, idle) and have it close or reuse each; until then close idle ones", Setting: "timeout 300"})
 	case opened >= manyOpened && (each >= forCommands || opened*costs/1e9 >= ofThread):
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("Clients of %s do not keep their connections: %s are opened per second, one for every %s.", s.title(), cause.Digits(3, opened), commands(1/each))
+		v.Title = fmt.Sprintf("Clients of %s do not keep their connections: %s are opened per second, one for every %s.", s.title(), figure.Num(opened), commands(1/each))
 		v.Weight = math.Max(math.Min(1, opened*costs/1e9), opened*2*zero(s.waits.Best.Number)/1e9)
 	case most >= burst && !s.Single && s.waits.Late.Number >= often && !s.hasSlow(s.waits.Late.Number/2):
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("Clients of %s connect all at once: %s within a second, and all others wait meanwhile.", s.title(), cause.Digits(3, most))
+		v.Title = fmt.Sprintf("Clients of %s connect all at once: %s within a second, and all others wait meanwhile.", s.title(), figure.Num(most))
 		v.Weight = s.waits.Late.Number
 	default:
 		return s.unless(v)
@@ -138,7 +138,7 @@ func commands(n float64) string {
 	if n < 1.5 {
 		return "command"
 	}
-	return cause.Digits(2, n) + " commands"
+	return figure.Num(n) + " commands"
 }
 
 func (s *server) connecting(c *cause.Case, v *cause.Verdict, most float64) {
@@ -171,6 +171,6 @@ func (s *server) connecting(c *cause.Case, v *cause.Verdict, most float64) {
 		cause.Fix{Text: "where processes are many and short (PHP, functions): persistent connections, or a proxy on their host that pools"},
 		cause.Fix{Text: "after a connection fails, wait a time that grows and varies before the next try"})
 	if s.Rejected.Number > 0 && s.ClientsMost.Number >= almostFull*s.MaxClients.Number {
-		v.Fix = append(v.Fix, cause.Fix{Text: "let more connect, and close those that are idle", Setting: "maxclients " + cause.Digits(5, 2*math.Max(1000, s.MaxClients.Number))}, cause.Fix{Text: "close idle connections", Setting: "timeout 300"})
+		v.Fix = append(v.Fix, cause.Fix{Text: "let more connect, and close those that are idle", Setting: "maxclients " + cause.Digits(3, 2*math.Max(1000, s.MaxClients.Number))}, cause.Fix{Text: "close idle connections", Setting: "timeout 300"})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/figure"
 )
 
 // CPUSaturated is more commands than one thread can run.
@@ -65,7 +66,7 @@ func judgeSaturated(c *cause.Case) cause.Verdict {
 		return notTold("")
 	}
 	cores, isFull := s.thread()
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("its main thread uses %s of a CPU", percent(cores))}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("its main thread uses %s of a CPU", figure.Percent(cores))}
 	v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", cores, "cores", s.Main.Origin))
 	if !isFull {
 		if s.Single && cores < saturated {
@@ -82,10 +83,10 @@ func judgeSaturated(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The only thread of %s that runs commands is busy %s of the time: %s commands/s is all it can do.", s.title(), percent(math.Min(1, cores)), cause.Digits(3, s.Ops.Number))
-	v.Spends = "queueing for its only thread, which is busy " + percent(math.Min(1, cores)) + " of the time"
+	v.Title = fmt.Sprintf("The only thread of %s that runs commands is busy %s of the time: %s commands/s is all it can do.", s.title(), figure.Percent(math.Min(1, cores)), figure.Num(s.Ops.Number))
+	v.Spends = "queueing for its only thread, which is busy " + figure.Percent(math.Min(1, cores)) + " of the time"
 	if ran := s.Ran(); ran < notRun && cores < saturated {
-		v.Title = fmt.Sprintf("The only thread of %s that runs commands never rests: it is in commands %s of the time, for which the host gives it %s of a CPU.", s.title(), percent(s.InCommands.Number), percent(cores))
+		v.Title = fmt.Sprintf("The only thread of %s that runs commands never rests: it is in commands %s of the time, for which the host gives it %s of a CPU.", s.title(), figure.Percent(s.InCommands.Number), figure.Percent(cores))
 		v.Spends = "queueing for its only thread, which the host does not run all the time"
 		v.Fix = append(v.Fix, cause.Fix{Text: "see first who else uses the CPUs of its host: commands take longer there than they need", Code: "sudo unstall host"})
 	}

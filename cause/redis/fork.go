@@ -45,7 +45,7 @@ func judgeFork(c *cause.Case) cause.Verdict {
 	forks := s.forks()
 	v := cause.Verdict{State: cause.RuledOut, Summary: "it did not fork"}
 	if f.Count.Number > 0 && f.Last.Known() {
-		v.Summary = fmt.Sprintf("forks of %s, %s of the time", figure.Time(f.Most.Number), percent(zero(shareOf(forks))))
+		v.Summary = fmt.Sprintf("forks of %s, %s of the time", figure.Time(f.Most.Number), figure.Percent(zero(shareOf(forks))))
 		v.Evidence = append(v.Evidence, c.Figure("fork.longest_ms", "longest fork", f.Most.Number/1e6, "ms", f.Most.Origin))
 	} else if f.Last.Number > 0 && s.Single {
 		v.Summary = fmt.Sprintf("its last fork took %s", figure.Time(f.Last.Number))
@@ -55,7 +55,7 @@ func judgeFork(c *cause.Case) cause.Verdict {
 	case failed.Number > 0 && failed.Number >= often*s.Ops.Number:
 		v.State = cause.Supported
 		v.Spends = "refusing writes after it could not save its data"
-		v.Title = fmt.Sprintf("%s refuses %s writes/s, as it could not save its data.", s.title(), cause.Digits(2, failed.Number))
+		v.Title = fmt.Sprintf("%s refuses %s writes/s, as it could not save its data.", s.title(), figure.Num(failed.Number))
 		v.Summary = "writes are refused after a save failed"
 		v.Weight = math.Max(failed.Number/s.Ops.Number, failed.Number*elsewhereFor)
 		v.Evidence = append(v.Evidence, c.Figure("redis.misconf_per_s", "commands refused (MISCONF)", failed.Number, "1/s", failed.Origin))
@@ -71,7 +71,7 @@ func judgeFork(c *cause.Case) cause.Verdict {
 		k := reading.RedisKept{What: "saving", Over: 1e9, Total: late * f.Child.Number * 1e9, Longest: s.waits.Most.Number, Count: few, Origin: s.waits.Late.Origin}
 		k.Squares = k.Total * k.Longest / 2
 		s.forked(c, &v, []reading.RedisKept{k})
-		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands wait 10 ms and more then, %s otherwise.", s.title(), percent(late), percent(otherwise))
+		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands wait 10 ms and more then, %s otherwise.", s.title(), figure.Percent(late), figure.Percent(otherwise))
 		return v
 	}
 	if v.Summary == "it did not fork" && s.Looks == 0 {
@@ -112,8 +112,8 @@ func (s *server) forked(c *cause.Case, v *cause.Verdict, kept []reading.RedisKep
 	}
 	k := &kept[0]
 	v.Spends = fmt.Sprintf("in forks of %s to %s", figure.Time(math.Max(k.Longest, f.Last.Number)), what)
-	v.Title = fmt.Sprintf("%s stands still for %s each time it forks to %s: %s.", s.title(), figure.Time(math.Max(k.Each(), f.Last.Number)), what, words(rate(k.PerSecond()), percent(shareOf(kept))+" of the time"))
-	v.Summary = fmt.Sprintf("forks of %s, %s of the time", figure.Time(k.Longest), percent(shareOf(kept)))
+	v.Title = fmt.Sprintf("%s stands still for %s each time it forks to %s: %s.", s.title(), figure.Time(math.Max(k.Each(), f.Last.Number)), what, words(rate(k.PerSecond()), figure.Percent(shareOf(kept))+" of the time"))
+	v.Summary = fmt.Sprintf("forks of up to %s, %s of the time", figure.Time(k.Longest), figure.Percent(shareOf(kept)))
 	s.charge(c, v, kept)
 	if f.Count.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("fork.count", "forks", f.Count.Number, "count", f.Count.Origin))

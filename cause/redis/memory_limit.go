@@ -50,7 +50,7 @@ func judgeMemory(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut, Summary: "no memory limit, and nothing evicted"}
 	limit := s.MaxMemory.Number
 	if limit > 0 {
-		v.Summary = fmt.Sprintf("%s of maxmemory in use, nothing evicted or refused", percent(s.UsedMost.Number/limit))
+		v.Summary = fmt.Sprintf("%s of maxmemory in use, nothing evicted or refused", figure.Percent(s.UsedMost.Number/limit))
 	}
 	if s.Used.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.used_memory_bytes", "memory in use", s.Used.Number, "bytes", s.Used.Origin))
@@ -68,9 +68,9 @@ func judgeMemory(c *cause.Case) cause.Verdict {
 	case noticed(s.events("eviction-cycle", "eviction-del")):
 		s.evictsSlowly(c, &v)
 	case evicting:
-		v.Summary = fmt.Sprintf("%s keys/s are evicted, but of look-ups only %s miss", cause.Digits(2, s.Evicted.Number), percent(misses))
+		v.Summary = fmt.Sprintf("%s keys/s are evicted, but of look-ups only %s miss", figure.Num(s.Evicted.Number), figure.Percent(misses))
 		if math.IsNaN(misses) {
-			v.Summary = fmt.Sprintf("%s keys/s are evicted, and nobody looked one up", cause.Digits(2, s.Evicted.Number))
+			v.Summary = fmt.Sprintf("%s keys/s are evicted, and nobody looked one up", figure.Num(s.Evicted.Number))
 		}
 		v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin))
 	}
@@ -104,8 +104,8 @@ const elsewhereFor = float64(cause.NoticeableCall) / 1e9 // s
 func (s *server) refuses(c *cause.Case, v *cause.Verdict, refused reading.Value) {
 	v.State = cause.Supported
 	share := math.Min(1, refused.Number/s.Ops.Number)
-	v.Title = fmt.Sprintf("%s refuses %s writes/s: its memory limit of %s is reached and nothing may be evicted.", s.title(), cause.Digits(2, refused.Number), figure.Size(s.MaxMemory.Number))
-	v.Summary = fmt.Sprintf("%s of commands refused for memory", percent(share))
+	v.Title = fmt.Sprintf("%s refuses %s writes/s: its memory limit of %s is reached and nothing may be evicted.", s.title(), figure.Num(refused.Number), figure.Size(s.MaxMemory.Number))
+	v.Summary = fmt.Sprintf("%s of commands refused for memory", figure.Percent(share))
 	v.Weight = math.Max(share, refused.Number*elsewhereFor)
 	v.Evidence = append(v.Evidence, c.Figure("redis.oom_per_s", "commands refused for memory (OOM)", refused.Number, "1/s", refused.Origin), c.Figure("redis.oom_share", "of all commands", share, "1", refused.Origin))
 	v.Fix = append(v.Fix, more(s), cause.Fix{Text: "if it is a cache: let it evict", Setting: "maxmemory-policy allkeys-lru"},
@@ -114,9 +114,9 @@ func (s *server) refuses(c *cause.Case, v *cause.Verdict, refused reading.Value)
 
 func (s *server) evicts(c *cause.Case, v *cause.Verdict, misses float64) {
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("%s throws away what is asked for again: %s keys/s evicted at its limit of %s, and %s of look-ups miss.", s.title(), cause.Digits(3, s.Evicted.Number),
-		figure.Size(s.MaxMemory.Number), percent(misses))
-	v.Summary = fmt.Sprintf("%s keys/s evicted, %s of look-ups miss", cause.Digits(2, s.Evicted.Number), percent(misses))
+	v.Title = fmt.Sprintf("%s throws away what is asked for again: %s keys/s evicted at its limit of %s, and %s of look-ups miss.", s.title(), figure.Num(s.Evicted.Number),
+		figure.Size(s.MaxMemory.Number), figure.Percent(misses))
+	v.Summary = fmt.Sprintf("%s keys/s evicted, %s of look-ups miss", figure.Num(s.Evicted.Number), figure.Percent(misses))
 	part := math.Min(s.Evicted.Number, s.Misses.Number) // as many look-ups at most are of what was evicted
 	v.Weight = math.Max(misses, part*elsewhereFor)
 	v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin), c.Figure("redis.misses_per_s", "look-ups that miss", s.Misses.Number, "1/s", s.Misses.Origin),
@@ -134,8 +134,8 @@ func (s *server) evicts(c *cause.Case, v *cause.Verdict, misses float64) {
 func (s *server) evictsSlowly(c *cause.Case, v *cause.Verdict) {
 	all := s.events("eviction-cycle", "eviction-del")
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("Evictions hold up all clients of %s: up to %s at a time, %s of the time.", s.title(), figure.Time(longestOf(all)), percent(shareOf(all)))
-	v.Summary = percent(shareOf(all)) + " of the time in evictions"
+	v.Title = fmt.Sprintf("Evictions hold up all clients of %s: up to %s at a time, %s of the time.", s.title(), figure.Time(longestOf(all)), figure.Percent(shareOf(all)))
+	v.Summary = figure.Percent(shareOf(all)) + " of the time in evictions"
 	s.charge(c, v, all)
 	v.Fix = append(v.Fix, more(s))
 	if s.Release.AtLeast(4, 0) {
@@ -158,7 +158,7 @@ func more(s *server) cause.Fix {
 }
 
 func megabytes(bytes float64) string {
-	return cause.Digits(1+int(math.Log10(bytes/(1<<20))), bytes/(1<<20)) + "mb"
+	return figure.Num(bytes/(1<<20)) + "mb"
 }
 
 // memory is what else is known of it.

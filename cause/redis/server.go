@@ -202,8 +202,6 @@ func (s *server) period() string {
 	return ""
 }
 
-func percent(share float64) string { return cause.Digits(2, 100*share) + " %" }
-
 // rate words how often: "0.5 times per second".
 func rate(perSecond float64) string {
 	switch {
@@ -212,7 +210,7 @@ func rate(perSecond float64) string {
 	case perSecond < .1:
 		return "every " + figure.Time(1e9/perSecond)
 	}
-	return cause.Digits(2, perSecond) + " times per second"
+	return figure.Num(perSecond) + " times per second"
 }
 
 // words joins what is known of some texts: "a, b and c".

@@ -86,7 +86,7 @@ func judgeSlow(c *cause.Case) cause.Verdict {
 		v.Needs = []cause.Need{asked}
 		return v
 	case len(much) > 0:
-		v.Summary = fmt.Sprintf("%s of the time in long commands, up to %s (%s)", percent(shareOf(much)), figure.Time(longestOf(much)), much[0].What)
+		v.Summary = fmt.Sprintf("%s of the time in long commands, up to %s (%s)", figure.Percent(shareOf(much)), figure.Time(longestOf(much)), much[0].What)
 	}
 	if !noticed(much) {
 		if s.Looks == 0 { // a slow log that goes back as far as it does
@@ -97,7 +97,7 @@ func judgeSlow(c *cause.Case) cause.Verdict {
 	}
 	v.State = cause.Supported
 	top := &much[0]
-	v.Title = fmt.Sprintf("%s holds up all clients of %s: %s each time, %s.", s.called(top), s.title(), figure.Time(top.Each()), words(rate(top.PerSecond()), percent(shareOf(much))+" of the time"+s.period()))
+	v.Title = fmt.Sprintf("%s holds up all clients of %s: %s each time, %s.", s.called(top), s.title(), figure.Time(top.Each()), words(rate(top.PerSecond()), figure.Percent(shareOf(much))+" of the time"+s.period()))
 	v.Spends = "in " + s.called(top)
 	for i := range much[:min(len(much), 3)] {
 		k := &much[i]

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/stats"
 )
 
@@ -159,28 +160,20 @@ const aside = .95
 // product says what so many calls of so long come to; those that run side by side take
 // less than their sum.
 func product(n, each, all, of float64) string {
-	text := fmt.Sprintf("%s calls × %s = %s of %s", cause.Digits(3, n), millis(each), millis(n*each), millis(of))
+	text := fmt.Sprintf("%s calls × %s = %s of %s", figure.Num(n), millis(each), figure.Time(n*each), figure.Time(of))
 	if all < aside*n*each {
-		text = fmt.Sprintf("%s calls × %s, side by side %s of %s", cause.Digits(3, n), millis(each), millis(all), millis(of))
+		text = fmt.Sprintf("%s calls × %s, side by side %s of %s", figure.Num(n), millis(each), figure.Time(all), figure.Time(of))
 	}
 	return text
 }
 
-func millis(ns float64) string {
-	ms := ns / 1e6
-	switch {
-	case ms >= 100:
-		return fmt.Sprintf("%.0f ms", ms)
-	case ms < .01:
-		return fmt.Sprintf("%s ms", cause.Digits(2, ms))
-	}
-	return fmt.Sprintf("%s ms", cause.Digits(3, ms))
-}
+// millis writes a factor of a product in ms, in which it can be worked out in one's head: 40 × 0.3 ms.
+func millis(ns float64) string { return figure.Num(ns/1e6) + " ms" }
 
 // figures adds what spans tell.
 func (s *spanned) figures(c *cause.Case, v *cause.Verdict) {
 	v.Evidence = append(v.Evidence,
-		c.Figure("requests.local_ms", fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests, which took %s)", len(s.slow), millis(s.took)), s.local()/1e6, "ms", s.origin))
+		c.Figure("requests.local_ms", fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests, which took %s)", len(s.slow), figure.Time(s.took)), s.local()/1e6, "ms", s.origin))
 	if s.calls == 0 {
 		return
 	}
@@ -193,7 +186,7 @@ func (s *spanned) figures(c *cause.Case, v *cause.Verdict) {
 		c.Figure("call.mean_ms", "mean duration of a call; most time goes to "+of, s.call/1e6, "ms", s.origin),
 		c.Figure("call.p99_ms", "p99 duration of a call", float64(s.p99)/1e6, "ms", s.origin))
 	if s.told > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("call.there_ms", fmt.Sprintf("the same calls as the called service saw them (mean of %d; the rest of %s is the network)", s.told, millis(s.same)), s.there/1e6, "ms", s.origin))
+		v.Evidence = append(v.Evidence, c.Figure("call.there_ms", fmt.Sprintf("the same calls as the called service saw them (mean of %d; the rest of %s is the network)", s.told, figure.Time(s.same)), s.there/1e6, "ms", s.origin))
 	}
 }
 

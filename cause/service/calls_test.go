@@ -53,7 +53,7 @@ func TestElimination(t *testing.T) {
 	c := &cause.Case{Bundle: b, Subject: s, Ledger: l[0]}
 
 	v := judgeDependency(c)
-	if v.State != cause.RuledOut || v.Summary != "40 calls × 0.3 ms = 12 ms of 2292 ms; local time 2280 ms" {
+	if v.State != cause.RuledOut || v.Summary != "40 calls × 0.3 ms = 12 ms of 2.29 s; local time 2.28 s" {
 		t.Errorf("dependency: %s %q", v.State, v.Summary)
 	}
 	for _, want := range []string{"mysql org, most often SELECT node", "the same calls as the called service saw them (mean of 800", "measured by org", "local time of a slow request"} {

@@ -65,17 +65,17 @@ func surged(c *cause.Case, v *cause.Verdict) bool {
 	if share, origin, none := withheld(c); none {
 		v.State = cause.Inconclusive
 		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
-		v.Summary = fmt.Sprintf("%s × the rate before %s, but other processes used %.0f %% of the host's CPUs: which of the two made requests wait is not known", cause.Digits(2, times), clock(step.at), 100*share)
+		v.Summary = fmt.Sprintf("%s × the rate before %s, but other processes used %s of the host's CPUs: which of the two made requests wait is not known", figure.Num(times), clock(step.at), figure.Percent(share))
 		v.Needs = []cause.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + cause.Digits(3, step.before)}}
 		return true
 	}
 	v.State = cause.Supported
-	v.Summary = fmt.Sprintf("%s requests/s, %s × the rate before %s", cause.Digits(3, step.after), cause.Digits(2, times), clock(step.at))
+	v.Summary = fmt.Sprintf("%s requests/s, %s × the rate before %s", figure.Num(step.after), figure.Num(times), clock(step.at))
 	v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests waited %s before the service began with them.",
-		cause.Digits(2, times), clock(step.at), cause.Digits(3, step.after), figure.Time(float64(out.over(risen))))
+		figure.Num(times), clock(step.at), figure.Num(step.after), figure.Time(float64(out.over(risen))))
 	v.Weight = 1 // while it lasts all wait
 	most := reading.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, ever).Over(risen)
-	v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("hold callers to what the service can do: let them cache answers, and reject requests above %s/s early", cause.Digits(3, most.Number))},
+	v.Fix = append(v.Fix, cause.Fix{Text: fmt.Sprintf("hold callers to what the service can do: let them cache answers, and reject requests above %s/s early", figure.Num(most.Number))},
 		cause.Fix{Text: "make requests cheaper, or cache in the service what costs a request most; write down the agreed rate, and monitor it"})
 	return true
 }

@@ -223,10 +223,10 @@ func sum(v []int64) (s int64) {
 // beside adds what spans and monitors say, and sums it up in their terms.
 func beside(c *cause.Case, v *cause.Verdict, spans *spanned, all []monitored) {
 	if spans != nil {
-		v.Summary = fmt.Sprintf("%s; local time %s", spans.sum(), millis(spans.local()))
+		v.Summary = fmt.Sprintf("%s; local time %s", spans.sum(), figure.Time(spans.local()))
 		// A caller that is stopped, or has no processor, sees long calls.
 		if len(all) > 0 && all[0].mean < spans.call/2 {
-			v.Summary += fmt.Sprintf("; a call takes %s as measured by %s itself", millis(all[0].mean), all[0].name)
+			v.Summary += fmt.Sprintf("; a call takes %s as measured by %s itself", figure.Time(all[0].mean), all[0].name)
 		}
 		spans.figures(c, v)
 	}
@@ -312,7 +312,7 @@ func awaited(c *cause.Case, v *cause.Verdict) {
 		return
 	}
 	v.State = cause.Inconclusive
-	v.Summary = fmt.Sprintf("%.0f %% of slow time is awaiting something, beyond the usual %s ms; for what was not recorded", 100*share, cause.Digits(3, float64(usual)/1e6))
+	v.Summary = fmt.Sprintf("%s of slow time is awaiting something, beyond the usual %s ms; for what was not recorded", figure.Percent(share), figure.Num(float64(usual)/1e6))
 	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, beyond the usual", float64(sum(per))/1e6, "ms", cause.From(l.Source)))
 	v.Needs = []cause.Need{{What: "how long the awaited calls took: the dependency's own log, or an access log with the upstream's time"}}
 }

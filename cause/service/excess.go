@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/model/queue"
 	"github.com/unstall/unstall/stats"
@@ -29,7 +30,7 @@ func (e *explained) byStretch() bool {
 		return false
 	}
 	p50, p90 := stats.Quantile(took, .5), stats.Quantile(took, .9)
-	e.v.Evidence = append(e.v.Evidence, e.c.Figure("requests.p50_at_expected_ms", fmt.Sprintf("p50 of the %d requests that arrived at up to %s/s in the same recording", len(took), cause.Digits(3, about*e.expected)), float64(p50)/1e6, "ms", cause.From(e.a.Source)))
+	e.v.Evidence = append(e.v.Evidence, e.c.Figure("requests.p50_at_expected_ms", fmt.Sprintf("p50 of the %d requests that arrived at up to %s/s in the same recording", len(took), figure.Num(about*e.expected)), float64(p50)/1e6, "ms", cause.From(e.a.Source)))
 	return e.against(p50, p90)
 }
 
@@ -40,7 +41,7 @@ func (e *explained) byBaseline() bool {
 	if !ok || !known || !is || p50.Number <= 0 || rate.Number < e.expected/about {
 		return false // of an idler service it says nothing
 	}
-	e.v.Evidence = append(e.v.Evidence, cause.Given("requests.p50_baseline_ms", fmt.Sprintf("p50 at %s/s in the baseline", cause.Digits(3, rate.Number)), p50.Number/1e6, "ms", "--baseline"))
+	e.v.Evidence = append(e.v.Evidence, cause.Given("requests.p50_baseline_ms", fmt.Sprintf("p50 at %s/s in the baseline", figure.Num(rate.Number)), p50.Number/1e6, "ms", "--baseline"))
 	return e.against(int64(p50.Number), int64(p99.Number))
 }
 
@@ -55,7 +56,7 @@ func (e *explained) against(usual, high int64) bool {
 		most += per[n]
 	}
 	if float64(most) < (1-asSlow)*float64(l.Total) {
-		e.v.Title, e.v.Summary = "", fmt.Sprintf("%s × %s, but requests are just as slow at %s (p50 %s)", cause.Digits(2, e.times), e.than, e.than, millis(float64(usual)))
+		e.v.Title, e.v.Summary = "", fmt.Sprintf("%s × %s, but requests are just as slow at %s (p50 %s)", figure.Num(e.times), e.than, e.than, figure.Time(float64(usual)))
 		return true
 	}
 	e.v.State = cause.Supported
@@ -99,7 +100,7 @@ func (e *explained) byReplay() bool {
 	p50, p90 := stats.Quantile(without.Latency, .5), stats.Quantile(without.Latency, .9)
 	e.v.Evidence = append(e.v.Evidence,
 		c.Figure("requests.cpu_ms", "CPU time per request", float64(need)/1e6, "ms", origin),
-		c.Figure("requests.p50_without_surge_ms", fmt.Sprintf("p50 if only one in %s had arrived (replay of the arrivals with %d CPUs, which reproduces the observed p50 and p99)", cause.Digits(2, e.times), cores), float64(p50)/1e6, "ms", cause.From(e.a.Source)))
+		c.Figure("requests.p50_without_surge_ms", fmt.Sprintf("p50 if only one in %s had arrived (replay of the arrivals with %d CPUs, which reproduces the observed p50 and p99)", figure.Num(e.times), cores), float64(p50)/1e6, "ms", cause.From(e.a.Source)))
 	return e.against(p50, p90)
 }
 
@@ -117,7 +118,7 @@ func (e *explained) byProcessors() bool {
 	now := min(used/procs(c), mostBusy)
 	then := now / e.times
 	e.v.Evidence = append(e.v.Evidence, c.Figure("process.cpus_share", "share of the CPUs in use", now, "1", origin),
-		c.Figure("process.at_expected_cpus_share", fmt.Sprintf("share of the CPUs in use at %s/s, if each request needs as much", cause.Digits(3, e.expected)), then, "1", origin))
+		c.Figure("process.at_expected_cpus_share", fmt.Sprintf("share of the CPUs in use at %s/s, if each request needs as much", figure.Num(e.expected)), then, "1", origin))
 	if now < saturated || then > comfortable {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 )
@@ -37,7 +38,7 @@ func (g *gauged) sum() string {
 	case g.Queue == 0:
 		text += ", nobody waited"
 	default:
-		text += fmt.Sprintf(", %s waiting on average", cause.Digits(2, g.Waiting))
+		text += fmt.Sprintf(", %s waiting on average", figure.Num(g.Waiting))
 	}
 	if g.Readings == 1 {
 		return text + " (1 reading)"
@@ -116,7 +117,7 @@ func enlargePool(name string) cause.Fix {
 // judgeTaken judges by spans of the taking of connections.
 func judgeTaken(c *cause.Case, s *spanned) cause.Verdict {
 	per, _, share := c.Excess(s.rows, s.slow, func(row int) int64 { return waits(c, row, evidence.PoolWait) })
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("a slow request waits %s of %s for a connection", millis(s.pooled), millis(s.took))}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("a slow request waits %s of %s for a connection", figure.Time(s.pooled), figure.Time(s.took))}
 	v.Evidence = append(v.Evidence, c.Figure("slow.pool_wait_mean_ms", fmt.Sprintf("wait of a slow request for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
 	if share < cause.Material || !c.Slow() {
 		return v

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/sorting"
 )
 
@@ -98,7 +99,7 @@ func judgeMonitored(c *cause.Case, all []monitored) cause.Verdict {
 	}
 	l := c.Ledger
 	if l == nil || len(l.Rows) == 0 {
-		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call to %s takes %s, but there are no requests to compare with", all[0].name, millis(all[0].mean))
+		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call to %s takes %s, but there are no requests to compare with", all[0].name, figure.Time(all[0].mean))
 		v.Needs = []cause.Need{{What: "requests: an access log from the same time"}}
 		return v
 	}
@@ -112,7 +113,7 @@ func judgeMonitored(c *cause.Case, all []monitored) cause.Verdict {
 	}
 	top := &all[0]
 	if top.calls == 0 {
-		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call to %s takes %s, a slow request %s, but the number of calls per request is not known", top.name, millis(top.mean), millis(took))
+		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("a call to %s takes %s, a slow request %s, but the number of calls per request is not known", top.name, figure.Time(top.mean), figure.Time(took))
 		v.Needs = []cause.Need{countCalls}
 		return v
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 )
 
@@ -56,7 +57,7 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 	busy, known := ownUtilisation(c)
 	if known {
 		v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_share", "share of the CPUs busy with the program's own work", busy, "1", cause.From(l.Source)))
-		v.Summary = fmt.Sprintf("CPUs %.0f %% busy with own work, ", 100*busy) + v.Summary
+		v.Summary = fmt.Sprintf("CPUs %s busy with own work, ", figure.Percent(busy)) + v.Summary
 	}
 	if beside := c.Share(ledger.BackgroundCPU); beside >= cause.Material && beside > share && c.Noticed(cause.Noticeable) && !l.Host.Starved() {
 		return judgeBackground(c, v, beside)
@@ -85,18 +86,18 @@ func judgeCapacity(c *cause.Case) cause.Verdict {
 		v.Needs = []cause.Need{{What: "the number of CPUs of the process"}}
 		return v
 	}
-	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the CPUs busy.", 100*busy)
+	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy.", figure.Percent(busy))
 	if busy < saturated {
 		then, origin, ok := c.OwnWhileSlow()
 		if ok {
 			v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_when_slow_share", "share of the CPUs busy with the program's own work while slow requests are under way", then, "1", origin))
 		}
 		if !ok || then < saturated {
-			v.Title, v.Summary = "", fmt.Sprintf("bursts: %.1f %% of slow time waiting for a CPU busy with other requests, but the CPUs are only %.0f %% busy", 100*share, 100*max(busy, then))
+			v.Title, v.Summary = "", fmt.Sprintf("bursts: %s of slow time waiting for a CPU busy with other requests, but the CPUs are only %s busy", figure.Percent(share), figure.Percent(max(busy, then)))
 			return v
 		}
-		v.Title = fmt.Sprintf("The service is saturated while requests are slow: its own requests keep %.0f %% of the CPUs busy then, and %.0f %% in the mean.", 100*then, 100*busy)
-		v.Summary = fmt.Sprintf("CPUs %.0f %% busy with own work while requests are slow, %.0f %% in the mean", 100*then, 100*busy)
+		v.Title = fmt.Sprintf("The service is saturated while requests are slow: its own requests keep %s of the CPUs busy then, and %s in the mean.", figure.Percent(then), figure.Percent(busy))
+		v.Summary = fmt.Sprintf("CPUs %s busy with own work while requests are slow, %s in the mean", figure.Percent(then), figure.Percent(busy))
 		busy = then
 	}
 	v.State = cause.Supported
@@ -134,13 +135,13 @@ func judgeBackground(c *cause.Case, v cause.Verdict, share float64) cause.Verdic
 	}
 	v.State = cause.Supported
 	v.Summary = cause.OfSlow(share) + " waiting for a CPU busy with the service's own background work"
-	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy: %.0f %% of slow time.", 100*share)
+	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy: %s of slow time.", figure.Percent(share))
 	v.Saves = c.SaveMechanism(ledger.BackgroundCPU)
 	v.Evidence = append(v.Evidence, c.Figure("slow.background_cpu_ms", "slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", cause.From(l.Source)))
 	fix := cause.Fix{Text: "give this work fewer goroutines than there are CPUs, do it in smaller pieces, or in a process of its own"}
 	if where := c.Background(); len(where) > 0 {
 		fix.Code = where[0].Function
-		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %.0f %% of slow time.", where[0].Name(), 100*share)
+		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %s of slow time.", where[0].Name(), figure.Percent(share))
 		for _, w := range where[:min(3, len(where))] {
 			v.Evidence = append(v.Evidence, c.Figure("work.background_site_share", "share of that work in "+w.Name(), w.Share, "1", w.Origin))
 		}

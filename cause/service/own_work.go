@@ -90,7 +90,7 @@ func ownWork(c *cause.Case) cause.Verdict {
 	// was on processors.
 	used := reading.ProcessOf(c.Bundle, c.Subject, reading.Window{From: l.From, Until: l.To}).CPU
 	if most := used.Number * float64(l.To-l.From) / float64(max(1, l.Total)); used.MostlyKnown() && share >= cause.Material && most < cause.Material {
-		v.Summary = fmt.Sprintf("the process used processors for less than %s %% of the slow time, though its threads were ready to run for longer", cause.Digits(2, 100*most))
+		v.Summary = fmt.Sprintf("the process used processors for less than %s of the slow time, though its threads were ready to run for longer", figure.Percent(most))
 		v.Evidence = append(v.Evidence, c.Figure("process.cpus", "CPUs the process used", used.Number, "CPUs", used.Origin))
 		return v
 	}
@@ -114,7 +114,7 @@ func ownWork(c *cause.Case) cause.Verdict {
 		v.Summary += ", not more than is usual"
 		return v
 	case (1-made)*over < cause.Material:
-		v.Summary += fmt.Sprintf(", but %.0f %% of that is %s", 100*made, by)
+		v.Summary += fmt.Sprintf(", but %s of that is %s", figure.Percent(made), by)
 		return v
 	case l.Host.Starved():
 		v.State, v.Summary = cause.Inconclusive, "the host did not run the process all the time, so how much it worked is not known"
@@ -125,12 +125,12 @@ func ownWork(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("Slow requests are busy themselves: %.0f %% of slow time is own work.", 100*share)
+	v.Title = fmt.Sprintf("Slow requests are busy themselves: %s of slow time is own work.", figure.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
 	fix := cause.Fix{Text: "do less per request there, cache the result, or do it outside the request"}
 	if where := c.Worked(); len(where) > 0 {
 		top := where[0]
-		v.Title = fmt.Sprintf("Slow requests are busy in %s: %.0f %% of slow time is own work.", top.Name(), 100*share)
+		v.Title = fmt.Sprintf("Slow requests are busy in %s: %s of slow time is own work.", top.Name(), figure.Percent(share))
 		fix.Code = top.Function
 		for _, w := range where[:min(3, len(where))] {
 			v.Evidence = append(v.Evidence, c.Figure("work.site_share", "share of that work in "+w.Name(), w.Share, "1", w.Origin))

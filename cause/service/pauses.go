@@ -21,14 +21,14 @@ func judgePauses(c *cause.Case) (v cause.Verdict, ok bool) {
 		return v, false
 	}
 	v = pausedBy(c, all)
-	v.Title = fmt.Sprintf("Slow requests are paused by GC: %.0f %% of slow time.", 100*share)
+	v.Title = fmt.Sprintf("Slow requests are paused by GC: %s of slow time.", figure.Percent(share))
 	if words := all[0].Words; words != "" {
-		v.Title = fmt.Sprintf("Slow requests are paused by GC, most by collections of %s: %.0f %% of slow time.", words, 100*share)
+		v.Title = fmt.Sprintf("Slow requests are paused by GC, most by collections of %s: %s of slow time.", words, figure.Percent(share))
 	}
 	at := cause.From(c.Ledger.Source)
 	v.Evidence = append([]cause.Evidence{c.Figure("slow.paused_ms", "slow time paused by GC", float64(c.Ledger.Charges[ledger.StopTheWorld])/1e6, "ms", at)}, v.Evidence...)
 	if share < cause.Material {
-		v.Title = fmt.Sprintf("GC pauses the program %.2g %% of the time, most by collections of %s.", 100*c.Collector().Stopped.Number, all[0].Words)
+		v.Title = fmt.Sprintf("GC pauses the program %s of the time, most by collections of %s.", figure.Percent(c.Collector().Stopped.Number), all[0].Words)
 		v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service begins with them: its own figures do not show that", all[0].Origin))
 		v.Weight = c.Collector().Stopped.Number
 		return v, true

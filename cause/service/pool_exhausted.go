@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/sorting"
 	"github.com/unstall/unstall/threads"
@@ -299,7 +300,7 @@ func judgeLimits(c *cause.Case) (v cause.Verdict, ok bool) {
 		}
 		v = cause.Verdict{State: cause.Supported, Weight: min(1, x.Waiting/float64(max(1, x.Most))),
 			Title:   fmt.Sprintf("Requests queue for a pool: %s.", x.Words()),
-			Summary: fmt.Sprintf("on average %s threads waited for it", cause.Digits(2, x.Waiting))}
+			Summary: fmt.Sprintf("on average %s threads waited for it", figure.Num(x.Waiting))}
 		v.Evidence = append(v.Evidence,
 			c.Figure("pool.waiting", fmt.Sprintf("threads waiting there, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
 			c.Figure("pool.beyond_most", "beyond it at once, at most", float64(x.Most), "count", x.Origin))

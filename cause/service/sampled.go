@@ -38,13 +38,13 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 		outside = 1 // what full CPUs leave unseen waits for them: in the runtime's own queue, or before the service began
 	}
 	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread, ledger.RequestsCPU) + outside*c.Share(ledger.Unobserved)
-	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the service keeps %.0f %% of %.0f CPUs busy", 100*used/cores, cores)}
+	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("the service keeps %s of %.0f CPUs busy", figure.Percent(used/cores), cores)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
 		c.Figure("requests.running_mean", "requests running or runnable, on average", at, "1", cause.From(l.Source)))
 	if out := outsideOf(c); used >= saturated*cores && (share < cause.Material || !c.Slow()) && out.over(reading.Whole) >= cause.Noticeable {
 		v.State = cause.Supported
-		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the CPUs busy, and others wait %s before it begins with them.", 100*used/cores, figure.Time(float64(out.over(reading.Whole))))
+		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and others wait %s before it begins with them.", figure.Percent(used/cores), figure.Time(float64(out.over(reading.Whole))))
 		v.Evidence = append(v.Evidence, out.figure(c, ", on average", reading.Whole))
 		v.Weight = used / cores
 		lighten(c, &v, used)
@@ -54,7 +54,7 @@ func judgeSampled(c *cause.Case) cause.Verdict {
 		return v
 	}
 	v.State = cause.Supported
-	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %.0f %% of the CPUs busy.", 100*used/cores)
+	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy.", figure.Percent(used/cores))
 	per, sum := make([]int64, len(l.Slow)), int64(0)
 	for n, row := range l.Slow {
 		ch := l.Of(row)
@@ -99,10 +99,10 @@ func judgeBusy(c *cause.Case) (v cause.Verdict, ok bool) {
 	if !ready.MostlyKnown() || waited < cause.Material*float64(l.Total) {
 		return v, false
 	}
-	v.State, v.Summary = cause.Supported, fmt.Sprintf("the service keeps %.0f %% of %.0f CPUs busy", 100*used/cores, cores)
-	v.Title = fmt.Sprintf("The service is saturated: it keeps %.0f %% of the CPUs busy by itself.", 100*used/cores)
+	v.State, v.Summary = cause.Supported, fmt.Sprintf("the service keeps %s of %.0f CPUs busy", figure.Percent(used/cores), cores)
+	v.Title = fmt.Sprintf("The service is saturated: it keeps %s of the CPUs busy by itself.", figure.Percent(used/cores))
 	if mean < full*cores {
-		v.Title = fmt.Sprintf("The service is saturated while requests are slow: it keeps %.0f %% of the CPUs busy by itself then.", 100*used/cores)
+		v.Title = fmt.Sprintf("The service is saturated while requests are slow: it keeps %s of the CPUs busy by itself then.", figure.Percent(used/cores))
 		v.Evidence = append(v.Evidence, c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC in the mean, of %.0f", cores), mean, "CPUs", origin))
 	}
 	v.Evidence = append(v.Evidence,
@@ -148,9 +148,9 @@ func lighten(c *cause.Case, v *cause.Verdict, used float64) {
 		}
 		cheaper = cause.Fix{Text: "make requests cheaper: most CPU time goes into this", Code: where[0].Name()}
 	}
-	more := fmt.Sprintf("add CPUs: at %.0f %% utilisation this load needs %.1f", 100*comfortable, used/comfortable)
+	more := fmt.Sprintf("add CPUs: at %s utilisation this load needs %s", figure.Percent(comfortable), figure.Num(used/comfortable))
 	if times := offered(c); times >= outgrown {
-		more = fmt.Sprintf("add CPUs: %.1f times as many requests come as it gets done, and at %.0f %% utilisation these need %.1f", times, 100*comfortable, times*used/comfortable)
+		more = fmt.Sprintf("add CPUs: %s times as many requests come as it gets done, and at %s utilisation these need %s", figure.Num(times), figure.Percent(comfortable), figure.Num(times*used/comfortable))
 	}
 	v.Fix = append(v.Fix,
 		cause.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},

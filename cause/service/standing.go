@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/threads"
@@ -86,8 +87,8 @@ func judgeStanding(c *cause.Case) (v cause.Verdict, ok bool) {
 	if serves {
 		who = "threads that serve requests"
 	}
-	v = cause.Verdict{State: cause.Supported, Weight: min(1, mean), Summary: fmt.Sprintf("%.0f %% of looks at %s with work see them there", 100*share, who),
-		Title: fmt.Sprintf("The process waits at one place: %s, %.0f %% of the time its %s have work.", top.reason, 100*share, who)}
+	v = cause.Verdict{State: cause.Supported, Weight: min(1, mean), Summary: fmt.Sprintf("%s of looks at %s with work see them there", figure.Percent(share), who),
+		Title: fmt.Sprintf("The process waits at one place: %s, %s of the time its %s have work.", top.reason, figure.Percent(share), who)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("wait.threads_mean", "threads waiting there, on average", mean, "count", top.origin),
 		c.Figure("wait.threads_seen", "threads seen waiting there", float64(len(top.lanes)), "count", top.origin),

@@ -94,7 +94,7 @@ func computesLong(c *cause.Case) (v cause.Verdict, ok bool) {
 	v.State = cause.Supported
 	v.Title = fmt.Sprintf("Some requests compute far longer than the others: %s takes %s of CPU time at once, %s, and all others %s in the mean.",
 		top, figure.Time(each), figure.Times(x.count), figure.Time(rest))
-	v.Summary = fmt.Sprintf("%.0f %% of the CPU time goes there", 100*float64(x.ns)/cpu)
+	v.Summary = fmt.Sprintf("%s of the CPU time goes there", figure.Percent(float64(x.ns)/cpu))
 	v.Weight = min(1, float64(x.ns)/float64(until-from))
 	v.Evidence = append(v.Evidence,
 		c.Figure("work.long_stretches", "stretches of computing in "+top+" on threads that serve connections", float64(x.count), "count", used.Origin),

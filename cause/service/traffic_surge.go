@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/stats"
@@ -94,7 +95,7 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 	case surged(c, &v):
 		return v
 	default:
-		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%s requests/s without a rise, and the expected rate is not known", cause.Digits(3, a.rate))
+		v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%s requests/s without a rise, and the expected rate is not known", figure.Num(a.rate))
 		v.Needs = []cause.Need{{What: "the rate agreed with the callers, or a capture from a healthy time (--baseline)", Command: "unstall FILE... --expect-rate N"}}
 		return v
 	}
@@ -102,39 +103,39 @@ func judgeSurge(c *cause.Case) cause.Verdict {
 	if !known {
 		than = "the rate before " + clock(step.at)
 	}
-	v.Summary = fmt.Sprintf("%s requests/s, %s × %s", cause.Digits(3, a.rate), cause.Digits(2, times), than)
+	v.Summary = fmt.Sprintf("%s requests/s, %s × %s", figure.Num(a.rate), figure.Num(times), than)
 	if known {
-		v.Summary = fmt.Sprintf("%s requests/s, %s/s expected", cause.Digits(3, a.rate), cause.Digits(3, expected))
+		v.Summary = fmt.Sprintf("%s requests/s, %s/s expected", figure.Num(a.rate), figure.Num(expected))
 	}
 	repeated(c, &v)
 	switch {
 	case times < surging:
 		return v
 	case !c.Slow():
-		v.Summary = fmt.Sprintf("%s × %s, but almost no requests are slow", cause.Digits(2, times), than)
+		v.Summary = fmt.Sprintf("%s × %s, but almost no requests are slow", figure.Num(times), than)
 		return v
 	}
-	v.Title = fmt.Sprintf("%s requests/s arrive, %s × the expected %s/s.", cause.Digits(3, a.rate), cause.Digits(2, times), cause.Digits(3, expected))
+	v.Title = fmt.Sprintf("%s requests/s arrive, %s × the expected %s/s.", figure.Num(a.rate), figure.Num(times), figure.Num(expected))
 	if !known {
-		v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests became slow.", cause.Digits(2, times), clock(step.at), cause.Digits(3, step.after))
+		v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests became slow.", figure.Num(times), clock(step.at), figure.Num(step.after))
 	}
 	if share, origin, none := withheld(c); none {
 		v.State, v.Title = cause.Inconclusive, ""
 		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
-		v.Summary = fmt.Sprintf("%s × %s, but other processes used %.0f %% of the host's CPUs: which of the two made requests slow is not known", cause.Digits(2, times), than, 100*share)
+		v.Summary = fmt.Sprintf("%s × %s, but other processes used %s of the host's CPUs: which of the two made requests slow is not known", figure.Num(times), than, figure.Percent(share))
 		v.Needs = []cause.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
 		return v
 	}
 	e := explained{c: c, v: &v, a: a, expected: expected, times: times, than: than}
 	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
 		v.State, v.Title = cause.Inconclusive, ""
-		v.Summary = fmt.Sprintf("%s × %s, but whether requests would be fast at that rate is not known", cause.Digits(2, times), than)
+		v.Summary = fmt.Sprintf("%s × %s, but whether requests would be fast at that rate is not known", figure.Num(times), than)
 		v.Needs = []cause.Need{{What: "CPU use at the same time as the requests, or a recording that includes a time at the expected rate", Command: "unstall record PID --expect-rate " + cause.Digits(3, expected)}}
 		return v
 	}
 	if v.State == cause.Supported {
 		v.Fix = append(v.Fix,
-			cause.Fix{Text: fmt.Sprintf("hold callers to the agreed rate: let them cache answers, and reject requests above %s/s early", cause.Digits(3, about*expected))},
+			cause.Fix{Text: fmt.Sprintf("hold callers to the agreed rate: let them cache answers, and reject requests above %s/s early", figure.Num(about*expected))},
 			cause.Fix{Text: "cache in the service what costs a request most; write down the agreed rate, and monitor it"})
 	}
 	return v

@@ -133,7 +133,7 @@ func unlessUnseen(c *cause.Case, v cause.Verdict) cause.Verdict {
 	if c.WaitsUnseen() {
 		return c.UnlessUnseen(v)
 	}
-	v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%.0f %% of slow time was not observed", 100*unseen)
+	v.State, v.Summary = cause.Inconclusive, fmt.Sprintf("%s of slow time was not observed", figure.Percent(unseen))
 	v.Needs = []cause.Need{c.Trace("a longer time under load", "")}
 	return v
 }
@@ -194,7 +194,7 @@ func judgePlace(c *cause.Case, p *ledger.Place, sites ledger.Site) cause.Verdict
 	for i := len(p.Through) - 1; i >= 0; i-- {
 		title += ", by way of " + p.Through[i]
 	}
-	v.Title = fmt.Sprintf("%s: %.0f %% of slow time.", title, 100*share)
+	v.Title = fmt.Sprintf("%s: %s of slow time.", title, figure.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
 	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
 		fix = ledger.PoolThread // it is done on the thread that others wait for

@@ -91,7 +91,7 @@ func (v *collectedView) figures(t *timeline.Timeline) {
 		put("Longest pause", figure.Time(float64(c.Pauses[n-1])), "")
 	}
 	if c.WorstOf > 0 && known(c.Stopped) && c.WorstShare > 2*c.Stopped {
-		put("Worst "+figure.Time(float64(c.WorstOf)), percent(c.WorstShare)+" paused", "from "+moment(t, c.Worst))
+		put("Worst "+figure.Time(float64(c.WorstOf)), figure.Percent(c.WorstShare)+" paused", "from "+moment(t, c.Worst))
 	}
 	for _, x := range []struct {
 		title string
@@ -132,7 +132,7 @@ func throughput(stopped float64) string {
 	case stopped == 0:
 		return "100 %"
 	case p < 99:
-		return figure.Fixed(p, 1) + " %"
+		return figure.Percent(1 - stopped)
 	case p < 99.99:
 		return figure.Fixed(p, 2) + " %"
 	case p < 99.999:
@@ -174,7 +174,7 @@ func byName(title, of string, rows []timeline.Pauses, c *timeline.Collected) pau
 	for _, r := range rows {
 		row := pausesRow{Name: r.Name, Count: figure.Count(r.Count), Total: figure.Time(float64(r.Total)), Mean: figure.Time(float64(r.Mean)), Worst: figure.Time(float64(r.Worst))}
 		if all > 0 {
-			row.Share = percent(float64(r.Total) / float64(all))
+			row.Share = figure.Percent(float64(r.Total) / float64(all))
 		}
 		if r.P99 > 0 {
 			row.P99, v.Quantile = figure.Time(float64(r.P99)), true

@@ -189,7 +189,7 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
 		}
 	}
 	for _, l := range sentence.Loads(d) {
-		v.Loads = append(v.Loads, sentence.Load(l))
+		v.Loads = append(v.Loads, sentence.Load(d, l))
 	}
 }
 
@@ -261,7 +261,7 @@ func prediction(p diagnose.Prediction) predictionView {
 	v := predictionView{Metric: p.Metric, Now: of(p.Now, p.Unit), Then: of(p.Then, p.Unit), Change: figure.Change(p.Now, p.Then, nil, nil, p.Unit)}
 	if p.Low != nil && p.High != nil {
 		factor, unit := figure.Scale(p.Unit, max(math.Abs(*p.Low), math.Abs(*p.High)))
-		v.Range = strings.TrimSpace(figure.Range(p.Low, p.High, factor) + " " + unit)
+		v.Range = figure.Range(p.Low, p.High, factor, unit)
 	}
 	return v
 }

@@ -84,7 +84,7 @@ func nowAndThen(effects []model.Effect) (all []predictionView) {
 		v := predictionView{Metric: e.Title, Now: of(now, e.Unit), Then: of(then, e.Unit), Change: figure.Change(now, then, nil, nil, e.Unit)}
 		if low != nil && high != nil {
 			factor, unit := figure.Scale(e.Unit, *high)
-			v.Range = figure.Range(low, high, factor) + " " + unit
+			v.Range = figure.Range(low, high, factor, unit)
 		}
 		all = append(all, v)
 	}

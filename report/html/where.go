@@ -69,7 +69,7 @@ func where(d *diagnose.Diagnosis, n, h int) *whereView {
 	at := 0.
 	for _, r := range rows {
 		share := r.Ms / total
-		w := whereRow{ID: r.Mechanism, Pattern: patterns[r.Mechanism], Title: r.Title, Amount: amount(r), Share: percent(share), Note: r.Note,
+		w := whereRow{ID: r.Mechanism, Pattern: patterns[r.Mechanism], Title: r.Title, Amount: amount(r), Share: figure.Percent(share), Note: r.Note,
 			X: hundredths(at), W: hundredths(share), Bar: hundredths(r.Ms / longest), Wide: share >= visibleShare}
 		if share >= labelledShare {
 			w.Label = w.Share
@@ -85,23 +85,6 @@ func where(d *diagnose.Diagnosis, n, h int) *whereView {
 	}
 	v.Aria = v.Title + ": " + strings.Join(said, ", ")
 	return v
-}
-
-// percent writes a share: in whole per cents from ten on, so that a column of
-// them is read at a glance.
-func percent(share float64) string {
-	switch p := 100 * share; {
-	case math.IsNaN(p) || math.IsInf(p, 0):
-		return figure.Unknown
-	case p == 0:
-		return "0 %"
-	case p < .1:
-		return "<0.1 %"
-	case p < 9.95:
-		return figure.Fixed(p, 1) + " %"
-	default:
-		return figure.Fixed(p, 0) + " %"
-	}
 }
 
 // hundredths writes a share as a percentage for a drawing.

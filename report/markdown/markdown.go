@@ -6,7 +6,6 @@ package markdown
 import (
 	"fmt"
 	"io"
-	"math"
 	"regexp"
 	"strings"
 	"unicode"
@@ -86,7 +85,7 @@ func (p *page) about(d *diagnose.Diagnosis) {
 		p.row("Requests", "no request data: causes are ranked by how long they stopped the service")
 	}
 	for _, l := range sentence.Loads(d) {
-		p.row("Load", strings.Join(sentence.Load(l), " · "))
+		p.row("Load", strings.Join(sentence.Load(d, l), " · "))
 	}
 }
 
@@ -120,12 +119,11 @@ func (p *page) where(d *diagnose.Diagnosis) {
 	p.section("Where " + figure.Ms(total) + " of slow requests went")
 	p.linef("| mechanism | time | share | method |\n|---|---:|---:|---|")
 	for _, r := range rows {
-		share := math.Round(1000*r.Ms/total) / 10
 		if r.Ms == 0 {
 			p.row(r.Title, r.Nothing(), "", r.Note)
 			continue
 		}
-		p.row(r.Title, figure.Ms(r.Ms), figure.Num(share)+" %", r.Note)
+		p.row(r.Title, figure.Ms(r.Ms), figure.Percent(r.Ms/total), r.Note)
 	}
 }
 

@@ -23,6 +23,7 @@ var rules = []rule{
 	{"a quantile has a unit", regexp.MustCompile(`\bp(50|90|95|99|99\.9) \d[\d.,]*( ·| \||,? p9|$)`), nil},
 	{"s/s is no unit", regexp.MustCompile(`\bs/s\b`), nil},
 	{"no figure has more than three digits", regexp.MustCompile(`(^|[\s(–−-])(\d{4,}\.\d+|\d{3}\.\d+|\d{2}\.\d{2,}|[1-9]\.\d{3,}|0\.0*[1-9]\d{3,}) ?(ns|µs|ms|s|min|h|%|KiB|MiB|GiB|B|CPUs?|/s|×)(\W|$)`), regexp.MustCompile(`99\.\d+ ?%`)},
+	{"a percentage has two digits", regexp.MustCompile(`(^|[\s(–−-])(\d\d\.\d+|[1-9]\.\d{2,}|0\.0*[1-9]\d{2,}) ?%`), regexp.MustCompile(`99\.\d+ ?%|[−-]9\d\.\d ?%`)}, // but a change that leaves next to nothing
 	{"larger units are easier to read", regexp.MustCompile(`(^|[\s(])\d{5,} ?(ns|µs|ms|s|min|h|B|KiB|MiB)(\W|$)`), nil},
 	{"this is how a program says that it does not know", regexp.MustCompile(`\bNaN\b|[+-]Inf\b|%!|<nil>|\bmap\[|&\{`), nil},
 	{"these are words of Go", regexp.MustCompile(`\bstrconv\.|\bjson: |unexpected EOF|: EOF\b|context deadline exceeded|runtime error|invalid character|no such host`), nil},

@@ -118,9 +118,9 @@ func SlowPart(r *diagnose.Requests) string {
 	s := figure.Plural(r.Slow, "request")
 	switch {
 	case elsewhere(r) && r.LedgerCount > 0:
-		s = Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + figure.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource)
+		s = figure.Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + figure.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource)
 	case !elsewhere(r) && r.Count > 0:
-		s = Percent(float64(r.Slow)/float64(r.Count)) + " of requests"
+		s = figure.Percent(float64(r.Slow)/float64(r.Count)) + " of requests"
 	}
 	if r.SlowThresholdMs == nil {
 		return s + " took much longer than others of their route."
@@ -135,8 +135,8 @@ func Share(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, interval string) 
 	if !ok {
 		return "", ""
 	}
-	share = Percent(value)
-	a, b := Percent(low), Percent(high)
+	share = figure.Percent(value)
+	a, b := figure.Percent(low), figure.Percent(high)
 	switch {
 	case a == b:
 	case v.Saves.Basis != nil && *v.Saves.Basis == "bound":
@@ -145,18 +145,6 @@ func Share(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, interval string) 
 		interval = strings.TrimSuffix(a, " %") + "–" + b + ", 95 % interval"
 	}
 	return share, interval
-}
-
-// Percent writes a part of one: "78 %", "0.2 %", and never more than there is.
-func Percent(v float64) string {
-	v *= 100
-	switch {
-	case v >= 99.5 && v < 99.95 || v > 100 && v < 101:
-		v = float64(int(v))
-	case v >= 9.95:
-		v = float64(int(v + .5))
-	}
-	return figure.Num(v) + " %"
 }
 
 // Cost says what a cause costs: "Accounts for 78 % of the slow time (68–85 %, 95 % interval): 1.49 s of 1.92 s."; "" if

@@ -121,11 +121,11 @@ func Side(s *compare.Side) []string {
 		if *s.Errors == 0 {
 			items = append(items, "no errors")
 		} else {
-			items = append(items, figure.Num(100**s.Errors)+" % errors")
+			items = append(items, figure.Percent(*s.Errors)+" errors")
 		}
 	}
 	if s.Others != nil {
-		items = append(items, "other processes used "+figure.Num(100**s.Others)+" % of the host's CPUs")
+		items = append(items, "other processes used "+figure.Percent(*s.Others)+" of the host's CPUs")
 	}
 	return items
 }
@@ -165,7 +165,7 @@ func Doubts(c *compare.Comparison) (out []Doubt) {
 // Pairs says what the results rest on.
 func Pairs(c *compare.Comparison) string {
 	s := figure.Plural(c.Pairs, "pair") + " of runs"
-	s += fmt.Sprintf("; %s %% intervals", strings.TrimSuffix(figure.Num(100*c.Level), ".0"))
+	s += "; " + figure.Percent(c.Level) + " intervals"
 	if c.Seed != nil {
 		s += fmt.Sprintf("; random order, --seed %d", *c.Seed)
 	}

@@ -157,8 +157,8 @@ func note(e *diagnose.Entry) string {
 	s := e.Method
 	if e.Basis != nil && e.Low != nil && e.High != nil && *e.Basis == "bound" {
 		factor, unit := figure.Scale("ms", max(math.Abs(*e.High), e.SlowMs))
-		if r := figure.Range(e.Low, e.High, factor); strings.Contains(r, "–") {
-			s += ", " + r + " " + unit
+		if r := figure.Range(e.Low, e.High, factor, unit); strings.Contains(r, "–") {
+			s += ", " + r
 		}
 	}
 	return strings.TrimPrefix(s, ", ")

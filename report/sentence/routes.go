@@ -42,10 +42,10 @@ func route(d *diagnose.Diagnosis, r *diagnose.Route) []string {
 		}
 	}
 	if r.Slow > 0 {
-		row[5] = Percent(float64(r.Slow) / float64(r.Requests))
+		row[5] = figure.Percent(float64(r.Slow) / float64(r.Requests))
 	}
 	if r.Share != nil {
-		row[6] = r.Title + " " + Percent(*r.Share)
+		row[6] = r.Title + " " + figure.Percent(*r.Share)
 	}
 	return row
 }

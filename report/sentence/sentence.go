@@ -5,6 +5,7 @@ package sentence
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path"
 	"strings"
 	"time"
@@ -85,9 +86,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		case r.Slow > 0:
 			some := figure.Plural(r.Slow, "request")
 			if !elsewhere(r) {
-				some = figure.Count(r.Slow) + " of " + figure.Plural(r.Count, "request") + " (" + Percent(float64(r.Slow)/float64(r.Count)) + ")"
+				some = figure.Count(r.Slow) + " of " + figure.Plural(r.Count, "request") + " (" + figure.Percent(float64(r.Slow)/float64(r.Count)) + ")"
 			} else if r.LedgerCount > 0 {
-				some = figure.Count(r.Slow) + " of the " + figure.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource) + " (" + Percent(float64(r.Slow)/float64(r.LedgerCount)) + ")"
+				some = figure.Count(r.Slow) + " of the " + figure.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource) + " (" + figure.Percent(float64(r.Slow)/float64(r.LedgerCount)) + ")"
 			}
 			if r.SlowThresholdMs != nil {
 				some += " took over " + figure.Ms(*r.SlowThresholdMs)
@@ -120,7 +121,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	if d.AtRequests != nil {
 		did := ""
 		if len(d.AtRequestsDid) > 0 {
-			did = fmt.Sprintf(" (%.0f %% of that %s)", 100*d.AtRequestsDid[0].Share, d.AtRequestsDid[0].What)
+			did = fmt.Sprintf(" (%s of that %s)", figure.Percent(d.AtRequestsDid[0].Share), d.AtRequestsDid[0].What)
 		}
 		s = append(s, fmt.Sprintf("On average %s threads were at requests%s, and how long these take was not recorded: give a row for each (--load, --requests).", figure.Num(*d.AtRequests), did))
 	}
@@ -167,7 +168,7 @@ func largest(d *diagnose.Diagnosis) string {
 	var items []string
 	for _, r := range rows {
 		if share := r.Ms / total; share >= .1 && len(items) < 3 {
-			items = append(items, fmt.Sprintf("%s %.0f %%", r.Title, 100*share))
+			items = append(items, r.Title+" "+figure.Percent(share))
 		}
 	}
 	return strings.Join(items, ", ")
@@ -251,17 +252,30 @@ func Loads(d *diagnose.Diagnosis) (out []diagnose.Load) {
 	return out
 }
 
-// Load lists what a load generator measured.
-func Load(l diagnose.Load) []string {
+// Load lists what a load generator measured; where that is what all requests were told to be, it says so and does not
+// tell it again with another last digit.
+func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
 	items := []string{l.Tool + " from " + path.Base(l.Source)}
-	if l.Rate != nil {
-		items = append(items, figure.Num(*l.Rate)+"/s")
+	if r := d.Requests; r != nil && agree(r.Rate, l.Rate) && agree(r.P50Ms, l.P50Ms) && agree(r.P99Ms, l.P99Ms) {
+		items = append(items, "the same rate, p50 and p99")
+		items = append(items, quantiles([]quantile{{"max", l.MaxMs}})...)
+	} else {
+		if l.Rate != nil {
+			items = append(items, figure.Num(*l.Rate)+"/s")
+		}
+		items = append(items, quantiles([]quantile{{"p50", l.P50Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
 	}
-	items = append(items, quantiles([]quantile{{"p50", l.P50Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
 	if l.LatencyFrom == "send" {
 		return append(items, "measured from the actual send time: waiting to be sent is not included")
 	}
 	return append(items, "measured from the scheduled send time")
+}
+
+// alike is how far two figures of the same thing may be apart, as a part of it, to be told as one.
+const alike = .05
+
+func agree(a, b *float64) bool {
+	return a != nil && b != nil && math.Abs(*a-*b) <= alike*math.Abs(*a)
 }
 
 type quantile struct {
@@ -269,34 +283,19 @@ type quantile struct {
 	ms   *float64
 }
 
-// Quantiles writes "p50 0.35 ms", "p99 2.7 ms", "p99.9 5.4 ms": all in the unit of the
-// largest, unless that makes the smallest unreadable.
+// Quantiles writes "p50 350 µs", "p99 2.7 ms", "p99.9 5.4 ms", as tables of routes do.
 func Quantiles(r *diagnose.Requests) []string {
 	return quantiles([]quantile{{"p50", r.P50Ms}, {"p99", r.P99Ms}, {"p99.9", r.P999Ms}})
 }
 
 func quantiles(qs []quantile) []string {
-	var names []string
-	var ms []float64
+	var out []string
 	for _, q := range qs {
 		if q.ms != nil {
-			names, ms = append(names, q.name), append(ms, *q.ms)
+			out = append(out, q.name+" "+figure.Ms(*q.ms))
 		}
 	}
-	if len(ms) == 0 {
-		return nil
-	}
-	last := len(ms) - 1
-	factor, unit := figure.Scale("ms", ms[last])
-	together := ms[0]*factor >= .01
-	for i := range names {
-		if together {
-			names[i] += " " + figure.Num(ms[i]*factor) + " " + unit
-		} else {
-			names[i] += " " + figure.Ms(ms[i])
-		}
-	}
-	return names
+	return out
 }
 
 // Slow lists how many requests were slow, and by which rule.
@@ -322,11 +321,11 @@ func Slow(r *diagnose.Requests) []string {
 		case elsewhere(r):
 			in := "of those in "
 			if r.LedgerCount > 0 {
-				in = Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + figure.Count(r.LedgerCount) + " in "
+				in = figure.Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + figure.Count(r.LedgerCount) + " in "
 			}
 			items = append(items, in+path.Base(r.LedgerSource))
 		case r.Count > 0:
-			items = append(items, Percent(float64(r.Slow)/float64(r.Count)))
+			items = append(items, figure.Percent(float64(r.Slow)/float64(r.Count)))
 		}
 		if r.SlowLong > 0 {
 			items = append(items, figure.Count(r.SlowLong)+" to routes that always compute 20 × as long as other requests take")

@@ -139,8 +139,8 @@ func store(s *diagnose.Store) string {
 	for _, c := range s.Most[:min(len(s.Most), 3)] {
 		most = append(most, fmt.Sprintf("%s (%s each)", c.Name, figure.Ms(c.Ms)))
 	}
-	return fmt.Sprintf("%s ran commands for %s %% of the time, most of it %s; what workers waited for it beyond that went into sending, waking up, and commands that came before",
-		s.Subject, figure.Num(100**s.Busy), strings.Join(most, ", "))
+	return fmt.Sprintf("%s ran commands for %s of the time, most of it %s; what workers waited for it beyond that went into sending, waking up, and commands that came before",
+		s.Subject, figure.Percent(*s.Busy), strings.Join(most, ", "))
 }
 
 // amount is a figure in ms; what is too small to be told is left out.

@@ -150,5 +150,5 @@ func share(v *float64) string {
 	if v == nil {
 		return figure.Unknown
 	}
-	return figure.Fixed(100**v, 0) + " %"
+	return figure.Percent(*v)
 }

@@ -240,7 +240,7 @@ func (p *page) requests(d *diagnose.Diagnosis) {
 // loads says what load generators saw from outside.
 func (p *page) loads(d *diagnose.Diagnosis) {
 	for _, l := range sentence.Loads(d) {
-		lines := p.flow(sentence.Load(l), labels)
+		lines := p.flow(sentence.Load(d, l), labels)
 		if p.at.shorter {
 			lines = lines[:1]
 		}
