@@ -102,11 +102,11 @@ func (t *thp) summary() string {
 }
 
 func (t *thp) title() string {
-	const compacts = "Page faults compact memory to make huge pages: %.0f %% of the process's CPU time."
+	const compacts = "Page faults compact memory to make huge pages: %s of the process's CPU time."
 	if t.sparse() > t.compacting() {
 		return fmt.Sprintf("The process uses %s of %.0f small pages of each huge page: getting and clearing these takes %s of its CPU time.", figure.Num(t.Touched.Value), t.PerHuge, figure.Percent(t.cost()))
 	}
-	return fmt.Sprintf(compacts, 100*t.compacting())
+	return fmt.Sprintf(compacts, figure.Percent(t.compacting()))
 }
 
 // ofRequests is the share of slow time that is lost, if slow requests had their part of what all
