@@ -45,7 +45,7 @@ func (g given) check() error {
 }
 
 // recorded are flags about how a process is recorded.
-var recorded = []string{"for", "passive", "jfr", "kernel", "no-kernel", "heap", "capture"}
+var recorded = []string{"for", "passive", "jfr", "kernel", "no-kernel", "heap", "otlp", "capture"}
 
 // files refuses what says how a process is recorded where there are only files.
 func (g given) files() error {

@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/format/spans"
 	"github.com/unstall/unstall/probe"
 	"github.com/unstall/unstall/probe/all"
+	"github.com/unstall/unstall/probe/otlp"
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/suggest"
@@ -29,6 +31,7 @@ type recording struct {
 	Without bool          `name:"no-kernel" help:"Record no stacks in the kernel."`
 	Heap    bool          `help:"Also record which objects of a .NET process die in gen 2, and at the end what lies on its heap by type. GC pauses get longer meanwhile, and the end is a blocking gen 2 collection."`
 	Expect  float64       `name:"expect-rate" placeholder:"10" help:"The agreed number of requests per second; more than that is reported as a cause."`
+	OTLP    string        `name:"otlp" placeholder:"HOST:PORT" help:"Also take spans that services send meanwhile, as an OpenTelemetry collector does (HTTP and gRPC), such as 127.0.0.1:4318: they become requests."`
 	Capture string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
 
 	dir string // where it is, unless Capture says; "" this directory
@@ -74,6 +77,15 @@ func (s *session) recordUntil(ctx context.Context, r recording, targets []discov
 	if sends == nil && !s.recordable(found) {
 		return ""
 	}
+	if r.OTLP != "" {
+		spans, err := s.spans(r.OTLP)
+		if err != nil {
+			s.fail(unreadable, err)
+			return ""
+		}
+		defer spans.Close()
+		found.Accesses = append(found.Accesses, spans.Access())
+	}
 	s.announce(found, r)
 	s.found = found
 	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, Heap: r.Heap, Path: r.Capture, Dir: r.dir, ExpectedRate: r.Expect, Tool: version(), Command: os.Args,
@@ -91,6 +103,18 @@ func (s *session) recordUntil(ctx context.Context, r recording, targets []discov
 		}
 	}
 	return path
+}
+
+// spans listens for them.
+func (s *session) spans(address string) (*otlp.Receiver, error) {
+	r, err := otlp.Listen(address, spans.Reads)
+	if err == nil {
+		s.note("taking spans at http://%s: start the service with OTEL_EXPORTER_OTLP_ENDPOINT=http://%[1]s, or have a collector send there", r.Address())
+		if r.Beyond() {
+			s.note("warning: whoever reaches this host can send spans there")
+		}
+	}
+	return r, err
 }
 
 // probes are those that are asked, and others that are asked of processes of whose runtime these can

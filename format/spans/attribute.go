@@ -58,6 +58,9 @@ var attributes = map[string]field{
 	"service.instance.id": instance, "k8s.pod.name": instance, "host.name": instance, "hostname": instance, "ip": instance,
 }
 
+// Reads says whether an attribute of a span or of who sent it is read.
+func Reads(attribute string) bool { return attributes[attribute] != none }
+
 // runtimes are the languages of SDKs whose runtime is one that unstall knows.
 var runtimes = map[string]string{"java": "jvm", "dotnet": "dotnet", "go": "go"}
 
