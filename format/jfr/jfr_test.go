@@ -20,6 +20,7 @@ import (
 	"github.com/unstall/unstall/format/formattest"
 	"github.com/unstall/unstall/format/jfr/jfrtext"
 	"github.com/unstall/unstall/format/jfr/recording"
+	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/jvmapp"
 )
 
@@ -157,6 +158,59 @@ func TestLive(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAsyncProfiler reads what async-profiler records now, of CPU time, allocation and locks: its events are counted as jfr
+// summary counts them, and samples are of the program's functions.
+func TestAsyncProfiler(t *testing.T) {
+	agent, err := build.FindAsyncProfiler(t.Context(), false, func(string) {})
+	if err != nil {
+		t.Skip(err)
+	}
+	source, err := os.ReadFile("testdata/App.java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "a.jfr")
+	a := jvmapp.Start(t, 21, strings.Replace(string(source), "for (Thread t : all) t.join();", `for (Thread t : all) t.join(); Host.say("done");`, 1),
+		"-Xmx64m", "-agentpath:"+agent+"=start,event=itimer,interval=1ms,alloc=64k,lock=100us,jfr,file="+file)
+	a.Line(t)
+	home := a.Home
+	if err := a.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := suite.MustRead(t, data)
+	said, err := exec.Command(filepath.Join(home, "bin", "jfr"), "summary", file).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(summary(string(said)), counted(b)); d != "" || len(b.Warnings) > 0 || b.Artifacts[0].Tail {
+		t.Errorf("%+v, -jfr summary +unstall\n%s", b.Warnings, d)
+	}
+	found := make(map[string]bool)
+	for i := range b.Samples.Len() {
+		for _, f := range b.Stacks.Frames(b.Samples.Stack[i]) {
+			found[b.Names.Text(b.Samples.Type[i])+" "+b.Names.Text(f.Func)] = true
+		}
+	}
+	for _, want := range []string{evidence.SampleRunning + " App.count", evidence.SampleAllocated + " App.fill"} {
+		if !found[want] {
+			t.Errorf("no sample %s", want)
+		}
+	}
+	locks := 0
+	for i := range b.Intervals.Len() {
+		if b.Intervals.Kind[i] == evidence.LockWait {
+			locks++
+		}
+	}
+	if locks == 0 {
+		t.Error("no wait for a lock")
 	}
 }
 

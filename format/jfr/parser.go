@@ -43,9 +43,11 @@ type parser struct {
 	cpus    int
 	symbols *symbols
 	recent  recent
+	state   state // of the thread that was met last
 	number  int64 // of the event that is read, of those that are interpreted
 	facts   map[string]string
 	classes map[int64]*recording.Class // of the chunk that is read
+	kinds   []kind                     // by the tag of their class
 
 	period     int64 // ns, of the sampler
 	thresholds map[string]int64
@@ -97,13 +99,16 @@ func (p *parser) chunk(c *recording.Chunk) {
 	p.symbols.forget()
 	p.recent.forget()
 	p.classes = c.Classes
-	known := make(map[*recording.Class]func(*parser, *recording.Record))
+	p.kinds = p.kinds[:0]
 	from, until := int64(0), int64(0)
-	var last *recording.Class
-	var interpret func(*parser, *recording.Record)
 	c.Each(func(x *recording.Class) bool {
-		known[x] = interpreters[x.Name]
-		return known[x] != nil
+		interpret := interpreters[x.Name]
+		if interpret == nil {
+			return false
+		}
+		x.Tag = len(p.kinds)
+		p.kinds = append(p.kinds, newKind(x, interpret))
+		return true
 	}, func(e *recording.Record) {
 		p.number++
 		if c.Duration == 0 { // it was never finished
@@ -114,13 +119,25 @@ func (p *parser) chunk(c *recording.Chunk) {
 				until = max(until, at)
 			}
 		}
-		if e.Class != last { // events of a kind come one after the other
-			last, interpret = e.Class, known[e.Class]
-		}
-		interpret(p, e)
+		p.kinds[e.Class.Tag].interpret(p, e)
 	})
 	p.lasted(c, from, until)
 	p.count(c)
+}
+
+// kind is a type of events of a chunk: what they mean, and where in them fields are that there are a lot of.
+type kind struct {
+	interpret                                  func(*parser, *recording.Record)
+	stack, thread, class, weight, buffer, size int
+}
+
+func newKind(x *recording.Class, interpret func(*parser, *recording.Record)) kind {
+	class := x.Field("objectClass")
+	if class < 0 {
+		class = x.Field("thrownClass")
+	}
+	return kind{interpret: interpret, stack: x.Field("stackTrace"), thread: x.Field("eventThread"), class: class,
+		weight: x.Field("weight"), buffer: x.Field("tlabSize"), size: x.Field("allocationSize")}
 }
 
 // lasted notes from when to when a chunk was recorded: as its header says, and what was never finished as its events do.

@@ -101,12 +101,22 @@ type sighting struct {
 // maxSightings are kept for looks: at 50 a second, those of 5 threads over hours.
 const maxSightings = 4 << 20
 
+// state is what a key of a chunk says of a thread.
+type state struct {
+	chunk  int
+	key    int64
+	sleeps bool
+}
+
 // executionSample is a thread that ran Java code. The JDK's sampler looks at up to five of them every 10 or 20 ms
 // (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/jfr/periodic/sampling/jfrThreadSampler.cpp);
 // CPUTimeSample (JDK 25) tells how much CPU time it stands for. Async-profiler's may be of a thread that
 // sleeps, where it goes by the clock on the wall.
 func (p *parser) executionSample(e *recording.Record) {
-	if e.Text("state") == "STATE_SLEEPING" {
+	if key := e.Int("state"); key == 0 || key != p.state.key || p.state.chunk != p.chunks { // most are the same
+		p.state = state{p.chunks, key, e.Text("state") == "STATE_SLEEPING"}
+	}
+	if p.state.sleeps {
 		return
 	}
 	thread := "sampledThread"
@@ -136,13 +146,13 @@ func (p *parser) nativeSample(e *recording.Record) {
 // that got a new buffer of its thread (TLAB) that buffer, of one outside of them itself. The first replaces
 // both others from JDK 16 on; where both are recorded the first would count twice.
 func (p *parser) allocated(e *recording.Record) {
-	switch {
-	case e.Has("weight"):
-		p.sampled(&p.drawn, e, "objectClass", max(0, e.Int("weight")))
-	case e.Has("tlabSize"):
-		p.sampled(&p.allocations, e, "objectClass", max(0, e.Int("tlabSize")))
+	switch k := &p.kinds[e.Class.Tag]; {
+	case k.weight >= 0:
+		p.sampled(&p.drawn, e, "objectClass", e.Number(k.weight))
+	case k.buffer >= 0:
+		p.sampled(&p.allocations, e, "objectClass", e.Number(k.buffer))
 	default:
-		p.sampled(&p.allocations, e, "objectClass", max(0, e.Int("allocationSize")))
+		p.sampled(&p.allocations, e, "objectClass", e.Number(k.size))
 	}
 }
 
@@ -151,7 +161,9 @@ func (p *parser) thrown(e *recording.Record) { p.sampled(&p.exceptions, e, "thro
 
 // sampled counts an event at its stack and the class of its object.
 func (p *parser) sampled(to *sums, e *recording.Record, class string, value int64) {
-	like, known := p.recent.find(to, e.Int("stackTrace"), e.Int("eventThread"), e.Int(class))
+	k := &p.kinds[e.Class.Tag]
+	value = max(0, value)
+	like, known := p.recent.find(to, e.Number(k.stack), e.Number(k.thread), e.Number(k.class))
 	if known {
 		like.sum.add(value)
 		return

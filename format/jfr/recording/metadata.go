@@ -15,6 +15,7 @@ type Class struct {
 	Super  string // "jdk.jfr.Event" of events
 	Simple bool   // it stands for its only field
 	Fields []Field
+	Tag    int // for whoever goes through events, to know what they have seen of the class
 
 	kind    kind
 	numbers int // a value of it is so many integers and nothing else, where those are compressed; 0: it is not
@@ -42,6 +43,49 @@ type Field struct {
 	Unit   Unit
 
 	class int64
+	how   how
+}
+
+// how is what a value of a field is, all told: it is asked for each event.
+type how uint8
+
+const (
+	aside how = iota // where it is is enough
+	aByte
+	aShort
+	aChar
+	anInt
+	aLong // or a key
+	aFloat
+	aDouble
+	aStructure
+)
+
+func (f *Field) is() how {
+	switch {
+	case f.Array || f.Class == nil && !f.Pooled:
+		return aside
+	case f.Pooled:
+		return aLong
+	}
+	switch f.Class.kind {
+	case oneByte:
+		return aByte
+	case twoBytes:
+		if f.Class.Name == "char" {
+			return aChar
+		}
+		return aShort
+	case fourBytes:
+		return anInt
+	case eightBytes:
+		return aLong
+	case floatKind:
+		return aFloat
+	case doubleKind:
+		return aDouble
+	}
+	return aStructure
 }
 
 // Unit is what a number counts, as annotations of a field say.
@@ -110,6 +154,7 @@ func metadata(c cursor) (map[int64]*Class, bool) {
 	for _, x := range m.classes {
 		for i := range x.Fields {
 			x.Fields[i].Class = m.classes[x.Fields[i].class]
+			x.Fields[i].how = x.Fields[i].is()
 		}
 	}
 	for _, x := range m.classes {

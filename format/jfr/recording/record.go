@@ -20,39 +20,36 @@ type Record struct {
 
 // decode reads the values from where the cursor is; they are appended to those of the record.
 func (r *Record) decode(b *cursor) bool {
+	values := r.values
 	for i := range r.Class.Fields {
 		f := &r.Class.Fields[i]
 		v := value{at: b.at}
-		switch {
-		case f.Array || f.Class == nil && !f.Pooled:
-			skipField(b, f, 0)
-		case f.Pooled:
+		switch f.how {
+		case aLong:
 			v.n = b.long()
+		case anInt:
+			v.n = int64(int32(b.number(4)))
+		case aByte:
+			v.n = int64(int8(b.byte()))
+		case aShort:
+			v.n = int64(int16(b.number(2)))
+		case aChar:
+			v.n = int64(uint16(b.number(2)))
+		case aFloat:
+			v.n = int64(math.Float64bits(b.float()))
+		case aDouble:
+			v.n = int64(math.Float64bits(b.double()))
+		case aside:
+			skipField(b, f, 0)
 		default:
-			switch f.Class.kind {
-			case oneByte:
-				v.n = int64(int8(b.byte()))
-			case twoBytes:
-				if v.n = int64(int16(b.number(2))); f.Class.Name == "char" {
-					v.n = int64(uint16(v.n))
-				}
-			case fourBytes:
-				v.n = int64(int32(b.number(4)))
-			case eightBytes:
-				v.n = b.long()
-			case floatKind:
-				v.n = int64(math.Float64bits(b.float()))
-			case doubleKind:
-				v.n = int64(math.Float64bits(b.double()))
-			default:
-				skipValue(b, f.Class, 1)
-			}
+			skipValue(b, f.Class, 1)
 		}
 		if b.bad {
 			return false
 		}
-		r.values = append(r.values, v)
+		values = append(values, v)
 	}
+	r.values = values
 	if len(r.values) > 0 && r.Class.Fields[0].Unit == TimeTicks && r.chunk.Deltas {
 		r.values[0].n = r.chunk.unpack(r.values[0].n)
 	}
@@ -94,6 +91,14 @@ func (r *Record) Int(name string) int64 {
 		return 0
 	}
 	return r.chunk.in(f.Unit, v.n)
+}
+
+// Number is the integer, or key, of a field by its place in the class, as it is recorded; 0 of none.
+func (r *Record) Number(field int) int64 {
+	if field < 0 || field >= len(r.values) {
+		return 0
+	}
+	return r.values[field].n
 }
 
 // in is a number in ns, if its unit is one of time.
