@@ -88,6 +88,7 @@ type Form struct {
 	Binary     bool     // nothing for a terminal
 	Flag       string   // what chooses among Parts: "what", "table"; "" if there are none
 	Parts      []string // the first is the default
+	Viewer     string   // the command that shows such a file in a browser, without its name; "" not told
 	Many       bool     // tables of many runs with their verdicts, into a directory: package export/parquet writes them
 	// Prepare returns the writer of a part, or a [Missing] if there is nothing of it.
 	Prepare func(s *Source, part string) (Writer, error)
@@ -95,7 +96,7 @@ type Form struct {
 
 // Forms in the order they are offered.
 var Forms = []Form{
-	{Name: "pprof", Extensions: []string{".pb.gz", ".pprof", ".pb"}, Binary: true, Flag: "what", Parts: pprofParts, Prepare: pprof},
+	{Name: "pprof", Extensions: []string{".pb.gz", ".pprof", ".pb"}, Binary: true, Flag: "what", Parts: pprofParts, Viewer: "go tool pprof -http=localhost:", Prepare: pprof},
 	{Name: "speedscope", Extensions: []string{".speedscope.json"}, Prepare: speedscope},
 	{Name: "perfetto", Extensions: []string{".pftrace", ".perfetto-trace"}, Binary: true, Prepare: perfetto},
 	{Name: "csv", Extensions: []string{".csv"}, Flag: "table", Parts: csvTables, Prepare: csvTable},

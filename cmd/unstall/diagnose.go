@@ -19,6 +19,7 @@ import (
 	"github.com/unstall/unstall/record"
 	"github.com/unstall/unstall/report"
 	"github.com/unstall/unstall/report/sentence"
+	"github.com/unstall/unstall/watch/generate"
 )
 
 type diagnoseCommand struct {
@@ -34,7 +35,37 @@ type diagnoseCommand struct {
 	elsewhere
 	recording
 	besides
+	grafana
 	output
+}
+
+// grafana is where a dashboard of the same time is.
+type grafana struct {
+	Grafana string `env:"UNSTALL_GRAFANA" placeholder:"URL" help:"Link to the dashboard of deploy/grafana for the same time: the address of a Grafana, or of a dashboard there."`
+}
+
+func (g *grafana) linker() (*generate.Linker, error) {
+	if g.Grafana == "" {
+		return nil, nil
+	}
+	return generate.NewLinker(g.Grafana)
+}
+
+// linked puts a link to the time of a diagnosis into it; l may be nil, and the time unknown.
+func linked(d *diagnose.Diagnosis, l *generate.Linker) {
+	if l == nil || d.Window.Start == nil || d.Window.End == nil {
+		return
+	}
+	host, service := "", ""
+	for _, t := range d.Targets {
+		switch {
+		case t.Kind == "host" && host == "":
+			host = t.Name
+		case t.Kind == "process" && service == "":
+			service = t.Name
+		}
+	}
+	d.Dashboard = l.To(*d.Window.Start, *d.Window.End, host, service)
 }
 
 // output says where a report goes, and in which form.
@@ -66,6 +97,10 @@ func (c *diagnoseCommand) Run(s *session) error {
 		return err
 	}
 	send, err := c.besides.sending(c.For)
+	if err != nil {
+		return err
+	}
+	dashboard, err := c.linker()
 	if err != nil {
 		return err
 	}
@@ -137,6 +172,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 	}
 	pasteable(d, s.found)
 	pasteableAway(d, away)
+	linked(d, dashboard)
 	form = form.Repeat(repeatable(path, names(live, away))...)
 	if c.Output != "" && c.Output != "-" {
 		fmt.Fprintln(s.out, sentence.Brief(d))

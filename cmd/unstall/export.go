@@ -60,7 +60,9 @@ func (c *exportCommand) Run(s *session) error {
 		s.fail(unreadable, fmt.Errorf("--to %s: in %s %w", form.Name, strings.Join(c.Files, ", "), err))
 		return nil
 	}
-	s.write(c.Output, c.Files, write)
+	if s.write(c.Output, c.Files, write) && form.Viewer != "" && c.Output != "" && c.Output != "-" {
+		s.note("to see it in a browser:\n  %s %s", form.Viewer, quoted(c.Output))
+	}
 	for _, what := range source.Omitted {
 		s.note("note: %s", what)
 	}

@@ -44,6 +44,7 @@ type diagnosisView struct {
 
 	Requests, Slow          []string
 	NoRequests, AddRequests string
+	Dashboard               string // a link, "" none
 	Loads                   [][]string
 
 	Routes     []routeView
@@ -120,7 +121,7 @@ type coverageView struct{ Kind, Subject, When, Lost string }
 func (p Diagnosed) add(doc *document) error {
 	d := p.Diagnosis
 	v := &diagnosisView{N: doc.diagnoses, Title: p.Title, Top: 1, Below: 2, H: 2, Sub: 3,
-		NoRequests: sentence.NoRequests(d), AddRequests: sentence.AddRequests(d)}
+		NoRequests: sentence.NoRequests(d), AddRequests: sentence.AddRequests(d), Dashboard: d.Dashboard}
 	doc.diagnoses++
 	if p.Title != "" {
 		v.Top, v.Below, v.H, v.Sub = 3, 4, 3, 4

@@ -22,6 +22,9 @@ func Report(w io.Writer, d *diagnose.Diagnosis) error {
 	supported = sentence.Once(supported)
 	p.headline(d, supported, open, ruledOut)
 	p.about(d)
+	if d.Dashboard != "" {
+		p.linef("\n[The same time in Grafana](%s)", d.Dashboard)
+	}
 	p.routes(d)
 	p.where(d)
 	p.threads(d)

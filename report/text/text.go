@@ -76,6 +76,10 @@ func (p *page) report(d *diagnose.Diagnosis) {
 	}
 	p.blank()
 	p.warnings(d.Warnings)
+	if d.Dashboard != "" {
+		p.blank()
+		p.line(p.paint(bold, pad("GRAFANA", labels)) + p.clean(d.Dashboard)) // whole, so that it can be followed
+	}
 }
 
 // header says what was looked at, and when.

@@ -13,7 +13,7 @@ import (
 // Grafana writes a dashboard (https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/):
 // first what slow time went to and which alarms there are, then a chart for each rule with its bound.
 func Grafana(w io.Writer, rules []rule.Rule) error {
-	d := dashboard{UID: "unstall", Title: "unstall", Tags: []string{"unstall"}, SchemaVersion: 39, Version: 1, Editable: true, Refresh: "30s", Timezone: "browser",
+	d := dashboard{UID: UID, Title: "unstall", Tags: []string{"unstall"}, SchemaVersion: 39, Version: 1, Editable: true, Refresh: "30s", Timezone: "browser",
 		Time: span{"now-6h", "now"}, Panels: []panel{}, Annotations: annotated{List: []any{}}, Links: []any{}}
 	d.Templating.List = []variable{
 		{Name: "datasource", Label: "Data source", Type: "datasource", Query: "prometheus", Refresh: 1},

@@ -1,0 +1,50 @@
+package generate
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// UID is the dashboard's, by which Grafana links to it.
+const UID = "unstall"
+
+// around is how much more than what was recorded a link shows on either side: figures come every 15 s or more.
+const around = 5 * time.Minute
+
+// Linker links to the dashboard of [Grafana].
+type Linker struct{ base url.URL }
+
+// NewLinker takes the address of a Grafana, or of a dashboard there with the variables host and service.
+func NewLinker(address string) (*Linker, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("--grafana %.80q: give the address of a Grafana, such as https://grafana.example", address)
+	case u.User != nil:
+		return nil, errors.New("--grafana: a user and password do not belong into a link: leave them out")
+	}
+	if u.Path = strings.TrimSuffix(u.Path, "/"); !strings.Contains(u.Path, "/d/") {
+		u.Path += "/d/" + UID + "/" + UID
+	}
+	u.Fragment = ""
+	return &Linker{*u}, nil
+}
+
+// To links to the time of what was recorded, of a host and a service, "" all of them.
+func (l *Linker) To(from, until time.Time, host, service string) string {
+	u := l.base
+	q := u.Query()
+	q.Set("from", strconv.FormatInt(from.Add(-around).UnixMilli(), 10))
+	q.Set("to", strconv.FormatInt(until.Add(around).UnixMilli(), 10))
+	for name, value := range map[string]string{"var-host": host, "var-service": service} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
