@@ -10,9 +10,11 @@ import (
 
 	"github.com/unstall/unstall/format"
 	"github.com/unstall/unstall/format/accesslog"
+	"github.com/unstall/unstall/format/gauges"
 	"github.com/unstall/unstall/format/gctrace"
 	"github.com/unstall/unstall/format/gopprof"
 	"github.com/unstall/unstall/format/loadresult"
+	"github.com/unstall/unstall/format/spans"
 )
 
 // logs measures the other formats, each with input of its own.
@@ -24,9 +26,11 @@ func logs(rounds int) error {
 		input  func() []byte
 		asked  float64 // MB/s, 0: none
 	}{
-		{"gctrace", gctrace.Format, gcLog, 200},
-		{"access log, text", accesslog.Format, accessText, 0},
-		{"access log, JSON", accesslog.Format, accessJSON, 0},
+		{"gctrace", gctrace.Format, gcLog, 400},
+		{"access log, text", accesslog.Format, accessText, 400},
+		{"access log, JSON", accesslog.Format, accessJSON, 400},
+		{"spans, Jaeger JSON", spans.Format, jaegerSpans, 150},
+		{"gauges of a pool, CSV", gauges.Format, poolGauges, 150},
 		{"CPU profile, as it comes (gzip)", gopprof.Format, cpuProfile, 0},
 		{"goroutine dump, text", gopprof.Format, goroutineDump, 0},
 		{"vegeta results, CSV", loadresult.Format, vegetaCSV, 0},
@@ -72,10 +76,7 @@ func gcLog() []byte {
 }
 
 func accessText() []byte {
-	return written(func(w *bytes.Buffer, i int) {
-		fmt.Fprintf(w, "198.51.100.%d - - [%s] \"GET /play/%d?token=abc HTTP/1.1\" 200 %d \"-\" \"Mozilla/5.0 (X11; Linux x86_64)\" 0.%03d 0.%03d\n",
-			i%250, at(i).Format("02/Jan/2006:15:04:05 -0700"), i*37%5000, 500+i%900, 20+i*7%900, 10+i*7%900)
-	})
+	return written(func(w *bytes.Buffer, i int) { _, _ = accessLine(w, i) })
 }
 
 func accessJSON() []byte {
@@ -83,6 +84,29 @@ func accessJSON() []byte {
 		fmt.Fprintf(w, `{"level":"info","ts":"%s","msg":"request","remote_addr":"198.51.100.%d:5123","method":"GET","uri":"/play/%d","status":200,"duration_ms":%d.25,"bytes":512}`+"\n",
 			at(i).Format(time.RFC3339Nano), i%250, i*37%5000, 2+i*7%90)
 	})
+}
+
+func poolGauges() []byte {
+	var w bytes.Buffer
+	w.WriteString("time,pool,active,idle,pending,total,max\n")
+	return append(w.Bytes(), written(func(w *bytes.Buffer, i int) { fmt.Fprintf(w, "%d,db,%d,%d,0,10,10\n", at(i).Unix(), i%8, 10-i%8) })...)
+}
+
+// jaegerSpans are traces of a request and the call it makes.
+func jaegerSpans() []byte {
+	var w bytes.Buffer
+	w.WriteString(`{"data":[`)
+	for i := range lines / 4 {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		us := at(i).UnixMicro()
+		fmt.Fprintf(&w, `{"traceID":"%016x","spans":[{"traceID":"%016[1]x","spanID":"%016[2]x","operationName":"GET /play","references":[],"startTime":%d,"duration":%d,"tags":[{"key":"span.kind","type":"string","value":"server"},{"key":"http.status_code","type":"int64","value":200}],"processID":"p1"},`+
+			`{"traceID":"%016[1]x","spanID":"%016[5]x","operationName":"SELECT orders","references":[{"refType":"CHILD_OF","traceID":"%016[1]x","spanID":"%016[2]x"}],"startTime":%[3]d,"duration":%[6]d,"tags":[{"key":"span.kind","type":"string","value":"client"},{"key":"peer.service","type":"string","value":"db"}],"processID":"p1"}],`+
+			`"processes":{"p1":{"serviceName":"shop","tags":[]}}}`, i+1, 2*i+1, us, 5000+i%900, 2*i+2, 3000+i%700)
+	}
+	w.WriteString("]}")
+	return w.Bytes()
 }
 
 // cpuProfile is a profile of this program writing logs.

@@ -28,10 +28,11 @@ import (
 func main() {
 	large := flag.Int("large", 100, "MB of the trace that memory is measured with, and half of a GC log's; 0: not at all")
 	rounds := flag.Int("rounds", 11, "rounds of each measurement")
-	only := flag.String("only", "", "traces, logs, gclogs, events, flights, load or memory; empty: all")
+	only := flag.String("only", "", "traces, logs, gclogs, events, flights, load, memory or whole; empty: all")
 	peak := flag.String("peak", "", "read one trace and print the peak of resident memory (the program calls itself)")
 	flight := flag.String("flight", "", "read one flight recording and print what it took (the program calls itself)")
 	plan := flag.String("send", "", "make a load (JSON) and print what came of it (the program calls itself)")
+	before := flag.String("before", "", "another build of unstall, to diagnose the same with in turn")
 	doc := flag.String("page", "", "document to put the figures of each part into that is measured, such as docs/performance.md")
 	flag.Parse()
 	if *plan != "" {
@@ -48,13 +49,13 @@ func main() {
 		}
 		return
 	}
-	if err := run(*large, *rounds, *peak, *only, *doc, flag.Args()); err != nil {
+	if err := run(*large, *rounds, *peak, *only, *doc, *before, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(large, rounds int, peak, only, doc string, recorded []string) error {
+func run(large, rounds int, peak, only, doc, before string, recorded []string) error {
 	if peak != "" {
 		return readPeak(peak)
 	}
@@ -76,6 +77,7 @@ func run(large, rounds int, peak, only, doc string, recorded []string) error {
 		{"events", func() error { return events(dir, rounds, recorded) }},
 		{"flights", func() error { return flights(dir, rounds, large) }},
 		{"load", func() error { return loads(dir, rounds) }},
+		{"whole", func() error { return whole(dir, rounds, large, before) }},
 		{"memory", func() error { return memory(filepath.Join(dir, "large.trace"), large) }},
 	} {
 		if only != "" && only != part.name || (part.name == "memory" || part.name == "flights") && large == 0 {
