@@ -105,7 +105,7 @@ func (p *Builder) Request(r Request) RequestID {
 // Interval adds an interval; its Clock is filled in.
 func (p *Builder) Interval(v Interval) {
 	v.Clock = p.clock
-	p.bundle.Intervals.add(v)
+	p.bundle.Intervals.add(&v)
 }
 
 // Shift moves the intervals added so far by ns, for who learns late what the times of an

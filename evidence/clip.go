@@ -32,7 +32,7 @@ func (b *Bundle) Clip(from, until int64) {
 		x.Extra = figures
 		moment := old.Start[i] == old.End[i] && inside(old.Clock[i], old.Start[i])
 		if (x.End > x.Start || moment) && placed(x.Clock) {
-			kept.add(x)
+			kept.add(&x)
 		}
 	}
 	b.Intervals = kept

@@ -15,7 +15,7 @@ func TestNameCode(t *testing.T) {
 		b.Samples.add(Sample{Subject: SubjectID(s), Time: time, Stack: stack})
 	}
 	b.Samples.add(Sample{Time: 1})
-	b.Intervals.add(Interval{Subject: 0, Start: 100, Stack: stack})
+	b.Intervals.add(&Interval{Subject: 0, Start: 100, Stack: stack})
 	named := func(address uint64, time int64) string {
 		switch {
 		case address == 0x7f0010 && time < 150:

@@ -3,6 +3,7 @@ package evidence
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // extras holds the figures that only some intervals have, packed: a collector tells a
@@ -59,31 +60,45 @@ func (x *extras) add(row int, figures []Extra) {
 	}
 	b.at[row%blockRows] = uint32(len(b.data) + 1)
 	figures = figures[:min(len(figures), math.MaxUint8)]
-	b.data = append(b.data, byte(len(figures)))
-	for _, f := range figures {
-		x.has.add(f.Key)
-		b.data = appendFigure(b.data, f)
+	// There is room for all of it, so that nothing need be checked in between.
+	n := len(b.data)
+	b.data = slices.Grow(b.data, 1+len(figures)*maxFigure)
+	room := b.data[n:cap(b.data)]
+	room[0] = byte(len(figures))
+	k := 1
+	for i := range figures {
+		x.has.add(figures[i].Key)
+		k += putFigure(room[k:], &figures[i])
 	}
+	b.data = b.data[:n+k]
 }
 
-func appendFigure(b []byte, f Extra) []byte {
-	v := uint64(max(f.Value, 0))
-	switch {
-	case f.Value != float64(v) || v > 1<<53 || math.Signbit(f.Value):
-		return binary.LittleEndian.AppendUint64(appendKey(b, f.Key, floats), math.Float64bits(f.Value))
-	case v >= 1024 && v%1024 == 0:
-		return binary.AppendUvarint(appendKey(b, f.Key, kibibytes), v/1024)
-	case v >= 1000 && v%1000 == 0:
-		return binary.AppendUvarint(appendKey(b, f.Key, thousands), v/1000)
-	}
-	return binary.AppendUvarint(appendKey(b, f.Key, wholes), v)
-}
+// maxFigure is what a figure takes at most: two bytes of key, and a number.
+const maxFigure = 2 + binary.MaxVarintLen64
 
-func appendKey(b []byte, k Key, form byte) []byte {
-	if k < keyMask {
-		return append(b, byte(k)|form)
+// putFigure writes a figure and returns how long it is.
+func putFigure(to []byte, f *Extra) (n int) {
+	v, form := uint64(0), byte(floats)
+	if f.Value >= 0 && f.Value <= 1<<53 && !math.Signbit(f.Value) {
+		if v = uint64(int64(f.Value)); float64(v) == f.Value {
+			switch form = wholes; {
+			case v >= 1024 && v%1024 == 0:
+				v, form = v/1024, kibibytes
+			case v >= 1000 && v%1000 == 0:
+				v, form = v/1000, thousands
+			}
+		}
 	}
-	return append(b, keyMask|form, byte(k))
+	if f.Key < keyMask {
+		to[0], n = byte(f.Key)|form, 1
+	} else {
+		to[0], to[1], n = keyMask|form, byte(f.Key), 2
+	}
+	if form == floats {
+		binary.LittleEndian.PutUint64(to[n:], math.Float64bits(f.Value))
+		return n + 8
+	}
+	return n + binary.PutUvarint(to[n:], v)
 }
 
 // get returns a figure of a row, the first where it is there twice.

@@ -199,7 +199,7 @@ func (v *Intervals) room() {
 	v.Holder, v.Origin = double(v.Holder), double(v.Origin)
 }
 
-func (v *Intervals) add(x Interval) int {
+func (v *Intervals) add(x *Interval) int {
 	i := len(v.Start)
 	if i == cap(v.Start) {
 		v.room()
