@@ -11,6 +11,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -121,7 +122,7 @@ func (p Page) Write(w io.Writer) error {
 			return err
 		}
 	}
-	d.Style, d.Script = template.CSS(style), template.JS(script)
+	d.Style, d.Script = template.CSS(style()), template.JS(script())
 	if len(d.Data) > 0 {
 		d.AppStyle, d.AppScript = template.CSS(visible(app.Style())), template.JS(visible(app.Script()))
 	}
@@ -132,7 +133,7 @@ func (p Page) Write(w io.Writer) error {
 	}
 	d.Policy = policy(d.Forms, string(d.Style), string(d.AppStyle), string(d.Script), string(d.AppScript))
 	out := bufio.NewWriterSize(w, 1<<16)
-	if err := pages.Execute(printable{out}, "page", d); err != nil {
+	if err := pages().Execute(printable{out}, "page", d); err != nil {
 		return fmt.Errorf("html report: %w", err)
 	}
 	return out.Flush()
@@ -206,11 +207,13 @@ func answer(d *diagnose.Diagnosis) (label, text string) {
 //go:embed page
 var files embed.FS
 
+// What pages are made of is read when the first is made: most starts of the program make none.
 var (
-	pages = template.Must(template.ParseFS(files, "page/*.tmpl", template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function, "two": two, "choice": choice, "when": when, "long": long}))
-
-	style  = visible(colours(read("colours.css")) + read("page.css"))
-	script = visible(read("page.js"))
+	pages = sync.OnceValue(func() *template.Set {
+		return template.Must(template.ParseFS(files, "page/*.tmpl", template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function, "two": two, "choice": choice, "when": when, "long": long}))
+	})
+	style  = sync.OnceValue(func() string { return visible(colours(read("colours.css")) + read("page.css")) })
+	script = sync.OnceValue(func() string { return visible(read("page.js")) })
 )
 
 func read(name string) string {
