@@ -72,3 +72,16 @@ func TestMethodsByName(t *testing.T) {
 		}
 	}
 }
+
+// TestInstall holds that go install PACKAGE@VERSION takes the module: it refuses one that replaces others.
+func TestInstall(t *testing.T) {
+	text, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if word, _, _ := strings.Cut(line, " "); word == "replace" || word == "exclude" {
+			t.Errorf("go.mod: %s", strings.TrimSpace(line))
+		}
+	}
+}

@@ -2,7 +2,10 @@ module github.com/unstall/unstall/dev/release
 
 go 1.26.0
 
-require github.com/goreleaser/nfpm/v2 v2.45.0
+require (
+	github.com/goreleaser/nfpm/v2 v2.45.0
+	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
+)
 
 require (
 	dario.cat/mergo v1.0.2 // indirect

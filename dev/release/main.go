@@ -1,7 +1,7 @@
 // Command release builds everything that a release has, and publishes nothing: the binaries for
 // all platforms in archives, packages for Debian and Red Hat with man page, completions and the
-// unit of unstall watch, a list of all modules for each binary (SPDX), a formula for Homebrew and
-// checksums. It is a module of its own, so that what packages are made with is none of the
+// unit of unstall watch, an image for containers, a list of all modules for each binary (SPDX), a
+// formula for Homebrew, checksums, and what is new. It is a module of its own, so that what packages are made with is none of the
 // product's dependencies.
 //
 // Two runs of it at one commit make the same bytes: paths are trimmed, and every time is that of
@@ -90,6 +90,7 @@ func run(ctx context.Context, root, out, version, only string) error {
 	if err != nil {
 		return err
 	}
+	var image layout
 	for _, t := range targets {
 		if only != "" && only != t.os+"/"+t.arch {
 			continue
@@ -109,9 +110,20 @@ func run(ctx context.Context, root, out, version, only string) error {
 			if err := r.packages(t, bin); err != nil {
 				return err
 			}
+			if err := r.image(&image, t, bin); err != nil {
+				return err
+			}
+		}
+	}
+	if len(image.manifests) > 0 {
+		if err := r.writeImage(&image); err != nil {
+			return err
 		}
 	}
 	if err := r.formula(); err != nil {
+		return err
+	}
+	if err := r.notes(); err != nil {
 		return err
 	}
 	return r.checksums()
@@ -167,7 +179,6 @@ func (r *release) documents(ctx context.Context) (beside []string, err error) {
 			return nil, fmt.Errorf("unstall %s: %w", strings.Join(d.args, " "), err)
 		}
 		said := strings.ReplaceAll(string(text), here, "/usr/bin/unstall")
-		said = strings.Replace(said, time.Now().Format(time.DateOnly), r.at.Format(time.DateOnly), 1)
 		if d.name == "_unstall" {
 			said = "#compdef unstall\n" + said
 		}
@@ -189,4 +200,21 @@ func (r *release) documents(ctx context.Context) (beside []string, err error) {
 		beside = append(beside, filepath.Join(r.root, name))
 	}
 	return beside, nil
+}
+
+// notes writes what is new in the version, as CHANGELOG.md says: below its own heading, else, of what
+// is none yet, below that of what was not released.
+func (r *release) notes() error {
+	text, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
+	if err != nil {
+		return err
+	}
+	for _, heading := range []string{r.version, "Unreleased"} {
+		for _, section := range strings.Split(string(text), "\n## ")[1:] {
+			if first, rest, _ := strings.Cut(section, "\n"); strings.Fields(first)[0] == heading {
+				return os.WriteFile(filepath.Join(r.out, "notes.md"), []byte(strings.TrimSpace(rest)+"\n"), 0o644)
+			}
+		}
+	}
+	return fmt.Errorf("CHANGELOG.md: there is neither a section %q nor \"Unreleased\": say what is new", r.version)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,11 +20,11 @@ const version = "0.1.0"
 // largest is how large the binary may be, bytes; cmd/unstall/start_test.go says what makes it large.
 const largest = 32_000_000
 
-// built makes the release for this machine.
-func built(t *testing.T) string {
+// built makes the release for a platform.
+func built(t *testing.T, only string) string {
 	t.Helper()
 	out := t.TempDir()
-	if err := run(t.Context(), "../..", out, version, "linux/amd64"); err != nil {
+	if err := run(t.Context(), "../..", out, version, only); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -34,7 +35,7 @@ func TestRelease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it links the program")
 	}
-	one, two := built(t), built(t)
+	one, two := built(t, "linux/amd64"), built(t, "linux/amd64")
 	text, err := os.ReadFile(filepath.Join(one, "checksums.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -43,10 +44,13 @@ func TestRelease(t *testing.T) {
 	if err != nil || !bytes.Equal(text, again) {
 		t.Errorf("two builds differ, %v:\n%s\n%s", err, text, again)
 	}
-	for _, name := range []string{"unstall-0.1.0-linux-amd64.tar.gz", "unstall_0.1.0_amd64.deb", "unstall-0.1.0-1.x86_64.rpm", "unstall-0.1.0-linux-amd64.spdx.json", "unstall.rb"} {
+	for _, name := range []string{"unstall-0.1.0-linux-amd64.tar.gz", "unstall_0.1.0_amd64.deb", "unstall-0.1.0-1.x86_64.rpm", "unstall-0.1.0-linux-amd64.spdx.json", "unstall-0.1.0-image.tar", "unstall.rb"} {
 		if !strings.Contains(string(text), "  "+name+"\n") {
 			t.Errorf("there is no %s", name)
 		}
+	}
+	if text, err := os.ReadFile(filepath.Join(one, "notes.md")); err != nil || len(text) < 1000 || strings.Contains(string(text), "\n## ") {
+		t.Errorf("what is new: %v, %d bytes", err, len(text))
 	}
 	held := archived(t, filepath.Join(one, "unstall-0.1.0-linux-amd64.tar.gz"))
 	for _, name := range []string{"unstall", "unstall.1", "unstall.bash", "_unstall", "unstall.fish", "README.md", "CHANGELOG.md", "LICENSE"} {
@@ -76,6 +80,7 @@ func TestRelease(t *testing.T) {
 	}
 	t.Run("install", func(t *testing.T) { install(t, filepath.Join(one, "unstall_0.1.0_amd64.deb")) })
 	t.Run("empty", func(t *testing.T) { empty(t, filepath.Join(one, "bin/linux-amd64/unstall")) })
+	t.Run("image", func(t *testing.T) { image(t, filepath.Join(one, "unstall-0.1.0-image.tar")) })
 }
 
 func archived(t *testing.T, path string) map[string]int64 {
@@ -177,6 +182,35 @@ func copied(t *testing.T, from, to string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestArm runs what is built for 64-bit ARM, by qemu where this is none.
+func TestArm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it links the program")
+	}
+	var by []string
+	if runtime.GOARCH != "arm64" {
+		qemu, err := exec.Command("bash", "../../dev/tools/qemu.sh", "find").Output()
+		if err != nil && os.Getenv("QEMU") == "" {
+			t.Skip("nothing here runs programs for arm64: dev/tools/qemu.sh fetches it")
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		by = []string{strings.TrimSpace(string(qemu))}
+	}
+	out := built(t, "linux/arm64")
+	for want, args := range map[string][]string{version: {"version"}, "from gctrace.log (gctrace)": {fixture}} {
+		command := append(append(by[:len(by):len(by)], filepath.Join(out, "bin/linux-arm64/unstall")), args...)
+		c := exec.Command(command[0], command[1:]...)
+		if text, err := c.CombinedOutput(); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("unstall %v: %v: %s", args, err, text)
+		}
+	}
+	_, text := parts(t, filepath.Join(out, "unstall-0.1.0-image.tar"))
+	if !strings.Contains(text, `"architecture":"arm64"`) {
+		t.Errorf("the image is for %s", text)
 	}
 }
 
