@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -273,8 +274,9 @@ func FuzzSession(f *testing.F) {
 		f.Add([]byte(whole[:i]))
 	}
 	f.Add([]byte(whole[:9] + "\x00\x00\x02\x00\x01\x00\x00\x00\x01hi" + "\x00\x00\x04\x08\x00\x00\x00\x00\x00\x00\x00\x00\x01" + "\x00\x00\x04\x03\x00\x00\x00\x00\x01\x00\x00\x00\x07"))
+	f.Add([]byte("\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00" + whole[9:])) // no table
 	f.Fuzz(func(t *testing.T, sent []byte) {
-		e := &engine{plan: Plan{Mode: Closed, HTTP2: true, Streams: 2, Timeout: time.Second, Requests: 2, Method: "GET"}, messages: []message{{body: newTemplate([]byte("abc"))}},
+		e := &engine{url: &url.URL{Scheme: "http", Host: "a"}, plan: Plan{Mode: Closed, HTTP2: true, Streams: 2, Timeout: time.Second, Requests: 2, Method: "GET"}, messages: []message{{body: newTemplate([]byte("abc"))}},
 			failures: map[string]int64{}, idle: make(chan struct{}), begin: time.Now(), stop: func(error) {}}
 		e.streams = []streamedHead{newStreamedHead([]headerField{{":method", "GET"}, {":path", "/"}}, false)}
 		client, server := net.Pipe()

@@ -12,23 +12,32 @@ import (
 // symbols are the names that constants of a chunk have in the bundle. Keys are a chunk's own.
 type symbols struct {
 	b       *evidence.Builder
-	stacks  map[int64]evidence.StackID
 	methods map[int64]evidence.NameID
 	classes map[int64]evidence.NameID
 	locks   map[lockOf]evidence.NameID
 	threads map[int64]thread
 	framed  map[framed]evidence.StackID
 	frames  []evidence.Frame
+
+	met              [1 << 10]met // methods that were met lately
+	frame            *recording.Class
+	atMethod, atLine int // in a frame
+}
+
+type met struct {
+	key  int64
+	name evidence.NameID
 }
 
 func newSymbols(b *evidence.Builder) *symbols {
-	return &symbols{b: b, stacks: make(map[int64]evidence.StackID), methods: make(map[int64]evidence.NameID), classes: make(map[int64]evidence.NameID), locks: make(map[lockOf]evidence.NameID), threads: make(map[int64]thread), framed: make(map[framed]evidence.StackID)}
+	return &symbols{b: b, methods: make(map[int64]evidence.NameID), classes: make(map[int64]evidence.NameID), locks: make(map[lockOf]evidence.NameID), threads: make(map[int64]thread), framed: make(map[framed]evidence.StackID)}
 }
 
 // forget begins another chunk.
 func (s *symbols) forget() {
-	clear(s.stacks)
 	clear(s.methods)
+	clear(s.met[:])
+	s.frame = nil
 	clear(s.classes)
 	clear(s.threads)
 	clear(s.framed)
@@ -138,15 +147,14 @@ func (s *symbols) stack(e *recording.Record, t thread, lock evidence.NameID) evi
 	if id, known := s.framed[k]; known {
 		return id
 	}
-	id := s.plain(e)
-	if id != 0 && (k.pool != 0 || lock != 0) {
-		s.frames = s.frames[:0]
-		if lock != 0 {
-			s.frames = append(s.frames, evidence.Frame{Func: lock})
-		}
-		s.frames = append(s.frames, s.b.Frames(id)...)
-		if k.pool != 0 {
-			s.frames = append(s.frames, evidence.Frame{Func: k.pool})
+	s.frames = s.frames[:0]
+	if lock != 0 {
+		s.frames = append(s.frames, evidence.Frame{Func: lock})
+	}
+	id := evidence.StackID(0)
+	if s.plain(e) {
+		if t.pool != 0 {
+			s.frames = append(s.frames, evidence.Frame{Func: t.pool})
 		}
 		id = s.b.Stack(s.frames)
 	}
@@ -160,28 +168,25 @@ type framed struct {
 	pool, lock evidence.NameID
 }
 
-// plain is the stack of an event, innermost frame first.
-func (s *symbols) plain(e *recording.Record) evidence.StackID {
-	key := e.Int("stackTrace")
-	if id, known := s.stacks[key]; known || key == 0 {
-		return id
-	}
+// plain adds the frames of an event's stack, innermost first; false if there are none.
+func (s *symbols) plain(e *recording.Record) bool {
 	r, ok := e.Constant("stackTrace")
 	if !ok {
-		return 0
+		return false
 	}
-	s.frames = s.frames[:0]
+	outside := len(s.frames)
 	r.Elements("frames", func(f *recording.Record) bool {
+		if f.Class != s.frame {
+			s.frame, s.atMethod, s.atLine = f.Class, f.Class.Field("method"), f.Class.Field("lineNumber")
+		}
 		name := s.method(f)
-		if name == 0 || len(s.frames) == 0 && s.records(name) {
+		if name == 0 || len(s.frames) == outside && s.records(name) {
 			return len(s.frames) < maxFrames
 		}
-		s.frames = append(s.frames, evidence.Frame{Func: name, Line: int32(max(0, f.Int("lineNumber")))})
+		s.frames = append(s.frames, evidence.Frame{Func: name, Line: int32(max(0, f.Number(s.atLine)))})
 		return len(s.frames) < maxFrames
 	})
-	id := s.b.Stack(s.frames)
-	s.stacks[key] = id
-	return id
+	return len(s.frames) > outside
 }
 
 const maxFrames = 2048 // JFR's own bound of stackdepth
@@ -198,8 +203,13 @@ func (s *symbols) records(method evidence.NameID) bool {
 
 // method is the name of a frame's method: "shop.Cart.get".
 func (s *symbols) method(frame *recording.Record) evidence.NameID {
-	key := frame.Int("method")
+	key := frame.Number(s.atMethod)
+	last := &s.met[uint64(key)*0x9e3779b97f4a7c15>>54]
+	if last.key == key && last.name != 0 {
+		return last.name
+	}
 	if id, known := s.methods[key]; known {
+		*last = met{key, id}
 		return id
 	}
 	r, ok := frame.Constant("method")
