@@ -18,6 +18,7 @@ type collection struct {
 	way        string // of G1's young collections: "Mixed"
 	failure    string
 	start, end int64 // 0: GarbageCollection was not recorded
+	paused     int64 // ns, in one pause; 0 not known
 	pauses     []phase
 
 	heap, young, old, meta span
@@ -68,6 +69,9 @@ func (p *parser) garbageCollection(e *recording.Record) {
 	c := p.gc.of(e)
 	c.name, c.cause, c.start = e.Text("name"), e.Text("cause"), e.Start()
 	c.end = c.start + e.Duration()
+	if sum := e.Int("sumOfPauses"); sum > 0 && sum == e.Int("longestPause") && sum <= e.Duration() {
+		c.paused = sum
+	}
 }
 
 func (p *parser) gcPause(e *recording.Record) {
@@ -178,6 +182,9 @@ func (c *collection) is(x *phase) (evidence.Pause, string) {
 func (g *collections) emit(p *parser) {
 	for _, id := range slices.Sorted(maps.Keys(g.all)) {
 		c := g.all[id]
+		if _, whole := collectors[c.name]; whole && len(c.pauses) == 0 && p.counts["jdk.GCPhasePause"] == 0 && c.paused > 0 {
+			c.pauses = []phase{{"", c.start, c.start + c.paused}} // settings may leave the phases out
+		}
 		longest := -1
 		for i := range c.pauses {
 			if longest < 0 || c.pauses[i].end-c.pauses[i].start > c.pauses[longest].end-c.pauses[longest].start {
