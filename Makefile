@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build wheel test-python test-spark test release-snapshot chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet test-dotnet fuzz lint help
+.PHONY: build wheel test-python test-spark test release-snapshot chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet test-dotnet fuzz lint site help
 
 GO            ?= go
 WHEELARCH     ?= amd64
@@ -51,7 +51,7 @@ chromium: ## a Chromium for the tests of the HTML report: one installed, else De
 	@dev/tools/chromium.sh
 	@dev/tools/axe.sh
 
-dotnet: ## a .NET SDK for the tests and the lab of a .NET service, and .NET 9 to run them on: installed ones, else 3.1 and 9 into .tools
+dotnet: ## a .NET SDK for tests and the lab, and .NET 9 to run them on: installed ones, else 3.1 and 9 into .tools
 	@dev/tools/dotnet.sh
 	@dev/tools/dotnet9.sh
 
@@ -62,6 +62,11 @@ jdk: ## JDKs 11, 17, 21 and 25, a javac and Tomcat for the tests and the lab of 
 
 gallery: ## docs/gallery: the reports of the recorded incidents as pages, with pictures of them
 	$(GO) run ./dev/gallery -screenshots "$$(dev/tools/chromium.sh)"
+
+site: ## the documents as a site, into out/site/site
+	$(GO) run ./dev/site -o out/site
+	mkdocs=$$(dev/tools/mkdocs.sh) && cd out/site && NO_MKDOCS_2_WARNING=1 "$$mkdocs" build -q
+	$(GO) run ./dev/site -finish out/site/site -worker .tools/mkdocs/iframe-worker.js
 
 demo: build ## a live incident: a sick Go gateway, diagnosed, fixed and verified (under 4 minutes)
 	bin/unstall lab run go-ballast --quick
@@ -75,7 +80,7 @@ accuracy: ## all services of lab/accuracy and the labs' variants against the kno
 thirdparty: build ## real programs from package registries, healthy and sick by one setting, and what is said of them (ONLY=caddy,etcd/gogc)
 	$(GO) run ./dev/thirdparty $(if $(ONLY),--only '$(ONLY)')
 
-recordings: ## record the fixtures anew on this machine (FIXTURE=go.gc-rate/ or FIXTURE=all)
+recordings: ## record the fixtures anew (FIXTURE=go.gc-rate/ or FIXTURE=all)
 	@echo 'Sick and healthy services run under load, some seconds each, and what is recorded takes'
 	@echo 'the place of what came with the project (git checkout cause format lab undoes it). Others'
 	@echo 'busy on this machine spoil a recording: it is repeated, and given up after four times.'
