@@ -42,6 +42,8 @@ test: ## what CI runs: gofmt, go vet, all tests; ends with what was skipped
 	@$(GO) test -v ./... | awk -f dev/tools/tests.awk
 	@echo '== go test, of the modules users import'
 	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
+	@echo "== go test, of the spans that OpenTelemetry's exporters send"
+	@cd dev/otlp && $(GO) test -mod=mod ./...
 
 # Everything a release has, into out/release, published nowhere (docs/install.md).
 release-snapshot:

@@ -145,6 +145,11 @@ func (g *guest) speak(out io.Writer) {
 
 func (g *guest) send(f frame) bool {
 	select {
+	case <-g.gone: // and nothing else, though there were room
+		return false
+	default:
+	}
+	select {
 	case g.queue <- f:
 		return true
 	case <-g.gone:
