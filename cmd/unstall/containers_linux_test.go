@@ -53,6 +53,10 @@ func runc(t *testing.T) string {
 	return strings.TrimSpace(string(path))
 }
 
+// heaviest is the most that a group of processes can weigh: what its quota lets it run, it runs, however
+// busy others keep the host.
+const heaviest = 262144
+
 // contain runs a command in a container whose root file system has what is named, read only, at the
 // same paths, and a /tmp of its own. What it says first is decoded into said.
 func contain(t *testing.T, cores float64, has []string, env, command []string, said any) *contained {
@@ -79,7 +83,7 @@ func contain(t *testing.T, cores float64, has []string, env, command []string, s
 		"mounts":      mounts,
 		"annotations": map[string]string{"io.kubernetes.cri.sandbox-name": "shop-7f9", "io.kubernetes.cri.sandbox-namespace": "prod", "io.kubernetes.cri.image-name": "registry.example/shop:1.2"},
 		"linux": map[string]any{"namespaces": namespaces, "cgroupsPath": "/" + id,
-			"resources": map[string]any{"cpu": map[string]any{"quota": int(cores * 100_000), "period": 100_000}, "memory": map[string]any{"limit": 768 << 20}}},
+			"resources": map[string]any{"cpu": map[string]any{"quota": int(cores * 100_000), "period": 100_000, "shares": heaviest}, "memory": map[string]any{"limit": 768 << 20}}},
 	}
 	text, err := json.Marshal(config)
 	if err == nil {
@@ -292,6 +296,64 @@ func main() {
 		prices.Lock()
 		defer prices.Unlock()
 		time.Sleep(20 * time.Millisecond) // writes them down
+		fmt.Fprintln(w, "ok")
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	go http.Serve(l, nil)
+	fmt.Printf("{\"serving\":%q}\n", l.Addr())
+	io.Copy(io.Discard, os.Stdin)
+}
+`
+
+// TestContainedQuota finds the quota of a container as the cause, where a service's work is short and
+// comes in bursts: on average it uses less than it may. It outweighs whatever else the host runs: where
+// others withhold more CPU time than the quota does, they are the cause, and the quota is left open.
+func TestContainedQuota(t *testing.T) {
+	runc(t)
+	dir := t.TempDir()
+	bin, source := filepath.Join(dir, "shop"), filepath.Join(dir, "main.go")
+	if err := os.WriteFile(source, []byte(bursting), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	compile := exec.Command("go", "build", "-o", bin, source)
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if text, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	var said struct{ Serving string }
+	c := contain(t, .2, []string{dir}, nil, []string{bin}, &said)
+	d := c.diagnosed(t, "go", "linux.cpu-throttled", .2, func(ctx context.Context) {
+		bursts(ctx, c.client(), "http://"+said.Serving+"/quote", 4, 500*time.Millisecond)
+	})
+	i := slices.IndexFunc(d.Verdicts, func(v diagnose.Verdict) bool { return v.Cause == "linux.cpu-throttled" })
+	if i < 0 || !strings.Contains(d.Verdicts[i].Title, "A quota of 0.2 CPUs stops the process") {
+		t.Errorf("it says %+v", d.Verdicts)
+	}
+}
+
+const bursting = `package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	_ "net/http/pprof"
+	"os"
+)
+
+var sink int
+
+func main() {
+	http.HandleFunc("/quote", func(w http.ResponseWriter, _ *http.Request) {
+		n := 0
+		for i := range 12_000_000 { // some ms of work
+			n += i * n
+		}
+		sink = n
 		fmt.Fprintln(w, "ok")
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
