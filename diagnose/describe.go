@@ -64,8 +64,9 @@ func (r *run) requests() {
 		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s came outside the traced time, so what is found here may not explain them: record again while it is slow, or for longer", figure.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
 	}
 	if failed := out.Failed - timedOut; 10*failed > out.Count { // who timed out was slow
-		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%.0f %% of the requests failed: that they fail may be why they are slow, or fast", 100*float64(failed)/float64(out.Count))
+		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%s of the requests failed: that they fail may be why they are slow, or fast", figure.Percent(float64(failed)/float64(out.Count)))
 	}
+	out.Onset = onset(r.b, top)
 	r.d.Requests = out
 }
 

@@ -136,6 +136,7 @@ type Requests struct {
 	HeldMs          float64  `json:"held_by_recorder_ms"`
 	Apart           int      `json:"slow_not_recorded"` // others that were answered before anything else was recorded, or sent after
 	Rate            *float64 `json:"rate"`              // per second
+	Onset           *Onset   `json:"slow_since"`        // null where none was slow
 	P50Ms           *float64 `json:"p50_ms"`
 	P99Ms           *float64 `json:"p99_ms"`
 	P999Ms          *float64 `json:"p999_ms"`

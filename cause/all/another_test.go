@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/cause/all"
 	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/report/text"
 )
 
 // One more cause is its file and its line in Causes: whatever it says, all reports show, and
@@ -41,13 +42,13 @@ func TestOneMoreCause(t *testing.T) {
 	another.Judge = func(*cause.Case) cause.Verdict { return cause.Verdict{State: cause.RuledOut, Summary: "new moon"} }
 	all.Causes = append(slices.Clone(known), another)
 	var b bytes.Buffer
-	if err := report.Forms[0].Report(&b, diagnosis(t, filepath.Join(fixtures, "go.gc-rate", "healthy"))); err != nil {
+	if err := (text.Options{Verbose: true}).Report(&b, diagnosis(t, filepath.Join(fixtures, "go.gc-rate", "healthy"))); err != nil {
 		t.Fatal(err)
 	}
-	text := b.String()
+	said := b.String()
 	// After the first answer about locks, before a second one about processors.
-	at := strings.Index(text, "service.moon-phase")
-	if at < strings.Index(text, "go.lock-contention") || at > strings.Index(text, "linux.cpu-throttled") {
-		t.Errorf("it stands where nobody asks for it:\n%s", text)
+	at := strings.Index(said, "service.moon-phase")
+	if at < strings.Index(said, "go.lock-contention") || at > strings.Index(said, "linux.cpu-throttled") {
+		t.Errorf("it stands where nobody asks for it:\n%s", said)
 	}
 }

@@ -84,7 +84,7 @@ func throttleOver(c *cause.Case, w reading.Window) *throttle {
 
 // figures are the evidence of the quota.
 func (t *throttle) figures(c *cause.Case) []cause.Evidence {
-	out := []cause.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("periods (of %.0f) in which the quota stopped it", t.Periods.Number), t.Stopped.Number, "1", t.Stopped.Origin)}
+	out := []cause.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("periods (of %.0f) in which the quota stopped it", t.Periods.Number), math.Round(t.Stopped.Number), "1", t.Stopped.Origin)}
 	if t.CPUs.Known() {
 		out = append(out, c.Figure("quota.cpus", "quota", t.CPUs.Number, "CPUs", t.CPUs.Origin))
 	}

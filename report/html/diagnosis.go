@@ -43,6 +43,7 @@ type diagnosisView struct {
 	Change  *changeView
 
 	Requests, Slow          []string
+	Since                   string
 	NoRequests, AddRequests string
 	Dashboard               string // a link, "" none
 	Loads                   [][]string
@@ -171,7 +172,7 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
 	v.Sources = sentence.Sources(d.Sources)
 	v.Several = sentence.Several(d)
 	if r := d.Requests; r != nil {
-		v.Requests, v.Slow = sentence.Requests(r), sentence.Slow(r)
+		v.Requests, v.Slow, v.Since = sentence.Requests(r), sentence.Slow(r), sentence.Since(d)
 		if len(d.Routes) == 1 && d.Routes[0].Route != "" {
 			v.Requests = append(v.Requests, "all of "+d.Routes[0].Route)
 		}
@@ -197,6 +198,7 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
 // answer says which causes hold, what they cost and what to change.
 func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
 	supported, open, ruledOut := sentence.Split(d)
+	supported = sentence.Once(supported)
 	v.State = sentence.State(d)
 	costs := 0
 	for i := range supported {

@@ -48,7 +48,11 @@ func Report(w io.Writer, d *diagnose.Diagnosis) error {
 		}
 		switch v.Verdict {
 		case "supported":
-			c.Failure = &problem{v.Title, sentence.Answer(d, v) + "\n" + strings.Join(sentence.Proof(v), "\n")}
+			text := sentence.Answer(d, v) + "\n" + strings.Join(sentence.Proof(v), "\n")
+			if chain := sentence.Chain(v); chain != "" {
+				text += "\n" + chain
+			}
+			c.Failure = &problem{v.Title, text}
 			s.Failures++
 		case "inconclusive":
 			c.Skipped = &problem{Message: v.Summary}

@@ -84,6 +84,9 @@ func (p *page) about(d *diagnose.Diagnosis) {
 	if r := d.Requests; r != nil {
 		p.row("Requests", strings.Join(sentence.Requests(r), " · "))
 		p.row("Slow", strings.Join(sentence.Slow(r), " · "))
+		if since := sentence.Since(d); since != "" {
+			p.row("Since", since)
+		}
 	} else {
 		p.row("Requests", "no request data: causes are ranked by how long they stopped the service")
 	}

@@ -68,6 +68,7 @@ type artifact struct {
 func Report(w io.Writer, d *diagnose.Diagnosis) error {
 	r := run{Tool: tool{driver{Name: "unstall", Version: d.ToolVersion, Rules: []rule{}}}, Results: []result{}}
 	supported, _, _ := sentence.Split(d)
+	supported = sentence.Once(supported)
 	at := make([]location, 0, 1)
 	if len(d.Sources) > 0 {
 		at = append(at, location{physical{artifact{d.Sources[0].Name}}})
@@ -84,6 +85,12 @@ func Report(w io.Writer, d *diagnose.Diagnosis) error {
 		x := result{RuleID: v.Cause, Level: "error", Message: text{sentence.Answer(d, v) + "\n" + strings.Join(sentence.Proof(v), "\n")}, Locations: at}
 		if v.Saves != nil {
 			x.Values = map[string]any{"saves_ms": v.Saves.Value}
+		}
+		if sentence.RootOfFirst(d, v) { // one chain is one error
+			x.Level = "note"
+		}
+		if v.Root != nil {
+			x.Message.Text += "\n" + sentence.Chain(v)
 		}
 		r.Results = append(r.Results, x)
 	}

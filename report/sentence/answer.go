@@ -36,7 +36,7 @@ func found(d *diagnose.Diagnosis) string {
 		}
 		share, low, _, ok := shareOf(d, v)
 		switch {
-		case n > 0 && rootOfFirst(d, v):
+		case n > 0 && RootOfFirst(d, v):
 			continue // one chain is one cause
 		case n > 0 && ok && share >= dominant:
 			return "several causes"
@@ -48,8 +48,20 @@ func found(d *diagnose.Diagnosis) string {
 	return "cause found"
 }
 
-// rootOfFirst says whether the first cause ends in this one.
-func rootOfFirst(d *diagnose.Diagnosis, v *diagnose.Verdict) bool {
+// Chain says which cause the time of this one ends in, "" if in none.
+func Chain(v *diagnose.Verdict) string {
+	if v.Root == nil {
+		return ""
+	}
+	text := "It ends in " + v.Root.Cause
+	if v.Root.Subject != "" && v.Root.Subject != v.Subject {
+		text += " of " + v.Root.Subject
+	}
+	return text + ": both are one chain, and its fixes are the ones to make."
+}
+
+// RootOfFirst says whether the first cause ends in this one.
+func RootOfFirst(d *diagnose.Diagnosis, v *diagnose.Verdict) bool {
 	for i := range d.Verdicts {
 		if first := &d.Verdicts[i]; first.Verdict == "supported" {
 			return first.Root != nil && *first.Root == diagnose.Link{Cause: v.Cause, Subject: v.Subject}

@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/figure"
 )
 
-// Compared is the answer of a comparison in one line: "p99 −45 % (−52 to −37),
-// improved; 12 metrics: 5 improved, 0 regressed".
+// Compared is the answer of a comparison in a sentence or two: "Better: p99 6.4 → 3.5 ms, −45 % (−52 to −37). Of 12 metrics
+// 5 improved, none regressed."
 func Compared(c *compare.Comparison) string {
 	if c.Refused() {
 		return "Not comparable: " + c.Why + "."
@@ -23,17 +23,26 @@ func Compared(c *compare.Comparison) string {
 	for _, m := range c.Metrics {
 		count[m.Result]++
 	}
-	s := lead.Title
+	s := map[string]string{compare.Improved: "Better", compare.Regressed: "Worse", compare.Same: "No change", compare.Unclear: "Not decided"}[lead.Result] + ": " + lead.Title + " " + Both(&lead)
 	if change := Changed(&lead); change != "" {
-		s += " " + change
-	} else {
-		s += " " + Both(&lead)
+		s += ", " + change
 	}
-	s += fmt.Sprintf(", %s; %s: %d improved, %d regressed", lead.Result, figure.Plural(len(c.Metrics), "metric"), count[compare.Improved], count[compare.Regressed])
+	if lead.Result == compare.Unclear && lead.Why != "" {
+		s += " (" + lead.Why + ")"
+	}
+	s += fmt.Sprintf(". Of %s %s improved, %s regressed", figure.Plural(len(c.Metrics), "metric"), none(count[compare.Improved]), none(count[compare.Regressed]))
 	if n := count[compare.Unclear]; n > 0 {
 		s += fmt.Sprintf(", %d unclear", n)
 	}
-	return s
+	return s + "."
+}
+
+// none is how many there are.
+func none(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return figure.Count(n)
 }
 
 // leading is the metric that heads a report: the first regression that fails the

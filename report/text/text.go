@@ -48,18 +48,14 @@ func (p *page) report(d *diagnose.Diagnosis) {
 		p.ruledOut(ruledOut)
 		p.notSeen(open, d.NotSeen)
 	}
-	if !p.at.tight {
-		p.blank()
-	}
+	p.apart()
 	p.where(d)
 	p.through(d.Through)
-	if !p.at.tight {
-		p.blank()
-	}
+	p.apart()
 	for i := range supported {
 		p.why(&supported[i], numbered("WHY", i, len(supported)), i == 0)
 	}
-	p.blank()
+	p.apart()
 	for _, t := range d.Threads() {
 		about := ""
 		if len(d.Threads()) > 1 {
@@ -74,11 +70,20 @@ func (p *page) report(d *diagnose.Diagnosis) {
 		p.ruledOut(ruledOut)
 		p.notSeen(open, d.NotSeen)
 	}
-	p.blank()
+	p.apart()
 	p.warnings(d.Warnings)
 	if d.Dashboard != "" {
 		p.blank()
 		p.line(p.paint(bold, pad("GRAFANA", labels)) + p.clean(d.Dashboard)) // whole, so that it can be followed
+	}
+	p.apart()
+	p.block("MORE", bold, labels, p.flow(sentence.More(d), labels))
+}
+
+// apart sets what follows off, where there is room.
+func (p *page) apart() {
+	if !p.at.tight {
+		p.blank()
 	}
 }
 
@@ -239,6 +244,9 @@ func (p *page) requests(d *diagnose.Diagnosis) {
 	}
 	p.block("REQUESTS", bold, indent, p.flow(sentence.Requests(r), indent))
 	p.block("SLOW", bold, indent, p.flow(sentence.Slow(r), indent))
+	if since := sentence.Since(d); since != "" && (sentence.Begins(d) || !p.at.short) { // else it is the window
+		p.block("SINCE", bold, indent, p.told(since, indent, p.at.shorter))
+	}
 }
 
 // loads says what load generators saw from outside.

@@ -80,6 +80,7 @@ func TestParse(t *testing.T) {
 		{"--slo 3", `--slo: "3" has no unit: give 3ms or 3s`},
 		{"--slo soon", `--slo: "soon" is not a time: give 300ms, 2s or 5m`},
 		{"-n x", `--n: "x" is not a whole number`},
+		{"-n -4", `look [] auto [x 7] [] [] true -4 0`}, // whoever takes it says what is wrong with it
 		{"-n", `--n: expected a value`},
 		{"-n --slo", `--n: expected a value but got the flag --slo: perhaps --n="--slo"?`},
 		{"--record=perhaps", `--record: "perhaps" is neither true nor false`},

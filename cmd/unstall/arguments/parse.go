@@ -94,6 +94,11 @@ func (l *line) read() error {
 // flagged says whether a word is a flag; - alone is standard input.
 func flagged(word string) bool { return len(word) > 1 && word[0] == '-' }
 
+// negative says whether a word is a figure below zero; no flag begins with a digit.
+func negative(word string) bool {
+	return len(word) > 1 && word[0] == '-' && word[1] >= '0' && word[1] <= '9'
+}
+
 // argument takes a word that is no flag: as an argument, else as the name of a command, else as an
 // argument of the command that is meant if none is named.
 func (l *line) argument(word string) error {
@@ -208,7 +213,7 @@ func (l *line) flag(f *Flag, value string, has bool) error {
 		return f.read("true")
 	case len(l.words) == 0:
 		return fmt.Errorf("%s: expected a value", f)
-	case flagged(l.words[0]):
+	case flagged(l.words[0]) && !negative(l.words[0]):
 		return fmt.Errorf("%s: expected a value but got the flag %s: perhaps %s=%q?", f, l.words[0], f, l.words[0])
 	}
 	value, l.words = l.words[0], l.words[1:]
