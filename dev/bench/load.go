@@ -160,7 +160,7 @@ func web(ctx context.Context, nginx, dir string) (one, two string, stop func(), 
 	text := fmt.Sprintf(`daemon off; worker_processes 1; pid %[1]s/nginx.pid; error_log %[1]s/nginx.log;
 events { worker_connections 4096; }
 http {
-	access_log off; keepalive_requests 100000000; http2_max_requests 100000000; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy;
+	access_log off; keepalive_requests 100000000; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy;
 	fastcgi_temp_path %[1]s/fastcgi; uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
 	server { listen %[2]s; location / { return 200 "hello world"; } }
 	server { listen %[3]s http2; location / { return 200 "hello world"; } }
