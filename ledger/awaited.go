@@ -11,13 +11,8 @@ import (
 // awaits is what requests await that hold no thread, by samples of all awaits in a moment now
 // and then: shares of the time, which say nothing of a single request. Nil where there are none.
 func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
-	x, names := &l.b.Samples, l.b.Names
-	kinds := make(map[evidence.NameID]evidence.Kind)
-	for text, kind := range evidence.AwaitKinds {
-		if id := names.Lookup(text); id != 0 {
-			kinds[id] = kind
-		}
-	}
+	x := &l.b.Samples
+	kinds := l.awaitKinds()
 	if len(kinds) == 0 {
 		return nil
 	}
@@ -44,6 +39,17 @@ func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
 	}
 	sorting.By(parts, func(a, b share) int { return cmp.Or(cmp.Compare(b.part, a.part), cmp.Compare(a.Cause, b.Cause)) })
 	return parts
+}
+
+// awaitKinds are the types of samples of awaits, by name.
+func (l *Ledger) awaitKinds() map[evidence.NameID]evidence.Kind {
+	kinds := make(map[evidence.NameID]evidence.Kind)
+	for text, kind := range evidence.AwaitKinds {
+		if id := l.b.Names.Lookup(text); id != 0 {
+			kinds[id] = kind
+		}
+	}
+	return kinds
 }
 
 // awaits are what a request awaited, as parts of a time of which it is known that it held no
@@ -83,7 +89,7 @@ func (w *walker) awaited(at int64, s evidence.Segment) {
 		charge(PoolThread, part)
 	}
 	rest := float64(left)
-	for _, x := range w.awaits(s.Kind) {
+	for _, x := range w.l.awaitGate.split(w.awaits(s.Kind), w.l.awaiteds, at, at+left) {
 		part := x.Segment
 		part.Dur = min(left, int64(x.part*rest))
 		charge(x.mechanism, part)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"sort"
 
 	"github.com/unstall/unstall/evidence"
@@ -24,9 +25,9 @@ type beat struct {
 }
 
 // What has requests under way tell of a limit: it is the only one, those who do not wait at it
-// were hardly more than get on beyond it, and looks with somebody waiting were not a few.
+// were at most twice as many as get on beyond it, and looks with somebody waiting were not a few.
 const (
-	hardlyMore   = 1.5
+	twiceAsMany  = 2
 	enoughAtGate = 10
 )
 
@@ -40,7 +41,7 @@ func (l *Ledger) gated(t *threads.Threads, cells []cell, m meanwhile) *gate {
 	if words == 0 {
 		return nil
 	}
-	var on, n float64 // requests that do not wait while others do, in the mean
+	var on, n float64 // requests that do not wait while others do
 	for i := range cells {
 		if w := waitingAt(cells[i].parts, words); w > 0 {
 			at := (cells[i].first + cells[i].last) / 2
@@ -48,11 +49,48 @@ func (l *Ledger) gated(t *threads.Threads, cells []cell, m meanwhile) *gate {
 			n++
 		}
 	}
-	most := float64(limits[0].Most)
-	if n == 0 || on/n > hardlyMore*most {
+	return l.gateOf(words, on/n, float64(limits[0].Most))
+}
+
+// gatedAwaits finds the limit that awaits of no known request are split by, and nil where none is
+// such: the awaits recorded for a moment now and then tell as little of the time between.
+func (l *Ledger) gatedAwaits() *gate {
+	var words evidence.NameID
+	most := 0
+	for i := range l.awaiteds {
+		if s := &l.awaiteds[i]; s.mechanism == Pool {
+			if words != 0 && words != s.Cause {
+				return nil
+			}
+			words = s.Cause
+			if _, err := fmt.Sscanf(l.b.Names.Text(words), "limit of %d at", &most); err != nil {
+				return nil
+			}
+		}
+	}
+	x := &l.b.Samples
+	kinds := l.awaitKinds()
+	var under, n float64 // requests under way
+	inFlight := l.meanwhile().inFlight
+	for i := range x.Len() {
+		if _, ok := kinds[x.Type[i]]; ok && x.Subject[i] == l.Subject && x.Value[i] > 0 {
+			under += float64(x.Value[i]) * inFlight(x.Time[i])
+			n += float64(x.Value[i])
+		}
+	}
+	w := waitingAt(l.awaiteds, words)
+	if words == 0 || n == 0 || w == 0 {
 		return nil
 	}
-	return &gate{words: words, beats: l.beats(max(on/n, most))}
+	return l.gateOf(words, (1-w)*under/n, float64(most))
+}
+
+// gateOf is nil unless those who were seen not to wait, in the mean, are at most twice as many as get on.
+func (l *Ledger) gateOf(words evidence.NameID, on, most float64) *gate {
+	if !(on <= twiceAsMany*most) {
+		return nil
+	}
+	return &gate{words: words, beats: l.beats(max(on, most))}
 }
 
 // waitingAt is the part of the time that is waits at a limit.

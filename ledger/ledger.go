@@ -90,6 +90,7 @@ type Ledger struct {
 	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
 	stalled   *stalled                  // nil: the requests' states are known, or no thread waited for memory
 	awaiteds  []share                   // what is awaited; nil: not known
+	awaitGate *gate                     // by which these are split; nil: by none
 	alike     *alike                    // nil: no request's awaits are known one by one
 	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
@@ -165,6 +166,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	}
 	l.queued = l.queue()
 	l.awaiteds = l.awaits(opt.Stacks)
+	l.awaitGate = l.gatedAwaits()
 	if !l.Traced {
 		l.withheld = reading.WithheldFrom(b, subject, l.stops.spans())
 		l.stalled = l.stalling()
