@@ -289,11 +289,12 @@ const (
 
 // Types of samples of what requests await while they hold no thread, in ns of waiting, each with the
 // stack of the method that awaits and, as its class, what: a place that lets only so many on,
-// a timer, a socket, others.
+// a timer, a socket, the client that takes the answer, others.
 const (
 	SampleAwaitPool   = "await.pool"
 	SampleAwaitTimer  = "await.timer"
 	SampleAwaitSocket = "await.socket"
+	SampleAwaitClient = "await.client"
 	SampleAwaitOther  = "await.other"
 )
 
@@ -319,6 +320,7 @@ var AwaitKinds = map[string]Kind{
 	SampleAwaitPool:   PoolWait,
 	SampleAwaitTimer:  SleepWait,
 	SampleAwaitSocket: NetWait,
+	SampleAwaitClient: ClientWait,
 	SampleAwaitOther:  SyncWait,
 }
 

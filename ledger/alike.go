@@ -14,6 +14,7 @@ type alike struct {
 	told map[int]bool // rows whose awaits are known
 	slow map[int]bool
 	each [2]likeness // of others, and of slow ones
+	long int64       // ns that all awaits were told of at a time: of those that take longer none is among them
 }
 
 // likeness is how requests of a kind spent the time of which nothing else is known.
@@ -42,6 +43,9 @@ func (l *Ledger) likewise(stacks threads.Readers) *alike {
 	a := &alike{told: make(map[int]bool), slow: make(map[int]bool, len(l.Slow))}
 	for _, row := range l.Slow {
 		a.slow[row] = true
+	}
+	for _, w := range windows {
+		a.long = max(a.long, w.Until-w.From)
 	}
 	var sums [2]likely
 	r := &l.b.Requests

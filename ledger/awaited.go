@@ -59,7 +59,8 @@ func (w *walker) awaits(known evidence.Kind) []share {
 		if a.told[w.row] {
 			return nil // what it awaited is in its states
 		}
-		if x := a.of(w.row); x.parts != nil {
+		longer := w.l.awaiteds != nil && w.l.b.Requests.Latency(w.row) > a.long
+		if x := a.of(w.row); x.parts != nil && !longer {
 			return x.parts
 		}
 	}

@@ -267,6 +267,11 @@ func (q *process) function(address uint64, time int64) string {
 	return name
 }
 
+// ofAnswers are methods of the server that await until a client has taken so much of an answer that
+// more of it fits into the buffers.
+var ofAnswers = []string{"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.PipeWriterHelpers.TimingPipeFlusher",
+	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.Http1OutputProducer", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http3.Http3OutputProducer"}
+
 // What completes a task, by a function on the stack of its completion.
 var awaitEnds = []struct{ prefix, kind, what string }{
 	{"System.Threading.Tasks.Task+DelayPromise.", evidence.SampleAwaitTimer, "Task.Delay"},
@@ -277,6 +282,9 @@ var awaitEnds = []struct{ prefix, kind, what string }{
 
 // endedBy says what most often ended the awaits of a place.
 func (q *process) endedBy(p *awaitPlace) (kind, what string) {
+	if hasAny(p.function, ofAnswers) {
+		return evidence.SampleAwaitClient, "client taking the answer"
+	}
 	counts := make(map[int]int)
 	for _, x := range p.rows {
 		if x.end == 0 {
