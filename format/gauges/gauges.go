@@ -210,13 +210,13 @@ func (p *parser) emitPools() {
 	var from, until, line int64
 	for _, name := range sorted(p.pools) {
 		x := p.pools[name]
-		if byTime := func(r, s gauge) int { return cmp.Compare(r.t, s.t) }; !slices.IsSortedFunc(x.at, byTime) {
-			sorting.By(x.at, byTime)
-		}
 		for i := range x.at {
 			if x.at[i].t == 0 {
 				x.at[i].t = b.Modified()
 			}
+		}
+		if byTime := func(r, s gauge) int { return cmp.Compare(r.t, s.t) }; !slices.IsSortedFunc(x.at, byTime) {
+			sorting.By(x.at, byTime)
 		}
 		active, most, waits := x.series(evidence.SeriesClientPoolUsed, func(r *gauge) float64 { return r.active }),
 			x.series(evidence.SeriesClientPoolMax, func(r *gauge) float64 { return r.max }),
