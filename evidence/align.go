@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/unstall/unstall/sorting"
 )
 
 // Align puts all rows on one timeline: those of anchored clocks by adding the
@@ -194,7 +192,7 @@ func (b *Bundle) marks(p *Builder) []phase {
 			out = append(out, phase{b.Intervals.Start[i], b.Intervals.End[i] - b.Intervals.Start[i]})
 		}
 	}
-	sorting.By(out, func(x, y phase) int { return cmp.Compare(x.at, y.at) })
+	slices.SortFunc(out, func(x, y phase) int { return cmp.Compare(x.at, y.at) })
 	return out
 }
 

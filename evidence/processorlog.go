@@ -2,8 +2,7 @@ package evidence
 
 import (
 	"cmp"
-
-	"github.com/unstall/unstall/sorting"
+	"slices"
 )
 
 // ProcessorLog collects what processors did, in bounded memory. While there is
@@ -275,7 +274,7 @@ func (p *Builder) Processors(subject SubjectID, l *ProcessorLog, from, until int
 	for _, n := range l.lanes {
 		x.Lanes = append(x.Lanes, ProcessorLane{n.number, n.blocks})
 	}
-	sorting.By(x.Lanes, func(a, b ProcessorLane) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortFunc(x.Lanes, func(a, b ProcessorLane) int { return cmp.Compare(a.Number, b.Number) })
 	p.processors = append(p.processors, len(p.bundle.Processors))
 	p.bundle.Processors = append(p.bundle.Processors, x)
 }

@@ -2,9 +2,8 @@ package evidence
 
 import (
 	"cmp"
+	"slices"
 	"sort"
-
-	"github.com/unstall/unstall/sorting"
 )
 
 // Serving finds the request that a lane served at some time, among the requests
@@ -24,7 +23,7 @@ func (b *Bundle) Serving(a ArtifactID) *Serving {
 			s.rows = append(s.rows, int32(i))
 		}
 	}
-	sorting.By(s.rows, func(x, y int32) int {
+	slices.SortStableFunc(s.rows, func(x, y int32) int {
 		return cmp.Or(cmp.Compare(r.Lane.At(int(x)), r.Lane.At(int(y))), cmp.Compare(r.Start.At(int(x)), r.Start.At(int(y))))
 	})
 	return s
