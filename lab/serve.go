@@ -37,7 +37,7 @@ func Serve(ctx context.Context, l *Lab, opt Options, variants []string, do func(
 func (s *Stand) Demand(one *Service) (Demand, error) { return s.load.demand(one) }
 
 // calmPart is what is left of a load when little is asked for.
-const calmPart = .1
+const calmPart = .05
 
 // Calm asks little of a service: a part of its load, or of clients who wait for each other one.
 func (s *Stand) Calm(ctx context.Context, one *Service, d Demand, lasts time.Duration) error {

@@ -36,7 +36,7 @@ const (
 	within   = 60 * time.Second // of the onset the rule is to be set off
 	earlier  = 30 * time.Second // of what was before the alarm are to be in its capture
 	calm     = 45 * time.Second // before the load rises: a process that has just begun is left alone for half a minute
-	healthy  = time.Minute      // the twin is under the whole load
+	healthy  = 45 * time.Second // the twin is under the whole load
 	lingers  = 25 * time.Second // the load after an alarm: its capture is recorded meanwhile
 	patience = 4 * time.Minute  // for a diagnosis
 )
