@@ -127,7 +127,7 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep st
 			return err
 		}
 		fmt.Printf("alarm %.0f s after the load rose to %g/s: %s: %s\n", alarm.Time.Sub(began).Seconds(), storm, alarm.Rule, alarm.Text)
-		said, err := w.wait(ctx, alarm.Time, 3*time.Minute, func(l watch.Line) bool { return l.Event == watch.EventDiagnosis })
+		said, err := w.wait(ctx, alarm.Time, 3*time.Minute, func(l watch.Line) bool { return l.Event == watch.EventDiagnosis && l.PID == alarm.PID })
 		if err != nil {
 			return err
 		}
