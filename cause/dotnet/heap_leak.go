@@ -68,6 +68,11 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	if n := len(points); n < leastPoints {
 		v.Summary = fmt.Sprintf("%s: too few to show a trend", figure.Plural(n, "gen 2 collection"))
 		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_collections", "gen 2 collections", float64(n), "count", whole.Origin))
+		if kept, died, known := g.kept(); known && kept >= reaching && died <= remains {
+			v.State, v.Needs = cause.Inconclusive, []cause.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
+			v.Summary = fmt.Sprintf("collections keep %s/s and hardly any of it dies: %s are too few to tell a leak from a start", figure.MiB(kept), figure.Plural(n, "gen 2 collection"))
+			v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that they keep", kept, "bytes/s", g.Origin))
+		}
 		return v
 	}
 	slope, low, high := trend(points)
