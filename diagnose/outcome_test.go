@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/incident"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -86,6 +87,31 @@ func TestAtRequests(t *testing.T) {
 			t.Errorf("%s: %s, want it not judged", x.stack[0], d.Outcome)
 		case (at == nil) != (x.want == 0) || at != nil && *at != x.want:
 			t.Errorf("%s: %v threads at requests, want %v", x.stack[0], at, x.want)
+		}
+	}
+}
+
+// Downloads at the pace of who takes them are no fault of the service, and the same waits for others are.
+func TestAtTheClientsPace(t *testing.T) {
+	const began = 1_795_423_700e9
+	for kind, want := range map[evidence.Kind]bool{evidence.ClientWait: false, evidence.SyncWait: true} {
+		b := incident.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "trace"}), "trace")
+		*p.Clock() = evidence.Clock{Name: "unix"}
+		s := p.Subject(evidence.Subject{})
+		for i := range int64(200) {
+			took := int64(2e6)
+			if i%4 == 0 {
+				took = 3e9
+			}
+			at := began + i*100e6
+			p.Request(evidence.Request{Subject: s, Lane: evidence.LaneID(i + 1), Route: p.Name("GET /reel"), Start: at, End: at + took, Path: evidence.Path(nil).Append(evidence.Segment{Kind: kind, Dur: took})})
+		}
+		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverRequests, From: began, Until: began + 30e9})
+		p.Close()
+		i := incident.Of(b, incident.Options{})
+		if got := unwell(i.Bundle, i.Ledgers()[0]); got != want {
+			t.Errorf("%v: unwell %v, want %v; %+v", kind, got, want, i.Ledgers()[0].Charges)
 		}
 	}
 }

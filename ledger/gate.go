@@ -87,7 +87,7 @@ func (l *Ledger) gatedAwaits() *gate {
 
 // gateOf is nil unless those who were seen not to wait, in the mean, are at most twice as many as get on.
 func (l *Ledger) gateOf(words evidence.NameID, on, most float64) *gate {
-	if !(on <= twiceAsMany*most) {
+	if !(on <= twiceAsMany*most) { // nor if it is NaN: none was seen
 		return nil
 	}
 	return &gate{words: words, beats: l.beats(max(on, most))}

@@ -173,3 +173,14 @@ func TestStarvationBehindALock(t *testing.T) {
 		}
 	}
 }
+
+// TestTimersAtALock has timers keep most threads of a pool at a lock that is given more of them one by
+// one: nothing is queued, no request waits, and what requests would gain is not foretold.
+func TestTimersAtALock(t *testing.T) {
+	in := incident{version: "9.0.7", cores: 2, threads: ramp(10, 1), cpu: 2, stacks: []stack{{9, 9, lock}, {1, 1, socket}, {4, 4, idle}}, observed: true}
+	in.requests = []request{{n: 80, dur: .001, kind: evidence.Running}}
+	v := judgeStarvation(in.subject(t))
+	if text := said(v); v.State != cause.Supported || !strings.Contains(text, "9 of ") || !strings.Contains(text, "on a lock") || len(v.Prediction) > 0 {
+		t.Errorf("%s, %d predictions:\n%s", v.State, len(v.Prediction), text)
+	}
+}

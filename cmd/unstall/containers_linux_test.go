@@ -259,21 +259,27 @@ func bursts(ctx context.Context, client *http.Client, url string, at int, every 
 func TestContainedGo(t *testing.T) {
 	runc(t)
 	dir := t.TempDir()
-	bin := filepath.Join(dir, "shop")
-	source := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, []byte(locked), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	compile := exec.Command("go", "build", "-o", bin, source)
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if text, err := compile.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	bin := compiled(t, dir, locked)
 	var said struct{ Serving string }
 	c := contain(t, .5, []string{dir}, nil, []string{bin}, &said)
 	c.diagnosed(t, "go", "go.lock-contention", .5, func(ctx context.Context) {
 		bursts(ctx, c.client(), "http://"+said.Serving+"/quote", 8, 400*time.Millisecond)
 	})
+}
+
+// compiled is a static program of a source, in a directory that a container is given.
+func compiled(t *testing.T, dir, source string) (program string) {
+	program = filepath.Join(dir, "shop")
+	file := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	compile := exec.Command("go", "build", "-o", program, file)
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if text, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return program
 }
 
 const locked = `package main
@@ -314,15 +320,7 @@ func main() {
 func TestContainedQuota(t *testing.T) {
 	runc(t)
 	dir := t.TempDir()
-	bin, source := filepath.Join(dir, "shop"), filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, []byte(bursting), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	compile := exec.Command("go", "build", "-o", bin, source)
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if text, err := compile.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	bin := compiled(t, dir, bursting)
 	var said struct{ Serving string }
 	c := contain(t, .2, []string{dir}, nil, []string{bin}, &said)
 	d := c.diagnosed(t, "go", "linux.cpu-throttled", .2, func(ctx context.Context) {
