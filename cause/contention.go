@@ -115,7 +115,7 @@ func (c *Case) SaveLocks(w *reading.Locks) *Saves {
 // found says who waits, who holds the lock, and what to change.
 func (k *Contention) found(v *Verdict) {
 	v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
-	fix := Fix{Text: k.Shorten, Code: cmp.Or(k.Owner, threads.Nameless)}
+	fix := Fix{Text: k.Shorten, Code: cmp.Or(k.Owner, k.Within, threads.Nameless)}
 	if k.Holder.Stands {
 		fix = Fix{Text: k.Outside, Code: k.Holder.Owner}
 	}

@@ -20,11 +20,13 @@ type Diagnosis struct {
 	ToolVersion string `json:"tool_version"`
 	Window      Window `json:"window"`
 	// Worst says that what was diagnosed is the worst stretch of long evidence; left out where it is all of it.
-	Worst    *Worst     `json:"worst_stretch,omitempty"`
-	Targets  []Target   `json:"targets"`
-	Coverage []Coverage `json:"coverage"`
-	Outcome  string     `json:"outcome"`   // "found" | "nothing_found" | "not_explained" | "not_judged"
-	RankedBy string     `json:"ranked_by"` // "request_time" | "stopped_time"
+	Worst *Worst `json:"worst_stretch,omitempty"`
+	// Stretches are those that something is found in by themselves, where more is found over all of it.
+	Stretches []Stretch  `json:"stretches,omitempty"`
+	Targets   []Target   `json:"targets"`
+	Coverage  []Coverage `json:"coverage"`
+	Outcome   string     `json:"outcome"`   // "found" | "nothing_found" | "not_explained" | "not_judged"
+	RankedBy  string     `json:"ranked_by"` // "request_time" | "stopped_time"
 	// AtRequests is how many threads were at requests in the mean, where nothing else is known
 	// of these and nothing is found; left out otherwise.
 	AtRequests *float64 `json:"threads_at_requests,omitempty"`
@@ -63,6 +65,18 @@ type Worst struct {
 	From    float64 `json:"from_s"`  // where the stretch begins, from the beginning of the evidence
 	Until   float64 `json:"until_s"`
 	Closely bool    `json:"closely"` // it is the part that processes were looked at closely in: what was before was only watched
+}
+
+// Stretch is a part of long evidence that most of something bad lies in, and what is first in that alone.
+type Stretch struct {
+	Window  Window   `json:"window"`
+	From    float64  `json:"from_s"` // from the beginning of the evidence
+	Until   float64  `json:"until_s"`
+	Cause   string   `json:"cause"`
+	Subject string   `json:"subject"`
+	Title   string   `json:"title"`
+	Of      *float64 `json:"share"`        // of its slow time; null where that is not known
+	Again   bool     `json:"found_in_all"` // the cause is one of all the evidence, too: this is when most of it was
 }
 
 // Target is a subject as reports head it.

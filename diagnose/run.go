@@ -26,36 +26,14 @@ type Options struct {
 }
 
 // Run diagnoses what was read into a bundle, which stays as it is. It is an error if none of it is of the time asked for.
-// Where nothing is found over all the time, the part that was looked at closely is asked by itself, where there is more from
-// before it; and of long evidence its worst stretches: of a day, a share says little about one bad hour. What is found there
-// is the answer, and says that it is of that stretch.
+// Of long evidence its worst stretches are asked by themselves, too, as a share of a day says little about one bad hour.
 func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
 	d, err := once(ctx, read, opt)
-	if err != nil || d.Outcome == Found || !opt.Since.IsZero() || !opt.Until.IsZero() {
+	if err != nil || !opt.Since.IsZero() || !opt.Until.IsZero() {
 		return d, err
 	}
-	stretches := reading.Stretches(d.kept.incident.Bundle)
-	closely, closer := reading.Closely(d.kept.incident.Bundle)
-	if closer {
-		stretches = append([]reading.Window{closely}, stretches...)
-	}
-	for _, x := range stretches {
-		part := opt
-		part.Since, part.Until = time.Unix(0, x.From), time.Unix(0, x.Until)
-		w, err := once(ctx, read, part)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err == nil && w.Outcome == Found {
-			w.Worst = &Worst{Window: d.Window, Outcome: d.Outcome, From: offset(d.kept.incident, x.From), Until: offset(d.kept.incident, x.Until), Closely: closer && x == closely}
-			return w, nil
-		}
-	}
-	return d, nil
+	return stretches(ctx, read, opt, d)
 }
-
-// offset is where a moment lies in the evidence, s since that begins.
-func offset(i *incident.Incident, at int64) float64 { return float64(at-i.Whole.From) / 1e9 }
 
 // once diagnoses the time asked for.
 func once(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {

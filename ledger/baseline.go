@@ -29,7 +29,7 @@ func BaselineOf(b *evidence.Bundle, opt Options) Baseline {
 		for _, i := range l.Rows {
 			latencies[b.Requests.Route.At(i)] = append(latencies[b.Requests.Route.At(i)], b.Requests.Latency(i))
 		}
-		floors, grain := l.byRoute(), l.grain()
+		floors, grain := l.byRoute(), max(l.grain(), shortest)
 		for route, v := range latencies {
 			if len(v) < MinRequests {
 				continue

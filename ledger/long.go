@@ -18,7 +18,7 @@ import (
 // what it needs of others is not for its own code to change.
 const (
 	longTimes = 20         // times what half of all requests take is the floor of such a route
-	longFor   = int64(2e7) // ns: its median, at least
+	longFor   = int64(1e7) // ns: its median, at least
 	longLeast = 5          // of them must have been seen to say that each is long
 	longFew   = .25        // of all requests come to such routes, at most
 	longSome  = .05        // … at least, or as many as chance makes of that

@@ -6,7 +6,7 @@ import (
 )
 
 // fewMet is how many bursts of looks must have met requests for these to speak for others.
-const fewMet = 5
+const fewMet = 3
 
 // kinds of requests: an index.
 const (

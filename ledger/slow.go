@@ -32,6 +32,12 @@ const floorFactor = 3
 // differ is by how much thresholds of routes may differ for one to stand for all of them.
 const differ = .1
 
+// LeastSlow (ns) is what no request is slow below where nobody says what is: handlers of some µs take several times
+// that by a mere switch of threads, which nobody notices who asks over a network.
+const LeastSlow = floorFactor * shortest
+
+const shortest = 100_000 // ns, the least floor
+
 // floorPart is the part of a route's requests that nothing much stood in the way of: what
 // the last of them takes is the route's floor. The very quickest may have been refused, or
 // were answered by a cache.
@@ -60,7 +66,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	byRoute, open := l.byRoute(), l.unfinished()
 	stuck := min(stuck, (l.To-l.From)/2)
 	threshold := make(map[evidence.NameID]int64)
-	grain, usual := l.grain(), usually(byRoute)
+	grain, usual := max(l.grain(), shortest), usually(byRoute)
 	most, known := 0, false
 	few := make(map[evidence.NameID]int) // routes with too few requests to know their floor, and how many
 	for _, route := range slices.Sorted(maps.Keys(byRoute)) {

@@ -29,6 +29,7 @@ type Locks struct {
 	Apart bool
 
 	Owner  string   // code that waits most, "" unknown
+	Within string   // where those who wait have no code on their stacks (a compiler inlined it, as into Lazy<T>): what runs under the lock
 	Class  string   // of the lock it waits for, "" unknown
 	Holder Holder   // of that lock
 	Circle []string // code of threads that wait for each other, as far as holders are named
@@ -106,6 +107,9 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	l.Owner = most(owners)
 	delete(holders, 0)
 	l.seenHolding(of.Looks(subject), most(holders))
+	if l.Owner == "" && l.Holder.Told {
+		l.Within = under(of, subject, most(holders))
+	}
 	return l
 }
 
@@ -149,6 +153,18 @@ func (l *Locks) seenHolding(looks []threads.Look, lane evidence.LaneID) {
 	}
 	l.Holder.Told = lane != 0
 	l.heldBy(seen)
+}
+
+// under is the outermost code of the user's that a thread was seen in most often while it did not wait for a lock itself.
+func under(of *threads.Threads, subject evidence.SubjectID, lane evidence.LaneID) string {
+	seen := make(map[string]int)
+	for _, x := range of.Looks(subject) {
+		if x.Lane == lane && x.View.State != evidence.LockWait && x.View.State != evidence.Idle {
+			seen[of.Outermost(subject, &x)]++
+		}
+	}
+	delete(seen, "")
+	return most(seen)
 }
 
 // heldBy takes what holders were seen doing most often.

@@ -54,7 +54,7 @@ func Stretches(b *evidence.Bundle) (out []Window) {
 		}
 	}
 	add(excess(b, &minutes{from: from, of: make([]float64, n)}, placed))
-	for _, kind := range []evidence.Kind{evidence.StopTheWorld, evidence.GCMark, evidence.GCConcurrent, evidence.AllocStall, evidence.ServerStall} {
+	for _, kind := range []evidence.Kind{evidence.StopTheWorld, evidence.GCMark, evidence.GCConcurrent, evidence.AllocStall, evidence.ServerStall, evidence.Command} {
 		m := &minutes{from: from, of: make([]float64, n)}
 		v := &b.Intervals
 		for i, k := range v.Kind {

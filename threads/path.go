@@ -73,3 +73,12 @@ func (t *Threads) root(s evidence.SubjectID, l *Look) string {
 	}
 	return ""
 }
+
+// Outermost is the outermost function of the user's own, or a library's, on the stack of a look, as views name code; "" of none.
+func (t *Threads) Outermost(s evidence.SubjectID, l *Look) string {
+	frame := t.root(s, l)
+	if frame == "" {
+		return ""
+	}
+	return t.of.read(t.b.Subjects[s].Runtime, []string{frame}, t.programs[s]).Owner
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -184,7 +185,7 @@ func (g *collector) judgeBilled(v *cause.Verdict, b *cause.Bill, what string, st
 	switch {
 	case !c.Slow():
 		v.Summary = fmt.Sprintf("%s pause the program %s of the time, but almost no requests are slow", what, figure.Percent(v.Weight))
-	case share >= cause.Material && c.Noticed(cause.Noticeable):
+	case share >= cause.Material && c.Noticed(noticeable(share)):
 		v.State = cause.Supported
 		v.Saves = c.Save(per, b.Low, b.High+waited)
 		less := byRow(c.Ledger, per)
@@ -236,3 +237,14 @@ func (g *collector) unmet(v *cause.Verdict, p reading.Pauses, what string) {
 		v.Saves = b.Saves(g.c)
 	}
 }
+
+// noticeable is how long slow requests must take for a share of their time to be a fault: what is nearly all of it need not take
+// as long as what is one thing of several.
+func noticeable(share float64) time.Duration {
+	if share >= nearlyAll {
+		return cause.NoticeableCall
+	}
+	return cause.Noticeable
+}
+
+const nearlyAll = .75

@@ -76,6 +76,12 @@ func judgeFull(c *cause.Case) cause.Verdict {
 		v.State, v.Needs = cause.RuledOut, nil
 		v.Summary = "only one full collection"
 	}
+	if others := g.Pauses.Of(evidence.PauseFull); len(p) == 0 && len(others) > 0 && v.State == cause.RuledOut {
+		v.Summary = fmt.Sprintf("no full collections but %d with causes of their own", len(others))
+		if len(others) == 1 {
+			v.Summary = "no full collection but one with a cause of its own"
+		}
+	}
 	if len(p) == 0 || v.State != cause.Supported {
 		return v
 	}

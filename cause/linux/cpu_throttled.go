@@ -32,7 +32,7 @@ What helps: a higher limit, or none (requests and weights still share fairly); a
 GOMAXPROCS that fits the quota, which Go 1.25 and later sets by itself; fewer threads
 that run at once. Tuning GC does not shorten its pauses while GC workers use up the
 quota.`,
-	Least:   "a quota that stopped 1 % of its periods, and a quarter of slow time; without a trace, which comes with the seconds that have stops",
+	Least:   "a quota that stopped 1 % of its periods, and a quarter of slow time; without a trace, which comes with the seconds that have stops; without requests, half of its periods",
 	Needs:   "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
 	Applies: func(c *cause.Case) bool { return true },
 	Judge:   judgeThrottled,
@@ -52,6 +52,9 @@ const noPeriod = .5
 
 // rarely is the share of periods below which being stopped explains nothing.
 const rarely = .01
+
+// mostPeriods is the share of periods from which a quota that stops a process is a finding, also where nobody saw its requests.
+const mostPeriods = .5
 
 // explains says whether it is the quota that did not let the process run, and not
 // who else is on the host: the kernel stopped it for at least half of what it is
@@ -121,6 +124,14 @@ func judgeThrottled(c *cause.Case) cause.Verdict {
 		return v
 	}
 	if c.Slow() && !s.known && t.judgeSeconds(c, &v) {
+		return v
+	}
+	if (c.Ledger == nil || len(c.Ledger.Rows) == 0) && t.Share() >= mostPeriods {
+		t.blame(&v, nil, 0)
+		v.Summary = fmt.Sprintf("stopped in %s of the periods; what that cost requests was not recorded", figure.Percent(t.Share()))
+		v.Weight = t.Share()
+		v.Needs = traced(c)
+		t.fix(c, &v)
 		return v
 	}
 	if !c.Slow() || !s.known {

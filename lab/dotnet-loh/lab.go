@@ -81,7 +81,7 @@ var Lab = lab.Lab{
 	On:      map[string]lab.Runtime{"dotnet-9": lab.Dotnet{Project: project, On9: true}},
 	Path:    "/",
 	Paths:   routes,
-	Full:    lab.Sizes{Load: steady(15 * time.Second), Blocks: 6, Record: 20 * time.Second, Patience: 40 * time.Second},
+	Full:    lab.Sizes{Load: steady(30 * time.Second), Blocks: 6, Record: 20 * time.Second, Patience: 40 * time.Second},
 	Quick:   lab.Sizes{Load: steady(10 * time.Second), Blocks: 1, Record: 15 * time.Second, Patience: 10 * time.Second},
 	Sick:    sick,
 	Fixed:   fixed,

@@ -66,7 +66,7 @@ func (p *Process) With(operation Service, pattern Pattern) Situation {
 	}
 	s.Measured.Latency = model.Exactly(p.answered())
 	if finished >= enoughToCompute && p.CPU > 0 {
-		s.Case.CPU = min(p.CPU*p.Cores*s.Seconds/float64(finished), p.each())
+		s.Case.CPU = min(p.CPU*p.Cores*s.Seconds/float64(finished), p.each(), p.own())
 	}
 	return s
 }
@@ -91,13 +91,15 @@ func (p *Process) each() float64 {
 			}
 		}
 	}
-	for k := range seconds {
+	watched := seconds[:0]
+	for k, x := range seconds {
 		from := l.Requests.From + int64(k)*1e9
-		v := used.Over(reading.Window{From: from, Until: from + 1e9})
-		if !v.Known() {
-			return math.Inf(1)
+		if v := used.Over(reading.Window{From: from, Until: from + 1e9}); v.Known() { // clients may have seen more than was recorded
+			watched = append(watched, second{x.ended, v.Number})
 		}
-		seconds[k].took = v.Number
+	}
+	if seconds, n = watched, len(watched); n < fewSeconds {
+		return math.Inf(1)
 	}
 	sorting.By(seconds, func(a, b second) int { return cmp.Compare(a.ended, b.ended) })
 	ended, took := make([]float64, n), make([]float64, n)
@@ -110,6 +112,19 @@ func (p *Process) each() float64 {
 	}
 	return max(0, high)
 }
+
+// own is at most how long a slow request computes in the mean, s, by what threads were seen to do while such were under way;
+// +Inf where most of that is not known. It is what tells where as many requests end in each second.
+func (p *Process) own() float64 {
+	l := p.Ledger
+	if unknown := l.Charges[ledger.Unobserved] + l.Charges[ledger.Unexplained]; len(l.Slow) < ledger.MinRequests || float64(unknown) >= mostlyUnknown*float64(l.Total) {
+		return math.Inf(1)
+	}
+	return float64(l.Charges[ledger.Own]+l.Charges[ledger.RequestsCPU]) / 1e9 / float64(len(l.Slow))
+}
+
+// mostlyUnknown is the part of slow time of which nothing is known from which on the rest does not tell.
+const mostlyUnknown = .1
 
 // fewSeconds do not tell what goes with what.
 const fewSeconds = 8

@@ -17,7 +17,8 @@ import (
 const (
 	burst       = 50 * time.Millisecond  // of thread stacks
 	longBurst   = 250 * time.Millisecond // … where there are few of them, unless it costs 1 % of a core before
-	betweenThem = 2 * time.Second        // in the mean, at least
+	betweenThem = 400 * time.Millisecond // in the mean, at least: stalls of some 10 ms now and then are to be met some times
+	betweenLong = 2 * time.Second        // … of the long ones
 	mostLooks   = 300                    // of a recording, beside those with names
 	mostTurns   = 4                      // … where each ends a session that threads write into: few, as 3.1.2 once ended while it was recorded
 	lastStacks  = time.Second            // before the end
@@ -180,7 +181,7 @@ func (r *recording) inTurn(ctx context.Context) {
 		}
 	}
 	o := r.take(ctx, piece{series: evidence.MomentsSeries, into: r.moments, providers: tracking, lasts: burst})
-	last, apart := r.end.Add(-lastAwaits), max(betweenThem, r.long/mostTurns)
+	last, apart := r.end.Add(-lastAwaits), max(betweenLong, r.long/mostTurns)
 	for o.ok && ctx.Err() == nil {
 		left := time.Until(last) - lastStacks - longBurst - switching // else nothing is left for awaits
 		if left < apart/2 {
@@ -290,7 +291,7 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 		if ends {
 			at, next = last, piece{series: evidence.MomentsSeries, into: into, providers: stacks, lasts: burst}
 		}
-		if ends && at.Sub(told) < betweenThem/2 || !wait(ctx, time.Until(at)) {
+		if ends && at.Sub(told) < lastStacks || !wait(ctx, time.Until(at)) {
 			return
 		}
 		if next.named = !ends && time.Since(told) > apart; next.named {

@@ -44,6 +44,7 @@ type diagnosisView struct {
 
 	Requests, Slow          []string
 	Since                   string
+	Worst                   []string // what the worst stretches show by themselves
 	NoRequests, AddRequests string
 	Dashboard               string // a link, "" none
 	Loads                   [][]string
@@ -171,6 +172,7 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
 	v.Window = sentence.Window(d.Window)
 	v.Sources = sentence.Sources(d.Sources)
 	v.Several = sentence.Several(d)
+	v.Worst = sentence.Stretches(d)
 	if r := d.Requests; r != nil {
 		v.Requests, v.Slow, v.Since = sentence.Requests(r), sentence.Slow(r), sentence.Since(d)
 		if len(d.Routes) == 1 && d.Routes[0].Route != "" {

@@ -90,6 +90,9 @@ func (p *page) about(d *diagnose.Diagnosis) {
 	} else {
 		p.row("Requests", "no request data: causes are ranked by how long they stopped the service")
 	}
+	for _, s := range sentence.Stretches(d) {
+		p.row("Worst", s)
+	}
 	for _, l := range sentence.Loads(d) {
 		p.row("Load", strings.Join(sentence.Load(d, l), " · "))
 	}

@@ -1,7 +1,6 @@
 package sentence
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
@@ -99,30 +98,6 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 		interval = " (" + interval + ")"
 	}
 	return when + SlowPart(d.Requests) + " " + share + " of the slow time" + interval + ": " + title
-}
-
-// Stretch says which part of long evidence a diagnosis is of, and how all of it is: "In the worst 12 min of 24 h, from 13:05:00 to
-// 13:17:00 UTC: "; "" where it is all of it.
-func Stretch(d *diagnose.Diagnosis) string {
-	w := d.Worst
-	if w == nil {
-		return ""
-	}
-	s := "In the worst " + figure.Time((w.Until-w.From)*1e9)
-	if w.Closely {
-		s = "In the " + figure.Time((w.Until-w.From)*1e9) + " recorded in full"
-	}
-	if w.Window.Duration != nil {
-		s += " of " + figure.Time(*w.Window.Duration*1e9)
-	}
-	if d.Window.Start != nil && d.Window.End != nil {
-		return s + ", " + Window(d.Window) + ": "
-	}
-	clock := func(s float64) string {
-		n := int(s)
-		return fmt.Sprintf("%d:%02d:%02d", n/3600, n/60%60, n%60)
-	}
-	return s + ", from " + clock(w.From) + " to " + clock(w.Until) + " of the log: "
 }
 
 // SlowPart is how many requests are slow: "1 % of requests took over 6.3 ms."

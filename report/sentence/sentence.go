@@ -12,6 +12,7 @@ import (
 
 	"github.com/unstall/unstall/diagnose"
 	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/runtime"
 	"github.com/unstall/unstall/sorting"
 )
@@ -298,12 +299,18 @@ func quantiles(qs []quantile) []string {
 	return out
 }
 
+// leastSlow (ms) is what no request is slow below where nobody says what is: package ledger.
+const leastSlow = float64(ledger.LeastSlow) / 1e6
+
 // Slow lists how many requests were slow, and by which rule.
 func Slow(r *diagnose.Requests) []string {
 	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the baseline latency of the route; set --slo", "baseline": "longer than at the time of the baseline",
 		"unfinished": "most requests never finished, so there is no baseline latency; set --slo"}[r.SlowRule]
 	if rule == "" {
 		rule = r.SlowRule
+	}
+	if r.SlowRule == ledger.RuleFloor && r.SlowThresholdMs != nil && *r.SlowThresholdMs <= leastSlow {
+		rule = "the least that counts without --slo"
 	}
 	first := figure.Count(r.Slow)
 	if r.Slow == 0 {

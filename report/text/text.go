@@ -240,12 +240,21 @@ func (p *page) requests(d *diagnose.Diagnosis) {
 	if r == nil {
 		p.block("REQUESTS", bold, indent, p.wrap(sentence.NoRequests(d)+":", indent))
 		p.line(strings.Repeat(" ", indent) + sentence.AddRequests(d))
+		p.worst(d)
 		return
 	}
 	p.block("REQUESTS", bold, indent, p.flow(sentence.Requests(r), indent))
 	p.block("SLOW", bold, indent, p.flow(sentence.Slow(r), indent))
 	if since := sentence.Since(d); since != "" && (sentence.Begins(d) || !p.at.short) { // else it is the window
 		p.block("SINCE", bold, indent, p.told(since, indent, p.at.shorter))
+	}
+	p.worst(d)
+}
+
+// worst says what the worst stretches show by themselves.
+func (p *page) worst(d *diagnose.Diagnosis) {
+	for _, s := range sentence.Stretches(d) {
+		p.block("WORST", bold, labels, p.told(s, labels, p.at.shorter))
 	}
 }
 
