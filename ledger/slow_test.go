@@ -93,6 +93,7 @@ func TestLongRoutes(t *testing.T) {
 		"… and takes half a CPU": {evidence.Running, ms / 10, 20, 3 * ms, 20, 0},
 		"awaits":                 {evidence.NetWait, ms / 10, 20, 2 * ms, 0, 0},
 		"others take 2 ms":       {evidence.Running, 2 * ms, 20, 2 * ms, 0, 0},
+		"computes for 12 ms":     {evidence.Running, ms / 10, 20, 50 * ms, 20, 0},
 		"a third of the traffic": {evidence.Running, ms / 10, 3, 50 * ms, 0, 0},
 	} {
 		b := newBundle(evidence.Subject{CPUs: 2})
@@ -101,6 +102,9 @@ func TestLongRoutes(t *testing.T) {
 			route, kind, dur := "GET /word", evidence.Running, x.usual
 			if i%x.every == 0 {
 				route, kind, dur = "GET /solve", x.kind, 30*ms+i%7*ms
+				if strings.HasSuffix(name, "12 ms") {
+					dur = 12*ms + i%7*ms/10
+				}
 			}
 			at := epoch + i*x.apart
 			s.Request(evidence.Request{Subject: s.subject, Route: s.Name(route), Start: at, End: at + dur, Path: path(state(kind, dur))})
@@ -137,6 +141,7 @@ func TestWhatIsSlow(t *testing.T) {
 		{"of two routes alike the first named", 0, []route{{"a", repeat(20, 5*ms)}, {"b", repeat(20, 9*ms)}}, RuleFloor, 15 * ms, nil},
 		{"durations in whole ms: 0 is less than 1", 0, []route{{"a", append(repeat(30, 0), ms, 2*ms, 3*ms, 4*ms)}}, RuleFloor, 3 * ms, []int64{4 * ms}},
 		{"durations in whole s", 0, []route{{"a", append(repeat(30, 0), 1000*ms, 4000*ms)}}, RuleFloor, 3000 * ms, []int64{4000 * ms}},
+		{"handlers of some µs", 0, []route{{"a", append(repeat(30, 8e3), 30e3, 290e3, 310e3)}}, RuleFloor, LeastSlow, []int64{310e3}},
 		{"durations in µs beside stamps of 1 s", 0, []route{{"a", append(repeat(30, 100e3), 299e3, 301e3)}}, RuleFloor, 300e3, []int64{301e3}},
 	} {
 		b := newBundle(evidence.Subject{})

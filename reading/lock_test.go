@@ -139,6 +139,26 @@ func TestLockEvents(t *testing.T) {
 	}
 }
 
+// Where a compiler left no code of the program's on the stacks of those who wait, what runs under the lock is told.
+func TestLockWithin(t *testing.T) {
+	const (
+		lazy     = " System.Private.CoreLib!System.Lazy`1[System.__Canon].CreateValue() System.Private.CoreLib!System.Threading.ThreadPoolWorkQueue.Dispatch()"
+		computes = "Shop!Shop.Office.Ask() Shop!Shop.Catalogue.Read()" + lazy
+	)
+	x := newProcess("dotnet")
+	for lane := range evidence.LaneID(3) {
+		x.p.Interval(evidence.Interval{Subject: x.id, Kind: evidence.LockWait, Lane: lane + 2, Start: epoch, End: epoch + 2*sec, Stack: x.look(lane+2, epoch+sec, lazy), Holder: 9})
+	}
+	x.look(9, epoch+sec, computes)
+	x.p.Cover(evidence.Coverage{Subject: x.id, Kind: evidence.CoverWaits, From: epoch, Until: epoch + 4*sec})
+	b := x.done()
+	of := threads.Of(b, stacks)
+	l := LockEvents(b, of, x.id, ThreadPoolOf(b, of, x.id, Window{}))
+	if l.Owner != "" || l.Within != "Shop!Catalogue.Read()" || l.Holder.Owner != "Shop!Office.Ask()" {
+		t.Errorf("waits in %q for what runs in %q, held in %q", l.Owner, l.Within, l.Holder.Owner)
+	}
+}
+
 func TestNoLockEvents(t *testing.T) {
 	x := newProcess("dotnet")
 	b := x.done()
