@@ -41,3 +41,23 @@ func TestEach(t *testing.T) {
 		}
 	}
 }
+
+// What threads were seen to compute while slow requests were under way bounds what one computes; not where most was not seen.
+func TestOwn(t *testing.T) {
+	slow := make([]int, 50)
+	for _, tt := range []struct {
+		name    string
+		charges ledger.Charges
+		slow    []int
+		want    float64 // s
+	}{
+		{"waits for threads", ledger.Charges{ledger.PoolThread: 49e9, ledger.Own: 1e9}, slow, .02},
+		{"computes where it finds a processor", ledger.Charges{ledger.Own: 20e9, ledger.RequestsCPU: 30e9}, slow, 1},
+		{"not seen", ledger.Charges{ledger.PoolThread: 40e9, ledger.Unobserved: 10e9}, slow, math.Inf(1)},
+		{"few", ledger.Charges{ledger.PoolThread: 49e9, ledger.Own: 1e9}, slow[:5], math.Inf(1)},
+	} {
+		if got := (&Process{Ledger: &ledger.Ledger{Slow: tt.slow, Charges: tt.charges, Total: 50e9}}).own(); got != tt.want {
+			t.Errorf("%s: %v s, want %v", tt.name, got, tt.want)
+		}
+	}
+}
