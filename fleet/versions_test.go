@@ -16,26 +16,30 @@ import (
 func rollout(hosts int, times float64, requests float64) *asked {
 	random := rand.New(rand.NewPCG(uint64(hosts), 3))
 	const day = 24 * time.Hour
+	versions := []struct {
+		version string
+		by      float64
+	}{{"1.4.1", 1}, {"1.4.2", times}}
 	a := &asked{opt: Options{Since: day}, at: time.Unix(1_800_000_000, 0)}
 	a.from = a.at.Add(-day)
 	for h := range hosts {
 		usual := .002 * math.Exp(.3*random.NormFloat64())
-		for version, by := range map[string]float64{"1.4.1": 1, "1.4.2": times} {
-			a.uses = append(a.uses, use{service: "shop", host: fmt.Sprint("web-", h), version: version, requests: requests,
-				slow: requests * usual * by * math.Exp(.1*random.NormFloat64())})
+		for _, v := range versions {
+			a.uses = append(a.uses, use{service: "shop", host: fmt.Sprint("web-", h), version: v.version, requests: requests,
+				slow: requests * usual * v.by * math.Exp(.1*random.NormFloat64())})
 		}
 	}
 	step := stepOf(day)
-	for version, by := range map[string]float64{"1.4.1": 1, "1.4.2": times} {
-		labels := map[string]string{names.Service: "shop", names.Version: version}
+	for _, v := range versions {
+		labels := map[string]string{names.Service: "shop", names.Version: v.version}
 		slow, served := promql.Series{Labels: labels}, promql.Series{Labels: labels}
 		for i := 1; i <= moments; i++ {
-			if (i > moments/2) != (version == "1.4.2") {
+			if (i > moments/2) != (v.version == "1.4.2") {
 				continue
 			}
 			at := float64(a.from.Add(time.Duration(i) * step).Unix())
 			n := requests * float64(hosts) / (moments / 2)
-			slow.Points = append(slow.Points, promql.Point{At: at, Value: n * .002 * by * math.Exp(.1*random.NormFloat64())})
+			slow.Points = append(slow.Points, promql.Point{At: at, Value: n * .002 * v.by * math.Exp(.1*random.NormFloat64())})
 			served.Points = append(served.Points, promql.Point{At: at, Value: n})
 		}
 		a.seconds, a.served = append(a.seconds, slow), append(a.served, served)
