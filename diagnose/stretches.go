@@ -38,7 +38,7 @@ func stretches(ctx context.Context, read *evidence.Bundle, opt Options, d *Diagn
 		v, again := besides(d, w)
 		d.Stretches = append(d.Stretches, Stretch{
 			Window: w.Window, From: offset(i, x.From), Until: offset(i, x.Until),
-			Cause: v.Cause, Subject: v.Subject, Title: v.Title, Of: w.part(v), Again: again,
+			Cause: v.Cause, Subject: v.Subject, Title: v.Title, Of: w.Share(v), Again: again,
 		})
 	}
 	return d, nil
@@ -57,8 +57,8 @@ func besides(all, stretch *Diagnosis) (v *Verdict, again bool) {
 	return &stretch.Verdicts[0], true
 }
 
-// part is the part of the slow time that a cause accounts for, nil where there is no such figure.
-func (d *Diagnosis) part(v *Verdict) *float64 {
+// Share is the part of the slow time that a cause accounts for, nil where there is no such figure.
+func (d *Diagnosis) Share(v *Verdict) *float64 {
 	if v.Saves == nil || d.Requests == nil || d.Requests.SlowTotalMs <= 0 {
 		return nil
 	}

@@ -71,12 +71,12 @@ func RootOfFirst(d *diagnose.Diagnosis, v *diagnose.Verdict) bool {
 
 // shareOf is the part of the slow time that a cause accounts for, and between what it lies.
 func shareOf(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, low, high float64, ok bool) {
-	if v.Saves == nil || d.Requests == nil || d.Requests.SlowTotalMs <= 0 {
+	of := d.Share(v)
+	if of == nil {
 		return 0, 0, 0, false
 	}
 	total := d.Requests.SlowTotalMs
-	share = v.Saves.Value / total
-	low, high = share, share
+	share, low, high = *of, *of, *of
 	if v.Saves.Low != nil && v.Saves.High != nil {
 		low, high = *v.Saves.Low/total, *v.Saves.High/total
 	}
