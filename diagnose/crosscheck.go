@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/incident"
@@ -169,11 +170,12 @@ func collectorTime(b *evidence.Bundle, s evidence.SubjectID) {
 
 // outside counts the requests of the artifact that saw most that were as slow as
 // those that are charged, or slower than three times their own median, but not in
-// the traced time; 0 where enough of them were.
-func outside(b *evidence.Bundle, l *ledger.Ledger) (n int) {
+// the traced time, and of these those that anybody would notice; 0 where enough of them were.
+func outside(b *evidence.Bundle, l *ledger.Ledger) (n, felt int) {
 	if l.Source == l.Requests.Source || !l.Traced {
-		return 0
+		return 0, 0
 	}
+	asked := l.Rule == ledger.RuleSLO || l.Rule == ledger.RuleBaseline
 	slow := max(l.Threshold, 3*l.Requests.P50)
 	r := &b.Requests
 	within := 0
@@ -183,14 +185,17 @@ func outside(b *evidence.Bundle, l *ledger.Ledger) (n int) {
 		}
 		if r.End.At(i) >= l.From && r.End.At(i)-r.Latency(i) <= l.To {
 			within++
-		} else {
-			n++
+			continue
+		}
+		n++
+		if asked || r.Latency(i) >= int64(cause.Noticeable) {
+			felt++
 		}
 	}
 	if n < ledger.MinRequests || n < 10*within {
-		return 0
+		return 0, 0
 	}
-	return n
+	return n, felt
 }
 
 // quantiles compares the latencies of two artifacts over the time both saw. A

@@ -47,7 +47,8 @@ func (r *run) requests() {
 		out.Slow += len(l.Slow)
 		out.LedgerCount += len(l.Rows)
 		out.SlowLong += l.Long
-		out.Outside += outside(r.b, l)
+		n, felt := outside(r.b, l)
+		out.Outside, r.outside = out.Outside+n, r.outside+felt
 		if l.Traced {
 			out.Traced += len(l.Slow)
 		}

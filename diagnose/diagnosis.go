@@ -39,12 +39,14 @@ type Diagnosis struct {
 	Loads      []Load    `json:"loads"`            // what load generators measured from outside
 	Routes     []Route   `json:"routes,omitempty"` // those first that lost most to slow requests; left out where requests have no routes
 	RoutesLeft int       `json:"routes_left_out,omitempty"`
-	Ledger     []Entry   `json:"ledger"`            // in order of slow_ms; sums to slow_total_ms
-	Through    *Through  `json:"through,omitempty"` // left out where no requests were followed through a pool of workers
-	Verdicts   []Verdict `json:"verdicts"`          // supported by rank, then inconclusive, then ruled out
-	Warnings   []Warning `json:"warnings"`
-	NotSeen    []NotSeen `json:"not_seen"`
-	Sources    []Source  `json:"sources"`
+	Ledger     []Entry   `json:"ledger"` // in order of slow_ms; sums to slow_total_ms
+	// Collectors are those of the processes that were watched; left out where none was.
+	Collectors []Collector `json:"collectors,omitempty"`
+	Through    *Through    `json:"through,omitempty"` // left out where no requests were followed through a pool of workers
+	Verdicts   []Verdict   `json:"verdicts"`          // supported by rank, then inconclusive, then ruled out
+	Warnings   []Warning   `json:"warnings"`
+	NotSeen    []NotSeen   `json:"not_seen"`
+	Sources    []Source    `json:"sources"`
 	// Dashboard shows the same time in Grafana; left out where nobody said where that is.
 	Dashboard string `json:"dashboard,omitempty"`
 

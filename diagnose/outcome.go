@@ -56,12 +56,11 @@ func (r *run) outcome() string {
 			return NotExplained
 		}
 	}
-	q := r.d.Requests
 	r.d.AtRequests, r.d.AtRequestsDid = r.atRequests()
 	switch {
-	case r.unseen, unknown, ruledOut == 0, r.d.AtRequests != nil:
+	case r.unseen, unknown, r.d.AtRequests != nil:
 		return NotJudged
-	case (q != nil && q.Outside > 0 || open > ruledOut) && !r.quick():
+	case (r.outside >= ledger.MinRequests || open > ruledOut || ruledOut == 0) && !r.quick():
 		return NotJudged
 	}
 	return NothingFound
@@ -145,7 +144,11 @@ func (r *run) quick() bool {
 			took = append(took, r.b.Requests.Latency(i))
 		}
 		slices.Sort(took)
-		if n, _ := noticed(r.b, l); stats.Quantile(took, .5) >= int64(cause.Noticeable) || float64(n) > missed*float64(len(l.Rows)) {
+		n, _ := noticed(r.b, l)
+		if atClientsPace(l) {
+			n = 0
+		}
+		if stats.Quantile(took, .5) >= int64(cause.Noticeable) || float64(n) > missed*float64(len(l.Rows)) {
 			return false
 		}
 	}
@@ -174,8 +177,8 @@ func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 	if l.Rule == ledger.RuleSLO || l.Rule == ledger.RuleBaseline {
 		return slow > missed
 	}
-	if float64(l.Charges[ledger.Client]) >= mostly*float64(l.Total) {
-		return false // they take as long as their clients do: what the service cannot make shorter
+	if atClientsPace(l) {
+		return false
 	}
 	var all int64
 	for _, i := range l.Rows {
@@ -186,6 +189,11 @@ func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 		return false
 	}
 	return float64(n) >= unwellRequests*float64(len(l.Rows)) || float64(ns) >= unwellTime*float64(all)
+}
+
+// atClientsPace says whether slow requests take as long as their clients do: what the service cannot make shorter.
+func atClientsPace(l *ledger.Ledger) bool {
+	return l.Total > 0 && float64(l.Charges[ledger.Client]) >= mostly*float64(l.Total)
 }
 
 // met is the part of the time in which a slow request that was noticed was under way.

@@ -52,6 +52,33 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+// That all is well those say who make the requests, whatever else was not recorded; a service's own log does not, as it knows
+// nothing of who waits for it.
+func TestHealthyByClients(t *testing.T) {
+	for clients, want := range map[bool]string{true: NothingFound, false: NotJudged} {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "requests"}), "requests")
+		p.Clock().Name = "unix"
+		s := p.Subject(evidence.Subject{Kind: evidence.Process, Name: "shop"})
+		const epoch = int64(1_700_000_000e9)
+		for i := range int64(2000) {
+			x := evidence.Request{Subject: s, Start: epoch + i*10e6, End: epoch + i*10e6 + 3e6 + i%100*20e3, Origin: p.Origin(i)}
+			if clients {
+				x.Intended = x.Start
+			}
+			p.Request(x)
+		}
+		p.Close()
+		d, err := Run(t.Context(), b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Outcome != want {
+			t.Errorf("seen by clients: %v: %s, want %s", clients, d.Outcome, want)
+		}
+	}
+}
+
 // Threads that are always at requests of which nobody knows how long they take are no sign of
 // health; threads without work are.
 func TestAtRequests(t *testing.T) {

@@ -58,6 +58,7 @@ func once(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, 
 	d.Outcome = r.outcome()
 	d.Host = r.shown()
 	d.Routes, d.RoutesLeft = r.routes()
+	d.Collectors = r.collectors()
 	d.Through = r.through()
 	d.kept = &kept{incident: i, threads: r.threads()}
 	return d, nil
@@ -100,6 +101,7 @@ type run struct {
 	d        *Diagnosis
 	name     map[evidence.SubjectID]string
 	unseen   bool // a process without requests has waits that nobody saw
+	outside  int  // slow requests while nothing was traced that anybody would notice
 }
 
 // judged says whether there is more about a subject than figures over time, or these are of its

@@ -9,17 +9,17 @@ import (
 	"github.com/unstall/unstall/report/reporttest"
 )
 
-// TestGoldensAreReadable holds the golden files of all reports to the rules by which they are written.
+// TestGoldensAreReadable holds the golden files of all that is written for people to the rules by which it is written.
 func TestGoldensAreReadable(t *testing.T) {
-	files, err := filepath.Glob("testdata/*")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files: %v", len(files), err)
+	var files []string
+	for _, pattern := range []string{"testdata/*", "../docs/gallery/*.html", "../lab/testdata/*"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil || len(some) == 0 {
+			t.Fatalf("%s: %d files: %v", pattern, len(some), err)
+		}
+		files = append(files, some...)
 	}
-	more, err := filepath.Glob("../docs/gallery/*.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range append(files, more...) {
+	for _, name := range files {
 		if strings.HasPrefix(filepath.Base(name), "extremes") {
 			continue // of figures that there cannot be
 		}

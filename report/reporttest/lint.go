@@ -30,6 +30,8 @@ var rules = []rule{
 	{"a healthy service is healthy, not unjudged", regexp.MustCompile(`none of the causes judged|for none of the causes`), nil},
 	{"a figure is missing", regexp.MustCompile(`(^|\s)\(\)|\( |[a-z] ,|: \.(\s|$)|[a-z:] +%(\s|$|\.)| %d\b|–\)|\(–`), nil},
 	{"a range from a figure to itself is none", regexp.MustCompile(`\(\d[\d.,]*–\d[\d.,]*\)`), nil},
+	{"a figure has a unit", regexp.MustCompile(`(^|[\s(])([\pL.]+ |[≥>]=? ?|p)?\d+\.\d+(,? (in|at|by|with|for|than|when|while|is|are|was|were|from)\b|;|[,.](\s|$))`),
+		regexp.MustCompile(`(Go|Java|JDK|\.NET|Redis|kernel|Linux|before|since|from|[≥>]=?) ?\d|p99\.9`)}, // versions
 	{"no share is negative", regexp.MustCompile(`(use|used|uses|only|for) -\d`), nil},
 }
 

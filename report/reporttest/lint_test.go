@@ -8,6 +8,7 @@ func TestText(t *testing.T) {
 		"1 requests were slow", "stopped 1 times", "p50 4.36 · p99 10.1 s", "p99 12", "≤ 28.3 s/s", "took 1234.5 ms", "14.22 s of it", "a heap of 2,NaN MiB", "%!d(string=x)",
 		"paused for 85623 s", "29 requests were slow, for none of the causes judged", "between (4.48–4.48)", "strconv.ParseInt: parsing", "accounts for  %", "took () longer",
 		"requests use only -9 % of the CPUs", "value +Inf",
+		"it runs 8.3, on average", "waits of 12.5, most of them", "a load of 1.5.",
 	} {
 		if len(Text(s)) == 0 {
 			t.Errorf("%q was let through", s)
@@ -15,7 +16,7 @@ func TestText(t *testing.T) {
 	}
 	for _, s := range []string{
 		"1 request was slow", "1 ms", "1 process", "gen 1 collections", "p50 4.36 s · p99 10.1 s", "28.3 requests", "14.2 s", "24,013 requests", "go1.26.8", "127.0.0.7", "14:02:10.252", "(2.3–3.4)",
-		"Java 17.0.15", "func() of main.run()", "21 requests", "0.001 CPUs", "1.05 s", "0.0101 s", "of 5 %", "1,234 s",
+		"Java 17.0.15", "func() of main.run()", "21 requests", "0.001 CPUs", "1.05 s", "0.0101 s", "of 5 %", "1,234 s", "needs Go ≥ 1.19, and a restart", "since .NET 4.7 on Windows",
 	} {
 		if w := Text(s); len(w) > 0 {
 			t.Errorf("%q was not let through: %v", s, w)

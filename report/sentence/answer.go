@@ -18,6 +18,9 @@ func State(d *diagnose.Diagnosis) string {
 	case diagnose.NotExplained:
 		return "cause not found"
 	}
+	if gcIsWell(d) {
+		return "nothing wrong with GC"
+	}
 	return "not enough evidence"
 }
 
@@ -78,7 +81,7 @@ func shareOf(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, low, high float
 	total := d.Requests.SlowTotalMs
 	share, low, high = *of, *of, *of
 	if v.Saves.Low != nil && v.Saves.High != nil {
-		low, high = *v.Saves.Low/total, *v.Saves.High/total
+		low, high = *v.Saves.Low/total, min(1, *v.Saves.High/total)
 	}
 	return share, low, high, true
 }
@@ -94,11 +97,18 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	if share == "" {
 		return when + title
 	}
+	if part, _, high, _ := shareOf(d, v); part < next && high < dominant {
+		return when + title + " So far next to none of the slow time is due to it."
+	}
 	if interval != "" {
 		interval = " (" + interval + ")"
 	}
 	return when + SlowPart(d.Requests) + " " + share + " of the slow time" + interval + ": " + title
 }
+
+// next is a share of the slow time that is next to none of it: a cause of which that is all is no reason for the requests
+// to be slow, whatever else it costs.
+const next = .005
 
 // SlowPart is how many requests are slow: "1 % of requests took over 6.3 ms."
 func SlowPart(r *diagnose.Requests) string {

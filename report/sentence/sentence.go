@@ -116,7 +116,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			s = append(s, "No request was slow.")
 		}
 	}
-	if most := largest(d); d.Outcome == diagnose.NotExplained && most != "" {
+	if most, seen := largest(d); most != "" && (d.Outcome == diagnose.NotExplained || seen && d.Outcome == diagnose.NotJudged) {
 		s = append(s, "Most of that time: "+most+".")
 	}
 	if d.AtRequests != nil {
@@ -132,7 +132,12 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	if r := d.Requests; r != nil && r.Outside > 0 {
 		s = append(s, figure.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
 	}
+	if gc := collectors(d); gc != "" {
+		s = append(s, gc)
+	}
 	switch {
+	case gcIsWell(d) && len(open) > 0:
+		s = append(s, fmt.Sprintf("Whether anything else does is not in this evidence: %d of %s could not be checked (NOT SEEN).", len(open), causes(len(open)+len(ruledOut))))
 	case len(d.Host) > 0:
 		s = append(s, "No process was recorded that could be judged. Of the host: "+shown(d.Host)+". Whether requests were slow, and why, cannot be told from this: record the service's process while it is slow.")
 	case len(ruledOut) == 0 && len(open) == 0:
@@ -162,17 +167,18 @@ func shown(all []diagnose.Evidence) string {
 // Healthy says whether nothing was found because there is nothing.
 func Healthy(d *diagnose.Diagnosis) bool { return d.Outcome == diagnose.NothingFound }
 
-// largest lists what most slow time went into: "unobserved 62 %, own work 21 %".
-func largest(d *diagnose.Diagnosis) string {
+// largest lists what most slow time went into: "unobserved 62 %, own work 21 %", and says whether anything was seen of most of it.
+func largest(d *diagnose.Diagnosis) (most string, seen bool) {
 	rows, total := Ledger(d)
 	sorting.By(rows, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
 	var items []string
 	for _, r := range rows {
 		if share := r.Ms / total; share >= .1 && len(items) < 3 {
+			seen = seen || len(items) == 0 && r.Mechanism != "unobserved"
 			items = append(items, r.Title+" "+figure.Percent(share))
 		}
 	}
-	return strings.Join(items, ", ")
+	return strings.Join(items, ", "), seen
 }
 
 func tooFew(open, ruledOut []diagnose.Verdict) bool {
