@@ -97,7 +97,7 @@ func (Dotnet) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) 
 		if n := gen[evidence.Gen0].Count + gen[evidence.Gen1].Count; n > 0 {
 			m[FullPerYoung] = float64(full.Count) / float64(n)
 		}
-		if g.LargeWaited {
+		if g.LargeWaited || full.Count == 0 { // they are waits for collections of gen 2: without these nothing tells that it watches them
 			m[LargeWaits] = 60 * float64(len(g.LargeWaits)) / g.Span
 		}
 	}

@@ -54,26 +54,36 @@ func (t *Threads) besideLocks(s evidence.SubjectID, v View) View {
 	return v
 }
 
-// locked makes looks at threads that wait for a lock, by the runtime's own events of that wait,
-// look so: of CoreCLR's Monitor no frame tells, and where others compute in the same function one
-// that waits there seems to run.
-func (t *Threads) locked(s evidence.SubjectID) {
+// unframed are what the runtime's own events tell of threads that no frame of theirs does, and how such a thread looks.
+var unframed = []struct {
+	kind    evidence.Kind
+	pattern string
+}{
+	{evidence.LockWait, "lock"},     // CoreCLR's Monitor
+	{evidence.AllocStall, "memory"}, // of CoreCLR for a large object, while generation 2 is collected in the background
+}
+
+// byEvents makes looks at threads that wait, by the runtime's own events of that wait, look so: of CoreCLR's
+// Monitor no frame tells, and where others compute in the same function one that waits there seems to run.
+func (t *Threads) byEvents(s evidence.SubjectID) {
 	v := &t.b.Intervals
-	waits := make(map[evidence.LaneID][]int)
-	for _, i := range v.Select(evidence.LockWait, s) {
-		if v.Lane[i] > 0 && v.Start[i] < v.End[i] {
-			waits[v.Lane[i]] = append(waits[v.Lane[i]], i)
+	for _, w := range unframed {
+		of := make(map[evidence.LaneID][]int)
+		for _, i := range v.Select(w.kind, s) {
+			if v.Lane[i] > 0 && v.Start[i] < v.End[i] {
+				of[v.Lane[i]] = append(of[v.Lane[i]], i)
+			}
 		}
-	}
-	for i := range t.looks[s] {
-		l := &t.looks[s][i]
-		if l.Time == 0 || l.View.State != evidence.Running && !l.View.hidden() {
-			continue
-		}
-		rows := waits[l.Lane]
-		n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time }) // a thread waits for one lock at a time
-		if n > 0 && v.End[rows[n-1]] > l.Time {
-			l.View.State, l.View.Pattern = evidence.LockWait, "lock"
+		for i := range t.looks[s] {
+			l := &t.looks[s][i]
+			if l.Time == 0 || l.View.State != evidence.Running && !l.View.hidden() {
+				continue
+			}
+			rows := of[l.Lane]
+			n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time }) // a thread waits for one thing at a time
+			if n > 0 && v.End[rows[n-1]] > l.Time {
+				l.View.State, l.View.Pattern = w.kind, w.pattern
+			}
 		}
 	}
 }

@@ -64,6 +64,27 @@ func TestLockedByEvents(t *testing.T) {
 	}
 }
 
+// TestWaitsForMemory: who waits for a large object while generation 2 is collected waits for the collector, not in code of its
+// own, and only for as long as the runtime's event of that wait says.
+func TestWaitsForMemory(t *testing.T) {
+	inside := append([]string{"[Native Frames]"}, handler...)
+	r := record()
+	r.p.Interval(evidence.Interval{Subject: r.subject, Lane: 7, Kind: evidence.AllocStall, Start: 1e9, End: 1e9 + 5e6, Stack: r.stack(handler)})
+	for i := range int64(2) {
+		r.look(7, 1e9+1e6+i*10e6, inside)
+		r.look(8, 1e9+1e6+i*10e6+1, inside)
+	}
+	for _, l := range Of(r.done(), stacks).Looks(r.subject) {
+		want := evidence.KindUnknown
+		if l.Lane == 7 && l.Time < 1e9+5e6 {
+			want = evidence.AllocStall
+		}
+		if l.View.State != want {
+			t.Errorf("thread %d at %d: %s, want %s", l.Lane, l.Time, l.View.State, want)
+		}
+	}
+}
+
 // TestStill: threads in native code wait where the process used and asked for next to no CPU time;
 // where it computed, or was ready and not run, nobody knows.
 func TestStill(t *testing.T) {

@@ -129,7 +129,7 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		t.looks[s] = once(t.looks[s])
 		t.clocked(s)
 		t.beneath(s)
-		t.locked(s)
+		t.byEvents(s)
 		t.still(s)
 		if settle := of[b.Subjects[s].Runtime].Settle; settle != nil {
 			settle(t, s)

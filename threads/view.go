@@ -90,6 +90,7 @@ var doing = map[evidence.Kind]string{
 	evidence.NetWait:     "waiting for the network",
 	evidence.ClientWait:  "waiting for the client",
 	evidence.Syscall:     "in the kernel",
+	evidence.AllocStall:  "waiting for GC to free memory",
 }
 
 // Doing is the state in words, with the pattern: "waiting for a task (.Result)".
@@ -98,7 +99,7 @@ func (v View) Doing() string {
 	if v.State == evidence.PoolWait && strings.HasPrefix(v.Pattern, "Semaphore") {
 		words = "waiting for a semaphore"
 	}
-	if v.Pattern == "" || v.State == evidence.LockWait && v.Pattern == "lock" {
+	if v.Pattern == "" || v.State == evidence.LockWait && v.Pattern == "lock" || v.State == evidence.AllocStall {
 		return words
 	}
 	return words + " (" + strings.TrimPrefix(v.Pattern, "sync I/O: ") + ")"

@@ -3,10 +3,12 @@ package linux
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/reading"
 )
 
@@ -55,6 +57,10 @@ const rarely = .01
 
 // mostPeriods is the share of periods from which a quota that stops a process is a finding, also where nobody saw its requests.
 const mostPeriods = .5
+
+// stretched are waits for what the process itself does: of one that is stopped in most periods each of them lasts as long as
+// the quota makes it, wherever the place.
+var stretched = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.PoolThread, ledger.Goroutine, ledger.Awaiting, ledger.Kernel}
 
 // explains says whether it is the quota that did not let the process run, and not
 // who else is on the host: the kernel stopped it for at least half of what it is
@@ -194,6 +200,9 @@ func (t *throttle) blame(v *cause.Verdict, saves *cause.Saves, share float64) {
 	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f of %.0f periods.", t.Stopped.Number, t.Periods.Number)
 	v.Summary = fmt.Sprintf("%s of slow time", figure.Percent(share))
 	v.Saves = saves
+	if t.Share() >= mostPeriods {
+		v.Speaks = func(p *ledger.Place) bool { return slices.Contains(stretched, p.Mechanism) }
+	}
 	if t.CPUs.Known() {
 		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", figure.Num(t.CPUs.Number), t.Stopped.Number, t.Periods.Number)
 	}

@@ -62,7 +62,7 @@ func (p *Process) stands(v threads.View) bool {
 	if Native(v) {
 		return p.still
 	}
-	return v.Waiting()
+	return v.Waiting() && v.State != evidence.AllocStall // that is the collector's doing, not the code's
 }
 
 // Standing is how many threads of the pool stood still with work on their hands when most
