@@ -64,7 +64,10 @@ func throttled(from, until int) []byte {
 }
 
 // slowlog is a slow log of 3 hours, in which long commands come all at once, and else now and then a short one.
-func slowlog(from, until int) []byte {
+func slowlog(from, until int) []byte { return slowlogOf(from, until, 4, 0) }
+
+// slowlogOf is one with a long command each so many seconds from one minute to another, and else each so many, 0 never.
+func slowlogOf(from, until, each, otherwise int) []byte {
 	var b strings.Builder
 	began := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC).Unix()
 	n := 0
@@ -73,8 +76,10 @@ func slowlog(from, until int) []byte {
 		switch {
 		case s%1200 == 0:
 			command, took = "lrange", 11_000
-		case s >= from*60 && s < until*60 && s%4 == 0:
+		case s >= from*60 && s < until*60 && s%each == 0:
 			took = 900_000
+		case otherwise > 0 && s%otherwise == 0:
+			took = 300_000
 		}
 		if took == 0 {
 			continue
@@ -147,6 +152,27 @@ func TestStretchBesideACause(t *testing.T) {
 	said := strings.Join(sentence.Stretches(d), "\n")
 	if !strings.Contains(said, "2026-11-21 10:00:00–10:0") || !strings.Contains(said, "linux.cpu-throttled") {
 		t.Errorf("%q %+v", said, d.Stretches)
+	}
+}
+
+// A cause that all of the evidence has, and some minutes most of, is told with when these were.
+func TestStretchOfTheSameCause(t *testing.T) {
+	b := evidence.NewBundle()
+	if err := format.Read(context.Background(), []format.Format{redisreply.Format}, formattest.Artifact("slowlog.txt", slowlogOf(120, 128, 1, 10)), b); err != nil {
+		t.Fatal(err)
+	}
+	d, err := diagnose.Run(context.Background(), b, diagnose.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Outcome != diagnose.Found || d.Verdicts[0].Cause != "redis.slow-command" || d.Worst != nil {
+		t.Fatalf("%s %+v %+v", d.Outcome, d.Verdicts[0], d.Worst)
+	}
+	if len(d.Stretches) != 1 || !d.Stretches[0].Again || d.Stretches[0].From != 120*60 || d.Stretches[0].Until != 128*60 {
+		t.Errorf("%+v", d.Stretches)
+	}
+	if said := sentence.Stretches(d); len(said) != 1 || !strings.Contains(said[0], "redis.slow-command") {
+		t.Errorf("%q", said)
 	}
 }
 

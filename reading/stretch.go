@@ -14,7 +14,7 @@ const (
 	mostMinutes  = 100 * 24 * 60 // beyond, evidence is not looked at by the minute
 	concentrated = .5
 	denser       = 4.
-	edge         = .5 // of a stretch's mean: a minute beside it that has so much belongs to it
+	edge         = .5 // of a stretch's mean: a minute at its end or beside it belongs to it if it has so much
 )
 
 // stretchMinutes are how long stretches are looked for; the shortest that holds most of something is taken.
@@ -152,14 +152,14 @@ func (m *minutes) worst() (w Window, ok bool) {
 		if most < concentrated*total || most/float64(length) < denser*total/float64(len(m.of)) {
 			continue
 		}
-		first, last := at, at+length-1
-		for first < last && m.of[first] == 0 {
+		first, last, mean := at, at+length-1, most/float64(length)
+		for first < last && m.of[first] < edge*mean {
 			first++
 		}
-		for last > first && m.of[last] == 0 {
+		for last > first && m.of[last] < edge*mean {
 			last--
 		}
-		mean := most / float64(last-first+1)
+		mean = most / float64(last-first+1)
 		for first > 0 && m.of[first-1] >= edge*mean {
 			first--
 		}
