@@ -265,6 +265,8 @@ func (s *dotnetStack) ownerText(frame string) string {
 func (s *dotnetStack) idle() {
 	v := &s.view
 	switch {
+	case v.Role == Finalizer && v.User >= 0: // it runs one of the program's
+		return
 	case v.Role == Worker && !slices.ContainsFunc(s.frames, func(f dotnetFrame) bool { return hasPrefix(f.name, dispatchFrames) }):
 		v.State = evidence.Idle
 	case (v.Role == Runtime || v.Role == IO || v.Role == Gate || v.Role == Timer || v.Role == Finalizer) && (v.State != evidence.Running || v.Began == s.start):

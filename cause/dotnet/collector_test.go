@@ -43,6 +43,7 @@ type heap struct {
 	rss         float64
 	outside     bool // requests that arrive in a pause begin after it, as a server sees them
 	none        bool // no requests at all
+	finalizes   int  // looks of ten that meet the finalizer thread in a finalizer; 0: nobody looked
 }
 
 func (in heap) subject(t *testing.T) *cause.Case {
@@ -101,6 +102,18 @@ func (in heap) subject(t *testing.T) *cause.Case {
 	}
 	for i, class := range in.large {
 		p.Sample(evidence.Sample{Subject: s, Time: start + int64(i), Type: p.Name(evidence.SampleLargeAllocated), Class: p.Name(class), Value: int64(100 * mb), Stack: stackOf([]string{"System.Private.CoreLib!System.Collections.Generic.List`1.set_Capacity(int)", "Shop!Shop.Basket.Sum()"}), Origin: p.Origin(1)})
+	}
+	if in.finalizes > 0 {
+		at := stackOf([]string{"[Native Frames]", "System.Net.Sockets!System.Net.Sockets.NetworkStream.Read(unsigned int8[],int32,int32)", "Shop!Shop.Basket.Finalize()", "System.Private.CoreLib!System.GC.RunFinalizers()"})
+		rests := stackOf([]string{"[Native Frames]", "System.Private.CoreLib!System.GC.RunFinalizers()"})
+		for i := range int64(100) { // ten looks a burst
+			stack := at
+			if int(i%10) >= in.finalizes {
+				stack = rests
+			}
+			p.Sample(evidence.Sample{Subject: s, Time: start + i/10*2000*milli + i%10*milli, Lane: 5, Stack: stack, Type: p.Name("thread"), Unit: p.Name("count"), Value: 1, Origin: p.Origin(1)})
+		}
+		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverThreads, From: start, Until: start + lasts*milli, Origin: p.Origin(1)})
 	}
 	if in.large != nil {
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverAllocation, From: start, Until: start + lasts*milli, Origin: p.Origin(1)})
@@ -184,6 +197,7 @@ func TestCollectorsCauses(t *testing.T) {
 		return in
 	}
 	change := func(in heap, f func(*heap)) heap { f(&in); return in }
+	stay := change(with(heap{live: 100 * mb}, young, collects{every: 250, pause: 30, generation: 1, reason: "small allocations", kept: 20 * mb}, collects{every: 6000, pause: 60, generation: 2, reason: "small allocations"}), func(in *heap) { in.grows = 480 * mb })
 	slow := func(c collects, pause int64) collects { c.pause = pause; return c }
 	for _, tt := range []struct {
 		name  string
@@ -227,6 +241,9 @@ func TestCollectorsCauses(t *testing.T) {
 		{"it grows a little", change(with(usual, collects{every: 2000, pause: 30, generation: 2, reason: "small allocations"}), func(in *heap) { in.grows = .1 * mb }), HeapLeak, cause.RuledOut, nil},
 		{"it keeps its size", with(usual, large), HeapLeak, cause.RuledOut, nil},
 		{"too few to tell", change(with(usual, collects{every: 10_000, pause: 30, generation: 2, reason: "small allocations"}), func(in *heap) { in.grows = 50 * mb }), HeapLeak, cause.RuledOut, []string{"too few"}},
+		{"the finalizer thread never ends", change(stay, func(in *heap) { in.finalizes = 10 }), HeapLeak, cause.Supported, []string{"always in Basket.Finalize (waiting for the network", "77 MiB/s", "GC.SuppressFinalize"}},
+		{"the finalizer thread rests half of the time", change(stay, func(in *heap) { in.finalizes = 5 }), HeapLeak, cause.Inconclusive, []string{"too few to tell a leak from a start"}},
+		{"the finalizer thread never ends, and nothing is kept", change(usual, func(in *heap) { in.finalizes = 10 }), HeapLeak, cause.RuledOut, nil},
 
 		{"eight heaps on half a CPU", change(with(usual, collects{every: 500, pause: 120, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled = 8, .5, .4 }), GCStarved, cause.Supported, []string{"8 GC threads share a quota of 0.5 CPUs", "gcServer=0", "HeapCount=1"}},
 		{"one heap, stopped in its pauses", change(with(usual, collects{every: 2000, pause: 500, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled, in.inPauses = 1, .5, .1, true }), GCStarved, cause.Supported, []string{"Collections use up a quota of 0.5 CPUs", "higher quota"}},

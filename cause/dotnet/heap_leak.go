@@ -26,6 +26,10 @@ The trend is the median of the slopes between all such points, with its 95 % int
 after a start grow at first and then stop. What lies in the heap between two gen 2
 collections proves nothing.
 
+Objects with a finalizer (~Type) that nobody disposes of wait for the one thread that runs
+finalizers, with all they refer to. If that is met in one whenever it is looked at, they come
+faster than it ends them: one that blocks holds up all.
+
 How to tell it from similar problems: garbage that gen 2 collections free is not a leak
 (dotnet.mid-life-objects, dotnet.loh-churn), nor is a cache that has reached its size. Memory
 outside of the heap is not seen here.
@@ -34,7 +38,7 @@ What helps: find what grows: two heap snapshots some minutes apart (dotnet-gcdum
 compared by type, and the path that holds the type; remove handlers, bound caches
 (MemoryCache with a SizeLimit), dispose registrations. What does not help: GC.Collect, a
 larger heap.`,
-	Least:   "5 gen 2 collections, or of any generation where they are noticed and what reaches gen 2 stays, in 5 s or more; a slope whose 95 % interval is above 0, growth by a tenth that goes on in the second half",
+	Least:   "5 gen 2 collections, or of any generation where they are noticed and what reaches gen 2 stays, in 5 s or more; a slope whose 95 % interval is above 0, growth by a tenth that goes on in the second half; or 3 MB/s that stay while 9 of 10 looks, 20 or more in 4 bursts, meet the finalizer thread in a finalizer",
 	Needs:   "the collector's events over several gen 2 collections: minutes to hours",
 	Applies: isDotnet,
 	Judge:   judgeLeak,
@@ -59,6 +63,12 @@ func judgeLeak(c *cause.Case) cause.Verdict {
 	whole := reading.ReadDotnetGC(c.Bundle, c.Subject, reading.Whole)
 	if whole == nil {
 		return unwatched(c)
+	}
+	if kept, died, known := g.kept(); known && kept >= reaching && died <= remains {
+		if f := finalizersOf(c); f.behind() {
+			g.waitForFinalizers(&v, &f, kept)
+			return v
+		}
 	}
 	points := whole.Heap.Points
 	what := "gen 2 collections"
