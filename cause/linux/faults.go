@@ -115,6 +115,10 @@ func (f *faults) fix() cause.Fix {
 	return passes
 }
 
+// steady says whether there are about as many at any time: what grows all the time is how the process is, and no reason why
+// some requests take a few times as long as others.
+func (f *faults) steady() bool { return f.otherwise >= f.rate/2 }
+
 func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("%s minor page faults/s", figure.Num(f.rate))}
 	v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_per_s", "minor page faults of the process", f.rate, "1/s", f.origin))
@@ -163,6 +167,9 @@ func (f *faults) judge(c *cause.Case, heap *evidence.Series) cause.Verdict {
 		return v
 	case l.Host.Starved() && !ran(c):
 		v.Summary += ", on a host that did not run the process all the time"
+		return v
+	case heap == nil && f.steady() && !c.Noticed(cause.NoticeableCall):
+		v.Summary += ", as before and after, and slow requests are over within milliseconds"
 		return v
 	case heap != nil && grew < ledger.MinRequests:
 		v.State = cause.Inconclusive

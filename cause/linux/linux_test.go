@@ -36,6 +36,7 @@ type incident struct {
 
 	faults, system float64 // of the process; faults 0: not recorded
 	grows          bool    // the heap, all the time
+	untold         bool    // nothing tells of the heap
 }
 
 func (in incident) subject(t *testing.T) *cause.Case {
@@ -71,7 +72,9 @@ func (in incident) subject(t *testing.T) *cause.Case {
 		}
 		heap.V = append(heap.V, v)
 	}
-	p.Series(heap)
+	if !in.untold {
+		p.Series(heap)
+	}
 	p.Close()
 
 	p = b.Builder(b.AddArtifact(evidence.Artifact{Name: "host.txt"}), "procfs")
@@ -242,6 +245,8 @@ func TestPageFaults(t *testing.T) {
 		{"some", with(filling, func(in *incident) { in.faults = 3000; in.system = .02 }), cause.RuledOut, "about 1 %"},
 		{"perhaps", with(filling, func(in *incident) { in.faults = 40_000; in.system = 0 }), cause.Inconclusive, "about 8 %"},
 		{"the heap has its size", with(filling, func(in *incident) { in.grows = false }), cause.Inconclusive, "returned to the system"},
+		{"as ever, and over soon", with(filling, func(in *incident) { in.untold = true; in.slow = 9 }), cause.RuledOut, "as before and after"},
+		{"as ever, and long", with(filling, func(in *incident) { in.untold = true; in.slow = 30 }), cause.Supported, "150,000 page faults/s"},
 		{"starved", with(filling, func(in *incident) { in.slow = 30; in.dilation = 20 }), cause.RuledOut, "did not run the process all the time"},
 		{"no trace", with(filling, func(in *incident) { in.dilation = 0 }), cause.Inconclusive, "what requests waited for was not recorded"},
 		{"not recorded", with(filling, func(in *incident) { in.faults = 0 }), cause.Inconclusive, "no other requests to compare"},
