@@ -85,8 +85,10 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 		l.Waiting = Value{Number: float64(l.Waited) / float64(watched), Origin: origin, Watched: 1}
 		held = min(1, float64(contended)/float64(watched))
 	}
+	var seen map[string]int64
 	if p.Worst != nil {
-		locked := l.looked(of.Moments(subject))
+		var locked float64
+		locked, seen = l.looked(of.Moments(subject))
 		if !l.Waiting.Known() || locked > l.Waiting.Number {
 			l.Waiting, held = Value{Number: locked, Origin: p.Looks, Watched: 1}, min(1, locked)
 		}
@@ -100,10 +102,12 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 			}
 		}
 	}
+	if delete(owners, ""); len(owners) == 0 { // the look at which most had work met none who waits
+		owners = seen
+	}
 	if n := p.Usual(); n > 1 && l.Waiting.Known() {
 		l.Behind = min(1, (l.Waiting.Number+held)/n)
 	}
-	delete(owners, "")
 	l.Owner = most(owners)
 	delete(holders, 0)
 	l.seenHolding(of.Looks(subject), most(holders))
@@ -113,21 +117,24 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	return l
 }
 
-// looked is how many of the pool's threads waited for a lock at a look, in the mean.
-func (l *Locks) looked(bursts [][][]threads.Look) (mean float64) {
-	l.Looks = len(bursts)
+// looked is how many of the pool's threads waited for a lock at a look, in the mean, and in which code, in looks.
+func (l *Locks) looked(bursts [][][]threads.Look) (mean float64, owners map[string]int64) {
+	l.Looks, owners = len(bursts), make(map[string]int64)
 	for _, moments := range bursts {
 		locked := 0
 		for _, looks := range moments {
 			for i := range looks {
 				if v := &looks[i].View; v.Role == threads.Worker && v.State == evidence.LockWait {
 					locked++
+					if v.Owner != "" {
+						owners[v.Owner]++
+					}
 				}
 			}
 		}
 		mean += float64(locked) / float64(len(moments))
 	}
-	return mean / float64(l.Looks)
+	return mean / float64(l.Looks), owners
 }
 
 // act is what a holder does.

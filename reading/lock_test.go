@@ -159,6 +159,26 @@ func TestLockWithin(t *testing.T) {
 	}
 }
 
+// Of a ReaderWriterLockSlim the runtime tells nothing: any look that met who waits names it, not only that at which most had work.
+func TestLockSeenNow(t *testing.T) {
+	const (
+		dispatch = " System.Private.CoreLib!System.Threading.ThreadPoolWorkQueue.Dispatch()"
+		waits    = "[Native·Frames] System.Private.CoreLib!System.Threading.ReaderWriterLockSlim.TryEnterReadLock(int32) Shop!Shop.Tides.HeightAt(int32)" + dispatch
+		works    = "Shop!Shop.Tides.Show()" + dispatch
+	)
+	x := newProcess("dotnet")
+	x.look(2, epoch+sec, waits)
+	for lane := range evidence.LaneID(3) {
+		x.look(lane+2, epoch+2*sec, works)
+	}
+	b := x.done()
+	of := threads.Of(b, stacks)
+	l := LockEvents(b, of, x.id, ThreadPoolOf(b, of, x.id, Window{}))
+	if l.Owner != "Shop!Tides.HeightAt(int)" || len(l.Groups) != 0 {
+		t.Errorf("waits in %q, %d groups at the worst look", l.Owner, len(l.Groups))
+	}
+}
+
 func TestNoLockEvents(t *testing.T) {
 	x := newProcess("dotnet")
 	b := x.done()
