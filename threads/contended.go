@@ -65,8 +65,12 @@ var unframed = []struct {
 
 // byEvents makes looks at threads that wait, by the runtime's own events of that wait, look so: of CoreCLR's
 // Monitor no frame tells, and where others compute in the same function one that waits there seems to run.
+//
+// Whoever is in native code of a function in which others waited for memory, and does not wait itself,
+// allocates: it clears what it got. Allocating leaves no frame either.
 func (t *Threads) byEvents(s evidence.SubjectID) {
 	v := &t.b.Intervals
+	allocates := make(map[string]bool) // functions
 	for _, w := range unframed {
 		of := make(map[evidence.LaneID][]int)
 		for _, i := range v.Select(w.kind, s) {
@@ -82,8 +86,17 @@ func (t *Threads) byEvents(s evidence.SubjectID) {
 			rows := of[l.Lane]
 			n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time }) // a thread waits for one thing at a time
 			if n > 0 && v.End[rows[n-1]] > l.Time {
+				if w.kind == evidence.AllocStall && l.View.hidden() {
+					allocates[innermost(t.frames(l.Stack))] = true
+				}
 				l.View.State, l.View.Pattern = w.kind, w.pattern
 			}
+		}
+	}
+	delete(allocates, "")
+	for i := range t.looks[s] {
+		if l := &t.looks[s][i]; len(allocates) > 0 && l.View.hidden() && allocates[innermost(t.frames(l.Stack))] {
+			l.View.State, l.View.Pattern = evidence.Running, ""
 		}
 	}
 }

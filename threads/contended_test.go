@@ -65,17 +65,19 @@ func TestLockedByEvents(t *testing.T) {
 }
 
 // TestWaitsForMemory: who waits for a large object while generation 2 is collected waits for the collector, not in code of its
-// own, and only for as long as the runtime's event of that wait says.
+// own, and only for as long as the runtime's event of that wait says; who is in the same function otherwise allocates.
 func TestWaitsForMemory(t *testing.T) {
 	inside := append([]string{"[Native Frames]"}, handler...)
 	r := record()
 	r.p.Interval(evidence.Interval{Subject: r.subject, Lane: 7, Kind: evidence.AllocStall, Start: 1e9, End: 1e9 + 5e6, Stack: r.stack(handler)})
+	other := append([]string{"[Native Frames]", "Shop!Shop.Stock.Count()"}, handler[1:]...)
 	for i := range int64(2) {
 		r.look(7, 1e9+1e6+i*10e6, inside)
 		r.look(8, 1e9+1e6+i*10e6+1, inside)
+		r.look(9, 1e9+1e6+i*10e6+2, other)
 	}
 	for _, l := range Of(r.done(), stacks).Looks(r.subject) {
-		want := evidence.KindUnknown
+		want := map[evidence.LaneID]evidence.Kind{7: evidence.Running, 8: evidence.Running, 9: evidence.KindUnknown}[l.Lane]
 		if l.Lane == 7 && l.Time < 1e9+5e6 {
 			want = evidence.AllocStall
 		}

@@ -57,7 +57,7 @@ func settings(file string) string {
 // bounded, and smaller while there is nothing to be seen.
 const (
 	every  = time.Second
-	share  = .004
+	share  = .002
 	ofNone = .001
 	soon   = 3 // looks
 )
