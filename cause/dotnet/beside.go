@@ -44,7 +44,11 @@ func (g *collector) beside(v *cause.Verdict) []int64 {
 	}
 	slow := float64(met) / max(float64(watched), 1)
 	all := float64(ran.Within(g.From, g.Until)) / max(float64(covered.Within(g.From, g.Until)), 1)
-	if met == 0 || slow*(1-all) < moreMet*all*(1-slow) {
+	odds := float64(moreMet)
+	if g.holdUp(ran) {
+		odds = 1 // that they hold threads up is told: any more than by chance will do
+	}
+	if met == 0 || slow*(1-all) < odds*all*(1-slow) {
 		return nil
 	}
 	after := g.until(ran, came)
@@ -70,6 +74,18 @@ func (g *collector) beside(v *cause.Verdict) []int64 {
 		g.c.Figure("gc.background_large_share", "share of all time in which it was", all, "1", g.Origin),
 		g.c.Figure("slow.beside_background_gc_ms", "slow time beyond what these routes take otherwise, meanwhile and until what had come was answered", float64(longer)/1e6, "ms", cause.From(l.Source)))
 	return per
+}
+
+// holdUp says whether the runtime tells that a thread at least waits for memory, in the mean, while these collections run.
+func (g *collector) holdUp(ran reading.Spans) bool {
+	var waited, lasted float64
+	for _, w := range g.gc.LargeWaits {
+		waited += w.Seconds()
+	}
+	for _, s := range ran {
+		lasted += float64(s.To-s.From) / 1e9
+	}
+	return waited > 0 && waited >= lasted
 }
 
 // until lengthens spans until the slow requests that came by then were answered.
