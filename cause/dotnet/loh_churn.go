@@ -44,14 +44,14 @@ lists and sets in chunks below 85,000 bytes (Unstall.Collections), capacities gi
 once instead of growing. System.GC.LOHThreshold moves the border where objects are only a
 little larger. What does not help: a larger heap; GCSettings.LargeObjectHeapCompactionMode,
 which makes the collections longer.`,
-	Least:   "2 gen 2 collections for large objects, a tenth as many as gen 1 has, and a quarter of slow time in their pauses, behind them and waiting for memory; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
+	Least:   "2 gen 2 collections for large objects, and a quarter of slow time in their pauses, behind them and waiting for memory; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
 	Needs:   "the collector's events, best with allocations: " + record,
 	Applies: isDotnet,
 	Judge:   judgeChurn,
 }
 
-// Gen 2 collections for large objects are churn from so many on, and where they are this part of
-// the collections of gen 1: what must be rare is not.
+// Gen 2 collections for large objects are churn from so many on; where what they cost is not certain, they may be only if they
+// are this part of the collections of gen 1: what must be rare is not.
 const (
 	leastChurn = 2
 	churning   = .1
@@ -79,7 +79,7 @@ func judgeChurn(c *cause.Case) cause.Verdict {
 		v.Summary += ", and threads waited for memory beside them; what requests waited for was hardly seen"
 		v.Needs = []cause.Need{{What: "a longer recording under load", Command: "unstall record PID --for 60s"}}
 	}
-	if v.State == cause.RuledOut || len(large) < leastChurn || float64(len(large)) < churning*float64(gen1) {
+	if v.State == cause.RuledOut || len(large) < leastChurn || v.State != cause.Supported && float64(len(large)) < churning*float64(gen1) {
 		if v.State != cause.RuledOut {
 			v = cause.Verdict{State: cause.RuledOut, Evidence: v.Evidence, Summary: fmt.Sprintf("%s among %s", figure.Plural(len(large), "gen 2 collection")+" for large objects", figure.Plural(gen1, "gen 1 collection"))}
 		}
