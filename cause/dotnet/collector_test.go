@@ -219,6 +219,8 @@ func TestCollectorsCauses(t *testing.T) {
 		{"large objects, in the background", change(with(usual, slow(large, 2)), func(in *heap) { in.waits = 300 }), LOHChurn, cause.Supported, []string{"waits of threads for a large object"}},
 		{"large objects, in the background, and nobody tells of waits", with(heap{live: 100 * mb, stalls: 300}, young, gen1, beside), LOHChurn, cause.Supported, []string{"share of slow time while gen 2 was collected", "until what had come was answered"}},
 		{"one of gen 1 first, each time", with(heap{live: 100 * mb, stalls: 300}, young, collects{every: 4000, pause: 1, generation: 1, reason: "large allocations"}, beside), LOHChurn, cause.Supported, []string{"bring on 15 gen 2 collections per minute"}},
+		{"it runs most of the time, with threads that wait meanwhile", change(with(heap{live: 100 * mb, others: 3000}, young, gen1, long), func(in *heap) { in.waits = 300 }), LOHChurn, cause.Supported, []string{"until what had come was answered"}},
+		{"seldom beside gen 1, at most of the slow time", with(heap{live: 100 * mb, stalls: 300}, young, collects{every: 200, pause: 2, generation: 1, reason: "small allocations", kept: mb}, beside), LOHChurn, cause.Supported, nil},
 		{"it runs most of the time", with(heap{live: 100 * mb, stalls: 300}, young, gen1, long), LOHChurn, cause.Supported, []string{"share of slow time while gen 2 was collected"}},
 		{"others are slow at any time", with(heap{live: 100 * mb, others: 300}, young, gen1, beside), LOHChurn, cause.RuledOut, nil},
 		{"few large objects", with(usual, collects{every: 15_000, pause: 60, generation: 2, reason: "large allocations"}), LOHChurn, cause.RuledOut, nil},

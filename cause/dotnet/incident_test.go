@@ -30,6 +30,7 @@ type incident struct {
 	reasons  []string // for which the runtime added a thread, one each quarter of a second
 	paused   float64  // share of the time in the collector's pauses
 	beside   bool     // gen 2 is collected in the background all the time
+	ended    float64  // s: when that is over; 0: at the end
 	locks    float64  // contended per second, as a counter
 	others   float64  // cores that others on the host use, as /proc has them
 	ready    float64  // threads of the process that wait for a processor
@@ -177,7 +178,11 @@ func (in incident) subject(t *testing.T) *cause.Case {
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverGC, From: epoch, Until: until})
 	}
 	if in.beside {
-		p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCCycle, Start: epoch, End: until, Extra: []evidence.Extra{{Key: evidence.Generation, Value: 2}, {Key: evidence.CollectionKind, Value: float64(evidence.CollectionBackground)}}, Origin: p.Origin(1)})
+		ended := until
+		if in.ended > 0 {
+			ended = epoch + int64(in.ended*float64(second))
+		}
+		p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCCycle, Start: epoch, End: ended, Extra: []evidence.Extra{{Key: evidence.Generation, Value: 2}, {Key: evidence.CollectionKind, Value: float64(evidence.CollectionBackground)}}, Origin: p.Origin(1)})
 	}
 	in.looks(p, s)
 	for i := range in.waits {

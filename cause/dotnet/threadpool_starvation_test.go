@@ -44,6 +44,8 @@ func TestStarvation(t *testing.T) {
 		{"a sleep without a frame", incident{version: "3.1.2", cores: 2, threads: ramp(4, 1), cpu: 3, stacks: []stack{{3, 14, hidden}}},
 			cause.Supported, "CartController.Poll blocks 14 of 14 pool threads on Thread.Sleep or native code: the pool starves…up to .NET 5 often Thread.Sleep", ""},
 		{"they wait for memory while gen 2 is collected", incident{version: "3.1.2", cores: 2, threads: flat(14), cpu: 3, beside: true, stacks: []stack{{3, 14, hidden}}}, cause.RuledOut, "none of 14 pool threads", ""},
+		{"they had to wait for memory until just now", incident{version: "3.1.2", cores: 2, threads: flat(14), cpu: 3, beside: true, ended: 8.5, stacks: []stack{{3, 14, hidden}}}, cause.RuledOut, "none of 14 pool threads", ""},
+		{"gen 2 was collected long ago", incident{version: "3.1.2", cores: 2, threads: flat(14), cpu: 3, beside: true, ended: 2, stacks: []stack{{3, 14, hidden}}}, cause.Supported, "14 pool threads", ""},
 		{"native code that computes", incident{version: "3.1.2", cores: 2, threads: ramp(4, 1), cpu: 80, stacks: []stack{{3, 14, hidden}}}, cause.RuledOut, "none of 14 pool threads", ""},
 		{"grown since the last look", incident{version: "3.1.2", cores: 2, threads: ramp(2, 1), cpu: 3, reasons: []string{reading.Starvation, reading.Starvation, reading.Starvation}, stacks: []stack{{2, 2, works}}},
 			cause.Supported, "adds 1 per second and has 12, while the CPUs are only 3 % busy…dotnet-stack", ""},

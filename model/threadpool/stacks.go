@@ -41,7 +41,8 @@ func (p *Process) nativeStands() bool {
 }
 
 // collecting says whether the look at its threads was while a collection stopped them, or one of gen 2 ran
-// beside them: what is in native code then may wait for memory, or to be let run again.
+// beside them, or as soon after it as that had lasted: what is in native code then may wait for memory, or to be
+// let run again, and so may what came meanwhile.
 func (p *Process) collecting() bool {
 	if p.Worst == nil || p.Worst.At == 0 {
 		return false
@@ -49,13 +50,16 @@ func (p *Process) collecting() bool {
 	v := &p.Bundle.Intervals
 	for _, kind := range []evidence.Kind{evidence.StopTheWorld, evidence.GCCycle} {
 		for _, i := range v.Select(kind, p.Subject) {
-			if v.Start[i] <= p.Worst.At && p.Worst.At <= v.End[i] {
+			if v.Start[i] <= p.Worst.At && p.Worst.At <= v.End[i]+min(v.End[i]-v.Start[i], longestAfter) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// longestAfter (ns) is how long after a collection what came meanwhile is taken to be worked off.
+const longestAfter = 1e9
 
 // stands says whether a thread stands still with work on its hands.
 func (p *Process) stands(v threads.View) bool {

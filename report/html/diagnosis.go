@@ -234,7 +234,7 @@ func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int)
 	if x.Subject != "" && v.Several {
 		c.Subject = x.Subject
 	}
-	if c.Cost == "" && x.Summary != "" {
+	if c.Cost == "" && x.Summary != "" && !sentence.Said(x.Title, x.Summary) {
 		c.Cost = strings.TrimSuffix(sentence.Capital(x.Summary), ".") + "."
 	}
 	for _, e := range x.Evidence {

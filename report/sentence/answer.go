@@ -2,6 +2,8 @@ package sentence
 
 import (
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/diagnose"
@@ -142,6 +144,15 @@ func Share(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, interval string) 
 		interval = strings.TrimSuffix(a, " %") + "–" + b + ", 95 % interval"
 	}
 	return share, interval
+}
+
+var numeral = regexp.MustCompile(`\d[\d.,]*\d|\d`)
+
+// Said says whether a title has all the figures of a summary: beside it that says nothing new.
+func Said(title, summary string) bool {
+	told := numeral.FindAllString(title, -1)
+	figures := numeral.FindAllString(summary, -1)
+	return len(figures) > 0 && !slices.ContainsFunc(figures, func(n string) bool { return !slices.Contains(told, n) })
 }
 
 // Cost says what a cause costs: "Accounts for 78 % of the slow time (68–85 %, 95 % interval): 1.49 s of 1.92 s."; "" if

@@ -50,3 +50,20 @@ func TestOnce(t *testing.T) {
 		t.Errorf("the diagnosis was changed: %+v", all)
 	}
 }
+
+// What a title says with all its figures is not said again.
+func TestSaid(t *testing.T) {
+	for _, c := range []struct {
+		title, summary string
+		want           bool
+	}{
+		{"G1 ran out of free regions 31 times; that pauses the program 18 % of the time.", "collections without a free region pause the program 18 % of the time", true},
+		{"GC threads got only 0.267 of a CPU, which made 4 of 46 pauses longer.", "collections whose GC threads lacked CPU pause the program 3.7 % of the time", false},
+		{"It runs 12 times.", "1.2 % of the time", false},
+		{"Pool threads wait for a lock.", "no figure", false},
+	} {
+		if got := Said(c.title, c.summary); got != c.want {
+			t.Errorf("%q, %q: %v", c.title, c.summary, got)
+		}
+	}
+}
