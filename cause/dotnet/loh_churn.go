@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/figure"
 	"github.com/unstall/unstall/ledger"
+	"github.com/unstall/unstall/model/threadpool"
 	"github.com/unstall/unstall/reading"
 	"github.com/unstall/unstall/sorting"
 )
@@ -223,22 +224,32 @@ func instead(class string) string {
 // fewer predicts the gen 2 collections that remain, and the pauses. They come as often as the budget of
 // large objects is used up. That is not the same whatever is allocated: the runtime gives more of it the
 // more was alive, as what came meanwhile is. With a part of the bytes gone they come between as often as
-// now and that part less often; the geometric middle is told (in the lab, where half of the bytes went,
-// .75 of them were left twice on .NET Core 3.1).
+// now and that part less often; [remainExponent] says where between.
 func (g *collector) fewer(large []*reading.Collection, sites []reading.AllocationSite) []cause.Prediction {
 	now := g.perMinute(len(g.those(func(x *reading.Collection) bool { return x.Generation == evidence.Gen2 })))
 	rest := now - g.perMinute(len(large))
 	paused, without := 1e3*g.ShareOf(g.Pauses), 1e3*g.ShareOf(g.pauses(func(x *reading.Collection) bool { return !forLarge(x) }))
 	out := []cause.Prediction{{ID: "gc.gen2_per_min", Metric: "gen 2 collections", Unit: "1/min", Now: cause.Number(now), Then: cause.Number(rest)},
 		{ID: "gc.paused_ms_per_s", Metric: "paused by GC", Unit: "ms/s", Now: cause.Number(paused), Then: cause.Number(without)}}
+	exponent := remainExponent(g.c)
 	owners := bySite(sites, func(s *reading.AllocationSite) string { return s.Owner })
 	for _, s := range owners[:min(3, len(owners))] {
 		part := s.Large / g.who.Large
 		if s.Owner != "" && part >= worthType && part < 1-worthType {
 			each := g.perMinute(len(large))
 			out = append(out, cause.Prediction{ID: "gc.gen2_without_owner_per_min", Metric: "gen 2 collections without large objects of " + s.Owner, Unit: "1/min", Now: cause.Number(now),
-				Then: cause.Number(rest + math.Sqrt(1-part)*each), Low: cause.Number(rest + (1-part)*each), High: cause.Number(now)})
+				Then: cause.Number(rest + math.Pow(1-part, exponent)*each), Low: cause.Number(rest + (1-part)*each), High: cause.Number(now)})
 		}
 	}
 	return out
+}
+
+// remainExponent is the power of the bytes that are left as which gen 2 collections for large objects remain, 0 as often as now, 1 in
+// proportion. In the lab, where about half of the bytes went, .75 of them were left twice on .NET Core 3.1; on 9, whose heap
+// consists of regions (since 7), .5 and .54.
+func remainExponent(c *cause.Case) float64 {
+	if major, ok := threadpool.Release(c.Bundle.Subjects[c.Subject].Version); ok && major >= 7 {
+		return .75
+	}
+	return .5
 }

@@ -156,9 +156,10 @@ func (p *Process) Short(items float64) bool {
 }
 
 // Release is the number of .NET's version before the first point.
-func (p *Process) Release() (int, bool) { return release(p.Bundle.Subjects[p.Subject].Version) }
+func (p *Process) Release() (int, bool) { return Release(p.Bundle.Subjects[p.Subject].Version) }
 
-func release(version string) (int, bool) {
+// Release is the major version of .NET, 9 of "9.0.7"; false where that is not known.
+func Release(version string) (int, bool) {
 	first, _, _ := strings.Cut(version, ".")
 	n, err := strconv.Atoi(first)
 	return n, err == nil

@@ -103,7 +103,7 @@ func (c Case) Check() error {
 	case c.Max > 0 && c.Min > c.Max:
 		return fmt.Errorf("min-threads=%d is above max-threads=%d: the runtime refuses that", c.Min, c.Max)
 	}
-	if n, ok := release(c.Version); !ok || n < 3 || n > 99 {
+	if n, ok := Release(c.Version); !ok || n < 3 || n > 99 {
 		return fmt.Errorf("version %q: the model covers .NET Core 3.1 and .NET 5 to 10", c.Version)
 	}
 	return nil
@@ -142,7 +142,7 @@ func (c Case) Predict() (Outcome, error) {
 	if c.Max == 0 {
 		c.Max = max(defaultMax, c.Min)
 	}
-	release, _ := release(c.Version)
+	release, _ := Release(c.Version)
 	var runs []result
 	events := 0
 	for seed, socket := range []bool{false, true, false, true, false} {
