@@ -127,7 +127,7 @@ func TestPages(t *testing.T) {
 		has  []string
 		not  []string
 	}{
-		{"/", 200, []string{"shop-sick.unstall", "<code>go.gc-rate</code>", "shop-well.unstall", "Not enough evidence"}, []string{"xq-", "link.unstall", "not diagnosed yet", `action="/record"`}},
+		{"/", 200, []string{"shop-sick.unstall", "<code>go.gc-rate</code>", "shop-well.unstall", "Nothing wrong. "}, []string{"xq-", "link.unstall", "not diagnosed yet", `action="/record"`}},
 		{"/?q=gc-rate", 200, []string{"shop-sick.unstall"}, []string{"shop-well.unstall"}},
 		{"/?q=nothing-is-called-so", 200, []string{"No capture has that"}, []string{"shop-sick"}},
 		{"/?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", 200, nil, []string{"<script>alert"}},
