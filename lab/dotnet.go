@@ -70,9 +70,9 @@ const (
 
 // Names of the figures of its collector.
 const (
-	FullEach     = "gen 2 collections" // a minute
-	Stopped      = "paused by GC"      // ms a second
-	FullPerGen1  = "gen 2 per gen 1 collection"
+	FullEach     = "gen 2 collections"                    // a minute
+	Stopped      = "paused by GC"                         // ms a second
+	FullOfOlder  = "gen 2 of gen 1 and gen 2 collections" // there may be none of gen 1
 	FullPerYoung = "gen 2 per gen 0 or gen 1 collection"
 	BlockingFull = "gen 2 collections that are not in the background"
 	LargeWaits   = "waits for large objects" // a minute
@@ -91,8 +91,8 @@ func (Dotnet) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) 
 		full := &gen[evidence.Gen2]
 		m[FullEach], m[Stopped] = 60*float64(full.Count)/g.Span, 1e3*g.Share.Number
 		m[BlockingFull] = float64(full.Count - full.Background)
-		if n := gen[evidence.Gen1].Count; n > 0 {
-			m[FullPerGen1] = float64(full.Count) / float64(n)
+		if n := gen[evidence.Gen1].Count + full.Count; n > 0 {
+			m[FullOfOlder] = float64(full.Count) / float64(n)
 		}
 		if n := gen[evidence.Gen0].Count + gen[evidence.Gen1].Count; n > 0 {
 			m[FullPerYoung] = float64(full.Count) / float64(n)

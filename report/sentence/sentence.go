@@ -130,7 +130,11 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		s = append(s, figure.Plural(r.Apart, "slow request")+" came before the recording or after it, and cannot be judged: record again while it is slow.")
 	}
 	if r := d.Requests; r != nil && r.Outside > 0 {
-		s = append(s, figure.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
+		if Healthy(d) { // none of them was slow enough for anybody to notice
+			s = append(s, figure.Count(r.Outside)+" more came outside the traced time, as quick as these.")
+		} else {
+			s = append(s, figure.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
+		}
 	}
 	if gc := collectors(d); gc != "" {
 		s = append(s, gc)
