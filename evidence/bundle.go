@@ -196,7 +196,8 @@ func (b *Bundle) rename(from, to SubjectID) {
 // An artifact about a host lists processes by pid. The one that has the name of
 // a process known otherwise, else the one listed first, is whom the artifact is
 // about; the others are its neighbours, and nobody's description but that of the
-// same pid is taken to be of them.
+// same pid is taken to be of them. Which of several services' spans are whose is
+// told by their environments, else by their names (see shareServices).
 func (b *Bundle) Unify() {
 	partsOf := make(map[SubjectID][]*Builder)
 	listOf := make(map[SubjectID]*Builder)
@@ -209,6 +210,7 @@ func (b *Bundle) Unify() {
 			}
 		}
 	}
+	b.shareServices(listOf)
 	gone := b.joinStretches()
 	var order, listed, seen []SubjectID
 	for s := range b.Subjects {
@@ -226,13 +228,17 @@ func (b *Bundle) Unify() {
 		if n == len(order) {
 			b.leads(listed, listOf, seen, lead)
 		}
-		var candidates []SubjectID
+		var candidates, surely []SubjectID // surely: of the same pid or virtual machine
 		for _, to := range seen {
 			if !b.Agree(b.Subjects[to], b.Subjects[from]) {
 				continue
 			}
 			x, y := &b.Subjects[to], &b.Subjects[from]
-			named := x.PID != 0 && x.PID == y.PID || x.Instance != "" && x.Instance == y.Instance || x.Name != "" && sameName(x.Name, y.Name) || x.Service != "" && x.Service == y.Service || x.Address != "" && x.Address == y.Address
+			if x.PID != 0 && x.PID == y.PID || x.Instance != "" && x.Instance == y.Instance {
+				surely = append(surely, to)
+				continue
+			}
+			named := x.Name != "" && sameName(x.Name, y.Name) || x.Service != "" && x.Service == y.Service || x.Address != "" && x.Address == y.Address
 			if !named && b.rivals(from, to) {
 				b.Warnf(0, "the spans are of several services, and it is unclear whether the other files are about %s: give the spans of one service", b.Subjects[from].Title())
 				continue
@@ -243,6 +249,9 @@ func (b *Bundle) Unify() {
 				}) {
 				candidates = append(candidates, to)
 			}
+		}
+		if len(surely) > 0 {
+			candidates = surely
 		}
 		switch len(candidates) {
 		case 0:
@@ -258,6 +267,48 @@ func (b *Bundle) Unify() {
 		}
 	}
 	b.dateStretches()
+}
+
+// shareServices tells processes that are listed by pid which of the services that spans are of
+// they are: the one their environment names, else the one that is called as one of them alone. What
+// an environment names and no span does is forgotten, as code may name its service otherwise; of
+// one service alone the others need not be told apart.
+func (b *Bundle) shareServices(listOf map[SubjectID]*Builder) {
+	told := make(map[string]int) // 0 nobody's yet, else of so many processes
+	for id, s := range b.Subjects {
+		if s.Service != "" && listOf[SubjectID(id)] == nil {
+			told[s.Service] = 0
+		}
+	}
+	for id := range listOf {
+		s := &b.Subjects[id]
+		if _, known := told[s.Service]; !known || len(told) < 2 {
+			s.Service = ""
+		} else {
+			told[s.Service]++
+		}
+	}
+	for service, owners := range told {
+		if owners > 0 || len(told) < 2 {
+			continue
+		}
+		var named []SubjectID
+		for id := range listOf {
+			if s := &b.Subjects[id]; s.Service == "" && s.Name == service {
+				named = append(named, id)
+			}
+		}
+		if len(named) == 1 {
+			b.Subjects[named[0]].Service = service
+		}
+	}
+	for id := range listOf {
+		for i := range b.Subjects {
+			if o, s := &b.Subjects[i], b.Subjects[id]; o.Service == "" && s.Service != "" && o.PID == s.PID && b.Agree(s, *o) {
+				o.Service = s.Service
+			}
+		}
+	}
 }
 
 // rivals says whether another service of the same file could be to as well as from: traces

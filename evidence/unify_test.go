@@ -188,6 +188,70 @@ func TestUnifyServices(t *testing.T) {
 	}
 }
 
+// Which of several services' spans are those of a process that is known by its pid, its
+// environment tells, else its name.
+func TestUnifyServicesOfProcesses(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		listed []Subject
+		spans  []string
+		want   string // the service of pid 7
+	}{
+		{"environment", []Subject{{PID: 7, Name: "java", Service: "shop"}, {PID: 8, Name: "burn"}}, []string{"shop", "mail"}, "shop"},
+		{"environment, of code that calls itself otherwise", []Subject{{PID: 7, Name: "java", Service: "shop"}}, []string{"till"}, "till"},
+		{"environment, of none that sent", []Subject{{PID: 7, Name: "java", Service: "shop"}}, []string{"till", "mail"}, ""},
+		{"name", []Subject{{PID: 7, Name: "mail"}, {PID: 8, Name: "burn"}}, []string{"shop", "mail"}, "mail"},
+		{"name of two", []Subject{{PID: 7, Name: "mail"}, {PID: 8, Name: "mail"}}, []string{"shop", "mail"}, ""},
+		{"one that is not named", []Subject{{PID: 7, Name: "java"}, {PID: 8, Name: "shop"}}, []string{"shop", "mail"}, ""},
+		{"environment before name", []Subject{{PID: 7, Name: "java", Service: "mail"}, {PID: 8, Name: "mail"}}, []string{"shop", "mail"}, "mail"},
+	} {
+		for _, spansFirst := range []bool{true, false} {
+			b := NewBundle()
+			b.Launchers = []string{"java"}
+			spans := func() {
+				p := b.Builder(b.AddArtifact(Artifact{Name: "spans"}), "spans")
+				for _, s := range c.spans {
+					p.Fact(Fact{Subject: p.Subject(Subject{Service: s}), Key: s})
+				}
+				p.Close()
+			}
+			if spansFirst {
+				spans()
+			}
+			p := b.Builder(b.AddArtifact(Artifact{Name: "flight"}), "jfr")
+			p.Fact(Fact{Subject: p.Subject(Subject{PID: 7, Runtime: "jvm"}), Key: "flight"})
+			p.Close()
+			p = b.Builder(b.AddArtifact(Artifact{Name: "host"}), "procfs")
+			p.Subject(Subject{Kind: Host})
+			for _, s := range c.listed {
+				p.Fact(Fact{Subject: p.Subject(s), Key: "listed"})
+			}
+			p.Close()
+			if !spansFirst {
+				spans()
+			}
+			b.Unify()
+			of := make(map[string]SubjectID)
+			for _, f := range b.Facts {
+				if f.Key != "listed" || b.Subjects[f.Subject].PID == 7 {
+					of[f.Key] = f.Subject
+				}
+			}
+			if got := b.Subjects[of["listed"]].Service; got != c.want || of["flight"] != of["listed"] {
+				t.Errorf("%s, spans first %v: pid 7 is %q of %v, want %q", c.name, spansFirst, got, b.Titles(), c.want)
+			}
+			for _, s := range c.spans {
+				if (of[s] == of["listed"]) != (s == c.want) {
+					t.Errorf("%s, spans first %v: spans of %s are of %q", c.name, spansFirst, s, b.Subjects[of[s]].Title())
+				}
+			}
+			if unclear := len(b.Warnings) > 0; unclear != (c.want == "") {
+				t.Errorf("%s, spans first %v: warned %v", c.name, spansFirst, b.Warnings)
+			}
+		}
+	}
+}
+
 // Streams of one .NET process tell two numbers of its processors, if a quota limits it. It is
 // one process all the same, and what the kernel tells of that PID is about it.
 func TestUnifyOnePIDWithTwoNumbersOfProcessors(t *testing.T) {

@@ -47,11 +47,13 @@ func TestEnv(t *testing.T) {
 		"DOTNET_gcServer=1", "COMPlus_GCHeapHardLimit=0x8000000", "DOTNET_TieredPGO=false",
 		"DOTNET_LICENSE_KEY=12345678", "DOTNET_DbPassword=1234", "DOTNET_STARTUP_HOOKS=/srv/x.dll", "DOTNET_=1",
 		"DOTNET_x=0123456789abcdef0123456789abcdef",
+		"OTEL_SERVICE_NAME=shop", "OTEL_RESOURCE_ATTRIBUTES=team=a, service.name=shop,owner=bob", "OTEL_EXPORTER_OTLP_HEADERS=authorization=x",
 	})
 	want := []string{
 		"GOGC=off", "GOMEMLIMIT=2GiB",
 		"JAVA_TOOL_OPTIONS=-Xmx2g -Ddb.password=[redacted] -Dx=1 -Dplain=[redacted]",
 		"DOTNET_gcServer=1", "COMPlus_GCHeapHardLimit=0x8000000", "DOTNET_TieredPGO=false",
+		"OTEL_SERVICE_NAME=shop", "OTEL_RESOURCE_ATTRIBUTES=service.name=shop",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

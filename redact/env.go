@@ -2,20 +2,20 @@ package redact
 
 import "strings"
 
-// kept are the environment variables that say how a runtime runs.
+// kept are the environment variables that say how a runtime runs, and what its spans are called.
 var kept = map[string]bool{
 	"GOGC": true, "GOMEMLIMIT": true, "GODEBUG": true, "GOMAXPROCS": true, "GOTRACEBACK": true,
-	"DOTNET_DiagnosticPorts": true,
+	"DOTNET_DiagnosticPorts": true, "OTEL_SERVICE_NAME": true,
 }
 
 // options are those that hold options of a JVM.
 var options = map[string]bool{"JAVA_TOOL_OPTIONS": true, "JDK_JAVA_OPTIONS": true, "_JAVA_OPTIONS": true}
 
 // Env returns those variables ("NAME=value", as os.Environ has them) that say how
-// a runtime runs, in the same order, their values redacted. All others are left
-// out, with their names: whatever they hold, no diagnosis needs it. Of the
-// runtime knobs of .NET (DOTNET_gcServer, COMPlus_GCHeapHardLimit) those are
-// kept whose values are numbers or switches.
+// a runtime runs, or what a process's telemetry calls it, in the same order, their values
+// redacted. All others are left out, with their names: whatever they hold, no diagnosis
+// needs it. Of the runtime knobs of .NET (DOTNET_gcServer, COMPlus_GCHeapHardLimit) those are
+// kept whose values are numbers or switches, of OTEL_RESOURCE_ATTRIBUTES service.name.
 func Env(environ []string) []string {
 	var out []string
 	for _, v := range environ {
@@ -25,6 +25,12 @@ func Env(environ []string) []string {
 		case options[name]:
 			value = string(Line([]byte(value)))
 			out = append(out, name+"="+strings.TrimPrefix(Words("- "+value), "- "))
+		case name == "OTEL_RESOURCE_ATTRIBUTES":
+			for attribute := range strings.SplitSeq(value, ",") {
+				if key, _, _ := strings.Cut(attribute, "="); strings.TrimSpace(key) == "service.name" {
+					out = append(out, name+"="+string(Line([]byte(strings.TrimSpace(attribute)))))
+				}
+			}
 		case kept[name] || knob(name, value):
 			out = append(out, name+"="+string(Line([]byte(value))))
 		}

@@ -15,9 +15,11 @@ import (
 	"github.com/unstall/unstall/diagnose"
 )
 
-// Spans that a service sends while it is recorded are its requests.
+// Spans that services send while one of them is recorded are requests, and those of the one that
+// its environment names are its own.
 func TestSpansWhileRecording(t *testing.T) {
 	target := program(t, "touch")
+	target.Env = append(target.Environ(), "OTEL_SERVICE_NAME=shop")
 	if err := target.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -45,12 +47,17 @@ func TestSpansWhileRecording(t *testing.T) {
 	if address == "" {
 		t.Fatalf("no address: %v", lines.Err())
 	}
-	var spans []string
-	for i := range 50 {
-		from := time.Now().UnixNano()
-		spans = append(spans, fmt.Sprintf(`{"traceId":"%032x","spanId":"%016x","name":"GET /play","kind":2,"startTimeUnixNano":"%d","endTimeUnixNano":"%d"}`, i+1, i+1, from-3e6, from))
+	var services []string
+	for n, service := range []string{"shop", "mail"} {
+		var spans []string
+		for i := range 50 {
+			from := time.Now().UnixNano()
+			id := 50*n + i + 1
+			spans = append(spans, fmt.Sprintf(`{"traceId":"%032x","spanId":"%016x","name":"GET /play","kind":2,"startTimeUnixNano":"%d","endTimeUnixNano":"%d"}`, id, id, from-3e6, from))
+		}
+		services = append(services, `{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"`+service+`"}}]},"scopeSpans":[{"spans":[`+strings.Join(spans, ",")+`]}]}`)
 	}
-	body := `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"spans":[` + strings.Join(spans, ",") + `]}]}]}`
+	body := `{"resourceSpans":[` + strings.Join(services, ",") + `]}`
 	var code int
 	eventually(t, "spans are taken", func() bool { // it listens before it takes any
 		a, err := http.Post(address+"/v1/traces", "application/json", strings.NewReader(body))
@@ -72,7 +79,19 @@ func TestSpansWhileRecording(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
 		t.Fatalf("%v: %s", err, out.String())
 	}
-	if d.Requests == nil || d.Requests.Count != 50 {
+	if d.Requests == nil || d.Requests.Count != 100 {
 		t.Errorf("requests: %+v", d.Requests)
+	}
+	var targets []string
+	for _, x := range d.Targets {
+		targets = append(targets, x.ID)
+	}
+	if all := strings.Join(targets, "|"); !strings.Contains(all, fmt.Sprint("pid ", target.Process.Pid)) || !strings.Contains(all, "mail") || strings.Contains(all, "shop") {
+		t.Errorf("targets are %q, want the spans of shop to be of the process, and mail apart", targets)
+	}
+	for _, x := range d.Warnings {
+		if strings.Contains(x.Text, "unclear") {
+			t.Errorf("warned: %s", x.Text)
+		}
 	}
 }

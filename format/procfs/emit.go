@@ -150,7 +150,7 @@ func (p *parser) finish() {
 	p.cover(host, evidence.CoverSoftirqs, p.host.get(evidence.SeriesHostSoftirqsNetRX))
 	var faults track // from the first to the last time any process's were read
 	for i, q := range p.processes {
-		s := evidence.Subject{Kind: evidence.Process, Name: q.name, PID: q.pid}
+		s := evidence.Subject{Kind: evidence.Process, Name: q.name, PID: q.pid, Service: q.service}
 		if p.btime > 0 && q.known && p.btime < 1<<33 && q.started < 1<<40 {
 			s.StartTime = p.btime*1e9 + q.started*(1e9/hz)
 		}

@@ -3,6 +3,7 @@ package procfs
 import (
 	"bytes"
 	"math"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -34,13 +35,31 @@ func (p *parser) processEnviron(line []byte) bool {
 		if !ok || len(name) == 0 {
 			return false
 		}
-		if q := p.subject; !ofRuntimes(string(name)) {
+		if q := p.subject; string(name) == "OTEL_SERVICE_NAME" && len(value) > 0 {
+			q.service = clean(value, 128)
+		} else if string(name) == "OTEL_RESOURCE_ATTRIBUTES" && q.service == "" {
+			q.service = serviceName(string(value))
+		} else if !ofRuntimes(string(name)) {
 			p.ignored++
 		} else if len(q.facts) < maxFacts {
 			q.facts = append(q.facts, p.setting(clean(name, 128), clean(value, 1024)))
 		}
 	}
 	return true
+}
+
+// serviceName is the service.name of OTEL_RESOURCE_ATTRIBUTES, "" none: keys and
+// percent-encoded values. https://opentelemetry.io/docs/specs/otel/resource/sdk/
+func serviceName(attributes string) string {
+	for attribute := range strings.SplitSeq(attributes, ",") {
+		key, value, _ := strings.Cut(attribute, "=")
+		if strings.TrimSpace(key) == "service.name" {
+			if name, err := url.PathUnescape(strings.TrimSpace(value)); err == nil {
+				return clean([]byte(name), 128)
+			}
+		}
+	}
+	return ""
 }
 
 // ofRuntimes says whether a variable is one that a runtime or the C library

@@ -24,6 +24,7 @@ type process struct {
 	environ int64 // line of its environment's section, 0 not read
 	facts   []evidence.Fact
 	args    []string
+	service string // what its environment says that its telemetry calls it
 
 	scheduled, switched pass // of its threads, by schedstat and by status
 	thp                 reading

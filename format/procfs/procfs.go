@@ -48,7 +48,7 @@
 //	/proc/PID/task/TID/{schedstat,status}  the same and context switches of every thread: summed by process
 //	/proc/PID/io                     bytes and calls of reading and writing
 //	/proc/PID/smaps_rollup           huge pages it has
-//	/proc/PID/environ                settings of runtimes: GOGC, GOMEMLIMIT
+//	/proc/PID/environ                settings of runtimes: GOGC, GOMEMLIMIT; what its telemetry calls it
 //	/proc/PID/cmdline                shown by inspect
 //	/proc/PID/fd/tcp                 no file: what sock_diag(7) tells of its TCP sockets
 //	/proc/PID/cgroup                 ties these to a process:

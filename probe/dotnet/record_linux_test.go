@@ -63,7 +63,7 @@ func series(t testing.TB, kept []*probetest.Artifact, name string) (all []*probe
 func ended(t *testing.T, s *ipctest.Server, how string) {
 	t.Helper()
 	for i, x := range s.Sessions() {
-		for x.Ended == "" { // the fake notes it after it has answered
+		for x.Ended == "" { // of one that was closed, the fake hears later
 			time.Sleep(time.Millisecond)
 			x = s.Sessions()[i]
 		}

@@ -223,7 +223,10 @@ func (s *Server) collect(c *net.UnixConn, form int, payload []byte) {
 	for n := 1; ; n++ {
 		data := []byte("Nettrace")
 		if s.Stream != nil {
-			data = s.Stream(*x)
+			s.mu.Lock()
+			told := *x
+			s.mu.Unlock()
+			data = s.Stream(told)
 		}
 		_, _ = c.Write(data)
 		if n == s.EndAfter {
@@ -239,19 +242,20 @@ func (s *Server) collect(c *net.UnixConn, form int, payload []byte) {
 			if x.Rundown != 0 {
 				_, _ = c.Write(s.Names)
 			}
-			s.ended(x, "stopped")
 			return
 		case <-gone:
-			s.ended(x, "closed")
+			s.closed(x)
 			return
 		}
 	}
 }
 
-func (s *Server) ended(x *Session, how string) {
+func (s *Server) closed(x *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	x.Ended = how
+	if x.Ended == "" {
+		x.Ended = "closed"
+	}
 }
 
 func (s *Server) stop(c net.Conn, payload []byte) {
@@ -267,6 +271,7 @@ func (s *Server) stop(c net.Conn, payload []byte) {
 		return
 	}
 	close(s.sessions[id-1].stop)
+	s.sessions[id-1].Ended = "stopped"
 	s.mu.Unlock()
 	answer(c, 0xff00, payload)
 }
