@@ -67,7 +67,7 @@ gallery: ## docs/gallery: the reports of the recorded incidents as pages, with p
 
 site: ## the documents as a site, into out/site/site
 	$(GO) run ./dev/site -o out/site
-	mkdocs=$$(dev/tools/mkdocs.sh) && cd out/site && NO_MKDOCS_2_WARNING=1 "$$mkdocs" build -q -s
+	mkdocs=$$(dev/tools/mkdocs.sh) && cd out/site && NO_MKDOCS_2_WARNING=1 "$$mkdocs" build -s
 	$(GO) run ./dev/site -finish out/site/site -worker .tools/mkdocs/iframe-worker.js
 
 demo: build ## a live incident: a sick Go gateway, diagnosed, fixed and verified (under 4 minutes)
