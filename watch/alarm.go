@@ -35,8 +35,8 @@ const (
 
 // record records a target into the ring until it is gone, and its alarms' captures.
 func (w *Watcher) record(ctx context.Context, s *subject) {
-	var last, sampled time.Time
-	sampled = w.now()
+	var last captured
+	sampled := w.now()
 	for ctx.Err() == nil {
 		done := make(chan error, 1)
 		of, cancel := context.WithCancelCause(ctx)
@@ -77,9 +77,9 @@ func (w *Watcher) record(ctx context.Context, s *subject) {
 			w.over("recording", "what happens is recorded again")
 		}
 		switch now := w.now(); {
-		case a != nil && (last.IsZero() || now.Sub(last) > w.opt.Quiet):
+		case a != nil && last.again(now, a.Rule, w.opt.Quiet):
 			w.capture(ctx, s, *a)
-			last = w.now()
+			last = captured{w.now(), a.Rule.Severity}
 		case a == nil && err == nil && path != "" && w.opt.Sample > 0 && now.Sub(sampled) >= w.opt.Sample && ctx.Err() == nil:
 			sampled = now
 			w.attribute(ctx, s, path)
@@ -88,6 +88,17 @@ func (w *Watcher) record(ctx context.Context, s *subject) {
 			wait(ctx, retry)
 		}
 	}
+}
+
+// captured is when a target was captured last, zero if it was not, and how grave that alarm was.
+type captured struct {
+	at       time.Time
+	severity string
+}
+
+// again says whether an alarm is captured: not soon after another, unless it is graver.
+func (c captured) again(now time.Time, r *rule.Rule, quiet time.Duration) bool {
+	return c.at.IsZero() || now.Sub(c.at) > quiet || r.Graver(c.severity)
 }
 
 // full says that nothing can be stored, and makes room: what is oldest in the ring is of least use.

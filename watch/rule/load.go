@@ -220,7 +220,7 @@ func (r *Rule) check(also []string) (wrong []error) {
 	if r.Title == "" {
 		wrong = append(wrong, errors.New("title is missing: say in one line what happens"))
 	}
-	if !slices.Contains([]string{"page", "warn", "note"}, r.Severity) {
+	if !slices.Contains(severities, r.Severity) {
 		wrong = append(wrong, fmt.Errorf("severity %q: give page, warn or note", r.Severity))
 	}
 	for _, c := range append([]Condition{r.Condition}, r.And...) {

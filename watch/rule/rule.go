@@ -13,6 +13,7 @@ package rule
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -29,6 +30,14 @@ type Rule struct {
 	Causes    []string         `yaml:"causes"`    // which it may be
 	Severity  string           `yaml:"severity"`  // page, warn or note; default warn
 	Line      int              `yaml:"-"`         // of the file
+}
+
+// severities in the order of how grave they are.
+var severities = []string{"note", "warn", "page"}
+
+// Graver says whether a rule is of a graver severity than another's.
+func (r *Rule) Graver(than string) bool {
+	return slices.Index(severities, r.Severity) > slices.Index(severities, than)
 }
 
 // Condition is what must hold of one series. One of Above, Below and Period says what; with
