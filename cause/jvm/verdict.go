@@ -49,9 +49,17 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 	}
 	v.Weight = share
 	b := g.billOf(p)
+	full := share >= muchStopped && g.outOfSight()
+	if full {
+		b = nil
+	}
 	switch {
 	case len(p) == 0:
 		v.Summary = "no " + what
+	case full:
+		v.State = cause.Supported
+		v.Summary += ", the host's CPUs are full, and how long requests waited before the service took them up is not in its own rows"
+		v.Needs = append(v.Needs, cause.Need{What: "requests as those saw them who made them: a load generator's results, or the log of a proxy", Command: "unstall record PID --requests FILE"})
 	case b != nil:
 		v.Evidence = append(v.Evidence, b.Figures(g.c, what)...)
 		g.judgeBilled(v, b, what)
@@ -79,6 +87,21 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 		v.Evidence = append(v.Evidence, c.Figure("gc.these_paused_worst_share", "share of the time paused by them f"+g.fromTo(x)[1:], x.share(), "1", g.Origin))
 	}
 	return b
+}
+
+// muchStopped is the share of the time that makes pauses a finding where requests are quick for the service
+// alone.
+const muchStopped = .1
+
+// outOfSight says whether requests may be slow though none is in what the service tells of them: it counts
+// from when a thread takes one up, and on full CPUs they wait for that.
+func (g *collector) outOfSight() bool {
+	l := g.c.Ledger
+	if l == nil || len(l.Rows) == 0 || l.ByClients() || g.c.Slow() || !g.meets() {
+		return false
+	}
+	host := reading.HostOf(g.c.Bundle, g.c.Subject, g.Window)
+	return host.Busy.MostlyKnown() && host.CPUs > 0 && host.Taken() >= busy*host.CPUs
 }
 
 // unlogged is the answer of causes that are about pauses where a log has none of them.

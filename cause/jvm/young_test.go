@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/cause"
+	"github.com/unstall/unstall/evidence"
 )
 
 // At 60 requests/s of 26 ms on two processors work takes 78 % of them, pauses 13 %: what
@@ -67,4 +68,20 @@ func TestYoungCollectionsOfALogAlone(t *testing.T) {
 	if v := judged(t, line, YoungGCRate); v.State != cause.Inconclusive || !strings.Contains(v.Summary, "too few young collections (1)") {
 		t.Errorf("a log of one line: %s, %s", v.State, v.Summary)
 	}
+}
+
+// A service that counts its requests from when a thread takes one up does not see those that wait for that: on full
+// CPUs, where every tenth of a second is stopped, quick rows of its own do not acquit the collections.
+func TestYoungCollectionsWithRowsOfTheServiceItself(t *testing.T) {
+	of := func(took int64, busy float64) *cause.Case {
+		return service{collector: "ParNew+CMS", cores: 2, rate: 20, demand: 20 * ms, pauses: every(450*ms, parnew(took)), series: map[string]float64{"host.cpu.busy": busy}}.build()
+	}
+	if v := only(t, of(60*ms, 1.96), YoungGCRate.ID); len(v.Needs) == 0 || v.Saves != nil {
+		t.Errorf("full: %+v", v)
+	}
+	only(t, of(60*ms, 1.2), "")
+	only(t, of(20*ms, 1.96), "")
+	clients := of(60*ms, 1.96)
+	clients.Bundle.Loads = []evidence.LoadResult{{Origin: evidence.NewOrigin(clients.Ledger.Source, 1)}}
+	only(t, clients, "")
 }
