@@ -29,7 +29,7 @@ type window struct {
 	artifact evidence.ArtifactID
 }
 
-// windows returns the anchored span of every artifact.
+// windows returns the anchored span of every artifact, of the pieces of one recording together.
 func windows(b *evidence.Bundle) []window {
 	var out []window
 	for _, c := range b.Coverage {
@@ -41,7 +41,7 @@ func windows(b *evidence.Bundle) []window {
 		w := window{reading.Window{From: c.From - slack, Until: c.Until + slack}, a}
 		found := false
 		for i := range out {
-			if out[i].artifact == a {
+			if out[i].artifact == a || b.Artifacts[a].Series != "" && b.Artifacts[a].Series == b.Artifacts[out[i].artifact].Series {
 				out[i].From, out[i].Until = min(out[i].From, w.From), max(out[i].Until, w.Until)
 				found = true
 			}

@@ -59,7 +59,7 @@ func (g *collector) judge(v *cause.Verdict, p reading.Pauses, what string, least
 	case full:
 		v.State = cause.Supported
 		v.Summary += ", the host's CPUs are full, and how long requests waited before the service took them up is not in its own rows"
-		v.Needs = append(v.Needs, cause.Need{What: "requests as those saw them who made them: a load generator's results, or the log of a proxy", Command: "unstall record PID --requests FILE"})
+		v.Needs = append(v.Needs, cause.Need{What: "requests as those saw them who made them: a load generator's results, or the log of a proxy"})
 	case b != nil:
 		v.Evidence = append(v.Evidence, b.Figures(g.c, what)...)
 		g.judgeBilled(v, b, what)
