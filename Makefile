@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build wheel test-python test-spark test release-snapshot chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet test-dotnet fuzz lint site help
+.PHONY: build wheel test-python test-spark test release-snapshot chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
 
 GO            ?= go
 WHEELARCH     ?= amd64
@@ -15,6 +15,8 @@ GOLANGCI_LINT ?= v2.15.0
 ONLY          ?=
 RUNS          ?= 1
 KEEP          ?=
+LOGS          ?=
+SPARKFLAGS    ?=
 GRID          ?= out/grid
 PREDICTIONS   ?= docs/predictions.md
 
@@ -107,6 +109,9 @@ bench: ## speed and memory of reading, recording and making load: ratios
 
 bench-dotnet: ## the collections for .NET against the standard ones, on 3.1 and 9: ratios (4 minutes)
 	$(GO) run ./dev/bench/collections
+
+bench-spark: build ## logs of a folder (LOGS=) with one and two workers of Spark: ratio, and each verdict against the single run's
+	UNSTALL_BINARY=$(CURDIR)/bin/unstall JAVA_HOME=$$(dev/tools/jdk.sh 17) $$(dev/tools/python.sh spark) dev/bench/spark/spark.py $(SPARKFLAGS) '$(LOGS)'
 
 test-dotnet: ## all tests of the collections for .NET, on 3.1 and 9, and their package built (10 minutes)
 	$(GO) test -count=1 -v -timeout 60m ./remedy/dotnet -long

@@ -3,34 +3,44 @@ package lab
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // Serve builds what variants of a lab need, starts them side by side, each warmed up as its lab has it, and
-// calls do: for who looks at them in another way than by a diagnosis. They end when do has returned.
+// calls do: for who looks at them in another way than by a diagnosis. They end when do has returned. The host is as all of
+// them want it; variants that want it in different ways cannot run side by side.
 func Serve(ctx context.Context, l *Lab, opt Options, variants []string, do func(*Stand) error) error {
 	opt.Only = variants
 	s, err := stand(ctx, l, opt)
 	if err != nil {
 		return err
 	}
-	return s.run(func() error {
-		for _, name := range variants {
-			v, _ := s.Variant(name)
-			if err := s.load.admit(v); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			if s.Service(name) != nil {
-				continue
-			}
-			one, err := s.start(v)
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			s.Services = append(s.Services, one)
+	first := s.variants[0]
+	for _, v := range s.variants {
+		if !slices.Equal(v.Host, first.Host) || !slices.Equal(v.Beside, first.Beside) {
+			return fmt.Errorf("lab %s: %s and %s want different hosts", l.Name, first.Name, v.Name)
 		}
-		return do(s)
-	})
+	}
+	return s.run(func() error { return s.on(first, func() error { return s.serve(variants, do) }) })
+}
+
+func (s *Stand) serve(variants []string, do func(*Stand) error) error {
+	for _, name := range variants {
+		v, _ := s.Variant(name)
+		if err := s.load.admit(v); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if s.Service(name) != nil {
+			continue
+		}
+		one, err := s.start(v)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		s.Services = append(s.Services, one)
+	}
+	return do(s)
 }
 
 // Demand is the load that a service is diagnosed under; where that takes it, it is warmed up before.

@@ -165,6 +165,14 @@ func (one *Service) pids() []int {
 	return pids
 }
 
+// Serving are the processes that answer: more than one where the one that was started only starts others.
+func (one *Service) Serving() []int {
+	if len(one.processes) > 0 {
+		return one.processes
+	}
+	return []int{one.PID}
+}
+
 // look says what a service is like now.
 func (s *Stand) look(one *Service) (state, error) {
 	st, err := s.Runtime.look(one)

@@ -113,21 +113,20 @@ type source struct {
 var prometheusSource = source{"prometheus", "${datasource}"}
 
 type variable struct {
-	Name       string  `json:"name"`
-	Label      string  `json:"label,omitempty"`
-	Type       string  `json:"type"`
-	Query      string  `json:"query"`
-	Definition string  `json:"definition,omitempty"`
-	Source     *source `json:"datasource,omitempty"`
-	Refresh    int     `json:"refresh"`
-	Multi      bool    `json:"multi"`
-	All        bool    `json:"includeAll"`
-	AllValue   string  `json:"allValue,omitempty"`
-	Sort       int     `json:"sort,omitempty"`
+	Name     string  `json:"name"`
+	Label    string  `json:"label,omitempty"`
+	Type     string  `json:"type"`
+	Query    string  `json:"query"`
+	Source   *source `json:"datasource,omitempty"`
+	Refresh  int     `json:"refresh"`
+	Multi    bool    `json:"multi"`
+	All      bool    `json:"includeAll"`
+	AllValue string  `json:"allValue,omitempty"`
+	Sort     int     `json:"sort,omitempty"`
 }
 
 func choice(name, query string) variable {
-	return variable{Name: name, Type: "query", Query: query, Definition: query, Source: &prometheusSource, Refresh: 2, Multi: true, All: true, AllValue: ".*", Sort: 1}
+	return variable{Name: name, Type: "query", Query: query, Source: &prometheusSource, Refresh: 2, Multi: true, All: true, AllValue: ".*", Sort: 1}
 }
 
 type place struct {
@@ -192,7 +191,7 @@ func chart(name, unit string, bound *float64, targets ...target) panel {
 	}
 	return panel{Type: "timeseries", Title: name, Source: &prometheusSource, Targets: targets,
 		Field:   &fieldConfig{defaults{unit, &zero, t, map[string]any{"drawStyle": "line", "lineWidth": 1, "fillOpacity": 10, "thresholdsStyle": map[string]any{"mode": style}}}, []any{}},
-		Options: map[string]any{"legend": map[string]any{"displayMode": "list", "placement": "bottom", "showLegend": true}, "tooltip": map[string]any{"mode": "multi", "sort": "desc"}}}
+		Options: map[string]any{"legend": map[string]any{"calcs": []string{}, "displayMode": "list", "placement": "bottom", "showLegend": true}, "tooltip": map[string]any{"mode": "multi", "sort": "desc"}}}
 }
 
 // add puts a row of charts below what is there, three beside each other, and says where it ends.

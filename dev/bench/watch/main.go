@@ -7,6 +7,8 @@
 //
 //	go run ./dev/bench/watch              3 minutes of quiet, then the fault
 //	go run ./dev/bench/watch -for 30m     what the project promises: 2 % of a core, 64 MiB, no alarm
+//	go run ./dev/bench/watch -twins -for 30m   healthy twins of all incidents, 30 minutes: no alarm, and the same of three of them;
+//	                                      then the clock is set, the disk is full, a target and the watcher are killed (as root)
 //	go run ./dev/bench/watch -labs all    each incident's lab beside its healthy twin: is the alarm soon, and its capture
 //	                                      diagnosed to the right cause? (5 minutes each; -labs go-ballast,jvm-parnew)
 //
@@ -33,7 +35,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/load"
 	"github.com/unstall/unstall/watch"
 )
@@ -43,11 +44,12 @@ func main() {
 	quiet := flag.Float64("rate", 60, "requests per second to each gateway meanwhile")
 	storm := flag.Float64("storm", 700, "requests per second to the one that becomes sick; 0: none does")
 	of := flag.String("labs", "", "labs to watch instead, by name, or all")
+	healthy := flag.Bool("twins", false, "watch healthy twins of all labs instead")
 	keep := flag.String("keep", "", "folder for the captures of alarms")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *d, *quiet, *storm, *of, *keep); err != nil {
+	if err := run(ctx, *d, *quiet, *storm, *of, *keep, *healthy); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/watch:", err)
 		os.Exit(1)
 	}
@@ -60,7 +62,7 @@ const (
 	mostOf  = 256 // MiB of the ring
 )
 
-func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep string) error {
+func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep string, healthy bool) error {
 	dir, err := os.MkdirTemp("", "unstall-bench")
 	if err != nil {
 		return err
@@ -74,6 +76,9 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep st
 	}
 	if of != "" {
 		return underWatch(ctx, unstall, strings.Split(of, ","), keep)
+	}
+	if healthy {
+		return quietTwins(ctx, unstall, dir, d)
 	}
 	gateway, err := built(ctx, dir, "./lab/go-ballast/gateway")
 	if err != nil {
@@ -142,23 +147,12 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep st
 		}
 	}
 	w.kill()
-	whole, torn := 0, 0
-	err = filepath.WalkDir(filepath.Join(dir, "state"), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".unstall") {
-			if c, err := capture.Open(path); err != nil || len(c.Artifacts()) == 0 {
-				torn++
-				fmt.Println("  cannot be read:", path, err)
-			} else {
-				whole++
-			}
-		}
-		return err
-	})
-	fmt.Printf("killed: %d captures can be read, %d cannot\n", whole, torn)
+	whole, empty, torn := readable(filepath.Join(dir, "state"))
+	fmt.Printf("killed: %d captures can be read, %d hold nothing, %d cannot be read\n", whole, empty, torn)
 	if torn > 0 || whole == 0 {
 		miss("captures of a watcher that was killed cannot be read")
 	}
-	return errors.Join(append(wrong, err)...)
+	return errors.Join(wrong...)
 }
 
 // serve starts a gateway.
@@ -221,7 +215,8 @@ func request(ctx context.Context, url string, rate float64, d time.Duration) {
 // watcher is an unstall that watches.
 type watcher struct {
 	*exec.Cmd
-	dir string
+	dir   string
+	began time.Time
 
 	mu       sync.Mutex
 	lines    []watch.Line
@@ -234,7 +229,12 @@ type watcher struct {
 
 func watched(path, dir string, targets []string, more ...string) (*watcher, error) {
 	args := append([]string{"watch", "--dir", filepath.Join(dir, "state"), "--sample", "0s", "--metrics", "127.0.0.1:0"}, more...)
-	w := &watcher{Cmd: exec.Command(path, append(args, targets...)...), dir: dir, came: make(chan struct{}, 1)}
+	return start(path, dir, append(args, targets...))
+}
+
+// start starts a watcher and reads what it says.
+func start(path, dir string, args []string) (*watcher, error) {
+	w := &watcher{Cmd: exec.Command(path, args...), dir: dir, began: time.Now(), came: make(chan struct{}, 1)}
 	w.Stderr = os.Stderr
 	out, err := w.StdoutPipe()
 	if err != nil {
