@@ -78,10 +78,10 @@ demo: build ## a live incident: a sick Go gateway, diagnosed, fixed and verified
 labs: build ## every incident in full, with its figures (20 minutes each)
 	bin/unstall lab score
 
-accuracy: ## all services of lab/accuracy and the labs' variants against the known answers, and docs/accuracy.md (ONLY=regexp RUNS=3 KEEP=folder)
+accuracy: ## services of lab/accuracy and the labs' variants against known answers, and docs/accuracy.md (ONLY=regexp RUNS=3 KEEP=folder)
 	$(GO) run ./dev/accuracy -runs $(RUNS) $(if $(ONLY),-only '$(ONLY)',-o docs/accuracy.md) $(if $(KEEP),-keep $(KEEP)) $(ACCURACYFLAGS)
 
-thirdparty: build ## real programs from package registries, healthy and sick by one setting, and what is said of them (ONLY=caddy,etcd/gogc)
+thirdparty: build ## real programs of others, healthy and sick by one setting, and what is said of them (ONLY=caddy,etcd/gogc)
 	$(GO) run ./dev/thirdparty $(if $(ONLY),--only '$(ONLY)')
 
 recordings: ## record the fixtures anew (FIXTURE=go.gc-rate/ or FIXTURE=all)
@@ -110,7 +110,7 @@ bench: ## speed and memory of reading, recording and making load: ratios
 bench-dotnet: ## the collections for .NET against the standard ones, on 3.1 and 9: ratios (4 minutes)
 	$(GO) run ./dev/bench/collections
 
-bench-spark: build ## logs of a folder (LOGS=) with one and two workers of Spark: ratio, and each verdict against the single run's
+bench-spark: build ## a folder of logs (LOGS=) by one and two workers of Spark: ratio
 	UNSTALL_BINARY=$(CURDIR)/bin/unstall JAVA_HOME=$$(dev/tools/jdk.sh 17) $$(dev/tools/python.sh spark) dev/bench/spark/spark.py $(SPARKFLAGS) '$(LOGS)'
 
 test-dotnet: ## all tests of the collections for .NET, on 3.1 and 9, and their package built (10 minutes)
