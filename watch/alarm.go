@@ -127,7 +127,7 @@ func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 	name := fmt.Sprintf("%s-%s-%s", fileKey(s.Service), a.at.UTC().Format("20060102T150405"), a.Rule.ID)
 	path := free(filepath.Join(dir, name), segmentSuffix)
 	after := path + afterSuffix
-	finding := record.FindElse(ctx, w.opt.Probes, w.opt.Others, []discover.Target{s.target})
+	finding := w.find(ctx, s, a.Rule)
 	_, err := finding.Record(ctx, record.Options{For: w.opt.After, Path: after, Tool: w.opt.Tool, Command: w.opt.Command, Follow: s.requests.follow})
 	if err != nil && ctx.Err() == nil {
 		w.full(err)
@@ -174,6 +174,16 @@ func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 		w.mu.Unlock()
 	}
 	w.log.say(line)
+}
+
+// find asks what can be recorded in full: with stacks of the kernel where the rule is about what it does, or about
+// nothing of which a cause is known, such as slow requests.
+func (w *Watcher) find(ctx context.Context, s *subject, r *rule.Rule) record.Finding {
+	ofKernel := func(cause string) bool { return strings.HasPrefix(cause, "linux.") }
+	if w.opt.Kernel != nil && (len(r.Causes) == 0 || slices.ContainsFunc(r.Causes, ofKernel)) {
+		return record.Find(ctx, w.opt.Kernel, []discover.Target{s.target})
+	}
+	return record.FindElse(ctx, w.opt.Probes, w.opt.Others, []discover.Target{s.target})
 }
 
 // afterSuffix is that of what is recorded after an alarm, until it is one with what was before.

@@ -58,6 +58,7 @@ type Options struct {
 	Find    func(ctx context.Context) ([]discover.Target, error) // what runs here
 	Probes  []probe.Probe                                        // asked of each target
 	Others  []probe.Probe                                        // of those of whose runtime the others tell nothing
+	Kernel  []probe.Probe                                        // asked instead after an alarm that the kernel may be behind
 	// Diagnose diagnoses a capture on disk, in another process. Nil: nobody does.
 	Diagnose func(ctx context.Context, path string) (*diagnose.Diagnosis, error)
 }

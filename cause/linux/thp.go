@@ -113,10 +113,22 @@ func (t *thp) title() string {
 // requests had of it; of requests that are all alike, of all their time. It is not ok where no
 // request was seen.
 func (t *thp) ofRequests(c *cause.Case) (share float64, ok bool) {
+	lost, scale := t.lost(c)
+	return partOf(c, lost, scale)
+}
+
+// inKernel says that slow requests may have spent much of their time in the kernel: of a service that is asked little
+// that is little of a CPU.
+func inKernel(c *cause.Case) bool {
+	share, ok := partOf(c, reading.SystemTime(c.Bundle, c.Subject, reading.Watched(c.Bundle, c.Subject)), 1)
+	return ok && share >= cause.Arguable
+}
+
+// partOf is ofRequests of what a curve tells of, scaled.
+func partOf(c *cause.Case, lost *reading.Curve, scale float64) (share float64, ok bool) {
 	if c.Ledger == nil || c.Ledger.All == nil || len(c.Ledger.All.Rows) == 0 {
 		return 0, false
 	}
-	lost, scale := t.lost(c)
 	all, watched := meet(c, lost)
 	if !lost.Known() || watched < reading.Most && slowAtAll(c) {
 		return 0, false

@@ -50,7 +50,7 @@ What one hears and what no longer holds: since Linux 5.8 a write after a fork co
 4 KiB of a huge page, not 2 MiB, so that THP made the fork of a Redis of 2 GB 30 times
 faster there (what LATENCY DOCTOR says is of before); MongoDB wants THP on from 8.0, off
 before; Oracle wants madvise; Go since 1.21.4 asks for none for its heap.`,
-	Least:   "a fifth of the process's CPU time and 3 % of a CPU; with requests, threads in it for 15 % of the time they take",
+	Least:   "a fifth of the process's CPU time, and 3 % of a CPU or a quarter of what slow requests take; with requests, threads in it for 15 % of the time they take",
 	Needs:   "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
 	Applies: func(c *cause.Case) bool { return thpOf(c).known() },
 	Judge:   judgeTHP,
@@ -77,14 +77,15 @@ func judgeTHP(c *cause.Case) cause.Verdict {
 	v := cause.Verdict{State: cause.RuledOut, Evidence: t.figures(c)}
 	switch {
 	case !t.sampled():
-		return t.byCounters(v)
+		return t.byCounters(c, v)
 	}
 	v.Summary = t.summary()
 	if t.elsewhere() {
 		v.Summary = fmt.Sprintf("memory is compacted for %s of the CPU time, but for buffers of the kernel, not for huge pages", figure.Percent(t.Seen.Running.Elsewhere))
 		return v
 	}
-	if t.cost() < worthTHP || t.cost()*t.CPU < leastTHP {
+	share, ok := t.ofRequests(c)
+	if t.cost() < worthTHP || t.cost()*t.CPU < leastTHP && !(ok && share >= cause.Material) {
 		if t.helps() {
 			v.Summary = t.praise()
 			v.Prediction = append(v.Prediction, t.without())
@@ -93,7 +94,6 @@ func judgeTHP(c *cause.Case) cause.Verdict {
 	}
 	// Requests lose more than the threads that work on them: others wait behind these for a CPU or
 	// a lock of the memory map. They lose no more than the part of all work that it is.
-	share, ok := t.ofRequests(c)
 	if ok && share < cause.Arguable {
 		v.Summary += fmt.Sprintf(", but that is %s of the time slow requests take", figure.Percent(share))
 		return v
@@ -128,7 +128,7 @@ func (t *thp) placed(c *cause.Case, v *cause.Verdict) {
 }
 
 // byCounters judges by what the host counts: that can clear it, but not convict.
-func (t *thp) byCounters(v cause.Verdict) cause.Verdict {
+func (t *thp) byCounters(c *cause.Case, v cause.Verdict) cause.Verdict {
 	s, stalls := t.System/t.CPU, t.Seen.Stalls.Mostly()
 	v.Summary = fmt.Sprintf("page faults compacted memory %s times per second on the host", figure.Num(stalls.Number))
 	excess := 0.
@@ -140,9 +140,11 @@ func (t *thp) byCounters(v cause.Verdict) cause.Verdict {
 		v.Summary = t.summary()
 	case math.IsNaN(s):
 		v.State, v.Needs = cause.Inconclusive, []cause.Need{kernelStacks}
-	case t.System < leastTHP || s < worthTHP:
+	case s < worthTHP:
 		v.Summary = fmt.Sprintf("the process uses only %s of its CPU time in the kernel", figure.Percent(s))
-	case t.helps():
+	case t.System < leastTHP && !inKernel(c):
+		v.Summary = fmt.Sprintf("the process uses only %s of a CPU in the kernel", figure.Percent(t.System))
+	case t.helps() && !(stalls.Number >= someStalls): // what compacting costs is not in what its faults cost
 		v.Summary = t.praise()
 		v.Prediction = append(v.Prediction, t.without())
 	case stalls.Number >= someStalls || excess >= suspectTHP:

@@ -61,8 +61,9 @@ func (c *watchCommand) live(s *session) error {
 		out = f
 	}
 	probes, others := (&recording{}).probes()
+	kernel, _ := (&recording{Kernel: true}).probes()
 	opt := watch.Options{Targets: c.Targets, Discover: c.Discover, Except: os.Getpid(), Rules: rules, Dir: c.dir(), RingSize: size, Captures: captures, After: c.After, Sample: c.Sample, Quiet: c.Quiet,
-		Tool: version(), Command: os.Args, Log: out, Probes: probes, Others: others,
+		Tool: version(), Command: os.Args, Log: out, Probes: probes, Others: others, Kernel: kernel,
 		Resolve: func(ctx context.Context, arg string) (discover.Target, error) {
 			return discover.Resolve(ctx, arg, runtime.Recognisers())
 		},
