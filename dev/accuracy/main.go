@@ -6,6 +6,7 @@
 //	go run ./dev/accuracy -only redis -keep out/x    some, and their captures are kept
 //	go run ./dev/accuracy -only redis -files         also from what redis-cli and its log say, without a recording
 //	go run ./dev/accuracy -again out/x               the captures kept are diagnosed anew
+//	go run ./dev/accuracy -watch -only redis         some are watched: are there alarms, and of what are their captures?
 //
 // Its opinion: the answer is written before the service runs, in known.json, and the
 // diagnosis is told nothing but a PID. What was asked is told with what came of it: wrong
@@ -39,6 +40,7 @@ type options struct {
 	out      string
 	noLabs   bool
 	files    bool
+	watch    bool
 	work     string // folder for what is built
 	patience time.Duration
 }
@@ -75,6 +77,7 @@ func command(ctx context.Context, args []string) (pass bool, err error) {
 	f.StringVar(&o.out, "o", "", "also write the result to this file")
 	f.BoolVar(&o.noLabs, "no-labs", false, "leave out the labs' variants, which take ten to twenty minutes each")
 	f.BoolVar(&o.files, "files", false, "also judge what is said of files that people have without a recording, where a runtime has such")
+	f.BoolVar(&o.watch, "watch", false, "watch the services instead, as unstall watch does, and say what alarms there were")
 	f.StringVar(&o.work, "work", filepath.Join("out", "accuracy"), "folder for what is built")
 	if err := f.Parse(args); err != nil {
 		return false, err
@@ -104,6 +107,9 @@ func run(ctx context.Context, o options) (pass bool, err error) {
 	}
 	if o.binary, err = tool(ctx, o); err != nil {
 		return false, err
+	}
+	if o.watch {
+		return watchAll(ctx, o)
 	}
 	var cases []Case
 	if o.again != "" {

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/lab/process"
+	"github.com/unstall/unstall/watch"
+)
+
+// watched is what a watcher with the rules that come with unstall said of a service: at first it is asked little, then all of its load.
+type watched struct {
+	Case           // of the first alarm's capture; nothing found where there was none
+	alarms []alarm // in their order
+}
+
+type alarm struct {
+	rule  string
+	after time.Duration // since the onset: when the whole load began
+}
+
+// How a service is watched. A process that has just begun is left alone for half a minute; an alarm is to come within a minute of
+// the onset.
+const (
+	asksLittle  = .1 // of the load
+	calmFor     = 40 * time.Second
+	wholeFor    = 75 * time.Second
+	diagnosedIn = 3 * time.Minute
+)
+
+// watchAll watches services one after the other. It passes where no healthy one set off an alarm and each alarm of another one was
+// diagnosed to the right cause. That nothing alarms of a sick one is told, and no failure: not each cause has a figure that is read
+// each second.
+func watchAll(ctx context.Context, o options) (pass bool, err error) {
+	if o.keep, err = os.MkdirTemp("", "unstall-accuracy-"); err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(o.keep)
+	services, err := readServices(o.dir)
+	if err != nil {
+		return false, err
+	}
+	var all []watched
+	for _, s := range services {
+		if !o.only.MatchString(s.Name) {
+			continue
+		}
+		if err := s.prepare(ctx, o); err != nil {
+			say("%s: %v", s.Name, err)
+		}
+		x := watchOne(ctx, o, s)
+		if ctx.Err() != nil {
+			break
+		}
+		say("%s", x)
+		all = append(all, x)
+	}
+	if len(all) == 0 {
+		return false, fmt.Errorf("-only %s: no service has such a name", o.only)
+	}
+	return tableOf(os.Stdout, all), nil
+}
+
+func watchOne(ctx context.Context, o options, s service) (x watched) {
+	k := &Kept{Service: s.Name, Run: 1, Known: &s.Known, About: s.Known.About, Runtime: s.Known.Runtime, SLO: s.Known.SLO}
+	x.Case = Case{Service: s.Name, Run: 1, About: s.Known.About, Runtime: s.Known.Runtime, Found: []string{}, Expected: s.Known.Answer.First, Healthy: s.Known.Healthy}
+	_, err := withService(ctx, o, s, func(st *stage) error { return st.watched(ctx, k, &x) })
+	switch {
+	case errors.Is(err, errSkip):
+		x.Skipped = err.Error()
+	case err != nil:
+		x.Error = err.Error()
+	case x.Healthy:
+		x.Right = len(x.alarms) == 0
+		x.FalseAlarm = !x.Right
+	}
+	return x
+}
+
+// watched has a watcher look at the service while it is asked little, and then all.
+func (st *stage) watched(ctx context.Context, k *Kept, x *watched) error {
+	dir := filepath.Join(st.dir, "watch")
+	args := []string{"watch", "--dir", dir, "--sample", "0s"}
+	if k.SLO.Duration > 0 {
+		args = append(args, "--slo", k.SLO.String())
+	}
+	w, err := process.Launch(process.Spec{Bin: st.binary, Args: append(args, strconv.Itoa(st.target.PID)), Env: os.Environ(), Dir: st.dir, Log: filepath.Join(st.dir, "watch.log")})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	var little []demand
+	for _, d := range st.Known.Load {
+		if d.Rate *= asksLittle; d.Rate == 0 {
+			d.Connections = 1
+		}
+		little = append(little, d)
+	}
+	if err := st.under(ctx, little, calmFor, true, nil); err != nil {
+		return err
+	}
+	onset := time.Now()
+	over := func() bool { // it is known what came of it
+		lines, _ := linesOf(filepath.Join(st.dir, "watch.log"))
+		alarmed := false
+		for _, l := range lines {
+			alarmed = alarmed || l.Event == watch.EventAlarm && l.Severity != "note"
+			if l.Event == watch.EventDiagnosis {
+				return true
+			}
+		}
+		return !alarmed && time.Since(onset) > wholeFor
+	}
+	if err := st.under(ctx, st.Known.Load, wholeFor+diagnosedIn, false, over); err != nil {
+		return err
+	}
+	lines, err := linesOf(filepath.Join(st.dir, "watch.log"))
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		switch {
+		case l.Event == watch.EventAlarm && l.Severity != "note":
+			x.alarms = append(x.alarms, alarm{l.Rule, l.Time.Sub(onset)})
+		case l.Event == watch.EventDiagnosis && len(x.Found) == 0 && l.Capture != "":
+			args := []string{"diagnose", l.Capture, "--format", "json"}
+			if k.SLO.Duration > 0 {
+				args = append(args, "--slo", k.SLO.String())
+			}
+			d, err := ask(ctx, st.binary, args)
+			if err != nil {
+				return err
+			}
+			x.against(d, k)
+		}
+	}
+	return st.alive()
+}
+
+// under puts loads on the service for a time, or until it is over.
+func (st *stage) under(ctx context.Context, load []demand, lasts time.Duration, warm bool, over func() bool) (err error) {
+	var senders []*sender
+	defer func() {
+		for _, x := range senders {
+			_ = x.Stop()
+		}
+	}()
+	for n, d := range load {
+		x, err := st.send(n, d, lasts, warm, 1)
+		if err != nil {
+			return err
+		}
+		senders = append(senders, x)
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for until := time.Now().Add(lasts); time.Now().Before(until) && (over == nil || !over()); {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// linesOf reads what a watcher has said so far.
+func linesOf(path string) (all []watch.Line, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		var l watch.Line
+		if json.Unmarshal(s.Bytes(), &l) == nil && l.Event != "" {
+			all = append(all, l)
+		}
+	}
+	return all, nil
+}
+
+// said are the alarms: "go.gc-cpu after 21 s".
+func (x watched) said() string {
+	var all []string
+	for _, a := range x.alarms {
+		all = append(all, fmt.Sprintf("`%s` after %.0f s", a.rule, a.after.Seconds()))
+	}
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}
+
+// String is what is told while it goes on.
+func (x watched) String() string {
+	switch {
+	case !x.asked():
+		return x.Case.String()
+	case x.Healthy && x.Right:
+		return x.Service + ": healthy, no alarm"
+	case x.Healthy:
+		return fmt.Sprintf("%s: FALSE ALARM: %s; its capture: %s", x.Service, x.said(), x.First())
+	case len(x.alarms) == 0:
+		return fmt.Sprintf("%s: %s, no alarm", x.Service, strings.Join(x.Expected, "|"))
+	}
+	return fmt.Sprintf("%s; alarms: %s", x.Case, x.said())
+}
+
+// tableOf writes what came of all, and says whether it is as it should be.
+func tableOf(w io.Writer, all []watched) (pass bool) {
+	pass = true
+	healthy, falsely, sick, alarmed, right := 0, 0, 0, 0, 0
+	fmt.Fprintln(w, "| service | is | alarms | first of its capture | |\n|---|---|---|---|---|")
+	for _, x := range all {
+		is, verdict := strings.Join(x.Expected, ", "), "right"
+		if x.Healthy {
+			is = "healthy"
+		}
+		switch {
+		case !x.asked():
+			verdict = x.Error + x.Skipped
+			pass = pass && x.Error == ""
+		case x.Healthy:
+			if healthy++; !x.Right {
+				falsely++
+				pass, verdict = false, "false alarm"
+			}
+		default:
+			if sick++; len(x.alarms) == 0 {
+				verdict = "no alarm"
+				break
+			}
+			if alarmed++; x.Right {
+				right++
+			} else {
+				pass, verdict = false, "wrong: "+x.Why
+			}
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", x.Service, is, x.said(), x.First(), verdict)
+	}
+	fmt.Fprintf(w, "\n%d of %d healthy services set off an alarm; of %d sick ones %d did, and %d of their captures were diagnosed to the right cause.\n", falsely, healthy, sick, alarmed, right)
+	return pass
+}
