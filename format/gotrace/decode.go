@@ -14,29 +14,23 @@ type reader interface {
 	Read(*wire.Batch) error
 }
 
-// read feeds every event to the world. Decoding goes on while the events before
-// are interpreted, where there is a second processor.
-func (w *world) read(ctx context.Context, r io.Reader) error {
-	ctx, cancel := context.WithCancel(ctx)
-	full, empty := make(chan *wire.Batch, 4), make(chan *wire.Batch, 4)
-	for range cap(empty) {
-		empty <- wire.NewBatch()
-	}
-	decoded := make(chan error, 1)
-	go func() {
-		defer close(full)
-		decoded <- guard(func() error { return w.decode(ctx, r, full, empty) })
-	}()
+// read feeds every event to the world, a batch at a time, until the trace ends or ctx is done. What
+// was decoded before an error counts. Handing batches to another thread would save nothing: to move
+// the events to its core takes longer than to decode them.
+func (w *world) read(ctx context.Context, in io.Reader) error {
 	err := guard(func() error {
-		for b := range full {
-			w.interpret(b)
-			empty <- b
+		r, err := w.open(in)
+		b := wire.NewBatch()
+		for err == nil {
+			if err = r.Read(b); err == nil {
+				w.interpret(b)
+				err = ctx.Err()
+			}
 		}
-		return nil
+		return err
 	})
-	cancel()
-	if e := <-decoded; err == nil {
-		err = e
+	if err == io.EOF {
+		return nil
 	}
 	return err
 }
@@ -47,32 +41,6 @@ func (w *world) interpret(b *wire.Batch) {
 	for i := range b.Events {
 		w.event(&b.Events[i])
 	}
-}
-
-// decode takes events out of the stream until it ends or ctx is done. What was
-// decoded before an error is handed over, too.
-func (w *world) decode(ctx context.Context, in io.Reader, full chan<- *wire.Batch, empty <-chan *wire.Batch) error {
-	r, err := w.open(in)
-	for err == nil {
-		var b *wire.Batch
-		select {
-		case b = <-empty:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if err = r.Read(b); err != nil {
-			break
-		}
-		select {
-		case full <- b:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	if err == io.EOF {
-		return nil
-	}
-	return err
 }
 
 func (w *world) open(r io.Reader) (reader, error) {

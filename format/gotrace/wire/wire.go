@@ -38,9 +38,9 @@ type Batch struct {
 	texts []string // of what may have begun in a generation before: their Text is from kept on
 }
 
-// batchSize is how many events are decoded before they are handed over: enough that waking the
-// other side is rare, few enough to stay in a core's cache.
-const batchSize = 512
+// batchSize is how many events are decoded before they are handed over: few enough to stay in a core's first
+// cache beside what reads them.
+const batchSize = 128
 
 // NewBatch returns a batch to give to Read.
 func NewBatch() *Batch { return &Batch{Events: make([]Event, 0, batchSize)} }
