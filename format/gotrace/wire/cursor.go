@@ -34,38 +34,42 @@ func (c *cursor) next(nsPerTick float64) (ok bool, err error) {
 	}
 	data := c.data
 	typ := Type(data[0])
-	n := specs[typ].numbers
+	n := numbersOf[typ]
 	if n == 0 {
 		return false, fmt.Errorf("event %d in a batch of events", typ)
 	}
 	i := 1
 	var later uint64
-	if i < len(data) && data[i] < 0x80 {
+	switch { // most numbers take a byte or two
+	case i < len(data) && data[i] < 0x80:
 		later = uint64(data[i])
 		i++
-	} else if i+1 < len(data) && data[i+1] < 0x80 {
+	case i+1 < len(data) && data[i+1] < 0x80:
 		later = uint64(data[i]&0x7f) | uint64(data[i+1])<<7
 		i += 2
-	} else {
+	default:
 		var k int
-		later, k = binary.Uvarint(data[min(i, len(data)):])
-		if k <= 0 {
+		if later, k = binary.Uvarint(data[min(i, len(data)):]); k <= 0 {
 			return false, errCutEvent
 		}
 		i += k
 	}
 	for a := range c.args[:n-1] {
-		if i < len(data) && data[i] < 0x80 {
+		switch {
+		case i < len(data) && data[i] < 0x80:
 			c.args[a] = uint64(data[i])
 			i++
-			continue
+		case i+1 < len(data) && data[i+1] < 0x80:
+			c.args[a] = uint64(data[i]&0x7f) | uint64(data[i+1])<<7
+			i += 2
+		default:
+			v, k := binary.Uvarint(data[min(i, len(data)):])
+			if k <= 0 {
+				return false, errCutEvent
+			}
+			c.args[a] = v
+			i += k
 		}
-		v, k := binary.Uvarint(data[min(i, len(data)):])
-		if k <= 0 {
-			return false, errCutEvent
-		}
-		c.args[a] = v
-		i += k
 	}
 	c.typ, c.data = typ, data[i:]
 	c.time = int64(float64(later)*nsPerTick) + c.last
@@ -92,7 +96,7 @@ func (f *frontier) insert(c *cursor) {
 // moved is told that the cursor at i went on.
 func (f frontier) moved(i int) {
 	f[i].time = f[i].c.time
-	if f.up(i) == i {
+	if i == 0 || f.up(i) == i {
 		f.down(i)
 	}
 }

@@ -129,10 +129,10 @@ type Event struct {
 func (t Type) Experimental() bool { return t >= evSpan && t <= evLastAllocFree }
 
 // OfGoroutine says whether an event changes, or tells, the state of a goroutine.
-func (t Type) OfGoroutine() bool { return specs[t].state == ofGoroutine }
+func (t Type) OfGoroutine() bool { return t < 64 && ofGoroutines>>t&1 != 0 }
 
 // OfProc says whether an event changes, or tells, the state of a processor.
-func (t Type) OfProc() bool { return specs[t].state == ofProc }
+func (t Type) OfProc() bool { return t < 64 && ofProcs>>t&1 != 0 }
 
 // Name is the type's name in Go's source, without the Ev.
 func (t Type) Name() string {

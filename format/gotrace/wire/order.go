@@ -221,20 +221,7 @@ func (m *thread) onProc() error {
 
 // advance takes the event that a thread is at, if all that must come before it has been. An
 // error says that the trace is not well formed.
-func (r *Reader) advance(c *cursor) (bool, error) {
-	m := c.m
-	m.seen = true
-	ok, err := r.dispatch(c, m)
-	if m.id == None { // it binds nothing
-		*m = thread{id: None, gid: None}
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", c.typ.Name(), err)
-	}
-	return ok, err
-}
-
-func (r *Reader) dispatch(c *cursor, m *thread) (bool, error) {
+func (r *Reader) advance(c *cursor, m *thread) (bool, error) {
 	switch c.typ {
 	case EvHeapAlloc, EvHeapGoal:
 		if err := m.onProc(); err != nil {

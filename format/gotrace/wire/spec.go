@@ -67,3 +67,23 @@ var specs = [256]spec{
 	evSpan + 7:            {"GoroutineStackAlloc", 3, 0},       // ID, order
 	evSpan + 8:            {"GoroutineStackFree", 2, 0},        // ID
 }
+
+// ofGoroutines and ofProcs are the types that change such a state, a bit for each.
+var ofGoroutines, ofProcs = changing(ofGoroutine), changing(ofProc)
+
+func changing(state uint8) (types uint64) {
+	for t, s := range specs[:64] {
+		if s.state == state {
+			types |= 1 << t
+		}
+	}
+	return types
+}
+
+// numbersOf is specs' numbers, which are asked for with each event, in a few lines of the cache.
+var numbersOf = func() (n [256]uint8) {
+	for t, s := range specs {
+		n[t] = s.numbers
+	}
+	return n
+}()
