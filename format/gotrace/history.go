@@ -231,8 +231,10 @@ func clip(s *evidence.Segment, dur int64) {
 		return
 	}
 	if s.Held != (evidence.Shares{}) {
-		for i := range s.Held {
-			s.Held[i] = int64(float64(s.Held[i]) * float64(dur) / float64(s.Dur))
+		for i, v := range &s.Held {
+			if v != 0 { // most are, and a division takes long
+				s.Held[i] = int64(float64(v) * float64(dur) / float64(s.Dur))
+			}
 		}
 		fit(&s.Held, dur)
 	}

@@ -113,11 +113,11 @@ type server struct {
 }
 
 func (w *world) newRequest(t int64) *request {
-	r := &request{}
+	var r *request
 	if n := len(w.paths); n > 0 {
 		r, w.paths = w.paths[n-1], w.paths[:n-1]
 	} else {
-		r.path = make(evidence.Path, 0, 256)
+		r = &request{path: make(evidence.Path, 0, 256)}
 	}
 	w.serve.serial++
 	*r = request{serial: w.serve.serial, start: t, upto: t, path: r.path[:0]}
