@@ -92,6 +92,7 @@ func (p *parser) emit() {
 	for i := range atLeast {
 		atLeast[i] = len(since) - 1
 	}
+	p.b.RoomForIntervals(p.rows())
 	for i := range p.cycles.n {
 		c := p.cycles.at(i)
 		e.cycle(c, subjects[c.run], p.runs[c.run].shift)
@@ -111,6 +112,17 @@ func (p *parser) emit() {
 		p.b.Cover(evidence.Coverage{Subject: subjects[i], Kind: evidence.CoverGC, From: known0(r.shift + r.began()), Until: known0(until), Lost: r.missing, Origin: o})
 		p.b.Fact(evidence.Fact{Subject: subjects[i], Key: evidence.FactVersionAtLeast, Value: since[atLeast[i]].release, Number: math.NaN(), Origin: o})
 	}
+}
+
+// rows is how many intervals the cycles give.
+func (p *parser) rows() int {
+	n := 3 * p.cycles.n
+	for i := range p.cycles.n {
+		if p.cycles.at(i).mark > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // known0 keeps a time that is zero from being read as unknown.

@@ -172,7 +172,7 @@ func (p *parser) line(l format.Line, s *seen) {
 	found := false
 	for i := 0; s.head.at >= 0; s.find(b, i) {
 		found = true
-		h, c := s.head, s.cycle
+		h, c := s.head, &s.cycle
 		if !s.ok {
 			p.damage(l.Number)
 			// What is left over of a damaged line may still hold a whole one.
@@ -180,7 +180,7 @@ func (p *parser) line(l format.Line, s *seen) {
 			continue
 		}
 		c.line = l.Number
-		p.place(&c, b[i:h.start], l.Stamp)
+		p.place(c, b[i:h.start], l.Stamp)
 		if i == 0 {
 			p.prefix = h.start
 		}
@@ -244,20 +244,19 @@ func (p *parser) place(c *cycle, prefix []byte, stamp int64) {
 	}
 }
 
-func (p *parser) add(c cycle, prefix []byte) {
+func (p *parser) add(c *cycle, prefix []byte) {
 	if p.cycles.n >= maxCycles {
 		p.drop(c.line)
 		return
 	}
-	r, fresh := p.runOf(&c, prefix)
+	r, fresh := p.runOf(c, prefix)
 	if r == nil {
 		return
 	}
 	c.timer = p.gcForced && !c.forced && (fresh || c.start-r.lastEnd >= 119e9)
 	p.gcForced = false
-	p.gap.close(&p.cycles, p.runs, r, &c)
-	r.add(&c)
-	p.cycles.add(&c)
+	p.gap.close(&p.cycles, p.runs, r, c)
+	r.add(p.cycles.add(c))
 }
 
 func (p *parser) drop(line int64) {

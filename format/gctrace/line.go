@@ -58,13 +58,15 @@ type cycles struct {
 
 const cycleBlock = 1 << 10
 
-func (s *cycles) add(c *cycle) {
+// add keeps a cycle and returns where, which is for good.
+func (s *cycles) add(c *cycle) *cycle {
 	if s.n%cycleBlock == 0 {
-		s.blocks = append(s.blocks, make([]cycle, 0, cycleBlock))
+		s.blocks = append(s.blocks, make([]cycle, cycleBlock))
 	}
-	b := &s.blocks[len(s.blocks)-1]
-	*b = append(*b, *c)
+	kept := &s.blocks[len(s.blocks)-1][s.n%cycleBlock]
+	*kept = *c
 	s.n++
+	return kept
 }
 
 func (s *cycles) at(i int) *cycle { return &s.blocks[i/cycleBlock][i%cycleBlock] }
@@ -104,11 +106,8 @@ func findHead(b []byte, from int) head {
 		if n-from >= 3 && b[n-1] == ' ' && b[n-2] == 'c' && b[n-3] == 'g' {
 			return head{start: n - 3, at: at, whole: true}
 		}
-		c := cursor{b: b, i: i}
-		c.decimal(1e9)
-		c.lit("s ")
-		c.percent()
-		if !c.bad {
+		_, end := decimal(b, i, 1e9)
+		if _, end = percent(b, literal(b, end, "s ")); end >= 0 {
 			return head{start: n, at: at}
 		}
 	}
@@ -119,29 +118,23 @@ func parseCycle(b []byte, h head) (v cycle, end int, ok bool) {
 	if !h.whole {
 		return v, 0, false
 	}
-	c := cursor{b: b, i: h.start + 3}
-	v.number = c.integer()
-	c.lit(" @")
-	v.start = c.decimal(1e9)
-	c.lit("s ")
-	v.util = c.percent()
-	v.leakCheck = c.opt(" (checking for goroutine leaks)")
-	c.lit(": ")
+	i := h.start + len("gc ")
+	v.number, i = integer(b, i)
+	v.start, i = decimal(b, literal(b, i, " @"), 1e9)
+	v.util, i = percent(b, literal(b, i, "s "))
+	i, v.leakCheck = optional(b, i, " (checking for goroutine leaks)")
+	i = literal(b, i, ": ")
 
 	var clock [5]int64
 	n := 0
-	for {
+	for more := true; more; n++ {
 		if n == len(clock) {
 			return v, 0, false
 		}
-		clock[n] = c.decimal(1e6)
-		n++
-		if !c.opt("+") {
-			break
-		}
+		clock[n], i = decimal(b, i, 1e6)
+		i, more = optional(b, i, "+")
 	}
-	c.lit(" ms clock, ")
-	c.decimal(1e6) // the sweep termination's
+	_, i = decimal(b, literal(b, i, " ms clock, "), 1e6) // the sweep termination's
 	v.sweepTerm, v.markTerm = clock[0], clock[n-1]
 	scan := int64(0)
 	switch n {
@@ -152,42 +145,33 @@ func parseCycle(b []byte, h head) (v cycle, end int, ok bool) {
 		// concurrent, all the collector's.
 		v.fivePhases = true
 		v.mark = clock[1] + clock[2] + clock[3]
-		c.lit("+")
-		scan = c.decimal(1e6)
-		c.lit("+")
-		scan += c.decimal(1e6)
+		var barrier int64
+		scan, i = decimal(b, literal(b, i, "+"), 1e6)
+		barrier, i = decimal(b, literal(b, i, "+"), 1e6)
+		scan += barrier
 	default:
 		return v, 0, false
 	}
-	c.lit("+")
-	v.assist = c.decimal(1e6)
-	c.lit("/")
-	v.background = c.decimal(1e6) + scan
-	c.lit("/")
-	v.idle = c.decimal(1e6)
-	c.lit("+")
-	c.decimal(1e6) // the mark termination's
-	c.lit(" ms cpu, ")
+	v.assist, i = decimal(b, literal(b, i, "+"), 1e6)
+	v.background, i = decimal(b, literal(b, i, "/"), 1e6)
+	v.background += scan
+	v.idle, i = decimal(b, literal(b, i, "/"), 1e6)
+	_, i = decimal(b, literal(b, i, "+"), 1e6) // the mark termination's
 
-	v.before = c.integer()
-	c.arrow()
-	v.after = c.integer()
-	c.arrow()
-	v.live = c.integer()
-	c.lit(" MB, ")
-	v.goal = c.integer()
-	c.lit(" MB goal, ")
+	v.before, i = integer(b, literal(b, i, " ms cpu, "))
+	v.after, i = integer(b, arrow(b, i))
+	v.live, i = integer(b, arrow(b, i))
+	v.goal, i = integer(b, literal(b, i, " MB, "))
 	v.stacks, v.globals = -1, -1
-	procs := c.integer()
-	if c.opt(" MB stacks, ") {
+	procs, i := integer(b, literal(b, i, " MB goal, "))
+	i, told := optional(b, i, " MB stacks, ")
+	if told {
 		v.stacks = procs
-		v.globals = c.integer()
-		c.lit(" MB globals, ")
-		procs = c.integer()
+		v.globals, i = integer(b, i)
+		procs, i = integer(b, literal(b, i, " MB globals, "))
 	}
-	c.lit(" P")
-	v.forced = c.opt(" (forced)")
-	if c.bad || procs <= 0 || procs > maxProcs {
+	i, v.forced = optional(b, literal(b, i, " P"), " (forced)")
+	if i < 0 || procs <= 0 || procs > maxProcs {
 		return v, 0, false
 	}
 	v.procs = int32(procs)
@@ -197,109 +181,8 @@ func parseCycle(b []byte, h head) (v cycle, end int, ok bool) {
 	if v.fivePhases && v.forced && v.mark == 0 {
 		v.assist, v.background, v.idle = -1, -1, -1
 	}
-	return v, c.i, true
+	return v, i, true
 }
-
-const (
-	maxProcs = 1 << 20
-	maxGoal  = 1 << 33 // MiB; no machine has 8 PiB: the pacer's "never"
-	maxInt   = 1e15
-
-	// 11 days of a phase, 30 years of @: more is a clock that ran backwards.
-	maxDecimal = 1e9
-)
-
-// cursor reads a line from left to right; once something is not as expected it
-// is bad and stays so.
-type cursor struct {
-	b   []byte
-	i   int
-	bad bool
-}
-
-func (c *cursor) lit(s string) {
-	if !c.opt(s) {
-		c.bad = true
-	}
-}
-
-func (c *cursor) opt(s string) bool {
-	if len(c.b)-c.i < len(s) || string(c.b[c.i:c.i+len(s)]) != s {
-		return false
-	}
-	c.i += len(s)
-	return true
-}
-
-// arrow also takes the form JSON encoders give it, for envelopes that nobody
-// took off.
-func (c *cursor) arrow() {
-	if !c.opt("->") {
-		c.lit(`-\u003e`)
-	}
-}
-
-func (c *cursor) integer() (n int64) {
-	i := c.i
-	for i < len(c.b) && digit(c.b[i]) {
-		n = n*10 + int64(c.b[i]-'0')
-		if i++; n > maxInt {
-			c.bad = true
-			return 0
-		}
-	}
-	if i == c.i {
-		c.bad = true
-	}
-	c.i = i
-	return n
-}
-
-// decimal reads a number as a multiple of unit ns, rounded down.
-func (c *cursor) decimal(unit int64) int64 {
-	n := c.integer()
-	if n > maxDecimal {
-		c.bad = true
-		return 0
-	}
-	n *= unit
-	if c.i < len(c.b) && c.b[c.i] == '.' {
-		i := c.i + 1
-		for i < len(c.b) && digit(c.b[i]) {
-			unit /= 10
-			n += int64(c.b[i]-'0') * unit
-			i++
-		}
-		if i == c.i+1 {
-			c.bad = true
-		}
-		c.i = i
-	}
-	return n
-}
-
-// percent returns -1 for what is none: early in a process the share can be
-// anything.
-func (c *cursor) percent() int32 {
-	negative := c.opt("-")
-	n := int64(0)
-	i := c.i
-	for i < len(c.b) && digit(c.b[i]) {
-		n = min(n*10+int64(c.b[i]-'0'), 1000)
-		i++
-	}
-	if i == c.i {
-		c.bad = true
-	}
-	c.i = i
-	c.lit("%")
-	if negative || n > 100 {
-		return -1
-	}
-	return int32(n)
-}
-
-func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // beginsHead says whether a line ends within "gc N @", at its beginning, after a
 // prefix of the given length or after a quote: the end of a file that was cut.

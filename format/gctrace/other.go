@@ -25,35 +25,30 @@ type oldForm struct {
 }
 
 func parseOld(b []byte) (v oldCycle, ok bool) {
-	c := cursor{b: b}
-	c.lit("gc")
-	v.number = c.integer()
-	c.lit("(")
-	v.procs = c.integer()
-	c.lit("): ")
-	if c.bad {
-		return v, false
-	}
-	for {
-		v.pause += min(c.integer(), maxDecimal*1e3)
-		if !c.opt("+") {
-			break
-		}
-		if c.i > 200 {
+	var pause int64
+	i := literal(b, 0, "gc")
+	v.number, i = integer(b, i)
+	v.procs, i = integer(b, literal(b, i, "("))
+	i = literal(b, i, "): ")
+	for more := true; more; {
+		if i < 0 || i > 200 {
 			return v, false
 		}
+		pause, i = integer(b, i)
+		v.pause += min(pause, maxDecimal*1e3)
+		i, more = optional(b, i, "+")
 	}
-	if c.opt(" us, ") {
+	i, micros := optional(b, i, " us, ")
+	if micros {
 		v.pause *= 1e3
 	} else {
-		c.lit(" ms, ")
+		i = literal(b, i, " ms, ")
 		v.pause *= 1e6
 	}
-	v.before = c.integer()
-	c.lit(" -> ")
-	v.after = c.integer()
-	c.lit(" MB")
-	return v, !c.bad && v.procs > 0 && v.procs <= maxProcs && v.pause < maxInt
+	v.before, i = integer(b, i)
+	v.after, i = integer(b, literal(b, i, " -> "))
+	i = literal(b, i, " MB")
+	return v, i >= 0 && v.procs > 0 && v.procs <= maxProcs && v.pause < maxInt
 }
 
 // oldLine is asked only until the first line of the newer form: the two never

@@ -11,7 +11,7 @@ type run struct {
 	source source
 	label  string // the lines' prefix, if it tells processes apart
 
-	first, latest     cycle
+	first, latest     *cycle
 	lastEnd           int64
 	firstIndex        int // among all cycles
 	used              int // how many cycles of any run came before its latest
@@ -28,7 +28,7 @@ type run struct {
 
 func (r *run) add(c *cycle) {
 	if r.cycles == 0 {
-		r.first = *c
+		r.first = c
 	} else {
 		if d := c.number - r.latest.number - 1; d > 0 {
 			r.missing += d
@@ -50,7 +50,7 @@ func (r *run) add(c *cycle) {
 		r.timed++
 	}
 	r.cycles++
-	r.latest = *c
+	r.latest = c
 	r.lastEnd = max(r.lastEnd, c.end())
 }
 
@@ -73,7 +73,7 @@ func (p *parser) runOf(c *cycle, prefix []byte) (r *run, fresh bool) {
 		if s != anySource && r.source != anySource && r.source != s {
 			continue
 		}
-		l := &r.latest
+		l := r.latest
 		forward := c.start >= l.start && c.start >= r.lastEnd-2e6
 		switch {
 		case c.number == l.number && c.start == l.start && c.same(l):
