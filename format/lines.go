@@ -94,13 +94,17 @@ func (r *lineReader) next() (line []byte, long bool, err error) {
 	if len(line) == 0 {
 		return nil, false, err
 	}
-	if n := len(line); line[n-1] == '\n' {
+	r.unended = r.unended || err != nil
+	return withoutEnd(line), long, nil
+}
+
+// withoutEnd takes the end off a line, if it has one.
+func withoutEnd(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
-		if n > 1 && line[n-2] == '\r' {
-			line = line[:n-2]
-		}
-		return line, long, nil
 	}
-	r.unended = true
-	return bytes.TrimSuffix(line, []byte("\r")), long, nil
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line
 }

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"runtime"
 	"sync"
 )
@@ -31,6 +32,8 @@ const (
 type batch[T any] struct {
 	text  []byte // what the lines are of
 	lines []Line
+	first int64 // number of the first line, of text that is yet to be split; else 0
+	long  bool  // that text is one line, and cut
 	seen  []T
 	done  chan any // what a worker panicked with, nil
 }
@@ -52,8 +55,23 @@ func (b *batch[T]) add(l Line) bool {
 	return true
 }
 
+// split makes lines of text.
+func (b *batch[T]) split() {
+	for rest, number := b.text, b.first; len(rest) > 0; number++ {
+		end := bytes.IndexByte(rest, '\n') + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		b.lines = append(b.lines, Line{Text: withoutEnd(rest[:end:end]), Number: number, Long: b.long})
+		rest = rest[end:]
+	}
+}
+
 func (b *batch[T]) look(look func(Line, *T)) {
 	defer func() { b.done <- recover() }()
+	if b.first > 0 {
+		b.split()
+	}
 	if n := len(b.lines); n > len(b.seen) {
 		b.seen = append(b.seen, make([]T, n-len(b.seen))...)
 	}
@@ -62,7 +80,8 @@ func (b *batch[T]) look(look func(Line, *T)) {
 	}
 }
 
-// spread is a pipe: one goroutine splits into lines, workers look at batches of them, the caller takes these in order.
+// spread is a pipe: one goroutine reads, workers split into lines and look at these, the caller takes them in order. Lines in
+// an envelope are split by who reads: one may go on in others.
 func spread[T any](a *Artifact, workers int, worker func() func(Line, *T), take func(Line, *T) bool) error {
 	var ended error // of the one that splits, once order is closed
 	ahead := 2 * workers
@@ -81,7 +100,7 @@ func spread[T any](a *Artifact, workers int, worker func() func(Line, *T), take 
 			select {
 			case b := <-spare:
 				if cap(b.text) >= size {
-					b.text, b.lines = b.text[:0], b.lines[:0]
+					b.text, b.lines, b.first, b.long = b.text[:0], b.lines[:0], 0, false
 					return b
 				}
 			default:
@@ -97,6 +116,14 @@ func spread[T any](a *Artifact, workers int, worker func() func(Line, *T), take 
 			case <-stop:
 				return false
 			}
+		}
+		if _, ended = a.head(); ended == nil && a.envelope == nil {
+			ended = a.pieces(func(p *pieces) bool {
+				b := fresh()
+				b.text, b.first, b.long = p.next(b.text)
+				return len(b.text) == 0 || send(b)
+			})
+			return
 		}
 		b := fresh()
 		ended = a.Lines(func(l Line) bool {

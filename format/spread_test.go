@@ -25,14 +25,17 @@ func TestSpread(t *testing.T) {
 		}
 	}
 	type seen struct{ kept []byte }
-	for name, text := range map[string][]byte{"none": nil, "one": []byte("a\n"), "no end": []byte("a\nb"), "long": long.Bytes()} {
+	for name, text := range map[string][]byte{"none": nil, "one": []byte("a\n"), "no end": []byte("a\nb"), "long": long.Bytes(),
+		"short": bytes.Repeat([]byte("\r\n"), 40*batchLines+7), "longest": bytes.Repeat([]byte("z"), MaxLine), "as long as kept": append(bytes.Repeat([]byte("z"), MaxLine), "\r\nb\n"...),
+		"too long": append(bytes.Repeat([]byte("z"), 3*MaxLine), "\nb"...), "too long at the end": append([]byte("a\n"), bytes.Repeat([]byte("z"), 2*MaxLine)...)} {
 		for _, processors := range []int{1, 2, 5} {
 			var want, got []string
-			if err := linesOf(text).Lines(func(l Line) bool { want = append(want, fmt.Sprint(l.Number, l.Long, string(l.Text))); return true }); err != nil {
+			one, all := linesOf(text), linesOf(text)
+			if err := one.Lines(func(l Line) bool { want = append(want, fmt.Sprint(l.Number, l.Long, string(l.Text))); return true }); err != nil {
 				t.Fatal(err)
 			}
 			was := runtime.GOMAXPROCS(processors)
-			err := Spread(linesOf(text), func() func(Line, *seen) {
+			err := Spread(all, func() func(Line, *seen) {
 				return func(l Line, s *seen) { s.kept = append(s.kept[:0], l.Text...) }
 			}, func(l Line, s *seen) bool {
 				if !bytes.Equal(s.kept, l.Text) {
@@ -42,6 +45,9 @@ func TestSpread(t *testing.T) {
 				return true
 			})
 			runtime.GOMAXPROCS(was)
+			if one.unended != all.unended {
+				t.Errorf("%s, %d processors: that its last line has no end is %v", name, processors, all.unended)
+			}
 			if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
 				t.Errorf("%s, %d processors: %d lines, want %d; %v", name, processors, len(got), len(want), err)
 			}
