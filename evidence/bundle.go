@@ -146,11 +146,7 @@ func (b *Bundle) rename(from, to SubjectID) {
 			}
 		}
 	}
-	for i, s := range b.Requests.Subject.All() {
-		if s == from {
-			b.Requests.Subject.Set(i, to)
-		}
-	}
+	b.Requests.Subject.Replace(from, to)
 	replace(b.Intervals.Subject)
 	replace(b.Samples.Subject)
 	for i := range b.Series {

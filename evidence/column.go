@@ -2,19 +2,24 @@ package evidence
 
 import "iter"
 
-// Column is one column of a table of many rows. Rows that are all the same, or count up by a
-// step as line numbers do, cost nothing but a note of that for each block of them; others their own
-// size. Growing copies one block at most. The zero Column is empty.
+// Column is one column of a table of many rows, kept in blocks. Rows that are all the same, or count up by
+// a step as line numbers do, cost nothing but a note of that for each block of them; of others their differences
+// from the least are packed, in its unit, once a block is full: times of a second's requests take two bytes each. Growing copies one
+// block at most. The zero Column is empty.
 type Column[T ~int32 | ~int64 | ~uint8] struct {
 	blocks []block[T]
 	n      int
 }
 
-// block is up to columnRows rows: either rows, or first, first+step, first+2·step and so on.
+// block is up to columnRows rows. Of one that is being filled, or was changed, they may be written out;
+// of any other row k is first + k·step + unit·(what is packed of it).
 type block[T ~int32 | ~int64 | ~uint8] struct {
-	rows        []T
-	first, step T
-	shared      bool // rows are also another column's, and not to be written to
+	rows              []T
+	first, step, unit T
+	packed            []uint64 // 2^width bits of each row
+	mask              uint64
+	width             uint8
+	shared            bool // rows are also another column's, and not to be written to
 }
 
 const (
@@ -22,23 +27,30 @@ const (
 	columnRows = 1 << columnBits
 )
 
+// nothing is what is packed of rows that first and step tell.
+var nothing [columnRows / 64]uint64
+
 // Len is the number of rows.
 func (c *Column[T]) Len() int { return c.n }
 
 // At is row i.
 func (c *Column[T]) At(i int) T {
-	b := &c.blocks[i>>columnBits]
-	if b.rows == nil {
-		return b.first + T(i&(columnRows-1))*b.step
+	return c.blocks[i>>columnBits].row(i & (columnRows - 1))
+}
+
+func (b *block[T]) row(k int) T {
+	if b.rows != nil {
+		return b.rows[k]
 	}
-	return b.rows[i&(columnRows-1)]
+	bit := k << (b.width & 7)
+	return b.first + T(k)*b.step + b.unit*T(b.packed[bit>>6]>>(bit&63)&b.mask)
 }
 
 // Append adds a row.
 func (c *Column[T]) Append(v T) {
 	k := c.n & (columnRows - 1)
 	if k == 0 {
-		c.blocks = append(c.blocks, block[T]{first: v})
+		c.blocks = append(c.blocks, block[T]{first: v, packed: nothing[:]})
 		c.n++
 		return
 	}
@@ -47,7 +59,11 @@ func (c *Column[T]) Append(v T) {
 	case b.rows == nil && k == 1:
 		b.step = v - b.first
 	case b.rows == nil && v != b.first+T(k)*b.step:
-		b.spell(k)
+		room := columnRows
+		if len(c.blocks) == 1 {
+			room = min(room, max(8, 2*k)) // most tables are small
+		}
+		b.spell(k, room)
 		b.rows = append(b.rows, v)
 	case b.rows != nil:
 		if b.shared {
@@ -56,6 +72,9 @@ func (c *Column[T]) Append(v T) {
 		b.rows = append(b.rows, v)
 	}
 	c.n++
+	if k == columnRows-1 && b.rows != nil {
+		b.pack()
+	}
 }
 
 // Set changes row i.
@@ -65,20 +84,43 @@ func (c *Column[T]) Set(i int, v T) {
 	}
 	b := &c.blocks[i>>columnBits]
 	if b.rows == nil {
-		b.spell(min(columnRows, c.n-i&^(columnRows-1)))
+		n := min(columnRows, c.n-i&^(columnRows-1))
+		b.spell(n, n)
 	} else if b.shared {
 		b.own()
 	}
 	b.rows[i&(columnRows-1)] = v
 }
 
-// spell writes the first n rows of a regular block out.
-func (b *block[T]) spell(n int) {
-	b.rows = make([]T, n, min(columnRows, max(8, 2*n)))
-	for i := range b.rows {
-		b.rows[i] = b.first + T(i)*b.step
+// Replace makes all rows that are one value another one.
+func (c *Column[T]) Replace(from, to T) {
+	for i := range c.blocks {
+		b := &c.blocks[i]
+		if b.same() {
+			if b.first == from {
+				b.first = to
+			}
+			continue
+		}
+		at := i << columnBits
+		for k := range min(columnRows, c.n-at) {
+			if c.At(at+k) == from {
+				c.Set(at+k, to)
+			}
+		}
 	}
-	b.shared = false
+}
+
+// same says that all rows of a block are its first.
+func (b *block[T]) same() bool { return b.rows == nil && b.step == 0 && b.mask == 0 }
+
+// spell writes the first n rows of a block out, with room for more.
+func (b *block[T]) spell(n, room int) {
+	rows := make([]T, n, room)
+	for k := range rows {
+		rows[k] = b.row(k)
+	}
+	b.rows, b.shared = rows, false
 }
 
 func (b *block[T]) own() {
@@ -98,9 +140,18 @@ func (c *Column[T]) All() iter.Seq2[int, T] {
 
 // Has says whether a row is v.
 func (c *Column[T]) Has(v T) bool {
-	for _, x := range c.All() {
-		if x == v {
-			return true
+	for i := range c.blocks {
+		b, at := &c.blocks[i], i<<columnBits
+		if b.same() {
+			if b.first == v {
+				return true
+			}
+			continue
+		}
+		for k := range min(columnRows, c.n-at) {
+			if c.At(at+k) == v {
+				return true
+			}
 		}
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 
 // A column is a slice, whatever is appended and set, and a clone is another one.
 func TestColumn(t *testing.T) {
+	const kinds = 6
 	source := rand.New(rand.NewPCG(3, 4))
 	next := func(last int64, kind int) int64 {
 		switch kind {
@@ -15,17 +16,23 @@ func TestColumn(t *testing.T) {
 			return last
 		case 1:
 			return last + 1
-		default:
+		case 2:
 			return source.Int64N(5)
+		case 3: // times of requests
+			return 1_795_214_984e9 + source.Int64N(9000)*1e6
+		case 4:
+			return source.Int64N(1<<40) - 1<<39
+		default:
+			return int64(source.Uint64())
 		}
 	}
-	for round := range 40 {
+	for round := range 60 {
 		var c, copied Column[int64]
 		var want, kept []int64
-		last, kind := int64(0), round%3
+		last, kind := int64(0), round%kinds
 		for i := range 3 * columnRows {
 			if source.IntN(columnRows) == 0 {
-				kind = source.IntN(3)
+				kind = source.IntN(kinds)
 			}
 			last = next(last, kind)
 			c.Append(last)
@@ -41,6 +48,12 @@ func TestColumn(t *testing.T) {
 		}
 		copied.Append(7)
 		kept = append(kept, 7)
+		copied.Replace(7, 3)
+		for i, v := range kept {
+			if v == 7 {
+				kept[i] = 3
+			}
+		}
 		for _, x := range []struct {
 			c    *Column[int64]
 			want []int64
@@ -75,5 +88,33 @@ func TestColumnRegular(t *testing.T) {
 	}
 	if !same.Has(7) || same.Has(8) {
 		t.Error("Has is wrong")
+	}
+}
+
+// Each width that rows are packed in, of each type, and what does not become smaller by that.
+func TestColumnPacked(t *testing.T) {
+	for bits := range 64 {
+		most := int64(1)<<bits - 1
+		packed(t, bits <= 32, []int64{5, 5 + most})
+		packed(t, bits <= 32, []int64{-most, 0})
+		packed(t, bits <= 41, []int64{3e9, 3e9 + most/1000*1000})
+		packed(t, bits <= 16, []NameID{-7, -7 + NameID(min(most, 1<<30))})
+		packed(t, bits <= 4, []Outcome{1, 1 + Outcome(min(most, 200))})
+	}
+}
+
+func packed[T ~int32 | ~int64 | ~uint8](t *testing.T, small bool, values []T) {
+	t.Helper()
+	var c Column[T]
+	for i := range columnRows {
+		c.Append(values[(i+i/3)%len(values)])
+	}
+	for i := range columnRows {
+		if got, want := c.At(i), values[(i+i/3)%len(values)]; got != want {
+			t.Fatalf("%T %v: row %d is %v, want %v", values, values, i, got, want)
+		}
+	}
+	if (c.blocks[0].rows == nil) != small {
+		t.Errorf("%T %v: packed %v", values, values, !small)
 	}
 }
