@@ -41,20 +41,12 @@ func (t *tally) tables() {
 	}
 	t.b.Table(evidence.Table{Title: "access log", Columns: []string{"", ""}, Rows: rows})
 	t.statuses()
-	if len(t.durations) == 0 {
+	if t.timed.len() == 0 {
 		t.routesByCount()
 		return
 	}
-	byRoute := t.routesByTime()
-	slices.Sort(t.durations)
-	d := t.durations
-	var sum float64
-	for _, ns := range d {
-		sum += float64(ns)
-	}
-	t.b.Table(evidence.Table{Title: "latency, ms", Columns: []string{"requests", "mean", "p50", "p90", "p99", "p99.9", "max"}, Rows: [][]string{{
-		strconv.Itoa(len(d)), millis(sum / float64(len(d))), millisAt(d, 0.5), millisAt(d, 0.9), millisAt(d, 0.99), millisAt(d, 0.999), millis(float64(d[len(d)-1])),
-	}}})
+	all, byRoute := t.latencyTables()
+	t.b.Table(all)
 	t.b.Table(byRoute)
 }
 
@@ -70,34 +62,35 @@ func (t *tally) statuses() {
 
 const topRoutes = 10
 
-// routesByTime sorts the durations by route and shows the routes that took most.
-func (t *tally) routesByTime() evidence.Table {
-	starts := make([]int, len(t.counts)+1)
-	for _, s := range t.slots {
-		starts[s+1]++
+// latencyTables shows the latencies of all requests, and of the routes that took most.
+func (t *tally) latencyTables() (all, byRoute evidence.Table) {
+	routes := top(t.timed.totals)
+	routes = slices.DeleteFunc(routes, func(r int) bool { return t.timed.counts[r] == 0 })
+	n := int64(t.timed.len())
+	var quantiles []*quantile
+	of := func(route int, n int64, q float64) *quantile {
+		x := &quantile{route: route, rank: rank(n, q)}
+		quantiles = append(quantiles, x)
+		return x
 	}
-	for i := 1; i < len(starts); i++ {
-		starts[i] += starts[i-1]
+	whole := []*quantile{of(allRoutes, n, 0.5), of(allRoutes, n, 0.9), of(allRoutes, n, 0.99), of(allRoutes, n, 0.999)}
+	type pair struct{ half, high *quantile }
+	pairs := make([]pair, len(routes))
+	for i, r := range routes {
+		pairs[i] = pair{of(r, t.timed.counts[r], 0.5), of(r, t.timed.counts[r], 0.99)}
 	}
-	sorted := make([]int64, len(t.durations))
-	next := slices.Clone(starts)
-	totals := make([]int64, len(t.counts))
-	for i, s := range t.slots {
-		sorted[next[s]] = t.durations[i]
-		next[s]++
-		totals[s] += t.durations[i]
+	t.timed.find(quantiles)
+	row := []string{strconv.FormatInt(n, 10), millis(t.timed.sum / float64(n))}
+	for _, q := range whole {
+		row = append(row, millis(float64(q.value)))
 	}
-	order := top(totals)
-	table := evidence.Table{Title: "routes by total time", Columns: []string{"route", "requests", "p50 ms", "p99 ms", "total s"}}
-	for _, r := range order {
-		d := sorted[starts[r]:starts[r+1]]
-		if len(d) == 0 {
-			continue
-		}
-		slices.Sort(d)
-		table.Rows = append(table.Rows, []string{cmp.Or(t.routes.texts[r], "(unknown)"), strconv.Itoa(len(d)), millisAt(d, 0.5), millisAt(d, 0.99), fmt.Sprintf("%.3f", float64(totals[r])/1e9)})
+	all = evidence.Table{Title: "latency, ms", Columns: []string{"requests", "mean", "p50", "p90", "p99", "p99.9", "max"}, Rows: [][]string{append(row, millis(float64(t.timed.most)))}}
+	byRoute = evidence.Table{Title: "routes by total time", Columns: []string{"route", "requests", "p50 ms", "p99 ms", "total s"}}
+	for i, r := range routes {
+		byRoute.Rows = append(byRoute.Rows, []string{cmp.Or(t.routes.texts[r], "(unknown)"), strconv.FormatInt(t.timed.counts[r], 10),
+			millis(float64(pairs[i].half.value)), millis(float64(pairs[i].high.value)), fmt.Sprintf("%.3f", float64(t.timed.totals[r])/1e9)})
 	}
-	return table
+	return all, byRoute
 }
 
 func (t *tally) routesByCount() {
@@ -124,12 +117,6 @@ func top(v []int64) []int {
 		return 0
 	})
 	return order[:min(len(order), topRoutes)]
-}
-
-// millisAt is a quantile, by nearest rank.
-func millisAt(sorted []int64, q float64) string {
-	i := int(q*float64(len(sorted))+0.999999) - 1
-	return millis(float64(sorted[min(max(i, 0), len(sorted)-1)]))
 }
 
 func millis(ns float64) string { return strconv.FormatFloat(ns/1e6, 'f', 3, 64) }

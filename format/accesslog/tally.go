@@ -23,11 +23,10 @@ type tally struct {
 	firstDamaged                                        int64
 	example                                             string
 
-	classes   [7]int64 // 0 client gone, 1xx…5xx, 6 unknown
-	durations []int64
-	slots     []uint16
-	counts    []int64 // by route
-	longest   int64
+	classes [7]int64 // 0 client gone, 1xx…5xx, 6 unknown
+	counts  []int64  // by route
+	timed   latencies
+	longest int64
 
 	from, until int64
 	perSecond   map[int64]int32
@@ -141,8 +140,7 @@ func (t *tally) add(x *seen, line int64) {
 		t.untimed++
 		return
 	}
-	t.durations = append(t.durations, e.duration)
-	t.slots = append(t.slots, slot)
+	t.timed.add(e.duration, slot)
 	t.longest = max(t.longest, e.duration)
 	t.b.Request(evidence.Request{Subject: t.subject, Route: t.routes.names[slot], Start: start, End: end,
 		Outcome: e.outcome(), Path: t.states(e), Origin: t.b.Origin(line)})
