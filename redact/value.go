@@ -140,22 +140,26 @@ func number(b []byte) bool {
 }
 
 // words are of ASCII, in lower case.
-type words map[string]bool
+type words struct {
+	all     map[string]bool
+	lengths [256]uint32 // of those that begin with a letter, as bits: few others need be looked up
+}
 
 // longestWord is that of all words.
 const longestWord = 16
 
-func wordsOf(all ...string) words {
-	w := make(words, len(all))
+func wordsOf(all ...string) *words {
+	w := &words{all: make(map[string]bool, len(all))}
 	for _, s := range all {
-		w[s] = true
+		w.all[s] = true
+		w.lengths[s[0]] |= 1 << len(s)
 	}
 	return w
 }
 
 // has says whether b is one of the words, whatever its case.
-func (w words) has(b []byte) bool {
-	if len(b) == 0 || len(b) > longestWord {
+func (w *words) has(b []byte) bool {
+	if len(b) == 0 || len(b) > longestWord || w.lengths[lower[b[0]]]>>len(b)&1 == 0 {
 		return false
 	}
 	var lower [longestWord]byte
@@ -165,7 +169,7 @@ func (w words) has(b []byte) bool {
 		}
 		lower[i] = c
 	}
-	return w[string(lower[:len(b)])]
+	return w.all[string(lower[:len(b)])]
 }
 
 // equalsAny compares in any case with words in lower case.

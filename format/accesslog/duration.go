@@ -78,6 +78,9 @@ func (d decimal) ns(unit int64) (int64, bool) {
 	}
 	m := d.mantissa
 	places := d.places
+	if 0 <= places && places <= 9 && m >= 0 && m < 1<<32 && unit%powers[places] == 0 && unit <= 1e9 { // as nearly all are
+		return m * (unit / powers[places]), true
+	}
 	if places < 0 {
 		p := powers[-places]
 		if m > 1<<62/p || m < -(1<<62)/p {

@@ -34,6 +34,7 @@ type keyed struct {
 	timed              bool // lines carry a duration; those without are not about requests
 	stampless          bool
 	duration, upstream measure
+	moments            moments
 }
 
 type wantedKey struct {
@@ -43,6 +44,7 @@ type wantedKey struct {
 
 func (k *keyed) another() reader {
 	c := *k
+	c.moments = moments{}
 	if k.json != nil {
 		c.json = &jsonScanner{wanted: k.json.wanted}
 	} else {
@@ -80,7 +82,7 @@ func (k *keyed) read(line []byte, e *entry) verdict {
 		seen++
 		switch r {
 		case roleTime:
-			m, ok := parseMoment(trimBrackets(p.raw))
+			m, ok := k.moments.read(trimBrackets(p.raw))
 			e.time, timed = m.ns, ok
 		case roleDuration:
 			e.duration, spanned = readSpan(k.duration, &p)

@@ -36,6 +36,62 @@ func parseMoment(b []byte) (moment, bool) {
 	return m, ok && m.ns >= earliest && m.ns < latest
 }
 
+// moments reads times as [parseMoment] does, and remembers the second and the zone of the last one: those of the next line
+// are mostly the same.
+type moments struct {
+	second [len("10/Oct/2026:13:55:36")]byte
+	length int // of the second, 0: there is none
+	zone   []byte
+	at     moment // without a fraction
+}
+
+func (c *moments) read(b []byte) (moment, bool) {
+	if n := c.length; n > 0 && len(b) >= n && string(b[:n]) == string(c.second[:n]) {
+		m := c.at
+		i := n
+		if i+1 < len(b) && (b[i] == '.' || b[i] == ',') && isDigit(b[i+1]) {
+			var fraction int64
+			fraction, m.resolution, i = parseFraction(b, i)
+			m.ns += fraction
+		}
+		if string(b[i:]) == string(c.zone) {
+			return m, true
+		}
+	}
+	m, ok := parseMoment(b)
+	if !ok {
+		return m, false
+	}
+	switch {
+	case len(b) >= 20 && b[2] == '/' && b[6] == '/':
+		c.length = 20
+	case len(b) >= 19 && b[4] == b[7] && (b[4] == '-' || b[4] == '/') && b[13] == ':' && b[16] == ':':
+		c.length = 19
+	default:
+		return m, true
+	}
+	copy(c.second[:], b[:c.length])
+	fraction, i := int64(0), c.length
+	if i+1 < len(b) && (b[i] == '.' || b[i] == ',') && isDigit(b[i+1]) {
+		fraction, _, i = parseFraction(b, i)
+	}
+	c.zone = append(c.zone[:0], b[i:]...)
+	c.at = moment{m.ns - fraction, int64(time.Second), m.zoned}
+	return m, true
+}
+
+// parseFraction reads what follows a second, .123, and says where it ends.
+func parseFraction(b []byte, i int) (ns, resolution int64, end int) {
+	resolution = int64(time.Second)
+	for i++; i < len(b) && isDigit(b[i]); i++ {
+		if resolution > 1 {
+			resolution /= 10
+			ns += int64(b[i]-'0') * resolution
+		}
+	}
+	return ns, resolution, i
+}
+
 func parseCLF(b []byte) (moment, bool) {
 	if len(b) < 20 || b[11] != ':' && b[11] != ' ' {
 		return moment{}, false
@@ -75,12 +131,7 @@ func parseClock(b []byte, year, month, day int) (moment, bool) {
 	i := 8
 	var fraction int64
 	if i+1 < len(b) && (b[i] == '.' || b[i] == ',') && isDigit(b[i+1]) {
-		for i++; i < len(b) && isDigit(b[i]); i++ {
-			if t.resolution > 1 {
-				t.resolution /= 10
-				fraction += int64(b[i]-'0') * t.resolution
-			}
-		}
+		fraction, t.resolution, i = parseFraction(b, i)
 	}
 	seconds := days(year, month, day)*86400 + int64(h*3600+m*60+s)
 	if i < len(b) && b[i] == ' ' {

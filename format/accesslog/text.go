@@ -111,11 +111,12 @@ type textual struct {
 	duration, upstream field
 	peer               int
 	toks               []token
+	moments            moments
 }
 
 func (t *textual) another() reader {
 	c := *t
-	c.toks = nil
+	c.toks, c.moments = nil, moments{}
 	return &c
 }
 
@@ -141,7 +142,7 @@ func (t *textual) read(line []byte, e *entry) verdict {
 		if clock < 0 || clock+t.clockSpan >= len(t.toks) {
 			return garbled
 		}
-		m, ok := parseMoment(line[t.toks[clock].from:t.toks[clock+t.clockSpan].to])
+		m, ok := t.moments.read(line[t.toks[clock].from:t.toks[clock+t.clockSpan].to])
 		if !ok {
 			return garbled
 		}

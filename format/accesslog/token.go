@@ -76,6 +76,9 @@ func closing(line []byte, i int) int {
 
 func bareEnd(line []byte, i int) int {
 	for from := i; i < len(line); i++ {
+		if !mayEnd[line[i]] {
+			continue
+		}
 		switch line[i] {
 		case ' ':
 			if line[i-1] == ',' && i-1 > from {
@@ -96,6 +99,9 @@ func bareEnd(line []byte, i int) int {
 	}
 	return i
 }
+
+// mayEnd are the bytes at which a column without quotes may end.
+var mayEnd = [256]bool{' ': true, '\t': true, '|': true, '"': true}
 
 // labelled splits rt=0.003 and urt="0.001, 0.002" into label and value.
 func labelled(b []byte) (label, value []byte) {
