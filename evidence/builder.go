@@ -99,7 +99,7 @@ func (p *Builder) Request(r Request) RequestID {
 		r.Path = nil
 		p.Warnf(0, "a request with more than %d bytes of states was kept without its states", pathBlock)
 	}
-	return p.bundle.Requests.add(r)
+	return p.bundle.Requests.add(&r)
 }
 
 // Interval adds an interval; its Clock is filled in.

@@ -17,7 +17,8 @@ func (b *Bundle) Clip(from, until int64) {
 	var requests Requests
 	for i := range b.Requests.Len() {
 		if inside(b.Requests.Clock.At(i), b.Requests.End.At(i)) {
-			requests.add(b.Requests.Row(i))
+			row := b.Requests.Row(i)
+			requests.add(&row)
 		}
 	}
 	b.Requests = requests

@@ -115,7 +115,7 @@ func (r *Requests) Timed(i int) bool {
 	return (r.Intended.At(i) != 0 || r.Start.At(i) != 0) && r.Latency(i) >= 0
 }
 
-func (r *Requests) add(q Request) RequestID {
+func (r *Requests) add(q *Request) RequestID {
 	r.Subject.Append(q.Subject)
 	r.Clock.Append(q.Clock)
 	r.Route.Append(q.Route)

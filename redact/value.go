@@ -139,37 +139,35 @@ func number(b []byte) bool {
 	return len(b) > 0
 }
 
-// words are of ASCII, in lower case.
-type words struct {
-	all     map[string]bool
-	lengths [256]uint32 // of those that begin with a letter, as bits: few others need be looked up
-}
-
-// longestWord is that of all words.
-const longestWord = 16
+// words are of ASCII, in lower case, by their first letter: few others need be compared with any.
+type words [256][]string
 
 func wordsOf(all ...string) *words {
-	w := &words{all: make(map[string]bool, len(all))}
+	w := new(words)
 	for _, s := range all {
-		w.all[s] = true
-		w.lengths[s[0]] |= 1 << len(s)
+		w[s[0]] = append(w[s[0]], s)
 	}
 	return w
 }
 
 // has says whether b is one of the words, whatever its case.
 func (w *words) has(b []byte) bool {
-	if len(b) == 0 || len(b) > longestWord || w.lengths[lower[b[0]]]>>len(b)&1 == 0 {
+	if len(b) == 0 {
 		return false
 	}
-	var lower [longestWord]byte
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
+next:
+	for _, s := range w[lower[b[0]]] {
+		if len(s) != len(b) {
+			continue
 		}
-		lower[i] = c
+		for i := range b {
+			if c := b[i]; c != s[i] && ('A' > c || c > 'Z' || c|0x20 != s[i]) {
+				continue next
+			}
+		}
+		return true
 	}
-	return w.all[string(lower[:len(b)])]
+	return false
 }
 
 // equalsAny compares in any case with words in lower case.

@@ -43,6 +43,7 @@ type jsonScanner struct {
 	ends   [maxDepth]int
 	depth  int
 	wanted func(prefix []byte) bool // whether to walk a nested object; nil: all
+	plain  bool                     // nothing is escaped in the line
 	broken bool
 	done   bool
 }
@@ -55,6 +56,7 @@ func (s *jsonScanner) start(line []byte) bool {
 		return false
 	}
 	s.i++
+	s.plain = bytes.IndexByte(line, '\\') < 0
 	return true
 }
 
@@ -166,6 +168,10 @@ func (s *jsonScanner) str() (raw []byte, escaped, ok bool) {
 			return nil, false, false
 		}
 		j += i
+		if s.plain {
+			s.i = j + 1
+			return s.b[from:j], false, true
+		}
 		if s.b[j-1] != '\\' || j == from {
 			s.i = j + 1
 			raw = s.b[from:j]
