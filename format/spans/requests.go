@@ -102,7 +102,10 @@ func (t *trace) request(i int32, alone bool) bool {
 // emit makes requests of the spans.
 func (p *parser) emit() {
 	sorting.By(p.spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.trace, b.trace), cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.id, b.id), cmp.Compare(a.kind, b.kind), cmp.Compare(a.line, b.line))
+		if a.trace != b.trace { // as nearly always
+			return cmp.Compare(a.trace, b.trace)
+		}
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.id, b.id), cmp.Compare(a.kind, b.kind), cmp.Compare(a.line, b.line))
 	})
 	serves := make([]bool, len(p.services)+1) // whether the service has spans of requests
 	e := emitter{p: p, serves: serves, subjects: make(map[int32]evidence.SubjectID), calls: make(map[evidence.NameID]*dependency), routes: make(map[evidence.NameID]*route)}

@@ -111,6 +111,10 @@ func (s *scanner) peek() byte {
 }
 
 func (s *scanner) expect(c byte) bool {
+	if s.err == nil && s.at < len(s.buf) && s.buf[s.at] == c {
+		s.at++ // no line's end
+		return true
+	}
 	got := s.peek()
 	if s.err != nil {
 		return false
@@ -198,6 +202,17 @@ func (s *scanner) number() (int64, bool) {
 
 // word reads a number or a literal.
 func (s *scanner) word() []byte {
+	if s.err == nil {
+		rest := s.buf[s.at:]
+		n := 0
+		for n < len(rest) && n < maxText && inWord[rest[n]] {
+			n++
+		}
+		if n > 0 && n < len(rest) && n < maxText { // all of it is there
+			s.at += n
+			return rest[:n:n]
+		}
+	}
 	s.text = s.text[:0]
 	for s.err == nil {
 		if !s.fill() {
@@ -224,10 +239,13 @@ func (s *scanner) word() []byte {
 
 // str reads a string; what is beyond maxText is left out.
 func (s *scanner) str() []byte {
-	s.text = s.text[:0]
 	if !s.expect('"') {
 		return nil
 	}
+	if text, ok := s.whole(); ok {
+		return text
+	}
+	s.text = s.text[:0]
 	for s.err == nil {
 		if !s.fill() {
 			s.fail(s.ended)
@@ -253,6 +271,26 @@ func (s *scanner) str() []byte {
 	}
 	return nil
 }
+
+// whole is the rest of a string of which nothing is escaped, where it and what follows it are in buf: it need
+// not be copied, as who reads on to the colon behind a key, or a comma, reads nothing into buf.
+func (s *scanner) whole() (text []byte, ok bool) {
+	rest := s.buf[s.at:]
+	for n, c := range rest[:min(len(rest), maxText)] {
+		if !special[c] {
+			continue
+		}
+		if c != '"' || n+1 == len(rest) || rest[n+1] <= ' ' {
+			break
+		}
+		s.at += n + 1
+		return rest[:n:n], true
+	}
+	return nil, false
+}
+
+// special are the bytes in a string that are not just taken.
+var special = [256]bool{'"': true, '\\': true, '\n': true}
 
 // keep appends to text what there is room for.
 func (s *scanner) keep(b []byte) {

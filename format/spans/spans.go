@@ -28,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format"
@@ -192,6 +193,9 @@ func (p *parser) serviceOf(x service) int32 {
 
 // text names something of which a file may hold many.
 func (p *parser) text(s []byte) evidence.NameID {
+	if id, ok := p.names[string(s)]; ok {
+		return id
+	}
 	s = clip(s)
 	if id, ok := p.names[string(s)]; ok {
 		return id
@@ -207,6 +211,9 @@ func (p *parser) text(s []byte) evidence.NameID {
 func clip(s []byte) []byte {
 	if len(s) > maxName {
 		s = s[:maxName]
+	}
+	if utf8.Valid(s) {
+		return s
 	}
 	return bytes.ToValidUTF8(s, []byte("?"))
 }
