@@ -249,7 +249,7 @@ func (p *parser) emitPools() {
 
 // interval is the usual time between two readings of a pool, ns.
 func (p *parser) interval() int64 {
-	var gaps []int64
+	gaps := make([]int64, 0, p.readings)
 	for _, x := range p.pools {
 		for i := 1; i < len(x.at); i++ {
 			gaps = append(gaps, x.at[i].t-x.at[i-1].t)
@@ -258,8 +258,7 @@ func (p *parser) interval() int64 {
 	if len(gaps) == 0 {
 		return 1
 	}
-	stats.SortInts(gaps)
-	return max(1, gaps[len(gaps)/2])
+	return max(1, stats.QuantileOf(gaps, (float64(len(gaps)/2)+.5)/float64(len(gaps))))
 }
 
 // series is one figure of a pool over time; readings of one moment are one.

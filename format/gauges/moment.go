@@ -20,6 +20,12 @@ var layouts = []struct {
 // instant reads a time: a date and time of day, or a number since the epoch, of which the
 // size says whether it is s, ms, µs or ns.
 func instant(s string) (ns int64, zoned, ok bool) {
+	if n, ok := wholeNumber(s); ok {
+		if ns := sinceEpoch(float64(n)); ns > 0 {
+			return n * int64(ns), true, true
+		}
+		return 0, false, false
+	}
 	s = strings.TrimSpace(s)
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		if ns := sinceEpoch(float64(i)); ns > 0 {
@@ -42,6 +48,21 @@ func instant(s string) (ns int64, zoned, ok bool) {
 		}
 	}
 	return 0, false, false
+}
+
+// wholeNumber reads digits alone, as most times and figures are: at most 15, which a float64 holds.
+func wholeNumber(s string) (v int64, ok bool) {
+	if len(s) == 0 || len(s) > 15 {
+		return 0, false
+	}
+	for i := range len(s) {
+		d := s[i] - '0'
+		if d > 9 {
+			return 0, false
+		}
+		v = v*10 + int64(d)
+	}
+	return v, true
 }
 
 // sinceEpoch is the unit of a number since the epoch, in ns; 0: it is none.

@@ -37,7 +37,10 @@ func (p *parser) dependency(name string, line int64) *dependency {
 	if name == "" {
 		name = "database"
 	}
-	d := p.dependencies[clip(name)]
+	d := p.dependencies[name]
+	if d == nil {
+		d = p.dependencies[clip(name)]
+	}
 	if d == nil {
 		if len(p.dependencies) == maxSubjects {
 			return nil
