@@ -41,13 +41,17 @@ func (l *legacy) figure(text []byte, i int) int {
 		}
 		return l.plain(text, i, n)
 	}
-	ns, n := decimal(s)
-	if n == 0 || n == len(s) {
+	if isDigit(s[n]) || whole >= maxWhole { // more than fit
+		return l.plain(text, i, 1)
+	}
+	digits := n
+	ns, n := decimalOf(whole, s, n)
+	if n == len(s) {
 		return l.plain(text, i, n+1)
 	}
-	rest := s[n:]
+	rest, fraction := s[n:], n > digits
 	switch {
-	case rest[0] == ':' && n > 3 && fraction(s[:n]):
+	case rest[0] == ':' && n > 3 && fraction:
 		l.uptime = ns
 		return i + n + 1
 	case has(rest, " sec"):
@@ -67,7 +71,7 @@ func (l *legacy) figure(text []byte, i int) int {
 		if v, m := size(s); m > 0 {
 			return i + l.sizes(s, v, m)
 		}
-	case l.depth == 0 && fraction(s[:n]) && (rest[0] == '.' || rest[0] == 'T' || rest[0] == 'A'):
+	case l.depth == 0 && fraction && (rest[0] == '.' || rest[0] == 'T' || rest[0] == 'A'):
 		// Two threads' stamps in one: "492098.818492098.818: : Total time …".
 		for n < len(s) && (isDigit(s[n]) || s[n] == '.' || s[n] == ':') {
 			n++

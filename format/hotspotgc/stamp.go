@@ -82,6 +82,11 @@ func decimal(s []byte) (nanos int64, n int) {
 	if n == 0 {
 		return 0, 0
 	}
+	return decimalOf(whole, s, n)
+}
+
+// decimalOf is decimal of what begins with a whole number of n digits.
+func decimalOf(whole int64, s []byte, n int) (nanos int64, end int) {
 	nanos = whole * 1e9
 	if n+1 < len(s) && (s[n] == '.' || s[n] == ',') && s[n+1] >= '0' && s[n+1] <= '9' {
 		parts, digits := int64(0), 0
