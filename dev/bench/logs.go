@@ -5,6 +5,9 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime/pprof"
 	"time"
 
@@ -17,8 +20,9 @@ import (
 	"github.com/unstall/unstall/format/spans"
 )
 
-// logs measures the other formats, each with input of its own.
-func logs(rounds int) error {
+// logs measures the other formats, each with input of its own, and the memory that a large access log takes (large is a quarter of
+// its MB, 0: not measured).
+func logs(dir string, rounds, large int) error {
 	heading("Logs, profiles and load results")
 	for _, c := range []struct {
 		what   string
@@ -52,6 +56,33 @@ func logs(rounds int) error {
 		}
 		row(c.what, speed.of("%.0f")+" MB/s", asked, speed.median() >= c.asked)
 	}
+	if large == 0 {
+		return nil
+	}
+	return accessMemory(filepath.Join(dir, "access.log"), 4*int64(large)*1e6)
+}
+
+// accessMemory reads a large access log in a process of its own.
+func accessMemory(path string, size int64) error {
+	if err := writeAccess(path, size); err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	out, err := exec.Command(self, "-peak", path).Output()
+	if err != nil {
+		return err
+	}
+	var requests, rows, peak int64
+	var seconds float64
+	if _, err := fmt.Sscan(string(out), &requests, &rows, &peak, &seconds); err != nil || requests == 0 {
+		return fmt.Errorf("reading a large access log said %q: %w", out, err)
+	}
+	each := float64(peak) / float64(requests)
+	row(fmt.Sprintf("access log, %d MB: peak by request", size/1e6), fmt.Sprintf("%.0f B of %d, in %.1f s", each, requests, seconds), "≤ 60 B", each <= 60)
 	return nil
 }
 

@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	large := flag.Int("large", 100, "MB of the trace that memory is measured with, and half of a GC log's; 0: not at all")
+	large := flag.Int("large", 100, "MB of the trace that memory is measured with, half of a GC log's and a quarter of an access log's; 0: not at all")
 	rounds := flag.Int("rounds", 11, "rounds of each measurement")
 	only := flag.String("only", "", "traces, logs, gclogs, events, flights, load, memory or whole; empty: all")
 	peak := flag.String("peak", "", "read one trace and print the peak of resident memory (the program calls itself)")
@@ -72,7 +72,7 @@ func run(large, rounds int, peak, only, doc, before string, recorded []string) e
 		measure func() error
 	}{
 		{"traces", func() error { return traces(dir, rounds) }},
-		{"logs", func() error { return logs(rounds) }},
+		{"logs", func() error { return logs(dir, rounds, large) }},
 		{"gclogs", func() error { return gcLogs(dir, rounds, 2*large) }},
 		{"events", func() error { return events(dir, rounds, recorded) }},
 		{"flights", func() error { return flights(dir, rounds, large) }},

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/exp/trace"
 
 	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/accesslog"
 	"github.com/unstall/unstall/format/gotrace"
 	"github.com/unstall/unstall/format/gotrace/wire"
 	"github.com/unstall/unstall/format/hotspotgc"
@@ -157,12 +158,12 @@ func memory(path string, mb int) error {
 	return nil
 }
 
-// readPeak reads one trace or GC log and prints its requests and events, the peak of this
+// readPeak reads one trace or log and prints its requests and events, the peak of this
 // process's resident memory in bytes, and the time taken in s.
 func readPeak(path string) error {
 	b := incident.NewBundle()
 	c, err := measure(func() error {
-		return format.Read(context.Background(), []format.Format{gotrace.Format, hotspotgc.Format}, format.File(path), b)
+		return format.Read(context.Background(), []format.Format{gotrace.Format, hotspotgc.Format, accesslog.Format}, format.File(path), b)
 	})
 	if err != nil {
 		return err
