@@ -78,11 +78,7 @@ func (b *Bundle) shift(p *Builder, offset int64) {
 	}
 	r := &b.Requests
 	for _, c := range []*Column[int64]{&r.Intended, &r.Start, &r.End} {
-		for i := p.from.requests; i < p.to.requests; i++ {
-			if t := c.At(i); t != 0 {
-				c.Set(i, t+offset)
-			}
-		}
+		c.move(p.from.requests, p.to.requests, offset)
 	}
 	move(b.Intervals.Start[p.from.intervals:p.to.intervals])
 	move(b.Intervals.End[p.from.intervals:p.to.intervals])

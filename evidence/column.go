@@ -111,6 +111,26 @@ func (c *Column[T]) Replace(from, to T) {
 	}
 }
 
+// move adds to rows [from, until), but for those that are 0.
+func (c *Column[T]) move(from, until int, by T) {
+	for i := from; i < until; {
+		b := &c.blocks[i>>columnBits]
+		end := min((i|(columnRows-1))+1, c.n)
+		if i&(columnRows-1) == 0 && end <= until && b.rows == nil && (b.first > 0 && b.step >= 0 || b.same()) { // all of it is above 0, or the same
+			if b.first != 0 {
+				b.first += by
+			}
+			i = end
+			continue
+		}
+		for end = min(end, until); i < end; i++ {
+			if v := c.At(i); v != 0 {
+				c.Set(i, v+by)
+			}
+		}
+	}
+}
+
 // same says that all rows of a block are its first.
 func (b *block[T]) same() bool { return b.rows == nil && b.step == 0 && b.mask == 0 }
 

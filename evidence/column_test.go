@@ -48,6 +48,13 @@ func TestColumn(t *testing.T) {
 		}
 		copied.Append(7)
 		kept = append(kept, 7)
+		from := source.IntN(len(kept))
+		copied.move(from, len(kept), 11)
+		for i, v := range kept {
+			if i >= from && v != 0 {
+				kept[i] += 11
+			}
+		}
 		copied.Replace(7, 3)
 		for i, v := range kept {
 			if v == 7 {
