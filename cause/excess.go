@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"slices"
-
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
 	"github.com/unstall/unstall/stats"
@@ -12,69 +10,140 @@ import (
 // wait, as a share of the time they took. Usual is that of the route most of them are of.
 func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, usual int64, share float64) {
 	r := &c.Bundle.Requests
-	of := make(map[evidence.NameID][2][]int)
-	for k, rows := range [][]int{all, slow} {
-		for _, row := range rows {
-			x := of[r.Route.At(row)]
-			x[k] = append(x[k], row)
-			of[r.Route.At(row)] = x
+	w := c.waited(all, slow)
+	per = make([]int64, len(slow))
+	known := 0 // each is asked for once, as to charge it is work: slow ones are among all, in the same order
+	for _, row := range all {
+		ns := wait(row)
+		w.add(row, ns)
+		if known < len(slow) && slow[known] == row {
+			per[known] = ns
+			known++
 		}
 	}
-	known := make(map[int]int64, len(all))
-	asked := wait
-	wait = func(row int) int64 { // each is asked for thrice, and to charge it is work
-		ns, ok := known[row]
-		if !ok {
-			ns = asked(row)
-			known[row] = ns
-		}
-		return ns
+	for n := known; n < len(slow); n++ { // but for those that are not
+		per[n] = wait(slow[n])
 	}
-	overall := usually(all, slow, wait)
-	usuals := make(map[evidence.NameID]int64, len(of))
-	lost := make(map[evidence.NameID]int64, len(of))
-	for route, x := range of {
-		usuals[route] = overall // a route with few requests has no usual of its own
-		if len(x[0]) >= ledger.MinRequests {
-			usuals[route] = usually(x[0], x[1], wait)
-		}
-	}
+	w.judge()
 	var sum, total int64
-	for _, row := range slow {
-		over := max(0, wait(row)-usuals[r.Route.At(row)])
-		per = append(per, over)
-		sum += over
-		lost[r.Route.At(row)] += over
+	for n, row := range slow {
+		of := w.of(row)
+		per[n] = max(0, per[n]-of.usual)
+		sum += per[n]
+		of.lost += per[n]
 		total += r.Latency(row)
 	}
 	var route evidence.NameID // that most of it is of
 	most := int64(-1)
-	for id, ns := range lost {
-		if ns > most || ns == most && id < route {
-			route, most = id, ns
+	for id, of := range w.routes {
+		if of.slow > 0 && (of.lost > most || of.lost == most && id < route) {
+			route, most = id, of.lost
 		}
 	}
-	return per, usuals[route], float64(sum) / float64(max(total, 1))
+	if of := w.routes[route]; of != nil {
+		usual = of.usual
+	}
+	return per, usual, float64(sum) / float64(max(total, 1))
 }
 
-// usually is the median of what requests wait, in ns. Where most of them are slow it is
+// waited is what requests wait, by route.
+type waited struct {
+	r         *evidence.Requests
+	isSlow    evidence.Rows
+	all, slow int // requests
+	routes    map[evidence.NameID]*ofRoute
+	route     evidence.NameID // the last one that was asked for, as one is mostly followed by another of it
+	last      *ofRoute
+}
+
+// ofRoute is what requests of one route wait.
+type ofRoute struct {
+	waits []int64 // ns: those that are not slow first
+	fast  int     // of waits
+	end   int     // waits from here on are known, too
+	slow  int     // requests
+	usual int64
+	lost  int64 // ns that slow ones exceed it, in all
+}
+
+func (c *Case) waited(all, slow []int) *waited {
+	w := &waited{r: &c.Bundle.Requests, isSlow: evidence.NewRows(c.Bundle.Requests.Len()), all: len(all), slow: len(slow), routes: make(map[evidence.NameID]*ofRoute)}
+	for _, row := range slow {
+		w.isSlow.Add(row)
+		w.of(row).slow++
+	}
+	for _, row := range all {
+		w.of(row).end++
+	}
+	waits := make([]int64, len(all))
+	for _, of := range w.routes {
+		of.waits, waits = waits[:of.end:of.end], waits[of.end:]
+	}
+	return w
+}
+
+// of is what requests of a row's route wait.
+func (w *waited) of(row int) *ofRoute {
+	if route := w.r.Route.At(row); w.last == nil || route != w.route {
+		w.route, w.last = route, w.routes[route]
+		if w.last == nil {
+			w.last = &ofRoute{}
+			w.routes[route] = w.last
+		}
+	}
+	return w.last
+}
+
+func (w *waited) add(row int, ns int64) {
+	of := w.of(row)
+	if w.isSlow.Has(row) {
+		of.end--
+		of.waits[of.end] = ns
+		return
+	}
+	of.waits[of.fast] = ns
+	of.fast++
+}
+
+// judge says what is usual; a route with few requests has no usual of its own, but that of all.
+func (w *waited) judge() {
+	overall := int64(-1) // not known
+	for _, of := range w.routes {
+		if len(of.waits) < ledger.MinRequests {
+			if overall < 0 {
+				overall = w.overall()
+			}
+			of.usual = overall
+		}
+	}
+	for _, of := range w.routes { // which puts them in another order
+		if len(of.waits) >= ledger.MinRequests {
+			of.usual = usually(of.waits, of.fast, of.slow)
+		}
+	}
+}
+
+// overall is what is usual among requests of all routes.
+func (w *waited) overall() int64 {
+	waits := make([]int64, 0, w.all)
+	for _, of := range w.routes {
+		waits = append(waits, of.waits[:of.fast]...)
+	}
+	fast := len(waits)
+	for _, of := range w.routes {
+		waits = append(waits, of.waits[of.fast:]...)
+	}
+	return usually(waits, fast, w.slow)
+}
+
+// usually is the median of what requests wait, in ns, those first that are not slow. Where most of them are slow it is
 // that of the others; where there are hardly any, what is usual is not in the evidence,
 // and an objective missed by all counts from zero.
-func usually(all, slow []int, wait func(row int) int64) int64 {
-	if 2*len(slow) > len(all) {
-		isSlow := make(map[int]bool, len(slow))
-		for _, i := range slow {
-			isSlow[i] = true
-		}
-		all = slices.DeleteFunc(slices.Clone(all), func(i int) bool { return isSlow[i] })
-		if len(all) < ledger.MinRequests {
+func usually(waits []int64, fast, slow int) int64 {
+	if 2*slow > len(waits) {
+		if waits = waits[:fast]; len(waits) < ledger.MinRequests {
 			return 0
 		}
 	}
-	v := make([]int64, 0, len(all))
-	for _, i := range all {
-		v = append(v, wait(i))
-	}
-	slices.Sort(v)
-	return stats.Quantile(v, .5)
+	return stats.QuantileOf(waits, .5)
 }
