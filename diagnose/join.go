@@ -152,19 +152,27 @@ func (r *run) waitsOf(s evidence.SubjectID) waits {
 		w.all += ns
 		w.texts[strings.ToLower(text)] += ns
 	}
+	type place struct {
+		cause evidence.NameID
+		stack evidence.StackID
+	}
+	by := make(map[place]int64)
+	var x evidence.Segment
 	for _, row := range l.Slow {
-		for x := range r.b.Requests.Path(row).All {
-			if x.Kind != evidence.NetWait {
-				continue
+		for path := r.b.Requests.Path(row); path.Next(&x); {
+			if x.Kind == evidence.NetWait {
+				by[place{x.Cause, x.Stack}] += x.Dur
 			}
-			text := r.b.Names.Text(x.Cause)
-			if x.Stack != 0 {
-				for _, f := range r.b.Stacks.Frames(x.Stack) {
-					text += " " + r.b.Names.Text(f.Func)
-				}
-			}
-			add(text, x.Dur)
 		}
+	}
+	for at, ns := range by {
+		text := r.b.Names.Text(at.cause)
+		if at.stack != 0 {
+			for _, f := range r.b.Stacks.Frames(at.stack) {
+				text += " " + r.b.Names.Text(f.Func)
+			}
+		}
+		add(text, ns)
 	}
 	if w.all == 0 {
 		c := &cause.Case{Bundle: r.b, Subject: s, Ledger: l}

@@ -80,9 +80,13 @@ type follows struct {
 func (r *run) through() *Through {
 	q := &r.b.Requests
 	fronts := make(map[evidence.SubjectID]string) // their pools
+	var s evidence.Segment
 	for i := range q.Len() {
-		for s := range q.Path(i).All {
-			if name := r.b.Names.Text(s.Cause); s.Kind == evidence.PoolWait && strings.Contains(name, evidence.WorkerPool) {
+		for path := q.Path(i); path.Next(&s); {
+			if s.Kind != evidence.PoolWait {
+				continue
+			}
+			if name := r.b.Names.Text(s.Cause); strings.Contains(name, evidence.WorkerPool) {
 				fronts[q.Subject.At(i)] = name
 			}
 		}

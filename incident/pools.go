@@ -65,6 +65,9 @@ func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 		at[id], of[f.Subject] = p, append(of[f.Subject], p)
 		all = append(all, p)
 	}
+	if len(all) == 0 {
+		return nil
+	}
 	r := &b.Requests
 	for i := range r.Len() {
 		if !b.Clocks[r.Clock.At(i)].Anchored() || !r.Timed(i) {

@@ -30,14 +30,28 @@ func Match(b *evidence.Bundle) {
 	r := &b.Requests
 	traced := make(map[evidence.SubjectID][]int)
 	rows := make(map[evidence.SubjectID]map[evidence.ArtifactID][]int)
+	usable := func(i int) (a evidence.ArtifactID, ok bool) {
+		a, ok = r.Origin.At(i).Artifact()
+		return a, ok && b.Clocks[r.Clock.At(i)].Anchored() && r.Timed(i)
+	}
 	for i := range r.Len() {
-		s := r.Subject.At(i)
-		a, ok := r.Origin.At(i).Artifact()
-		switch {
-		case !ok || !b.Clocks[r.Clock.At(i)].Anchored() || !r.Timed(i):
-		case r.Lane.At(i) != 0 && r.Path(i) != nil:
+		if r.Lane.At(i) == 0 {
+			continue
+		}
+		if _, ok := usable(i); ok && r.Path(i) != nil {
+			s := r.Subject.At(i)
 			traced[s] = append(traced[s], i)
-		case r.Lane.At(i) == 0 && r.Route.At(i) != 0:
+		}
+	}
+	if len(traced) == 0 { // a log alone has millions of rows that match nothing
+		return
+	}
+	for i := range r.Len() {
+		if r.Lane.At(i) != 0 || r.Route.At(i) == 0 {
+			continue
+		}
+		s := r.Subject.At(i)
+		if a, ok := usable(i); ok && traced[s] != nil {
 			if rows[s] == nil {
 				rows[s] = make(map[evidence.ArtifactID][]int)
 			}
