@@ -68,6 +68,9 @@ func (l *Ledger) gatedAwaits() *gate {
 			}
 		}
 	}
+	if words == 0 {
+		return nil
+	}
 	x := &l.b.Samples
 	kinds := l.awaitKinds()
 	var under, n float64 // requests under way
@@ -79,7 +82,7 @@ func (l *Ledger) gatedAwaits() *gate {
 		}
 	}
 	w := waitingAt(l.awaiteds, words)
-	if words == 0 || n == 0 || w == 0 {
+	if n == 0 || w == 0 {
 		return nil
 	}
 	return l.gateOf(words, (1-w)*under/n, float64(most))

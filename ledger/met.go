@@ -3,6 +3,8 @@ package ledger
 import (
 	"cmp"
 	"slices"
+
+	"github.com/unstall/unstall/evidence"
 )
 
 // fewMet is how many bursts of looks must have met requests for these to speak for others.
@@ -21,14 +23,14 @@ func (o *occupancy) pool(l *Ledger) {
 	if o == nil {
 		return
 	}
-	o.slow = make(map[int]bool, len(l.Slow))
+	o.slow = evidence.NewRows(l.b.Requests.Len())
 	for _, row := range l.Slow {
-		o.slow[row] = true
+		o.slow.Add(row)
 	}
 	for kind := range o.met {
 		var rows []int
 		for _, row := range l.Rows {
-			if o.slow[row] == (kind == slow) {
+			if o.slow.Has(row) == (kind == slow) {
 				rows = append(rows, row)
 			}
 		}
@@ -59,10 +61,13 @@ func (o *occupancy) pool(l *Ledger) {
 
 // of is what a row is, an index; false where that is not known yet.
 func (o *occupancy) of(row int) (kind int, known bool) {
-	if o.slow[row] {
+	if o.slow == nil {
+		return others, false
+	}
+	if o.slow.Has(row) {
 		return slow, true
 	}
-	return others, o.slow != nil
+	return others, true
 }
 
 // over splits a time of a request from at, dur long, by what threads did then, in ns; what nobody

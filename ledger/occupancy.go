@@ -3,9 +3,11 @@ package ledger
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/sorting"
+	"github.com/unstall/unstall/stats"
 	"github.com/unstall/unstall/threads"
 )
 
@@ -21,12 +23,12 @@ import (
 // what they did when looks met some ([occupancy.pool]).
 type occupancy struct {
 	cells  []cell
-	slow   map[int]bool // rows; nil: not known yet
-	met    [2][]share   // of the time of other requests, and of slow ones, in all looks that met some
-	unseen bool         // only threads on a processor were looked at
-	serves float64      // of the looks at threads that ran or were ready, those at who serves requests
-	gate   *gate        // the limit at which requests wait; nil: none by which time is split
-	waits  []share      // at it, in all looks
+	slow   evidence.Rows // nil: not known yet
+	met    [2][]share    // of the time of other requests, and of slow ones, in all looks that met some
+	unseen bool          // only threads on a processor were looked at
+	serves float64       // of the looks at threads that ran or were ready, those at who serves requests
+	gate   *gate         // the limit at which requests wait; nil: none by which time is split
+	waits  []share       // at it, in all looks
 }
 
 // cell is the time around one burst of looks.
@@ -76,6 +78,9 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 	bursts := t.Moments(l.Subject)
 	if len(bursts) > 0 && (bursts[0][0][0].Time == 0 || !slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverThreads), func(c evidence.Coverage) bool { return l.b.Clocks[c.Clock].Anchored() })) {
 		bursts = nil
+	}
+	if len(bursts) == 0 && l.queued == nil {
+		return nil
 	}
 	o := &occupancy{unseen: t.WaitsUnseen(l.Subject)}
 	m := l.meanwhile()
@@ -199,12 +204,12 @@ type meanwhile struct {
 
 func (l *Ledger) meanwhile() meanwhile {
 	starts, ends := l.underWay(l.Rows)
-	awaiting := l.awaiting()
+	awaiting := sync.OnceValue(l.awaiting) // few ask
 	m := meanwhile{
 		clients: l.b.Requests.Lane.At(l.Rows[0]) == 0,
 		first:   starts[0], last: ends[len(ends)-1],
 		inFlight: func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) },
-		awaiting: func(at int64) float64 { return float64(awaiting(at)) },
+		awaiting: func(at int64) float64 { return float64(awaiting()(at)) },
 	}
 	if from, to := l.begun(); len(from) > 0 {
 		m.begun = func(at int64) float64 { return float64(before(from, at+1) - before(to, at)) }
@@ -275,11 +280,12 @@ func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bo
 // underWay are when requests began and ended, each sorted.
 func (l *Ledger) underWay(rows []int) (starts, ends []int64) {
 	r := &l.b.Requests
-	for _, i := range rows {
-		starts, ends = append(starts, r.End.At(i)-r.Latency(i)), append(ends, r.End.At(i))
+	starts, ends = make([]int64, len(rows)), make([]int64, len(rows))
+	for n, i := range rows {
+		starts[n], ends[n] = r.End.At(i)-r.Latency(i), r.End.At(i)
 	}
-	slices.Sort(starts)
-	slices.Sort(ends)
+	stats.SortInts(starts)
+	stats.SortInts(ends)
 	return starts, ends
 }
 
@@ -298,7 +304,8 @@ func (l *Ledger) awaiting() func(at int64) int {
 			continue
 		}
 		at := r.Start.At(i)
-		for s := range r.Path(i).All {
+		var s evidence.Segment
+		for p := r.Path(i); p.Next(&s); {
 			if s.Kind == evidence.Awaiting {
 				starts, ends = append(starts, at), append(ends, at+s.Dur)
 			}
