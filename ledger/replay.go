@@ -125,19 +125,18 @@ func (l *Ledger) came(row int) int64 {
 
 // lag is how late (ns) a generator sent a request.
 func lag(p evidence.Path) (ns int64) {
-	for s := range p.All {
-		if s.Kind == evidence.SentLate {
-			ns += s.Dur
-		}
-		break
+	var s evidence.Segment
+	if p.Next(&s) && s.Kind == evidence.SentLate {
+		return s.Dur
 	}
-	return ns
+	return 0
 }
 
 // placed says whether it is known where in a request lies what is known of it: nothing is,
 // or how late it was sent.
 func placed(p evidence.Path) bool {
-	for s := range p.All {
+	var s evidence.Segment
+	for p.Next(&s) {
 		if s.Kind != evidence.SentLate && s.Kind != evidence.Unobserved {
 			return false
 		}

@@ -59,10 +59,10 @@ func heldBy(k evidence.Kind) (m Mechanism, ok bool) {
 
 // OfRoots is [Ledger.Of] by roots.
 func (l *Ledger) OfRoots(row int) Charges {
-	var sum Charges
-	l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, _ bool) {
-		r := Rooted(s, c)
-		sum.Add(&r)
-	})
+	w := walkers.Get().(*walker)
+	w.sum = Charges{}
+	w.walk(l, row, w.addRoots)
+	sum := w.sum
+	walkers.Put(w)
 	return sum
 }

@@ -35,6 +35,10 @@ func (l *Ledger) walk(row int, yield func(at int64, s *evidence.Segment, c *Char
 var walkers = sync.Pool{New: func() any {
 	w := new(walker)
 	w.add = func(_ int64, _ *evidence.Segment, c *Charges, _ bool) { w.sum.Add(c) }
+	w.addRoots = func(_ int64, s *evidence.Segment, c *Charges, _ bool) {
+		r := Rooted(s, c)
+		w.sum.Add(&r)
+	}
 	return w
 }}
 
@@ -79,7 +83,8 @@ func (l *Ledger) loose(p evidence.Path) (labelled int64, loose bool) {
 		return 0, false
 	}
 	rest := false
-	for s := range p.All {
+	var s evidence.Segment
+	for p.Next(&s) {
 		switch {
 		case s.Kind == evidence.Unobserved && !rest:
 			rest = true
@@ -121,8 +126,9 @@ type walker struct {
 	part  evidence.Segment // that is yielded, where it is not all of it
 	c     Charges
 
-	sum Charges                                                      // of what add was given
-	add func(at int64, s *evidence.Segment, c *Charges, replay bool) // adds to sum
+	sum      Charges                                                      // of what add or addRoots was given
+	add      func(at int64, s *evidence.Segment, c *Charges, replay bool) // adds to sum
+	addRoots func(at int64, s *evidence.Segment, c *Charges, replay bool) // the same by roots
 }
 
 // tell yields a state, or a part of one, with the charges of c.
@@ -264,12 +270,9 @@ func (w *walker) amplified(at *int64, s *evidence.Segment) {
 // least and the most.
 func (w *walker) placeless(path evidence.Path, at, end int64) {
 	from := at
-	for s := range path.All {
-		if s.Kind == evidence.Unobserved {
-			break
-		}
-		if dur := min(s.Dur, end-at); dur > 0 {
-			w.s, w.s.Dur = s, dur
+	for path.Next(&w.s) && w.s.Kind != evidence.Unobserved {
+		if dur := min(w.s.Dur, end-at); dur > 0 {
+			w.s.Dur = dur
 			w.state(at, &w.s)
 			at += dur
 		}
