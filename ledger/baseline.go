@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"slices"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
@@ -25,19 +24,14 @@ const baselinePart = .99
 func BaselineOf(b *evidence.Bundle, opt Options) Baseline {
 	out := make(Baseline)
 	for _, l := range Build(b, opt) {
-		latencies := make(map[evidence.NameID][]int64)
-		for _, i := range l.Rows {
-			latencies[b.Requests.Route.At(i)] = append(latencies[b.Requests.Route.At(i)], b.Requests.Latency(i))
-		}
 		floors, grain := l.byRoute(), max(l.grain(), shortest)
-		for route, v := range latencies {
+		for route, v := range l.LatenciesByRoute() {
 			if len(v) < MinRequests {
 				continue
 			}
-			slices.Sort(v)
-			limit := stats.Quantile(v, baselinePart)
+			limit := stats.QuantileOf(v, baselinePart)
 			if len(v) < baselineRequests {
-				limit = floorFactor * max(stats.Quantile(floors[route], floorPart), grain)
+				limit = floorFactor * max(stats.QuantileOf(floors[route], floorPart), grain)
 			}
 			name := b.Names.Text(route)
 			out[name] = max(out[name], time.Duration(limit))

@@ -117,19 +117,7 @@ const tailRequests = 1000
 // Build makes the ledgers: one for every subject with requests, in order of the
 // subjects.
 func Build(b *evidence.Bundle, opt Options) []*Ledger {
-	bySubject := make(map[evidence.SubjectID]map[evidence.ArtifactID][]int)
-	for i := range b.Requests.Len() {
-		a, _ := b.Requests.Origin.At(i).Artifact()
-		s := b.Requests.Subject.At(i)
-		if !b.Requests.Timed(i) {
-			b.Warnf(evidence.NewOrigin(a, 0), "skipped a request without a start, or that ends before it starts")
-			continue
-		}
-		if bySubject[s] == nil {
-			bySubject[s] = make(map[evidence.ArtifactID][]int)
-		}
-		bySubject[s][a] = append(bySubject[s][a], i)
-	}
+	bySubject := bySource(b)
 	var out []*Ledger
 	for s := range b.Subjects {
 		if sources := bySubject[evidence.SubjectID(s)]; sources != nil {
@@ -145,6 +133,61 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 		}
 	}
 	return out
+}
+
+// bySource are the requests that have a latency, by whose they are and which artifact tells of them. They are counted
+// first: a log has millions, and slices that grow leave several times that behind.
+func bySource(b *evidence.Bundle) map[evidence.SubjectID]map[evidence.ArtifactID][]int {
+	type source struct {
+		s evidence.SubjectID
+		a evidence.ArtifactID
+	}
+	of := func(i int) (x source) {
+		x.s = b.Requests.Subject.At(i)
+		x.a, _ = b.Requests.Origin.At(i).Artifact()
+		return x
+	}
+	n := make(map[source]int)
+	eachRun(b.Requests.Len(), of, func(x source, from, until int) {
+		for i := from; i < until; i++ {
+			if b.Requests.Timed(i) {
+				n[x]++
+			} else {
+				b.Warnf(evidence.NewOrigin(x.a, 0), "skipped a request without a start, or that ends before it starts")
+			}
+		}
+	})
+	out := make(map[evidence.SubjectID]map[evidence.ArtifactID][]int)
+	for x, n := range n {
+		if out[x.s] == nil {
+			out[x.s] = make(map[evidence.ArtifactID][]int)
+		}
+		out[x.s][x.a] = make([]int, 0, n)
+	}
+	eachRun(b.Requests.Len(), of, func(x source, from, until int) {
+		rows := out[x.s][x.a]
+		for i := from; i < until; i++ {
+			if b.Requests.Timed(i) {
+				rows = append(rows, i)
+			}
+		}
+		if len(rows) > 0 {
+			out[x.s][x.a] = rows
+		}
+	})
+	return out
+}
+
+// eachRun yields the rows [from, until) that are of the same, one after the other.
+func eachRun[K comparable](rows int, of func(i int) K, yield func(x K, from, until int)) {
+	for from := 0; from < rows; {
+		x, until := of(from), from+1
+		for until < rows && of(until) == x {
+			until++
+		}
+		yield(x, from, until)
+		from = until
+	}
 }
 
 func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {
@@ -219,14 +262,17 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 		rows := sources[a]
 		traced := l.observed(rows)
 		enough := traced >= MinRequests || a == widest && traced > 0
-		if spent := l.seen(rows); enough && float64(traced) >= mostTraced*float64(len(rows)-l.instant(rows)) && spent > best {
+		if !enough || float64(traced) < mostTraced*float64(len(rows)-l.instant(rows)) {
+			continue
+		}
+		if spent := l.seen(rows); spent > best {
 			l.Source, l.Traced, best = a, true, spent
 		}
 	}
 	if l.Source != widest && l.crowded(widest, sources[widest], sources[l.Source]) {
 		l.Source, l.Traced = widest, false
 	}
-	l.Rows = slices.Clone(sources[l.Source])
+	l.Rows = sources[l.Source]
 	l.byEnd()
 	return widest
 }
@@ -251,7 +297,8 @@ func (l *Ledger) byClients(a evidence.ArtifactID, rows []int) bool {
 // seen is how much of their time (ns) requests were in states that are known.
 func (l *Ledger) seen(rows []int) (ns int64) {
 	for _, i := range rows {
-		for s := range l.b.Requests.Path(i).All {
+		var s evidence.Segment
+		for p := l.b.Requests.Path(i); p.Next(&s); {
 			if s.Kind != evidence.Unobserved {
 				ns += s.Dur
 			}
@@ -266,8 +313,7 @@ func (l *Ledger) P99() float64 {
 	for _, i := range l.Rows {
 		lat = append(lat, l.b.Requests.Latency(i))
 	}
-	slices.Sort(lat)
-	return float64(stats.Quantile(lat, .99))
+	return float64(stats.QuantileOf(lat, .99))
 }
 
 // SlowP99 is the P99 had the requests that are not slow taken no time, ns: what always takes
@@ -277,8 +323,7 @@ func (l *Ledger) SlowP99() float64 {
 	for n, i := range l.Slow[:min(len(l.Slow), len(took))] {
 		took[n] = l.b.Requests.Latency(i)
 	}
-	slices.Sort(took)
-	return float64(stats.Quantile(took, .99))
+	return float64(stats.QuantileOf(took, .99))
 }
 
 // observed counts the requests whose states are known.
@@ -305,7 +350,8 @@ func (l *Ledger) instant(rows []int) (n int) {
 // observed says whether a path holds states, not just what an access log knows
 // of an upstream and of the queue before it, or a load generator of its delay.
 func observed(p evidence.Path) bool {
-	for s := range p.All {
+	var s evidence.Segment
+	for p.Next(&s) {
 		switch s.Kind {
 		case evidence.Unobserved, evidence.NetWait, evidence.PoolWait, evidence.KindUnknown, evidence.SentLate:
 		default:
@@ -343,12 +389,11 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 	if s.To > s.From {
 		s.Rate = float64(len(rows)) / (float64(s.To-s.From) / 1e9)
 	}
-	slices.Sort(lat)
 	if len(lat) > 0 {
-		s.P50, s.P99 = stats.Quantile(lat, .5), stats.Quantile(lat, .99)
+		s.P50, s.P99 = stats.QuantileOf(lat, .5), stats.QuantileOf(lat, .99)
 	}
 	if len(lat) >= tailRequests {
-		s.P999 = stats.Quantile(lat, .999)
+		s.P999 = stats.QuantileOf(lat, .999)
 	}
 	return s
 }
@@ -370,21 +415,23 @@ func (l *Ledger) charge() {
 		observed = MethodSampled
 	}
 	over := l.timeline(block)
-	for n, row := range l.Slow {
-		var request Charges
-		l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, replay bool) {
-			request.Add(c)
-			for m, v := range c {
-				if v == 0 {
-					continue
-				}
-				k := key{m: Mechanism(m), replay: replay}
-				if k.m.Named() {
-					k.detail = s.Cause
-				}
-				sums[k] += v
+	var request Charges
+	add := func(_ int64, s *evidence.Segment, c *Charges, replay bool) {
+		request.Add(c)
+		for m, v := range c {
+			if v == 0 {
+				continue
 			}
-		})
+			k := key{m: Mechanism(m), replay: replay}
+			if k.m.Named() {
+				k.detail = s.Cause
+			}
+			sums[k] += v
+		}
+	}
+	for n, row := range l.Slow {
+		request = Charges{}
+		l.walk(row, add)
 		l.Charges.Add(&request)
 		over.add(n, l.b.Requests.End.At(row), &request)
 	}

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"math"
-	"slices"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/stats"
@@ -28,16 +27,16 @@ const (
 
 // longRoutes are those of the routes that stand so far apart, and whether they are so many
 // requests, or take so much, that it is a fault. Took are their requests' latencies without what
-// stands in the way, in ascending order.
-func (l *Ledger) longRoutes(took map[evidence.NameID][]int64) (long map[evidence.NameID]bool, fault bool) {
+// stands in the way, and usual is what half of all take.
+func (l *Ledger) longRoutes(took map[evidence.NameID][]int64, usual int64) (long map[evidence.NameID]bool, fault bool) {
 	if l.Host.Starved() {
 		return nil, false
 	}
-	usual, all, few := usually(took), 0, 0
+	all, few := 0, 0
 	long = make(map[evidence.NameID]bool)
 	for route, v := range took {
 		all += len(v)
-		if len(v) >= longLeast && stats.Quantile(v, floorPart) >= longTimes*usual && stats.Quantile(v, .5) >= longFor {
+		if len(v) >= longLeast && stats.QuantileOf(v, floorPart) >= longTimes*usual && stats.QuantileOf(v, .5) >= longFor {
 			long[route] = true
 			few += len(v)
 		}
@@ -71,13 +70,13 @@ func (l *Ledger) longRoutes(took map[evidence.NameID][]int64) (long map[evidence
 
 // usually is what half of all requests take.
 func usually(took map[evidence.NameID][]int64) int64 {
-	var all []int64
+	n := 0
+	for _, v := range took {
+		n += len(v)
+	}
+	all := make([]int64, 0, n)
 	for _, v := range took {
 		all = append(all, v...)
 	}
-	if len(all) == 0 {
-		return 0
-	}
-	slices.Sort(all)
-	return stats.Quantile(all, .5)
+	return stats.QuantileOf(all, .5)
 }

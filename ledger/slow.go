@@ -71,7 +71,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	few := make(map[evidence.NameID]int) // routes with too few requests to know their floor, and how many
 	for _, route := range slices.Sorted(maps.Keys(byRoute)) {
 		v := byRoute[route]
-		floor := stats.Quantile(v, floorPart)
+		floor := stats.QuantileOf(v, floorPart)
 		if inside, ok := l.inside[route]; ok {
 			floor = min(floor, inside)
 		}
@@ -97,8 +97,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		for _, route := range kin {
 			took, n = append(took, byRoute[route]...), n+few[route]
 		}
-		slices.Sort(took)
-		limit := floorFactor * max(stats.Quantile(took, floorPart), grain)
+		limit := floorFactor * max(stats.QuantileOf(took, floorPart), grain)
 		for _, route := range kin {
 			threshold[route] = limit
 		}
@@ -107,7 +106,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		}
 	}
 	if l.Rule == RuleFloor && len(baseline) == 0 {
-		long, fault := l.longRoutes(byRoute)
+		long, fault := l.longRoutes(byRoute, usual)
 		for _, route := range slices.Sorted(maps.Keys(long)) {
 			if !fault {
 				l.Unjudged = append(l.Unjudged, route)
@@ -177,21 +176,9 @@ func (l *Ledger) Limit(row int) int64 {
 }
 
 // byRoute returns what the finished requests of each route took without what
-// stood in their way, in ascending order; nothing of routes that finished none.
+// stood in their way, in no order; nothing of routes that finished none.
 func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
-	r := &l.b.Requests
-	out := make(map[evidence.NameID][]int64)
-	for _, i := range l.Rows {
-		took := out[r.Route.At(i)]
-		if !l.open(i) {
-			took = append(took, l.unhindered(i))
-		}
-		out[r.Route.At(i)] = took
-	}
-	for _, v := range out {
-		slices.Sort(v)
-	}
-	return out
+	return byRoute(&l.b.Requests, l.Rows, func(i int) bool { return !l.open(i) }, l.unhindered)
 }
 
 // insideFloors are what requests of each route take where the service itself saw them:
@@ -212,8 +199,7 @@ func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidenc
 	floors := make(map[evidence.NameID]int64)
 	for route, v := range took {
 		if len(v) >= MinRequests {
-			slices.Sort(v)
-			floors[route] = stats.Quantile(v, floorPart)
+			floors[route] = stats.QuantileOf(v, floorPart)
 		}
 	}
 	return floors
