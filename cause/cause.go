@@ -274,11 +274,17 @@ func (c *Case) Slow() bool {
 	if l == nil || len(l.Slow) < someSlow {
 		return false
 	}
-	var all int64
-	for _, i := range l.Rows {
-		all += c.Bundle.Requests.Latency(i)
+	return float64(l.Total) >= slowShare*float64(Once(c, allTime))
+}
+
+// spentInAll is the time of all requests, ns.
+type spentInAll int64
+
+func allTime(c *Case) (all spentInAll) {
+	for _, i := range c.Ledger.Rows {
+		all += spentInAll(c.Bundle.Requests.Latency(i))
 	}
-	return float64(l.Total) >= slowShare*float64(all)
+	return all
 }
 
 // Noticeable is the p99 of slow requests among all from which on they are slow enough to be
@@ -293,8 +299,13 @@ const (
 // difference between requests.
 func (c *Case) Noticed(from time.Duration) bool {
 	l := c.Ledger
-	return c.Slow() && (l.Rule != ledger.RuleFloor || l.SlowP99() >= float64(from))
+	return c.Slow() && (l.Rule != ledger.RuleFloor || Once(c, slowest) >= slowP99(from))
 }
+
+// slowP99 is [ledger.Ledger.SlowP99], ns.
+type slowP99 float64
+
+func slowest(c *Case) slowP99 { return slowP99(c.Ledger.SlowP99()) }
 
 // Save turns what each slow request would have saved (ns, in the order of
 // Ledger.Slow) into a figure with its sampling error. Where the recording is

@@ -44,10 +44,14 @@ func For(m ledger.Mechanism) Wait {
 func (c *Case) BehindFor(m ledger.Mechanism) Behind {
 	known := Once(c, func(*Case) map[ledger.Mechanism]Behind { return make(map[ledger.Mechanism]Behind) })
 	b, ok := known[m]
-	if !ok {
+	switch {
+	case ok:
+	case c.Ledger.Charges[m] == 0: // nobody waits
+		b.Own = make([]int64, len(c.Ledger.Slow))
+	default:
 		b = c.BehindOf(For(m))
-		known[m] = b
 	}
+	known[m] = b
 	return b
 }
 
@@ -117,16 +121,16 @@ func (c *Case) answersLate() bool {
 	}
 	held, alone := 0, 0
 	var calls []int64
-	isSlow := make(map[int]bool, len(l.Slow))
+	isSlow := evidence.NewRows(c.Bundle.Requests.Len())
 	for _, row := range l.Slow {
-		isSlow[row] = true
+		isSlow.Add(row)
 	}
 	for _, row := range l.Rows {
 		ch := l.Of(row)
 		if ch[ledger.Dependency] > 0 {
 			calls = append(calls, ch[ledger.Dependency])
 		}
-		if isSlow[row] && ch[ledger.Lock]+ch[ledger.Pool] > 0 {
+		if isSlow.Has(row) && ch[ledger.Lock]+ch[ledger.Pool] > 0 {
 			held++
 			if ch[ledger.Dependency] >= l.Threshold {
 				alone++
@@ -136,8 +140,7 @@ func (c *Case) answersLate() bool {
 	if held == 0 || len(calls) == 0 {
 		return false
 	}
-	slices.Sort(calls)
-	usual := stats.Quantile(calls, .5)
+	usual := stats.QuantileOf(calls, .5)
 	var all, long int64
 	for _, v := range calls {
 		all += v
@@ -154,6 +157,9 @@ func (c *Case) answersLate() bool {
 func (c *Case) unread() bool {
 	var all, unread int64
 	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
+		if c.Ledger.Charges[m] == 0 {
+			continue
+		}
 		for _, row := range c.Ledger.Slow {
 			c.chains(row, For(m), func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
 				all += roots[ledger.Dependency]
@@ -171,18 +177,15 @@ func (c *Case) unread() bool {
 // the quickest tenth of its route did in all, that would be a bound. Pools and locks make
 // requests take longer, and never shorten a call.
 func (c *Case) callsLong() bool {
-	l, r := c.Ledger, &c.Bundle.Requests
-	byRoute := make(map[evidence.NameID][]int64)
+	l := c.Ledger
 	var called int64
 	for _, row := range l.Rows {
-		byRoute[r.Route.At(row)] = append(byRoute[r.Route.At(row)], r.Latency(row))
 		ch := l.Of(row)
 		called += ch[ledger.Dependency]
 	}
 	var most int64
-	for _, took := range byRoute {
-		slices.Sort(took)
-		most += int64(len(took)) * stats.Quantile(took, quickest)
+	for _, took := range l.LatenciesByRoute() {
+		most += int64(len(took)) * stats.QuantileOf(took, quickest)
 	}
 	return called > farLonger*most
 }
