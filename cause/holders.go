@@ -178,10 +178,16 @@ func (c *Case) unread() bool {
 // requests take longer, and never shorten a call.
 func (c *Case) callsLong() bool {
 	l := c.Ledger
-	var called int64
+	isSlow := evidence.NewRows(c.Bundle.Requests.Len())
+	for _, row := range l.Slow {
+		isSlow.Add(row)
+	}
+	called := l.Charges[ledger.Dependency] // of slow ones
 	for _, row := range l.Rows {
-		ch := l.Of(row)
-		called += ch[ledger.Dependency]
+		if !isSlow.Has(row) {
+			ch := l.Of(row)
+			called += ch[ledger.Dependency]
+		}
 	}
 	var most int64
 	for _, took := range l.LatenciesByRoute() {

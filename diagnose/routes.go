@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/unstall/unstall/cause"
 	"github.com/unstall/unstall/evidence"
@@ -45,13 +44,10 @@ func (r *run) routes() (out []Route, left int) {
 	for _, charged := range r.incident.Counted() {
 		l := charged.All
 		q := &r.b.Requests
-		took, of := make(map[evidence.NameID][]int64), make(map[evidence.NameID]*Route)
-		for _, i := range l.Rows {
-			took[q.Route.At(i)] = append(took[q.Route.At(i)], q.Latency(i))
-			if of[q.Route.At(i)] == nil {
-				of[q.Route.At(i)] = &Route{Route: r.b.Names.Text(q.Route.At(i)), Subject: r.name[l.Subject], LimitMs: cause.Number(float64(l.Limit(i)) / 1e6)}
-				named = named || of[q.Route.At(i)].Route != ""
-			}
+		took, of := l.LatenciesByRoute(), make(map[evidence.NameID]*Route)
+		for route := range took {
+			of[route] = &Route{Route: r.b.Names.Text(route), Subject: r.name[l.Subject], LimitMs: cause.Number(float64(l.LimitOf(route)) / 1e6)}
+			named = named || of[route].Route != ""
 		}
 		for _, i := range l.Slow {
 			x := of[q.Route.At(i)]
@@ -76,10 +72,9 @@ func (r *run) routes() (out []Route, left int) {
 		lane := runtime.Of(r.b.Subjects[l.Subject].Runtime).Lane
 		for route, x := range of {
 			ns := took[route]
-			slices.Sort(ns)
-			x.Requests, x.P50Ms = len(ns), ms(stats.Quantile(ns, .5))
+			x.Requests, x.P50Ms = len(ns), ms(stats.QuantileOf(ns, .5))
 			if len(ns) >= enoughForP99 {
-				x.P99Ms = ms(stats.Quantile(ns, .99))
+				x.P99Ms = ms(stats.QuantileOf(ns, .99))
 			}
 			if l.To > l.From {
 				x.Rate = cause.Number(float64(len(ns)) / (float64(l.To-l.From) / 1e9))

@@ -406,6 +406,7 @@ func (l *Ledger) charge() {
 		replay bool
 	}
 	sums := make(map[key]int64)
+	var unnamed [2][NumMechanisms]int64 // observed, and by the replay: most states are of these
 	var longest int64
 	for _, row := range l.Slow {
 		longest = max(longest, l.b.Requests.Latency(row))
@@ -419,14 +420,15 @@ func (l *Ledger) charge() {
 	add := func(_ int64, s *evidence.Segment, c *Charges, replay bool) {
 		request.Add(c)
 		for m, v := range c {
-			if v == 0 {
-				continue
+			switch m := Mechanism(m); {
+			case v == 0:
+			case m.Named():
+				sums[key{m, s.Cause, replay}] += v
+			case replay:
+				unnamed[1][m] += v
+			default:
+				unnamed[0][m] += v
 			}
-			k := key{m: Mechanism(m), replay: replay}
-			if k.m.Named() {
-				k.detail = s.Cause
-			}
-			sums[k] += v
 		}
 	}
 	for n, row := range l.Slow {
@@ -434,6 +436,13 @@ func (l *Ledger) charge() {
 		l.walk(row, add)
 		l.Charges.Add(&request)
 		over.add(n, l.b.Requests.End.At(row), &request)
+	}
+	for replay, sum := range unnamed {
+		for m, v := range sum {
+			if v != 0 {
+				sums[key{m: Mechanism(m), replay: replay == 1}] = v
+			}
+		}
 	}
 	bound := func(low, high float64) (string, *stats.Interval) {
 		return "bound", &stats.Interval{Low: low, High: min(high, float64(l.Total))}

@@ -123,6 +123,13 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		l.b.Warnf(evidence.NewOrigin(l.Source, 0), "the baseline has no requests to these routes, so requests over %d × the route's baseline latency count as slow; record a baseline with the same routes, or set --slo", floorFactor)
 	}
 	l.limits = threshold
+	n := 0 // counted, as half of millions may be slow
+	for _, i := range l.Rows {
+		if l.b.Requests.Latency(i) > l.Limit(i) {
+			n++
+		}
+	}
+	l.Slow = slices.Grow(l.Slow, n)
 	for _, i := range l.Rows {
 		l.addSlow(i, l.Limit(i))
 	}
@@ -168,8 +175,11 @@ func parent(route string) string {
 }
 
 // Limit is what a request may take (ns) and is not slow.
-func (l *Ledger) Limit(row int) int64 {
-	if limit, ok := l.limits[l.b.Requests.Route.At(row)]; ok {
+func (l *Ledger) Limit(row int) int64 { return l.LimitOf(l.b.Requests.Route.At(row)) }
+
+// LimitOf is what requests of a route may take (ns) and are not slow.
+func (l *Ledger) LimitOf(route evidence.NameID) int64 {
+	if limit, ok := l.limits[route]; ok {
 		return limit
 	}
 	return l.Threshold // of all, or of a route with too few requests to know its floor

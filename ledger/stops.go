@@ -163,7 +163,12 @@ func (s *stops) area(t int64) wide {
 	return p.areaAt(t)
 }
 
-func (s *stops) overlap(from, to int64) int64 { return s.until(to) - s.until(from) }
+func (s *stops) overlap(from, to int64) int64 {
+	if len(s.pauses) == 0 {
+		return 0
+	}
+	return s.until(to) - s.until(from)
+}
 
 // mean is the time of [from, to) the world was stopped: the mean over all
 // positions that the clocks allow.

@@ -36,6 +36,10 @@ var walkers = sync.Pool{New: func() any {
 	w := new(walker)
 	w.add = func(_ int64, _ *evidence.Segment, c *Charges, _ bool) { w.sum.Add(c) }
 	w.addRoots = func(_ int64, s *evidence.Segment, c *Charges, _ bool) {
+		if _, waits := heldBy(s.Kind); !waits { // most
+			w.sum.Add(c)
+			return
+		}
 		r := Rooted(s, c)
 		w.sum.Add(&r)
 	}
@@ -195,7 +199,10 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 	}
 	rest := s.Dur - stopped
 	held := min(rest, w.l.holds.overlap(at, at+s.Dur))
-	none := int64(w.l.withheld.Part(from, from+dur) * float64(stopped))
+	none := int64(0)
+	if stopped > 0 {
+		none = int64(w.l.withheld.Part(from, from+dur) * float64(stopped))
+	}
 	w.c = Charges{StopTheWorld: stopped - none, HostCPU: none, Recorder: held, Unobserved: rest - held}
 	w.l.Host.take(&w.c)
 	w.tell(at, s, false)

@@ -159,12 +159,12 @@ func bucket(v float64) int {
 func newHistogram[N Number](b *blocks, at []int64, v []N) (*histogram, bool) {
 	at = at[:min(len(at), len(v))]
 	lo, hi := math.MaxInt, -1
-	where := make([]int32, len(at)) // bucket of each value, -1 outside the window
+	where := make([]int16, len(at)) // bucket of each value, -1 outside the window; there are less than 4,400
 	for i, t := range at {
 		where[i] = -1
 		if _, ok := b.cell(t); ok {
 			k := bucket(float64(v[i]))
-			where[i] = int32(k)
+			where[i] = int16(k)
 			lo, hi = min(lo, k), max(hi, k)
 		}
 	}
