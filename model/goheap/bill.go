@@ -2,6 +2,7 @@ package goheap
 
 import (
 	"math"
+	"slices"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/ledger"
@@ -19,14 +20,36 @@ import (
 //	slower   running longer while a cycle marked than requests that met none
 //	         (write barriers, caches, memory bandwidth)
 type Bill struct {
-	Direct, KnockOn, Slower int64         // ns of all slow requests
-	Pool                    int64         // ns of them that the replay of a pool gives
-	Behind                  *Behind       // that pool; nil: none
-	Slow                    []int64       // ns of each of them
-	InMark                  int64         // ns of slow requests' time that lies inside cycles
-	Overlap, Free           int           // requests that met a cycle, and that met none
-	MeanOverlap, MeanFree   float64       // ns
-	less                    map[int]int64 // ns by row
+	Direct, KnockOn, Slower int64   // ns of all slow requests
+	Pool                    int64   // ns of them that the replay of a pool gives
+	Behind                  *Behind // that pool; nil: none
+	Slow                    []int64 // ns of each of them
+	InMark                  int64   // ns of slow requests' time that lies inside cycles
+	Overlap, Free           int     // requests that met a cycle, and that met none
+	MeanOverlap, MeanFree   float64 // ns
+	less                    perRow
+}
+
+// perRow is a time (ns) for each of some requests, by their rows; nothing for others. A map of all of a
+// recording's would take several times as much.
+type perRow struct {
+	first int
+	ns    []int64
+}
+
+func perRowOf(rows []int) perRow {
+	if len(rows) == 0 {
+		return perRow{}
+	}
+	first := slices.Min(rows)
+	return perRow{first, make([]int64, slices.Max(rows)-first+1)}
+}
+
+func (p *perRow) of(row int) int64 {
+	if i := row - p.first; i >= 0 && i < len(p.ns) {
+		return p.ns[i]
+	}
+	return 0
 }
 
 // Total is all of it.
@@ -64,7 +87,7 @@ func (g *Process) Bill() *Bill {
 	marks := g.marks()
 	l := g.Ledger
 	r := &g.Bundle.Requests
-	b := &Bill{less: make(map[int]int64, len(l.Rows))}
+	b := &Bill{less: perRowOf(l.Rows)}
 
 	// What requests of a route need that met no cycle.
 	type control struct{ n, own, queue float64 }
@@ -84,11 +107,10 @@ func (g *Process) Bill() *Bill {
 		k.queue += float64(charges[ledger.RequestsCPU])
 	}
 
-	slow := make(map[int]bool, len(l.Slow))
+	slow := evidence.NewRows(r.Len())
 	for _, row := range l.Slow {
-		slow[row] = true
+		slow.Add(row)
 	}
-	bills := make(map[int]int64, len(l.Slow))
 	b.Behind = g.behind()
 	for _, row := range l.Rows {
 		in := marks.Within(r.Start.At(row), r.End.At(row))
@@ -113,19 +135,18 @@ func (g *Process) Bill() *Bill {
 			slower = max(0, min(ownIn, own-int64(k.own/k.n)))
 		}
 		pool := b.Behind.of(row)
-		b.less[row] = direct + knockOn + slower + pool
-		if slow[row] {
+		b.less.ns[row-b.less.first] = direct + knockOn + slower + pool
+		if slow.Has(row) {
 			b.Direct += direct
 			b.KnockOn += knockOn
 			b.Slower += slower
 			b.Pool += pool
 			b.InMark += in
-			bills[row] = b.less[row]
 		}
 	}
 	b.Slow = make([]int64, len(l.Slow))
 	for n, row := range l.Slow {
-		b.Slow[n] = bills[row]
+		b.Slow[n] = b.less.of(row)
 	}
 	return b
 }
@@ -178,7 +199,7 @@ func (g *Process) Meetings() *Bill {
 // Without is by how much each request would be shorter had the collector another outcome.
 func (b *Bill) Without(now, then Outcome) func(row int) int64 {
 	left := remains(now, then)
-	return func(row int) int64 { return int64(float64(b.less[row]) * (1 - left)) }
+	return func(row int) int64 { return int64(float64(b.less.of(row)) * (1 - left)) }
 }
 
 // mostLeft bounds what a request is made longer by: what was recorded says little of a

@@ -27,14 +27,14 @@ func (l *Latencies) calibrate() error {
 		var t typical
 		var marked, span float64
 		l.rest.model = byPhase{}
-		all, err := l.playAll(l.marking(slower, 1, 1))
-		if err != nil {
-			return 0, err
-		}
-		for _, out := range all {
-			t.add(out.arrive, l.shown(out.Served), l.r.Cycles)
+		err = l.playAll(l.marking(slower, 1, 1), func(out *played) {
+			l.show(out)
+			t.add(out.arrive, out.Latency, l.r.Cycles)
 			l.place(&l.rest.model, out)
 			marked, span = marked+out.Marked, span+out.Span
+		})
+		if err != nil {
+			return 0, err
 		}
 		of = l.rest.model.shares()
 		l.rest.model.sort()
@@ -64,18 +64,21 @@ func (l *Latencies) calibrate() error {
 	if err != nil {
 		return err
 	}
+	l.now = of
 	l.Whole = float64(p99) / l.rest.quantile(&l.rest.seen, &l.rest.model, of, .99)
 	return l.judge(want, is)
 }
 
-// place puts what a run of the model gave its requests to where they lie beside its cycles.
-func (l *Latencies) place(to *byPhase, out played) {
-	for i, v := range l.shown(out.Served) {
+// place puts what a run of the model shows of its requests to where they lie beside its cycles.
+func (l *Latencies) place(to *byPhase, out *played) {
+	last := -1
+	for i, v := range out.Latency {
 		at := out.arrive[i]
 		if l.r.Seen {
 			at += out.Unseen[i]
 		}
-		p, _ := l.reach.of(out.Marks, at)
+		var p phase
+		p, last = l.reach.of(out.Marks, at, last)
 		to[p] = append(to[p], v)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/unstall/unstall/model/queue"
 	"github.com/unstall/unstall/stats"
@@ -76,10 +77,13 @@ type Latencies struct {
 	r     Recorded
 	reach reach
 	rest  *rest
-	work  []int64 // sorted
-	extra []int64 // what a free request of that rank takes beside its work
+	needs []need  // by their work
+	now   shares  // of the replay under the recorded cycles; zero before there is one
 	every float64 // ns of own work from cycle to cycle
 }
+
+// need is what a request works, and what a free one of that rank takes beside its work, ns.
+type need struct{ work, extra int64 }
 
 // What keeps latencies from being predicted.
 var (
@@ -114,6 +118,7 @@ func NewLatencies(r Recorded) (*Latencies, error) {
 	}
 	l.distributions()
 	l.reach, l.rest = reachOf(r.Gaps, r.Free), newRest(r.Placed)
+	l.r.Placed = nil // they are as much as all else that is known of requests
 	span := float64(r.Arrive[len(r.Arrive)-1]-r.Arrive[0]) / 1e9
 	if span <= 0 {
 		return nil, errors.New("all requests arrived at the same time")
@@ -138,25 +143,28 @@ const fewest = 300
 // distributions pairs what a request works and what else it takes by rank: one that
 // works longer than nine of ten also takes longer than nine of ten.
 func (l *Latencies) distributions() {
-	free := slices.Sorted(slices.Values(l.r.Free))
-	if len(l.r.Work) == 0 {
-		l.work, l.extra = free, make([]int64, len(free))
-		return
+	free, work := slices.Clone(l.r.Free), slices.Clone(l.r.Work)
+	stats.SortInts(free)
+	stats.SortInts(work)
+	if len(work) == 0 {
+		work = free
 	}
-	l.work = slices.Sorted(slices.Values(l.r.Work))
-	l.extra = make([]int64, len(l.work))
-	for i := range l.work {
-		q := (float64(i) + .5) / float64(len(l.work))
-		l.extra[i] = max(0, stats.Quantile(free, q)-l.work[i])
+	l.needs = make([]need, len(work))
+	for i, w := range work {
+		l.needs[i].work = w
+		if len(l.r.Work) > 0 {
+			q := (float64(i) + .5) / float64(len(work))
+			l.needs[i].extra = max(0, stats.Quantile(free, q)-w)
+		}
 	}
 }
 
 func (l *Latencies) meanWork() float64 {
 	sum := 0.
-	for _, v := range l.work {
-		sum += float64(v)
+	for i := range l.needs {
+		sum += float64(l.needs[i].work)
 	}
-	return sum / float64(len(l.work))
+	return sum / float64(len(l.needs))
 }
 
 // draws is how many times the work of the requests and the place of the cycles among
@@ -167,45 +175,62 @@ const draws = 8
 type played struct {
 	Served
 	arrive []int64
+	// What requests need is kept for the next draw to be written over, as the others are: there are millions of them.
+	work, extra []int64
 }
 
-// playAll runs all draws, each for itself.
-func (l *Latencies) playAll(m Marking) (all [draws]played, err error) {
+// playAll runs all draws, each for itself, and gives what came of them to take, in order. It is valid until take returns.
+func (l *Latencies) playAll(m Marking, take func(*played)) error {
 	var errs [draws]error
-	next := make(chan int, draws)
-	for n := range draws {
-		next <- n
+	var next atomic.Int64
+	turns := make([]chan struct{}, draws+1)
+	for n := range turns {
+		turns[n] = make(chan struct{})
 	}
-	close(next)
+	close(turns[0])
 	var running sync.WaitGroup
 	for range min(draws, runtime.GOMAXPROCS(0)) {
 		running.Go(func() {
-			for n := range next {
-				all[n].Served, all[n].arrive, errs[n] = l.play(uint64(n), m)
+			var out played
+			for n := next.Add(1) - 1; n < draws; n = next.Add(1) - 1 {
+				errs[n] = l.play(uint64(n), m, &out)
+				<-turns[n]
+				if errs[n] == nil {
+					take(&out)
+				}
+				close(turns[n+1])
 			}
 		})
 	}
 	running.Wait()
-	return all, errors.Join(errs[:]...)
+	return errors.Join(errs[:]...)
 }
 
 // play runs the arrivals once with what draw n gives; latencies are in order of
 // arrival, without Beside.
-func (l *Latencies) play(n uint64, m Marking) (out Served, arrive []int64, err error) {
+func (l *Latencies) play(n uint64, m Marking, out *played) (err error) {
 	chance := rand.New(rand.NewPCG(n, 0x6c6174))
-	work, extra := make([]int64, len(l.r.Arrive)), make([]int64, len(l.r.Arrive))
-	for i := range work {
-		k := chance.IntN(len(l.work))
-		work[i], extra[i] = l.work[k], l.extra[k]
+	out.work, out.extra = resized(out.work, len(l.r.Arrive)), resized(out.extra, len(l.r.Arrive))
+	for i := range out.work {
+		need := &l.needs[chance.IntN(len(l.needs))]
+		out.work[i], out.extra[i] = need.work, need.extra
 	}
 	m.Phase = (float64(n) + chance.Float64()) / draws
 	m.Works = l.works(chance, m.Work)
-	arrive = l.arrivals(chance)
-	out, err = Program{Processors: l.r.Processors, Marking: m}.Serve(arrive, work)
+	out.arrive = l.arrivals(chance, out.arrive)
+	out.Served, err = Program{Processors: l.r.Processors, Marking: m}.serve(out.arrive, out.work, out.Served)
 	for i := range out.Latency {
-		out.Latency[i] += extra[i]
+		out.Latency[i] += out.extra[i]
 	}
-	return out, arrive, err
+	return err
+}
+
+// resized is v with n values, whatever they are.
+func resized(v []int64, n int) []int64 {
+	if cap(v) < n {
+		return make([]int64, n)
+	}
+	return v[:n]
 }
 
 // works puts what the recorded cycles took in another order, mean on average.
@@ -226,14 +251,14 @@ func (l *Latencies) works(chance *rand.Rand, mean float64) []float64 {
 
 // arrivals are when the requests arrive. Those a trace shows in a batch came one by one
 // before: within the time from cycle to cycle they are drawn anew, so that the load's
-// own changes stay and the batches of the recorded cycles do not.
-func (l *Latencies) arrivals(chance *rand.Rand) []int64 {
+// own changes stay and the batches of the recorded cycles do not. They are written over all, where that has room.
+func (l *Latencies) arrivals(chance *rand.Rand, all []int64) []int64 {
 	if !l.r.Seen {
 		return l.r.Arrive
 	}
 	length := int64(1e9 / l.r.Cycles)
 	first, last := l.r.Arrive[0], l.r.Arrive[len(l.r.Arrive)-1]
-	all := make([]int64, len(l.r.Arrive))
+	all = resized(all, len(l.r.Arrive))
 	for i, at := range l.r.Arrive {
 		from := first + (at-first)/length*length
 		all[i] = from + chance.Int64N(max(1, min(length, last-from)))
@@ -242,16 +267,14 @@ func (l *Latencies) arrivals(chance *rand.Rand) []int64 {
 	return all
 }
 
-// shown are the latencies as the recording would show them.
-func (l *Latencies) shown(out Served) []int64 {
+// show makes the latencies what the recording would show of them.
+func (l *Latencies) show(out *played) {
 	if !l.r.Seen {
-		return out.Latency
+		return
 	}
-	all := slices.Clone(out.Latency)
-	for i := range all {
-		all[i] -= out.Unseen[i]
+	for i := range out.Latency {
+		out.Latency[i] -= out.Unseen[i]
 	}
-	return all
 }
 
 func (l *Latencies) marking(slower, cycles, work float64) Marking {

@@ -27,7 +27,8 @@ func madeUp(t *testing.T, requests int, slower, beside float64) (Recorded, *Late
 	known.rest.beside = int64(beside / 2)
 	known.distributions()
 	known.every = known.meanWork() * 1000 / r.Cycles
-	out, _, err := known.play(5, known.marking(slower, 1, 1))
+	var out played
+	err := known.play(5, known.marking(slower, 1, 1), &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,8 @@ func TestLatenciesFindsWhatMadeThem(t *testing.T) {
 // model must come to the same.
 func TestLatenciesOfWhatATraceShows(t *testing.T) {
 	r, known := madeUp(t, 6_000, 2, 0)
-	out, _, err := known.play(5, known.marking(2, 1, 1))
+	var out played
+	err := known.play(5, known.marking(2, 1, 1), &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +107,8 @@ func TestLatenciesDrawTheWorkOfCycles(t *testing.T) {
 	same := l.At(outcome(8, .4), outcome(4, .2)).Value
 	r.MarkWorks = []float64{10 * ms, 90 * ms} // 50 on average
 	l.r = r
-	out, _, err := l.play(1, l.marking(l.Slower, 1, 1))
-	if err != nil {
+	var out played
+	if err := l.play(1, l.marking(l.Slower, 1, 1), &out); err != nil {
 		t.Fatal(err)
 	}
 	if per := (out.Assist + out.Workers + out.Idle) / float64(out.Cycles); math.Abs(per-50*ms) > 8*ms {

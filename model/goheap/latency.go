@@ -43,6 +43,11 @@ type Served struct {
 // everything goes on at a constant pace: an event is an arrival, an end, a quantum,
 // a beginning or an end of marking. It takes O(n·Processors) and no randomness.
 func (p Program) Serve(arrive, work []int64) (Served, error) {
+	return p.serve(arrive, work, Served{})
+}
+
+// serve is Serve that writes over what another run left, where that has room.
+func (p Program) serve(arrive, work []int64, over Served) (Served, error) {
 	switch {
 	case p.Processors < 1:
 		return Served{}, queue.ErrServers
@@ -53,7 +58,7 @@ func (p Program) Serve(arrive, work []int64) (Served, error) {
 	case slices.ContainsFunc(work, func(v int64) bool { return v < 0 }):
 		return Served{}, queue.ErrDemand
 	}
-	s := newServing(p, arrive, work)
+	s := newServing(p, arrive, work, over)
 	s.run()
 	return s.out, nil
 }
@@ -94,14 +99,16 @@ type job struct {
 	ran  float64 // of its quantum
 }
 
-func newServing(p Program, arrive, work []int64) *serving {
+func newServing(p Program, arrive, work []int64, over Served) *serving {
 	if p.Quantum <= 0 {
 		p.Quantum = goQuantum
 	}
 	p.Marking.Slower = max(p.Marking.Slower, 1)
 	s := &serving{Program: p, arrive: arrive, work: work, procs: make([]processor, p.Processors)}
 	s.dedicated, s.fraction = markWorkers(p.Processors)
-	s.out.Latency, s.out.Unseen = make([]int64, len(arrive)), make([]int64, len(arrive))
+	s.out.Latency, s.out.Unseen, s.out.Marks = resized(over.Latency, len(arrive)), resized(over.Unseen, len(arrive)), over.Marks[:0]
+	clear(s.out.Latency)
+	clear(s.out.Unseen)
 	if len(arrive) > 0 {
 		s.now = float64(arrive[0])
 	}
@@ -135,13 +142,15 @@ func (s *serving) servers() int {
 	return s.Processors
 }
 
-func (s *serving) pace() (p pace) {
+// pace says what goes on. It is written to where it is kept, as there are several events for each request.
+func (s *serving) pace(p *pace) {
+	*p = pace{}
 	switch {
 	case s.now < s.stopped:
-		return p
+		return
 	case !s.marking:
 		p.own = 1
-		return p
+		return
 	}
 	n := float64(s.busy)
 	free := 1 - s.fraction
@@ -149,7 +158,7 @@ func (s *serving) pace() (p pace) {
 	p.idle = float64(s.servers()) - n
 	p.own = free / s.Marking.Slower
 	if s.Marking.Runway <= 0 || n == 0 {
-		return p
+		return
 	}
 	// What is left to mark, over the own work until the goal.
 	p.owed = s.left / max(s.runway, 1e-3*s.Marking.Runway)
@@ -162,20 +171,20 @@ func (s *serving) pace() (p pace) {
 	} else {
 		p.spends = debt - done
 	}
-	return p
 }
 
 // longestStep, ns, while a cycle marks: what allocation owes changes on the way.
 const longestStep = 2e5
 
 func (s *serving) run() {
+	var p pace
 	for {
 		s.assign()
 		if s.next == len(s.arrive) && s.busy == 0 {
 			break
 		}
-		p := s.pace()
-		s.advance(p, max(s.step(p), 0))
+		s.pace(&p)
+		s.advance(&p, max(s.step(&p), 0))
 	}
 	if len(s.arrive) > 0 {
 		s.out.Span = s.now - float64(s.arrive[0])
@@ -183,7 +192,7 @@ func (s *serving) run() {
 }
 
 // step is how long it is until something changes.
-func (s *serving) step(p pace) float64 {
+func (s *serving) step(p *pace) float64 {
 	step := math.Inf(1)
 	if s.came < len(s.arrive) && s.busy < s.servers() {
 		step = float64(s.arrive[s.came]) - s.now
@@ -290,7 +299,7 @@ func (s *serving) seen(row int) job {
 // nothing is what counts as none, ns: times are sums of many parts.
 const nothing = 1e-3
 
-func (s *serving) advance(p pace, step float64) {
+func (s *serving) advance(p *pace, step float64) {
 	n := float64(s.busy)
 	s.now += step
 	s.look()
@@ -335,7 +344,7 @@ func (s *serving) advance(p pace, step float64) {
 
 // ring is a queue of jobs.
 type ring struct {
-	jobs  []job
+	jobs  []job // a power of two of them
 	first int
 	n     int
 }
@@ -348,13 +357,13 @@ func (r *ring) push(j job) {
 		}
 		r.jobs, r.first = jobs, 0
 	}
-	r.jobs[(r.first+r.n)%len(r.jobs)] = j
+	r.jobs[(r.first+r.n)&(len(r.jobs)-1)] = j
 	r.n++
 }
 
 func (r *ring) shift() job {
 	j := r.jobs[r.first]
-	r.first = (r.first + 1) % len(r.jobs)
+	r.first = (r.first + 1) & (len(r.jobs) - 1)
 	r.n--
 	return j
 }

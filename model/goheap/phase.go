@@ -1,8 +1,6 @@
 package goheap
 
 import (
-	"slices"
-
 	"github.com/unstall/unstall/model/queue"
 	"github.com/unstall/unstall/stats"
 )
@@ -41,15 +39,16 @@ func reachOf(gaps []float64, free []int64) reach {
 	return reach{int64(aheadOf * stats.Median(free)), int64(afterOf * stats.Median(gaps))}
 }
 
-// of says where a request lies that arrived at t, marks being in order and apart.
-func (r reach) of(marks []queue.Stop, t int64) (p phase, last int) {
-	last, _ = slices.BinarySearchFunc(marks, t+r.ahead, func(m queue.Stop, t int64) int {
-		if m.From <= t {
-			return -1
-		}
-		return 1
-	})
-	switch last--; {
+// of says where a request lies that arrived at t, marks being in order and apart, and which of them is the last that it may
+// meet: −1 is none. That of the request asked for before is where it looks first, as that is mostly the one.
+func (r reach) of(marks []queue.Stop, t int64, before int) (p phase, last int) {
+	for last = before; last+1 < len(marks) && marks[last+1].From <= t+r.ahead; {
+		last++
+	}
+	for last >= 0 && marks[last].From > t+r.ahead {
+		last--
+	}
+	switch {
 	case last < 0:
 		return apart, last
 	case t < marks[last].To:

@@ -50,24 +50,26 @@ func (l *Latencies) At(now, then Outcome) model.Estimate {
 	if per := now.Collector.Value / now.Cycles.Value; then.Cycles.Value > 0 && per > 0 && then.Collector.Known() {
 		work = then.Collector.Value / then.Cycles.Value / per
 	}
+	if of := l.now; of != (shares{}) && cycles == 1 && work == 1 { // it was replayed to calibrate by
+		return l.unchanged(&l.rest.model, of)
+	}
 	var all byPhase
 	behind, marked, span := 0, 0., 0.
-	outs, err := l.playAll(l.marking(l.Slower, cycles, work))
-	if err != nil {
-		return model.Unknown
-	}
-	for _, out := range outs {
+	err := l.playAll(l.marking(l.Slower, cycles, work), func(out *played) {
 		if fallsBehind(out.Latency) {
 			behind++
 		}
 		marked, span = marked+out.Marked, span+out.Span
+		l.show(out)
 		l.place(&all, out)
+	})
+	if err != nil {
+		return model.Unknown
 	}
 	of := all.shares()
 	all.sort()
 	if cycles == 1 && work == 1 {
-		p99 := l.Whole * l.rest.quantile(&l.rest.seen, &all, of, .99) / 1e6
-		return model.Between(p99, p99*(1-queue.Tolerance), p99*(1+queue.Tolerance))
+		return l.unchanged(&all, of)
 	}
 	if 2*behind > draws || l.overloads(then, marked/span) {
 		bound := model.Unknown
@@ -77,6 +79,12 @@ func (l *Latencies) At(now, then Outcome) model.Estimate {
 		return bound
 	}
 	return l.between(&all, of, then.Cycles, cycles < 1)
+}
+
+// unchanged gives the p99 (ms) under the recorded cycles.
+func (l *Latencies) unchanged(all *byPhase, of shares) model.Estimate {
+	p99 := l.Whole * l.rest.quantile(&l.rest.seen, all, of, .99) / 1e6
+	return model.Between(p99, p99*(1-queue.Tolerance), p99*(1+queue.Tolerance))
 }
 
 // between gives the p99 (ms) of a replay, and the range that its parts give together: what

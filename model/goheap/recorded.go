@@ -109,9 +109,9 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 		return errors.New("there are no requests")
 	}
 	sorting.By(rows, func(i, j int) int { return cmp.Or(cmp.Compare(began(i), began(j)), cmp.Compare(i, j)) })
-	for _, i := range rows {
-		r.Arrive = append(r.Arrive, began(i))
-		r.Latency = append(r.Latency, q.Latency(i))
+	r.Arrive, r.Latency = make([]int64, len(rows)), make([]int64, len(rows))
+	for n, i := range rows {
+		r.Arrive[n], r.Latency[n] = began(i), q.Latency(i)
 	}
 	quiet := g.quiet()
 	r.Seen = l.Traced && l.Source == source
@@ -173,7 +173,8 @@ func (g *Process) place(r *Recorded, quiet quiet, rows []int) {
 	}
 	q := &g.Bundle.Requests
 	reach := reachOf(r.Gaps, r.Free)
-	watched := 0
+	watched, last := 0, -1
+	r.Placed = make([]Placed, 0, len(rows))
 	for _, i := range rows {
 		at := q.End.At(i) - q.Latency(i)
 		for watched < len(quiet.watched) && quiet.watched[watched].To <= at {
@@ -183,7 +184,8 @@ func (g *Process) place(r *Recorded, quiet quiet, rows []int) {
 			return
 		}
 		w := quiet.watched[watched]
-		p, last := reach.of(quiet.marks, at)
+		var p phase
+		p, last = reach.of(quiet.marks, at, last)
 		if at < w.From || at < w.From+reach.after && (last < 0 || quiet.marks[last].From < w.From) {
 			continue
 		}

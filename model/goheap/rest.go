@@ -47,7 +47,7 @@ func newRest(placed []Placed) *rest {
 	// What is drawn is among what was seen: it need not be sorted again, but counted by its rank.
 	type ranked struct {
 		phase
-		rank int
+		rank int32
 	}
 	var blocks [][]ranked
 	var sorted byPhase
@@ -61,7 +61,7 @@ func newRest(placed []Placed) *rest {
 		if i == 0 || x.Cycle != placed[i-1].Cycle {
 			blocks = append(blocks, nil)
 		}
-		blocks[len(blocks)-1] = append(blocks[len(blocks)-1], ranked{x.phase, at(sorted[x.phase], x.Latency)})
+		blocks[len(blocks)-1] = append(blocks[len(blocks)-1], ranked{x.phase, int32(at(sorted[x.phase], x.Latency))})
 	}
 	for p, v := range sorted {
 		r.seen[p] = thinned(v, kept)
@@ -70,9 +70,9 @@ func newRest(placed []Placed) *rest {
 		return r
 	}
 	chance := rand.New(rand.NewPCG(uint64(len(placed)), 0x72657374))
-	var times [phases][]int
+	var times [phases][]int32
 	for p, v := range sorted {
-		times[p] = make([]int, len(v))
+		times[p] = make([]int32, len(v))
 	}
 	var all []int64
 	for range redraws {

@@ -81,8 +81,10 @@ func (w world) run(seconds, cycles float64, seed uint64) (r Recorded) {
 		return r
 	}
 	reach := reachOf(r.Gaps, r.Free)
+	last := -1
 	for i, at := range r.Arrive {
-		p, last := reach.of(marks, at)
+		var p phase
+		p, last = reach.of(marks, at, last)
 		r.Placed = append(r.Placed, Placed{Arrive: at, Latency: r.Latency[i], Cycle: last, phase: p})
 	}
 	return r

@@ -43,13 +43,19 @@ func (t *typical) add(arrive, latency []int64, cycles float64) {
 		stretch = append(stretch, latency[i])
 	}
 	end()
-	t.all = append(t.all, latency...)
+	if t.usual() {
+		t.all = nil // nobody will look at them all
+	} else {
+		t.all = append(t.all, latency...)
+	}
 }
+
+// usual says whether there are enough stretches to tell a usual one.
+func (t *typical) usual() bool { return len(t.each[0]) >= 3 }
 
 // at is one of the ranks.
 func (t *typical) at(q float64) int64 {
-	k := slices.Index(ranks[:], q)
-	if k >= 0 && len(t.each[k]) >= 3 {
+	if k := slices.Index(ranks[:], q); k >= 0 && t.usual() {
 		return int64(stats.Median(t.each[k]))
 	}
 	stats.SortInts(t.all)
