@@ -116,6 +116,9 @@ func (c *Case) answersLate() bool {
 	if !l.Traced {
 		return c.callsLong()
 	}
+	if l.Charges[ledger.Lock]+l.Charges[ledger.Pool] == 0 {
+		return false // nobody waits for who holds one
+	}
 	if c.unread() {
 		return true
 	}

@@ -45,8 +45,9 @@ func (l *Ledger) Places(site Site, not Claimed) []Place {
 	at := make(map[spot]*Place)
 	through := make(map[spot]map[[2]evidence.NameID]int64)
 	from := make(map[spot]map[string]int64)
+	in := func(Mechanism) bool { return true }
 	for n, row := range l.Slow {
-		l.spots(row, site, not, func(k spot, s *evidence.Segment, root bool, v int64) {
+		l.spots(row, site, not, in, func(k spot, s *evidence.Segment, root bool, v int64) {
 			p := at[k]
 			if p == nil {
 				p = &Place{Mechanism: k.m, What: k.what, Where: k.where, Stack: s.Stack, Per: make([]int64, len(l.Slow)), not: not}
@@ -107,7 +108,8 @@ func (l *Ledger) links(by map[[2]evidence.NameID]int64, of int64) (chain []strin
 
 // At is the time (ns) a request of any latency was at a place.
 func (l *Ledger) At(row int, p *Place, site Site) (ns int64) {
-	l.spots(row, site, p.not, func(k spot, _ *evidence.Segment, _ bool, v int64) {
+	in := func(m Mechanism) bool { return m == p.Mechanism } // to name where else it was is most of the work
+	l.spots(row, site, p.not, in, func(k spot, _ *evidence.Segment, _ bool, v int64) {
 		if k == (spot{p.Mechanism, p.What, p.Where}) {
 			ns += v
 		}
@@ -115,8 +117,8 @@ func (l *Ledger) At(row int, p *Place, site Site) (ns int64) {
 	return ns
 }
 
-// spots yields the places of one request; root says that a holder was there.
-func (l *Ledger) spots(row int, site Site, not Claimed, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
+// spots yields the places of one request in some mechanisms; root says that a holder was there.
+func (l *Ledger) spots(row int, site Site, not Claimed, in func(Mechanism) bool, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
 	at := func(m Mechanism, cause evidence.NameID, stack evidence.StackID) spot {
 		k := spot{m: m, what: l.b.Names.Text(cause)}
 		var callee string
@@ -130,7 +132,7 @@ func (l *Ledger) spots(row int, site Site, not Claimed, yield func(k spot, s *ev
 		of, held := heldBy(s.Kind)
 		for m, v := range roots {
 			switch m := Mechanism(m); {
-			case v <= 0, not[m], held && not[of]:
+			case v <= 0, not[m], held && not[of], !in(m):
 			case held && m != of && c[m] == 0:
 				yield(at(m, s.HolderCause, s.HolderStack), s, true, v)
 			default:

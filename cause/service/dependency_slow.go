@@ -307,6 +307,9 @@ func ofCalls(c *cause.Case, dependency, key string) string {
 // often, but no stack says which.
 func awaited(c *cause.Case, v *cause.Verdict) {
 	l := c.Ledger
+	if l.Charges[ledger.Awaiting] == 0 {
+		return
+	}
 	per, usual, share := c.Excess(l.Rows, l.Slow, func(row int) int64 { ch := l.Of(row); return ch[ledger.Awaiting] })
 	if share < cause.Material {
 		return
