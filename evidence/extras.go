@@ -113,11 +113,19 @@ func (x *extras) get(row int, k Key) (value float64, ok bool) {
 	n := b[0]
 	b = b[1:]
 	for range n {
-		f, size := figure(b)
-		if f.Key == k {
+		key, form, at := head(b)
+		if key == k {
+			f, _ := figure(b)
 			return f.Value, true
 		}
-		b = b[size:]
+		if form == floats {
+			b = b[at+8:]
+			continue
+		}
+		for b[at] >= 0x80 { // what is passed over need not be put together
+			at++
+		}
+		b = b[at+1:]
 	}
 	return 0, false
 }
@@ -150,13 +158,17 @@ func (x *extras) of(row int) []byte {
 	return b.data[b.at[row%blockRows]-1:]
 }
 
-func figure(b []byte) (f Extra, size int) {
-	f.Key = Key(b[0] & keyMask)
-	form := b[0] &^ keyMask
-	at := 1
-	if f.Key == keyMask {
-		f.Key, at = Key(b[1]), 2
+// head is what a figure is of, in which form it is, and where its value begins.
+func head(b []byte) (k Key, form byte, at int) {
+	if k = Key(b[0] & keyMask); k == keyMask {
+		return Key(b[1]), b[0] &^ keyMask, 2
 	}
+	return k, b[0] &^ keyMask, 1
+}
+
+func figure(b []byte) (f Extra, size int) {
+	key, form, at := head(b)
+	f.Key = key
 	if form == floats {
 		f.Value = math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))
 		return f, at + 8

@@ -9,6 +9,11 @@ import (
 type collector struct {
 	*reading.Collector
 	c *cause.Case
+
+	// What several causes ask of every pause, of which a log has a million, is found out when it is asked first.
+	why   map[int]reason // by row: see reasons
+	timed reading.Pauses // whose CPU time is told; nil: not asked yet
+	speed paces          // of these
 }
 
 // collectorOf is nil if nobody watched it.
@@ -18,7 +23,7 @@ func collectorOf(c *cause.Case) *collector {
 		if g == nil {
 			return nil
 		}
-		return &collector{g, c}
+		return &collector{Collector: g, c: c}
 	})
 }
 

@@ -66,11 +66,10 @@ func judgeStarved(c *cause.Case) cause.Verdict {
 	if g.Unlogged() {
 		return unlogged
 	}
-	timed := g.Pauses.Where(func(x reading.Pause) bool { return !math.IsNaN(g.Get(x, evidence.UserCPU)) })
+	timed, pace := g.paced()
 	if len(timed) == 0 && len(g.Pauses) > 0 {
 		return g.untold()
 	}
-	pace := g.paces(timed)
 	starved := timed.Where(func(x reading.Pause) bool { return g.starved(x, pace) })
 	v := cause.Verdict{State: cause.RuledOut, Summary: fmt.Sprintf("GC threads got enough CPU in all long collections (up to %s)", ofCPUs(pace.best(timed)))}
 	if len(g.Pauses) == 0 {
@@ -113,7 +112,7 @@ func (g *collector) starved(x reading.Pause, pace paces) bool {
 // own are the pauses whose length is the collector's own doing: not the kernel's, nor the
 // host's, which have causes of their own.
 func (g *collector) own(p reading.Pauses) reading.Pauses {
-	pace := g.paces(g.Pauses.Where(func(x reading.Pause) bool { return !math.IsNaN(g.Get(x, evidence.UserCPU)) }))
+	_, pace := g.paced()
 	return p.Where(func(x reading.Pause) bool { return !g.inKernel(x) && !g.starved(x, pace) })
 }
 
@@ -125,6 +124,15 @@ func (g *collector) used(x reading.Pause) float64 {
 func (g *collector) meanUsed(p reading.Pauses) float64 {
 	user, system, real := g.CPUOf(p)
 	return (user + system) / max(real, 1e-9)
+}
+
+// paced are the pauses whose CPU time is told, and how many processors each kind of them can use.
+func (g *collector) paced() (reading.Pauses, paces) {
+	if g.speed == nil {
+		g.timed = g.Pauses.Where(func(x reading.Pause) bool { return !math.IsNaN(g.Get(x, evidence.UserCPU)) })
+		g.speed = g.paces(g.timed)
+	}
+	return g.timed, g.speed
 }
 
 // paces are how many processors each kind of collection can use: one thread makes the full

@@ -38,7 +38,11 @@ const sameStop = 20e6
 // out. What comes in the wake of a pause goes with it: the full collection after an
 // evacuation failure, the remark of a cycle that a humongous allocation began.
 func (g *collector) reasons() map[int]reason {
+	if g.why != nil {
+		return g.why
+	}
 	out := make(map[int]reason)
+	g.why = out
 	var cycle, last reason
 	late := g.late()
 	for i, p := range g.All {
