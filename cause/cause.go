@@ -314,14 +314,12 @@ func slowest(c *Case) slowP99 { return slowP99(c.Ledger.SlowP99()) }
 func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 	l := c.Ledger
 	var sum, longest int64
-	at := make([]int64, len(perRequest))
 	for n, row := range l.Slow {
 		sum += perRequest[n]
-		at[n] = c.Bundle.Requests.End.At(row)
 		longest = max(longest, c.Bundle.Requests.Latency(row))
 	}
 	s := &Saves{Value: float64(sum) / 1e6}
-	if iv, ok := stats.SumInterval(at, perRequest, l.From, l.To, ledger.BlockOf*longest, 1); ok {
+	if iv, ok := stats.SumIntervalAt(func(n int) int64 { return c.Bundle.Requests.End.At(l.Slow[n]) }, perRequest[:len(l.Slow)], l.From, l.To, ledger.BlockOf*longest, 1); ok {
 		// No more can be saved than was lost; the resampled totals vary with the traffic.
 		s.Low, s.High, s.Basis = Number(iv.Low/1e6), Number(min(iv.High, float64(l.Total))/1e6), Basis("sampling")
 	} else if low >= 0 && high >= low {

@@ -30,20 +30,19 @@ func (l *Ledger) FewerSlow(less func(row int) int64) (now, then float64) {
 // row (ns).
 func (l *Ledger) Shorten(less func(row int) int64) Shorter {
 	r := &l.b.Requests
-	took, then := make([]int64, len(l.Rows)), make([]int64, len(l.Rows))
+	took := make([]int64, len(l.Rows))
 	var longest int64
 	for n, row := range l.Rows {
 		took[n] = r.Latency(row)
-		then[n] = max(0, took[n]-less(row))
 		longest = max(longest, took[n])
 	}
 	p := Shorter{Low: math.NaN(), High: math.NaN()}
 	p.Now = float64(stats.QuantileOf(took, .99)) / 1e6
-	at := took // of millions of requests each such row of numbers is a tenth of all memory
+	then := took // of millions of requests each such row of numbers is a tenth of all memory
 	for n, row := range l.Rows {
-		at[n] = r.End.At(row)
+		then[n] = max(0, r.Latency(row)-less(row))
 	}
-	if iv, ok := stats.QuantileInterval(at, then, .99, l.From, l.To, BlockOf*longest, 1); ok {
+	if iv, ok := stats.QuantileIntervalAt(func(n int) int64 { return r.End.At(l.Rows[n]) }, then, .99, l.From, l.To, BlockOf*longest, 1); ok {
 		p.Low, p.High = iv.Low/1e6, iv.High/1e6
 	}
 	p.Then = float64(stats.QuantileOf(then, .99)) / 1e6

@@ -79,15 +79,20 @@ func (b *blocks) interval(figures []float64) Interval {
 // taken as independent of the next, at least five times the longest stall; with
 // fewer than 20 of them in the window there is no interval.
 func SumInterval[N Number](at []int64, v []N, from, until, block int64, seed uint64) (Interval, bool) {
+	return SumIntervalAt(func(i int) int64 { return at[i] }, v[:min(len(at), len(v))], from, until, block, seed)
+}
+
+// SumIntervalAt is [SumInterval] of values whose times somebody else keeps.
+func SumIntervalAt[N Number](at func(i int) int64, v []N, from, until, block int64, seed uint64) (Interval, bool) {
 	b, ok := newBlocks(from, until, block)
 	if !ok {
 		return Interval{}, false
 	}
 	cell := make([]float64, b.cells)
 	seen := false
-	for i, t := range at[:min(len(at), len(v))] {
-		if c, ok := b.cell(t); ok {
-			cell[c] += float64(v[i])
+	for i, x := range v {
+		if c, ok := b.cell(at(i)); ok {
+			cell[c] += float64(x)
 			seen = true
 		}
 	}
@@ -116,6 +121,11 @@ func SumInterval[N Number](at []int64, v []N, from, until, block int64, seed uin
 // window, as [SumInterval] does for its total. Values are told apart to 1 %;
 // those below 1 (ns) count as 1.
 func QuantileInterval[N Number](at []int64, v []N, q float64, from, until, block int64, seed uint64) (Interval, bool) {
+	return QuantileIntervalAt(func(i int) int64 { return at[i] }, v[:min(len(at), len(v))], q, from, until, block, seed)
+}
+
+// QuantileIntervalAt is [QuantileInterval] of values whose times somebody else keeps.
+func QuantileIntervalAt[N Number](at func(i int) int64, v []N, q float64, from, until, block int64, seed uint64) (Interval, bool) {
 	b, ok := newBlocks(from, until, block)
 	if !ok {
 		return Interval{}, false
@@ -156,14 +166,13 @@ func bucket(v float64) int {
 	return int(math.Log(min(v, math.MaxInt64)) / bucketWidth)
 }
 
-func newHistogram[N Number](b *blocks, at []int64, v []N) (*histogram, bool) {
-	at = at[:min(len(at), len(v))]
+func newHistogram[N Number](b *blocks, at func(i int) int64, v []N) (*histogram, bool) {
 	lo, hi := math.MaxInt, -1
-	where := make([]int16, len(at)) // bucket of each value, -1 outside the window; there are less than 4,400
-	for i, t := range at {
+	where := make([]int16, len(v)) // bucket of each value, -1 outside the window; there are less than 4,400
+	for i, x := range v {
 		where[i] = -1
-		if _, ok := b.cell(t); ok {
-			k := bucket(float64(v[i]))
+		if _, ok := b.cell(at(i)); ok {
+			k := bucket(float64(x))
 			where[i] = int16(k)
 			lo, hi = min(lo, k), max(hi, k)
 		}
@@ -174,10 +183,10 @@ func newHistogram[N Number](b *blocks, at []int64, v []N) (*histogram, bool) {
 	h := &histogram{cells: b.cells, first: lo, buckets: hi - lo + 1}
 	n := h.stride()
 	h.upto = make([]uint32, h.buckets*n)
-	for i, t := range at {
-		if where[i] >= 0 {
-			c, _ := b.cell(t)
-			h.upto[(int(where[i])-lo)*n+c+1]++
+	for i, k := range where {
+		if k >= 0 {
+			c, _ := b.cell(at(i))
+			h.upto[(int(k)-lo)*n+c+1]++
 		}
 	}
 	for k := range h.buckets {
