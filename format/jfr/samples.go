@@ -2,11 +2,10 @@ package jfr
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/jfr/recording"
+	"github.com/unstall/unstall/sorting"
 )
 
 // site is a stack, and for what: the class of an object.
@@ -52,24 +51,25 @@ func (x *sum) add(value int64) {
 }
 
 // recent finds the sums of events that are like one before by the keys of a chunk's constants: most samples of a
-// program are of few sites, and are added up without being understood anew.
-type recent struct{ at [1 << 12]likeness }
+// program are of few sites, and are added up without being understood anew. Threads of a pool are alike.
+type recent struct{ at [1 << 14]likeness }
 
 // likeness is what events have in common that count at one site.
 type likeness struct {
-	of                   *sums
-	stack, thread, class int64
-	sum                  *sum // nil: none
+	of           *sums
+	stack, class int64
+	pool         evidence.NameID
+	sum          *sum // nil: none
 }
 
 // find returns where an event like this is kept, and whether one was before.
-func (r *recent) find(of *sums, stack, thread, class int64) (*likeness, bool) {
-	h := uint64(stack)*0x9e3779b97f4a7c15 ^ uint64(thread)*0xc2b2ae3d27d4eb4f ^ uint64(class)*0x165667b19e3779f9
+func (r *recent) find(of *sums, stack int64, pool evidence.NameID, class int64) (*likeness, bool) {
+	h := uint64(stack)*0x9e3779b97f4a7c15 ^ uint64(pool)*0xc2b2ae3d27d4eb4f ^ uint64(class)*0x165667b19e3779f9
 	x := &r.at[(h^h>>29)%uint64(len(r.at))]
-	if x.sum != nil && x.stack == stack && x.thread == thread && x.class == class && x.of == of {
+	if x.sum != nil && x.stack == stack && x.pool == pool && x.class == class && x.of == of {
 		return x, true
 	}
-	*x = likeness{of: of, stack: stack, thread: thread, class: class}
+	*x = likeness{of: of, stack: stack, pool: pool, class: class}
 	return x, false
 }
 
@@ -78,13 +78,21 @@ func (r *recent) forget() { clear(r.at[:]) }
 
 // emit writes a row for each site, those of most first; a value for each event is what they stand for.
 func (s *sums) emit(p *parser, typ, unit string, value func(*sum) int64) {
-	sites := slices.SortedFunc(maps.Keys(s.at), func(a, b site) int {
-		return cmp.Or(cmp.Compare(value(s.at[b]), value(s.at[a])), cmp.Compare(s.at[a].first, s.at[b].first), cmp.Compare(a.stack, b.stack), cmp.Compare(a.class, b.class))
+	type row struct {
+		site
+		value, first int64
+	}
+	rows := make([]row, 0, len(s.at))
+	for at, x := range s.at {
+		rows = append(rows, row{at, value(x), x.first})
+	}
+	sorting.By(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.first, b.first), cmp.Compare(a.stack, b.stack), cmp.Compare(a.class, b.class))
 	})
-	p.b.RoomForSamples(len(sites))
+	p.b.RoomForSamples(len(rows))
 	kind, of := p.b.Name(typ), p.b.Name(unit)
-	for _, k := range sites {
-		p.b.Sample(evidence.Sample{Subject: p.subject, Stack: k.stack, Type: kind, Unit: of, Class: k.class, Value: value(s.at[k]), Origin: p.b.Origin(s.at[k].first)})
+	for _, r := range rows {
+		p.b.Sample(evidence.Sample{Subject: p.subject, Stack: r.stack, Type: kind, Unit: of, Class: r.class, Value: r.value, Origin: p.b.Origin(r.first)})
 	}
 	if s.more > 0 {
 		p.b.Warnf(0, "samples (%s) at more than %d combinations of stack and class: events of the others left out: %d", typ, maxSites, s.more)
@@ -163,12 +171,12 @@ func (p *parser) thrown(e *recording.Record) { p.sampled(&p.exceptions, e, "thro
 func (p *parser) sampled(to *sums, e *recording.Record, class string, value int64) {
 	k := &p.kinds[e.Class.Tag]
 	value = max(0, value)
-	like, known := p.recent.find(to, e.Number(k.stack), e.Number(k.thread), e.Number(k.class))
+	t := p.symbols.threadOf(e, "eventThread", e.Number(k.thread))
+	like, known := p.recent.find(to, e.Number(k.stack), t.pool, e.Number(k.class))
 	if known {
 		like.sum.add(value)
 		return
 	}
-	t := p.symbols.thread(e, "eventThread")
 	like.sum = to.add(p, site{p.symbols.stack(e, t, 0), p.symbols.class(e, class)}, value)
 }
 

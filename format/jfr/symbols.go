@@ -19,7 +19,8 @@ type symbols struct {
 	framed  map[framed]evidence.StackID
 	frames  []evidence.Frame
 
-	met              [1 << 10]met // methods that were met lately
+	met              [1 << 10]met      // methods that were met lately
+	lately           [1 << 8]metThread // threads that were
 	frame            *recording.Class
 	atMethod, atLine int // in a frame
 }
@@ -27,6 +28,12 @@ type symbols struct {
 type met struct {
 	key  int64
 	name evidence.NameID
+}
+
+type metThread struct {
+	key   int64
+	known bool
+	thread
 }
 
 func newSymbols(b *evidence.Builder) *symbols {
@@ -37,6 +44,7 @@ func newSymbols(b *evidence.Builder) *symbols {
 func (s *symbols) forget() {
 	clear(s.methods)
 	clear(s.met[:])
+	clear(s.lately[:])
 	s.frame = nil
 	clear(s.classes)
 	clear(s.threads)
@@ -52,8 +60,17 @@ type thread struct {
 
 // thread is that of a field.
 func (s *symbols) thread(e *recording.Record, field string) thread {
-	key := e.Int(field)
+	return s.threadOf(e, field, e.Int(field))
+}
+
+// threadOf is that of a field whose key is known: each event has one.
+func (s *symbols) threadOf(e *recording.Record, field string, key int64) thread {
+	last := &s.lately[uint64(key)*0x9e3779b97f4a7c15>>56]
+	if last.key == key && last.known {
+		return last.thread
+	}
 	if t, known := s.threads[key]; known {
+		*last = metThread{key, true, t}
 		return t
 	}
 	r, ok := e.Constant(field)

@@ -14,14 +14,13 @@ type Chunk struct {
 	data   []byte
 	counts map[int64]int64 // events by type
 	checks []int           // where checkpoints are, behind their type
-	pools  map[int64]*pool
-	base   int64 // ticks, see Header.Deltas
+	base   int64           // ticks, see Header.Deltas
 	values []value
 }
 
 // reset begins a chunk: it finds its metadata and its constants.
 func (c *Chunk) reset(h Header, data []byte) {
-	*c = Chunk{Header: h, data: data, counts: make(map[int64]int64), pools: make(map[int64]*pool), checks: c.checks[:0], values: c.values, base: h.Ticks}
+	*c = Chunk{Header: h, data: data, counts: make(map[int64]int64), checks: c.checks[:0], values: c.values, base: h.Ticks}
 	meta := -1
 	var few [fewTypes]int64
 	c.Damaged = c.walk(func(id int64, body cursor) bool {

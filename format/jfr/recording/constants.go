@@ -2,7 +2,6 @@ package recording
 
 // pool holds where the constants of a class are.
 type pool struct {
-	class *Class
 	found []constant
 
 	// Made when one is first asked for: most pools are never.
@@ -77,11 +76,10 @@ func (c *Chunk) checkpoint(body cursor) bool {
 		if body.bad || x == nil {
 			return false
 		}
-		p := c.pools[id]
-		if p == nil {
-			p = &pool{class: x}
-			c.pools[id] = p
+		if x.pool == nil {
+			x.pool = new(pool)
 		}
+		p := x.pool
 		for range n {
 			key := body.long()
 			at := body.at

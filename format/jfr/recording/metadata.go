@@ -18,7 +18,8 @@ type Class struct {
 	Tag    int // for whoever goes through events, to know what they have seen of the class
 
 	kind    kind
-	numbers int // a value of it is so many integers and nothing else, where those are compressed; 0: it is not
+	numbers int   // a value of it is so many integers and nothing else, where those are compressed; 0: it is not
+	pool    *pool // its constants; nil: there are none
 }
 
 // Event says whether it is a type of events.

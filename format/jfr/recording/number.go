@@ -66,6 +66,9 @@ func (c *cursor) number(width int) uint64 {
 	return v
 }
 
+// small says whether a compressed number of one byte follows.
+func (c *cursor) small() bool { return !c.wide && c.at < len(c.b) && c.b[c.at] < 0x80 }
+
 // skipNumbers goes over so many integers that are compressed.
 func (c *cursor) skipNumbers(n int) {
 	b, at := c.b, c.at

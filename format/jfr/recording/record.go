@@ -1,6 +1,9 @@
 package recording
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // value is one of a field: a number, or where it is.
 type value struct {
@@ -18,12 +21,18 @@ type Record struct {
 	values []value
 }
 
-// decode reads the values from where the cursor is; they are appended to those of the record.
+// decode reads the values from where the cursor is, into the room that the record has for them.
 func (r *Record) decode(b *cursor) bool {
-	values := r.values
-	for i := range r.Class.Fields {
+	values := slices.Grow(r.values, len(r.Class.Fields))[:len(r.Class.Fields)]
+	for i := range values {
 		f := &r.Class.Fields[i]
-		v := value{at: b.at}
+		v := &values[i]
+		*v = value{at: b.at}
+		if f.how >= aShort && f.how <= aLong && b.small() { // most numbers are, of frames above all
+			v.n = int64(b.b[b.at])
+			b.at++
+			continue
+		}
 		switch f.how {
 		case aLong:
 			v.n = b.long()
@@ -47,7 +56,6 @@ func (r *Record) decode(b *cursor) bool {
 		if b.bad {
 			return false
 		}
-		values = append(values, v)
 	}
 	r.values = values
 	if len(r.values) > 0 && r.Class.Fields[0].Unit == TimeTicks && r.chunk.Deltas {
@@ -216,11 +224,10 @@ func (c *Chunk) Constant(x *Class, key int64) (Record, bool) {
 }
 
 func (c *Chunk) find(x *Class, key int64) (int, bool) {
-	p := c.pools[x.ID]
-	if p == nil {
+	if x.pool == nil {
 		return 0, false
 	}
-	return p.find(key)
+	return x.pool.find(key)
 }
 
 // text is that of a string, or of a class with one field, which stands for it.
