@@ -34,7 +34,7 @@ func FindTomcat(ctx context.Context, fetch bool, say func(string)) (string, erro
 	return script(ctx, "tomcat.sh", fetch, say)
 }
 
-// FindJMC returns a folder with the jars of JDK Mission Control's flight-recorder parser that
+// FindJMC returns a folder with the jars of JDK Mission Control's flight-recorder parser and rules that
 // dev/tools/jmc.sh fetched. With fetch it fetches them where there are none.
 func FindJMC(ctx context.Context, fetch bool, say func(string)) (string, error) {
 	return script(ctx, "jmc.sh", fetch, say)

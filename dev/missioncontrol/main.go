@@ -1,0 +1,132 @@
+// Missioncontrol holds what unstall says of the flight recordings of this tree against what JDK
+// Mission Control's rules say of them, and writes that into a document:
+//
+//	go run ./dev/missioncontrol -page docs/coverage-jvm.md
+//
+// Mission Control's parser and rules come from Maven Central (dev/tools/jmc.sh), a JDK 21 and
+// a javac as for the tests. It fails at a rule that fires and of which nobody has said yet why
+// unstall says something else (why.go).
+package main
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/format/jfr"
+	"github.com/unstall/unstall/incident"
+	"github.com/unstall/unstall/lab/build"
+)
+
+//go:embed rules/Rules.java
+var sources embed.FS
+
+func main() {
+	page := flag.String("page", "", "document to put the table into, between <!-- measured: rules --> and <!-- end -->; empty: it is printed")
+	flag.Parse()
+	if err := run(*page); err != nil {
+		fmt.Fprintln(os.Stderr, "missioncontrol:", err)
+		os.Exit(1)
+	}
+}
+
+func run(page string) error {
+	files, err := recordings()
+	if err != nil {
+		return err
+	}
+	fired, err := rules(context.Background(), files)
+	if err != nil {
+		return err
+	}
+	said := make(map[string]*diagnose.Diagnosis)
+	for _, name := range files {
+		if said[name], err = diagnosis(name); err != nil {
+			return err
+		}
+	}
+	text, err := table(fired, said)
+	if err != nil || page == "" {
+		fmt.Print(text)
+		return err
+	}
+	return replace(page, text)
+}
+
+// recordings are those of the tree, sorted.
+func recordings() (files []string, err error) {
+	for _, pattern := range []string{"format/jfr/testdata/*.jfr.gz", "cause/testdata/*/*/*.jfr.gz"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no flight recordings here: run it where the checkout is")
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// firing is a rule that says something of a recording.
+type firing struct{ file, rule, name, severity string }
+
+// rules asks Mission Control.
+func rules(ctx context.Context, files []string) (fired []firing, err error) {
+	say := func(text string) { fmt.Fprintln(os.Stderr, text) }
+	home, err := build.FindJDK(ctx, 21, true, say)
+	if err != nil {
+		return nil, err
+	}
+	jmc, err := build.FindJMC(ctx, true, say)
+	if err != nil {
+		return nil, err
+	}
+	jars, err := build.Jars(jmc)
+	if err != nil {
+		return nil, err
+	}
+	javac, err := build.FindJavac(ctx, true, say)
+	if err != nil {
+		return nil, err
+	}
+	classes, err := build.Java(ctx, javac, "missioncontrol", sources, jars, 17, say)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(home, "bin", "java"), append([]string{"-cp", strings.Join(append(jars, classes), ":"), "Rules"}, files...)...)
+	var wrong bytes.Buffer
+	cmd.Stderr = &wrong // its parser warns of fields that it does not look for
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("java: %w: %s", err, wrong.Bytes())
+	}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Split(strings.TrimSpace(line), "\t"); len(f) >= 4 {
+			fired = append(fired, firing{f[0], f[1], f[2], f[3]})
+		}
+	}
+	if len(fired) == 0 {
+		return nil, fmt.Errorf("no rule says anything: %s", wrong.Bytes())
+	}
+	return fired, nil
+}
+
+// diagnosis is what unstall says of one.
+func diagnosis(name string) (*diagnose.Diagnosis, error) {
+	b := incident.NewBundle()
+	if err := format.Read(context.Background(), []format.Format{jfr.Format}, format.File(name), b); err != nil {
+		return nil, err
+	}
+	return diagnose.Run(context.Background(), b, diagnose.Options{})
+}
