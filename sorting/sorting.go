@@ -8,10 +8,13 @@ import "slices"
 
 // By sorts by what compare says: negative if a comes before b. What is equal stays in its order.
 func By[S ~[]E, E any](s S, compare func(a, b E) int) {
-	places, moved := sorted(len(s), func(i, j int32) int { return compare(s[i], s[j]) })
-	if !moved {
-		return
+	if places, moved := sorted(len(s), func(i, j int32) int { return compare(s[i], s[j]) }); moved {
+		put(s, places)
 	}
+}
+
+// put puts elements in their places, which it uses up.
+func put[S ~[]E, E any](s S, places []int32) {
 	for i := range places { // along each cycle of places
 		if places[i] < 0 {
 			continue

@@ -22,6 +22,7 @@ type survival struct {
 	objects []object
 	left    int64 // objects beyond maxObjects
 
+	spare  []keptRange // of a collection before
 	deaths []allocated // by stack and class
 	places map[uint64]uint32
 }
@@ -104,6 +105,9 @@ func (q *process) ranges(e *eventpipe.Event, moved bool) {
 	c.Skip(4)
 	n := c.U32()
 	c.Skip(2)
+	if s.kept == nil {
+		s.kept, q.survival.spare = q.survival.spare, nil
+	}
 	for range n {
 		from := c.Pointer()
 		to := from
@@ -146,7 +150,7 @@ func (q *process) settle(y *cycle) {
 		return
 	}
 	s.settled = true
-	sorting.By(s.kept, func(a, b keptRange) int { return cmp.Compare(a.from, b.from) })
+	sorting.ByNumber(s.kept, func(r *keptRange) uint64 { return r.from })
 	live := q.survival.objects[:0]
 	for _, o := range q.survival.objects {
 		collected := y.generation >= evidence.Gen2 || uint32(o.generation) <= y.generation
@@ -169,7 +173,7 @@ func (q *process) settle(y *cycle) {
 		live = append(live, o)
 	}
 	q.survival.objects = live
-	s.kept = nil
+	q.survival.spare, s.kept = s.kept[:0], nil
 }
 
 // place puts what lives into its generation once a collection has ended.

@@ -66,7 +66,7 @@ type placed struct {
 	name    evidence.NameID
 }
 
-const latelyBits = 10 // of an address' hash
+const latelyBits = 12 // of an address' hash
 
 // maxMethods is how many methods' names are kept; a large program has 200,000.
 const maxMethods = 4 << 20
@@ -81,6 +81,9 @@ func (p *parser) tableOf(pid int32) *nameTable {
 	}
 	return n
 }
+
+// leastMethods is how many there is room for from the first on.
+const leastMethods = 256
 
 func (s *nameTable) nameless() bool { return s.unresolved > 0 && len(s.methods) == 0 }
 
@@ -105,7 +108,10 @@ func (q *process) method(e *eventpipe.Event, from int64) {
 	if m.size == 0 || len(s.methods) == maxMethods {
 		return
 	}
-	m.name = s.text.keep(c.Rest()) // namespace, name, signature and what newer versions add
+	m.name = s.text.keep(c.Rest())        // namespace, name, signature and what newer versions add
+	if len(s.methods) == cap(s.methods) { // append alone would copy each five times
+		s.methods = slices.Grow(s.methods, max(leastMethods, len(s.methods)))
+	}
 	s.methods = append(s.methods, m)
 }
 
@@ -180,11 +186,8 @@ func (s *nameTable) sort() {
 		return
 	}
 	s.sorted = true
-	order := func(a, b method) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size))
-	}
-	sorting.By(s.methods, order)
-	sorting.By(s.entries, order)
+	byAddress(s.methods)
+	byAddress(s.entries)
 	for _, u := range s.unloads {
 		i, _ := slices.BinarySearchFunc(s.methods, u, func(m method, u unload) int {
 			if m.start < u.start || m.start == u.start && m.from < u.at {
@@ -201,6 +204,20 @@ func (s *nameTable) sort() {
 	s.methods = slices.CompactFunc(s.methods, func(a, b method) bool {
 		return a.start == b.start && a.size == b.size && a.module == b.module && min(a.until, b.until) == math.MaxInt64
 	})
+}
+
+// byAddress sorts by address, and those at one by when they came and by their size.
+func byAddress(methods []method) {
+	sorting.ByNumber(methods, func(m *method) uint64 { return m.start })
+	for i, k := 0, 0; i < len(methods); i = k {
+		for k = i + 1; k < len(methods) && methods[k].start == methods[i].start; k++ {
+			continue
+		}
+		if k == i+1 {
+			continue
+		}
+		sorting.By(methods[i:k], func(a, b method) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size)) })
+	}
 }
 
 // overlaps is how many methods are looked at that begin before an address: more
