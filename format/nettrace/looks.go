@@ -15,8 +15,8 @@ import (
 type looks struct {
 	rows    lookRows
 	lanes   map[int64]*laneLooks
-	order   []*laneLooks    // by their number
-	lately  [256]*laneLooks // of lanes, by the thread's hash
+	order   []*laneLooks        // by their number
+	lately  [1 << 10]*laneLooks // of lanes, by the thread's hash; a starving pool has hundreds
 	within  joining
 	limit   int   // of rows
 	quantum int64 // ns, 0: every look is a row
@@ -85,7 +85,7 @@ func (q *process) sampled(e *eventpipe.Event) {
 
 // of is the lane of a thread.
 func (l *looks) of(thread, time int64) *laneLooks {
-	lately := &l.lately[uint64(thread)*0x9e3779b97f4a7c15>>56]
+	lately := &l.lately[uint64(thread)*0x9e3779b97f4a7c15>>54]
 	if lane := *lately; lane != nil && lane.id == thread {
 		return lane
 	}

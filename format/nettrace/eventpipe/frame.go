@@ -255,7 +255,7 @@ func (r *Reader) block(k kind, size int) error {
 		}
 		return nil
 	}
-	data, err := r.in.content(r.buffer(), size)
+	data, err := r.in.content(r.buffer(size), size)
 	if err != nil && k == sequencePoint {
 		return r.cut(k.String(), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/bits"
 )
 
 // maxPending is how many bytes of events may wait for those that sort before them:
@@ -40,12 +41,13 @@ type Reader struct {
 	lastTime  int64
 
 	decoder decoder
-	current *block   // being decoded
-	slots   []*block // those with events that wait
-	vacant  []uint32 // in slots
-	free    [][]byte
-	dropped int // bytes that events in lately may still hold
-	blocks  int // bytes in slots
+	current *block           // being decoded
+	slots   []*block         // those with events that wait
+	vacant  []uint32         // in slots
+	free    map[int][][]byte // buffers of blocks, by their size
+	freed   int              // bytes of them
+	dropped int              // bytes that events in lately may still hold
+	blocks  int              // bytes in slots
 
 	types   types
 	threads threads
@@ -64,7 +66,7 @@ const readAhead = 16 << 10
 // NewReader reads the header of a stream. Its error is an ErrNotNettrace, an
 // ErrVersion or a *Cut.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{in: source{in: bufio.NewReaderSize(in, readAhead)}, lastTime: math.MinInt64, most: maxPending}
+	r := &Reader{in: source{in: bufio.NewReaderSize(in, readAhead)}, lastTime: math.MinInt64, most: maxPending, free: make(map[int][][]byte)}
 	r.types.init()
 	r.threads.init()
 	r.stacks.init()
@@ -81,7 +83,7 @@ func (r *Reader) Another() (*Reader, error) {
 	if r.err != io.EOF {
 		return nil, nil
 	}
-	r.free, r.slots, r.lately, r.order = nil, nil, nil, order{}
+	r.free, r.freed, r.slots, r.lately, r.order = nil, 0, nil, nil, order{}
 	next, err := r.in.in.Peek(len(magic))
 	if err != nil || string(next) != magic {
 		return nil, nil
@@ -246,14 +248,22 @@ func (r *Reader) release(b *block, times int) {
 	r.vacant = append(r.vacant, b.slot)
 }
 
-// buffer is memory for a block.
-func (r *Reader) buffer() []byte {
-	if n := len(r.free); n > 0 {
-		b := r.free[n-1]
-		r.free = r.free[:n-1]
-		return b
+// buffer is memory for a block of a size, empty.
+func (r *Reader) buffer(size int) []byte {
+	size = roomy(min(size, firstRead) + slack)
+	class := r.free[size]
+	if n := len(class); n > 0 {
+		r.free[size] = class[:n-1]
+		r.freed -= size
+		return class[n-1]
 	}
-	return nil
+	return make([]byte, 0, size)
+}
+
+// roomy is a size rounded up, by a quarter at most: few sizes fit many blocks.
+func roomy(size int) int {
+	step := 1 << max(0, bits.Len(uint(size-1))-3)
+	return (size + step - 1) &^ (step - 1)
 }
 
 // drop lets go of so many bytes, now and then also of what was delivered of them.
@@ -269,10 +279,15 @@ func (r *Reader) drop(bytes int) {
 
 const maxReused = 1 << 20
 
-// reuse keeps a few buffers of the usual size.
+// maxFreed is how many bytes of buffers are kept: between two sequence points all threads write their
+// blocks, which wait for each other and are all free at once.
+const maxFreed = 16 << 20
+
+// reuse keeps a buffer of the usual size.
 func (r *Reader) reuse(b []byte) {
-	if len(r.free) < 16 && cap(b) <= maxReused {
-		r.free = append(r.free, b[:0])
+	if n := cap(b); n <= maxReused && n == roomy(n) && r.freed+n <= maxFreed {
+		r.free[n] = append(r.free[n], b[:0])
+		r.freed += n
 		return
 	}
 	r.drop(cap(b))

@@ -18,13 +18,22 @@ const (
 // point every 10 batches; at the end the names of 4000 methods. It is always the
 // same for the same size. Of its bytes 3/4 are samples, as in recorded ones.
 func Recording(size int) []byte {
+	return (&recording{workers: 20, distinct: 200, apart: 9_000}).write(size)
+}
+
+// Crowd is such a stream of 300 threads with 3,000 stacks, of which each thread has others.
+func Crowd(size int) []byte {
+	return (&recording{workers: 300, distinct: 3000, apart: 600}).write(size)
+}
+
+func (g *recording) write(size int) []byte {
 	w := New(Stream{})
-	g := recording{Writer: w, random: rand.New(rand.NewPCG(1, 8)), sequence: map[uint64]uint32{}, ticks: 1e9}
+	g.Writer, g.random, g.sequence, g.ticks = w, rand.New(rand.NewPCG(1, 8)), map[uint64]uint32{}, 1e9
 	g.types()
-	for i := range 200 {
+	for i := range g.distinct {
 		stack := make([]uint64, 10+g.random.IntN(41))
 		for f := range stack {
-			stack[f] = g.method((i*7+f*f)%methods) + 0x20
+			stack[f] = g.method((int(i)*7+f*f)%methods) + 0x20
 		}
 		g.stacks = append(g.stacks, stack)
 	}
@@ -44,10 +53,12 @@ func Recording(size int) []byte {
 const (
 	methods = 4000
 	sampler = 900 // the thread that takes samples
-	workers = 20
 )
 
 type recording struct {
+	workers  uint64
+	distinct uint64 // stacks
+	apart    uint64 // ns from the sample of one thread to that of the next
 	*Writer
 	random   *rand.Rand
 	stacks   [][]uint64
@@ -101,14 +112,14 @@ func (g *recording) batch() {
 		at := began + ms*period
 		add(sampler, sampler, at, suspendBegin, 0, uint32(0), uint32(0xffffffff), uint16(0))
 		add(sampler, sampler, at+40_000, suspendEnd, 0, uint16(0))
-		for worker := range uint64(workers) {
-			add(sampler, 1000+worker, at+41_000+worker*9_000, sample, uint32(1+(worker*13+ms/40*17+began/1e9)%200), uint32(2))
+		for worker := range g.workers {
+			add(sampler, 1000+worker, at+41_000+worker*g.apart, sample, uint32(1+(worker*13+ms/40*17+began/1e9)%g.distinct), uint32(2))
 		}
 		add(sampler, sampler, at+230_000, restartBegin, 0, uint16(0))
 		add(sampler, sampler, at+235_000, restartEnd, 0, uint16(0))
 	}
 	g.Events(events...)
-	for worker := range uint64(workers) {
+	for worker := range g.workers {
 		events = nil
 		at := began + worker*1000
 		for at < began+100*period {
@@ -116,10 +127,10 @@ func (g *recording) batch() {
 			thread := 1000 + worker
 			switch g.random.IntN(4) {
 			case 0:
-				add(thread, thread, at, lockStart, uint32(1+g.random.IntN(200)), byte(0), uint16(0), uint64(0x77), uint64(0x99), uint64(1000+(worker+1)%workers))
+				add(thread, thread, at, lockStart, uint32(1+g.random.IntN(int(g.distinct))), byte(0), uint16(0), uint64(0x77), uint64(0x99), uint64(1000+(worker+1)%g.workers))
 				add(thread, thread, at+300_000, lockStop, 0, byte(0), uint16(0), 300_000.)
 			default:
-				add(thread, thread, at, tick, uint32(1+g.random.IntN(200)), uint32(106_000), uint32(0), uint16(0), uint64(106_000), uint64(0x7f1234),
+				add(thread, thread, at, tick, uint32(1+g.random.IntN(int(g.distinct))), uint32(106_000), uint32(0), uint16(0), uint64(106_000), uint64(0x7f1234),
 					"System.Collections.Generic.Dictionary`2[System.String,Shop.Basket]", uint32(0), g.random.Uint64(), uint64(96))
 			}
 		}
@@ -134,7 +145,7 @@ func (g *recording) batch() {
 }
 
 func (g *recording) reached() (list []Reached) {
-	for worker := range uint64(workers) {
+	for worker := range g.workers {
 		list = append(list, Reached{1000 + worker, g.sequence[1000+worker]})
 	}
 	return append(list, Reached{sampler, g.sequence[sampler]})
