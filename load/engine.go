@@ -181,7 +181,8 @@ func (e *engine) adopt(l line) {
 // assign gives a place a request; mu is held. The caller sends it after unlocking.
 // The clock is read here: waiting for the lock takes time, too.
 func (e *engine) assign(at *place, p pending) {
-	at.busy, at.current, at.sent, at.late, at.failure = true, p, e.now(), false, nil
+	at.busy, at.current, at.late, at.failure = true, p, false, nil
+	at.sent.Store(e.now())
 }
 
 // given is a request that a place was assigned and that is to be sent.
@@ -261,6 +262,11 @@ func (e *engine) answered(at *place, a answer, err error) (next pending, more, a
 	now := e.now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.ended(at, a, err, now)
+}
+
+// ended is answered; mu is held.
+func (e *engine) ended(at *place, a answer, err error, now int64) (next pending, more, alive bool) {
 	if !at.busy { // what it had was given up
 		e.lose(at)
 		return pending{}, false, false
@@ -315,7 +321,7 @@ func (e *engine) retire(l line) {
 func (e *engine) unanswered(at *place, err error, now int64) {
 	switch {
 	case at.late:
-		e.finish(at.current, at.sent, now, Row{Outcome: evidence.TimedOut})
+		e.finish(at.current, at.sent.Load(), now, Row{Outcome: evidence.TimedOut})
 	case e.stale(at, err):
 		at.current.tries++
 		e.waiting.unpop(at.current)
@@ -323,7 +329,7 @@ func (e *engine) unanswered(at *place, err error, now int64) {
 		if at.failure != nil {
 			err = at.failure
 		}
-		e.fail(at.current, at.sent, now, err)
+		e.fail(at.current, at.sent.Load(), now, err)
 	}
 }
 
@@ -335,8 +341,8 @@ func (e *engine) answer(at *place, a answer, now int64) {
 	}
 	e.answers++
 	e.lastAnswer = now
-	e.usual += (now - at.sent - e.usual) / 16
-	e.finish(at.current, at.sent, now, Row{Status: a.status, Bytes: a.bytes, Outcome: outcome})
+	e.usual += (now - at.sent.Load() - e.usual) / 16
+	e.finish(at.current, at.sent.Load(), now, Row{Status: a.status, Bytes: a.bytes, Outcome: outcome})
 }
 
 // stale says whether the server never took up a request: it said so, or closed a
@@ -432,11 +438,11 @@ func (e *engine) expired() []given {
 	var anew []given
 	for i := len(e.places) - 1; i >= 0; i-- { // backwards: some may be lost
 		at := e.places[i]
-		if !at.busy || at.late || at.sent >= before || !at.line.giveUp(at) {
+		if !at.busy || at.late || at.sent.Load() >= before || !at.line.giveUp(at) {
 			continue
 		}
 		at.busy = false
-		e.finish(at.current, at.sent, now, Row{Outcome: evidence.TimedOut})
+		e.finish(at.current, at.sent.Load(), now, Row{Outcome: evidence.TimedOut})
 		if at.line.base().retired {
 			e.lose(at)
 		} else {
@@ -456,7 +462,7 @@ func (e *engine) end() {
 	for _, at := range e.places {
 		if at.busy {
 			at.busy = false
-			e.finish(at.current, at.sent, now, Row{Outcome: evidence.Unfinished})
+			e.finish(at.current, at.sent.Load(), now, Row{Outcome: evidence.Unfinished})
 		}
 	}
 	for p, ok := e.waiting.pop(); ok; p, ok = e.waiting.pop() {

@@ -1,5 +1,7 @@
 package load
 
+import "sync/atomic"
+
 // place is what carries one request at a time: a connection of HTTP/1.1, or one of
 // the streams a connection of HTTP/2 may have at once.
 type place struct {
@@ -9,12 +11,12 @@ type place struct {
 	at      int // position in engine.places, < 0 lost
 	busy    bool
 	current pending
-	sent    int64
 	served  int64
 	late    bool  // given up: its time is over
 	failure error // of writing
 
-	stream *stream // guarded by session.mu
+	sent   atomic.Int64 // ns; told anew by a loop, which sends later than it is assigned
+	stream *stream      // guarded by session.mu
 }
 
 // line is a connection. Its methods but send and serve are called with engine.mu held.

@@ -14,7 +14,17 @@ type Pacer struct{ event int } // eventfd, < 0 none
 
 // spare lets the pacer go on when it wakes while the runtime's other threads
 // hold all of its processors and are themselves waiting for one of the host's.
-var spare = sync.OnceFunc(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2) })
+var spare = sync.OnceFunc(func() { Spare(2) })
+
+var processors sync.Mutex
+
+// Spare gives the runtime so many processors more, or takes them back, for threads that keep
+// theirs while they wait in the kernel.
+func Spare(n int) {
+	processors.Lock()
+	defer processors.Unlock()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
+}
 
 // New returns a pacer that can be poked. Its thread is that of whoever calls Take.
 func New() *Pacer {
