@@ -40,8 +40,11 @@ func (c *Case) Contended(k Contention) Verdict { return c.UnlessUnseen(c.contend
 
 func (c *Case) contended(k Contention) Verdict {
 	v := Verdict{State: RuledOut, Summary: "no thread waited for a lock", Evidence: k.Figures}
-	if k.Waiting.Number > 0 {
+	switch {
+	case k.Waiting.Number > 0:
 		v.Summary = "almost no thread waited for a lock"
+	case k.Waits > 0: // between looks
+		v.Summary = fmt.Sprintf("no look at the threads met one waiting for a lock; %s recorded, %s together", figure.Plural(k.Waits, "wait"), figure.Time(float64(k.Waited)))
 	}
 	if k.Waiting.Number >= hardly {
 		v.Summary = fmt.Sprintf("on average %s threads waited for a lock", figure.Num(k.Waiting.Number))

@@ -95,6 +95,9 @@ func TestLockRecording(t *testing.T) {
 	if h := l.Holder; h.Owner != "Prices.load()" || h.Doing != "sleeping (Thread.sleep)" || !h.Told || h.Seen != 4 || l.Class != "java.util.HashMap" {
 		t.Errorf("%+v of a %q", h, l.Class)
 	}
+	if l.Waits != 5 || l.Waited != 3*sec+1 {
+		t.Errorf("%d waits of %d ns together", l.Waits, l.Waited)
+	}
 }
 
 // Carriers are full while as many threads are pinned as there are CPUs.

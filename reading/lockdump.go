@@ -53,6 +53,12 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 		}
 	}
 	l.Waiting = Value{Number: float64(waited) / float64(l.Looks), Origin: l.Looked, Watched: 1}
+	for _, i := range b.Intervals.Select(evidence.LockWait, subject) {
+		if ns := b.Intervals.End[i] - b.Intervals.Start[i]; ns > 0 { // what a dump tells of lasts no time
+			l.Waits++
+			l.Waited += ns
+		}
+	}
 	delete(owners, "")
 	l.Owner = most(owners)
 	l.Behind, l.Apart = behind(d.bursts), apart(d.bursts)
