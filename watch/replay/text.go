@@ -149,7 +149,11 @@ func Found(ev rule.Event) string {
 	case c.Than != "":
 		out += fmt.Sprintf(" (%s × %s)", figure.Num(*c.Above), c.Than)
 	}
-	return out + " for " + rule.Duration(max(ev.At-ev.Since, int64(c.Over))).String()
+	held := time.Duration(max(ev.At-ev.Since, int64(c.Over)))
+	if held > time.Second {
+		held = held.Round(time.Second) // who looks each second is some ms off
+	}
+	return out + " for " + rule.Duration(held).String()
 }
 
 // long is a time in words: "20 days", "3m20s".
