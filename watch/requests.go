@@ -33,6 +33,8 @@ type requests struct {
 
 // followedLog is an access log, or what may be one.
 type followedLog struct {
+	lead   []byte // the first lines that came: read again with each look, as what they are, such as the unit of their times, few lines do not tell
+	leads  int64  // lines of lead
 	text   []byte
 	lost   bool // more came than is kept
 	vain   int  // looks that found no requests in it
@@ -45,6 +47,7 @@ const (
 	calmLooks   = 720 // an hour of looks each 5 s
 	leastCalm   = 6
 	mostText    = 1 << 20 // of a log, from one look to the next: more is sampled by leaving out
+	mostLead    = 64 << 10
 	mostInVain  = 5
 	lookEach    = 5 * time.Second
 	leastSlowMs = 1.
@@ -93,15 +96,21 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 		}
 	}
 	type part struct {
-		l    *followedLog
-		text []byte
-		name string
-		as   []format.Format
+		l     *followedLog
+		text  []byte // new lines behind the lead
+		leads int64  // lines that were counted before
+		name  string
+		as    []format.Format
 	}
 	var parts []part
 	for i, l := range texts {
 		end := bytes.LastIndexByte(l.text, '\n') + 1
-		parts = append(parts, part{l, bytes.Clone(l.text[:end]), names[i], l.as})
+		if end > 0 {
+			parts = append(parts, part{l, slices.Concat(l.lead, l.text[:end]), l.leads, names[i], l.as})
+		} else {
+			parts = append(parts, part{l: l})
+		}
+		l.leadBy(l.text[:end])
 		l.text = append(l.text[:0], l.text[end:]...)
 	}
 	r.mu.Unlock()
@@ -120,7 +129,7 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 			_ = format.Read(context.Background(), formats, a, b) // of what is no access log nothing comes
 			p.as = readBy(b)
 			for i := range b.Requests.Len() {
-				if b.Requests.Timed(i) {
+				if b.Requests.Origin.At(i).Position() > p.leads && b.Requests.Timed(i) {
 					took = append(took, float64(b.Requests.Latency(i))/1e6)
 					if o := b.Requests.Outcome.At(i); o == evidence.Failed || o == evidence.TimedOut {
 						failed++
@@ -164,6 +173,18 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 	return append(points,
 		sample.Point{ID: "requests/slow", At: at, V: float64(len(slow)) / over},
 		sample.Point{ID: "requests/slow-share", At: at, V: 100 * float64(len(slow)) / float64(len(took))})
+}
+
+// leadBy takes the first lines into the lead until that is full; r.mu is held.
+func (l *followedLog) leadBy(text []byte) {
+	for len(l.lead) < mostLead && len(text) > 0 {
+		n := bytes.IndexByte(text, '\n') + 1
+		if len(l.lead)+n > mostLead {
+			break
+		}
+		l.lead, text = append(l.lead, text[:n]...), text[n:]
+		l.leads++
+	}
 }
 
 // readBy are the formats that requests were read by; they take what follows for theirs unseen.

@@ -232,3 +232,26 @@ func TestRequests(t *testing.T) {
 type writer func([]byte)
 
 func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
+
+// What few lines do not tell, such as the unit of their times, those before tell: of PHP-FPM's log, in which seconds and
+// milliseconds have three decimals, a look that meets no CPU time at all is read as the looks before it were.
+func TestFewRequests(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	r := &requests{slo: 100 * time.Millisecond}
+	log := func(lines ...string) map[string]float64 {
+		write := r.follow(capture.Meta{Name: "php-access.log", Lines: true, Found: true})
+		for _, x := range lines {
+			path, rest, _ := strings.Cut(x, " ")
+			write(fmt.Appendf(nil, "- -  %s \"GET %s\" 200 /srv/www/index.php %s\n", now.UTC().Format("02/Jan/2006:15:04:05 -0700"), path, rest))
+		}
+		m := make(map[string]float64)
+		for _, p := range r.look(now) {
+			m[p.ID] = p.V
+		}
+		return m
+	}
+	log("/delivery 40.836 2048 48.97%", "/product/3 0.636 2048 0.00%", "/product/4 0.746 2048 0.00%")
+	if got := log("/product/3 0.754 2048 0.00%", "/delivery 0.804 2048 0.00%", "/product/5 0.428 2048 0.00%"); got["requests/worst"] != .804 || got["requests/slow"] != 0 || got["requests/rate"] != .6 {
+		t.Errorf("%v: three requests of less than a millisecond", got)
+	}
+}

@@ -49,6 +49,8 @@ type entry struct {
 	unit           float64 // ns, 0 not told
 	cpu            float64 // percent of a CPU while it was worked on
 	memory         float64 // its peak, in the log's unit
+	script         bool    // the script that ran is told (%f)
+	dash           bool    // something has no value: where there is a script else, that none ran
 	line           int64
 }
 
@@ -91,6 +93,7 @@ func accessLine(line []byte) (e entry, ok bool) {
 }
 
 func (e *entry) field(f []byte) {
+	e.script, e.dash = e.script || len(f) > 1 && f[0] == '/', e.dash || string(f) == "-"
 	key, value, named := bytes.Cut(f, []byte("="))
 	if !named {
 		key, value = nil, f
@@ -167,7 +170,8 @@ const tick = 10e6
 
 // unitOf is what durations without one are in. The CPU share is ticks by the duration, so that
 // their product is a tick at least wherever it is not 0: in milliseconds what is in seconds would be a
-// thousandth of that. Where no CPU is told, a median below 1 is in seconds.
+// thousandth of that. Where no CPU is told, it is not in seconds if lines would stand before those of requests that
+// were over much earlier; else a median below 1 is.
 func unitOf(all []entry) (ns float64, sure bool) {
 	var took []float64
 	for i := range all {
@@ -185,11 +189,34 @@ func unitOf(all []entry) (ns float64, sure bool) {
 			took = append(took, e.duration)
 		}
 	}
+	if outOfOrder(all, 1e9) {
+		return 1e6, true
+	}
 	slices.Sort(took)
 	if len(took) > 0 && took[len(took)/2] >= 1 {
 		return 1e6, false
 	}
 	return 1e9, false
+}
+
+// outOfOrder says whether a request would have ended so long before that of a line further up that its line would have
+// been the first, were durations in this unit (ns): a line is written when its request is over, and begins with when that was
+// accepted, in whole seconds.
+func outOfOrder(all []entry, unit float64) bool {
+	const late = 5e9 // the clock's resolution, and workers that write a little later
+	newest := int64(0)
+	for i := range all {
+		e := &all[i]
+		if math.IsNaN(e.duration) || e.duration*unit > 100*24*3600e9 {
+			continue
+		}
+		ended := e.at + int64(e.duration*unit)
+		if newest-ended > late {
+			return true
+		}
+		newest = max(newest, ended)
+	}
+	return false
 }
 
 // bytesOf is the unit of memory: PHP takes it from the system in pieces of 2 MiB, the least that
@@ -241,7 +268,7 @@ func parseAccess(ctx context.Context, a *format.Artifact, b *evidence.Builder) e
 		return ctx.Err()
 	case err != nil && !errors.Is(err, format.ErrCut):
 		return err
-	case p.n == 0:
+	case p.n == 0 && p.own == 0:
 		return errors.New("php-fpm access log: no line has a time and a request")
 	case err != nil:
 		b.Warnf(0, "the file is incomplete: %v", err)
@@ -259,6 +286,9 @@ type accessParser struct {
 	by      map[string]*routed
 	order   []*routed
 	buf     []byte
+
+	scripts bool  // the log tells which script ran
+	own     int64 // requests that ran none: of FPM's own pages, its status and its ping
 
 	lines, n, timed, strange, first int64
 	from, until                     int64
@@ -285,6 +315,7 @@ func (p *accessParser) decide() {
 		words := map[float64]string{1e9: "seconds", 1e6: "milliseconds"}[p.unit]
 		p.b.Warnf(0, "read durations as %s, by their size: log the CPU, too (%%C%%%%), to be sure", words)
 	}
+	p.scripts = slices.ContainsFunc(p.head, func(e entry) bool { return e.script })
 	for i := range p.head {
 		p.add(&p.head[i])
 	}
@@ -292,11 +323,15 @@ func (p *accessParser) decide() {
 }
 
 func (p *accessParser) add(e *entry) {
-	p.n++
 	if p.from == 0 || e.at < p.from {
 		p.from = e.at
 	}
 	p.until = max(p.until, e.at)
+	if p.scripts && e.dash && !e.script {
+		p.own++
+		return
+	}
+	p.n++
 	p.buf = append(append(p.buf[:0], e.method...), ' ')
 	p.buf = format.AppendRoute(p.buf, e.target)
 	r := p.by[string(p.buf)]
@@ -363,8 +398,11 @@ func (p *accessParser) finish() {
 		}
 		table.Rows = append(table.Rows, row)
 	}
+	if p.own > 0 {
+		table.Rows = append(table.Rows, []string{"FPM's own pages (status, ping), which count as no requests", strconv.FormatInt(p.own, 10), "", "", "", "", ""})
+	}
 	b.Table(table)
-	if p.timed == 0 {
+	if p.timed == 0 && p.n > 0 {
 		b.Warnf(0, "its lines hold no duration: set access.format = \"%%R - %%u %%t \\\"%%m %%r%%Q%%q\\\" %%s %%f %%{milli}d %%{kilo}M %%C%%%%\"")
 	}
 	if p.strange > 0 {
