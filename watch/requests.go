@@ -18,15 +18,15 @@ import (
 
 // requests counts the requests that a target's access log tells of while it is recorded.
 //
-// What is slow is what the user says (SLO). Else it is more than slowTimes what nine of ten requests took
-// at most in the calmer part of the last hour: what is usual for the service where nothing stands in
-// its way.
+// What is slow is what the user says (SLO). Else it is what is far longer than usual for a route ([usually]): a report that always takes
+// long beside pages that do not is none of it.
 type requests struct {
 	slo time.Duration
 
 	mu   sync.Mutex
 	logs map[string]*followedLog
-	calm []float64 // ms: p90 of each look, of the last hour
+
+	usual map[string]*usually // by route; of those beyond mostRoutes together, by none
 
 	slowMs float64 // of all slow requests so far
 }
@@ -43,14 +43,11 @@ type followedLog struct {
 }
 
 const (
-	slowTimes   = 3
-	calmLooks   = 720 // an hour of looks each 5 s
-	leastCalm   = 6
-	mostText    = 1 << 20 // of a log, from one look to the next: more is sampled by leaving out
-	mostLead    = 64 << 10
-	mostInVain  = 5
-	lookEach    = 5 * time.Second
-	leastSlowMs = 1.
+	mostText   = 1 << 20 // of a log, from one look to the next: more is sampled by leaving out
+	mostLead   = 64 << 10
+	mostInVain = 5
+	lookEach   = 5 * time.Second
+	mostRoutes = 256
 )
 
 // follow is what [record.Options.Follow] asks for.
@@ -115,10 +112,10 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 	}
 	r.mu.Unlock()
 
-	var took []float64 // ms
-	failed, any := 0, false
+	took := make(map[string][]float64) // ms, by route
+	count, failed, any := 0, 0, false
 	for _, p := range parts {
-		n := len(took)
+		n := count
 		if len(p.text) > 0 {
 			b := incident.NewBundle()
 			a := &format.Artifact{Name: p.name, Size: int64(len(p.text)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.text)), nil }}
@@ -130,7 +127,9 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 			p.as = readBy(b)
 			for i := range b.Requests.Len() {
 				if b.Requests.Origin.At(i).Position() > p.leads && b.Requests.Timed(i) {
-					took = append(took, float64(b.Requests.Latency(i))/1e6)
+					count++
+					route := b.Names.Text(b.Requests.Route.At(i))
+					took[route] = append(took[route], float64(b.Requests.Latency(i))/1e6)
 					if o := b.Requests.Outcome.At(i); o == evidence.Failed || o == evidence.TimedOut {
 						failed++
 					}
@@ -138,7 +137,7 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 			}
 		}
 		r.mu.Lock()
-		if len(took) > n {
+		if count > n {
 			p.l.useful, p.l.as = true, p.as
 		} else if len(p.text) > 0 {
 			p.l.vain++
@@ -151,28 +150,36 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 		return nil
 	}
 	at, over := now.UnixNano(), lookEach.Seconds()
-	points = append(points, sample.Point{ID: "requests/rate", At: at, V: float64(len(took)) / over})
-	if len(took) == 0 {
+	points = append(points, sample.Point{ID: "requests/rate", At: at, V: float64(count) / over})
+	if count == 0 {
 		return points
 	}
-	slices.Sort(took)
-	limit := r.limit(took)
+	judged, slow, worst := 0, 0, 0.
+	for route, ms := range took {
+		worst = max(worst, slices.Max(ms))
+		limit := r.limit(route, ms)
+		if limit == 0 {
+			continue
+		}
+		judged += len(ms)
+		for _, v := range ms {
+			if v >= limit {
+				slow++
+				r.mu.Lock()
+				r.slowMs += v
+				r.mu.Unlock()
+			}
+		}
+	}
 	points = append(points,
-		sample.Point{ID: "requests/worst", At: at, V: took[len(took)-1]},
-		sample.Point{ID: "requests/errors", At: at, V: 100 * float64(failed) / float64(len(took))})
-	if limit == 0 {
+		sample.Point{ID: "requests/worst", At: at, V: worst},
+		sample.Point{ID: "requests/errors", At: at, V: 100 * float64(failed) / float64(count)})
+	if judged == 0 {
 		return points
 	}
-	first, _ := slices.BinarySearch(took, limit)
-	slow := took[first:]
-	r.mu.Lock()
-	for _, ms := range slow {
-		r.slowMs += ms
-	}
-	r.mu.Unlock()
 	return append(points,
-		sample.Point{ID: "requests/slow", At: at, V: float64(len(slow)) / over},
-		sample.Point{ID: "requests/slow-share", At: at, V: 100 * float64(len(slow)) / float64(len(took))})
+		sample.Point{ID: "requests/slow", At: at, V: float64(slow) / over},
+		sample.Point{ID: "requests/slow-share", At: at, V: 100 * float64(slow) / float64(judged)})
 }
 
 // leadBy takes the first lines into the lead until that is full; r.mu is held.
@@ -202,20 +209,24 @@ func readBy(b *evidence.Bundle) (as []format.Format) {
 	return as
 }
 
-// limit is from how many ms on a request is slow; 0 where that is not known yet.
-func (r *requests) limit(took []float64) float64 {
+// limit is from how many ms on requests of a route are slow, which took so long this time; 0 where that is not known yet.
+func (r *requests) limit(route string, took []float64) float64 {
 	if r.slo > 0 {
 		return float64(r.slo) / 1e6
 	}
-	if len(took) >= 10 {
-		if len(r.calm) == calmLooks {
-			r.calm = r.calm[1:]
+	u := r.usual[route]
+	if u == nil {
+		if len(r.usual) >= mostRoutes {
+			route = ""
 		}
-		r.calm = append(r.calm, took[len(took)*9/10])
+		if u = r.usual[route]; u == nil {
+			if r.usual == nil {
+				r.usual = make(map[string]*usually)
+			}
+			u = newUsually()
+			r.usual[route] = u
+		}
 	}
-	if len(r.calm) < leastCalm {
-		return 0
-	}
-	of := slices.Sorted(slices.Values(r.calm))
-	return max(leastSlowMs, slowTimes*of[len(of)/4])
+	u.take(took)
+	return u.limit()
 }
