@@ -150,11 +150,13 @@ func faults(ctx context.Context, unstall, dir string, w []*watcher, victim share
 	}
 	grows := func(what string) {
 		before := segments(dir)
-		late := time.Now().Add(2 * time.Minute)
-		for segments(dir) <= before && time.Now().Before(late) && ctx.Err() == nil {
+		more := func() bool {
+			return slices.ContainsFunc(segments(dir), func(path string) bool { return !slices.Contains(before, path) })
+		}
+		for late := time.Now().Add(2 * time.Minute); !more() && time.Now().Before(late) && ctx.Err() == nil; {
 			pause(ctx, time.Second)
 		}
-		if segments(dir) <= before {
+		if !more() {
 			miss("%s: nothing is recorded any more", what)
 		}
 	}
@@ -232,15 +234,10 @@ func readable(dir string) (whole, empty, torn int) {
 	return whole, empty, torn
 }
 
-// segments is how many segments of the ring there have been: the newest one's number, which its name ends with.
-func segments(dir string) (newest int) {
+// segments are those of the ring.
+func segments(dir string) []string {
 	found, _ := filepath.Glob(filepath.Join(dir, "state", "ring", "*.unstall"))
-	for _, path := range found {
-		n := 0
-		_, _ = fmt.Sscanf(path[strings.LastIndexByte(path, '-')+1:], "%d.unstall", &n)
-		newest = max(newest, n)
-	}
-	return newest
+	return found
 }
 
 // setClock sets the host's clock; back puts it back, by the clock that nobody sets.
