@@ -36,8 +36,7 @@ type followedLog struct {
 	lead   []byte // the first lines that came: read again with each look, as what they are, such as the unit of their times, few lines do not tell
 	leads  int64  // lines of lead
 	text   []byte
-	lost   bool // more came than is kept
-	vain   int  // looks that found no requests in it
+	vain   int // looks that found no requests in it
 	useful bool
 	as     []format.Format // what found some: to ask all formats what it is costs more than to read it
 }
@@ -75,7 +74,6 @@ func (r *requests) follow(m capture.Meta) func([]byte) {
 			return
 		}
 		if len(l.text)+len(p) > mostText {
-			l.lost = true
 			return
 		}
 		l.text = append(l.text, p...)

@@ -132,15 +132,8 @@ func (st *stage) watched(ctx context.Context, k *Kept, x *watched) error {
 		case l.Event == watch.EventAlarm && l.Severity != "note":
 			x.alarms = append(x.alarms, alarm{l.Rule, l.Time.Sub(onset)})
 		case l.Event == watch.EventDiagnosis && len(x.Found) == 0 && l.Capture != "":
-			args := []string{"diagnose", l.Capture, "--format", "json"}
-			if k.SLO.Duration > 0 {
-				args = append(args, "--slo", k.SLO.String())
-			}
-			d, err := ask(ctx, st.binary, args)
-			if err != nil {
-				return err
-			}
-			x.against(d, k)
+			k.Capture = filepath.Base(l.Capture)
+			x.Case = judge(ctx, st.options, filepath.Dir(l.Capture), k)
 		}
 	}
 	return st.alive()
