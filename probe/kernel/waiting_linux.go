@@ -14,7 +14,6 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
-	"github.com/cilium/ebpf/rlimit"
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/probe"
@@ -104,8 +103,14 @@ func tryWaiting() error {
 	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); errors.Is(err, fs.ErrNotExist) {
 		return errNoTypes
 	}
-	_ = rlimit.RemoveMemlock() // before 5.11 maps count as locked memory
-	m, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1})
+	spec := &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1}
+	m, err := ebpf.NewMap(spec)
+	if errors.Is(err, unix.EPERM) {
+		// Before 5.11 maps count as locked memory. The library's package for that asks the kernel whenever
+		// the program starts, which takes a quarter of the time in which it does.
+		_ = unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY})
+		m, err = ebpf.NewMap(spec)
+	}
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@
     make bench-spark LOGS=folder              20 copies of each file, a round of each number of workers in turn
     make bench-spark LOGS=folder SPARKFLAGS='--copies 5 --rounds 3'
 
-Workers are of local-cluster: processes of their own with one core each. What is timed is the reading and the verdicts of
-all files, once executors, their Python and the binary are there.
+Workers are of local-cluster: processes of their own with one core each, which their JVM is told, as a container would
+tell it. What is timed is the reading and the verdicts of all files, once executors, their Python and the binary are there.
 """
 
 import argparse
@@ -29,6 +29,7 @@ def measure(folder: str, workers: int) -> dict:
     from unstall import spark as fleet
 
     spark = (SparkSession.builder.master(f"local-cluster[{workers},1,1024]").appName("unstall")
+             .config("spark.executor.extraJavaOptions", "-XX:ActiveProcessorCount=1")
              .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
              .config("spark.scheduler.minRegisteredResourcesRatio", "1.0").config("spark.scheduler.maxRegisteredResourcesWaitingTime", "60s")
              .config("spark.sql.shuffle.partitions", str(workers)).getOrCreate())

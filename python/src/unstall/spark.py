@@ -67,7 +67,7 @@ def diagnoses(spark: SparkSession, path: str, slo: str | None = None, timeout: f
     """
     sc = spark.sparkContext
     _ship(sc)
-    files = sc.binaryFiles(path)
+    files = sc.binaryFiles(_files_of(sc, path))
     # binaryFiles puts many small files into one partition: a few for each core keep all busy to the end.
     files = files.repartition(partitions or sc.defaultParallelism * 4)
     options = [] if slo is None else [f"--slo={slo}"]
@@ -108,6 +108,25 @@ def write(spark: SparkSession, found: DataFrame, directory: str, mode: str = "ov
     """Writes runs, ledger and verdicts of what diagnoses() gave as Parquet."""
     for name in ("ledger", "verdicts", "runs"):
         of(spark, found, name).write.mode(mode).parquet(directory.rstrip("/") + "/" + name)
+
+
+def _files_of(sc: Any, path: str) -> str:
+    """The path, with local folders as patterns of their files: Hadoop without its native library starts an `ls` for each file
+    of a local folder that it lists, one after another, and none for those that a pattern names."""
+    if "{" in path:  # its commas may not be between paths
+        return path
+    hadoop = sc._jvm.org.apache.hadoop.fs
+    named = []
+    for one in path.split(","):
+        at = hadoop.Path(one)
+        system = at.getFileSystem(sc._jsc.hadoopConfiguration())
+        inside = one.rstrip("/") + "/*"
+        if system.getUri().getScheme() == "file":
+            found = system.globStatus(at)
+            if found and all(f.isDirectory() for f in found) and system.globStatus(hadoop.Path(inside)):
+                one = inside
+        named.append(one)
+    return ",".join(named)
 
 
 def _ship(sc: Any) -> None:
