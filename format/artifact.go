@@ -55,7 +55,7 @@ func (a *Artifact) Envelopes() []string {
 // Reader opens the artifact with its compression taken off. Line envelopes
 // are left on: they are [Artifact.Lines]' business.
 func (a *Artifact) Reader() (io.ReadCloser, error) {
-	r, _, err := a.open()
+	r, _, err := a.open(a.buffered())
 	return r, err
 }
 
@@ -74,12 +74,13 @@ func (s *stream) Close() (err error) {
 
 const maxNesting = 4
 
-func (a *Artifact) open() (*stream, []string, error) {
+// open opens the artifact, of which so many bytes are read at once.
+func (a *Artifact) open(buffer int) (*stream, []string, error) {
 	f, err := a.Open()
 	if err != nil {
 		return nil, nil, plain(err)
 	}
-	s := &stream{bufio.NewReaderSize(f, a.buffered()), []io.Closer{f}}
+	s := &stream{bufio.NewReaderSize(f, buffer), []io.Closer{f}}
 	var layers []string
 	for {
 		magic, err := s.Peek(4)
@@ -133,6 +134,10 @@ func (a *Artifact) buffered() int {
 	return int(min(256<<10, max(16<<10, a.Size)))
 }
 
+// headBuffer is little, since the beginning of an artifact is read into memory of its own, which
+// goes past the buffer.
+const headBuffer = 16 << 10
+
 // plain takes the path out of the error: the artifact's name is printed before it.
 func plain(err error) error {
 	var pe *os.PathError
@@ -148,7 +153,7 @@ func (a *Artifact) head() ([]byte, error) {
 	if a.start != nil {
 		return a.start, nil
 	}
-	s, layers, err := a.open()
+	s, layers, err := a.open(headBuffer)
 	if err != nil {
 		return nil, err
 	}

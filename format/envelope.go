@@ -45,13 +45,15 @@ var envelopes = []envelope{
 	{"timestamps", stampedPiece},
 }
 
+// judged lines tell the envelope.
+const judged = 20
+
 // findEnvelope judges the first lines: most of them must wear it.
 func findEnvelope(head []byte, newest int64) *envelope {
-	lines := bytes.Split(head[:min(len(head), 64<<10)], []byte("\n"))
+	lines := bytes.SplitN(head[:min(len(head), 64<<10)], newLine, judged+1)
 	if len(lines) > 1 {
-		lines = lines[:len(lines)-1] // the last may be cut
+		lines = lines[:len(lines)-1] // the last may be cut, or is all that follow
 	}
-	lines = lines[:min(len(lines), 20)]
 	u := newUnwrapper(nil, newest)
 	for i := range envelopes {
 		worn, seen := 0, 0

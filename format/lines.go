@@ -31,7 +31,7 @@ func (a *Artifact) Lines(f func(Line) bool) error {
 	if _, err := a.head(); err != nil {
 		return err
 	}
-	s, _, err := a.open()
+	s, _, err := a.open(a.buffered())
 	if err != nil {
 		return err
 	}

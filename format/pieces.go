@@ -18,7 +18,7 @@ type pieces struct {
 // pieces calls f, which takes the next piece, until f returns false or the artifact ends. It returns what
 // [Artifact.Lines] does.
 func (a *Artifact) pieces(f func(*pieces) bool) error {
-	s, _, err := a.open()
+	s, _, err := a.open(a.buffered())
 	if err != nil {
 		return err
 	}

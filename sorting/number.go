@@ -7,24 +7,30 @@ import (
 
 // ByNumber sorts by a number of each element, such as an address. What is equal stays in its order. It goes
 // over the numbers once for each byte in which they differ and compares nothing, which takes a fifth of
-// the time of By and less. It takes 36 bytes for each element.
+// the time of By and less. It takes 36 bytes for each element, and nothing
+// where they are in order.
 func ByNumber[S ~[]E, E any](s S, number func(*E) uint64) {
 	if len(s) < 2 {
 		return
 	}
+	sorted := 1
+	for last := number(&s[0]); sorted < len(s); sorted++ {
+		n := number(&s[sorted])
+		if n < last {
+			break
+		}
+		last = n
+	}
+	if sorted == len(s) {
+		return
+	}
 	all := make([]numbered, 2*len(s))
 	now, next := all[:len(s)], all[len(s):]
-	sorted := true
-	var differ, last uint64
+	var differ uint64
 	for i := range s {
 		n := number(&s[i])
 		now[i] = numbered{n, int32(i)}
 		differ |= n ^ now[0].number
-		sorted = sorted && n >= last
-		last = n
-	}
-	if sorted {
-		return
 	}
 	if len(s) < few {
 		slices.SortStableFunc(now, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })

@@ -15,13 +15,14 @@ type collector struct {
 	done      []*cycle
 	told      *cycle // that the last history of all heaps was about
 	pauses    []pause
-	holds     [][2]int64 // from, to: of the sample profiler
+	holds     rowBlocks[hold] // of the sample profiler
 	heaps     []heap
 	suspended [9]int64 // suspensions by reason, others last
 	dropped   int64    // beyond maxCycles
 	headless  uint32   // number of a collection that had begun before the session, 0: none
 	plain     int64    // collections whose histories were left out, beyond maxHistories
 	waits     largeWaits
+	figures   figures // reused
 
 	// Suspensions by the thread that asked for them, which ends them too. One thread's
 	// begins while another's lasts: it waits for its turn. Those that ended stay, to

@@ -59,10 +59,10 @@ func (g *collector) warn(q *process) {
 	}
 }
 
-// figures are what is known of a collection.
+// figures are what is known of a collection, valid until the next one's.
 func (y *cycle) figures(q *process) []evidence.Extra {
-	x := figures{{Key: evidence.Generation, Value: float64(y.generation)}, {Key: evidence.CycleNumber, Value: float64(y.number)},
-		{Key: evidence.CollectionKind, Value: float64(y.kind)}}
+	x := append(q.gc.figures[:0], figures{{Key: evidence.Generation, Value: float64(y.generation)}, {Key: evidence.CycleNumber, Value: float64(y.number)},
+		{Key: evidence.CollectionKind, Value: float64(y.kind)}}...)
 	if y.after >= 0 {
 		x.add(evidence.HeapAfter, float64(y.after))
 	}
@@ -81,6 +81,7 @@ func (y *cycle) figures(q *process) []evidence.Extra {
 	if y.history != nil {
 		y.history.figures(&x)
 	}
+	q.gc.figures = x
 	return x
 }
 

@@ -10,10 +10,12 @@ import "github.com/unstall/unstall/evidence"
 // at the end of a session the names of all methods are told: meanwhile the lock of the code heaps is held
 // (MethodDescs of jitted code are walked), and no thread that needs code compiled goes on.
 
+type hold struct{ from, to int64 } // ns
+
 // hold keeps a suspension of the sample profiler.
 func (g *collector) hold(p *pause) {
-	if len(g.holds) < maxCycles {
-		g.holds = append(g.holds, [2]int64{p.start, p.end})
+	if g.holds.n < maxCycles {
+		*g.holds.add() = hold{p.start, p.end}
 	}
 }
 
@@ -22,11 +24,12 @@ func (q *process) emitHolds() {
 		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.RecorderHold, Start: from, End: max(from, to),
 			Cause: by, Origin: q.b.Origin(q.p.before + q.p.events)})
 	}
-	if n := len(q.gc.holds); n > 0 {
+	if n := q.gc.holds.n; n > 0 {
 		q.b.RoomForIntervals(n)
 		by := q.b.Name("look at all threads")
-		for _, h := range q.gc.holds {
-			emit(h[0], h[1], by)
+		for i := range n {
+			h := q.gc.holds.at(i)
+			emit(h.from, h.to, by)
 		}
 	}
 	if q.stopped != 0 {

@@ -26,20 +26,20 @@ func (s seen) stack() (id eventpipe.StackID, native bool) {
 	return eventpipe.StackID(s >> 32), s&1 != 0
 }
 
-// lookRows are looks in blocks, so that none is copied when more come.
-type lookRows struct {
-	blocks []*[lookBlock]look
+// rowBlocks are rows in blocks, so that none is copied when more come.
+type rowBlocks[T any] struct {
+	blocks []*[rowBlock]T
 	n      int
 }
 
-const lookBlock = 1 << 10
+const rowBlock = 1 << 10
 
-func (r *lookRows) at(i int) *look { return &r.blocks[i/lookBlock][i%lookBlock] }
+func (r *rowBlocks[T]) at(i int) *T { return &r.blocks[i/rowBlock][i%rowBlock] }
 
 // add is where the next row is to be written.
-func (r *lookRows) add() *look {
-	if r.n == len(r.blocks)*lookBlock {
-		r.blocks = append(r.blocks, new([lookBlock]look))
+func (r *rowBlocks[T]) add() *T {
+	if r.n == len(r.blocks)*rowBlock {
+		r.blocks = append(r.blocks, new([rowBlock]T))
 	}
 	r.n++
 	return r.at(r.n - 1)

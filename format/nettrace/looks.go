@@ -13,7 +13,7 @@ import (
 // beyond maxLooks looks at one thread with one stack are joined within a quantum,
 // which grows until they fit. In the end that is a row for each thread and stack.
 type looks struct {
-	rows    lookRows
+	rows    rowBlocks[look]
 	lanes   map[int64]*laneLooks
 	order   []*laneLooks        // by their number
 	lately  [1 << 10]*laneLooks // of lanes, by the thread's hash; a starving pool has hundreds

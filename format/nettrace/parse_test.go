@@ -168,7 +168,7 @@ func TestLooksAreBounded(t *testing.T) {
 			q.sampled(&e)
 		}
 		l := &q.looks
-		if room := len(l.rows.blocks) * lookBlock; l.rows.n > c.rows || room > c.rows {
+		if room := len(l.rows.blocks) * rowBlock; l.rows.n > c.rows || room > c.rows {
 			t.Errorf("%s: %d rows in room for %d", c.name, l.rows.n, room)
 		}
 		sum := int(l.left)

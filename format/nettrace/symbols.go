@@ -17,6 +17,7 @@ import (
 type symbols struct {
 	*nameTable
 	stacks []evidence.StackID // by the stream's, twice: with a native frame or not; 0: not looked up
+	frames []evidence.Frame   // of one, reused
 }
 
 // nameTable is what all streams of a file have in common of a process: above all its methods. Most of their names come
@@ -350,7 +351,7 @@ func (q *process) stack(id eventpipe.StackID, native bool, time int64) evidence.
 	if known := q.symbols.stacks[at]; known != 0 {
 		return known
 	}
-	var frames []evidence.Frame
+	frames := q.symbols.frames[:0]
 	addresses := q.p.r.Addresses(id)
 	if native && len(addresses) > 0 {
 		frames = append(frames, evidence.Frame{Func: q.b.Name(nativeFrame)})
@@ -361,6 +362,7 @@ func (q *process) stack(id eventpipe.StackID, native bool, time int64) evidence.
 		frames = append(frames, evidence.Frame{Func: name})
 		always = always && sure
 	}
+	q.symbols.frames = frames
 	stack := q.b.Stack(frames)
 	if always {
 		q.symbols.stacks[at] = stack

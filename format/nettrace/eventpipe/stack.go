@@ -10,6 +10,7 @@ import (
 type stacks struct {
 	of    [][]uint64 // by StackID
 	arena []uint64   // what is left of the memory stacks are put in
+	words int        // that it had
 
 	seed  maphash.Seed
 	table []uint64 // by hash: its upper half above the StackID; 0: free
@@ -29,7 +30,12 @@ type numbers struct {
 	ids   []StackID
 }
 
-const arenaWords = 32 << 10
+// An arena is twice as large as the one before: most streams have a hundred stacks, some have a
+// hundred thousand.
+const (
+	leastArenaWords = 1 << 10
+	arenaWords      = 32 << 10
+)
 
 func (s *stacks) init() {
 	s.of = make([][]uint64, 1)
@@ -154,7 +160,8 @@ func (s *stacks) keep(stack []byte, pointer, depth int) []uint64 {
 		if depth > arenaWords/4 {
 			return addresses(make([]uint64, depth), stack, pointer)
 		}
-		s.arena = make([]uint64, arenaWords)
+		s.words = min(arenaWords, max(leastArenaWords, 4*depth, 2*s.words))
+		s.arena = make([]uint64, s.words)
 	}
 	kept := s.arena[:depth:depth]
 	s.arena = s.arena[depth:]
