@@ -150,7 +150,7 @@ func counters(stream io.Reader, add func(Reading)) error {
 		case e.Meta.Name != "EventCounters":
 			continue
 		}
-		record, err := r.Decode(e.Meta, e.Payload)
+		record, err := r.Decode(e.Meta, e.Payload())
 		if err != nil {
 			continue // the next one may be whole
 		}

@@ -64,7 +64,7 @@ func (a *allocations) init() {
 }
 
 func (q *process) allocationTick(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	bytes, kind := float64(c.U32()), c.U32()
 	class, address := int32(-1), uint64(0)
 	if e.Meta.Version >= 2 {
@@ -89,7 +89,7 @@ func (q *process) allocationTick(e *eventpipe.Event) {
 }
 
 func (q *process) allocationSampled(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	kind := c.U32()
 	c.Skip(2)
 	class := q.allocs.class(c.Pointer(), &c)

@@ -50,7 +50,7 @@ func (a *awaits) init() {
 
 // awaitBegin reads TaskWaitBegin(scheduler, originating task, task, behavior, …).
 func (q *process) awaitBegin(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.Skip(8)
 	task, behavior := c.I32(), c.I32()
 	if !c.OK() {
@@ -82,7 +82,7 @@ const suspending = 1e6
 
 // awaitEnd reads TaskWaitEnd(scheduler, originating task, task).
 func (q *process) awaitEnd(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.Skip(8)
 	task := c.I32()
 	if !c.OK() {

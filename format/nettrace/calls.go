@@ -44,7 +44,7 @@ func (c *calls) init() {
 
 // clientStart reads RequestStart(scheme, host, port, path …) of System.Net.Http.
 func (q *process) clientStart(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.SkipUTF16()
 	t := c.AppendUTF16(q.calls.target[:0])
 	t = append(t, ':')
@@ -64,7 +64,7 @@ func (q *process) lookupStart(e *eventpipe.Event) { q.stepStart(e, "dns ", 0) }
 // connectStart reads ConnectStart(address) of System.Net.Sockets. The address is a SocketAddress
 // as its ToString writes it: "InterNetwork:16:{35,40,127,0,0,1,0,0,0,0,0,0,0,0}".
 func (q *process) connectStart(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	q.calls.target = c.AppendUTF16(q.calls.target[:0])
 	if !c.OK() {
 		q.bad(e)
@@ -98,7 +98,7 @@ func socketAddress(text []byte) []byte {
 
 // handshakeStart reads HandshakeStart(isServer, targetHost) of System.Net.Security.
 func (q *process) handshakeStart(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	if c.U32() == 0 {
 		q.stepStart(e, "tls ", 4)
 	}
@@ -106,7 +106,7 @@ func (q *process) handshakeStart(e *eventpipe.Event) {
 
 // stepStart takes up what a call begins with: its target is a text, so many bytes into the event.
 func (q *process) stepStart(e *eventpipe.Event, what string, skip int) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.Skip(skip)
 	q.calls.target = c.AppendUTF16(q.calls.target[:0])
 	if !c.OK() {
@@ -119,7 +119,7 @@ func (q *process) stepStart(e *eventpipe.Event, what string, skip int) {
 // leftQueue reads RequestLeftQueue(milliseconds …) of System.Net.Http: how long a request waited
 // for a connection of its client's pool (.NET 5+).
 func (q *process) leftQueue(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	waited := c.F64() * 1e6
 	if !c.OK() {
 		q.bad(e)

@@ -52,7 +52,7 @@ func (c *counters) add(name, unit string, t int64, v float64, n int64) {
 
 // eventCounter reads an EventCounters event of any provider.
 func (q *process) eventCounter(e *eventpipe.Event) {
-	r, err := q.p.r.Decode(e.Meta, e.Payload)
+	r, err := q.p.r.Decode(e.Meta, e.Payload())
 	name, ok := field(r, "Name")
 	if err != nil || !ok || name.Text == "" {
 		q.bad(e)

@@ -147,7 +147,7 @@ func (q *process) callEvent(e *eventpipe.Event, a *arguments) bool {
 
 func (q *process) arguments(e *eventpipe.Event) (*arguments, bool) {
 	a := &q.requests.arguments
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	if !a.read(&c) {
 		q.bad(e)
 		return nil, false

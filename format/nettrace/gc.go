@@ -106,7 +106,7 @@ func (q *process) gcTriggered(e *eventpipe.Event) {
 }
 
 func (q *process) gcStart(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	y := &cycle{number: c.U32(), start: e.Time, n: e.N, after: -1}
 	if e.Meta.Version >= 1 {
 		y.generation, y.reason, y.kind = c.U32(), c.U32(), c.U32()
@@ -157,7 +157,7 @@ func (p *pause) charge(y *cycle, now int64) {
 }
 
 func (q *process) gcEnd(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	number := c.U32()
 	if !c.OK() {
 		q.bad(e)
@@ -237,7 +237,7 @@ func (q *process) unbegun(generation, reason, mechanisms uint32, n int64) *cycle
 
 // suspend reads SuspendEEStart (9).
 func (q *process) suspend(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	var reason uint32
 	if e.Meta.Version >= 1 {
 		reason = c.U32()

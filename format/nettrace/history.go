@@ -75,7 +75,7 @@ func (g *collector) latest() *cycle {
 // globalHistory reads GlobalHeapHistory (205), just before a collection ends, or (.NET 10, in the
 // background) just after. It is of the one with that generation.
 func (q *process) globalHistory(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	budget, heaps, generation := c.U64(), c.I32(), c.U32()
 	c.Skip(4) // gen 0 reductions
 	reason, mechanisms := c.U32(), c.U32()
@@ -118,7 +118,7 @@ func (q *process) heapHistory(e *eventpipe.Event) {
 	if e.Meta.Version < 3 {
 		return // of desktop .NET, as a structure of its own
 	}
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.Skip(2)
 	for range 6 { // how generation 2 grew
 		c.Pointer()
@@ -167,7 +167,7 @@ func clamp(bytes uint64) uint64 { return min(bytes, 1<<48) }
 
 // marked reads MarkWithType (202): how many bytes were found alive from roots of a kind.
 func (q *process) marked(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.Skip(4 + 2)
 	kind, bytes := c.U32(), c.U64()
 	if !c.OK() {
@@ -190,7 +190,7 @@ type heap struct {
 
 // heapStats reads HeapStats (4): the heap after a collection, once its end was told.
 func (q *process) heapStats(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	h := heap{at: e.Time, n: e.N}
 	var promoted [evidence.Generations]uint64
 	for i := range 4 {

@@ -42,7 +42,7 @@ func (q *process) requestDequeued(e *eventpipe.Event) { q.kestrelDequeued(e, 2) 
 // queuedID reads what identifies it: so many texts.
 func (q *process) queuedID(e *eventpipe.Event, texts int) bool {
 	k := &q.kestrel
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	k.id = k.id[:0]
 	for range texts {
 		k.id = append(c.AppendUTF16(k.id), 0)

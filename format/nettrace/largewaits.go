@@ -34,7 +34,7 @@ func (q *process) private(*eventpipe.Event) { q.gc.waits.watched = true }
 func (q *process) largeWaitStart(e *eventpipe.Event) {
 	w := &q.gc.waits
 	w.watched = true
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	reason := c.U32()
 	if !c.OK() {
 		q.bad(e)

@@ -54,13 +54,18 @@ const sampleManaged = 2 // 1: in native code, 0: its stack could not be taken
 
 // sampled reads a sample of the sample profiler.
 func (q *process) sampled(e *eventpipe.Event) {
-	if len(e.Payload) < 4 {
+	payload := e.Payload()
+	if len(payload) < 4 {
 		q.bad(e)
 		return
 	}
+	q.look(e, payload[0] != sampleManaged)
+}
+
+// look keeps what a sample saw.
+func (q *process) look(e *eventpipe.Event, native bool) {
 	l := &q.looks
 	lane := l.of(e.Thread, e.Time)
-	native := e.Payload[0] != sampleManaged
 	if l.count++; l.count == 1 {
 		l.first = e.Time
 	}

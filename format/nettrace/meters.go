@@ -72,7 +72,7 @@ func readInstrument(c *eventpipe.Cursor) (i instrument) {
 // meterRate reads CounterRateValuePublished: by how much a counter grew in the
 // interval.
 func (q *process) meterRate(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	i := readInstrument(&c)
 	q.instrument(e, &c, i, c.UTF16(), true)
 }
@@ -80,7 +80,7 @@ func (q *process) meterRate(e *eventpipe.Event) {
 // meterValue reads UpDownCounterRateValuePublished, whose value there is from
 // version 1 on.
 func (q *process) meterValue(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	i := readInstrument(&c)
 	c.SkipUTF16() // by how much it changed
 	if e.Meta.Version >= 1 {
@@ -90,7 +90,7 @@ func (q *process) meterValue(e *eventpipe.Event) {
 
 // meterGauge reads GaugeValuePublished.
 func (q *process) meterGauge(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	i := readInstrument(&c)
 	q.instrument(e, &c, i, c.UTF16(), false)
 }
@@ -139,7 +139,7 @@ func meterUnit(unit string) string {
 // meterHistogram reads HistogramValuePublished: quantiles of the interval, and from
 // version 1 on how many values there were.
 func (q *process) meterHistogram(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	i := readInstrument(&c)
 	quantiles := c.UTF16()
 	if !c.OK() {
@@ -169,7 +169,7 @@ func (q *process) meterLimit(*eventpipe.Event) { q.counters.meters.limited++ }
 // meterCollecting reads CollectionStart: the figures that come are of an interval
 // between two times, in 100 ns.
 func (q *process) meterCollecting(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.SkipUTF16() // session
 	from, to := c.I64(), c.I64()
 	if !c.OK() {

@@ -160,12 +160,12 @@ func TestLooksAreBounded(t *testing.T) {
 	} {
 		q := &process{malformed: make(map[string]int64)}
 		q.looks.init()
-		e := eventpipe.Event{Meta: &eventpipe.Metadata{Provider: provSampler}, Payload: []byte{1, 0, 0, 0}}
+		e := eventpipe.Event{Meta: &eventpipe.Metadata{Provider: provSampler}}
 		for i := range c.samples {
 			e.Time = 1e18 + int64(i/300)*2e6
 			e.Thread = int64(i % 300)
 			e.Stack = eventpipe.StackID(1 + c.stack(i, i%300))
-			q.sampled(&e)
+			q.look(&e, true)
 		}
 		l := &q.looks
 		if room := len(l.rows.blocks) * rowBlock; l.rows.n > c.rows || room > c.rows {

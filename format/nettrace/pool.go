@@ -42,7 +42,7 @@ const maxAdjustments = 256 << 10
 
 // adjusted reads ThreadPoolWorkerThreadAdjustment/Adjustment (55).
 func (q *process) adjusted(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.F64() // mean throughput
 	a := adjustment{at: e.Time, threads: c.U32(), reason: c.U32(), n: e.N}
 	if !c.OK() {
@@ -61,7 +61,7 @@ func (q *process) adjusted(e *eventpipe.Event) {
 
 // workerThread reads ThreadPoolWorkerThread/Start (50) and Stop (51).
 func (q *process) workerThread(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	n := c.U32()
 	if !c.OK() {
 		q.bad(e)
@@ -73,7 +73,7 @@ func (q *process) workerThread(e *eventpipe.Event) {
 
 // throughput reads ThreadPoolWorkerThreadAdjustment/Sample (54).
 func (q *process) throughput(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	v := c.F64()
 	if !c.OK() {
 		q.bad(e)
@@ -85,7 +85,7 @@ func (q *process) throughput(e *eventpipe.Event) {
 
 // poolBounds reads ThreadPoolMinMaxThreads (59, .NET 7+).
 func (q *process) poolBounds(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	least, most := c.U16(), c.U16()
 	if !c.OK() {
 		q.bad(e)

@@ -120,7 +120,7 @@ func (q *process) bad(e *eventpipe.Event) { q.malformed[e.Meta.Provider]++ }
 // runtimeStart reads RuntimeInformation (187): of the session's start from the
 // runtime, of its end from the rundown.
 func (q *process) runtimeStart(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.Skip(4) // instance, SKU
 	major, minor, build := c.U16(), c.U16(), c.U16()
 	c.Skip(2 + 8 + 4 + 1) // revision; version of the file; startup flags, mode
@@ -161,7 +161,7 @@ func frameworkVersion(dll string) string {
 // processInfo reads ProcessInfo of the EventPipe provider, the first event of a
 // session.
 func (q *process) processInfo(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	command := c.UTF16()
 	if !c.OK() {
 		q.bad(e)
@@ -174,7 +174,7 @@ func (q *process) processInfo(e *eventpipe.Event) {
 // processorCount reads ProcessorCount of System.Runtime (.NET 6+, keyword 2):
 // Environment.ProcessorCount.
 func (q *process) processorCount(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	if n := c.I32(); c.OK() && n > 0 && n < 1<<16 {
 		q.counters.processors = int(n)
 	}

@@ -121,7 +121,7 @@ func (r *requests) begin(e *eventpipe.Event) *request {
 // hostingStart reads RequestStart(method, path).
 func (q *process) hostingStart(e *eventpipe.Event) {
 	r := &q.requests
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	r.route = c.AppendUTF16(r.route[:0])
 	split := len(r.route)
 	r.route = c.AppendUTF16(r.route)

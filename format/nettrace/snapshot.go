@@ -35,7 +35,7 @@ const (
 )
 
 func (q *process) heapTypes(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	n := c.U32()
 	c.Skip(2)
 	s := &q.snapshot
@@ -67,7 +67,7 @@ func (q *process) heapTypes(e *eventpipe.Event) {
 }
 
 func (q *process) heapObjects(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	index, n := c.U32(), c.U32()
 	c.Skip(2)
 	s := &q.snapshot

@@ -101,7 +101,7 @@ func (q *process) ranges(e *eventpipe.Event, moved bool) {
 		return
 	}
 	s.regions = s.regions[:0] // those before it are where generations were
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.Skip(4)
 	n := c.U32()
 	c.Skip(2)
@@ -132,7 +132,7 @@ func (q *process) generationRange(e *eventpipe.Event) {
 	if s == nil {
 		return
 	}
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	generation, from, used := c.U8(), c.Pointer(), c.U64()
 	if !c.OK() || generation >= evidence.Generations {
 		q.bad(e)

@@ -97,7 +97,7 @@ func (q *process) methodLoad(e *eventpipe.Event) { q.method(e, e.Time) }
 func (q *process) methodRundown(e *eventpipe.Event) { q.method(e, math.MinInt64) }
 
 func (q *process) method(e *eventpipe.Event, from int64) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.Skip(8) // its id
 	m := method{module: c.U64(), start: c.U64(), size: c.U32(), from: from, until: math.MaxInt64}
 	c.Skip(8) // token, flags
@@ -118,7 +118,7 @@ func (q *process) method(e *eventpipe.Event, from int64) {
 
 // methodUnload reads MethodUnload (142) and MethodUnloadVerbose (144).
 func (q *process) methodUnload(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.Skip(16)
 	start := c.U64()
 	if !c.OK() {
@@ -133,7 +133,7 @@ func (q *process) methodUnload(e *eventpipe.Event) {
 // entryPoint reads R2RGetEntryPoint (159): precompiled code was looked up. It is
 // told where the code begins only.
 func (q *process) entryPoint(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	c.Skip(8)
 	names := c.Rest()
 	c.SkipUTF16()
@@ -152,7 +152,7 @@ func (q *process) entryPoint(e *eventpipe.Event) {
 
 // module reads ModuleLoad and ModuleDCStart/Stop.
 func (q *process) module(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	id := c.U64()
 	c.Skip(16) // assembly, flags, reserved
 	il, native := c.UTF16(), c.UTF16()

@@ -56,7 +56,7 @@ func (w *waits) init() {
 // contentionStart reads Contention/Start (81). From .NET 8 on it tells the lock and
 // who holds it.
 func (q *process) contentionStart(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	native := e.Meta.Version >= 1 && c.U8() != 0
 	v := wait{start: e.Time, thread: e.Thread, stack: e.Stack, n: e.N}
 	if e.Meta.Version >= 2 {
@@ -85,7 +85,7 @@ func (q *process) contentionStart(e *eventpipe.Event) {
 // contentionStop reads Contention/Stop (91). From .NET Core 3.0 on it tells how long
 // the wait was, also of those that began before the session.
 func (q *process) contentionStop(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	native := c.U8() != 0
 	c.Skip(2)
 	var told float64
@@ -115,7 +115,7 @@ func (q *process) contentionStop(e *eventpipe.Event) {
 
 // waitStart reads WaitHandleWait/Start (301).
 func (q *process) waitStart(e *eventpipe.Event) {
-	c := q.p.r.Cursor(e.Payload)
+	c := q.p.r.Cursor(e.Payload())
 	source := c.U8()
 	if !c.OK() {
 		q.bad(e)

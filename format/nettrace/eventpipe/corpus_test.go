@@ -170,7 +170,7 @@ func TestCounters(t *testing.T) {
 		if e.Meta.Name != "EventCounters" {
 			continue
 		}
-		values, err := r.Decode(e.Meta, e.Payload)
+		values, err := r.Decode(e.Meta, e.Payload())
 		if err != nil {
 			t.Fatal(err, values)
 		}

@@ -28,7 +28,7 @@ func decoded(t *testing.T, major int, fields []field, content []byte) (Record, e
 	if len(e.Meta.Fields) != len(fields) {
 		t.Fatalf("version %d: %+v, %+v", major, e.Meta, r.Unknown())
 	}
-	return r.Decode(e.Meta, e.Payload)
+	return r.Decode(e.Meta, e.Payload())
 }
 
 func TestDecode(t *testing.T) {

@@ -103,7 +103,7 @@ func (g GUID) String() string {
 // points at which a stream gives its own numbers anew. 0 is no stack.
 type StackID uint32
 
-// Event is one event. It and its Payload are valid until the next call of Next;
+// Event is one event. It and its payload are valid until the next call of Next;
 // Meta and Labels stay.
 type Event struct {
 	Meta      *Metadata
@@ -116,8 +116,20 @@ type Event struct {
 	Stack     StackID
 	Activity  GUID
 	Related   GUID
-	Payload   []byte
 	Labels    *Labels // version 6; nil: none
+
+	// The payload is where it is in a block, not a slice: a pointer written for each event
+	// costs a tenth of the time while the collector marks, which it does half of the time.
+	block      *block
+	from, size uint32
+}
+
+// Payload is what the event's writer told, as Meta.Fields say.
+func (e *Event) Payload() []byte {
+	if e.block == nil {
+		return nil
+	}
+	return e.block.data[e.from : e.from+e.size : e.from+e.size]
 }
 
 // Labels are what version 6 can attach to an event. Activity and Related are in the

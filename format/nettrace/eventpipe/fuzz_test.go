@@ -46,7 +46,7 @@ func FuzzNext(f *testing.F) {
 					break
 				}
 				n++
-				_, _ = r.Decode(e.Meta, e.Payload)
+				_, _ = r.Decode(e.Meta, e.Payload())
 				for _, a := range r.Addresses(e.Stack) {
 					_ = a
 				}

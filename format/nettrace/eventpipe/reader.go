@@ -46,7 +46,7 @@ type Reader struct {
 	vacant  []uint32         // in slots
 	free    map[int][][]byte // buffers of blocks, by their size
 	freed   int              // bytes of them
-	dropped int              // bytes that events in lately may still hold
+	dropped int              // bytes of labels that events in lately may still hold
 	blocks  int              // bytes in slots
 
 	types   types
@@ -181,7 +181,10 @@ func (r *Reader) merge() *Event {
 	r.gone++
 	e.Time, e.N, e.Thread = q.time, q.n, q.thread
 	e.Processor, e.Stack = int32(q.processor), q.stack
-	e.Payload = b.data[q.offset : q.offset+q.size : q.offset+q.size]
+	e.from, e.size = q.offset, q.size
+	if e.block != b {
+		e.block = b
+	}
 	return &e.Event
 }
 
@@ -266,14 +269,14 @@ func roomy(size int) int {
 	return (size + step - 1) &^ (step - 1)
 }
 
-// drop lets go of so many bytes, now and then also of what was delivered of them.
+// drop lets go of so many bytes of labels, now and then also of those that were delivered.
 func (r *Reader) drop(bytes int) {
 	if r.dropped += bytes; r.dropped <= maxReused {
 		return
 	}
 	r.dropped = 0
 	for i := range r.lately {
-		r.lately[i].Payload, r.lately[i].Labels = nil, nil
+		r.lately[i].Labels = nil
 	}
 }
 
@@ -288,7 +291,5 @@ func (r *Reader) reuse(b []byte) {
 	if n := cap(b); n <= maxReused && n == roomy(n) && r.freed+n <= maxFreed {
 		r.free[n] = append(r.free[n], b[:0])
 		r.freed += n
-		return
 	}
-	r.drop(cap(b))
 }

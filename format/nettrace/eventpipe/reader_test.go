@@ -60,7 +60,7 @@ func dump(r *Reader) string {
 		if e.Related != (GUID{}) {
 			fmt.Fprintf(&b, " related %v", e.Related)
 		}
-		values, err := r.Decode(e.Meta, e.Payload)
+		values, err := r.Decode(e.Meta, e.Payload())
 		for _, v := range values {
 			fmt.Fprintf(&b, " %s=%s", v.Name, v)
 		}
