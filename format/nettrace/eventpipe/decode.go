@@ -180,13 +180,13 @@ func (d *payloadDecoder) elsewhere(v *Value, f *Field) {
 		return
 	}
 	there := payloadDecoder{c: d.c, whole: d.whole, v6: d.v6, left: d.left}
-	there.c.rest = d.whole[from : from+size]
+	there.c.data, there.c.at = d.whole[from:from+size], 0
 	switch f.Elem.Type {
 	case Char:
-		v.Text = string(AppendUTF16(nil, there.c.rest))
+		v.Text = string(AppendUTF16(nil, there.c.data))
 		return
 	case UTF8Char:
-		v.Text = string(there.c.rest)
+		v.Text = string(there.c.data)
 		return
 	}
 	v.List = Record{}

@@ -72,7 +72,7 @@ func (p *fieldParser) list(n, depth int, field func() Field) []Field {
 // within reads a field in size bytes and passes over those that are left of them.
 func (p *fieldParser) within(size int, field func() Field) Field {
 	outer := p.c
-	inner := Cursor{rest: outer.Bytes(size)}
+	inner := Cursor{data: outer.Bytes(size)}
 	if !outer.OK() {
 		return Field{}
 	}

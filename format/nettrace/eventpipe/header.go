@@ -142,7 +142,7 @@ func (d *decoder) plain() (flags byte, n int) {
 	if n > len(d.data) {
 		return 0, 0
 	}
-	c := Cursor{rest: d.data[d.at+4 : n]}
+	c := Cursor{data: d.data[d.at+4 : n]}
 	d.metadata = c.U32()
 	flags = hasAll
 	if d.metadata&unsorted == 0 {

@@ -37,7 +37,7 @@ func (ls *labelLists) flush() {
 
 // take takes in a block of label lists and tells whether it was whole.
 func (ls *labelLists) take(data []byte, u *Unknown) bool {
-	c := Cursor{rest: data}
+	c := Cursor{data: data}
 	id, count := c.U32(), c.U32()
 	if ls.by == nil {
 		ls.by = map[uint32]*Labels{}

@@ -130,7 +130,7 @@ const (
 )
 
 func (r *Reader) define4(row []byte) {
-	c := Cursor{rest: row}
+	c := Cursor{data: row}
 	number := c.U32()
 	row = c.Rest()
 	if place := r.types.index[string(row)]; place != 0 {
@@ -149,7 +149,7 @@ func (r *Reader) define4(row []byte) {
 	for c.Len() > 0 && p.ok() {
 		size := c.U32()
 		kind := c.U8()
-		tag := Cursor{rest: c.Bytes(int(size))}
+		tag := Cursor{data: c.Bytes(int(size))}
 		if !c.OK() {
 			break
 		}
@@ -181,7 +181,7 @@ func (r *Reader) define(number uint32, row []byte, m *Metadata) {
 
 // metadata6 takes in a metadata block of version 6.
 func (r *Reader) metadata6(data []byte) bool {
-	c := Cursor{rest: data}
+	c := Cursor{data: data}
 	c.Skip(int(c.U16()))
 	for c.Len() > 0 {
 		row := c.Bytes(int(c.U16()))
@@ -206,7 +206,7 @@ const (
 )
 
 func (r *Reader) define6(row []byte) {
-	c := Cursor{rest: row}
+	c := Cursor{data: row}
 	number := uint32(c.Uvarint())
 	row = c.Rest()
 	if place := r.types.index[string(row)]; place != 0 {
@@ -225,7 +225,7 @@ func (r *Reader) define6(row []byte) {
 		r.unknown.Types++
 		m.Fields = nil
 	} else if c.Len() > 0 {
-		r.optional(m, Cursor{rest: c.Bytes(int(c.U16()))})
+		r.optional(m, Cursor{data: c.Bytes(int(c.U16()))})
 	}
 	r.define(number, row, m)
 }

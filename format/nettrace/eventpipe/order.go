@@ -55,7 +55,8 @@ type order struct {
 	limitN int64
 
 	// Of that run: what can be taken from its first chunk without more ado, all but
-	// the last record in it.
+	// the last record in it. Where threads take turns with each event that is nothing.
+	aimed   bool
 	now     *chunk
 	at, end int
 }
@@ -133,23 +134,31 @@ func (o *order) recycle(c *chunk) {
 
 // begin must be called before take once events were added.
 func (o *order) begin(until int64) {
-	o.now, o.at, o.end = nil, 0, 0
+	o.aimed, o.at, o.end = false, 0, 0
 	if len(o.heap) == 0 {
 		return
 	}
+	o.bound(until)
+	o.aim()
+}
+
+// bound is up to when the run at the top may be delivered.
+func (o *order) bound(until int64) {
 	o.limit, o.limitN = until, math.MaxInt64
 	for i := 1; i <= 2 && i < len(o.heap); i++ {
 		if e := o.heap[i]; e.time < o.limit || e.time == o.limit && e.n < o.limitN {
 			o.limit, o.limitN = e.time, e.n
 		}
 	}
-	o.aim()
 }
 
 // aim goes on to the first chunk of the run at the top.
 func (o *order) aim() {
 	q := o.heap[0].run
-	o.now, o.at, o.end = q.head, q.first, chunkEvents-1
+	if o.now != q.head {
+		o.now = q.head
+	}
+	o.aimed, o.at, o.end = true, q.first, chunkEvents-1
 	if q.head == q.tail {
 		o.end = q.next - 1
 	}
@@ -157,9 +166,9 @@ func (o *order) aim() {
 
 // stop must be called before events are added.
 func (o *order) stop() {
-	if o.now != nil {
+	if o.aimed {
 		o.heap[0].run.first = o.at
-		o.now, o.at, o.end = nil, 0, 0
+		o.aimed, o.at, o.end = false, 0, 0
 	}
 }
 
@@ -190,7 +199,7 @@ func (o *order) pop(until int64) *record {
 		}
 		o.heap[0].time, o.heap[0].n = e.time, e.n
 		o.down()
-		o.begin(until)
+		o.bound(until)
 		q = o.heap[0].run
 		e = q.front()
 	}
@@ -205,7 +214,9 @@ func (o *order) pop(until int64) *record {
 		q.head, q.first = c.next, 0
 		o.recycle(c)
 	}
-	o.aim()
+	if q.front().time < o.limit {
+		o.aim()
+	}
 	return e
 }
 
@@ -237,18 +248,21 @@ func (o *order) push(e entry) {
 }
 
 func (o *order) down() {
-	for i := 0; ; {
-		least := 2*i + 1
-		if least >= len(o.heap) {
-			return
-		}
+	if len(o.heap) == 0 {
+		return
+	}
+	i, sinks := 0, o.heap[0]
+	for least := 1; least < len(o.heap); least = 2*i + 1 {
 		if right := least + 1; right < len(o.heap) && o.heap[right].before(o.heap[least]) {
 			least = right
 		}
-		if !o.heap[least].before(o.heap[i]) {
-			return
+		if !o.heap[least].before(sinks) {
+			break
 		}
-		o.heap[i], o.heap[least] = o.heap[least], o.heap[i]
+		o.heap[i] = o.heap[least]
 		i = least
+	}
+	if i > 0 {
+		o.heap[i] = sinks
 	}
 }

@@ -11,33 +11,34 @@ import (
 // first field that is not there on every field is zero and OK is false. So a payload
 // of an older version of an event is read by asking OK before the fields it lacks.
 type Cursor struct {
-	rest    []byte
+	data    []byte
+	at      int // what is left begins here: to move on writes no pointer, which costs while the collector marks
 	pointer int
 	over    bool
 }
 
 // Cursor reads payload, with pointers as wide as this stream's.
 func (r *Reader) Cursor(payload []byte) Cursor {
-	return Cursor{rest: payload, pointer: r.head.PointerBytes}
+	return Cursor{data: payload, pointer: r.head.PointerBytes}
 }
 
 // OK is whether all that was asked for was there.
 func (c *Cursor) OK() bool { return !c.over }
 
 // Len is how many bytes are left.
-func (c *Cursor) Len() int { return len(c.rest) }
+func (c *Cursor) Len() int { return len(c.data) - c.at }
 
 // Rest is what is left, not copied.
-func (c *Cursor) Rest() []byte { return c.rest }
+func (c *Cursor) Rest() []byte { return c.data[c.at:] }
 
 // Bytes are the next n bytes, not copied; nil where they are not there.
 func (c *Cursor) Bytes(n int) []byte {
-	if n < 0 || n > len(c.rest) {
-		c.rest, c.over = nil, true
+	if n < 0 || n > len(c.data)-c.at {
+		c.at, c.over = len(c.data), true
 		return nil
 	}
-	b := c.rest[:n]
-	c.rest = c.rest[n:]
+	b := c.data[c.at : c.at+n]
+	c.at += n
 	return b
 }
 
@@ -107,12 +108,12 @@ func (c *Cursor) GUID() (g GUID) {
 
 // Uvarint reads as many bytes as are marked to go on, at most 10.
 func (c *Cursor) Uvarint() uint64 {
-	v, n := binary.Uvarint(c.rest)
+	v, n := binary.Uvarint(c.Rest())
 	if n <= 0 {
 		c.Bytes(-1)
 		return 0
 	}
-	c.rest = c.rest[n:]
+	c.at += n
 	return v
 }
 
@@ -125,11 +126,11 @@ func (c *Cursor) Varint() int64 {
 // utf16z are the bytes of a string up to its zero, which is passed over. A string
 // without a zero ends with the payload and counts as one that is not there.
 func (c *Cursor) utf16z() []byte {
-	for i := 0; i+1 < len(c.rest); i += 2 {
-		if c.rest[i] == 0 && c.rest[i+1] == 0 {
-			b := c.rest[:i]
-			c.rest = c.rest[i+2:]
-			return b
+	rest := c.Rest()
+	for i := 0; i+1 < len(rest); i += 2 {
+		if rest[i] == 0 && rest[i+1] == 0 {
+			c.at += i + 2
+			return rest[:i]
 		}
 	}
 	c.Bytes(-1)
@@ -151,7 +152,7 @@ func (c *Cursor) UTF16() string {
 
 // UTF16 is a string as a payload has it, up to its zero or its end.
 func UTF16(b []byte) string {
-	c := Cursor{rest: b}
+	c := Cursor{data: b}
 	if s := c.utf16z(); c.OK() {
 		b = s
 	}
@@ -188,7 +189,7 @@ func AppendUTF16(dst, b []byte) []byte {
 // counted is a string after its length, as version 6 writes names.
 func (c *Cursor) counted() string {
 	n := c.Uvarint()
-	if n > uint64(len(c.rest)) {
+	if n > uint64(c.Len()) {
 		c.Bytes(-1)
 		return ""
 	}

@@ -45,7 +45,7 @@ func (s *stacks) init() {
 
 // take takes in a stack block and tells whether it was whole.
 func (s *stacks) take(data []byte, pointer int) bool {
-	c := Cursor{rest: data}
+	c := Cursor{data: data}
 	first, count := c.U32(), c.U32()
 	if !c.OK() {
 		return false

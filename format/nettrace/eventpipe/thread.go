@@ -101,7 +101,7 @@ func (r *Reader) gap(t *thread, gap int32, sequence uint32) {
 // sequencePoint separates what is older from what is younger, tells how far each
 // thread had got and makes the numbers of stacks and labels free.
 func (r *Reader) sequencePoint(data []byte) bool {
-	c := Cursor{rest: data}
+	c := Cursor{data: data}
 	c.Skip(8) // its time
 	flags := uint32(0)
 	if r.decoder.v6 {
@@ -178,9 +178,9 @@ const (
 
 // declare takes in a thread block.
 func (r *Reader) declare(data []byte) bool {
-	c := Cursor{rest: data}
+	c := Cursor{data: data}
 	for c.Len() > 0 {
-		row := Cursor{rest: c.Bytes(int(c.U16()))}
+		row := Cursor{data: c.Bytes(int(c.U16()))}
 		if !c.OK() {
 			return false
 		}
@@ -199,7 +199,7 @@ func (r *Reader) declare(data []byte) bool {
 				row.counted()
 			default:
 				r.unknown.Tags++
-				row.rest = nil
+				row.at = len(row.data)
 			}
 		}
 		if !row.OK() {
@@ -212,7 +212,7 @@ func (r *Reader) declare(data []byte) bool {
 
 // remove takes in a remove thread block.
 func (r *Reader) remove(data []byte) bool {
-	c := Cursor{rest: data}
+	c := Cursor{data: data}
 	for c.Len() > 0 {
 		key, sequence := c.Uvarint(), uint32(c.Uvarint())
 		if !c.OK() {

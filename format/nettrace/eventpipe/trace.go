@@ -11,7 +11,7 @@ import (
 const traceSize = 48
 
 func (r *Reader) trace4(data []byte) error {
-	c := Cursor{rest: data}
+	c := Cursor{data: data}
 	if err := r.moment(&c); err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (r *Reader) trace4(data []byte) error {
 }
 
 func (r *Reader) trace6(data []byte) error {
-	c := Cursor{rest: data}
+	c := Cursor{data: data}
 	if err := r.moment(&c); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (r *Reader) moment(c *Cursor) error {
 	r.head.SyncTicks, r.head.Frequency, r.head.PointerBytes = c.I64(), c.I64(), int(c.I32())
 	switch {
 	case !c.OK():
-		return fmt.Errorf("a Trace of %d bytes", traceSize-len(c.rest))
+		return fmt.Errorf("a Trace of %d bytes", traceSize-c.Len())
 	case r.head.Frequency <= 0:
 		return fmt.Errorf("a clock of %d ticks a second", r.head.Frequency)
 	case r.head.PointerBytes != 4 && r.head.PointerBytes != 8:
