@@ -135,32 +135,106 @@ next:
 // chargeHop charges a wait for another goroutine to what that one did: its time
 // is the request's.
 func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, at *stack, t int64) {
-	spells := w.did(by, g.since, t)
-	for i := range spells {
-		begins, h := spells[i].at, &spells[i].Segment
-		if begins > g.since {
-			x := s
-			x.Dur = begins - g.since
-			w.append(g, &x, g.since)
-			g.since = begins
+	p := hop{g, by, &s, at.id()}
+	from := g.since
+	if m := by.memory; m != nil && m.upto > from {
+		if begins := m.later.begins(m.upto); begins > from {
+			w.passAll(&p, &m.earlier, from, t, begins)
 		}
-		if h.HolderStack == 0 {
-			if h.HolderStack = h.Stack; h.Stack == 0 {
-				h.HolderStack = at.id()
-			}
-		}
-		if h.Lane == 0 {
-			h.Lane = by.id
-		}
-		if s.Stack != 0 {
-			h.Stack = s.Stack
-		}
-		w.append(g, h, g.since)
-		g.since += h.Dur
+		w.passAll(&p, &m.later, from, t, m.upto)
+	}
+	if begin := max(by.since, from); begin < t {
+		x := w.present(by)
+		w.pass(&p, nil, &x, begin, t, t)
 	}
 	if g.since < t {
 		s.Dur = t - g.since
 		w.append(g, &s, g.since)
 	}
 	g.since = t
+}
+
+// hop is a wait of g for by.
+type hop struct {
+	g, by *goroutine
+	wait  *evidence.Segment
+	at    evidence.StackID // where by was when it ended the wait
+}
+
+// passAll is pass for the states of a half within [from, to), of which the last ends at upto.
+func (w *world) passAll(p *hop, h *half, from, to, upto int64) {
+	for i := h.first(from); i < len(h.states); i++ {
+		x := &h.states[i]
+		ends := upto
+		if i+1 < len(h.states) {
+			ends = h.states[i+1].at
+		}
+		if begin, end := max(x.at, from), min(ends, to); end > begin {
+			w.pass(p, h, x, begin, end, ends)
+		}
+		if ends >= to {
+			break
+		}
+	}
+}
+
+// pass makes what by did from begin to end, a state that goes on until ends, one of g. It is
+// most of what is done for a wait, and waits for those who wait hold ever more of them: so what
+// is remembered is not unpacked for it, where its lane and holder need no room of their own.
+func (w *world) pass(p *hop, from *half, x *state, begin, end, ends int64) {
+	g, dur := p.g, end-begin
+	if begin > g.since {
+		s := *p.wait
+		s.Dur = begin - g.since
+		w.append(g, &s, g.since)
+		g.since = begin
+	}
+	holder := x.holderStack
+	if holder == 0 {
+		if holder = x.stack; holder == 0 {
+			holder = p.at
+		}
+	}
+	stack := x.stack
+	if p.wait.Stack != 0 {
+		stack = p.wait.Stack
+	}
+	var h *half
+	if x.has&^hasHeld == 0 && p.by.id == evidence.LaneID(uint32(p.by.id)) && g.remembered() {
+		h = w.remembers(g, g.since, g.since+dur)
+	}
+	if h == nil {
+		var s evidence.Segment
+		from.fill(&s, x, ends-x.at)
+		clip(&s, dur)
+		s.HolderStack, s.Stack = holder, stack
+		if s.Lane == 0 {
+			s.Lane = p.by.id
+		}
+		w.append(g, &s, g.since)
+		g.since += dur
+		return
+	}
+	y := h.next()
+	y.at, y.stack, y.cause, y.lane, y.holderStack, y.rest, y.kind = g.since, stack, x.cause, x.lane, holder, uint16(len(h.rest)), x.kind
+	if y.lane == 0 {
+		y.lane = uint32(p.by.id)
+	}
+	if holder != 0 {
+		h.numbers += holderNumbers
+	}
+	switch {
+	case x.has == 0:
+	case dur == ends-x.at:
+		h.copyHeld(y, from, x)
+	default:
+		held := from.part(x, dur, ends-x.at)
+		h.held(y, (*integrals)(&held), &integrals{})
+	}
+	if r := g.request; r != nil {
+		var s evidence.Segment
+		h.fill(&s, y, dur)
+		r.add(&s, g.since)
+	}
+	g.since += dur
 }

@@ -2,6 +2,7 @@ package gotrace
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/unstall/unstall/evidence"
 	"github.com/unstall/unstall/format/gotrace/wire"
@@ -19,25 +20,27 @@ type memory struct {
 
 // half is states in order.
 type half struct {
-	states []state
-	rest   []int64
+	states  []state
+	rest    []int64
+	numbers int // that bound it: of a holder three, whether it takes them or not
 }
 
 // state is a [evidence.Segment] as it is remembered: it ends where the next begins. What not
 // every one has is in rest.
 type state struct {
-	at    int64
-	stack evidence.StackID
-	cause evidence.NameID
-	lane  uint32
-	rest  uint16 // where that begins
-	kind  evidence.Kind
-	has   uint8 // of the rest: what follows each other there, lowest bit first
+	at          int64
+	stack       evidence.StackID
+	cause       evidence.NameID
+	lane        uint32
+	holderStack evidence.StackID
+	rest        uint16 // where that begins
+	kind        evidence.Kind
+	has         uint8 // of the rest: what follows each other there, lowest bit first
 }
 
 const (
 	hasLane   = 1 << iota // the lane, which is too large for the state
-	hasHolder             // the holder, its cause and stack, via and its kind: three numbers
+	hasHolder             // the holder, its cause, via and its kind: three numbers
 	hasHeld               // a mask of shares, and those of them that are not 0
 )
 
@@ -48,7 +51,9 @@ const (
 	maxMemories            = 8 << 10
 )
 
-func (h *half) empty() { h.states, h.rest = h.states[:0], h.rest[:0] }
+const holderNumbers = 3
+
+func (h *half) empty() { h.states, h.rest, h.numbers = h.states[:0], h.rest[:0], 0 }
 
 // begins is when the first state begins, else if there is none.
 func (h *half) begins(otherwise int64) int64 {
@@ -58,47 +63,98 @@ func (h *half) begins(otherwise int64) int64 {
 	return h.states[0].at
 }
 
+// next is the state to be written next, empty, to be filled in where it is: the CPU waits for
+// a literal to be copied in larger pieces than it was written in.
+func (h *half) next() *state {
+	h.states = append(h.states, state{})
+	return &h.states[len(h.states)-1]
+}
+
 func (h *half) add(s *evidence.Segment, at int64) {
-	x := state{at: at, stack: s.Stack, cause: s.Cause, lane: uint32(s.Lane), kind: s.Kind}
-	begins := len(h.rest)
+	x := h.next()
+	x.at, x.stack, x.cause, x.lane, x.holderStack, x.rest, x.kind = at, s.Stack, s.Cause, uint32(s.Lane), s.HolderStack, uint16(len(h.rest)), s.Kind
 	if s.Lane != evidence.LaneID(x.lane) {
 		x.has |= hasLane
 		h.rest = append(h.rest, int64(s.Lane))
+		h.numbers++
 	}
 	if s.Holder != 0 || s.HolderKind != 0 || s.HolderStack != 0 {
-		x.has |= hasHolder
-		h.rest = append(h.rest, int64(s.Holder), int64(s.HolderCause)<<32|int64(s.HolderStack), int64(s.Via)<<8|int64(s.HolderKind))
+		h.numbers += holderNumbers
+		if s.Holder != 0 || s.HolderKind != 0 || s.HolderCause != 0 || s.Via != 0 {
+			x.has |= hasHolder
+			h.rest = append(h.rest, int64(s.Holder), int64(s.HolderCause), int64(s.Via)<<8|int64(s.HolderKind))
+		}
 	}
 	if s.Kind == evidence.Runnable || s.HolderKind == evidence.Runnable {
-		mask := len(h.rest)
-		h.rest = append(h.rest, 0)
-		for i, v := range &s.Held {
-			if v != 0 {
-				h.rest[mask] |= 1 << i
-				h.rest = append(h.rest, v)
-			}
-		}
-		if h.rest[mask] == 0 {
-			h.rest = h.rest[:mask]
-		} else {
-			x.has |= hasHeld
-		}
+		h.held(x, (*integrals)(&s.Held), &integrals{})
 	}
-	x.rest = uint16(begins)
-	h.states = append(h.states, x)
 }
 
-// fill reads the rest of a state.
-func (h *half) fill(s *evidence.Segment, x *state) {
+// room is where the next numbers of the rest are written: as many as shares take at most.
+func (h *half) room() *[1 + evidence.NumHolders]int64 {
+	h.rest = slices.Grow(h.rest, 1+int(evidence.NumHolders))
+	n := len(h.rest)
+	return (*[1 + evidence.NumHolders]int64)(h.rest[n : n+1+int(evidence.NumHolders)])
+}
+
+// held adds to the last state the shares that are the difference of two.
+func (h *half) held(x *state, now, before *integrals) {
+	room := h.room()
+	mask, n := int64(0), 1
+	for i := range now { // which are 0 follows no pattern: without a branch
+		v := now[i] - before[i]
+		room[n] = v
+		some := 0
+		if v != 0 {
+			some = 1
+		}
+		mask |= int64(some) << i
+		n += some
+	}
+	if mask != 0 {
+		room[0] = mask
+		x.has |= hasHeld
+		h.rest = h.rest[:len(h.rest)+n]
+		h.numbers += n
+	}
+}
+
+// copyHeld adds the shares of a state to the last state of h.
+func (h *half) copyHeld(to *state, from *half, x *state) {
+	all := (*[1 + evidence.NumHolders]int64)(from.rest[x.rest : int(x.rest)+1+int(evidence.NumHolders)]) // beyond its own there is room
+	n := 1 + bits.OnesCount64(uint64(all[0]))
+	*h.room() = *all
+	to.has |= hasHeld
+	h.rest = h.rest[:len(h.rest)+n]
+	h.numbers += n
+}
+
+// part is the shares of a state of which only dur of its duration counts.
+func (h *half) part(x *state, dur, of int64) (s evidence.Shares) {
+	at := int(x.rest)
+	for mask := uint64(h.rest[at]); mask != 0; mask &= mask - 1 {
+		at++
+		s[bits.TrailingZeros64(mask)] = int64(float64(h.rest[at]) * float64(dur) / float64(of))
+	}
+	fit(&s, dur)
+	return s
+}
+
+// fill reads a state into a segment that is empty.
+func (h *half) fill(s *evidence.Segment, x *state, dur int64) {
+	s.Kind, s.Dur, s.Lane, s.Stack, s.Cause, s.HolderStack = x.kind, dur, evidence.LaneID(x.lane), x.stack, x.cause, x.holderStack
+	if x.has == 0 {
+		return
+	}
 	rest := h.rest[x.rest:]
 	if x.has&hasLane != 0 {
 		s.Lane, rest = evidence.LaneID(rest[0]), rest[1:]
 	}
 	if x.has&hasHolder != 0 {
 		s.Holder = evidence.LaneID(rest[0])
-		s.HolderCause, s.HolderStack = evidence.NameID(rest[1]>>32), evidence.StackID(uint32(rest[1]))
+		s.HolderCause = evidence.NameID(rest[1])
 		s.Via, s.HolderKind = evidence.NameID(rest[2]>>8), evidence.Kind(rest[2])
-		rest = rest[3:]
+		rest = rest[holderNumbers:]
 	}
 	if x.has&hasHeld != 0 {
 		for mask := uint64(rest[0]); mask != 0; mask &= mask - 1 {
@@ -114,13 +170,18 @@ type spell struct {
 	evidence.Segment
 }
 
+// first is the state that from lies in, or the first of all.
+func (h *half) first(from int64) int {
+	i := len(h.states) - 1
+	for i > 0 && h.states[i].at > from {
+		i--
+	}
+	return max(i, 0)
+}
+
 // within appends the states of [from, to), clipped to it. The last ends at upto.
 func (h *half) within(from, to, upto int64, spells []spell) []spell {
-	first := len(h.states) - 1
-	for first > 0 && h.states[first].at > from {
-		first--
-	}
-	for i := max(first, 0); i < len(h.states); i++ {
+	for i := h.first(from); i < len(h.states); i++ {
 		x := &h.states[i]
 		ends := upto
 		if i+1 < len(h.states) {
@@ -128,12 +189,11 @@ func (h *half) within(from, to, upto int64, spells []spell) []spell {
 		}
 		begin, end := max(x.at, from), min(ends, to)
 		if end > begin {
-			spells = append(spells, spell{at: begin})
-			s := &spells[len(spells)-1].Segment
-			s.Kind, s.Dur, s.Lane, s.Stack, s.Cause = x.kind, ends-x.at, evidence.LaneID(x.lane), x.stack, x.cause
-			if x.has != 0 {
-				h.fill(s, x)
-			}
+			spells = append(spells, spell{})
+			k := &spells[len(spells)-1]
+			k.at = begin
+			s := &k.Segment
+			h.fill(s, x, ends-x.at)
 			clip(s, end-begin)
 		}
 		if ends >= to {
@@ -184,7 +244,7 @@ func (w *world) remembers(g *goroutine, at, upto int64) *half {
 		m.upto = at
 	}
 	h := &m.later
-	if len(h.states)+1 >= m.mostStates || len(h.rest) >= m.mostRest {
+	if len(h.states)+1 >= m.mostStates || h.numbers >= m.mostRest {
 		m.earlier, m.later = m.later, m.earlier
 		h.empty()
 	}
@@ -207,22 +267,31 @@ func (w *world) did(g *goroutine, from, to int64) []spell {
 		spells = m.later.within(from, to, m.upto, spells)
 	}
 	if begin := max(g.since, from); begin < to {
-		s := evidence.Segment{Kind: evidence.Running, Dur: to - begin}
-		switch g.state {
-		case wire.GoRunning:
-			s.Kind = g.runningKind()
-		case wire.GoSyscall:
-			s.Kind = evidence.Syscall
-		case wire.GoRunnable:
-			s.Kind = evidence.Runnable
-		case wire.GoWaiting:
-			s.Kind, s.Cause = w.awaits(g)
-			s.Stack = g.where.id()
-		}
-		spells = append(spells, spell{begin, s})
+		spells = append(spells, spell{})
+		s := &spells[len(spells)-1]
+		s.at, s.Dur = begin, to-begin
+		x := w.present(g)
+		s.Kind, s.Cause, s.Stack = x.kind, x.cause, x.stack
 	}
 	w.spells = spells
 	return spells
+}
+
+// present is the state that g is in.
+func (w *world) present(g *goroutine) (x state) {
+	x.at, x.kind = g.since, evidence.Running
+	switch g.state {
+	case wire.GoRunning:
+		x.kind = g.runningKind()
+	case wire.GoSyscall:
+		x.kind = evidence.Syscall
+	case wire.GoRunnable:
+		x.kind = evidence.Runnable
+	case wire.GoWaiting:
+		x.kind, x.cause = w.awaits(g)
+		x.stack = g.where.id()
+	}
+	return x
 }
 
 // clip shortens a segment and its shares in proportion.

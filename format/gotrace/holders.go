@@ -19,6 +19,7 @@ type holders struct {
 	stop  int                      // stop-the-world ranges open
 	last  int64
 	sum   integrals
+	all   int64 // of sum
 }
 
 // comes and leaves are told of goroutines on processors.
@@ -39,6 +40,7 @@ func (h *holders) advance(t int64) {
 		return
 	}
 	h.last = t
+	h.all += dt
 	if h.stop > 0 {
 		h.sum[evidence.HeldByStop] += dt
 		return

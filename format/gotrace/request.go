@@ -120,7 +120,9 @@ func (w *world) newRequest(t int64) *request {
 		r = &request{path: make(evidence.Path, 0, 256)}
 	}
 	w.serve.serial++
-	*r = request{serial: w.serve.serial, start: t, upto: t, path: r.path[:0]}
+	path := r.path[:0]
+	*r = request{}
+	r.serial, r.start, r.upto, r.path = w.serve.serial, t, t, path
 	return r
 }
 

@@ -39,7 +39,10 @@ func (w *world) goroutine(ev *wire.Event, t int64) {
 	case wire.GoRunnable:
 		w.free(g, t)
 		w.held.advance(t)
-		g.heldAt = w.held.sum
+		for i, v := range &w.held.sum { // in the pieces that it was written in just now: else the CPU waits for them
+			g.heldAt[i] = v
+		}
+		g.heldAll = w.held.all
 		if from == wire.GoNotExist {
 			g.born = t
 			w.created(g, by, ev, t)
@@ -68,12 +71,7 @@ func (w *world) leave(g *goroutine, from wire.GoState, by *goroutine, doer uint3
 		w.plain(g, g.runningKind(), 0, 0, t)
 	case wire.GoRunnable:
 		w.held.advance(t)
-		s := evidence.Segment{Kind: evidence.Runnable}
-		if g.since >= w.first && g.heldAt != (integrals{}) {
-			s.Held = w.held.since(&g.heldAt)
-			fit(&s.Held, t-g.since)
-		}
-		w.charge(g, &s, t)
+		w.wasRunnable(g, t)
 	case wire.GoSyscall:
 		w.host.syscall(g, t-g.since)
 		w.plain(g, evidence.Syscall, g.where.id(), g.where.calls(), t)
@@ -88,6 +86,33 @@ func (w *world) leave(g *goroutine, from wire.GoState, by *goroutine, doer uint3
 		}
 	}
 }
+
+// wasRunnable charges the time that g waited for a processor to whoever held them.
+func (w *world) wasRunnable(g *goroutine, t int64) {
+	dur := t - g.since
+	known := g.since >= w.first && g.heldAll != 0
+	if g.request == nil && dur > 0 && known && w.held.all-g.heldAll == dur { // as they are, nothing else is to be told of it
+		if g.remembered() {
+			if h := w.remembers(g, g.since, t); h != nil {
+				x := h.next()
+				x.at, x.kind, x.rest = g.since, evidence.Runnable, uint16(len(h.rest))
+				h.held(x, &w.held.sum, &g.heldAt)
+			}
+		}
+		g.since = t
+		return
+	}
+	s := evidence.Segment{Kind: evidence.Runnable}
+	if known {
+		s.Held = w.held.since(&g.heldAt)
+		fit(&s.Held, dur)
+	}
+	w.charge(g, &s, t)
+}
+
+// remembered says whether what a goroutine does is to be remembered: nobody waits for those of
+// the runtime.
+func (g *goroutine) remembered() bool { return g.role != roleWorker && g.role != roleRuntime }
 
 // fit makes shares sum to the duration exactly; they can miss it where the
 // trace's clock stood still for a few ns.
@@ -138,9 +163,10 @@ func (w *world) plain(g *goroutine, kind evidence.Kind, stack evidence.StackID, 
 	if dur <= 0 {
 		return
 	}
-	if g.role != roleWorker && g.role != roleRuntime {
+	if g.remembered() {
 		if h := w.remembers(g, at, t); h != nil {
-			h.states = append(h.states, state{at: at, stack: stack, cause: cause, kind: kind})
+			x := h.next()
+			x.at, x.stack, x.cause, x.kind = at, stack, cause, kind
 		}
 	}
 	if r := g.request; r != nil {
@@ -164,7 +190,7 @@ func (w *world) plain(g *goroutine, kind evidence.Kind, stack evidence.StackID, 
 // append notes a segment that begins at `at` in the goroutine's memory and in
 // its request.
 func (w *world) append(g *goroutine, s *evidence.Segment, at int64) {
-	if g.role != roleWorker && g.role != roleRuntime {
+	if g.remembered() {
 		if h := w.remembers(g, at, at+s.Dur); h != nil {
 			h.add(s, at)
 		}

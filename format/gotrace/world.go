@@ -67,6 +67,7 @@ type goroutine struct {
 	assist, sweep, stopping bool
 
 	heldAt   integrals // of the holders when it became runnable
+	heldAll  int64     // their sum
 	ranFrom  int64     // when it last began to run
 	born     int64     // when it was created, 0: before the trace
 	request  *request
@@ -164,7 +165,8 @@ func (w *world) get(id int64, t int64) *goroutine {
 		} else {
 			g = new(goroutine)
 		}
-		*g = goroutine{id: evidence.LaneID(id), since: t}
+		*g = goroutine{}
+		g.id, g.since = evidence.LaneID(id), t
 		w.gs[id] = g
 	}
 	*slot = g
