@@ -131,6 +131,6 @@ func (r *reader) line(l format.Line, s *looked) {
 	}
 	if r.old && (isDigit(l.Text[0]) || legacyMatch(l.Text)) || !r.unified.line(l.Text, s, l.Number, !r.old) {
 		r.old = true
-		r.legacy.line(l.Text, l.Number)
+		r.legacy.line(l.Text, s, l.Number)
 	}
 }

@@ -20,11 +20,12 @@ type legacy struct {
 
 	date, uptime int64 // of a stamp that waits for what it stamps
 
-	e     event // the pause that is open, or has ended and waits for its details
-	held  bool  // it has ended
-	inner int64 // how long the young collection within the remark that is open took
-	conc  event // a concurrent phase that has ended and waits for its processor times
-	concs bool  // there is one
+	whole *wholePause // what e is of
+	e     *event      // the pause that is open, or has ended and waits for its details
+	held  bool        // it has ended
+	inner int64       // how long the young collection within the remark that is open took
+	conc  event       // a concurrent phase that has ended and waits for its processor times
+	concs bool        // there is one
 
 	trigger string // of the latest pause that had one
 	day     dateCache
@@ -61,15 +62,19 @@ const (
 )
 
 func newLegacy(o *output) *legacy {
-	return &legacy{o: o, inner: unknown, heads: make(map[string]*head), date: unknown, uptime: unknown, concStart: unknown, pauseEnd: unknown, stopped: unknown}
+	own := new(wholePause)
+	return &legacy{o: o, whole: own, e: &own.e, inner: unknown, heads: make(map[string]*head), date: unknown, uptime: unknown, concStart: unknown, pauseEnd: unknown, stopped: unknown}
 }
 
 // line reads one line, without its end.
-func (l *legacy) line(text []byte, number int64) {
+func (l *legacy) line(text []byte, s *looked, number int64) {
 	if l.strange { // a stamp of something else stamps nothing here
 		l.date, l.uptime = unknown, unknown
 	}
 	l.number, l.gave, l.strange, l.kinded = number, false, false, false
+	if s.whole && l.pause(s, number) {
+		return
+	}
 	first := skipSpace(text, 0)
 	switch {
 	case first == len(text):
@@ -197,7 +202,7 @@ func (l *legacy) abandon() {
 func (l *legacy) flush() {
 	if l.held {
 		l.held = false
-		l.o.emit(&l.e)
+		l.o.emit(l.e)
 	}
 	if l.last == timedPause {
 		l.last = timedNothing

@@ -207,25 +207,12 @@ func size(s []byte) (v int64, n int) {
 // times reads " user=0.12 sys=0.00, real=0.04 secs]" of what ended last.
 func (l *legacy) times(text []byte, i int) int {
 	l.gave = true
-	var v [3]int64
-	for k := range v {
-		for i < len(text) && text[i] != '=' && text[i] != ']' && text[i] != '[' {
-			i++
-		}
-		if i == len(text) || text[i] != '=' {
-			l.strange = true
-			return i
-		}
-		ns, n := decimal(text[i+1:])
-		v[k], i = ns, i+1+n
+	v, i, ok := processorTimes(text, i)
+	if !ok {
+		l.strange = true
+		return i
 	}
-	for i < len(text) && text[i] != ']' && text[i] != '[' {
-		i++
-	}
-	if i < len(text) && text[i] == ']' {
-		i++
-	}
-	e := &l.e
+	e := l.e
 	switch l.last {
 	case timedNothing:
 		return i
@@ -235,4 +222,25 @@ func (l *legacy) times(text []byte, i int) int {
 	e.user, e.system, e.real = v[0], v[1], v[2]
 	l.last = timedNothing
 	return i
+}
+
+// processorTimes reads them from position i on: in user mode, in the kernel, and the wall's.
+func processorTimes(text []byte, i int) (ns [3]int64, end int, ok bool) {
+	for k := range ns {
+		for i < len(text) && text[i] != '=' && text[i] != ']' && text[i] != '[' {
+			i++
+		}
+		if i == len(text) || text[i] != '=' {
+			return ns, i, false
+		}
+		v, n := decimal(text[i+1:])
+		ns[k], i = v, i+1+n
+	}
+	for i < len(text) && text[i] != ']' && text[i] != '[' {
+		i++
+	}
+	if i < len(text) && text[i] == ']' {
+		i++
+	}
+	return ns, i, true
 }

@@ -178,7 +178,7 @@ func (l *legacy) openPause(kind frameKind, next int) int {
 	}
 	if l.depth == 0 {
 		l.flush()
-		l.e = newPause
+		*l.e = newPause
 		l.e.start, l.inner = l.at(), unknown
 		l.e.of = l.o.clock.current + 1 // the next line may be of another
 		l.begunAt, l.begunN = l.number, 0

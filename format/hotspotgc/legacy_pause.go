@@ -20,7 +20,7 @@ var newPause = newEvent(evidence.StopTheWorld)
 
 // ended finishes the outermost bracket of a pause.
 func (l *legacy) ended(f *frame) {
-	e := &l.e
+	e := l.e
 	if f.duration == unknown {
 		l.strange = true
 		return
@@ -52,7 +52,7 @@ func (l *legacy) ended(f *frame) {
 
 // judge says which part of a collection "[GC …]" was, from what it holds.
 func (l *legacy) judge(f *frame) {
-	e := &l.e
+	e := l.e
 	switch {
 	case e.trigger == cmsInitialMark || e.pause == evidence.PauseInitialMark:
 		e.pause, e.name = evidence.PauseInitialMark, "CMS-initial-mark"
@@ -87,20 +87,12 @@ func g1Name(mixed, initial bool) string {
 // paren reads what stands in parentheses: why a collection began, and what went wrong
 // in it.
 func (l *legacy) paren(text []byte, i int) int {
-	level, j := 0, i
-	for ; j < len(text); j++ {
-		if c := text[j]; c == '(' {
-			level++
-		} else if c == ')' {
-			if level--; level == 0 {
-				break
-			}
-		}
-	}
-	if j == len(text) || l.depth == 0 {
+	n := inParentheses(text[i:])
+	if n < 0 || l.depth == 0 {
 		l.strange = true
 		return nextCollection(text, i+1)
 	}
+	j := i + n
 	f := &l.stack[l.depth-1]
 	switch s := text[i+1 : j]; string(s) {
 	case promotionFailed, "promotion failed ":
@@ -129,6 +121,21 @@ func (l *legacy) paren(text []byte, i int) int {
 		}
 	}
 	return j + 1
+}
+
+// inParentheses is where those end that s begins with, −1 if they do not.
+func inParentheses(s []byte) int {
+	level := 0
+	for j, c := range s {
+		if c == '(' {
+			level++
+		} else if c == ')' {
+			if level--; level == 0 {
+				return j
+			}
+		}
+	}
+	return -1
 }
 
 // fail notes what went wrong. A promotion that fails often ends in a concurrent mode

@@ -37,7 +37,7 @@ func (l *legacy) openShenandoah(text []byte, i int) int {
 	l.gave = true
 	l.opened = l.at()
 	if kind == pauseFrame {
-		l.e = newPause
+		*l.e = newPause
 		l.e.start, l.e.of = l.opened, l.o.clock.current+1
 	}
 	l.begunAt, l.begunN = l.number, 0

@@ -14,16 +14,29 @@ type looked struct {
 	decorated bool
 	below     bool     // it only adds to the line above, and nothing that is of use here
 	kind      lineKind // then
+
+	whole bool        // it is all of a collection of a legacy log
+	pause *wholePause // then; it is used again for other lines
 }
+
+// looker finds that out for one worker.
+type looker struct{ whole wholeReader }
 
 func looking() func(format.Line, *looked) {
-	return func(l format.Line, s *looked) { s.look(l.Text) }
+	var k looker
+	return func(l format.Line, s *looked) { k.look(l.Text, s) }
 }
 
-func (s *looked) look(line []byte) {
+func (k *looker) look(line []byte, s *looked) {
 	text, ok := s.mark.read(line)
-	s.at, s.decorated, s.below = len(line)-len(text), ok, false
+	s.at, s.decorated, s.below, s.whole = len(line)-len(text), ok, false, false
 	if !ok {
+		if len(line) > 0 && isDigit(line[0]) {
+			if s.pause == nil {
+				s.pause = new(wholePause)
+			}
+			s.whole = k.whole.read(line, s.pause)
+		}
 		return
 	}
 	_, text = numbered(text)

@@ -79,10 +79,11 @@ func TestNoAllocationPerLine(t *testing.T) {
 		o.b.RoomForIntervals(1 << 16)
 		r := reader{o: o, unified: newUnified(o), legacy: newLegacy(o)}
 		var s looked
+		var k looker
 		lines := bytes.Split(log, []byte("\n"))
 		read := func() {
 			for i, l := range lines {
-				s.look(l)
+				k.look(l, &s)
 				r.line(format.Line{Text: l, Number: int64(i + 1)}, &s)
 			}
 		}
