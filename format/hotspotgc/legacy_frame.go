@@ -112,14 +112,22 @@ func (l *legacy) open(text []byte, i int) int {
 	case has(s, "Pause "), has(s, "Concurrent ") && len(s) > len("Concurrent ") && !isUpper(s[len("Concurrent ")]):
 		return l.openShenandoah(text, i)
 	}
-	for j := range frameNames {
-		if f := &frameNames[j]; has(s, f.text) {
-			l.seen |= f.from
-			l.date, l.uptime = unknown, unknown
-			return l.push(f.kind, f.name, i+1+len(f.text))
-		}
+	if f := frameOf(s); f != nil {
+		l.seen |= f.from
+		l.date, l.uptime = unknown, unknown
+		return l.push(f.kind, f.name, i+1+len(f.text))
 	}
 	return l.openOther(text, i)
+}
+
+// frameOf is the generation that s begins with, nil if it is none.
+func frameOf(s []byte) *frameName {
+	for j := range frameNames {
+		if f := &frameNames[j]; has(s, f.text) {
+			return f
+		}
+	}
+	return nil
 }
 
 // pauseFollows says whether "[GC" is a collection's, by what comes after it.

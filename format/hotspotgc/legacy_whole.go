@@ -18,85 +18,49 @@ type wholePause struct {
 	timed        bool // it has its processor times
 }
 
-// wholeReader reads such lines for one worker, without the brackets' stack: that is twice as
-// fast. What it does not know it leaves to [legacy], which reads the same of the same line.
+// wholeReader reads such lines for one worker, without the stack of brackets. What it does not
+// know it leaves to [legacy], which reads the same of the same line.
 type wholeReader struct {
 	day   dateCache
 	cause []byte // of the latest line that had one, in its brackets: most are as the one before
-
-	text         []byte
-	at           int
-	p            *wholePause
-	date, uptime int64 // of the latest stamp
-	heap         bool  // its sizes were read
-	lies         bool  // a stamp was read that no bracket has taken
 }
 
 // read says whether a line is a whole pause, and reads it into p.
 func (r *wholeReader) read(text []byte, p *wholePause) bool {
-	if len(text) == 0 || !isDigit(text[0]) {
-		return false
-	}
-	r.text, r.at, r.p, r.heap, r.date, r.uptime = text, 0, p, false, unknown, unknown
-	full := false
-	for r.at < len(text) && isDigit(text[r.at]) {
-		if !r.stamp() {
-			return false
-		}
-		r.skip()
-	}
-	p.e, p.date, p.uptime, p.took = newPause, r.date, r.uptime, unknown
+	p.e, p.date, p.uptime, p.took = newPause, unknown, unknown, unknown
 	p.trigger, p.seen, p.timed = nil, 0, false
-	switch {
-	case r.has("[GC"):
-		r.at += len("[GC")
-	case r.has("[Full GC"):
-		full = true
-		r.at += len("[Full GC")
-	default:
-		return false
-	}
-	if r.has(" (") && !r.reason() {
-		return false
-	}
-	return r.parts() && r.ended(full) && r.times()
-}
-
-// parts reads generations, sizes and the duration, up to the end of the pause.
-func (r *wholeReader) parts() bool {
-	for r.lies = false; r.at < len(r.text); {
-		switch c := r.text[r.at]; {
-		case c == ' ' || c == ',' || c == ':':
-			r.at++
-		case c == '[':
-			if !r.generation() {
-				return false
-			}
-			r.lies = false
-		case c == ']':
-			r.at++
-			return !r.lies && r.heap && r.p.took != unknown
-		case !isDigit(c):
-			return false
-		case r.change(&r.p.e.heap):
-			if r.heap {
-				return false
-			}
-			r.heap = true
-		case r.seconds(&r.p.took):
-		case r.stamp():
-			r.lies = true
+	i := 0
+	for i < len(text) && isDigit(text[i]) {
+		var none sizes
+		is, v, end := r.figure(text, i, &none)
+		switch is {
+		case wholeDate:
+			p.date, p.uptime = v, unknown
+		case wholeUptime:
+			p.uptime = v
 		default:
 			return false
 		}
+		i = skipMarks(text, end)
 	}
-	return false
-}
-
-// ended names the pause by what it collected.
-func (r *wholeReader) ended(full bool) bool {
-	e := &r.p.e
+	full := has(text[i:], "[Full GC")
 	switch {
+	case full:
+		i += len("[Full GC")
+	case has(text[i:], "[GC"):
+		i += len("[GC")
+	default:
+		return false
+	}
+	if has(text[i:], " (") {
+		if i = r.reason(text, i+1, p); i < 0 {
+			return false
+		}
+	}
+	if i = r.parts(text, i, p); i < 0 {
+		return false
+	}
+	switch e := &p.e; {
 	case full:
 		e.pause, e.name = evidence.PauseFull, "Full GC"
 	case e.pause != evidence.PauseFull:
@@ -105,171 +69,189 @@ func (r *wholeReader) ended(full bool) bool {
 			e.name = "GC"
 		}
 	}
-	return true
+	return p.times(text, i)
 }
 
-// generation reads "[ParNew: 1770060K->25950K(1922432K), 0.0317141 secs]".
-func (r *wholeReader) generation() bool {
-	s := r.text[r.at+1:]
-	for j := range frameNames {
-		f := &frameNames[j]
-		if !has(s, f.text) {
-			continue
-		}
-		r.at += 1 + len(f.text)
-		r.skip()
-		var x sizes
-		took := int64(unknown)
-		if !r.change(&x) {
-			return false
-		}
-		r.skip()
-		if r.at == len(r.text) || r.text[r.at] != ']' && !r.seconds(&took) {
-			return false
-		}
-		if !r.has("]") {
-			return false
-		}
-		r.at++
-		r.p.seen |= f.from
-		switch e := &r.p.e; f.kind {
-		case youngFrame:
-			e.young, e.youngTime = x, took
-			if e.name == "" {
-				e.name = f.name
-			}
-		case oldFrame:
-			e.old, e.name, e.pause = x, combined(e.name, f.name), evidence.PauseFull
-		case metaFrame:
-			e.meta = x
-		default:
-			return false
-		}
-		return true
-	}
-	return false
-}
-
-// reason reads " (Allocation Failure)". Words of other meaning in brackets begin with a small
-// letter, but for JDK 6's "System"; those of CMS tell of other pauses.
-func (r *wholeReader) reason() bool {
-	s := r.text[r.at+1:]
+// reason reads "(Allocation Failure)" at i and returns where it ends, −1 if it is none. Words of
+// other meaning begin with a small letter, but for JDK 6's "System"; those of CMS tell of other pauses.
+func (r *wholeReader) reason(text []byte, i int, p *wholePause) int {
+	s := text[i:]
 	if len(r.cause) == 0 || !bytes.HasPrefix(s, r.cause) {
 		n := inParentheses(s)
 		if n < 0 || !isUpper(s[1]) || has(s, "(CMS") || has(s, "(System)") {
-			return false
+			return -1
 		}
 		r.cause = append(r.cause[:0], s[:n+1]...)
 	}
-	r.p.trigger = s[1 : len(r.cause)-1]
-	r.at += 1 + len(r.cause)
-	return true
+	p.trigger = s[1 : len(r.cause)-1]
+	return i + len(r.cause)
 }
 
-// times reads "[Times: …]", if there is one, and the end of the line.
-func (r *wholeReader) times() bool {
-	r.at = skipSpace(r.text, r.at)
-	if r.has("[Times:") {
-		v, end, ok := processorTimes(r.text, r.at+len("[Times:"))
-		if !ok || r.text[end-1] != ']' {
+// parts reads generations, sizes and the duration from i on, and returns where the pause ends, −1
+// if there is anything else.
+func (r *wholeReader) parts(text []byte, i int, p *wholePause) int {
+	heap := false  // was read
+	stamp := false // was read, and no bracket has taken it
+	for i < len(text) {
+		switch c := text[i]; {
+		case c == ' ' || c == ',' || c == ':':
+			i++
+		case isDigit(c):
+			is, v, end := r.figure(text, i, &p.e.heap)
+			switch {
+			case is == wholeChange && !heap:
+				heap = true
+			case is == wholeSeconds:
+				p.took = v
+			case is == wholeDate || is == wholeUptime:
+				stamp = true
+			default:
+				return -1
+			}
+			i = end
+		case c == '[':
+			if i = r.generation(text, i+1, p); i < 0 {
+				return -1
+			}
+			stamp = false
+		case c == ']' && heap && !stamp && p.took != unknown:
+			return i + 1
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// generation reads "ParNew: 1770060K->25950K(1922432K), 0.0317141 secs]" and returns where it
+// ends, −1 if it is none.
+func (r *wholeReader) generation(text []byte, i int, p *wholePause) int {
+	f := frameOf(text[i:])
+	if f == nil {
+		return -1
+	}
+	var change, none sizes
+	took := int64(unknown)
+	is, _, i := r.figure(text, skipMarks(text, i+len(f.text)), &change)
+	if is != wholeChange {
+		return -1
+	}
+	if i = skipMarks(text, i); i < len(text) && isDigit(text[i]) {
+		if is, took, i = r.figure(text, i, &none); is != wholeSeconds {
+			return -1
+		}
+	}
+	if i == len(text) || text[i] != ']' {
+		return -1
+	}
+	p.seen |= f.from
+	switch e := &p.e; f.kind {
+	case youngFrame:
+		e.young, e.youngTime = change, took
+		if e.name == "" {
+			e.name = f.name
+		}
+	case oldFrame:
+		e.old, e.name, e.pause = change, combined(e.name, f.name), evidence.PauseFull
+	case metaFrame:
+		e.meta = change
+	default:
+		return -1
+	}
+	return i + 1
+}
+
+// times reads "[Times: …]" at i, if there is one, and says whether the line ends then.
+func (p *wholePause) times(text []byte, i int) bool {
+	i = skipSpace(text, i)
+	if has(text[i:], "[Times:") {
+		v, end, ok := processorTimes(text, i+len("[Times:"))
+		if !ok || text[end-1] != ']' {
 			return false
 		}
-		r.p.e.user, r.p.e.system, r.p.e.real, r.p.timed = v[0], v[1], v[2], true
-		r.at = skipSpace(r.text, end)
+		p.e.user, p.e.system, p.e.real, p.timed = v[0], v[1], v[2], true
+		i = skipSpace(text, end)
 	}
-	return r.at == len(r.text)
+	return i == len(text)
 }
 
-// stamp reads a date or an uptime.
-func (r *wholeReader) stamp() bool {
-	s := r.text[r.at:]
-	if len(s) > 4 && s[4] == '-' {
-		ns, n := r.day.read(s)
-		r.date, r.uptime = ns, unknown
-		r.at += n
-		return n > 0
+// wholeFigure is what begins with a digit in such a line.
+type wholeFigure uint8
+
+const (
+	wholeNothing wholeFigure = iota
+	wholeDate                // "2020-03-25T16:16:18.390+0800"
+	wholeUptime              // "1294233.934:"
+	wholeSeconds             // "0.0317141 secs"
+	wholeChange              // "1770060K->25950K(1922432K)"
+)
+
+// figure reads what begins at i, and returns where it ends: a time in ns, or sizes, of whole units.
+func (r *wholeReader) figure(text []byte, i int, change *sizes) (is wholeFigure, ns int64, end int) {
+	whole, n := shortNumber(text, i)
+	if n == i || n == len(text) {
+		return wholeNothing, 0, i
 	}
-	whole, n := shortNumber(s)
-	ns, end := decimalOf(whole, s, n)
-	if n == 0 || end == n || end <= 3 || end == len(s) || s[end] != ':' {
-		return false
+	switch c := text[n]; {
+	case c == '.' || c == ',':
+		ns, end = decimalOf(whole, text, n)
+		switch {
+		case end == n:
+		case has(text[end:], " secs"):
+			return wholeSeconds, ns, end + len(" secs")
+		case end-i > 3 && end < len(text) && text[end] == ':':
+			return wholeUptime, ns, end + 1
+		}
+	case c == '-' && n == i+4:
+		if ns, n := r.day.read(text[i:]); n > 0 {
+			return wholeDate, ns, i + n
+		}
+	default:
+		before := whole * unit(c)
+		if n++; unit(c) == 0 || !has(text[n:], "->") {
+			break
+		}
+		after, n := wholeSize(text, n+len("->"))
+		if n == len(text) || text[n] != '(' {
+			break
+		}
+		capacity, n := wholeSize(text, n+1)
+		if n == len(text) || text[n] != ')' {
+			break
+		}
+		*change = sizes{before, after, capacity}
+		return wholeChange, 0, n + 1
 	}
-	r.uptime = ns
-	r.at += end + 1
-	return true
+	return wholeNothing, 0, i
 }
 
-// change reads "1770060K->25950K(1922432K)", of whole units.
-func (r *wholeReader) change(to *sizes) bool {
-	s := r.text[r.at:]
-	before, n := wholeSize(s)
-	if n == 0 || !has(s[n:], "->") {
-		return false
+// shortNumber reads the digits at i, nine at most, and returns where they end; of more that is i.
+func shortNumber(text []byte, i int) (v int64, end int) {
+	for end = i; end < len(text) && isDigit(text[end]); end++ {
+		v = v*10 + int64(text[end]-'0')
 	}
-	n += len("->")
-	after, m := wholeSize(s[n:])
-	n += m
-	if m == 0 || n == len(s) || s[n] != '(' {
-		return false
+	if end > i+9 {
+		return 0, i
 	}
-	n++
-	capacity, m := wholeSize(s[n:])
-	n += m
-	if m == 0 || n == len(s) || s[n] != ')' {
-		return false
-	}
-	*to = sizes{before, after, capacity}
-	r.at += n + 1
-	return true
+	return v, end
 }
 
-// seconds reads "0.0317141 secs".
-func (r *wholeReader) seconds(to *int64) bool {
-	s := r.text[r.at:]
-	whole, n := shortNumber(s)
-	if n == 0 {
-		return false
+// wholeSize reads "25950K" at i in bytes, and returns where it ends; if it is none that is the
+// end of the text.
+func wholeSize(text []byte, i int) (v int64, end int) {
+	v, n := shortNumber(text, i)
+	if n == i || n == len(text) || unit(text[n]) == 0 {
+		return 0, len(text)
 	}
-	ns, n := decimalOf(whole, s, n)
-	if !has(s[n:], " secs") {
-		return false
-	}
-	*to = ns
-	r.at += n + len(" secs")
-	return true
+	return v * unit(text[n]), n + 1
 }
 
-func (r *wholeReader) has(s string) bool { return has(r.text[r.at:], s) }
-
-func (r *wholeReader) skip() {
-	for r.at < len(r.text) && (r.text[r.at] == ' ' || r.text[r.at] == ',' || r.text[r.at] == ':') {
-		r.at++
+// skipMarks is where what stands between figures ends.
+func skipMarks(text []byte, i int) int {
+	for i < len(text) && (text[i] == ' ' || text[i] == ',' || text[i] == ':') {
+		i++
 	}
-}
-
-// shortNumber reads the digits that s begins with, nine at most: more are not of a whole pause.
-func shortNumber(s []byte) (v int64, n int) {
-	for n < len(s) && n < 9 && isDigit(s[n]) {
-		v = v*10 + int64(s[n]-'0')
-		n++
-	}
-	if n == 9 && n < len(s) && isDigit(s[n]) {
-		return 0, 0
-	}
-	return v, n
-}
-
-// wholeSize reads "25950K" in bytes; its length is 0 if it is none.
-func wholeSize(s []byte) (bytes int64, n int) {
-	v, n := shortNumber(s)
-	if n == 0 || n == len(s) {
-		return 0, 0
-	}
-	u := unit(s[n])
-	if u == 0 {
-		return 0, 0
-	}
-	return v * u, n + 1
+	return i
 }
 
 // pause takes a pause that a worker read, if nothing of the lines before is open.
