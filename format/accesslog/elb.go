@@ -45,6 +45,11 @@ func (r *elb) another() reader { return &elb{classic: r.classic, stamped: r.stam
 
 func (r *elb) read(line []byte, e *entry) verdict {
 	r.toks = split(line, r.toks[:0])
+	return r.columns(line, r.toks, e)
+}
+
+// columns reads a line that was split.
+func (r *elb) columns(line []byte, toks []token, e *entry) verdict {
 	at := 0 // the column of the time
 	if !r.classic {
 		at = 1
@@ -53,13 +58,13 @@ func (r *elb) read(line []byte, e *entry) verdict {
 	if r.stamped {
 		name = 0
 	}
-	if len(r.toks) < name+elbColumns || r.toks[name+elbRequest].kind != quoted {
+	if len(toks) < name+elbColumns || toks[name+elbRequest].kind != quoted {
 		return other
 	}
-	t := r.toks[name:]
+	t := toks[name:]
 	*e = entry{duration: -1, upstream: -1, queue: -1, status: statusOf(t[elbStatus].of(line)), peer: t[elbTarget].of(line)}
 	if !r.stamped {
-		m, ok := parseMoment(r.toks[at].of(line))
+		m, ok := parseMoment(toks[at].of(line))
 		if !ok {
 			return other
 		}
@@ -99,19 +104,29 @@ func (r *elb) read(line []byte, e *entry) verdict {
 
 func compileELB(sample []sampled) *layout {
 	var e entry
-	for _, r := range []*elb{{}, {classic: true}, {classic: true, stamped: true}} {
-		for _, s := range sample {
-			if r.read(s.text, &e) != understood || e.method == nil {
-				continue
+	var r *elb // the first of these that reads a line
+	before := []*elb{{}, {classic: true}, {classic: true, stamped: true}}
+	var toks []token
+	for _, s := range sample {
+		toks = split(s.text, toks[:0])
+		for i, x := range before {
+			if x.columns(s.text, toks, &e) == understood && e.method != nil {
+				r, before = x, before[:i]
+				break
 			}
-			l := &layout{name: "AWS application load balancer", reader: r, resolution: 1e3, stamp: evidence.StampCompletion, zoned: true, timed: true, http: true,
-				fields: []string{"time: 1 µs, when the request was answered", "duration: sum of the three processing times, seconds", "upstream target_processing_time: seconds"}}
-			if r.classic {
-				l.name, l.stamp, l.stampless = "AWS classic load balancer", evidence.StampStart, r.stamped
-				l.fields = []string{"time: 1 µs, when the request came", "duration: sum of the three processing times, seconds", "upstream backend_processing_time: seconds"}
-			}
-			return l
+		}
+		if len(before) == 0 {
+			break
 		}
 	}
-	return nil
+	if r == nil {
+		return nil
+	}
+	l := &layout{name: "AWS application load balancer", reader: r, resolution: 1e3, stamp: evidence.StampCompletion, zoned: true, timed: true, http: true,
+		fields: []string{"time: 1 µs, when the request was answered", "duration: sum of the three processing times, seconds", "upstream target_processing_time: seconds"}}
+	if r.classic {
+		l.name, l.stamp, l.stampless = "AWS classic load balancer", evidence.StampStart, r.stamped
+		l.fields = []string{"time: 1 µs, when the request came", "duration: sum of the three processing times, seconds", "upstream backend_processing_time: seconds"}
+	}
+	return l
 }

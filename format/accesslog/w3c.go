@@ -2,7 +2,6 @@ package accesslog
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/unstall/unstall/evidence"
 )
@@ -126,16 +125,15 @@ func compileW3C(sample []sampled) *layout {
 	var e entry
 	point, known, iis, fields := false, false, false, 0
 	for _, s := range sample {
-		text := string(s.text[:min(len(s.text), 4096)])
-		switch {
-		case strings.HasPrefix(text, "#Software: Microsoft"):
+		switch text := s.text[:min(len(s.text), 4096)]; {
+		case bytes.HasPrefix(text, []byte("#Software: Microsoft")):
 			iis = true
-		case strings.HasPrefix(text, "#Fields:"):
+		case bytes.HasPrefix(text, fieldsLine):
 			fields++
-			if strings.Contains(text, "x-edge-") {
+			if bytes.Contains(text, []byte("x-edge-")) {
 				l.name, point = "CloudFront", true
 			}
-			iis = iis || strings.Contains(text, "sc-win32-status")
+			iis = iis || bytes.Contains(text, []byte("sc-win32-status"))
 		}
 		if r.read(s.text, &e) != understood || r.columns[w3cTaken] < 0 {
 			continue
