@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/unstall/unstall/evidence"
@@ -40,17 +41,18 @@ func compileText(sample []sampled) *layout {
 	var best form
 	rows := make([]row, 0, len(sample))
 	forms := make([]form, 0, len(sample))
+	var toks []token
 	for _, s := range sample {
 		if len(s.text) < 20 || s.text[0] == '{' {
 			continue
 		}
-		toks := split(s.text, nil)
+		toks = split(s.text, toks[:0])
 		found, ok := locate(s.text, toks)
 		if !ok {
 			continue
 		}
 		f := form{found, len(toks)}
-		rows, forms = append(rows, row{line: s.text, toks: toks, stamp: s.stamp}), append(forms, f)
+		rows, forms = append(rows, row{line: s.text, toks: slices.Clone(toks), stamp: s.stamp}), append(forms, f)
 		if votes[f]++; votes[f] > votes[best] {
 			best = f
 		}
@@ -124,7 +126,7 @@ func (t *textual) measure(l *layout, rows []row) []columnStats {
 			if label == nil {
 				value = unquote(value)
 			}
-			s.add(value, r.at)
+			s.add(value, r.at, len(rows))
 		}
 	}
 	for c := range stats {
@@ -148,7 +150,8 @@ func (t *textual) measure(l *layout, rows []row) []columnStats {
 
 func value(r row, c int) []byte { return r.toks[c].of(r.line) }
 
-func (s *columnStats) add(b []byte, at int64) {
+// add takes a value; there will be most of them at most.
+func (s *columnStats) add(b []byte, at int64, most int) {
 	if len(b) == 0 || string(b) == "-" {
 		s.blank++
 		return
@@ -193,6 +196,9 @@ func (s *columnStats) add(b []byte, at int64) {
 		case d.value() < old:
 			s.falling++
 		}
+	}
+	if s.readings == nil { // a column that has numbers mostly has them in all lines
+		s.readings = make([]reading, 0, min(most, 512))
 	}
 	s.readings = append(s.readings, reading{at, d})
 	s.sum += d.value()
