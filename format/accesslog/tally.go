@@ -10,13 +10,14 @@ import (
 
 // tally turns entries into evidence and counts what the tables show.
 type tally struct {
-	b       *evidence.Builder
-	l       *layout
-	subject evidence.SubjectID
-	routes  *routes
-	peers   map[string]evidence.NameID
-	path    evidence.Path
-	repeats *repeats
+	b        *evidence.Builder
+	l        *layout
+	subject  evidence.SubjectID
+	routes   *routes
+	peers    map[string]evidence.NameID
+	upstream evidence.NameID // see unnamed; 0: not asked for yet
+	path     evidence.Path
+	repeats  *repeats
 
 	lines, requests, profiles, others, damaged, untimed int64
 	last                                                verdict
@@ -169,17 +170,25 @@ func (t *tally) peer(b []byte) evidence.NameID {
 		b = b[i+1:]
 	}
 	if len(b) == 0 || string(b) == "-" || len(b) > 200 {
-		return t.b.Name("upstream")
+		return t.unnamed()
 	}
 	if id, ok := t.peers[string(b)]; ok {
 		return id
 	}
 	if len(t.peers) >= maxPeers {
-		return t.b.Name("upstream")
+		return t.unnamed()
 	}
 	id := t.b.NameBytes(b)
 	t.peers[string(b)] = id
 	return id
+}
+
+// unnamed is the name of an upstream that a line does not tell.
+func (t *tally) unnamed() evidence.NameID {
+	if t.upstream == 0 {
+		t.upstream = t.b.Name("upstream")
+	}
+	return t.upstream
 }
 
 func (t *tally) rate(at int64) {

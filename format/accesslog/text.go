@@ -111,6 +111,7 @@ type textual struct {
 	duration, upstream field
 	peer               int
 	toks               []token
+	usual              bool // the line being read has the usual columns and shape
 	moments            moments
 }
 
@@ -126,7 +127,7 @@ func (t *textual) read(line []byte, e *entry) verdict {
 	}
 	t.toks = split(line, t.toks[:0])
 	s := t.shape
-	if len(t.toks) != t.columns || !t.fits(line) {
+	if t.usual = len(t.toks) == t.columns && t.fits(line); !t.usual {
 		found, ok := locate(line, t.toks)
 		if !ok {
 			return t.unlike(line, found.time >= 0)
@@ -179,7 +180,7 @@ func (t *textual) fits(line []byte) bool {
 
 // at is where a column of the layout is in this line, -1 if nowhere.
 func (t *textual) at(column int, s shape) int {
-	if column <= t.anchor() {
+	if t.usual || column <= t.anchor() {
 		return column
 	}
 	if c := len(t.toks) - (t.columns - column); c > s.anchor() {
