@@ -45,6 +45,7 @@ class Spark(unittest.TestCase):
         os.environ.pop("PYTHONPATH", None)
         cls.spark = (SparkSession.builder.master("local-cluster[2,1,1024]").appName("unstall")
                      .config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+                     .config("spark.hadoop.fs.viewfs.mounttable.store.link./files", pathlib.Path(cls.folder.name).as_uri())
                      .config("spark.sql.session.timeZone", "UTC").config("spark.sql.shuffle.partitions", "2").getOrCreate())
         cls.spark.sparkContext.setLogLevel("ERROR")
         cls.found = fleet.diagnoses(cls.spark, cls.folder.name).cache()
@@ -88,6 +89,13 @@ class Spark(unittest.TestCase):
                 supported += v["verdict"] == "supported"
             self.assertEqual(sorted(charged.get(f.name, []), key=str), sorted(((e["mechanism"], e["detail"] or None, e["slow_ms"], e["method"]) for e in d["ledger"]), key=str), f.name)
         self.assertGreater(supported, 3)
+
+    def test_store(self):
+        """Files that no executor has on its disk come through Spark: those of Hadoop's view of other file systems count as such."""
+        stored = "viewfs://store/files"
+        by = lambda t: sorted((pathlib.Path(r.path).name, r.size, r.error or "", r.diagnosis or "") for r in t.collect())  # noqa: E731
+        self.assertEqual(by(fleet.diagnoses(self.spark, f"{stored}/*.{{log,txt}},{stored}/*.log.gz", partitions=3)),
+                         [r for r in by(self.found) if r[0].endswith((".log", ".txt", ".log.gz"))])
 
     def test_parquet(self):
         with tempfile.TemporaryDirectory() as to:

@@ -37,7 +37,7 @@ def measure(folder: str, workers: int) -> dict:
     few = folder + "/00-*"
     fleet.verdicts(spark, few).count()
     began = time.monotonic()
-    rows = fleet.of(spark, fleet.diagnoses(spark, folder), "verdicts").select("path", "rank", "cause", "verdict", "saves_ms").collect()
+    rows = fleet.verdicts(spark, folder).select("path", "rank", "cause", "verdict", "saves_ms").collect()
     took = time.monotonic() - began
     found: dict[str, list] = {}
     for r in sorted(rows, key=lambda r: (r.path, r.rank)):

@@ -6,22 +6,23 @@
 
 The columns are those of `unstall export --to parquet` (docs/export.md of the project); what unstall
 wrote by that is read by tables(). Executors need Python alone: the package and the binary are sent
-to them. A file is in a worker's memory as a whole, and on its disk while it is read.
+to them. A file of a store is in a worker's memory as a whole, and on its disk while it is read.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
 import tempfile
 import zipfile
 from datetime import datetime
-from typing import Any, Iterator
+from typing import Any, Iterator, NamedTuple
 
-from pyspark import SparkFiles
+from pyspark import RDD, SparkFiles
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (ArrayType, DoubleType, IntegerType, LongType, StringType, StructField, StructType,
                                TimestampType)
@@ -62,37 +63,66 @@ VERDICTS = _struct(path=_text, rank=IntegerType(), cause=_text, subject=_text, s
 def diagnoses(spark: SparkSession, path: str, slo: str | None = None, timeout: float = 600, partitions: int | None = None) -> DataFrame:
     """A row for each file: path, size, error (null where it was read), and the diagnosis as JSON.
 
-    path is as Spark has it: a file, a folder, a pattern, several by commas. timeout (s) is of one file. The
-    other tables are made of this one: cache() it where you need several.
+    path is as Spark has it: a file, a folder with all below it, a pattern, several by commas. Files of file: are read
+    where they are, by each executor. timeout (s) is of one file. The other tables are made of this one: cache() it where
+    you need several.
     """
+    return _table(spark, _diagnosed(spark, path, slo, timeout, partitions), DIAGNOSES)
+
+
+def _diagnosed(spark: SparkSession, path: str, slo: str | None = None, timeout: float = 600, partitions: int | None = None) -> RDD[_File]:
     sc = spark.sparkContext
     _ship(sc)
-    files = sc.binaryFiles(_files_of(sc, path))
-    # binaryFiles puts many small files into one partition: a few for each core keep all busy to the end.
-    files = files.repartition(partitions or sc.defaultParallelism * 4)
+    paths = re.split(r",(?![^{]*})", path)
+    hadoop, conf = sc._jvm.org.apache.hadoop.fs, sc._jsc.hadoopConfiguration()
+    here = all(hadoop.Path(p).getFileSystem(conf).getUri().getScheme() == "file" for p in paths)
+    files = _listed(spark, paths, here).select(*(["path"] if here else ["path", "content"]))
+    # A few for each core keep all busy to the end. More cost: Python needs 100 ms of CPU time before it begins with one.
+    files = files.repartition(partitions) if partitions else files.coalesce(sc.defaultParallelism * 8)
     options = [] if slo is None else [f"--slo={slo}"]
-    return spark.createDataFrame(files.mapPartitions(_Diagnose(options, timeout)), DIAGNOSES)
+    return files.rdd.mapPartitions(_Diagnose(options, timeout))
+
+
+def _listed(spark: SparkSession, paths: list[str], here: bool) -> DataFrame:
+    """The files of paths, as a table that lists local ones without an `ls` for each, as binaryFiles does, and counts 4 MB more
+    for each where it deals them out, so that small ones do not all end in one partition."""
+    many = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+    usual = spark.conf.get(many)
+    if here:
+        spark.conf.set(many, 1 << 30)  # else a task for each file that a pattern names
+    try:
+        return spark.read.format("binaryFile").option("recursiveFileLookup", True).load(paths)
+    finally:
+        spark.conf.set(many, usual)
 
 
 def verdicts(spark: SparkSession, path: str, **how: Any) -> DataFrame:
     """A row for each verdict of each file, in order of rank from 1."""
-    return of(spark, diagnoses(spark, path, **how), "verdicts")
+    return _rows(spark, _diagnosed(spark, path, **how), "verdicts")
 
 
 def ledger(spark: SparkSession, path: str, **how: Any) -> DataFrame:
     """A row for each mechanism that slow requests of a file spent time with; those of a file add up to its slow_total_ms."""
-    return of(spark, diagnoses(spark, path, **how), "ledger")
+    return _rows(spark, _diagnosed(spark, path, **how), "ledger")
 
 
 def runs(spark: SparkSession, path: str, **how: Any) -> DataFrame:
     """A row for each file, also of those that could not be read."""
-    return of(spark, diagnoses(spark, path, **how), "runs")
+    return _rows(spark, _diagnosed(spark, path, **how), "runs")
 
 
 def of(spark: SparkSession, found: DataFrame, table: str) -> DataFrame:
     """A table ("runs", "ledger", "verdicts") of what diagnoses() gave."""
+    return _rows(spark, found.rdd, table)
+
+
+def _rows(spark: SparkSession, found: RDD, table: str) -> DataFrame:
     rows, schema = {"runs": (_run_rows, RUNS), "ledger": (_ledger_rows, LEDGER), "verdicts": (_verdict_rows, VERDICTS)}[table]
-    return spark.createDataFrame(found.rdd.flatMap(rows), schema)
+    return _table(spark, found.flatMap(rows), schema)
+
+
+def _table(spark: SparkSession, rows: RDD, schema: StructType) -> DataFrame:
+    return spark.createDataFrame(rows, schema, verifySchema=False)  # they are made for it, and to look at each value takes long
 
 
 def tables(spark: SparkSession, directory: str) -> dict[str, DataFrame]:
@@ -108,25 +138,6 @@ def write(spark: SparkSession, found: DataFrame, directory: str, mode: str = "ov
     """Writes runs, ledger and verdicts of what diagnoses() gave as Parquet."""
     for name in ("ledger", "verdicts", "runs"):
         of(spark, found, name).write.mode(mode).parquet(directory.rstrip("/") + "/" + name)
-
-
-def _files_of(sc: Any, path: str) -> str:
-    """The path, with local folders as patterns of their files: Hadoop without its native library starts an `ls` for each file
-    of a local folder that it lists, one after another, and none for those that a pattern names."""
-    if "{" in path:  # its commas may not be between paths
-        return path
-    hadoop = sc._jvm.org.apache.hadoop.fs
-    named = []
-    for one in path.split(","):
-        at = hadoop.Path(one)
-        system = at.getFileSystem(sc._jsc.hadoopConfiguration())
-        inside = one.rstrip("/") + "/*"
-        if system.getUri().getScheme() == "file":
-            found = system.globStatus(at)
-            if found and all(f.isDirectory() for f in found) and system.globStatus(hadoop.Path(inside)):
-                one = inside
-        named.append(one)
-    return ",".join(named)
 
 
 def _ship(sc: Any) -> None:
@@ -145,30 +156,42 @@ def _ship(sc: Any) -> None:
     sc._unstall = (_BINARY,)
 
 
+class _File(NamedTuple):
+    """What came of a file: a row of diagnoses()."""
+
+    path: str
+    size: int
+    error: str | None
+    diagnosis: str | None
+
+
 class _Diagnose:
     """What a worker does with its files."""
 
     def __init__(self, options: list[str], timeout: float):
         self.options, self.timeout = options, timeout
 
-    def __call__(self, files: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, int, str | None, str | None]]:
+    def __call__(self, files: Iterator[Any]) -> Iterator[_File]:
         binary = SparkFiles.get(_BINARY)
         os.chmod(binary, os.stat(binary).st_mode | stat.S_IXUSR)
-        for path, data in files:
-            error, text = self.one(binary, path, data)
-            yield path, len(data), error, text
+        for path, *content in files:
+            name = os.path.basename(path)
+            if not content:
+                at = re.sub("^file:/*", "/", path)
+                yield _File(path, os.path.getsize(at), *self.one(binary, os.path.dirname(at), name))
+                continue
+            with tempfile.TemporaryDirectory(prefix="unstall-") as folder:
+                with open(os.path.join(folder, name), "wb") as f:
+                    f.write(content[0])
+                yield _File(path, len(content[0]), *self.one(binary, folder, name))
 
-    def one(self, binary: str, path: str, data: bytes) -> tuple[str | None, str | None]:
-        name = os.path.basename(path.rstrip("/"))
-        with tempfile.TemporaryDirectory(prefix="unstall-") as folder:
-            with open(os.path.join(folder, name), "wb") as f:
-                f.write(data)
-            # One processor for each: Spark runs as many side by side as there are.
-            try:
-                ran = subprocess.run([binary, "diagnose", "--format", "json", *self.options, "--", name], cwd=folder, timeout=self.timeout,
-                                     stdin=subprocess.DEVNULL, capture_output=True, env={**os.environ, "GOMAXPROCS": "1"})
-            except subprocess.TimeoutExpired:
-                return f"{name}: took more than {self.timeout:g} s: give a longer timeout", None
+    def one(self, binary: str, folder: str, name: str) -> tuple[str | None, str | None]:
+        # One processor for each: Spark runs as many side by side as there are.
+        try:
+            ran = subprocess.run([binary, "diagnose", "--format", "json", *self.options, "--", name], cwd=folder, timeout=self.timeout,
+                                 stdin=subprocess.DEVNULL, capture_output=True, env={**os.environ, "GOMAXPROCS": "1"})
+        except subprocess.TimeoutExpired:
+            return f"{name}: took more than {self.timeout:g} s: give a longer timeout", None
         if ran.returncode not in (0, 1) and not ran.stdout:
             return unstall._said(ran.stderr) or f"{name}: unstall ended with {ran.returncode}", None
         return unstall._said(ran.stderr) or None, ran.stdout.decode("utf-8")
