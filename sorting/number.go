@@ -7,8 +7,8 @@ import (
 
 // ByNumber sorts by a number of each element, such as an address. What is equal stays in its order. It goes
 // over the numbers once for each byte in which they differ and compares nothing, which takes a fifth of
-// the time of By and less. It takes 36 bytes for each element, and nothing
-// where they are in order.
+// the time of By and less. It takes 36 bytes for each element, and nothing where they
+// are in order.
 func ByNumber[S ~[]E, E any](s S, number func(*E) uint64) {
 	if len(s) < 2 {
 		return
