@@ -1,16 +1,19 @@
 # What go test -v ./... says, as go test ./... says it: the packages, and of those that
-# failed what their failing tests said. Then which tests were skipped, and why.
+# failed what their failing tests said. Then which tests were skipped, and why, and last
+# the names of those that failed.
 
 function forget() {
 	split("", result); split("", said); split("", why); split("", order)
 	tests = 0; test = ""
 }
 
-function failed(   i) {
+function failed(package,   i) {
+	if (package) bad[++bads] = package
 	for (i = 1; i <= tests; i++)
 		if (result[order[i]] !~ /PASS|SKIP/) {
 			print "--- " (result[order[i]] ? result[order[i]] : "NOT ENDED") ": " order[i]
 			printf "%s", said[order[i]]
+			bad[bads] = bad[bads] " " order[i]
 		}
 }
 
@@ -26,7 +29,7 @@ function failed(   i) {
 	next
 }
 /^(ok  |FAIL|\?   )\t/ {
-	if ($1 == "FAIL") failed()
+	if ($1 == "FAIL") failed($2)
 	for (; named < skips; named++) skip[named + 1] = $2 " " skip[named + 1]
 	forget()
 	print
@@ -41,8 +44,10 @@ test == "" { print; next }
 }
 
 END {
-	failed()
+	failed(tests ? "not ended:" : "")
 	if (!skips) print "== no test was skipped"
 	else print "== " skips " skipped"
 	for (i = 1; i <= skips; i++) print skip[i] ": " reason[i]
+	if (bads) print "== failed"
+	for (i = 1; i <= bads; i++) print bad[i]
 }
