@@ -68,6 +68,8 @@ func TestParse(t *testing.T) {
 		{"look a --names=p,q b -n5", `look [a b] auto [p q] [] [] true 5 0`},
 		{"-qn 4 -H a,b -H=c --no-record --slo 2s -", `look [-] auto [x 7] [a,b c] [] false 4 0 2s quiet`},
 		{"--before r1 r2 --min-effect=-.5 -- -a", `look [-a] auto [x 7] [] [r1 r2] true 9 -0.5`},
+		{"a,v2.log b", `look [a,v2.log b] auto [x 7] [] [] true 9 0`},
+		{"run --mode on ls -l a,b", `run on [ls -l a,b]`},
 		{"--color=never", `look [] never [x 7] [] [] true 9 0`},
 		{"run --mode off ls -l -- x", `run off [ls -l -- x]`},
 		{"run --mode=on -- ls -l", `run on [ls -l]`},

@@ -12,7 +12,7 @@
 //	enum:"a,b"        what it may be
 //	required:""       a flag that must be given
 //	optional:""       an argument that need not be given
-//	sep:"none"        of a list: a value is one element, not several between commas
+//	sep:"none"        of a flag that is a list: a value is one element, not several between commas
 //	xor:"group"       one of these flags at most
 //	negatable:""      --no-NAME switches it off
 //	passthrough:""    an argument that takes the rest of the line as it is
@@ -128,7 +128,7 @@ func (c *Command) command(field reflect.StructField, f reflect.Value, vars Vars)
 func (c *Command) value(field reflect.StructField, f reflect.Value, group string, vars Vars) {
 	tag := field.Tag
 	has := func(name string) bool { _, ok := tag.Lookup(name); return ok }
-	v := Value{Name: named(field), Env: tag.Get("env"), Separate: tag.Get("sep") != "none", Passthrough: has("passthrough"), target: f}
+	v := Value{Name: named(field), Env: tag.Get("env"), Separate: !has("arg") && tag.Get("sep") != "none", Passthrough: has("passthrough"), target: f}
 	v.Default, v.HasDefault = tag.Lookup("default")
 	if enum := tag.Get("enum"); enum != "" {
 		v.Enum = strings.Split(enum, ",")
