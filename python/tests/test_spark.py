@@ -97,6 +97,21 @@ class Spark(unittest.TestCase):
         self.assertEqual(by(fleet.diagnoses(self.spark, f"{stored}/*.{{log,txt}},{stored}/*.log.gz", partitions=3)),
                          [r for r in by(self.found) if r[0].endswith((".log", ".txt", ".log.gz"))])
 
+    def test_gone(self):
+        """A file that goes away after Spark listed it has a row that says so; the others are read."""
+        with tempfile.TemporaryDirectory() as at:
+            here, gone = pathlib.Path(at, "here, 100% of it.log"), pathlib.Path(at, "gone.log")
+            for f in (here, gone):
+                shutil.copy(next(f for f in self.files if f.name.endswith(".gctrace.log")), f)
+            found = fleet.diagnoses(self.spark, at)
+            gone.unlink()
+            rows = {pathlib.Path(r.path).name: r for r in found.collect()}
+            self.assertEqual(set(rows), {here.name, gone.name})
+            self.assertEqual((rows[here.name].error, rows[here.name].size), (None, here.stat().st_size))
+            self.assertEqual((rows[gone.name].diagnosis, rows[gone.name].size), (None, None))
+            self.assertRegex(rows[gone.name].error, r"^gone\.log: was there when Spark listed it, .*No such file or directory")
+            self.assertEqual([r.error for r in fleet.of(self.spark, found, "runs").where("outcome is null").collect()], [rows[gone.name].error])
+
     def test_parquet(self):
         with tempfile.TemporaryDirectory() as to:
             fleet.write(self.spark, self.found, to)

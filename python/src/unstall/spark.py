@@ -15,12 +15,14 @@ import json
 import os
 import re
 import shutil
+import socket
 import stat
 import subprocess
 import tempfile
 import zipfile
 from datetime import datetime
 from typing import Any, Iterator, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from pyspark import RDD, SparkFiles
 from pyspark.sql import DataFrame, SparkSession
@@ -61,7 +63,7 @@ VERDICTS = _struct(path=_text, rank=IntegerType(), cause=_text, subject=_text, s
 
 
 def diagnoses(spark: SparkSession, path: str, slo: str | None = None, timeout: float = 600, partitions: int | None = None) -> DataFrame:
-    """A row for each file: path, size, error (null where it was read), and the diagnosis as JSON.
+    """A row for each file: path, size (bytes; null where it went away), error (null where it was read), and the diagnosis as JSON.
 
     path is as Spark has it: a file, a folder with all below it, a pattern, several by commas. Files of file: are read
     where they are, by each executor. timeout (s) is of one file. The other tables are made of this one: cache() it where
@@ -76,24 +78,44 @@ def _diagnosed(spark: SparkSession, path: str, slo: str | None = None, timeout: 
     paths = re.split(r",(?![^{]*})", path)
     hadoop, conf = sc._jvm.org.apache.hadoop.fs, sc._jsc.hadoopConfiguration()
     here = all(hadoop.Path(p).getFileSystem(conf).getUri().getScheme() == "file" for p in paths)
-    files = _listed(spark, paths, here).select(*(["path"] if here else ["path", "content"]))
     # A few for each core keep all busy to the end. More cost: Python needs 100 ms of CPU time before it begins with one.
-    files = files.repartition(partitions) if partitions else files.coalesce(sc.defaultParallelism * 8)
-    options = [] if slo is None else [f"--slo={slo}"]
-    return files.rdd.mapPartitions(_Diagnose(options, timeout))
+    most = partitions or sc.defaultParallelism * 8
+    how = _Diagnose([] if slo is None else [f"--slo={slo}"], timeout)
+    if here:
+        parts = _dealt(_local(spark, paths), most)
+        return sc.parallelize(parts, max(1, len(parts))).mapPartitions(how.files)
+    files = _listed(spark, paths).select("path", "content")
+    return (files.repartition(partitions) if partitions else files.coalesce(most)).rdd.mapPartitions(how.contents)
 
 
-def _listed(spark: SparkSession, paths: list[str], here: bool) -> DataFrame:
-    """The files of paths, as a table that lists local ones without an `ls` for each, as binaryFiles does, and counts 4 MB more
-    for each where it deals them out, so that small ones do not all end in one partition."""
+def _listed(spark: SparkSession, paths: list[str]) -> DataFrame:
+    """The files of paths, as a table that counts 4 MB more for each where it deals them out, so that small ones do not all end
+    in one partition, as they do with binaryFiles of a context."""
+    return spark.read.format("binaryFile").option("recursiveFileLookup", True).load(paths)
+
+
+def _local(spark: SparkSession, paths: list[str]) -> list[str]:
+    """The local files of paths, which may be patterns and folders."""
     many = "spark.sql.sources.parallelPartitionDiscovery.threshold"
     usual = spark.conf.get(many)
-    if here:
-        spark.conf.set(many, 1 << 30)  # else a task for each file that a pattern names
+    spark.conf.set(many, 1 << 30)  # else a task for each file that a pattern names
     try:
-        return spark.read.format("binaryFile").option("recursiveFileLookup", True).load(paths)
+        found = _listed(spark, paths).inputFiles()
     finally:
         spark.conf.set(many, usual)
+    return [unquote(urlsplit(uri).path) for uri in found]
+
+
+def _dealt(files: list[str], most: int) -> list[list[str]]:
+    """The files in at most so many parts, with large ones in each."""
+    def size(path: str) -> int:
+        try:
+            return os.path.getsize(path)
+        except OSError:  # gone since; whoever reads it says so
+            return 0
+
+    files = sorted(files, key=size, reverse=True)
+    return [files[n::most] for n in range(min(most, len(files)))]
 
 
 def verdicts(spark: SparkSession, path: str, **how: Any) -> DataFrame:
@@ -160,7 +182,7 @@ class _File(NamedTuple):
     """What came of a file: a row of diagnoses()."""
 
     path: str
-    size: int
+    size: int | None
     error: str | None
     diagnosis: str | None
 
@@ -171,19 +193,33 @@ class _Diagnose:
     def __init__(self, options: list[str], timeout: float):
         self.options, self.timeout = options, timeout
 
-    def __call__(self, files: Iterator[Any]) -> Iterator[_File]:
-        binary = SparkFiles.get(_BINARY)
-        os.chmod(binary, os.stat(binary).st_mode | stat.S_IXUSR)
-        for path, *content in files:
-            name = os.path.basename(path)
-            if not content:
-                at = re.sub("^file:/*", "/", path)
-                yield _File(path, os.path.getsize(at), *self.one(binary, os.path.dirname(at), name))
+    def files(self, parts: Iterator[list[str]]) -> Iterator[_File]:
+        """Those of paths that are on this machine."""
+        binary = self.binary()
+        for path in (path for part in parts for path in part):
+            folder, name = os.path.split(path)
+            try:
+                size = os.path.getsize(path)
+            except OSError as e:
+                why = f"{name}: was there when Spark listed it, and is not on {socket.gethostname()} now ({e.strerror})"
+                yield _File("file:" + path, None, f"{why}: give paths that all executors have, or those of a store", None)
                 continue
+            yield _File("file:" + path, size, *self.one(binary, folder, name))
+
+    def contents(self, files: Iterator[Any]) -> Iterator[_File]:
+        """Those that come as path and content."""
+        binary = self.binary()
+        for path, content in files:
+            name = os.path.basename(path)
             with tempfile.TemporaryDirectory(prefix="unstall-") as folder:
                 with open(os.path.join(folder, name), "wb") as f:
-                    f.write(content[0])
-                yield _File(path, len(content[0]), *self.one(binary, folder, name))
+                    f.write(content)
+                yield _File(path, len(content), *self.one(binary, folder, name))
+
+    def binary(self) -> str:
+        binary = SparkFiles.get(_BINARY)
+        os.chmod(binary, os.stat(binary).st_mode | stat.S_IXUSR)
+        return binary
 
     def one(self, binary: str, folder: str, name: str) -> tuple[str | None, str | None]:
         # One processor for each: Spark runs as many side by side as there are.
