@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -189,7 +190,7 @@ func (g *guard) routes() {
 	}
 	var apart, most float64
 	var which string
-	for route := range merged(b, a) {
+	for _, route := range merged(b, a) {
 		d := math.Abs(b[route] - a[route])
 		apart += d / 2
 		if d > most || d == most && route < which {
@@ -201,15 +202,11 @@ func (g *guard) routes() {
 	}
 }
 
-func merged(a, b map[string]float64) map[string]struct{} {
-	out := make(map[string]struct{})
-	for k := range a {
-		out[k] = struct{}{}
-	}
-	for k := range b {
-		out[k] = struct{}{}
-	}
-	return out
+// merged are the keys of both, in order.
+func merged(a, b map[string]float64) []string {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // times warns about runs that were made at the same time: on one host they take

@@ -140,9 +140,9 @@ func (k *Kernel) sum(waits bool, classes []string) (s float64) {
 		if waits {
 			of = k.Threads[i].Waited
 		}
-		for class, v := range of {
+		for _, class := range slices.Sorted(maps.Keys(of)) {
 			if len(classes) == 0 || slices.Contains(classes, class) {
-				s += v
+				s += of[class]
 			}
 		}
 	}

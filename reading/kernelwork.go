@@ -50,8 +50,8 @@ func (k *Kernel) Work(locks func(evidence.LaneID) float64) *KernelWork {
 	for i := range k.Threads {
 		t := &k.Threads[i]
 		counts := !serving || t.polls() || t.Waited[evidence.KernelFutex] > 0 && signalled[mostOf(did[i])] > 1
-		for class, v := range did[i] {
-			if counts {
+		for _, class := range slices.Sorted(maps.Keys(did[i])) {
+			if v := did[i][class]; counts {
 				x.in[class] += v
 				x.Busy += v
 			} else {

@@ -1,7 +1,9 @@
 package signature
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/unstall/unstall/evidence"
 )
@@ -95,8 +97,8 @@ func (v *Vector) sampled() Shares {
 	s := Shares{Of: make(map[Class]float64), Sampled: true, Known: true}
 	sockets := v.Kernel[evidence.KernelSend] + v.Kernel[evidence.KernelReceive] + v.Kernel[evidence.KernelAccept]
 	var all float64
-	for mechanism, share := range v.Kernel {
-		class := kernelClasses[mechanism]
+	for _, mechanism := range slices.Sorted(maps.Keys(v.Kernel)) {
+		share, class := v.Kernel[mechanism], kernelClasses[mechanism]
 		switch mechanism {
 		case evidence.KernelInterrupt:
 			continue // interrupts whoever runs
@@ -150,8 +152,8 @@ func (v *Vector) Counted() Shares {
 	}
 	of[v.switching()] += orNone(v.Voluntary)*costVoluntary + orNone(v.Involuntary)*costInvoluntary
 	var all float64
-	for _, share := range of {
-		all += share
+	for _, class := range slices.Sorted(maps.Keys(of)) {
+		all += of[class]
 	}
 	if all > system && all > 0 {
 		for c := range of {
