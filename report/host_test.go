@@ -25,7 +25,7 @@ func machine() *host.Report {
 			Takes: []string{"a-very-long-service-name 4194303 (120 processes)"}, Pays: []string{"another 17", "one\x1b[31m more 18"}, Next: []string{"unstall 17 --kernel"},
 			Evidence: []host.Evidence{{Text: "CPUs that a-very-long-service-name 4194303 (120 processes) used", Value: 45.1, Unit: "CPUs"}}}},
 		Services: []host.Service{
-			{Kind: "service", Name: "a-very-long-service-name", PID: 4194303, Processes: 120, CPU: value(45.1), System: value(.1), Waits: value(.05), Class: signature.System, ClassShare: value(1)},
+			{Kind: "service", Name: "a-very-long-service-name", PID: 4194303, Processes: 120, CPU: value(45.1), System: value(.1), Waits: value(.998), Class: signature.System, ClassShare: value(.999)},
 			{Kind: "unlisted", Name: "short-lived processes", CPU: value(3)},
 			{Kind: "service", Name: "another", PID: 17, Processes: 1, CPU: value(.2), Class: signature.Saturation, ClassShare: value(.999)},
 		},

@@ -98,17 +98,20 @@ const mostServices = 12
 
 // services is the table: who uses the CPUs, how much of that is the kernel's, who waits, what for.
 func (p *page) services(r *host.Report) {
-	name := len("SERVICE")
+	const does = "its CPU time goes to"
+	name, last := len("SERVICE"), len(does)
 	var shown []*host.Service
 	for i := range r.Services {
 		s := &r.Services[i]
 		if len(shown) < mostServices && s.CPU != nil && *s.CPU >= .001 {
 			shown = append(shown, s)
 			name = max(name, width(p.clean(s.Title())))
+			last = max(last, width(p.clean(doing(s))))
 		}
 	}
-	name = min(name, max(20, p.Width-24-32))
-	head := pad("SERVICE", name) + "   CPUs  kernel  waits  its CPU time goes to"
+	const figures = "   CPUs  kernel   waits  "
+	name = min(name, max(20, p.Width-len(figures)-last))
+	head := pad("SERVICE", name) + figures + does
 	p.line(p.paint(dim, head))
 	for _, s := range shown {
 		title := p.clean(s.Title())
@@ -118,7 +121,7 @@ func (p *page) services(r *host.Report) {
 				title = string([]rune(p.clean(s.Title()))[:name])
 			}
 		}
-		p.line(pad(title, name) + "  " + padLeft(fixed(s.CPU, 2), 5) + "  " + padLeft(share(s.System), 6) + "  " + padLeft(share(s.Waits), 5) + "  " + p.clean(doing(s)))
+		p.line(pad(title, name) + "  " + padLeft(fixed(s.CPU, 2), 5) + "  " + padLeft(share(s.System), 6) + "  " + padLeft(share(s.Waits), 6) + "  " + p.clean(doing(s)))
 	}
 	if n := len(r.Services) - len(shown); n > 0 {
 		p.line(p.clean(fmt.Sprintf("%s more used next to no CPU time", figure.Plural(n, "service"))))
