@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/unstall/unstall/format/hotspotgc"
@@ -68,6 +69,9 @@ func gcLogSpeed(name, path string, other []string, rounds int) error {
 		if _, err := peer.measure(); err != nil { // before its compilers are done
 			return err
 		}
+		if err := peer.halt(); err != nil {
+			return err
+		}
 	}
 	var speed, counted, waited, ratio figures
 	for n := range rounds {
@@ -90,6 +94,9 @@ func gcLogSpeed(name, path string, other []string, rounds int) error {
 		if peer != nil && n < 5 { // each takes some seconds
 			seconds, err := peer.measure()
 			if err != nil {
+				return err
+			}
+			if err := peer.halt(); err != nil {
 				return err
 			}
 			ratio = append(ratio, seconds/took.cpu)
@@ -260,8 +267,15 @@ func startGCToolkit(command []string, path string) (*gctoolkit, error) {
 	return g, g.cmd.Start()
 }
 
+// halt stops it until it is asked the next time: its compilers and collectors go on after they have
+// answered, on a processor that is measured meanwhile.
+func (g *gctoolkit) halt() error { return g.cmd.Process.Signal(syscall.SIGSTOP) }
+
 // measure is the processor time in s that one reading takes.
 func (g *gctoolkit) measure() (seconds float64, err error) {
+	if err := g.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		return 0, err
+	}
 	if _, err := fmt.Fprintln(g.in); err != nil {
 		return 0, err
 	}
@@ -284,5 +298,6 @@ func (g *gctoolkit) measure() (seconds float64, err error) {
 
 func (g *gctoolkit) stop() {
 	g.in.Close()
+	_ = g.cmd.Process.Signal(syscall.SIGCONT)
 	_ = g.cmd.Wait()
 }
