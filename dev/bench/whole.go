@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"bufio"
 	"fmt"
 	"io"
@@ -95,7 +96,7 @@ func diagnosis(exe, what string) (t took, err error) {
 	began := time.Now()
 	err = cmd.Run()
 	t.wall = time.Since(began).Seconds()
-	if _, ended := err.(*exec.ExitError); err != nil && !ended {
+	if ended := new(exec.ExitError); err != nil && !errors.As(err, &ended) {
 		return t, err
 	}
 	s := cmd.ProcessState
