@@ -3,8 +3,8 @@
 package main
 
 import (
-	"errors"
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
