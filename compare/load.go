@@ -193,7 +193,7 @@ func (g *guard) routes() {
 	for _, route := range merged(b, a) {
 		d := math.Abs(b[route] - a[route])
 		apart += d / 2
-		if d > most || d == most && route < which {
+		if d > most { // of equal ones the first by name
 			most, which = d, route
 		}
 	}
